@@ -1,0 +1,92 @@
+# make        build            make run    install what is missing, build, run the main job
+# make test   ... every test   make lint   formatters and linters, no warnings
+# make bench  speed            make install PREFIX=/usr/local
+MAKEFLAGS += --no-builtin-rules
+PREFIX ?= /usr/local
+BUILD := build
+CC ?= cc
+CFLAGS ?= -O3
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla $(if $(CI),-Werror)
+
+BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libopenblas-openmp-dev libjansson-dev \
+                  lua-luv lua-argparse lua-readline gnuplot-nox
+TEST_PACKAGES := lua-busted
+LINT_PACKAGES := lua-check clang-format cppcheck
+
+PKG = $(shell pkg-config $(1) lua5.4 openblas jansson 2>/dev/null)
+ALL_CFLAGS = -std=c11 -fno-math-errno -fno-trapping-math -fopenmp -fPIC -fvisibility=hidden \
+             $(CFLAGS) $(WARNINGS) -I. -MMD -MP $(call PKG,--cflags)
+LIBRARIES = $(filter-out -llua5.4,$(call PKG,--libs)) -lm
+
+SOURCES := $(wildcard core/base/*.c core/tensor/*.c core/graph/*.c core/position/*.c core/ops/*.c \
+                      core/optimizer/*.c tasks/*.c bindings/*.c) \
+           core/kernels/loop.c core/kernels/integer.c core/kernels/select.c
+TARGETS := portable $(if $(filter x86_64,$(shell uname -m)),v3 v4)
+KERNELS := $(foreach t,$(TARGETS),$(BUILD)/kernels/$(t)_float32.o $(BUILD)/kernels/$(t)_float64.o)
+OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(KERNELS)
+MODULE := $(BUILD)/roper/core.so
+
+.PHONY: all deps run test lint bench install clean
+all: $(MODULE) roper
+
+$(MODULE): $(OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) -shared -fopenmp $(LDFLAGS) -o $@ $(OBJECTS) $(LIBRARIES)
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# One source, built for each dtype and instruction set: portable_float32.o ... v4_float64.o
+$(BUILD)/kernels/%.o: core/kernels/float.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(if $(findstring portable,$*),,-march=x86-64-$(firstword $(subst _, ,$*))) \
+	  -DREAL_IS_FLOAT=$(if $(findstring float32,$*),1,0) -DRP_TABLE=rp_kernels_$* -c -o $@ $<
+
+roper: scripts/launcher.lua Makefile
+	cp $< $@ && chmod +x $@
+
+# Install what dpkg does not know yet: as root, through sudo, or say the line to type.
+deps = missing=$$(for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null \
+         | grep -q 'ok installed' || echo $$p; done); \
+       if [ -n "$$missing" ]; then \
+         if [ "$$(id -u)" = 0 ]; then as=; elif command -v sudo >/dev/null; then as=sudo; \
+         else echo "Please install: apt-get install -y --no-install-recommends $$missing" >&2; exit 1; fi; \
+         $$as apt-get update -q && $$as env DEBIAN_FRONTEND=noninteractive \
+           apt-get install -q -y --no-install-recommends $$missing; fi
+
+deps:
+	@$(call deps,$(BUILD_PACKAGES))
+
+run: deps
+	@$(MAKE) --no-print-directory -j all
+	./roper study
+
+test:
+	@$(call deps,$(BUILD_PACKAGES) $(TEST_PACKAGES))
+	@$(MAKE) --no-print-directory -j all
+	@busted
+
+C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+lint:
+	@$(call deps,$(BUILD_PACKAGES) $(LINT_PACKAGES))
+	clang-format --dry-run --Werror $(C_FILES)
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
+	  --error-exitcode=1 --suppress=missingIncludeSystem -I. core tasks bindings
+	luacheck --quiet scripts tests
+
+bench: deps
+	@$(MAKE) --no-print-directory -j all
+	env -u OPENBLAS_CORETYPE ./roper tests/bench/step.lua
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/share/lua/5.4 $(DESTDIR)$(PREFIX)/lib/lua/5.4/roper \
+	  $(DESTDIR)$(PREFIX)/bin
+	cp -r scripts/roper scripts/experiments scripts/lessons $(DESTDIR)$(PREFIX)/share/lua/5.4/
+	install -m 755 $(MODULE) $(DESTDIR)$(PREFIX)/lib/lua/5.4/roper/core.so
+	install -m 755 roper $(DESTDIR)$(PREFIX)/bin/roper
+
+clean:
+	rm -rf $(BUILD) roper
+
+-include $(OBJECTS:.o=.d)

@@ -1,0 +1,92 @@
+/* Attention, its weights, and the oracle: one option table for all three. */
+#include "core/ops/attention.h"
+
+#include "bindings/generator.h"
+#include "bindings/position.h"
+
+/*
+** Read the options at `index`. Positions are pushed and stay on the stack.
+** Without explicit positions, keys stand at offset, offset + 1, ...; queries
+** too, but under the causal rule they are aligned with the last keys.
+*/
+static RpAttentionOptions read_options(lua_State *L, const char *function, int index,
+                                       const RpTensor *q, const RpTensor *k)
+{
+  static const char *const names[] = {
+      "position",  "causal",          "mask",          "dropout", "seed", "scale", "offset",
+      "positions", "query_positions", "key_positions", NULL};
+  const RplOptions options = rpl_options(L, index, function, names);
+  RpAttentionOptions result = {0};
+  const int64_t queries = q->rank > 1 ? q->shape[q->rank - 2] : 1;
+  const int64_t keys = k->rank > 1 ? k->shape[k->rank - 2] : 1;
+  if (rpl_option_push(&options, "position") != LUA_TNIL) {
+    result.rotary = luaL_testudata(L, -1, RPL_ROTARY); /* the option table keeps it alive */
+    if (result.rotary == NULL)
+      luaL_error(L, "%s: option position: expected a position scheme, got %s", function,
+                 luaL_tolstring(L, -1, NULL));
+  }
+  lua_pop(L, 1);
+  result.causal = rpl_option_boolean(&options, "causal", false);
+  result.mask = rpl_option_tensor(&options, "mask");
+  result.dropout = rpl_option_number(&options, "dropout", 0);
+  result.scale = rpl_option_number(&options, "scale", 0);
+  const double offset = rpl_option_number(&options, "offset", 0);
+  const double ahead = result.causal ? (double)(keys - queries) : 0;
+  const bool shared = rpl_option_push(&options, "positions") != LUA_TNIL;
+  const int both = lua_gettop(L);
+  const bool has_queries = rpl_option_push(&options, "query_positions") != LUA_TNIL;
+  const bool has_keys = rpl_option_push(&options, "key_positions") != LUA_TNIL;
+  if (shared && (has_queries || has_keys))
+    luaL_error(L, "%s: give either positions or query_positions and key_positions", function);
+  result.queries = rpl_push_positions(L, shared ? both : both + 1, queries, offset + ahead);
+  result.keys = rpl_push_positions(L, shared ? both : both + 2, keys, offset);
+  if (rpl_option_push(&options, "seed") != LUA_TNIL)
+    result.seed = (uint64_t)rpl_option_integer(&options, "seed", 0, INT64_MIN, INT64_MAX);
+  else if (result.dropout > 0)
+    result.seed = rpl_next_seed();
+  return result;
+}
+
+/* attention(q, k, v [, options]) */
+static int attention(lua_State *L)
+{
+  rpl_check_count(L, "attention", 4);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
+  const RpAttentionOptions options = read_options(L, "attention", 4, q, k);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_op_attention(q, k, v, &options);
+  return rpl_return_tensor(L, slot);
+}
+
+/* attention_weights(q, k [, options]) */
+static int attention_weights(lua_State *L)
+{
+  rpl_check_count(L, "attention_weights", 3);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2);
+  const RpAttentionOptions options = read_options(L, "attention_weights", 3, q, k);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_attention_weights(q, k, &options);
+  return rpl_return_tensor(L, slot);
+}
+
+/* oracle_attention(q, k, v [, options]) -> output, weights; float64 */
+static int oracle_attention(lua_State *L)
+{
+  rpl_check_count(L, "oracle.attention", 4);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
+  const RpAttentionOptions options = read_options(L, "oracle.attention", 4, q, k);
+  if (options.dropout != 0)
+    return luaL_error(L, "oracle.attention: has no dropout");
+  RpTensor **slot = rpl_new_tensor(L), **weights = rpl_new_tensor(L);
+  *slot = rp_oracle_attention(q, k, v, &options, weights);
+  return *slot != NULL ? 2 : rpl_raise(L);
+}
+
+void rpl_open_attention(lua_State *L)
+{
+  static const luaL_Reg functions[] = {{"attention", attention},
+                                       {"attention_weights", attention_weights},
+                                       {"oracle_attention", oracle_attention},
+                                       {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}

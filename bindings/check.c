@@ -1,0 +1,206 @@
+#include "bindings/check.h"
+
+#include <string.h>
+
+#include "core/base/interrupt.h"
+
+int rpl_raise(lua_State *L)
+{
+  if (rp_last_status() == RP_INTERRUPTED)
+    rp_interrupt_clear();
+  return luaL_error(L, "%s", rp_message());
+}
+
+void rpl_check(lua_State *L, RpStatus status)
+{
+  if (status != RP_OK)
+    rpl_raise(L);
+}
+
+void rpl_check_count(lua_State *L, const char *function, int most)
+{
+  int count = lua_gettop(L);
+  if (count > most)
+    luaL_error(L, "%s: expected at most %d arguments, got %d", function, most, count);
+}
+
+RpTensor *rpl_check_tensor(lua_State *L, int index)
+{
+  if (luaL_testudata(L, index, RPL_TENSOR) == NULL && luaL_getmetafield(L, index, "__tensor")) {
+    int absolute = lua_absindex(L, index);
+    lua_pushvalue(L, absolute);
+    lua_call(L, 1, 1);
+    lua_replace(L, absolute);
+  }
+  RpTensor **slot = luaL_testudata(L, index, RPL_TENSOR);
+  if (slot == NULL)
+    luaL_typeerror(L, index, "tensor");
+  luaL_argcheck(L, *slot != NULL, index, "this tensor was already collected");
+  return *slot;
+}
+
+RpTensor *rpl_optional_tensor(lua_State *L, int index)
+{
+  return lua_isnoneornil(L, index) ? NULL : rpl_check_tensor(L, index);
+}
+
+int rpl_check_axis(lua_State *L, int index, int rank)
+{
+  lua_Integer axis = luaL_checkinteger(L, index);
+  if (axis < -rank || axis > rank || axis == 0)
+    luaL_argerror(L, index,
+                  lua_pushfstring(L, "expected an axis from 1 to %d (or -1 to -%d), got %I", rank,
+                                  rank, axis));
+  return (int)(axis > 0 ? axis - 1 : axis + rank);
+}
+
+RpDtype rpl_optional_dtype(lua_State *L, int index, RpDtype standard)
+{
+  if (lua_isnoneornil(L, index))
+    return standard;
+  RpDtype dtype = standard;
+  const char *name = luaL_checkstring(L, index);
+  if (!rp_dtype_from_name(name, &dtype))
+    luaL_argerror(
+        L, index,
+        lua_pushfstring(L, "expected \"float32\", \"float64\" or \"int32\", got \"%s\"", name));
+  return dtype;
+}
+
+int rpl_check_shape(lua_State *L, int index, int64_t shape[RP_MAX_RANK])
+{
+  bool is_list = lua_istable(L, index);
+  lua_Integer rank = is_list ? luaL_len(L, index) : lua_gettop(L) - index + 1;
+  if (rank > RP_MAX_RANK)
+    luaL_argerror(L, index,
+                  lua_pushfstring(L, "expected at most %d sizes, got %I", RP_MAX_RANK, rank));
+  for (int i = 0; i < (int)rank; i++) {
+    if (is_list)
+      lua_geti(L, index, i + 1);
+    else
+      lua_pushvalue(L, index + i);
+    int is_integer;
+    shape[i] = lua_tointegerx(L, -1, &is_integer);
+    if (!is_integer)
+      luaL_argerror(L, index,
+                    lua_pushfstring(L, "size %d: expected a whole number, got %s", i + 1,
+                                    luaL_tolstring(L, -1, NULL)));
+    lua_pop(L, 1);
+  }
+  return (int)(rank > 0 ? rank : 0);
+}
+
+int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t smallest,
+                        int64_t largest)
+{
+  int is_integer;
+  lua_Integer value = lua_tointegerx(L, index, &is_integer);
+  if (!is_integer || value < smallest || value > largest)
+    luaL_argerror(L, index,
+                  lua_pushfstring(L, "%s: expected a whole number from %I to %I, got %s", what,
+                                  (lua_Integer)smallest, (lua_Integer)largest,
+                                  luaL_tolstring(L, index, NULL)));
+  return value;
+}
+
+RplOptions rpl_options(lua_State *L, int index, const char *function, const char *const *names)
+{
+  RplOptions options = {L, index, function};
+  if (lua_isnoneornil(L, index)) {
+    options.index = 0;
+    return options;
+  }
+  luaL_checktype(L, index, LUA_TTABLE);
+  lua_pushnil(L);
+  while (lua_next(L, index) != 0) {
+    lua_pop(L, 1);
+    const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    const char *const *known = names;
+    while (name != NULL && *known != NULL && strcmp(*known, name) != 0)
+      known++;
+    if (name != NULL && *known != NULL)
+      continue;
+    luaL_Buffer list;
+    luaL_buffinit(L, &list);
+    for (known = names; *known != NULL; known++) {
+      luaL_addstring(&list, known == names ? "" : ", ");
+      luaL_addstring(&list, *known);
+    }
+    luaL_pushresult(&list);
+    const char *takes = lua_tostring(L, -1);
+    luaL_error(L, "%s: unknown option %s; it takes %s", function, luaL_tolstring(L, -2, NULL),
+               takes);
+  }
+  return options;
+}
+
+int rpl_option_push(const RplOptions *options, const char *name)
+{
+  if (options->index == 0) {
+    lua_pushnil(options->L);
+    return LUA_TNIL;
+  }
+  return lua_getfield(options->L, options->index, name);
+}
+
+/* Raise about the option whose value `rpl_option_push` would push. */
+static int bad_option(const RplOptions *options, const char *name, const char *expected)
+{
+  rpl_option_push(options, name);
+  return luaL_error(options->L, "%s: option %s: expected %s, got %s", options->function, name,
+                    expected, luaL_tolstring(options->L, -1, NULL));
+}
+
+bool rpl_option_boolean(const RplOptions *options, const char *name, bool standard)
+{
+  int type = rpl_option_push(options, name);
+  if (type != LUA_TNIL && type != LUA_TBOOLEAN)
+    bad_option(options, name, "true or false");
+  bool value = type == LUA_TNIL ? standard : lua_toboolean(options->L, -1);
+  lua_pop(options->L, 1);
+  return value;
+}
+
+double rpl_option_number(const RplOptions *options, const char *name, double standard)
+{
+  int type = rpl_option_push(options, name);
+  if (type != LUA_TNIL && type != LUA_TNUMBER)
+    bad_option(options, name, "a number");
+  double value = type == LUA_TNIL ? standard : lua_tonumber(options->L, -1);
+  lua_pop(options->L, 1);
+  return value;
+}
+
+int64_t rpl_option_integer(const RplOptions *options, const char *name, int64_t standard,
+                           int64_t smallest, int64_t largest)
+{
+  int type = rpl_option_push(options, name);
+  int is_integer = 1;
+  int64_t value = type == LUA_TNIL ? standard : lua_tointegerx(options->L, -1, &is_integer);
+  if (!is_integer || type == LUA_TSTRING || value < smallest || value > largest)
+    bad_option(options, name,
+               lua_pushfstring(options->L, "a whole number from %I to %I", (lua_Integer)smallest,
+                               (lua_Integer)largest));
+  lua_pop(options->L, 1);
+  return value;
+}
+
+const char *rpl_option_string(const RplOptions *options, const char *name, const char *standard)
+{
+  int type = rpl_option_push(options, name);
+  if (type != LUA_TNIL && type != LUA_TSTRING)
+    bad_option(options, name, "a string");
+  const char *value = type == LUA_TNIL ? standard : lua_tostring(options->L, -1);
+  lua_pop(options->L, 1);
+  return value;
+}
+
+RpTensor *rpl_option_tensor(const RplOptions *options, const char *name)
+{
+  int type = rpl_option_push(options, name);
+  RpTensor **slot = luaL_testudata(options->L, -1, RPL_TENSOR);
+  if (type != LUA_TNIL && (slot == NULL || *slot == NULL))
+    bad_option(options, name, "a tensor");
+  lua_pop(options->L, 1);
+  return slot != NULL ? *slot : NULL;
+}

@@ -1,0 +1,90 @@
+/*
+** What every binding shares: arguments are checked before anything is
+** acquired, a userdata exists (empty) before the core object it will own, and
+** a failed core call becomes a Lua error. 1-based turns 0-based here only.
+*/
+#ifndef RPL_CHECK_H
+#define RPL_CHECK_H
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/tensor/tensor.h"
+
+#define RPL_TENSOR "roper.tensor"
+
+/* Raise the last core failure; "interrupted" also lowers the flag. Never returns. */
+int rpl_raise(lua_State *L);
+
+/* Raise unless `status` is RP_OK. */
+void rpl_check(lua_State *L, RpStatus status);
+
+/* Raise when more than `most` arguments were given. */
+void rpl_check_count(lua_State *L, const char *function, int most);
+
+/*
+** The tensor at `index`; an object whose metatable has `__tensor` (a function
+** that returns a tensor) is replaced on the stack by what that returns.
+*/
+RpTensor *rpl_check_tensor(lua_State *L, int index);
+
+/* The same, NULL where the argument is absent or nil. */
+RpTensor *rpl_optional_tensor(lua_State *L, int index);
+
+/* Push an empty tensor userdata; the caller fills the slot, or raises and it stays empty. */
+RpTensor **rpl_new_tensor(lua_State *L);
+
+/* Raise if *slot is NULL, else return 1: the tail of most functions. */
+int rpl_return_tensor(lua_State *L, RpTensor **slot);
+
+/* A 1-based axis, negative from the end, as 0-based; raises outside the rank. */
+int rpl_check_axis(lua_State *L, int index, int rank);
+
+/* A dtype by name, `standard` where absent. */
+RpDtype rpl_optional_dtype(lua_State *L, int index, RpDtype standard);
+
+/* A list of sizes: {2, 3} or numbers from `index` on. Returns the rank. */
+int rpl_check_shape(lua_State *L, int index, int64_t shape[RP_MAX_RANK]);
+
+/* The whole number at `index` within [smallest, largest]; `what` names it in the message. */
+int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t smallest,
+                        int64_t largest);
+
+/* An option table at a stack index (nil or absent counts as empty). */
+typedef struct RplOptions {
+  lua_State *L;
+  int index;
+  const char *function;
+} RplOptions;
+
+/* Check that `index` holds an option table with no name outside `names` (ends with NULL). */
+RplOptions rpl_options(lua_State *L, int index, const char *function, const char *const *names);
+
+bool rpl_option_boolean(const RplOptions *options, const char *name, bool standard);
+double rpl_option_number(const RplOptions *options, const char *name, double standard);
+int64_t rpl_option_integer(const RplOptions *options, const char *name, int64_t standard,
+                           int64_t smallest, int64_t largest);
+/* The string stays valid while the option table does. */
+const char *rpl_option_string(const RplOptions *options, const char *name, const char *standard);
+/* NULL where absent; borrowed from the table. */
+RpTensor *rpl_option_tensor(const RplOptions *options, const char *name);
+/* Push the option's value (nil where absent) and return its type. */
+int rpl_option_push(const RplOptions *options, const char *name);
+
+/* Register functions: each file of bindings/ adds its own to the module table on top. */
+void rpl_open_tensor(lua_State *L);
+void rpl_open_operations(lua_State *L);
+void rpl_open_attention(lua_State *L);
+void rpl_open_graph(lua_State *L);
+void rpl_open_position(lua_State *L);
+void rpl_open_optimizer(lua_State *L);
+void rpl_open_random(lua_State *L);
+void rpl_open_file(lua_State *L);
+void rpl_open_json(lua_State *L);
+void rpl_open_machine(lua_State *L);
+void rpl_open_interrupt(lua_State *L);
+void rpl_open_task(lua_State *L);
+
+#endif

@@ -1,0 +1,184 @@
+/* npy and safetensors files: load, save and their variants by format. */
+#include "bindings/check.h"
+
+#include <string.h>
+
+#include "core/tensor/npy.h"
+#include "core/tensor/safetensors.h"
+
+#define CONTENTS "roper.safetensors"
+
+/* The path at `index`: a string that C can take, without a NUL inside. */
+static const char *check_path(lua_State *L, int index)
+{
+  luaL_checktype(L, index, LUA_TSTRING);
+  const char *path = lua_tostring(L, index);
+  luaL_argcheck(L, strlen(path) == lua_rawlen(L, index), index, "the path contains a NUL byte");
+  return path;
+}
+
+static bool has_extension(const char *path, const char *extension)
+{
+  size_t length = strlen(path), tail = strlen(extension);
+  return length > tail && strcmp(path + length - tail, extension) == 0;
+}
+
+/* load_npy(path) -> tensor */
+static int load_npy(lua_State *L)
+{
+  rpl_check_count(L, "load_npy", 1);
+  const char *path = check_path(L, 1);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_npy_load(path);
+  return rpl_return_tensor(L, slot);
+}
+
+/* save_npy(path, tensor) */
+static int save_npy(lua_State *L)
+{
+  rpl_check_count(L, "save_npy", 2);
+  const char *path = check_path(L, 1);
+  rpl_check(L, rp_npy_save(path, rpl_check_tensor(L, 2)));
+  return 0;
+}
+
+static int release_contents(lua_State *L)
+{
+  rp_safetensors_release(luaL_checkudata(L, 1, CONTENTS));
+  return 0;
+}
+
+/* load_safetensors(path) -> tensors by name, metadata by key (both tables, maybe empty) */
+static int load_safetensors(lua_State *L)
+{
+  rpl_check_count(L, "load_safetensors", 1);
+  const char *path = check_path(L, 1);
+  RpSafetensors *contents = lua_newuserdatauv(L, sizeof *contents, 0);
+  *contents = (RpSafetensors){0};
+  luaL_setmetatable(L, CONTENTS);
+  rpl_check(L, rp_safetensors_load(path, contents));
+  lua_createtable(L, 0, (int)contents->tensor_count);
+  for (size_t i = 0; i < contents->tensor_count; i++) {
+    lua_pushstring(L, contents->tensors[i].name);
+    *rpl_new_tensor(L) = rp_tensor_retain(contents->tensors[i].tensor);
+    lua_rawset(L, -3);
+  }
+  lua_createtable(L, 0, (int)contents->metadata_count);
+  for (size_t i = 0; i < contents->metadata_count; i++) {
+    lua_pushstring(L, contents->metadata[i].value);
+    lua_setfield(L, -2, contents->metadata[i].key);
+  }
+  rp_safetensors_release(contents);
+  return 2;
+}
+
+/*
+** Push a copy of the table at `index` and return its number of fields. No
+** finalizer that runs meanwhile can reach the copy, so C may borrow from it.
+*/
+static size_t push_copy(lua_State *L, int index)
+{
+  size_t count = 0;
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, index) != 0; count++) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, -4);
+  }
+  return count;
+}
+
+/* The string at `index`, without a NUL inside; `what` names it in messages. */
+static const char *check_text(lua_State *L, int index, const char *what)
+{
+  if (lua_type(L, index) != LUA_TSTRING)
+    luaL_error(L, "save_safetensors: %s: expected a string, got %s", what, luaL_typename(L, index));
+  const char *text = lua_tostring(L, index);
+  if (strlen(text) != lua_rawlen(L, index))
+    luaL_error(L, "save_safetensors: %s: \"%s\" goes on with a NUL byte", what, text);
+  return text;
+}
+
+/* Push an array of the tensors in the table at `index`, borrowed from a copy it pushes first. */
+static void push_tensors(lua_State *L, int index, RpSafetensors *contents)
+{
+  size_t count = push_copy(L, index);
+  int copy = lua_gettop(L);
+  contents->tensors = lua_newuserdatauv(L, count * sizeof *contents->tensors, 0);
+  for (lua_pushnil(L); lua_next(L, copy) != 0; lua_pop(L, 1)) {
+    const char *name = check_text(L, -2, "name of a tensor");
+    RpTensor **slot = luaL_testudata(L, -1, RPL_TENSOR);
+    RpTensor *tensor = slot != NULL ? *slot : NULL;
+    if (tensor == NULL)
+      luaL_error(L, "save_safetensors: \"%s\": expected a tensor, got %s", name,
+                 luaL_typename(L, -1));
+    contents->tensors[contents->tensor_count++] = (RpNamedTensor){name, tensor};
+  }
+}
+
+/* The same for the strings of the metadata table. */
+static void push_metadata(lua_State *L, int index, RpSafetensors *contents)
+{
+  size_t count = push_copy(L, index);
+  int copy = lua_gettop(L);
+  contents->metadata = lua_newuserdatauv(L, count * sizeof *contents->metadata, 0);
+  for (lua_pushnil(L); lua_next(L, copy) != 0; lua_pop(L, 1)) {
+    const char *key = check_text(L, -2, "key of the metadata");
+    const char *value = check_text(L, -1, key);
+    contents->metadata[contents->metadata_count++] = (RpMetadata){key, value};
+  }
+}
+
+/* save_safetensors(path, tensors by name [, metadata by key]) */
+static int save_safetensors(lua_State *L)
+{
+  rpl_check_count(L, "save_safetensors", 3);
+  const char *path = check_path(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  bool has_metadata = !lua_isnoneornil(L, 3);
+  if (has_metadata)
+    luaL_checktype(L, 3, LUA_TTABLE);
+  RpSafetensors contents = {0};
+  if (has_metadata)
+    push_metadata(L, 3, &contents);
+  push_tensors(L, 2, &contents);
+  rpl_check(L, rp_safetensors_save(path, &contents));
+  return 0;
+}
+
+/* load(path) -> tensor, or what load_safetensors returns; the content decides */
+static int load(lua_State *L)
+{
+  rpl_check_count(L, "load", 1);
+  bool is_npy;
+  rpl_check(L, rp_npy_detect(check_path(L, 1), &is_npy));
+  return is_npy ? load_npy(L) : load_safetensors(L);
+}
+
+/* save(path.npy, tensor) or save(path.safetensors, tensors by name [, metadata by key]) */
+static int save(lua_State *L)
+{
+  rpl_check_count(L, "save", 3);
+  const char *path = check_path(L, 1);
+  if (has_extension(path, ".npy"))
+    return save_npy(L);
+  if (has_extension(path, ".safetensors"))
+    return save_safetensors(L);
+  return luaL_error(L, "save: expected a path that ends in .npy or .safetensors, got \"%s\"", path);
+}
+
+void rpl_open_file(lua_State *L)
+{
+  static const luaL_Reg functions[] = {{"load_npy", load_npy},
+                                       {"save_npy", save_npy},
+                                       {"load_safetensors", load_safetensors},
+                                       {"save_safetensors", save_safetensors},
+                                       {"load", load},
+                                       {"save", save},
+                                       {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"__gc", release_contents}, {NULL, NULL}};
+  luaL_newmetatable(L, CONTENTS);
+  luaL_setfuncs(L, methods, 0);
+  lua_pop(L, 1);
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,10 @@
+/* The process's random generator, which functions without an explicit seed draw from. */
+#ifndef RPL_GENERATOR_H
+#define RPL_GENERATOR_H
+
+#include <stdint.h>
+
+/* A fresh seed from the generator; advances it by one. */
+uint64_t rpl_next_seed(void);
+
+#endif

@@ -1,0 +1,205 @@
+/* Differentiation from Lua: parameters, backward, recording, functions written in Lua. */
+#include "core/graph/graph.h"
+
+#include "bindings/check.h"
+#include "core/base/memory.h"
+
+/* parameter([on]): make a tensor collect gradients (or stop); returns it */
+static int parameter(lua_State *L)
+{
+  rpl_check_count(L, "parameter", 2);
+  RpTensor *tensor = rpl_check_tensor(L, 1);
+  rpl_check(L, rp_parameter_set(tensor, lua_isnoneornil(L, 2) || lua_toboolean(L, 2)));
+  lua_settop(L, 1);
+  return 1;
+}
+
+static int is_parameter(lua_State *L)
+{
+  lua_pushboolean(L, rpl_check_tensor(L, 1)->is_parameter);
+  return 1;
+}
+
+/* backward([gradient]) */
+static int backward(lua_State *L)
+{
+  rpl_check_count(L, "backward", 2);
+  RpTensor *output = rpl_check_tensor(L, 1), *seed = rpl_optional_tensor(L, 2);
+  rpl_check(L, rp_backward(output, seed));
+  return 0;
+}
+
+/* no_grad(f, ...): call f(...) with recording off; returns what it returns */
+static int no_grad(lua_State *L)
+{
+  luaL_checkany(L, 1);
+  const bool was = rp_graph_set_recording(false);
+  const int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+  rp_graph_set_recording(was);
+  return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+}
+
+static int is_recording(lua_State *L)
+{
+  lua_pushboolean(L, rp_graph_recording());
+  return 1;
+}
+
+/* ---- functions written in Lua ---- */
+
+/* What a node keeps: the state to run in and a table {backward, input 1, input 2, ...}. */
+typedef struct LuaContext {
+  lua_State *L;
+  int reference;
+  int input_count;
+} LuaContext;
+
+/* One sweep through such a node, in protected mode. */
+typedef struct Sweep {
+  const LuaContext *context;
+  RpNode *node;
+  RpTensor *output_gradient;
+  RpTensor **gradients;
+} Sweep;
+
+static int run_backward(lua_State *L)
+{
+  const Sweep *sweep = lua_touserdata(L, 1);
+  const int count = sweep->context->input_count;
+  lua_settop(L, 0);
+  luaL_checkstack(L, 2 * count + 8, "differentiable: too many inputs");
+  lua_rawgeti(L, LUA_REGISTRYINDEX, sweep->context->reference);
+  lua_rawgeti(L, 1, 1);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_tensor_retain(sweep->output_gradient);
+  for (int i = 0; i < count; i++)
+    lua_rawgeti(L, 1, i + 2);
+  lua_call(L, count + 1, count);
+  for (int i = 0; i < count; i++) {
+    if (!rp_node_wants(sweep->node, i))
+      continue;
+    const RpEdge *input = &sweep->node->edges[i];
+    const int at = lua_gettop(L) - count + 1 + i;
+    RpTensor **gradient = luaL_testudata(L, at, RPL_TENSOR);
+    if (gradient == NULL || *gradient == NULL || (*gradient)->rank != input->rank)
+      luaL_error(L, "differentiable: backward must return a gradient of shape %s for input %d",
+                 rp_shape_text(input->rank, input->shape), i + 1);
+    for (int axis = 0; axis < input->rank; axis++)
+      if ((*gradient)->shape[axis] != input->shape[axis])
+        luaL_error(L, "differentiable: expected a gradient of shape %s for input %d, got %s",
+                   rp_shape_text(input->rank, input->shape), i + 1,
+                   rp_tensor_shape_text(*gradient));
+    if ((*gradient)->dtype != sweep->output_gradient->dtype)
+      luaL_error(L, "differentiable: expected a %s gradient for input %d, got %s",
+                 rp_dtype_name(sweep->output_gradient->dtype), i + 1,
+                 rp_dtype_name((*gradient)->dtype));
+    sweep->gradients[i] = rp_tensor_detach(*gradient);
+  }
+  return 0;
+}
+
+static RpStatus lua_backward(RpNode *node, RpTensor *output_gradient, RpTensor **gradients)
+{
+  const LuaContext *context = node->context;
+  lua_State *L = context->L;
+  Sweep sweep = {context, node, output_gradient, gradients};
+  if (!lua_checkstack(L, 4))
+    return rp_fail(RP_OUT_OF_MEMORY, "differentiable: the Lua stack is full");
+  const bool was = rp_graph_set_recording(false);
+  lua_pushcfunction(L, run_backward);
+  lua_pushlightuserdata(L, &sweep);
+  const int failed = lua_pcall(L, 1, 0, 0);
+  rp_graph_set_recording(was);
+  if (!failed)
+    return RP_OK;
+  const char *message = lua_tostring(L, -1);
+  RpStatus status = rp_fail(RP_BAD_ARGUMENT, "%s", message != NULL ? message : "error in backward");
+  lua_pop(L, 1);
+  return status;
+}
+
+static void free_lua_context(void *data)
+{
+  LuaContext *context = data;
+  luaL_unref(context->L, LUA_REGISTRYINDEX, context->reference);
+}
+
+/* Call upvalue 1 (forward) without recording, then attach a node that calls upvalue 2. */
+static int call_differentiable(lua_State *L)
+{
+  static const RpNodeType type = {"differentiable", lua_backward, free_lua_context};
+  enum { MOST = 64 };
+  RpTensor *inputs[MOST];
+  const int count = lua_gettop(L);
+  luaL_argcheck(L, count >= 1 && count <= MOST, 1, "expected 1 to 64 tensors");
+  for (int i = 0; i < count; i++)
+    inputs[i] = rpl_check_tensor(L, i + 1);
+  lua_createtable(L, count + 1, 0);
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_rawseti(L, -2, 1);
+  for (int i = 0; i < count; i++) {
+    RpTensor **slot = rpl_new_tensor(L);
+    *slot = rp_tensor_detach(inputs[i]);
+    if (*slot == NULL)
+      return rpl_raise(L);
+    lua_rawseti(L, -2, i + 2);
+  }
+  const int kept = lua_gettop(L);
+  lua_pushcfunction(L, no_grad);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  for (int i = 0; i < count; i++)
+    lua_rawgeti(L, kept, i + 2);
+  lua_call(L, count + 1, 1);
+  RpTensor *result = rpl_check_tensor(L, -1);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_tensor_detach(result);
+  if (*slot == NULL)
+    return rpl_raise(L);
+  if (!rp_graph_records(count, inputs))
+    return 1;
+  lua_pushvalue(L, kept);
+  const int reference = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  lua_State *main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  LuaContext *context = rp_alloc(sizeof *context);
+  RpNode *node = context != NULL ? rp_node_attach(&type, *slot, count, inputs) : NULL;
+  if (node == NULL) {
+    rp_free(context);
+    luaL_unref(L, LUA_REGISTRYINDEX, reference);
+    return rpl_raise(L);
+  }
+  *context = (LuaContext){main, reference, count};
+  node->context = context;
+  return 1;
+}
+
+/*
+** differentiable(forward, backward) -> f. f(x, ...) is forward(x, ...); its
+** gradients are what backward(dy, x, ...) returns, one for each x.
+*/
+static int differentiable(lua_State *L)
+{
+  rpl_check_count(L, "differentiable", 2);
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  lua_pushcclosure(L, call_differentiable, 2);
+  return 1;
+}
+
+void rpl_open_graph(lua_State *L)
+{
+  static const luaL_Reg functions[] = {{"no_grad", no_grad},
+                                       {"is_recording", is_recording},
+                                       {"differentiable", differentiable},
+                                       {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"parameter", parameter},
+                                     {"is_parameter", is_parameter},
+                                     {"backward", backward},
+                                     {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+  luaL_getmetatable(L, RPL_TENSOR);
+  lua_getfield(L, -1, "methods");
+  luaL_setfuncs(L, methods, 0);
+  lua_pop(L, 2);
+}

@@ -1,0 +1,334 @@
+/*
+** JSON text to Lua values and back.
+**
+**   null           json_null
+**   array          table with the keys 1 .. n; decoded ones carry the mark of json_array
+**   object         table with string keys; an empty table without the mark is an object
+**   1, 1.0         integer, float: each comes back as it was, to the last bit
+**
+** NaN and infinities, which JSON lacks, are written as null.
+*/
+#include "bindings/check.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAY_MARK "roper.json_array" /* metatable of marked arrays */
+#define WORK "roper.json"
+
+enum {
+  LARGEST_DEPTH = 200,
+  LARGEST_INDENT = 31,
+  DIGITS = 17 /* enough for every float64 to come back */
+};
+
+/* What a call holds outside Lua, so that the collector frees it when an error is raised. */
+typedef struct Work {
+  json_t *tree;
+  char *text;
+} Work;
+
+static Work *push_work(lua_State *L)
+{
+  Work *work = lua_newuserdatauv(L, sizeof *work, 0);
+  *work = (Work){NULL, NULL};
+  luaL_setmetatable(L, WORK);
+  return work;
+}
+
+static void release_work(Work *work)
+{
+  json_decref(work->tree);
+  free(work->text);
+  *work = (Work){NULL, NULL};
+}
+
+static int collect_work(lua_State *L)
+{
+  release_work(luaL_checkudata(L, 1, WORK));
+  return 0;
+}
+
+/*
+** Encoding
+*/
+
+/* Where a value lies, for messages: under the key at a stack index, inside `parent`. */
+typedef struct Place {
+  const struct Place *parent; /* NULL for the whole value */
+  int key;
+  int depth; /* containers around the value */
+} Place;
+
+/* Push a place for messages, such as "value.runs[3]". */
+static void push_place(lua_State *L, const Place *place)
+{
+  if (place->parent == NULL) {
+    lua_pushliteral(L, "value");
+    return;
+  }
+  luaL_checkstack(L, 3, "json_encode");
+  push_place(L, place->parent);
+  if (lua_isinteger(L, place->key))
+    lua_pushfstring(L, "[%I]", lua_tointeger(L, place->key));
+  else
+    lua_pushfstring(L, ".%s", lua_tostring(L, place->key));
+  lua_concat(L, 2);
+}
+
+/* Raise, with the place and the string on top of the stack. */
+static int fail_at(lua_State *L, const Place *place)
+{
+  push_place(L, place);
+  return luaL_error(L, "json_encode: %s: %s", lua_tostring(L, -1), lua_tostring(L, -2));
+}
+
+static bool is_marked(lua_State *L, int index)
+{
+  if (!lua_getmetatable(L, index))
+    return false;
+  luaL_getmetatable(L, ARRAY_MARK);
+  bool same = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return same;
+}
+
+/* Is the table on top of the stack an array? Raises for one that is neither array nor object. */
+static bool is_array(lua_State *L, const Place *place)
+{
+  lua_Integer numbers = 0, strings = 0, largest = 0;
+  int table = lua_gettop(L);
+  for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+    lua_Integer index = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
+    if (index > 0) {
+      numbers++;
+      largest = index > largest ? index : largest;
+    } else if (lua_type(L, -2) == LUA_TSTRING) {
+      strings++;
+    } else {
+      lua_pushfstring(L, "expected strings or 1 .. n as keys, got %s", luaL_tolstring(L, -2, NULL));
+      fail_at(L, place);
+    }
+  }
+  bool marked = is_marked(L, table);
+  if (numbers != largest || (strings > 0 && (numbers > 0 || marked))) {
+    lua_pushfstring(L,
+                    "expected either all of 1 .. n or strings as keys, got %I numbers up to %I "
+                    "and %I strings",
+                    numbers, largest, strings);
+    fail_at(L, place);
+  }
+  return numbers > 0 || marked;
+}
+
+/* A JSON value for the Lua value on top of the stack; an empty container for a table. */
+static json_t *new_value(lua_State *L, const Place *place)
+{
+  size_t length;
+  const char *text;
+  lua_Number number;
+  switch (lua_type(L, -1)) {
+  case LUA_TBOOLEAN:
+    return json_boolean(lua_toboolean(L, -1));
+  case LUA_TNUMBER:
+    number = lua_tonumber(L, -1);
+    if (lua_isinteger(L, -1))
+      return json_integer(lua_tointeger(L, -1));
+    return isfinite(number) ? json_real(number) : json_null();
+  case LUA_TSTRING:
+    text = lua_tolstring(L, -1, &length);
+    return json_stringn(text, length);
+  case LUA_TTABLE:
+    if (place->depth == LARGEST_DEPTH)
+      luaL_error(L, "json_encode: the value is nested deeper than %d levels, or contains itself",
+                 LARGEST_DEPTH);
+    return is_array(L, place) ? json_array() : json_object();
+  default:
+    if (lua_type(L, -1) == LUA_TLIGHTUSERDATA && lua_touserdata(L, -1) == NULL)
+      return json_null();
+    lua_pushfstring(L, "expected a boolean, number, string, table or json_null, got %s",
+                    luaL_typename(L, -1));
+    fail_at(L, place);
+    return NULL;
+  }
+}
+
+/* Add `value` (NULL where its string was refused) to what owns it from then on. */
+static void add_value(lua_State *L, Work *work, json_t *container, const Place *place,
+                      json_t *value)
+{
+  int refused;
+  if (json_is_array(container)) {
+    refused = json_array_append_new(container, value);
+  } else if (json_is_object(container)) {
+    refused = json_object_set_new(container, lua_tostring(L, place->key), value);
+  } else {
+    work->tree = value;
+    refused = value == NULL;
+  }
+  if (refused) {
+    lua_pushliteral(L, "the key or the value is not UTF-8");
+    fail_at(L, place);
+  }
+}
+
+/* Encode the value on top of the stack into `container`, or as the whole tree where it is NULL. */
+static void encode(lua_State *L, Work *work, json_t *container, const Place *place)
+{
+  luaL_checkstack(L, 6, "json_encode");
+  json_t *value = new_value(L, place);
+  add_value(L, work, container, place, value);
+  int table = lua_gettop(L);
+  Place inside = {place, table + 1, place->depth + 1};
+  if (json_is_array(value)) {
+    for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, table); i++) {
+      lua_pushinteger(L, i);
+      lua_rawgeti(L, table, i);
+      encode(L, work, value, &inside);
+      lua_pop(L, 2);
+    }
+  } else if (json_is_object(value)) {
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+      if (strlen(lua_tostring(L, -2)) != lua_rawlen(L, -2)) {
+        lua_pushliteral(L, "key contains a NUL byte");
+        fail_at(L, &inside);
+      }
+      encode(L, work, value, &inside);
+    }
+  }
+}
+
+/* json_encode(value [, {indent = 0, sort = true}]) -> string */
+static int json_encode(lua_State *L)
+{
+  static const char *const names[] = {"indent", "sort", NULL};
+  rpl_check_count(L, "json_encode", 2);
+  luaL_checkany(L, 1);
+  RplOptions options = rpl_options(L, 2, "json_encode", names);
+  size_t indent = (size_t)rpl_option_integer(&options, "indent", 0, 0, LARGEST_INDENT);
+  bool sort = rpl_option_boolean(&options, "sort", true);
+  Work *work = push_work(L);
+  lua_pushvalue(L, 1);
+  encode(L, work, NULL, &(Place){NULL, 0, 0});
+  work->text = json_dumps(work->tree, JSON_INDENT(indent) | (sort ? JSON_SORT_KEYS : 0) |
+                                          JSON_REAL_PRECISION(DIGITS) | JSON_ENCODE_ANY);
+  if (work->text == NULL)
+    return luaL_error(L, "json_encode: out of memory");
+  lua_pushstring(L, work->text);
+  release_work(work);
+  return 1;
+}
+
+/*
+** Decoding
+*/
+
+static void push_value(lua_State *L, json_t *value, int depth);
+
+static void push_array(lua_State *L, const json_t *array, int depth)
+{
+  lua_newtable(L);
+  for (size_t i = 0; i < json_array_size(array); i++) {
+    push_value(L, json_array_get(array, i), depth);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  luaL_setmetatable(L, ARRAY_MARK);
+}
+
+static void push_object(lua_State *L, json_t *object, int depth)
+{
+  const char *key;
+  json_t *value;
+  lua_newtable(L);
+  json_object_foreach(object, key, value)
+  {
+    lua_pushstring(L, key);
+    push_value(L, value, depth);
+    lua_rawset(L, -3);
+  }
+}
+
+/* Push the Lua value for a JSON value inside `depth` containers. */
+static void push_value(lua_State *L, json_t *value, int depth)
+{
+  luaL_checkstack(L, 4, "json_decode");
+  switch (json_typeof(value)) {
+  case JSON_NULL:
+    lua_pushlightuserdata(L, NULL);
+    return;
+  case JSON_TRUE:
+  case JSON_FALSE:
+    lua_pushboolean(L, json_is_true(value));
+    return;
+  case JSON_INTEGER:
+    lua_pushinteger(L, json_integer_value(value));
+    return;
+  case JSON_REAL:
+    lua_pushnumber(L, json_real_value(value));
+    return;
+  case JSON_STRING:
+    lua_pushlstring(L, json_string_value(value), json_string_length(value));
+    return;
+  case JSON_ARRAY:
+  case JSON_OBJECT:
+    if (depth == LARGEST_DEPTH)
+      luaL_error(L, "json_decode: the value is nested deeper than %d levels", LARGEST_DEPTH);
+    if (json_is_array(value))
+      push_array(L, value, depth + 1);
+    else
+      push_object(L, value, depth + 1);
+  }
+}
+
+/* json_decode(text) -> value */
+static int json_decode(lua_State *L)
+{
+  rpl_check_count(L, "json_decode", 1);
+  luaL_checktype(L, 1, LUA_TSTRING);
+  size_t length;
+  const char *text = lua_tolstring(L, 1, &length);
+  json_error_t error;
+  Work *work = push_work(L);
+  work->tree =
+      json_loadb(text, length, JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
+  if (work->tree == NULL)
+    return luaL_error(L, "json_decode: line %d, column %d: %s", error.line, error.column,
+                      error.text);
+  push_value(L, work->tree, 0);
+  release_work(work);
+  return 1;
+}
+
+/* json_array([table]) -> the same table (or a new one), to be encoded as an array when empty */
+static int json_array_mark(lua_State *L)
+{
+  rpl_check_count(L, "json_array", 1);
+  if (lua_isnoneornil(L, 1)) {
+    lua_settop(L, 0);
+    lua_newtable(L);
+  }
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_argcheck(L, !lua_getmetatable(L, 1) || is_marked(L, 1), 1,
+                "expected a table without a metatable");
+  lua_settop(L, 1);
+  luaL_setmetatable(L, ARRAY_MARK);
+  return 1;
+}
+
+void rpl_open_json(lua_State *L)
+{
+  static const luaL_Reg functions[] = {{"json_encode", json_encode},
+                                       {"json_decode", json_decode},
+                                       {"json_array", json_array_mark},
+                                       {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"__gc", collect_work}, {NULL, NULL}};
+  luaL_newmetatable(L, ARRAY_MARK);
+  luaL_newmetatable(L, WORK);
+  luaL_setfuncs(L, methods, 0);
+  lua_pop(L, 2);
+  luaL_setfuncs(L, functions, 0);
+  lua_pushlightuserdata(L, NULL);
+  lua_setfield(L, -2, "json_null");
+}

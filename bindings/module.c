@@ -1,0 +1,23 @@
+/* The C half of the library: `require "roper.core"`. */
+#include "bindings/check.h"
+
+__attribute__((visibility("default"))) int luaopen_roper_core(lua_State *L);
+
+int luaopen_roper_core(lua_State *L)
+{
+  luaL_checkversion(L);
+  lua_newtable(L);
+  rpl_open_tensor(L);
+  rpl_open_operations(L);
+  rpl_open_random(L);
+  rpl_open_graph(L);
+  rpl_open_position(L);
+  rpl_open_attention(L);
+  rpl_open_optimizer(L);
+  rpl_open_file(L);
+  rpl_open_json(L);
+  rpl_open_machine(L);
+  rpl_open_interrupt(L);
+  rpl_open_task(L);
+  return 1;
+}

@@ -1,0 +1,17 @@
+/* Position schemes and positions as arguments. */
+#ifndef RPL_POSITION_H
+#define RPL_POSITION_H
+
+#include "bindings/check.h"
+#include "core/position/rotary.h"
+
+#define RPL_ROTARY "roper.rotary"
+
+/*
+** Positions at a stack index: nil (0, 1, 2, ... from `offset`), a number (the
+** same for all of `time`), a list, or a tensor [time] or [batch, time]. The
+** list is left on the stack, which keeps it alive.
+*/
+RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double offset);
+
+#endif

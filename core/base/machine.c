@@ -1,0 +1,58 @@
+#include "core/base/machine.h"
+
+#include <cblas.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+int rp_threads(void)
+{
+  return omp_get_max_threads();
+}
+
+RpStatus rp_set_threads(int threads)
+{
+  if (threads < 1 || threads > 1024)
+    return rp_fail(RP_BAD_ARGUMENT, "threads: expected 1 to 1024, got %d", threads);
+  omp_set_num_threads(threads);
+  return RP_OK;
+}
+
+RpTarget rp_machine_target(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4"))
+    return RP_TARGET_V4;
+  if (__builtin_cpu_supports("x86-64-v3"))
+    return RP_TARGET_V3;
+#endif
+  return RP_TARGET_PORTABLE;
+}
+
+const char *rp_machine_name(void)
+{
+  static char name[128];
+  if (name[0] != '\0')
+    return name;
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  if (file != NULL) {
+    char line[256];
+    while (name[0] == '\0' && fgets(line, sizeof line, file) != NULL) {
+      if (strncmp(line, "model name", 10) != 0)
+        continue;
+      const char *value = strchr(line, ':');
+      if (value != NULL)
+        sscanf(value + 1, " %127[^\n]", name);
+    }
+    fclose(file);
+  }
+  if (name[0] == '\0')
+    strcpy(name, "unknown");
+  return name;
+}
+
+const char *rp_blas_core(void)
+{
+  return openblas_get_corename();
+}

@@ -1,0 +1,23 @@
+/* Threads, processor and BLAS: what a result or a timing depends on. */
+#ifndef RP_MACHINE_H
+#define RP_MACHINE_H
+
+#include "core/base/status.h"
+
+/* Threads that kernels use: 1 at least. At first OMP_NUM_THREADS, or one a core. */
+int rp_threads(void);
+
+/* Set it; RP_BAD_ARGUMENT outside 1 .. 1024. */
+RpStatus rp_set_threads(int threads);
+
+/* The instruction set that hot kernels were chosen for: "x86-64-v4", "x86-64-v3" or "portable". */
+typedef enum RpTarget { RP_TARGET_PORTABLE, RP_TARGET_V3, RP_TARGET_V4 } RpTarget;
+RpTarget rp_machine_target(void);
+
+/* The processor's name as the system gives it; "unknown" where it gives none. */
+const char *rp_machine_name(void);
+
+/* The kernel family OpenBLAS runs with, such as "Cooperlake" or "Haswell". */
+const char *rp_blas_core(void);
+
+#endif

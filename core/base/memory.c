@@ -1,0 +1,183 @@
+#define _POSIX_C_SOURCE 200809L
+#include "core/base/memory.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/base/status.h"
+
+enum {
+  ALIGNMENT = 64,
+  STEPS = 8,           /* size classes in each doubling: at most 1/8 is lost to rounding */
+  CLASSES = 64 * STEPS /* more than a size_t can ask for */
+};
+
+/* In front of every block; one alignment unit, so that the data stay aligned. */
+typedef union Header {
+  struct {
+    union Header *next; /* in the list of idle blocks */
+    size_t size;        /* whole block, header included */
+    int size_class;
+  } s;
+  unsigned char padding[ALIGNMENT];
+} Header;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Header *idle_blocks[CLASSES];
+static RpMemoryUse use;
+static int64_t failures_after = -1;
+
+static size_t system_limit(void)
+{
+  size_t limit = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+  FILE *file = fopen("/sys/fs/cgroup/memory.max", "r");
+  if (file != NULL) {
+    uint64_t group;
+    if (fscanf(file, "%" SCNu64, &group) == 1 && group < limit)
+      limit = (size_t)group;
+    fclose(file);
+  }
+  return limit / 10 * 9;
+}
+
+/* Round up to the next of STEPS sizes in each doubling; the class goes to *size_class. */
+static size_t round_up(size_t bytes, int *size_class)
+{
+  size_t units = (bytes + sizeof(Header) + ALIGNMENT - 1) / ALIGNMENT;
+  if (units < STEPS) {
+    *size_class = (int)units;
+    return units * ALIGNMENT;
+  }
+  int shift = 0;
+  while (units >> shift >= (size_t)2 * STEPS)
+    shift++;
+  size_t mantissa = (units + ((size_t)1 << shift) - 1) >> shift;
+  if (mantissa == (size_t)2 * STEPS) {
+    shift++;
+    mantissa = STEPS;
+  }
+  *size_class = (shift + 1) * STEPS + (int)(mantissa - STEPS);
+  return (mantissa << shift) * ALIGNMENT;
+}
+
+static void trim_locked(void)
+{
+  for (int c = 0; c < CLASSES; c++) {
+    while (idle_blocks[c] != NULL) {
+      Header *header = idle_blocks[c];
+      idle_blocks[c] = header->s.next;
+      use.idle -= header->s.size;
+      free(header);
+    }
+  }
+}
+
+static Header *take(size_t size, int size_class)
+{
+  Header *header = idle_blocks[size_class];
+  if (header != NULL) {
+    idle_blocks[size_class] = header->s.next;
+    use.idle -= header->s.size;
+    return header;
+  }
+  if (use.limit == 0)
+    use.limit = system_limit();
+  if (use.live + use.idle + size > use.limit)
+    trim_locked();
+  if (use.live + size > use.limit)
+    return NULL;
+  header = aligned_alloc(ALIGNMENT, size);
+  if (header == NULL) {
+    trim_locked();
+    header = aligned_alloc(ALIGNMENT, size);
+  }
+  if (header != NULL) {
+    header->s.size = size;
+    header->s.size_class = size_class;
+  }
+  return header;
+}
+
+void *rp_alloc(size_t bytes)
+{
+  Header *header = NULL;
+  pthread_mutex_lock(&lock);
+  if (failures_after != 0 && bytes <= SIZE_MAX / 2) {
+    if (failures_after > 0)
+      failures_after--;
+    int size_class;
+    size_t size = round_up(bytes, &size_class);
+    header = take(size, size_class);
+    if (header != NULL) {
+      use.live += size;
+      use.blocks++;
+      if (use.live > use.peak)
+        use.peak = use.live;
+    }
+  }
+  RpMemoryUse now = use;
+  pthread_mutex_unlock(&lock);
+  if (header == NULL) {
+    rp_fail(RP_OUT_OF_MEMORY, "out of memory: asked for %zu bytes with %zu in use, limit %zu",
+            bytes, now.live, now.limit);
+    return NULL;
+  }
+  return header + 1;
+}
+
+void rp_free(void *block)
+{
+  if (block == NULL)
+    return;
+  Header *header = (Header *)block - 1;
+  size_t size = header->s.size;
+  pthread_mutex_lock(&lock);
+  use.live -= size;
+  use.blocks--;
+  /* Keep what the busiest moment needed and a little more, not the sum of every size ever seen. */
+  bool keep = use.live + use.idle + size <= use.peak + use.peak / 4 + ((size_t)64 << 20);
+  if (keep) {
+    header->s.next = idle_blocks[header->s.size_class];
+    idle_blocks[header->s.size_class] = header;
+    use.idle += size;
+  }
+  pthread_mutex_unlock(&lock);
+  if (!keep)
+    free(header);
+}
+
+RpMemoryUse rp_memory_use(void)
+{
+  pthread_mutex_lock(&lock);
+  if (use.limit == 0)
+    use.limit = system_limit();
+  RpMemoryUse now = use;
+  pthread_mutex_unlock(&lock);
+  return now;
+}
+
+void rp_memory_trim(void)
+{
+  pthread_mutex_lock(&lock);
+  trim_locked();
+  use.peak = use.live;
+  pthread_mutex_unlock(&lock);
+}
+
+void rp_memory_set_limit(size_t bytes)
+{
+  pthread_mutex_lock(&lock);
+  use.limit = bytes > 0 ? bytes : system_limit();
+  pthread_mutex_unlock(&lock);
+}
+
+void rp_memory_fail_after(int64_t count)
+{
+  pthread_mutex_lock(&lock);
+  failures_after = count;
+  pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,29 @@
+/*
+** How core functions fail: they return a status (or NULL) and leave a message
+** that says what was expected and what came. Nothing in the core prints,
+** exits or jumps; the binding turns a status into a Lua error.
+*/
+#ifndef RP_STATUS_H
+#define RP_STATUS_H
+
+typedef enum RpStatus {
+  RP_OK = 0,
+  RP_BAD_ARGUMENT,  /* a shape, dtype, range or option that does not fit */
+  RP_OUT_OF_MEMORY, /* the allocator refused */
+  RP_BAD_FILE,      /* unreadable, truncated or malformed file */
+  RP_INTERRUPTED    /* the interrupt flag was raised while a kernel ran */
+} RpStatus;
+
+/*
+** Record a failure for this thread and return `status`, so that a caller can
+** write `return rp_fail(...)`. The message is cut at 1023 bytes.
+*/
+__attribute__((format(printf, 2, 3))) RpStatus rp_fail(RpStatus status, const char *format, ...);
+
+/* The message of this thread's last failure; never NULL. */
+const char *rp_message(void);
+
+/* The status of this thread's last failure. */
+RpStatus rp_last_status(void);
+
+#endif

@@ -1,0 +1,307 @@
+#include "core/graph/graph.h"
+
+#include <stdlib.h>
+
+#include "core/base/interrupt.h"
+#include "core/base/memory.h"
+#include "core/tensor/elementwise.h"
+
+static _Thread_local bool recording = true;
+static _Thread_local uint64_t last_order;
+
+bool rp_graph_recording(void)
+{
+  return recording;
+}
+
+bool rp_graph_set_recording(bool on)
+{
+  bool was = recording;
+  recording = on;
+  return was;
+}
+
+static bool needs_gradient(const RpTensor *tensor)
+{
+  return tensor != NULL && (tensor->node != NULL || tensor->is_parameter);
+}
+
+bool rp_graph_records(int input_count, RpTensor *const *inputs)
+{
+  for (int i = 0; recording && i < input_count; i++)
+    if (needs_gradient(inputs[i]))
+      return true;
+  return false;
+}
+
+/* Give up what backward would need. */
+static void drop_saved(RpNode *node)
+{
+  for (int i = 0; i < RP_MAX_SAVED; i++) {
+    rp_tensor_release(node->saved[i]);
+    node->saved[i] = NULL;
+  }
+  if (node->context != NULL && node->type->free_context != NULL)
+    node->type->free_context(node->context);
+  rp_free(node->context);
+  node->context = NULL;
+}
+
+/*
+** Give up one reference. Nodes that die are put on a list and freed in a loop:
+** a chain as long as memory must not need a stack as deep.
+*/
+static void node_release(RpNode *node)
+{
+  static _Thread_local RpNode *dying;
+  static _Thread_local bool busy;
+  if (--node->references > 0)
+    return;
+  node->gradient = (RpTensor *)(void *)dying; /* a dead node has no gradient: link the list here */
+  dying = node;
+  if (busy)
+    return;
+  busy = true;
+  while (dying != NULL) {
+    RpNode *dead = dying;
+    dying = (RpNode *)(void *)dead->gradient;
+    for (int i = 0; i < dead->input_count; i++) {
+      if (dead->edges[i].node != NULL)
+        node_release(dead->edges[i].node);
+      rp_tensor_release(dead->edges[i].parameter);
+    }
+    drop_saved(dead);
+    rp_free(dead);
+  }
+  busy = false;
+}
+
+RpNode *rp_node_attach(const RpNodeType *type, RpTensor *output, int input_count,
+                       RpTensor *const *inputs)
+{
+  RpNode *node = rp_alloc(sizeof *node + (size_t)input_count * sizeof(RpEdge));
+  if (node == NULL)
+    return NULL;
+  *node =
+      (RpNode){.type = type, .references = 1, .order = ++last_order, .input_count = input_count};
+  for (int i = 0; i < input_count; i++) {
+    RpTensor *input = inputs[i];
+    RpEdge *edge = &node->edges[i];
+    *edge = (RpEdge){0};
+    if (input == NULL)
+      continue;
+    edge->rank = input->rank;
+    for (int axis = 0; axis < input->rank; axis++)
+      edge->shape[axis] = input->shape[axis];
+    if (input->node != NULL) {
+      edge->node = input->node;
+      edge->node->references++;
+    } else if (input->is_parameter) {
+      edge->parameter = rp_tensor_retain(input);
+    }
+  }
+  output->node = node;
+  output->release_node = node_release;
+  return node;
+}
+
+RpStatus rp_node_save(RpNode *node, int slot, const RpTensor *tensor)
+{
+  if (tensor == NULL)
+    return RP_OK;
+  node->saved[slot] = rp_tensor_detach(tensor);
+  if (node->saved[slot] == NULL)
+    return RP_OUT_OF_MEMORY;
+  node->saved_version[slot] = tensor->storage->version;
+  return RP_OK;
+}
+
+RpTensor *rp_graph_record(const RpNodeType *type, RpTensor *output, int input_count,
+                          RpTensor *const *inputs, int saved_count, RpTensor *const *saved)
+{
+  if (output == NULL || !rp_graph_records(input_count, inputs))
+    return output;
+  RpNode *node = rp_node_attach(type, output, input_count, inputs);
+  RpStatus status = node != NULL ? RP_OK : RP_OUT_OF_MEMORY;
+  for (int i = 0; status == RP_OK && i < saved_count; i++)
+    status = rp_node_save(node, i, saved[i]);
+  if (status == RP_OK)
+    return output;
+  rp_tensor_release(output);
+  return NULL;
+}
+
+bool rp_node_wants(const RpNode *node, int i)
+{
+  return node->edges[i].node != NULL || node->edges[i].parameter != NULL;
+}
+
+/* *target += gradient, taking over the caller's reference to `gradient`. */
+static RpStatus add_gradient(RpTensor **target, RpTensor *gradient)
+{
+  RpTensor *present = *target;
+  if (present == NULL) {
+    *target = gradient;
+    return RP_OK;
+  }
+  RpStatus status = RP_OK;
+  const bool sole = present->references == 1 && present->storage->references == 1;
+  if (sole && rp_tensor_is_contiguous(present)) {
+    status = rp_tensor_accumulate(present, gradient);
+  } else {
+    RpTensor *sum = rp_tensor_binary(RP_ADD, present, gradient);
+    if (sum == NULL) {
+      status = rp_last_status();
+    } else {
+      rp_tensor_release(present);
+      *target = sum;
+    }
+  }
+  rp_tensor_release(gradient);
+  return status;
+}
+
+/* A growing list of nodes, from plain malloc: it may be longer than any pool class is worth. */
+typedef struct NodeList {
+  RpNode **nodes;
+  size_t count, capacity;
+} NodeList;
+
+static RpStatus push_node(NodeList *list, RpNode *node)
+{
+  if (list->count == list->capacity) {
+    size_t capacity = list->capacity > 0 ? 2 * list->capacity : 256;
+    RpNode **nodes = realloc(list->nodes, capacity * sizeof(RpNode *));
+    if (nodes == NULL)
+      return rp_fail(RP_OUT_OF_MEMORY, "backward: out of memory for a graph of %zu nodes",
+                     list->count);
+    list->nodes = nodes;
+    list->capacity = capacity;
+  }
+  node->seen = true;
+  list->nodes[list->count++] = node;
+  return RP_OK;
+}
+
+/* List every node below `root`, each once. */
+static RpStatus collect(RpNode *root, NodeList *list)
+{
+  RpStatus status = push_node(list, root);
+  for (size_t at = 0; status == RP_OK && at < list->count; at++) {
+    RpNode *node = list->nodes[at];
+    if (node->spent)
+      return rp_fail(RP_BAD_ARGUMENT,
+                     "backward: the graph below this tensor was swept before (at \"%s\") and its "
+                     "saved values are gone; compute the result again",
+                     node->type->name);
+    for (int i = 0; status == RP_OK && i < node->input_count; i++)
+      if (node->edges[i].node != NULL && !node->edges[i].node->seen)
+        status = push_node(list, node->edges[i].node);
+  }
+  return status;
+}
+
+static int later_first(const void *a, const void *b)
+{
+  const uint64_t x = (*(RpNode *const *)a)->order, y = (*(RpNode *const *)b)->order;
+  return (x < y) - (x > y);
+}
+
+static RpStatus check_saved(const RpNode *node)
+{
+  for (int i = 0; i < RP_MAX_SAVED; i++) {
+    const RpTensor *saved = node->saved[i];
+    if (saved != NULL && saved->storage->version != node->saved_version[i])
+      return rp_fail(RP_BAD_ARGUMENT,
+                     "backward: a tensor %s that \"%s\" needs was changed in place after the "
+                     "forward pass",
+                     rp_tensor_shape_text(saved), node->type->name);
+  }
+  return RP_OK;
+}
+
+/* Run one node's backward and pass its gradients on. */
+static RpStatus sweep_node(RpNode *node)
+{
+  enum { FEW = 8 };
+  RpTensor *few[FEW] = {NULL};
+  RpTensor **gradients = few;
+  RpStatus status = check_saved(node);
+  if (status != RP_OK)
+    return status;
+  if (node->input_count > FEW) {
+    gradients = calloc((size_t)node->input_count, sizeof *gradients);
+    if (gradients == NULL)
+      return rp_fail(RP_OUT_OF_MEMORY, "backward: out of memory at \"%s\"", node->type->name);
+  }
+  status = node->type->backward(node, node->gradient, gradients);
+  for (int i = 0; i < node->input_count; i++) {
+    RpEdge *edge = &node->edges[i];
+    if (gradients[i] == NULL)
+      continue;
+    if (status != RP_OK || !rp_node_wants(node, i))
+      rp_tensor_release(gradients[i]);
+    else
+      status = add_gradient(edge->node != NULL ? &edge->node->gradient : &edge->parameter->gradient,
+                            gradients[i]);
+  }
+  if (gradients != few)
+    free(gradients);
+  rp_tensor_release(node->gradient);
+  node->gradient = NULL;
+  node->spent = true;
+  drop_saved(node);
+  return status == RP_OK ? rp_interrupt_status() : status;
+}
+
+RpStatus rp_backward(RpTensor *output, RpTensor *seed)
+{
+  if (!needs_gradient(output))
+    return rp_fail(RP_BAD_ARGUMENT, "backward: no parameter takes part in this tensor; mark one "
+                                    "with :parameter() before computing it");
+  if (seed == NULL && rp_tensor_count(output) != 1)
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "backward: expected a scalar, got shape %s; reduce it or pass its gradient",
+                   rp_tensor_shape_text(output));
+  if (seed != NULL && (!rp_tensor_same_shape(seed, output) || seed->dtype != output->dtype))
+    return rp_fail(RP_BAD_ARGUMENT, "backward: expected a gradient %s %s, got %s %s",
+                   rp_dtype_name(output->dtype), rp_tensor_shape_text(output),
+                   rp_dtype_name(seed->dtype), rp_tensor_shape_text(seed));
+  RpTensor *gradient = seed != NULL ? rp_tensor_contiguous(seed)
+                                    : rp_tensor_full(output->dtype, output->rank, output->shape, 1);
+  if (gradient == NULL)
+    return rp_last_status();
+  if (output->node == NULL)
+    return add_gradient(&output->gradient, gradient);
+
+  NodeList list = {0};
+  RpStatus status = collect(output->node, &list);
+  for (size_t i = 0; i < list.count; i++)
+    list.nodes[i]->seen = false;
+  if (status == RP_OK) {
+    qsort(list.nodes, list.count, sizeof(RpNode *), later_first);
+    output->node->gradient = gradient;
+    gradient = NULL;
+  }
+  for (size_t i = 0; status == RP_OK && i < list.count; i++)
+    if (list.nodes[i]->gradient != NULL)
+      status = sweep_node(list.nodes[i]);
+  for (size_t i = 0; i < list.count; i++) { /* left over only after a failure */
+    rp_tensor_release(list.nodes[i]->gradient);
+    list.nodes[i]->gradient = NULL;
+  }
+  rp_tensor_release(gradient);
+  free(list.nodes);
+  return status;
+}
+
+RpStatus rp_parameter_set(RpTensor *tensor, bool is_parameter)
+{
+  if (is_parameter && !rp_dtype_is_float(tensor->dtype))
+    return rp_fail(RP_BAD_ARGUMENT, "parameter: expected float32 or float64, got int32");
+  if (tensor->node != NULL)
+    return rp_fail(RP_BAD_ARGUMENT, "parameter: expected a tensor outside the graph, got a "
+                                    "result; detach it first");
+  tensor->is_parameter = is_parameter;
+  return RP_OK;
+}

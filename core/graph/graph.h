@@ -1,0 +1,96 @@
+/*
+** Reverse-mode differentiation. An operation whose input needs a gradient
+** records a node: where its inputs came from, the tensors its backward needs,
+** and the backward function. rp_backward sweeps the nodes once, latest first.
+*/
+#ifndef RP_GRAPH_H
+#define RP_GRAPH_H
+
+#include "core/tensor/tensor.h"
+
+enum { RP_MAX_SAVED = 6, RP_MAX_NUMBERS = 8 };
+
+/*
+** Write into gradients[i] a new tensor (owned by the caller) with the shape
+** and dtype of input i, where rp_node_wants(node, i); leave the rest NULL.
+*/
+typedef RpStatus (*RpBackward)(RpNode *node, RpTensor *output_gradient, RpTensor **gradients);
+
+typedef struct RpNodeType {
+  const char *name;
+  RpBackward backward;
+  void (*free_context)(void *context); /* NULL when the node has none or plain rp_alloc memory */
+} RpNodeType;
+
+/* Where a gradient goes: to the node that computed the input, or to the parameter it is. */
+typedef struct RpEdge {
+  RpNode *node;
+  RpTensor *parameter;
+  int rank; /* of the input, for gradients that must take its shape */
+  int64_t shape[RP_MAX_RANK];
+} RpEdge;
+
+struct RpNode {
+  const RpNodeType *type;
+  int references;
+  uint64_t order; /* larger than that of every input: the sweep goes downwards */
+  bool spent;     /* swept once: saved tensors are gone */
+  bool seen;      /* found by the sweep under way */
+  RpTensor *gradient;
+  RpTensor *saved[RP_MAX_SAVED];
+  uint64_t saved_version[RP_MAX_SAVED];
+  int64_t integers[RP_MAX_NUMBERS]; /* small facts for backward: axes, sizes, seeds */
+  double numbers[2];
+  void *context; /* larger facts, from rp_alloc; owned */
+  int input_count;
+  RpEdge edges[]; /* input_count of them */
+};
+
+/*
+** Does a gradient flow through any of these inputs, and is recording on? NULL
+** inputs are allowed.
+*/
+bool rp_graph_records(int input_count, RpTensor *const *inputs);
+
+/* Turn recording on or off for this thread; returns what it was. */
+bool rp_graph_set_recording(bool on);
+
+/* Is recording on? */
+bool rp_graph_recording(void);
+
+/*
+** Make `output` the result of a new node on `inputs` (NULL allowed) and return
+** the node, which `output` owns; NULL when out of memory.
+*/
+RpNode *rp_node_attach(const RpNodeType *type, RpTensor *output, int input_count,
+                       RpTensor *const *inputs);
+
+/* Keep the values of `tensor` for backward (NULL allowed), with the version they have now. */
+RpStatus rp_node_save(RpNode *node, int slot, const RpTensor *tensor);
+
+/*
+** What an operation ends with: if a gradient flows through any input, attach a
+** node to `output` and save `saved`. Returns `output`, whose node is NULL where
+** nothing was recorded; NULL (with `output` released) when out of memory or
+** when `output` is NULL.
+*/
+RpTensor *rp_graph_record(const RpNodeType *type, RpTensor *output, int input_count,
+                          RpTensor *const *inputs, int saved_count, RpTensor *const *saved);
+
+/* Is the gradient of input i asked for? */
+bool rp_node_wants(const RpNode *node, int i);
+
+/*
+** Backward from a scalar: add d output / d parameter to the gradient of every
+** parameter that `output` was computed from. Saved tensors are released on the
+** way. RP_BAD_ARGUMENT when `output` is not a scalar, was not recorded, was
+** swept before, or when a saved tensor was changed in place since.
+** `seed` is the gradient of `output` itself; NULL means 1, and then only may
+** `output` have no more than one element.
+*/
+RpStatus rp_backward(RpTensor *output, RpTensor *seed);
+
+/* Make a leaf collect gradients (or stop). RP_BAD_ARGUMENT for int32 and for a computed tensor. */
+RpStatus rp_parameter_set(RpTensor *tensor, bool is_parameter);
+
+#endif

@@ -1,0 +1,74 @@
+/* Products of matrices by OpenBLAS, partitioned here: it is never left to thread by itself. */
+#ifndef RP_BODY_GEMM_H
+#define RP_BODY_GEMM_H
+
+/* C = alpha op(A) op(B) + beta C; one row times a matrix avoids packing the matrix. */
+static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+                    double alpha, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
+                    double beta, REAL *c, int64_t ldc)
+{
+  if (m == 1 && !transpose_a)
+    CBLAS_GEMV(CblasRowMajor, transpose_b ? CblasNoTrans : CblasTrans, (int)(transpose_b ? n : k),
+               (int)(transpose_b ? k : n), (REAL)alpha, b, (int)ldb, a, 1, (REAL)beta, c, 1);
+  else
+    CBLAS_GEMM(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans,
+               transpose_b ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, (REAL)alpha, a,
+               (int)lda, b, (int)ldb, (REAL)beta, c, (int)ldc);
+}
+
+/* The part of the product in rows [m0, m1) and columns [n0, n1) of C. */
+static void gemm_part(const RpGemm *g, int64_t m0, int64_t m1, int64_t n0, int64_t n1,
+                      const REAL *a, const REAL *b, REAL *c)
+{
+  if (m0 == m1 || n0 == n1)
+    return;
+  product(g->transpose_a, g->transpose_b, m1 - m0, n1 - n0, g->k, g->alpha,
+          a + (g->transpose_a ? m0 : m0 * g->lda), g->lda, b + (g->transpose_b ? n0 * g->ldb : n0),
+          g->ldb, g->beta, c + m0 * g->ldc + n0, g->ldc);
+}
+
+static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, const void *a_data,
+                     const void *b_data, void *c_data)
+{
+  const REAL *a = a_data, *b = b_data;
+  REAL *c = c_data;
+  const double flops = 2.0 * (double)g->m * (double)g->n * (double)g->k;
+  /* Below these sizes OpenBLAS does not thread, and nothing would be gained. */
+  const double small = g->m == 1 ? 2.0 * 9216 : 2.0 * 64 * 64 * 64;
+  if (flops * (double)count <= small) {
+    for (int64_t p = 0; p < count; p++)
+      gemm_part(g, 0, g->m, 0, g->n, a + offsets[3 * p], b + offsets[3 * p + 1],
+                c + offsets[3 * p + 2]);
+    return RP_OK;
+  }
+  const int threads = omp_get_max_threads();
+  /* Parts: enough for every thread, and none much longer than a tenth of a second. */
+  int64_t parts = count >= threads ? 1 : threads;
+  while (flops / (double)parts > 5e9)
+    parts += threads;
+  const bool by_rows = g->m >= g->n / 8;
+  const int64_t whole = by_rows ? g->m : g->n;
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (int64_t work = 0; work < count * parts; work++) {
+    if (rp_interrupted())
+      continue;
+    const int64_t p = work / parts, part = work % parts;
+    const int64_t from = whole * part / parts, to = whole * (part + 1) / parts;
+    gemm_part(g, by_rows ? from : 0, by_rows ? to : g->m, by_rows ? 0 : from, by_rows ? g->n : to,
+              a + offsets[3 * p], b + offsets[3 * p + 1], c + offsets[3 * p + 2]);
+  }
+  return rp_interrupt_status();
+}
+
+static RpStatus add_rows(int64_t rows, int64_t n, const void *bias, void *y)
+{
+  if (bias == NULL)
+    return RP_OK;
+#pragma omp parallel for schedule(static) if (rows * n > 1 << 15)
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t i = 0; i < n; i++)
+      ((REAL *)y)[r * n + i] += ((const REAL *)bias)[i];
+  return rp_interrupt_status();
+}
+
+#endif

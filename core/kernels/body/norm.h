@@ -1,0 +1,86 @@
+/* Layer normalisation (Ba, Kiros, Hinton 2016, eq. 4) along packed rows. */
+#ifndef RP_BODY_NORM_H
+#define RP_BODY_NORM_H
+
+static RpStatus layer_norm(int64_t rows, int64_t n, double epsilon, const void *x_data,
+                           const void *gain_data, const void *bias_data, void *y_data, void *means,
+                           void *rstds)
+{
+  const REAL *gain = gain_data, *bias = bias_data;
+#pragma omp parallel for schedule(static) if (rows * n > 1 << 13)
+  for (int64_t r = 0; r < rows; r++) {
+    const REAL *x = (const REAL *)x_data + r * n;
+    REAL *y = (REAL *)y_data + r * n;
+    REAL sum = 0, squares = 0;
+    if (rp_interrupted())
+      continue;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++)
+      sum += x[i];
+    const REAL mean = sum / (REAL)n;
+#pragma omp simd reduction(+ : squares)
+    for (int64_t i = 0; i < n; i++)
+      squares += (x[i] - mean) * (x[i] - mean);
+    const REAL rstd = 1 / REAL_SQRT(squares / (REAL)n + (REAL)epsilon);
+    for (int64_t i = 0; i < n; i++)
+      y[i] = (x[i] - mean) * rstd * gain[i] + bias[i];
+    ((REAL *)means)[r] = mean;
+    ((REAL *)rstds)[r] = rstd;
+  }
+  return rp_interrupt_status();
+}
+
+/*
+** With h = (x - mean) rstd and g = dy gain:
+** dx = rstd (g - mean(g) - h mean(g h)), dgain = sum dy h, dbias = sum dy.
+** Each thread sums dgain and dbias over its own rows; the sums join in order.
+*/
+static RpStatus layer_norm_gradient(int64_t rows, int64_t n, const void *x_data,
+                                    const void *gain_data, const void *means, const void *rstds,
+                                    const void *dy_data, void *dx_data, void *dgain_data,
+                                    void *dbias_data)
+{
+  const REAL *gain = gain_data;
+  const int threads = rows * n > 1 << 13 ? omp_get_max_threads() : 1;
+  REAL *partial = rp_alloc((size_t)threads * 2 * (size_t)n * sizeof(REAL));
+  if (partial == NULL)
+    return RP_OUT_OF_MEMORY;
+  memset(partial, 0, (size_t)threads * 2 * (size_t)n * sizeof(REAL));
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (int part = 0; part < threads; part++) {
+    REAL *dgain = partial + (int64_t)part * 2 * n, *dbias = dgain + n;
+    for (int64_t r = rows * part / threads; r < rows * (part + 1) / threads; r++) {
+      const REAL *x = (const REAL *)x_data + r * n, *dy = (const REAL *)dy_data + r * n;
+      const REAL mean = ((const REAL *)means)[r], rstd = ((const REAL *)rstds)[r];
+      REAL sum = 0, product = 0;
+      if (rp_interrupted())
+        break;
+#pragma omp simd reduction(+ : sum, product)
+      for (int64_t i = 0; i < n; i++) {
+        const REAL h = (x[i] - mean) * rstd, g = dy[i] * gain[i];
+        sum += g;
+        product += g * h;
+        dgain[i] += dy[i] * h;
+        dbias[i] += dy[i];
+      }
+      if (dx_data == NULL)
+        continue;
+      REAL *dx = (REAL *)dx_data + r * n;
+      sum /= (REAL)n;
+      product /= (REAL)n;
+      for (int64_t i = 0; i < n; i++)
+        dx[i] = rstd * (dy[i] * gain[i] - sum - (x[i] - mean) * rstd * product);
+    }
+  }
+  for (int part = 1; part < threads; part++)
+    for (int64_t i = 0; i < 2 * n; i++)
+      partial[i] += partial[part * 2 * n + i];
+  if (dgain_data != NULL)
+    memcpy(dgain_data, partial, (size_t)n * sizeof(REAL));
+  if (dbias_data != NULL)
+    memcpy(dbias_data, partial + n, (size_t)n * sizeof(REAL));
+  rp_free(partial);
+  return rp_interrupt_status();
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* Kernels that work along rows: softmax, cross-entropy and the running sum. */
+#ifndef RP_BODY_ROWS_H
+#define RP_BODY_ROWS_H
+
+#include "core/kernels/body/any.h"
+#include "core/kernels/body/exponential.h"
+
+static REAL row_maximum(int64_t n, const REAL *x)
+{
+  REAL lane[16];
+  for (int k = 0; k < 16; k++)
+    lane[k] = -(REAL)INFINITY;
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    for (int k = 0; k < 16; k++)
+      lane[k] = x[i + k] > lane[k] ? x[i + k] : lane[k];
+  for (; i < n; i++)
+    lane[0] = x[i] > lane[0] ? x[i] : lane[0];
+  for (int k = 1; k < 16; k++)
+    lane[0] = lane[k] > lane[0] ? lane[k] : lane[0];
+  return lane[0];
+}
+
+/* y = exp(x - shift); returns the sum of y. x and y may be the same. */
+static REAL exponential_row(int64_t n, const REAL *x, REAL shift, REAL *y)
+{
+  REAL sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = exponential(x[i] - shift);
+    sum += y[i];
+  }
+  return sum;
+}
+
+static REAL row_dot(int64_t n, const REAL *a, const REAL *b)
+{
+  REAL sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < n; i++)
+    sum += a[i] * b[i];
+  return sum;
+}
+
+/* log sum exp of a row, through a fixed buffer. */
+static REAL row_log_sum(int64_t n, const REAL *x, REAL maximum)
+{
+  REAL buffer[256], sum = 0;
+  for (int64_t first = 0; first < n; first += 256)
+    sum += exponential_row(n - first < 256 ? n - first : 256, x + first, maximum, buffer);
+  return maximum + REAL_LOG(sum);
+}
+
+static RpStatus softmax(bool logarithm, int64_t rows, int64_t n, const void *x_data, void *y_data)
+{
+#pragma omp parallel for schedule(static) if (rows * n > 1 << 13)
+  for (int64_t r = 0; r < rows; r++) {
+    const REAL *x = (const REAL *)x_data + r * n;
+    REAL *y = (REAL *)y_data + r * n;
+    if (rp_interrupted())
+      continue;
+    const REAL maximum = row_maximum(n, x);
+    if (logarithm) {
+      const REAL log_sum = row_log_sum(n, x, maximum);
+      for (int64_t i = 0; i < n; i++)
+        y[i] = x[i] - log_sum;
+    } else {
+      const REAL factor = 1 / exponential_row(n, x, maximum, y);
+      for (int64_t i = 0; i < n; i++)
+        y[i] *= factor;
+    }
+  }
+  return rp_interrupt_status();
+}
+
+/* softmax: dx = y (dy - sum y dy);  log softmax: dx = dy - exp(y) sum dy */
+static RpStatus softmax_gradient(bool logarithm, int64_t rows, int64_t n, const void *y_data,
+                                 const void *dy_data, void *dx_data)
+{
+#pragma omp parallel for schedule(static) if (rows * n > 1 << 13)
+  for (int64_t r = 0; r < rows; r++) {
+    const REAL *y = (const REAL *)y_data + r * n, *dy = (const REAL *)dy_data + r * n;
+    REAL *dx = (REAL *)dx_data + r * n;
+    if (rp_interrupted())
+      continue;
+    if (logarithm) {
+      const REAL sum = (REAL)sum_row(n, dy);
+      for (int64_t i = 0; i < n; i++)
+        dx[i] = dy[i] - exponential(y[i]) * sum;
+    } else {
+      const REAL sum = row_dot(n, y, dy);
+      for (int64_t i = 0; i < n; i++)
+        dx[i] = y[i] * (dy[i] - sum);
+    }
+  }
+  return rp_interrupt_status();
+}
+
+static RpStatus cross_entropy(int64_t rows, int64_t n, const void *x_data, const int32_t *target,
+                              int32_t ignore, void *loss)
+{
+#pragma omp parallel for schedule(static) if (rows * n > 1 << 13)
+  for (int64_t r = 0; r < rows; r++) {
+    const REAL *x = (const REAL *)x_data + r * n;
+    if (rp_interrupted())
+      continue;
+    ((REAL *)loss)[r] =
+        target[r] == ignore ? 0 : row_log_sum(n, x, row_maximum(n, x)) - x[target[r]];
+  }
+  return rp_interrupt_status();
+}
+
+static RpStatus cross_entropy_gradient(int64_t rows, int64_t n, const void *x_data,
+                                       const int32_t *target, int32_t ignore, const void *scale,
+                                       int64_t scale_stride, void *dx_data)
+{
+#pragma omp parallel for schedule(static) if (rows * n > 1 << 13)
+  for (int64_t r = 0; r < rows; r++) {
+    const REAL *x = (const REAL *)x_data + r * n;
+    REAL *dx = (REAL *)dx_data + r * n;
+    if (rp_interrupted())
+      continue;
+    if (target[r] == ignore) {
+      memset(dx, 0, (size_t)n * sizeof(REAL));
+      continue;
+    }
+    const REAL weight = ((const REAL *)scale)[r * scale_stride];
+    const REAL factor = weight / exponential_row(n, x, row_maximum(n, x), dx);
+    for (int64_t i = 0; i < n; i++)
+      dx[i] *= factor;
+    dx[target[r]] -= weight;
+  }
+  return rp_interrupt_status();
+}
+
+static RpStatus cumulate(int64_t outer, int64_t n, int64_t inner, bool reverse, const void *x_data,
+                         void *y_data)
+{
+  const REAL *x = x_data;
+  REAL *y = y_data;
+#pragma omp parallel for schedule(static) if (outer * n * inner > 1 << 15)
+  for (int64_t line = 0; line < outer * inner; line++) {
+    const int64_t start = line / inner * n * inner + line % inner;
+    double sum = 0;
+    for (int64_t step = 0; step < n; step++) {
+      const int64_t at = start + (reverse ? n - 1 - step : step) * inner;
+      sum += (double)x[at];
+      y[at] = (REAL)sum;
+    }
+  }
+  return rp_interrupt_status();
+}
+
+#endif

@@ -1,0 +1,197 @@
+/*
+** The backend seam: everything that touches elements is reached through one
+** table a dtype. The tables of this folder are for the CPU; another backend
+** fills the same structure and nothing above it changes.
+**
+** Pointers are to elements of the table's dtype unless said otherwise; sizes
+** and strides count elements; matrices are row-major. Kernels check nothing:
+** the floors above have. A status other than RP_OK means interrupted or out of
+** memory.
+*/
+#ifndef RP_KERNELS_H
+#define RP_KERNELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/random.h"
+#include "core/kernels/loop.h"
+
+typedef enum RpUnary {
+  RP_NEGATE,
+  RP_ABS,
+  RP_SIGN,
+  RP_SQUARE,
+  RP_FLOOR,
+  RP_CEIL,
+  RP_ROUND,
+  RP_SQRT,
+  RP_EXP,
+  RP_LOG,
+  RP_SIN,
+  RP_COS,
+  RP_TANH,
+  RP_SIGMOID,
+  RP_RELU,
+  RP_GELU
+} RpUnary;
+
+typedef enum RpBinary {
+  RP_ADD,
+  RP_SUBTRACT,
+  RP_MULTIPLY,
+  RP_DIVIDE,
+  RP_POWER,
+  RP_MAXIMUM,
+  RP_MINIMUM
+} RpBinary;
+
+typedef enum RpCompare { RP_EQ, RP_NE, RP_LT, RP_LE, RP_GT, RP_GE } RpCompare;
+
+typedef enum RpReduction { RP_SUM, RP_MEAN, RP_MAX, RP_MIN } RpReduction;
+
+/* C[m, n] = alpha op(A)[m, k] op(B)[k, n] + beta C; op transposes where asked. */
+typedef struct RpGemm {
+  bool transpose_a, transpose_b;
+  int64_t m, n, k;
+  int64_t lda, ldb, ldc; /* elements from one row to the next, as stored */
+  double alpha, beta;
+} RpGemm;
+
+/* A cosine and a sine for each position and pair: [batch, length, pairs], batch 1 or all. */
+typedef struct RpTable {
+  const void *cosine, *sine;
+  int64_t batch_stride; /* 0 where all rows of the batch share positions */
+  int64_t pairs;        /* rotated features / 2; 0 rotates nothing */
+  bool interleaved;     /* pairs (2t, 2t+1); else (t, t + pairs) */
+} RpTable;
+
+/* Where a [batch, heads, time, features] operand lies; features are adjacent. */
+typedef struct RpHeads {
+  void *data; /* const for inputs */
+  int64_t batch, head, time;
+} RpHeads;
+
+typedef struct RpAttention {
+  int64_t batch, heads, queries, keys;
+  int64_t features, value_features;
+  double scale; /* of the scores, usually 1 / sqrt(features) */
+  bool causal;  /* query i sees keys j <= i + keys - queries */
+  RpTable rotate_query, rotate_key, rotate_value, rotate_output;
+  const int32_t *mask; /* NULL, or not 0 where query i may see key j */
+  int64_t mask_strides[4];
+  double dropout; /* probability that a weight becomes 0 */
+  uint64_t seed;  /* of the dropout */
+} RpAttention;
+
+/* What a step of Adam needs; `decay` is decoupled (AdamW), `l2` is added to the gradient. */
+typedef struct RpAdam {
+  double rate, beta1, beta2, epsilon, decay, l2;
+  double correction1, correction2; /* 1 - beta^step */
+  double gradient_scale;           /* from clipping; 1 leaves gradients as they are */
+} RpAdam;
+
+typedef struct RpSgd {
+  double rate, momentum, l2, gradient_scale;
+  bool nesterov;
+} RpSgd;
+
+typedef struct RpKernels {
+  /* operands: x, y;  y = f(x) */
+  RpStatus (*unary)(RpUnary op, const RpLoop *loop, void *const *data);
+  /* operands: x, y = f(x), dy, dx;  dx = dy f'(x) */
+  RpStatus (*unary_gradient)(RpUnary op, const RpLoop *loop, void *const *data);
+  /* operands: a, b, y. int32 addition, subtraction and multiplication that overflow fail. */
+  RpStatus (*binary)(RpBinary op, const RpLoop *loop, void *const *data);
+  /* operands: a, b, int32 y = 1 where the relation holds, else 0 */
+  RpStatus (*compare)(RpCompare op, const RpLoop *loop, void *const *data);
+  /* operands: int32 condition, a, b, y */
+  RpStatus (*where)(const RpLoop *loop, void *const *data);
+  /* operands: x of this dtype, y of dtype `to` */
+  RpStatus (*convert)(RpDtype to, const RpLoop *loop, void *const *data);
+
+  /*
+  ** Reduce the middle axis of x: [outer, n, inner] to y: [outer, inner]. For
+  ** maxima and minima `index` (if not NULL) takes the first place, from 0.
+  ** A NaN anywhere wins. Sums of floats are carried in float64.
+  */
+  RpStatus (*reduce)(RpReduction op, int64_t outer, int64_t n, int64_t inner, const void *x,
+                     void *y, int32_t *index);
+  /* Running sum along the middle axis of [outer, n, inner]; from the end where `reverse`. */
+  RpStatus (*cumulate)(int64_t outer, int64_t n, int64_t inner, bool reverse, const void *x,
+                       void *y);
+
+  /* `count` products; operand o of product p starts at offsets[3 p + o]. */
+  RpStatus (*gemm)(const RpGemm *gemm, int64_t count, const int64_t *offsets, const void *a,
+                   const void *b, void *c);
+  /* y[rows, out] += bias[out] on every row; bias may be NULL */
+  RpStatus (*add_rows)(int64_t rows, int64_t out, const void *bias, void *y);
+
+  /* along rows of n: y = softmax(x), or log softmax(x) */
+  RpStatus (*softmax)(bool logarithm, int64_t rows, int64_t n, const void *x, void *y);
+  RpStatus (*softmax_gradient)(bool logarithm, int64_t rows, int64_t n, const void *y,
+                               const void *dy, void *dx);
+  /* loss[row] = log sum exp x - x[target]; rows with target `ignore` give 0 */
+  RpStatus (*cross_entropy)(int64_t rows, int64_t n, const void *x, const int32_t *target,
+                            int32_t ignore, void *loss);
+  /* dx = scale[row * scale_stride] (softmax(x) - one-hot); ignored rows give 0 */
+  RpStatus (*cross_entropy_gradient)(int64_t rows, int64_t n, const void *x, const int32_t *target,
+                                     int32_t ignore, const void *scale, int64_t scale_stride,
+                                     void *dx);
+  /* y = (x - mean) / sqrt(variance + epsilon) * gain + bias; keeps mean and 1/deviation a row */
+  RpStatus (*layer_norm)(int64_t rows, int64_t n, double epsilon, const void *x, const void *gain,
+                         const void *bias, void *y, void *mean, void *rstd);
+  /* dgain and dbias are summed over rows; each output may be NULL */
+  RpStatus (*layer_norm_gradient)(int64_t rows, int64_t n, const void *x, const void *gain,
+                                  const void *mean, const void *rstd, const void *dy, void *dx,
+                                  void *dgain, void *dbias);
+
+  /* y[r] = table[index[r]], rows of n */
+  RpStatus (*take_rows)(int64_t rows, int64_t n, const void *table, const int32_t *index, void *y);
+  /* table[index[r]] += y[r], in the order of r */
+  RpStatus (*add_to_rows)(int64_t rows, int64_t n, const void *y, const int32_t *index,
+                          void *table);
+  /*
+  ** Middle axis of table: [outer, size, inner] and index, y: [outer, n, inner]:
+  ** y[o, i, k] = table[o, index[o, i, k], k], and the sum in the other direction.
+  */
+  RpStatus (*gather)(int64_t outer, int64_t size, int64_t n, int64_t inner, const void *table,
+                     const int32_t *index, void *y);
+  RpStatus (*scatter_add)(int64_t outer, int64_t size, int64_t n, int64_t inner, const void *y,
+                          const int32_t *index, void *table);
+
+  /* uniform in [0, 1), or standard normal, from the blocks that begin at random.counter */
+  RpStatus (*uniform)(RpRandom random, int64_t n, void *y);
+  RpStatus (*normal)(RpRandom random, int64_t n, void *y);
+  /* y = x / (1 - p) where the draw of the element is at least p, else 0; its own gradient */
+  RpStatus (*dropout)(uint64_t seed, double p, int64_t n, const void *x, void *y);
+
+  /* y = x rotated by the table (or back); [batch, heads, time, features] each */
+  RpStatus (*rotate)(const RpTable *table, bool back, int64_t batch, int64_t heads, int64_t time,
+                     int64_t features, const RpHeads *x, const RpHeads *y);
+  /* lse: [batch, heads, queries], the log of the sum of the exponentials of the scores */
+  RpStatus (*attention)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
+                        const RpHeads *v, const RpHeads *o, void *lse);
+  /* weights before dropout, packed [batch, heads, queries, keys] */
+  RpStatus (*attention_weights)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
+                                void *weights);
+  RpStatus (*attention_gradient)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
+                                 const RpHeads *v, const RpHeads *o, const RpHeads *output_gradient,
+                                 const void *lse, const RpHeads *dq, const RpHeads *dk,
+                                 const RpHeads *dv);
+
+  RpStatus (*adam)(const RpAdam *adam, int64_t n, void *w, const void *gradient, void *mean,
+                   void *variance);
+  RpStatus (*sgd)(const RpSgd *sgd, int64_t n, void *w, const void *gradient, void *velocity);
+  /* the sum of squares, in float64, the same for every number of threads */
+  double (*sum_of_squares)(int64_t n, const void *x);
+} RpKernels;
+
+/*
+** The kernels for a dtype, built for the best instruction set this machine
+** has. The int32 table has only unary, binary, compare, where, convert, reduce
+** (maxima and minima), take_rows, add_to_rows, gather and scatter_add.
+*/
+const RpKernels *rp_kernels(RpDtype dtype);
+
+#endif

@@ -1,0 +1,78 @@
+#include "core/kernels/loop.h"
+
+#include <stdbool.h>
+
+#include "core/base/interrupt.h"
+
+enum { CHUNK = 1 << 15 }; /* elements between two looks at the interrupt flag */
+
+void rp_loop_collapse(RpLoop *loop)
+{
+  int rank = 0;
+  for (int axis = 0; axis < loop->rank; axis++) {
+    if (loop->shape[axis] == 1)
+      continue;
+    bool merges = rank > 0;
+    for (int i = 0; merges && i < loop->operands; i++)
+      merges = loop->strides[i][rank - 1] == loop->strides[i][axis] * loop->shape[axis];
+    if (merges)
+      loop->shape[rank - 1] *= loop->shape[axis];
+    else
+      loop->shape[rank++] = loop->shape[axis];
+    for (int i = 0; i < loop->operands; i++)
+      loop->strides[i][rank - 1] = loop->strides[i][axis];
+  }
+  if (rank == 0) {
+    loop->shape[0] = 1;
+    for (int i = 0; i < loop->operands; i++)
+      loop->strides[i][0] = 1;
+    rank = 1;
+  }
+  loop->rank = rank;
+}
+
+/* Elements begin .. end - 1 of the loop, in row-major order. */
+static void run_chunk(const RpLoop *loop, RpRow row, const void *context, void *const *data,
+                      const size_t *sizes, int64_t begin, int64_t end)
+{
+  int last = loop->rank - 1;
+  int64_t inner_strides[RP_MAX_OPERANDS];
+  for (int i = 0; i < loop->operands; i++)
+    inner_strides[i] = loop->strides[i][last];
+  while (begin < end) {
+    void *pointers[RP_MAX_OPERANDS];
+    int64_t offsets[RP_MAX_OPERANDS] = {0};
+    int64_t rest = begin;
+    for (int axis = last; axis >= 0; axis--) {
+      int64_t at = rest % loop->shape[axis];
+      rest /= loop->shape[axis];
+      for (int i = 0; i < loop->operands; i++)
+        offsets[i] += at * loop->strides[i][axis];
+    }
+    int64_t n = loop->shape[last] - begin % loop->shape[last];
+    if (n > end - begin)
+      n = end - begin;
+    for (int i = 0; i < loop->operands; i++)
+      pointers[i] = (char *)data[i] + offsets[i] * (int64_t)sizes[i];
+    row(context, n, pointers, inner_strides);
+    begin += n;
+  }
+}
+
+RpStatus rp_loop_run(const RpLoop *loop, RpRow row, const void *context, void *const *data,
+                     const size_t *sizes)
+{
+  int64_t count = 1;
+  for (int axis = 0; axis < loop->rank; axis++)
+    count *= loop->shape[axis];
+  int64_t chunks = (count + CHUNK - 1) / CHUNK;
+#pragma omp parallel for schedule(static) if (chunks > 1)
+  for (int64_t chunk = 0; chunk < chunks; chunk++) {
+    if (rp_interrupted())
+      continue;
+    int64_t begin = chunk * CHUNK;
+    int64_t end = begin + CHUNK < count ? begin + CHUNK : count;
+    run_chunk(loop, row, context, data, sizes, begin, end);
+  }
+  return chunks > 1 ? rp_interrupt_status() : RP_OK;
+}

@@ -1,0 +1,38 @@
+/*
+** Element-wise loops over strided operands: one shape, and for each operand a
+** stride an axis (0 where it is broadcast).
+*/
+#ifndef RP_LOOP_H
+#define RP_LOOP_H
+
+#include <stdint.h>
+
+#include "core/base/dtype.h"
+#include "core/base/status.h"
+
+enum { RP_MAX_OPERANDS = 4 };
+
+typedef struct RpLoop {
+  int rank; /* 1 at least */
+  int operands;
+  int64_t shape[RP_MAX_RANK];
+  int64_t strides[RP_MAX_OPERANDS][RP_MAX_RANK]; /* in elements */
+} RpLoop;
+
+/*
+** One row: `n` elements of every operand, operand i from data[i] on in steps
+** of strides[i] elements.
+*/
+typedef void (*RpRow)(const void *context, int64_t n, void *const *data, const int64_t *strides);
+
+/* Merge axes that can be walked as one; the fewer axes, the longer the rows. */
+void rp_loop_collapse(RpLoop *loop);
+
+/*
+** Run `row` over the whole loop, in parallel when it is large. sizes[i] is the
+** element size of operand i. RP_INTERRUPTED when the flag went up on the way.
+*/
+RpStatus rp_loop_run(const RpLoop *loop, RpRow row, const void *context, void *const *data,
+                     const size_t *sizes);
+
+#endif

@@ -1,0 +1,23 @@
+#include "core/base/machine.h"
+#include "core/kernels/kernels.h"
+
+extern const RpKernels rp_kernels_int32;
+extern const RpKernels rp_kernels_portable_float32, rp_kernels_portable_float64;
+#ifdef __x86_64__
+extern const RpKernels rp_kernels_v3_float32, rp_kernels_v3_float64;
+extern const RpKernels rp_kernels_v4_float32, rp_kernels_v4_float64;
+#endif
+
+static const RpKernels *const tables[][RP_DTYPES] = {
+    [RP_TARGET_PORTABLE] = {&rp_kernels_portable_float32, &rp_kernels_portable_float64,
+                            &rp_kernels_int32},
+#ifdef __x86_64__
+    [RP_TARGET_V3] = {&rp_kernels_v3_float32, &rp_kernels_v3_float64, &rp_kernels_int32},
+    [RP_TARGET_V4] = {&rp_kernels_v4_float32, &rp_kernels_v4_float64, &rp_kernels_int32},
+#endif
+};
+
+const RpKernels *rp_kernels(RpDtype dtype)
+{
+  return tables[rp_machine_target()][dtype];
+}

@@ -1,0 +1,242 @@
+#include "core/ops/attention.h"
+
+#include <limits.h>
+#include <math.h>
+
+#include "core/base/memory.h"
+
+/* What backward needs besides q, k, v, o and the log-sum-exp. */
+typedef struct Context {
+  RpAttention kernel;
+  RpRotaryTable tables[4]; /* query, key, value, output */
+  RpTensor *mask;
+} Context;
+
+static void release_context(void *data)
+{
+  Context *context = data;
+  for (int i = 0; i < 4; i++)
+    rp_rotary_table_release(&context->tables[i]);
+  rp_tensor_release(context->mask);
+}
+
+RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor *v,
+                            const RpAttentionOptions *options)
+{
+  bool fits = q->rank == 4 && k->rank == 4 && v->rank == 4;
+  for (int i = 0; fits && i < 2; i++)
+    fits = q->shape[i] == k->shape[i] && k->shape[i] == v->shape[i];
+  if (!fits || q->shape[3] != k->shape[3] || k->shape[2] != v->shape[2] || q->shape[3] < 1 ||
+      v->shape[3] < 1)
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "attention: expected q [B, H, Tq, d], k [B, H, Tk, d], v [B, H, Tk, dv], got "
+                   "%s, %s, %s",
+                   rp_tensor_shape_text(q), rp_tensor_shape_text(k), rp_tensor_shape_text(v));
+  if (!rp_dtype_is_float(q->dtype) || k->dtype != q->dtype || v->dtype != q->dtype)
+    return rp_fail(RP_BAD_ARGUMENT, "attention: expected floats of one dtype, got %s, %s, %s",
+                   rp_dtype_name(q->dtype), rp_dtype_name(k->dtype), rp_dtype_name(v->dtype));
+  if (k->shape[2] < 1 || k->shape[2] > INT_MAX / 2)
+    return rp_fail(RP_BAD_ARGUMENT, "attention: expected 1 to %d keys, got %lld", INT_MAX / 2,
+                   (long long)k->shape[2]);
+  if (options->causal && q->shape[2] > k->shape[2])
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "attention: causal: expected at least as many keys as queries, got %lld keys "
+                   "for %lld queries",
+                   (long long)k->shape[2], (long long)q->shape[2]);
+  if (!(options->dropout >= 0 && options->dropout < 1))
+    return rp_fail(RP_BAD_ARGUMENT, "attention: dropout: expected 0 <= p < 1, got %g",
+                   options->dropout);
+  if (!isfinite(options->scale))
+    return rp_fail(RP_BAD_ARGUMENT, "attention: scale: expected a finite number, got %g",
+                   options->scale);
+  const RpRotary *rotary = options->rotary;
+  if (rotary != NULL && (rotary->parts & (RP_ROTATE_QUERY | RP_ROTATE_KEY)) != 0 &&
+      q->shape[3] != rotary->dim)
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "attention: the position scheme is for %lld features, got queries %s",
+                   (long long)rotary->dim, rp_tensor_shape_text(q));
+  if (rotary != NULL && (rotary->parts & (RP_ROTATE_VALUE | RP_ROTATE_OUTPUT)) != 0 &&
+      v->shape[3] != rotary->dim)
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "attention: the position scheme is for %lld features, got values %s",
+                   (long long)rotary->dim, rp_tensor_shape_text(v));
+  if (options->mask != NULL && options->mask->dtype != RP_INT32)
+    return rp_fail(RP_BAD_ARGUMENT, "attention: mask: expected int32 (0 hides a key), got %s",
+                   rp_dtype_name(options->mask->dtype));
+  RpStatus status = rp_positions_check(&options->queries, q->shape[0], q->shape[2]);
+  return status == RP_OK ? rp_positions_check(&options->keys, k->shape[0], k->shape[2]) : status;
+}
+
+/* Tables and mask for the kernel. On failure the caller releases the context. */
+static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor *k,
+                             const RpTensor *v, const RpAttentionOptions *options)
+{
+  const RpRotary *rotary = options->rotary;
+  RpAttention *kernel = &context->kernel;
+  RpTable *const tables[4] = {&kernel->rotate_query, &kernel->rotate_key, &kernel->rotate_value,
+                              &kernel->rotate_output};
+  *context = (Context){.kernel = {.batch = q->shape[0],
+                                  .heads = q->shape[1],
+                                  .queries = q->shape[2],
+                                  .keys = k->shape[2],
+                                  .features = q->shape[3],
+                                  .value_features = v->shape[3],
+                                  .causal = options->causal,
+                                  .dropout = options->dropout,
+                                  .seed = options->seed}};
+  kernel->scale = options->scale != 0 ? options->scale : 1 / sqrt((double)q->shape[3]);
+  for (int i = 0; i < 4; i++) {
+    const bool of_keys = i == 1 || i == 2;
+    if (rotary == NULL || (rotary->parts & 1u << i) == 0)
+      continue;
+    RpStatus status = rp_rotary_table(rotary, i < 2 ? rotary->pairs : rotary->value_pairs, q->dtype,
+                                      of_keys ? &options->keys : &options->queries, q->shape[0],
+                                      of_keys ? k->shape[2] : q->shape[2], &context->tables[i]);
+    if (status != RP_OK)
+      return status;
+    *tables[i] = context->tables[i].table;
+  }
+  if (options->mask == NULL)
+    return RP_OK;
+  const int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+  context->mask = rp_tensor_broadcast(options->mask, 4, shape);
+  if (context->mask == NULL)
+    return rp_last_status();
+  kernel->mask = rp_tensor_data(context->mask);
+  for (int i = 0; i < 4; i++)
+    kernel->mask_strides[i] = context->mask->strides[i];
+  return RP_OK;
+}
+
+/* x itself where its features are adjacent, else a packed copy. */
+static RpTensor *with_adjacent_features(RpTensor *x)
+{
+  if (x->strides[3] == 1 || x->shape[3] == 1)
+    return rp_tensor_retain(x);
+  return rp_tensor_convert(x, x->dtype);
+}
+
+static RpHeads heads_of(const RpTensor *x)
+{
+  return (RpHeads){rp_tensor_data(x), x->strides[0], x->strides[1], x->strides[2]};
+}
+
+/* A new [B, H, T, d] that lies in memory as [B, T, H, d]: joining heads then copies nothing. */
+static RpTensor *new_time_major(RpDtype dtype, const int64_t *shape)
+{
+  const int64_t stored[] = {shape[0], shape[2], shape[1], shape[3]};
+  RpTensor *packed = rp_tensor_new(dtype, 4, stored);
+  if (packed == NULL)
+    return NULL;
+  const int64_t strides[] = {packed->strides[0], packed->strides[2], packed->strides[1], 1};
+  RpTensor *view = rp_tensor_view(packed, 4, shape, strides, 0);
+  rp_tensor_release(packed);
+  return view;
+}
+
+/* saved: q, k, v, o, log-sum-exp */
+static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
+{
+  Context *context = node->context;
+  RpTensor *q = node->saved[0], *k = node->saved[1], *v = node->saved[2], *o = node->saved[3];
+  RpTensor *output_gradient = with_adjacent_features(dy);
+  gradients[0] = new_time_major(q->dtype, q->shape);
+  gradients[1] = new_time_major(k->dtype, k->shape);
+  gradients[2] = new_time_major(v->dtype, v->shape);
+  RpStatus status = rp_last_status();
+  if (output_gradient != NULL && gradients[0] != NULL && gradients[1] != NULL &&
+      gradients[2] != NULL) {
+    const RpHeads in[] = {heads_of(q), heads_of(k), heads_of(v), heads_of(o),
+                          heads_of(output_gradient)};
+    const RpHeads out[] = {heads_of(gradients[0]), heads_of(gradients[1]), heads_of(gradients[2])};
+    status = rp_kernels(q->dtype)->attention_gradient(
+        &context->kernel, &in[0], &in[1], &in[2], &in[3], &in[4], rp_tensor_data(node->saved[4]),
+        &out[0], &out[1], &out[2]);
+  }
+  rp_tensor_release(output_gradient);
+  return status;
+}
+
+/* Attach the node of y and hand the context over to it; NULL when out of memory. */
+static RpTensor *record(RpTensor *y, RpTensor *const *inputs, RpTensor *const *saved,
+                        const Context *context)
+{
+  static const RpNodeType type = {"attention", backward, release_context};
+  Context *kept = rp_alloc(sizeof *kept);
+  if (kept != NULL)
+    y = rp_graph_record(&type, y, 3, inputs, 5, saved);
+  if (kept == NULL || y == NULL) {
+    if (kept == NULL)
+      rp_tensor_release(y);
+    rp_free(kept);
+    return NULL;
+  }
+  *kept = *context;
+  y->node->context = kept;
+  return y;
+}
+
+RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttentionOptions *options)
+{
+  RpTensor *const inputs[] = {q, k, v};
+  Context context;
+  if (rp_attention_check(q, k, v, options) != RP_OK)
+    return NULL;
+  RpStatus status = fill_context(&context, q, k, v, options);
+  const int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], v->shape[3]};
+  RpTensor *in[5] = {NULL}, *y = NULL;
+  if (status == RP_OK) {
+    for (int i = 0; i < 3; i++)
+      in[i] = with_adjacent_features(inputs[i]);
+    y = in[3] = new_time_major(q->dtype, shape);
+    in[4] = rp_tensor_new(q->dtype, 3, shape);
+  }
+  if (in[0] != NULL && in[1] != NULL && in[2] != NULL && y != NULL && in[4] != NULL) {
+    const RpHeads heads[] = {heads_of(in[0]), heads_of(in[1]), heads_of(in[2]), heads_of(y)};
+    status = rp_kernels(q->dtype)->attention(&context.kernel, &heads[0], &heads[1], &heads[2],
+                                             &heads[3], rp_tensor_data(in[4]));
+    y = rp_tensor_unless_failed(status, y);
+  } else {
+    y = rp_tensor_unless_failed(RP_OUT_OF_MEMORY, y);
+  }
+  if (y != NULL && rp_graph_records(3, inputs))
+    y = record(y, inputs, in, &context);
+  if (y == NULL || y->node == NULL)
+    release_context(&context);
+  rp_tensor_release(in[0]);
+  rp_tensor_release(in[1]);
+  rp_tensor_release(in[2]);
+  rp_tensor_release(in[4]);
+  return y;
+}
+
+RpTensor *rp_attention_weights(RpTensor *q, RpTensor *k, const RpAttentionOptions *options)
+{
+  Context context;
+  RpAttentionOptions of_scores = *options;
+  RpRotary rotary;
+  if (options->rotary != NULL) { /* values play no part in the weights */
+    rotary = *options->rotary;
+    rotary.parts &= RP_ROTATE_QUERY | RP_ROTATE_KEY;
+    of_scores.rotary = &rotary;
+  }
+  if (rp_attention_check(q, k, k, &of_scores) != RP_OK)
+    return NULL;
+  RpStatus status = fill_context(&context, q, k, k, &of_scores);
+  const int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+  RpTensor *weights = NULL;
+  if (status == RP_OK) {
+    RpTensor *packed_q = with_adjacent_features(q), *packed_k = with_adjacent_features(k);
+    weights = rp_tensor_new(q->dtype, 4, shape);
+    status = RP_OUT_OF_MEMORY;
+    if (packed_q != NULL && packed_k != NULL && weights != NULL) {
+      const RpHeads q_heads = heads_of(packed_q), k_heads = heads_of(packed_k);
+      status = rp_kernels(q->dtype)->attention_weights(&context.kernel, &q_heads, &k_heads,
+                                                       rp_tensor_data(weights));
+    }
+    rp_tensor_release(packed_q);
+    rp_tensor_release(packed_k);
+  }
+  release_context(&context);
+  return rp_tensor_unless_failed(status, weights);
+}

@@ -1,0 +1,55 @@
+/* Rotation and attention with any subset of query, key, value and output rotated. */
+#ifndef RP_OP_ATTENTION_H
+#define RP_OP_ATTENTION_H
+
+#include "core/graph/graph.h"
+#include "core/position/rotary.h"
+
+/*
+** R_p x for x [batch, heads, time, features] (or fewer leading axes) and the
+** positions p of its time axis, or R_p^-1 x where `back` (RoFormer eq. 14).
+** The first 2 `pairs` features turn, the others pass.
+*/
+RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, int64_t pairs,
+                       const RpPositions *positions, bool back);
+
+typedef struct RpAttentionOptions {
+  const RpRotary *rotary;    /* NULL rotates nothing */
+  RpPositions queries, keys; /* positions of the two time axes */
+  bool causal;               /* query i sees keys j <= i + Tk - Tq */
+  RpTensor *mask;            /* NULL, or int32, broadcast to [B, H, Tq, Tk]: 0 hides */
+  double scale;              /* 0 stands for 1 / sqrt(features) */
+  double dropout;            /* of the weights, 0 <= p < 1 */
+  uint64_t seed;             /* of the dropout */
+} RpAttentionOptions;
+
+/*
+** Attention of q [B, H, Tq, d], k [B, H, Tk, d], v [B, H, Tk, dv]: [B, H, Tq, dv].
+**
+**   s_ij = scale (A_i q_i) . (B_j k_j),  a = softmax(s),  o_i = C_i^-1 sum_j a_ij D_j v_j
+**
+** where A, B, C, D are the rotations at the positions of queries, keys, queries
+** and keys, each the identity unless its letter is in `rotate`. "qk" is RoPE
+** (RoFormer eq. 16); "qkvo" is RoPER: o_i = sum_j a_ij R_{j-i} v_j. A query that
+** sees no key gives 0. The result lies in memory as [B, Tq, H, dv].
+*/
+RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttentionOptions *options);
+
+/* The weights a [B, H, Tq, Tk] that rp_op_attention uses, before dropout; outside the graph. */
+RpTensor *rp_attention_weights(RpTensor *q, RpTensor *k, const RpAttentionOptions *options);
+
+/*
+** The same as rp_op_attention from its definition: float64 throughout, a sum
+** over explicit R_{j-i} wherever both sides of a pair are rotated, no tables,
+** no tiles, no BLAS, and no graph. Slow; no dropout. *weights, if not NULL,
+** receives a new [B, H, Tq, Tk].
+*/
+RpTensor *rp_oracle_attention(RpTensor *q, RpTensor *k, RpTensor *v,
+                              const RpAttentionOptions *options, RpTensor **weights);
+
+/* The check that both share: RP_BAD_ARGUMENT names the shapes, dtypes or options that do not fit.
+ */
+RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor *v,
+                            const RpAttentionOptions *options);
+
+#endif

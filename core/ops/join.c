@@ -1,0 +1,66 @@
+/* Concatenation along an axis. */
+#include "core/ops/ops.h"
+#include "core/tensor/elementwise.h"
+
+static RpTensor *slice(const RpTensor *whole, int axis, int64_t start, int64_t size)
+{
+  int64_t shape[RP_MAX_RANK];
+  for (int i = 0; i < whole->rank; i++)
+    shape[i] = i == axis ? size : whole->shape[i];
+  return rp_tensor_view(whole, whole->rank, shape, whole->strides,
+                        whole->offset + start * whole->strides[axis]);
+}
+
+static RpStatus concatenate_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
+{
+  const int axis = (int)node->integers[0];
+  int64_t start = 0;
+  for (int i = 0; i < node->input_count; i++) {
+    const int64_t size = node->edges[i].shape[axis];
+    if (rp_node_wants(node, i)) {
+      gradients[i] = slice(dy, axis, start, size);
+      if (gradients[i] == NULL)
+        return rp_last_status();
+    }
+    start += size;
+  }
+  return RP_OK;
+}
+
+static RpStatus joined_shape(int count, RpTensor *const *x, int axis, int64_t *shape)
+{
+  for (int i = 0; i < x[0]->rank; i++)
+    shape[i] = x[0]->shape[i];
+  for (int n = 1; n < count; n++) {
+    bool fits = x[n]->rank == x[0]->rank && x[n]->dtype == x[0]->dtype;
+    for (int i = 0; fits && i < x[n]->rank; i++)
+      fits = i == axis || x[n]->shape[i] == shape[i];
+    if (!fits)
+      return rp_fail(RP_BAD_ARGUMENT,
+                     "cat: along axis %d, expected %s tensors like %s, got %s %s as number %d",
+                     axis + 1, rp_dtype_name(x[0]->dtype), rp_tensor_shape_text(x[0]),
+                     rp_dtype_name(x[n]->dtype), rp_tensor_shape_text(x[n]), n + 1);
+    shape[axis] += x[n]->shape[axis];
+  }
+  return RP_OK;
+}
+
+RpTensor *rp_op_concatenate(int count, RpTensor *const *x, int axis)
+{
+  static const RpNodeType type = {"cat", concatenate_backward, NULL};
+  int64_t shape[RP_MAX_RANK], start = 0;
+  if (joined_shape(count, x, axis, shape) != RP_OK)
+    return NULL;
+  RpTensor *y = rp_tensor_new(x[0]->dtype, x[0]->rank, shape);
+  for (int n = 0; y != NULL && n < count; n++) {
+    RpTensor *part = slice(y, axis, start, x[n]->shape[axis]);
+    RpStatus status = part != NULL ? rp_tensor_copy_elements(x[n], part) : RP_OUT_OF_MEMORY;
+    rp_tensor_release(part);
+    start += x[n]->shape[axis];
+    y = rp_tensor_unless_failed(status, y);
+  }
+  y = rp_graph_record(&type, y, count, x, 0, NULL);
+  if (y != NULL && y->node != NULL)
+    y->node->integers[0] = axis;
+  return y;
+}

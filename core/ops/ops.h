@@ -1,0 +1,82 @@
+/*
+** Differentiable operations. Each has a file of its own with the shape rule,
+** the forward and the backward. All return a new tensor that the caller owns,
+** or NULL with a message; all record a node when a gradient flows through an
+** input. Axes count from 0. Shapes stand behind the arguments.
+*/
+#ifndef RP_OPS_H
+#define RP_OPS_H
+
+#include "core/graph/graph.h"
+#include "core/kernels/kernels.h"
+#include "core/tensor/tensor.h"
+
+/* f(x), element-wise. int32 takes neg, abs, sign, square, floor, ceil, round, relu. */
+RpTensor *rp_op_unary(RpUnary op, RpTensor *x);
+
+/* a op b, element-wise, broadcast. Gradients are summed over broadcast axes. */
+RpTensor *rp_op_binary(RpBinary op, RpTensor *a, RpTensor *b);
+
+/* a where condition (int32) is not 0, else b; broadcast. */
+RpTensor *rp_op_where(RpTensor *condition, RpTensor *a, RpTensor *b);
+
+/* x as another dtype; the gradient comes back in the dtype of x. */
+RpTensor *rp_op_convert(RpTensor *x, RpDtype dtype);
+
+/*
+** Sum, mean, maximum or minimum over `axis`, or over everything (RP_ALL_AXES);
+** the axis stays with size 1 where `keep`. The gradient of an extremum goes to
+** the first element that attains it.
+*/
+RpTensor *rp_op_reduce(RpReduction op, RpTensor *x, int axis, bool keep);
+
+/* Running sum along an axis: y_i = x_1 + ... + x_i. */
+RpTensor *rp_op_cumulative_sum(RpTensor *x, int axis);
+
+/* x with its elements in another shape; one size may be -1. Shares storage where strides allow. */
+RpTensor *rp_op_reshape(RpTensor *x, int rank, const int64_t *shape);
+
+/* x with its axes in another order: axis i of the result is axis order[i] of x. Shares storage. */
+RpTensor *rp_op_permute(RpTensor *x, const int *order);
+
+/* Places start .. start + size - 1 of an axis. Shares storage. */
+RpTensor *rp_op_narrow(RpTensor *x, int axis, int64_t start, int64_t size);
+
+/* x broadcast to a shape, by strides of 0. Shares storage. */
+RpTensor *rp_op_expand(RpTensor *x, int rank, const int64_t *shape);
+
+/* Tensors of one dtype joined along an axis; their other sizes are equal. count >= 1. */
+RpTensor *rp_op_concatenate(int count, RpTensor *const *x, int axis);
+
+/* y[..., i, ...] = x[..., index[..., i, ...], ...]: int32 index from 0, same rank as x. */
+RpTensor *rp_op_gather(RpTensor *x, int axis, RpTensor *index);
+
+/* Rows of table [n, d] by int32 index [...] from 0: [..., d]. */
+RpTensor *rp_op_embedding(RpTensor *table, RpTensor *index);
+
+/* [..., m, k] times [..., k, n]; leading axes broadcast. */
+RpTensor *rp_op_matmul(RpTensor *a, RpTensor *b);
+
+/* y = x W^T + b with x [..., in], W [out, in], b [out] or NULL: [..., out]. */
+RpTensor *rp_op_linear(RpTensor *x, RpTensor *weight, RpTensor *bias);
+
+/* exp(x_i - log sum_j exp x_j) along an axis, or its logarithm. */
+RpTensor *rp_op_softmax(RpTensor *x, int axis, bool logarithm);
+
+/*
+** Mean over rows of log sum_j exp x_j - x_target: logits [..., n], int32
+** targets [...] from 0; rows whose target is `ignore` do not count. A scalar,
+** or one loss a row, [...], where `each`.
+*/
+RpTensor *rp_op_cross_entropy(RpTensor *logits, RpTensor *targets, int32_t ignore, bool each);
+
+/*
+** (x - mean) / sqrt(variance + epsilon) * gain + bias over the last axis
+** (Ba, Kiros, Hinton 2016): x [..., d], gain [d], bias [d].
+*/
+RpTensor *rp_op_layer_norm(RpTensor *x, RpTensor *gain, RpTensor *bias, double epsilon);
+
+/* x / (1 - p) where Philox(seed) keeps an element, 0 with probability p (0 <= p < 1). */
+RpTensor *rp_op_dropout(RpTensor *x, double p, uint64_t seed);
+
+#endif

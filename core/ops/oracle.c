@@ -1,0 +1,144 @@
+/* Attention from its definition, for tests and lessons. */
+#include <math.h>
+
+#include "core/base/interrupt.h"
+#include "core/base/memory.h"
+#include "core/ops/attention.h"
+
+/* One problem in float64, packed. */
+typedef struct Oracle {
+  const RpAttentionOptions *options;
+  RpTensor *q, *k, *v, *mask, *weights, *o;
+  double *turned; /* room for one vector */
+  double scale;
+} Oracle;
+
+static double position_at(const RpPositions *positions, int64_t batch, int64_t i)
+{
+  const RpTensor *list = positions->list;
+  if (list == NULL)
+    return positions->offset + (double)i;
+  const int64_t index[] = {batch, i};
+  return list->rank == 1 || list->shape[0] == 1 ? ((const double *)rp_tensor_data(list))[i]
+                                                : rp_tensor_get(list, index);
+}
+
+/* y = R_p x, pair by pair with the angle p theta_t (RoFormer eq. 15). */
+static void rotate(const RpRotary *rotary, int64_t pairs, double p, int64_t features,
+                   const double *x, double *y)
+{
+  for (int64_t i = 0; i < features; i++)
+    y[i] = x[i];
+  for (int64_t t = 0; t < pairs; t++) {
+    const int64_t a = rotary->interleaved ? 2 * t : t, b = rotary->interleaved ? a + 1 : t + pairs;
+    const double angle = p * rp_rotary_theta(rotary, pairs, t);
+    y[a] = x[a] * cos(angle) - x[b] * sin(angle);
+    y[b] = x[b] * cos(angle) + x[a] * sin(angle);
+  }
+}
+
+/*
+** The angle, as a position, by which key j turns as seen from query i: j - i
+** where both sides are rotated, j or -i where only one is.
+*/
+static double relative(unsigned parts, unsigned near, unsigned far, double i, double j)
+{
+  return ((parts & far) != 0 ? j : 0) - ((parts & near) != 0 ? i : 0);
+}
+
+static double *vector(const RpTensor *x, int64_t unit, int64_t i)
+{
+  return (double *)rp_tensor_data(x) + (unit * x->shape[2] + i) * x->shape[3];
+}
+
+static bool sees(const Oracle *oracle, int64_t unit, int64_t i, int64_t j)
+{
+  const int64_t heads = oracle->q->shape[1], index[] = {unit / heads, unit % heads, i, j};
+  if (oracle->options->causal && j > i + oracle->k->shape[2] - oracle->q->shape[2])
+    return false;
+  return oracle->mask == NULL || rp_tensor_get(oracle->mask, index) != 0;
+}
+
+/* One query: its weights, then its output. */
+static void attend(const Oracle *oracle, int64_t unit, int64_t i)
+{
+  const RpAttentionOptions *options = oracle->options;
+  const RpRotary none = {0}, *rotary = options->rotary != NULL ? options->rotary : &none;
+  const int64_t batch = unit / oracle->q->shape[1], keys = oracle->k->shape[2];
+  const int64_t d = oracle->q->shape[3], dv = oracle->v->shape[3];
+  const double *q = vector(oracle->q, unit, i), here = position_at(&options->queries, batch, i);
+  double *a = vector(oracle->weights, unit, i), *o = vector(oracle->o, unit, i);
+  double *turned = oracle->turned, maximum = -INFINITY, sum = 0;
+  for (int64_t j = 0; j < keys; j++) {
+    const double there = position_at(&options->keys, batch, j);
+    const double p = relative(rotary->parts, RP_ROTATE_QUERY, RP_ROTATE_KEY, here, there);
+    rotate(rotary, rotary->pairs, p, d, vector(oracle->k, unit, j), turned);
+    a[j] = 0;
+    for (int64_t f = 0; f < d; f++)
+      a[j] += q[f] * turned[f];
+    a[j] = sees(oracle, unit, i, j) ? a[j] * oracle->scale : -INFINITY;
+    maximum = a[j] > maximum ? a[j] : maximum;
+  }
+  for (int64_t j = 0; j < keys; j++) {
+    a[j] = maximum > -INFINITY ? exp(a[j] - maximum) : 0;
+    sum += a[j];
+  }
+  for (int64_t f = 0; f < dv; f++)
+    o[f] = 0;
+  for (int64_t j = 0; j < keys; j++) {
+    const double there = position_at(&options->keys, batch, j);
+    const double p = relative(rotary->parts, RP_ROTATE_OUTPUT, RP_ROTATE_VALUE, here, there);
+    a[j] = sum > 0 ? a[j] / sum : 0;
+    if (a[j] == 0)
+      continue;
+    rotate(rotary, rotary->value_pairs, p, dv, vector(oracle->v, unit, j), turned);
+    for (int64_t f = 0; f < dv; f++)
+      o[f] += a[j] * turned[f];
+  }
+}
+
+/* Everything the sums read and write; the caller releases what is there on failure too. */
+static RpStatus prepare(Oracle *oracle, RpTensor *q, RpTensor *k, RpTensor *v)
+{
+  const RpAttentionOptions *options = oracle->options;
+  const int64_t weights[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+  const int64_t output[] = {q->shape[0], q->shape[1], q->shape[2], v->shape[3]};
+  const int64_t width = q->shape[3] > v->shape[3] ? q->shape[3] : v->shape[3];
+  oracle->scale = options->scale != 0 ? options->scale : 1 / sqrt((double)q->shape[3]);
+  oracle->q = rp_tensor_convert(q, RP_FLOAT64);
+  oracle->k = rp_tensor_convert(k, RP_FLOAT64);
+  oracle->v = rp_tensor_convert(v, RP_FLOAT64);
+  oracle->weights = rp_tensor_new(RP_FLOAT64, 4, weights);
+  oracle->o = rp_tensor_new(RP_FLOAT64, 4, output);
+  oracle->turned = rp_alloc((size_t)width * sizeof(double));
+  if (options->mask != NULL)
+    oracle->mask = rp_tensor_broadcast(options->mask, 4, weights);
+  const bool ready = oracle->q != NULL && oracle->k != NULL && oracle->v != NULL &&
+                     oracle->weights != NULL && oracle->o != NULL && oracle->turned != NULL &&
+                     (options->mask == NULL || oracle->mask != NULL);
+  return ready ? RP_OK : rp_last_status();
+}
+
+RpTensor *rp_oracle_attention(RpTensor *q, RpTensor *k, RpTensor *v,
+                              const RpAttentionOptions *options, RpTensor **weights)
+{
+  Oracle oracle = {.options = options};
+  if (rp_attention_check(q, k, v, options) != RP_OK)
+    return NULL;
+  RpStatus status = prepare(&oracle, q, k, v);
+  const int64_t queries = q->shape[2], rows = q->shape[0] * q->shape[1] * queries;
+  for (int64_t row = 0; status == RP_OK && row < rows; row++) {
+    attend(&oracle, row / queries, row % queries);
+    status = rp_interrupt_status();
+  }
+  rp_tensor_release(oracle.q);
+  rp_tensor_release(oracle.k);
+  rp_tensor_release(oracle.v);
+  rp_tensor_release(oracle.mask);
+  rp_free(oracle.turned);
+  if (weights != NULL && status == RP_OK)
+    *weights = oracle.weights;
+  else
+    rp_tensor_release(oracle.weights);
+  return rp_tensor_unless_failed(status, oracle.o);
+}

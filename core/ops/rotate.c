@@ -1,0 +1,80 @@
+/* Rotation as an operation of its own; backward rotates back. */
+#include "core/ops/attention.h"
+
+/* x as [batch, heads, time, features], leading axes of size 1 put in front. */
+static RpTensor *four_axes(const RpTensor *x)
+{
+  int64_t shape[4] = {1, 1, 1, 1}, strides[4] = {0};
+  for (int i = 0; i < x->rank; i++) {
+    shape[4 - x->rank + i] = x->shape[i];
+    strides[4 - x->rank + i] = x->strides[i];
+  }
+  return rp_tensor_view(x, 4, shape, strides, x->offset);
+}
+
+static RpHeads heads_of(const RpTensor *x)
+{
+  const int r = x->rank;
+  return (RpHeads){rp_tensor_data(x), r > 3 ? x->strides[r - 4] : 0, r > 2 ? x->strides[r - 3] : 0,
+                   r > 1 ? x->strides[r - 2] : 0};
+}
+
+/* Rotate by a table that is there. */
+static RpTensor *turn(RpTensor *x, const RpTable *table, bool back)
+{
+  RpTensor *packed = rp_tensor_contiguous(x);
+  RpTensor *whole = packed != NULL ? four_axes(packed) : NULL;
+  RpTensor *y = whole != NULL ? rp_tensor_new_like(packed) : NULL;
+  if (y != NULL) {
+    const RpHeads from = heads_of(packed), to = heads_of(y);
+    const int64_t *s = whole->shape;
+    RpStatus status = rp_kernels(x->dtype)->rotate(table, back, s[0], s[1], s[2], s[3], &from, &to);
+    y = rp_tensor_unless_failed(status, y);
+  }
+  rp_tensor_release(packed);
+  rp_tensor_release(whole);
+  return y;
+}
+
+/* integers: back, pairs, interleaved, batch stride; saved: cosine, sine */
+static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
+{
+  RpTable table = {.pairs = node->integers[1],
+                   .interleaved = node->integers[2] != 0,
+                   .batch_stride = node->integers[3]};
+  if (table.pairs > 0) {
+    table.cosine = rp_tensor_data(node->saved[0]);
+    table.sine = rp_tensor_data(node->saved[1]);
+  }
+  gradients[0] = turn(dy, &table, node->integers[0] == 0);
+  return gradients[0] != NULL ? RP_OK : rp_last_status();
+}
+
+RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, int64_t pairs,
+                       const RpPositions *positions, bool back)
+{
+  static const RpNodeType type = {"rotate", backward, NULL};
+  if (x->rank < 1 || x->rank > 4 || !rp_dtype_is_float(x->dtype) ||
+      x->shape[x->rank - 1] < 2 * pairs) {
+    rp_fail(RP_BAD_ARGUMENT,
+            "rotate: expected floats [batch, heads, time, features] with at least %lld features, "
+            "got %s %s",
+            2 * (long long)pairs, rp_dtype_name(x->dtype), rp_tensor_shape_text(x));
+    return NULL;
+  }
+  RpRotaryTable table;
+  const int64_t batch = x->rank > 3 ? x->shape[0] : 1,
+                time = x->rank > 1 ? x->shape[x->rank - 2] : 1;
+  if (rp_rotary_table(rotary, pairs, x->dtype, positions, batch, time, &table) != RP_OK)
+    return NULL;
+  RpTensor *y = rp_graph_record(&type, turn(x, &table.table, back), 1, (RpTensor *[]){x}, 2,
+                                (RpTensor *[]){table.cosine, table.sine});
+  if (y != NULL && y->node != NULL) {
+    y->node->integers[0] = back;
+    y->node->integers[1] = pairs;
+    y->node->integers[2] = rotary->interleaved;
+    y->node->integers[3] = table.table.batch_stride;
+  }
+  rp_rotary_table_release(&table);
+  return y;
+}

@@ -1,0 +1,90 @@
+#include "core/optimizer/optimizer.h"
+
+#include <math.h>
+
+static RpStatus check_packed(const char *name, const RpTensor *parameter, const RpTensor *other,
+                             const char *what)
+{
+  if (other == NULL)
+    return rp_fail(RP_BAD_ARGUMENT, "%s: the parameter %s has no %s", name,
+                   rp_tensor_shape_text(parameter), what);
+  if (other->dtype != parameter->dtype || !rp_tensor_same_shape(other, parameter) ||
+      !rp_dtype_is_float(parameter->dtype))
+    return rp_fail(RP_BAD_ARGUMENT, "%s: expected %s like the parameter's %s %s, got %s %s", name,
+                   what, rp_dtype_name(parameter->dtype), rp_tensor_shape_text(parameter),
+                   rp_dtype_name(other->dtype), rp_tensor_shape_text(other));
+  if (!rp_tensor_is_contiguous(parameter) || !rp_tensor_is_contiguous(other))
+    return rp_fail(RP_BAD_ARGUMENT, "%s: expected packed tensors, got a strided view", name);
+  return RP_OK;
+}
+
+/* The gradient packed as the parameter is; the caller releases it. */
+static RpTensor *packed_gradient(const char *name, const RpTensor *parameter)
+{
+  if (parameter->gradient == NULL) {
+    check_packed(name, parameter, NULL, "gradient");
+    return NULL;
+  }
+  return rp_tensor_contiguous(parameter->gradient);
+}
+
+RpStatus rp_adam_step(const RpAdam *settings, RpTensor *parameter, RpTensor *mean,
+                      RpTensor *variance)
+{
+  const RpAdam *s = settings;
+  if (!isfinite(s->rate) || !isfinite(s->decay) || !isfinite(s->l2) || !(s->beta1 >= 0) ||
+      !(s->beta1 < 1) || !(s->beta2 >= 0) || !(s->beta2 < 1) || !(s->epsilon >= 0))
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "adam: expected a finite rate, betas in [0, 1) and epsilon >= 0, got rate %g, "
+                   "betas %g and %g, epsilon %g, decay %g",
+                   s->rate, s->beta1, s->beta2, s->epsilon, s->decay);
+  RpStatus status = check_packed("adam", parameter, mean, "mean");
+  if (status == RP_OK)
+    status = check_packed("adam", parameter, variance, "variance");
+  RpTensor *gradient = status == RP_OK ? packed_gradient("adam", parameter) : NULL;
+  if (gradient == NULL)
+    return rp_last_status();
+  status = rp_kernels(parameter->dtype)
+               ->adam(s, rp_tensor_count(parameter), rp_tensor_data(parameter),
+                      rp_tensor_data(gradient), rp_tensor_data(mean), rp_tensor_data(variance));
+  parameter->storage->version++;
+  rp_tensor_release(gradient);
+  return status;
+}
+
+RpStatus rp_sgd_step(const RpSgd *settings, RpTensor *parameter, RpTensor *velocity)
+{
+  if (!isfinite(settings->rate) || !isfinite(settings->l2) || !isfinite(settings->momentum))
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "sgd: expected finite settings, got rate %g, momentum %g, l2 %g", settings->rate,
+                   settings->momentum, settings->l2);
+  RpStatus status = RP_OK;
+  if (velocity != NULL || settings->momentum != 0)
+    status = check_packed("sgd", parameter, velocity, "velocity");
+  RpTensor *gradient = status == RP_OK ? packed_gradient("sgd", parameter) : NULL;
+  if (gradient == NULL)
+    return rp_last_status();
+  status = rp_kernels(parameter->dtype)
+               ->sgd(settings, rp_tensor_count(parameter), rp_tensor_data(parameter),
+                     rp_tensor_data(gradient), velocity != NULL ? rp_tensor_data(velocity) : NULL);
+  parameter->storage->version++;
+  rp_tensor_release(gradient);
+  return status;
+}
+
+RpStatus rp_gradient_norm(int count, RpTensor *const *parameters, double *norm)
+{
+  double total = 0;
+  for (int i = 0; i < count; i++) {
+    if (parameters[i]->gradient == NULL)
+      continue;
+    RpTensor *gradient = rp_tensor_contiguous(parameters[i]->gradient);
+    if (gradient == NULL)
+      return rp_last_status();
+    total += rp_kernels(gradient->dtype)
+                 ->sum_of_squares(rp_tensor_count(gradient), rp_tensor_data(gradient));
+    rp_tensor_release(gradient);
+  }
+  *norm = sqrt(total);
+  return RP_OK;
+}

@@ -1,0 +1,26 @@
+/*
+** Optimizer steps: each changes a parameter in place from its gradient, in one
+** pass over memory. State tensors have the parameter's shape and dtype and
+** belong to the caller.
+*/
+#ifndef RP_OPTIMIZER_H
+#define RP_OPTIMIZER_H
+
+#include "core/kernels/kernels.h"
+#include "core/tensor/tensor.h"
+
+/*
+** Adam (Kingma and Ba 2015, algorithm 1) or, with decay, AdamW (Loshchilov and
+** Hutter 2019). The corrections are 1 - beta^step. RP_BAD_ARGUMENT when a
+** tensor differs in shape or dtype, is not packed, or a setting is not finite.
+*/
+RpStatus rp_adam_step(const RpAdam *settings, RpTensor *parameter, RpTensor *mean,
+                      RpTensor *variance);
+
+/* Stochastic gradient descent; velocity may be NULL where momentum is 0. */
+RpStatus rp_sgd_step(const RpSgd *settings, RpTensor *parameter, RpTensor *velocity);
+
+/* The square root of the sum of squares over the gradients of all parameters, in float64. */
+RpStatus rp_gradient_norm(int count, RpTensor *const *parameters, double *norm);
+
+#endif

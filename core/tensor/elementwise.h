@@ -1,0 +1,37 @@
+/*
+** Element-wise functions of tensors, outside the graph: shapes are broadcast,
+** results are new and packed. NULL on failure; the caller owns the result.
+*/
+#ifndef RP_ELEMENTWISE_H
+#define RP_ELEMENTWISE_H
+
+#include "core/kernels/kernels.h"
+#include "core/tensor/tensor.h"
+
+/* The name of an operation as Lua has it, for messages: "add", "exp". */
+const char *rp_unary_name(RpUnary op);
+const char *rp_binary_name(RpBinary op);
+
+/* f(x). int32 takes negate, abs, sign, square, floor, ceil, round and relu. */
+RpTensor *rp_tensor_unary(RpUnary op, const RpTensor *x);
+
+/* dy f'(x), where y = f(x); all of one shape. */
+RpTensor *rp_tensor_unary_gradient(RpUnary op, const RpTensor *x, const RpTensor *y,
+                                   const RpTensor *dy);
+
+/* a op b, broadcast; both of one dtype. int32 takes neither divide nor power. */
+RpTensor *rp_tensor_binary(RpBinary op, const RpTensor *a, const RpTensor *b);
+
+/* int32 1 where the relation holds, else 0; broadcast. */
+RpTensor *rp_tensor_compare(RpCompare op, const RpTensor *a, const RpTensor *b);
+
+/* a where the int32 condition is not 0, else b; all broadcast. */
+RpTensor *rp_tensor_where(const RpTensor *condition, const RpTensor *a, const RpTensor *b);
+
+/* target += source, of one shape and dtype, in place. */
+RpStatus rp_tensor_accumulate(RpTensor *target, const RpTensor *source);
+
+/* Copy the elements of `from` to `to`, of the same shape, converting the dtype. */
+RpStatus rp_tensor_copy_elements(const RpTensor *from, RpTensor *to);
+
+#endif

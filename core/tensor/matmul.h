@@ -1,0 +1,14 @@
+/* Matrix products of tensors, outside the graph. */
+#ifndef RP_MATMUL_H
+#define RP_MATMUL_H
+
+#include "core/tensor/tensor.h"
+
+/*
+** a [..., m, k] times b [..., k, n] = [..., m, n]; leading axes broadcast. The
+** last two axes are taken as transposed where asked. Floats of one dtype.
+** NULL on failure; the caller owns the result.
+*/
+RpTensor *rp_tensor_matmul(RpTensor *a, bool transpose_a, RpTensor *b, bool transpose_b);
+
+#endif

@@ -1,0 +1,80 @@
+#include "core/tensor/packed.h"
+
+#include <inttypes.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files and memory share one byte order");
+
+enum { CHUNK = 4096 }; /* elements converted at a time */
+
+const RpPackedType rp_packed_types[RP_PACKED_TYPES] = {
+    [RP_FLOAT32] = {"<f4", "F32", RP_FLOAT32, 4}, [RP_FLOAT64] = {"<f8", "F64", RP_FLOAT64, 8},
+    [RP_INT32] = {"<i4", "I32", RP_INT32, 4},     [RP_DTYPES] = {"<i8", "I64", RP_INT32, 8},
+    [RP_DTYPES + 1] = {"|u1", "U8", RP_INT32, 1},
+};
+
+bool rp_packed_bytes(const RpPackedType *type, int rank, const int64_t *shape, int64_t *bytes)
+{
+  int64_t span = type->size; /* bytes if every empty axis had one element */
+  bool is_empty = false;
+  for (int i = 0; i < rank; i++) {
+    is_empty = is_empty || shape[i] == 0;
+    if (shape[i] > 0 && __builtin_mul_overflow(span, shape[i], &span))
+      return false;
+  }
+  *bytes = is_empty ? 0 : span;
+  return true;
+}
+
+/* Read `count` int64 or uint8 elements as int32. */
+static RpStatus read_converted(RpFileReader *reader, const char *what, const RpPackedType *type,
+                               int64_t count, int32_t *out)
+{
+  union {
+    int64_t wide[CHUNK];
+    uint8_t bytes[CHUNK];
+  } chunk;
+  for (int64_t start = 0; start < count; start += CHUNK) {
+    int64_t n = count - start < CHUNK ? count - start : CHUNK;
+    RpStatus status = rp_file_read(reader, &chunk, (size_t)(n * type->size));
+    if (status != RP_OK)
+      return status;
+    for (int64_t i = 0; i < n; i++) {
+      int64_t value = type->size == 1 ? chunk.bytes[i] : chunk.wide[i];
+      if (value < INT32_MIN || value > INT32_MAX)
+        return rp_fail(RP_BAD_FILE,
+                       "%s: \"%s\": %s: element %" PRId64 " (from 0) is %" PRId64
+                       ", which does not fit int32",
+                       reader->function, reader->path, what, start + i, value);
+      out[start + i] = (int32_t)value;
+    }
+  }
+  return RP_OK;
+}
+
+RpTensor *rp_packed_read(RpFileReader *reader, const char *what, const RpPackedType *type, int rank,
+                         const int64_t *shape)
+{
+  RpTensor *tensor = rp_tensor_new(type->dtype, rank, shape);
+  if (tensor == NULL)
+    return NULL;
+  int64_t count = rp_tensor_count(tensor);
+  bool is_same = type == &rp_packed_types[type->dtype];
+  RpStatus status = is_same
+                        ? rp_file_read(reader, rp_tensor_data(tensor), (size_t)(count * type->size))
+                        : read_converted(reader, what, type, count, rp_tensor_data(tensor));
+  if (status == RP_OK)
+    return tensor;
+  rp_tensor_release(tensor);
+  return NULL;
+}
+
+RpStatus rp_packed_write(RpFileWriter *writer, RpTensor *tensor)
+{
+  RpTensor *packed = rp_tensor_contiguous(tensor);
+  if (packed == NULL)
+    return rp_last_status();
+  size_t bytes = (size_t)rp_tensor_count(packed) * rp_dtype_size(packed->dtype);
+  RpStatus status = rp_file_write(writer, rp_tensor_data(packed), bytes);
+  rp_tensor_release(packed);
+  return status;
+}

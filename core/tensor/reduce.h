@@ -1,0 +1,25 @@
+/* Reductions of tensors, outside the graph. NULL on failure; the caller owns results. */
+#ifndef RP_REDUCE_H
+#define RP_REDUCE_H
+
+#include "core/kernels/kernels.h"
+#include "core/tensor/tensor.h"
+
+enum { RP_ALL_AXES = -1 };
+
+/*
+** Reduce over `axis` (0-based), or over everything to a scalar with
+** RP_ALL_AXES; the axis stays with size 1 where `keep`. Sums and means of int32
+** are float64. Maxima and minima take float and int32, and fail on no elements;
+** where `index` is not NULL it receives a new int32 tensor of the places (from
+** 0, first of equals; over everything, in row-major order).
+*/
+RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpTensor **index);
+
+/* The running sum along an axis, from its end where `reverse`; floats only. */
+RpTensor *rp_tensor_cumulate(RpTensor *x, int axis, bool reverse);
+
+/* Sum a gradient over the axes that were broadcast, back to the shape given. */
+RpTensor *rp_tensor_sum_to(RpTensor *gradient, int rank, const int64_t *shape);
+
+#endif

@@ -1,0 +1,319 @@
+#include "core/tensor/tensor.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/kernels/kernels.h"
+#include "core/tensor/elementwise.h"
+
+/* The number of elements of `shape`, refusing what cannot be addressed. */
+static RpStatus count_elements(RpDtype dtype, int rank, const int64_t *shape, int64_t *count)
+{
+  if (rank < 0 || rank > RP_MAX_RANK)
+    return rp_fail(RP_BAD_ARGUMENT, "tensor: expected at most %d axes, got %d", RP_MAX_RANK, rank);
+  bool empty = false, overflow = false;
+  *count = 1;
+  for (int i = 0; i < rank; i++) {
+    if (shape[i] < 0)
+      return rp_fail(RP_BAD_ARGUMENT, "tensor: sizes must not be negative, got %s",
+                     rp_shape_text(rank, shape));
+    empty |= shape[i] == 0;
+    overflow |= __builtin_mul_overflow(*count, shape[i] > 0 ? shape[i] : 1, count);
+  }
+  int64_t bytes;
+  overflow |= __builtin_mul_overflow(*count, (int64_t)rp_dtype_size(dtype), &bytes);
+  if (overflow || bytes > INT64_MAX / 4)
+    return rp_fail(RP_BAD_ARGUMENT, "tensor: %s has more elements than can be addressed",
+                   rp_shape_text(rank, shape));
+  if (empty)
+    *count = 0;
+  return RP_OK;
+}
+
+static RpStorage *storage_new(int64_t bytes)
+{
+  RpStorage *storage = rp_alloc(sizeof *storage);
+  if (storage == NULL)
+    return NULL;
+  *storage = (RpStorage){.data = rp_alloc((size_t)bytes), .bytes = bytes, .references = 1};
+  if (storage->data == NULL) {
+    rp_free(storage);
+    return NULL;
+  }
+  return storage;
+}
+
+static void storage_release(RpStorage *storage)
+{
+  if (--storage->references > 0)
+    return;
+  rp_free(storage->data);
+  rp_free(storage);
+}
+
+static void set_packed_strides(RpTensor *tensor)
+{
+  int64_t stride = 1;
+  for (int i = tensor->rank - 1; i >= 0; i--) {
+    tensor->strides[i] = stride;
+    stride *= tensor->shape[i];
+  }
+}
+
+RpTensor *rp_tensor_new(RpDtype dtype, int rank, const int64_t *shape)
+{
+  int64_t count = 0;
+  if (count_elements(dtype, rank, shape, &count) != RP_OK)
+    return NULL;
+  RpTensor *tensor = rp_alloc(sizeof *tensor);
+  if (tensor == NULL)
+    return NULL;
+  *tensor = (RpTensor){.references = 1, .dtype = dtype, .rank = rank};
+  for (int i = 0; i < rank; i++)
+    tensor->shape[i] = shape[i];
+  set_packed_strides(tensor);
+  tensor->storage = storage_new(count * (int64_t)rp_dtype_size(dtype));
+  if (tensor->storage == NULL) {
+    rp_free(tensor);
+    return NULL;
+  }
+  return tensor;
+}
+
+RpTensor *rp_tensor_full(RpDtype dtype, int rank, const int64_t *shape, double value)
+{
+  RpTensor *tensor = rp_tensor_new(dtype, rank, shape);
+  return tensor != NULL ? rp_tensor_unless_failed(rp_tensor_fill(tensor, value), tensor) : NULL;
+}
+
+RpTensor *rp_tensor_new_like(const RpTensor *like)
+{
+  return rp_tensor_new(like->dtype, like->rank, like->shape);
+}
+
+RpTensor *rp_tensor_retain(RpTensor *tensor)
+{
+  tensor->references++;
+  return tensor;
+}
+
+void rp_tensor_release(RpTensor *tensor)
+{
+  if (tensor == NULL || --tensor->references > 0)
+    return;
+  if (tensor->node != NULL)
+    tensor->release_node(tensor->node);
+  rp_tensor_release(tensor->gradient);
+  storage_release(tensor->storage);
+  rp_free(tensor);
+}
+
+RpTensor *rp_tensor_unless_failed(RpStatus status, RpTensor *tensor)
+{
+  if (status == RP_OK)
+    return tensor;
+  rp_tensor_release(tensor);
+  return NULL;
+}
+
+RpTensor *rp_tensor_view(const RpTensor *tensor, int rank, const int64_t *shape,
+                         const int64_t *strides, int64_t offset)
+{
+  RpTensor *view = rp_alloc(sizeof *view);
+  if (view == NULL)
+    return NULL;
+  *view = (RpTensor){.references = 1,
+                     .dtype = tensor->dtype,
+                     .rank = rank,
+                     .offset = offset,
+                     .storage = tensor->storage};
+  for (int i = 0; i < rank; i++) {
+    view->shape[i] = shape[i];
+    view->strides[i] = strides[i];
+  }
+  view->storage->references++;
+  return view;
+}
+
+RpTensor *rp_tensor_detach(const RpTensor *tensor)
+{
+  return rp_tensor_view(tensor, tensor->rank, tensor->shape, tensor->strides, tensor->offset);
+}
+
+int64_t rp_tensor_count(const RpTensor *tensor)
+{
+  int64_t count = 1;
+  for (int i = 0; i < tensor->rank; i++)
+    count *= tensor->shape[i];
+  return count;
+}
+
+bool rp_tensor_is_contiguous(const RpTensor *tensor)
+{
+  int64_t stride = 1;
+  for (int i = tensor->rank - 1; i >= 0; i--) {
+    if (tensor->shape[i] != 1 && tensor->strides[i] != stride)
+      return rp_tensor_count(tensor) == 0;
+    stride *= tensor->shape[i];
+  }
+  return true;
+}
+
+bool rp_tensor_same_shape(const RpTensor *a, const RpTensor *b)
+{
+  return a->rank == b->rank &&
+         memcmp(a->shape, b->shape, (size_t)a->rank * sizeof a->shape[0]) == 0;
+}
+
+void *rp_tensor_data(const RpTensor *tensor)
+{
+  return (char *)tensor->storage->data + tensor->offset * (int64_t)rp_dtype_size(tensor->dtype);
+}
+
+RpTensor *rp_tensor_contiguous(RpTensor *tensor)
+{
+  if (rp_tensor_is_contiguous(tensor))
+    return rp_tensor_retain(tensor);
+  return rp_tensor_convert(tensor, tensor->dtype);
+}
+
+RpTensor *rp_tensor_convert(const RpTensor *tensor, RpDtype dtype)
+{
+  RpTensor *copy = rp_tensor_new(dtype, tensor->rank, tensor->shape);
+  return copy != NULL ? rp_tensor_unless_failed(rp_tensor_copy_elements(tensor, copy), copy) : NULL;
+}
+
+/* May `tensor` be written in place? */
+static RpStatus check_writable(const RpTensor *tensor)
+{
+  if (tensor->node != NULL)
+    return rp_fail(RP_BAD_ARGUMENT, "assign: expected a tensor outside the graph, got a result "
+                                    "that a gradient flows through; detach it first");
+  for (int i = 0; i < tensor->rank; i++)
+    if (tensor->strides[i] == 0 && tensor->shape[i] > 1)
+      return rp_fail(RP_BAD_ARGUMENT, "assign: axis %d of %s is broadcast, its elements are one",
+                     i + 1, rp_tensor_shape_text(tensor));
+  return RP_OK;
+}
+
+RpStatus rp_tensor_assign(RpTensor *target, const RpTensor *source)
+{
+  if (check_writable(target) != RP_OK)
+    return rp_last_status();
+  if (source->dtype != target->dtype)
+    return rp_fail(RP_BAD_ARGUMENT, "assign: expected %s, got %s", rp_dtype_name(target->dtype),
+                   rp_dtype_name(source->dtype));
+  RpTensor *values = rp_tensor_broadcast(source, target->rank, target->shape);
+  if (values == NULL)
+    return rp_last_status();
+  RpStatus status = RP_OK;
+  if (source->storage == target->storage) { /* the two may overlap: read all before writing */
+    RpTensor *copy = rp_tensor_convert(values, values->dtype);
+    rp_tensor_release(values);
+    values = copy;
+    status = copy == NULL ? rp_last_status() : RP_OK;
+  }
+  target->storage->version++;
+  if (status == RP_OK)
+    status = rp_tensor_copy_elements(values, target);
+  rp_tensor_release(values);
+  return status;
+}
+
+RpStatus rp_tensor_fill(RpTensor *target, double value)
+{
+  static const int64_t strides[RP_MAX_RANK] = {0};
+  union {
+    float f;
+    double d;
+    int32_t i;
+  } element;
+  if (check_writable(target) != RP_OK)
+    return rp_last_status();
+  if (target->dtype == RP_FLOAT32) {
+    element.f = (float)value;
+  } else if (target->dtype == RP_FLOAT64) {
+    element.d = value;
+  } else {
+    if (!(value >= INT32_MIN && value <= INT32_MAX && value == (double)(int32_t)value))
+      return rp_fail(RP_BAD_ARGUMENT, "fill: expected a whole number of 32 bits for int32, got %g",
+                     value);
+    element.i = (int32_t)value;
+  }
+  RpStorage storage = {.data = &element, .bytes = (int64_t)sizeof element, .references = 1};
+  RpTensor one = {.references = 1, .dtype = target->dtype, .rank = target->rank};
+  memcpy(one.shape, target->shape, sizeof one.shape);
+  memcpy(one.strides, strides, sizeof one.strides);
+  one.storage = &storage;
+  target->storage->version++;
+  return rp_tensor_copy_elements(&one, target);
+}
+
+double rp_tensor_get(const RpTensor *tensor, const int64_t *index)
+{
+  int64_t at = 0;
+  for (int i = 0; i < tensor->rank; i++)
+    at += index[i] * tensor->strides[i];
+  const void *data = rp_tensor_data(tensor);
+  switch (tensor->dtype) {
+  case RP_FLOAT32:
+    return (double)((const float *)data)[at];
+  case RP_FLOAT64:
+    return ((const double *)data)[at];
+  default:
+    return ((const int32_t *)data)[at];
+  }
+}
+
+const char *rp_shape_text(int rank, const int64_t *shape)
+{
+  static _Thread_local char buffers[8][RP_MAX_RANK * 22 + 3];
+  static _Thread_local unsigned next;
+  char *text = buffers[next++ % 8];
+  size_t at = 1;
+  strcpy(text, "[");
+  for (int i = 0; i < rank && i < RP_MAX_RANK; i++)
+    at += (size_t)snprintf(text + at, 23, "%s%" PRId64, i > 0 ? ", " : "", shape[i]);
+  strcpy(text + at, "]");
+  return text;
+}
+
+const char *rp_tensor_shape_text(const RpTensor *tensor)
+{
+  return rp_shape_text(tensor->rank, tensor->shape);
+}
+
+RpStatus rp_broadcast_shape(const char *operation, const RpTensor *a, const RpTensor *b, int *rank,
+                            int64_t *shape)
+{
+  *rank = a->rank > b->rank ? a->rank : b->rank;
+  for (int i = 1; i <= *rank; i++) {
+    const int64_t x = i <= a->rank ? a->shape[a->rank - i] : 1;
+    const int64_t y = i <= b->rank ? b->shape[b->rank - i] : 1;
+    if (x != y && x != 1 && y != 1)
+      return rp_fail(RP_BAD_ARGUMENT,
+                     "%s: shapes %s and %s do not broadcast: sizes must be equal or 1", operation,
+                     rp_tensor_shape_text(a), rp_tensor_shape_text(b));
+    shape[*rank - i] = x == 1 ? y : x;
+  }
+  return RP_OK;
+}
+
+RpTensor *rp_tensor_broadcast(const RpTensor *tensor, int rank, const int64_t *shape)
+{
+  int64_t strides[RP_MAX_RANK] = {0};
+  bool fits = tensor->rank <= rank && rank <= RP_MAX_RANK;
+  for (int i = 1; fits && i <= tensor->rank; i++) {
+    const int64_t size = tensor->shape[tensor->rank - i];
+    fits = size == shape[rank - i] || size == 1;
+    strides[rank - i] = size == 1 ? 0 : tensor->strides[tensor->rank - i];
+  }
+  if (!fits) {
+    rp_fail(RP_BAD_ARGUMENT, "broadcast: %s does not broadcast to %s", rp_tensor_shape_text(tensor),
+            rp_shape_text(rank, shape));
+    return NULL;
+  }
+  return rp_tensor_view(tensor, rank, shape, strides, tensor->offset);
+}

@@ -1,0 +1,68 @@
+--- roper: a workbench for rotary position encodings.
+-- `require "roper"` gives one table: the functions of the C core (tensors, operations,
+-- attention, tasks) and the Lua modules around them, each loaded when first used.
+local core = require "roper.core"
+
+local M = {}
+for name, value in pairs(core) do
+  M[name] = value
+end
+
+M.version = "0.1.0"
+
+local attention = require "roper.attention"
+M.position = require "roper.position"
+M.attention = attention.attention
+M.attention_weights = attention.weights
+M.oracle = { attention = attention.oracle }
+
+-- Modules loaded on first use, so that a short script starts fast.
+local lazy = {
+  checkpoint = "roper.checkpoint",
+  evaluate = "roper.evaluation",
+  experiment = "roper.experiment",
+  format = "roper.format",
+  nn = "roper.nn",
+  optim = "roper.optim",
+  plot = "roper.plot",
+}
+-- Functions that live in a module of their own.
+local functions = {
+  generate = { "roper.generate", "generate" },
+  gradcheck = { "roper.gradcheck", "gradcheck" },
+  train = { "roper.train", "train" },
+  info = { "roper.info", "info" },
+  eye = { "roper.create", "eye" },
+  linspace = { "roper.create", "linspace" },
+  stack = { "roper.create", "stack" },
+  load = { "roper.checkpoint", "load" },
+  save = { "roper.checkpoint", "save" },
+}
+
+setmetatable(M, {
+  __index = function(_, name)
+    local value
+    if lazy[name] then
+      value = require(lazy[name])
+    elseif functions[name] then
+      value = require(functions[name][1])[functions[name][2]]
+    else
+      local names = {}
+      for _, group in ipairs { M, lazy, functions } do
+        for known in pairs(group) do
+          names[#names + 1] = known
+        end
+      end
+      error(("roper has no field %q"):format(tostring(name))
+        .. require("roper.suggest").hint(tostring(name), names), 2)
+    end
+    M[name] = value
+    return value
+  end,
+})
+
+core.tensor_metatable.__tostring = function(tensor)
+  return require("roper.format").tensor(tensor)
+end
+
+return M

@@ -1,0 +1,243 @@
+/*
+** Step-by-step addition, as in the RoPER study:
+**
+**   ?d=66623+401; 3e0+1e0+0e0==4e0 and 2e1+0e1+0e1==2e1 and ... and d==67024#
+**
+** The question ends with the semicolon. A step adds the digits of one place,
+** lowest first, and the carry into it; there are steps until both operands and
+** the carry are used up. Each step is followed by " and ".
+**
+** An operand's number of digits is uniform in 1 .. max_digits, its first digit
+** in 1 .. 9, the others in 0 .. 9.
+*/
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "tasks/entropy.h"
+#include "tasks/packing.h"
+#include "tasks/task.h"
+
+enum { LENGTH, MAX_DIGITS };
+
+enum { MOST_DIGITS = 18 }; /* the sum still fits in 63 bits */
+
+static const char characters[] = " #+0123456789;=?aden";
+
+/*
+** Characters of a problem with operands of `a` and `b` digits, `steps` steps
+** and `carries` two-digit totals among them. The sum has a digit for each step.
+*/
+static int problem_length(int a, int b, int steps, int carries)
+{
+  const int fixed = (int)(sizeof "?d=+; d==#" - 1);
+  const int step = (int)(sizeof "7e+5e+0e==2e and " - 1);
+  int length = fixed + a + b + steps * (step + 1) + carries;
+  for (int place = 0; place < steps; place++)
+    length += 4 * rp_digits(place);
+  return length;
+}
+
+static RpTaskSizes sizes(const int64_t *options)
+{
+  int most = (int)options[MAX_DIGITS];
+  return (RpTaskSizes){.vocabulary = (int)sizeof characters - 1,
+                       .longest = problem_length(most, most, most + 1, most)};
+}
+
+static char *put_term(char *to, int64_t digit, int place)
+{
+  to = rp_put_number(to, digit);
+  *to++ = 'e';
+  return rp_put_number(to, place);
+}
+
+static RpTaskSpan write_problem(char *start, int64_t a, int64_t b)
+{
+  char *to = rp_put_text(start, "?d=");
+  to = rp_put_number(to, a);
+  *to++ = '+';
+  to = rp_put_number(to, b);
+  *to++ = ';';
+  char *answer = to;
+  *to++ = ' ';
+  int64_t rest_a = a, rest_b = b, carry = 0;
+  for (int place = 0; rest_a > 0 || rest_b > 0 || carry > 0; place++) {
+    int64_t total = rest_a % 10 + rest_b % 10 + carry;
+    to = put_term(to, rest_a % 10, place);
+    *to++ = '+';
+    to = put_term(to, rest_b % 10, place);
+    *to++ = '+';
+    to = put_term(to, carry, place);
+    to = rp_put_text(to, "==");
+    to = put_term(to, total, place);
+    to = rp_put_text(to, " and ");
+    rest_a /= 10;
+    rest_b /= 10;
+    carry = total / 10;
+  }
+  to = rp_put_text(to, "d==");
+  to = rp_put_number(to, a + b);
+  *to++ = '#';
+  return (RpTaskSpan){answer - start, to - answer};
+}
+
+static int64_t draw_operand(RpRandom *random, int64_t max_digits)
+{
+  int64_t digits = 1 + rp_random_below(random, (uint32_t)max_digits);
+  int64_t number = 1 + rp_random_below(random, 9);
+  for (int64_t i = 1; i < digits; i++)
+    number = number * 10 + rp_random_below(random, 10);
+  return number;
+}
+
+static RpTaskSpan append(RpTask *task, int64_t at)
+{
+  int64_t a = draw_operand(&task->random, task->options[MAX_DIGITS]);
+  int64_t b = draw_operand(&task->random, task->options[MAX_DIGITS]);
+  return write_problem(task->row + at, a, b);
+}
+
+/* A question is well-formed when the numbers read from it are written the same way. */
+static RpStatus solve(RpTask *task, RpText question, RpText *answer)
+{
+  const int most = (int)task->options[MAX_DIGITS];
+  int64_t at = (int64_t)(sizeof "?d=" - 1);
+  int64_t a = rp_read_number(question, &at, most);
+  at++;
+  int64_t b = rp_read_number(question, &at, most);
+  RpTaskSpan span = write_problem(task->row, a, b);
+  if (a == 0 || b == 0 || !rp_text_same(question, (RpText){task->row, span.question}))
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "addition: expected a question such as \"?d=77+38446365;\" with numbers above 0 "
+                   "of at most %d digits, got \"%.*s\"",
+                   most, rp_shown(question), question.start);
+  *answer = (RpText){task->row + span.question, span.answer};
+  return RP_OK;
+}
+
+/* From the last "d==" on, the whole text where there is none. */
+static RpText final_result(RpText text)
+{
+  int64_t at = text.bytes - 3;
+  while (at > 0 && memcmp(text.start + at, "d==", 3) != 0)
+    at--;
+  return at > 0 ? (RpText){text.start + at, text.bytes - at} : text;
+}
+
+/*
+** The study counts a problem as solved by its final result: the text must end
+** with "d==", exactly the sum, and the first and only stop sign. The steps
+** before are not looked at.
+*/
+static RpStatus grade(RpTask *task, RpText question, RpText text, bool *right)
+{
+  RpText answer;
+  RpStatus status = solve(task, question, &answer);
+  if (status != RP_OK)
+    return status;
+  const char *stop = memchr(text.start, '#', (size_t)text.bytes);
+  *right =
+      stop == text.start + text.bytes - 1 && rp_text_same(final_result(text), final_result(answer));
+  return RP_OK;
+}
+
+/* Entropy of the character after `digits` digits of an operand: one more digit, or its end. */
+static double operand_entropy(int digits, int most)
+{
+  if (digits == 0)
+    return log(9);
+  double end = 1.0 / (most - digits + 1);
+  return rp_entropy_term(end) + 10 * rp_entropy_term((1 - end) / 10);
+}
+
+/* Probability that an operand has at least `digits` digits. */
+static double operand_reaches(int digits, int most)
+{
+  return digits == 0 ? 1 : (double)(most - digits + 1) / most;
+}
+
+/* Only the characters of the operands, and where they end, are uncertain. */
+static void set_entropy(RpProblemLaw *law, int most)
+{
+  const int a = (int)(sizeof "?d=" - 1);
+  for (int i = 0; i <= most; i++)
+    law->entropy[a + i] += operand_reaches(i, most) * operand_entropy(i, most);
+  for (int digits = 1; digits <= most; digits++) {
+    int b = a + digits + 1;
+    for (int i = 0; i <= most; i++)
+      law->entropy[b + i] += operand_reaches(i, most) * operand_entropy(i, most) / most;
+  }
+}
+
+/* Smallest and largest digit at `place` of an operand of `digits` digits. */
+static int lowest(int place, int digits)
+{
+  return place == digits - 1;
+}
+
+static int highest(int place, int digits)
+{
+  return place < digits ? 9 : 0;
+}
+
+/* Probability that the total at `place` is 10 or more, with `carry` into it. */
+static double carry_chance(int place, int a, int b, int carry)
+{
+  int carries = 0, pairs = 0;
+  for (int x = lowest(place, a); x <= highest(place, a); x++) {
+    for (int y = lowest(place, b); y <= highest(place, b); y++) {
+      carries += x + y + carry >= 10;
+      pairs++;
+    }
+  }
+  return (double)carries / pairs;
+}
+
+/* Add the lengths of problems with operands of `a` and `b` digits, taken with `weight`. */
+static void add_lengths(RpProblemLaw *law, int a, int b, double weight)
+{
+  /* chance[c][n]: carry c into this place, n carries up to it */
+  double chance[2][MOST_DIGITS + 1] = {{weight}};
+  int places = a > b ? a : b;
+  for (int place = 0; place < places; place++) {
+    double next[2][MOST_DIGITS + 1] = {{0}};
+    for (int carry = 0; carry < 2; carry++) {
+      double again = carry_chance(place, a, b, carry);
+      for (int n = 0; n <= place; n++) {
+        next[0][n] += chance[carry][n] * (1 - again);
+        next[1][n + 1] += chance[carry][n] * again;
+      }
+    }
+    memcpy(chance, next, sizeof chance);
+  }
+  for (int carry = 0; carry < 2; carry++)
+    for (int n = 0; n <= places; n++)
+      law->chance[problem_length(a, b, places + carry, n)] += chance[carry][n];
+}
+
+static RpStatus floor_of(const RpTask *task, double *nats, double *error)
+{
+  const int most = (int)task->options[MAX_DIGITS];
+  RpProblemLaw law = {0};
+  set_entropy(&law, most);
+  for (int a = 1; a <= most; a++)
+    for (int b = 1; b <= most; b++)
+      add_lengths(&law, a, b, 1.0 / (most * most));
+  *error = 0;
+  return rp_packed_floor(&law, task->options[RP_TASK_LENGTH], nats);
+}
+
+const RpTaskKind rp_task_addition = {
+    .name = "addition",
+    .characters = characters,
+    .stop = '#',
+    .options = {[LENGTH] = {"length", 2, 641, 1 << 20, "tokens in a row"},
+                [MAX_DIGITS] = {"max_digits", 1, 8, MOST_DIGITS, "most digits of an operand"}},
+    .sizes = sizes,
+    .append = append,
+    .ask = rp_task_ask_one,
+    .solve = solve,
+    .grade = grade,
+    .floor = floor_of,
+};

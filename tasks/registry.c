@@ -1,0 +1,15 @@
+#include "tasks/registry.h"
+
+#include <stddef.h>
+
+/* One line a task, in alphabetical order; its file defines `rp_task_NAME`. */
+#define EVERY_KIND(KIND)                                                                           \
+  KIND(addition)                                                                                   \
+  KIND(substring_index)                                                                            \
+  KIND(substring_prefix)
+
+#define DECLARATION(name) extern const RpTaskKind rp_task_##name;
+EVERY_KIND(DECLARATION)
+
+#define ENTRY(name) &rp_task_##name,
+const RpTaskKind *const rp_task_kinds[] = {EVERY_KIND(ENTRY) NULL};

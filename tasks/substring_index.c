@@ -1,0 +1,151 @@
+/*
+** The suffix of a string from an index on, as in the RoPER study:
+**
+**   ?s='dyjeofuxvejmg'; s[8:]=='vejmg'#
+**
+** The question ends with the last opening quote. The string has `letters`
+** lower-case letters, each uniform; the index is uniform in 0 .. letters - 1.
+** (The study's text speaks of numbers of up to 8 digits, which belongs to its
+** addition task; its examples have strings of 13 letters and an index from 0.)
+*/
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "tasks/entropy.h"
+#include "tasks/packing.h"
+#include "tasks/task.h"
+
+enum { LENGTH, LETTERS };
+
+enum { ALPHABET = 26, MOST_LETTERS = 100 /* an index has at most two digits */ };
+
+static const char characters[] = " #'0123456789:;=?[]abcdefghijklmnopqrstuvwxyz";
+
+/* What stands before the string, between string and index, between index and suffix, at the end. */
+static const char before_string[] = "?s='";
+static const char before_index[] = "'; s[";
+static const char before_suffix[] = ":]=='";
+static const char after_suffix[] = "'#";
+
+enum {
+  STRING = sizeof before_string - 1, /* place of the first letter in a problem */
+  FIXED =
+      sizeof before_string + sizeof before_index + sizeof before_suffix + sizeof after_suffix - 4
+};
+
+static int problem_length(int letters, int index)
+{
+  return FIXED + letters + rp_digits(index) + letters - index;
+}
+
+static RpTaskSizes sizes(const int64_t *options)
+{
+  int letters = (int)options[LETTERS];
+  return (RpTaskSizes){.vocabulary = (int)sizeof characters - 1,
+                       .longest = problem_length(letters, 0)};
+}
+
+static RpTaskSpan write_problem(char *start, const char *string, int64_t letters, int64_t index)
+{
+  char *to = rp_put_text(start, before_string);
+  memcpy(to, string, (size_t)letters);
+  to = rp_put_text(to + letters, before_index);
+  to = rp_put_number(to, index);
+  to = rp_put_text(to, before_suffix);
+  char *answer = to;
+  memcpy(to, string + index, (size_t)(letters - index));
+  to = rp_put_text(to + letters - index, after_suffix);
+  return (RpTaskSpan){answer - start, to - answer};
+}
+
+static RpTaskSpan append(RpTask *task, int64_t at)
+{
+  const int64_t letters = task->options[LETTERS];
+  char string[MOST_LETTERS] = {0};
+  for (int64_t i = 0; i < letters; i++)
+    string[i] = (char)('a' + rp_random_below(&task->random, ALPHABET));
+  int64_t index = rp_random_below(&task->random, (uint32_t)letters);
+  return write_problem(task->row + at, string, letters, index);
+}
+
+/*
+** Read the index of a question; false where string and index are not letters
+** and a number from 0 to letters - 1 in their places.
+*/
+static bool read_index(RpText question, int64_t letters, int64_t *index)
+{
+  int64_t at = STRING + letters + (int64_t)(sizeof before_index - 1);
+  if (question.bytes < at)
+    return false;
+  for (int64_t i = STRING; i < STRING + letters; i++)
+    if (question.start[i] < 'a' || question.start[i] > 'z')
+      return false;
+  *index = rp_read_number(question, &at, 2);
+  return *index < letters;
+}
+
+/* A question is well-formed when string and index read from it are written the same way. */
+static RpStatus solve(RpTask *task, RpText question, RpText *answer)
+{
+  const int64_t letters = task->options[LETTERS];
+  int64_t index;
+  RpTaskSpan span = {0};
+  if (read_index(question, letters, &index))
+    span = write_problem(task->row, question.start + STRING, letters, index);
+  if (span.question == 0 || !rp_text_same(question, (RpText){task->row, span.question}))
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "substring_index: expected a question such as \"?s='dyjeofuxvejmg'; s[8:]=='\" "
+                   "with %d letters and an index from 0 to %d, got \"%.*s\"",
+                   (int)letters, (int)letters - 1, rp_shown(question), question.start);
+  *answer = (RpText){task->row + span.question, span.answer};
+  return RP_OK;
+}
+
+/* How many indices in 0 .. letters - 1 begin with the digit `first`. */
+static int indices_from(int first, int letters)
+{
+  int count = 0;
+  for (int index = 0; index < letters; index++)
+    count += (index < 10 ? index : index / 10) == first;
+  return count;
+}
+
+/* Only the letters of the string and the digits of the index, and where they end, are uncertain. */
+static void set_entropy(RpProblemLaw *law, int letters)
+{
+  const int index = STRING + letters + (int)(sizeof before_index - 1);
+  for (int i = 0; i < letters; i++)
+    law->entropy[STRING + i] = log(ALPHABET);
+  for (int first = 0; first < 10; first++) {
+    int count = indices_from(first, letters);
+    law->entropy[index] += rp_entropy_term((double)count / letters);
+    if (count > 0)
+      law->entropy[index + 1] += (double)count / letters * log(count);
+  }
+}
+
+static RpStatus floor_of(const RpTask *task, double *nats, double *error)
+{
+  const int letters = (int)task->options[LETTERS];
+  RpProblemLaw law = {0};
+  set_entropy(&law, letters);
+  for (int index = 0; index < letters; index++)
+    law.chance[problem_length(letters, index)] += 1.0 / letters;
+  *error = 0;
+  return rp_packed_floor(&law, task->options[RP_TASK_LENGTH], nats);
+}
+
+const RpTaskKind rp_task_substring_index = {
+    .name = "substring_index",
+    .characters = characters,
+    .stop = '#',
+    .options = {[LENGTH] = {"length", 2, 641, 1 << 20, "tokens in a row"},
+                [LETTERS] = {"letters", 1, 13, MOST_LETTERS, "letters of the string"}},
+    .sizes = sizes,
+    .append = append,
+    .ask = rp_task_ask_one,
+    .solve = solve,
+    .grade = rp_task_grade_exactly,
+    .floor = floor_of,
+};

@@ -1,0 +1,161 @@
+#include "tasks/task.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/interrupt.h"
+#include "core/base/memory.h"
+
+RpTask *rp_task_new(const RpTaskKind *kind, const int64_t *options, uint64_t seed)
+{
+  RpTask *task = rp_alloc(sizeof *task);
+  if (task == NULL)
+    return NULL;
+  *task = (RpTask){.kind = kind, .random = {.seed = seed}};
+  for (int i = 0; kind->options[i].name != NULL; i++)
+    task->options[i] = options[i];
+  task->sizes = kind->sizes(task->options);
+  for (int byte = 0; byte < 256; byte++)
+    task->ids[byte] = -1;
+  for (int id = 0; id < task->sizes.vocabulary; id++)
+    task->ids[(unsigned char)kind->characters[id]] = id;
+  task->row = rp_alloc((size_t)(task->options[RP_TASK_LENGTH] + task->sizes.longest));
+  task->state = task->row != NULL ? rp_alloc((size_t)task->sizes.state_bytes) : NULL;
+  if (task->state == NULL) {
+    rp_task_free(task);
+    return NULL;
+  }
+  return task;
+}
+
+void rp_task_free(RpTask *task)
+{
+  if (task == NULL)
+    return;
+  rp_free(task->state);
+  rp_free(task->row);
+  rp_free(task);
+}
+
+/* Fill one row of `length` tokens and the marks of its answers. */
+static void fill_row(RpTask *task, int64_t length, int32_t *tokens, int32_t *answers)
+{
+  for (int64_t at = 0; at < length;) {
+    RpTaskSpan span = task->kind->append(task, at);
+    int64_t answer = at + span.question;
+    int64_t end = answer + span.answer;
+    for (; at < end && at < length; at++) {
+      tokens[at] = task->ids[(unsigned char)task->row[at]];
+      answers[at] = at >= answer;
+    }
+  }
+}
+
+RpStatus rp_task_batch(RpTask *task, int64_t rows, RpTensor **tokens, RpTensor **answers)
+{
+  const int64_t length = task->options[RP_TASK_LENGTH];
+  const int64_t shape[] = {rows, length};
+  const RpRandom before = task->random;
+  *tokens = rp_tensor_new(RP_INT32, 2, shape);
+  *answers = *tokens != NULL ? rp_tensor_new(RP_INT32, 2, shape) : NULL;
+  if (*answers == NULL)
+    return rp_last_status();
+  int32_t *token = rp_tensor_data(*tokens);
+  int32_t *answer = rp_tensor_data(*answers);
+  for (int64_t row = 0; row < rows; row++) {
+    if (rp_interrupted()) {
+      task->random = before;
+      return rp_interrupt_status();
+    }
+    fill_row(task, length, token + row * length, answer + row * length);
+  }
+  return RP_OK;
+}
+
+/* Fail about the byte at the 0-based place `at` of a text. */
+static void refuse_character(const RpTask *task, unsigned char byte, int64_t at)
+{
+  char shown[16];
+  snprintf(shown, sizeof shown, byte >= ' ' && byte <= '~' ? "\"%c\"" : "byte 0x%02X", byte);
+  rp_fail(
+      RP_BAD_ARGUMENT, "task:encode: expected the characters of %s, \"%.*s\", got %s at place %lld",
+      task->kind->name, task->sizes.vocabulary, task->kind->characters, shown, (long long)at + 1);
+}
+
+RpTensor *rp_task_encode(const RpTask *task, RpText text)
+{
+  for (int64_t i = 0; i < text.bytes; i++) {
+    unsigned char byte = (unsigned char)text.start[i];
+    if (task->ids[byte] < 0) {
+      refuse_character(task, byte, i);
+      return NULL;
+    }
+  }
+  RpTensor *tensor = rp_tensor_new(RP_INT32, 1, &text.bytes);
+  if (tensor == NULL)
+    return NULL;
+  int32_t *ids = rp_tensor_data(tensor);
+  for (int64_t i = 0; i < text.bytes; i++)
+    ids[i] = task->ids[(unsigned char)text.start[i]];
+  return tensor;
+}
+
+/* rp_task_decode for `count` packed ids. */
+static RpStatus decode_packed(const RpTask *task, const int32_t *ids, int64_t count, char *text)
+{
+  for (int64_t i = 0; i < count; i++) {
+    if (ids[i] < 0 || ids[i] >= task->sizes.vocabulary)
+      return rp_fail(RP_BAD_ARGUMENT,
+                     "task:decode: expected token ids from 0 to %d, got %d at place %lld",
+                     task->sizes.vocabulary - 1, (int)ids[i], (long long)i + 1);
+    text[i] = task->kind->characters[ids[i]];
+  }
+  return RP_OK;
+}
+
+RpStatus rp_task_decode(const RpTask *task, RpTensor *ids, char *text)
+{
+  if (ids->dtype != RP_INT32 || ids->rank != 1)
+    return rp_fail(RP_BAD_ARGUMENT, "task:decode: expected int32 ids of one axis, got %s %s",
+                   rp_dtype_name(ids->dtype), rp_tensor_shape_text(ids));
+  RpTensor *packed = rp_tensor_contiguous(ids);
+  if (packed == NULL)
+    return rp_last_status();
+  RpStatus status = decode_packed(task, rp_tensor_data(packed), packed->shape[0], text);
+  rp_tensor_release(packed);
+  return status;
+}
+
+void rp_task_question(RpTask *task, RpText *question, RpText *answer)
+{
+  RpTaskSpan span = task->kind->ask(task);
+  *question = (RpText){task->row, span.question};
+  *answer = (RpText){task->row + span.question, span.answer};
+}
+
+RpStatus rp_task_floor(RpTask *task, double *nats, double *error)
+{
+  if (!task->has_floor) {
+    RpStatus status = task->kind->floor(task, &task->floor, &task->floor_error);
+    if (status != RP_OK)
+      return status;
+    task->has_floor = true;
+  }
+  *nats = task->floor;
+  *error = task->floor_error;
+  return RP_OK;
+}
+
+RpTaskSpan rp_task_ask_one(RpTask *task)
+{
+  return task->kind->append(task, 0);
+}
+
+RpStatus rp_task_grade_exactly(RpTask *task, RpText question, RpText text, bool *right)
+{
+  RpText answer;
+  RpStatus status = task->kind->solve(task, question, &answer);
+  if (status == RP_OK)
+    *right = rp_text_same(text, answer);
+  return status;
+}

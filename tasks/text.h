@@ -1,0 +1,73 @@
+/* Reading and writing the characters of a problem. */
+#ifndef RP_TASK_TEXT_H
+#define RP_TASK_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Borrowed characters, not ended by a zero. */
+typedef struct RpText {
+  const char *start;
+  int64_t bytes;
+} RpText;
+
+/* Are both texts the same? */
+static inline bool rp_text_same(RpText a, RpText b)
+{
+  return a.bytes == b.bytes && memcmp(a.start, b.start, (size_t)a.bytes) == 0;
+}
+
+/* How many characters of a text a message shows. */
+static inline int rp_shown(RpText text)
+{
+  return (int)(text.bytes < 200 ? text.bytes : 200);
+}
+
+/* Write `text` without its final zero; returns the place after it. */
+static inline char *rp_put_text(char *to, const char *text)
+{
+  size_t bytes = strlen(text);
+  memcpy(to, text, bytes);
+  return to + bytes;
+}
+
+/* How many decimal digits a number (>= 0) has. */
+static inline int rp_digits(int64_t number)
+{
+  int digits = 1;
+  while (number >= 10) {
+    number /= 10;
+    digits++;
+  }
+  return digits;
+}
+
+/* Write a number (>= 0) in decimal; returns the place after it. */
+static inline char *rp_put_number(char *to, int64_t number)
+{
+  int digits = rp_digits(number);
+  for (int i = digits - 1; i >= 0; i--) {
+    to[i] = (char)('0' + number % 10);
+    number /= 10;
+  }
+  return to + digits;
+}
+
+/*
+** Read a decimal number at *at and move *at behind it: at most `most` digits
+** (18 at most), 0 where there is none.
+*/
+static inline int64_t rp_read_number(RpText text, int64_t *at, int most)
+{
+  int64_t number = 0;
+  for (int64_t end = *at + most; *at < end && *at < text.bytes; ++*at) {
+    char c = text.start[*at];
+    if (c < '0' || c > '9')
+      break;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+#endif

@@ -1,0 +1,193 @@
+local core = require("roper.core")
+
+local encode, decode, null, array = core.json_encode, core.json_decode, core.json_null,
+  core.json_array
+
+describe("json", function()
+  local function encode_fails(reason, ...)
+    local arguments = table.pack(...)
+    assert.error_matches(function() encode(table.unpack(arguments, 1, arguments.n)) end,
+      reason, 1, true)
+  end
+
+  local function decode_fails(reason, text)
+    assert.error_matches(function() decode(text) end, reason, 1, true)
+  end
+
+  describe("json_encode", function()
+    it("writes scalars", function()
+      for text, value in pairs({
+        ["true"] = true, ["false"] = false, ["null"] = null, ["12"] = 12, ["12.0"] = 12.0,
+        ["-0.0"] = -0.0, ["0.5"] = 0.5, ["\"a\\n\\\"\\\\é\\u0000\""] = 'a\n"\\é\0',
+        ["9223372036854775807"] = math.maxinteger, ["-9223372036854775808"] = math.mininteger,
+      }) do
+        assert.equal(text, encode(value))
+      end
+    end)
+
+    it("writes numbers that JSON lacks as null", function()
+      assert.equal("[null, null, null]", encode({ 0 / 0, 1 / 0, -1 / 0 }))
+    end)
+
+    it("tells arrays from objects", function()
+      assert.equal("[1, [2, 3], {\"a\": 4}]", encode({ 1, { 2, 3 }, { a = 4 } }))
+      assert.equal("{}", encode({}))
+      assert.equal("[]", encode(array({})))
+      assert.equal("[]", encode(array()))
+      assert.equal("[1]", encode(array({ 1 })))
+      assert.equal('{"1": 2}', encode({ ["1"] = 2 }))
+    end)
+
+    it("sorts keys unless told not to", function()
+      local value = { c = 1, a = 2, b = 3, ab = 4, [""] = 5 }
+      assert.equal('{"": 5, "a": 2, "ab": 4, "b": 3, "c": 1}', encode(value))
+      assert.equal(encode(value), encode(value, { sort = true }))
+      assert.same(value, decode(encode(value, { sort = false })))
+    end)
+
+    it("indents", function()
+      assert.equal('{\n  "a": [\n    1\n  ]\n}', encode({ a = { 1 } }, { indent = 2 }))
+      assert.equal(encode({ a = { 1 } }), encode({ a = { 1 } }, { indent = 0 }))
+    end)
+
+    it("reads tables raw", function()
+      local odd = setmetatable({ 1 }, { __index = { 1, 2 }, __len = function() return 5 end })
+      assert.equal("[1]", encode(odd))
+    end)
+
+    it("refuses tables that are neither array nor object, and says where", function()
+      encode_fails("json_encode: value: expected either all of 1 .. n or strings", { 1, nil, 3 })
+      encode_fails("value.a[1].b: expected either", { a = { { b = { 1, x = 2 } } } })
+      encode_fails("value: expected strings or 1 .. n as keys, got 1.5", { [1.5] = 1 })
+      encode_fails("value: expected strings or 1 .. n as keys, got true", { [true] = 1 })
+      encode_fails("value: expected strings or 1 .. n as keys, got 0", { [0] = 1 })
+      encode_fails("value: expected strings or 1 .. n as keys, got -1", { [-1] = 1 })
+      encode_fails("value: expected either", array({ a = 1 }))
+    end)
+
+    it("refuses what JSON cannot say, and says where", function()
+      encode_fails("value.a.b: expected a boolean, number, string, table or json_null, got "
+        .. "function", { a = { b = print } })
+      encode_fails("value[2]: expected a boolean", { 1, coroutine.create(print) })
+      encode_fails("value: expected a boolean", io.stdout)
+      encode_fails("value: expected a boolean", nil)
+      encode_fails("value expected")
+      encode_fails("value[1]: the key or the value is not UTF-8", { "\xff" })
+      encode_fails("value.\xff: the key or the value is not UTF-8", { ["\xff"] = 1 })
+      encode_fails("value: the key or the value is not UTF-8", "\xed\xa0\x80")
+      encode_fails("value.a: key contains a NUL byte", { ["a\0b"] = 1 })
+    end)
+
+    it("refuses circles and more than 200 levels", function()
+      local circle = {}
+      circle.next = { circle }
+      encode_fails("nested deeper than 200 levels, or contains itself", circle)
+      local deep = {}
+      for _ = 2, 200 do
+        deep = { deep }
+      end
+      assert.equal(("["):rep(199) .. "{}" .. ("]"):rep(199), encode(deep))
+      encode_fails("nested deeper than 200 levels", { deep })
+    end)
+
+    it("checks its options", function()
+      encode_fails("unknown option indents", 1, { indents = 1 })
+      encode_fails("option indent: expected a whole number from 0 to 31, got 32", 1,
+        { indent = 32 })
+      encode_fails("option indent", 1, { indent = 1.5 })
+      encode_fails("option sort: expected true or false, got 1", 1, { sort = 1 })
+      encode_fails("at most 2 arguments", 1, {}, 3)
+    end)
+
+    it("holds no memory after errors", function()
+      local large = { ("x"):rep(1000000), print }
+      local function resident()
+        collectgarbage()
+        collectgarbage()
+        local file <close> = assert(io.open("/proc/self/statm"))
+        file:read("n")
+        return file:read("n") * 4096
+      end
+      pcall(encode, large)
+      local before = resident()
+      for _ = 1, 200 do
+        pcall(encode, large)
+        collectgarbage()
+      end
+      assert.is_true(resident() - before < 50000000)
+    end)
+  end)
+
+  describe("json_decode", function()
+    it("reads scalars", function()
+      for text, value in pairs({
+        ["true"] = true, ["false"] = false, ["null"] = null, [" 12 "] = 12, ["12.0"] = 12.0,
+        ["1e3"] = 1000.0, ['"\\u00e9\\u0000\\ud83d\\ude00"'] = "é\0😀",
+        ["9223372036854775807"] = math.maxinteger,
+      }) do
+        assert.equal(value, decode(text))
+        assert.equal(math.type(value), math.type(decode(text)))
+      end
+    end)
+
+    it("reads containers", function()
+      assert.same({ a = { 1, { b = "c" } }, d = {} }, decode('{"a": [1, {"b": "c"}], "d": {}}'))
+    end)
+
+    it("says line and column of an error", function()
+      decode_fails("json_decode: line 2, column 3: ", "[1,\n2,]")
+      decode_fails("json_decode: line 1, column 0: ", "")
+      decode_fails("line 1, column 3: end of file expected", "1 2")
+      decode_fails("duplicate object key", '{"a": 1, "a": 2}')
+      decode_fails("too big integer", "9223372036854775808")
+      decode_fails("real number overflow", "1e999")
+      decode_fails("json_decode: line 1", "NaN")
+      decode_fails("json_decode: line 1", '"\xff"')
+      decode_fails("NUL byte in object key", '{"a\\u0000": 1}')
+      decode_fails("string expected", 12)
+      decode_fails("string expected", nil)
+    end)
+
+    it("refuses more than 200 levels", function()
+      assert.is_table(decode(("["):rep(200) .. ("]"):rep(200)))
+      decode_fails("nested deeper than 200 levels", ("["):rep(201) .. ("]"):rep(201))
+      decode_fails("json_decode: line 1", ("["):rep(1000000))
+    end)
+  end)
+
+  describe("round trips", function()
+    it("keep every text", function()
+      for _, text in ipairs({
+        "[]", "{}", '{"a": [], "b": {}, "c": null}', "[null, 1, 1.0, [[]]]",
+      }) do
+        assert.equal(text, encode(decode(text)))
+      end
+    end)
+
+    it("keep every bit of a float and an integer (seed 3)", function()
+      math.randomseed(3)
+      for _ = 1, 2000 do
+        local bits = math.random(0)
+        local float = string.unpack("<d", string.pack("<i8", bits))
+        if float == float and float ~= 1 / 0 and float ~= -1 / 0 then
+          assert.equal(string.pack("<d", float), string.pack("<d", decode(encode(float))))
+        end
+        assert.equal(bits, decode(encode(bits)))
+      end
+    end)
+  end)
+
+  describe("json_array", function()
+    it("marks the table itself", function()
+      local t = { 1 }
+      assert.equal(t, array(t))
+      assert.equal(t, array(t))
+      assert.equal("[]", encode(array(decode("[]"))))
+    end)
+
+    it("takes only plain tables", function()
+      assert.error_matches(function() array(setmetatable({}, {})) end, "without a metatable")
+      assert.error_matches(function() array(1) end, "table expected")
+    end)
+  end)
+end)

@@ -1,0 +1,114 @@
+local roper = require("roper")
+local golden = dofile("tests/fixtures/tasks.lua")
+local checks = dofile("tests/tasks/checks.lua")
+
+-- The problems printed in the RoPER study.
+local examples = {
+  "?s='dyjeofuxvejmg'; s[8:]=='vejmg'#", "?s='syoktpufifxes'; s[0:]=='syoktpufifxes'#",
+  "?s='xpbssshucfolp'; s[0:]=='xpbssshucfolp'#", "?s='wmyapfpvbqdih'; s[9:]=='qdih'#",
+  "?s='pwndggwvwcueg'; s[3:]=='dggwvwcueg'#", "?s='liphezyxyaigw'; s[10:]=='igw'#",
+  "?s='nsadijatrvnsg'; s[2:]=='adijatrvnsg'#", "?s='gbakpiyhgcycd'; s[12:]=='d'#",
+  "?s='irrpifewmjbpu'; s[7:]=='wmjbpu'#", "?s='trdpewjdofkbf'; s[0:]=='trdpewjdofkbf'#",
+  "?s='bwangjzypgdtw'; s[10:]=='dtw'#", "?s='lmmufvskwuiti'; s[4:]=='fvskwuiti'#",
+  "?s='opllhzhjmliiu'; s[5:]=='zhjmliiu'#", "?s='gcakbhiepmknz'; s[0:]=='gcakbhiepmknz'#",
+  "?s='cjnmugcjhvvla'; s[0:]=='cjnmugcjhvvla'#", "?s='ternjenddpljw'; s[5:]=='enddpljw'#",
+  "?s='pvceminiczzjv'; s[10:]=='zjv'#",
+}
+
+local function problem(text, at)
+  local question, string, index = text:match("^(%?s='(%l+)'; s%[(%d+):%]==')", at)
+  if question then
+    assert.is_true(#string == 13 and tonumber(index) <= 12 and not index:find("^0."))
+    return question, string:sub(index + 1) .. "'#"
+  end
+  return assert.truthy(text:match("^%?s?=?'?%l*'?;? ?s?%[?%d*:?%]?=?=?$", at)), ""
+end
+
+describe("substring_index:answer", function()
+  it("writes the study's examples to the letter", function()
+    local task = roper.tasks.substring_index({})
+    for _, example in ipairs(examples) do
+      local question = example:match("^.*=='")
+      assert.equal(example, question .. task:answer(question))
+    end
+  end)
+
+  it("agrees with an independent writer", function()
+    for _, case in ipairs(golden.suffixes) do
+      local task = roper.tasks.substring_index({ letters = case.letters })
+      assert.equal(case.answer, task:answer(case.question))
+    end
+  end)
+
+  it("refuses strings and indices that the task does not have", function()
+    local task = roper.tasks.substring_index({ letters = 11 })
+    assert.equal("k'#", task:answer("?s='abcdefghijk'; s[10:]=='"))
+    for _, question in ipairs({
+      "?s='abcdefghijk'; s[11:]=='", "?s='abcdefghijk'; s[100:]=='", "?s='abcdefghijk'; s[-1:]=='",
+      "?s='abcdefghijk'; s[01:]=='", "?s='abcdefghijk'; s[:]=='", "?s='abcdefghijk'; s[1]=='",
+      "?s='abcdefghij'; s[1:]=='", "?s='abcdefghijkl'; s[1:]=='", "?s='abcdefghijK'; s[1:]=='",
+      "?s='abcdefghijk'; s[1:]==", "?s='abcdefghijk'; s[1:]==''", "?s='abcdefghijk'; s[",
+      "?s='abcdefghijk'; s[!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!", "?s=\"abcdefghijk\"; s[1:]==\"",
+    }) do
+      assert.error_matches(function() task:answer(question) end,
+                           "substring_index: expected a question")
+    end
+  end)
+end)
+
+describe("substring_index:batch", function()
+  it("packs whole problems and marks the suffix, its quote and the stop sign", function()
+    for seed = 1, 5 do
+      checks.rows(roper.tasks.substring_index({ seed = seed }), 40, problem)
+    end
+  end)
+end)
+
+describe("substring_index:question", function()
+  it("draws letters and indices uniformly", function()
+    local task = roper.tasks.substring_index({ seed = 1 })
+    local indices, letters = {}, {}
+    for _ = 1, 3000 do
+      local string, index = task:question():match("'(%l+)'; s%[(%d+):")
+      checks.count(indices, index)
+      for letter in string:gmatch(".") do
+        checks.count(letters, letter)
+      end
+    end
+    -- 12 and 25 degrees of freedom: exceeded with a chance below 5e-4
+    assert.is_true(checks.chi_square(indices, 13) < 36)
+    assert.is_true(checks.chi_square(letters, 26) < 56)
+  end)
+end)
+
+describe("substring_index:grade", function()
+  it("refuses every corruption", function()
+    local task = roper.tasks.substring_index({ seed = 5 })
+    for _ = 1, 10 do
+      local question, answer = task:question()
+      for _, corrupted in ipairs(checks.corruptions(answer, task:vocabulary())) do
+        assert.is_false(task:grade(question, corrupted))
+      end
+    end
+  end)
+end)
+
+describe("substring_index:floor", function()
+  it("agrees with listing every row, and with an independent computation", function()
+    for _, case in ipairs(golden.index_floors) do
+      local task = roper.tasks.substring_index({ letters = case.letters, length = case.length })
+      local nats, error = task:floor()
+      assert.is_true(math.abs(nats - case.nats) < 1e-12,
+                     ("%s: %.16g, expected %.16g"):format(task, nats, case.nats))
+      assert.equal(0, error)
+    end
+  end)
+end)
+
+describe("substring_index:vocabulary", function()
+  it("is every character of the problems", function()
+    local task = roper.tasks.substring_index({ letters = 1 })
+    assert.equal(golden.index_characters, table.concat(task:vocabulary()))
+    assert.equal("#", task:stop())
+  end)
+end)

@@ -1,0 +1,261 @@
+local roper = require("roper")
+
+local nan = 0 / 0
+local options_of = {
+  addition = { max_digits = 3, length = 50, seed = 7 },
+  substring_index = { letters = 5, length = 50, seed = 7 },
+  substring_prefix = {
+    alphabet = 3, random_length = 2, substring_length = 6, length = 50, seed = 7,
+  },
+}
+
+describe("tasks.list", function()
+  it("names every kind, and each name makes a task", function()
+    assert.same({ "addition", "substring_index", "substring_prefix" }, roper.tasks.list())
+    for _, name in ipairs(roper.tasks.list()) do
+      assert.equal(name, roper.tasks[name]():name())
+    end
+  end)
+end)
+
+describe("tasks.options", function()
+  it("describes every option but the seed", function()
+    local list = roper.tasks.options("addition")
+    assert.same({ name = "length", smallest = 2, standard = 641, largest = 1 << 20,
+                  meaning = "tokens in a row" }, list[1])
+    assert.same("max_digits", list[2].name)
+    assert.equal(2, #list)
+  end)
+
+  it("refuses a name that is no task's", function()
+    assert.error_matches(function() roper.tasks.options("adition") end,
+                         "expected one of roper.tasks.list%(%), got adition")
+  end)
+end)
+
+for _, name in ipairs(roper.tasks.list()) do
+  local make = roper.tasks[name]
+  local given = options_of[name]
+
+  describe("tasks." .. name, function()
+    it("takes the standard value of every option that is not given", function()
+      local options = make():options()
+      for _, option in ipairs(roper.tasks.options(name)) do
+        assert.equal(option.standard, options[option.name])
+      end
+      assert.equal(1, options.seed)
+    end)
+
+    it("keeps its options, which make the same task again", function()
+      local task = make(given)
+      assert.same(given, task:options())
+      assert.equal(50, task:length())
+      assert.same(task:batch(2):totable(), make(task:options()):batch(2):totable())
+    end)
+
+    it("refuses values outside each option's range, naming both", function()
+      for _, option in ipairs(roper.tasks.options(name)) do
+        local range = ("%s: option %s: expected a whole number from %d to %d, got ")
+          :format("roper.tasks." .. name, option.name, option.smallest, option.largest)
+        local wrong = {
+          option.smallest - 1, option.largest + 1, math.maxinteger, math.mininteger, 2.5, nan,
+          math.huge, "8", {}, true,
+        }
+        for _, value in ipairs(wrong) do
+          local ok, message = pcall(make, { [option.name] = value })
+          assert.is_false(ok)
+          assert.truthy(message:find(range, 1, true), message)
+        end
+      end
+    end)
+
+    it("works at both ends of each option's range", function()
+      for _, option in ipairs(roper.tasks.options(name)) do
+        for _, value in ipairs({ option.smallest, option.largest }) do
+          local task = make({ [option.name] = value })
+          assert.same({ 1, task:length() }, task:batch(1):shape())
+          assert.is_true(task:grade(task:question()))
+        end
+      end
+    end)
+
+    it("refuses unknown options, surplus arguments and other types", function()
+      assert.error_matches(function() make({ digits = 3 }) end,
+                           "unknown option digits; it takes seed, length, ")
+      assert.error_matches(function() make({ 3 }) end, "unknown option 1")
+      assert.error_matches(function() make({}, 1) end, "at most 1 arguments, got 2")
+      assert.error_matches(function() make(3) end, "table expected, got number")
+      assert.error_matches(function() make({ seed = 1.5 }) end, "option seed: expected")
+    end)
+
+    it("prints as the expression that makes it", function()
+      local source = tostring(make(given))
+      assert.same(given, load("return (...)." .. source, "", "t", {})(roper.tasks):options())
+    end)
+  end)
+
+  describe(name .. ":batch", function()
+    it("gives int32 [rows, length] ids and marks", function()
+      local task = make(given)
+      local tokens, answers = task:batch(3)
+      assert.same({ 3, 50 }, tokens:shape())
+      assert.same({ 3, 50 }, answers:shape())
+      assert.equal("int32", tokens:dtype())
+      assert.equal("int32", answers:dtype())
+    end)
+
+    it("depends on the seed alone, row by row", function()
+      local whole = make(given):batch(4):totable()
+      local one = make(given)
+      for row = 1, 4 do
+        assert.same(whole[row], one:batch(1):totable()[1])
+      end
+      local other = make(given)
+      other:set_random(8, 0)
+      assert.not_same(whole, other:batch(4):totable())
+    end)
+
+    it("refuses bad numbers of rows", function()
+      local task = make(given)
+      for _, rows in ipairs({ 0, -1, 1.5, nan, math.maxinteger, "x", {} }) do
+        assert.error_matches(function() task:batch(rows) end, "rows: expected a whole number")
+      end
+      assert.error_matches(function() task:batch() end, "rows: expected a whole number")
+      assert.error_matches(function() task:batch(1, 2) end, "at most 2 arguments")
+      assert.error_matches(function() task.batch({}, 1) end, "roper.task expected")
+    end)
+  end)
+
+  describe(name .. ":random", function()
+    it("is a state to go on from, for batches and questions alike", function()
+      local task = make(given)
+      task:batch(2)
+      local seed, counter = task:random()
+      local batch = task:batch(2):totable()
+      local question, answer = task:question()
+      local options = task:options()
+      options.seed = -5
+      local twin = make(options)
+      twin:set_random(seed, counter)
+      assert.same(batch, twin:batch(2):totable())
+      assert.same({ question, answer }, { twin:question() })
+      assert.same({ task:random() }, { twin:random() })
+    end)
+
+    it("starts with the seed, at 0, and takes every integer", function()
+      for _, seed in ipairs({ 0, -1, math.maxinteger, math.mininteger }) do
+        local task = make({ seed = seed })
+        assert.same({ seed, 0 }, { task:random() })
+        task:set_random(seed, seed)
+        assert.same({ seed, seed }, { task:random() })
+        task:batch(1)
+      end
+      assert.error_matches(function() make():set_random(1) end, "number expected")
+      assert.error_matches(function() make():set_random(1, 1.5) end, "no integer representation")
+    end)
+
+    it("is left alone by floor", function()
+      local task = make(given)
+      task:batch(1)
+      local before = { task:random() }
+      local nats, error = task:floor()
+      assert.same(before, { task:random() })
+      assert.same({ nats, error }, { task:floor() })
+      assert.same({ nats, error }, { make(given):floor() })
+    end)
+  end)
+
+  describe(name .. ":encode and :decode", function()
+    local task = make(given)
+    local vocabulary = task:vocabulary()
+
+    it("are each other's inverse on the whole vocabulary, in ASCII order", function()
+      local text = table.concat(vocabulary)
+      local ids = task:encode(text):totable()
+      for id, character in ipairs(vocabulary) do
+        assert.equal(id - 1, ids[id])
+        assert.is_true(id == 1 or vocabulary[id - 1] < character)
+      end
+      assert.equal(text, task:decode(ids))
+      assert.equal(text, task:decode(task:encode(text)))
+      assert.equal("", task:decode(task:encode("")))
+      assert.equal("", task:decode({}))
+    end)
+
+    it("use every character, and no other", function()
+      local used = {}
+      local long = make()
+      local rows = long:batch(64)
+      for row = 1, 64 do
+        for character in long:decode(rows[row]):gmatch(".") do
+          used[character] = true
+        end
+      end
+      local list = {}
+      for character in pairs(used) do
+        list[#list + 1] = character
+      end
+      table.sort(list)
+      assert.same(long:vocabulary(), list)
+    end)
+
+    it("refuse a character outside the vocabulary, with its place", function()
+      local known = vocabulary[2]
+      assert.error_matches(function() task:encode(known .. "~") end,
+                           'task:encode: expected .*got "~" at place 2')
+      assert.error_matches(function() task:encode("\0") end, "got byte 0x00 at place 1")
+      assert.error_matches(function() task:encode("é") end, "got byte 0xC3 at place 1")
+      assert.error_matches(function() task:encode() end, "string expected")
+    end)
+
+    it("refuse an id outside the vocabulary, with its place", function()
+      for _, id in ipairs({ -1, #vocabulary }) do
+        assert.error_matches(function() task:decode({ 0, id }) end,
+                             ("expected token ids from 0 to %d, got %d at place 2")
+                               :format(#vocabulary - 1, id):gsub("%-", "%%-"))
+      end
+      for _, id in ipairs({ 1 << 32, 0.5, nan, "x", {} }) do
+        assert.error_matches(function() task:decode({ id }) end, "a token id at place 1")
+      end
+    end)
+
+    it("refuse tensors of another dtype or rank", function()
+      assert.error_matches(function() task:decode(roper.zeros({ 3 })) end,
+                           "expected int32 ids of one axis, got float32 %[3%]")
+      local tokens = task:batch(1)
+      assert.error_matches(function() task:decode(tokens) end, "got int32 %[1, 50%]")
+      assert.error_matches(function() task:decode(5) end, "tensor expected")
+    end)
+  end)
+
+  describe(name .. ":grade", function()
+    it("accepts the given answer, refuses a shorter, longer or empty one", function()
+      local task = make(given)
+      for _ = 1, 50 do
+        local question, answer = task:question()
+        assert.is_true(task:grade(question, answer))
+        assert.is_true(task:grade(question, task:answer(question)))
+        assert.is_false(task:grade(question, answer:sub(1, -2)))
+        assert.is_false(task:grade(question, answer .. answer:sub(-1)))
+        assert.is_false(task:grade(question, answer .. "\0"))
+        assert.is_false(task:grade(question, " " .. answer:sub(1, -2)))
+        assert.is_false(task:grade(question, ""))
+      end
+    end)
+
+    it("refuses a question that is not the task's", function()
+      local task = make(given)
+      local question, answer = task:question()
+      for _, wrong in ipairs({
+        "", "?", "\0", question:sub(2), question .. "~", answer, question .. answer .. question,
+        ("9"):rep(5000), ("?"):rep(100),
+      }) do
+        assert.error_matches(function() task:grade(wrong, answer) end,
+                             name .. ": expected a question")
+        assert.error_matches(function() task:answer(wrong) end, name .. ": expected a question")
+      end
+      assert.error_matches(function() task:grade(question) end, "string expected")
+      assert.error_matches(function() task:grade(question, answer, 1) end, "at most 3 arguments")
+    end)
+  end)
+end
