@@ -29,9 +29,10 @@ MODULE := $(BUILD)/roper/core.so
 .PHONY: all deps run test lint bench install clean
 all: $(MODULE) roper
 
+# nodelete: closing Lua must not unload the code that OpenMP threads still stand in.
 $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) -shared -fopenmp $(LDFLAGS) -o $@ $(OBJECTS) $(LIBRARIES)
+	$(CC) -shared -fopenmp -Wl,-z,nodelete $(LDFLAGS) -o $@ $(OBJECTS) $(LIBRARIES)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)

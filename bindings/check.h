@@ -86,5 +86,6 @@ void rpl_open_json(lua_State *L);
 void rpl_open_machine(lua_State *L);
 void rpl_open_interrupt(lua_State *L);
 void rpl_open_task(lua_State *L);
+void rpl_open_terminal(lua_State *L);
 
 #endif

@@ -19,5 +19,6 @@ int luaopen_roper_core(lua_State *L)
   rpl_open_machine(L);
   rpl_open_interrupt(L);
   rpl_open_task(L);
+  rpl_open_terminal(L);
   return 1;
 }

@@ -1,0 +1,141 @@
+/*
+** Ctrl-C. Once `interrupt_enable` was called, SIGINT raises the core's flag,
+** which stops a kernel between two tiles; while `interrupt_call` runs a
+** function, it also stops Lua code at its next instruction. Both end as the
+** Lua error "interrupted", and whichever is first lowers the flag, so that one
+** Ctrl-C raises one error.
+**
+** A loop that never leaves a coroutine is stopped by its kernels alone: a
+** signal handler can not know which coroutine runs.
+*/
+#define _POSIX_C_SOURCE 200809L
+#include "bindings/check.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "core/base/interrupt.h"
+
+/* GNU readline's own, where the process holds it (lua5.4 does), else at no address. */
+extern int rl_done __attribute__((weak));
+extern int (*rl_event_hook)(void) __attribute__((weak));
+
+static bool enabled;
+static struct sigaction previous;    /* what SIGINT did before `interrupt_enable` */
+static _Atomic(lua_State *) running; /* inside the innermost `interrupt_call`, else NULL */
+
+/* The hook that SIGINT sets: ends the code that runs unless a kernel did so already. */
+static void stop_code(lua_State *L, lua_Debug *where)
+{
+  (void)where;
+  lua_sethook(L, NULL, 0, 0);
+  if (!rp_interrupted())
+    return;
+  rp_interrupt_clear();
+  lua_pushliteral(L, "interrupted");
+  lua_error(L);
+}
+
+/* Setting a hook is the one thing Lua allows in a signal handler. */
+static void handle_signal(int number)
+{
+  (void)number;
+  rp_interrupt_raise();
+  lua_State *L = atomic_load(&running);
+  if (L != NULL)
+    lua_sethook(L, stop_code, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+}
+
+/* interrupt_enable(): let SIGINT raise the flag from now on. */
+static int interrupt_enable(lua_State *L)
+{
+  rpl_check_count(L, "interrupt_enable", 0);
+  struct sigaction action = {.sa_handler = handle_signal};
+  if (!enabled)
+    enabled = sigaction(SIGINT, &action, &previous) == 0;
+  return 0;
+}
+
+/* interrupt_disable(): let SIGINT do again what it did before; lower the flag. */
+static int interrupt_disable(lua_State *L)
+{
+  rpl_check_count(L, "interrupt_disable", 0);
+  if (enabled)
+    sigaction(SIGINT, &previous, NULL);
+  enabled = false;
+  rp_interrupt_clear();
+  return 0;
+}
+
+/* interrupted() -> is the flag up? */
+static int interrupted(lua_State *L)
+{
+  rpl_check_count(L, "interrupted", 0);
+  lua_pushboolean(L, rp_interrupted());
+  return 1;
+}
+
+/* interrupt_clear() -> was the flag up? It is down afterwards. */
+static int interrupt_clear(lua_State *L)
+{
+  rpl_check_count(L, "interrupt_clear", 0);
+  lua_pushboolean(L, rp_interrupted());
+  rp_interrupt_clear();
+  return 1;
+}
+
+/*
+** interrupt_call(function, handler, ...) -> true and the results, or false and
+** what `handler` made of the error: xpcall that Ctrl-C can end. A Ctrl-C from
+** before the call is forgotten, and so is one that came too late to end it.
+*/
+static int interrupt_call(lua_State *L)
+{
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  lua_pushvalue(L, 2);
+  lua_remove(L, 2);
+  lua_insert(L, 1); /* handler, function, ... */
+  lua_State *outer = atomic_load(&running);
+  rp_interrupt_clear();
+  atomic_store(&running, L);
+  int status = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 1);
+  atomic_store(&running, outer);
+  lua_sethook(L, NULL, 0, 0);
+  rp_interrupt_clear();
+  lua_pushboolean(L, status == LUA_OK);
+  lua_replace(L, 1);
+  return lua_gettop(L);
+}
+
+/* Readline calls this ten times a second while it waits for a key. */
+static int end_line(void)
+{
+  if (rp_interrupted())
+    rl_done = 1;
+  return 0;
+}
+
+/*
+** interrupt_readline(): let Ctrl-C end the line that GNU readline reads, which
+** otherwise goes on reading it. Without GNU readline this does nothing.
+*/
+static int interrupt_readline(lua_State *L)
+{
+  rpl_check_count(L, "interrupt_readline", 0);
+  if (&rl_event_hook != NULL)
+    rl_event_hook = end_line;
+  return 0;
+}
+
+void rpl_open_interrupt(lua_State *L)
+{
+  static const luaL_Reg functions[] = {{"interrupt_enable", interrupt_enable},
+                                       {"interrupt_disable", interrupt_disable},
+                                       {"interrupted", interrupted},
+                                       {"interrupt_clear", interrupt_clear},
+                                       {"interrupt_call", interrupt_call},
+                                       {"interrupt_readline", interrupt_readline},
+                                       {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}

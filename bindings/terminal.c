@@ -1,0 +1,30 @@
+/* What a stream is connected to, so that Lua can fit its output to it. */
+#define _DEFAULT_SOURCE /* TIOCGWINSZ */
+#include "bindings/check.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/*
+** terminal_columns(descriptor) -> the width of the terminal there, 80 where it
+** does not tell, nil where there is no terminal.
+*/
+static int terminal_columns(lua_State *L)
+{
+  rpl_check_count(L, "terminal_columns", 1);
+  int descriptor = (int)rpl_check_range(L, 1, "descriptor", 0, 1023);
+  struct winsize size = {0};
+  if (!isatty(descriptor))
+    lua_pushnil(L);
+  else if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    lua_pushinteger(L, 80);
+  else
+    lua_pushinteger(L, size.ws_col);
+  return 1;
+}
+
+void rpl_open_terminal(lua_State *L)
+{
+  static const luaL_Reg functions[] = {{"terminal_columns", terminal_columns}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,19 @@
+-- Arithmetic Addition: `?d=77+38446365; 7e0+5e0+0e0==12e0 and ... d==38446442#`, step by step.
+--
+-- From the study: 512 features, 6 layers, 8 heads, post-norm, sequences of 641, batch 32, 5,000
+-- steps, operands of up to 8 digits, 128 problems by random sampling.
+-- Left open there and chosen here: the number of digits is uniform from 1 to 8; Adam at 2.5e-4
+-- without warm-up, decay or dropout; ReLU with four times the features; all features turn, paired
+-- by halves; uniform weights within 1/sqrt(inputs).
+return {
+  summary = "add two numbers step by step",
+  task = "addition",
+  presets = {
+    paper = { d_model = 512, layers = 6, heads = 8, norm = "post", length = 641, batch = 32,
+      steps = 5000, rate = 2.5e-4, evaluate_every = 250 },
+    mini = { d_model = 128, layers = 3, heads = 4, norm = "pre", length = 161, batch = 32,
+      steps = 2000, rate = 1e-3, evaluate_every = 100, max_digits = 4 },
+    smoke = { d_model = 32, layers = 1, heads = 2, norm = "pre", length = 81, batch = 4, steps = 20,
+      rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4, max_digits = 2 },
+  },
+}

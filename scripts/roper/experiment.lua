@@ -1,0 +1,253 @@
+--- Experiments: what one training run of the study is, as a flat table of named fields, and how it
+-- is run. An experiment is a file of scripts/experiments; it is found by being there.
+local core = require "roper.core"
+local suggest = require "roper.suggest"
+
+local M = {}
+
+--- The fields that every experiment has, with what they stand for when nothing else is said.
+-- Values of false mean "not set" and take numbers or strings as `kind` says.
+M.fields = {
+  { "position", "roper", "scheme: " .. table.concat(require("roper.position").list(), ", ") },
+  { "rotate", false, "letters of qkvo that turn, instead of the scheme's own", "string" },
+  { "pairing", "half", "which features turn together: half or interleaved" },
+  { "base", 10000, "of the frequencies" },
+  { "fraction", 1, "of the features of queries and keys that turn" },
+  { "value_fraction", 1, "of the features of values and output that turn" },
+  { "d_model", 128, "features of a token" },
+  { "layers", 3, "transformer layers" },
+  { "heads", 4, "attention heads" },
+  { "norm", "pre", "layer norm before (pre) or after (post) each part" },
+  { "activation", "relu", "of the feed-forward: relu or gelu" },
+  { "dropout", 0, "probability" },
+  { "length", 161, "tokens of a sequence" },
+  { "batch", 32, "sequences a step" },
+  { "steps", 1000, "training steps" },
+  { "rate", 2.5e-4, "learning rate of Adam" },
+  { "warmup", 0, "steps over which the rate rises" },
+  { "clip", 0, "most for the norm of the gradient; 0 clips nothing" },
+  { "evaluate_every", 100, "steps between measures of accuracy on answers" },
+  { "checkpoint_every", 500, "steps between checkpoints" },
+  { "problems", 128, "problems asked at the end" },
+  { "seed", 1, "of the model, the batches and the draws" },
+}
+
+local function folder()
+  local source = debug.getinfo(1, "S").source:match "^@(.*)/roper/experiment.lua$"
+  return (source or "scripts") .. "/experiments"
+end
+
+--- The names of all experiments.
+-- @return string[]
+function M.list()
+  local names = {}
+  for name, kind in require("luv").fs_scandir_next, assert(require("luv").fs_scandir(folder())) do
+    if kind ~= "directory" and name:match "%.lua$" then
+      names[#names + 1] = name:gsub("%.lua$", "")
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+--- The definition of an experiment: summary, task, fields of the task, presets.
+-- @param name string
+-- @return table
+function M.definition(name)
+  local names = M.list()
+  for _, known in ipairs(names) do
+    if known == name then
+      return dofile(("%s/%s.lua"):format(folder(), name))
+    end
+  end
+  error(("no experiment %q%s; there are %s"):format(tostring(name),
+    suggest.hint(tostring(name), names), table.concat(names, ", ")), 0)
+end
+
+--- A given value as the kind of its default.
+local function convert(name, value, default, kind)
+  kind = kind or type(default)
+  if kind == "number" then
+    local number = tonumber(value)
+    local fits = number and number == number and math.abs(number) ~= math.huge
+    local whole = math.type(default) == "integer" and default ~= 0 and default ~= 1
+    if fits and whole then
+      fits = math.tointeger(number) ~= nil
+    end
+    if not fits then
+      error(("field %s: expected a %s, got %s"):format(name, whole and "whole number"
+        or "finite number", tostring(value)), 0)
+    end
+    return math.tointeger(number) or number
+  end
+  if type(value) ~= "string" then
+    error(("field %s: expected a string, got %s"):format(name, tostring(value)), 0)
+  end
+  return value
+end
+
+--- Every field of an experiment: {name, default, meaning, kind}.
+local function all_fields(definition)
+  local list = { table.unpack(M.fields) }
+  for _, option in ipairs(core.tasks.options(definition.task)) do
+    if option.name ~= "seed" and option.name ~= "length" then
+      list[#list + 1] = { option.name, option.standard, option.meaning }
+    end
+  end
+  return list
+end
+
+--- The whole configuration of a run.
+-- @param name string of the experiment
+-- @param given table? field to value (strings are converted); `preset` chooses a preset,
+--   "mini" by default
+-- @return table every field, with experiment and preset
+function M.configure(name, given)
+  given = given or {}
+  local definition = M.definition(name)
+  local presets, names = {}, { "preset" }
+  for preset in pairs(definition.presets) do
+    presets[#presets + 1] = preset
+  end
+  table.sort(presets)
+  local preset = given.preset or "mini"
+  if not definition.presets[preset] then
+    error(("%s has no preset %q%s; it has %s"):format(name, tostring(preset),
+      suggest.hint(tostring(preset), presets), table.concat(presets, ", ")), 0)
+  end
+  local config = { experiment = name, preset = preset }
+  for _, field in ipairs(all_fields(definition)) do
+    local field_name, default, _, kind = table.unpack(field, 1, 4)
+    names[#names + 1] = field_name
+    config[field_name] = default
+    local value = given[field_name]
+    if value == nil then
+      value = definition.presets[preset][field_name]
+    end
+    if value ~= nil and value ~= false then
+      config[field_name] = convert(field_name, value, default, kind)
+    end
+  end
+  for field_name in pairs(given) do
+    if field_name ~= "preset" and config[field_name] == nil then
+      error(("%s has no field %q%s; it has %s"):format(name, tostring(field_name),
+        suggest.hint(tostring(field_name), names), table.concat(names, ", ")), 0)
+    end
+  end
+  return config
+end
+
+--- What each field of an experiment means, as lines of text.
+-- @param name string
+-- @return string
+function M.describe(name)
+  local definition = M.definition(name)
+  local lines = { name .. ": " .. definition.summary, "" }
+  for _, field in ipairs(all_fields(definition)) do
+    lines[#lines + 1] = ("  %-18s %-8s %s"):format(field[1], field[2] or "", field[3])
+  end
+  lines[#lines + 1] = "\nPresets:"
+  for preset, values in pairs(definition.presets) do
+    local parts = {}
+    for field, value in pairs(values) do
+      parts[#parts + 1] = ("%s=%s"):format(field, value)
+    end
+    table.sort(parts)
+    lines[#lines + 1] = ("  %-8s %s"):format(preset, table.concat(parts, " "))
+  end
+  return table.concat(lines, "\n")
+end
+
+--- The task, model and optimizer of a configuration, made from its seed.
+-- @param config table from `configure`
+-- @return table model, task, optimizer
+function M.build(config)
+  local definition = M.definition(config.experiment)
+  local task_options = { length = config.length, seed = config.seed }
+  for _, option in ipairs(core.tasks.options(definition.task)) do
+    task_options[option.name] = task_options[option.name] or config[option.name]
+  end
+  local task = core.tasks[definition.task](task_options)
+  core.seed(config.seed)
+  local scheme = "none"
+  if config.position ~= "none" then
+    scheme = { type = config.position, rotate = config.rotate or nil, pairing = config.pairing,
+      base = config.base, fraction = config.fraction, value_fraction = config.value_fraction }
+  end
+  local model = require("roper.nn").Transformer { vocabulary = task:vocabulary(),
+    d_model = config.d_model, layers = config.layers, heads = config.heads, norm = config.norm,
+    activation = config.activation, dropout = config.dropout, position = scheme }
+  local optimizer = require("roper.optim").Adam { rate = config.rate,
+    clip = config.clip > 0 and config.clip or nil,
+    schedule = config.warmup > 0 and function(step)
+      return math.min(1, step / config.warmup)
+    end or nil }
+  return { model = model, task = task, optimizer = optimizer }
+end
+
+-- Questions and test sequences come from seeds far from those of training.
+local TEST_SEED = 1000003
+
+--- Run a configuration to its end.
+-- @param config table from `configure`
+-- @param options table? run: folder; resume; progress; name, as for `train`
+-- @return table solved (of config.problems), accuracy, loss, floor, steps_to_90 (or nil), history,
+--   samples, seconds, model, task
+function M.run(config, options)
+  options = options or {}
+  local parts = M.build(config)
+  local evaluation = require "roper.evaluation"
+  local started = require("luv").hrtime()
+  if options.run then
+    local folders = require "roper.folder"
+    folders.make(options.run)
+    local whole = { config = config, version = require("roper").version, machine = core.machine() }
+    folders.write(options.run .. "/config.json", core.json_encode(whole, { indent = 2 }) .. "\n")
+  end
+  local identity = {}
+  for name, value in pairs(config) do
+    identity[name] = value
+  end
+  identity.steps = nil
+  local trained = require("roper.train").train {
+    model = parts.model, task = parts.task, optimizer = parts.optimizer,
+    steps = config.steps, batch = config.batch, run = options.run, resume = options.resume,
+    config = identity, progress = options.progress, name = options.name or config.experiment,
+    evaluate_every = config.evaluate_every, checkpoint_every = config.checkpoint_every,
+    evaluate = function(model)
+      return evaluation.answers(model, parts.task, { seed = TEST_SEED, sequences = 32 })
+    end,
+  }
+  local history = options.run and require("roper.metrics").read(options.run .. "/metrics.jsonl")
+    or trained.history
+  local solved, samples = evaluation.solve(parts.model, parts.task, { problems = config.problems,
+    seed = TEST_SEED + config.seed })
+  local final = evaluation.answers(parts.model, parts.task, { seed = TEST_SEED, sequences = 128 })
+  local result = { solved = solved, problems = config.problems, accuracy = final.accuracy,
+    loss = final.loss, floor = parts.task:floor(), steps_to_90 = M.steps_to(history, 0.9),
+    parameters = parts.model:count(), seconds = (require("luv").hrtime() - started) * 1e-9 }
+  if options.run then
+    local folders = require "roper.folder"
+    folders.write(options.run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
+    folders.write(options.run .. "/samples.json", core.json_encode(core.json_array(samples),
+      { indent = 2 }) .. "\n")
+  end
+  result.history, result.samples, result.model, result.task = history, samples, parts.model,
+    parts.task
+  return result
+end
+
+--- The first step at which the accuracy on answers was at least `accuracy`.
+-- @param history table[] entries with step and accuracy
+-- @param accuracy number
+-- @return integer? nil when it never was
+function M.steps_to(history, accuracy)
+  for _, entry in ipairs(history) do
+    if entry.accuracy and entry.accuracy >= accuracy then
+      return entry.step
+    end
+  end
+  return nil
+end
+
+return M

@@ -1,0 +1,129 @@
+--- Sampling from a model: many prompts at once, with a cache of keys and values.
+local core = require "roper.core"
+local options_of = require "roper.options"
+
+local M = {}
+
+--- One token id for each row of logits, drawn with a temperature; 0 takes the most likely.
+-- @param logits tensor [batch, vocabulary]
+-- @param temperature number from 0 on
+-- @return tensor int32 [batch, 1]
+function M.sample(logits, temperature)
+  if temperature == 0 then
+    return logits:argmax(2, true) - 1
+  end
+  -- The first place where the running sum of probabilities passes a uniform draw.
+  local sums = (logits:to("float64") / temperature):softmax(2):cumsum(2)
+  local draw = core.rand({ logits:size(1), 1 }, "float64") * sums:narrow(2, logits:size(2), 1)
+  return sums:le(draw):sum(2, true):to("int32"):minimum(logits:size(2) - 1)
+end
+
+--- Prompts as ids padded at the left to the longest, and their lengths.
+local function pad(prompts, task)
+  local rows, lengths, longest = {}, {}, 0
+  for i, prompt in ipairs(prompts) do
+    rows[i] = task:encode(prompt)
+    lengths[i] = rows[i]:count()
+    if lengths[i] == 0 then
+      error(("generate: prompt %d is empty"):format(i), 0)
+    end
+    longest = math.max(longest, lengths[i])
+  end
+  local tokens = core.zeros({ #rows, longest }, "int32")
+  for i, row in ipairs(rows) do
+    tokens[{ i, { longest - lengths[i] + 1, longest } }] = row
+  end
+  return tokens, lengths
+end
+
+--- Logits by a forward pass over everything so far: prompts of these lengths and `more` tokens.
+local function full_forward(model, tokens, prompt_lengths, more)
+  local lengths = {}
+  for i, length in ipairs(prompt_lengths) do
+    lengths[i] = length + more
+  end
+  local cache = model:cache { batch = tokens:size(1), length = tokens:size(2), lengths = lengths }
+  return model(tokens, cache)
+end
+
+--- Complete prompts.
+-- @param model Transformer
+-- @param prompts string[] of any lengths from 1 on
+-- @param options table task: encodes and decodes; stop: a character that ends a completion (that of
+--   the task by default, false for none); most = 256 new tokens; temperature = 1, 0 for greedy;
+--   seed: of the draws (the generator goes on by default); cache = true: keep keys and values
+-- @return string[] the completions, without their prompts, each to its stop sign included
+function M.generate(model, prompts, options)
+  local o = options_of.check("generate", options, { task = "userdata", stop = "any?",
+    most = { "size", 256 }, temperature = { "number", 1 }, seed = "integer?",
+    cache = { "boolean", true } })
+  if o.temperature < 0 then
+    error(("generate: temperature: expected a number from 0 on, got %g"):format(o.temperature), 2)
+  end
+  if type(prompts) ~= "table" or #prompts == 0 then
+    error("generate: expected a list of prompts, got " .. tostring(prompts), 2)
+  end
+  local stop = o.stop
+  if stop == nil then
+    stop = o.task:stop()
+  end
+  local seed, counter = core.random_state()
+  local was_training = model.is_training
+  model:training(false)
+  local ok, result = pcall(core.no_grad, function()
+    if o.seed then
+      core.seed(o.seed)
+    end
+    return M.run(model, prompts, o, stop)
+  end)
+  model:training(was_training)
+  if o.seed then
+    core.random_state(seed, counter)
+  end
+  if not ok then
+    error(result, 0)
+  end
+  return result
+end
+
+--- The loop of `generate`, with checked options.
+function M.run(model, prompts, o, stop)
+  local tokens, lengths = pad(prompts, o.task)
+  local batch, longest = tokens:size(1), tokens:size(2)
+  local cache = o.cache
+    and model:cache { batch = batch, length = longest + o.most, lengths = lengths }
+  local logits = cache and model(tokens, cache) or full_forward(model, tokens, lengths, 0)
+  local texts, open = {}, batch
+  local done = {}
+  for i = 1, batch do
+    texts[i] = {}
+  end
+  for step = 1, o.most do
+    local next_tokens = M.sample(logits:narrow(2, logits:size(2), 1):squeeze(2), o.temperature)
+    local text = o.task:decode(next_tokens:view { -1 })
+    for i = 1, batch do
+      if not done[i] then
+        texts[i][step] = text:sub(i, i)
+        if texts[i][step] == stop then
+          done[i] = true
+          open = open - 1
+        end
+      end
+    end
+    if open == 0 or step == o.most then
+      break
+    end
+    if cache then
+      logits = model(next_tokens, cache)
+    else
+      tokens = core.cat({ tokens, next_tokens }, 2)
+      logits = full_forward(model, tokens, lengths, step)
+    end
+  end
+  for i = 1, batch do
+    texts[i] = table.concat(texts[i])
+  end
+  return texts
+end
+
+return M

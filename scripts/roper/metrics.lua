@@ -1,0 +1,59 @@
+--- Metrics of a run: JSON Lines, one object a line, appended and flushed.
+local core = require "roper.core"
+
+local M = {}
+
+--- Read a file of metrics. A torn last line, from a run that was killed, is ignored.
+-- @param path string
+-- @return table[] the objects, in order; empty where there is no file
+function M.read(path)
+  local list = {}
+  local file = io.open(path, "rb")
+  if not file then
+    return list
+  end
+  local text = file:read "a"
+  file:close()
+  local number = 0
+  for line, ending in text:gmatch "([^\n]*)(\n?)" do
+    number = number + 1
+    local ok, object = pcall(core.json_decode, line)
+    if ok and ending == "\n" then
+      list[#list + 1] = object
+    elseif ending == "\n" and line ~= "" then
+      error(("%s:%d: expected a JSON object: %s"):format(path, number, object), 0)
+    end
+  end
+  return list
+end
+
+--- Open a file to append to. Lines after step `step`, from a run that went on past the checkpoint
+-- it resumes from, are dropped first.
+-- @param path string
+-- @param step integer
+-- @return table writer with `write(object)` and `close()`
+function M.open(path, step)
+  local kept = {}
+  for _, object in ipairs(M.read(path)) do
+    if (object.step or 0) <= step then
+      kept[#kept + 1] = core.json_encode(object) .. "\n"
+    end
+  end
+  local temporary = path .. ".tmp"
+  local file = assert(io.open(temporary, "wb"))
+  assert(file:write(table.concat(kept)))
+  assert(file:close())
+  assert(os.rename(temporary, path))
+  file = assert(io.open(path, "ab"))
+  return {
+    write = function(object)
+      assert(file:write(core.json_encode(object), "\n"))
+      assert(file:flush())
+    end,
+    close = function()
+      file:close()
+    end,
+  }
+end
+
+return M

@@ -1,0 +1,60 @@
+--- The line that a training run shows: step, loss beside its floor, speed, time left.
+local terminal = require "roper.terminal"
+
+local M = {}
+
+local Progress = {}
+Progress.__index = Progress
+
+--- Seconds as people say them: 42s, 3m10s, 2h05m.
+-- @param seconds number
+-- @return string
+function M.duration(seconds)
+  local whole = math.floor(seconds + 0.5)
+  if whole < 60 then
+    return whole .. "s"
+  elseif whole < 3600 then
+    return ("%dm%02ds"):format(whole // 60, whole % 60)
+  end
+  return ("%dh%02dm"):format(whole // 3600, whole % 3600 // 60)
+end
+
+--- A number of things a second: 950, 12.3k, 1.2M.
+local function rate(value)
+  if value >= 1e6 then
+    return ("%.1fM"):format(value / 1e6)
+  elseif value >= 1e3 then
+    return ("%.1fk"):format(value / 1e3)
+  end
+  return ("%.0f"):format(value)
+end
+
+--- A bar of `width` cells, of which `fraction` are full.
+local function bar(fraction, width)
+  local full = math.floor(fraction * width + 0.5)
+  return ("█"):rep(full) .. ("░"):rep(width - full)
+end
+
+--- @param options table name, steps, start: step it begins at, floor: lowest mean loss that is
+--   possible, tokens: predicted a step
+-- @return Progress with update and finish
+function M.new(options)
+  return setmetatable({ options = options, line = terminal.progress(), smooth = nil }, Progress)
+end
+
+--- @param step integer steps that are done
+-- @param loss number of this step; a running mean is shown
+-- @param speed number steps a second
+function Progress:update(step, loss, speed)
+  local o = self.options
+  self.smooth = self.smooth and 0.95 * self.smooth + 0.05 * loss or loss
+  self.line:update(("%s %s %d/%d  loss %.3f (floor %.3f)  %s tokens/s  %s left"):format(o.name,
+    bar(step / o.steps, 12), step, o.steps, self.smooth, o.floor, rate(speed * o.tokens),
+    M.duration((o.steps - step) / speed)))
+end
+
+function Progress:finish()
+  self.line:finish()
+end
+
+return M

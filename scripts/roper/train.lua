@@ -1,0 +1,142 @@
+--- The training loop: batches of a task, cross-entropy of the next token, an optimizer; with
+-- metrics, evaluation and checkpoints in a folder, from which it goes on bit for bit.
+local core = require "roper.core"
+local options_of = require "roper.options"
+
+local M = {}
+
+local function seconds()
+  return require("luv").hrtime() * 1e-9
+end
+
+--- The loss of a model on a batch: mean cross-entropy, in nats, of tokens 2..T given those before.
+-- @param model Transformer
+-- @param tokens tensor int32 [batch, T]
+-- @return tensor scalar
+function M.loss(model, tokens)
+  local last = tokens:size(2) - 1
+  return core.cross_entropy(model(tokens:narrow(2, 1, last)), tokens:narrow(2, 2, last))
+end
+
+local function check(options)
+  local o = options_of.check("train", options, {
+    model = "table", task = "userdata", optimizer = "table",
+    steps = "size", batch = { "size", 32 },
+    run = "string?", config = "table?", resume = { "boolean", false },
+    log_every = { "size", 10 }, evaluate_every = "size?", evaluate = "function?",
+    checkpoint_every = "size?", progress = "any?", name = { "string", "training" },
+  })
+  if o.evaluate and not o.evaluate_every then
+    error("train: evaluate needs evaluate_every, a number of steps", 3)
+  end
+  return o
+end
+
+--- What a checkpoint must agree with. `steps` is not part of it: a run may be made longer.
+local function identity(o)
+  if o.config then
+    return o.config
+  end
+  local task = o.task:options()
+  task.name = o.task:name()
+  return { batch = o.batch, task = task, parameters = o.model:count() }
+end
+
+--- Train a model on a task.
+-- @param options table
+--   model, task, optimizer: what to train, on what, how
+--   steps: to train up to, batch = 32 rows each
+--   run: a folder for metrics.jsonl and checkpoint.safetensors (made if missing)
+--   config: what the run is, a table that JSON can hold; a checkpoint of another is refused
+--   resume = false: go on from the folder's checkpoint, bit for bit, if there is one
+--   log_every = 10 steps, checkpoint_every = at the end only
+--   evaluate: a function of (model, step) that returns a table of numbers, every evaluate_every
+--   progress: an object with update(step, facts) and finish(); false for none; a line on the
+--     terminal by default
+-- @return table step, loss (mean over the last log_every steps), history of {step, loss, ...}
+function M.train(options)
+  local o = check(options)
+  local state = { model = o.model, optimizer = o.optimizer, task = o.task, config = identity(o),
+    step = 0 }
+  local checkpoint, metrics
+  if o.run then
+    require("roper.folder").make(o.run)
+    checkpoint = o.run .. "/checkpoint.safetensors"
+    if require("luv").fs_stat(checkpoint) then
+      if not o.resume then
+        error(("train: %s has a checkpoint; resume it (resume = true) or choose another folder")
+          :format(o.run), 2)
+      end
+      state.step = require("roper.checkpoint").load_training(checkpoint, state).step
+    end
+    metrics = require("roper.metrics").open(o.run .. "/metrics.jsonl", state.step)
+  end
+  local progress = o.progress
+  if progress == nil then
+    progress = require("roper.progress").new { name = o.name, steps = o.steps,
+      start = state.step, floor = o.task:floor(), tokens = o.batch * (o.task:length() - 1) }
+  end
+  local ok, result = pcall(M.run, o, state, checkpoint, metrics, progress)
+  if metrics then
+    metrics.close()
+  end
+  if progress then
+    progress:finish()
+  end
+  if not ok then
+    error(result, 0)
+  end
+  return result
+end
+
+--- The loop of `train`.
+function M.run(o, state, checkpoint, metrics, progress)
+  local model = o.model
+  local parameters = model:parameters()
+  local history, sum, count = {}, 0, 0
+  local start, started = state.step, seconds()
+  model:training(true)
+  while state.step < o.steps do
+    local loss = M.loss(model, o.task:batch(o.batch))
+    local value = loss:item()
+    if value ~= value or value == math.huge then
+      error(("train: the loss is %s at step %d; a smaller rate or clipping may help"):format(value,
+        state.step + 1), 0)
+    end
+    model:zero_gradients()
+    loss:backward()
+    o.optimizer:step(parameters)
+    state.step = state.step + 1
+    sum, count = sum + value, count + 1
+    local entry
+    if state.step % o.log_every == 0 or state.step == o.steps then
+      entry = { step = state.step, loss = sum / count }
+      sum, count = 0, 0
+    end
+    if o.evaluate and (state.step % o.evaluate_every == 0 or state.step == o.steps) then
+      entry = entry or { step = state.step, loss = value }
+      for name, number in pairs(o.evaluate(model, state.step)) do
+        entry[name] = number
+      end
+      model:training(true)
+    end
+    if entry then
+      entry.seconds = seconds() - started
+      history[#history + 1] = entry
+      if metrics then
+        metrics.write(entry)
+      end
+    end
+    if progress then
+      progress:update(state.step, value, (state.step - start) / (seconds() - started))
+    end
+    local due = o.checkpoint_every and state.step % o.checkpoint_every == 0
+    if checkpoint and (due or state.step == o.steps) then
+      require("roper.checkpoint").save_training(checkpoint, state)
+    end
+  end
+  return { step = state.step, loss = history[#history] and history[#history].loss,
+    history = history }
+end
+
+return M
