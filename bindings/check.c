@@ -6,8 +6,12 @@
 
 int rpl_raise(lua_State *L)
 {
+  lua_Debug running;
   if (rp_last_status() == RP_INTERRUPTED)
     rp_interrupt_clear();
+  if (rp_last_status() == RP_OUT_OF_MEMORY && lua_getstack(L, 0, &running) &&
+      lua_getinfo(L, "n", &running) && running.name != NULL)
+    return luaL_error(L, "%s: %s", running.name, rp_message());
   return luaL_error(L, "%s", rp_message());
 }
 
@@ -24,7 +28,8 @@ void rpl_check_count(lua_State *L, const char *function, int most)
     luaL_error(L, "%s: expected at most %d arguments, got %d", function, most, count);
 }
 
-RpTensor *rpl_check_tensor(lua_State *L, int index)
+/* The slot of the tensor at `index`, or of what its `__tensor` returns; NULL where there is none. */
+static RpTensor **tensor_slot(lua_State *L, int index)
 {
   if (luaL_testudata(L, index, RPL_TENSOR) == NULL && luaL_getmetafield(L, index, "__tensor")) {
     int absolute = lua_absindex(L, index);
@@ -32,7 +37,12 @@ RpTensor *rpl_check_tensor(lua_State *L, int index)
     lua_call(L, 1, 1);
     lua_replace(L, absolute);
   }
-  RpTensor **slot = luaL_testudata(L, index, RPL_TENSOR);
+  return luaL_testudata(L, index, RPL_TENSOR);
+}
+
+RpTensor *rpl_check_tensor(lua_State *L, int index)
+{
+  RpTensor **slot = tensor_slot(L, index);
   if (slot == NULL)
     luaL_typeerror(L, index, "tensor");
   luaL_argcheck(L, *slot != NULL, index, "this tensor was already collected");
@@ -44,9 +54,32 @@ RpTensor *rpl_optional_tensor(lua_State *L, int index)
   return lua_isnoneornil(L, index) ? NULL : rpl_check_tensor(L, index);
 }
 
+RpTensor **rpl_push_tensors(lua_State *L, int index, const char *function, int most, int *count)
+{
+  luaL_checktype(L, index, LUA_TTABLE);
+  const lua_Integer length = luaL_len(L, index);
+  if (length < 0 || length > most)
+    luaL_error(L, "%s: expected a list of at most %d tensors, got %I", function, most, length);
+  *count = (int)length;
+  RpTensor **list = lua_newuserdatauv(L, ((size_t)length + 1) * sizeof *list, 0);
+  lua_createtable(L, *count, 0);
+  for (int i = 0; i < *count; i++) {
+    lua_geti(L, index, i + 1);
+    RpTensor **slot = tensor_slot(L, -1);
+    if (slot == NULL || *slot == NULL)
+      luaL_error(L, "%s: expected a tensor as number %d, got %s", function, i + 1,
+                 slot == NULL ? luaL_typename(L, -1) : "one that was already collected");
+    list[i] = *slot;
+    lua_rawseti(L, -2, i + 1);
+  }
+  return list;
+}
+
 int rpl_check_axis(lua_State *L, int index, int rank)
 {
   lua_Integer axis = luaL_checkinteger(L, index);
+  if (rank == 0)
+    luaL_argerror(L, index, lua_pushfstring(L, "a scalar has no axes, got axis %I", axis));
   if (axis < -rank || axis > rank || axis == 0)
     luaL_argerror(L, index,
                   lua_pushfstring(L, "expected an axis from 1 to %d (or -1 to -%d), got %I", rank,
@@ -67,7 +100,7 @@ RpDtype rpl_optional_dtype(lua_State *L, int index, RpDtype standard)
   return dtype;
 }
 
-int rpl_check_shape(lua_State *L, int index, int64_t shape[RP_MAX_RANK])
+int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_MAX_RANK])
 {
   bool is_list = lua_istable(L, index);
   lua_Integer rank = is_list ? luaL_len(L, index) : lua_gettop(L) - index + 1;
@@ -81,10 +114,10 @@ int rpl_check_shape(lua_State *L, int index, int64_t shape[RP_MAX_RANK])
       lua_pushvalue(L, index + i);
     int is_integer;
     shape[i] = lua_tointegerx(L, -1, &is_integer);
-    if (!is_integer)
+    if (!is_integer || shape[i] < smallest)
       luaL_argerror(L, index,
-                    lua_pushfstring(L, "size %d: expected a whole number, got %s", i + 1,
-                                    luaL_tolstring(L, -1, NULL)));
+                    lua_pushfstring(L, "size %d: expected a whole number from %I on, got %s", i + 1,
+                                    (lua_Integer)smallest, luaL_tolstring(L, -1, NULL)));
     lua_pop(L, 1);
   }
   return (int)(rank > 0 ? rank : 0);
@@ -140,7 +173,8 @@ int rpl_option_push(const RplOptions *options, const char *name)
     lua_pushnil(options->L);
     return LUA_TNIL;
   }
-  return lua_getfield(options->L, options->index, name);
+  lua_pushstring(options->L, name);
+  return lua_rawget(options->L, options->index);
 }
 
 /* Raise about the option whose value `rpl_option_push` would push. */

@@ -15,7 +15,10 @@
 
 #define RPL_TENSOR "roper.tensor"
 
-/* Raise the last core failure; "interrupted" also lowers the flag. Never returns. */
+/*
+** Raise the last core failure; "interrupted" also lowers the flag, and "out of
+** memory" names the function that asked. Never returns.
+*/
 int rpl_raise(lua_State *L);
 
 /* Raise unless `status` is RP_OK. */
@@ -33,8 +36,18 @@ RpTensor *rpl_check_tensor(lua_State *L, int index);
 /* The same, NULL where the argument is absent or nil. */
 RpTensor *rpl_optional_tensor(lua_State *L, int index);
 
+/*
+** The tensors of the list at `index`, 0 to `most` of them; `function` names the
+** caller in messages. Pushes two values, which keep the array and what it
+** points to alive.
+*/
+RpTensor **rpl_push_tensors(lua_State *L, int index, const char *function, int most, int *count);
+
 /* Push an empty tensor userdata; the caller fills the slot, or raises and it stays empty. */
 RpTensor **rpl_new_tensor(lua_State *L);
+
+/* Push the number at `index` as a scalar tensor; int32 takes whole numbers only. */
+RpTensor *rpl_push_scalar(lua_State *L, int index, RpDtype dtype);
 
 /* Raise if *slot is NULL, else return 1: the tail of most functions. */
 int rpl_return_tensor(lua_State *L, RpTensor **slot);
@@ -45,8 +58,8 @@ int rpl_check_axis(lua_State *L, int index, int rank);
 /* A dtype by name, `standard` where absent. */
 RpDtype rpl_optional_dtype(lua_State *L, int index, RpDtype standard);
 
-/* A list of sizes: {2, 3} or numbers from `index` on. Returns the rank. */
-int rpl_check_shape(lua_State *L, int index, int64_t shape[RP_MAX_RANK]);
+/* A list of sizes, each at least `smallest`: {2, 3} or numbers from `index` on. Returns the rank. */
+int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_MAX_RANK]);
 
 /* The whole number at `index` within [smallest, largest]; `what` names it in the message. */
 int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t smallest,
@@ -70,7 +83,7 @@ int64_t rpl_option_integer(const RplOptions *options, const char *name, int64_t 
 const char *rpl_option_string(const RplOptions *options, const char *name, const char *standard);
 /* NULL where absent; borrowed from the table. */
 RpTensor *rpl_option_tensor(const RplOptions *options, const char *name);
-/* Push the option's value (nil where absent) and return its type. */
+/* Push the option's value (nil where absent) and return its type; metamethods play no part. */
 int rpl_option_push(const RplOptions *options, const char *name);
 
 /* Register functions: each file of bindings/ adds its own to the module table on top. */

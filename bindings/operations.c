@@ -19,23 +19,20 @@ static RpTensor *operand(lua_State *L, int index, const RpTensor *other)
 {
   if (lua_type(L, index) != LUA_TNUMBER)
     return rpl_check_tensor(L, index);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_full(other->dtype, 0, NULL, lua_tonumber(L, index));
-  if (*slot == NULL)
-    rpl_raise(L);
+  RpTensor *scalar = rpl_push_scalar(L, index, other->dtype);
   lua_replace(L, index);
-  return *slot;
+  return scalar;
 }
 
-/* Two operands at 1 and 2, of which one may be a number. */
-static void operands(lua_State *L, RpTensor **a, RpTensor **b)
+/* Two operands at `first` and the place after it, of which one may be a number. */
+static void operands(lua_State *L, int first, RpTensor **a, RpTensor **b)
 {
-  if (lua_type(L, 1) == LUA_TNUMBER) {
-    *b = rpl_check_tensor(L, 2);
-    *a = operand(L, 1, *b);
+  if (lua_type(L, first) == LUA_TNUMBER) {
+    *b = rpl_check_tensor(L, first + 1);
+    *a = operand(L, first, *b);
   } else {
-    *a = rpl_check_tensor(L, 1);
-    *b = operand(L, 2, *a);
+    *a = rpl_check_tensor(L, first);
+    *b = operand(L, first + 1, *a);
   }
 }
 
@@ -55,7 +52,7 @@ static int binary(lua_State *L)
   const RpBinary op = (RpBinary)operation(L);
   RpTensor *a, *b;
   rpl_check_count(L, rp_binary_name(op), 2);
-  operands(L, &a, &b);
+  operands(L, 1, &a, &b);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_binary(op, a, b);
   return rpl_return_tensor(L, slot);
@@ -63,11 +60,12 @@ static int binary(lua_State *L)
 
 static int compare(lua_State *L)
 {
+  const RpCompare op = (RpCompare)operation(L);
   RpTensor *a, *b;
-  rpl_check_count(L, "compare", 2);
-  operands(L, &a, &b);
+  rpl_check_count(L, rp_compare_name(op), 2);
+  operands(L, 1, &a, &b);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_compare((RpCompare)operation(L), a, b);
+  *slot = rp_tensor_compare(op, a, b);
   return rpl_return_tensor(L, slot);
 }
 
@@ -75,7 +73,7 @@ static int compare(lua_State *L)
 static int compare_scalars(lua_State *L)
 {
   RpTensor *a, *b;
-  operands(L, &a, &b);
+  operands(L, 1, &a, &b);
   if (rp_tensor_count(a) != 1 || rp_tensor_count(b) != 1)
     return luaL_error(L,
                       "< and <= compare single numbers, got shapes %s and %s; use :lt() or :le()",
@@ -91,7 +89,7 @@ static int compare_scalars(lua_State *L)
 /* An axis at 2 (all of them where absent) and `keep` at 3. */
 static int reduction_axis(lua_State *L, const RpTensor *x, bool *keep)
 {
-  rpl_check_count(L, "reduction", 3);
+  rpl_check_count(L, rp_reduction_name((RpReduction)operation(L)), 3);
   *keep = lua_toboolean(L, 3);
   return lua_isnoneornil(L, 2) ? RP_ALL_AXES : rpl_check_axis(L, 2, x->rank);
 }
@@ -184,12 +182,23 @@ static int embedding(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
+/* Raise unless every index, already from 0, is a place of the axis. */
+static void check_places(lua_State *L, const RpTensor *from_0, int64_t size)
+{
+  const int32_t *place = rp_tensor_data(from_0);
+  for (int64_t i = 0; i < rp_tensor_count(from_0); i++)
+    if (place[i] < 0 || place[i] >= size)
+      luaL_error(L, "gather: expected places from 1 to %I, got %I as element %I", (lua_Integer)size,
+                 (lua_Integer)place[i] + 1, (lua_Integer)i + 1);
+}
+
 /* gather(x, axis, index): indices from 1 */
 static int gather(lua_State *L)
 {
   rpl_check_count(L, "gather", 3);
   RpTensor *x = rpl_check_tensor(L, 1), *index = rpl_check_tensor(L, 3);
   const int axis = rpl_check_axis(L, 2, x->rank);
+  luaL_argcheck(L, index->dtype == RP_INT32, 3, "expected an int32 index, got floats");
   RpTensor **one = rpl_new_tensor(L), **from_0 = rpl_new_tensor(L);
   *one = rp_tensor_full(RP_INT32, 0, NULL, 1);
   if (*one == NULL)
@@ -197,6 +206,7 @@ static int gather(lua_State *L)
   *from_0 = rp_tensor_binary(RP_SUBTRACT, index, *one);
   if (*from_0 == NULL)
     return rpl_raise(L);
+  check_places(L, *from_0, x->shape[axis]);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_gather(x, axis, *from_0);
   return rpl_return_tensor(L, slot);
@@ -207,10 +217,9 @@ static int where(lua_State *L)
 {
   rpl_check_count(L, "where", 3);
   RpTensor *condition = rpl_check_tensor(L, 1), *a, *b;
-  lua_remove(L, 1);
-  luaL_argcheck(L, lua_type(L, 1) != LUA_TNUMBER || lua_type(L, 2) != LUA_TNUMBER, 2,
-                "expected a tensor for a or b");
-  operands(L, &a, &b);
+  luaL_argcheck(L, lua_type(L, 2) != LUA_TNUMBER || lua_type(L, 3) != LUA_TNUMBER, 2,
+                "expected a tensor for a or b, got two numbers");
+  operands(L, 2, &a, &b);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_where(condition, a, b);
   return rpl_return_tensor(L, slot);
@@ -220,25 +229,17 @@ static int where(lua_State *L)
 static int concatenate(lua_State *L)
 {
   enum { MOST = 4096 };
+  int count;
   rpl_check_count(L, "cat", 2);
-  luaL_checktype(L, 1, LUA_TTABLE);
-  const lua_Integer count = luaL_len(L, 1);
-  if (count < 1 || count > MOST)
-    return luaL_error(L, "cat: expected 1 to %d tensors, got %I", MOST, count);
-  RpTensor **list = lua_newuserdatauv(L, (size_t)count * sizeof *list, 0);
-  for (lua_Integer i = 1; i <= count; i++) { /* the table keeps them alive */
-    lua_geti(L, 1, i);
-    RpTensor **item = luaL_testudata(L, -1, RPL_TENSOR);
-    if (item == NULL || *item == NULL)
-      return luaL_error(L, "cat: expected a tensor as number %I, got %s", i, luaL_typename(L, -1));
-    list[i - 1] = *item;
-    lua_pop(L, 1);
-  }
+  lua_settop(L, 2);
+  RpTensor **list = rpl_push_tensors(L, 1, "cat", MOST, &count);
+  if (count == 0)
+    return luaL_error(L, "cat: expected at least one tensor, got an empty list");
   if (list[0]->rank == 0)
-    return luaL_error(L, "cat: scalars have no axis; use stack");
-  const int axis = lua_isnoneornil(L, 2) ? 0 : rpl_check_axis(L, 2, list[0]->rank);
+    return luaL_error(L, "cat: expected tensors with an axis, got scalars; use stack");
+  const int axis = lua_isnil(L, 2) ? 0 : rpl_check_axis(L, 2, list[0]->rank);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_concatenate((int)count, list, axis);
+  *slot = rp_op_concatenate(count, list, axis);
   return rpl_return_tensor(L, slot);
 }
 

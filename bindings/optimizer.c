@@ -45,18 +45,12 @@ static int sgd_step(lua_State *L)
 /* gradient_norm(parameters): over all gradients together */
 static int gradient_norm(lua_State *L)
 {
-  rpl_check_count(L, "gradient_norm", 1);
-  luaL_checktype(L, 1, LUA_TTABLE);
-  const lua_Integer count = luaL_len(L, 1);
-  luaL_argcheck(L, count >= 0 && count <= 1 << 20, 1, "expected at most 1048576 parameters");
-  RpTensor **list = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *list, 0);
-  for (lua_Integer i = 1; i <= count; i++) {
-    lua_geti(L, 1, i);
-    list[i - 1] = rpl_check_tensor(L, -1);
-    lua_pop(L, 1);
-  }
+  enum { MOST = 1 << 20 };
+  int count;
   double norm;
-  rpl_check(L, rp_gradient_norm((int)count, list, &norm));
+  rpl_check_count(L, "gradient_norm", 1);
+  RpTensor **list = rpl_push_tensors(L, 1, "gradient_norm", MOST, &count);
+  rpl_check(L, rp_gradient_norm(count, list, &norm));
   lua_pushnumber(L, norm);
   return 1;
 }

@@ -17,9 +17,9 @@ static RpTensor *fresh(lua_State *L, const char *name, RpTensor ***slot, RpRando
   int64_t shape[RP_MAX_RANK];
   rpl_check_count(L, name, 2);
   luaL_checktype(L, 1, LUA_TTABLE);
-  const int rank = rpl_check_shape(L, 1, shape);
+  const int rank = rpl_check_shape(L, 1, 0, shape);
   const RpDtype dtype = rpl_optional_dtype(L, 2, RP_FLOAT32);
-  luaL_argcheck(L, rp_dtype_is_float(dtype), 2, "expected float32 or float64");
+  luaL_argcheck(L, rp_dtype_is_float(dtype), 2, "expected float32 or float64, got int32");
   *slot = rpl_new_tensor(L);
   RpTensor *tensor = **slot = rp_tensor_new(dtype, rank, shape);
   if (tensor == NULL)
@@ -57,9 +57,9 @@ static int randint(lua_State *L)
   const int64_t low = rpl_check_range(L, 1, "low", INT32_MIN, INT32_MAX);
   const int64_t high = rpl_check_range(L, 2, "high", low, INT32_MAX);
   luaL_checktype(L, 3, LUA_TTABLE);
-  const int rank = rpl_check_shape(L, 3, shape);
+  const int rank = rpl_check_shape(L, 3, 0, shape);
   if (high - low == UINT32_MAX)
-    return luaL_argerror(L, 2, "the range must be smaller than all of int32");
+    return luaL_argerror(L, 2, "expected a range smaller than all of int32, got all of it");
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_new(RP_INT32, rank, shape);
   if (*slot == NULL)

@@ -32,6 +32,18 @@ RpTensor **rpl_new_tensor(lua_State *L)
   return slot;
 }
 
+RpTensor *rpl_push_scalar(lua_State *L, int index, RpDtype dtype)
+{
+  if (dtype == RP_INT32)
+    rpl_check_range(L, index, "with int32", INT32_MIN, INT32_MAX);
+  const double value = luaL_checknumber(L, index);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_tensor_full(dtype, 0, NULL, value);
+  if (*slot == NULL)
+    rpl_raise(L);
+  return *slot;
+}
+
 int rpl_return_tensor(lua_State *L, RpTensor **slot)
 {
   return *slot != NULL ? 1 : rpl_raise(L);
@@ -90,14 +102,14 @@ static void read_nested(lua_State *L, int rank, const int64_t *shape, int axis, 
   }
 }
 
-/* Does every value of a packed float64 tensor fit int32 unchanged? */
-static void check_integers(lua_State *L, const RpTensor *values)
+/* Raise unless every value of a packed float64 tensor fits int32 unchanged. */
+static void check_integers(lua_State *L, const char *function, const RpTensor *values)
 {
   const double *data = rp_tensor_data(values);
   for (int64_t i = 0; i < rp_tensor_count(values); i++)
     if (!(data[i] >= INT32_MIN && data[i] <= INT32_MAX && data[i] == floor(data[i])))
-      luaL_error(L, "tensor: expected whole numbers of 32 bits for int32, got %f as element %I",
-                 data[i], (lua_Integer)i + 1);
+      luaL_error(L, "%s: expected whole numbers of 32 bits for int32, got %f as element %I",
+                 function, data[i], (lua_Integer)i + 1);
 }
 
 /* tensor(data [, dtype]) */
@@ -122,7 +134,7 @@ static int tensor_tensor(lua_State *L)
   read_nested(L, rank, shape, 0, rp_tensor_data(*values), &at);
   lua_pop(L, 1);
   if (dtype == RP_INT32)
-    check_integers(L, *values);
+    check_integers(L, "tensor", *values);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_convert(*values, dtype);
   return rpl_return_tensor(L, slot);
@@ -132,7 +144,7 @@ static int new_full(lua_State *L, double value, int dtype_index)
 {
   int64_t shape[RP_MAX_RANK];
   luaL_checktype(L, 1, LUA_TTABLE);
-  const int rank = rpl_check_shape(L, 1, shape);
+  const int rank = rpl_check_shape(L, 1, 0, shape);
   RpDtype dtype = rpl_optional_dtype(L, dtype_index, RP_FLOAT32);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_full(dtype, rank, shape, value);
@@ -166,8 +178,9 @@ static int tensor_arange(lua_State *L)
   const double step = luaL_optnumber(L, 3, 1);
   const RpDtype dtype = rpl_optional_dtype(L, 4, RP_FLOAT32);
   const double span = ceil((last - first) / step);
-  luaL_argcheck(L, step != 0 && isfinite(span) && span < 1e15, 3,
-                "expected a finite range with a step other than 0");
+  if (step == 0 || !(span < 1e15) || isinf(span))
+    return luaL_error(L, "arange: expected a finite range and a step other than 0, got %f to %f "
+                         "by %f", first, last, step);
   const int64_t count = span > 0 ? (int64_t)span : 0;
   RpTensor **values = rpl_new_tensor(L);
   *values = rp_tensor_new(RP_FLOAT64, 1, &count);
@@ -177,7 +190,7 @@ static int tensor_arange(lua_State *L)
   for (int64_t i = 0; i < count; i++)
     data[i] = first + (double)i * step;
   if (dtype == RP_INT32)
-    check_integers(L, *values);
+    check_integers(L, "arange", *values);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_convert(*values, dtype);
   return rpl_return_tensor(L, slot);
@@ -226,7 +239,7 @@ static int tensor_length(lua_State *L)
 {
   const RpTensor *tensor = rpl_check_tensor(L, 1);
   if (tensor->rank == 0)
-    return luaL_error(L, "a scalar has no length");
+    return luaL_error(L, "#: expected a tensor of at least one axis, got a scalar");
   lua_pushinteger(L, tensor->shape[0]);
   return 1;
 }
@@ -285,7 +298,7 @@ static int tensor_view(lua_State *L)
 {
   RpTensor *tensor = rpl_check_tensor(L, 1);
   int64_t shape[RP_MAX_RANK];
-  const int rank = rpl_check_shape(L, 2, shape);
+  const int rank = rpl_check_shape(L, 2, -1, shape);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_reshape(tensor, rank, shape);
   return rpl_return_tensor(L, slot);
@@ -309,11 +322,12 @@ static int tensor_permute(lua_State *L)
   RpTensor *tensor = rpl_check_tensor(L, 1);
   int64_t axes[RP_MAX_RANK];
   int order[RP_MAX_RANK];
-  if (rpl_check_shape(L, 2, axes) != tensor->rank)
-    return luaL_error(L, "permute: expected %d axes for shape %s", tensor->rank,
-                      rp_tensor_shape_text(tensor));
+  const int count = rpl_check_shape(L, 2, 1, axes);
+  if (count != tensor->rank)
+    return luaL_error(L, "permute: expected %d axes for shape %s, got %d", tensor->rank,
+                      rp_tensor_shape_text(tensor), count);
   for (int i = 0; i < tensor->rank; i++)
-    order[i] = axes[i] >= 1 && axes[i] <= tensor->rank ? (int)axes[i] - 1 : -1;
+    order[i] = axes[i] <= tensor->rank ? (int)axes[i] - 1 : tensor->rank;
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_permute(tensor, order);
   return rpl_return_tensor(L, slot);
@@ -336,7 +350,7 @@ static int tensor_expand(lua_State *L)
 {
   RpTensor *tensor = rpl_check_tensor(L, 1);
   int64_t shape[RP_MAX_RANK];
-  const int rank = rpl_check_shape(L, 2, shape);
+  const int rank = rpl_check_shape(L, 2, 0, shape);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_expand(tensor, rank, shape);
   return rpl_return_tensor(L, slot);
@@ -521,16 +535,11 @@ static int tensor_index(lua_State *L)
 /* A number or a tensor, at `index`, as a tensor of the dtype given, on top of the stack. */
 static RpTensor *push_values(lua_State *L, int index, RpDtype dtype)
 {
-  if (lua_type(L, index) != LUA_TNUMBER) {
-    RpTensor *tensor = rpl_check_tensor(L, index);
-    lua_pushvalue(L, index);
-    return tensor;
-  }
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_full(dtype, 0, NULL, lua_tonumber(L, index));
-  if (*slot == NULL)
-    rpl_raise(L);
-  return *slot;
+  if (lua_type(L, index) == LUA_TNUMBER)
+    return rpl_push_scalar(L, index, dtype);
+  RpTensor *tensor = rpl_check_tensor(L, index);
+  lua_pushvalue(L, index);
+  return tensor;
 }
 
 static int tensor_newindex(lua_State *L)

@@ -20,6 +20,17 @@ function M.make(path)
   end
 end
 
+--- The first of path-1, path-2, ... that is not there yet.
+-- @param path string
+-- @return string
+function M.fresh(path)
+  local number = 1
+  while uv.fs_stat(("%s-%d"):format(path, number)) do
+    number = number + 1
+  end
+  return ("%s-%d"):format(path, number)
+end
+
 --- Write a whole file at once: to a temporary name, then renamed.
 -- @param path string
 -- @param text string

@@ -1,0 +1,94 @@
+--- Lines from the person at the terminal: through GNU readline with history and
+--- completion where lua-readline is installed, else plainly.
+local complete = require "roper.complete"
+local core = require "roper.core"
+local history = require "roper.history"
+local terminal = require "roper.terminal"
+
+local M = {}
+
+--- What a reader returns instead of a line that Ctrl-C gave up.
+M.INTERRUPTED = {}
+
+local Plain = {}
+Plain.__index = Plain
+
+--- Read a line.
+--- @param prompt string
+--- @return string|table|nil line INTERRUPTED after Ctrl-C, nil at the end
+function Plain:read(prompt)
+  self.output:write(prompt)
+  self.output:flush()
+  local line = self.input:read "l"
+  if line == nil then -- at the end, and after the ^C that the terminal shows
+    self.output:write "\n"
+  end
+  return core.interrupt_clear() and M.INTERRUPTED or line
+end
+
+--- Remember what was entered: a plain reader does not.
+function Plain.remember() end
+
+local Editing = {}
+Editing.__index = Editing
+
+--- Read a line; as Plain:read.
+function Editing:read(prompt)
+  local line = self.library.readline(prompt)
+  if core.interrupt_clear() then
+    return M.INTERRUPTED
+  elseif line == nil and not terminal.is_capable(io.stdout) then -- else readline ends the line
+    io.stdout:write "\n"
+  end
+  return line
+end
+
+--- Add an entry, of one or several lines, to the history.
+--- @param entry string
+function Editing:remember(entry)
+  if entry ~= self.newest and entry:find "%S" then
+    self.newest = entry
+    self.library.add_history(entry)
+    if self.path then
+      history.append(self.path, entry)
+    end
+  end
+end
+
+-- What readline asks for at a tab: the ways to go on with the word at from .. to - 1.
+local function completions(text, from, to)
+  local before = text:sub(1, to - 1)
+  local ok, names = pcall(complete.names, before, _G)
+  if not ok then
+    return {}
+  end
+  -- A name may begin inside what readline takes for a word, as in `a+roper.`
+  for i, name in ipairs(names) do
+    local word = before:sub(from)
+    names[i] = word:sub(1, #word - #(word:match "[%w_%.:]*$")) .. name
+  end
+  return names
+end
+
+--- A reader of the terminal with the methods `read` and `remember`.
+--- @return table reader
+function M.new()
+  local found, library = pcall(require, "readline")
+  if not found then
+    return setmetatable({ input = io.stdin, output = io.stdout }, Plain)
+  end
+  library.set_options { histfile = "", auto_add = false }
+  library.set_complete_function(function(text, from, to)
+    library.set_completion_append_character ""
+    return completions(text, from, to)
+  end)
+  core.interrupt_readline()
+  local path = history.standard_path()
+  local entries = path and history.load(path) or {}
+  for _, entry in ipairs(entries) do
+    library.add_history(entry)
+  end
+  return setmetatable({ library = library, path = path, newest = entries[#entries] }, Editing)
+end
+
+return M

@@ -1,0 +1,71 @@
+--- The session at the terminal.
+local chunk = require "roper.chunk"
+local core = require "roper.core"
+local reader = require "roper.reader"
+local session = require "roper.session"
+local terminal = require "roper.terminal"
+
+local M = {}
+
+local PROMPT <const>, MORE_PROMPT <const> = "> ", ">> "
+
+-- What runs here, and how to get help and away, within the width of the terminal.
+local function banner()
+  local machine = core.machine()
+  local what = ("roper %s · %s · OpenBLAS %s, %d threads"):format(require("roper").version,
+    _VERSION, machine.blas_core, machine.threads)
+  local how = "? for help, Ctrl-D to leave"
+  local fits = utf8.len(what) + #how + 3 <= terminal.columns(io.stdout)
+  return what .. (fits and " · " or "\n") .. how
+end
+
+-- Run the user's own start file, $XDG_CONFIG_HOME/roper/init.lua, where there is one.
+local function run_start_file()
+  local config, home = os.getenv "XDG_CONFIG_HOME", os.getenv "HOME"
+  if not config or config == "" then
+    config = (home or "") .. "/.config"
+  end
+  local path = config .. "/roper/init.lua"
+  local file = io.open(path)
+  if not file then
+    return
+  end
+  file:close()
+  local action, message = loadfile(path)
+  if not action then
+    return terminal.report("error", message)
+  end
+  local ok, failure = chunk.call(action)
+  if not ok then
+    terminal.report("error", failure.message .. chunk.trace(failure))
+  end
+end
+
+--- Read, evaluate and print until Ctrl-D, `exit` or `quit`. Ctrl-C ends what runs,
+--- or gives up the line that is typed.
+function M.run()
+  local current = session.new(_G)
+  local lines = reader.new()
+  core.interrupt_enable()
+  io.stdout:write(terminal.styled(io.stdout, "dim", banner()), "\n")
+  run_start_file()
+  local rest, entry -- what is not complete yet, and all lines since the last prompt
+  while not current.is_over do
+    local line = lines:read(rest and MORE_PROMPT or PROMPT)
+    if line == nil then
+      break
+    elseif line == reader.INTERRUPTED then
+      rest, entry = nil, nil
+    else
+      entry = entry and entry .. "\n" .. line or line
+      rest = current:feed(rest and rest .. "\n" .. line or line)
+      if not rest then
+        lines:remember(entry)
+        entry = nil
+      end
+    end
+  end
+  core.interrupt_disable()
+end
+
+return M

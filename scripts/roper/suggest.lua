@@ -1,0 +1,49 @@
+--- The nearest of several names, for messages about misspelt ones.
+local M = {}
+
+-- Edits (insert, delete, replace, swap two neighbours) that turn `a` into `b`.
+local function distance(a, b)
+  local before_last, last = nil, {}
+  for j = 0, #b do
+    last[j] = j
+  end
+  for i = 1, #a do
+    local row = { [0] = i }
+    for j = 1, #b do
+      local same = a:byte(i) == b:byte(j)
+      row[j] = math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (same and 0 or 1))
+      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        row[j] = math.min(row[j], before_last[j - 2] + 1)
+      end
+    end
+    before_last, last = last, row
+  end
+  return last[#b]
+end
+
+--- The name that `name` was probably meant to be: at most one edit away, or one
+--- for every three letters; the first of the alphabet among equals.
+--- @param name string
+--- @param names string[]
+--- @return string? nearest nil where none is near
+function M.nearest(name, names)
+  local nearest, fewest = nil, math.max(1, #name // 3) + 1
+  for _, candidate in ipairs(names) do
+    local edits = distance(name:lower(), candidate:lower())
+    if edits < fewest or (edits == fewest and nearest and candidate < nearest) then
+      nearest, fewest = candidate, edits
+    end
+  end
+  return nearest
+end
+
+--- The end of a message about an unknown name.
+--- @param name string
+--- @param names string[]
+--- @return string hint such as `; did you mean "rope"?`, "" where no name is near
+function M.hint(name, names)
+  local nearest = M.nearest(name, names)
+  return nearest and ('; did you mean "%s"?'):format(nearest) or ""
+end
+
+return M
