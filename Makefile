@@ -14,7 +14,7 @@ TEST_PACKAGES := lua-busted
 LINT_PACKAGES := lua-check clang-format cppcheck
 
 PKG = $(shell pkg-config $(1) lua5.4 openblas jansson 2>/dev/null)
-ALL_CFLAGS = -std=c11 -fno-math-errno -fno-trapping-math -fopenmp -fPIC -fvisibility=hidden \
+ALL_CFLAGS = -std=c11 -ffp-contract=fast -fno-math-errno -fno-trapping-math -fopenmp -fPIC -fvisibility=hidden \
              $(CFLAGS) $(WARNINGS) -I. -MMD -MP $(call PKG,--cflags)
 LIBRARIES = $(filter-out -llua5.4,$(call PKG,--libs)) -lm
 
@@ -24,6 +24,8 @@ SOURCES := $(wildcard core/base/*.c core/tensor/*.c core/graph/*.c core/position
 TARGETS := portable $(if $(filter x86_64,$(shell uname -m)),v3 v4)
 KERNELS := $(foreach t,$(TARGETS),$(BUILD)/kernels/$(t)_float32.o $(BUILD)/kernels/$(t)_float64.o)
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(KERNELS)
+FLAGS_v3 := -march=x86-64-v3
+FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 MODULE := $(BUILD)/roper/core.so
 
 .PHONY: all deps run test lint bench install clean
@@ -41,7 +43,7 @@ $(BUILD)/%.o: %.c
 # One source, built for each dtype and instruction set: portable_float32.o ... v4_float64.o
 $(BUILD)/kernels/%.o: core/kernels/float.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(if $(findstring portable,$*),,-march=x86-64-$(firstword $(subst _, ,$*))) \
+	$(CC) $(ALL_CFLAGS) $(FLAGS_$(firstword $(subst _, ,$*))) \
 	  -DREAL_IS_FLOAT=$(if $(findstring float32,$*),1,0) -DRP_TABLE=rp_kernels_$* -c -o $@ $<
 
 roper: scripts/launcher.lua Makefile
@@ -73,12 +75,13 @@ lint:
 	@$(call deps,$(BUILD_PACKAGES) $(LINT_PACKAGES))
 	clang-format --dry-run --Werror $(C_FILES)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
-	  --error-exitcode=1 --suppress=missingIncludeSystem -I. core tasks bindings
+	  --error-exitcode=1 --suppress=missingIncludeSystem --library=.cppcheck.cfg \
+	  -I. core tasks bindings
 	luacheck --quiet scripts tests
 
 bench: deps
 	@$(MAKE) --no-print-directory -j all
-	env -u OPENBLAS_CORETYPE ./roper tests/bench/step.lua
+	./roper tests/bench/main.lua $(ARGS)
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/share/lua/5.4 $(DESTDIR)$(PREFIX)/lib/lua/5.4/roper \

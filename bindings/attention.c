@@ -5,12 +5,13 @@
 #include "bindings/position.h"
 
 /*
-** Read the options at `index`. Positions are pushed and stay on the stack.
-** Without explicit positions, keys stand at offset, offset + 1, ...; queries
-** too, but under the causal rule they are aligned with the last keys.
+** Read the options at `index`; with `draws`, dropout without a seed takes one
+** from the generator. Positions are pushed and stay on the stack. Without
+** explicit positions, keys stand at offset, offset + 1, ...; queries too, but
+** under the causal rule they are aligned with the last keys.
 */
 static RpAttentionOptions read_options(lua_State *L, const char *function, int index,
-                                       const RpTensor *q, const RpTensor *k)
+                                       const RpTensor *q, const RpTensor *k, bool draws)
 {
   static const char *const names[] = {
       "position",  "causal",          "mask",          "dropout", "seed", "scale", "offset",
@@ -30,6 +31,10 @@ static RpAttentionOptions read_options(lua_State *L, const char *function, int i
   result.mask = rpl_option_tensor(&options, "mask");
   result.dropout = rpl_option_number(&options, "dropout", 0);
   result.scale = rpl_option_number(&options, "scale", 0);
+  const bool has_scale = rpl_option_push(&options, "scale") != LUA_TNIL;
+  lua_pop(L, 1);
+  if (has_scale && result.scale == 0) /* which stands for no scale given */
+    luaL_error(L, "%s: option scale: expected a number other than 0, got 0", function);
   const double offset = rpl_option_number(&options, "offset", 0);
   const double ahead = result.causal ? (double)(keys - queries) : 0;
   const bool shared = rpl_option_push(&options, "positions") != LUA_TNIL;
@@ -37,12 +42,13 @@ static RpAttentionOptions read_options(lua_State *L, const char *function, int i
   const bool has_queries = rpl_option_push(&options, "query_positions") != LUA_TNIL;
   const bool has_keys = rpl_option_push(&options, "key_positions") != LUA_TNIL;
   if (shared && (has_queries || has_keys))
-    luaL_error(L, "%s: give either positions or query_positions and key_positions", function);
+    luaL_error(L, "%s: expected positions, or query_positions and key_positions, got both",
+               function);
   result.queries = rpl_push_positions(L, shared ? both : both + 1, queries, offset + ahead);
   result.keys = rpl_push_positions(L, shared ? both : both + 2, keys, offset);
   if (rpl_option_push(&options, "seed") != LUA_TNIL)
     result.seed = (uint64_t)rpl_option_integer(&options, "seed", 0, INT64_MIN, INT64_MAX);
-  else if (result.dropout > 0)
+  else if (draws && result.dropout > 0)
     result.seed = rpl_next_seed();
   return result;
 }
@@ -52,7 +58,7 @@ static int attention(lua_State *L)
 {
   rpl_check_count(L, "attention", 4);
   RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
-  const RpAttentionOptions options = read_options(L, "attention", 4, q, k);
+  const RpAttentionOptions options = read_options(L, "attention", 4, q, k, true);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_attention(q, k, v, &options);
   return rpl_return_tensor(L, slot);
@@ -63,7 +69,7 @@ static int attention_weights(lua_State *L)
 {
   rpl_check_count(L, "attention_weights", 3);
   RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2);
-  const RpAttentionOptions options = read_options(L, "attention_weights", 3, q, k);
+  const RpAttentionOptions options = read_options(L, "attention_weights", 3, q, k, false);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_attention_weights(q, k, &options);
   return rpl_return_tensor(L, slot);
@@ -74,9 +80,9 @@ static int oracle_attention(lua_State *L)
 {
   rpl_check_count(L, "oracle.attention", 4);
   RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
-  const RpAttentionOptions options = read_options(L, "oracle.attention", 4, q, k);
+  const RpAttentionOptions options = read_options(L, "oracle.attention", 4, q, k, false);
   if (options.dropout != 0)
-    return luaL_error(L, "oracle.attention: has no dropout");
+    return luaL_error(L, "oracle.attention: option dropout: expected 0, got %f", options.dropout);
   RpTensor **slot = rpl_new_tensor(L), **weights = rpl_new_tensor(L);
   *slot = rp_oracle_attention(q, k, v, &options, weights);
   return *slot != NULL ? 2 : rpl_raise(L);

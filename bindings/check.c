@@ -28,14 +28,15 @@ void rpl_check_count(lua_State *L, const char *function, int most)
     luaL_error(L, "%s: expected at most %d arguments, got %d", function, most, count);
 }
 
-/* The slot of the tensor at `index`, or of what its `__tensor` returns; NULL where there is none. */
+/* The slot of the tensor at `index`, or of what its `__tensor` returns; NULL where there is none.
+ */
 static RpTensor **tensor_slot(lua_State *L, int index)
 {
+  index = lua_absindex(L, index);
   if (luaL_testudata(L, index, RPL_TENSOR) == NULL && luaL_getmetafield(L, index, "__tensor")) {
-    int absolute = lua_absindex(L, index);
-    lua_pushvalue(L, absolute);
+    lua_pushvalue(L, index);
     lua_call(L, 1, 1);
-    lua_replace(L, absolute);
+    lua_replace(L, index);
   }
   return luaL_testudata(L, index, RPL_TENSOR);
 }

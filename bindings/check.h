@@ -58,7 +58,8 @@ int rpl_check_axis(lua_State *L, int index, int rank);
 /* A dtype by name, `standard` where absent. */
 RpDtype rpl_optional_dtype(lua_State *L, int index, RpDtype standard);
 
-/* A list of sizes, each at least `smallest`: {2, 3} or numbers from `index` on. Returns the rank. */
+/* A list of sizes, each at least `smallest`: {2, 3} or numbers from `index` on. Returns the rank.
+ */
 int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_MAX_RANK]);
 
 /* The whole number at `index` within [smallest, largest]; `what` names it in the message. */

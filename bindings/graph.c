@@ -81,19 +81,24 @@ static int run_backward(lua_State *L)
     const RpEdge *input = &sweep->node->edges[i];
     const int at = lua_gettop(L) - count + 1 + i;
     RpTensor **gradient = luaL_testudata(L, at, RPL_TENSOR);
-    if (gradient == NULL || *gradient == NULL || (*gradient)->rank != input->rank)
-      luaL_error(L, "differentiable: backward must return a gradient of shape %s for input %d",
-                 rp_shape_text(input->rank, input->shape), i + 1);
-    for (int axis = 0; axis < input->rank; axis++)
-      if ((*gradient)->shape[axis] != input->shape[axis])
-        luaL_error(L, "differentiable: expected a gradient of shape %s for input %d, got %s",
-                   rp_shape_text(input->rank, input->shape), i + 1,
-                   rp_tensor_shape_text(*gradient));
-    if ((*gradient)->dtype != sweep->output_gradient->dtype)
+    if (gradient == NULL || *gradient == NULL)
+      luaL_error(L, "differentiable: expected backward to return a gradient for input %d, got %s",
+                 i + 1, luaL_typename(L, at));
+    bool fits = (*gradient)->rank == input->rank;
+    for (int axis = 0; fits && axis < input->rank; axis++)
+      fits = (*gradient)->shape[axis] == input->shape[axis];
+    if (!fits)
+      luaL_error(L, "differentiable: expected a gradient of shape %s for input %d, got %s",
+                 rp_shape_text(input->rank, input->shape), i + 1, rp_tensor_shape_text(*gradient));
+    lua_rawgeti(L, 1, i + 2);
+    const RpDtype dtype = rpl_check_tensor(L, lua_gettop(L))->dtype;
+    lua_pop(L, 1);
+    if ((*gradient)->dtype != dtype)
       luaL_error(L, "differentiable: expected a %s gradient for input %d, got %s",
-                 rp_dtype_name(sweep->output_gradient->dtype), i + 1,
-                 rp_dtype_name((*gradient)->dtype));
+                 rp_dtype_name(dtype), i + 1, rp_dtype_name((*gradient)->dtype));
     sweep->gradients[i] = rp_tensor_detach(*gradient);
+    if (sweep->gradients[i] == NULL)
+      rpl_raise(L);
   }
   return 0;
 }
@@ -131,7 +136,9 @@ static int call_differentiable(lua_State *L)
   enum { MOST = 64 };
   RpTensor *inputs[MOST];
   const int count = lua_gettop(L);
-  luaL_argcheck(L, count >= 1 && count <= MOST, 1, "expected 1 to 64 tensors");
+  if (count < 1 || count > MOST)
+    return luaL_error(L, "differentiable: expected 1 to %d tensors, got %d", MOST, count);
+  luaL_checkstack(L, count + 8, "differentiable: too many inputs");
   for (int i = 0; i < count; i++)
     inputs[i] = rpl_check_tensor(L, i + 1);
   lua_createtable(L, count + 1, 0);
@@ -150,9 +157,13 @@ static int call_differentiable(lua_State *L)
   for (int i = 0; i < count; i++)
     lua_rawgeti(L, kept, i + 2);
   lua_call(L, count + 1, 1);
-  RpTensor *result = rpl_check_tensor(L, -1);
+  const char *returned = luaL_typename(L, -1);
+  RpTensor **result = luaL_testudata(L, -1, RPL_TENSOR);
+  if (result == NULL || *result == NULL || !rp_dtype_is_float((*result)->dtype))
+    return luaL_error(L, "differentiable: expected forward to return a float tensor, got %s",
+                      result != NULL && *result != NULL ? "int32" : returned);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_detach(result);
+  *slot = rp_tensor_detach(*result);
   if (*slot == NULL)
     return rpl_raise(L);
   if (!rp_graph_records(count, inputs))

@@ -151,13 +151,16 @@ static int matmul(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
+/* linear(x, weight [, bias [, "relu"]]) */
 static int linear(lua_State *L)
 {
-  rpl_check_count(L, "linear", 3);
+  static const char *const activations[] = {"none", "relu", NULL};
+  rpl_check_count(L, "linear", 4);
   RpTensor *x = rpl_check_tensor(L, 1), *weight = rpl_check_tensor(L, 2);
   RpTensor *bias = rpl_optional_tensor(L, 3);
+  const bool relu = luaL_checkoption(L, 4, "none", activations) == 1;
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_linear(x, weight, bias);
+  *slot = rp_op_linear(x, weight, bias, relu);
   return rpl_return_tensor(L, slot);
 }
 

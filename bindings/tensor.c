@@ -179,8 +179,10 @@ static int tensor_arange(lua_State *L)
   const RpDtype dtype = rpl_optional_dtype(L, 4, RP_FLOAT32);
   const double span = ceil((last - first) / step);
   if (step == 0 || !(span < 1e15) || isinf(span))
-    return luaL_error(L, "arange: expected a finite range and a step other than 0, got %f to %f "
-                         "by %f", first, last, step);
+    return luaL_error(L,
+                      "arange: expected a finite range and a step other than 0, got %f to %f "
+                      "by %f",
+                      first, last, step);
   const int64_t count = span > 0 ? (int64_t)span : 0;
   RpTensor **values = rpl_new_tensor(L);
   *values = rp_tensor_new(RP_FLOAT64, 1, &count);
@@ -398,7 +400,8 @@ static int tensor_unsqueeze(lua_State *L)
   RpTensor *tensor = rpl_check_tensor(L, 1);
   const int axis = rpl_check_axis(L, 2, tensor->rank + 1);
   if (tensor->rank == RP_MAX_RANK)
-    return luaL_error(L, "unsqueeze: a tensor has at most %d axes", RP_MAX_RANK);
+    return luaL_error(L, "unsqueeze: expected fewer than %d axes, got shape %s", RP_MAX_RANK,
+                      rp_tensor_shape_text(tensor));
   int64_t shape[RP_MAX_RANK];
   for (int i = 0; i <= tensor->rank; i++)
     shape[i] = i == axis ? 1 : tensor->shape[i < axis ? i : i - 1];
@@ -553,9 +556,7 @@ static int tensor_newindex(lua_State *L)
     tensor->gradient = NULL;
     return 0;
   }
-  if (tensor->node != NULL)
-    return luaL_error(L, "assign: expected a tensor outside the graph, got a result that a "
-                         "gradient flows through; detach it first");
+  rpl_check(L, rp_tensor_check_writable(tensor));
   RpTensor *target = push_selected(L, tensor, 2, true);
   rpl_check(L, rp_tensor_assign(target, push_values(L, 3, tensor->dtype)));
   return 0;

@@ -136,6 +136,12 @@ bool rp_node_wants(const RpNode *node, int i)
   return node->edges[i].node != NULL || node->edges[i].parameter != NULL;
 }
 
+/* Is the caller's reference the only one to the tensor and its storage? */
+static bool is_sole(const RpTensor *tensor)
+{
+  return tensor->references == 1 && tensor->storage->references == 1;
+}
+
 /* *target += gradient, taking over the caller's reference to `gradient`. */
 static RpStatus add_gradient(RpTensor **target, RpTensor *gradient)
 {
@@ -145,8 +151,7 @@ static RpStatus add_gradient(RpTensor **target, RpTensor *gradient)
     return RP_OK;
   }
   RpStatus status = RP_OK;
-  const bool sole = present->references == 1 && present->storage->references == 1;
-  if (sole && rp_tensor_is_contiguous(present)) {
+  if (is_sole(present) && rp_tensor_is_contiguous(present)) {
     status = rp_tensor_accumulate(present, gradient);
   } else {
     RpTensor *sum = rp_tensor_binary(RP_ADD, present, gradient);
@@ -159,6 +164,19 @@ static RpStatus add_gradient(RpTensor **target, RpTensor *gradient)
   }
   rp_tensor_release(gradient);
   return status;
+}
+
+/* The same for a parameter, which keeps its gradient: no other tensor may share what it keeps. */
+static RpStatus add_to_parameter(RpTensor *parameter, RpTensor *gradient)
+{
+  if (parameter->gradient == NULL && !is_sole(gradient)) {
+    RpTensor *copy = rp_tensor_convert(gradient, gradient->dtype);
+    rp_tensor_release(gradient);
+    if (copy == NULL)
+      return rp_last_status();
+    gradient = copy;
+  }
+  return add_gradient(&parameter->gradient, gradient);
 }
 
 /* A growing list of nodes, from plain malloc: it may be longer than any pool class is worth. */
@@ -241,9 +259,10 @@ static RpStatus sweep_node(RpNode *node)
       continue;
     if (status != RP_OK || !rp_node_wants(node, i))
       rp_tensor_release(gradients[i]);
+    else if (edge->node != NULL)
+      status = add_gradient(&edge->node->gradient, gradients[i]);
     else
-      status = add_gradient(edge->node != NULL ? &edge->node->gradient : &edge->parameter->gradient,
-                            gradients[i]);
+      status = add_to_parameter(edge->parameter, gradients[i]);
   }
   if (gradients != few)
     free(gradients);
@@ -272,7 +291,7 @@ RpStatus rp_backward(RpTensor *output, RpTensor *seed)
   if (gradient == NULL)
     return rp_last_status();
   if (output->node == NULL)
-    return add_gradient(&output->gradient, gradient);
+    return add_to_parameter(output, gradient);
 
   NodeList list = {0};
   RpStatus status = collect(output->node, &list);

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <math.h>
 #include <omp.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/base/interrupt.h"
@@ -55,6 +56,7 @@
 #include "core/kernels/body/attention.h"
 #include "core/kernels/body/elementwise.h"
 #include "core/kernels/body/gemm.h"
+#include "core/kernels/body/linear.h"
 #include "core/kernels/body/norm.h"
 #include "core/kernels/body/optimize.h"
 #include "core/kernels/body/random.h"
@@ -71,7 +73,8 @@ const RpKernels RP_TABLE = {
     .reduce = reduce,
     .cumulate = cumulate,
     .gemm = gemm,
-    .add_rows = add_rows,
+    .linear = linear,
+    .linear_gradient = linear_gradient,
     .softmax = softmax,
     .softmax_gradient = softmax_gradient,
     .cross_entropy = cross_entropy,

@@ -6,7 +6,7 @@
 ** Pointers are to elements of the table's dtype unless said otherwise; sizes
 ** and strides count elements; matrices are row-major. Kernels check nothing:
 ** the floors above have. A status other than RP_OK means interrupted or out of
-** memory.
+** memory, or RP_BAD_ARGUMENT without a message where int32 overflows.
 */
 #ifndef RP_KERNELS_H
 #define RP_KERNELS_H
@@ -107,7 +107,7 @@ typedef struct RpKernels {
   RpStatus (*compare)(RpCompare op, const RpLoop *loop, void *const *data);
   /* operands: int32 condition, a, b, y */
   RpStatus (*where)(const RpLoop *loop, void *const *data);
-  /* operands: x of this dtype, y of dtype `to` */
+  /* operands: x of this dtype, y of dtype `to`; RP_BAD_ARGUMENT for what int32 cannot hold */
   RpStatus (*convert)(RpDtype to, const RpLoop *loop, void *const *data);
 
   /*
@@ -124,8 +124,12 @@ typedef struct RpKernels {
   /* `count` products; operand o of product p starts at offsets[3 p + o]. */
   RpStatus (*gemm)(const RpGemm *gemm, int64_t count, const int64_t *offsets, const void *a,
                    const void *b, void *c);
-  /* y[rows, out] += bias[out] on every row; bias may be NULL */
-  RpStatus (*add_rows)(int64_t rows, int64_t out, const void *bias, void *y);
+  /* y = x W^T + bias for x [rows, in], w [out, in], y [rows, out], then ReLU where asked */
+  RpStatus (*linear)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
+                     const void *bias, bool relu, void *y);
+  /* dz = dy where y > 0, else 0, and its sum over rows; without ReLU y and dz are NULL */
+  RpStatus (*linear_gradient)(int64_t rows, int64_t out, const void *y, const void *dy, void *dz,
+                              void *dbias);
 
   /* along rows of n: y = softmax(x), or log softmax(x) */
   RpStatus (*softmax)(bool logarithm, int64_t rows, int64_t n, const void *x, void *y);

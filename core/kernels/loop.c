@@ -68,7 +68,7 @@ RpStatus rp_loop_run(const RpLoop *loop, RpRow row, const void *context, void *c
   int64_t chunks = (count + CHUNK - 1) / CHUNK;
 #pragma omp parallel for schedule(static) if (chunks > 1)
   for (int64_t chunk = 0; chunk < chunks; chunk++) {
-    if (rp_interrupted())
+    if (chunks > 1 && rp_interrupted()) /* a single chunk is done before anyone would notice */
       continue;
     int64_t begin = chunk * CHUNK;
     int64_t end = begin + CHUNK < count ? begin + CHUNK : count;

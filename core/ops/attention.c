@@ -20,6 +20,14 @@ static void release_context(void *data)
   rp_tensor_release(context->mask);
 }
 
+static bool mask_fits(const RpTensor *mask, const int64_t *scores)
+{
+  bool fits = mask->dtype == RP_INT32 && mask->rank <= 4;
+  for (int i = 1; fits && i <= mask->rank; i++)
+    fits = mask->shape[mask->rank - i] == scores[4 - i] || mask->shape[mask->rank - i] == 1;
+  return fits;
+}
+
 RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor *v,
                             const RpAttentionOptions *options)
 {
@@ -60,9 +68,12 @@ RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor
     return rp_fail(RP_BAD_ARGUMENT,
                    "attention: the position scheme is for %lld features, got values %s",
                    (long long)rotary->dim, rp_tensor_shape_text(v));
-  if (options->mask != NULL && options->mask->dtype != RP_INT32)
-    return rp_fail(RP_BAD_ARGUMENT, "attention: mask: expected int32 (0 hides a key), got %s",
-                   rp_dtype_name(options->mask->dtype));
+  const int64_t scores[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+  if (options->mask != NULL && !mask_fits(options->mask, scores))
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "attention: mask: expected int32 that broadcasts to %s, got %s %s",
+                   rp_shape_text(4, scores), rp_dtype_name(options->mask->dtype),
+                   rp_tensor_shape_text(options->mask));
   RpStatus status = rp_positions_check(&options->queries, q->shape[0], q->shape[2]);
   return status == RP_OK ? rp_positions_check(&options->keys, k->shape[0], k->shape[2]) : status;
 }
@@ -134,7 +145,7 @@ static RpTensor *new_time_major(RpDtype dtype, const int64_t *shape)
   return view;
 }
 
-/* saved: q, k, v, o, log-sum-exp */
+/* saved: q, k, v, o, log-sum-exp, mask */
 static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   Context *context = node->context;
@@ -164,7 +175,7 @@ static RpTensor *record(RpTensor *y, RpTensor *const *inputs, RpTensor *const *s
   static const RpNodeType type = {"attention", backward, release_context};
   Context *kept = rp_alloc(sizeof *kept);
   if (kept != NULL)
-    y = rp_graph_record(&type, y, 3, inputs, 5, saved);
+    y = rp_graph_record(&type, y, 3, inputs, 6, saved);
   if (kept == NULL || y == NULL) {
     if (kept == NULL)
       rp_tensor_release(y);
@@ -184,8 +195,9 @@ RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttenti
     return NULL;
   RpStatus status = fill_context(&context, q, k, v, options);
   const int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], v->shape[3]};
-  RpTensor *in[5] = {NULL}, *y = NULL;
+  RpTensor *in[6] = {NULL}, *y = NULL;
   if (status == RP_OK) {
+    in[5] = context.mask;
     for (int i = 0; i < 3; i++)
       in[i] = with_adjacent_features(inputs[i]);
     y = in[3] = new_time_major(q->dtype, shape);

@@ -57,8 +57,8 @@ RpTensor *rp_op_embedding(RpTensor *table, RpTensor *index);
 /* [..., m, k] times [..., k, n]; leading axes broadcast. */
 RpTensor *rp_op_matmul(RpTensor *a, RpTensor *b);
 
-/* y = x W^T + b with x [..., in], W [out, in], b [out] or NULL: [..., out]. */
-RpTensor *rp_op_linear(RpTensor *x, RpTensor *weight, RpTensor *bias);
+/* x W^T + b with x [..., in], W [out, in], b [out] or NULL: [..., out]; ReLU after it if asked. */
+RpTensor *rp_op_linear(RpTensor *x, RpTensor *weight, RpTensor *bias, bool relu);
 
 /* exp(x_i - log sum_j exp x_j) along an axis, or its logarithm. */
 RpTensor *rp_op_softmax(RpTensor *x, int axis, bool logarithm);

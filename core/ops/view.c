@@ -123,7 +123,8 @@ RpTensor *rp_op_permute(RpTensor *x, const int *order)
   bool used[RP_MAX_RANK] = {false};
   for (int i = 0; i < x->rank; i++) {
     if (order[i] < 0 || order[i] >= x->rank || used[order[i]]) {
-      rp_fail(RP_BAD_ARGUMENT, "permute: expected each axis of %s once", rp_tensor_shape_text(x));
+      rp_fail(RP_BAD_ARGUMENT, "permute: expected each axis of %s once, got %d as number %d",
+              rp_tensor_shape_text(x), order[i] + 1, i + 1);
       return NULL;
     }
     used[order[i]] = true;

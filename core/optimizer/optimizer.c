@@ -32,12 +32,17 @@ RpStatus rp_adam_step(const RpAdam *settings, RpTensor *parameter, RpTensor *mea
                       RpTensor *variance)
 {
   const RpAdam *s = settings;
-  if (!isfinite(s->rate) || !isfinite(s->decay) || !isfinite(s->l2) || !(s->beta1 >= 0) ||
-      !(s->beta1 < 1) || !(s->beta2 >= 0) || !(s->beta2 < 1) || !(s->epsilon >= 0))
+  if (!isfinite(s->rate) || !isfinite(s->decay) || !isfinite(s->l2) ||
+      !isfinite(s->gradient_scale) || !(s->beta1 >= 0) || !(s->beta1 < 1) || !(s->beta2 >= 0) ||
+      !(s->beta2 < 1) || !(s->epsilon >= 0) || !isfinite(s->epsilon))
     return rp_fail(RP_BAD_ARGUMENT,
-                   "adam: expected a finite rate, betas in [0, 1) and epsilon >= 0, got rate %g, "
-                   "betas %g and %g, epsilon %g, decay %g",
-                   s->rate, s->beta1, s->beta2, s->epsilon, s->decay);
+                   "adam: expected finite settings, betas in [0, 1) and epsilon >= 0, got rate %g, "
+                   "betas %g and %g, epsilon %g, decay %g, l2 %g, gradient_scale %g",
+                   s->rate, s->beta1, s->beta2, s->epsilon, s->decay, s->l2, s->gradient_scale);
+  if (!(s->correction1 > 0 && s->correction1 <= 1 && s->correction2 > 0 && s->correction2 <= 1))
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "adam: expected corrections above 0 and up to 1, got %g and %g", s->correction1,
+                   s->correction2);
   RpStatus status = check_packed("adam", parameter, mean, "mean");
   if (status == RP_OK)
     status = check_packed("adam", parameter, variance, "variance");
@@ -54,18 +59,21 @@ RpStatus rp_adam_step(const RpAdam *settings, RpTensor *parameter, RpTensor *mea
 
 RpStatus rp_sgd_step(const RpSgd *settings, RpTensor *parameter, RpTensor *velocity)
 {
-  if (!isfinite(settings->rate) || !isfinite(settings->l2) || !isfinite(settings->momentum))
+  const RpSgd *s = settings;
+  if (!isfinite(s->rate) || !isfinite(s->l2) || !isfinite(s->momentum) ||
+      !isfinite(s->gradient_scale))
     return rp_fail(RP_BAD_ARGUMENT,
-                   "sgd: expected finite settings, got rate %g, momentum %g, l2 %g", settings->rate,
-                   settings->momentum, settings->l2);
+                   "sgd: expected finite settings, got rate %g, momentum %g, l2 %g, "
+                   "gradient_scale %g",
+                   s->rate, s->momentum, s->l2, s->gradient_scale);
   RpStatus status = RP_OK;
-  if (velocity != NULL || settings->momentum != 0)
+  if (velocity != NULL || s->momentum != 0)
     status = check_packed("sgd", parameter, velocity, "velocity");
   RpTensor *gradient = status == RP_OK ? packed_gradient("sgd", parameter) : NULL;
   if (gradient == NULL)
     return rp_last_status();
   status = rp_kernels(parameter->dtype)
-               ->sgd(settings, rp_tensor_count(parameter), rp_tensor_data(parameter),
+               ->sgd(s, rp_tensor_count(parameter), rp_tensor_data(parameter),
                      rp_tensor_data(gradient), velocity != NULL ? rp_tensor_data(velocity) : NULL);
   parameter->storage->version++;
   rp_tensor_release(gradient);

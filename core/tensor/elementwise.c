@@ -22,6 +22,15 @@ const char *rp_binary_name(RpBinary op)
   return binary_names[op];
 }
 
+static const char *const compare_names[] = {
+    [RP_EQ] = "eq", [RP_NE] = "ne", [RP_LT] = "lt", [RP_LE] = "le", [RP_GT] = "gt", [RP_GE] = "ge",
+};
+
+const char *rp_compare_name(RpCompare op)
+{
+  return compare_names[op];
+}
+
 /* Line up operands, all broadcast to the shape of the last, for one loop. */
 static void prepare(RpLoop *loop, void **data, int count, const RpTensor *const *operands)
 {
@@ -42,6 +51,14 @@ static void prepare(RpLoop *loop, void **data, int count, const RpTensor *const 
   rp_loop_collapse(loop);
 }
 
+/* The result of an operation, or NULL: int32 kernels refuse what does not fit 32 bits. */
+static RpTensor *result_of(const char *name, RpStatus status, RpTensor *y)
+{
+  if (status == RP_BAD_ARGUMENT)
+    rp_fail(status, "%s: int32 overflow: a result does not fit 32 bits", name);
+  return rp_tensor_unless_failed(status, y);
+}
+
 RpTensor *rp_tensor_unary(RpUnary op, const RpTensor *x)
 {
   const bool integral = op <= RP_ROUND || op == RP_RELU;
@@ -55,7 +72,7 @@ RpTensor *rp_tensor_unary(RpUnary op, const RpTensor *x)
   RpLoop loop;
   void *data[2];
   prepare(&loop, data, 2, (const RpTensor *[]){x, y});
-  return rp_tensor_unless_failed(rp_kernels(x->dtype)->unary(op, &loop, data), y);
+  return result_of(unary_names[op], rp_kernels(x->dtype)->unary(op, &loop, data), y);
 }
 
 RpTensor *rp_tensor_unary_gradient(RpUnary op, const RpTensor *x, const RpTensor *y,
@@ -97,12 +114,12 @@ RpTensor *rp_tensor_binary(RpBinary op, const RpTensor *a, const RpTensor *b)
   RpLoop loop;
   void *data[3];
   prepare(&loop, data, 3, (const RpTensor *[]){a, b, y});
-  return rp_tensor_unless_failed(rp_kernels(a->dtype)->binary(op, &loop, data), y);
+  return result_of(binary_names[op], rp_kernels(a->dtype)->binary(op, &loop, data), y);
 }
 
 RpTensor *rp_tensor_compare(RpCompare op, const RpTensor *a, const RpTensor *b)
 {
-  RpTensor *y = new_for_pair("compare", a, b, RP_INT32);
+  RpTensor *y = new_for_pair(compare_names[op], a, b, RP_INT32);
   if (y == NULL)
     return NULL;
   RpLoop loop;
@@ -148,5 +165,8 @@ RpStatus rp_tensor_copy_elements(const RpTensor *from, RpTensor *to)
   RpLoop loop;
   void *data[2];
   prepare(&loop, data, 2, (const RpTensor *[]){from, to});
-  return rp_kernels(from->dtype)->convert(to->dtype, &loop, data);
+  RpStatus status = rp_kernels(from->dtype)->convert(to->dtype, &loop, data);
+  if (status == RP_BAD_ARGUMENT)
+    rp_fail(status, "to: expected numbers that fit int32, got NaN or one past 32 bits");
+  return status;
 }

@@ -11,6 +11,7 @@
 /* The name of an operation as Lua has it, for messages: "add", "exp". */
 const char *rp_unary_name(RpUnary op);
 const char *rp_binary_name(RpBinary op);
+const char *rp_compare_name(RpCompare op);
 
 /* f(x). int32 takes negate, abs, sign, square, floor, ceil, round and relu. */
 RpTensor *rp_tensor_unary(RpUnary op, const RpTensor *x);
@@ -31,7 +32,10 @@ RpTensor *rp_tensor_where(const RpTensor *condition, const RpTensor *a, const Rp
 /* target += source, of one shape and dtype, in place. */
 RpStatus rp_tensor_accumulate(RpTensor *target, const RpTensor *source);
 
-/* Copy the elements of `from` to `to`, of the same shape, converting the dtype. */
+/*
+** Copy the elements of `from` to `to`, of the same shape, converting the dtype:
+** floats to int32 by truncation, RP_BAD_ARGUMENT for what int32 cannot hold.
+*/
 RpStatus rp_tensor_copy_elements(const RpTensor *from, RpTensor *to);
 
 #endif

@@ -3,6 +3,11 @@
 static const char *const names[] = {
     [RP_SUM] = "sum", [RP_MEAN] = "mean", [RP_MAX] = "max", [RP_MIN] = "min"};
 
+const char *rp_reduction_name(RpReduction op)
+{
+  return names[op];
+}
+
 /* The sizes before, along and after an axis; all of it along where RP_ALL_AXES. */
 static void split(const RpTensor *x, int axis, int64_t *outer, int64_t *n, int64_t *inner)
 {

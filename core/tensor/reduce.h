@@ -7,6 +7,9 @@
 
 enum { RP_ALL_AXES = -1 };
 
+/* The name of a reduction as Lua has it, for messages: "sum", "max". */
+const char *rp_reduction_name(RpReduction op);
+
 /*
 ** Reduce over `axis` (0-based), or over everything to a scalar with
 ** RP_ALL_AXES; the axis stays with size 1 where `keep`. Sums and means of int32

@@ -185,13 +185,12 @@ RpTensor *rp_tensor_convert(const RpTensor *tensor, RpDtype dtype)
   return copy != NULL ? rp_tensor_unless_failed(rp_tensor_copy_elements(tensor, copy), copy) : NULL;
 }
 
-/* May `tensor` be written in place? */
-static RpStatus check_writable(const RpTensor *tensor)
+RpStatus rp_tensor_check_writable(const RpTensor *tensor)
 {
   if (tensor->node != NULL)
     return rp_fail(RP_BAD_ARGUMENT, "assign: expected a tensor outside the graph, got a result "
                                     "that a gradient flows through; detach it first");
-  for (int i = 0; i < tensor->rank; i++)
+  for (int i = 0; i < tensor->rank && rp_tensor_count(tensor) > 0; i++)
     if (tensor->strides[i] == 0 && tensor->shape[i] > 1)
       return rp_fail(RP_BAD_ARGUMENT, "assign: axis %d of %s is broadcast, its elements are one",
                      i + 1, rp_tensor_shape_text(tensor));
@@ -200,7 +199,7 @@ static RpStatus check_writable(const RpTensor *tensor)
 
 RpStatus rp_tensor_assign(RpTensor *target, const RpTensor *source)
 {
-  if (check_writable(target) != RP_OK)
+  if (rp_tensor_check_writable(target) != RP_OK)
     return rp_last_status();
   if (source->dtype != target->dtype)
     return rp_fail(RP_BAD_ARGUMENT, "assign: expected %s, got %s", rp_dtype_name(target->dtype),
@@ -230,7 +229,7 @@ RpStatus rp_tensor_fill(RpTensor *target, double value)
     double d;
     int32_t i;
   } element;
-  if (check_writable(target) != RP_OK)
+  if (rp_tensor_check_writable(target) != RP_OK)
     return rp_last_status();
   if (target->dtype == RP_FLOAT32) {
     element.f = (float)value;
@@ -303,8 +302,10 @@ RpStatus rp_broadcast_shape(const char *operation, const RpTensor *a, const RpTe
 
 RpTensor *rp_tensor_broadcast(const RpTensor *tensor, int rank, const int64_t *shape)
 {
-  int64_t strides[RP_MAX_RANK] = {0};
-  bool fits = tensor->rank <= rank && rank <= RP_MAX_RANK;
+  int64_t strides[RP_MAX_RANK] = {0}, count;
+  if (count_elements(tensor->dtype, rank, shape, &count) != RP_OK)
+    return NULL;
+  bool fits = tensor->rank <= rank;
   for (int i = 1; fits && i <= tensor->rank; i++) {
     const int64_t size = tensor->shape[tensor->rank - i];
     fits = size == shape[rank - i] || size == 1;

@@ -86,13 +86,22 @@ void *rp_tensor_data(const RpTensor *tensor);
 */
 RpTensor *rp_tensor_contiguous(RpTensor *tensor);
 
-/* A packed copy in `dtype`, outside the graph. Floats go to int32 by truncation. */
+/*
+** A packed copy in `dtype`, outside the graph. Floats go to int32 by truncation;
+** RP_BAD_ARGUMENT for NaN and for what does not fit.
+*/
 RpTensor *rp_tensor_convert(const RpTensor *tensor, RpDtype dtype);
+
+/*
+** May the elements be written in place? RP_BAD_ARGUMENT when the tensor takes
+** part in the graph, or when several of its elements are one in memory.
+*/
+RpStatus rp_tensor_check_writable(const RpTensor *tensor);
 
 /*
 ** Write `source`, broadcast to the shape of `target`, into `target` in place.
 ** RP_BAD_ARGUMENT when it does not broadcast or the dtypes differ, or when
-** `target` takes part in the graph.
+** `target` may not be written.
 */
 RpStatus rp_tensor_assign(RpTensor *target, const RpTensor *source);
 
@@ -113,7 +122,7 @@ const char *rp_tensor_shape_text(const RpTensor *tensor);
 RpStatus rp_broadcast_shape(const char *operation, const RpTensor *a, const RpTensor *b, int *rank,
                             int64_t *shape);
 
-/* A view of `tensor` broadcast to `shape`, by strides of 0; NULL when it does not fit. */
+/* A view of `tensor` broadcast to `shape`, by strides of 0; NULL when it does not fit or exist. */
 RpTensor *rp_tensor_broadcast(const RpTensor *tensor, int rank, const int64_t *shape);
 
 #endif

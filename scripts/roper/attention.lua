@@ -4,25 +4,28 @@ local position = require "roper.position"
 
 local M = {}
 
---- `options` with a position scheme in place of its name.
-local function resolve(options, features)
-  if not options or type(options.position) == "userdata" then
+-- Weights that stand for a tensor and become one when first used.
+local Weights = {}
+
+local function is_tensor(value)
+  local meta = getmetatable(value)
+  return meta == core.tensor_metatable or meta == Weights
+end
+
+--- `options` with a position scheme for the features of q in place of a name. The core refuses
+-- what is not even an option table or a tensor.
+local function resolve(options, q)
+  local given = type(options) == "table" and options.position
+  if not given or type(given) == "userdata" or not is_tensor(q) then
     return options
   end
   local result = {}
   for name, value in pairs(options) do
     result[name] = value
   end
-  result.position = position.resolve(options.position, features)
+  result.position = position.resolve(given, q:size(-1))
   return result
 end
-
-local function features_of(q)
-  return q:size(-1)
-end
-
--- Weights that stand for a tensor and become one when first used.
-local Weights = {}
 
 local function materialize(self)
   local state = rawget(self, "state")
@@ -47,6 +50,10 @@ function Weights.__index(self, key)
   end
 end
 
+function Weights.__newindex(self, key, value)
+  materialize(self)[key] = value
+end
+
 function Weights.__len(self)
   return #materialize(self)
 end
@@ -60,49 +67,49 @@ for _, event in ipairs { "__add", "__sub", "__mul", "__div", "__pow", "__unm", "
 end
 
 --- The weights a [batch, heads, Tq, Tk] that attention uses, before dropout; outside the graph.
--- @param q tensor [batch, heads, Tq, d]
--- @param k tensor [batch, heads, Tk, d]
--- @param options table? as for `attention`
--- @return tensor
+---@param q tensor [batch, heads, Tq, d]
+---@param k tensor [batch, heads, Tk, d]
+---@param options table? as for `attention`
+---@return tensor
 function M.weights(q, k, options)
-  return core.attention_weights(q, k, resolve(options, features_of(q)))
+  return core.attention_weights(q, k, resolve(options, q))
 end
 
 --- Attention with any subset of query, key, value and output rotated:
--- s_ij = scale (A_i q_i) . (B_j k_j), a = softmax(s), o_i = C_i^-1 sum_j a_ij D_j v_j, where A, B,
--- C, D turn by position if their letter is in the scheme's `rotate` (RoFormer eq. 16 for "qk", the
--- RoPER study for "qkvo"). A query that sees no key gives 0.
--- @param q tensor [batch, heads, Tq, d], float32 or float64
--- @param k tensor [batch, heads, Tk, d]
--- @param v tensor [batch, heads, Tk, dv]
--- @param options table?
---   position: a scheme, its name, or {type = name, ...}; none by default
---   causal = false: query i sees keys j <= i + Tk - Tq
---   mask: int32 tensor, broadcast to [batch, heads, Tq, Tk]; 0 hides a key
---   dropout = 0 of the weights, with `seed` (from the generator by default)
---   scale = 1 / sqrt(d)
---   positions: of queries and keys alike, or query_positions and key_positions: a number, a list or
---     a tensor [time] or [batch, time]; otherwise 0, 1, ... from `offset` = 0, queries aligned with
---     the last keys where causal
--- @return tensor output [batch, heads, Tq, dv]
--- @return table the weights [batch, heads, Tq, Tk] before dropout: a tensor wherever one is
---   expected, computed when first used, outside the graph
+--- s_ij = scale (A_i q_i) . (B_j k_j), a = softmax(s), o_i = C_i^-1 sum_j a_ij D_j v_j, where A, B,
+--- C, D turn by position if their letter is in the scheme's `rotate` (RoFormer eq. 16 for "qk", the
+--- RoPER study for "qkvo"). A query that sees no key gives 0.
+---@param q tensor [batch, heads, Tq, d], float32 or float64
+---@param k tensor [batch, heads, Tk, d]
+---@param v tensor [batch, heads, Tk, dv]
+---@param options table?
+---   position: a scheme, its name, or {type = name, ...}; none by default
+---   causal = false: query i sees keys j <= i + Tk - Tq
+---   mask: int32 tensor, broadcast to [batch, heads, Tq, Tk]; 0 hides a key
+---   dropout = 0 of the weights, with `seed` (from the generator by default)
+---   scale = 1 / sqrt(d)
+---   positions: of queries and keys alike, or query_positions and key_positions: a number, a list
+---     or a tensor [time] or [batch, time]; otherwise 0, 1, ... from `offset` = 0, queries aligned
+---     with the last keys where causal
+---@return tensor output [batch, heads, Tq, dv]
+---@return table the weights [batch, heads, Tq, Tk] before dropout: a tensor wherever one is
+---   expected, computed when first used, outside the graph
 function M.attention(q, k, v, options)
-  local resolved = resolve(options, features_of(q))
+  local resolved = resolve(options, q)
   local output = core.attention(q, k, v, resolved)
   return output, setmetatable({ state = { q = q, k = k, options = resolved } }, Weights)
 end
 
 --- Attention from its definition: float64, a sum over explicit R_{j-i}, no tables, no tiles, no
--- BLAS. Slow, outside the graph; for tests and lessons.
--- @param q tensor [batch, heads, Tq, d]
--- @param k tensor [batch, heads, Tk, d]
--- @param v tensor [batch, heads, Tk, dv]
--- @param options table? as for `attention`, without dropout
--- @return tensor output [batch, heads, Tq, dv], float64
--- @return tensor weights [batch, heads, Tq, Tk], float64
+--- BLAS. Slow, outside the graph; for tests and lessons.
+---@param q tensor [batch, heads, Tq, d]
+---@param k tensor [batch, heads, Tk, d]
+---@param v tensor [batch, heads, Tk, dv]
+---@param options table? as for `attention`, without dropout
+---@return tensor output [batch, heads, Tq, dv], float64
+---@return tensor weights [batch, heads, Tq, Tk], float64
 function M.oracle(q, k, v, options)
-  return core.oracle_attention(q, k, v, resolve(options, features_of(q)))
+  return core.oracle_attention(q, k, v, resolve(options, q))
 end
 
 return M

@@ -1,8 +1,8 @@
 --- Keys and values of tokens that were seen, so that generation computes each token once.
---
--- Keys and values are rotated when they enter and stay so: attention over the cache rotates only
--- queries and output. All rows end at the same place; a shorter prompt has hidden places before it,
--- and its positions count from its own first token.
+---
+--- Keys and values are rotated when they enter and stay so: attention over the cache rotates only
+--- queries and output. All rows end at the same place; a shorter prompt has hidden places before
+--- it, and its positions count from its own first token.
 local core = require "roper.core"
 local attention = require "roper.attention"
 local options_of = require "roper.options"
@@ -12,14 +12,31 @@ local M = {}
 local Cache, Layer = {}, {}
 Cache.__index, Layer.__index = Cache, Layer
 
+--- One length a row, each of at least a token.
+local function check_lengths(o)
+  if #o.lengths ~= o.batch then
+    error(("cache: lengths: expected one for each of %d rows, got %d"):format(o.batch, #o.lengths),
+      3)
+  end
+  for _, length in ipairs(o.lengths) do
+    if math.type(length) ~= "integer" or length < 1 or length > o.length then
+      error(("cache: lengths: expected whole numbers from 1 to %d, got %s"):format(o.length,
+        tostring(length)), 3)
+    end
+  end
+end
+
 --- Room for the keys and values of a model.
--- @param model Transformer
--- @param options table batch, length: places a row; lengths: integer[]? of the prompts of a first
---   call with all of them padded at the left to the longest
--- @return Cache
+---@param model Transformer
+---@param options table batch, length: places a row; lengths: integer[]? of the prompts of a first
+---   call with all of them padded at the left to the longest
+---@return Cache
 function M.new(model, options)
   local o = options_of.check("cache", options, { batch = "size", length = "size",
     lengths = "table?" })
+  if o.lengths then
+    check_lengths(o)
+  end
   local self = setmetatable({ batch = o.batch, length = o.length, filled = 0 }, Cache)
   local longest = 0
   for _, length in ipairs(o.lengths or {}) do
@@ -37,9 +54,10 @@ function M.new(model, options)
   self.layers = {}
   for i, layer in ipairs(model.layers) do
     local projection, heads = layer.attention, layer.attention.heads
-    local shape = { o.batch, heads, o.length, projection.key.weight:size(1) // heads }
-    self.layers[i] = setmetatable({ cache = self, keys = core.zeros(shape),
-      values = core.zeros(shape) }, Layer)
+    local weight = projection.key.weight
+    local shape = { o.batch, heads, o.length, weight:size(1) // heads }
+    self.layers[i] = setmetatable({ cache = self, keys = core.zeros(shape, weight:dtype()),
+      values = core.zeros(shape, weight:dtype()) }, Layer)
   end
   return self
 end
@@ -55,15 +73,17 @@ function Cache:advance(time)
 end
 
 --- Take in keys and values, rotated, and attend over all places that are filled then.
--- @param q tensor [batch, heads, time, features], of tokens that follow those in the cache
--- @param k tensor
--- @param v tensor
--- @param module MultiHeadAttention
--- @return tensor [batch, heads, time, features]
+---@param q tensor [batch, heads, time, features], of tokens that follow those in the cache
+---@param k tensor
+---@param v tensor
+---@param module MultiHeadAttention
+---@return tensor [batch, heads, time, features]
 function Layer:attend(q, k, v, module)
   local cache, time = self.cache, q:size(3)
   local total = cache.filled + time
-  if total > cache.length then
+  if q:size(1) ~= cache.batch then
+    error(("cache: expected %d rows, got %d"):format(cache.batch, q:size(1)), 0)
+  elseif total > cache.length then
     error(("cache: %d places are filled and %d more do not fit its length %d"):format(
       cache.filled, time, cache.length), 0)
   end

@@ -1,14 +1,14 @@
 --- Files that hold a model or a whole training state. Both are safetensors; what is not a tensor
--- stands in the metadata as JSON.
+--- stands in the metadata as JSON.
 local core = require "roper.core"
 
 local M = {}
 
 --- Read a file by its content: npy gives a tensor; safetensors a table of tensors and a table of
--- metadata, or a model where it was written by `model:save`.
--- @param path string
--- @return any
--- @return table? metadata
+--- metadata, or a model where it was written by `model:save`.
+---@param path string
+---@return any
+---@return table? metadata
 function M.load(path)
   local value, metadata = core.load(path)
   if type(metadata) == "table" and metadata.roper == "model" then
@@ -18,13 +18,14 @@ function M.load(path)
 end
 
 --- Write a tensor (.npy), a table of tensors (.safetensors) or a model.
--- @param path string
--- @param value any
-function M.save(path, value)
+---@param path string
+---@param value any
+---@param ... table? metadata beside a table of tensors: strings by name
+function M.save(path, value, ...)
   if type(value) == "table" and value.named_parameters then
     return M.save_model(path, value)
   end
-  return core.save(path, value)
+  return core.save(path, value, ...)
 end
 
 --- Parameters by name, ready for a file.
@@ -35,10 +36,13 @@ local function collect(model, prefix, tensors)
   return tensors
 end
 
---- Options that JSON can hold; a position scheme becomes the options that make it again.
-local function plain(options)
+--- The options a model was made from, as JSON can hold them; a position scheme becomes the options
+--- that make it again.
+---@param model Transformer
+---@return table
+function M.options(model)
   local result = {}
-  for name, value in pairs(options) do
+  for name, value in pairs(model.options or {}) do
     result[name] = value
   end
   if type(result.position) == "userdata" then
@@ -48,21 +52,20 @@ local function plain(options)
   return result
 end
 
---- Write a model's parameters and the options it was made from.
--- @param path string
--- @param model Transformer
+--- Write a module's parameters and, for a Transformer, the options it was made from.
+---@param path string
+---@param model Transformer or another module
 function M.save_model(path, model)
-  core.save_safetensors(path, collect(model, "", {}), {
-    roper = "model",
-    options = core.json_encode(plain(model.options or {})),
-  })
+  local metadata = model.options
+    and { roper = "model", options = core.json_encode(M.options(model)) }
+  core.save_safetensors(path, collect(model, "", {}), metadata)
 end
 
 --- Copy tensors by name over a model's parameters; nothing is changed unless all fit.
--- @param path string for messages
--- @param model Transformer
--- @param prefix string before each name in the file
--- @param tensors table name to tensor
+---@param path string for messages
+---@param model Transformer
+---@param prefix string before each name in the file
+---@param tensors table name to tensor
 function M.fill(path, model, prefix, tensors)
   local entries = model:named_parameters()
   for _, entry in ipairs(entries) do
@@ -87,8 +90,9 @@ function M.restore_model(path, tensors, metadata)
 end
 
 --- Write the whole state of a training run. It replaces `path` at once or not at all.
--- @param path string
--- @param state table model, optimizer, task; step, config (a table that JSON can hold)
+---@param path string
+---@param state table model, optimizer, task; config (a table that JSON can hold); step; sum and
+---   count of the losses since the last entry of the metrics
 function M.save_training(path, state)
   local tensors = collect(state.model, "model.", {})
   for i, moments in pairs(state.optimizer.state) do
@@ -103,49 +107,55 @@ function M.save_training(path, state)
     config = core.json_encode(state.config),
     state = core.json_encode {
       step = state.step,
+      sum = state.sum,
+      count = state.count,
       optimizer_count = state.optimizer.count,
       task = { task_seed, task_counter },
       random = { seed, counter },
-      best = state.best,
     },
   })
 end
 
---- Say where two configurations differ, or nil.
-local function difference(a, b)
+--- Where two configurations differ, as sorted lines of text.
+local function differences(a, b, prefix, list)
   local names = {}
   for _, config in ipairs { a, b } do
     for name in pairs(config) do
       names[name] = true
     end
   end
-  local differing = {}
   for name in pairs(names) do
-    if core.json_encode { a[name] } ~= core.json_encode { b[name] } then
-      differing[#differing + 1] = ("%s is %s there and %s here"):format(name, tostring(a[name]),
-        tostring(b[name]))
+    local there, here = a[name], b[name]
+    if type(there) == "table" and type(here) == "table" then
+      differences(there, here, prefix .. name .. ".", list)
+    elseif there ~= here then
+      list[#list + 1] = ("%s%s is %s there and %s here"):format(prefix, name, tostring(there),
+        tostring(here))
     end
   end
-  table.sort(differing)
-  return differing[1] and table.concat(differing, "; ")
+  table.sort(list)
+  return list
 end
 
---- Read what `save_training` wrote into a model, an optimizer, a task and the random generator.
--- Nothing is changed when the file is damaged or belongs to another configuration.
--- @param path string
--- @param state table model, optimizer, task, config
--- @return table step, best
+--- Read what `save_training` wrote into a state and the random generator. Nothing is changed when
+--- the file is damaged, belongs to another configuration or is past the steps asked for.
+---@param path string
+---@param state table model, optimizer, task, config, steps; step, sum and count are set
 function M.load_training(path, state)
   local tensors, metadata = core.load_safetensors(path)
   if not metadata or metadata.roper ~= "training" then
     error(path .. ": expected a training checkpoint, found other tensors", 0)
   end
-  local differs = difference(core.json_decode(metadata.config),
-    core.json_decode(core.json_encode(state.config)))
-  if differs then
-    error(("%s: belongs to another configuration: %s"):format(path, differs), 0)
+  local differing = differences(core.json_decode(metadata.config),
+    core.json_decode(core.json_encode(state.config)), "", {})
+  if #differing > 0 then
+    error(("%s: belongs to another configuration: %s"):format(path,
+      table.concat(differing, "; ")), 0)
   end
   local saved = core.json_decode(metadata.state)
+  if saved.step > state.steps then
+    error(("%s: is at step %d, past the %d asked for"):format(path, saved.step, state.steps), 0)
+  end
   M.fill(path, state.model, "model.", tensors)
   state.optimizer.count = saved.optimizer_count
   state.optimizer.state = {}
@@ -159,7 +169,7 @@ function M.load_training(path, state)
   end
   state.task:set_random(saved.task[1], saved.task[2])
   core.random_state(saved.random[1], saved.random[2])
-  return saved
+  state.step, state.sum, state.count = saved.step, saved.sum, saved.count
 end
 
 return M

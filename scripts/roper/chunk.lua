@@ -7,6 +7,8 @@ local M = {}
 
 local LIBRARY <const> = debug.getinfo(1, "S").source:match "^@?(.*/)" or "./"
 local LONGEST_TRACE <const> = 8
+-- In front of an expression: what is to be closed keeps its frame during a call in it.
+local RETURN <const> = "local __frame <close> = nil return "
 
 -- The message and whether more input could mend it; no message when it compiles.
 local function try(source, name, globals)
@@ -21,14 +23,14 @@ local function is_about_start(message, source)
 end
 
 --- Compile an expression, or else statements.
---- @param source string
---- @param name string stands for the source in messages
---- @param globals table
---- @return function? chunk nil where it does not compile
---- @return "expression"|"statement"|"incomplete"|"wrong" kind incomplete: more lines could mend it
---- @return string? message why it does not compile
+---@param source string
+---@param name string stands for the source in messages
+---@param globals table
+---@return function? chunk nil where it does not compile
+---@return "expression"|"statement"|"incomplete"|"wrong" kind incomplete: more lines could mend it
+---@return string? message why it does not compile
 function M.compile(source, name, globals)
-  local chunk, expression_message, expression_open = try("return " .. source, name, globals)
+  local chunk, expression_message, expression_open = try(RETURN .. source, name, globals)
   if chunk then
     return chunk, "expression"
   end
@@ -99,10 +101,10 @@ local function placed(message, frames)
 end
 
 --- What went wrong in code that was run.
---- @class Failure
---- @field message string with the place in the user's code in front
---- @field frames string[] of the user's code, innermost first
---- @field interrupted boolean ended by Ctrl-C
+---@class Failure
+---@field message string with the place in the user's code in front
+---@field frames string[] of the user's code, innermost first
+---@field interrupted boolean ended by Ctrl-C
 
 -- Turn an error value into a failure, inside the code that raised it.
 local function on_error(value)
@@ -129,17 +131,17 @@ local function settle(ok, result, ...)
 end
 
 --- Run a function; Ctrl-C ends it.
---- @param action function
---- @param ... any its arguments
---- @return boolean ok
---- @return any ... its results, or a Failure
+---@param action function
+---@param ... any its arguments
+---@return boolean ok
+---@return any ... its results, or a Failure
 function M.call(action, ...)
   return settle(core.interrupt_call(action, on_error, ...))
 end
 
 --- The frames of a failure as text, one an indented line.
---- @param failure Failure
---- @return string trace "" where there is one frame or none: the message names it
+---@param failure Failure
+---@return string trace "" where there is one frame or none: the message names it
 function M.trace(failure)
   if #failure.frames < 2 then
     return ""

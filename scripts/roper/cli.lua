@@ -7,25 +7,31 @@ local OK <const>, FAILED <const>, MISUSED <const>, INTERRUPTED <const> = 0, 1, 2
 local COMMANDS <const> = { "train", "study" }
 
 local USAGE <const> = [[
-Usage: roper                     a session; without a terminal, a script from there
+Usage: roper                     start a session, or run a script from a pipe
        roper FILE [ARGUMENT]...  run a script; - is standard input
        roper -e CODE             run a line and print its value
-       roper COMMAND [...]       roper COMMAND --help tells more
+       roper COMMAND [...]       do this; roper COMMAND --help tells more
        roper --help | --version]]
 
--- Say what is wrong with the arguments.
-local function misuse(message)
+-- Say what is wrong with the arguments, of a command where one was given.
+local function misuse(message, command)
   require("roper.terminal").report("roper", message)
-  io.stderr:write "Try roper --help.\n"
+  io.stderr:write("Try roper ", command and command .. " " or "", "--help.\n")
   return MISUSED
 end
 
--- Run a function with the library as the global `roper`; errors are told. Returns the
--- status and the function's result.
+-- The globals that scripts and sessions have besides Lua's own.
+local function set_globals()
+  _G.roper = require "roper"
+  _G.plot = require "roper.plot"
+end
+
+-- Run a function where Ctrl-C can end it; errors are told. Returns the status and the
+-- function's result.
 local function run(action, ...)
   local core = require "roper.core"
   local chunk = require "roper.chunk"
-  _G.roper = require "roper"
+  set_globals()
   core.interrupt_enable()
   local ok, result = chunk.call(action, ...)
   core.interrupt_disable()
@@ -66,7 +72,7 @@ end
 
 local function run_session()
   if require("roper.terminal").is_terminal(io.stdin) then
-    _G.roper = require "roper"
+    set_globals()
     require("roper.repl").run()
     return OK
   end
@@ -77,6 +83,7 @@ end
 local function parser(chosen)
   local argparse = require "argparse"
   local whole = argparse("roper", "A workbench for rotary position encodings."):usage(USAGE)
+    :help_max_width(80)
   whole:option("-e", "Run a line of Lua and print its value."):argname "CODE"
   whole:flag("--version", "Print the version.")
   whole:command_target "command"
@@ -98,7 +105,7 @@ local function run_command(arguments)
     end
     return require("roper.command." .. parsed.command).run(parsed)
   end)
-  return problem and misuse(problem) or status
+  return problem and misuse(problem, arguments[1]) or status
 end
 
 -- Refuse a first word that is no command, no file and no option.
@@ -114,8 +121,8 @@ local function exists(path)
 end
 
 --- Do what the command line says.
---- @param arguments string[] as Lua's `arg`
---- @return integer status 0 done, 1 failed, 2 wrong usage, 130 ended by Ctrl-C
+---@param arguments string[] as Lua's `arg`
+---@return integer status 0 done, 1 failed, 2 wrong usage, 130 ended by Ctrl-C
 function M.main(arguments)
   local first = arguments[1]
   local is_command = false

@@ -81,9 +81,9 @@ words["?"] = function()
 end
 
 --- The command in a line.
---- @param line string
---- @param globals table
---- @return (fun(session: table))? action nil where the line is Lua: also where a
+---@param line string
+---@param globals table
+---@return (fun(session: table))? action nil where the line is Lua: also where a
 ---   global has the name of the command
 function M.find(line, globals)
   local word = line:match "^%s*([%a?]+)%s*$"

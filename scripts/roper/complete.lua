@@ -43,9 +43,9 @@ local function resolve(path, environment)
 end
 
 --- The ways to go on with a name that was typed in part.
---- @param text string the line up to the cursor; its end matters
---- @param environment table the globals
---- @return string[] names sorted; each replaces the last name in `text` with its path
+---@param text string the line up to the cursor; its end matters
+---@param environment table the globals
+---@return string[] names sorted; each replaces the last name in `text` with its path
 function M.names(text, environment)
   local path, start = text:match "([%a_][%w_%.]*[%.:])([%a_]?[%w_]*)$"
   if not path then

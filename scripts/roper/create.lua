@@ -4,21 +4,28 @@ local core = require "roper.core"
 local M = {}
 
 --- The unit matrix.
--- @param n integer
--- @param dtype string? "float32" by default
--- @return tensor [n, n]
+---@param n integer
+---@param dtype string? "float32" by default
+---@return tensor [n, n]
 function M.eye(n, dtype)
+  if math.type(n) ~= "integer" or n < 0 then
+    error("eye: expected a whole number from 0 on, got " .. tostring(n), 2)
+  end
   local places = core.arange(0, n)
   return places:view { n, 1 }:eq(places:view { 1, n }):to(dtype or "float32")
 end
 
 --- `count` numbers from `first` to `last`, both included, evenly spaced.
--- @param first number
--- @param last number
--- @param count integer at least 2
--- @param dtype string? "float32" by default
--- @return tensor [count]
+---@param first number
+---@param last number
+---@param count integer at least 2
+---@param dtype string? "float32" by default
+---@return tensor [count]
 function M.linspace(first, last, count, dtype)
+  if math.type(first) == nil or math.type(last) == nil then
+    error(("linspace: expected two numbers, got %s and %s"):format(tostring(first),
+      tostring(last)), 2)
+  end
   if math.type(count) ~= "integer" or count < 2 then
     error("linspace: count: expected a whole number from 2 on, got " .. tostring(count), 2)
   end
@@ -27,12 +34,19 @@ function M.linspace(first, last, count, dtype)
 end
 
 --- Tensors of one shape side by side along a new axis.
--- @param list tensor[]
--- @param axis integer? of the result; 1 by default
--- @return tensor
+---@param list tensor[]
+---@param axis integer? of the result; 1 by default
+---@return tensor
 function M.stack(list, axis)
+  if type(list) ~= "table" or #list == 0 then
+    error("stack: expected a list of tensors, got " .. (type(list) == "table" and "an empty one"
+      or type(list)), 2)
+  end
   local parts = {}
   for i, tensor in ipairs(list) do
+    if getmetatable(tensor) ~= core.tensor_metatable then
+      error(("stack: expected a tensor as number %d, got %s"):format(i, type(tensor)), 2)
+    end
     parts[i] = tensor:unsqueeze(axis or 1)
   end
   return core.cat(parts, axis or 1)

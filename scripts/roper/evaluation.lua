@@ -5,9 +5,9 @@ local options_of = require "roper.options"
 local M = {}
 
 --- The same task with other draws.
--- @param task task
--- @param seed integer
--- @return task
+---@param task task
+---@param seed integer
+---@return task
 function M.fresh(task, seed)
   local options = task:options()
   options.seed = seed
@@ -15,11 +15,11 @@ function M.fresh(task, seed)
 end
 
 --- Ask fresh problems and grade what the model samples: the study's measure.
--- @param model Transformer
--- @param task task; its own stream of problems is left alone
--- @param options table? problems = 128, temperature = 1 (0 is greedy), seed = 1
--- @return integer solved
--- @return table[] samples {question, answer, text, solved}
+---@param model Transformer
+---@param task task; its own stream of problems is left alone
+---@param options table? problems = 128, temperature = 1 (0 is greedy), seed = 1
+---@return integer solved
+---@return table[] samples {question, answer, text, solved}
 function M.solve(model, task, options)
   local o = options_of.check("solve", options, { problems = { "size", 128 },
     temperature = { "number", 1 }, seed = { "integer", 1 } })
@@ -43,18 +43,19 @@ function M.solve(model, task, options)
 end
 
 --- How many of the tokens that belong to answers the model predicts, given those before, and its
--- loss over all tokens, on fresh sequences.
--- @param model Transformer
--- @param task task
--- @param options table? sequences = 64, seed = 1, batch = 32
--- @return table accuracy (0 to 1), loss (nats per token)
+--- loss over all tokens, on fresh sequences.
+---@param model Transformer
+---@param task task
+---@param options table? sequences = 64, seed = 1, batch = 32
+---@return table accuracy (0 to 1), loss (nats per token)
 function M.answers(model, task, options)
   local o = options_of.check("answers", options, { sequences = { "size", 64 },
     seed = { "integer", 1 }, batch = { "size", 32 } })
   local fresh = M.fresh(task, o.seed)
   local right, answers, loss = 0, 0, 0
+  local was_training = model.is_training
   model:training(false)
-  core.no_grad(function()
+  local ok, message = pcall(core.no_grad, function()
     for first = 1, o.sequences, o.batch do
       local rows = math.min(o.batch, o.sequences - first + 1)
       local tokens, is_answer = fresh:batch(rows)
@@ -66,6 +67,13 @@ function M.answers(model, task, options)
       loss = loss + core.cross_entropy(logits, targets):item() * rows
     end
   end)
+  model:training(was_training)
+  if not ok then
+    error(message, 0)
+  elseif answers == 0 then
+    error(("answers: no token of %d sequences of length %d belongs to an answer"):format(
+      o.sequences, task:length()), 2)
+  end
   return { accuracy = right / answers, loss = loss / o.sequences }
 end
 

@@ -1,35 +1,36 @@
 --- Experiments: what one training run of the study is, as a flat table of named fields, and how it
--- is run. An experiment is a file of scripts/experiments; it is found by being there.
+--- is run. An experiment is a file of scripts/experiments; it is found by being there.
 local core = require "roper.core"
 local suggest = require "roper.suggest"
 
 local M = {}
 
---- The fields that every experiment has, with what they stand for when nothing else is said.
--- Values of false mean "not set" and take numbers or strings as `kind` says.
+--- The fields that every experiment has: name, kind, value when nothing else is said (false: not
+--- set), meaning.
 M.fields = {
-  { "position", "roper", "scheme: " .. table.concat(require("roper.position").list(), ", ") },
-  { "rotate", false, "letters of qkvo that turn, instead of the scheme's own", "string" },
-  { "pairing", "half", "which features turn together: half or interleaved" },
-  { "base", 10000, "of the frequencies" },
-  { "fraction", 1, "of the features of queries and keys that turn" },
-  { "value_fraction", 1, "of the features of values and output that turn" },
-  { "d_model", 128, "features of a token" },
-  { "layers", 3, "transformer layers" },
-  { "heads", 4, "attention heads" },
-  { "norm", "pre", "layer norm before (pre) or after (post) each part" },
-  { "activation", "relu", "of the feed-forward: relu or gelu" },
-  { "dropout", 0, "probability" },
-  { "length", 161, "tokens of a sequence" },
-  { "batch", 32, "sequences a step" },
-  { "steps", 1000, "training steps" },
-  { "rate", 2.5e-4, "learning rate of Adam" },
-  { "warmup", 0, "steps over which the rate rises" },
-  { "clip", 0, "most for the norm of the gradient; 0 clips nothing" },
-  { "evaluate_every", 100, "steps between measures of accuracy on answers" },
-  { "checkpoint_every", 500, "steps between checkpoints" },
-  { "problems", 128, "problems asked at the end" },
-  { "seed", 1, "of the model, the batches and the draws" },
+  { "position", "string", "roper",
+    "scheme: " .. table.concat(require("roper.position").list(), ", ") },
+  { "rotate", "string", false, "letters of qkvo that turn, instead of the scheme's own" },
+  { "pairing", "string", "half", "which features turn together: half or interleaved" },
+  { "base", "number", 10000, "of the frequencies" },
+  { "fraction", "number", 1, "of the features of queries and keys that turn" },
+  { "value_fraction", "number", 1, "of the features of values and output that turn" },
+  { "d_model", "size", 128, "features of a token" },
+  { "layers", "size", 3, "transformer layers" },
+  { "heads", "size", 4, "attention heads" },
+  { "norm", "string", "pre", "layer norm before (pre) or after (post) each part" },
+  { "activation", "string", "relu", "of the feed-forward: relu or gelu" },
+  { "dropout", "number", 0, "probability" },
+  { "length", "size", 161, "tokens of a sequence" },
+  { "batch", "size", 32, "sequences a step" },
+  { "steps", "size", 1000, "training steps" },
+  { "rate", "number", 2.5e-4, "learning rate of Adam" },
+  { "warmup", "number", 0, "steps over which the rate rises" },
+  { "clip", "number", 0, "most for the norm of the gradient; 0 clips nothing" },
+  { "evaluate_every", "size", 100, "steps between measures of accuracy on answers" },
+  { "checkpoint_every", "size", 500, "steps between checkpoints" },
+  { "problems", "size", 128, "problems asked at the end" },
+  { "seed", "integer", 1, "of the model, the batches and the draws" },
 }
 
 local function folder()
@@ -38,7 +39,7 @@ local function folder()
 end
 
 --- The names of all experiments.
--- @return string[]
+---@return string[]
 function M.list()
   local names = {}
   for name, kind in require("luv").fs_scandir_next, assert(require("luv").fs_scandir(folder())) do
@@ -51,8 +52,8 @@ function M.list()
 end
 
 --- The definition of an experiment: summary, task, fields of the task, presets.
--- @param name string
--- @return table
+---@param name string
+---@return table
 function M.definition(name)
   local names = M.list()
   for _, known in ipairs(names) do
@@ -64,72 +65,83 @@ function M.definition(name)
     suggest.hint(tostring(name), names), table.concat(names, ", ")), 0)
 end
 
---- A given value as the kind of its default.
-local function convert(name, value, default, kind)
-  kind = kind or type(default)
-  if kind == "number" then
+-- What the kinds of fields take.
+local EXPECTED <const> = {
+  string = "a string",
+  number = "a finite number from 0 on",
+  integer = "a whole number",
+  size = "a whole number from 1 on",
+}
+
+--- A given value as a field of a kind takes it: numbers also as text.
+local function convert(name, value, kind)
+  local result, fits = value, type(value) == "string"
+  if kind ~= "string" then
     local number = tonumber(value)
-    local fits = number and number == number and math.abs(number) ~= math.huge
-    local whole = math.type(default) == "integer" and default ~= 0 and default ~= 1
-    if fits and whole then
-      fits = math.tointeger(number) ~= nil
+    result = number and math.tointeger(number) or number
+    if kind == "number" then
+      fits = result and result >= 0 and result < math.huge
+    else
+      fits = math.type(result) == "integer" and (kind == "integer" or result >= 1)
     end
-    if not fits then
-      error(("field %s: expected a %s, got %s"):format(name, whole and "whole number"
-        or "finite number", tostring(value)), 0)
-    end
-    return math.tointeger(number) or number
   end
-  if type(value) ~= "string" then
-    error(("field %s: expected a string, got %s"):format(name, tostring(value)), 0)
+  if not fits then
+    error(("field %s: expected %s, got %s"):format(name, EXPECTED[kind], tostring(value)), 0)
   end
-  return value
+  return result
 end
 
---- Every field of an experiment: {name, default, meaning, kind}.
+--- Every field of an experiment, as in `fields`.
 local function all_fields(definition)
   local list = { table.unpack(M.fields) }
   for _, option in ipairs(core.tasks.options(definition.task)) do
     if option.name ~= "seed" and option.name ~= "length" then
-      list[#list + 1] = { option.name, option.standard, option.meaning }
+      list[#list + 1] = { option.name, "integer", option.standard, option.meaning }
     end
   end
   return list
 end
 
+local function preset_names(definition)
+  local names = {}
+  for preset in pairs(definition.presets) do
+    names[#names + 1] = preset
+  end
+  table.sort(names)
+  return names
+end
+
 --- The whole configuration of a run.
--- @param name string of the experiment
--- @param given table? field to value (strings are converted); `preset` chooses a preset,
---   "mini" by default
--- @return table every field, with experiment and preset
+---@param name string of the experiment
+---@param given table? field to value (strings are converted); `preset` chooses a preset,
+---   "mini" by default
+---@return table every field, with experiment and preset
 function M.configure(name, given)
   given = given or {}
   local definition = M.definition(name)
-  local presets, names = {}, { "preset" }
-  for preset in pairs(definition.presets) do
-    presets[#presets + 1] = preset
-  end
-  table.sort(presets)
+  local names = { "preset" }
   local preset = given.preset or "mini"
   if not definition.presets[preset] then
+    local presets = preset_names(definition)
     error(("%s has no preset %q%s; it has %s"):format(name, tostring(preset),
       suggest.hint(tostring(preset), presets), table.concat(presets, ", ")), 0)
   end
-  local config = { experiment = name, preset = preset }
+  local config, known = { experiment = name, preset = preset }, { preset = true }
   for _, field in ipairs(all_fields(definition)) do
-    local field_name, default, _, kind = table.unpack(field, 1, 4)
+    local field_name, kind, default = table.unpack(field, 1, 3)
     names[#names + 1] = field_name
+    known[field_name] = true
     config[field_name] = default
     local value = given[field_name]
     if value == nil then
       value = definition.presets[preset][field_name]
     end
     if value ~= nil and value ~= false then
-      config[field_name] = convert(field_name, value, default, kind)
+      config[field_name] = convert(field_name, value, kind)
     end
   end
   for field_name in pairs(given) do
-    if field_name ~= "preset" and config[field_name] == nil then
+    if not known[field_name] then
       error(("%s has no field %q%s; it has %s"):format(name, tostring(field_name),
         suggest.hint(tostring(field_name), names), table.concat(names, ", ")), 0)
     end
@@ -138,17 +150,17 @@ function M.configure(name, given)
 end
 
 --- What each field of an experiment means, as lines of text.
--- @param name string
--- @return string
+---@param name string
+---@return string
 function M.describe(name)
   local definition = M.definition(name)
   local lines = { name .. ": " .. definition.summary, "" }
   for _, field in ipairs(all_fields(definition)) do
-    lines[#lines + 1] = ("  %-18s %-8s %s"):format(field[1], field[2] or "", field[3])
+    lines[#lines + 1] = ("  %-18s %-8s %s"):format(field[1], field[3] or "", field[4])
   end
   lines[#lines + 1] = "\nPresets:"
-  for preset, values in pairs(definition.presets) do
-    local parts = {}
+  for _, preset in ipairs(preset_names(definition)) do
+    local values, parts = definition.presets[preset], {}
     for field, value in pairs(values) do
       parts[#parts + 1] = ("%s=%s"):format(field, value)
     end
@@ -159,8 +171,8 @@ function M.describe(name)
 end
 
 --- The task, model and optimizer of a configuration, made from its seed.
--- @param config table from `configure`
--- @return table model, task, optimizer
+---@param config table from `configure`
+---@return table model, task, optimizer
 function M.build(config)
   local definition = M.definition(config.experiment)
   local task_options = { length = config.length, seed = config.seed }
@@ -189,21 +201,15 @@ end
 local TEST_SEED = 1000003
 
 --- Run a configuration to its end.
--- @param config table from `configure`
--- @param options table? run: folder; resume; progress; name, as for `train`
--- @return table solved (of config.problems), accuracy, loss, floor, steps_to_90 (or nil), history,
---   samples, seconds, model, task
+---@param config table from `configure`
+---@param options table? run: folder; resume; progress; name, as for `train`
+---@return table config, solved (of config.problems), accuracy, loss, floor, steps_to_90 (or nil),
+---   history, samples, parameters, seconds, model, task
 function M.run(config, options)
   options = options or {}
   local parts = M.build(config)
   local evaluation = require "roper.evaluation"
   local started = require("luv").hrtime()
-  if options.run then
-    local folders = require "roper.folder"
-    folders.make(options.run)
-    local whole = { config = config, version = require("roper").version, machine = core.machine() }
-    folders.write(options.run .. "/config.json", core.json_encode(whole, { indent = 2 }) .. "\n")
-  end
   local identity = {}
   for name, value in pairs(config) do
     identity[name] = value
@@ -215,7 +221,8 @@ function M.run(config, options)
     config = identity, progress = options.progress, name = options.name or config.experiment,
     evaluate_every = config.evaluate_every, checkpoint_every = config.checkpoint_every,
     evaluate = function(model)
-      return evaluation.answers(model, parts.task, { seed = TEST_SEED, sequences = 32 })
+      local found = evaluation.answers(model, parts.task, { seed = TEST_SEED, sequences = 32 })
+      return { accuracy = found.accuracy, test_loss = found.loss }
     end,
   }
   local history = options.run and require("roper.metrics").read(options.run .. "/metrics.jsonl")
@@ -223,14 +230,15 @@ function M.run(config, options)
   local solved, samples = evaluation.solve(parts.model, parts.task, { problems = config.problems,
     seed = TEST_SEED + config.seed })
   local final = evaluation.answers(parts.model, parts.task, { seed = TEST_SEED, sequences = 128 })
-  local result = { solved = solved, problems = config.problems, accuracy = final.accuracy,
-    loss = final.loss, floor = parts.task:floor(), steps_to_90 = M.steps_to(history, 0.9),
-    parameters = parts.model:count(), seconds = (require("luv").hrtime() - started) * 1e-9 }
+  local result = { config = config, solved = solved, problems = config.problems,
+    accuracy = final.accuracy, loss = final.loss, floor = parts.task:floor(),
+    steps_to_90 = M.steps_to(history, 0.9), parameters = parts.model:count(),
+    seconds = (require("luv").hrtime() - started) * 1e-9 }
   if options.run then
     local folders = require "roper.folder"
-    folders.write(options.run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
     folders.write(options.run .. "/samples.json", core.json_encode(core.json_array(samples),
       { indent = 2 }) .. "\n")
+    folders.write(options.run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
   end
   result.history, result.samples, result.model, result.task = history, samples, parts.model,
     parts.task
@@ -238,9 +246,9 @@ function M.run(config, options)
 end
 
 --- The first step at which the accuracy on answers was at least `accuracy`.
--- @param history table[] entries with step and accuracy
--- @param accuracy number
--- @return integer? nil when it never was
+---@param history table[] entries with step and accuracy
+---@param accuracy number
+---@return integer? nil when it never was
 function M.steps_to(history, accuracy)
   for _, entry in ipairs(history) do
     if entry.accuracy and entry.accuracy >= accuracy then

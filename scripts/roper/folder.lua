@@ -4,7 +4,7 @@ local uv = require "luv"
 local M = {}
 
 --- Make a folder and those above it. A folder that is there is fine.
--- @param path string
+---@param path string
 function M.make(path)
   local so_far = path:sub(1, 1) == "/" and "/" or ""
   for part in path:gmatch "[^/]+" do
@@ -21,8 +21,8 @@ function M.make(path)
 end
 
 --- The first of path-1, path-2, ... that is not there yet.
--- @param path string
--- @return string
+---@param path string
+---@return string
 function M.fresh(path)
   local number = 1
   while uv.fs_stat(("%s-%d"):format(path, number)) do
@@ -32,8 +32,8 @@ function M.fresh(path)
 end
 
 --- Write a whole file at once: to a temporary name, then renamed.
--- @param path string
--- @param text string
+---@param path string
+---@param text string
 function M.write(path, text)
   local temporary = path .. ".tmp"
   local file = assert(io.open(temporary, "wb"))

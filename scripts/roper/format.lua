@@ -21,16 +21,16 @@ for word in ([[and break do else elseif end false for function goto if in local 
 end
 
 --- Is the value a tensor?
---- @param value any
---- @return boolean
+---@param value any
+---@return boolean
 function M.is_tensor(value)
   local metatable = debug.getmetatable(value)
   return metatable ~= nil and rawget(metatable, "__name") == "roper.tensor"
 end
 
 --- A tensor in a word, such as `float32 [2, 3]`.
---- @param tensor userdata
---- @return string
+---@param tensor userdata
+---@return string
 function M.summary(tensor)
   return ("%s [%s]"):format(tensor:dtype(), table.concat(tensor:shape(), ", "))
 end
@@ -208,9 +208,9 @@ end
 
 --- A tensor as text: `float32 [2, 3]` (and a common scale where the magnitudes
 --- need one), then the elements in aligned columns; a rank-0 tensor as a number.
---- @param tensor userdata
---- @param columns? integer the width to stay within, standard that of the terminal
---- @return string
+---@param tensor userdata
+---@param columns? integer the width to stay within, standard that of the terminal
+---@return string
 function M.tensor(tensor, columns)
   if tensor:rank() == 0 then
     return M.scalar(tensor:totable())
@@ -235,8 +235,8 @@ function M.tensor(tensor, columns)
 end
 
 --- The number that a rank-0 tensor holds, with five significant digits.
---- @param x number
---- @return string
+---@param x number
+---@return string
 function M.scalar(x)
   if x ~= x then
     return "nan"
@@ -360,9 +360,9 @@ end
 --- Any value as text: strings quoted, tables with sorted keys, nested tables to
 --- a depth, tables inside themselves as {cycle}; tensors whole, or by dtype and
 --- shape inside a table.
---- @param value any
---- @param columns? integer the width to stay within, standard that of the terminal
---- @return string
+---@param value any
+---@param columns? integer the width to stay within, standard that of the terminal
+---@return string
 function M.value(value, columns)
   columns = columns or terminal.columns(io.stdout)
   if M.is_tensor(value) then
@@ -372,8 +372,8 @@ function M.value(value, columns)
 end
 
 --- The results of an expression as text, one beside the other where each is one line.
---- @param results table as table.pack makes it
---- @return string
+---@param results table as table.pack makes it
+---@return string
 function M.results(results)
   local texts, separator = {}, "\t"
   for i = 1, results.n do

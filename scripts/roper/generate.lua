@@ -5,15 +5,19 @@ local options_of = require "roper.options"
 local M = {}
 
 --- One token id for each row of logits, drawn with a temperature; 0 takes the most likely.
--- @param logits tensor [batch, vocabulary]
--- @param temperature number from 0 on
--- @return tensor int32 [batch, 1]
+---@param logits tensor [batch, vocabulary]
+---@param temperature number from 0 on
+---@return tensor int32 [batch, 1]
 function M.sample(logits, temperature)
-  if temperature == 0 then
+  local largest = logits:max(2, true)
+  if (largest - largest):ne(0):sum():item() > 0 then
+    error("generate: expected finite logits; the model gives infinite ones or NaN", 0)
+  elseif temperature == 0 then
     return logits:argmax(2, true) - 1
   end
-  -- The first place where the running sum of probabilities passes a uniform draw.
-  local sums = (logits:to("float64") / temperature):softmax(2):cumsum(2)
+  -- The first place where the running sum of probabilities passes a uniform draw. Without the
+  -- largest logit, a temperature near 0 can not overflow.
+  local sums = ((logits - largest):to("float64") / temperature):softmax(2):cumsum(2)
   local draw = core.rand({ logits:size(1), 1 }, "float64") * sums:narrow(2, logits:size(2), 1)
   return sums:le(draw):sum(2, true):to("int32"):minimum(logits:size(2) - 1)
 end
@@ -47,12 +51,13 @@ local function full_forward(model, tokens, prompt_lengths, more)
 end
 
 --- Complete prompts.
--- @param model Transformer
--- @param prompts string[] of any lengths from 1 on
--- @param options table task: encodes and decodes; stop: a character that ends a completion (that of
---   the task by default, false for none); most = 256 new tokens; temperature = 1, 0 for greedy;
---   seed: of the draws (the generator goes on by default); cache = true: keep keys and values
--- @return string[] the completions, without their prompts, each to its stop sign included
+---@param model Transformer
+---@param prompts string[] of any lengths from 1 on
+---@param options table task: encodes and decodes; stop: a text that ends a completion (the stop
+---   sign of the task by default, false for none); most = 256 new tokens; temperature = 1, 0 for
+---   greedy; seed: of the draws (the generator goes on by default); cache = true: keep keys and
+---   values
+---@return string[] the completions, without their prompts, each to its stop sign included
 function M.generate(model, prompts, options)
   local o = options_of.check("generate", options, { task = "userdata", stop = "any?",
     most = { "size", 256 }, temperature = { "number", 1 }, seed = "integer?",
@@ -60,12 +65,18 @@ function M.generate(model, prompts, options)
   if o.temperature < 0 then
     error(("generate: temperature: expected a number from 0 on, got %g"):format(o.temperature), 2)
   end
-  if type(prompts) ~= "table" or #prompts == 0 then
-    error("generate: expected a list of prompts, got " .. tostring(prompts), 2)
+  if type(model) ~= "table" then
+    error("generate: expected a model, got " .. type(model), 2)
+  elseif type(prompts) ~= "table" or #prompts == 0 then
+    error("generate: expected a list of prompts, got "
+      .. (type(prompts) == "table" and "an empty one" or tostring(prompts)), 2)
   end
   local stop = o.stop
   if stop == nil then
     stop = o.task:stop()
+  elseif stop and (type(stop) ~= "string" or stop == "") then
+    error("generate: stop: expected a text, or false for none, got "
+      .. (stop == "" and '""' or tostring(stop)), 2)
   end
   local seed, counter = core.random_state()
   local was_training = model.is_training
@@ -96,15 +107,15 @@ function M.run(model, prompts, o, stop)
   local texts, open = {}, batch
   local done = {}
   for i = 1, batch do
-    texts[i] = {}
+    texts[i] = ""
   end
   for step = 1, o.most do
     local next_tokens = M.sample(logits:narrow(2, logits:size(2), 1):squeeze(2), o.temperature)
     local text = o.task:decode(next_tokens:view { -1 })
     for i = 1, batch do
       if not done[i] then
-        texts[i][step] = text:sub(i, i)
-        if texts[i][step] == stop then
+        texts[i] = texts[i] .. text:sub(i, i)
+        if stop and texts[i]:sub(-#stop) == stop then
           done[i] = true
           open = open - 1
         end
@@ -119,9 +130,6 @@ function M.run(model, prompts, o, stop)
       tokens = core.cat({ tokens, next_tokens }, 2)
       logits = full_forward(model, tokens, lengths, step)
     end
-  end
-  for i = 1, batch do
-    texts[i] = table.concat(texts[i])
   end
   return texts
 end

@@ -10,7 +10,7 @@ local ESCAPES <const> = { ["\\"] = "\\\\", ["\n"] = "\\n" }
 local UNESCAPES <const> = { ["\\\\"] = "\\", ["\\n"] = "\n" }
 
 --- The file of the REPL's history.
---- @return string? path below $XDG_STATE_HOME or ~/.local/state; nil without a home
+---@return string? path below $XDG_STATE_HOME or ~/.local/state; nil without a home
 function M.standard_path()
   local state, home = os.getenv "XDG_STATE_HOME", os.getenv "HOME"
   if not state or state == "" then
@@ -33,8 +33,8 @@ local function rewrite(path, entries)
 end
 
 --- The entries of the file, oldest first, none twice: the newest place counts.
---- @param path string
---- @return string[] entries empty where there is no such file
+---@param path string
+---@return string[] entries empty where there is no such file
 function M.load(path)
   local file = io.open(path)
   if not file then
@@ -63,8 +63,8 @@ function M.load(path)
 end
 
 --- Add an entry to the file; nothing happens where it cannot be written.
---- @param path string
---- @param entry string
+---@param path string
+---@param entry string
 function M.append(path, entry)
   local file = io.open(path, "a")
   if not file then

@@ -10,7 +10,7 @@ local function largest(x)
 end
 
 --- One identity: what it says, and a function of a dtype that returns its residual, relative to
--- the size of what is compared.
+--- the size of what is compared.
 local list = {
   { "R_a R_b = R_{a+b}", function(x, rope)
     return largest(rope:rotate(rope:rotate(x, 2.5), -7) - rope:rotate(x, -4.5)) / largest(x)
@@ -46,9 +46,9 @@ local list = {
 }
 
 --- The residual of each identity on standard normal tensors [2, 2, 48, 16].
--- @param seed integer? 1 by default
--- @return table[] {statement, float32, float64, holds}; `holds` when the residuals are within
---   rounding error: 1e-5 and 1e-13
+---@param seed integer? 1 by default
+---@return table[] {statement, float32, float64, holds}; `holds` when the residuals are within
+---   rounding error: 1e-5 and 1e-13
 function M.residuals(seed)
   local saved, counter = core.random_state()
   core.seed(seed or 1)

@@ -1,12 +1,9 @@
 --- roper: a workbench for rotary position encodings.
--- `require "roper"` gives one table: the functions of the C core (tensors, operations,
--- attention, tasks) and the Lua modules around them, each loaded when first used.
+--- `require "roper"` gives one table: the functions of the C core (tensors, operations,
+--- attention, tasks) and the Lua modules around them, each loaded when first used.
 local core = require "roper.core"
 
 local M = {}
-for name, value in pairs(core) do
-  M[name] = value
-end
 
 M.version = "0.1.0"
 
@@ -38,6 +35,12 @@ local functions = {
   load = { "roper.checkpoint", "load" },
   save = { "roper.checkpoint", "save" },
 }
+
+for name, value in pairs(core) do
+  if not functions[name] and M[name] == nil then
+    M[name] = value
+  end
+end
 
 setmetatable(M, {
   __index = function(_, name)

@@ -4,34 +4,34 @@ local core = require "roper.core"
 local M = {}
 
 --- Read a file of metrics. A torn last line, from a run that was killed, is ignored.
--- @param path string
--- @return table[] the objects, in order; empty where there is no file
+---@param path string
+---@return table[] the objects, in order; empty where there is no file
 function M.read(path)
   local list = {}
   local file = io.open(path, "rb")
   if not file then
     return list
   end
-  local text = file:read "a"
+  local text = assert(file:read "a")
   file:close()
   local number = 0
   for line, ending in text:gmatch "([^\n]*)(\n?)" do
     number = number + 1
     local ok, object = pcall(core.json_decode, line)
-    if ok and ending == "\n" then
+    if ok and type(object) == "table" and ending == "\n" then
       list[#list + 1] = object
     elseif ending == "\n" and line ~= "" then
-      error(("%s:%d: expected a JSON object: %s"):format(path, number, object), 0)
+      error(("%s:%d: expected a JSON object, got %s"):format(path, number, line), 0)
     end
   end
   return list
 end
 
 --- Open a file to append to. Lines after step `step`, from a run that went on past the checkpoint
--- it resumes from, are dropped first.
--- @param path string
--- @param step integer
--- @return table writer with `write(object)` and `close()`
+--- it resumes from, are dropped first.
+---@param path string
+---@param step integer
+---@return table writer with `write(object)` and `close()`
 function M.open(path, step)
   local kept = {}
   for _, object in ipairs(M.read(path)) do

@@ -1,8 +1,9 @@
 --- The parts of a transformer (Vaswani et al. 2017), in plain Lua over the core's operations.
---
--- A module is a table: its tensors that are parameters, its modules and its lists of modules are
--- found by walking its fields in the order of their names, so a field can be replaced by hand and
--- the model is still whole. Calling a module runs its forward pass.
+---
+--- A module is a table: its tensors that are parameters, its modules and its lists of modules are
+--- found by walking its fields in the order of their names, so a field can be replaced by hand and
+--- the model is still whole; what several fields share is found once. Calling a module runs its
+--- forward pass.
 local core = require "roper.core"
 local attention = require "roper.attention"
 local options_of = require "roper.options"
@@ -31,13 +32,19 @@ local function is_tensor(value)
   return getmetatable(value) == core.tensor_metatable
 end
 
+--- What a value is, for messages: the shape of a tensor, else its type.
+local function kind_of(value)
+  return is_tensor(value) and "[" .. table.concat(value:shape(), ", ") .. "]" or type(value)
+end
+
 local function is_module(value)
   local meta = type(value) == "table" and getmetatable(value)
   return meta and getmetatable(meta) == Module
 end
 
---- Call visit(path, value) for each tensor and module below, in the order of names.
-local function walk(fields, prefix, visit)
+--- Call visit(path, value) once for each tensor and module below, in the order of names.
+local function walk(fields, prefix, visit, seen)
+  seen = seen or { [fields] = true }
   local names = {}
   for name in pairs(fields) do
     names[#names + 1] = name
@@ -50,17 +57,19 @@ local function walk(fields, prefix, visit)
   end)
   for _, name in ipairs(names) do
     local value, path = fields[name], prefix .. tostring(name)
-    if is_tensor(value) then
+    local is_part = type(value) == "table" and (is_module(value) or getmetatable(value) == nil)
+    if (is_part or is_tensor(value)) and not seen[value] then
+      seen[value] = true
       visit(path, value)
-    elseif type(value) == "table" and (is_module(value) or getmetatable(value) == nil) then
-      visit(path, value)
-      walk(value, path .. ".", visit)
+      if is_part then
+        walk(value, path .. ".", visit, seen)
+      end
     end
   end
 end
 
 --- The parameters with their names, such as "layers.1.attention.key.weight", in a fixed order.
--- @return table[] {name =, tensor =} each
+---@return table[] {name =, tensor =} each
 function Module:named_parameters()
   local list = {}
   walk(self, "", function(path, value)
@@ -72,7 +81,7 @@ function Module:named_parameters()
 end
 
 --- The parameters, in the order of `named_parameters`.
--- @return tensor[]
+---@return tensor[]
 function Module:parameters()
   local list = {}
   for i, entry in ipairs(self:named_parameters()) do
@@ -82,7 +91,7 @@ function Module:parameters()
 end
 
 --- The number of trained numbers.
--- @return integer
+---@return integer
 function Module:count()
   local count = 0
   for _, tensor in ipairs(self:parameters()) do
@@ -99,8 +108,8 @@ function Module:zero_gradients()
 end
 
 --- Turn dropout on or off in this module and all below.
--- @param on boolean? true by default
--- @return the module
+---@param on boolean? true by default
+---@return the module
 function Module:training(on)
   local state = on ~= false
   self.is_training = state
@@ -113,7 +122,7 @@ function Module:training(on)
 end
 
 --- Write the parameters to a safetensors file, with the options a Transformer was made from.
--- @param path string
+---@param path string
 function Module:save(path)
   require("roper.checkpoint").save_model(path, self)
 end
@@ -126,8 +135,8 @@ end
 local Linear = class "Linear"
 
 --- y = x W^T + b. Weights start uniform in +-1/sqrt(inputs), the bias at 0.
--- @param options table inputs, outputs; bias = true
--- @return Linear with weight [outputs, inputs], bias [outputs]
+---@param options table inputs, outputs; bias = true
+---@return Linear with weight [outputs, inputs], bias [outputs]
 function M.Linear(options)
   local o = options_of.check("Linear", options, { inputs = "size", outputs = "size",
     bias = { "boolean", true } })
@@ -137,15 +146,16 @@ function M.Linear(options)
   return self
 end
 
-function Linear:forward(x)
-  return core.linear(x, self.weight, self.bias)
+--- x W^T + b, then ReLU where `activation` is "relu".
+function Linear:forward(x, activation)
+  return core.linear(x, self.weight, self.bias, activation)
 end
 
 local Embedding = class "Embedding"
 
 --- Rows of a table by token id, from 0. Starts standard normal.
--- @param options table count, features
--- @return Embedding with weight [count, features]
+---@param options table count, features
+---@return Embedding with weight [count, features]
 function M.Embedding(options)
   local o = options_of.check("Embedding", options, { count = "size", features = "size" })
   return setmetatable({ weight = core.randn { o.count, o.features }:parameter() }, Embedding)
@@ -158,8 +168,8 @@ end
 local LayerNorm = class "LayerNorm"
 
 --- Normalise the last axis to mean 0 and variance 1, then scale and shift (Ba et al. 2016).
--- @param options table features; epsilon = 1e-5
--- @return LayerNorm with gain [features] and bias [features]
+---@param options table features; epsilon = 1e-5
+---@return LayerNorm with gain [features] and bias [features]
 function M.LayerNorm(options)
   local o = options_of.check("LayerNorm", options, { features = "size",
     epsilon = { "number", 1e-5 } })
@@ -176,12 +186,12 @@ end
 local MultiHeadAttention = class "MultiHeadAttention"
 
 --- Causal self-attention in several heads, with a position scheme.
--- @param options table d_model, heads; position = "none": a scheme, its name or {type = name, ...};
---   dropout = 0 of the weights; causal = true
--- @return MultiHeadAttention with query, key, value and output, all Linear
+---@param options table d_model, heads; position = "none": a scheme, its name or {type = name, ...};
+---   dropout = 0 of the weights; causal = true
+---@return MultiHeadAttention with query, key, value and output, all Linear
 function M.MultiHeadAttention(options)
   local o = options_of.check("MultiHeadAttention", options, { d_model = "size", heads = "size",
-    position = { "any", "none" }, dropout = { "number", 0 }, causal = { "boolean", true } })
+    position = { "any", "none" }, dropout = { "probability", 0 }, causal = { "boolean", true } })
   if o.d_model % o.heads ~= 0 then
     error(("MultiHeadAttention: %d heads do not divide d_model %d"):format(o.heads, o.d_model), 2)
   end
@@ -200,10 +210,14 @@ function MultiHeadAttention:split(x)
   return x:view { batch, time, self.heads, features // self.heads }:transpose(2, 3)
 end
 
---- @param x tensor [batch, time, d_model]
--- @param cache table? what `Transformer:cache` made for this layer
--- @return tensor [batch, time, d_model]
+---@param x tensor [batch, time, d_model]
+---@param cache table? what `Transformer:cache` made for this layer
+---@return tensor [batch, time, d_model]
 function MultiHeadAttention:forward(x, cache)
+  local width = self.query.weight:size(2)
+  if not is_tensor(x) or x:rank() ~= 3 or x:size(3) ~= width then
+    error(("MultiHeadAttention: expected [batch, time, %d], got %s"):format(width, kind_of(x)), 2)
+  end
   local q, k, v = self:split(self.query(x)), self:split(self.key(x)), self:split(self.value(x))
   local o
   if cache then
@@ -218,11 +232,11 @@ end
 local FeedForward = class "FeedForward"
 
 --- Two Linear with an activation between.
--- @param options table d_model; d_ff = 4 d_model; activation = "relu" or "gelu"; dropout = 0
--- @return FeedForward with inner and outer, both Linear
+---@param options table d_model; d_ff = 4 d_model; activation = "relu" or "gelu"; dropout = 0
+---@return FeedForward with inner and outer, both Linear
 function M.FeedForward(options)
   local o = options_of.check("FeedForward", options, { d_model = "size", d_ff = "size?",
-    activation = { { "relu", "gelu" }, "relu" }, dropout = { "number", 0 } })
+    activation = { { "relu", "gelu" }, "relu" }, dropout = { "probability", 0 } })
   local d_ff = o.d_ff or 4 * o.d_model
   local self = setmetatable({ activation = o.activation, dropout = o.dropout,
     is_training = true }, FeedForward)
@@ -232,7 +246,8 @@ function M.FeedForward(options)
 end
 
 function FeedForward:forward(x)
-  local hidden = core[self.activation](self.inner(x))
+  local hidden = self.activation == "relu" and self.inner(x, "relu")
+    or core[self.activation](self.inner(x))
   if self.is_training and self.dropout > 0 then
     hidden = core.dropout(hidden, self.dropout)
   end
@@ -242,14 +257,14 @@ end
 local TransformerLayer = class "TransformerLayer"
 
 --- Attention and feed-forward, each with a residual connection and layer norm: before each
--- ("pre", x + f(norm(x))) or after ("post", norm(x + f(x)), as in Vaswani et al.).
--- @param options table d_model, heads; norm = "pre" or "post"; d_ff, activation, position, dropout
--- @return TransformerLayer
+--- ("pre", x + f(norm(x))) or after ("post", norm(x + f(x)), as in Vaswani et al.).
+---@param options table d_model, heads; norm = "pre" or "post"; d_ff, activation, position, dropout
+---@return TransformerLayer
 function M.TransformerLayer(options)
   local o = options_of.check("TransformerLayer", options, { d_model = "size", heads = "size",
     d_ff = "size?", norm = { { "pre", "post" }, "pre" },
     activation = { { "relu", "gelu" }, "relu" }, position = { "any", "none" },
-    dropout = { "number", 0 } })
+    dropout = { "probability", 0 } })
   local self = setmetatable({ norm = o.norm, dropout = o.dropout, is_training = true },
     TransformerLayer)
   self.attention = M.MultiHeadAttention { d_model = o.d_model, heads = o.heads,
@@ -279,22 +294,22 @@ end
 local Transformer = class "Transformer"
 
 --- A causal language model: embedding, layers, a last norm where norms come before, logits.
--- @param options table
---   vocabulary: number of tokens, or the list that `task:vocabulary()` gives
---   d_model = 128, layers = 3, heads = 4, d_ff = 4 d_model
---   norm = "pre" or "post"; activation = "relu" or "gelu"; dropout = 0
---   position = "roper": a scheme's name, {type = name, ...} or a scheme
--- @return Transformer with embedding, layers[i], norm (pre-norm only) and logits
+---@param options table
+---   vocabulary: number of tokens, or the list that `task:vocabulary()` gives
+---   d_model = 128, layers = 3, heads = 4, d_ff = 4 d_model
+---   norm = "pre" or "post"; activation = "relu" or "gelu"; dropout = 0
+---   position = "roper": a scheme's name, {type = name, ...} or a scheme
+---@return Transformer with embedding, layers[i], norm (pre-norm only) and logits
 function M.Transformer(options)
   local o = options_of.check("Transformer", options, { vocabulary = "any",
     d_model = { "size", 128 }, layers = { "size", 3 }, heads = { "size", 4 },
     d_ff = "size?", norm = { { "pre", "post" }, "pre" },
     activation = { { "relu", "gelu" }, "relu" }, position = { "any", "roper" },
-    dropout = { "number", 0 } })
+    dropout = { "probability", 0 } })
   local count = type(o.vocabulary) == "table" and #o.vocabulary or o.vocabulary
   if math.type(count) ~= "integer" or count < 1 then
     error("Transformer: vocabulary: expected the number of tokens or a list of them, got "
-      .. tostring(o.vocabulary), 2)
+      .. tostring(count), 2)
   end
   local self = setmetatable({ is_training = true }, Transformer)
   self.embedding = M.Embedding { count = count, features = o.d_model }
@@ -312,10 +327,15 @@ function M.Transformer(options)
 end
 
 --- Logits of the token after each.
--- @param tokens tensor int32 [batch, time], ids from 0
--- @param cache table? from `cache`; its keys and values then come before these tokens
--- @return tensor [batch, time, vocabulary]
+---@param tokens tensor int32 [batch, time], ids from 0
+---@param cache table? from `cache`; its keys and values then come before these tokens
+---@return tensor [batch, time, vocabulary]
 function Transformer:forward(tokens, cache)
+  if not is_tensor(tokens) or tokens:rank() ~= 2 then
+    error("Transformer: expected tokens [batch, time], got " .. kind_of(tokens), 2)
+  elseif cache and type(cache) ~= "table" then
+    error("Transformer: expected a cache as second argument, got " .. kind_of(cache), 2)
+  end
   local x = self.embedding(tokens)
   for i, layer in ipairs(self.layers) do
     x = layer(x, cache and cache:layer(i))
@@ -327,9 +347,9 @@ function Transformer:forward(tokens, cache)
 end
 
 --- Room for the keys and values of `length` tokens in `batch` rows.
--- @param options table batch, length; lengths: of the prompts, where they differ (rows are then
---   padded at the left, and what stands before a prompt is hidden)
--- @return cache
+---@param options table batch, length; lengths: of the prompts, where they differ (rows are then
+---   padded at the left, and what stands before a prompt is hidden)
+---@return cache
 function Transformer:cache(options)
   return require("roper.cache").new(self, options)
 end

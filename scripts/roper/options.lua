@@ -23,6 +23,9 @@ local function mismatch(kind, value)
   elseif kind == "number" then
     local finite = type(value) == "number" and value == value and math.abs(value) ~= math.huge
     return not finite and "a finite number" or nil
+  elseif kind == "probability" then
+    return not (type(value) == "number" and value >= 0 and value < 1)
+      and "a number from 0 to below 1" or nil
   elseif kind == "any" then
     return value == nil and "a value" or nil
   end
@@ -30,13 +33,13 @@ local function mismatch(kind, value)
 end
 
 --- Check an option table against what a function takes.
--- @param name string of the function, for messages
--- @param given table?
--- @param known table option to kind, if it is required; to kind and "?", if it may be absent; or to
---   {kind, default}. Kinds: "size" (integer from 1), "integer", "number" (finite), "any", a Lua
---   type, or a list of choices
--- @param level integer? of the stack to blame; 3 (the caller's caller) by default
--- @return table a new table with every option
+---@param name string of the function, for messages
+---@param given table?
+---@param known table option to kind, if it is required; to kind and "?", if it may be absent; or to
+---   {kind, default}. Kinds: "size" (integer from 1), "integer", "number" (finite),
+---   "probability" (below 1), "any", a Lua type, or a list of choices
+---@param level integer? of the stack to blame; 3 (the caller's caller) by default
+---@return table a new table with every option
 function M.check(name, given, known, level)
   level = level or 3
   if given ~= nil and type(given) ~= "table" then

@@ -7,7 +7,7 @@ local M = {}
 local COLOURS = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000" }
 
 --- Is gnuplot there?
--- @return boolean
+---@return boolean
 function M.available()
   if M.found == nil then
     M.found = os.execute "command -v gnuplot >/dev/null 2>&1" == true
@@ -66,10 +66,10 @@ local function run(text)
 end
 
 --- Lines through points.
--- @param options table title, x, y: texts; series: a list of {name =, {x, y}, ...} (colour, width,
---   dashed: how it is drawn; series of one name share a line of the legend); format = "svg" or
---   "text"; file: write there
--- @return string the plot
+---@param options table title, x, y: texts; series: a list of {name =, {x, y}, ...} (colour, width,
+---   dashed: how it is drawn; series of one name share a line of the legend); format = "svg" or
+---   "text"; file: write there
+---@return string the plot
 function M.line(options)
   local o = options_of.check("plot.line", options, { title = { "string", "" },
     x = { "string", "" }, y = { "string", "" }, series = "table",

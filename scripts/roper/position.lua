@@ -1,6 +1,7 @@
 --- Position schemes by name. A scheme is a function from options to an object that attention
--- takes as `position`. A new one is a line in `schemes`.
+--- takes as `position`. A new one is a line in `schemes`.
 local core = require "roper.core"
+local suggest = require "roper.suggest"
 
 local M = {}
 
@@ -17,26 +18,26 @@ local function with_defaults(options, defaults)
 end
 
 --- No rotation at all: the baseline without positions.
--- @param options table? dim (features of a head; any even number)
--- @return rotary
+---@param options table? dim (features of a head; any even number)
+---@return rotary
 function M.none(options)
   return core.rotary(with_defaults(options, { dim = 2, rotate = "" }))
 end
 
 --- Rotary position encoding: queries and keys turn by position times theta, so that scores depend
--- on relative position (RoFormer, Su et al. 2021, eq. 13-16).
--- @param options table dim: features of a head; base = 10000; pairing = "half" or "interleaved";
---   fraction = 1 of the features of queries and keys that turn; value_fraction = fraction, the same
---   for values and output; rotate = "qk", any subset of "qkvo"
--- @return rotary with methods rotate, unrotate, matrix, only, thetas, options
+--- on relative position (RoFormer, Su et al. 2021, eq. 13-16).
+---@param options table dim: features of a head; base = 10000; pairing = "half" or "interleaved";
+---   fraction = 1 of the features of queries and keys that turn; value_fraction = fraction, the
+---   same for values and output; rotate = "qk", any subset of "qkvo"
+---@return rotary with methods rotate, unrotate, matrix, only, thetas, options
 function M.rope(options)
   return core.rotary(with_defaults(options, { rotate = "qk" }))
 end
 
 --- RoPE with values turned too and the output turned back: what is carried is relative as well,
--- o_i = sum_j a_ij R_{j-i} v_j (the RoPER study, Harik and Jayasiri 2022).
--- @param options table as for `rope`; rotate = "qkvo"
--- @return rotary
+--- o_i = sum_j a_ij R_{j-i} v_j (the RoPER study, Harik and Jayasiri 2022).
+---@param options table as for `rope`; rotate = "qkvo"
+---@return rotary
 function M.roper(options)
   return core.rotary(with_defaults(options, { rotate = "qkvo" }))
 end
@@ -44,15 +45,15 @@ end
 local schemes = { "none", "rope", "roper" }
 
 --- The names of all schemes.
--- @return string[]
+---@return string[]
 function M.list()
   return table.move(schemes, 1, #schemes, 1, {})
 end
 
 --- A scheme from a name, from an options table with a field `type`, or as it is.
--- @param position string|table|userdata|nil
--- @param dim integer features of a head
--- @return userdata? the scheme; nil for nil and "none"
+---@param position string|table|userdata|nil
+---@param dim integer features of a head
+---@return userdata? the scheme; nil for nil and "none"
 function M.resolve(position, dim)
   if position == nil or position == "none" or type(position) == "userdata" then
     return type(position) == "userdata" and position or nil
@@ -66,8 +67,8 @@ function M.resolve(position, dim)
       return M[name](rest)
     end
   end
-  error(("position: expected one of %s, got %s"):format(table.concat(schemes, ", "),
-    tostring(name)), 0)
+  error(("position: expected one of %s, got %s%s"):format(table.concat(schemes, ", "),
+    tostring(name), suggest.hint(tostring(name), schemes)), 0)
 end
 
 --- Where feature i of one pairing stands in the other: both turn the same pairs, in other places.
@@ -87,13 +88,13 @@ local function pairing_order(rotated, from, to)
 end
 
 --- Reorder the features of weights trained with one pairing for the other. Apply it to the rows of
--- the query and key projections; for RoPER also to the rows of the value projection and, with
--- axis 2, to the columns of the output projection.
--- @param weights tensor [heads * dim, in] (or [out, heads * dim] with axis 2), or [heads * dim]
--- @param from string "half" or "interleaved"
--- @param to string the other
--- @param options table? heads = 1; rotated = all features of a head; axis = 1
--- @return tensor of the same shape
+--- the query and key projections; for RoPER also to the rows of the value projection and, with
+--- axis 2, to the columns of the output projection.
+---@param weights tensor [heads * dim, in] (or [out, heads * dim] with axis 2), or [heads * dim]
+---@param from string "half" or "interleaved"
+---@param to string the other
+---@param options table? heads = 1; rotated = all features of a head; axis = 1
+---@return tensor of the same shape
 function M.convert_pairing(weights, from, to, options)
   options = options or {}
   for name in pairs(options) do

@@ -7,8 +7,8 @@ local Progress = {}
 Progress.__index = Progress
 
 --- Seconds as people say them: 42s, 3m10s, 2h05m.
--- @param seconds number
--- @return string
+---@param seconds number
+---@return string
 function M.duration(seconds)
   local whole = math.floor(seconds + 0.5)
   if whole < 60 then
@@ -35,16 +35,16 @@ local function bar(fraction, width)
   return ("█"):rep(full) .. ("░"):rep(width - full)
 end
 
---- @param options table name, steps, start: step it begins at, floor: lowest mean loss that is
---   possible, tokens: predicted a step
--- @return Progress with update and finish
+---@param options table name, steps, start: step it begins at, floor: lowest mean loss that is
+---   possible, tokens: predicted a step
+---@return Progress with update and finish
 function M.new(options)
   return setmetatable({ options = options, line = terminal.progress(), smooth = nil }, Progress)
 end
 
---- @param step integer steps that are done
--- @param loss number of this step; a running mean is shown
--- @param speed number steps a second
+---@param step integer steps that are done
+---@param loss number of this step; a running mean is shown
+---@param speed number steps a second
 function Progress:update(step, loss, speed)
   local o = self.options
   self.smooth = self.smooth and 0.95 * self.smooth + 0.05 * loss or loss

@@ -14,8 +14,8 @@ local Plain = {}
 Plain.__index = Plain
 
 --- Read a line.
---- @param prompt string
---- @return string|table|nil line INTERRUPTED after Ctrl-C, nil at the end
+---@param prompt string
+---@return string|table|nil line INTERRUPTED after Ctrl-C, nil at the end
 function Plain:read(prompt)
   self.output:write(prompt)
   self.output:flush()
@@ -44,7 +44,7 @@ function Editing:read(prompt)
 end
 
 --- Add an entry, of one or several lines, to the history.
---- @param entry string
+---@param entry string
 function Editing:remember(entry)
   if entry ~= self.newest and entry:find "%S" then
     self.newest = entry
@@ -71,7 +71,7 @@ local function completions(text, from, to)
 end
 
 --- A reader of the terminal with the methods `read` and `remember`.
---- @return table reader
+---@return table reader
 function M.new()
   local found, library = pcall(require, "readline")
   if not found then

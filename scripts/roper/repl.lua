@@ -51,6 +51,7 @@ function M.run()
   run_start_file()
   local rest, entry -- what is not complete yet, and all lines since the last prompt
   while not current.is_over do
+    io.stdout:flush() -- a line that does not end yet
     local line = lines:read(rest and MORE_PROMPT or PROMPT)
     if line == nil then
       break

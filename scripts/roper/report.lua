@@ -16,8 +16,8 @@ pre { overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 ]]
 
 --- Text for HTML.
--- @param text any
--- @return string
+---@param text any
+---@return string
 function M.escape(text)
   return (tostring(text):gsub("[&<>\"']", { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;",
     ['"'] = "&quot;", ["'"] = "&#39;" }))
@@ -54,9 +54,9 @@ local function inline(svg)
 end
 
 --- Write the report of a study.
--- @param path string
--- @param study table title; identities, rows: tables as lists of rows; results: of the runs;
---   pictures: options for `plot.line`
+---@param path string
+---@param study table title; identities, rows: tables as lists of rows; results: of the runs;
+---   pictures: options for `plot.line`
 function M.write(path, study)
   local parts = {
     "<!doctype html>", '<html lang="en"><head><meta charset="utf-8">',

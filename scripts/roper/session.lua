@@ -13,8 +13,8 @@ local Session = {}
 Session.__index = Session
 
 --- A session over globals as they are now; `who` lists those that come later.
---- @param globals table
---- @return table session with the methods `feed` and `run`
+---@param globals table
+---@return table session with the methods `feed` and `run`
 function M.new(globals)
   local known = { _ = true }
   for name in next, globals do
@@ -23,19 +23,34 @@ function M.new(globals)
   return setmetatable({ globals = globals, known = known, is_over = false }, Session)
 end
 
+-- Run a function and tell what went wrong. `place` is a pattern for the start of
+-- messages that is not worth telling.
+local function attempt(place, action, ...)
+  local ok, failure = chunk.call(action, ...)
+  if ok then
+    return true
+  elseif failure.interrupted then
+    io.stdout:flush()
+    io.stderr:write "\ninterrupted\n" -- after the ^C that the terminal shows
+  else
+    terminal.report("error", failure.message:gsub(place, "") .. chunk.trace(failure))
+  end
+  return false
+end
+
 --- Run Lua code. The values of an expression are shown, but for a `;` at its end,
 --- and the first is kept as `_`.
---- @param source string
---- @return boolean ok
+---@param source string
+---@return boolean ok
 function Session:run(source)
-  local own_line = source:find "\n" and "^$" or "^" .. NAME .. ":%d+: "
+  local place = source:find "\n" and "^$" or "^" .. NAME .. ":%d+: " -- of one line, nothing new
   local action, _, message = chunk.compile(source, NAME, self.globals)
   if not action then
-    terminal.report("error", (message:gsub(own_line, "")))
+    terminal.report("error", (message:gsub(place, "")))
     return false
   end
   local is_muted = source:find ";%s*$" ~= nil
-  local ok, failure = chunk.call(function()
+  return attempt(place, function()
     local results = table.pack(action())
     if results[1] ~= nil then
       self.globals._ = results[1]
@@ -44,12 +59,6 @@ function Session:run(source)
       io.stdout:write(format.results(results), "\n")
     end
   end)
-  if not ok and failure.interrupted then
-    io.stderr:write "\ninterrupted\n" -- after the ^C that the terminal shows
-  elseif not ok then
-    terminal.report("error", failure.message:gsub(own_line, "") .. chunk.trace(failure))
-  end
-  return ok
 end
 
 -- Does a line go on with the statement before it? No statement starts like this.
@@ -108,8 +117,8 @@ local function joined(parts, open, globals)
 end
 
 --- Take lines in: what is complete is carried out, up to the first error.
---- @param text string one line or several
---- @return string? rest what is not complete yet: give it back with more lines after it
+---@param text string one line or several
+---@return string? rest what is not complete yet: give it back with more lines after it
 function Session:feed(text)
   local parts, open = split(text, self.globals)
   local whole, kind = joined(parts, open, self.globals)
@@ -120,7 +129,7 @@ function Session:feed(text)
   end
   for _, part in ipairs(parts) do
     if part.kind == "command" then
-      commands.find(part.source, self.globals)(self)
+      attempt("^$", commands.find(part.source, self.globals), self)
     elseif not self:run(part.source) then
       return nil
     end

@@ -7,9 +7,9 @@ local options_of = require "roper.options"
 local M = {}
 
 --- Mean and standard error; the latter is nil for a single number.
--- @param numbers number[]
--- @return number? mean nil of none
--- @return number? standard error of the mean
+---@param numbers number[]
+---@return number? mean nil of none
+---@return number? standard error of the mean
 function M.mean(numbers)
   local sum, squares, n = 0, 0, #numbers
   if n == 0 then
@@ -26,7 +26,7 @@ function M.mean(numbers)
 end
 
 --- A finished run's result and history from its folder; nil when there is none of this
--- configuration.
+--- configuration.
 local function finished(run, config)
   local file = io.open(run .. "/result.json", "rb")
   if not file then
@@ -34,11 +34,8 @@ local function finished(run, config)
   end
   local result = core.json_decode(file:read "a")
   file:close()
-  local settings = assert(io.open(run .. "/config.json", "rb"))
-  local whole = core.json_decode(settings:read "a")
-  settings:close()
   for name, value in pairs(config) do
-    if whole.config[name] ~= value then
+    if result.config[name] ~= value then
       return nil
     end
   end
@@ -100,9 +97,9 @@ local function with_error(numbers, form)
 end
 
 --- The table of the study: a row a method.
--- @param results table[] with method, solved, problems, loss, floor, steps_to_90
--- @param methods string[]
--- @return string[][] the head, then the rows
+---@param results table[] with method, solved, problems, loss, floor, steps_to_90
+---@param methods string[]
+---@return string[][] the head, then the rows
 function M.table(results, methods)
   local rows = { { "method", "correct of " .. results[1].problems, "loss", "floor",
     "steps to 90 %", "runs" } }
@@ -121,8 +118,8 @@ function M.table(results, methods)
 end
 
 --- Rows as aligned text.
--- @param rows string[][]
--- @return string
+---@param rows string[][]
+---@return string
 function M.align(rows)
   local widths = {}
   for _, row in ipairs(rows) do
@@ -169,6 +166,30 @@ local function curves(results, methods, name)
   return series
 end
 
+--- The mean over the runs of each method, for where a legend of two marks must do.
+local function mean_curves(series)
+  local means, by_name = {}, {}
+  for _, line in ipairs(series) do
+    local mean = by_name[line.name]
+    if not mean then
+      mean = { name = line.name, runs = 0 }
+      by_name[line.name] = mean
+      means[#means + 1] = mean
+    end
+    mean.runs = mean.runs + 1
+    for i, point in ipairs(line) do
+      local sum = mean[i] or { point[1], 0 }
+      mean[i] = { point[1], sum[2] + point[2] }
+    end
+  end
+  for _, mean in ipairs(means) do
+    for i, sum in ipairs(mean) do
+      mean[i] = { sum[1], sum[2] / mean.runs }
+    end
+  end
+  return means
+end
+
 --- The two pictures: accuracy on answers, and loss with its floor.
 local function plots(results, methods)
   local plot = require "roper.plot"
@@ -184,15 +205,20 @@ local function plots(results, methods)
 end
 
 --- Run the study in small.
--- @param options table? experiment = "substring_index", preset = "mini", methods = {"rope",
---   "roper"}, seeds = 3, folder = "runs/study", fields: others of the experiment, progress as for
---   `train`
--- @return table identities, results, rows, page: path of the report
+---@param options table? experiment = "substring_index", preset = "mini", methods = {"rope",
+---   "roper"}, seeds = 3, folder = "runs/study", fields: others of the experiment, progress as for
+---   `train`
+---@return table identities, results, rows, page: path of the report
 function M.run(options)
   local o = options_of.check("study", options, { experiment = { "string", "substring_index" },
     preset = { "string", "mini" }, methods = { "table", { "rope", "roper" } },
     seeds = { "size", 3 }, folder = { "string", "runs/study" }, fields = { "table", {} },
     progress = "any?" })
+  if #o.methods == 0 then
+    error("study: methods: expected a list of position schemes, got an empty one", 2)
+  elseif o.fields.position or o.fields.seed then
+    error("study: fields: position and seed are set by methods and seeds", 2)
+  end
   local function say(text)
     io.stdout:write(text, "\n")
     io.stdout:flush()
@@ -214,9 +240,8 @@ function M.run(options)
   say("\n" .. M.align(rows) .. "\n")
   local pictures, drawable = plots(results, o.methods)
   if drawable then
-    pictures[1].format = "text"
-    say(require("roper.plot").line(pictures[1]))
-    pictures[1].format = nil
+    say(require("roper.plot").line { title = "Accuracy on answer tokens, mean of the runs",
+      x = "step", y = "accuracy", series = mean_curves(pictures[1].series), format = "text" })
   end
   local page = o.folder .. "/report.html"
   require("roper.report").write(page, {

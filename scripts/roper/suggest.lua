@@ -23,9 +23,9 @@ end
 
 --- The name that `name` was probably meant to be: at most one edit away, or one
 --- for every three letters; the first of the alphabet among equals.
---- @param name string
---- @param names string[]
---- @return string? nearest nil where none is near
+---@param name string
+---@param names string[]
+---@return string? nearest nil where none is near
 function M.nearest(name, names)
   local nearest, fewest = nil, math.max(1, #name // 3) + 1
   for _, candidate in ipairs(names) do
@@ -38,9 +38,9 @@ function M.nearest(name, names)
 end
 
 --- The end of a message about an unknown name.
---- @param name string
---- @param names string[]
---- @return string hint such as `; did you mean "rope"?`, "" where no name is near
+---@param name string
+---@param names string[]
+---@return string hint such as `; did you mean "rope"?`, "" where no name is near
 function M.hint(name, names)
   local nearest = M.nearest(name, names)
   return nearest and ('; did you mean "%s"?'):format(nearest) or ""

@@ -14,22 +14,22 @@ local function width(stream)
 end
 
 --- Is the stream connected to a terminal?
---- @param stream file*
---- @return boolean
+---@param stream file*
+---@return boolean
 function M.is_terminal(stream)
   return width(stream) ~= nil
 end
 
 --- The width to fit output to.
---- @param stream file*
---- @return integer columns 80 where there is no terminal
+---@param stream file*
+---@return integer columns 80 where there is no terminal
 function M.columns(stream)
   return width(stream) or 80
 end
 
 --- Is there a terminal behind the stream that understands control sequences?
---- @param stream file*
---- @return boolean
+---@param stream file*
+---@return boolean
 function M.is_capable(stream)
   local name = os.getenv "TERM"
   return M.is_terminal(stream) and name ~= nil and name ~= "" and name ~= "dumb"
@@ -37,10 +37,10 @@ end
 
 --- The text in a style, unchanged where the stream is no terminal, the terminal
 --- is a dumb one, or the environment sets NO_COLOR.
---- @param stream file* where it will be written
---- @param style "bold"|"dim"|"red"|"green"|"yellow"|"cyan"
---- @param text string
---- @return string
+---@param stream file* where it will be written
+---@param style "bold"|"dim"|"red"|"green"|"yellow"|"cyan"
+---@param text string
+---@return string
 function M.styled(stream, style, text)
   local refused = os.getenv "NO_COLOR"
   if not M.is_capable(stream) or (refused and refused ~= "") then
@@ -50,8 +50,8 @@ function M.styled(stream, style, text)
 end
 
 --- Write an error message to standard error, after what standard output holds.
---- @param head string who or what reports, coloured
---- @param message string
+---@param head string who or what reports, coloured
+---@param message string
 function M.report(head, message)
   io.stdout:flush()
   io.stderr:write(M.styled(io.stderr, "red", head .. ":"), " ", message, "\n")
@@ -71,9 +71,9 @@ Progress.__index = Progress
 
 --- A line that tells how far a long job is. On a terminal it rewrites itself,
 --- cut to the width; elsewhere a line is printed at first and then now and then.
---- @param options? {stream?: file*, every?: number, clock?: fun(): number}
+---@param options? {stream?: file*, every?: number, clock?: fun(): number}
 ---   stream: io.stderr; every: seconds between printed lines, 30; clock: os.time
---- @return table progress with the methods `update` and `finish`
+---@return table progress with the methods `update` and `finish`
 function M.progress(options)
   options = options or {}
   local stream = options.stream or io.stderr
@@ -89,7 +89,7 @@ function M.progress(options)
 end
 
 --- Show a new state of the job.
---- @param text string one line
+---@param text string one line
 function Progress:update(text)
   if self.rewrites then
     if text ~= self.shown then

@@ -1,5 +1,5 @@
 --- The training loop: batches of a task, cross-entropy of the next token, an optimizer; with
--- metrics, evaluation and checkpoints in a folder, from which it goes on bit for bit.
+--- metrics, evaluation and checkpoints in a folder, from which it goes on bit for bit.
 local core = require "roper.core"
 local options_of = require "roper.options"
 
@@ -10,9 +10,9 @@ local function seconds()
 end
 
 --- The loss of a model on a batch: mean cross-entropy, in nats, of tokens 2..T given those before.
--- @param model Transformer
--- @param tokens tensor int32 [batch, T]
--- @return tensor scalar
+---@param model Transformer
+---@param tokens tensor int32 [batch, T]
+---@return tensor scalar
 function M.loss(model, tokens)
   local last = tokens:size(2) - 1
   return core.cross_entropy(model(tokens:narrow(2, 1, last)), tokens:narrow(2, 2, last))
@@ -25,7 +25,7 @@ local function check(options)
     run = "string?", config = "table?", resume = { "boolean", false },
     log_every = { "size", 10 }, evaluate_every = "size?", evaluate = "function?",
     checkpoint_every = "size?", progress = "any?", name = { "string", "training" },
-  })
+  }, 4)
   if o.evaluate and not o.evaluate_every then
     error("train: evaluate needs evaluate_every, a number of steps", 3)
   end
@@ -37,39 +37,61 @@ local function identity(o)
   if o.config then
     return o.config
   end
-  local task = o.task:options()
+  local task, optimizer = o.task:options(), { name = o.optimizer.name }
   task.name = o.task:name()
-  return { batch = o.batch, task = task, parameters = o.model:count() }
+  for name, value in pairs(o.optimizer.options or {}) do
+    if type(value) ~= "function" then
+      optimizer[name] = value
+    end
+  end
+  return { batch = o.batch, task = task, optimizer = optimizer,
+    model = require("roper.checkpoint").options(o.model), parameters = o.model:count() }
+end
+
+--- Make the folder of a run, or go on with it: load its checkpoint, write what the run is, open its
+--- metrics. A folder whose checkpoint is refused stays as it was.
+local function open(o, state)
+  local folders = require "roper.folder"
+  folders.make(o.run)
+  local checkpoint = o.run .. "/checkpoint.safetensors"
+  if require("luv").fs_stat(checkpoint) then
+    if not o.resume then
+      error(("train: %s has a checkpoint; resume it (resume = true) or choose another folder")
+        :format(o.run), 3)
+    end
+    require("roper.checkpoint").load_training(checkpoint, state)
+  end
+  local config = { steps = o.steps }
+  for name, value in pairs(state.config) do
+    config[name] = value
+  end
+  folders.write(o.run .. "/config.json", core.json_encode({ config = config,
+    version = require("roper").version, machine = core.machine() }, { indent = 2 }) .. "\n")
+  return checkpoint, require("roper.metrics").open(o.run .. "/metrics.jsonl", state.step)
 end
 
 --- Train a model on a task.
--- @param options table
---   model, task, optimizer: what to train, on what, how
---   steps: to train up to, batch = 32 rows each
---   run: a folder for metrics.jsonl and checkpoint.safetensors (made if missing)
---   config: what the run is, a table that JSON can hold; a checkpoint of another is refused
---   resume = false: go on from the folder's checkpoint, bit for bit, if there is one
---   log_every = 10 steps, checkpoint_every = at the end only
---   evaluate: a function of (model, step) that returns a table of numbers, every evaluate_every
---   progress: an object with update(step, facts) and finish(); false for none; a line on the
---     terminal by default
--- @return table step, loss (mean over the last log_every steps), history of {step, loss, ...}
+---@param options table
+---   model, task, optimizer: what to train, on what, how
+---   steps: to train up to, batch = 32 rows each
+---   run: a folder for config.json, metrics.jsonl and checkpoint.safetensors (made if missing)
+---   config: what the run is, a table that JSON can hold (the options of model, task and optimizer
+---     by default); a checkpoint of another is refused
+---   resume = false: go on from the folder's checkpoint, bit for bit, if there is one
+---   log_every = 10 steps, checkpoint_every = at the end only
+---   evaluate: a function of (model, step) that returns a table of numbers for the metrics, every
+---     evaluate_every steps
+---   progress: an object with update(step, facts) and finish(); false for none; a line on the
+---     terminal by default
+---@return table step; history of this call, {step, loss (mean since the entry before), ...} each;
+---   loss of the last of these, nil where nothing was left to do
 function M.train(options)
   local o = check(options)
   local state = { model = o.model, optimizer = o.optimizer, task = o.task, config = identity(o),
-    step = 0 }
+    steps = o.steps, step = 0, sum = 0, count = 0 }
   local checkpoint, metrics
   if o.run then
-    require("roper.folder").make(o.run)
-    checkpoint = o.run .. "/checkpoint.safetensors"
-    if require("luv").fs_stat(checkpoint) then
-      if not o.resume then
-        error(("train: %s has a checkpoint; resume it (resume = true) or choose another folder")
-          :format(o.run), 2)
-      end
-      state.step = require("roper.checkpoint").load_training(checkpoint, state).step
-    end
-    metrics = require("roper.metrics").open(o.run .. "/metrics.jsonl", state.step)
+    checkpoint, metrics = open(o, state)
   end
   local progress = o.progress
   if progress == nil then
@@ -89,11 +111,31 @@ function M.train(options)
   return result
 end
 
+--- An entry of the metrics for the step that was done, with what `evaluate` finds where it is due.
+local function measure(o, state, is_last)
+  local entry = { step = state.step, loss = state.sum / state.count }
+  state.sum, state.count = 0, 0
+  if o.evaluate and (is_last or state.step % o.evaluate_every == 0) then
+    local found = o.evaluate(o.model, state.step)
+    if type(found) ~= "table" then
+      error("train: evaluate: expected a function that returns a table, got " .. type(found), 0)
+    end
+    for name, number in pairs(found) do
+      if entry[name] then
+        error(("train: evaluate: expected names other than step and loss, got %s"):format(name), 0)
+      end
+      entry[name] = number
+    end
+    o.model:training(true)
+  end
+  return entry
+end
+
 --- The loop of `train`.
 function M.run(o, state, checkpoint, metrics, progress)
   local model = o.model
   local parameters = model:parameters()
-  local history, sum, count = {}, 0, 0
+  local history = {}
   local start, started = state.step, seconds()
   model:training(true)
   while state.step < o.steps do
@@ -107,20 +149,11 @@ function M.run(o, state, checkpoint, metrics, progress)
     loss:backward()
     o.optimizer:step(parameters)
     state.step = state.step + 1
-    sum, count = sum + value, count + 1
-    local entry
-    if state.step % o.log_every == 0 or state.step == o.steps then
-      entry = { step = state.step, loss = sum / count }
-      sum, count = 0, 0
-    end
-    if o.evaluate and (state.step % o.evaluate_every == 0 or state.step == o.steps) then
-      entry = entry or { step = state.step, loss = value }
-      for name, number in pairs(o.evaluate(model, state.step)) do
-        entry[name] = number
-      end
-      model:training(true)
-    end
-    if entry then
+    state.sum, state.count = state.sum + value, state.count + 1
+    local is_last = state.step == o.steps
+    if is_last or state.step % o.log_every == 0
+      or (o.evaluate and state.step % o.evaluate_every == 0) then
+      local entry = measure(o, state, is_last)
       entry.seconds = seconds() - started
       history[#history + 1] = entry
       if metrics then
@@ -131,7 +164,7 @@ function M.run(o, state, checkpoint, metrics, progress)
       progress:update(state.step, value, (state.step - start) / (seconds() - started))
     end
     local due = o.checkpoint_every and state.step % o.checkpoint_every == 0
-    if checkpoint and (due or state.step == o.steps) then
+    if checkpoint and (due or is_last) then
       require("roper.checkpoint").save_training(checkpoint, state)
     end
   end

@@ -57,11 +57,18 @@ static RpStatus where(const RpLoop *loop, void *const *data)
   return rp_loop_run(loop, where_row, NULL, data, sizes);
 }
 
+typedef struct ConvertContext {
+  RpDtype to;
+  atomic_bool *overflow;
+} ConvertContext;
+
 static void convert_row(const void *context, int64_t n, void *const *data, const int64_t *strides)
 {
+  const ConvertContext *c = context;
   const REAL *x = data[0];
   const int64_t sx = strides[0], sy = strides[1];
-  switch (*(const RpDtype *)context) {
+  bool fits = true;
+  switch (c->to) {
   case RP_FLOAT32:
     for (int64_t i = 0; i < n; i++)
       ((float *)data[1])[i * sy] = (float)x[i * sx];
@@ -71,15 +78,24 @@ static void convert_row(const void *context, int64_t n, void *const *data, const
       ((double *)data[1])[i * sy] = (double)x[i * sx];
     break;
   default:
-    for (int64_t i = 0; i < n; i++)
-      ((int32_t *)data[1])[i * sy] = (int32_t)x[i * sx];
+    for (int64_t i = 0; i < n; i++) {
+      const double value = (double)x[i * sx];
+      const bool holds = value > -2147483649.0 && value < 2147483648.0; /* once truncated */
+      ((int32_t *)data[1])[i * sy] = holds ? (int32_t)value : 0;
+      fits &= holds;
+    }
   }
+  if (!fits)
+    atomic_store(c->overflow, true);
 }
 
 static RpStatus convert(RpDtype to, const RpLoop *loop, void *const *data)
 {
   const size_t sizes[] = {sizeof(REAL), rp_dtype_size(to)};
-  return rp_loop_run(loop, convert_row, &to, data, sizes);
+  atomic_bool overflow = false;
+  const ConvertContext context = {to, &overflow};
+  RpStatus status = rp_loop_run(loop, convert_row, &context, data, sizes);
+  return status == RP_OK && overflow ? RP_BAD_ARGUMENT : status;
 }
 
 /* y[inner] = sum or mean over x[n, inner] */

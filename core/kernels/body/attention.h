@@ -197,9 +197,17 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
   unpack_rows(&a->rotate_value, b, 0, keys, dv, dvalue, in[7]);
 }
 
+/* Of the two products of the forward, which bound every single product of the backward too. */
+static double attention_flops(const RpAttention *a)
+{
+  return 2.0 * (double)(a->batch * a->heads * a->queries) * (double)a->keys *
+         (double)(a->features + a->value_features);
+}
+
 /*
-** One scratch a thread. The regions below are always of all threads, also for
-** a single unit: outside a parallel region OpenBLAS would thread by itself.
+** One scratch a thread. Unless all is small, the regions below are of all
+** threads, also for a single unit: outside a parallel region OpenBLAS would
+** thread by itself.
 */
 static REAL *attention_scratch(int64_t elements)
 {
@@ -214,7 +222,7 @@ static RpStatus attention(const RpAttention *a, const RpHeads *q, const RpHeads 
   REAL *scratch = attention_scratch(elements);
   if (scratch == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (!is_small(a->queries, attention_flops(a)))
   for (int64_t unit = 0; unit < a->batch * a->heads; unit++)
     attention_unit(a, unit, q, k, v, o, lse, scratch + (int64_t)omp_get_thread_num() * elements);
   rp_free(scratch);
@@ -228,7 +236,7 @@ static RpStatus attention_weights(const RpAttention *a, const RpHeads *q, const 
   REAL *scratch = attention_scratch(elements);
   if (scratch == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (!is_small(a->queries, attention_flops(a)))
   for (int64_t unit = 0; unit < a->batch * a->heads; unit++)
     weights_unit(a, unit, q, k, weights, scratch + (int64_t)omp_get_thread_num() * elements);
   rp_free(scratch);
@@ -246,7 +254,7 @@ static RpStatus attention_gradient(const RpAttention *a, const RpHeads *q, const
   REAL *scratch = attention_scratch(elements);
   if (scratch == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (!is_small(a->queries, attention_flops(a)))
   for (int64_t unit = 0; unit < a->batch * a->heads; unit++)
     gradient_unit(a, unit, heads, lse, scratch + (int64_t)omp_get_thread_num() * elements);
   rp_free(scratch);

@@ -16,6 +16,16 @@ static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, in
                (int)lda, b, (int)ldb, (REAL)beta, c, (int)ldc);
 }
 
+/*
+** Is this much work on products of m rows best done by the calling thread? Then
+** it may be done outside a parallel region too: OpenBLAS does not thread below
+** these sizes.
+*/
+static bool is_small(int64_t m, double flops)
+{
+  return flops <= (m == 1 ? 2.0 * 9216 : 2.0 * 64 * 64 * 64);
+}
+
 /* The part of the product in rows [m0, m1) and columns [n0, n1) of C. */
 static void gemm_part(const RpGemm *g, int64_t m0, int64_t m1, int64_t n0, int64_t n1,
                       const REAL *a, const REAL *b, REAL *c)
@@ -33,9 +43,7 @@ static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, con
   const REAL *a = a_data, *b = b_data;
   REAL *c = c_data;
   const double flops = 2.0 * (double)g->m * (double)g->n * (double)g->k;
-  /* Below these sizes OpenBLAS does not thread, and nothing would be gained. */
-  const double small = g->m == 1 ? 2.0 * 9216 : 2.0 * 64 * 64 * 64;
-  if (flops * (double)count <= small) {
+  if (is_small(g->m, flops * (double)count)) {
     for (int64_t p = 0; p < count; p++)
       gemm_part(g, 0, g->m, 0, g->n, a + offsets[3 * p], b + offsets[3 * p + 1],
                 c + offsets[3 * p + 2]);
@@ -57,17 +65,6 @@ static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, con
     gemm_part(g, by_rows ? from : 0, by_rows ? to : g->m, by_rows ? 0 : from, by_rows ? g->n : to,
               a + offsets[3 * p], b + offsets[3 * p + 1], c + offsets[3 * p + 2]);
   }
-  return rp_interrupt_status();
-}
-
-static RpStatus add_rows(int64_t rows, int64_t n, const void *bias, void *y)
-{
-  if (bias == NULL)
-    return RP_OK;
-#pragma omp parallel for schedule(static) if (rows * n > 1 << 15)
-  for (int64_t r = 0; r < rows; r++)
-    for (int64_t i = 0; i < n; i++)
-      ((REAL *)y)[r * n + i] += ((const REAL *)bias)[i];
   return rp_interrupt_status();
 }
 

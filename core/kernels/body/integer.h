@@ -73,9 +73,7 @@ static RpStatus run(int op, RpRow row, const RpLoop *loop, void *const *data)
   atomic_bool overflow = false;
   const IntegerContext context = {op, &overflow};
   RpStatus status = rp_loop_run(loop, row, &context, data, sizes);
-  if (status == RP_OK && overflow)
-    return rp_fail(RP_BAD_ARGUMENT, "int32 overflow: the result does not fit 32 bits");
-  return status;
+  return status == RP_OK && overflow ? RP_BAD_ARGUMENT : status;
 }
 
 static RpStatus unary(RpUnary op, const RpLoop *loop, void *const *data)

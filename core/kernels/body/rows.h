@@ -5,20 +5,14 @@
 #include "core/kernels/body/any.h"
 #include "core/kernels/body/exponential.h"
 
+/* The largest of a row; NaN is passed over. */
 static REAL row_maximum(int64_t n, const REAL *x)
 {
-  REAL lane[16];
-  for (int k = 0; k < 16; k++)
-    lane[k] = -(REAL)INFINITY;
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16)
-    for (int k = 0; k < 16; k++)
-      lane[k] = x[i + k] > lane[k] ? x[i + k] : lane[k];
-  for (; i < n; i++)
-    lane[0] = x[i] > lane[0] ? x[i] : lane[0];
-  for (int k = 1; k < 16; k++)
-    lane[0] = lane[k] > lane[0] ? lane[k] : lane[0];
-  return lane[0];
+  REAL maximum = -(REAL)INFINITY;
+#pragma omp simd reduction(max : maximum)
+  for (int64_t i = 0; i < n; i++)
+    maximum = x[i] > maximum ? x[i] : maximum;
+  return maximum;
 }
 
 /* y = exp(x - shift); returns the sum of y. x and y may be the same. */
@@ -48,7 +42,7 @@ static REAL row_log_sum(int64_t n, const REAL *x, REAL maximum)
   REAL buffer[256], sum = 0;
   for (int64_t first = 0; first < n; first += 256)
     sum += exponential_row(n - first < 256 ? n - first : 256, x + first, maximum, buffer);
-  return maximum + REAL_LOG(sum);
+  return maximum + REAL_LOG(sum); /* cppcheck-suppress invalidFunctionArg ; n >= 1, so sum >= 1 */
 }
 
 static RpStatus softmax(bool logarithm, int64_t rows, int64_t n, const void *x_data, void *y_data)

@@ -4,7 +4,7 @@ local M = {}
 M.summary = "Check the identities, train RoPE and RoPER from the same seeds, write a report."
 
 --- Say what the command takes.
---- @param command table an argparse command
+---@param command table an argparse command
 function M.define(command)
   command:option("--seeds"):argname("N"):default("3"):convert(math.tointeger)
     :description "Runs of each method."
@@ -16,8 +16,8 @@ function M.define(command)
 end
 
 --- Run the study.
---- @param parsed table what argparse made of the arguments
---- @return string? usage_error what is wrong with the arguments
+---@param parsed table what argparse made of the arguments
+---@return string? usage_error what is wrong with the arguments
 function M.run(parsed)
   local fields = {}
   for _, pair in ipairs(parsed.fields) do

@@ -6,8 +6,8 @@ local M = {}
 M.summary = "Train a model as an experiment says."
 
 --- `field=value` as a pair, for argparse.
---- @param text string
---- @return string[]? pair nil and a message where it is none
+---@param text string
+---@return string[]? pair nil and a message where it is none
 function M.assignment(text)
   local field, value = text:match "^([%a_][%w_]*)=(.*)$"
   if not field then
@@ -17,12 +17,12 @@ function M.assignment(text)
 end
 
 --- Say what the command takes.
---- @param command table an argparse command
+---@param command table an argparse command
 function M.define(command)
   command:argument("experiment"):description("One of: "
     .. table.concat(require("roper.experiment").list(), ", ") .. ".")
   command:argument("fields"):args("*"):argname("field=value"):convert(M.assignment)
-    :description "Fields of the experiment to set, such as position=rope preset=mini seed=3."
+    :description "What to set, such as position=rope preset=mini seed=3; --dry-run shows all."
   command:option("--resume"):argname("DIR"):description "Go on with the run in this folder."
   command:flag("--dry-run"):description "Print the configuration and train nothing."
 end
@@ -40,8 +40,8 @@ local function train(config, resume)
 end
 
 --- Train.
---- @param parsed table what argparse made of the arguments
---- @return string? usage_error what is wrong with the arguments
+---@param parsed table what argparse made of the arguments
+---@return string? usage_error what is wrong with the arguments
 function M.run(parsed)
   local experiment = require "roper.experiment"
   local fields = {}

@@ -1,0 +1,62 @@
+-- Does an implementation of attention agree with the definition?
+
+local assert = require("luassert")
+
+local roper = require("roper")
+
+local M = {}
+
+--- Random q, k and v in float64.
+---@param options table? batch, heads = 1, queries, keys = 641, features = 8, value_features
+---@return userdata q, userdata k, userdata v
+function M.inputs(options)
+  local o = options or {}
+  local batch, heads, features = o.batch or 1, o.heads or 1, o.features or 8
+  local keys = o.keys or 641
+  return roper.randn({ batch, heads, o.queries or keys, features }, "float64"),
+    roper.randn({ batch, heads, keys, features }, "float64"),
+    roper.randn({ batch, heads, keys, o.value_features or features }, "float64")
+end
+
+--- The largest difference from the oracle, with inputs in a dtype.
+local function distance(implementation, dtype, expected, inputs, options)
+  local q, k, v = inputs[1]:to(dtype), inputs[2]:to(dtype), inputs[3]:to(dtype)
+  local output = implementation(q, k, v, options)
+  assert.equal(dtype, output:dtype())
+  assert.same(expected:shape(), output:shape())
+  return (output:to("float64") - expected):abs():max():item()
+end
+
+--- Check the output of `implementation` against sums over explicit R_{j-i}: to 1e-12 in float64
+--- and 2e-5 in float32.
+---@param inputs userdata[] q, k and v in float64
+---@param options table of roper.attention
+---@param implementation (fun(q, k, v, options): userdata)? roper.attention where absent
+function M.check(inputs, options, implementation)
+  local expected = roper.oracle.attention(inputs[1], inputs[2], inputs[3], options)
+  for dtype, tolerance in pairs({ float64 = 1e-12, float32 = 2e-5 }) do
+    local difference = distance(implementation or roper.attention, dtype, expected, inputs, options)
+    if not (difference <= tolerance) then
+      error(("attention, %s, %s: differs from the oracle by %g"):format(dtype,
+        tostring(options.position), difference), 2)
+    end
+  end
+end
+
+--- Every subset of the letters of "qkvo", from none to all.
+---@return string[]
+function M.subsets()
+  local list = {}
+  for bits = 0, 15 do
+    local letters = ""
+    for i = 1, 4 do
+      if bits & 1 << (i - 1) ~= 0 then
+        letters = letters .. ("qkvo"):sub(i, i)
+      end
+    end
+    list[#list + 1] = letters
+  end
+  return list
+end
+
+return M

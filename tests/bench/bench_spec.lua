@@ -1,0 +1,145 @@
+local child = require("tests.bench.child")
+local core = require("roper.core")
+local process = require("tests.process")
+local scratch = require("tests.scratch")
+local shapes = require("tests.bench.shapes")
+local statistics = require("tests.bench.statistics")
+
+describe("bench", function()
+  -- What the benchmark prints at the tiny shape.
+  local function bench(...)
+    local status, output, errors = process.run({ "./roper", "tests/bench/main.lua", "--tiny", ... })
+    assert.equal("", errors)
+    assert.equal(0, status)
+    return output
+  end
+
+  describe("step_flops", function()
+    it("counts multiplications and additions of matrix products", function()
+      local shape = { d_model = 3, layers = 5, d_ff = 7, length = 4, batch = 2, vocabulary = 11 }
+      local products = 5 * (4 * 3 * 3 + 2 * 3 * 7) + 3 * 11 -- a token
+      local pairs_seen = 4 * 4 / 2 -- of a causal sequence, by halves
+      local attention = 5 * 2 * pairs_seen * (3 + 3) -- scores and sums of values
+      assert.equal(3 * 2 * (8 * products + attention), shapes.step_flops(shape))
+    end)
+
+    it("agrees with a count by hand at the study's small shape", function()
+      assert.equal(3 * (9663676416 + 3221225472 + 94371840),
+        shapes.step_flops(shapes.get("small")))
+    end)
+  end)
+
+  describe("median", function()
+    it("is the middle, or the mean of the two there", function()
+      assert.equal(2, statistics.median({ 3, 1, 2 }))
+      assert.equal(2.5, statistics.median({ 4, 1, 3, 2 }))
+    end)
+  end)
+
+  describe("ratio", function()
+    it("pairs what was measured in turn", function()
+      assert.equal(2, statistics.ratio({ 2, 40, 600 }, { 1, 20, 200 }))
+    end)
+  end)
+
+  describe("interleave", function()
+    it("goes round by round and forgets the warm-up", function()
+      local order = {}
+      local function note(name)
+        return function()
+          order[#order + 1] = name
+          return #order
+        end
+      end
+      assert.same({ { 3, 5 }, { 4, 6 } }, statistics.interleave({ note("a"), note("b") }, 2, 1))
+      assert.equal("ababab", table.concat(order))
+    end)
+  end)
+
+  describe("a program", function()
+    it("says so when it ends without an answer", function()
+      local program = child.start({ "/bin/true" })
+      assert.error_matches(function() program:call("step") end,
+        "ended without an answer: /bin/true", 1, true)
+    end)
+
+    it("runs without OPENBLAS_CORETYPE", function()
+      local program = child.start({ "/bin/sh", "-c",
+        [[read line; echo "{\"result\": \"${OPENBLAS_CORETYPE-none} $ADDED\"}"; read line]] },
+        { ADDED = "added" })
+      assert.equal("none added", program:call(""))
+      assert.is_true(program:peak_bytes() > 0)
+      assert.is_true(program:faults() > 0)
+      program:stop()
+    end)
+  end)
+
+  it("gives every figure as JSON", function()
+    local results = core.json_decode(bench("--json"))
+    local function positive(number)
+      assert.is_true(number > 0 and number < math.huge)
+    end
+    local function fraction(number)
+      assert.is_true(number > 0 and number < 1.5)
+    end
+    positive(results.machine.matmul.one)
+    positive(results.machine.matmul.all)
+    for _, name in ipairs({ "small", "big32", "big8", "one_thread" }) do
+      local step = results[name]
+      fraction(step.fraction)
+      assert.is_true(step.least <= step.seconds)
+      for _, field in ipairs({ "seconds", "tokens", "peak_bytes", "flops" }) do
+        positive(step[field])
+      end
+      local share = 0
+      for _, part in ipairs(step.parts) do
+        share = share + part.share
+        if part.fraction then
+          fraction(part.fraction)
+        end
+      end
+      assert.is_true(math.abs(share - 1) < 1e-9)
+    end
+    for _, name in ipairs({ "positions_small", "positions_big" }) do
+      positive(results[name].rope_over_none)
+      positive(results[name].roper_over_rope)
+    end
+    positive(results.sampling.ratio)
+    assert.equal(5, #results.scaling)
+    for _, row in ipairs(results.scaling) do
+      fraction(row.fraction)
+    end
+    assert.is_true(results.check.identical)
+    assert.is_nil(results.peer)
+  end)
+
+  it("tells in words what was asked for", function()
+    local output = bench("--one-thread", "--positions-small")
+    assert.matches("\none_thread: 16 features", output, 1, true)
+    assert.matches("\n  attention backward ", output, 1, true)
+    assert.matches("\npositions_small: 16 features", output, 1, true)
+    assert.is_nil(output:find("big", 1, true))
+  end)
+
+  it("names the environment variables that can hold a machine back", function()
+    local status, output = process.run({ "./roper", "tests/bench/main.lua", "--tiny", "--check" },
+      nil, { OPENBLAS_CORETYPE = "Haswell", OMP_NUM_THREADS = "1" })
+    assert.equal(0, status)
+    assert.matches("warning: OPENBLAS_CORETYPE=Haswell is set", output, 1, true)
+    assert.matches("warning: OMP_NUM_THREADS=1 is set", output, 1, true)
+  end)
+
+  it("compares models that training has changed", function()
+    scratch.create()
+    finally(scratch.remove)
+    local function after(steps)
+      local path = scratch.path("model.safetensors")
+      local worker = child.worker("training", { shape = shapes.get("small", true), threads = 1,
+        position = "roper", steps = steps, path = path })
+      worker:call("save")
+      worker:stop()
+      return scratch.read(path)
+    end
+    assert.not_equal(after(0), after(1))
+  end)
+end)

@@ -1,0 +1,50 @@
+--- Sampling answers to addition problems, by all rows at once, until the longest true answer would
+--- have reached its stop sign: the model is not trained and does not stop by itself. Options:
+--- shape, problems.
+local core = require "roper.core"
+local generate = require("roper.generate").generate
+local stopwatch = require "tests.bench.stopwatch"
+
+-- Simpson's rule, which is exact for what grows with a square, as attention does.
+local function integrate(f, length)
+  return length / 6 * (f(0) + 4 * f(length // 2) + f(length))
+end
+
+return function(options)
+  local shape = options.shape
+  core.seed(1)
+  local task = core.tasks.addition { length = 64, seed = 1 }
+  local model = require("roper.nn").Transformer { vocabulary = task:vocabulary(),
+    d_model = shape.d_model, layers = shape.layers, heads = shape.heads, d_ff = shape.d_ff,
+    norm = shape.norm, position = "roper" }
+  local questions, texts, most = {}, {}, 0
+  for i = 1, options.problems do
+    local question, answer = task:question()
+    questions[i] = question
+    texts[i] = question .. answer:rep(256 // #answer + 1) -- text enough for any prefix
+    most = math.max(most, #answer)
+  end
+
+  -- Seconds to sample `count` tokens a row after `given` characters beyond the questions.
+  local function sample(given, count, has_cache)
+    local prompts = {}
+    for i, question in ipairs(questions) do
+      prompts[i] = texts[i]:sub(1, #question + given)
+    end
+    return (stopwatch(generate, model, prompts, { task = task, stop = false, most = count,
+      seed = 1, cache = has_cache }))
+  end
+
+  return {
+    --- Tokens in all, and seconds with the cache.
+    cached = function()
+      return { tokens = #questions * most, seconds = sample(0, most, true) }
+    end,
+    --- The same by a full forward pass for each token, from its cost at three lengths.
+    full = function()
+      return { tokens = #questions * most, seconds = integrate(function(given)
+        return sample(given, 1, false)
+      end, most) }
+    end,
+  }
+end

@@ -1,0 +1,130 @@
+-- ./roper tests/bench/main.lua [OPTION]...: how fast training and sampling are. See README.md.
+local core = require "roper.core"
+local measure = require "tests.bench.measure"
+local peer = require "tests.bench.peer"
+local report = require "tests.bench.report"
+local shapes = require "tests.bench.shapes"
+
+local FULL <const> = { rounds = 10, size = 2048, problems = 128, sampling_rounds = 3, steps = 3,
+  lengths = { 128, 256, 512, 1024, 2048, 4096, 8192 }, tokens = 8192,
+  batches = { 1, 2, 4, 8, 16, 32 } }
+-- One thread: waiting for another takes long where other programs run beside the tests.
+local TINY <const> = { threads = 1, rounds = 3, size = 512, problems = 2, sampling_rounds = 1,
+  steps = 3, lengths = { 16, 32 }, tokens = 64, batches = { 1, 2 } }
+
+local function step_and_parts(shape, settings)
+  local step = measure.step(shape, settings)
+  step.parts = measure.parts(step, settings)
+  return step
+end
+
+-- `shape`: its name and changes; `run` measures and `show` gives the text; `settings`: changes of
+-- those; what is `extra` is measured where asked for, and where everything is tiny.
+local MEASUREMENTS <const> = {
+  { name = "small", summary = "training at the small shape", shape = { "small" },
+    run = step_and_parts, show = report.step, settings = { has_peer = true } },
+  { name = "big32", summary = "training at the big shape, batch 32", shape = { "big" },
+    run = step_and_parts, show = report.step },
+  { name = "big8", summary = "training at the big shape, batch 8",
+    shape = { "big", { batch = 8 } }, run = step_and_parts, show = report.step,
+    settings = { has_peer = true } },
+  { name = "one_thread", summary = "training at the small shape on one thread",
+    shape = { "small" }, run = step_and_parts, show = report.step, settings = { threads = 1 } },
+  { name = "positions_small", summary = "what positions cost at the small shape",
+    shape = { "small" }, run = measure.positions, show = report.positions },
+  { name = "positions_big", summary = "what positions cost at the big shape, batch 8",
+    shape = { "big", { batch = 8 } }, run = measure.positions, show = report.positions },
+  { name = "sampling", summary = "sampling with the big model", shape = { "big" },
+    run = measure.sampling, show = report.sampling },
+  { name = "scaling", summary = "cost per token by length, batch and threads",
+    shape = { "small" }, run = measure.scaling, show = report.scaling, extra = true },
+  { name = "check", summary = "whether training gives the same bits twice", shape = { "small" },
+    run = measure.check, show = report.check, extra = true },
+}
+
+local function count(text)
+  local number = math.tointeger(text)
+  if not number or number < 1 then
+    return nil, ("expected a whole number from 1 on, got %s"):format(text)
+  end
+  return number
+end
+
+local function arguments()
+  local parser = require "argparse"("tests/bench/main.lua",
+    "Measure the speed of training and sampling: all of it, or what is named.")
+  for _, measurement in ipairs(MEASUREMENTS) do
+    parser:flag("--" .. measurement.name:gsub("_", "-"),
+      measurement.summary .. (measurement.extra and " (only where named)" or ""))
+  end
+  parser:flag("--tiny", "everything at a tiny shape: fast, and its figures mean nothing")
+  parser:option("--peer", "PyTorch as well, yes or no; yes where it is installed, but not if tiny")
+    :choices { "yes", "no" }
+  parser:option("--rounds", "steps that a median is taken of, 10 where it is not tiny")
+    :convert(count)
+  parser:flag("--json", "one JSON object instead of text")
+  return parser:parse(arg)
+end
+
+local given = arguments()
+
+local function is_wanted(measurement, some_named)
+  if some_named then
+    return given[measurement.name]
+  end
+  return given.tiny or not measurement.extra
+end
+
+local function wanted()
+  local some_named = false
+  for _, measurement in ipairs(MEASUREMENTS) do
+    some_named = some_named or given[measurement.name]
+  end
+  local list = {}
+  for _, measurement in ipairs(MEASUREMENTS) do
+    if is_wanted(measurement, some_named) then
+      list[#list + 1] = measurement
+    end
+  end
+  return list
+end
+
+local function say(...)
+  if not given.json then
+    print(...)
+    io.stdout:flush()
+  end
+end
+
+-- The version of PyTorch if it takes part.
+local function find_peer()
+  if given.peer == "no" or given.tiny and not given.peer then
+    return nil
+  end
+  local version = peer.version()
+  say(version and "peer: PyTorch " .. version or "peer: none, PyTorch is not installed")
+  return version
+end
+
+local settings = given.tiny and TINY or FULL
+settings.rounds = given.rounds or settings.rounds
+local results = { tiny = given.tiny or false, machine = measure.machine(settings) }
+settings.most_threads = results.machine.threads
+settings.threads = settings.threads or settings.most_threads
+say(report.machine(results.machine))
+results.peer = find_peer()
+for _, measurement in ipairs(wanted()) do
+  local name, changes = table.unpack(measurement.shape)
+  local shape = shapes.get(name, given.tiny)
+  local own = shapes.with(settings, measurement.settings)
+  own.has_peer = own.has_peer and results.peer ~= nil
+  local result = measurement.run(given.tiny and shape or shapes.with(shape, changes), own)
+  results[measurement.name] = result
+  say(("\n%s: %s"):format(measurement.name, measurement.show(result)))
+end
+if given.json then
+  print(core.json_encode(results, { indent = 2 }))
+end
+if results.check and not results.check.identical then
+  error("training gave different bits", 0)
+end

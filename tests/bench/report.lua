@@ -1,0 +1,96 @@
+--- What was measured, as text.
+local shapes = require "tests.bench.shapes"
+
+local M = {}
+
+local function giga(number)
+  return number * 1e-9
+end
+
+local function gibibytes(bytes)
+  return bytes / (1 << 30)
+end
+
+local function milliseconds(seconds)
+  return seconds * 1e3
+end
+
+---@param machine table from `measure.machine`
+function M.machine(machine)
+  local lines = {
+    ("%s, %d threads, OpenBLAS %s, kernels for %s"):format(machine.processor, machine.threads,
+      machine.blas_core, machine.instructions),
+  }
+  for _, warning in ipairs(machine.warnings) do
+    lines[#lines + 1] = "warning: " .. warning
+  end
+  local matmul = machine.matmul
+  lines[#lines + 1] = ("matmul, %d x %d float32: %.0f GFLOP/s on one thread, %.0f on %d"):format(
+    matmul.size, matmul.size, giga(matmul.one), giga(matmul.all), machine.threads)
+  return table.concat(lines, "\n")
+end
+
+--- A training step; with `parts`, those too.
+---@param step table from `measure.step`
+function M.step(step)
+  local lines = {
+    shapes.describe(step.shape),
+    ("  %.1f ms a step on %d threads, %.1f at least"):format(milliseconds(step.seconds),
+      step.threads, milliseconds(step.least)),
+    ("  %.2f GFLOP at %.0f GFLOP/s: %.3f of matmul, which reached %.0f meanwhile"):format(
+      giga(step.flops), giga(step.flops / step.seconds), step.fraction, giga(step.matmul)),
+    ("  %.0f tokens a second, %.2f GiB at the peak, %.0f page faults a step"):format(step.tokens,
+      gibibytes(step.peak_bytes), step.faults),
+  }
+  for _, peer in ipairs(step.peers or {}) do
+    lines[#lines + 1] = ("  PyTorch, %s: %.1f ms, %.2f times ours; %.2f GiB, %.0f page faults")
+      :format(peer.malloc, milliseconds(peer.seconds), peer.ratio, gibibytes(peer.peak_bytes),
+        peer.faults)
+  end
+  for i, part in ipairs(step.parts or {}) do
+    if i == 1 then
+      lines[#lines + 1] = "  part                      ms   share  of matmul"
+    end
+    lines[#lines + 1] = ("  %-18s %9.2f  %5.1f%%%s"):format(part.name,
+      milliseconds(part.seconds), 100 * part.share,
+      part.fraction and ("  %9.3f"):format(part.fraction) or "")
+  end
+  return table.concat(lines, "\n")
+end
+
+---@param positions table from `measure.positions`
+function M.positions(positions)
+  return ("%s\n  %.1f ms a step without positions; RoPE takes %.3f of that, RoPER %.3f of RoPE")
+    :format(shapes.describe(positions.shape), milliseconds(positions.none),
+      positions.rope_over_none, positions.roper_over_rope)
+end
+
+---@param sampling table from `measure.sampling`
+function M.sampling(sampling)
+  return ("%d addition problems, %d tokens: %.0f a second with the cache, %.0f with a full forward "
+    .. "pass for each token: %.2f times"):format(sampling.problems, sampling.tokens,
+    sampling.cached, sampling.full, sampling.ratio)
+end
+
+--- Rows of cost per token, relative to the first row of each kind.
+---@param rows table from `measure.scaling`
+function M.scaling(rows)
+  local lines = { "| by | length | batch | threads | cost per token | of matmul | peak GiB |",
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: |" }
+  local first
+  for _, row in ipairs(rows) do
+    first = first and first.by == row.by and first or row
+    lines[#lines + 1] = ("| %s | %d | %d | %d | %.2f | %.2f | %.2f |"):format(row.by,
+      row.shape.length, row.shape.batch, row.threads, first.tokens / row.tokens, row.fraction,
+      gibibytes(row.peak_bytes))
+  end
+  return table.concat(lines, "\n")
+end
+
+---@param check table from `measure.check`
+function M.check(check)
+  return ("%d steps on %d threads, twice: %d bytes of parameters %s"):format(check.steps,
+    check.threads, check.bytes, check.identical and "are the same" or "DIFFER")
+end
+
+return M

@@ -1,0 +1,69 @@
+--- The shapes that are measured, and the arithmetic that a training step at one of them takes.
+local M = {}
+
+-- The study's two models on its sequences, with the tokens of Substring by Index.
+local SHAPES <const> = {
+  small = { d_model = 128, layers = 3, heads = 4, norm = "pre", d_ff = 512, length = 512,
+    batch = 16, vocabulary = 45 },
+  big = { d_model = 512, layers = 6, heads = 8, norm = "post", d_ff = 2048, length = 640,
+    batch = 32, vocabulary = 45 },
+}
+
+-- Stands for every shape where speed does not matter.
+local TINY <const> = { d_model = 16, layers = 2, heads = 2, d_ff = 32, length = 24, batch = 2,
+  vocabulary = 5 }
+
+--- A shape with some fields changed.
+---@param shape table
+---@param changes table?
+---@return table
+function M.with(shape, changes)
+  local result = {}
+  for _, fields in ipairs { shape, changes or {} } do
+    for name, value in pairs(fields) do
+      result[name] = value
+    end
+  end
+  return result
+end
+
+--- A shape of the study: d_model, layers, heads, norm, d_ff, length, batch, vocabulary.
+---@param name string "small" or "big"
+---@param is_tiny boolean? a tiny model and batch instead, with the norm where this shape has it
+---@return table
+function M.get(name, is_tiny)
+  local shape = SHAPES[name]
+  return is_tiny and M.with(TINY, { norm = shape.norm }) or M.with(shape)
+end
+
+--- Floating-point operations of the matrix products in a forward pass. The backward pass takes
+--- twice as many: two products for each. A causal query sees half the keys on average; what
+--- attention computes again in its backward pass does not count.
+---@param shape table
+---@return table linear (of all layers), attention, logits
+function M.forward_flops(shape)
+  local d, tokens = shape.d_model, shape.batch * shape.length
+  return {
+    linear = 2 * tokens * shape.layers * (4 * d * d + 2 * d * shape.d_ff),
+    attention = 2 * (2 * tokens * shape.length * d) // 2 * shape.layers,
+    logits = 2 * tokens * d * shape.vocabulary,
+  }
+end
+
+--- Floating-point operations of a training step.
+---@param shape table
+---@return integer
+function M.step_flops(shape)
+  local forward = M.forward_flops(shape)
+  return 3 * (forward.linear + forward.attention + forward.logits)
+end
+
+--- A shape in words.
+---@param shape table
+---@return string
+function M.describe(shape)
+  return ("%d features, %d layers, %d heads, %s-norm, ReLU %d, %d tokens, batch %d"):format(
+    shape.d_model, shape.layers, shape.heads, shape.norm, shape.d_ff, shape.length, shape.batch)
+end
+
+return M

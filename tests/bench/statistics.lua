@@ -1,0 +1,47 @@
+--- What is said of repeated measurements.
+local M = {}
+
+--- The middle one; the mean of the middle two of an even number.
+---@param numbers number[] at least one
+---@return number
+function M.median(numbers)
+  local sorted = table.move(numbers, 1, #numbers, 1, {})
+  table.sort(sorted)
+  local half = #sorted // 2
+  return #sorted % 2 == 1 and sorted[half + 1] or (sorted[half] + sorted[half + 1]) / 2
+end
+
+--- The median of a[i] / b[i]: of two things measured in turn, how much longer the first takes.
+---@param a number[]
+---@param b number[] as many
+---@return number
+function M.ratio(a, b)
+  local ratios = {}
+  for i = 1, #a do
+    ratios[i] = a[i] / b[i]
+  end
+  return M.median(ratios)
+end
+
+--- Call functions in turn, round after round, so that a slower minute of the machine hits all.
+---@param calls function[]
+---@param rounds integer that count
+---@param warm_up integer? rounds before those; 2 by default
+---@return table[] for each function, what it returned in each round
+function M.interleave(calls, rounds, warm_up)
+  local results = {}
+  for i = 1, #calls do
+    results[i] = {}
+  end
+  for round = 1 - (warm_up or 2), rounds do
+    for i, call in ipairs(calls) do
+      local value = call()
+      if round >= 1 then
+        results[i][round] = value
+      end
+    end
+  end
+  return results
+end
+
+return M

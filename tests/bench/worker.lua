@@ -1,0 +1,14 @@
+-- ./roper tests/bench/worker.lua KIND OPTIONS: makes the cases of tests/bench/case/KIND.lua with
+-- the JSON OPTIONS, then runs the case that each line of the input names. The field `threads`
+-- sets the number of threads.
+local core = require "roper.core"
+
+local options = core.json_decode(arg[2])
+if options.threads then
+  core.threads(options.threads)
+end
+local cases = require("tests.bench.case." .. arg[1])(options)
+for name in io.lines() do
+  io.write(core.json_encode { result = cases[name]() }, "\n")
+  io.flush()
+end

@@ -1,0 +1,131 @@
+local core = require("roper.core")
+local uv = require("luv")
+
+-- SIGINT to this process, as Ctrl-C sends it.
+local function interrupt()
+  uv.kill(uv.os_getpid(), "sigint")
+end
+
+describe("interrupt", function()
+  before_each(core.interrupt_enable)
+  after_each(core.interrupt_disable)
+
+  local function same(message)
+    return message
+  end
+
+  it("only raises the flag outside interrupt_call", function()
+    interrupt()
+    assert.is_true(core.interrupted())
+    assert.is_true(core.interrupt_clear())
+    assert.is_false(core.interrupted())
+    assert.is_false(core.interrupt_clear())
+  end)
+
+  it("ends a Lua loop", function()
+    local ok, message = core.interrupt_call(function()
+      interrupt()
+      while true do end
+    end, same)
+    assert.is_false(ok)
+    assert.equal("interrupted", message)
+    assert.is_false(core.interrupted())
+  end)
+
+  it("ends a kernel", function()
+    local a = core.ones({ 256, 256 })
+    interrupt()
+    assert.error_matches(function() a:matmul(a) end, "interrupted")
+    assert.is_false(core.interrupted())
+    assert.equal(256, a:matmul(a)[1][1]:item())
+  end)
+
+  it("raises once where a pcall takes the error", function()
+    local ok, count = core.interrupt_call(function()
+      local count = 0
+      for i = 1, 1000 do
+        local went_on = pcall(function()
+          if i == 500 then
+            interrupt()
+          end
+        end)
+        count = count + (went_on and 0 or 1)
+      end
+      return count
+    end, same)
+    assert.is_true(ok)
+    assert.equal(1, count)
+    assert.is_false(core.interrupted())
+  end)
+
+  it("raises once where a signal comes while kernels run", function()
+    local a = core.ones({ 1024, 1024 })
+    local pipe, sender = uv.new_pipe(), nil
+    local command = { "-c", ("read go; kill -INT %d"):format(uv.os_getpid()) }
+    sender = uv.spawn("sh", { args = command, stdio = { pipe } }, function() sender:close() end)
+    local _, message = core.interrupt_call(function()
+      pipe:write("go\n")
+      local went_on, reason
+      repeat
+        went_on, reason = pcall(a.matmul, a, a)
+      until not went_on
+      local sum = 0
+      for i = 1, 1000 do
+        sum = sum + i
+      end
+      assert.equal(500500, sum)
+      return reason
+    end, same)
+    pipe:close()
+    uv.run()
+    assert.equal("interrupted", message)
+    assert.is_false(core.interrupted())
+  end)
+
+  it("forgets a Ctrl-C from before the call", function()
+    interrupt()
+    assert.is_true((core.interrupt_call(function() return core.ones({ 4, 4 }):sum() end, same)))
+  end)
+
+  it("leaves nothing behind where the last function of the call is interrupted", function()
+    core.interrupt_call(uv.kill, same, uv.os_getpid(), "sigint")
+    assert.is_false(core.interrupted())
+    local sum = 0
+    for i = 1, 1000 do
+      sum = sum + i
+    end
+    assert.equal(500500, sum)
+  end)
+
+  it("passes arguments and results, and errors through the handler", function()
+    assert.same({ true, 1, nil, 3, n = 4 },
+      table.pack(core.interrupt_call(function(...) return ... end, same, 1, nil, 3)))
+    assert.same({ false, "handled: x", n = 2 },
+      table.pack(core.interrupt_call(error, function(m) return "handled: " .. m end, "x", 0)))
+  end)
+
+  it("nests", function()
+    local ok, message = core.interrupt_call(function()
+      assert.is_true(core.interrupt_call(function() end, same))
+      interrupt()
+      while true do end
+    end, same)
+    assert.is_false(ok)
+    assert.equal("interrupted", message)
+  end)
+
+  it("checks its arguments", function()
+    assert.error_matches(function() core.interrupt_call() end, "function expected")
+    assert.error_matches(function() core.interrupt_call(print) end, "function expected")
+    assert.error_matches(function() core.interrupted(1) end, "at most 0 arguments")
+  end)
+
+  it("can be switched off twice and on again", function()
+    core.interrupt_disable()
+    core.interrupt_disable()
+    core.interrupt_enable()
+    core.interrupt_enable()
+    interrupt()
+    assert.is_true(core.interrupted())
+  end)
+end)

@@ -1,0 +1,140 @@
+local agreement = require("tests.agreement")
+local arrays = require("tests.arrays")
+local gradients = require("tests.gradients")
+local roper = require("roper")
+
+local function scheme(rotate, pairing, fraction, value_fraction)
+  return roper.position.rope({ dim = 4, rotate = rotate, pairing = pairing, fraction = fraction,
+    value_fraction = value_fraction, base = 50 })
+end
+
+--- Check the gradients of q, k and v of shapes {B, H, Tq, d}, {B, H, Tk, d}, {B, H, Tk, dv}.
+local function check(options, o)
+  o = o or {}
+  local batch, heads, queries, keys = o.batch or 1, o.heads or 1, o.queries or 3, o.keys or 3
+  gradients.check(function(q, k, v) return (roper.attention(q, k, v, options)) end, {
+    { batch, heads, queries, o.features or 4 },
+    { batch, heads, keys, o.features or 4 },
+    { batch, heads, keys, o.value_features or 4 },
+  }, { layouts = o.layouts or false })
+end
+
+describe("gradients of attention", function()
+  before_each(function() roper.seed(1) end)
+
+  for _, rotate in ipairs(agreement.subsets()) do
+    it(('rotating "%s", both pairings, causal and not'):format(rotate), function()
+      for _, pairing in ipairs({ "half", "interleaved" }) do
+        for _, causal in ipairs({ false, true }) do
+          check({ position = scheme(rotate, pairing), causal = causal })
+        end
+      end
+    end)
+  end
+
+  it("rotating parts of the features, at any positions", function()
+    check({ position = scheme("qkvo", "half", 0.5, 1), positions = { -1.5, 0, 40.25 } })
+    check({ position = scheme("qkvo", "interleaved", 1, 0.5), offset = 131072, causal = true })
+    check({ position = scheme("qkvo", "half"), positions = roper.randn({ 2, 3 }) * 9 },
+      { batch = 2 })
+    check({ position = scheme("qkvo", "half"), query_positions = { 1, 2 },
+      key_positions = { 5, -2, 0.5 } }, { queries = 2 })
+  end)
+
+  it("for several batches and heads, other widths, fewer queries than keys", function()
+    check({ position = scheme("qkvo"), causal = true }, { batch = 2, heads = 2 })
+    check({ position = scheme("qk"), causal = true }, { value_features = 3 })
+    check({ position = scheme("qkvo"), causal = true }, { queries = 2, keys = 4 })
+    check({ position = scheme("qkvo") }, { queries = 4, keys = 2 })
+    check({ causal = true }, { features = 1, value_features = 1 })
+    check({ scale = -0.7 })
+  end)
+
+  it("for more queries than one tile holds", function()
+    check({ position = scheme("qkvo"), causal = true }, { queries = 70, keys = 70 })
+  end)
+
+  it("for inputs that lie in memory in any way", function()
+    check({ position = scheme("qkvo"), causal = true }, { batch = 2, heads = 2, layouts = true })
+    check({}, { batch = 2, layouts = true })
+  end)
+
+  it("with masks", function()
+    local mask = roper.rand({ 2, 1, 3, 3 }):lt(0.6)
+    check({ position = scheme("qkvo"), mask = mask }, { batch = 2, heads = 2 })
+    check({ position = scheme("qkvo"), mask = mask[1][1]:transpose(1, 2), causal = true })
+  end)
+
+  it("with dropout of a fixed seed, causal and not", function()
+    for _, causal in ipairs({ false, true }) do
+      check({ position = scheme("qkvo"), causal = causal, dropout = 0.4, seed = 7 },
+        { heads = 2, queries = 5, keys = 5 })
+    end
+  end)
+
+  it("of one input used three times", function()
+    gradients.check(function(x)
+      return (roper.attention(x, x, x, { position = scheme("qkvo"), causal = true }))
+    end, { { 1, 2, 3, 4 } })
+  end)
+
+  it("of each input alone", function()
+    local others = { agreement.inputs({ keys = 3, features = 4 }) }
+    for i = 1, 3 do
+      gradients.check(function(x)
+        local inputs = { others[1], others[2], others[3] }
+        inputs[i] = x
+        return (roper.attention(inputs[1], inputs[2], inputs[3], { position = scheme("qkvo") }))
+      end, { { 1, 1, 3, 4 } }, { layouts = false })
+    end
+  end)
+
+  it("are finite, and 0, for a query that sees no key and a key that none sees", function()
+    for _, dtype in ipairs({ "float32", "float64" }) do
+      local inputs = { agreement.inputs({ keys = 5, features = 4 }) }
+      for i, x in ipairs(inputs) do
+        inputs[i] = x:to(dtype):parameter()
+      end
+      local mask = roper.ones({ 5, 5 }, "int32")
+      mask[2], mask[{ {}, 4 }] = 0, 0
+      local y = roper.attention(inputs[1], inputs[2], inputs[3],
+        { position = scheme("qkvo"), mask = mask })
+      y:square():sum():backward()
+      for i, x in ipairs(inputs) do
+        local gradient = x.grad[{ 1, 1 }]
+        assert.is_true(gradient:abs():max():item() < math.huge)
+        assert.equal(0, gradient[i == 1 and 2 or 4]:abs():max():item())
+        assert.is_true(gradient[1]:abs():max():item() > 0)
+      end
+    end
+  end)
+
+  it("agree in float32 and float64 at 641 places", function()
+    local results = {}
+    local inputs = { agreement.inputs() }
+    local dy = roper.randn({ 1, 1, 641, 8 }, "float64")
+    for _, dtype in ipairs({ "float32", "float64" }) do
+      local copies = {}
+      for i, x in ipairs(inputs) do
+        copies[i] = x:to(dtype):clone():parameter()
+      end
+      roper.attention(copies[1], copies[2], copies[3], { position = "roper", causal = true })
+        :backward(dy:to(dtype))
+      results[dtype] = roper.cat({ copies[1].grad, copies[2].grad, copies[3].grad })
+    end
+    arrays.close(results.float64, results.float32, 1e-4)
+  end)
+
+  it("are refused once a mask or an input was changed in place", function()
+    local names = { "q", "k", "v", "mask" }
+    for changed, name in ipairs(names) do
+      local x = roper.randn({ 1, 1, 3, 4 })
+      local mask = roper.ones({ 3, 3 }, "int32")
+      local inputs = { x:clone(), x:clone(), x:clone():parameter(), mask }
+      local y = roper.attention(inputs[1], inputs[2], inputs[3], { mask = inputs[4] })
+      inputs[changed]:fill(1)
+      assert.error_matches(function() y:sum():backward() end,
+        'that "attention" needs was changed in place', nil, nil, name)
+    end
+  end)
+end)

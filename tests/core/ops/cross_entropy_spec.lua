@@ -1,0 +1,85 @@
+local arrays = require("tests.arrays")
+local golden = require("tests.golden")
+local gradients = require("tests.gradients")
+local roper = require("roper")
+
+describe("cross_entropy", function()
+  it("agrees with PyTorch, gradients too", function()
+    golden.each("cross_entropy", function(values, tolerance)
+      for name, options in pairs({ all = {}, ignored = { ignore = 7 } }) do
+        local logits = values.logits:clone():parameter()
+        local loss = roper.cross_entropy(logits, values.targets, options)
+        loss:backward()
+        arrays.close(values[name .. ".mean"], loss, tolerance)
+        arrays.close(values[name .. ".dlogits"], logits.grad, tolerance)
+        logits.grad, options.each = nil, true
+        local each = roper.cross_entropy(logits, values.targets, options)
+        each:backward(values[name .. ".dy"])
+        arrays.close(values[name .. ".each"], each, tolerance)
+        arrays.close(values[name .. ".each_dlogits"], logits.grad, tolerance)
+      end
+    end)
+  end)
+
+  it("has gradients for each of its options", function()
+    roper.seed(1)
+    local targets = roper.tensor({ { 0, 3, 1 }, { 2, 3, 3 } }, "int32")
+    for _, options in ipairs({ {}, { each = true }, { ignore = 3 }, { ignore = 3, each = true } }) do
+      gradients.check(function(x) return roper.cross_entropy(x, targets, options) * 3 end,
+        { { 2, 3, 4 } })
+      gradients.check(function(x)
+        return roper.cross_entropy(x, targets:transpose(1, 2), options):exp()
+      end, { { 3, 2, 4 } })
+    end
+    local one = roper.tensor(2, "int32")
+    gradients.check(function(x) return roper.cross_entropy(x, one) end, { { 4 } })
+    gradients.check(function(x) return roper.cross_entropy(x, one, { each = true }) end, { { 4 } })
+  end)
+
+  it("is log n for equal logits, and exact for large ones", function()
+    local targets = roper.zeros({ 3 }, "int32")
+    arrays.close(roper.tensor(math.log(50)), roper.cross_entropy(roper.zeros({ 3, 50 }), targets), 1e-6)
+    assert.equal(0, roper.cross_entropy(roper.tensor({ { 1e4, -1e4 } }),
+      roper.zeros({ 1 }, "int32")):item())
+    assert.equal(2e4, roper.cross_entropy(roper.tensor({ { -1e4, 1e4 } }),
+      roper.zeros({ 1 }, "int32")):item())
+  end)
+
+  it("gives 0 for ignored rows, and refuses to average none", function()
+    local x, targets = roper.randn({ 2, 3 }):parameter(), roper.full({ 2 }, -1, "int32")
+    local each = roper.cross_entropy(x, targets, { each = true })
+    assert.same({ 0, 0 }, each:totable())
+    each:sum():backward()
+    assert.equal(0, x.grad:abs():max():item())
+    assert.error_matches(function() roper.cross_entropy(x, targets) end,
+      "cross_entropy: every target is ignored")
+    assert.error_matches(function()
+      roper.cross_entropy(roper.zeros({ 0, 3 }), roper.zeros({ 0 }, "int32"))
+    end, "cross_entropy: every target is ignored")
+    assert.same({ 0 }, roper.cross_entropy(roper.zeros({ 0, 3 }), roper.zeros({ 0 }, "int32"),
+      { each = true }):shape())
+  end)
+
+  it("refuses targets outside, other shapes and unknown options", function()
+    local x = roper.zeros({ 2, 3 })
+    local function loss(targets, options)
+      return function() roper.cross_entropy(x, roper.tensor(targets, "int32"), options) end
+    end
+    assert.error_matches(loss({ 0, 3 }), "cross_entropy: expected targets from 0 to 2, got 3 at place 2")
+    assert.error_matches(loss({ -2, 0 }), "from 0 to 2, got %-2 at place 1")
+    assert.error_matches(loss({ -1, 0 }, { ignore = 5 }), "got %-1 at place 1")
+    local shapes = "cross_entropy: expected float logits %[..., n%] and int32 targets %[...%], got "
+    assert.error_matches(loss({ 0, 1, 2 }), shapes .. "float32 %[2, 3%] and int32 %[3%]")
+    assert.error_matches(loss({ { 0, 1 } }), shapes)
+    assert.error_matches(function() roper.cross_entropy(x, x[{ {}, 1 }]) end, shapes)
+    assert.error_matches(function() roper.cross_entropy(roper.tensor(1), roper.tensor(1, "int32")) end,
+      shapes)
+    assert.error_matches(function() roper.cross_entropy(roper.zeros({ 2, 0 }), roper.zeros({ 2 },
+      "int32")) end, shapes)
+    assert.error_matches(loss({ 0, 1 }, { ignored = 1 }),
+      "cross_entropy: unknown option ignored; it takes ignore, each")
+    assert.error_matches(loss({ 0, 1 }, { ignore = 0.5 }), "option ignore: expected a whole number")
+    assert.error_matches(loss({ 0, 1 }, { each = 1 }), "option each: expected true or false, got 1")
+    assert.error_matches(loss({ 0, 1 }, 5), "table expected, got number")
+  end)
+end)

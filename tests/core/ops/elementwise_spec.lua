@@ -1,0 +1,118 @@
+local gradients = require("tests.gradients")
+local roper = require("roper")
+
+--- Away from 0 and from halves, where some functions have corners and steps.
+local function off_corners(x)
+  return roper.where((x * 2 - (x * 2):round()):abs():lt(0.1), x + 0.17, x)
+end
+
+local function positive(x)
+  return x:abs() + 0.5
+end
+
+describe("gradients of unary functions", function()
+  local names = { "neg", "abs", "sign", "square", "floor", "ceil", "round", "sqrt", "exp", "log",
+    "sin", "cos", "tanh", "sigmoid", "relu", "gelu" }
+
+  for _, name in ipairs(names) do
+    it(name, function()
+      roper.seed(1)
+      local domain = (name == "sqrt" or name == "log") and positive or off_corners
+      for _, shape in ipairs({ {}, { 5 }, { 3, 4 }, { 2, 3, 2 } }) do
+        gradients.check(function(x) return x[name](x) end, { shape }, { domain = domain })
+      end
+    end)
+
+    it(name .. " of nothing is nothing", function()
+      local x = roper.zeros({ 0, 3 }):parameter()
+      x[name](x):sum():backward()
+      assert.same({ 0, 3 }, x.grad:shape())
+    end)
+  end
+
+  it("is 0 at the corners of abs and relu", function()
+    local x = roper.tensor({ 0, -0.0 }):parameter()
+    x:abs():sum():backward()
+    x:relu():sum():backward()
+    assert.same({ 0, 0 }, x.grad:totable())
+  end)
+end)
+
+describe("gradients of binary functions", function()
+  local pairs_of_shapes = {
+    { { 3, 4 }, { 3, 4 } }, { { 3, 4 }, { 4 } }, { { 4 }, { 3, 4 } }, { { 3, 1 }, { 1, 4 } },
+    { { 2, 1, 3 }, { 4, 1 } }, { {}, { 3 } }, { { 3 }, {} }, { {}, {} }, { { 2, 2, 1 }, { 1, 1, 3 } },
+  }
+
+  for _, name in ipairs({ "add", "sub", "mul", "div", "pow", "maximum", "minimum" }) do
+    it(name .. ", broadcast on either side", function()
+      roper.seed(2)
+      local domain = (name == "div" or name == "pow") and positive or nil
+      for _, shapes in ipairs(pairs_of_shapes) do
+        gradients.check(function(x, y) return roper[name](x, y) end, shapes, { domain = domain })
+      end
+    end)
+
+    it(name .. ", with a number on either side", function()
+      gradients.check(function(x) return roper[name](x, 1.7) end, { { 2, 3 } }, { domain = positive })
+      gradients.check(function(x) return roper[name](1.7, x) end, { { 2, 3 } }, { domain = positive })
+    end)
+
+    it(name .. ", the same tensor on both sides", function()
+      roper.seed(3)
+      local domain = (name == "div" or name == "pow") and positive or nil
+      gradients.check(function(x) return roper[name](x, x) * x end, { { 2, 3 } }, { domain = domain })
+    end)
+
+    it(name .. " of nothing is nothing", function()
+      local x, y = roper.ones({ 0, 3 }):parameter(), roper.ones({ 1 }):parameter()
+      roper[name](x, y):sum():backward()
+      assert.same({ 0, 3 }, x.grad:shape())
+      assert.same({ 0 }, y.grad:totable())
+    end)
+  end
+
+  it("reaches one operand alone where the other is no parameter", function()
+    local x, y = roper.tensor({ 2, 3 }):parameter(), roper.tensor({ 5, 7 })
+    x:mul(y):sum():backward()
+    assert.same({ 5, 7 }, x.grad:totable())
+    assert.is_nil(y.grad)
+    local z = roper.tensor({ 1, 1 }):parameter()
+    y:sub(z):sum():backward()
+    assert.same({ -1, -1 }, z.grad:totable())
+  end)
+
+  it("goes to the first of equals", function()
+    for _, name in ipairs({ "maximum", "minimum" }) do
+      local x, y = roper.ones({ 2 }):parameter(), roper.ones({ 2 }):parameter()
+      roper[name](x, y):sum():backward()
+      assert.same({ 1, 1 }, x.grad:totable())
+      assert.same({ 0, 0 }, y.grad:totable())
+    end
+  end)
+
+  it("does not exist for comparisons", function()
+    local x = roper.ones({ 2 }):parameter()
+    assert.error_matches(function() x:gt(0):to("float32"):sum():backward() end,
+      "backward: no parameter takes part")
+  end)
+end)
+
+describe("gradient of where", function()
+  it("goes to the side that was chosen, broadcast", function()
+    roper.seed(4)
+    local condition = roper.randn({ 3, 4 }):gt(0)
+    for _, shapes in ipairs({ { { 3, 4 }, { 3, 4 } }, { { 4 }, { 3, 1 } }, { {}, { 2, 3, 4 } } }) do
+      gradients.check(function(x, y) return roper.where(condition, x, y):exp() end, shapes)
+    end
+    gradients.check(function(x) return roper.where(condition:transpose(1, 2), x, 2):exp() end,
+      { { 3 } })
+    gradients.check(function(x) return roper.where(condition, 2, x):exp() end, { { 4 } })
+  end)
+
+  it("is 0, not NaN, on the side that was not", function()
+    local x = roper.tensor({ 0, 4 }):parameter()
+    roper.where(x:gt(0), x, 0):sum():backward()
+    assert.same({ 0, 1 }, x.grad:totable())
+  end)
+end)

@@ -1,0 +1,102 @@
+local arrays = require("tests.arrays")
+local golden = require("tests.golden")
+local gradients = require("tests.gradients")
+local roper = require("roper")
+
+describe("gather", function()
+  it("agrees with plain Lua along every axis", function()
+    arrays.each_seed(40, function(seed)
+      local dtype = ({ "float32", "float64", "int32" })[seed % 3 + 1]
+      local x = arrays.random_layout(arrays.random_shape(1, 4, 5), "float64"):mul(100):to(dtype)
+      local axis = math.random(x:rank())
+      if x:size(axis) > 0 then
+        local shape = x:shape()
+        shape[axis] = math.random(0, 6)
+        local index = roper.randint(1, x:size(axis), shape)
+        local from, places = arrays.from(x), arrays.from(index)
+        arrays.check(arrays.make(shape, function(at)
+          local place = table.move(at, 1, #at, 1, {})
+          place[axis] = arrays.get(places, at) - 1
+          return arrays.get(from, place)
+        end), x:gather(axis, index), 0, "gather")
+      end
+    end)
+  end)
+
+  it("has the gradient at the places read, summed where they repeat", function()
+    roper.seed(1)
+    local index = roper.tensor({ { 1, 1, 3 }, { 2, 1, 2 } }, "int32")
+    gradients.check(function(x) return x:gather(2, index):sin() end, { { 2, 4 } })
+    gradients.check(function(x) return x:gather(1, index):sin() end, { { 3, 3 } })
+    gradients.check(function(x) return x:gather(1, index:transpose(1, 2)):sin() end, { { 4, 2 } })
+    local x = roper.zeros({ 3 }):parameter()
+    x:gather(1, roper.tensor({ 2, 2, 2 }, "int32")):sum():backward()
+    assert.same({ 0, 3, 0 }, x.grad:totable())
+  end)
+
+  it("refuses what is not there, counting from 1", function()
+    local x = roper.ones({ 2, 3 })
+    local function gather(axis, index)
+      return function() x:gather(axis, roper.tensor(index, "int32")) end
+    end
+    assert.error_matches(gather(2, { { 1 }, { 4 } }),
+      "gather: expected places from 1 to 3, got 4 as element 2")
+    assert.error_matches(gather(2, { { 0 }, { 1 } }), "from 1 to 3, got 0 as element 1")
+    assert.error_matches(gather(2, { { -2147483647 }, { 1 } }), "got %-2147483647")
+    assert.error_matches(gather(1, { { 1, 1 } }),
+      "gather: expected an index like %[2, 3%] but for axis 1, got %[1, 2%]")
+    assert.error_matches(gather(1, { 1, 1, 1 }), "got %[3%]")
+    assert.error_matches(gather(3, { { 1 } }), "an axis from 1 to 2")
+    assert.error_matches(function() x:gather(1, x) end, "'gather' %(expected an int32 index, got floats")
+  end)
+end)
+
+describe("embedding", function()
+  it("agrees with PyTorch, gradient too", function()
+    golden.each("embedding", function(values, tolerance)
+      local table = values.table:clone():parameter()
+      local y = roper.embedding(table, values.index)
+      y:backward(values.dy)
+      arrays.close(values.y, y, tolerance)
+      arrays.close(values.dtable, table.grad, tolerance)
+    end)
+  end)
+
+  it("has gradients for any index", function()
+    roper.seed(2)
+    for _, index in ipairs({ roper.tensor(2, "int32"), roper.tensor({ 0, 3, 3 }, "int32"),
+      roper.tensor({ { 1, 2, 0 }, { 2, 2, 2 } }, "int32"):transpose(1, 2) }) do
+      gradients.check(function(w) return roper.embedding(w, index):sin() end, { { 4, 5 } })
+    end
+    local none = roper.ones({ 4, 5 }):parameter()
+    roper.embedding(none, roper.zeros({ 0, 2 }, "int32")):sum():backward()
+    assert.equal(0, none.grad:sum():item())
+  end)
+
+  it("sums repeated rows the same way with one thread and with two", function()
+    local threads = roper.threads()
+    roper.seed(3)
+    local index, dy = roper.randint(0, 3, { 50, 40 }), roper.randn({ 50, 40, 70 })
+    local results = {}
+    for n = 1, 2 do
+      roper.threads(n)
+      local w = roper.zeros({ 4, 70 }):parameter()
+      roper.embedding(w, index):backward(dy)
+      results[n] = w.grad
+    end
+    roper.threads(threads)
+    assert.equal(0, (results[1] - results[2]):abs():max():item())
+  end)
+
+  it("refuses token ids outside and tables that are none", function()
+    local w = roper.ones({ 4, 5 })
+    for _, id in ipairs({ -1, 4, 2147483647 }) do
+      assert.error_matches(function() roper.embedding(w, roper.tensor({ 0, id }, "int32")) end,
+        "embedding: expected indices from 0 to 3, got " .. ("%d"):format(id):gsub("-", "%%-") .. " at place 2")
+    end
+    assert.error_matches(function() roper.embedding(w, roper.tensor({ 0 })) end,
+      "embedding: expected an int32 index, got float32")
+    assert.error_matches(function() roper.embedding(w[1], roper.tensor({ 0 }, "int32")) end,
+      "embedding: expected a table %[n, d%], got %[5%] with index %[1%]")
+  end)
+end)

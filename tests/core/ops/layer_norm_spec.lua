@@ -1,0 +1,86 @@
+local arrays = require("tests.arrays")
+local golden = require("tests.golden")
+local gradients = require("tests.gradients")
+local roper = require("roper")
+
+describe("layer_norm", function()
+  it("agrees with PyTorch, gradients too", function()
+    golden.each("layer_norm", function(values, tolerance)
+      local x, gain, bias = values.x:clone():parameter(), values.gain:clone():parameter(),
+        values.bias:clone():parameter()
+      local y = roper.layer_norm(x, gain, bias)
+      y:backward(values.dy)
+      arrays.close(values.y, y, tolerance)
+      arrays.close(values.dx, x.grad, tolerance)
+      arrays.close(values.dgain, gain.grad, tolerance)
+      arrays.close(values.dbias, bias.grad, tolerance)
+    end)
+  end)
+
+  it("has gradients for any number of leading axes and any epsilon", function()
+    roper.seed(1)
+    for _, shape in ipairs({ { 6 }, { 3, 6 }, { 2, 3, 6 } }) do
+      for _, epsilon in ipairs({ 1e-5, 0.5 }) do
+        gradients.check(function(x, gain, bias)
+          return roper.layer_norm(x, gain, bias, epsilon):sin()
+        end, { shape, { 6 }, { 6 } }, { domain = function(x) return x + roper.arange(0,
+          x:size(-1), 1, "float64") end })
+      end
+    end
+  end)
+
+  it("has gradients where only some inputs are parameters", function()
+    local gain, bias = roper.randn({ 4 }, "float64"), roper.randn({ 4 }, "float64")
+    gradients.check(function(x) return roper.layer_norm(x, gain, bias):sin() end, { { 3, 4 } })
+    local x = roper.randn({ 3, 4 }, "float64")
+    gradients.check(function(b) return roper.layer_norm(x, gain, b):sin() end, { { 4 } })
+    gradients.check(function(g) return roper.layer_norm(x, g, bias):sin() end, { { 4 } })
+  end)
+
+  it("centres and scales rows, large ones with two threads too", function()
+    local threads = roper.threads()
+    roper.seed(2)
+    local x = roper.randn({ 300, 100 }) * 5 + 3
+    local results = {}
+    for n = 1, 2 do
+      roper.threads(n)
+      local gain, bias = roper.ones({ 100 }):parameter(), roper.zeros({ 100 }):parameter()
+      local y = roper.layer_norm(x, gain, bias)
+      arrays.close(roper.zeros({ 300 }), y:mean(2), 1e-5)
+      arrays.close(roper.ones({ 300 }), y:square():mean(2), 1e-5)
+      y:square():sum():backward()
+      results[n] = gain.grad
+    end
+    roper.threads(threads)
+    arrays.close(results[1], results[2], 0.01)
+  end)
+
+  it("gives the bias for a constant row, and nothing for no rows", function()
+    local y = roper.layer_norm(roper.full({ 2, 3 }, 7), roper.ones({ 3 }), roper.tensor({ 1, 2, 3 }))
+    assert.same({ { 1, 2, 3 }, { 1, 2, 3 } }, y:totable())
+    local gain = roper.ones({ 3 }):parameter()
+    local none = roper.zeros({ 0, 3 }):parameter()
+    roper.layer_norm(none, gain, roper.zeros({ 3 })):sum():backward()
+    assert.same({ 0, 0, 0 }, gain.grad:totable())
+    assert.same({ 0, 3 }, none.grad:shape())
+  end)
+
+  it("refuses what does not fit", function()
+    local x, one = roper.ones({ 2, 3 }), roper.ones({ 3 })
+    local shapes = "layer_norm: expected x %[..., d%], gain %[d%] and bias %[d%], got "
+    assert.error_matches(function() roper.layer_norm(x, roper.ones({ 2 }), one) end,
+      shapes .. "%[2, 3%], %[2%] and %[3%]")
+    assert.error_matches(function() roper.layer_norm(x, one, x) end, shapes)
+    assert.error_matches(function() roper.layer_norm(roper.tensor(1), one, one) end, shapes)
+    assert.error_matches(function()
+      roper.layer_norm(roper.ones({ 2, 0 }), roper.ones({ 0 }), roper.ones({ 0 }))
+    end, shapes)
+    assert.error_matches(function() roper.layer_norm(x, one, one:to("float64")) end,
+      "layer_norm: expected floats of one dtype, got float32, float32 and float64")
+    for _, epsilon in ipairs({ -1, 0 / 0, math.huge }) do
+      assert.error_matches(function() roper.layer_norm(x, one, one, epsilon) end,
+        "layer_norm: epsilon: expected a number from 0 on, got ")
+    end
+    assert.error_matches(function() roper.layer_norm(x, one) end, "tensor expected, got no value")
+  end)
+end)

@@ -1,0 +1,92 @@
+local arrays = require("tests.arrays")
+local golden = require("tests.golden")
+local gradients = require("tests.gradients")
+local roper = require("roper")
+
+describe("linear", function()
+  it("agrees with PyTorch, gradients too", function()
+    golden.each("linear", function(values, tolerance)
+      local x, weight, bias = values.x:clone():parameter(), values.weight:clone():parameter(),
+        values.bias:clone():parameter()
+      local y = roper.linear(x, weight, bias)
+      y:backward(values.dy)
+      arrays.close(values.y, y, tolerance)
+      arrays.close(values.dx, x.grad, tolerance)
+      arrays.close(values.dweight, weight.grad, tolerance)
+      arrays.close(values.dbias, bias.grad, tolerance)
+    end)
+  end)
+
+  it("has gradients with and without a bias, for any number of leading axes", function()
+    roper.seed(1)
+    for _, shape in ipairs({ { 4 }, { 1, 4 }, { 3, 4 }, { 2, 3, 4 }, { 2, 1, 2, 4 } }) do
+      gradients.check(roper.linear, { shape, { 5, 4 }, { 5 } })
+      gradients.check(roper.linear, { shape, { 5, 4 } })
+    end
+    gradients.check(function(x) return roper.linear(x, x, x[1]) end, { { 3, 3 } })
+  end)
+
+  it("has gradients with ReLU after it, which is the same as relu", function()
+    roper.seed(3)
+    local function fused(x, w, b)
+      return roper.linear(x, w, b, "relu"):sin()
+    end
+    for _, shape in ipairs({ { 4 }, { 3, 4 }, { 2, 3, 4 } }) do
+      gradients.check(fused, { shape, { 5, 4 }, { 5 } })
+      gradients.check(function(x, w) return fused(x, w, nil) end, { shape, { 5, 4 } })
+    end
+    local x, w, b = roper.randn({ 3, 4 }), roper.randn({ 5, 4 }), roper.randn({ 5 })
+    arrays.close(roper.linear(x, w, b):relu(), roper.linear(x, w, b, "relu"), 0)
+    arrays.close(roper.linear(x, w, b), roper.linear(x, w, b, "none"), 0)
+  end)
+
+  it("agrees with matmul on large inputs, with one thread and with two", function()
+    local threads = roper.threads()
+    roper.seed(2)
+    local x, w, b = roper.randn({ 700, 60 }), roper.randn({ 90, 60 }), roper.randn({ 90 })
+    for n = 1, 2 do
+      roper.threads(n)
+      arrays.close(x:matmul(w:transpose(1, 2)) + b, roper.linear(x, w, b), 1e-4)
+    end
+    roper.threads(threads)
+  end)
+
+  it("gives the bias where there are no inputs, and nothing for no rows", function()
+    for _ = 1, 100 do -- what is in memory before is not what comes out
+      roper.full({ 3, 2 }, 9)
+    end
+    collectgarbage()
+    local x, w = roper.zeros({ 3, 0 }):parameter(), roper.zeros({ 2, 0 }):parameter()
+    local b = roper.tensor({ 5, 6 }):parameter()
+    local y = roper.linear(x, w, b)
+    assert.same({ { 5, 6 }, { 5, 6 }, { 5, 6 } }, y:totable())
+    y:sum():backward()
+    assert.same({ 3, 0 }, x.grad:shape())
+    assert.same({ 2, 0 }, w.grad:shape())
+    assert.same({ 3, 3 }, b.grad:totable())
+    local none = roper.zeros({ 0, 4 }):parameter()
+    local weight = roper.ones({ 2, 4 }):parameter()
+    roper.linear(none, weight, b):sum():backward()
+    assert.same({ 0, 4 }, none.grad:shape())
+    assert.equal(0, weight.grad:sum():item())
+  end)
+
+  it("refuses what does not fit", function()
+    local w = roper.ones({ 5, 4 })
+    assert.error_matches(function() roper.linear(roper.ones({ 3 }), w) end,
+      "linear: expected x %[..., in%] and weight %[out, in%], got %[3%] and %[5, 4%]")
+    assert.error_matches(function() roper.linear(roper.tensor(1), w) end, "got %[%] and %[5, 4%]")
+    assert.error_matches(function() roper.linear(roper.ones({ 4 }), roper.ones({ 4 })) end,
+      "got %[4%] and %[4%]")
+    assert.error_matches(function() roper.linear(roper.ones({ 4 }), w, roper.ones({ 4 })) end,
+      "linear: expected bias %[5%], got %[4%]")
+    assert.error_matches(function() roper.linear(roper.ones({ 4 }, "float64"), w) end,
+      "linear: expected floats of one dtype, got x float64, weight float32, bias none")
+    assert.error_matches(function() roper.linear(roper.ones({ 4 }, "int32"), w:to("int32")) end,
+      "got x int32, weight int32, bias none")
+    assert.error_matches(function() roper.linear(w, roper.ones({ 2, 4 }), nil, "gelu") end,
+      "invalid option 'gelu'")
+    assert.error_matches(function() roper.linear(w, w, nil, "relu", 1) end,
+      "linear: expected at most 4")
+  end)
+end)

@@ -1,0 +1,289 @@
+local arrays = require("tests.arrays")
+local roper = require("roper")
+
+local nan, inf = 0 / 0, math.huge
+local special = { 0, -0.0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, nan, inf, -inf, 1e-20, -1e-20, 60, -60 }
+
+local function sign(x)
+  return x > 0 and 1 or x < 0 and -1 or x
+end
+
+local function half_to_even(x)
+  local low = math.floor(x)
+  if x - low ~= 0.5 then
+    return math.floor(x + 0.5)
+  end
+  return low % 2 == 0 and low or low + 1
+end
+
+--- floor and ceil of the mathematics: floats in, floats out, infinities too.
+local function whole(f)
+  return function(x)
+    return (x ~= x or x == inf or x == -inf) and x or f(x)
+  end
+end
+
+--- By Lambert's continued fraction where the exponentials would cancel.
+local function tanh(x)
+  if math.abs(x) < 1 then
+    local rest = 1
+    for odd = 21, 1, -2 do
+      rest = odd + x * x / rest
+    end
+    return x / rest
+  end
+  local e = math.exp(-2 * math.abs(x))
+  return sign(x) * (1 - e) / (1 + e)
+end
+
+local unary = {
+  neg = function(x) return -x end,
+  abs = math.abs,
+  sign = sign,
+  square = function(x) return x * x end,
+  floor = whole(math.floor),
+  ceil = whole(math.ceil),
+  round = whole(half_to_even),
+  sqrt = function(x) return x < 0 and nan or x ^ 0.5 end,
+  exp = math.exp,
+  log = math.log,
+  sin = math.sin,
+  cos = math.cos,
+  tanh = tanh,
+  sigmoid = function(x) return 1 / (1 + math.exp(-x)) end,
+  relu = function(x) return x < 0 and 0 or x end,
+}
+
+local function pow(x, y)
+  return x ^ y
+end
+
+local binary = {
+  add = function(x, y) return x + y end,
+  sub = function(x, y) return x - y end,
+  mul = function(x, y) return x * y end,
+  div = function(x, y) return x / y end,
+  pow = pow,
+  maximum = function(x, y) return (x ~= x or x > y) and x or y end,
+  minimum = function(x, y) return (x ~= x or x < y) and x or y end,
+}
+
+local function flag(condition)
+  return condition and 1 or 0
+end
+
+local compare = {
+  eq = function(x, y) return flag(x == y) end,
+  ne = function(x, y) return flag(x ~= y) end,
+  lt = function(x, y) return flag(x < y) end,
+  le = function(x, y) return flag(x <= y) end,
+  gt = function(x, y) return flag(x > y) end,
+  ge = function(x, y) return flag(x >= y) end,
+}
+
+--- Relative 4e-16 for float64 and 3e-7 for float32, of values up to 1e27.
+local function check_values(name, f, x, y)
+  local tolerance = x:dtype() == "float64" and 1e-15 or 4e-7
+  local inputs, outputs = arrays.from(x).values, arrays.from(y).values
+  for i, value in ipairs(inputs) do
+    local expected, actual = f(value), outputs[i]
+    local same = expected == actual or expected ~= expected and actual ~= actual
+    if not same and not (math.abs(expected - actual) <= tolerance * math.abs(expected) + 1e-30) then
+      error(("%s %s(%.17g): expected %.17g, got %.17g"):format(x:dtype(), name, value, expected,
+        actual))
+    end
+  end
+end
+
+describe("unary functions", function()
+  for name, f in pairs(unary) do
+    it(name .. " agrees with plain Lua", function()
+      for _, dtype in ipairs({ "float32", "float64" }) do
+        local x = roper.tensor(special, dtype)
+        check_values(name, f, x, x[name](x))
+      end
+      arrays.each_seed(10, function()
+        for _, dtype in ipairs({ "float32", "float64" }) do
+          local x = arrays.random_layout(arrays.random_shape(0, 4, 9), dtype) * 3
+          check_values(name, f, x, roper[name](x))
+        end
+      end)
+    end)
+  end
+
+  it("gelu is half x times 1 + erf(x / sqrt 2)", function()
+    local x = roper.tensor({ 0, 1, -1, inf, nan }, "float64"):gelu():totable()
+    assert.equal(0, x[1])
+    assert.is_true(math.abs(x[2] - 0.841344746068542949) < 1e-15)
+    assert.is_true(math.abs(x[3] + 0.158655253931457051) < 1e-15)
+    assert.is_true(x[4] == inf and x[5] ~= x[5])
+  end)
+
+  it("takes int32 where the result is whole, and refuses what overflows", function()
+    local x = roper.tensor({ -3, 0, 2147483647 }, "int32")
+    assert.same({ 3, 0, -2147483647 }, x:neg():totable())
+    assert.same({ 3, 0, 2147483647 }, x:abs():totable())
+    assert.same({ -1, 0, 1 }, x:sign():totable())
+    assert.same({ 0, 0, 2147483647 }, x:relu():totable())
+    assert.same({ 9, 0 }, x:narrow(1, 1, 2):square():totable())
+    for _, name in ipairs({ "floor", "ceil", "round" }) do
+      assert.same(x:totable(), x[name](x):totable())
+    end
+    local least = roper.full({ 2 }, -2 ^ 31, "int32")
+    for _, name in ipairs({ "neg", "abs", "square" }) do
+      assert.error_matches(function() least[name](least) end, name .. ": int32 overflow")
+    end
+    for _, name in ipairs({ "sqrt", "exp", "log", "sin", "cos", "tanh", "sigmoid", "gelu" }) do
+      assert.error_matches(function() x[name](x) end,
+        name .. ": expected float32 or float64, got int32")
+    end
+  end)
+
+  it("takes one argument, a tensor", function()
+    assert.error_matches(function() roper.exp(1) end, "tensor expected, got number")
+    assert.error_matches(function() roper.exp() end, "tensor expected, got no value")
+    assert.error_matches(function() roper.ones({ 1 }):exp(2) end, "exp: expected at most 1 argument")
+  end)
+end)
+
+describe("binary functions", function()
+  local function check_pair(name, f, a, b)
+    local tolerance = a:dtype() == "float64" and 0 or 1e-4
+    if name == "pow" then
+      tolerance = a:dtype() == "float64" and 1e-9 or tolerance
+    end
+    local expected = arrays.map2(f, arrays.from(a), arrays.from(b))
+    arrays.check(expected, roper[name](a, b), tolerance, a:dtype() .. " " .. name)
+  end
+
+  for name, f in pairs(binary) do
+    it(name .. " agrees with plain Lua, broadcast", function()
+      local x = roper.tensor(special, "float64")
+      check_pair(name, f, x:view({ -1, 1 }), x)
+      arrays.each_seed(30, function(seed)
+        local dtype = seed % 2 == 0 and "float64" or "float32"
+        local shape = arrays.random_shape(0, 4, 5)
+        local operands = {}
+        for i = 1, 2 do
+          local own = {}
+          for axis = math.random(#shape + 1), #shape do
+            own[#own + 1] = math.random(3) == 1 and 1 or shape[axis]
+          end
+          operands[i] = arrays.random_layout(own, dtype)
+          if name == "pow" then
+            operands[i] = operands[i]:abs() + 0.5
+          elseif name == "div" then
+            operands[i] = operands[i]:abs() + 0.1
+          end
+        end
+        check_pair(name, f, operands[1], operands[2])
+      end)
+    end)
+  end
+
+  for name, f in pairs(compare) do
+    it(name .. " agrees with plain Lua, broadcast", function()
+      for _, dtype in ipairs({ "float32", "float64" }) do
+        local x = roper.tensor(special, dtype)
+        local expected = arrays.map2(f, arrays.from(x:view({ -1, 1 })), arrays.from(x))
+        local actual = roper[name](x:view({ -1, 1 }), x)
+        arrays.check(expected, actual, 0, name)
+        assert.equal("int32", actual:dtype())
+      end
+      local whole_numbers = roper.tensor({ -1, 0, 1 }, "int32")
+      arrays.check(arrays.map2(f, arrays.from(whole_numbers), arrays.from(roper.tensor(0))),
+        whole_numbers[name](whole_numbers, 0), 0, name)
+    end)
+  end
+
+  it("works on the largest and the longest", function()
+    local x = roper.randn({ 100000 })
+    local twice = x + x
+    assert.equal(0, (twice - x * 2):abs():max():item())
+    local deep = roper.ones({ 2, 1, 2, 1, 2, 1, 2, 1 }) + roper.ones({ 1, 2, 1, 2, 1, 2, 1, 2 })
+    assert.same({ 2, 2, 2, 2, 2, 2, 2, 2 }, deep:shape())
+    assert.equal(512, deep:sum():item())
+  end)
+
+  it("gives the same bits with one thread and with two", function()
+    local threads = roper.threads()
+    local x, y = roper.randn({ 300, 301 }), roper.randn({ 301, 300 }):transpose(1, 2)
+    local results = {}
+    for n = 1, 2 do
+      roper.threads(n)
+      results[n] = (x * y + x:exp()):sigmoid()
+    end
+    roper.threads(threads)
+    assert.equal(0, (results[1] - results[2]):abs():max():item())
+  end)
+
+  it("has operators, with numbers on either side", function()
+    local x = roper.tensor({ 1, 2 })
+    assert.same({ 3, 4 }, (x + 2):totable())
+    assert.same({ 1, 0 }, (2 - x):totable())
+    assert.same({ 2, 4 }, (x * 2):totable())
+    assert.same({ 4, 2 }, (4 / x):totable())
+    assert.same({ 2, 4 }, (2 ^ x):totable())
+    assert.same({ -1, -2 }, (-x):totable())
+    assert.is_true(roper.tensor(1) < roper.tensor(2))
+    assert.is_true(roper.tensor(2) <= 2)
+    assert.is_false(3 < roper.tensor({ 2 }))
+    assert.error_matches(function() return x < x end,
+      "< and <= compare single numbers, got shapes %[2%] and %[2%]")
+  end)
+
+  it("takes int32 where the result is whole, and refuses what overflows", function()
+    local x = roper.tensor({ 2147483647, -2147483648, 5 }, "int32")
+    assert.same({ 2147483646, -1, 5 }, (x + roper.tensor({ -1, 2147483647, 0 }, "int32")):totable())
+    assert.same({ 2147483647, 0, 5 }, x:maximum(0):totable())
+    assert.same({ 0, -2147483648, 0 }, x:minimum(0):totable())
+    assert.error_matches(function() return x + 1 end, "add: int32 overflow")
+    assert.error_matches(function() return x - 1 end, "sub: int32 overflow")
+    assert.error_matches(function() return x * 2 end, "mul: int32 overflow")
+    assert.error_matches(function() return x / 2 end, "div: expected float32 or float64, got int32")
+    assert.error_matches(function() return x ^ 2 end, "pow: expected float32 or float64, got int32")
+    assert.error_matches(function() return x + 0.5 end, "expected a whole number .*, got 0.5")
+    assert.error_matches(function() return x:lt(nan) end, "expected a whole number .*, got %-?nan")
+  end)
+
+  it("refuses shapes and dtypes that do not go together", function()
+    local x = roper.ones({ 2, 3 })
+    for _, name in ipairs({ "add", "pow", "maximum", "eq", "ge" }) do
+      assert.error_matches(function() roper[name](x, roper.ones({ 2 })) end,
+        name .. ": shapes %[2, 3%] and %[2%] do not broadcast")
+      assert.error_matches(function() roper[name](x, roper.ones({ 3 }, "int32")) end,
+        name .. ": expected one dtype, got float32 and int32")
+      assert.error_matches(function() roper[name](x, x, x) end, name .. ": expected at most 2")
+    end
+    assert.error_matches(function() return x + roper.ones({ 0 }) end, "do not broadcast")
+    assert.error_matches(function() return x + {} end, "tensor expected, got table")
+    assert.error_matches(function() return x + nil end, "tensor expected, got nil")
+    assert.error_matches(function() return roper.add(1, 2) end, "tensor expected, got number")
+  end)
+end)
+
+describe("where", function()
+  it("chooses element by element, all three broadcast", function()
+    local condition = roper.tensor({ { 1 }, { 0 } }, "int32")
+    assert.same({ { 1, 1 }, { 5, 6 } },
+      roper.where(condition, roper.tensor(1), roper.tensor({ 5, 6 })):totable())
+    assert.same({ { 5, 6 }, { 0, 0 } }, roper.where(condition, roper.tensor({ 5, 6 }), 0):totable())
+    assert.same({ { -1 }, { 3 } }, roper.where(condition, -1, roper.tensor({ 3 })):totable())
+    assert.same({ 1, 7 }, roper.where(roper.tensor({ -5, 0 }, "int32"),
+      roper.tensor({ 1, 2 }, "int32"), 7):totable())
+    local x = roper.tensor({ nan, 1 })
+    assert.same({ 0, 1 }, roper.where(x:eq(x), x, 0):totable())
+  end)
+
+  it("refuses what does not fit", function()
+    local x = roper.ones({ 2 })
+    assert.error_matches(function() roper.where(x, x, x) end, "where: expected an int32 condition")
+    assert.error_matches(function() roper.where(x:gt(0), 1, 2) end, "got two numbers")
+    assert.error_matches(function() roper.where(x:gt(0), x, roper.ones({ 3 })) end,
+      "where: shapes %[2%] and %[3%]")
+    assert.error_matches(function() roper.where(roper.ones({ 3 }, "int32"), x, 0) end,
+      "where: shapes %[3%] and %[2%]")
+    assert.error_matches(function() roper.where(x:gt(0), x, x:to("float64")) end,
+      "where: expected one dtype, got float32 and float64")
+  end)
+end)

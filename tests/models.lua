@@ -1,0 +1,80 @@
+-- Small models, and how far tensors are apart.
+
+local roper = require("roper")
+
+local M = {}
+
+--- A task whose rows take little to compute.
+---@param options table? of the task, seed and length among them
+---@return userdata
+function M.task(options)
+  local all = { letters = 4, length = 30, seed = 1 }
+  for name, value in pairs(options or {}) do
+    all[name] = value
+  end
+  return roper.tasks.substring_index(all)
+end
+
+--- A Transformer of some thousand parameters, from a seed, for `M.task`.
+---@param options table? of the Transformer, and `seed` = 1
+---@return table
+function M.small(options)
+  local all = { vocabulary = M.task():vocabulary(), d_model = 16, heads = 2, layers = 2,
+    d_ff = 24 }
+  for name, value in pairs(options or {}) do
+    all[name] = value
+  end
+  roper.seed(all.seed or 1)
+  all.seed = nil
+  return roper.nn.Transformer(all)
+end
+
+--- Put a tensor where a name of `named_parameters` points.
+---@param model table
+---@param name string
+---@param tensor userdata
+function M.replace(model, name, tensor)
+  local owner, field = model, nil
+  for part in name:gmatch("[^.]+") do
+    owner = field and owner[field] or owner
+    field = math.tointeger(tonumber(part)) or part
+  end
+  owner[field] = tensor
+end
+
+--- Turn every parameter of a model into another dtype.
+---@param model table
+---@param dtype string
+---@return table model
+function M.convert(model, dtype)
+  for _, entry in ipairs(model:named_parameters()) do
+    M.replace(model, entry.name, entry.tensor:detach():to(dtype):parameter())
+  end
+  return model
+end
+
+--- The largest difference between elements of two tensors; infinite for other shapes, and where an
+--- element is not a number.
+---@param a userdata
+---@param b userdata
+---@return number
+function M.difference(a, b)
+  if table.concat(a:shape(), " ") ~= table.concat(b:shape(), " ") then
+    return math.huge
+  end
+  local largest = (a:detach():to("float64") - b:detach():to("float64")):abs():max():item()
+  return largest == largest and largest or math.huge
+end
+
+--- The numbers of all parameters, for comparison by `assert.same`.
+---@param model table
+---@return table<string, table>
+function M.values(model)
+  local values = {}
+  for _, entry in ipairs(model:named_parameters()) do
+    values[entry.name] = entry.tensor:totable()
+  end
+  return values
+end
+
+return M

@@ -1,0 +1,143 @@
+-- Programs run by specs: to their end, or in a pseudo-terminal.
+
+local uv = require("luv")
+
+local M = {}
+
+local PATIENCE = 60000 -- milliseconds until a program that says nothing counts as stuck
+
+-- Writing to a program that has ended is no reason to end ourselves.
+local broken_pipe = uv.new_signal()
+broken_pipe:start("sigpipe", function() end)
+broken_pipe:unref()
+
+-- The environment for a program: ours with changes; false removes a variable.
+local function environment(changes)
+  local list = {}
+  for name, value in pairs(uv.os_environ()) do
+    if changes[name] == nil then
+      list[#list + 1] = name .. "=" .. value
+    end
+  end
+  for name, value in pairs(changes) do
+    if value then
+      list[#list + 1] = name .. "=" .. value
+    end
+  end
+  return list
+end
+
+-- Start a program; returns a table whose fields fill while the loop runs.
+local function start(command, changes)
+  local process = { output = "", errors = "", status = nil, open = 3 }
+  local stdin, stdout, stderr = uv.new_pipe(), uv.new_pipe(), uv.new_pipe()
+  process.stdin = stdin
+  local function finished(handle)
+    process.open = process.open - 1
+    handle:close()
+  end
+  process.handle, process.pid = uv.spawn(command[1], {
+    args = table.move(command, 2, #command, 1, {}),
+    stdio = { stdin, stdout, stderr },
+    env = environment(changes),
+  }, function(status, signal)
+    process.status = signal ~= 0 and 128 + signal or status
+    finished(process.handle)
+  end)
+  assert(process.handle, process.pid)
+  for pipe, field in pairs({ [stdout] = "output", [stderr] = "errors" }) do
+    pipe:read_start(function(_, data)
+      process[field] = process[field] .. (data or "")
+      if not data then
+        finished(pipe)
+      end
+    end)
+  end
+  return process
+end
+
+-- Run the loop until the condition holds; false when that takes too long.
+local function wait(condition)
+  local timer, is_late = uv.new_timer(), false
+  uv.update_time()
+  timer:start(PATIENCE, 0, function() is_late = true end)
+  while not condition() and not is_late do
+    uv.run("once")
+  end
+  timer:close()
+  uv.run("nowait") -- a handle that is not closed to the end crashes luv when Lua closes
+  return not is_late
+end
+
+--- Run a program to its end.
+---@param command string[]
+---@param input string?
+---@param changes table? environment variables to set, or to remove where false
+---@return integer status 128 + n after signal n
+---@return string output
+---@return string errors
+function M.run(command, input, changes)
+  local process = start(command, changes or {})
+  process.stdin:write(input or "")
+  process.stdin:shutdown(function() process.stdin:close() end)
+  if not wait(function() return process.open == 0 end) then
+    process.handle:kill("sigkill")
+    error("still running: " .. table.concat(command, " ") .. "\n" .. process.output)
+  end
+  return process.status, process.output, process.errors
+end
+
+local Screen = {}
+Screen.__index = Screen
+
+--- Start a program in a pseudo-terminal.
+---@param command string a shell command
+---@param changes table? as for `run`
+---@return table screen with the methods `expect`, `type` and `leave`
+function M.open(command, changes)
+  local process = start({ "script", "--quiet", "--return", "--flush", "--command", command,
+    "/dev/null" }, changes or {})
+  return setmetatable({ process = process, seen = 0 }, Screen)
+end
+
+-- What the terminal was sent, without control sequences.
+local function plain(output)
+  return (output:gsub("\27%[[%d;?]*%a", ""):gsub("\r", ""))
+end
+
+--- Wait until a text shows up after what the last call found.
+---@param text string
+---@return string passed what came before it
+function Screen:expect(text)
+  local first, last
+  local function is_there()
+    first, last = plain(self.process.output):find(text, self.seen + 1, true)
+    return first ~= nil or self.process.open == 0
+  end
+  if not wait(is_there) or not first then
+    error(("expected %q, got %q"):format(text, plain(self.process.output):sub(self.seen + 1)), 2)
+  end
+  local passed = plain(self.process.output):sub(self.seen + 1, first - 1)
+  self.seen = last
+  return passed
+end
+
+--- Send what a person would type.
+---@param text string
+function Screen:type(text)
+  self.process.stdin:write(text)
+end
+
+--- Wait for the end of the program.
+---@return integer status
+function Screen:leave()
+  if not wait(function() return self.process.status ~= nil end) then
+    self.process.handle:kill("sigkill")
+    error("still running; the screen: " .. plain(self.process.output), 2)
+  end
+  self.process.stdin:close()
+  wait(function() return self.process.open == 0 end)
+  return self.process.status
+end
+
+return M

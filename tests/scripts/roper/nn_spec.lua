@@ -1,0 +1,526 @@
+local arrays = require("tests.arrays")
+local models = require("tests.models")
+local roper = require("roper")
+local scratch = require("tests.scratch")
+
+local nn = roper.nn
+
+setup(scratch.create)
+teardown(scratch.remove)
+
+-- Names of a model's parameters.
+local function names(model)
+  local list = {}
+  for i, entry in ipairs(model:named_parameters()) do
+    list[i] = entry.name
+  end
+  return list
+end
+
+describe("nn.Linear", function()
+  it("is x W^T + b", function()
+    local linear = nn.Linear({ inputs = 3, outputs = 2 })
+    linear.bias = roper.tensor({ 10, 20 }):parameter()
+    local x = roper.randn({ 2, 5, 3 })
+    local expected = x:matmul(linear.weight:transpose(1, 2)) + linear.bias
+    arrays.close(expected, linear(x), 1e-6)
+    assert.same({ 2, 5, 2 }, linear(x):shape())
+  end)
+
+  it("does without a bias", function()
+    local linear = nn.Linear({ inputs = 3, outputs = 2, bias = false })
+    assert.same({ "weight" }, names(linear))
+    arrays.close(roper.zeros({ 4, 2 }), linear(roper.zeros({ 4, 3 })), 0)
+  end)
+
+  it("starts uniform within 1/sqrt(inputs), with a bias of 0", function()
+    local linear = nn.Linear({ inputs = 100, outputs = 200 })
+    local weight, limit = linear.weight:detach(), 0.1
+    assert.same({ 200, 100 }, linear.weight:shape())
+    assert.is_true(weight:abs():max():item() <= limit)
+    assert.is_true(weight:abs():max():item() > 0.999 * limit)
+    assert.is_true(math.abs(weight:mean():item()) < 0.002) -- 5 deviations of the mean
+    assert.is_true(math.abs(weight:square():mean():item() / (limit ^ 2 / 3) - 1) < 0.05)
+    arrays.close(roper.zeros({ 200 }), linear.bias, 0)
+  end)
+
+  it("refuses bad options and other widths", function()
+    assert.error_matches(function() nn.Linear({ inputs = 3 }) end,
+                         "Linear: option outputs: expected a whole number from 1 on, got nil")
+    assert.error_matches(function() nn.Linear({ inputs = 3, output = 2 }) end,
+                         'unknown option output; did you mean "outputs"')
+    assert.error_matches(function() nn.Linear({ inputs = 1.5, outputs = 2 }) end, "got 1.5")
+    assert.error_matches(function() nn.Linear({ inputs = 3, outputs = 2 })(roper.ones({ 4 })) end,
+                         "linear: expected .* got %[4%] and %[2, 3%]")
+  end)
+end)
+
+describe("nn.Embedding", function()
+  it("gives rows by token id, from 0", function()
+    local embedding = nn.Embedding({ count = 5, features = 3 })
+    local x = embedding(roper.tensor({ { 4, 0 } }, "int32"))
+    assert.same({ 1, 2, 3 }, x:shape())
+    arrays.close(embedding.weight[5], x[{ 1, 1 }], 0)
+    arrays.close(embedding.weight[1], x[{ 1, 2 }], 0)
+  end)
+
+  it("starts standard normal", function()
+    local weight = nn.Embedding({ count = 100, features = 200 }).weight:detach()
+    assert.is_true(math.abs(weight:mean():item()) < 0.04)
+    assert.is_true(math.abs(weight:square():mean():item() - 1) < 0.05)
+  end)
+
+  it("refuses ids outside the table, and what is no id", function()
+    local embedding = nn.Embedding({ count = 5, features = 3 })
+    assert.error_matches(function() embedding(roper.tensor({ 0, 5 }, "int32")) end,
+                         "embedding: expected indices from 0 to 4, got 5 at place 2")
+    assert.error_matches(function() embedding(roper.tensor({ -1 }, "int32")) end,
+                         "embedding: expected indices from 0 to 4, got %-1 at place 1")
+    assert.error_matches(function() embedding(roper.ones({ 2 })) end, "int32")
+  end)
+end)
+
+describe("nn.LayerNorm", function()
+  it("normalises, scales and shifts the last axis", function()
+    local norm = nn.LayerNorm({ features = 8, epsilon = 1e-3 })
+    norm.gain = roper.rand({ 8 }):parameter()
+    norm.bias = roper.randn({ 8 }):parameter()
+    local x = roper.randn({ 3, 8 }) * 4 + 7
+    local centred = x - x:mean(2, true)
+    local expected = centred / (centred:square():mean(2, true) + 1e-3):sqrt() * norm.gain
+      + norm.bias
+    arrays.close(expected, norm(x), 1e-5)
+  end)
+
+  it("starts as plain normalisation", function()
+    local norm = nn.LayerNorm({ features = 4 })
+    arrays.close(roper.ones({ 4 }), norm.gain, 0)
+    arrays.close(roper.zeros({ 4 }), norm.bias, 0)
+    assert.error_matches(function() norm(roper.ones({ 2, 5 })) end, "layer_norm: .*%[2, 5%]")
+    assert.error_matches(function() nn.LayerNorm({ features = 4, epsilon = 0 / 0 }) end,
+                         "LayerNorm: option epsilon: expected a finite number")
+  end)
+end)
+
+describe("nn.MultiHeadAttention", function()
+  -- The same by core operations alone, a head at a time.
+  local function by_hand(module, x, options)
+    local q, k, v = module.query(x), module.key(x), module.value(x)
+    local batch, time, width = table.unpack(x:shape())
+    local dim = width // module.heads
+    local outputs = {}
+    for head = 1, module.heads do
+      local function part(y)
+        return y:narrow(3, (head - 1) * dim + 1, dim):unsqueeze(2)
+      end
+      local o = roper.attention(part(q), part(k), part(v), options)
+      outputs[head] = o:view({ batch, time, dim })
+    end
+    return module.output(roper.cat(outputs, 3))
+  end
+
+  it("attends in each head on its own", function()
+    local x = roper.randn({ 2, 5, 12 })
+    for _, position in ipairs({ "none", "rope", "roper" }) do
+      local module = nn.MultiHeadAttention({ d_model = 12, heads = 3, position = position })
+      arrays.close(by_hand(module, x, { causal = true, position = position }), module(x), 1e-5)
+    end
+    local both_ways = nn.MultiHeadAttention({ d_model = 12, heads = 3, causal = false })
+    arrays.close(by_hand(both_ways, x, {}), both_ways(x), 1e-5)
+  end)
+
+  it("takes a scheme, its options or its name", function()
+    local x = roper.randn({ 1, 5, 8 })
+    local scheme = roper.position.rope({ dim = 4, base = 100, rotate = "kv" })
+    local module = nn.MultiHeadAttention({ d_model = 8, heads = 2, position = scheme })
+    local other = nn.MultiHeadAttention({ d_model = 8, heads = 2,
+      position = { type = "rope", base = 100, rotate = "kv" } })
+    for _, name in ipairs({ "query", "key", "value", "output" }) do
+      other[name] = module[name]
+    end
+    arrays.close(module(x), other(x), 0)
+    other.position = nil
+    assert.is_true(models.difference(module(x), other(x)) > 1e-3)
+  end)
+
+  it("refuses heads that do not divide, and odd rotary widths", function()
+    assert.error_matches(function() nn.MultiHeadAttention({ d_model = 12, heads = 5 }) end,
+                         "MultiHeadAttention: 5 heads do not divide d_model 12")
+    assert.error_matches(function()
+      nn.MultiHeadAttention({ d_model = 6, heads = 2, position = "rope" })
+    end, "rope: fraction 1 of 3 features rotates 3 of them: expected an even whole number")
+    assert.error_matches(function()
+      nn.MultiHeadAttention({ d_model = 8, heads = 2, position = "rooper" })
+    end, 'position: expected one of none, rope, roper, got rooper; did you mean "roper"')
+    assert.error_matches(function()
+      nn.MultiHeadAttention({ d_model = 8, heads = 2, position = { type = "rope", bass = 2 } })
+    end, "rope: unknown option bass")
+    assert.error_matches(function()
+      local scheme = roper.position.rope({ dim = 8 })
+      nn.MultiHeadAttention({ d_model = 8, heads = 2, position = scheme })(roper.ones({ 1, 2, 8 }))
+    end, "8")
+  end)
+
+  it("refuses what is not [batch, time, d_model]", function()
+    local module = nn.MultiHeadAttention({ d_model = 8, heads = 2 })
+    assert.error_matches(function() module(roper.ones({ 5, 8 })) end,
+                         "MultiHeadAttention: expected %[batch, time, 8%], got %[5, 8%]")
+    assert.error_matches(function() module(roper.ones({ 1, 5, 6 })) end,
+                         "MultiHeadAttention: expected %[batch, time, 8%], got %[1, 5, 6%]")
+  end)
+end)
+
+describe("nn.FeedForward", function()
+  it("is two Linear with an activation between", function()
+    local x = roper.randn({ 3, 4 })
+    for _, activation in ipairs({ "relu", "gelu" }) do
+      local module = nn.FeedForward({ d_model = 4, activation = activation })
+      assert.same({ 16, 4 }, module.inner.weight:shape())
+      arrays.close(module.outer(roper[activation](module.inner(x))), module(x), 0)
+    end
+    assert.same({ 5, 4 }, nn.FeedForward({ d_model = 4, d_ff = 5 }).inner.weight:shape())
+    assert.error_matches(function() nn.FeedForward({ d_model = 4, activation = "rely" }) end,
+                         "FeedForward: option activation: expected one of relu, gelu, got rely")
+  end)
+end)
+
+describe("nn.TransformerLayer", function()
+  local x
+
+  before_each(function() x = roper.randn({ 2, 5, 8 }) end)
+
+  it("norms before each part with pre", function()
+    local layer = nn.TransformerLayer({ d_model = 8, heads = 2, norm = "pre", position = "roper" })
+    local y = x + layer.attention(layer.attention_norm(x))
+    arrays.close(y + layer.feed_forward(layer.feed_forward_norm(y)), layer(x), 1e-6)
+  end)
+
+  it("norms after each part with post", function()
+    local layer = nn.TransformerLayer({ d_model = 8, heads = 2, norm = "post", position = "rope" })
+    local y = layer.attention_norm(x + layer.attention(x))
+    arrays.close(layer.feed_forward_norm(y + layer.feed_forward(y)), layer(x), 1e-6)
+  end)
+
+  it("drops out in training alone", function()
+    local layer = nn.TransformerLayer({ d_model = 8, heads = 2, dropout = 0.5 })
+    assert.is_true(models.difference(layer(x), layer(x)) > 0.01)
+    layer:training(false)
+    arrays.close(layer(x), layer(x), 0)
+    layer:training()
+    assert.is_true(models.difference(layer(x), layer(x)) > 0.01)
+  end)
+
+  it("refuses other norms and probabilities", function()
+    assert.error_matches(function()
+      nn.TransformerLayer({ d_model = 8, heads = 2, norm = "prae" })
+    end, "TransformerLayer: option norm: expected one of pre, post, got prae")
+    for _, dropout in ipairs({ -0.1, 1, 1.5 }) do
+      assert.has_error(function()
+        nn.TransformerLayer({ d_model = 8, heads = 2, dropout = dropout })
+      end, "TransformerLayer: option dropout: expected a number from 0 to below 1, got " .. dropout)
+    end
+  end)
+end)
+
+describe("nn.Transformer", function()
+  it("has the parameters of the study's models", function()
+    local function count(vocabulary, options)
+      options.vocabulary = vocabulary
+      return nn.Transformer(options):count()
+    end
+    local large = count(40, { d_model = 512, layers = 6, heads = 8, norm = "post" })
+    assert.is_true(large >= 18.9e6 and large <= 20e6)
+    assert.equal(6 * (12 * 512 ^ 2 + 13 * 512) + 2 * 40 * 512 + 40, large)
+    local small = count(5, { d_model = 128, layers = 3, heads = 4, norm = "pre" })
+    assert.is_true(small >= 0.59e6 and small <= 0.61e6)
+    assert.equal(3 * (12 * 128 ^ 2 + 13 * 128) + 2 * 5 * 128 + 5 + 2 * 128, small)
+  end)
+
+  it("gives logits for every token", function()
+    local model, task = models.small(), models.task()
+    local tokens = task:batch(3)
+    assert.same({ 3, 30, #task:vocabulary() }, model(tokens):shape())
+    assert.same({ 1, 1, #task:vocabulary() }, model(tokens:narrow(1, 1, 1):narrow(2, 1, 1)):shape())
+  end)
+
+  it("sees no token after its own", function()
+    local tokens = models.task():batch(2)
+    for _, position in ipairs({ "none", "rope", "roper" }) do
+      local model = models.small({ position = position })
+      local whole, cut = model(tokens), model(tokens:narrow(2, 1, 11))
+      arrays.close(whole:narrow(2, 1, 11), cut, 1e-5)
+    end
+  end)
+
+  it("composes its parts, with a last norm where norms come before", function()
+    local tokens = models.task():batch(2)
+    for _, norm in ipairs({ "pre", "post" }) do
+      local model = models.small({ norm = norm })
+      local x = model.embedding(tokens)
+      for _, layer in ipairs(model.layers) do
+        x = layer(x)
+      end
+      assert.equal(norm == "pre", model.norm ~= nil)
+      arrays.close(model.logits(model.norm and model.norm(x) or x), model(tokens), 0)
+    end
+  end)
+
+  it("names its parameters in one order", function()
+    local model = models.small({ layers = 11 })
+    local list = names(model)
+    assert.equal("embedding.weight", list[1])
+    assert.equal("layers.1.attention.key.bias", list[2])
+    assert.equal("layers.1.attention_norm.bias", list[10])
+    assert.equal("norm.gain", list[#list])
+    assert.equal(1 + 11 * 16 + 2 + 2, #list)
+    assert.same(list, names(models.small({ layers = 11, seed = 9 })))
+    local at = {}
+    for i, name in ipairs(list) do
+      at[name] = i
+    end
+    assert.is_true(at["layers.2.feed_forward.outer.weight"] < at["layers.10.attention.key.bias"])
+    for i, tensor in ipairs(model:parameters()) do
+      assert.equal(tensor, model:named_parameters()[i].tensor)
+    end
+  end)
+
+  it("is whole with a part replaced by hand", function()
+    local model, tokens = models.small(), models.task():batch(1)
+    local before, count = model(tokens), model:count()
+    model.layers[2] = nn.TransformerLayer({ d_model = 16, heads = 4, position = "rope" })
+    assert.is_true(models.difference(before, model(tokens)) > 1e-3)
+    assert.equal(count + 16 * 2 * (64 - 24) + 64 - 24, model:count())
+    model.layers[3] = nn.TransformerLayer({ d_model = 16, heads = 4 })
+    assert.equal("layers.3.attention.key.bias", names(model)[2 + 2 * 16])
+    model.layers[1].feed_forward.inner = { weight = roper.ones({ 2, 2 }):parameter() }
+    assert.truthy(table.concat(names(model), " "):find("layers.1.feed_forward.inner.weight"))
+  end)
+
+  it("counts a shared parameter once, and survives parts in a circle", function()
+    local model = models.small()
+    local count = model:count()
+    model.logits.weight = model.embedding.weight
+    assert.equal(count - model.embedding.weight:count(), model:count())
+    model.layers[1].above = model
+    assert.equal(count - model.embedding.weight:count(), model:count())
+    model:training(false)
+    assert.is_false(model.layers[2].attention.is_training)
+  end)
+
+  it("learns and forgets gradients", function()
+    local model, tokens = models.small(), models.task():batch(2)
+    roper.cross_entropy(model(tokens:narrow(2, 1, 29)), tokens:narrow(2, 2, 29)):backward()
+    for _, entry in ipairs(model:named_parameters()) do
+      assert(entry.tensor.grad, entry.name)
+      assert.same(entry.tensor:shape(), entry.tensor.grad:shape())
+    end
+    model:zero_gradients()
+    for _, tensor in ipairs(model:parameters()) do
+      assert.is_nil(tensor.grad)
+    end
+  end)
+
+  it("passes training on to every part", function()
+    local model = models.small({ dropout = 0.3 })
+    assert.equal(model, model:training(false))
+    local function all(state)
+      assert.equal(state, model.is_training)
+      for _, layer in ipairs(model.layers) do
+        for _, part in ipairs({ layer, layer.attention, layer.feed_forward }) do
+          assert.equal(state, part.is_training)
+        end
+      end
+    end
+    all(false)
+    local tokens = models.task():batch(1)
+    arrays.close(model(tokens), model(tokens), 0)
+    model:training()
+    all(true)
+    assert.is_true(models.difference(model(tokens), model(tokens)) > 0.01)
+  end)
+
+  it("is the same from the same seed, another from another", function()
+    local first = models.values(models.small({ seed = 3 }))
+    assert.same(first, models.values(models.small({ seed = 3 })))
+    local other = models.values(models.small({ seed = 4 }))
+    assert.not_same(first["logits.weight"], other["logits.weight"])
+  end)
+
+  it("prints its size", function()
+    local model = models.small()
+    assert.equal(("Transformer: %d parameters"):format(model:count()), tostring(model))
+  end)
+
+  it("refuses bad options", function()
+    local function refuses(options, message)
+      options.vocabulary = options.vocabulary or 5
+      assert.error_matches(function() nn.Transformer(options) end, message)
+    end
+    assert.error_matches(function() nn.Transformer() end,
+                         "Transformer: option vocabulary: expected a value, got nil")
+    assert.error_matches(function() nn.Transformer(5) end,
+                         "Transformer: expected a table of options, got number")
+    refuses({ vocabulary = 0 }, "vocabulary: expected the number of tokens .* got 0")
+    refuses({ vocabulary = {} }, "vocabulary: expected the number of tokens .* got 0")
+    refuses({ vocabulary = "abc" }, "vocabulary: expected the number of tokens .* got abc")
+    refuses({ d_modell = 8 }, 'Transformer: unknown option d_modell; did you mean "d_model"')
+    refuses({ layers = 0 }, "option layers: expected a whole number from 1 on, got 0")
+    refuses({ layers = "3" }, "option layers: expected a whole number from 1 on, got 3")
+    refuses({ heads = 2.5 }, "option heads: expected a whole number from 1 on, got 2.5")
+    refuses({ d_model = 10, heads = 4 }, "4 heads do not divide d_model 10")
+    refuses({ d_model = 12, heads = 4 }, "3 features rotates 3 of them: expected an even")
+    refuses({ dropout = 0 / 0 }, "option dropout: expected")
+    refuses({ norm = "both" }, "option norm: expected one of pre, post, got both")
+    refuses({ position = "rop" }, 'got rop; did you mean "rope"')
+  end)
+
+  it("refuses what is no batch of tokens", function()
+    local model, task = models.small(), models.task()
+    local tokens = task:batch(2)
+    assert.error_matches(function() model(tokens[1]) end,
+                         "Transformer: expected tokens %[batch, time%], got %[30%]")
+    assert.error_matches(function() model(task:batch(2)) end,
+                         "Transformer: expected a cache as second argument, got %[2, 30%]")
+    assert.error_matches(function() model(roper.zeros({ 1, 3 })) end,
+                         "embedding: expected an int32 index, got float32")
+    assert.error_matches(function() model("abc") end, "expected tokens .*, got string")
+    assert.error_matches(function() model(roper.full({ 1, 2 }, 99, "int32")) end, "got 99")
+    assert.error_matches(function() model(roper.zeros({ 1, 0 }, "int32")) end, "got 0")
+  end)
+
+  it("has right gradients through all of it", function()
+    for _, options in ipairs({
+      { norm = "post", activation = "relu", position = "roper" },
+      { norm = "pre", activation = "gelu", position = { type = "rope", pairing = "interleaved" } },
+    }) do
+      options.vocabulary, options.d_model, options.d_ff = 5, 4, 6
+      options.heads, options.layers = 2, 1
+      roper.seed(2)
+      local model = nn.Transformer(options)
+      local entries = model:named_parameters()
+      local tokens = roper.randint(0, 4, { 2, 4 })
+      local targets = roper.randint(0, 4, { 2, 4 })
+      local function loss(...)
+        for i, entry in ipairs(entries) do
+          models.replace(model, entry.name, (select(i, ...)))
+        end
+        return roper.cross_entropy(model(tokens), targets)
+      end
+      local holds, worst = roper.gradcheck(loss, model:parameters())
+      assert(holds, options.norm .. ": relative error " .. worst)
+    end
+  end)
+end)
+
+describe("golden values from torch", function()
+  for _, name in ipairs({ "post_rope", "pre_roper" }) do
+    local golden, metadata = roper.load("tests/fixtures/transformer_" .. name .. ".safetensors")
+    local settings = {
+      post_rope = { rate = 1e-2, epsilon = 1e-3 },
+      pre_roper = { rate = 1e-2, epsilon = 1e-3, decay = 0.1 },
+    }
+
+    -- The model of the file, its loss, and its logits; parameters in `dtype`.
+    local function load_golden(dtype)
+      local model = nn.Transformer(roper.json_decode(metadata.options))
+      for _, entry in ipairs(model:named_parameters()) do
+        entry.tensor:copy(golden["before." .. entry.name])
+      end
+      models.convert(model, dtype)
+      return model, function()
+        local logits = model(golden.tokens)
+        return roper.cross_entropy(logits, golden.targets), logits
+      end
+    end
+
+    for dtype, tolerance in pairs({ float32 = 1e-5, float64 = 1e-12 }) do
+      it(("agree: %s, %s"):format(name, dtype), function()
+        local model, loss_of = load_golden(dtype)
+        local optimizer = roper.optim.Adam(settings[name])
+        local parameters = model:parameters()
+        for step = 1, 3 do
+          local loss, logits = loss_of()
+          model:zero_gradients()
+          loss:backward()
+          if step == 1 then
+            arrays.close(golden.logits, logits, tolerance)
+            arrays.close(golden.loss, loss, tolerance)
+            for _, entry in ipairs(model:named_parameters()) do
+              arrays.close(golden["gradient." .. entry.name], entry.tensor.grad, tolerance,
+                           entry.name)
+            end
+          end
+          optimizer:step(parameters)
+        end
+        for _, entry in ipairs(model:named_parameters()) do
+          arrays.close(golden["after." .. entry.name], entry.tensor, tolerance, entry.name)
+        end
+      end)
+    end
+  end
+end)
+
+describe("nn.Transformer:save and roper.load", function()
+  it("keep parameters and options", function()
+    local tokens = models.task():batch(2)
+    local scheme = roper.position.rope({ dim = 8, rotate = "vo", base = 50 })
+    for i, options in ipairs({
+      { norm = "post", position = "rope", activation = "gelu" },
+      { position = { type = "roper", pairing = "interleaved", fraction = 0.5 }, dropout = 0.1 },
+      { position = scheme, layers = 1 },
+      { position = "none" },
+    }) do
+      local model = models.small(options)
+      local path = scratch.path(("model-%d.safetensors"):format(i))
+      model:save(path)
+      local restored = roper.load(path)
+      assert.same(models.values(model), models.values(restored))
+      assert.same(roper.no_grad(model:training(false).forward, model, tokens):totable(),
+                  roper.no_grad(restored:training(false).forward, restored, tokens):totable())
+      roper.save(path, restored)
+      assert.same(models.values(model), models.values(roper.load(path)))
+    end
+  end)
+
+  it("write the same bytes for the same model", function()
+    models.small({ seed = 6 }):save(scratch.path("a.safetensors"))
+    models.small({ seed = 6 }):save(scratch.path("b.safetensors"))
+    assert.equal(scratch.read(scratch.path("a.safetensors")),
+                 scratch.read(scratch.path("b.safetensors")))
+  end)
+end)
+
+describe("a training loop in plain Lua", function()
+  -- Resident bytes of this process.
+  local function resident()
+    local pages = scratch.read("/proc/self/statm"):match("^%d+ (%d+)")
+    return tonumber(pages) * 4096
+  end
+
+  it("runs in constant memory without collecting by hand", function()
+    local task = models.task({ length = 65 })
+    local model = models.small({ d_model = 32 })
+    local function run(steps)
+      for _ = 1, steps do
+        local tokens = task:batch(8)
+        model:zero_gradients()
+        roper.cross_entropy(model(tokens:narrow(2, 1, 64)), tokens:narrow(2, 2, 64)):backward()
+      end
+      return resident()
+    end
+    local early = run(100)
+    local late = run(1900)
+    assert(late - early < 4 << 20,
+      ("%d KiB after 100 steps, %d after 2000"):format(early >> 10, late >> 10))
+  end)
+
+  it("also drops large tensors in time", function()
+    local x = roper.zeros({ 1 << 20 })
+    local before = resident()
+    for _ = 1, 300 do
+      x = x + 1
+    end
+    assert(resident() - before < 256 << 20, ("%d MiB more"):format(resident() - before >> 20))
+    assert.equal(300, x[1]:item())
+  end)
+end)

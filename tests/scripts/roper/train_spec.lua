@@ -1,0 +1,367 @@
+local core = require("roper.core")
+local metrics = require("roper.metrics")
+local models = require("tests.models")
+local process = require("tests.process")
+local roper = require("roper")
+local scratch = require("tests.scratch")
+local train = require("roper.train")
+local uv = require("luv")
+
+before_each(scratch.create)
+after_each(scratch.remove)
+
+-- Train a small model with dropout from a seed; `options` go to roper.train.
+local function run(options, seed)
+  local model = models.small({ seed = seed or 1, dropout = 0.1 })
+  local all = { model = model, task = models.task({ seed = seed or 1 }), steps = 10, batch = 2,
+    optimizer = roper.optim.Adam(), progress = false }
+  for name, value in pairs(options or {}) do
+    all[name] = value
+  end
+  return roper.train(all), all.model
+end
+
+-- The bytes of every file of a folder.
+local function files(folder)
+  local all = {}
+  for name in uv.fs_scandir_next, assert(uv.fs_scandir(folder)) do
+    all[name] = scratch.read(folder .. "/" .. name)
+  end
+  return all
+end
+
+-- Metrics without the time they took.
+local function timeless(folder)
+  local list = metrics.read(folder .. "/metrics.jsonl")
+  for _, entry in ipairs(list) do
+    assert.is_true(entry.seconds >= 0)
+    entry.seconds = nil
+  end
+  return list
+end
+
+local function numbers(history, name)
+  local list = {}
+  for i, entry in ipairs(history) do
+    list[i] = entry[name]
+  end
+  return list
+end
+
+describe("train.loss", function()
+  it("is the mean cross-entropy of each next token, in nats", function()
+    local model, tokens = models.small(), models.task():batch(2)
+    local chances = model(tokens):softmax(3):log():totable()
+    local ids, sum = tokens:totable(), 0
+    for row = 1, 2 do
+      for time = 1, 29 do
+        sum = sum - chances[row][time][ids[row][time + 1] + 1]
+      end
+    end
+    assert.is_true(math.abs(sum / 58 - train.loss(model, tokens):item()) < 1e-5)
+  end)
+end)
+
+describe("train", function()
+  it("lowers the loss", function()
+    local result = run({ steps = 60, batch = 8, optimizer = roper.optim.Adam({ rate = 1e-2 }) })
+    assert.equal(6, #result.history)
+    assert.is_true(result.history[1].loss > result.loss + 0.3)
+    assert.equal(result.history[6].loss, result.loss)
+    assert.equal(60, result.step)
+  end)
+
+  it("logs the mean since the entry before", function()
+    local every = run({ steps = 11, log_every = 1 }).history
+    assert.same({ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 }, numbers(every, "step"))
+    local function mean(from, to)
+      local sum = 0
+      for step = from, to do
+        sum = sum + every[step].loss
+      end
+      return sum / (to - from + 1)
+    end
+    local folder = scratch.path("run")
+    local result = run({ steps = 11, log_every = 4, run = folder })
+    assert.same({ 4, 8, 11 }, numbers(result.history, "step"))
+    assert.same({ mean(1, 4), mean(5, 8), mean(9, 11) }, numbers(result.history, "loss"))
+    assert.same(result.history, metrics.read(folder .. "/metrics.jsonl"))
+  end)
+
+  it("evaluates without dropout, at its steps and at the end", function()
+    local seen = {}
+    local result, model = run({ steps = 11, log_every = 5, evaluate_every = 4,
+      evaluate = function(model, step)
+        seen[#seen + 1] = step
+        model:training(false)
+        return { accuracy = step / 100, right = #seen }
+      end })
+    assert.same({ 4, 8, 11 }, seen)
+    assert.same({ 4, 5, 8, 10, 11 }, numbers(result.history, "step"))
+    assert.equal(0.08, result.history[3].accuracy)
+    assert.equal(2, result.history[3].right)
+    assert.is_nil(result.history[2].accuracy)
+    assert.is_true(model.is_training)
+    assert.same(models.values(select(2, run({ steps = 11 }))), models.values(model))
+  end)
+
+  it("refuses what evaluate may not return", function()
+    local function refuses(value, message)
+      assert.has_error(function()
+        run({ evaluate_every = 5, evaluate = function() return value end })
+      end, message)
+    end
+    refuses(nil, "train: evaluate: expected a function that returns a table, got nil")
+    refuses({ loss = 1 },
+            "train: evaluate: expected names other than step and loss, got loss")
+  end)
+
+  it("gives the same bits from the same seed, others from another", function()
+    for name, seed in pairs({ a = 3, b = 3, c = 4 }) do
+      run({ steps = 12, run = scratch.path(name) }, seed)
+    end
+    local a, b, c = files(scratch.path("a")), files(scratch.path("b")), files(scratch.path("c"))
+    assert.equal(a["checkpoint.safetensors"], b["checkpoint.safetensors"])
+    assert.not_equal(a["checkpoint.safetensors"], c["checkpoint.safetensors"])
+    assert.same(timeless(scratch.path("a")), timeless(scratch.path("b")))
+    assert.not_same(timeless(scratch.path("a")), timeless(scratch.path("c")))
+  end)
+
+  it("says what a run is, in its folder", function()
+    local folder = scratch.path("deep/run")
+    run({ run = folder, steps = 3, optimizer = roper.optim.SGD({ rate = 0.25, clip = 1,
+      schedule = roper.optim.schedule.constant() }) })
+    local whole = roper.json_decode(files(folder)["config.json"])
+    assert.equal(roper.version, whole.version)
+    assert.same(core.machine(), whole.machine)
+    assert.same({ name = "SGD", rate = 0.25, clip = 1, momentum = 0, l2 = 0, nesterov = false },
+                whole.config.optimizer)
+    assert.equal("roper", whole.config.model.position)
+    assert.equal("substring_index", whole.config.task.name)
+    assert.equal(3, whole.config.steps)
+    run({ run = scratch.path("named"), config = { note = "mine" } })
+    whole = roper.json_decode(files(scratch.path("named"))["config.json"])
+    assert.same({ note = "mine", steps = 10 }, whole.config)
+  end)
+
+  it("tells its progress", function()
+    local steps, finished = {}, 0
+    run({ steps = 3, progress = {
+      update = function(_, step, loss, speed)
+        steps[#steps + 1] = step
+        assert.is_true(loss > 0 and speed > 0)
+      end,
+      finish = function() finished = finished + 1 end,
+    } })
+    assert.same({ 1, 2, 3 }, steps)
+    assert.equal(1, finished)
+  end)
+
+  it("passes an interrupt on, and the run can go on", function()
+    run({ steps = 20, checkpoint_every = 4, run = scratch.path("whole") })
+    local finished, calls = 0, 0
+    core.interrupt_enable()
+    local ok, message = pcall(run, { steps = 20, checkpoint_every = 4, run = scratch.path("cut"),
+      progress = {
+        update = function(_, step)
+          calls = calls + 1
+          if step == 13 then
+            uv.kill(uv.os_getpid(), "sigint")
+          end
+        end,
+        finish = function() finished = finished + 1 end,
+      } })
+    core.interrupt_disable()
+    assert.is_false(ok)
+    assert.truthy(message:find("interrupted$"), message)
+    assert.equal(13, calls)
+    assert.equal(1, finished)
+    local result = run({ steps = 20, checkpoint_every = 4, run = scratch.path("cut"),
+      resume = true })
+    assert.equal(20, result.step)
+    assert.equal(files(scratch.path("whole"))["checkpoint.safetensors"],
+                 files(scratch.path("cut"))["checkpoint.safetensors"])
+    assert.same(timeless(scratch.path("whole")), timeless(scratch.path("cut")))
+  end)
+
+  it("stops when the loss is not a number, and keeps the last checkpoint", function()
+    local folder = scratch.path("run")
+    local model = models.small({ dropout = 0.1 })
+    local ok, message = pcall(run, { model = model, run = folder, checkpoint_every = 2,
+      steps = 9, log_every = 1, progress = {
+        update = function(_, step)
+          if step == 5 then
+            model.logits.bias:copy(roper.full({ 45 }, 0 / 0))
+          end
+        end,
+        finish = function() end,
+      } })
+    assert.is_false(ok)
+    assert.truthy(message:find("^train: the loss is %-?nan at step 6; a smaller rate or clipping"))
+    assert.same({ 1, 2, 3, 4, 5 }, numbers(timeless(folder), "step"))
+    assert.equal(9, run({ run = folder, resume = true, steps = 9 }).step)
+  end)
+
+  it("refuses a folder with a checkpoint unless it is to go on", function()
+    local folder = scratch.path("run")
+    run({ run = folder })
+    local before = files(folder)
+    assert.error_matches(function() run({ run = folder, steps = 20 }) end,
+      "train: .*/run has a checkpoint; resume it %(resume = true%) or choose another folder")
+    assert.same(before, files(folder))
+  end)
+
+  it("refuses the checkpoint of another run, and leaves all as it was", function()
+    local folder = scratch.path("run")
+    run({ run = folder })
+    local before = files(folder)
+    for expected, options in pairs({
+      ["batch is 2 there and 3 here"] = { batch = 3 },
+      ["task.letters is 4 there and 5 here"] = { task = models.task({ letters = 5 }) },
+      ["task.seed is 1 there and 2 here"] = { task = models.task({ seed = 2 }) },
+      ["optimizer.rate is 0.001 there and 0.002 here"] =
+        { optimizer = roper.optim.Adam({ rate = 2e-3 }) },
+      ["optimizer.name is Adam there and SGD here"] =
+        { optimizer = roper.optim.SGD({ rate = 1e-3 }) },
+      ["model.position is roper there and rope here"] =
+        { model = models.small({ position = "rope", dropout = 0.1 }) },
+      ["model.activation is relu there and gelu here"] =
+        { model = models.small({ activation = "gelu", dropout = 0.1 }) },
+      ["is at step 10, past the 9 asked for"] = { steps = 9 },
+    }) do
+      options.model = options.model or models.small({ dropout = 0.1 })
+      local parameters = models.values(options.model)
+      options.run, options.resume = folder, true
+      local ok, message = pcall(run, options)
+      assert.is_false(ok)
+      assert.truthy(message:find(expected, 1, true), message)
+      assert.truthy(message:find(folder .. "/checkpoint.safetensors", 1, true), message)
+      assert.same(before, files(folder))
+      assert.same(parameters, models.values(options.model))
+    end
+  end)
+
+  it("does nothing more in a run that is done", function()
+    local folder = scratch.path("run")
+    local _, trained = run({ run = folder })
+    local before = files(folder)
+    local result, model = run({ run = folder, resume = true }, 1)
+    assert.same({ step = 10, history = {} }, result)
+    assert.same(models.values(trained), models.values(model))
+    assert.same(before, files(folder))
+  end)
+
+  it("makes a run longer as if it had been long from the start", function()
+    run({ run = scratch.path("long"), steps = 20 })
+    run({ run = scratch.path("short"), steps = 13 })
+    local result = run({ run = scratch.path("short"), steps = 20, resume = true })
+    assert.same({ 20 }, numbers(result.history, "step"))
+    assert.equal(files(scratch.path("long"))["checkpoint.safetensors"],
+                 files(scratch.path("short"))["checkpoint.safetensors"])
+  end)
+
+  it("starts anew where there is nothing to resume", function()
+    local folder = scratch.path("run")
+    local _, model = run({ run = folder, resume = true })
+    assert.same(models.values(select(2, run())), models.values(model))
+  end)
+
+  it("refuses bad options", function()
+    local function refuses(options, message)
+      assert.error_matches(function() run(options) end, message)
+    end
+    assert.error_matches(function() roper.train() end, "train: option model: expected a table")
+    refuses({ steps = 0 }, "train: option steps: expected a whole number from 1 on, got 0")
+    refuses({ steps = 1.5 }, "train: option steps: expected a whole number from 1 on, got 1.5")
+    refuses({ batch = "2" }, "train: option batch: expected a whole number from 1 on, got 2")
+    refuses({ task = 5 }, "train: option task: expected a userdata, got 5")
+    refuses({ optimiser = 5 }, 'train: unknown option optimiser; did you mean "optimizer"')
+    refuses({ evaluate = print }, "train: evaluate needs evaluate_every, a number of steps")
+    refuses({ run = scratch.write("file", "") }, "cannot make the folder .*/file: a file of that")
+  end)
+end)
+
+describe("a run that is killed", function()
+  local STEPS <const> = 60
+  local FIELDS <const> = { preset = "smoke", steps = STEPS, dropout = 0.1, checkpoint_every = 3,
+    evaluate_every = 7, seed = 5 }
+  local script
+
+  before_each(function()
+    script = scratch.write("train.lua", ([[
+      local config = roper.experiment.configure("substring_index", roper.json_decode '%s')
+      local function update(_, step)
+        io.stdout:write(step, "\n")
+        io.stdout:flush()
+      end
+      roper.experiment.run(config, { run = arg[1], resume = true,
+        progress = { update = update, finish = function() end } })
+    ]]):format(roper.json_encode(FIELDS)))
+  end)
+
+  -- Train in `folder`, and kill the program once it has said step `last`. Was it killed?
+  local function train_until(folder, last)
+    local output, signal = "", nil
+    local stdout = uv.new_pipe()
+    local child, pid = uv.spawn("./roper", { args = { script, folder },
+      stdio = { nil, stdout, 2 } }, function(_, by) signal = by end)
+    assert(child, pid)
+    stdout:read_start(function(_, data)
+      output = output .. (data or "")
+      if tonumber(output:match("(%d+)\n[^\n]*$") or 0) >= last and child:is_active() then
+        child:kill("sigkill")
+      end
+    end)
+    repeat uv.run("once") until signal
+    child:close()
+    stdout:close()
+    uv.run("nowait")
+    return signal == 9
+  end
+
+  -- What must not depend on kills: all but the time that it took.
+  local function outcome(folder)
+    local result = roper.json_decode(files(folder)["result.json"])
+    result.seconds = nil
+    return { metrics = timeless(folder), result = result, samples = files(folder)["samples.json"] }
+  end
+
+  it("ends with the same bytes as one that is not, whenever it was killed", function()
+    local seed = os.time()
+    math.randomseed(seed)
+    local name = "seed " .. seed
+    local whole = scratch.path("whole")
+    assert.is_false(train_until(whole, math.huge))
+    local kills = 0
+    for attempt = 1, 10 do
+      local folder = scratch.path("killed-" .. attempt)
+      local last = math.random(20)
+      while train_until(folder, last) do
+        kills = kills + 1
+        last = last + math.random(20)
+      end
+      assert(files(whole)["checkpoint.safetensors"] == files(folder)["checkpoint.safetensors"],
+             name)
+      assert.same(outcome(whole), outcome(folder), name)
+      if kills >= 8 then
+        break
+      end
+    end
+    assert.is_true(kills >= 8, name)
+  end)
+
+  it("goes on at the command line", function()
+    local folder, whole = scratch.path("killed"), scratch.path("whole")
+    local command = { "./roper", "train", "substring_index", "--resume", folder }
+    for field, value in pairs(FIELDS) do
+      command[#command + 1] = field .. "=" .. value
+    end
+    train_until(folder, 20)
+    local status, output, errors = process.run(command)
+    assert.equal(0, status, errors)
+    assert.truthy(output:find("^%d of 4 solved, accuracy on answers .*/killed\n$"), output)
+    train_until(whole, math.huge)
+    assert.equal(files(whole)["checkpoint.safetensors"], files(folder)["checkpoint.safetensors"])
+    assert.same(outcome(whole), outcome(folder))
+  end)
+end)
