@@ -26,7 +26,7 @@ KERNELS := $(foreach t,$(TARGETS),$(BUILD)/kernels/$(t)_float32.o $(BUILD)/kerne
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(KERNELS)
 FLAGS_v3 := -march=x86-64-v3
 FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
-MODULE := $(BUILD)/roper/core.so
+MODULE := $(BUILD)/roper/native.so
 
 .PHONY: all deps run test lint bench install clean
 all: $(MODULE) roper
@@ -87,7 +87,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/lua/5.4 $(DESTDIR)$(PREFIX)/lib/lua/5.4/roper \
 	  $(DESTDIR)$(PREFIX)/bin
 	cp -r scripts/roper scripts/experiments scripts/lessons $(DESTDIR)$(PREFIX)/share/lua/5.4/
-	install -m 755 $(MODULE) $(DESTDIR)$(PREFIX)/lib/lua/5.4/roper/core.so
+	install -m 755 $(MODULE) $(DESTDIR)$(PREFIX)/lib/lua/5.4/roper/native.so
 	install -m 755 roper $(DESTDIR)$(PREFIX)/bin/roper
 
 clean:

@@ -11,6 +11,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "bindings/check.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 
@@ -108,6 +110,26 @@ static int interrupt_call(lua_State *L)
   return lua_gettop(L);
 }
 
+/*
+** interrupt_wait(descriptor) -> true once there is something to read, false once
+** the flag is up, for at most a tenth of a second unnoticed: the signal may come
+** just before poll does, or to another thread.
+*/
+static int interrupt_wait(lua_State *L)
+{
+  rpl_check_count(L, "interrupt_wait", 1);
+  struct pollfd input = {.events = POLLIN};
+  input.fd = (int)rpl_check_range(L, 1, "descriptor", 0, INT32_MAX);
+  int ready = 0;
+  while (ready == 0 && !rp_interrupted()) {
+    ready = poll(&input, 1, 100);
+    if (ready < 0 && errno == EINTR)
+      ready = 0;
+  }
+  lua_pushboolean(L, ready != 0);
+  return 1;
+}
+
 /* Readline calls this ten times a second while it waits for a key. */
 static int end_line(void)
 {
@@ -135,6 +157,7 @@ void rpl_open_interrupt(lua_State *L)
                                        {"interrupted", interrupted},
                                        {"interrupt_clear", interrupt_clear},
                                        {"interrupt_call", interrupt_call},
+                                       {"interrupt_wait", interrupt_wait},
                                        {"interrupt_readline", interrupt_readline},
                                        {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);

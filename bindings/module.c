@@ -1,9 +1,9 @@
-/* The C half of the library: `require "roper.core"`. */
+/* The C half of the library: `require "roper.native"`, which scripts/roper/core.lua loads. */
 #include "bindings/check.h"
 
-__attribute__((visibility("default"))) int luaopen_roper_core(lua_State *L);
+__attribute__((visibility("default"))) int luaopen_roper_native(lua_State *L);
 
-int luaopen_roper_core(lua_State *L)
+int luaopen_roper_native(lua_State *L)
 {
   luaL_checkversion(L);
   lua_newtable(L);

@@ -112,11 +112,22 @@ static void check_integers(lua_State *L, const char *function, const RpTensor *v
                  function, data[i], (lua_Integer)i + 1);
 }
 
+/* Is it a number or a table, and no object that stands for a tensor? */
+static bool is_data(lua_State *L, int index)
+{
+  if (!lua_istable(L, index))
+    return lua_type(L, index) == LUA_TNUMBER;
+  if (luaL_getmetafield(L, index, "__tensor") == LUA_TNIL)
+    return true;
+  lua_pop(L, 1);
+  return false;
+}
+
 /* tensor(data [, dtype]) */
 static int tensor_tensor(lua_State *L)
 {
   rpl_check_count(L, "tensor", 2);
-  if (lua_type(L, 1) != LUA_TTABLE && lua_type(L, 1) != LUA_TNUMBER) {
+  if (!is_data(L, 1)) {
     RpTensor *source = rpl_check_tensor(L, 1);
     RpDtype dtype = rpl_optional_dtype(L, 2, source->dtype);
     RpTensor **slot = rpl_new_tensor(L);

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,18 +16,27 @@ enum {
   CLASSES = 64 * STEPS /* more than a size_t can ask for */
 };
 
+typedef union Header Header;
+
+/* A place in a ring; the ring's own head is one too. */
+typedef struct Link {
+  struct Link *next, *previous;
+} Link;
+
 /* In front of every block; one alignment unit, so that the data stay aligned. */
-typedef union Header {
+union Header {
   struct {
-    union Header *next; /* in the list of idle blocks */
-    size_t size;        /* whole block, header included */
+    Link by_age;   /* among all idle blocks, the newest first */
+    Link by_class; /* among idle blocks of one size */
+    size_t size;   /* whole block, header included */
     int size_class;
   } s;
   unsigned char padding[ALIGNMENT];
-} Header;
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static Header *idle_blocks[CLASSES];
+static Link idle_by_age = {&idle_by_age, &idle_by_age};
+static Link idle_by_class[CLASSES]; /* a head with NULL stands for an empty ring */
 static RpMemoryUse use;
 static int64_t failures_after = -1;
 
@@ -64,35 +73,64 @@ static size_t round_up(size_t bytes, int *size_class)
   return (mantissa << shift) * ALIGNMENT;
 }
 
-static void trim_locked(void)
+static void insert(Link *head, Link *link)
 {
-  for (int c = 0; c < CLASSES; c++) {
-    while (idle_blocks[c] != NULL) {
-      Header *header = idle_blocks[c];
-      idle_blocks[c] = header->s.next;
-      use.idle -= header->s.size;
-      free(header);
-    }
+  if (head->next == NULL)
+    head->next = head->previous = head;
+  link->next = head->next;
+  link->previous = head;
+  head->next->previous = link;
+  head->next = link;
+}
+
+static void unlink_from_ring(Link *link)
+{
+  link->previous->next = link->next;
+  link->next->previous = link->previous;
+}
+
+static void make_idle(Header *header)
+{
+  insert(&idle_by_age, &header->s.by_age);
+  insert(&idle_by_class[header->s.size_class], &header->s.by_class);
+  use.idle += header->s.size;
+}
+
+static void end_idle(Header *header)
+{
+  unlink_from_ring(&header->s.by_age);
+  unlink_from_ring(&header->s.by_class);
+  use.idle -= header->s.size;
+}
+
+/* Return the blocks that were idle for longest until live and idle ones fit in `budget`. */
+static void evict(size_t budget)
+{
+  while (use.idle > 0 && use.live + use.idle > budget) {
+    Header *oldest = (Header *)idle_by_age.previous; /* by_age is the first member */
+    end_idle(oldest);
+    free(oldest);
   }
 }
 
 static Header *take(size_t size, int size_class)
 {
-  Header *header = idle_blocks[size_class];
-  if (header != NULL) {
-    idle_blocks[size_class] = header->s.next;
-    use.idle -= header->s.size;
+  Link *idle = &idle_by_class[size_class];
+  if (idle->next != NULL && idle->next != idle) {
+    Header *header = (Header *)((char *)idle->next - offsetof(Header, s.by_class));
+    end_idle(header);
     return header;
   }
   if (use.limit == 0)
     use.limit = system_limit();
-  if (use.live + use.idle + size > use.limit)
-    trim_locked();
+  if (size > use.limit)
+    return NULL;
+  evict(use.limit - size);
   if (use.live + size > use.limit)
     return NULL;
-  header = aligned_alloc(ALIGNMENT, size);
+  Header *header = aligned_alloc(ALIGNMENT, size);
   if (header == NULL) {
-    trim_locked();
+    evict(0);
     header = aligned_alloc(ALIGNMENT, size);
   }
   if (header != NULL) {
@@ -134,20 +172,13 @@ void rp_free(void *block)
   if (block == NULL)
     return;
   Header *header = (Header *)block - 1;
-  size_t size = header->s.size;
   pthread_mutex_lock(&lock);
-  use.live -= size;
+  use.live -= header->s.size;
   use.blocks--;
-  /* Keep what the busiest moment needed and a little more, not the sum of every size ever seen. */
-  bool keep = use.live + use.idle + size <= use.peak + use.peak / 4 + ((size_t)64 << 20);
-  if (keep) {
-    header->s.next = idle_blocks[header->s.size_class];
-    idle_blocks[header->s.size_class] = header;
-    use.idle += size;
-  }
+  make_idle(header);
+  /* Keep what the busiest moment needed and a little more, not every size ever seen. */
+  evict(use.peak + use.peak / 4 + ((size_t)64 << 20));
   pthread_mutex_unlock(&lock);
-  if (!keep)
-    free(header);
 }
 
 RpMemoryUse rp_memory_use(void)
@@ -163,7 +194,7 @@ RpMemoryUse rp_memory_use(void)
 void rp_memory_trim(void)
 {
   pthread_mutex_lock(&lock);
-  trim_locked();
+  evict(0);
   use.peak = use.live;
   pthread_mutex_unlock(&lock);
 }

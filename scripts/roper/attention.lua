@@ -4,12 +4,11 @@ local position = require "roper.position"
 
 local M = {}
 
--- Weights that stand for a tensor and become one when first used.
-local Weights = {}
+local size = core.tensor_metatable.methods.size
 
 local function is_tensor(value)
   local meta = getmetatable(value)
-  return meta == core.tensor_metatable or meta == Weights
+  return meta == core.tensor_metatable or type(meta) == "table" and meta.__tensor ~= nil
 end
 
 --- `options` with a position scheme for the features of q in place of a name. The core refuses
@@ -23,9 +22,12 @@ local function resolve(options, q)
   for name, value in pairs(options) do
     result[name] = value
   end
-  result.position = position.resolve(given, q:size(-1))
+  result.position = position.resolve(given, size(q, -1))
   return result
 end
+
+-- Weights that stand for a tensor and become one when first used.
+local Weights = {}
 
 local function materialize(self)
   local state = rawget(self, "state")

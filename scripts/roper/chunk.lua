@@ -91,9 +91,11 @@ local function hint(message)
   return suggest.hint(name, names)
 end
 
--- The message with the place in the user's code in front, not one in this library.
+-- The message with the place in the user's code in front, not one in this library,
+-- and without the list of files that `require` looked for.
 local function placed(message, frames)
   local rest = message:gsub("^%S*scripts/roper/[%w_/]+%.lua:%d+: ", "")
+    :gsub("(module '[^\n]*' not found):\n\tno field.*", "%1")
   if rest:find "^[^\n]-:%d+: " or not frames[1] then
     return rest
   end

@@ -1,10 +1,12 @@
 --- Completion of names: globals, and the fields and methods of what they hold.
--- Nothing is called on the way, so that asking for names has no effects.
+-- Nothing is called on the way, so that asking for names has no effects, but for
+-- what a metatable offers for it: `methods`, a table, where __index is a function,
+-- and `__names`, a function that lists fields which __index loads on first use.
 local M = {}
 
 local LONGEST_CHAIN <const> = 10 -- of metatables that point to each other
 
--- The tables that `value.name` is looked up in, without calling anything.
+-- The tables that `value.name` is looked up in.
 local function lookup_tables(value)
   local tables = {}
   for _ = 1, LONGEST_CHAIN do
@@ -15,7 +17,6 @@ local function lookup_tables(value)
     if not metatable then
       break
     end
-    -- A class whose __index is a function lists its names in a `methods` table.
     local methods, index = rawget(metatable, "methods"), rawget(metatable, "__index")
     tables[#tables + 1] = type(methods) == "table" and methods or nil
     if type(index) ~= "table" then
@@ -26,27 +27,42 @@ local function lookup_tables(value)
   return tables
 end
 
--- What `a.b.c` holds, found in the tables alone; nil where there is nothing.
-local function resolve(path, environment)
-  local value = environment
-  for name in path:gmatch "[%a_][%w_]*" do
-    local found
-    for _, fields in ipairs(lookup_tables(value)) do
-      found = rawget(fields, name)
-      if found ~= nil then
-        break
-      end
+-- The fields that are loaded on first use, as keys.
+local function loadable(value)
+  local metatable = debug.getmetatable(value)
+  local list = metatable and rawget(metatable, "__names")
+  local names = {}
+  for _, name in ipairs(type(list) == "function" and list() or {}) do
+    names[name] = true
+  end
+  return names
+end
+
+-- What `value.name` holds, nil where there is nothing.
+local function field(value, name)
+  for _, fields in ipairs(lookup_tables(value)) do
+    local found = rawget(fields, name)
+    if found ~= nil then
+      return found
     end
-    value = found
+  end
+  return loadable(value)[name] and value[name] or nil
+end
+
+-- What `a.b.c` holds.
+local function resolve(path, globals)
+  local value = globals
+  for name in path:gmatch "[%a_][%w_]*" do
+    value = field(value, name)
   end
   return value
 end
 
 --- The ways to go on with a name that was typed in part.
 ---@param text string the line up to the cursor; its end matters
----@param environment table the globals
+---@param globals table the globals
 ---@return string[] names sorted; each replaces the last name in `text` with its path
-function M.names(text, environment)
+function M.names(text, globals)
   local path, start = text:match "([%a_][%w_%.]*[%.:])([%a_]?[%w_]*)$"
   if not path then
     path, start = "", text:match "[%a_][%w_]*$" or ""
@@ -57,7 +73,10 @@ function M.names(text, environment)
   end
   local only_methods = path:sub(-1) == ":"
   local names, seen = {}, {}
-  for _, fields in ipairs(lookup_tables(resolve(path, environment))) do
+  local holder = resolve(path, globals)
+  local tables = lookup_tables(holder)
+  tables[#tables + 1] = loadable(holder)
+  for _, fields in ipairs(tables) do
     for name, value in next, fields do
       local fits = type(name) == "string" and name:match "^[%a_][%w_]*$"
         and name:sub(1, #start) == start and (name:sub(1, 1) ~= "_" or start ~= "")

@@ -11,6 +11,7 @@ M.options = {
   edge = 3, -- elements at each end of an axis that is cut
   depth = 4, -- tables nested deeper than this show as {…}
   entries = 100, -- of one table
+  lines = 24, -- longer tables have several entries a line
 }
 
 local GAP <const> = "…"
@@ -297,7 +298,7 @@ local function key_text(key, next_index)
   return ("[%s] = "):format(type(key) == "table" and tostring(key) or render(key, {}, 0, 0))
 end
 
--- The items of a list, as many a line as fit, joined to lines without a last comma.
+-- Items joined to lines, as many as fit, without a last comma.
 local function packed(items, columns)
   local lines = {}
   for _, item in ipairs(items) do
@@ -332,7 +333,8 @@ local function render_table(value, around, indent, columns)
     return ("{%s}"):format(all)
   end
   local margin = (" "):rep(indent + 2)
-  local lines = is_list and packed(items, columns - indent - 2) or items
+  local is_long = is_list or #items > M.options.lines
+  local lines = is_long and packed(items, columns - indent - 2) or items
   return ("{\n%s%s\n%s}"):format(margin, table.concat(lines, ",\n" .. margin), (" "):rep(indent))
 end
 
@@ -344,7 +346,7 @@ function render(value, around, indent, columns)
   elseif value ~= value then
     return "nan"
   elseif kind == "function" then
-    return function_text(value)
+    return indent > 0 and "function" or function_text(value)
   elseif M.is_tensor(value) then
     return M.summary(value)
   elseif kind ~= "table" or (metatable and rawget(metatable, "__tostring")) then

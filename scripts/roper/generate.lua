@@ -40,12 +40,8 @@ local function pad(prompts, task)
   return tokens, lengths
 end
 
---- Logits by a forward pass over everything so far: prompts of these lengths and `more` tokens.
-local function full_forward(model, tokens, prompt_lengths, more)
-  local lengths = {}
-  for i, length in ipairs(prompt_lengths) do
-    lengths[i] = length + more
-  end
+--- Logits by a forward pass over everything so far: prompts of these lengths and what followed.
+local function full_forward(model, tokens, lengths)
   local cache = model:cache { batch = tokens:size(1), length = tokens:size(2), lengths = lengths }
   return model(tokens, cache)
 end
@@ -103,7 +99,7 @@ function M.run(model, prompts, o, stop)
   local batch, longest = tokens:size(1), tokens:size(2)
   local cache = o.cache
     and model:cache { batch = batch, length = longest + o.most, lengths = lengths }
-  local logits = cache and model(tokens, cache) or full_forward(model, tokens, lengths, 0)
+  local logits = cache and model(tokens, cache) or full_forward(model, tokens, lengths)
   local texts, open = {}, batch
   local done = {}
   for i = 1, batch do
@@ -128,7 +124,7 @@ function M.run(model, prompts, o, stop)
       logits = model(next_tokens, cache)
     else
       tokens = core.cat({ tokens, next_tokens }, 2)
-      logits = full_forward(model, tokens, lengths, step)
+      logits = full_forward(model, tokens, lengths)
     end
   end
   return texts

@@ -42,7 +42,19 @@ for name, value in pairs(core) do
   end
 end
 
+--- Every name of the library, loaded or not.
+local function names()
+  local list = {}
+  for _, group in ipairs { M, lazy, functions } do
+    for name in pairs(group) do
+      list[#list + 1] = name
+    end
+  end
+  return list
+end
+
 setmetatable(M, {
+  __names = names,
   __index = function(_, name)
     local value
     if lazy[name] then
@@ -50,14 +62,8 @@ setmetatable(M, {
     elseif functions[name] then
       value = require(functions[name][1])[functions[name][2]]
     else
-      local names = {}
-      for _, group in ipairs { M, lazy, functions } do
-        for known in pairs(group) do
-          names[#names + 1] = known
-        end
-      end
       error(("roper has no field %q"):format(tostring(name))
-        .. require("roper.suggest").hint(tostring(name), names), 2)
+        .. require("roper.suggest").hint(tostring(name), names()), 2)
     end
     M[name] = value
     return value

@@ -15,9 +15,10 @@ function M.available()
   return M.found
 end
 
---- Text for a gnuplot string in single quotes, without its enhanced markup.
+--- Text as a gnuplot expression: strings in single quotes, which nothing can escape from, joined
+--- by single quotes in double ones.
 local function quote(text)
-  return "'" .. tostring(text):gsub("'", "''"):gsub("[%c]", " ") .. "'"
+  return "'" .. tostring(text):gsub("'", [['."'".']]):gsub("%c", " ") .. "'"
 end
 
 --- The commands and data of a line plot, for a terminal type.
@@ -38,8 +39,8 @@ local function script(o, terminal)
     local title = series.name and not named[series.name] and "title " .. quote(series.name)
       or "notitle"
     named[series.name or ""] = true
-    parts[i] = ("'-' with lines linewidth %g linecolor rgb '%s' %s %s"):format(series.width or 2,
-      colour, series.dashed and "dashtype 2" or "", title)
+    parts[i] = ("'-' with lines linewidth %g linecolor rgb %s %s %s"):format(series.width or 2,
+      quote(colour), series.dashed and "dashtype 2" or "", title)
     for _, point in ipairs(series) do
       data[#data + 1] = ("%.9g %.9g"):format(point[1], point[2])
     end
@@ -49,20 +50,38 @@ local function script(o, terminal)
   return table.concat(lines, "\n") .. "\n" .. table.concat(data, "\n") .. "\n"
 end
 
---- Run gnuplot on a script and return what it prints.
+--- Run gnuplot on a script and return the plot that it prints; its warnings are no part of it.
 local function run(text)
-  local path = os.tmpname()
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
-  local pipe = assert(io.popen("gnuplot " .. path .. " 2>&1"))
+  local path, log = os.tmpname(), os.tmpname()
+  require("roper.folder").write(path, text)
+  local pipe = assert(io.popen(("gnuplot %s 2>%s"):format(path, log)))
   local output = pipe:read "a"
   local ok = pipe:close()
+  local file <close> = assert(io.open(log, "rb"))
+  local messages = file:read "a"
   os.remove(path)
+  os.remove(log)
   if not ok then
-    error("plot: gnuplot failed: " .. output, 0)
+    error("plot: gnuplot failed: " .. messages, 0)
   end
   return output
+end
+
+--- Lines of at least one point {x, y} in all.
+local function check_series(list)
+  local count = 0
+  for i, series in ipairs(list) do
+    for j, point in ipairs(series) do
+      count = count + 1
+      if type(point) ~= "table" or type(point[1]) ~= "number" or type(point[2]) ~= "number" then
+        error(("plot.line: series %d: expected {x, y} as point %d, got %s"):format(i, j,
+          type(point) == "table" and ("{%s, %s}"):format(point[1], point[2]) or tostring(point)), 3)
+      end
+    end
+  end
+  if count == 0 then
+    error("plot.line: series: expected points, got none", 3)
+  end
 end
 
 --- Lines through points.
@@ -74,6 +93,7 @@ function M.line(options)
   local o = options_of.check("plot.line", options, { title = { "string", "" },
     x = { "string", "" }, y = { "string", "" }, series = "table",
     format = { { "svg", "text" }, "svg" }, file = "string?" })
+  check_series(o.series)
   if not M.available() then
     error("plot: gnuplot is not installed (apt-get install gnuplot-nox)", 2)
   end

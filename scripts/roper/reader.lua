@@ -10,29 +10,28 @@ local M = {}
 --- What a reader returns instead of a line that Ctrl-C gave up.
 M.INTERRUPTED = {}
 
-local Plain = {}
-Plain.__index = Plain
+local plain = {}
 
 --- Read a line.
 ---@param prompt string
 ---@return string|table|nil line INTERRUPTED after Ctrl-C, nil at the end
-function Plain:read(prompt)
-  self.output:write(prompt)
-  self.output:flush()
-  local line = self.input:read "l"
-  if line == nil then -- at the end, and after the ^C that the terminal shows
-    self.output:write "\n"
+function plain.read(_, prompt)
+  io.stdout:write(prompt)
+  io.stdout:flush()
+  local line = core.interrupt_wait(0) and io.stdin:read "l"
+  if not line then -- at the end, and after the ^C that the terminal shows
+    io.stdout:write "\n"
   end
   return core.interrupt_clear() and M.INTERRUPTED or line
 end
 
 --- Remember what was entered: a plain reader does not.
-function Plain.remember() end
+function plain.remember() end
 
 local Editing = {}
 Editing.__index = Editing
 
---- Read a line; as Plain:read.
+--- Read a line; as plain.read.
 function Editing:read(prompt)
   local line = self.library.readline(prompt)
   if core.interrupt_clear() then
@@ -75,7 +74,8 @@ end
 function M.new()
   local found, library = pcall(require, "readline")
   if not found then
-    return setmetatable({ input = io.stdin, output = io.stdout }, Plain)
+    io.stdin:setvbuf "no" -- interrupt_wait cannot see lines in a buffer
+    return plain
   end
   library.set_options { histfile = "", auto_add = false }
   library.set_complete_function(function(text, from, to)

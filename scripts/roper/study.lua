@@ -25,15 +25,18 @@ function M.mean(numbers)
   return mean, n > 1 and (squares / (n - 1) / n) ^ 0.5 or nil
 end
 
---- A finished run's result and history from its folder; nil when there is none of this
---- configuration.
+--- A finished run's result and history from its folder; nil when there is none, a torn one, or one
+--- of another configuration.
 local function finished(run, config)
   local file = io.open(run .. "/result.json", "rb")
   if not file then
     return nil
   end
-  local result = core.json_decode(file:read "a")
+  local ok, result = pcall(core.json_decode, file:read "a")
   file:close()
+  if not ok or type(result.config) ~= "table" then
+    return nil
+  end
   for name, value in pairs(config) do
     if result.config[name] ~= value then
       return nil
@@ -43,28 +46,38 @@ local function finished(run, config)
   return result
 end
 
---- Run what is missing.
-local function run_all(o, say)
-  local results = {}
+--- The configurations of all runs.
+local function plan(o)
+  local configs = {}
   for seed = 1, o.seeds do
     for _, method in ipairs(o.methods) do
+      require("roper.position").resolve(method, 2) -- is there such a scheme?
       local fields = { position = method, seed = seed, preset = o.preset }
       for name, value in pairs(o.fields) do
         fields[name] = value
       end
-      local config = experiment.configure(o.experiment, fields)
-      local run = ("%s/%s-%d"):format(o.folder, method, seed)
-      local name = ("%-5s seed %d"):format(method, seed)
-      local result = finished(run, config)
-      if result then
-        say(("%s: done before, in %s"):format(name, run))
-      else
-        result = experiment.run(config, { run = run, resume = true, name = name,
-          progress = o.progress })
-      end
-      result.method, result.seed = method, seed
-      results[#results + 1] = result
+      configs[#configs + 1] = experiment.configure(o.experiment, fields)
     end
+  end
+  return configs
+end
+
+--- Run what is missing.
+local function run_all(o, configs, say)
+  local results = {}
+  for i, config in ipairs(configs) do
+    local method, seed = config.position, config.seed
+    local run = ("%s/%s-%d"):format(o.folder, method, seed)
+    local name = ("%-5s seed %d"):format(method, seed)
+    local result = finished(run, config)
+    if result then
+      say(("%s: done before, in %s"):format(name, run))
+    else
+      result = experiment.run(config, { run = run, resume = true, name = name,
+        progress = o.progress })
+    end
+    result.method, result.seed = method, seed
+    results[i] = result
   end
   return results
 end
@@ -223,6 +236,7 @@ function M.run(options)
     io.stdout:write(text, "\n")
     io.stdout:flush()
   end
+  local configs = plan(o)
   local started = require("luv").hrtime()
   local residuals = require("roper.identities").residuals()
   say "Rotation identities, residuals on random tensors\n"
@@ -232,10 +246,15 @@ function M.run(options)
       error("study: an identity fails; nothing trained on it could be trusted", 0)
     end
   end
-  say(("\nTraining %s on %s (%s), %d seeds each, in %s\n"):format(
+  local info = require("roper.info").info()
+  say(("\n%s, %d threads, OpenBLAS %s"):format(info.processor, info.threads, info.blas_core))
+  if info.warning then
+    say("Slow: " .. info.warning)
+  end
+  say(("Training %s on %s (%s), %d seeds each, in %s\n"):format(
     table.concat(o.methods, " and "), o.experiment, o.preset, o.seeds, o.folder))
   folders.make(o.folder)
-  local results = run_all(o, say)
+  local results = run_all(o, configs, say)
   local rows = M.table(results, o.methods)
   say("\n" .. M.align(rows) .. "\n")
   local pictures, drawable = plots(results, o.methods)

@@ -93,7 +93,8 @@ end
 function Progress:update(text)
   if self.rewrites then
     if text ~= self.shown then
-      self.stream:write("\r", cut(text, M.columns(self.stream) - 1), "\27[K")
+      local room = M.columns(self.stream) - 3 -- for the ^C of an interrupt and the cursor
+      self.stream:write("\r", cut(text, room), "\27[K")
       self.stream:flush()
       self.shown = text
     end

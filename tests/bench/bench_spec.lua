@@ -110,7 +110,7 @@ describe("bench", function()
       fraction(row.fraction)
     end
     assert.is_true(results.check.identical)
-    assert.is_nil(results.peer)
+    assert.is_false(results.peer)
   end)
 
   it("tells in words what was asked for", function()

@@ -5,6 +5,9 @@ local peer = require "tests.bench.peer"
 local report = require "tests.bench.report"
 local shapes = require "tests.bench.shapes"
 
+-- How much is measured: rounds of steps, the size of the matrices that set the bound, problems and
+-- rounds of sampling, steps that must give the same bits twice; and for scaling the lengths, at so
+-- many tokens a step, and the batches.
 local FULL <const> = { rounds = 10, size = 2048, problems = 128, sampling_rounds = 3, steps = 3,
   lengths = { 128, 256, 512, 1024, 2048, 4096, 8192 }, tokens = 8192,
   batches = { 1, 2, 4, 8, 16, 32 } }
@@ -12,24 +15,19 @@ local FULL <const> = { rounds = 10, size = 2048, problems = 128, sampling_rounds
 local TINY <const> = { threads = 1, rounds = 3, size = 512, problems = 2, sampling_rounds = 1,
   steps = 3, lengths = { 16, 32 }, tokens = 64, batches = { 1, 2 } }
 
-local function step_and_parts(shape, settings)
-  local step = measure.step(shape, settings)
-  step.parts = measure.parts(step, settings)
-  return step
-end
-
 -- `shape`: its name and changes; `run` measures and `show` gives the text; `settings`: changes of
 -- those; what is `extra` is measured where asked for, and where everything is tiny.
 local MEASUREMENTS <const> = {
   { name = "small", summary = "training at the small shape", shape = { "small" },
-    run = step_and_parts, show = report.step, settings = { has_peer = true } },
+    run = measure.step, show = report.step, settings = { has_parts = true, has_peer = true } },
   { name = "big32", summary = "training at the big shape, batch 32", shape = { "big" },
-    run = step_and_parts, show = report.step },
+    run = measure.step, show = report.step, settings = { has_parts = true } },
   { name = "big8", summary = "training at the big shape, batch 8",
-    shape = { "big", { batch = 8 } }, run = step_and_parts, show = report.step,
-    settings = { has_peer = true } },
+    shape = { "big", { batch = 8 } }, run = measure.step, show = report.step,
+    settings = { has_parts = true, has_peer = true } },
   { name = "one_thread", summary = "training at the small shape on one thread",
-    shape = { "small" }, run = step_and_parts, show = report.step, settings = { threads = 1 } },
+    shape = { "small" }, run = measure.step, show = report.step,
+    settings = { has_parts = true, threads = 1 } },
   { name = "positions_small", summary = "what positions cost at the small shape",
     shape = { "small" }, run = measure.positions, show = report.positions },
   { name = "positions_big", summary = "what positions cost at the big shape, batch 8",
@@ -96,28 +94,29 @@ local function say(...)
   end
 end
 
--- The version of PyTorch if it takes part.
-local function find_peer()
-  if given.peer == "no" or given.tiny and not given.peer then
-    return nil
-  end
-  local version = peer.version()
-  say(version and "peer: PyTorch " .. version or "peer: none, PyTorch is not installed")
-  return version
-end
-
 local settings = given.tiny and TINY or FULL
 settings.rounds = given.rounds or settings.rounds
 local results = { tiny = given.tiny or false, machine = measure.machine(settings) }
 settings.most_threads = results.machine.threads
 settings.threads = settings.threads or settings.most_threads
 say(report.machine(results.machine))
-results.peer = find_peer()
+
+-- Does PyTorch take part? Looked up once.
+local function has_peer()
+  if results.peer == nil then
+    local is_asked = given.peer == "yes" or not given.peer and not given.tiny
+    results.peer = is_asked and peer.version() or false
+    say("\npeer: " .. (results.peer and "PyTorch " .. results.peer
+      or is_asked and "none, PyTorch is not installed" or "none asked for"))
+  end
+  return results.peer ~= false
+end
+
 for _, measurement in ipairs(wanted()) do
   local name, changes = table.unpack(measurement.shape)
   local shape = shapes.get(name, given.tiny)
   local own = shapes.with(settings, measurement.settings)
-  own.has_peer = own.has_peer and results.peer ~= nil
+  own.has_peer = own.has_peer and has_peer()
   local result = measurement.run(given.tiny and shape or shapes.with(shape, changes), own)
   results[measurement.name] = result
   say(("\n%s: %s"):format(measurement.name, measurement.show(result)))

@@ -36,8 +36,27 @@ local function warnings(threads)
   return list
 end
 
--- Run a case of each program in turn, and end the programs: for each the seconds (median), the
--- least, peak_bytes, and faults: pages a round that had to be mapped in after a warm-up.
+-- Seconds of many rounds.
+local function in_short(samples)
+  return { seconds = statistics.median(samples), least = math.min(table.unpack(samples)) }
+end
+
+-- The parts of a step in many rounds.
+local function parts_in_short(samples)
+  local parts = samples[1]
+  for i, part in ipairs(parts) do
+    local seconds = {}
+    for round, sample in ipairs(samples) do
+      seconds[round] = sample[i].seconds
+    end
+    part.seconds = statistics.median(seconds)
+  end
+  return { parts = parts }
+end
+
+-- Run a case of each program in turn, and end the programs. For each, what `summary` makes of all
+-- rounds (in_short by default), with peak_bytes and faults: pages a round that had to be mapped in
+-- after a warm-up.
 local function race(entries, rounds)
   local calls, faults, results = {}, {}, {}
   for i, entry in ipairs(entries) do
@@ -49,9 +68,9 @@ local function race(entries, rounds)
   end
   local samples = statistics.interleave(calls, rounds, 0)
   for i, entry in ipairs(entries) do
-    results[i] = { seconds = statistics.median(samples[i]),
-      least = math.min(table.unpack(samples[i])), peak_bytes = entry.program:peak_bytes(),
-      faults = (entry.program:faults() - faults[i]) / rounds }
+    results[i] = (entry.summary or in_short)(samples[i])
+    results[i].peak_bytes = entry.program:peak_bytes()
+    results[i].faults = (entry.program:faults() - faults[i]) / rounds
     entry.program:stop()
   end
   return results
@@ -78,62 +97,62 @@ function M.machine(settings)
   return machine
 end
 
---- Training steps at one shape, in turn with products of matrices and with the peers.
----@param shape table
----@param settings table threads, size, rounds; has_peer
----@return table shape, threads, seconds, least, flops, matmul (FLOP/s meanwhile), fraction of it,
----   tokens (a second), peak_bytes, faults (a step), peers: malloc, seconds, least, ratio,
----   peak_bytes, faults each
-function M.step(shape, settings)
-  local ours = child.worker("step", { shape = shape, threads = settings.threads,
-    positions = { "roper" } })
-  local entries = { { program = ours, case = "roper" },
-    multiplier(settings.size, settings.threads) }
-  local peers = settings.has_peer and peer.start(shape, settings.threads) or {}
-  for _, entry in ipairs(peers) do
-    local count, expected = entry.program:call "count", ours:call "count"
-    if count ~= expected then
-      error(("the peer has %d parameters, not %d"):format(count, expected), 0)
+-- The peers in a race, each with its name.
+local function peers_of(shape, threads, count)
+  local entries = peer.start(shape, threads)
+  for _, entry in ipairs(entries) do
+    local theirs = entry.program:call "count"
+    if theirs ~= count then
+      error(("expected a peer with %d parameters, got %d"):format(count, theirs), 0)
     end
-    entries[#entries + 1] = { program = entry.program, case = "step" }
+    entry.case = "step"
   end
-  local results = race(entries, settings.rounds)
-  local step, matmul = results[1], 2 * settings.size ^ 3 / results[2].seconds
-  local flops = shapes.step_flops(shape)
-  for i, entry in ipairs(peers) do
-    peers[i] = shapes.with(results[i + 2], { malloc = entry.malloc,
-      ratio = results[i + 2].seconds / step.seconds })
-  end
-  return shapes.with(step, { shape = shape, threads = settings.threads, flops = flops,
-    matmul = matmul, fraction = flops / step.seconds / matmul,
-    tokens = shape.batch * shape.length / step.seconds, peers = peers[1] and peers })
+  return entries
 end
 
---- The parts of a step, each measured on its own.
----@param step table from `step`
----@param settings table rounds
----@return table[] name, seconds, share of the step, fraction of the matmul rate (of products); the
----   last is the rest
-function M.parts(step, settings)
-  local worker = child.worker("parts", { shape = step.shape, threads = step.threads })
-  local samples = statistics.interleave({ call(worker, "all") }, settings.rounds, 1)[1]
-  worker:stop()
-  local parts, rest = {}, step.seconds
-  for i, part in ipairs(samples[1]) do
-    local seconds = {}
-    for round, sample in ipairs(samples) do
-      seconds[round] = sample[i].seconds
-    end
-    part.seconds = statistics.median(seconds)
-    part.fraction = part.flops and part.flops / part.seconds / step.matmul
+-- Shares of a step, the fractions of the matmul rate that products reach, and the rest.
+local function complete(parts, seconds, matmul)
+  local rest = seconds
+  for _, part in ipairs(parts) do
+    part.fraction = part.flops and part.flops / part.seconds / matmul
     rest = rest - part.seconds
-    parts[i] = part
   end
   parts[#parts + 1] = { name = "rest", seconds = rest }
   for _, part in ipairs(parts) do
-    part.share = part.seconds / step.seconds
+    part.share = part.seconds / seconds
   end
   return parts
+end
+
+--- Training steps at one shape, in turn with products of matrices, the parts and the peers.
+---@param shape table
+---@param settings table threads, size, rounds; has_parts, has_peer
+---@return table shape, threads, seconds, least, flops, matmul (FLOP/s meanwhile), fraction of it,
+---   tokens (a second), peak_bytes, faults (a step);
+---   parts: name, seconds, share, fraction each; the last is the rest;
+---   peers: malloc, seconds, least, ratio, peak_bytes, faults each
+function M.step(shape, settings)
+  local threads = settings.threads
+  local ours = child.worker("step", { shape = shape, threads = threads, positions = { "roper" } })
+  local entries = { { program = ours, case = "roper" }, multiplier(settings.size, threads) }
+  if settings.has_parts then
+    entries[#entries + 1] = { program = child.worker("parts", { shape = shape, threads = threads }),
+      case = "all", summary = parts_in_short }
+  end
+  local peers = settings.has_peer and peers_of(shape, threads, ours:call "count") or {}
+  table.move(peers, 1, #peers, #entries + 1, entries)
+  local results = race(entries, settings.rounds)
+  local step, flops = results[1], shapes.step_flops(shape)
+  local matmul = 2 * settings.size ^ 3 / results[2].seconds
+  local parts = settings.has_parts and complete(results[3].parts, step.seconds, matmul) or nil
+  for i, entry in ipairs(peers) do
+    local result = results[#results - #peers + i]
+    peers[i] = shapes.with(result, { malloc = entry.malloc,
+      ratio = result.seconds / step.seconds })
+  end
+  return shapes.with(step, { shape = shape, threads = threads, flops = flops, matmul = matmul,
+    fraction = flops / step.seconds / matmul, parts = parts, peers = peers[1] and peers,
+    tokens = shape.batch * shape.length / step.seconds })
 end
 
 --- What rotation costs: steps with each position scheme in turn, in one process.

@@ -6,8 +6,8 @@ local M = {}
 
 local PYTHON <const> = "/usr/bin/python3"
 
--- Libraries that keep freed blocks, best first, and what tells glibc's malloc to keep its own.
-local POOLS <const> = { "libtcmalloc_minimal.so.4", "libtcmalloc.so.4", "libjemalloc.so.2" }
+-- A library that keeps freed blocks, under both its names, and what makes glibc's malloc keep them.
+local LIBRARIES <const> = { "libtcmalloc_minimal.so.4", "libtcmalloc.so.4" }
 local KEEP <const> = { MALLOC_MMAP_MAX_ = "0", MALLOC_TRIM_THRESHOLD_ = tostring(1 << 40),
   MALLOC_TOP_PAD_ = tostring(64 << 20) }
 
@@ -22,12 +22,11 @@ function M.version()
   return output_of(PYTHON .. " -c 'import torch; print(torch.__version__)'"):match "%S+"
 end
 
---- The environment of a malloc that keeps what is freed, and its name.
----@return table, string
+-- The environment of a malloc that keeps what is freed, and its name.
 local function pool()
   local libraries = output_of "/sbin/ldconfig -p"
-  for _, name in ipairs(POOLS) do
-    local path = libraries:match(name:gsub("%p", "%%%0") .. " [^\n]* => (%S+)")
+  for _, name in ipairs(LIBRARIES) do
+    local path = libraries:match(name:gsub("%p", "%%%0") .. " [^\n]*=> (%S+)")
     if path then
       return { LD_PRELOAD = path }, name
     end

@@ -75,7 +75,8 @@ end
 --- Rows of cost per token, relative to the first row of each kind.
 ---@param rows table from `measure.scaling`
 function M.scaling(rows)
-  local lines = { "| by | length | batch | threads | cost per token | of matmul | peak GiB |",
+  local lines = { "relative to the first of its kind", "",
+    "| by | length | batch | threads | cost per token | of matmul | peak GiB |",
     "| --- | ---: | ---: | ---: | ---: | ---: | ---: |" }
   local first
   for _, row in ipairs(rows) do

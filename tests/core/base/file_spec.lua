@@ -96,7 +96,8 @@ describe("file", function()
         print(select(2, pcall(core.save_safetensors, %q, { large = large })))
       ]], source, path, path))
       local pipe = io.popen(string.format(
-        "trap '' XFSZ; ulimit -f 100; LUA_CPATH='%s' lua5.4 '%s' 2>&1", package.cpath, script))
+        "trap '' XFSZ; ulimit -f 100; LUA_PATH='%s' LUA_CPATH='%s' lua5.4 '%s' 2>&1", package.path,
+        package.cpath, script))
       local output = pipe:read("a")
       pipe:close()
       assert.matches('save_npy: cannot write "' .. path .. '": File too large', output, 1, true)

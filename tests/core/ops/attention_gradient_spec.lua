@@ -126,15 +126,14 @@ describe("gradients of attention", function()
   end)
 
   it("are refused once a mask or an input was changed in place", function()
-    local names = { "q", "k", "v", "mask" }
-    for changed, name in ipairs(names) do
+    for changed = 1, 4 do -- q, k, v, mask
       local x = roper.randn({ 1, 1, 3, 4 })
       local mask = roper.ones({ 3, 3 }, "int32")
       local inputs = { x:clone(), x:clone(), x:clone():parameter(), mask }
       local y = roper.attention(inputs[1], inputs[2], inputs[3], { mask = inputs[4] })
       inputs[changed]:fill(1)
       assert.error_matches(function() y:sum():backward() end,
-        'that "attention" needs was changed in place', nil, nil, name)
+        'that "attention" needs was changed in place')
     end
   end)
 end)

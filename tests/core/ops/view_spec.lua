@@ -112,7 +112,8 @@ describe("transpose and permute", function()
 
   it("refuse axes that are not each there once", function()
     local x = roper.zeros({ 2, 3 })
-    assert.error_matches(function() x:transpose(1, 3) end, "'transpose' %(expected an axis from 1 to 2")
+    assert.error_matches(function() x:transpose(1, 3) end,
+      "'transpose' %(expected an axis from 1 to 2")
     assert.error_matches(function() x:transpose(1, 0) end, "got 0")
     assert.error_matches(function() x:permute({ 1 }) end,
       "permute: expected 2 axes for shape %[2, 3%], got 1")
@@ -171,7 +172,8 @@ describe("expand", function()
 
   it("refuses shapes that do not fit or cannot be", function()
     local x = roper.ones({ 1 })
-    assert.error_matches(function() x:expand({ 3, -1 }) end, "size 2: expected a whole number from 0")
+    assert.error_matches(function() x:expand({ 3, -1 }) end,
+      "size 2: expected a whole number from 0")
     assert.error_matches(function() x:expand({ 1 << 32, 1 << 32 }) end, "more elements than can be")
     assert.error_matches(function() roper.ones({ 2 }):expand({ 3 }) end,
       "broadcast: %[2%] does not broadcast to %[3%]")

@@ -46,7 +46,8 @@ describe("tensor", function()
     assert.error_matches(function() roper.tensor(cycle) end, "nested levels")
     assert.error_matches(function() roper.tensor("1") end, "tensor expected, got string")
     assert.error_matches(function() roper.tensor({ 1 }, "int8") end, 'got "int8"')
-    assert.error_matches(function() roper.tensor({ 1 }, "int32", 3) end, "tensor: expected at most 2")
+    assert.error_matches(function() roper.tensor({ 1 }, "int32", 3) end,
+      "tensor: expected at most 2")
   end)
 
   it("refuses int32 elements that are not whole or too large", function()
@@ -267,7 +268,8 @@ describe("assignment", function()
 
   it("refuses what does not fit", function()
     local x = roper.zeros({ 2, 3 })
-    assert.error_matches(function() x[1] = roper.zeros({ 4 }) end, "%[4%] does not broadcast to %[3%]")
+    assert.error_matches(function() x[1] = roper.zeros({ 4 }) end,
+      "%[4%] does not broadcast to %[3%]")
     assert.error_matches(function() x[1] = roper.zeros({ 1, 1, 3 }) end, "does not broadcast")
     assert.error_matches(function() x[1] = roper.zeros({ 3 }, "int32") end,
       "assign: expected float32, got int32")

@@ -86,6 +86,10 @@ describe("chunk.call", function()
       failure("prnt()").message)
   end)
 
+  it("leaves out where require looked", function()
+    assert.equal("input:1: module 'no.such' not found", failure("require 'no.such'").message)
+  end)
+
   it("describes error objects", function()
     assert.equal("input:1: error object {code = 5}", failure("error { code = 5 }").message)
     assert.equal("input:1: error object nil", failure("error()").message)

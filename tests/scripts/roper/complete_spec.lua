@@ -54,6 +54,22 @@ describe("complete.names", function()
     assert.same({}, complete.names("trap.inner.x", { trap = trap }))
   end)
 
+  it("offers what is loaded on first use, and loads it to look inside", function()
+    local loaded = {}
+    local lazy = setmetatable({}, {
+      __names = function() return { "inner", "outer" } end,
+      __index = function(_, name)
+        loaded[#loaded + 1] = name
+        return { x = 1 }
+      end,
+    })
+    assert.same({ "lazy.inner", "lazy.outer" }, complete.names("lazy.", { lazy = lazy }))
+    assert.same({}, loaded)
+    assert.same({ "lazy.inner.x" }, complete.names("lazy.inner.", { lazy = lazy }))
+    assert.same({}, complete.names("lazy.other.", { lazy = lazy }))
+    assert.same({ "inner" }, loaded)
+  end)
+
   it("survives metatables in a circle", function()
     local a, b = {}, {}
     setmetatable(a, { __index = b })

@@ -176,6 +176,14 @@ describe("format.value", function()
       |}]]), format.value({ 100, 101, 102, 103, 104 }, 18))
   end)
 
+  it("puts the entries of a long table side by side", function()
+    local long = {}
+    for i = 1, 26 do
+      long[string.char(96 + i)] = i
+    end
+    assert.truthy(format.value(long, 40):find("^{\n  a = 1, b = 2, c = 3, d = 4, e = 5,\n  f = 6,"))
+  end)
+
   it("survives cycles and depth", function()
     local cyclic = { name = "x" }
     cyclic.self, cyclic.list = cyclic, { cyclic }
@@ -195,8 +203,9 @@ describe("format.value", function()
 
   it("names tensors, functions and objects in a word", function()
     local object = setmetatable({}, { __tostring = function() return "an object" end })
-    assert.equal("{an object, float32 [2, 3], function (C)}",
+    assert.equal("{an object, float32 [2, 3], function}",
       format.value({ object, roper.zeros({ 2, 3 }), print }))
+    assert.equal("function (C)", format.value(print))
     assert.truthy(format.value(lines):find("^function %(format_spec.lua:%d+%)$"))
   end)
 end)

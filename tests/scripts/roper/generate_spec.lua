@@ -1,4 +1,5 @@
 local arrays = require("tests.arrays")
+local core = require("roper.core")
 local generate = require("roper.generate")
 local models = require("tests.models")
 local roper = require("roper")
@@ -54,6 +55,12 @@ describe("generate.sample", function()
     local logits = roper.tensor({ -math.huge, 0, -math.huge, 0, -math.huge })
     local ids = generate.sample(logits:view({ 1, 5 }):expand({ 4000, 5 }), 1)
     assert.equal(4000, (ids:eq(1) + ids:eq(3)):sum():item())
+    local rand = core.rand
+    finally(function() core.rand = rand end)
+    for draw, id in pairs({ [0] = 1, [1 - 2 ^ -53] = 3 }) do -- the ends of what rand gives
+      core.rand = function(shape, dtype) return core.full(shape, draw, dtype) end
+      assert.equal(id, generate.sample(logits:view({ 1, 5 }), 1):item())
+    end
   end)
 
   it("takes the likeliest at temperature 0, and near it", function()

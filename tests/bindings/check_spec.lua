@@ -1,0 +1,74 @@
+local roper = require("roper")
+
+local function options_of_rope(options)
+  return function() return roper.position.rope(options) end
+end
+
+describe("option tables", function()
+  it("know their names", function()
+    assert.error_matches(options_of_rope({ dim = 8, Base = 5 }), "rope: unknown option Base; it takes dim")
+    assert.error_matches(options_of_rope({ dim = 8, [1] = 5 }), "rope: unknown option 1")
+    assert.error_matches(options_of_rope({ dim = 8, [true] = 5 }), "rope: unknown option true")
+    assert.error_matches(options_of_rope({ dim = 8, [{}] = 5 }), "rope: unknown option table")
+  end)
+
+  it("convert nothing: a string is no number, a number no string", function()
+    assert.error_matches(options_of_rope({ dim = "8" }), "rope: option dim: expected a whole number")
+    assert.error_matches(options_of_rope({ dim = 8, base = "5" }), "option base: expected a number, got 5")
+    assert.error_matches(options_of_rope({ dim = 8, rotate = 5 }), "option rotate: expected a string")
+    assert.error_matches(options_of_rope({ dim = 8, rotate = true }), "expected a string, got true")
+    assert.error_matches(options_of_rope({ dim = true }), "expected a whole number .*, got true")
+    assert.equal(8, roper.position.rope({ dim = 8.0 }):options().dim)
+  end)
+
+  it("are read as they are: metamethods play no part", function()
+    local core = require("roper.core")
+    local options = setmetatable({ dim = 8 }, { __index = function() error("asked") end })
+    assert.equal(8, core.rotary(options):options().dim)
+  end)
+end)
+
+describe("values that do not print", function()
+  it("are named by their type", function()
+    assert.error_matches(function() roper.threads({}) end, "got table")
+    assert.error_matches(function() roper.zeros({ {} }) end, "got table")
+    assert.error_matches(function() return roper.ones({ 2 })[print] end, "got function")
+    assert.error_matches(function() roper.cross_entropy(roper.ones({ 1, 2 }), roper.zeros({ 1 }, "int32"),
+      { ignore = {} }) end, "option ignore: expected a whole number .*, got table")
+  end)
+end)
+
+describe("numbers at the edge", function()
+  it("are whole where whole numbers are asked for", function()
+    local x = roper.ones({ 2, 2 })
+    assert.same({ 2 }, x:sum(1.0):shape())
+    assert.same({ 4 }, x:view({ 4.0 }):shape())
+    assert.equal(1, x[2.0][1]:item())
+    assert.error_matches(function() x:sum(1.5) end, "number has no integer representation")
+    assert.error_matches(function() x:sum(0 / 0) end, "number has no integer representation")
+    assert.error_matches(function() x:sum(math.huge) end, "number has no integer representation")
+    assert.error_matches(function() x:narrow(1, 1, 2 ^ 53 + 0.0) end, "outside axis 1")
+  end)
+end)
+
+describe("rank", function()
+  it("is at most 8, however it grows", function()
+    local x = roper.ones({ 1, 1, 1, 1, 1, 1, 1, 2 })
+    assert.equal(8, x:rank())
+    assert.equal(2, (x * x):sum():item())
+    local nine = { 1, 1, 1, 1, 1, 1, 1, 1, 2 }
+    for _, f in ipairs({
+      function() roper.randn(nine) end,
+      function() roper.randint(0, 1, nine) end,
+      function() roper.full(nine, 1) end,
+      function() x:view(nine) end,
+      function() x:expand(nine) end,
+      function() x:view(table.unpack(nine)) end,
+    }) do
+      assert.error_matches(f, "expected at most 8 sizes, got 9")
+    end
+    assert.error_matches(function() roper.stack({ x, x }) end, "fewer than 8 axes")
+    assert.error_matches(function() roper.embedding(roper.ones({ 2, 2 }), x:to("int32")) end,
+      "embedding: expected a table %[n, d%]")
+  end)
+end)

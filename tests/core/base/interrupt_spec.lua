@@ -1,0 +1,85 @@
+local uv = require("luv")
+
+local arrays = require("tests.arrays")
+local core = require("roper.core")
+local roper = require("roper")
+
+local function interrupt()
+  uv.kill(uv.os_getpid(), "sigint")
+  assert.is_true(core.interrupted())
+end
+
+describe("an interrupt", function()
+  setup(core.interrupt_enable)
+  teardown(core.interrupt_disable)
+  after_each(core.interrupt_clear)
+
+  it("ends a long kernel as an error, once", function()
+    local x = roper.ones({ 1000, 1000 })
+    interrupt()
+    assert.error_matches(function() return x + x end, "interrupted")
+    assert.is_false(core.interrupted())
+    assert.equal(2, (x + x):max():item())
+  end)
+
+  it("ends a sweep, and leaves no gradient half done behind", function()
+    local w = roper.ones({ 10 }):parameter()
+    local y = w:sin():sum()
+    interrupt()
+    assert.error_matches(function() y:backward() end, "interrupted")
+    assert.is_nil(w.grad)
+    assert.error_matches(function() y:backward() end, "swept before")
+    w:sum():backward()
+    assert.equal(10, w.grad:sum():item())
+  end)
+
+  it("never passes garbage for a result", function()
+    local index = roper.tensor({ { 1, 2, 1 }, { 2, 1, 2 } }, "int32")
+    local rows = roper.randn({ 100, 300 })
+    local q = roper.randn({ 1, 2, 70, 8 })
+    local small = roper.tensor({ { 1, 2, 3 }, { 4, 5, 6 } })
+    for i, f in ipairs({
+      function() return small + 1 end,
+      function() return small:transpose(1, 2):contiguous() end,
+      function() return small:exp():to("float64") end,
+      function() return small:gt(2) end,
+      function() return roper.where(index:gt(1), small, 0) end,
+      function() return small:sum(1) end,
+      function() return small:max(2) end,
+      function() return small:argmin(1) end,
+      function() return small:sum() end,
+      function() return small:cumsum(1) end,
+      function() return small:softmax(1) end,
+      function() return small:matmul(small:transpose(1, 2)) end,
+      function() return small:gather(1, index) end,
+      function() return roper.embedding(small, index - 1) end,
+      function() return roper.cat({ small, small }) end,
+      function() return roper.dropout(small, 0.5, 1) end,
+      function() return roper.linear(small, small) end,
+      function() return roper.layer_norm(small, small[1], small[2]) end,
+      function() return roper.cross_entropy(small, roper.tensor({ 1, 2 }, "int32"), { each = true }) end,
+      function() return rows:softmax() end,
+      function() return rows:log_softmax() end,
+      function() return rows:cumsum(1) end,
+      function() return rows:mean(1) end,
+      function() return rows:matmul(rows:transpose(1, 2)) end,
+      function() return roper.linear(rows, rows, rows[{ {}, 1 }], "relu") end,
+      function() return roper.layer_norm(rows, rows[1], rows[2]) end,
+      function() return roper.dropout(rows, 0.5, 1) end,
+      function() return (roper.attention(q, q, q, { position = "roper" })) end,
+      function() return roper.attention_weights(q, q) end,
+      function() return roper.oracle.attention(q, q, q) end,
+      function() return roper.position.rope({ dim = 8 }):rotate(q) end,
+    }) do
+      local expected = f()
+      interrupt()
+      local ok, result = pcall(f)
+      core.interrupt_clear()
+      if ok then
+        arrays.close(expected, result, 0, "operation " .. i)
+      else
+        assert.matches("interrupted", result)
+      end
+    end
+  end)
+end)

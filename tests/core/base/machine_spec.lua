@@ -1,0 +1,31 @@
+local roper = require("roper")
+
+describe("threads", function()
+  it("are counted and set", function()
+    local threads = roper.threads()
+    assert.is_true(threads >= 1)
+    assert.equal(1, roper.threads(1))
+    assert.equal(1, roper.threads())
+    assert.equal(2, roper.threads(2))
+    assert.equal(threads, roper.threads(threads))
+  end)
+
+  it("refuse numbers that cannot be", function()
+    for _, n in ipairs({ 0, -1, 1025, 1.5, 2 ^ 40, 0 / 0, "many" }) do
+      assert.error_matches(function() roper.threads(n) end,
+        "threads: expected a whole number from 1 to 1024, got ")
+    end
+    assert.error_matches(function() roper.threads(1, 2) end, "threads: expected at most 1")
+  end)
+end)
+
+describe("machine", function()
+  it("says what results and timings depend on", function()
+    local machine = roper.machine()
+    assert.matches("%S", machine.processor)
+    assert.matches("%a", machine.blas_core)
+    assert.is_true(({ portable = true, ["x86-64-v3"] = true, ["x86-64-v4"] = true })
+      [machine.instructions])
+    assert.equal(roper.threads(), machine.threads)
+  end)
+end)

@@ -1,0 +1,273 @@
+local core = require("roper.core")
+local roper = require("roper")
+
+local function collect()
+  collectgarbage()
+  collectgarbage()
+end
+
+describe("memory", function()
+  it("is accounted in bytes, live, idle and at the peak", function()
+    collect()
+    roper.memory_trim()
+    local before = roper.memory()
+    assert.equal(0, before.idle)
+    assert.equal(before.live, before.peak)
+    local x = roper.zeros({ 1000, 1000 })
+    local with = roper.memory()
+    assert.is_true(with.live - before.live >= 4e6 and with.live - before.live < 4.6e6)
+    assert.equal(3, with.blocks - before.blocks)
+    x = nil -- luacheck: ignore
+    collect()
+    local after = roper.memory()
+    assert.equal(before.live, after.live)
+    assert.equal(before.blocks, after.blocks)
+    assert.equal(with.peak, after.peak)
+    assert.is_true(after.idle >= 4e6)
+    roper.memory_trim()
+    assert.equal(0, roper.memory().idle)
+    assert.equal(after.live, roper.memory().peak)
+  end)
+
+  it("hands blocks out again", function()
+    roper.zeros({ 500, 500 })
+    collect()
+    local idle = roper.memory().idle
+    local x = roper.zeros({ 500, 500 })
+    assert.is_true(idle - roper.memory().idle >= 1e6)
+    assert.equal(0, x:sum():item())
+  end)
+
+  it("has a limit, and the system's where none is set", function()
+    local standard = roper.memory().limit
+    assert.is_true(standard > 1e8)
+    collect()
+    roper.memory_limit(roper.memory().live + 1000000)
+    local ok, message = pcall(function() return roper.zeros({ 1000, 1000 }) end)
+    local small = roper.zeros({ 100 })
+    roper.memory_limit(0)
+    assert.is_false(ok)
+    assert.matches("zeros: out of memory: asked for 4000000 bytes with %d+ in use, limit %d+", message)
+    assert.equal(0, small:sum():item())
+    assert.equal(standard, roper.memory().limit)
+    assert.same({ 1000, 1000 }, roper.zeros({ 1000, 1000 }):shape())
+  end)
+
+  it("makes room from idle blocks before it refuses", function()
+    collect()
+    roper.zeros({ 1000, 1000 })
+    collect()
+    roper.memory_limit(roper.memory().live + 5000000)
+    local ok, x = pcall(roper.zeros, { 2, 500, 1000 }, "int32")
+    local other_class = pcall(roper.zeros, { 1100, 1000 })
+    roper.memory_limit(0)
+    assert.is_true(ok, x)
+    assert.is_false(other_class)
+  end)
+
+  it("refuses settings that are none", function()
+    assert.error_matches(function() roper.memory_limit(-1) end,
+      "bytes: expected a whole number from 0")
+    assert.error_matches(function() roper.memory_limit() end, "bytes: expected a whole number")
+    assert.error_matches(function() roper.memory_fail_after("x") end,
+      "count: expected a whole number")
+    assert.error_matches(function() roper.memory_fail_after(-2) end, "whole number from %-1")
+  end)
+end)
+
+describe("out of memory", function()
+  after_each(function() roper.memory_fail_after(-1) end)
+
+  --- Refuse the first, second, third ... allocation inside f until it succeeds: each refusal is a
+  --- Lua error and leaves no block behind.
+  local function check_every_allocation(f, cleanup)
+    f() -- what is made once stays
+    cleanup()
+    collect()
+    local before = roper.memory().blocks
+    for allowed = 0, 100000 do
+      roper.memory_fail_after(allowed)
+      local ok, message = pcall(function() f() end)
+      roper.memory_fail_after(-1)
+      cleanup()
+      collect()
+      assert.equal(before, roper.memory().blocks, ("blocks after %d allocations"):format(allowed))
+      if ok then
+        return allowed
+      end
+      assert.matches("out of memory: asked for %d+ bytes", message)
+    end
+  end
+
+  local function none() end
+
+  local function randn(...)
+    return roper.randn({ ... }, "float64")
+  end
+
+  --- The same through f and its backward, with fresh parameters.
+  local function check_gradient(f, ...)
+    local inputs = { ... }
+    for _, x in ipairs(inputs) do
+      x:parameter()
+    end
+    local allocations = check_every_allocation(function()
+      f(table.unpack(inputs)):sum():backward()
+      for i, x in ipairs(inputs) do
+        assert.is_not_nil(x.grad, ("input %d has no gradient, and no one said so"):format(i))
+      end
+    end, function()
+      for _, x in ipairs(inputs) do
+        x.grad = nil
+      end
+    end)
+    assert.is_true(allocations >= 3 * #inputs)
+  end
+
+  it("inside a matmul", function()
+    local a, b = randn(3, 4), randn(4, 5)
+    assert.is_true(check_every_allocation(function() a:matmul(b) end, none) >= 4)
+    local t = randn(2, 8, 4):narrow(2, 1, 4):transpose(1, 2) -- must be packed first
+    check_every_allocation(function() t:matmul(t:transpose(2, 3)) end, none)
+    check_gradient(roper.matmul, randn(2, 3, 4), randn(4, 5))
+  end)
+
+  it("inside attention, forward and backward", function()
+    local options = {
+      position = roper.position.roper({ dim = 4 }),
+      causal = true,
+      dropout = 0.5,
+      seed = 1,
+      mask = roper.ones({ 3, 3 }, "int32"),
+      positions = { { 1, 2, 3 }, { 4, 5, 6 } },
+    }
+    local function attend(q, k, v)
+      return (roper.attention(q, k, v, options))
+    end
+    check_gradient(attend, randn(2, 2, 3, 4), randn(2, 2, 3, 4), randn(2, 2, 3, 4))
+    check_gradient(function(q, k, v)
+      return attend(q:transpose(3, 4), k:transpose(3, 4), v:transpose(3, 4))
+    end, randn(2, 2, 4, 3), randn(2, 2, 4, 3), randn(2, 2, 4, 3))
+    local q = randn(1, 1, 3, 4)
+    options.dropout, options.positions = nil, nil
+    check_every_allocation(function() roper.oracle.attention(q, q, q, options) end, none)
+    check_every_allocation(function() return #select(2, roper.attention(q, q, q)) end, none)
+  end)
+
+  it("inside cross_entropy, forward and backward", function()
+    local targets = roper.tensor({ { 1, 0, 2 }, { 2, 2, -1 } }, "int32")
+    for _, each in ipairs({ false, true }) do
+      check_gradient(function(x) return roper.cross_entropy(x, targets, { each = each }) end,
+        randn(2, 3, 4))
+      check_gradient(function(x)
+        return roper.cross_entropy(x:transpose(1, 2), targets:transpose(1, 2), { each = each })
+      end, randn(2, 3, 4))
+    end
+  end)
+
+  it("inside tensor and what else makes tensors", function()
+    for _, f in ipairs({
+      function() return roper.tensor({ { 1, 2 }, { 3, 4 } }) end,
+      function() return roper.tensor({ 1, 2 }, "int32") end,
+      function() return roper.zeros({ 3 }) end,
+      function() return roper.arange(0, 5) end,
+      function() return roper.randn({ 3 }) end,
+      function() return roper.randint(1, 2, { 3 }) end,
+      function() return roper.eye(3) end,
+      function() return roper.linspace(0, 1, 5) end,
+      function() return core.load_npy("tests/fixtures/float32.npy") end,
+      function() return core.load_safetensors("tests/fixtures/mixed.safetensors") end,
+      function() return roper.position.rope({ dim = 4 }):matrix(2) end,
+      function() return roper.position.rope({ dim = 4 }):thetas() end,
+    }) do
+      assert.is_true(check_every_allocation(f, none) >= 3)
+    end
+  end)
+
+  it("inside indexing and assignment", function()
+    local x = randn(4, 4)
+    check_every_allocation(function() return x[{ { 1, 2 }, 3 }] end, none)
+    check_every_allocation(function() x[2] = 5 end, none)
+    check_every_allocation(function() x[{ { 2, 4 } }] = x[{ { 1, 3 } }] end, none)
+    check_every_allocation(function() return x:argmax(2), x:lt(0.5), x:transpose(1, 2):view(-1) end,
+      none)
+  end)
+
+  it("inside every other operation, forward and backward", function()
+    local index = roper.tensor({ { 1, 2, 1 }, { 2, 1, 2 } }, "int32")
+    local condition = roper.tensor({ 1, 0, 1 }, "int32")
+    local scheme = roper.position.rope({ dim = 4 })
+    local square = roper.differentiable(function(x) return x * x end,
+      function(dy, x) return dy * x * 2 end)
+    for _, f in ipairs({
+      function(x) return x:sin() + x:gelu() end,
+      function(x) return x:to("float32") end,
+      function(x) return x:softmax(1):log_softmax(2) end,
+      function(x) return x:cumsum(1) end,
+      function(x) return x:sum(1) * x:mean() + x:max(1) * x:min() end,
+      function(x) return x:view({ 3, 2 }):transpose(1, 2):expand({ 2, 2, 3 }):view({ -1 }) end,
+      function(x) return x[1] * x[{ {}, { 2, 3 } }]:sum() end,
+      function(x) return roper.cat({ x, x, x:exp() }, 2) end,
+      function(x) return x:gather(1, index) end,
+      function(x) return roper.embedding(x, index - 1) end,
+      function(x) return roper.where(condition, x, 2) + roper.where(condition, 1, x) end,
+      function(x) return roper.dropout(x, 0.5, 1) end,
+      function(x) return scheme:rotate(roper.cat({ x, x[{ {}, { 1, 1 } }] }, 2), 3) end,
+      function(x) return square(x) + square(x) end,
+    }) do
+      check_gradient(f, randn(2, 3))
+    end
+    for _, name in ipairs({ "add", "sub", "mul", "div", "pow", "maximum", "minimum" }) do
+      check_gradient(roper[name], roper.rand({ 2, 3 }), roper.rand({ 3 }))
+    end
+    check_gradient(roper.layer_norm, randn(2, 3), randn(3), randn(3))
+    check_gradient(roper.linear, randn(2, 3), randn(4, 3), randn(4))
+    check_gradient(function(x, w, b) return roper.linear(x, w, b, "relu") end, randn(2, 3),
+      randn(4, 3), randn(4))
+  end)
+
+  it("inside an optimizer's step", function()
+    local w = roper.ones({ 3, 2 }):parameter()
+    w:transpose(1, 2):backward(roper.ones({ 2, 3 }))
+    local mean, variance = roper.zeros({ 3, 2 }), roper.zeros({ 3, 2 })
+    check_every_allocation(function() core.adam_step(w, mean, variance, {}) end, none)
+    check_every_allocation(function() core.gradient_norm({ w }) end, none)
+  end)
+
+  it("leaves tensors as they were", function()
+    local x = roper.ones({ 100 })
+    roper.memory_fail_after(0)
+    local ok, message = pcall(function() return x + x end)
+    roper.memory_fail_after(-1)
+    assert.is_false(ok)
+    assert.matches("add: out of memory: asked for %d+ bytes with %d+ in use, limit %d+", message)
+    assert.equal(100, x:sum():item())
+  end)
+end)
+
+describe("a loop", function()
+  it("that drops its graphs keeps to a bound, without a collection by hand", function()
+    collect()
+    roper.memory_trim()
+    local before = roper.memory().live
+    local w = roper.randn({ 200, 200 }):parameter()
+    for _ = 1, 2000 do -- 0.8 MB or more each
+      local y = (w * w):sin():mean()
+      y:backward()
+      w.grad = nil
+    end
+    assert.is_true(roper.memory().peak - before < 200e6, roper.memory().peak)
+  end)
+
+  it("of tiny tensors keeps to a bound too", function()
+    collect()
+    roper.memory_trim()
+    local before = roper.memory().live
+    local w = roper.ones({ 3 }):parameter()
+    for _ = 1, 20000 do
+      (w * w):sum():backward()
+      w.grad = nil
+    end
+    assert.is_true(roper.memory().peak - before < 100e6, roper.memory().peak)
+  end)
+end)

@@ -1,0 +1,210 @@
+local gradients = require("tests.gradients")
+local roper = require("roper")
+
+local cube = roper.differentiable(function(x) return x * x * x end,
+  function(dy, x) return dy * x * x * 3 end)
+
+describe("differentiable", function()
+  it("is a function with a gradient of its own", function()
+    assert.same({ 8, 27 }, cube(roper.tensor({ 2, 3 })):totable())
+    gradients.check(cube, { { 2, 3 } })
+    gradients.check(function(x) return cube(x:sin()) * x end, { { 2, 3 } })
+    local weighted = roper.differentiable(
+      function(x, y, w) return (x * w + y):sum(1) end,
+      function(dy, x, y, w)
+        local whole = dy:view({ 1, -1 }):expand(y:shape())
+        return whole * w, whole, whole * x
+      end)
+    gradients.check(weighted, { { 2, 3 }, { 2, 3 }, { 2, 3 } }, { layouts = false })
+  end)
+
+  it("takes any input that is no parameter, int32 too", function()
+    local take = roper.differentiable(
+      function(w, index) return w:gather(1, index) end,
+      function(dy, w, index)
+        local dw = roper.zeros(w:shape(), w:dtype())
+        for i = 1, #index do
+          dw[index[i]:item()] = dw[index[i]:item()] + dy[i]
+        end
+        return dw
+      end)
+    local w = roper.tensor({ 1, 2, 3 }):parameter()
+    take(w, roper.tensor({ 3, 1, 3 }, "int32")):sum():backward()
+    assert.same({ 1, 0, 2 }, w.grad:totable())
+  end)
+
+  it("records nothing inside either of its functions", function()
+    local inside = {}
+    local f = roper.differentiable(
+      function(x)
+        inside[1] = roper.is_recording()
+        return x * 2
+      end,
+      function(dy)
+        inside[2] = roper.is_recording()
+        return dy * 2
+      end)
+    f(roper.ones({ 2 }):parameter()):sum():backward()
+    assert.same({ false, false }, inside)
+    assert.is_true(roper.is_recording())
+  end)
+
+  it("calls no backward where no gradient flows", function()
+    local called = 0
+    local f = roper.differentiable(function(x) return x end, function(dy)
+      called = called + 1
+      return dy
+    end)
+    assert.error_matches(function() f(roper.ones({ 1 })):backward() end, "no parameter takes part")
+    roper.no_grad(f, roper.ones({ 1 }):parameter())
+    f(roper.ones({ 1 }):parameter())
+    assert.equal(0, called)
+  end)
+
+  it("may return its input, or keep what it computed for backward", function()
+    local kept
+    local exp = roper.differentiable(function(x)
+      kept = x:exp()
+      return kept
+    end, function(dy) return dy * kept end)
+    local identity = roper.differentiable(function(x) return x end, function(dy) return dy end)
+    gradients.check(function(x) return identity(x) * exp(identity(x)) end, { { 3 } })
+    local w = roper.ones({ 2 }):parameter()
+    identity(w):backward(roper.tensor({ 4, 5 }))
+    assert.same({ 4, 5 }, w.grad:totable())
+  end)
+
+  it("takes up to 64 inputs", function()
+    local sum = roper.differentiable(function(...)
+      local total = 0
+      for _, x in ipairs({ ... }) do
+        total = x + total
+      end
+      return total
+    end, function(dy, ...)
+      local all = {}
+      for i = 1, select("#", ...) do
+        all[i] = dy * i
+      end
+      return table.unpack(all)
+    end)
+    local inputs = {}
+    for i = 1, 64 do
+      inputs[i] = roper.tensor(i):parameter()
+    end
+    local y = sum(table.unpack(inputs))
+    assert.equal(2080, y:item())
+    y:backward()
+    for i = 1, 64 do
+      assert.equal(i, inputs[i].grad:item())
+    end
+    inputs[65] = inputs[1]
+    assert.error_matches(function() sum(table.unpack(inputs)) end,
+      "differentiable: expected 1 to 64 tensors, got 65")
+  end)
+
+  it("gives a gradient in the dtype of each input", function()
+    local narrow = roper.differentiable(function(x) return x:to("float32") end,
+      function(dy) return dy:to("float64") end)
+    local w = roper.ones({ 2 }, "float64"):parameter()
+    narrow(w):add(narrow(w)):sum():backward()
+    assert.same({ 2, 2 }, w.grad:totable())
+    local wrong = roper.differentiable(function(x) return x:to("float32") end,
+      function(dy) return dy end)
+    assert.error_matches(function() wrong(w):sum():backward() end,
+      "differentiable: expected a float64 gradient for input 1, got float32")
+  end)
+
+  it("passes an error inside backward on, and stays usable", function()
+    local fail = true
+    local f = roper.differentiable(function(x) return x * 1 end, function(dy)
+      if fail then
+        error("inside backward")
+      end
+      return dy
+    end)
+    local w = roper.ones({ 2 }):parameter()
+    local y = f(w * 2):sum()
+    assert.error_matches(function() y:backward() end, "inside backward")
+    assert.is_true(roper.is_recording())
+    assert.is_nil(w.grad)
+    assert.error_matches(function() y:backward() end, "swept before")
+    fail = false
+    f(w * 2):sum():backward()
+    assert.same({ 2, 2 }, w.grad:totable())
+    local strange = roper.differentiable(function(x) return x * 1 end, function() error({}) end)
+    assert.error_matches(function() strange(w):sum():backward() end, "error in backward")
+  end)
+
+  it("passes an error inside forward on", function()
+    local f = roper.differentiable(function() error("inside forward") end, function(dy) return dy end)
+    assert.error_matches(function() f(roper.ones({ 1 }):parameter()) end, "inside forward")
+    assert.is_true(roper.is_recording())
+  end)
+
+  it("works in a coroutine", function()
+    local w = roper.tensor({ 2 }):parameter()
+    local thread = coroutine.create(function()
+      local y = cube(w):sum()
+      coroutine.yield()
+      y:backward()
+      return y:item()
+    end)
+    assert.is_true(coroutine.resume(thread))
+    local ok, value = coroutine.resume(thread)
+    assert.is_true(ok, value)
+    assert.equal(8, value)
+    assert.same({ 12 }, w.grad:totable())
+    local bad = roper.differentiable(function(x) return x * 1 end, function() error("inside") end)
+    local failed, message = coroutine.resume(coroutine.create(function()
+      bad(w):sum():backward()
+    end))
+    assert.is_false(failed)
+    assert.matches("inside", message)
+  end)
+
+  it("leaves nothing behind when its graph is dropped or swept", function()
+    local w = roper.ones({ 2 }):parameter()
+    local function count()
+      collectgarbage()
+      collectgarbage()
+      return roper.memory().blocks
+    end
+    cube(w):sum():backward()
+    local before = count()
+    for i = 1, 50 do
+      local y = cube(cube(w)):sum()
+      if i % 2 == 0 then
+        y:backward()
+      end
+    end
+    assert.equal(before, count())
+  end)
+
+  it("refuses gradients and results that do not fit", function()
+    local w = roper.ones({ 2 }):parameter()
+    local function with(backward)
+      local f = roper.differentiable(function(x) return x * 1 end, backward)
+      return function() f(w):sum():backward() end
+    end
+    assert.error_matches(with(function() end),
+      "differentiable: expected backward to return a gradient for input 1, got nil")
+    assert.error_matches(with(function() return 5 end), "gradient for input 1, got number")
+    assert.error_matches(with(function() return roper.ones({ 3 }) end),
+      "differentiable: expected a gradient of shape %[2%] for input 1, got %[3%]")
+    assert.error_matches(with(function() return roper.ones({ 1, 2 }) end), "got %[1, 2%]")
+    assert.error_matches(with(function() return roper.ones({ 2 }, "int32") end), "got int32")
+    local results = { [false] = "boolean", [5] = "number" }
+    results[roper.ones({ 2 }, "int32")] = "int32"
+    for result, name in pairs(results) do
+      local f = roper.differentiable(function() return result end, function(dy) return dy end)
+      assert.error_matches(function() f(w) end,
+        "differentiable: expected forward to return a float tensor, got " .. name)
+    end
+    assert.error_matches(function() cube() end, "differentiable: expected 1 to 64 tensors, got 0")
+    assert.error_matches(function() cube(5) end, "tensor expected, got number")
+    assert.error_matches(function() roper.differentiable(cube) end, "function expected")
+    assert.error_matches(function() roper.differentiable(cube, cube, cube) end,
+      "differentiable: expected at most 2")
+  end)
+end)

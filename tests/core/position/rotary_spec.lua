@@ -1,0 +1,181 @@
+local agreement = require("tests.agreement")
+local arrays = require("tests.arrays")
+local roper = require("roper")
+
+local function random_scheme(rotate)
+  local pairs_turned = math.random(0, 4)
+  return roper.position.rope({
+    dim = 8,
+    rotate = rotate or "qkvo",
+    base = 2 ^ (math.random() * 16),
+    pairing = math.random(2) == 1 and "half" or "interleaved",
+    fraction = pairs_turned / 4,
+  })
+end
+
+--- Whole, fractional and negative positions, small and large.
+local function random_positions(shape)
+  local x = roper.randn(shape, "float64") * 10 ^ math.random(0, 5)
+  return math.random(2) == 1 and x:round() or x
+end
+
+describe("rotary scheme", function()
+  it("keeps its options, which make the same scheme again", function()
+    local options = { dim = 12, base = 500.5, pairing = "interleaved", fraction = 0.5,
+      value_fraction = 1 / 6, rotate = "qv" }
+    local p = roper.position.rope(options)
+    assert.same(options, p:options())
+    assert.same(options, roper.position.rope(p:options()):options())
+    assert.matches('rotary{dim = 12, base = 500.5, pairing = "interleaved", rotate = "qv"}',
+      tostring(p), 1, true)
+    assert.same({ dim = 4, base = 10000.0, pairing = "half", fraction = 1.0, value_fraction = 1.0,
+      rotate = "qkvo" }, roper.position.roper({ dim = 4 }):options())
+    assert.equal("qk", roper.position.rope({ dim = 4, rotate = "kq" }):options().rotate)
+    assert.equal(0.5, roper.position.rope({ dim = 4, fraction = 0.5 }):options().value_fraction)
+  end)
+
+  it("has the frequencies base^(-2t / rotated)", function()
+    local theta = roper.position.rope({ dim = 8, base = 10000 }):thetas()
+    assert.equal("float64", theta:dtype())
+    arrays.close(roper.tensor({ 1, 0.1, 0.01, 0.001 }, "float64"), theta, 1e-16)
+    arrays.close(roper.tensor({ 1, 0.01 }, "float64"),
+      roper.position.rope({ dim = 8, fraction = 0.5 }):thetas(), 1e-16)
+    assert.equal(0, roper.position.rope({ dim = 8, fraction = 0 }):thetas():count())
+  end)
+
+  it("limits itself to some letters with only", function()
+    local p = roper.position.roper({ dim = 4, base = 7 })
+    assert.equal("qo", p:only("oq"):options().rotate)
+    assert.equal("", p:only(""):options().rotate)
+    assert.equal("k", roper.position.rope({ dim = 4 }):only("kvo"):options().rotate)
+    assert.equal(7, p:only("q"):options().base)
+    assert.equal("qkvo", p:options().rotate)
+    assert.error_matches(function() p:only("x") end,
+      'letters of "qkvo", each at most once, got "x"')
+  end)
+
+  it("refuses what is no scheme", function()
+    for message, options in pairs({
+      ["expected dim, the number of features of a head"] = {},
+      ["option dim: expected a whole number from 1 to %d+, got 0"] = { dim = 0 },
+      ["option dim: expected a whole number from 1 to %d+, got 2.5"] = { dim = 2.5 },
+      ["dim: expected 1 to 8192 features, got 10000"] = { dim = 10000 },
+      ["fraction 1 of 5 features rotates 5 of them: expected an even whole number"] = { dim = 5 },
+      ["fraction 0.3 of 8 features rotates 2.4 of them"] = { dim = 8, fraction = 0.3 },
+      ["value_fraction 0.125 of 8 features rotates 1 of"] = { dim = 8, value_fraction = 0.125 },
+      ["fraction: expected a number from 0 to 1, got 1.5"] = { dim = 8, fraction = 1.5 },
+      ["fraction: expected a number from 0 to 1, got %-1"] = { dim = 8, fraction = -1 },
+      ["fraction: expected a number from 0 to 1, got %-?nan"] = { dim = 8, fraction = 0 / 0 },
+      ["base: expected a positive finite number, got 0"] = { dim = 8, base = 0 },
+      ["base: expected a positive finite number, got %-2"] = { dim = 8, base = -2 },
+      ["base: expected a positive finite number, got inf"] = { dim = 8, base = math.huge },
+      ["base: expected a positive finite number, got %-?nan"] = { dim = 8, base = 0 / 0 },
+      ["option base: expected a number, got x"] = { dim = 8, base = "x" },
+      ['pairing: expected "half" or "interleaved", got "halves"'] = { dim = 8, pairing = "halves" },
+      ["option pairing: expected a string, got 5"] = { dim = 8, pairing = 5 },
+      ['letters of "qkvo", each at most once, got "qq"'] = { dim = 8, rotate = "qq" },
+      ['letters of "qkvo", each at most once, got "kqw"'] = { dim = 8, rotate = "kqw" },
+      ["unknown option dims; it takes dim, base, pairing, fraction, value_fraction, rotate"] =
+        { dims = 8 },
+    }) do
+      assert.error_matches(function() roper.position.rope(options) end, "rope: .-" .. message)
+    end
+    assert.error_matches(function() roper.position.rope({ dim = 8 }):matrix("x") end,
+      "number expected, got string")
+  end)
+end)
+
+describe("rotation", function()
+  it("is multiplication by the explicit matrix, which is orthogonal", function()
+    arrays.each_seed(20, function()
+      local scheme, p = random_scheme(), random_positions({}):item()
+      local x, matrix = roper.randn({ 5, 8 }, "float64"), scheme:matrix(p)
+      arrays.close(x:matmul(matrix:transpose(1, 2)), scheme:rotate(x, p), 1e-13)
+      arrays.close(roper.eye(8, "float64"), matrix:matmul(matrix:transpose(1, 2)), 1e-14)
+    end)
+    assert.same({ { 1, 0 }, { 0, 1 } }, roper.position.rope({ dim = 2 }):matrix(0):totable())
+    local quarter = roper.position.rope({ dim = 2 }):matrix(math.pi / 2)
+    arrays.close(roper.tensor({ { 0, -1 }, { 1, 0 } }, "float64"), quarter, 1e-15)
+  end)
+
+  it("composes: R_a R_b = R_{a+b}", function()
+    arrays.each_seed(30, function()
+      local scheme, x = random_scheme(), roper.randn({ 2, 3, 4, 8 }, "float64")
+      local a, b = random_positions({ 4 }):round(), random_positions({ 4 }):round()
+      arrays.close(scheme:rotate(x, a + b), scheme:rotate(scheme:rotate(x, b), a), 1e-13)
+    end)
+  end)
+
+  it("is undone by unrotate, and R_{-a} is the inverse of R_a", function()
+    arrays.each_seed(30, function()
+      local scheme, x = random_scheme(), roper.randn({ 2, 3, 4, 8 }, "float64")
+      local a = random_positions({ 4 })
+      arrays.close(x, scheme:unrotate(scheme:rotate(x, a), a), 1e-13)
+      arrays.close(scheme:rotate(x, -a), scheme:unrotate(x, a), 1e-13)
+    end)
+  end)
+
+  it("keeps norms and products", function()
+    arrays.each_seed(30, function()
+      local scheme, a = random_scheme(), random_positions({ 4 })
+      local x, y = roper.randn({ 4, 8 }, "float64"), roper.randn({ 4, 8 }, "float64")
+      arrays.close((x * y):sum(2), (scheme:rotate(x, a) * scheme:rotate(y, a)):sum(2), 1e-13)
+      arrays.close(x:square():sum(2), scheme:rotate(x, a):square():sum(2), 1e-13)
+    end)
+  end)
+
+  it("stays exact far out: angles are computed in float64, not in the dtype", function()
+    local scheme, x = roper.position.rope({ dim = 8 }), roper.ones({ 1, 8 }, "float64")
+    for _, place in ipairs({ 0, 1, 40, 640, 131072, 1e7 + 0.5, -131072.25 }) do
+      local near = scheme:rotate(scheme:rotate(x, place), -place)
+      arrays.close(x, near, 1e-15 * 10)
+      local single = scheme:rotate(x:to("float32"), place)
+      arrays.close(scheme:rotate(x, place), single, 3e-7)
+    end
+  end)
+end)
+
+describe("a shift of all positions", function()
+  --- The outputs and weights at positions and at the same positions shifted.
+  local function shifted(scheme, dtype)
+    local q, k, v = agreement.inputs({ batch = 2, keys = 20 })
+    q, k, v = q:to(dtype), k:to(dtype), v:to(dtype)
+    local at = roper.arange(0, 20, 1, "float64") * 1.5
+    local shift = math.random(-5000, 5000)
+    local results = {}
+    for i, positions in ipairs({ at, at + shift }) do
+      local options = { position = scheme, positions = positions, causal = true }
+      local output, weights = roper.attention(q, k, v, options)
+      results[i] = { output = output, weights = weights + 0 }
+    end
+    return results[1], results[2]
+  end
+
+  it("leaves RoPE's weights and outputs and RoPER's outputs as they were", function()
+    arrays.each_seed(20, function()
+      for _, rotate in ipairs({ "qk", "qkvo", "vo", "" }) do
+        local here, there = shifted(random_scheme(rotate), "float64")
+        arrays.close(here.weights, there.weights, 1e-13, rotate)
+        arrays.close(here.output, there.output, 1e-13, rotate)
+      end
+      local here, there = shifted(random_scheme("qkvo"), "float32")
+      arrays.close(here.output, there.output, 1e-5)
+    end)
+  end)
+
+  it("changes outputs where one side of a pair turns alone", function()
+    math.randomseed(1)
+    roper.seed(1)
+    for _, rotate in ipairs(agreement.subsets()) do
+      local pairs_whole = (rotate:find("q") == nil) == (rotate:find("k") == nil)
+        and (rotate:find("v") == nil) == (rotate:find("o") == nil)
+      local here, there = shifted(roper.position.rope({ dim = 8, rotate = rotate }), "float64")
+      local difference = (here.output - there.output):abs():max():item()
+      if pairs_whole then
+        assert.is_true(difference < 1e-13, rotate)
+      else
+        assert.is_true(difference > 1e-2, rotate)
+      end
+    end
+  end)
+end)

@@ -1,0 +1,44 @@
+-- Is a page well-formed?
+
+local M = {}
+
+local VOID <const> = { meta = true, br = true, hr = true, img = true, link = true, input = true }
+
+--- Check that every element of an HTML page, SVG inside included, ends in its parent, that
+--- attributes are quoted, and that text has no bare `<` or `&`.
+---@param page string
+---@return table<string, integer> how often each element occurs
+function M.check(page)
+  local open, counts = {}, {}
+  local body = page:gsub("^<!doctype html>", "")
+  body = body:gsub("<style>.-</style>", ""):gsub("<!%-%-.-%-%->", "")
+  local at = 1
+  while at <= #body do
+    local first = body:find("<", at, true) or #body + 1
+    local text = body:sub(at, first - 1)
+    local stray = text:gsub("&#?%w+;", ""):find("&", 1, true)
+    assert(not stray, "bare & in " .. text)
+    if first > #body then
+      break
+    end
+    local last, slash, name, rest = select(2, body:find("^<(/?)([%a][%w:-]*)([^<>]*)>", first))
+    assert(last, "no tag: " .. body:sub(first, first + 60))
+    if slash == "/" then
+      local expected = table.remove(open)
+      assert(expected == name, ("</%s> ends <%s>"):format(name, expected))
+    else
+      counts[name] = (counts[name] or 0) + 1
+      local left = rest:gsub("%s+[%w:_-]+%s*=%s*\"[^\"]*\"", "")
+        :gsub("%s+[%w:_-]+%s*=%s*'[^']*'", ""):gsub("%s+$", "")
+      assert(left == "" or left:find("^%s*/$"), "attributes of " .. name .. ": " .. rest)
+      if not VOID[name] and left == "" then
+        open[#open + 1] = name
+      end
+    end
+    at = last + 1
+  end
+  assert(#open == 0, "never ended: " .. table.concat(open, " "))
+  return counts
+end
+
+return M

@@ -1,0 +1,59 @@
+local roper = require("roper")
+
+describe("gradcheck", function()
+  it("passes right gradients and says how wide of the mark they are", function()
+    local ok, worst = roper.gradcheck(function(x) return x:sin() end, { roper.randn({ 5 }) })
+    assert.is_true(ok)
+    assert.is_true(worst >= 0 and worst < 1e-8)
+  end)
+
+  it("catches a wrong gradient, in one element of many", function()
+    local wrong = roper.differentiable(function(x) return x * x end, function(dy, x)
+      local dx = dy * x * 2
+      dx[7] = dx[7] * 1.001
+      return dx
+    end)
+    local ok, worst = roper.gradcheck(wrong, { roper.randn({ 10 }) + 3 })
+    assert.is_false(ok)
+    assert.is_true(worst > 1e-4)
+  end)
+
+  it("catches errors that a plain sum of the outputs would hide", function()
+    local wrong = roper.differentiable(function(x) return x:softmax(1) end, function(dy)
+      return dy * 0
+    end)
+    assert.is_false((roper.gradcheck(wrong, { roper.randn({ 4 }) })))
+  end)
+
+  it("catches a gradient that is missing or NaN", function()
+    assert.is_false((roper.gradcheck(function(x, y) return x + y:detach() * 2 end,
+      { roper.ones({ 2 }), roper.ones({ 2 }) })))
+    assert.is_false((roper.gradcheck(function(x) return (x * 0):sqrt() end, { roper.ones({ 2 }) })))
+  end)
+
+  it("passes int32 on, takes scalars and empty inputs, leaves its inputs alone", function()
+    local x, index = roper.tensor({ 1, 2, 3 }), roper.tensor({ 3, 1 }, "int32")
+    assert.is_true((roper.gradcheck(function(a, i, none, s)
+      return a:gather(1, i) * s + none:sum()
+    end, { x, index, roper.zeros({ 0, 2 }), roper.tensor(2) })))
+    assert.same({ 1, 2, 3 }, x:totable())
+    assert.is_nil(x.grad)
+    assert.is_false(x:is_parameter())
+  end)
+
+  it("has a tolerance, a step and a bound of elements of the caller's", function()
+    local function f(x)
+      return x:exp()
+    end
+    assert.is_false((roper.gradcheck(f, { roper.ones({ 2 }) }, { step = 0.1 })))
+    assert.is_true((roper.gradcheck(f, { roper.ones({ 2 }) }, { step = 0.1, tolerance = 0.1 })))
+    local calls = 0
+    roper.gradcheck(function(x)
+      calls = calls + 1
+      return x:exp()
+    end, { roper.ones({ 100 }) }, { most = 10 })
+    assert.equal(1 + 2 * 10, calls)
+    assert.error_matches(function() roper.gradcheck(f, {}, { eps = 1 }) end,
+      "gradcheck: unknown option eps; it takes step, tolerance, most")
+  end)
+end)
