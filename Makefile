@@ -34,7 +34,8 @@ all: $(MODULE) roper
 # nodelete: closing Lua must not unload the code that OpenMP threads still stand in.
 $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) -shared -fopenmp -Wl,-z,nodelete $(LDFLAGS) -o $@ $(OBJECTS) $(LIBRARIES)
+	$(CC) -shared -fopenmp -Wl,-z,nodelete $(LDFLAGS) -o $@.new $(OBJECTS) $(LIBRARIES)
+	mv $@.new $@
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)

@@ -36,7 +36,7 @@ function M.check(inputs, options, implementation)
   local expected = roper.oracle.attention(inputs[1], inputs[2], inputs[3], options)
   for dtype, tolerance in pairs({ float64 = 1e-12, float32 = 2e-5 }) do
     local difference = distance(implementation or roper.attention, dtype, expected, inputs, options)
-    if not (difference <= tolerance) then
+    if difference ~= difference or difference > tolerance then
       error(("attention, %s, %s: differs from the oracle by %g"):format(dtype,
         tostring(options.position), difference), 2)
     end

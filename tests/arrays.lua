@@ -192,7 +192,7 @@ function M.close(expected, actual, tolerance, name)
   end
   local error_here = (expected:detach():to("float64") - actual:detach():to("float64")):abs():max()
     :item()
-  if not (error_here <= tolerance) then
+  if error_here ~= error_here or error_here > tolerance then
     error(("%s: expected a difference of at most %g, got %g"):format(name or "tensors", tolerance,
       error_here), 2)
   end

@@ -1,4 +1,4 @@
--- Gradients of an operation against central differences, for inputs that lie in memory in every way.
+-- Gradients against central differences, for inputs that lie in memory in every way.
 
 local roper = require("roper")
 

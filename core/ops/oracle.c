@@ -23,13 +23,16 @@ static double position_at(const RpPositions *positions, int64_t batch, int64_t i
                                                 : rp_tensor_get(list, index);
 }
 
-/* y = R_p x, pair by pair with the angle p theta_t (RoFormer eq. 15). */
+/*
+** y = R_p x, pair by pair with the angle p theta_t (RoFormer eq. 15). R_0 is the
+** identity: a side that is not rotated may be narrower than the pairs reach.
+*/
 static void rotate(const RpRotary *rotary, int64_t pairs, double p, int64_t features,
                    const double *x, double *y)
 {
   for (int64_t i = 0; i < features; i++)
     y[i] = x[i];
-  for (int64_t t = 0; t < pairs; t++) {
+  for (int64_t t = 0; p != 0 && t < pairs; t++) {
     const int64_t a = rotary->interleaved ? 2 * t : t, b = rotary->interleaved ? a + 1 : t + pairs;
     const double angle = p * rp_rotary_theta(rotary, pairs, t);
     y[a] = x[a] * cos(angle) - x[b] * sin(angle);

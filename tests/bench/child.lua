@@ -77,6 +77,15 @@ function Child:call(case)
   return core.json_decode(line).result
 end
 
+--- A function that runs one case.
+---@param case string
+---@return function
+function Child:bind(case)
+  return function()
+    return self:call(case)
+  end
+end
+
 --- The most memory that was ever resident.
 ---@return integer bytes
 function Child:peak_bytes()

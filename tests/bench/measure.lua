@@ -1,6 +1,7 @@
 --- What is measured, each as a table that JSON can hold. Seconds are medians.
 local child = require "tests.bench.child"
 local peer = require "tests.bench.peer"
+local race = require "tests.bench.race"
 local shapes = require "tests.bench.shapes"
 local statistics = require "tests.bench.statistics"
 local uv = require "luv"
@@ -10,12 +11,6 @@ local M = {}
 -- Variables that can hold the machine back.
 local SUSPECTS <const> = { "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS",
   "OMP_THREAD_LIMIT", "OMP_PROC_BIND", "OPENBLAS_L2_SIZE", "GLIBC_TUNABLES", "LD_PRELOAD" }
-
-local function call(program, case)
-  return function()
-    return program:call(case)
-  end
-end
 
 local function warnings(threads)
   local list = {}
@@ -36,11 +31,6 @@ local function warnings(threads)
   return list
 end
 
--- Seconds of many rounds.
-local function in_short(samples)
-  return { seconds = statistics.median(samples), least = math.min(table.unpack(samples)) }
-end
-
 -- The parts of a step in many rounds.
 local function parts_in_short(samples)
   local parts = samples[1]
@@ -54,31 +44,12 @@ local function parts_in_short(samples)
   return { parts = parts }
 end
 
--- Run a case of each program in turn, and end the programs. For each, what `summary` makes of all
--- rounds (in_short by default), with peak_bytes and faults: pages a round that had to be mapped in
--- after a warm-up.
-local function race(entries, rounds)
-  local calls, faults, results = {}, {}, {}
-  for i, entry in ipairs(entries) do
-    calls[i] = call(entry.program, entry.case)
-  end
-  statistics.interleave(calls, 0, 2)
-  for i, entry in ipairs(entries) do
-    faults[i] = entry.program:faults()
-  end
-  local samples = statistics.interleave(calls, rounds, 0)
-  for i, entry in ipairs(entries) do
-    results[i] = (entry.summary or in_short)(samples[i])
-    results[i].peak_bytes = entry.program:peak_bytes()
-    results[i].faults = (entry.program:faults() - faults[i]) / rounds
-    entry.program:stop()
-  end
-  return results
-end
-
--- A program that multiplies matrices on some threads, for a race.
-local function multiplier(size, threads)
-  return { program = child.worker("matmul", { size = size, threads = threads }), case = "product" }
+-- What a race says of steps, beside the products in the same race.
+local function beside(step, products, shape, threads, size)
+  local flops, matmul = shapes.step_flops(shape), 2 * size ^ 3 / products.seconds
+  return shapes.with(step, { shape = shape, threads = threads, flops = flops, matmul = matmul,
+    fraction = flops / step.seconds / matmul,
+    tokens = shape.batch * shape.length / step.seconds })
 end
 
 --- The machine, its warnings and its matmul rates.
@@ -90,10 +61,9 @@ function M.machine(settings)
   describe:stop()
   machine.warnings = warnings(machine.threads)
   local flops = 2 * settings.size ^ 3
-  local results = race({ multiplier(settings.size, 1), multiplier(settings.size, machine.threads) },
-    settings.rounds)
-  machine.matmul = { size = settings.size, one = flops / results[1].seconds,
-    all = flops / results[2].seconds }
+  local one, all = table.unpack(race.run({ race.multiplier(settings.size, 1),
+    race.multiplier(settings.size, machine.threads) }, settings.rounds))
+  machine.matmul = { size = settings.size, one = flops / one.seconds, all = flops / all.seconds }
   return machine
 end
 
@@ -132,27 +102,29 @@ end
 ---   parts: name, seconds, share, fraction each; the last is the rest;
 ---   peers: malloc, seconds, least, ratio, peak_bytes, faults each
 function M.step(shape, settings)
-  local threads = settings.threads
-  local ours = child.worker("step", { shape = shape, threads = threads, positions = { "roper" } })
-  local entries = { { program = ours, case = "roper" }, multiplier(settings.size, threads) }
+  local threads, size = settings.threads, settings.size
+  local ours = race.trainer(shape, threads)
+  local entries = { ours, race.multiplier(size, threads) }
   if settings.has_parts then
-    entries[#entries + 1] = { program = child.worker("parts", { shape = shape, threads = threads }),
+    entries[3] = { program = child.worker("parts", { shape = shape, threads = threads }),
       case = "all", summary = parts_in_short }
   end
-  local peers = settings.has_peer and peers_of(shape, threads, ours:call "count") or {}
-  table.move(peers, 1, #peers, #entries + 1, entries)
-  local results = race(entries, settings.rounds)
-  local step, flops = results[1], shapes.step_flops(shape)
-  local matmul = 2 * settings.size ^ 3 / results[2].seconds
-  local parts = settings.has_parts and complete(results[3].parts, step.seconds, matmul) or nil
-  for i, entry in ipairs(peers) do
-    local result = results[#results - #peers + i]
-    peers[i] = shapes.with(result, { malloc = entry.malloc,
-      ratio = result.seconds / step.seconds })
+  local first_peer = #entries + 1
+  if settings.has_peer then
+    local peers = peers_of(shape, threads, ours.program:call "count")
+    table.move(peers, 1, #peers, first_peer, entries)
   end
-  return shapes.with(step, { shape = shape, threads = threads, flops = flops, matmul = matmul,
-    fraction = flops / step.seconds / matmul, parts = parts, peers = peers[1] and peers,
-    tokens = shape.batch * shape.length / step.seconds })
+  local results = race.run(entries, settings.rounds)
+  local step = beside(results[1], results[2], shape, threads, size)
+  if settings.has_parts then
+    step.parts = complete(results[3].parts, step.seconds, step.matmul)
+  end
+  for i = first_peer, #entries do
+    step.peers = step.peers or {}
+    table.insert(step.peers, shapes.with(results[i], { malloc = entries[i].malloc,
+      ratio = results[i].seconds / step.seconds }))
+  end
+  return step
 end
 
 --- What rotation costs: steps with each position scheme in turn, in one process.
@@ -165,7 +137,7 @@ function M.positions(shape, settings)
     positions = names })
   local calls = {}
   for i, name in ipairs(names) do
-    calls[i] = call(worker, name)
+    calls[i] = worker:bind(name)
   end
   local none, rope, roper = table.unpack(statistics.interleave(calls, settings.rounds))
   worker:stop()
@@ -181,7 +153,7 @@ end
 function M.sampling(shape, settings)
   local worker = child.worker("sampling", { shape = shape, threads = settings.threads,
     problems = settings.problems })
-  local samples = statistics.interleave({ call(worker, "cached"), call(worker, "full") },
+  local samples = statistics.interleave({ worker:bind "cached", worker:bind "full" },
     settings.sampling_rounds, 0)
   worker:stop()
   local rates = {}
@@ -196,27 +168,40 @@ function M.sampling(shape, settings)
     ratio = statistics.ratio(rates[1], rates[2]) }
 end
 
---- Steps of one model at many lengths, batches and numbers of threads.
+-- Steps at shapes, each on some threads, all in one race.
+local function compare(by, cases, settings)
+  local entries, rows = {}, {}
+  for i, case in ipairs(cases) do
+    entries[2 * i - 1] = race.trainer(case.shape, case.threads)
+    entries[2 * i] = race.multiplier(settings.size, case.threads)
+  end
+  local results = race.run(entries, settings.rounds)
+  for i, case in ipairs(cases) do
+    rows[i] = beside(results[2 * i - 1], results[2 * i], case.shape, case.threads, settings.size)
+    rows[i].by = by
+  end
+  return rows
+end
+
+--- Steps of one model at many lengths, at many batches and on more and more threads.
 ---@param shape table
 ---@param settings table threads, size, rounds; lengths, tokens (a step), batches
 ---@return table[] by ("length", "batch", "threads") and what `step` returns
 function M.scaling(shape, settings)
-  local rows = {}
-  local function add(by, changes, threads)
-    local row = M.step(shapes.with(shape, changes), { threads = threads, size = settings.size,
-      rounds = settings.rounds })
-    row.by = by
-    rows[#rows + 1] = row
+  local by_length, by_batch, by_threads = {}, {}, {}
+  for i, length in ipairs(settings.lengths) do
+    by_length[i] = { threads = settings.threads,
+      shape = shapes.with(shape, { length = length, batch = settings.tokens // length }) }
   end
-  for _, length in ipairs(settings.lengths) do
-    add("length", { length = length, batch = settings.tokens // length }, settings.threads)
-  end
-  for _, batch in ipairs(settings.batches) do
-    add("batch", { batch = batch }, settings.threads)
+  for i, batch in ipairs(settings.batches) do
+    by_batch[i] = { threads = settings.threads, shape = shapes.with(shape, { batch = batch }) }
   end
   for threads = 1, settings.threads do
-    add("threads", {}, threads)
+    by_threads[threads] = { threads = threads, shape = shape }
   end
+  local rows = compare("length", by_length, settings)
+  table.move(compare("batch", by_batch, settings), 1, #by_batch, #rows + 1, rows)
+  table.move(compare("threads", by_threads, settings), 1, #by_threads, #rows + 1, rows)
   return rows
 end
 

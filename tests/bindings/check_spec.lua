@@ -6,18 +6,28 @@ end
 
 describe("option tables", function()
   it("know their names", function()
-    assert.error_matches(options_of_rope({ dim = 8, Base = 5 }), "rope: unknown option Base; it takes dim")
-    assert.error_matches(options_of_rope({ dim = 8, [1] = 5 }), "rope: unknown option 1")
-    assert.error_matches(options_of_rope({ dim = 8, [true] = 5 }), "rope: unknown option true")
-    assert.error_matches(options_of_rope({ dim = 8, [{}] = 5 }), "rope: unknown option table")
+    local function refused(name, message)
+      assert.error_matches(options_of_rope({ dim = 8, [name] = 5 }),
+        "rope: unknown option " .. message)
+    end
+    refused("Base", "Base; it takes dim, base, pairing")
+    refused(1, "1; it takes")
+    refused(true, "true; it takes")
+    refused({}, "table: ")
   end)
 
   it("convert nothing: a string is no number, a number no string", function()
-    assert.error_matches(options_of_rope({ dim = "8" }), "rope: option dim: expected a whole number")
-    assert.error_matches(options_of_rope({ dim = 8, base = "5" }), "option base: expected a number, got 5")
-    assert.error_matches(options_of_rope({ dim = 8, rotate = 5 }), "option rotate: expected a string")
-    assert.error_matches(options_of_rope({ dim = 8, rotate = true }), "expected a string, got true")
-    assert.error_matches(options_of_rope({ dim = true }), "expected a whole number .*, got true")
+    local function refused(name, value, message)
+      local options = { dim = 8 }
+      options[name] = value
+      assert.error_matches(options_of_rope(options), ("rope: option %s: expected %s"):format(name,
+        message))
+    end
+    refused("dim", "8", "a whole number from 1 to %d+, got 8")
+    refused("dim", true, "a whole number from 1 to %d+, got true")
+    refused("base", "5", "a number, got 5")
+    refused("rotate", 5, "a string, got 5")
+    refused("rotate", true, "a string, got true")
     assert.equal(8, roper.position.rope({ dim = 8.0 }):options().dim)
   end)
 
@@ -33,8 +43,9 @@ describe("values that do not print", function()
     assert.error_matches(function() roper.threads({}) end, "got table")
     assert.error_matches(function() roper.zeros({ {} }) end, "got table")
     assert.error_matches(function() return roper.ones({ 2 })[print] end, "got function")
-    assert.error_matches(function() roper.cross_entropy(roper.ones({ 1, 2 }), roper.zeros({ 1 }, "int32"),
-      { ignore = {} }) end, "option ignore: expected a whole number .*, got table")
+    local logits, targets = roper.ones({ 1, 2 }), roper.zeros({ 1 }, "int32")
+    assert.error_matches(function() roper.cross_entropy(logits, targets, { ignore = {} }) end,
+      "option ignore: expected a whole number .*, got table")
   end)
 end)
 

@@ -9,14 +9,15 @@ static RpStatus adam(const RpAdam *a, int64_t n, void *w_data, const void *gradi
   REAL *w = w_data, *m = mean, *v = variance;
   const REAL *g = gradient;
   const REAL beta1 = (REAL)a->beta1, beta2 = (REAL)a->beta2, l2 = (REAL)a->l2;
+  const REAL rest1 = (REAL)(1 - a->beta1), rest2 = (REAL)(1 - a->beta2);
   const REAL scale = (REAL)a->gradient_scale, epsilon = (REAL)a->epsilon;
   const REAL step = (REAL)(a->rate / a->correction1), shrink = (REAL)(1 - a->rate * a->decay);
   const REAL root = (REAL)(1 / sqrt(a->correction2));
 #pragma omp parallel for simd schedule(static) if (n > 1 << 13)
   for (int64_t i = 0; i < n; i++) {
     const REAL d = g[i] * scale + l2 * w[i];
-    m[i] = beta1 * m[i] + (1 - beta1) * d;
-    v[i] = beta2 * v[i] + (1 - beta2) * d * d;
+    m[i] = beta1 * m[i] + rest1 * d;
+    v[i] = beta2 * v[i] + rest2 * d * d;
     w[i] = w[i] * shrink - step * m[i] / (REAL_SQRT(v[i]) * root + epsilon);
   }
   return RP_OK;

@@ -137,7 +137,8 @@ describe("differentiable", function()
   end)
 
   it("passes an error inside forward on", function()
-    local f = roper.differentiable(function() error("inside forward") end, function(dy) return dy end)
+    local f = roper.differentiable(function() error("inside forward") end,
+      function(dy) return dy end)
     assert.error_matches(function() f(roper.ones({ 1 }):parameter()) end, "inside forward")
     assert.is_true(roper.is_recording())
   end)

@@ -24,7 +24,8 @@ describe("attention agrees with the definition at 641 places", function()
   end
 
   for _, rotate in ipairs({ "qk", "qkvo" }) do
-    for _, fractions in ipairs({ { 0.5, 0.5 }, { 0.25, 1 }, { 1, 0.25 }, { 0, 0.5 }, { 0.75, 0 } }) do
+    for _, fractions in ipairs({ { 0.5, 0.5 }, { 0.25, 1 }, { 1, 0.25 }, { 0, 0.5 },
+      { 0.75, 0 } }) do
       it(('rotating "%s", fractions %g and %g'):format(rotate, fractions[1], fractions[2]),
         function()
           roper.seed(1)
@@ -42,7 +43,9 @@ describe("attention agrees with the definition at 641 places", function()
     ["fractional and negative positions"] = {
       positions = roper.arange(-320, 321, 1, "float64") * 0.7310585,
     },
-    ["positions in no order"] = { positions = (roper.arange(0, 641, 1, "float64") * 1e3):sin() * 900 },
+    ["positions in no order"] = {
+      positions = (roper.arange(0, 641, 1, "float64") * 1e3):sin() * 900,
+    },
     ["one position for all"] = { positions = -3.5 },
     ["positions that differ by row of the batch"] = {
       batch = 2,
@@ -117,8 +120,8 @@ describe("attention agrees with the definition for", function()
 
   it("masks of every shape, with and without the causal rule", function()
     roper.seed(8)
-    for _, shape in ipairs({ { 80, 80 }, { 1, 80 }, { 80, 1 }, { 2, 1, 1, 80 }, { 3, 80, 80 }, { 80 },
-      { 2, 3, 80, 80 }, {} }) do
+    for _, shape in ipairs({ { 80, 80 }, { 1, 80 }, { 80, 1 }, { 2, 1, 1, 80 }, { 3, 80, 80 },
+      { 80 }, { 2, 3, 80, 80 }, {} }) do
       local mask = roper.rand(shape):lt(0.6)
       for _, causal in ipairs({ false, true }) do
         agreement.check({ agreement.inputs({ batch = 2, heads = 3, keys = 80 }) },
@@ -255,7 +258,8 @@ describe("attention", function()
         roper.attention(table.unpack(arguments, 1, arguments.n))
       end, message)
     end
-    local shapes = "attention: expected q %[B, H, Tq, d%], k %[B, H, Tk, d%], v %[B, H, Tk, dv%], got "
+    local shapes = "attention: expected q %[B, H, Tq, d%], k %[B, H, Tk, d%], v %[B, H, Tk, dv%]"
+      .. ", got "
     refused(shapes .. "%[2, 3, 8%], %[1, 2, 5, 8%]", q[1], k, k)
     refused(shapes, q, k, q)
     refused(shapes, q, roper.ones({ 1, 1, 5, 8 }), k)
@@ -270,8 +274,8 @@ describe("attention", function()
     refused("tensor expected, got number", 5, k, k, { position = "rope" })
     refused("tensor expected, got nil", q, k)
     refused("table expected, got number", q, k, k, 5)
-    refused("attention: causal: expected at least as many keys as queries, got 3 keys for 5", k, q, q,
-      { causal = true })
+    refused("attention: causal: expected at least as many keys as queries, got 3 keys for 5", k, q,
+      q, { causal = true })
     for option, value in pairs({ dropout = 1, scale = 0 / 0 }) do
       refused("attention: " .. option .. ": expected ", q, k, k, { [option] = value })
     end
@@ -293,7 +297,7 @@ describe("attention", function()
     local function refused(message, options)
       assert.error_matches(function() roper.attention(q, k, k, options) end, message)
     end
-    refused("attention: mask: expected int32 that broadcasts to %[2, 2, 3, 5%], got float32 %[3, 5%]",
+    refused("mask: expected int32 that broadcasts to %[2, 2, 3, 5%], got float32 %[3, 5%]",
       { mask = roper.ones({ 3, 5 }) })
     refused("got int32 %[5, 3%]", { mask = roper.ones({ 5, 3 }, "int32") })
     refused("got int32 %[1, 2, 2, 3, 5%]", { mask = roper.ones({ 1, 2, 2, 3, 5 }, "int32") })
@@ -315,7 +319,8 @@ describe("attention", function()
       { position = roper.position.rope({ dim = 6, rotate = "vo" }) })
     refused("rope: fraction 0.3 of 8 features rotates 2.4",
       { position = { type = "rope", fraction = 0.3 } })
-    refused("rope: unknown option bse; it takes dim, base", { position = { type = "roper", bse = 1 } })
+    refused("rope: unknown option bse; it takes dim, base",
+      { position = { type = "roper", bse = 1 } })
     assert.error_matches(function() roper.oracle.attention(q, k, k, { dropout = 0.5 }) end,
       "oracle.attention: option dropout: expected 0, got 0.5")
   end)

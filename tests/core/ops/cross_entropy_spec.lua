@@ -24,7 +24,8 @@ describe("cross_entropy", function()
   it("has gradients for each of its options", function()
     roper.seed(1)
     local targets = roper.tensor({ { 0, 3, 1 }, { 2, 3, 3 } }, "int32")
-    for _, options in ipairs({ {}, { each = true }, { ignore = 3 }, { ignore = 3, each = true } }) do
+    for _, options in ipairs({ {}, { each = true }, { ignore = 3 },
+      { ignore = 3, each = true } }) do
       gradients.check(function(x) return roper.cross_entropy(x, targets, options) * 3 end,
         { { 2, 3, 4 } })
       gradients.check(function(x)
@@ -38,7 +39,8 @@ describe("cross_entropy", function()
 
   it("is log n for equal logits, and exact for large ones", function()
     local targets = roper.zeros({ 3 }, "int32")
-    arrays.close(roper.tensor(math.log(50)), roper.cross_entropy(roper.zeros({ 3, 50 }), targets), 1e-6)
+    arrays.close(roper.tensor(math.log(50)),
+      roper.cross_entropy(roper.zeros({ 3, 50 }), targets), 1e-6)
     assert.equal(0, roper.cross_entropy(roper.tensor({ { 1e4, -1e4 } }),
       roper.zeros({ 1 }, "int32")):item())
     assert.equal(2e4, roper.cross_entropy(roper.tensor({ { -1e4, 1e4 } }),
@@ -65,17 +67,20 @@ describe("cross_entropy", function()
     local function loss(targets, options)
       return function() roper.cross_entropy(x, roper.tensor(targets, "int32"), options) end
     end
-    assert.error_matches(loss({ 0, 3 }), "cross_entropy: expected targets from 0 to 2, got 3 at place 2")
+    assert.error_matches(loss({ 0, 3 }),
+      "cross_entropy: expected targets from 0 to 2, got 3 at place 2")
     assert.error_matches(loss({ -2, 0 }), "from 0 to 2, got %-2 at place 1")
     assert.error_matches(loss({ -1, 0 }, { ignore = 5 }), "got %-1 at place 1")
     local shapes = "cross_entropy: expected float logits %[..., n%] and int32 targets %[...%], got "
     assert.error_matches(loss({ 0, 1, 2 }), shapes .. "float32 %[2, 3%] and int32 %[3%]")
     assert.error_matches(loss({ { 0, 1 } }), shapes)
     assert.error_matches(function() roper.cross_entropy(x, x[{ {}, 1 }]) end, shapes)
-    assert.error_matches(function() roper.cross_entropy(roper.tensor(1), roper.tensor(1, "int32")) end,
-      shapes)
-    assert.error_matches(function() roper.cross_entropy(roper.zeros({ 2, 0 }), roper.zeros({ 2 },
-      "int32")) end, shapes)
+    assert.error_matches(function()
+      roper.cross_entropy(roper.tensor(1), roper.tensor(1, "int32"))
+    end, shapes)
+    assert.error_matches(function()
+      roper.cross_entropy(roper.zeros({ 2, 0 }), roper.zeros({ 2 }, "int32"))
+    end, shapes)
     assert.error_matches(loss({ 0, 1 }, { ignored = 1 }),
       "cross_entropy: unknown option ignored; it takes ignore, each")
     assert.error_matches(loss({ 0, 1 }, { ignore = 0.5 }), "option ignore: expected a whole number")

@@ -41,7 +41,8 @@ end)
 describe("gradients of binary functions", function()
   local pairs_of_shapes = {
     { { 3, 4 }, { 3, 4 } }, { { 3, 4 }, { 4 } }, { { 4 }, { 3, 4 } }, { { 3, 1 }, { 1, 4 } },
-    { { 2, 1, 3 }, { 4, 1 } }, { {}, { 3 } }, { { 3 }, {} }, { {}, {} }, { { 2, 2, 1 }, { 1, 1, 3 } },
+    { { 2, 1, 3 }, { 4, 1 } }, { { 2, 2, 1 }, { 1, 1, 3 } }, { {}, { 3 } }, { { 3 }, {} },
+    { {}, {} },
   }
 
   for _, name in ipairs({ "add", "sub", "mul", "div", "pow", "maximum", "minimum" }) do
@@ -54,14 +55,16 @@ describe("gradients of binary functions", function()
     end)
 
     it(name .. ", with a number on either side", function()
-      gradients.check(function(x) return roper[name](x, 1.7) end, { { 2, 3 } }, { domain = positive })
-      gradients.check(function(x) return roper[name](1.7, x) end, { { 2, 3 } }, { domain = positive })
+      local options = { domain = positive }
+      gradients.check(function(x) return roper[name](x, 1.7) end, { { 2, 3 } }, options)
+      gradients.check(function(x) return roper[name](1.7, x) end, { { 2, 3 } }, options)
     end)
 
     it(name .. ", the same tensor on both sides", function()
       roper.seed(3)
       local domain = (name == "div" or name == "pow") and positive or nil
-      gradients.check(function(x) return roper[name](x, x) * x end, { { 2, 3 } }, { domain = domain })
+      gradients.check(function(x) return roper[name](x, x) * x end, { { 2, 3 } },
+        { domain = domain })
     end)
 
     it(name .. " of nothing is nothing", function()

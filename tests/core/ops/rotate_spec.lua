@@ -23,8 +23,8 @@ local function rotated(x, options, positions)
     local interleaved = options.pairing == "interleaved"
     local t = interleaved and i // 2 or i % half
     local is_first = interleaved and i % 2 == 0 or not interleaved and i < half
-    local partner = table.move(at, 1, #at, 1, {})
-    partner[#at] = interleaved and (is_first and i + 1 or i - 1) or (is_first and i + half or i - half)
+    local partner, apart = table.move(at, 1, #at, 1, {}), interleaved and 1 or half
+    partner[#at] = is_first and i + apart or i - apart
     local angle = positions(at) * 100 ^ (-2 * t / count)
     return arrays.get(from, at) * math.cos(angle)
       + arrays.get(from, partner) * math.sin(angle) * (is_first and -1 or 1)
@@ -89,7 +89,7 @@ describe("rotate", function()
     for _, pairing in ipairs({ "half", "interleaved" }) do
       for _, fraction in ipairs({ 0, 0.5, 1 }) do
         local p = scheme({ pairing = pairing, fraction = fraction })
-        for _, shape in ipairs({ { 8 }, { 3, 8 }, { 2, 3, 8 }, { 2, 1, 3, 8 } }) do
+        for _, shape in ipairs({ { 8 }, { 2, 1, 3, 8 } }) do
           gradients.check(function(x) return p:rotate(x, 2.5):sin() end, { shape })
           gradients.check(function(x) return p:unrotate(x):sin() end, { shape })
         end

@@ -28,7 +28,8 @@ describe("softmax and log_softmax", function()
         gradients.check(function(x) return x:log_softmax(axis) end, { shape })
       end
     end
-    gradients.check(function(x) return x:softmax():log() * x end, { { 2, 600 } }, { layouts = false })
+    gradients.check(function(x) return x:softmax():log() * x end, { { 2, 600 } },
+      { layouts = false })
   end)
 
   it("take the last axis by default", function()

@@ -64,7 +64,8 @@ describe("view", function()
 
   it("refuses other counts", function()
     local x = roper.zeros({ 2, 3 })
-    for _, shape in ipairs({ { 5 }, { -1, 4 }, { -1, -1 }, { -1, 0 }, { 7, -1 }, {}, { 2 ^ 62, 4 } }) do
+    for _, shape in ipairs({ { 5 }, { -1, 4 }, { -1, -1 }, { -1, 0 }, { 7, -1 }, {},
+      { 2 ^ 62, 4 } }) do
       assert.error_matches(function() x:view(shape) end,
         "view: %[2, 3%] has 6 elements, which do not fit %[")
     end
@@ -77,8 +78,9 @@ describe("view", function()
 
   it("has the gradient in the shape of its input", function()
     gradients.check(function(x) return x:view({ 3, 4 }):square() end, { { 2, 6 } })
-    gradients.check(function(x) return x:view({ 2, 1, 2, 3 }):transpose(1, 3):view({ -1 }):sin() end,
-      { { 4, 3 } })
+    gradients.check(function(x)
+      return x:view({ 2, 1, 2, 3 }):transpose(1, 3):view({ -1 }):sin()
+    end, { { 4, 3 } })
     gradients.check(function(x) return x:view({}):exp() end, { { 1, 1 } })
     gradients.check(function(x) return x:view({ 1, 1 }):exp() end, { {} })
   end)

@@ -93,8 +93,9 @@ describe("adam_step", function()
     refused("adam: expected packed tensors, got a strided view", state,
       roper.zeros({ 3, 2 }):transpose(1, 2), {})
     for name, list in pairs({
-      rate = { 0 / 0, math.huge }, decay = { 0 / 0 }, l2 = { -math.huge }, beta1 = { 1, -0.1, 0 / 0 },
-      beta2 = { 1, 2 }, epsilon = { -1, 0 / 0, math.huge }, gradient_scale = { 0 / 0, math.huge },
+      rate = { 0 / 0, math.huge }, decay = { 0 / 0 }, l2 = { -math.huge },
+      beta1 = { 1, -0.1, 0 / 0 }, beta2 = { 1, 2 }, epsilon = { -1, 0 / 0, math.huge },
+      gradient_scale = { 0 / 0, math.huge },
     }) do
       for _, value in ipairs(list) do
         refused("adam: expected finite settings, betas in %[0, 1%) and epsilon >= 0, got ", state,

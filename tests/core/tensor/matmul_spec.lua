@@ -40,7 +40,8 @@ describe("matmul", function()
     for _, sizes in ipairs({ { 70, 90, 80 }, { 1, 300, 200 }, { 300, 1, 200 }, { 500, 7, 90 },
       { 7, 500, 90 } }) do
       local m, n, k = table.unpack(sizes)
-      local a, b = roper.randn({ m, k }, "float64"), roper.randn({ n, k }, "float64"):transpose(1, 2)
+      local a = roper.randn({ m, k }, "float64")
+      local b = roper.randn({ n, k }, "float64"):transpose(1, 2)
       local expected = (a:view({ m, k, 1 }) * b:view({ 1, k, n })):sum(2)
       for n_threads = 1, 2 do
         roper.threads(n_threads)
@@ -52,7 +53,8 @@ describe("matmul", function()
   end)
 
   it("gives zeros where there is nothing to sum", function()
-    assert.same({ { 0, 0 }, { 0, 0 } }, roper.zeros({ 2, 0 }):matmul(roper.zeros({ 0, 2 })):totable())
+    local nothing = roper.zeros({ 2, 0 }):matmul(roper.zeros({ 0, 2 }))
+    assert.same({ { 0, 0 }, { 0, 0 } }, nothing:totable())
     assert.same({ 3, 0, 4 }, roper.zeros({ 3, 0, 5 }):matmul(roper.zeros({ 5, 4 })):shape())
   end)
 

@@ -81,7 +81,8 @@ describe("reduction", function()
           "'" .. name .. "' %(expected an axis from 1 to 2 %(or %-1 to %-2%), got ")
       end
       local extremum = name:gsub("arg", "")
-      assert.error_matches(function() x[name](x, 1, true, 1) end, extremum .. ": expected at most 3")
+      assert.error_matches(function() x[name](x, 1, true, 1) end,
+        extremum .. ": expected at most 3")
       assert.error_matches(function() x[name](x, "x") end, "number expected, got string")
       if name ~= "sum" then
         local of_none = extremum .. ": expected at least one element, got shape "

@@ -1,3 +1,4 @@
+local attention = require("roper.attention")
 local identities = require("roper.identities")
 local position = require("roper.position")
 local roper = require("roper")
@@ -57,6 +58,13 @@ describe("identities.residuals", function()
     local one_sided = broken()
     position.rope = rope
     assert.same({ "RoPE: the same scores after a shift" }, one_sided)
+    local attend = attention.attention
+    attention.attention = function(...) -- nothing that float32 could show
+      return attend(...) * (1 + 1e-10)
+    end
+    local imprecise = broken()
+    attention.attention = attend
+    assert.same({ "RoPER: o_i = sum_j a_ij R_{j-i} v_j" }, imprecise)
     assert.same({}, broken())
   end)
 end)

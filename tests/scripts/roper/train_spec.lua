@@ -256,6 +256,21 @@ describe("train", function()
     end
   end)
 
+  it("refuses a checkpoint that is cut, and leaves all as it was", function()
+    local folder = scratch.path("run")
+    run({ run = folder })
+    local path = folder .. "/checkpoint.safetensors"
+    local whole = scratch.read(path)
+    for _, cut in ipairs({ 0, 8, 500, #whole - 1 }) do
+      scratch.write("run/checkpoint.safetensors", whole:sub(1, cut))
+      local before = files(folder)
+      local ok, message = pcall(run, { run = folder, resume = true, steps = 20 })
+      assert.is_false(ok)
+      assert.truthy(message:find(path, 1, true), message)
+      assert_files(before, folder)
+    end
+  end)
+
   it("does nothing more in a run that is done", function()
     local folder = scratch.path("run")
     local _, trained = run({ run = folder })

@@ -1,0 +1,54 @@
+--- Programs timed in turn, round after round: what slows the machine for a while slows them all,
+--- so that ratios hold where seconds do not.
+local child = require "tests.bench.child"
+local statistics = require "tests.bench.statistics"
+
+local M = {}
+
+local function in_short(samples)
+  return { seconds = statistics.median(samples), least = math.min(table.unpack(samples)) }
+end
+
+--- Steps of the model.
+---@param shape table
+---@param threads integer
+---@return table entry of a race
+function M.trainer(shape, threads)
+  return { program = child.worker("step", { shape = shape, threads = threads,
+    positions = { "roper" } }), case = "roper" }
+end
+
+--- Products of square matrices.
+---@param size integer
+---@param threads integer
+---@return table entry of a race
+function M.multiplier(size, threads)
+  return { program = child.worker("matmul", { size = size, threads = threads }), case = "product" }
+end
+
+--- Run a case of each program in turn, and end the programs.
+---@param entries table[] program: a Child; case: its name; summary: a function of the list of what
+---   the case returned, which by default are seconds
+---@param rounds integer that count; two come before
+---@return table[] for each entry what `summary` returns, by default seconds (their median) and
+---   least; with peak_bytes, and faults: page faults a round
+function M.run(entries, rounds)
+  local calls, faults, results = {}, {}, {}
+  for i, entry in ipairs(entries) do
+    calls[i] = entry.program:bind(entry.case)
+  end
+  statistics.interleave(calls, 0, 2)
+  for i, entry in ipairs(entries) do
+    faults[i] = entry.program:faults()
+  end
+  local samples = statistics.interleave(calls, rounds, 0)
+  for i, entry in ipairs(entries) do
+    results[i] = (entry.summary or in_short)(samples[i])
+    results[i].peak_bytes = entry.program:peak_bytes()
+    results[i].faults = (entry.program:faults() - faults[i]) / rounds
+    entry.program:stop()
+  end
+  return results
+end
+
+return M
