@@ -64,7 +64,7 @@ deps:
 
 run: deps
 	@$(MAKE) --no-print-directory -j all
-	./roper study
+	env -u OPENBLAS_CORETYPE ./roper study
 
 test:
 	@$(call deps,$(BUILD_PACKAGES) $(TEST_PACKAGES))

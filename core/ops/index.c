@@ -112,7 +112,8 @@ RpTensor *rp_op_embedding(RpTensor *table, RpTensor *index)
 {
   static const RpNodeType type = {"embedding", embedding_backward, NULL};
   if (table->rank != 2 || index->rank >= RP_MAX_RANK) {
-    rp_fail(RP_BAD_ARGUMENT, "embedding: expected a table [n, d] and an index of fewer than 8 axes, got %s and %s",
+    rp_fail(RP_BAD_ARGUMENT,
+            "embedding: expected a table [n, d] and an index of fewer than 8 axes, got %s and %s",
             rp_tensor_shape_text(table), rp_tensor_shape_text(index));
     return NULL;
   }

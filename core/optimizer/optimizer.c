@@ -40,9 +40,8 @@ RpStatus rp_adam_step(const RpAdam *settings, RpTensor *parameter, RpTensor *mea
                    "betas %g and %g, epsilon %g, decay %g, l2 %g, gradient_scale %g",
                    s->rate, s->beta1, s->beta2, s->epsilon, s->decay, s->l2, s->gradient_scale);
   if (!(s->correction1 > 0 && s->correction1 <= 1 && s->correction2 > 0 && s->correction2 <= 1))
-    return rp_fail(RP_BAD_ARGUMENT,
-                   "adam: expected corrections above 0 and up to 1, got %g and %g", s->correction1,
-                   s->correction2);
+    return rp_fail(RP_BAD_ARGUMENT, "adam: expected corrections above 0 and up to 1, got %g and %g",
+                   s->correction1, s->correction2);
   RpStatus status = check_packed("adam", parameter, mean, "mean");
   if (status == RP_OK)
     status = check_packed("adam", parameter, variance, "variance");
