@@ -10,11 +10,16 @@
 #define RP_BODY_ATTENTION_H
 
 #include "core/kernels/body/gemm.h"
+#include "core/kernels/body/micro.h"
 #include "core/kernels/body/random.h"
 #include "core/kernels/body/rotate.h"
 #include "core/kernels/body/rows.h"
 
-enum { TILE = 64 };
+enum {
+  TILE = 64,
+  AHEAD = 6, /* rows from asking for one to reading it */
+  FEW = 8    /* queries, as in generation: keys and values are then read where they lie */
+};
 
 /* One unit's view of an operand: where row 0 is and how far apart rows are. */
 typedef struct Rows {
@@ -22,29 +27,116 @@ typedef struct Rows {
   int64_t stride;
 } Rows;
 
+/*
+** What a thread works in. Rows are padded with zeros to whole vectors; keys and
+** values also stand as columns, [features, keys], for products with their
+** transpose. `line` is the distance of rows of scores and of columns: padded, and
+** not a power of two, which would crowd a few sets of the cache.
+*/
+typedef struct Scratch {
+  int64_t width, value_width, line;
+  REAL *k, *v, *k_columns, *v_columns; /* columns are NULL where not used */
+  REAL *q, *o;                         /* a tile of queries, and of outputs or dq */
+  REAL *s;                             /* a tile of scores */
+  REAL *g, *ds, *dk, *dv;              /* for the backward: a tile of gradients, sums */
+} Scratch;
+
+static int64_t round_up(int64_t n, int64_t step)
+{
+  return (n + step - 1) / step * step;
+}
+
+static bool has_few(const RpAttention *a)
+{
+  return a->queries < FEW;
+}
+
+/* The next part of `memory`; with NULL only its size is counted. */
+static REAL *reserve(REAL *memory, int64_t *used, int64_t elements)
+{
+  REAL *start = memory != NULL ? memory + *used : NULL;
+  *used += round_up(elements, 64 / (int64_t)sizeof(REAL));
+  return start;
+}
+
+/* Lay the parts of the scratch out in `memory`, or NULL; returns how many elements they take. */
+static int64_t lay_out(const RpAttention *a, bool backward, REAL *memory, Scratch *scratch)
+{
+  const int64_t width = round_up(a->features, STEP),
+                value_width = round_up(a->value_features, STEP);
+  const int64_t line = round_up(a->keys, STEP) + LANES;
+  const bool few = has_few(a) && !backward;
+  int64_t used = 0;
+  *scratch = (Scratch){.width = width, .value_width = value_width, .line = line};
+  scratch->k = reserve(memory, &used, a->keys * width);
+  scratch->v = reserve(memory, &used, a->keys * value_width);
+  scratch->q = reserve(memory, &used, TILE * width);
+  scratch->o = reserve(memory, &used, TILE * (width > value_width ? width : value_width));
+  scratch->s = reserve(memory, &used, TILE * line);
+  if (!few)
+    scratch->k_columns = reserve(memory, &used, a->features * line);
+  if (backward) {
+    scratch->v_columns = reserve(memory, &used, a->value_features * line);
+    scratch->g = reserve(memory, &used, TILE * value_width);
+    scratch->ds = reserve(memory, &used, TILE * line);
+    scratch->dk = reserve(memory, &used, a->keys * width);
+    scratch->dv = reserve(memory, &used, a->keys * value_width);
+  }
+  return used;
+}
+
 static Rows unit_rows(const RpHeads *x, int64_t b, int64_t h)
 {
   return (Rows){(REAL *)x->data + b * x->batch + h * x->head, x->time};
 }
 
-/* Rows first .. first + count - 1, rotated, packed at `buffer`; not copied where that is enough. */
-static Rows pack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
-                      int64_t features, Rows x, REAL *buffer)
+/* Rows of a head lie far apart, which the processor does not foresee: ask for one that is due. */
+static inline void prefetch_row(Rows x, int64_t i, int64_t features)
 {
-  if (table->pairs == 0 && x.stride >= features && x.stride <= INT_MAX)
-    return (Rows){x.data + first * x.stride, x.stride};
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t f = 0; f < features; f += 64 / (int64_t)sizeof(REAL))
+    __builtin_prefetch(x.data + i * x.stride + f);
+}
+
+/* Rows first .. first + count - 1, rotated, at `packed`, padded with zeros to `width`. */
+static Rows pack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
+                      int64_t features, int64_t width, Rows x, REAL *packed)
+{
+  for (int64_t i = 0; i < count; i++) {
+    prefetch_row(x, first + i + AHEAD, features);
     rotate_vector(table, false, batch, first + i, features, x.data + (first + i) * x.stride,
-                  buffer + i * features);
-  return (Rows){buffer, features};
+                  packed + i * width);
+    for (int64_t f = features; f < width; f++)
+      packed[i * width + f] = 0;
+  }
+  return (Rows){packed, width};
+}
+
+/* Keys or values: packed, but read where they lie when few queries do and nothing turns. */
+static Rows pack_keys(const RpAttention *a, const RpTable *table, int64_t batch, int64_t features,
+                      int64_t width, Rows x, REAL *packed)
+{
+  const bool in_place = table->pairs == 0 && x.stride >= features && x.stride <= INT_MAX;
+  return has_few(a) && in_place ? x
+                                : pack_rows(table, batch, 0, a->keys, features, width, x, packed);
+}
+
+/* columns[features, line] = the transpose of rows[count, features], zeros beyond the count. */
+static void transpose_rows(int64_t count, int64_t features, Rows rows, int64_t line, REAL *columns)
+{
+  enum { BLOCK_SIZE = 16 };
+  for (int64_t left = 0; left < line; left += BLOCK_SIZE)
+    for (int64_t top = 0; top < features; top += BLOCK_SIZE)
+      for (int64_t f = top; f < features && f < top + BLOCK_SIZE; f++)
+        for (int64_t i = left; i < line && i < left + BLOCK_SIZE; i++)
+          columns[f * line + i] = i < count ? rows.data[i * rows.stride + f] : 0;
 }
 
 /* The other way: packed rows, rotated back, to where they belong. */
 static void unpack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
-                        int64_t features, const REAL *packed, Rows y)
+                        int64_t features, int64_t width, const REAL *packed, Rows y)
 {
   for (int64_t i = 0; i < count; i++)
-    rotate_vector(table, true, batch, first + i, features, packed + i * features,
+    rotate_vector(table, true, batch, first + i, features, packed + i * width,
                   y.data + (first + i) * y.stride);
 }
 
@@ -55,16 +147,20 @@ static inline int64_t visible(const RpAttention *a, int64_t i)
 }
 
 /*
-** s[count, keys] = scaled scores of queries first .. first + count - 1, minus
-** infinity where the mask hides a key. Entries past the causal limit of a row
-** are not meaningful. Returns how many columns the tile has.
+** s = scaled scores of queries first .. first + count - 1, minus infinity where
+** the mask hides a key. Entries past the causal limit of a row are not
+** meaningful. Returns how many columns the tile has.
 */
 static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int64_t count, Rows q,
-                          Rows k, REAL *s)
+                          Rows k, const Scratch *scratch)
 {
-  const int64_t columns = visible(a, first + count - 1);
-  product(false, true, count, columns, a->features, a->scale, q.data, q.stride, k.data, k.stride, 0,
-          s, a->keys);
+  const int64_t columns = visible(a, first + count - 1), line = scratch->line;
+  if (scratch->k_columns == NULL)
+    product(false, true, count, columns, a->features, a->scale, q.data, q.stride, k.data, k.stride,
+            0, scratch->s, line);
+  else
+    multiply(count, round_up(columns, STEP), a->features, (REAL)a->scale,
+             (Strided){q.data, q.stride, 1}, scratch->k_columns, line, false, scratch->s, line);
   if (a->mask == NULL)
     return columns;
   const int64_t *step = a->mask_strides;
@@ -72,7 +168,7 @@ static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int
   for (int64_t i = 0; i < count; i++)
     for (int64_t j = 0; j < columns; j++)
       if (mask[(first + i) * step[2] + j * step[3]] == 0)
-        s[i * a->keys + j] = -(REAL)INFINITY;
+        scratch->s[i * line + j] = -(REAL)INFINITY;
   return columns;
 }
 
@@ -92,25 +188,24 @@ static int64_t row_number(const RpAttention *a, int64_t unit, int64_t i)
   return unit * a->queries + i;
 }
 
-static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *q_heads,
-                           const RpHeads *k_heads, const RpHeads *v_heads, const RpHeads *o_heads,
-                           REAL *lse, REAL *scratch)
+static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *const *heads,
+                           REAL *lse, const Scratch *w)
 {
   const int64_t b = unit / a->heads, h = unit % a->heads;
   const int64_t d = a->features, dv = a->value_features;
-  REAL *s = scratch + a->keys * (d + dv), *buffer = s + TILE * a->keys;
-  REAL *o = buffer + TILE * d;
-  const Rows k = pack_rows(&a->rotate_key, b, 0, a->keys, d, unit_rows(k_heads, b, h), scratch);
-  const Rows v = pack_rows(&a->rotate_value, b, 0, a->keys, dv, unit_rows(v_heads, b, h),
-                           scratch + a->keys * d);
+  const Rows k = pack_keys(a, &a->rotate_key, b, d, w->width, unit_rows(heads[1], b, h), w->k);
+  const Rows v =
+      pack_keys(a, &a->rotate_value, b, dv, w->value_width, unit_rows(heads[2], b, h), w->v);
+  if (w->k_columns != NULL)
+    transpose_rows(a->keys, d, k, w->line, w->k_columns);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
     const Rows q =
-        pack_rows(&a->rotate_query, b, first, count, d, unit_rows(q_heads, b, h), buffer);
-    const int64_t columns = score_tile(a, unit, first, count, q, k, s);
+        pack_rows(&a->rotate_query, b, first, count, d, w->width, unit_rows(heads[0], b, h), w->q);
+    const int64_t columns = score_tile(a, unit, first, count, q, k, w);
     REAL inverse[TILE];
     for (int64_t i = 0; i < count; i++) {
-      REAL maximum, *row = s + i * a->keys;
+      REAL maximum, *row = w->s + i * w->line;
       const REAL sum = exponentiate(a, first + i, columns, row, &maximum);
       const int64_t number = row_number(a, unit, first + i);
       inverse[i] = sum == 0 ? 0 : 1 / sum;
@@ -118,83 +213,104 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *q_
       if (a->dropout > 0)
         dropout_row(a->seed, a->dropout, number * a->keys, columns, row, row);
     }
-    product(false, false, count, dv, columns, 1, s, a->keys, v.data, v.stride, 0, o, dv);
+    if (has_few(a))
+      product(false, false, count, dv, columns, 1, w->s, w->line, v.data, v.stride, 0, w->o,
+              w->value_width);
+    else
+      multiply(count, w->value_width, columns, 1, (Strided){w->s, w->line, 1}, v.data, v.stride,
+               false, w->o, w->value_width);
     for (int64_t i = 0; i < count; i++)
       for (int64_t f = 0; f < dv; f++)
-        o[i * dv + f] *= inverse[i];
-    unpack_rows(&a->rotate_output, b, first, count, dv, o, unit_rows(o_heads, b, h));
+        w->o[i * w->value_width + f] *= inverse[i];
+    unpack_rows(&a->rotate_output, b, first, count, dv, w->value_width, w->o,
+                unit_rows(heads[3], b, h));
   }
 }
 
-static void weights_unit(const RpAttention *a, int64_t unit, const RpHeads *q_heads,
-                         const RpHeads *k_heads, REAL *weights, REAL *scratch)
+static void weights_unit(const RpAttention *a, int64_t unit, const RpHeads *const *heads,
+                         REAL *weights, const Scratch *w)
 {
   const int64_t b = unit / a->heads, h = unit % a->heads, d = a->features;
-  REAL *buffer = scratch + a->keys * d;
-  const Rows k = pack_rows(&a->rotate_key, b, 0, a->keys, d, unit_rows(k_heads, b, h), scratch);
+  const Rows k = pack_keys(a, &a->rotate_key, b, d, w->width, unit_rows(heads[1], b, h), w->k);
+  if (w->k_columns != NULL)
+    transpose_rows(a->keys, d, k, w->line, w->k_columns);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
     const Rows q =
-        pack_rows(&a->rotate_query, b, first, count, d, unit_rows(q_heads, b, h), buffer);
-    REAL *w = weights + row_number(a, unit, first) * a->keys;
+        pack_rows(&a->rotate_query, b, first, count, d, w->width, unit_rows(heads[0], b, h), w->q);
     score_tile(a, unit, first, count, q, k, w);
     for (int64_t i = 0; i < count; i++) {
-      REAL maximum, *row = w + i * a->keys;
+      REAL maximum, *row = w->s + i * w->line;
+      REAL *to = weights + row_number(a, unit, first + i) * a->keys;
       const REAL sum = exponentiate(a, first + i, a->keys, row, &maximum);
-      for (int64_t j = 0; sum != 0 && j < a->keys; j++)
-        row[j] /= sum;
+      for (int64_t j = 0; j < a->keys; j++)
+        to[j] = sum == 0 ? 0 : row[j] / sum;
     }
   }
 }
 
-/* The gradients of one unit: with da = do' v'^T and D = do . o, ds = a (da - D). */
-static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *const *heads,
-                          const REAL *lse, REAL *scratch)
+/*
+** A tile of weights from the saved log-sum-exp, in s, and of score gradients, in
+** ds, from the products do' v'^T that are there: ds = a (da - D), D = do . o.
+*/
+static void differentiate_tile(const RpAttention *a, int64_t unit, int64_t first, int64_t count,
+                               int64_t columns, const REAL *lse, Rows o, Rows g, const Scratch *w)
 {
-  const int64_t b = unit / a->heads, h = unit % a->heads;
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t number = row_number(a, unit, first + i), seen = visible(a, first + i);
+    const size_t rest = (size_t)(columns - seen) * sizeof(REAL);
+    REAL *weight = w->s + i * w->line, *slope = w->ds + i * w->line;
+    prefetch_row(o, first + i + AHEAD, a->value_features);
+    const REAL dot = row_dot(a->value_features, g.data + (first + i) * g.stride,
+                             o.data + (first + i) * o.stride);
+    memset(weight + seen, 0, rest);
+    memset(slope + seen, 0, rest);
+    if (lse[number] == -(REAL)INFINITY)
+      memset(weight, 0, (size_t)seen * sizeof(REAL));
+    else
+      exponential_row(seen, weight, lse[number], weight);
+    if (a->dropout > 0)
+      dropout_row(a->seed, a->dropout, number * a->keys, seen, slope, slope);
+    for (int64_t j = 0; j < seen; j++)
+      slope[j] = weight[j] * (slope[j] - dot);
+    if (a->dropout > 0)
+      dropout_row(a->seed, a->dropout, number * a->keys, seen, weight, weight);
+  }
+}
+
+/* heads: q, k, v, o, output gradient, dq, dk, dv */
+static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *const *heads,
+                          const REAL *lse, const Scratch *w)
+{
+  const int64_t b = unit / a->heads, h = unit % a->heads, line = w->line;
   const int64_t d = a->features, dv = a->value_features, keys = a->keys;
-  Rows in[8]; /* q, k, v, o, output gradient, dq, dk, dv */
+  Rows in[8];
   for (int i = 0; i < 8; i++)
     in[i] = unit_rows(heads[i], b, h);
-  REAL *dk = scratch, *dvalue = dk + keys * d, *k_buffer = dvalue + keys * dv;
-  REAL *v_buffer = k_buffer + keys * d, *p = v_buffer + keys * dv, *dp = p + TILE * keys;
-  REAL *q_buffer = dp + TILE * keys, *g_buffer = q_buffer + TILE * d;
-  REAL *dq = g_buffer + TILE * dv;
-  memset(dk, 0, (size_t)(keys * (d + dv)) * sizeof(REAL));
-  const Rows k = pack_rows(&a->rotate_key, b, 0, keys, d, in[1], k_buffer);
-  const Rows v = pack_rows(&a->rotate_value, b, 0, keys, dv, in[2], v_buffer);
+  memset(w->dk, 0, (size_t)(keys * w->width) * sizeof(REAL));
+  memset(w->dv, 0, (size_t)(keys * w->value_width) * sizeof(REAL));
+  const Rows k = pack_rows(&a->rotate_key, b, 0, keys, d, w->width, in[1], w->k);
+  const Rows v = pack_rows(&a->rotate_value, b, 0, keys, dv, w->value_width, in[2], w->v);
+  transpose_rows(keys, d, k, line, w->k_columns);
+  transpose_rows(keys, dv, v, line, w->v_columns);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
-    const Rows q = pack_rows(&a->rotate_query, b, first, count, d, in[0], q_buffer);
-    const Rows g = pack_rows(&a->rotate_output, b, first, count, dv, in[4], g_buffer);
-    const int64_t columns = score_tile(a, unit, first, count, q, k, p);
-    product(false, true, count, columns, dv, 1, g.data, g.stride, v.data, v.stride, 0, dp, keys);
-    for (int64_t i = 0; i < count; i++) {
-      const int64_t number = row_number(a, unit, first + i);
-      const int64_t seen = visible(a, first + i);
-      REAL *weight = p + i * keys, *slope = dp + i * keys;
-      const REAL dot = row_dot(dv, in[4].data + (first + i) * in[4].stride,
-                               in[3].data + (first + i) * in[3].stride);
-      memset(weight + seen, 0, (size_t)(columns - seen) * sizeof(REAL));
-      memset(slope + seen, 0, (size_t)(columns - seen) * sizeof(REAL));
-      if (lse[number] == -(REAL)INFINITY)
-        memset(weight, 0, (size_t)seen * sizeof(REAL));
-      else
-        exponential_row(seen, weight, lse[number], weight);
-      if (a->dropout > 0)
-        dropout_row(a->seed, a->dropout, number * keys, seen, slope, slope);
-      for (int64_t j = 0; j < seen; j++)
-        slope[j] = weight[j] * (slope[j] - dot);
-      if (a->dropout > 0)
-        dropout_row(a->seed, a->dropout, number * keys, seen, weight, weight);
-    }
-    product(true, false, columns, dv, count, 1, p, keys, g.data, g.stride, 1, dvalue, dv);
-    product(true, false, columns, d, count, a->scale, dp, keys, q.data, q.stride, 1, dk, d);
-    product(false, false, count, d, columns, a->scale, dp, keys, k.data, k.stride, 0, dq, d);
-    unpack_rows(&a->rotate_query, b, first, count, d, dq, in[5]);
+    const Rows q = pack_rows(&a->rotate_query, b, first, count, d, w->width, in[0], w->q);
+    const Rows g = pack_rows(&a->rotate_output, b, first, count, dv, w->value_width, in[4], w->g);
+    const int64_t columns = score_tile(a, unit, first, count, q, k, w);
+    multiply(count, round_up(columns, STEP), dv, 1, (Strided){g.data, g.stride, 1}, w->v_columns,
+             line, false, w->ds, line);
+    differentiate_tile(a, unit, first, count, columns, lse, in[3], in[4], w);
+    multiply(columns, w->value_width, count, 1, (Strided){w->s, 1, line}, g.data, g.stride, true,
+             w->dv, w->value_width);
+    multiply(columns, w->width, count, (REAL)a->scale, (Strided){w->ds, 1, line}, q.data, q.stride,
+             true, w->dk, w->width);
+    multiply(count, w->width, columns, (REAL)a->scale, (Strided){w->ds, line, 1}, k.data, k.stride,
+             false, w->o, w->width);
+    unpack_rows(&a->rotate_query, b, first, count, d, w->width, w->o, in[5]);
   }
-  unpack_rows(&a->rotate_key, b, 0, keys, d, dk, in[6]);
-  unpack_rows(&a->rotate_value, b, 0, keys, dv, dvalue, in[7]);
+  unpack_rows(&a->rotate_key, b, 0, keys, d, w->width, w->dk, in[6]);
+  unpack_rows(&a->rotate_value, b, 0, keys, dv, w->value_width, w->dv, in[7]);
 }
 
 /* Of the two products of the forward, which bound every single product of the backward too. */
@@ -204,43 +320,48 @@ static double attention_flops(const RpAttention *a)
          (double)(a->features + a->value_features);
 }
 
+/* What runs over units: forward, weights or backward. */
+typedef enum Pass { FORWARD, WEIGHTS, BACKWARD } Pass;
+
 /*
-** One scratch a thread. Unless all is small, the regions below are of all
-** threads, also for a single unit: outside a parallel region OpenBLAS would
-** thread by itself.
+** Run all units, with a scratch for each thread. Unless all is small, the region
+** is of all threads, also for a single unit: outside a parallel region OpenBLAS
+** would thread by itself.
 */
-static REAL *attention_scratch(int64_t elements)
+static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const *heads,
+                          REAL *result)
 {
-  return rp_alloc((size_t)omp_get_max_threads() * (size_t)elements * sizeof(REAL));
+  Scratch sizes;
+  const bool backward = pass == BACKWARD;
+  const int64_t elements = lay_out(a, backward, NULL, &sizes);
+  REAL *memory = rp_alloc((size_t)omp_get_max_threads() * (size_t)elements * sizeof(REAL));
+  if (memory == NULL)
+    return RP_OUT_OF_MEMORY;
+#pragma omp parallel for schedule(static) if (!is_small(a->queries, attention_flops(a)))
+  for (int64_t unit = 0; unit < a->batch * a->heads; unit++) {
+    Scratch scratch;
+    lay_out(a, backward, memory + omp_get_thread_num() * elements, &scratch);
+    if (pass == FORWARD)
+      attention_unit(a, unit, heads, result, &scratch);
+    else if (pass == WEIGHTS)
+      weights_unit(a, unit, heads, result, &scratch);
+    else
+      gradient_unit(a, unit, heads, result, &scratch);
+  }
+  rp_free(memory);
+  return rp_interrupt_status();
 }
 
 static RpStatus attention(const RpAttention *a, const RpHeads *q, const RpHeads *k,
                           const RpHeads *v, const RpHeads *o, void *lse)
 {
-  const int64_t d = a->features, dv = a->value_features;
-  const int64_t elements = (a->keys + TILE) * (d + dv) + TILE * a->keys;
-  REAL *scratch = attention_scratch(elements);
-  if (scratch == NULL)
-    return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static) if (!is_small(a->queries, attention_flops(a)))
-  for (int64_t unit = 0; unit < a->batch * a->heads; unit++)
-    attention_unit(a, unit, q, k, v, o, lse, scratch + (int64_t)omp_get_thread_num() * elements);
-  rp_free(scratch);
-  return rp_interrupt_status();
+  return run_units(a, FORWARD, (const RpHeads *const[]){q, k, v, o}, lse);
 }
 
 static RpStatus attention_weights(const RpAttention *a, const RpHeads *q, const RpHeads *k,
                                   void *weights)
 {
-  const int64_t elements = (a->keys + TILE) * a->features;
-  REAL *scratch = attention_scratch(elements);
-  if (scratch == NULL)
-    return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static) if (!is_small(a->queries, attention_flops(a)))
-  for (int64_t unit = 0; unit < a->batch * a->heads; unit++)
-    weights_unit(a, unit, q, k, weights, scratch + (int64_t)omp_get_thread_num() * elements);
-  rp_free(scratch);
-  return rp_interrupt_status();
+  return run_units(a, WEIGHTS, (const RpHeads *const[]){q, k}, weights);
 }
 
 static RpStatus attention_gradient(const RpAttention *a, const RpHeads *q, const RpHeads *k,
@@ -248,17 +369,8 @@ static RpStatus attention_gradient(const RpAttention *a, const RpHeads *q, const
                                    const RpHeads *output_gradient, const void *lse,
                                    const RpHeads *dq, const RpHeads *dk, const RpHeads *dv)
 {
-  const RpHeads *const heads[8] = {q, k, v, o, output_gradient, dq, dk, dv};
-  const int64_t width = a->features + a->value_features;
-  const int64_t elements = 2 * a->keys * width + TILE * (2 * a->keys + width + a->features);
-  REAL *scratch = attention_scratch(elements);
-  if (scratch == NULL)
-    return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static) if (!is_small(a->queries, attention_flops(a)))
-  for (int64_t unit = 0; unit < a->batch * a->heads; unit++)
-    gradient_unit(a, unit, heads, lse, scratch + (int64_t)omp_get_thread_num() * elements);
-  rp_free(scratch);
-  return rp_interrupt_status();
+  const RpHeads *const heads[] = {q, k, v, o, output_gradient, dq, dk, dv};
+  return run_units(a, BACKWARD, heads, (REAL *)lse); /* only read by the backward */
 }
 
 #endif

@@ -1,0 +1,82 @@
+/*
+** Small matrix products with no packing (Goto and van de Geijn 2008, the inner
+** loops): a tile of C stays in registers while the inner size runs, A is read an
+** element at a time, B a few vectors of a row at a time. At the sizes of an
+** attention tile OpenBLAS spends as long on packing as on arithmetic.
+*/
+#ifndef RP_BODY_MICRO_H
+#define RP_BODY_MICRO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64, TILE_VECTORS = 24 };
+#elif defined(__AVX2__)
+enum { VECTOR_BYTES = 32, TILE_VECTORS = 12 };
+#else
+enum { VECTOR_BYTES = 16, TILE_VECTORS = 8 };
+#endif
+enum {
+  LANES = VECTOR_BYTES / (int)sizeof(REAL),
+  WIDE = 4,             /* vectors of C in a row of a tile, */
+  NARROW = 2,           /* or these, with twice the rows */
+  STEP = NARROW * LANES /* columns of C come in multiples of this */
+};
+
+typedef REAL Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
+
+/* A matrix whose element (i, j) lies at data[i * down + j * across]. */
+typedef struct Strided {
+  const REAL *data;
+  int64_t down, across;
+} Strided;
+
+/* One tile: `vectors` is a constant where this is called, so everything unrolls. */
+static inline __attribute__((always_inline)) void
+multiply_tile(const int vectors, int64_t rows, int64_t inner, REAL alpha, Strided a, const REAL *b,
+              int64_t ldb, bool accumulate, REAL *c, int64_t ldc)
+{
+  const int height = TILE_VECTORS / vectors;
+  Vector sum[TILE_VECTORS] = {0};
+  const REAL *starts[TILE_VECTORS];
+  for (int r = 0; r < height; r++) /* a short last tile repeats a row */
+    starts[r] = a.data + (r < rows ? r : rows - 1) * a.down;
+  for (int64_t p = 0; p < inner; p++) {
+    Vector row[WIDE];
+    for (int v = 0; v < vectors; v++)
+      row[v] = *(const Vector *)(b + p * ldb + v * LANES);
+#pragma GCC unroll 24
+    for (int r = 0; r < height; r++) {
+      const REAL element = starts[r][p * a.across];
+      for (int v = 0; v < vectors; v++)
+        sum[r * vectors + v] += element * row[v];
+    }
+  }
+#pragma GCC unroll 24
+  for (int r = 0; r < height; r++) {
+    if (r >= rows)
+      break;
+    for (int v = 0; v < vectors; v++) {
+      Vector *to = (Vector *)(c + r * ldc + v * LANES);
+      *to = accumulate ? *to + alpha * sum[r * vectors + v] : alpha * sum[r * vectors + v];
+    }
+  }
+}
+
+/* C[m, n] (+)= alpha A[m, inner] B[inner, n]; n is a multiple of STEP. */
+static void multiply(int64_t m, int64_t n, int64_t inner, REAL alpha, Strided a, const REAL *b,
+                     int64_t ldb, bool accumulate, REAL *c, int64_t ldc)
+{
+  int64_t left = 0;
+  for (; left + WIDE * LANES <= n; left += WIDE * LANES)
+    for (int64_t i = 0; i < m; i += TILE_VECTORS / WIDE)
+      multiply_tile(WIDE, m - i, inner, alpha, (Strided){a.data + i * a.down, a.down, a.across},
+                    b + left, ldb, accumulate, c + i * ldc + left, ldc);
+  for (; left < n; left += NARROW * LANES)
+    for (int64_t i = 0; i < m; i += TILE_VECTORS / NARROW)
+      multiply_tile(NARROW, m - i, inner, alpha, (Strided){a.data + i * a.down, a.down, a.across},
+                    b + left, ldb, accumulate, c + i * ldc + left, ldc);
+}
+
+#endif
