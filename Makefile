@@ -71,10 +71,10 @@ test:
 	@$(MAKE) --no-print-directory -j all
 	@busted
 
-C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+C_FILES = $(shell find core tasks bindings -name '*.[ch]')
 lint:
 	@$(call deps,$(BUILD_PACKAGES) $(LINT_PACKAGES))
-	clang-format --dry-run --Werror $(C_FILES)
+	@clang-format --dry-run --Werror $(C_FILES)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem --library=.cppcheck.cfg \
 	  -I. core tasks bindings

@@ -28,8 +28,7 @@ void rpl_check_count(lua_State *L, const char *function, int most)
     luaL_error(L, "%s: expected at most %d arguments, got %d", function, most, count);
 }
 
-/* The slot of the tensor at `index`, or of what its `__tensor` returns; NULL where there is none.
- */
+/* The slot of the tensor at `index`, or of what its `__tensor` returns; NULL without one. */
 static RpTensor **tensor_slot(lua_State *L, int index)
 {
   index = lua_absindex(L, index);

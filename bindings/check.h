@@ -58,8 +58,10 @@ int rpl_check_axis(lua_State *L, int index, int rank);
 /* A dtype by name, `standard` where absent. */
 RpDtype rpl_optional_dtype(lua_State *L, int index, RpDtype standard);
 
-/* A list of sizes, each at least `smallest`: {2, 3} or numbers from `index` on. Returns the rank.
- */
+/*
+** A list of sizes, each at least `smallest`: {2, 3} or numbers from `index` on.
+** Returns the rank.
+*/
 int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_MAX_RANK]);
 
 /* The whole number at `index` within [smallest, largest]; `what` names it in the message. */
@@ -89,6 +91,7 @@ int rpl_option_push(const RplOptions *options, const char *name);
 
 /* Register functions: each file of bindings/ adds its own to the module table on top. */
 void rpl_open_tensor(lua_State *L);
+void rpl_open_create(lua_State *L);
 void rpl_open_operations(lua_State *L);
 void rpl_open_attention(lua_State *L);
 void rpl_open_graph(lua_State *L);

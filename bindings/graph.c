@@ -82,23 +82,25 @@ static int run_backward(lua_State *L)
     const int at = lua_gettop(L) - count + 1 + i;
     RpTensor **gradient = luaL_testudata(L, at, RPL_TENSOR);
     if (gradient == NULL || *gradient == NULL)
-      luaL_error(L, "differentiable: expected backward to return a gradient for input %d, got %s",
-                 i + 1, luaL_typename(L, at));
+      return luaL_error(
+          L, "differentiable: expected backward to return a gradient for input %d, got %s", i + 1,
+          luaL_typename(L, at));
     bool fits = (*gradient)->rank == input->rank;
     for (int axis = 0; fits && axis < input->rank; axis++)
       fits = (*gradient)->shape[axis] == input->shape[axis];
     if (!fits)
-      luaL_error(L, "differentiable: expected a gradient of shape %s for input %d, got %s",
-                 rp_shape_text(input->rank, input->shape), i + 1, rp_tensor_shape_text(*gradient));
+      return luaL_error(L, "differentiable: expected a gradient of shape %s for input %d, got %s",
+                        rp_shape_text(input->rank, input->shape), i + 1,
+                        rp_tensor_shape_text(*gradient));
     lua_rawgeti(L, 1, i + 2);
     const RpDtype dtype = rpl_check_tensor(L, lua_gettop(L))->dtype;
     lua_pop(L, 1);
     if ((*gradient)->dtype != dtype)
-      luaL_error(L, "differentiable: expected a %s gradient for input %d, got %s",
-                 rp_dtype_name(dtype), i + 1, rp_dtype_name((*gradient)->dtype));
+      return luaL_error(L, "differentiable: expected a %s gradient for input %d, got %s",
+                        rp_dtype_name(dtype), i + 1, rp_dtype_name((*gradient)->dtype));
     sweep->gradients[i] = rp_tensor_detach(*gradient);
     if (sweep->gradients[i] == NULL)
-      rpl_raise(L);
+      return rpl_raise(L);
   }
   return 0;
 }

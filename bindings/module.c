@@ -8,6 +8,7 @@ int luaopen_roper_native(lua_State *L)
   luaL_checkversion(L);
   lua_newtable(L);
   rpl_open_tensor(L);
+  rpl_open_create(L);
   rpl_open_operations(L);
   rpl_open_random(L);
   rpl_open_graph(L);

@@ -17,9 +17,26 @@ static RpStatus unary_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 
 RpTensor *rp_op_unary(RpUnary op, RpTensor *x)
 {
-  static const RpNodeType type = {"unary", unary_backward, NULL};
+  static const RpNodeType types[] = {
+      [RP_NEGATE] = {"neg", unary_backward, NULL},
+      [RP_ABS] = {"abs", unary_backward, NULL},
+      [RP_SIGN] = {"sign", unary_backward, NULL},
+      [RP_SQUARE] = {"square", unary_backward, NULL},
+      [RP_FLOOR] = {"floor", unary_backward, NULL},
+      [RP_CEIL] = {"ceil", unary_backward, NULL},
+      [RP_ROUND] = {"round", unary_backward, NULL},
+      [RP_SQRT] = {"sqrt", unary_backward, NULL},
+      [RP_EXP] = {"exp", unary_backward, NULL},
+      [RP_LOG] = {"log", unary_backward, NULL},
+      [RP_SIN] = {"sin", unary_backward, NULL},
+      [RP_COS] = {"cos", unary_backward, NULL},
+      [RP_TANH] = {"tanh", unary_backward, NULL},
+      [RP_SIGMOID] = {"sigmoid", unary_backward, NULL},
+      [RP_RELU] = {"relu", unary_backward, NULL},
+      [RP_GELU] = {"gelu", unary_backward, NULL},
+  };
   RpTensor *y = rp_tensor_unary(op, x);
-  y = rp_graph_record(&type, y, 1, (RpTensor *[]){x}, 2, (RpTensor *[]){x, y});
+  y = rp_graph_record(&types[op], y, 1, (RpTensor *[]){x}, 2, (RpTensor *[]){x, y});
   if (y != NULL && y->node != NULL)
     y->node->integers[0] = op;
   return y;
@@ -122,10 +139,18 @@ static RpStatus binary_backward(RpNode *node, RpTensor *dy, RpTensor **gradients
 
 RpTensor *rp_op_binary(RpBinary op, RpTensor *a, RpTensor *b)
 {
-  static const RpNodeType type = {"binary", binary_backward, NULL};
+  static const RpNodeType types[] = {
+      [RP_ADD] = {"add", binary_backward, NULL},
+      [RP_SUBTRACT] = {"sub", binary_backward, NULL},
+      [RP_MULTIPLY] = {"mul", binary_backward, NULL},
+      [RP_DIVIDE] = {"div", binary_backward, NULL},
+      [RP_POWER] = {"pow", binary_backward, NULL},
+      [RP_MAXIMUM] = {"maximum", binary_backward, NULL},
+      [RP_MINIMUM] = {"minimum", binary_backward, NULL},
+  };
   const bool needs_values = op != RP_ADD && op != RP_SUBTRACT;
   RpTensor *y = rp_tensor_binary(op, a, b);
-  y = rp_graph_record(&type, y, 2, (RpTensor *[]){a, b}, needs_values ? 3 : 0,
+  y = rp_graph_record(&types[op], y, 2, (RpTensor *[]){a, b}, needs_values ? 3 : 0,
                       (RpTensor *[]){a, b, y});
   if (y != NULL && y->node != NULL)
     y->node->integers[0] = op;

@@ -87,19 +87,22 @@ RpTensor *rp_tensor_unary_gradient(RpUnary op, const RpTensor *x, const RpTensor
   return rp_tensor_unless_failed(rp_kernels(x->dtype)->unary_gradient(op, &loop, data), dx);
 }
 
-/* A new tensor for a op b, or NULL when dtypes or shapes do not go together. */
+/* The shape of a op b; RP_BAD_ARGUMENT when dtypes or shapes do not go together. */
+static RpStatus pair_shape(const char *name, const RpTensor *a, const RpTensor *b, int *rank,
+                           int64_t *shape)
+{
+  if (a->dtype != b->dtype)
+    return rp_fail(RP_BAD_ARGUMENT, "%s: expected one dtype, got %s and %s; convert one with :to()",
+                   name, rp_dtype_name(a->dtype), rp_dtype_name(b->dtype));
+  return rp_broadcast_shape(name, a, b, rank, shape);
+}
+
+/* A new tensor for a op b, or NULL. */
 static RpTensor *new_for_pair(const char *name, const RpTensor *a, const RpTensor *b, RpDtype dtype)
 {
   int rank;
   int64_t shape[RP_MAX_RANK];
-  if (a->dtype != b->dtype) {
-    rp_fail(RP_BAD_ARGUMENT, "%s: expected one dtype, got %s and %s; convert one with :to()", name,
-            rp_dtype_name(a->dtype), rp_dtype_name(b->dtype));
-    return NULL;
-  }
-  if (rp_broadcast_shape(name, a, b, &rank, shape) != RP_OK)
-    return NULL;
-  return rp_tensor_new(dtype, rank, shape);
+  return pair_shape(name, a, b, &rank, shape) == RP_OK ? rp_tensor_new(dtype, rank, shape) : NULL;
 }
 
 RpTensor *rp_tensor_binary(RpBinary op, const RpTensor *a, const RpTensor *b)
@@ -135,14 +138,13 @@ RpTensor *rp_tensor_where(const RpTensor *condition, const RpTensor *a, const Rp
             rp_dtype_name(condition->dtype));
     return NULL;
   }
-  RpTensor *pair = new_for_pair("where", a, b, a->dtype);
-  if (pair == NULL)
-    return NULL;
+  RpTensor pair = {.rank = 0};
   int rank;
   int64_t shape[RP_MAX_RANK];
-  RpStatus status = rp_broadcast_shape("where", condition, pair, &rank, shape);
-  rp_tensor_release(pair);
-  RpTensor *y = status == RP_OK ? rp_tensor_new(a->dtype, rank, shape) : NULL;
+  if (pair_shape("where", a, b, &pair.rank, pair.shape) != RP_OK ||
+      rp_broadcast_shape("where", condition, &pair, &rank, shape) != RP_OK)
+    return NULL;
+  RpTensor *y = rp_tensor_new(a->dtype, rank, shape);
   if (y == NULL)
     return NULL;
   RpLoop loop;

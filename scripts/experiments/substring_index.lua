@@ -10,8 +10,8 @@ return {
   presets = {
     paper = { d_model = 512, layers = 6, heads = 8, norm = "post", length = 641, batch = 32,
       steps = 5000, rate = 2.5e-4, evaluate_every = 250 },
-    mini = { d_model = 128, layers = 3, heads = 4, norm = "pre", length = 161, batch = 16,
-      steps = 700, rate = 1e-3, evaluate_every = 25 },
+    mini = { d_model = 128, layers = 3, heads = 4, d_ff = 256, norm = "pre", length = 161,
+      batch = 16, steps = 650, rate = 1e-3, evaluate_every = 25 },
     smoke = { d_model = 32, layers = 1, heads = 2, norm = "pre", length = 81, batch = 4, steps = 20,
       rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4 },
   },

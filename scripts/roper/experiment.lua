@@ -18,6 +18,7 @@ M.fields = {
   { "d_model", "size", 128, "features of a token" },
   { "layers", "size", 3, "transformer layers" },
   { "heads", "size", 4, "attention heads" },
+  { "d_ff", "size", false, "features inside the feed-forward, instead of four times d_model" },
   { "norm", "string", "pre", "layer norm before (pre) or after (post) each part" },
   { "activation", "string", "relu", "of the feed-forward: relu or gelu" },
   { "dropout", "number", 0, "probability" },
@@ -188,7 +189,8 @@ function M.build(config)
   end
   local model = require("roper.nn").Transformer { vocabulary = task:vocabulary(),
     d_model = config.d_model, layers = config.layers, heads = config.heads, norm = config.norm,
-    activation = config.activation, dropout = config.dropout, position = scheme }
+    d_ff = config.d_ff or nil, activation = config.activation, dropout = config.dropout,
+    position = scheme }
   local optimizer = require("roper.optim").Adam { rate = config.rate,
     clip = config.clip > 0 and config.clip or nil,
     schedule = config.warmup > 0 and function(step)
@@ -229,7 +231,7 @@ function M.run(config, options)
     or trained.history
   local solved, samples = evaluation.solve(parts.model, parts.task, { problems = config.problems,
     seed = TEST_SEED + config.seed })
-  local final = evaluation.answers(parts.model, parts.task, { seed = TEST_SEED, sequences = 128 })
+  local final = evaluation.answers(parts.model, parts.task, { seed = TEST_SEED, sequences = 512 })
   local result = { config = config, solved = solved, problems = config.problems,
     accuracy = final.accuracy, loss = final.loss, floor = parts.task:floor(),
     steps_to_90 = M.steps_to(history, 0.9), parameters = parts.model:count(),

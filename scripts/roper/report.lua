@@ -55,8 +55,8 @@ end
 
 --- Write the report of a study.
 ---@param path string
----@param study table title; identities, rows: tables as lists of rows; results: of the runs;
----   pictures: options for `plot.line`
+---@param study table title; identities, rows: tables as lists of rows; note: on the rows; results:
+---   of the runs; pictures: options for `plot.line`
 function M.write(path, study)
   local parts = {
     "<!doctype html>", '<html lang="en"><head><meta charset="utf-8">',
@@ -65,8 +65,7 @@ function M.write(path, study)
     "<style>" .. STYLE .. "</style></head><body>",
     "<h1>" .. M.escape(study.title) .. "</h1>",
     html_table(study.rows),
-    "<p>Mean ± standard error over the runs. The floor is the lowest mean loss that any predictor "
-      .. "can reach.</p>",
+    "<p>" .. M.escape(study.note) .. "</p>",
   }
   for _, picture in ipairs(study.pictures) do
     parts[#parts + 1] = "<figure>" .. inline(require("roper.plot").line(picture)) .. "</figure>"

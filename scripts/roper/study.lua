@@ -6,6 +6,12 @@ local options_of = require "roper.options"
 
 local M = {}
 
+-- What a reader of the table must know about its floor.
+M.FLOOR_NOTE = [[
+Mean ± standard error over the runs. The loss is over 512 test sequences, the same
+for all; the floor, the lowest that any predictor can reach, is the mean over all
+sequences there are, so that a loss can lie a little below it.]]
+
 --- Mean and standard error; the latter is nil for a single number.
 ---@param numbers number[]
 ---@return number? mean nil of none
@@ -257,6 +263,7 @@ function M.run(options)
   local results = run_all(o, configs, say)
   local rows = M.table(results, o.methods)
   say("\n" .. M.align(rows) .. "\n")
+  say(M.FLOOR_NOTE .. "\n")
   local pictures, drawable = plots(results, o.methods)
   if drawable then
     say(require("roper.plot").line { title = "Accuracy on answer tokens, mean of the runs",
@@ -265,7 +272,7 @@ function M.run(options)
   local page = o.folder .. "/report.html"
   require("roper.report").write(page, {
     title = ("%s, %s: %s"):format(o.experiment, o.preset, table.concat(o.methods, " and ")),
-    identities = identity_rows(residuals), rows = rows, results = results,
+    identities = identity_rows(residuals), rows = rows, note = M.FLOOR_NOTE, results = results,
     pictures = drawable and pictures or {},
   })
   say(("%d runs in %s; the report with the curves: %s"):format(#results,

@@ -58,16 +58,18 @@ static RpStatus linear_gradient(int64_t rows, int64_t out, const void *y_data, c
   for (int part = 0; part < threads; part++) {
     REAL *sum = partial + part * out;
     for (int64_t r = rows * part / threads; r < rows * (part + 1) / threads; r++) {
-      const REAL *y = (const REAL *)y_data + r * out, *dy = (const REAL *)dy_data + r * out;
-      REAL *dz = (REAL *)dz_data + r * out;
-      if (y_data == NULL)
+      const REAL *dy = (const REAL *)dy_data + r * out;
+      if (y_data == NULL) {
         for (int64_t i = 0; i < out; i++)
           sum[i] += dy[i];
-      else
-        for (int64_t i = 0; i < out; i++) {
-          dz[i] = y[i] > 0 ? dy[i] : 0;
-          sum[i] += dz[i];
-        }
+        continue;
+      }
+      const REAL *y = (const REAL *)y_data + r * out;
+      REAL *dz = (REAL *)dz_data + r * out;
+      for (int64_t i = 0; i < out; i++) {
+        dz[i] = y[i] > 0 ? dy[i] : 0;
+        sum[i] += dz[i];
+      }
     }
   }
   for (int part = 1; part < threads; part++)

@@ -86,8 +86,9 @@ describe("out of memory", function()
     cleanup()
     collect()
     local before = roper.memory().blocks
-    local allowed, ok, message = -1, false, nil
+    local allowed, ok = -1, false
     while not ok do
+      local message
       allowed = allowed + 1
       roper.memory_fail_after(allowed)
       ok, message = pcall(function() f() end)

@@ -129,7 +129,6 @@ describe("a graph", function()
       exp = function(_, _, h) return h:exp() end,
       softmax = function(_, _, h) return h:softmax() end,
       maximum = function(w, x) return w:maximum(x) end,
-      where = function(w, x) return roper.where(x:gt(0), w * x, w) end,
       layer_norm = function(w, x) return roper.layer_norm(x, w[1], x[1]) end,
     }
     for name, f in pairs(changes) do
@@ -139,8 +138,13 @@ describe("a graph", function()
       y:detach():fill(3)
       local ok, message = pcall(function() y:sum():backward() end)
       assert.is_false(ok, name)
-      assert.matches('a tensor %[.-%] that ".-" needs was changed in place after', message)
+      assert.matches('backward: a tensor %[.-%] that "' .. name .. '" needs was changed in place',
+        message)
     end
+    local w, condition = roper.ones({ 2 }):parameter(), roper.ones({ 2 }, "int32")
+    local y = roper.where(condition, w, 0):sum()
+    condition:fill(0)
+    assert.error_matches(function() y:backward() end, 'that "where" needs was changed in place')
   end)
 
   it("sees a change through any view, and a parameter's update", function()

@@ -148,8 +148,9 @@ describe("experiment.build", function()
         local config = experiment.configure(name, { preset = preset })
         local parts = experiment.build(config)
         local vocabulary, d = #parts.task:vocabulary(), config.d_model
-        assert.equal(config.layers * (12 * d * d + 13 * d) + 2 * vocabulary * d + vocabulary
-          + (config.norm == "pre" and 2 * d or 0), parts.model:count())
+        local d_ff = config.d_ff or 4 * d
+        assert.equal(config.layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff)
+          + 2 * vocabulary * d + vocabulary + (config.norm == "pre" and 2 * d or 0), parts.model:count())
         assert.equal(config.length, parts.task:length())
         assert.equal(config.rate, parts.optimizer.options.rate)
         if preset == "paper" then

@@ -1,0 +1,160 @@
+/* Tensors made from Lua values: nested tables, numbers, ranges. */
+#include <math.h>
+
+#include "bindings/check.h"
+
+/* The sizes of a nested table, from its first elements. */
+static int nested_shape(lua_State *L, int index, int64_t *shape)
+{
+  int rank = 0;
+  lua_pushvalue(L, index);
+  while (lua_istable(L, -1)) {
+    if (rank == RP_MAX_RANK)
+      luaL_error(L, "tensor: expected at most %d nested levels", RP_MAX_RANK);
+    shape[rank++] = luaL_len(L, -1);
+    lua_geti(L, -1, 1);
+    lua_remove(L, -2);
+  }
+  lua_pop(L, 1);
+  return rank;
+}
+
+/* Write the nested table on top into packed float64 from *at on. */
+static void read_nested(lua_State *L, int rank, const int64_t *shape, int axis, double *data,
+                        int64_t *at)
+{
+  if (axis == rank) {
+    int is_number;
+    data[*at] = lua_tonumberx(L, -1, &is_number);
+    if (!is_number || lua_type(L, -1) != LUA_TNUMBER)
+      luaL_error(L, "tensor: expected a number as element %I, got %s", (lua_Integer)*at + 1,
+                 luaL_typename(L, -1));
+    ++*at;
+    return;
+  }
+  if (!lua_istable(L, -1) || luaL_len(L, -1) != shape[axis])
+    luaL_error(L, "tensor: expected every list of level %d to have %I elements, got %s", axis + 1,
+               (lua_Integer)shape[axis],
+               lua_istable(L, -1) ? lua_pushfstring(L, "%I", luaL_len(L, -1))
+                                  : luaL_typename(L, -1));
+  luaL_checkstack(L, 4, "tensor: too deeply nested");
+  for (int64_t i = 1; i <= shape[axis]; i++) {
+    lua_geti(L, -1, i);
+    read_nested(L, rank, shape, axis + 1, data, at);
+    lua_pop(L, 1);
+  }
+}
+
+/* Raise unless every value of a packed float64 tensor fits int32 unchanged. */
+static void check_integers(lua_State *L, const char *function, const RpTensor *values)
+{
+  const double *data = rp_tensor_data(values);
+  for (int64_t i = 0; i < rp_tensor_count(values); i++)
+    if (!(data[i] >= INT32_MIN && data[i] <= INT32_MAX && data[i] == floor(data[i])))
+      luaL_error(L, "%s: expected whole numbers of 32 bits for int32, got %f as element %I",
+                 function, data[i], (lua_Integer)i + 1);
+}
+
+/* Is it a number or a table, and no object that stands for a tensor? */
+static bool is_data(lua_State *L, int index)
+{
+  if (!lua_istable(L, index))
+    return lua_type(L, index) == LUA_TNUMBER;
+  if (luaL_getmetafield(L, index, "__tensor") == LUA_TNIL)
+    return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+/* tensor(data [, dtype]) */
+static int tensor(lua_State *L)
+{
+  rpl_check_count(L, "tensor", 2);
+  if (!is_data(L, 1)) {
+    RpTensor *source = rpl_check_tensor(L, 1);
+    RpDtype dtype = rpl_optional_dtype(L, 2, source->dtype);
+    RpTensor **slot = rpl_new_tensor(L);
+    *slot = rp_tensor_convert(source, dtype);
+    return rpl_return_tensor(L, slot);
+  }
+  RpDtype dtype = rpl_optional_dtype(L, 2, RP_FLOAT32);
+  int64_t shape[RP_MAX_RANK], at = 0;
+  const int rank = nested_shape(L, 1, shape);
+  RpTensor **values = rpl_new_tensor(L);
+  *values = rp_tensor_new(RP_FLOAT64, rank, shape);
+  if (*values == NULL)
+    return rpl_raise(L);
+  lua_pushvalue(L, 1);
+  read_nested(L, rank, shape, 0, rp_tensor_data(*values), &at);
+  lua_pop(L, 1);
+  if (dtype == RP_INT32)
+    check_integers(L, "tensor", *values);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_tensor_convert(*values, dtype);
+  return rpl_return_tensor(L, slot);
+}
+
+static int new_full(lua_State *L, double value, int dtype_index)
+{
+  int64_t shape[RP_MAX_RANK];
+  luaL_checktype(L, 1, LUA_TTABLE);
+  const int rank = rpl_check_shape(L, 1, 0, shape);
+  RpDtype dtype = rpl_optional_dtype(L, dtype_index, RP_FLOAT32);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_tensor_full(dtype, rank, shape, value);
+  return rpl_return_tensor(L, slot);
+}
+
+static int zeros(lua_State *L)
+{
+  rpl_check_count(L, "zeros", 2);
+  return new_full(L, 0, 2);
+}
+
+static int ones(lua_State *L)
+{
+  rpl_check_count(L, "ones", 2);
+  return new_full(L, 1, 2);
+}
+
+/* full(shape, value [, dtype]) */
+static int full(lua_State *L)
+{
+  rpl_check_count(L, "full", 3);
+  return new_full(L, luaL_checknumber(L, 2), 3);
+}
+
+/* arange(first, last [, step [, dtype]]): first, first + step, ... below last */
+static int arange(lua_State *L)
+{
+  rpl_check_count(L, "arange", 4);
+  const double first = luaL_checknumber(L, 1), last = luaL_checknumber(L, 2);
+  const double step = luaL_optnumber(L, 3, 1);
+  const RpDtype dtype = rpl_optional_dtype(L, 4, RP_FLOAT32);
+  const double span = ceil((last - first) / step);
+  if (step == 0 || !(span < 1e15) || isinf(span))
+    return luaL_error(L,
+                      "arange: expected a finite range and a step other than 0, got %f to %f "
+                      "by %f",
+                      first, last, step);
+  const int64_t count = span > 0 ? (int64_t)span : 0;
+  RpTensor **values = rpl_new_tensor(L);
+  *values = rp_tensor_new(RP_FLOAT64, 1, &count);
+  if (*values == NULL)
+    return rpl_raise(L);
+  double *data = rp_tensor_data(*values);
+  for (int64_t i = 0; i < count; i++)
+    data[i] = first + (double)i * step;
+  if (dtype == RP_INT32)
+    check_integers(L, "arange", *values);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_tensor_convert(*values, dtype);
+  return rpl_return_tensor(L, slot);
+}
+
+void rpl_open_create(lua_State *L)
+{
+  static const luaL_Reg functions[] = {{"tensor", tensor}, {"zeros", zeros},   {"ones", ones},
+                                       {"full", full},     {"arange", arange}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+}
