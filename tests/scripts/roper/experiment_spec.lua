@@ -150,7 +150,8 @@ describe("experiment.build", function()
         local vocabulary, d = #parts.task:vocabulary(), config.d_model
         local d_ff = config.d_ff or 4 * d
         assert.equal(config.layers * (4 * d * d + 2 * d * d_ff + 9 * d + d_ff)
-          + 2 * vocabulary * d + vocabulary + (config.norm == "pre" and 2 * d or 0), parts.model:count())
+          + 2 * vocabulary * d + vocabulary + (config.norm == "pre" and 2 * d or 0),
+          parts.model:count())
         assert.equal(config.length, parts.task:length())
         assert.equal(config.rate, parts.optimizer.options.rate)
         if preset == "paper" then
