@@ -95,8 +95,9 @@ Screen.__index = Screen
 ---@param changes table? as for `run`
 ---@return table screen with the methods `expect`, `type` and `leave`
 function M.open(command, changes)
-  local process = start({ "script", "--quiet", "--return", "--flush", "--command", command,
-    "/dev/null" }, changes or {})
+  -- Without the trap some shells end by a Ctrl-C that was meant for the program alone.
+  local process = start({ "script", "--quiet", "--return", "--flush", "--command",
+    "trap : INT; " .. command, "/dev/null" }, changes or {})
   return setmetatable({ process = process, seen = 0 }, Screen)
 end
 
