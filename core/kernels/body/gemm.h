@@ -2,6 +2,8 @@
 #ifndef RP_BODY_GEMM_H
 #define RP_BODY_GEMM_H
 
+#include "core/kernels/body/micro.h"
+
 /* C = alpha op(A) op(B) + beta C; one row times a matrix avoids packing the matrix. */
 static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                     double alpha, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
@@ -14,6 +16,25 @@ static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, in
     CBLAS_GEMM(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans,
                transpose_b ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, (REAL)alpha, a,
                (int)lda, b, (int)ldb, (REAL)beta, c, (int)ldc);
+}
+
+/*
+** The same where one matrix stays in cache: B while rows of A pass by, or C
+** while rows of A^T and B do. False, and nothing done, where BLAS is better.
+*/
+static bool tiled_product(const RpGemm *g, const REAL *a, const REAL *b, REAL *c)
+{
+  enum { ROWS = 96 };
+  const int64_t held = g->transpose_a ? g->m * g->n : g->k * g->n;
+  if (g->transpose_b || g->beta != 0 || !suits_tiles(g->m, g->n, held))
+    return false;
+  for (int64_t i = 0; !g->transpose_a && i < g->m; i += ROWS)
+    multiply(g->m - i < ROWS ? g->m - i : ROWS, g->n, g->k, (REAL)g->alpha,
+             (Strided){a + i * g->lda, g->lda, 1}, b, g->ldb, false, c + i * g->ldc, g->ldc);
+  for (int64_t p = 0; g->transpose_a && p < g->k; p += ROWS)
+    multiply(g->m, g->n, g->k - p < ROWS ? g->k - p : ROWS, (REAL)g->alpha,
+             (Strided){a + p * g->lda, 1, g->lda}, b + p * g->ldb, g->ldb, p > 0, c, g->ldc);
+  return true;
 }
 
 /*
@@ -32,9 +53,15 @@ static void gemm_part(const RpGemm *g, int64_t m0, int64_t m1, int64_t n0, int64
 {
   if (m0 == m1 || n0 == n1)
     return;
-  product(g->transpose_a, g->transpose_b, m1 - m0, n1 - n0, g->k, g->alpha,
-          a + (g->transpose_a ? m0 : m0 * g->lda), g->lda, b + (g->transpose_b ? n0 * g->ldb : n0),
-          g->ldb, g->beta, c + m0 * g->ldc + n0, g->ldc);
+  RpGemm part = *g;
+  part.m = m1 - m0;
+  part.n = n1 - n0;
+  a += g->transpose_a ? m0 : m0 * g->lda;
+  b += g->transpose_b ? n0 * g->ldb : n0;
+  c += m0 * g->ldc + n0;
+  if (!tiled_product(&part, a, b, c))
+    product(g->transpose_a, g->transpose_b, part.m, part.n, g->k, g->alpha, a, g->lda, b, g->ldb,
+            g->beta, c, g->ldc);
 }
 
 static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, const void *a_data,

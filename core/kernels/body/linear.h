@@ -15,12 +15,45 @@ static void add_bias(int64_t rows, int64_t n, int64_t stride, const REAL *bias, 
   }
 }
 
+/* columns[in, line] = W^T, for w[out, in]. */
+static void transpose_weight(int64_t in, int64_t out, const REAL *w, int64_t line, REAL *columns)
+{
+  for (int64_t i = 0; i < in; i++)
+    for (int64_t o = 0; o < out; o++)
+      columns[i * line + o] = w[o * in + i];
+}
+
+/* The rows by tiles of registers, with the transposed weight in cache. */
+static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *x, const REAL *w,
+                             const REAL *bias, bool relu, REAL *y)
+{
+  enum { ROWS = 96 };
+  const int64_t line = out + LANES; /* not a power of two, which would crowd the cache */
+  REAL *columns = rp_alloc((size_t)(in * line) * sizeof(REAL));
+  if (columns == NULL)
+    return RP_OUT_OF_MEMORY;
+  transpose_weight(in, out, w, line, columns);
+#pragma omp parallel for schedule(static) if (rows * in * out > 1 << 18)
+  for (int64_t first = 0; first < rows; first += ROWS) {
+    const int64_t count = rows - first < ROWS ? rows - first : ROWS;
+    if (rp_interrupted())
+      continue;
+    multiply(count, out, in, 1, (Strided){x + first * in, in, 1}, columns, line, false,
+             y + first * out, out);
+    add_bias(count, out, out, bias, relu, y + first * out);
+  }
+  rp_free(columns);
+  return rp_interrupt_status();
+}
+
 static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data,
                        const void *w_data, const void *bias_data, bool relu, void *y_data)
 {
   enum { BLOCK_ELEMENTS = 1 << 16, LEAST_ROWS = 64 };
   const REAL *x = x_data, *w = w_data, *bias = bias_data;
   REAL *y = y_data;
+  if (suits_tiles(rows, out, in * out))
+    return tiled_linear(rows, in, out, x, w, bias, relu, y);
   int64_t height = BLOCK_ELEMENTS / out;
   height = height < LEAST_ROWS ? LEAST_ROWS : height > 1024 ? 1024 : height;
   const int64_t down = (rows + height - 1) / height;

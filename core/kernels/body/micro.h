@@ -10,18 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* With few registers the tiles are too small to beat OpenBLAS at whole layers. */
 #if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64, TILE_VECTORS = 24 };
+enum { VECTOR_BYTES = 64, TILE_VECTORS = 24, TILES_WIN = 1 };
 #elif defined(__AVX2__)
-enum { VECTOR_BYTES = 32, TILE_VECTORS = 12 };
+enum { VECTOR_BYTES = 32, TILE_VECTORS = 12, TILES_WIN = 0 };
 #else
-enum { VECTOR_BYTES = 16, TILE_VECTORS = 8 };
+enum { VECTOR_BYTES = 16, TILE_VECTORS = 8, TILES_WIN = 0 };
 #endif
 enum {
   LANES = VECTOR_BYTES / (int)sizeof(REAL),
-  WIDE = 4,             /* vectors of C in a row of a tile, */
-  NARROW = 2,           /* or these, with twice the rows */
-  STEP = NARROW * LANES /* columns of C come in multiples of this */
+  WIDE = 4,              /* vectors of C in a row of a tile, */
+  NARROW = 2,            /* or these, with twice the rows */
+  STEP = NARROW * LANES, /* columns of C come in multiples of this */
+  CACHED = 1 << 17       /* elements that stay in the second cache beside what streams by */
 };
 
 typedef REAL Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
@@ -62,6 +64,12 @@ multiply_tile(const int vectors, int64_t rows, int64_t inner, REAL alpha, Stride
       *to = accumulate ? *to + alpha * sum[r * vectors + v] : alpha * sum[r * vectors + v];
     }
   }
+}
+
+/* Should C[m, n], with a matrix of `held` elements used again and again, be done by tiles? */
+static bool suits_tiles(int64_t m, int64_t n, int64_t held)
+{
+  return TILES_WIN && m >= 16 && n % STEP == 0 && held <= CACHED;
 }
 
 /* C[m, n] (+)= alpha A[m, inner] B[inner, n]; n is a multiple of STEP. */
