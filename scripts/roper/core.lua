@@ -6,7 +6,7 @@
 local uv = require "luv"
 
 if not uv.os_getenv "GOMP_SPINCOUNT" and not uv.os_getenv "OMP_WAIT_POLICY" then
-  uv.os_setenv("GOMP_SPINCOUNT", "1000")
+  uv.os_setenv("GOMP_SPINCOUNT", "10000")
 end
 
 return require "roper.native"

@@ -16,7 +16,7 @@
 #include "core/kernels/body/rows.h"
 
 enum {
-  TILE = 64,
+  TILE = 48,
   AHEAD = 6, /* rows from asking for one to reading it */
   FEW = 8    /* queries, as in generation: keys and values are then read where they lie */
 };
