@@ -8,7 +8,8 @@
 /* What backward needs besides q, k, v, o and the log-sum-exp. */
 typedef struct Context {
   RpAttention kernel;
-  RpRotaryTable tables[4]; /* query, key, value, output */
+  RpRotaryTable tables[4];  /* query, key, value, output */
+  RpPositions positions[4]; /* what the tables are of, while they are made */
   RpTensor *mask;
 } Context;
 
@@ -78,6 +79,24 @@ RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor
   return status == RP_OK ? rp_positions_check(&options->keys, k->shape[0], k->shape[2]) : status;
 }
 
+/* Take an earlier table of the same positions for operand i; false when there is none. */
+static bool share_table(Context *context, int i, int64_t pairs, const RpPositions *positions,
+                        int64_t time)
+{
+  for (int j = 0; j < i; j++) {
+    const RpRotaryTable *earlier = &context->tables[j];
+    if (earlier->cosine == NULL || earlier->table.pairs != pairs ||
+        earlier->cosine->shape[1] != time || context->positions[j].list != positions->list ||
+        context->positions[j].offset != positions->offset)
+      continue;
+    context->tables[i] = *earlier;
+    rp_tensor_retain(earlier->cosine);
+    rp_tensor_retain(earlier->sine);
+    return true;
+  }
+  return false;
+}
+
 /* Tables and mask for the kernel. On failure the caller releases the context. */
 static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor *k,
                              const RpTensor *v, const RpAttentionOptions *options)
@@ -100,11 +119,16 @@ static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor
     const bool of_keys = i == 1 || i == 2;
     if (rotary == NULL || (rotary->parts & 1u << i) == 0)
       continue;
-    RpStatus status = rp_rotary_table(rotary, i < 2 ? rotary->pairs : rotary->value_pairs, q->dtype,
-                                      of_keys ? &options->keys : &options->queries, q->shape[0],
-                                      of_keys ? k->shape[2] : q->shape[2], &context->tables[i]);
-    if (status != RP_OK)
-      return status;
+    const int64_t pairs = i < 2 ? rotary->pairs : rotary->value_pairs;
+    const RpPositions *positions = of_keys ? &options->keys : &options->queries;
+    const int64_t time = of_keys ? k->shape[2] : q->shape[2];
+    if (!share_table(context, i, pairs, positions, time)) {
+      RpStatus status = rp_rotary_table(rotary, pairs, q->dtype, positions, q->shape[0], time,
+                                        &context->tables[i]);
+      if (status != RP_OK)
+        return status;
+    }
+    context->positions[i] = *positions;
     *tables[i] = context->tables[i].table;
   }
   if (options->mask == NULL)
