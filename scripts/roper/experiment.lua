@@ -5,6 +5,9 @@ local suggest = require "roper.suggest"
 
 local M = {}
 
+--- Fresh sequences that the loss and the accuracy of a finished run are over.
+M.TEST_SEQUENCES = 512
+
 --- The fields that every experiment has: name, kind, value when nothing else is said (false: not
 --- set), meaning.
 M.fields = {
@@ -231,7 +234,7 @@ function M.run(config, options)
     or trained.history
   local solved, samples = evaluation.solve(parts.model, parts.task, { problems = config.problems,
     seed = TEST_SEED + config.seed })
-  local final = evaluation.answers(parts.model, parts.task, { seed = TEST_SEED, sequences = 512 })
+  local final = evaluation.answers(parts.model, parts.task, { seed = TEST_SEED, sequences = M.TEST_SEQUENCES })
   local result = { config = config, solved = solved, problems = config.problems,
     accuracy = final.accuracy, loss = final.loss, floor = parts.task:floor(),
     steps_to_90 = M.steps_to(history, 0.9), parameters = parts.model:count(),

@@ -7,10 +7,10 @@ local options_of = require "roper.options"
 local M = {}
 
 -- What a reader of the table must know about its floor.
-M.FLOOR_NOTE = [[
-Mean ± standard error over the runs. The loss is over 512 test sequences, the same
+M.FLOOR_NOTE = ([[
+Mean ± standard error over the runs. The loss is over %d test sequences, the same
 for all; the floor, the lowest that any predictor can reach, is the mean over all
-sequences there are, so that a loss can lie a little below it.]]
+sequences there are, so that a loss can lie a little below it.]]):format(experiment.TEST_SEQUENCES)
 
 --- Mean and standard error; the latter is nil for a single number.
 ---@param numbers number[]
