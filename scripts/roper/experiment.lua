@@ -234,7 +234,8 @@ function M.run(config, options)
     or trained.history
   local solved, samples = evaluation.solve(parts.model, parts.task, { problems = config.problems,
     seed = TEST_SEED + config.seed })
-  local final = evaluation.answers(parts.model, parts.task, { seed = TEST_SEED, sequences = M.TEST_SEQUENCES })
+  local final = evaluation.answers(parts.model, parts.task, { seed = TEST_SEED,
+    sequences = M.TEST_SEQUENCES })
   local result = { config = config, solved = solved, problems = config.problems,
     accuracy = final.accuracy, loss = final.loss, floor = parts.task:floor(),
     steps_to_90 = M.steps_to(history, 0.9), parameters = parts.model:count(),

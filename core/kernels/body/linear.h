@@ -71,8 +71,8 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
     for (int64_t r = 0; in == 0 && r < count; r++)
       memset(corner + r * out, 0, (size_t)width * sizeof(REAL));
     if (in > 0)
-      product(false, true, count, width, in, 1, x + first * in, in, w + left * in, in, 0,
-              corner, out);
+      product(false, true, count, width, in, 1, x + first * in, in, w + left * in, in, 0, corner,
+              out);
     add_bias(count, width, out, bias != NULL ? bias + left : NULL, relu, corner);
   }
   return rp_interrupt_status();
