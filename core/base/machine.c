@@ -3,6 +3,7 @@
 #include <cblas.h>
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int rp_threads(void)
@@ -18,7 +19,7 @@ RpStatus rp_set_threads(int threads)
   return RP_OK;
 }
 
-RpTarget rp_machine_target(void)
+static RpTarget best_target(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
   __builtin_cpu_init();
@@ -28,6 +29,21 @@ RpTarget rp_machine_target(void)
     return RP_TARGET_V3;
 #endif
   return RP_TARGET_PORTABLE;
+}
+
+RpTarget rp_machine_target(void)
+{
+  static const char *const names[] = {"portable", "x86-64-v3", "x86-64-v4"};
+  static _Atomic int chosen = -1;
+  if (chosen >= 0)
+    return (RpTarget)chosen;
+  const char *limit = getenv("ROPER_KERNELS");
+  RpTarget target = best_target();
+  for (int i = 0; limit != NULL && i < (int)target; i++)
+    if (strcmp(limit, names[i]) == 0)
+      target = (RpTarget)i;
+  chosen = (int)target;
+  return target;
 }
 
 const char *rp_machine_name(void)

@@ -10,7 +10,10 @@ int rp_threads(void);
 /* Set it; RP_BAD_ARGUMENT outside 1 .. 1024. */
 RpStatus rp_set_threads(int threads);
 
-/* The instruction set that hot kernels were chosen for: "x86-64-v4", "x86-64-v3" or "portable". */
+/*
+** The instruction set that hot kernels were chosen for: "x86-64-v4", "x86-64-v3" or "portable",
+** the best that the processor has, or a lesser one that ROPER_KERNELS in the environment names.
+*/
 typedef enum RpTarget { RP_TARGET_PORTABLE, RP_TARGET_V3, RP_TARGET_V4 } RpTarget;
 RpTarget rp_machine_target(void);
 

@@ -127,9 +127,10 @@ typedef struct RpKernels {
   /* y = x W^T + bias for x [rows, in], w [out, in], y [rows, out], then ReLU where asked */
   RpStatus (*linear)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
                      const void *bias, bool relu, void *y);
-  /* dz = dy where y > 0, else 0, and its sum over rows; without ReLU y and dz are NULL */
-  RpStatus (*linear_gradient)(int64_t rows, int64_t out, const void *y, const void *dy, void *dz,
-                              void *dbias);
+  /* dz = dy, or 0 where y <= 0 (y is NULL without ReLU); dx = dz W, dw = dz^T x, dbias = sum dz
+     over rows: each where it is not NULL */
+  RpStatus (*linear_gradient)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
+                              const void *y, const void *dy, void *dx, void *dw, void *dbias);
 
   /* along rows of n: y = softmax(x), or log softmax(x) */
   RpStatus (*softmax)(bool logarithm, int64_t rows, int64_t n, const void *x, void *y);

@@ -3,7 +3,6 @@
 ** dz = dy f', dx = dz W, dW = dz^T x, db = sum dz.
 */
 #include "core/ops/ops.h"
-#include "core/tensor/matmul.h"
 
 /* x [..., n] as a packed or blasable [rows, n]; the caller releases it. */
 static RpTensor *as_rows(RpTensor *x)
@@ -19,69 +18,30 @@ static RpTensor *as_rows(RpTensor *x)
   return rows;
 }
 
-/* A packed [rows, n] in the shape of an input. */
-static RpTensor *reshaped(RpTensor *rows, int rank, const int64_t *shape)
-{
-  int64_t strides[RP_MAX_RANK], stride = 1;
-  if (rows == NULL)
-    return NULL;
-  for (int i = rank - 1; i >= 0; i--) {
-    strides[i] = stride;
-    stride *= shape[i];
-  }
-  RpTensor *view = rp_tensor_view(rows, rank, shape, strides, rows->offset);
-  rp_tensor_release(rows);
-  return view;
-}
-
-/*
-** The gradient [rows, out] before the activation: dy itself, or dy where y > 0;
-** and its sum over rows where the bias wants one. NULL on failure.
-*/
-static RpTensor *before_activation(RpNode *node, RpTensor *dy, RpTensor **dbias)
-{
-  RpTensor *y = node->saved[2], *rows = as_rows(dy);
-  const int64_t count = rows != NULL ? rows->shape[0] : 0, out = node->saved[1]->shape[0];
-  RpTensor *dz = rows != NULL && y != NULL ? rp_tensor_new_like(rows) : NULL;
-  bool failed = rows == NULL || (y != NULL && dz == NULL);
-  if (!failed && rp_node_wants(node, 2)) {
-    *dbias = rp_tensor_new(dy->dtype, 1, &out);
-    failed = *dbias == NULL;
-  }
-  if (!failed && (dz != NULL || *dbias != NULL))
-    failed = rp_kernels(dy->dtype)->linear_gradient(
-                 count, out, y != NULL ? rp_tensor_data(y) : NULL, rp_tensor_data(rows),
-                 dz != NULL ? rp_tensor_data(dz) : NULL,
-                 *dbias != NULL ? rp_tensor_data(*dbias) : NULL) != RP_OK;
-  if (failed) {
-    rp_tensor_release(rows);
-    rp_tensor_release(dz);
-    return NULL;
-  }
-  if (dz == NULL)
-    return rows;
-  rp_tensor_release(rows);
-  return dz;
-}
-
 /* saved: x, weight, and y where ReLU follows */
 static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
-  RpTensor *weight = node->saved[1];
-  RpTensor *dz = before_activation(node, dy, &gradients[2]), *x_rows = as_rows(node->saved[0]);
-  bool failed = dz == NULL || x_rows == NULL;
-  if (!failed && rp_node_wants(node, 0)) {
-    gradients[0] = reshaped(rp_tensor_matmul(dz, false, weight, false), node->edges[0].rank,
-                            node->edges[0].shape);
-    failed = gradients[0] == NULL;
+  const RpTensor *y = node->saved[2];
+  RpTensor *const in[] = {as_rows(node->saved[0]), rp_tensor_contiguous(node->saved[1]),
+                          as_rows(dy)};
+  bool failed = in[0] == NULL || in[1] == NULL || in[2] == NULL;
+  void *results[3] = {NULL};
+  for (int i = 0; i < 3 && !failed; i++) {
+    if (!rp_node_wants(node, i))
+      continue;
+    gradients[i] = rp_tensor_new(dy->dtype, node->edges[i].rank, node->edges[i].shape);
+    failed = gradients[i] == NULL;
+    results[i] = failed ? NULL : rp_tensor_data(gradients[i]);
   }
-  if (!failed && rp_node_wants(node, 1)) {
-    gradients[1] = rp_tensor_matmul(dz, true, x_rows, false);
-    failed = gradients[1] == NULL;
-  }
-  rp_tensor_release(dz);
-  rp_tensor_release(x_rows);
-  return failed ? rp_last_status() : RP_OK;
+  RpStatus status = RP_OUT_OF_MEMORY;
+  if (!failed)
+    status = rp_kernels(dy->dtype)->linear_gradient(
+        in[2]->shape[0], in[1]->shape[1], in[1]->shape[0], rp_tensor_data(in[0]),
+        rp_tensor_data(in[1]), y != NULL ? rp_tensor_data(y) : NULL, rp_tensor_data(in[2]),
+        results[0], results[1], results[2]);
+  for (int i = 0; i < 3; i++)
+    rp_tensor_release(in[i]);
+  return status;
 }
 
 static RpStatus check(const RpTensor *x, const RpTensor *weight, const RpTensor *bias)

@@ -31,21 +31,25 @@ end
 ---   the case returned, which by default are seconds
 ---@param rounds integer that count; two come before
 ---@return table[] for each entry what `summary` returns, by default seconds (their median) and
----   least; with peak_bytes, and faults: page faults a round
+---   least; with peak_bytes, and faults: page faults of the median round
 function M.run(entries, rounds)
   local calls, faults, results = {}, {}, {}
   for i, entry in ipairs(entries) do
-    calls[i] = entry.program:bind(entry.case)
+    local call = entry.program:bind(entry.case)
+    faults[i] = {}
+    calls[i] = function()
+      local before = entry.program:faults()
+      local result = call()
+      table.insert(faults[i], entry.program:faults() - before)
+      return result
+    end
   end
-  statistics.interleave(calls, 0, 2)
-  for i, entry in ipairs(entries) do
-    faults[i] = entry.program:faults()
-  end
-  local samples = statistics.interleave(calls, rounds, 0)
+  local samples = statistics.interleave(calls, rounds)
   for i, entry in ipairs(entries) do
     results[i] = (entry.summary or in_short)(samples[i])
     results[i].peak_bytes = entry.program:peak_bytes()
-    results[i].faults = (entry.program:faults() - faults[i]) / rounds
+    results[i].faults = statistics.median(table.move(faults[i], #faults[i] - rounds + 1,
+      #faults[i], 1, {}))
     entry.program:stop()
   end
   return results

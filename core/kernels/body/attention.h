@@ -14,11 +14,12 @@
 #include "core/kernels/body/random.h"
 #include "core/kernels/body/rotate.h"
 #include "core/kernels/body/rows.h"
+#include "core/kernels/body/transpose.h"
 
 enum {
   TILE = 48,
-  AHEAD = 6, /* rows from asking for one to reading it */
-  FEW = 8    /* queries, as in generation: keys and values are then read where they lie */
+  AHEAD = 24, /* rows from asking for one to reading it */
+  FEW = 8     /* queries, as in generation: keys and values are then read where they lie */
 };
 
 /* One unit's view of an operand: where row 0 is and how far apart rows are. */
@@ -64,19 +65,19 @@ static int64_t lay_out(const RpAttention *a, bool backward, REAL *memory, Scratc
 {
   const int64_t width = round_up(a->features, STEP),
                 value_width = round_up(a->value_features, STEP);
-  const int64_t line = round_up(a->keys, STEP) + LANES;
+  const int64_t keys = round_up(a->keys, STEP), line = keys + LANES;
   const bool few = has_few(a) && !backward;
   int64_t used = 0;
   *scratch = (Scratch){.width = width, .value_width = value_width, .line = line};
-  scratch->k = reserve(memory, &used, a->keys * width);
-  scratch->v = reserve(memory, &used, a->keys * value_width);
+  scratch->k = reserve(memory, &used, keys * width);
+  scratch->v = reserve(memory, &used, keys * value_width);
   scratch->q = reserve(memory, &used, TILE * width);
   scratch->o = reserve(memory, &used, TILE * (width > value_width ? width : value_width));
   scratch->s = reserve(memory, &used, TILE * line);
   if (!few)
-    scratch->k_columns = reserve(memory, &used, a->features * line);
+    scratch->k_columns = reserve(memory, &used, width * line);
   if (backward) {
-    scratch->v_columns = reserve(memory, &used, a->value_features * line);
+    scratch->v_columns = reserve(memory, &used, value_width * line);
     scratch->g = reserve(memory, &used, TILE * value_width);
     scratch->ds = reserve(memory, &used, TILE * line);
     scratch->dk = reserve(memory, &used, a->keys * width);
@@ -120,15 +121,12 @@ static Rows pack_keys(const RpAttention *a, const RpTable *table, int64_t batch,
                                 : pack_rows(table, batch, 0, a->keys, features, width, x, packed);
 }
 
-/* columns[features, line] = the transpose of rows[count, features], zeros beyond the count. */
-static void transpose_rows(int64_t count, int64_t features, Rows rows, int64_t line, REAL *columns)
+/* columns[width, line] = the transpose of packed[count, width], zeros beyond the count. */
+static void transpose_keys(int64_t count, int64_t width, REAL *packed, int64_t line, REAL *columns)
 {
-  enum { BLOCK_SIZE = 16 };
-  for (int64_t left = 0; left < line; left += BLOCK_SIZE)
-    for (int64_t top = 0; top < features; top += BLOCK_SIZE)
-      for (int64_t f = top; f < features && f < top + BLOCK_SIZE; f++)
-        for (int64_t i = left; i < line && i < left + BLOCK_SIZE; i++)
-          columns[f * line + i] = i < count ? rows.data[i * rows.stride + f] : 0;
+  const int64_t whole = round_up(count, STEP);
+  memset(packed + count * width, 0, (size_t)((whole - count) * width) * sizeof(REAL));
+  transpose(whole, width, packed, width, columns, line);
 }
 
 /* The other way: packed rows, rotated back, to where they belong. */
@@ -146,6 +144,12 @@ static inline int64_t visible(const RpAttention *a, int64_t i)
   return a->causal ? i + 1 + a->keys - a->queries : a->keys;
 }
 
+/* The part of a product needed by the tile of queries from `first` on. */
+static Causal needed(const RpAttention *a, int64_t first, int part)
+{
+  return a->causal ? (Causal){part, visible(a, first)} : (Causal){ALL, 0};
+}
+
 /*
 ** s = scaled scores of queries first .. first + count - 1, minus infinity where
 ** the mask hides a key. Entries past the causal limit of a row are not
@@ -160,7 +164,8 @@ static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int
             0, scratch->s, line);
   else
     multiply(count, round_up(columns, STEP), a->features, (REAL)a->scale,
-             (Strided){q.data, q.stride, 1}, scratch->k_columns, line, false, scratch->s, line);
+             (Strided){q.data, q.stride, 1}, scratch->k_columns, line, false, scratch->s, line,
+             needed(a, first, OF_C));
   if (a->mask == NULL)
     return columns;
   const int64_t *step = a->mask_strides;
@@ -172,15 +177,26 @@ static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int
   return columns;
 }
 
-/* Turn a row of scores into exponentials, 0 past the causal limit; a row without keys is all 0. */
+static void zero_from(int64_t first, int64_t end, REAL *row)
+{
+  memset(row + first, 0, (size_t)(end - first) * sizeof(REAL));
+}
+
+/*
+** Turn a row of scores into exponentials, 0 past the causal limit; a row without
+** keys is all 0. Whole vectors are worked on: the last may reach past the limit.
+*/
 static REAL exponentiate(const RpAttention *a, int64_t i, int64_t columns, REAL *s, REAL *maximum)
 {
-  const int64_t seen = visible(a, i);
-  memset(s + seen, 0, (size_t)(columns - seen) * sizeof(REAL));
-  *maximum = row_maximum(seen, s);
+  const int64_t seen = visible(a, i), whole = round_up(seen, LANES);
+  for (int64_t j = seen; j < whole; j++)
+    s[j] = -(REAL)INFINITY;
+  *maximum = row_maximum(whole, s);
   if (*maximum == -(REAL)INFINITY) /* all hidden: the exponentials are 0, not exp(-inf + inf) */
     *maximum = 0;
-  return exponential_row(seen, s, *maximum, s);
+  const REAL sum = exponential_row(whole, s, *maximum, s);
+  zero_from(seen, columns, s);
+  return sum;
 }
 
 static int64_t row_number(const RpAttention *a, int64_t unit, int64_t i)
@@ -197,7 +213,7 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *co
   const Rows v =
       pack_keys(a, &a->rotate_value, b, dv, w->value_width, unit_rows(heads[2], b, h), w->v);
   if (w->k_columns != NULL)
-    transpose_rows(a->keys, d, k, w->line, w->k_columns);
+    transpose_keys(a->keys, w->width, w->k, w->line, w->k_columns);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
     const Rows q =
@@ -218,7 +234,7 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *co
               w->value_width);
     else
       multiply(count, w->value_width, columns, 1, (Strided){w->s, w->line, 1}, v.data, v.stride,
-               false, w->o, w->value_width);
+               false, w->o, w->value_width, needed(a, first, OF_A));
     for (int64_t i = 0; i < count; i++)
       for (int64_t f = 0; f < dv; f++)
         w->o[i * w->value_width + f] *= inverse[i];
@@ -233,7 +249,7 @@ static void weights_unit(const RpAttention *a, int64_t unit, const RpHeads *cons
   const int64_t b = unit / a->heads, h = unit % a->heads, d = a->features;
   const Rows k = pack_keys(a, &a->rotate_key, b, d, w->width, unit_rows(heads[1], b, h), w->k);
   if (w->k_columns != NULL)
-    transpose_rows(a->keys, d, k, w->line, w->k_columns);
+    transpose_keys(a->keys, w->width, w->k, w->line, w->k_columns);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
     const Rows q =
@@ -258,23 +274,23 @@ static void differentiate_tile(const RpAttention *a, int64_t unit, int64_t first
 {
   for (int64_t i = 0; i < count; i++) {
     const int64_t number = row_number(a, unit, first + i), seen = visible(a, first + i);
-    const size_t rest = (size_t)(columns - seen) * sizeof(REAL);
+    const int64_t whole = round_up(seen, LANES);
     REAL *weight = w->s + i * w->line, *slope = w->ds + i * w->line;
     prefetch_row(o, first + i + AHEAD, a->value_features);
     const REAL dot = row_dot(a->value_features, g.data + (first + i) * g.stride,
                              o.data + (first + i) * o.stride);
-    memset(weight + seen, 0, rest);
-    memset(slope + seen, 0, rest);
     if (lse[number] == -(REAL)INFINITY)
-      memset(weight, 0, (size_t)seen * sizeof(REAL));
+      zero_from(0, whole, weight);
     else
-      exponential_row(seen, weight, lse[number], weight);
+      exponential_row(whole, weight, lse[number], weight);
     if (a->dropout > 0)
       dropout_row(a->seed, a->dropout, number * a->keys, seen, slope, slope);
-    for (int64_t j = 0; j < seen; j++)
+    for (int64_t j = 0; j < whole; j++)
       slope[j] = weight[j] * (slope[j] - dot);
     if (a->dropout > 0)
       dropout_row(a->seed, a->dropout, number * a->keys, seen, weight, weight);
+    zero_from(seen, columns, weight);
+    zero_from(seen, columns, slope);
   }
 }
 
@@ -290,23 +306,23 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
   memset(w->dk, 0, (size_t)(keys * w->width) * sizeof(REAL));
   memset(w->dv, 0, (size_t)(keys * w->value_width) * sizeof(REAL));
   const Rows k = pack_rows(&a->rotate_key, b, 0, keys, d, w->width, in[1], w->k);
-  const Rows v = pack_rows(&a->rotate_value, b, 0, keys, dv, w->value_width, in[2], w->v);
-  transpose_rows(keys, d, k, line, w->k_columns);
-  transpose_rows(keys, dv, v, line, w->v_columns);
+  pack_rows(&a->rotate_value, b, 0, keys, dv, w->value_width, in[2], w->v);
+  transpose_keys(keys, w->width, w->k, line, w->k_columns);
+  transpose_keys(keys, w->value_width, w->v, line, w->v_columns);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
     const Rows q = pack_rows(&a->rotate_query, b, first, count, d, w->width, in[0], w->q);
     const Rows g = pack_rows(&a->rotate_output, b, first, count, dv, w->value_width, in[4], w->g);
     const int64_t columns = score_tile(a, unit, first, count, q, k, w);
     multiply(count, round_up(columns, STEP), dv, 1, (Strided){g.data, g.stride, 1}, w->v_columns,
-             line, false, w->ds, line);
+             line, false, w->ds, line, needed(a, first, OF_C));
     differentiate_tile(a, unit, first, count, columns, lse, in[3], in[4], w);
     multiply(columns, w->value_width, count, 1, (Strided){w->s, 1, line}, g.data, g.stride, true,
-             w->dv, w->value_width);
+             w->dv, w->value_width, needed(a, first, OF_TRANSPOSED_A));
     multiply(columns, w->width, count, (REAL)a->scale, (Strided){w->ds, 1, line}, q.data, q.stride,
-             true, w->dk, w->width);
+             true, w->dk, w->width, needed(a, first, OF_TRANSPOSED_A));
     multiply(count, w->width, columns, (REAL)a->scale, (Strided){w->ds, line, 1}, k.data, k.stride,
-             false, w->o, w->width);
+             false, w->o, w->width, needed(a, first, OF_A));
     unpack_rows(&a->rotate_query, b, first, count, d, w->width, w->o, in[5]);
   }
   unpack_rows(&a->rotate_key, b, 0, keys, d, w->width, w->dk, in[6]);

@@ -39,7 +39,7 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
     if (rp_interrupted())
       continue;
     multiply(count, out, in, 1, (Strided){x + first * in, in, 1}, columns, line, false,
-             y + first * out, out);
+             y + first * out, out, (Causal){ALL, 0});
     add_bias(count, out, out, bias, relu, y + first * out);
   }
   rp_free(columns);
@@ -78,40 +78,139 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
   return rp_interrupt_status();
 }
 
-/* Each thread sums dbias over its own rows; the sums join in order. */
-static RpStatus linear_gradient(int64_t rows, int64_t out, const void *y_data, const void *dy_data,
-                                void *dz_data, void *dbias)
+/* The operands of the backward, each packed; y, dx, dw and dbias may be NULL. */
+typedef struct LinearGradient {
+  int64_t rows, in, out;
+  const REAL *x, *w, *y, *dy;
+  REAL *dx, *dw, *dbias;
+} LinearGradient;
+
+/* Rows first .. first + count - 1 of dz, `line` apart. */
+static void mask_rows(const LinearGradient *g, int64_t first, int64_t count, REAL *dz, int64_t line)
 {
-  const int threads = rows * out > 1 << 13 ? omp_get_max_threads() : 1;
-  REAL *partial = rp_alloc((size_t)threads * (size_t)out * sizeof(REAL));
-  if (partial == NULL)
+  for (int64_t r = 0; r < count; r++) {
+    const REAL *dy = g->dy + (first + r) * g->out;
+    const REAL *y = g->y != NULL ? g->y + (first + r) * g->out : dy;
+    for (int64_t i = 0; i < g->out; i++)
+      dz[r * line + i] = g->y == NULL || y[i] > 0 ? dy[i] : 0;
+  }
+}
+
+/* sum += each row of x[count, n], `line` apart. */
+static void add_rows(int64_t count, int64_t n, int64_t line, const REAL *x, REAL *sum)
+{
+  for (int64_t r = 0; r < count; r++)
+    for (int64_t i = 0; i < n; i++)
+      sum[i] += x[r * line + i];
+}
+
+/* to[size] = the sum, in order, of a part from each thread, `distance` apart. */
+static void join_parts(int threads, int64_t size, int64_t distance, const REAL *parts, REAL *to)
+{
+#pragma omp parallel for schedule(static) if (size > 1 << 13)
+  for (int64_t i = 0; i < size; i++) {
+    REAL sum = parts[i];
+    for (int part = 1; part < threads; part++)
+      sum += parts[part * distance + i];
+    to[i] = sum;
+  }
+}
+
+/*
+** By tiles of registers, in one pass over memory: a block of rows of dz serves
+** both products while it is in cache. Each thread sums dW and dbias over its own
+** rows; the sums join in order.
+*/
+static RpStatus tiled_linear_gradient(const LinearGradient *g)
+{
+  enum { ROWS = 48 };
+  const int64_t in = g->in, out = g->out, line = out + LANES;
+  const int threads = g->rows * in * out > 1 << 18 ? omp_get_max_threads() : 1;
+  const int64_t whole = ROWS * line + out * in + out;
+  REAL *memory = rp_alloc((size_t)(threads * whole) * sizeof(REAL));
+  if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-  memset(partial, 0, (size_t)threads * (size_t)out * sizeof(REAL));
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (int part = 0; part < threads; part++) {
-    REAL *sum = partial + part * out;
-    for (int64_t r = rows * part / threads; r < rows * (part + 1) / threads; r++) {
-      const REAL *dy = (const REAL *)dy_data + r * out;
-      if (y_data == NULL) {
-        for (int64_t i = 0; i < out; i++)
-          sum[i] += dy[i];
-        continue;
-      }
-      const REAL *y = (const REAL *)y_data + r * out;
-      REAL *dz = (REAL *)dz_data + r * out;
-      for (int64_t i = 0; i < out; i++) {
-        dz[i] = y[i] > 0 ? dy[i] : 0;
-        sum[i] += dz[i];
-      }
+    REAL *dw = memory + part * whole, *dbias = dw + out * in, *dz = dbias + out;
+    const int64_t end = g->rows * (part + 1) / threads;
+    memset(dw, 0, (size_t)(out * in + out) * sizeof(REAL));
+    for (int64_t first = g->rows * part / threads; first < end && !rp_interrupted();
+         first += ROWS) {
+      const int64_t count = end - first < ROWS ? end - first : ROWS;
+      mask_rows(g, first, count, dz, line);
+      add_rows(count, out, line, dz, dbias);
+      if (g->dx != NULL)
+        multiply(count, in, out, 1, (Strided){dz, line, 1}, g->w, in, false, g->dx + first * in, in,
+                 (Causal){ALL, 0});
+      if (g->dw != NULL)
+        multiply(out, in, count, 1, (Strided){dz, 1, line}, g->x + first * in, in, true, dw, in,
+                 (Causal){ALL, 0});
     }
   }
-  for (int part = 1; part < threads; part++)
-    for (int64_t i = 0; i < out; i++)
-      partial[i] += partial[part * out + i];
-  if (dbias != NULL)
-    memcpy(dbias, partial, (size_t)out * sizeof(REAL));
-  rp_free(partial);
+  if (g->dw != NULL)
+    join_parts(threads, out * in, whole, memory, g->dw);
+  if (g->dbias != NULL)
+    join_parts(threads, out, whole, memory + out * in, g->dbias);
+  rp_free(memory);
   return rp_interrupt_status();
+}
+
+/* C = op(A) B, packed; zero where there is nothing to add up. */
+static RpStatus packed_product(bool transpose_a, int64_t m, int64_t n, int64_t k, const REAL *a,
+                               const REAL *b, REAL *c)
+{
+  static const int64_t offsets[3] = {0};
+  if (m * n * k == 0) {
+    memset(c, 0, (size_t)(m * n) * sizeof(REAL));
+    return RP_OK;
+  }
+  const RpGemm g = {.transpose_a = transpose_a,
+                    .m = m,
+                    .n = n,
+                    .k = k,
+                    .lda = transpose_a ? m : k,
+                    .ldb = n,
+                    .ldc = n,
+                    .alpha = 1};
+  return gemm(&g, 1, offsets, a, b, c);
+}
+
+/* Layers too large for that: all of dz first, then each product. */
+static RpStatus large_linear_gradient(const LinearGradient *g)
+{
+  const int64_t rows = g->rows, in = g->in, out = g->out;
+  const int threads = rows * out > 1 << 13 ? omp_get_max_threads() : 1;
+  const int64_t masked = g->y != NULL ? rows * out : 0;
+  REAL *memory = rp_alloc((size_t)(masked + threads * out) * sizeof(REAL));
+  if (memory == NULL)
+    return RP_OUT_OF_MEMORY;
+  REAL *dbias = memory + masked;
+  const REAL *dz = masked > 0 ? memory : g->dy;
+  memset(dbias, 0, (size_t)(threads * out) * sizeof(REAL));
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (int part = 0; part < threads; part++) {
+    const int64_t first = rows * part / threads, count = rows * (part + 1) / threads - first;
+    if (masked > 0)
+      mask_rows(g, first, count, memory + first * out, out);
+    add_rows(count, out, out, dz + first * out, dbias + part * out);
+  }
+  RpStatus status = RP_OK;
+  if (g->dbias != NULL)
+    join_parts(threads, out, out, dbias, g->dbias);
+  if (g->dx != NULL)
+    status = packed_product(false, rows, in, out, dz, g->w, g->dx);
+  if (g->dw != NULL && status == RP_OK)
+    status = packed_product(true, out, in, rows, dz, g->x, g->dw);
+  rp_free(memory);
+  return status == RP_OK ? rp_interrupt_status() : status;
+}
+
+static RpStatus linear_gradient(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
+                                const void *y, const void *dy, void *dx, void *dw, void *dbias)
+{
+  const LinearGradient g = {rows, in, out, x, w, y, dy, dx, dw, dbias};
+  return suits_tiles(rows, in, in * out) ? tiled_linear_gradient(&g) : large_linear_gradient(&g);
 }
 
 #endif

@@ -72,19 +72,46 @@ static bool suits_tiles(int64_t m, int64_t n, int64_t held)
   return TILES_WIN && m >= 16 && n % STEP == 0 && held <= CACHED;
 }
 
+/*
+** What a product may leave out where row r of a matrix, of queries, is wanted or
+** not zero only in its first `seen` + r columns, of keys: tiles of C beyond, or
+** terms of the inner sum where A, or its transpose, is that matrix.
+*/
+typedef struct Causal {
+  enum { ALL, OF_C, OF_A, OF_TRANSPOSED_A } part;
+  int64_t seen;
+} Causal;
+
+/* Columns left .. left + vectors * LANES - 1 of the product. */
+static inline __attribute__((always_inline)) void
+multiply_strip(const int vectors, int64_t m, int64_t left, int64_t inner, REAL alpha, Strided a,
+               const REAL *b, int64_t ldb, bool accumulate, REAL *c, int64_t ldc, Causal causal)
+{
+  const int64_t height = TILE_VECTORS / vectors;
+  for (int64_t i = 0; i < m; i += height) {
+    const int64_t seen = causal.seen + i; /* by row i; more by those below */
+    int64_t from = 0, to = inner;
+    if (causal.part == OF_C && left >= seen + height - 1)
+      continue;
+    if (causal.part == OF_A && to > seen + height - 1)
+      to = seen + height - 1;
+    if (causal.part == OF_TRANSPOSED_A && i >= causal.seen)
+      from = i - causal.seen + 1;
+    multiply_tile(vectors, m - i, to - from, alpha,
+                  (Strided){a.data + i * a.down + from * a.across, a.down, a.across},
+                  b + from * ldb + left, ldb, accumulate, c + i * ldc + left, ldc);
+  }
+}
+
 /* C[m, n] (+)= alpha A[m, inner] B[inner, n]; n is a multiple of STEP. */
 static void multiply(int64_t m, int64_t n, int64_t inner, REAL alpha, Strided a, const REAL *b,
-                     int64_t ldb, bool accumulate, REAL *c, int64_t ldc)
+                     int64_t ldb, bool accumulate, REAL *c, int64_t ldc, Causal causal)
 {
   int64_t left = 0;
   for (; left + WIDE * LANES <= n; left += WIDE * LANES)
-    for (int64_t i = 0; i < m; i += TILE_VECTORS / WIDE)
-      multiply_tile(WIDE, m - i, inner, alpha, (Strided){a.data + i * a.down, a.down, a.across},
-                    b + left, ldb, accumulate, c + i * ldc + left, ldc);
+    multiply_strip(WIDE, m, left, inner, alpha, a, b, ldb, accumulate, c, ldc, causal);
   for (; left < n; left += NARROW * LANES)
-    for (int64_t i = 0; i < m; i += TILE_VECTORS / NARROW)
-      multiply_tile(NARROW, m - i, inner, alpha, (Strided){a.data + i * a.down, a.down, a.across},
-                    b + left, ldb, accumulate, c + i * ldc + left, ldc);
+    multiply_strip(NARROW, m, left, inner, alpha, a, b, ldb, accumulate, c, ldc, causal);
 }
 
 #endif

@@ -7,11 +7,12 @@
 ** `back`. Features past the rotated ones are copied. x and y may not overlap.
 */
 static inline void rotate_vector(const RpTable *table, bool back, int64_t batch, int64_t time,
-                                 int64_t features, const REAL *x, REAL *y)
+                                 int64_t features, const REAL *restrict x, REAL *restrict y)
 {
   const int64_t pairs = table->pairs;
   const int64_t row = batch * table->batch_stride + time * pairs;
-  const REAL *cosine = (const REAL *)table->cosine + row, *sine = (const REAL *)table->sine + row;
+  const REAL *restrict cosine = (const REAL *)table->cosine + row;
+  const REAL *restrict sine = (const REAL *)table->sine + row;
   const REAL sign = back ? -1 : 1;
   if (pairs > 0 && table->interleaved) {
     for (int64_t t = 0; t < pairs; t++) {

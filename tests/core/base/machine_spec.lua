@@ -28,4 +28,14 @@ describe("machine", function()
       [machine.instructions])
     assert.equal(roper.threads(), machine.threads)
   end)
+
+  it("takes lesser kernels where ROPER_KERNELS names them, and no better ones", function()
+    local best = roper.machine().instructions
+    for _, name in ipairs({ "portable", "x86-64-v4", "nonsense" }) do
+      local program <close> = assert(io.popen("ROPER_KERNELS=" .. name
+        .. " ./roper -e 'roper.machine().instructions'"))
+      local expected = name == "portable" and name or best
+      assert.equal(('"%s"\n'):format(expected), program:read("a"))
+    end
+  end)
 end)

@@ -51,6 +51,31 @@ describe("linear", function()
     roper.threads(threads)
   end)
 
+  it("has the gradients of matmul where blocks of rows go through the cache, and beyond", function()
+    local threads = roper.threads()
+    roper.seed(4)
+    -- Rows that end a block or not; layers that fit the cache, do not, or are no whole vectors.
+    for _, case in ipairs({ { 16, 32, 7 }, { 47, 64, 20 }, { 97, 96, 33 }, { 500, 128, 512 },
+      { 200, 32, 4100 }, { 60, 33, 50 }, { 3, 64, 64 } }) do
+      local rows, n, out = table.unpack(case)
+      local x, w, b = roper.randn({ rows, n }), roper.randn({ out, n }), roper.randn({ out })
+      local dy = roper.randn({ rows, out })
+      for _, activation in ipairs({ "none", "relu" }) do
+        local y = roper.linear(x, w, b, activation)
+        local dz = activation == "relu" and dy * y:gt(0):to("float32") or dy
+        for number_of_threads = 1, 2 do
+          roper.threads(number_of_threads)
+          local inputs = { x:clone():parameter(), w:clone():parameter(), b:clone():parameter() }
+          roper.linear(inputs[1], inputs[2], inputs[3], activation):backward(dy)
+          arrays.close(dz:matmul(w), inputs[1].grad, 1e-4)
+          arrays.close(dz:transpose(1, 2):matmul(x), inputs[2].grad, 1e-4)
+          arrays.close(dz:sum(1), inputs[3].grad, 1e-4)
+        end
+      end
+    end
+    roper.threads(threads)
+  end)
+
   it("gives the bias where there are no inputs, and nothing for no rows", function()
     for _ = 1, 100 do -- what is in memory before is not what comes out
       roper.full({ 3, 2 }, 9)
