@@ -10,22 +10,14 @@
 #define RP_BODY_ATTENTION_H
 
 #include "core/kernels/body/gemm.h"
-#include "core/kernels/body/micro.h"
+#include "core/kernels/body/heads.h"
 #include "core/kernels/body/random.h"
-#include "core/kernels/body/rotate.h"
 #include "core/kernels/body/rows.h"
 
 enum {
   TILE = 48,
-  AHEAD = 6, /* rows from asking for one to reading it */
-  FEW = 8    /* queries, as in generation: keys and values are then read where they lie */
+  FEW = 8 /* queries, as in generation: keys and values are then read where they lie */
 };
-
-/* One unit's view of an operand: where row 0 is and how far apart rows are. */
-typedef struct Rows {
-  REAL *data;
-  int64_t stride;
-} Rows;
 
 /*
 ** What a thread works in. Rows are padded with zeros to whole vectors; keys and
@@ -41,22 +33,9 @@ typedef struct Scratch {
   REAL *g, *ds, *dk, *dv;              /* for the backward: a tile of gradients, sums */
 } Scratch;
 
-static int64_t round_up(int64_t n, int64_t step)
-{
-  return (n + step - 1) / step * step;
-}
-
 static bool has_few(const RpAttention *a)
 {
   return a->queries < FEW;
-}
-
-/* The next part of `memory`; with NULL only its size is counted. */
-static REAL *reserve(REAL *memory, int64_t *used, int64_t elements)
-{
-  REAL *start = memory != NULL ? memory + *used : NULL;
-  *used += round_up(elements, 64 / (int64_t)sizeof(REAL));
-  return start;
 }
 
 /* Lay the parts of the scratch out in `memory`, or NULL; returns how many elements they take. */
@@ -85,32 +64,6 @@ static int64_t lay_out(const RpAttention *a, bool backward, REAL *memory, Scratc
   return used;
 }
 
-static Rows unit_rows(const RpHeads *x, int64_t b, int64_t h)
-{
-  return (Rows){(REAL *)x->data + b * x->batch + h * x->head, x->time};
-}
-
-/* Rows of a head lie far apart, which the processor does not foresee: ask for one that is due. */
-static inline void prefetch_row(Rows x, int64_t i, int64_t features)
-{
-  for (int64_t f = 0; f < features; f += 64 / (int64_t)sizeof(REAL))
-    __builtin_prefetch(x.data + i * x.stride + f);
-}
-
-/* Rows first .. first + count - 1, rotated, at `packed`, padded with zeros to `width`. */
-static Rows pack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
-                      int64_t features, int64_t width, Rows x, REAL *packed)
-{
-  for (int64_t i = 0; i < count; i++) {
-    prefetch_row(x, first + i + AHEAD, features);
-    rotate_vector(table, false, batch, first + i, features, x.data + (first + i) * x.stride,
-                  packed + i * width);
-    for (int64_t f = features; f < width; f++)
-      packed[i * width + f] = 0;
-  }
-  return (Rows){packed, width};
-}
-
 /* Keys or values: packed, but read where they lie when few queries do and nothing turns. */
 static Rows pack_keys(const RpAttention *a, const RpTable *table, int64_t batch, int64_t features,
                       int64_t width, Rows x, REAL *packed)
@@ -118,26 +71,6 @@ static Rows pack_keys(const RpAttention *a, const RpTable *table, int64_t batch,
   const bool in_place = table->pairs == 0 && x.stride >= features && x.stride <= INT_MAX;
   return has_few(a) && in_place ? x
                                 : pack_rows(table, batch, 0, a->keys, features, width, x, packed);
-}
-
-/* columns[features, line] = the transpose of rows[count, features], zeros beyond the count. */
-static void transpose_rows(int64_t count, int64_t features, Rows rows, int64_t line, REAL *columns)
-{
-  enum { BLOCK_SIZE = 16 };
-  for (int64_t left = 0; left < line; left += BLOCK_SIZE)
-    for (int64_t top = 0; top < features; top += BLOCK_SIZE)
-      for (int64_t f = top; f < features && f < top + BLOCK_SIZE; f++)
-        for (int64_t i = left; i < line && i < left + BLOCK_SIZE; i++)
-          columns[f * line + i] = i < count ? rows.data[i * rows.stride + f] : 0;
-}
-
-/* The other way: packed rows, rotated back, to where they belong. */
-static void unpack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
-                        int64_t features, int64_t width, const REAL *packed, Rows y)
-{
-  for (int64_t i = 0; i < count; i++)
-    rotate_vector(table, true, batch, first + i, features, packed + i * width,
-                  y.data + (first + i) * y.stride);
 }
 
 /* How many keys query i sees under the causal rule alone. */
