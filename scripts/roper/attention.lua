@@ -114,4 +114,32 @@ function M.oracle(q, k, v, options)
   return core.oracle_attention(q, k, v, resolve(options, q))
 end
 
+--- Linear attention, with any subset of query, key, value and output rotated:
+--- o_i = C_i^-1 sum_j (A_i phi(q_i)) . (B_j phi(k_j)) D_j v_j / (sum_j phi(q_i) . phi(k_j) + epsilon),
+--- phi(x) = elu(x) + 1 (Katharopoulos et al. 2020), A, B, C, D as in `attention`. Rotation comes
+--- after phi and leaves the denominator alone (RoFormer, section 3.3), so weights may be negative and
+--- need not sum to 1. Time grows with Tq + Tk, memory with inputs and outputs alone.
+---@param q tensor [batch, heads, Tq, d], float32 or float64
+---@param k tensor [batch, heads, Tk, d]
+---@param v tensor [batch, heads, Tk, dv]
+---@param options table?
+---   position, causal, positions, query_positions, key_positions, offset: as for `attention`
+---   epsilon = 1e-6, added to the denominators
+---@return tensor output [batch, heads, Tq, dv]
+function M.linear_attention(q, k, v, options)
+  return core.linear_attention(q, k, v, resolve(options, q))
+end
+
+--- Linear attention from its definition: float64, every weight phi(q_i)^T R_{j-i} phi(k_j) made
+--- explicitly, no running sums. Slow, outside the graph; for tests and lessons.
+---@param q tensor [batch, heads, Tq, d]
+---@param k tensor [batch, heads, Tk, d]
+---@param v tensor [batch, heads, Tk, dv]
+---@param options table? as for `linear_attention`
+---@return tensor output [batch, heads, Tq, dv], float64
+---@return tensor weights [batch, heads, Tq, Tk], float64, divided by the denominators
+function M.linear_oracle(q, k, v, options)
+  return core.oracle_linear_attention(q, k, v, resolve(options, q))
+end
+
 return M
