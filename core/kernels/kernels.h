@@ -33,7 +33,9 @@ typedef enum RpUnary {
   RP_TANH,
   RP_SIGMOID,
   RP_RELU,
-  RP_GELU
+  RP_GELU,
+  RP_ROUND_FLOAT16, /* to the nearest that the format has, ties to even; slope 1 */
+  RP_ROUND_BFLOAT16
 } RpUnary;
 
 typedef enum RpBinary {
