@@ -114,30 +114,65 @@ function M.oracle(q, k, v, options)
   return core.oracle_attention(q, k, v, resolve(options, q))
 end
 
---- Linear attention, with any subset of query, key, value and output rotated:
---- o_i = C_i^-1 sum_j (A_i phi(q_i)) . (B_j phi(k_j)) D_j v_j / (sum_j phi(q_i) . phi(k_j) + epsilon),
---- phi(x) = elu(x) + 1 (Katharopoulos et al. 2020), A, B, C, D as in `attention`. Rotation comes
---- after phi and leaves the denominator alone (RoFormer, section 3.3), so weights may be negative and
---- need not sum to 1. Time grows with Tq + Tk, memory with inputs and outputs alone.
----@param q tensor [batch, heads, Tq, d], float32 or float64
+---@class LinearAttentionOptions
+---@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
+---@field epsilon? number = 1e-6; added to the denominators
+---@field offset? number = 0; of the first key, where no positions are given
+---@field positions? number|number[]|tensor of queries and keys alike: one, a list, or a tensor
+---   [time] or [batch, time]
+---@field query_positions? number|number[]|tensor by default 0, 1, ... from the offset; where
+---   causal, the last query stands at the last key
+---@field key_positions? number|number[]|tensor by default 0, 1, ... from the offset
+
+--- Attention without a softmax, in time that grows with the length alone (Katharopoulos et al.
+--- 2020), with any of query, key, value and output turned by their positions.
+---
+--- Rotation comes after the feature map φ and leaves the denominator alone (RoFormer, Su et al.
+--- 2021, section 3.3), so weights may be negative and need not sum to 1. Sums over keys run along
+--- with the queries: time grows with Tq + Tk, and memory holds inputs and outputs alone.
+---
+---     oᵢ = C_i⁻¹ (Σⱼ D_j vⱼ (B_j φ(kⱼ))ᵀ) A_i φ(qᵢ) / (φ(qᵢ) · Σⱼ φ(kⱼ) + ε),   φ(x) = elu(x) + 1
+---     A, B, C, D = R where "q", "k", "o", "v" turn, else 1
+---
+--- Errors: shapes or dtypes that do not fit, a scheme for another number of features, both
+--- `positions` and the positions of queries or keys.
+---
+---     > roper.seed(1)
+---     > q = roper.randn{1, 1, 6, 4}
+---     > out = roper.linear_attention(q, q, q, {position = "rope", causal = true})
+---     > options = {position = "rope", causal = true, offset = 1000}
+---     > far = roper.linear_attention(q, q, q, options)
+---     > out:shape(), (out - far):abs():max():item() < 1e-3
+---     {1, 1, 6, 4}	true
+---@param q tensor [batch, heads, Tq, d], floats
 ---@param k tensor [batch, heads, Tk, d]
 ---@param v tensor [batch, heads, Tk, dv]
----@param options table?
----   position, causal, positions, query_positions, key_positions, offset: as for `attention`
----   epsilon = 1e-6, added to the denominators
+---@param options? LinearAttentionOptions
 ---@return tensor output [batch, heads, Tq, dv]
 function M.linear_attention(q, k, v, options)
   return core.linear_attention(q, k, v, resolve(options, q))
 end
 
---- Linear attention from its definition: float64, every weight phi(q_i)^T R_{j-i} phi(k_j) made
---- explicitly, no running sums. Slow, outside the graph; for tests and lessons.
----@param q tensor [batch, heads, Tq, d]
+--- Linear attention from its definition: float64, every weight made explicitly, no running sums.
+--- Slow, outside the graph; for tests and lessons.
+---
+---     aᵢⱼ = φ(qᵢ)ᵀ R_{j-i} φ(kⱼ) / (Σⱼ φ(qᵢ) · φ(kⱼ) + ε),   oᵢ = Σⱼ aᵢⱼ R_{j-i} vⱼ
+---
+--- Errors: as for `linear_attention`.
+---
+---     > roper.seed(1)
+---     > q = roper.randn{1, 1, 6, 4}
+---     > slow, weights = roper.oracle.linear_attention(q, q, q, {position = "rope"})
+---     > fast = roper.linear_attention(q, q, q, {position = "rope"})
+---     > (fast:to "float64" - slow):abs():max():item() < 1e-6
+---     true
+---@param q tensor [batch, heads, Tq, d], floats
 ---@param k tensor [batch, heads, Tk, d]
 ---@param v tensor [batch, heads, Tk, dv]
----@param options table? as for `linear_attention`
+---@param options? LinearAttentionOptions
 ---@return tensor output [batch, heads, Tq, dv], float64
----@return tensor weights [batch, heads, Tq, Tk], float64, divided by the denominators
+---@return tensor weights [batch, heads, Tq, Tk], float64
 function M.linear_oracle(q, k, v, options)
   return core.oracle_linear_attention(q, k, v, resolve(options, q))
 end
