@@ -13,6 +13,8 @@
 ** Errors: int32; another format (`to` converts to float32 and float64).
 **
 **     > roper.tensor{1 / 3, 2049, 1e5}:round_to "float16"
+**     float32 [3]
+**        0.3333 2048.0000       inf
 ** @param x tensor [...], floats
 ** @param format "float16"|"bfloat16"
 ** @return tensor y of the shape and dtype of x

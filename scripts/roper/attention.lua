@@ -132,8 +132,8 @@ end
 --- 2021, section 3.3), so weights may be negative and need not sum to 1. Sums over keys run along
 --- with the queries: time grows with Tq + Tk, and memory holds inputs and outputs alone.
 ---
----     oᵢ = C_i⁻¹ (Σⱼ D_j vⱼ (B_j φ(kⱼ))ᵀ) A_i φ(qᵢ) / (φ(qᵢ) · Σⱼ φ(kⱼ) + ε),   φ(x) = elu(x) + 1
----     A, B, C, D = R where "q", "k", "o", "v" turn, else 1
+---     oᵢ = C_i⁻¹ (Σⱼ D_j vⱼ (B_j φ(kⱼ))ᵀ) A_i φ(qᵢ) / (φ(qᵢ) · Σⱼ φ(kⱼ) + ε)
+---     φ(x) = elu(x) + 1;   A, B, C, D = R where "q", "k", "o", "v" turn, else 1
 ---
 --- Errors: shapes or dtypes that do not fit, a scheme for another number of features, both
 --- `positions` and the positions of queries or keys.
@@ -157,7 +157,8 @@ end
 --- Linear attention from its definition: float64, every weight made explicitly, no running sums.
 --- Slow, outside the graph; for tests and lessons.
 ---
----     aᵢⱼ = φ(qᵢ)ᵀ R_{j-i} φ(kⱼ) / (Σⱼ φ(qᵢ) · φ(kⱼ) + ε),   oᵢ = Σⱼ aᵢⱼ R_{j-i} vⱼ
+---     aᵢⱼ = φ(qᵢ)ᵀ R_{j-i} φ(kⱼ) / (Σⱼ φ(qᵢ) · φ(kⱼ) + ε)
+---     oᵢ = Σⱼ aᵢⱼ vⱼ, or Σⱼ aᵢⱼ R_{j-i} vⱼ where values and output turn
 ---
 --- Errors: as for `linear_attention`.
 ---
