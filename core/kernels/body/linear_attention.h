@@ -81,7 +81,7 @@ static Chunk chunk_at(int64_t first, int64_t end)
   return (Chunk){first, end - first < CHUNK ? end - first : CHUNK};
 }
 
-/* How many keys all queries see; under the causal rule, query i sees i + 1 more. */
+/* How many keys every query sees; under the causal rule, query i sees i + 1 more. */
 static int64_t keys_ahead(const RpAttention *a)
 {
   return a->causal ? a->keys - a->queries : a->keys;
