@@ -1,14 +1,46 @@
-/* Attention, its weights, and the oracle: one option table for all three. */
+/* Attention, linear attention, the weights, and the oracles: option tables alike for all. */
 #include "core/ops/attention.h"
 
 #include "bindings/generator.h"
 #include "bindings/position.h"
 
 /*
-** Read the options at `index`; with `draws`, dropout without a seed takes one
-** from the generator. Positions are pushed and stay on the stack. Without
-** explicit positions, keys stand at offset, offset + 1, ...; queries too, but
-** under the causal rule they are aligned with the last keys.
+** Read the scheme, the causal rule and the positions, which are pushed and stay
+** on the stack. Without explicit positions, keys stand at offset, offset + 1, ...;
+** queries too, but under the causal rule they are aligned with the last keys.
+*/
+static RpAttentionOptions read_places(const RplOptions *options, const RpTensor *q,
+                                      const RpTensor *k)
+{
+  lua_State *L = options->L;
+  RpAttentionOptions result = {0};
+  const int64_t queries = q->rank > 1 ? q->shape[q->rank - 2] : 1;
+  const int64_t keys = k->rank > 1 ? k->shape[k->rank - 2] : 1;
+  if (rpl_option_push(options, "position") != LUA_TNIL) {
+    result.rotary = luaL_testudata(L, -1, RPL_ROTARY); /* the option table keeps it alive */
+    if (result.rotary == NULL)
+      luaL_error(L, "%s: option position: expected a position scheme, got %s", options->function,
+                 luaL_tolstring(L, -1, NULL));
+  }
+  lua_pop(L, 1);
+  result.causal = rpl_option_boolean(options, "causal", false);
+  const double offset = rpl_option_number(options, "offset", 0);
+  const double ahead = result.causal ? (double)(keys - queries) : 0;
+  const bool shared = rpl_option_push(options, "positions") != LUA_TNIL;
+  const int both = lua_gettop(L);
+  const bool has_queries = rpl_option_push(options, "query_positions") != LUA_TNIL;
+  const bool has_keys = rpl_option_push(options, "key_positions") != LUA_TNIL;
+  if (shared && (has_queries || has_keys))
+    luaL_error(L, "%s: expected positions, or query_positions and key_positions, got both",
+               options->function);
+  result.queries = rpl_push_positions(L, shared ? both : both + 1, queries, offset + ahead);
+  result.keys = rpl_push_positions(L, shared ? both : both + 2, keys, offset);
+  return result;
+}
+
+/*
+** The options of attention at `index`; with `draws`, dropout without a seed takes
+** one from the generator.
 */
 static RpAttentionOptions read_options(lua_State *L, const char *function, int index,
                                        const RpTensor *q, const RpTensor *k, bool draws)
@@ -17,17 +49,7 @@ static RpAttentionOptions read_options(lua_State *L, const char *function, int i
       "position",  "causal",          "mask",          "dropout", "seed", "scale", "offset",
       "positions", "query_positions", "key_positions", NULL};
   const RplOptions options = rpl_options(L, index, function, names);
-  RpAttentionOptions result = {0};
-  const int64_t queries = q->rank > 1 ? q->shape[q->rank - 2] : 1;
-  const int64_t keys = k->rank > 1 ? k->shape[k->rank - 2] : 1;
-  if (rpl_option_push(&options, "position") != LUA_TNIL) {
-    result.rotary = luaL_testudata(L, -1, RPL_ROTARY); /* the option table keeps it alive */
-    if (result.rotary == NULL)
-      luaL_error(L, "%s: option position: expected a position scheme, got %s", function,
-                 luaL_tolstring(L, -1, NULL));
-  }
-  lua_pop(L, 1);
-  result.causal = rpl_option_boolean(&options, "causal", false);
+  RpAttentionOptions result = read_places(&options, q, k);
   result.mask = rpl_option_tensor(&options, "mask");
   result.dropout = rpl_option_number(&options, "dropout", 0);
   result.scale = rpl_option_number(&options, "scale", 0);
@@ -35,21 +57,23 @@ static RpAttentionOptions read_options(lua_State *L, const char *function, int i
   lua_pop(L, 1);
   if (has_scale && result.scale == 0) /* which stands for no scale given */
     luaL_error(L, "%s: option scale: expected a number other than 0, got 0", function);
-  const double offset = rpl_option_number(&options, "offset", 0);
-  const double ahead = result.causal ? (double)(keys - queries) : 0;
-  const bool shared = rpl_option_push(&options, "positions") != LUA_TNIL;
-  const int both = lua_gettop(L);
-  const bool has_queries = rpl_option_push(&options, "query_positions") != LUA_TNIL;
-  const bool has_keys = rpl_option_push(&options, "key_positions") != LUA_TNIL;
-  if (shared && (has_queries || has_keys))
-    luaL_error(L, "%s: expected positions, or query_positions and key_positions, got both",
-               function);
-  result.queries = rpl_push_positions(L, shared ? both : both + 1, queries, offset + ahead);
-  result.keys = rpl_push_positions(L, shared ? both : both + 2, keys, offset);
   if (rpl_option_push(&options, "seed") != LUA_TNIL)
     result.seed = (uint64_t)rpl_option_integer(&options, "seed", 0, INT64_MIN, INT64_MAX);
   else if (draws && result.dropout > 0)
     result.seed = rpl_next_seed();
+  return result;
+}
+
+/* The options of linear attention. */
+static RpAttentionOptions read_linear_options(lua_State *L, const char *function, int index,
+                                              const RpTensor *q, const RpTensor *k)
+{
+  static const char *const names[] = {"position",  "causal",          "epsilon",       "offset",
+                                      "positions", "query_positions", "key_positions", NULL};
+  const RplOptions options = rpl_options(L, index, function, names);
+  RpAttentionOptions result = read_places(&options, q, k);
+  result.linear = true;
+  result.epsilon = rpl_option_number(&options, "epsilon", 1e-6);
   return result;
 }
 
@@ -88,11 +112,35 @@ static int oracle_attention(lua_State *L)
   return *slot != NULL ? 2 : rpl_raise(L);
 }
 
+/* linear_attention(q, k, v [, options]) */
+static int linear_attention(lua_State *L)
+{
+  rpl_check_count(L, "linear_attention", 4);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
+  const RpAttentionOptions options = read_linear_options(L, "linear_attention", 4, q, k);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_op_attention(q, k, v, &options);
+  return rpl_return_tensor(L, slot);
+}
+
+/* oracle_linear_attention(q, k, v [, options]) -> output, weights; float64 */
+static int oracle_linear_attention(lua_State *L)
+{
+  rpl_check_count(L, "oracle.linear_attention", 4);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
+  const RpAttentionOptions options = read_linear_options(L, "oracle.linear_attention", 4, q, k);
+  RpTensor **slot = rpl_new_tensor(L), **weights = rpl_new_tensor(L);
+  *slot = rp_oracle_attention(q, k, v, &options, weights);
+  return *slot != NULL ? 2 : rpl_raise(L);
+}
+
 void rpl_open_attention(lua_State *L)
 {
   static const luaL_Reg functions[] = {{"attention", attention},
                                        {"attention_weights", attention_weights},
                                        {"oracle_attention", oracle_attention},
+                                       {"linear_attention", linear_attention},
+                                       {"oracle_linear_attention", oracle_linear_attention},
                                        {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

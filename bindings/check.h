@@ -93,6 +93,7 @@ int rpl_option_push(const RplOptions *options, const char *name);
 void rpl_open_tensor(lua_State *L);
 void rpl_open_create(lua_State *L);
 void rpl_open_operations(lua_State *L);
+void rpl_open_precision(lua_State *L);
 void rpl_open_attention(lua_State *L);
 void rpl_open_graph(lua_State *L);
 void rpl_open_position(lua_State *L);

@@ -10,6 +10,7 @@ int luaopen_roper_native(lua_State *L)
   rpl_open_tensor(L);
   rpl_open_create(L);
   rpl_open_operations(L);
+  rpl_open_precision(L);
   rpl_open_random(L);
   rpl_open_graph(L);
   rpl_open_position(L);

@@ -1,4 +1,4 @@
--- Does an implementation of attention agree with the definition?
+-- Does an implementation of attention, or of linear attention, agree with the definition?
 
 local assert = require("luassert")
 
@@ -32,8 +32,9 @@ end
 ---@param inputs userdata[] q, k and v in float64
 ---@param options table of roper.attention
 ---@param implementation (fun(q, k, v, options): userdata)? roper.attention where absent
-function M.check(inputs, options, implementation)
-  local expected = roper.oracle.attention(inputs[1], inputs[2], inputs[3], options)
+---@param oracle (fun(q, k, v, options): userdata)? roper.oracle.attention where absent
+function M.check(inputs, options, implementation, oracle)
+  local expected = (oracle or roper.oracle.attention)(inputs[1], inputs[2], inputs[3], options)
   for dtype, tolerance in pairs({ float64 = 1e-12, float32 = 2e-5 }) do
     local difference = distance(implementation or roper.attention, dtype, expected, inputs, options)
     if difference ~= difference or difference > tolerance then
@@ -41,6 +42,15 @@ function M.check(inputs, options, implementation)
         tostring(options.position), difference), 2)
     end
   end
+end
+
+--- The same for linear attention.
+---@param inputs userdata[] q, k and v in float64
+---@param options table of roper.linear_attention
+---@param implementation (fun(q, k, v, options): userdata)? roper.linear_attention where absent
+function M.check_linear(inputs, options, implementation)
+  M.check(inputs, options, implementation or roper.linear_attention,
+    roper.oracle.linear_attention)
 end
 
 --- Every subset of the letters of "qkvo", from none to all.

@@ -57,6 +57,7 @@
 #include "core/kernels/body/elementwise.h"
 #include "core/kernels/body/gemm.h"
 #include "core/kernels/body/linear.h"
+#include "core/kernels/body/linear_attention.h"
 #include "core/kernels/body/norm.h"
 #include "core/kernels/body/optimize.h"
 #include "core/kernels/body/random.h"
@@ -92,6 +93,8 @@ const RpKernels RP_TABLE = {
     .attention = attention,
     .attention_weights = attention_weights,
     .attention_gradient = attention_gradient,
+    .linear_attention = linear_attention,
+    .linear_attention_gradient = linear_attention_gradient,
     .adam = adam,
     .sgd = sgd,
     .sum_of_squares = sum_of_squares,

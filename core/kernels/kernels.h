@@ -33,7 +33,9 @@ typedef enum RpUnary {
   RP_TANH,
   RP_SIGMOID,
   RP_RELU,
-  RP_GELU
+  RP_GELU,
+  RP_ROUND_FLOAT16, /* to the nearest that the format has, ties to even; slope 1 */
+  RP_ROUND_BFLOAT16
 } RpUnary;
 
 typedef enum RpBinary {
@@ -82,6 +84,7 @@ typedef struct RpAttention {
   int64_t mask_strides[4];
   double dropout; /* probability that a weight becomes 0 */
   uint64_t seed;  /* of the dropout */
+  double epsilon; /* added to the denominators of linear attention */
 } RpAttention;
 
 /* What a step of Adam needs; `decay` is decoupled (AdamW), `l2` is added to the gradient. */
@@ -184,6 +187,18 @@ typedef struct RpKernels {
                                  const RpHeads *v, const RpHeads *o, const RpHeads *output_gradient,
                                  const void *lse, const RpHeads *dq, const RpHeads *dk,
                                  const RpHeads *dv);
+
+  /*
+  ** The same with weights (A_i phi(q_i)) . (B_j phi(k_j)) / n_i, phi = elu + 1; no
+  ** mask, no dropout, no scale. n: [batch, heads, queries], the sums of
+  ** phi(q_i) . phi(k_j), and epsilon.
+  */
+  RpStatus (*linear_attention)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
+                               const RpHeads *v, const RpHeads *o, void *n);
+  RpStatus (*linear_attention_gradient)(const RpAttention *attention, const RpHeads *q,
+                                        const RpHeads *k, const RpHeads *v, const RpHeads *o,
+                                        const RpHeads *output_gradient, const void *n,
+                                        const RpHeads *dq, const RpHeads *dk, const RpHeads *dv);
 
   RpStatus (*adam)(const RpAdam *adam, int64_t n, void *w, const void *gradient, void *mean,
                    void *variance);

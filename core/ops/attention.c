@@ -32,48 +32,49 @@ static bool mask_fits(const RpTensor *mask, const int64_t *scores)
 RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor *v,
                             const RpAttentionOptions *options)
 {
+  const char *name = options->linear ? "linear_attention" : "attention";
   bool fits = q->rank == 4 && k->rank == 4 && v->rank == 4;
   for (int i = 0; fits && i < 2; i++)
     fits = q->shape[i] == k->shape[i] && k->shape[i] == v->shape[i];
   if (!fits || q->shape[3] != k->shape[3] || k->shape[2] != v->shape[2] || q->shape[3] < 1 ||
       v->shape[3] < 1)
     return rp_fail(RP_BAD_ARGUMENT,
-                   "attention: expected q [B, H, Tq, d], k [B, H, Tk, d], v [B, H, Tk, dv], got "
+                   "%s: expected q [B, H, Tq, d], k [B, H, Tk, d], v [B, H, Tk, dv], got "
                    "%s, %s, %s",
-                   rp_tensor_shape_text(q), rp_tensor_shape_text(k), rp_tensor_shape_text(v));
+                   name, rp_tensor_shape_text(q), rp_tensor_shape_text(k), rp_tensor_shape_text(v));
   if (!rp_dtype_is_float(q->dtype) || k->dtype != q->dtype || v->dtype != q->dtype)
-    return rp_fail(RP_BAD_ARGUMENT, "attention: expected floats of one dtype, got %s, %s, %s",
+    return rp_fail(RP_BAD_ARGUMENT, "%s: expected floats of one dtype, got %s, %s, %s", name,
                    rp_dtype_name(q->dtype), rp_dtype_name(k->dtype), rp_dtype_name(v->dtype));
   if (k->shape[2] < 1 || k->shape[2] > INT_MAX / 2)
-    return rp_fail(RP_BAD_ARGUMENT, "attention: expected 1 to %d keys, got %lld", INT_MAX / 2,
+    return rp_fail(RP_BAD_ARGUMENT, "%s: expected 1 to %d keys, got %lld", name, INT_MAX / 2,
                    (long long)k->shape[2]);
   if (options->causal && q->shape[2] > k->shape[2])
     return rp_fail(RP_BAD_ARGUMENT,
-                   "attention: causal: expected at least as many keys as queries, got %lld keys "
+                   "%s: causal: expected at least as many keys as queries, got %lld keys "
                    "for %lld queries",
-                   (long long)k->shape[2], (long long)q->shape[2]);
+                   name, (long long)k->shape[2], (long long)q->shape[2]);
   if (!(options->dropout >= 0 && options->dropout < 1))
-    return rp_fail(RP_BAD_ARGUMENT, "attention: dropout: expected 0 <= p < 1, got %g",
+    return rp_fail(RP_BAD_ARGUMENT, "%s: dropout: expected 0 <= p < 1, got %g", name,
                    options->dropout);
   if (!isfinite(options->scale))
-    return rp_fail(RP_BAD_ARGUMENT, "attention: scale: expected a finite number, got %g",
+    return rp_fail(RP_BAD_ARGUMENT, "%s: scale: expected a finite number, got %g", name,
                    options->scale);
+  if (!(options->epsilon >= 0 && isfinite(options->epsilon)))
+    return rp_fail(RP_BAD_ARGUMENT, "%s: epsilon: expected a finite number from 0 on, got %g", name,
+                   options->epsilon);
   const RpRotary *rotary = options->rotary;
   if (rotary != NULL && (rotary->parts & (RP_ROTATE_QUERY | RP_ROTATE_KEY)) != 0 &&
       q->shape[3] != rotary->dim)
-    return rp_fail(RP_BAD_ARGUMENT,
-                   "attention: the position scheme is for %lld features, got queries %s",
-                   (long long)rotary->dim, rp_tensor_shape_text(q));
+    return rp_fail(RP_BAD_ARGUMENT, "%s: the position scheme is for %lld features, got queries %s",
+                   name, (long long)rotary->dim, rp_tensor_shape_text(q));
   if (rotary != NULL && (rotary->parts & (RP_ROTATE_VALUE | RP_ROTATE_OUTPUT)) != 0 &&
       v->shape[3] != rotary->dim)
-    return rp_fail(RP_BAD_ARGUMENT,
-                   "attention: the position scheme is for %lld features, got values %s",
-                   (long long)rotary->dim, rp_tensor_shape_text(v));
+    return rp_fail(RP_BAD_ARGUMENT, "%s: the position scheme is for %lld features, got values %s",
+                   name, (long long)rotary->dim, rp_tensor_shape_text(v));
   const int64_t scores[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
   if (options->mask != NULL && !mask_fits(options->mask, scores))
-    return rp_fail(RP_BAD_ARGUMENT,
-                   "attention: mask: expected int32 that broadcasts to %s, got %s %s",
-                   rp_shape_text(4, scores), rp_dtype_name(options->mask->dtype),
+    return rp_fail(RP_BAD_ARGUMENT, "%s: mask: expected int32 that broadcasts to %s, got %s %s",
+                   name, rp_shape_text(4, scores), rp_dtype_name(options->mask->dtype),
                    rp_tensor_shape_text(options->mask));
   RpStatus status = rp_positions_check(&options->queries, q->shape[0], q->shape[2]);
   return status == RP_OK ? rp_positions_check(&options->keys, k->shape[0], k->shape[2]) : status;
@@ -113,7 +114,8 @@ static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor
                                   .value_features = v->shape[3],
                                   .causal = options->causal,
                                   .dropout = options->dropout,
-                                  .seed = options->seed}};
+                                  .seed = options->seed,
+                                  .epsilon = options->epsilon}};
   kernel->scale = options->scale != 0 ? options->scale : 1 / sqrt((double)q->shape[3]);
   for (int i = 0; i < 4; i++) {
     const bool of_keys = i == 1 || i == 2;
@@ -169,12 +171,17 @@ static RpTensor *new_time_major(RpDtype dtype, const int64_t *shape)
   return view;
 }
 
-/* saved: q, k, v, o, log-sum-exp, mask */
+static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients);
+static const RpNodeType type = {"attention", backward, release_context};
+static const RpNodeType linear_type = {"linear_attention", backward, release_context};
+
+/* saved: q, k, v, o, log-sum-exp (of linear attention: denominators), mask */
 static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   Context *context = node->context;
   RpTensor *q = node->saved[0], *k = node->saved[1], *v = node->saved[2], *o = node->saved[3];
   RpTensor *output_gradient = with_adjacent_features(dy);
+  const RpKernels *kernels = rp_kernels(q->dtype);
   gradients[0] = new_time_major(q->dtype, q->shape);
   gradients[1] = new_time_major(k->dtype, k->shape);
   gradients[2] = new_time_major(v->dtype, v->shape);
@@ -184,7 +191,8 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
     const RpHeads in[] = {heads_of(q), heads_of(k), heads_of(v), heads_of(o),
                           heads_of(output_gradient)};
     const RpHeads out[] = {heads_of(gradients[0]), heads_of(gradients[1]), heads_of(gradients[2])};
-    status = rp_kernels(q->dtype)->attention_gradient(
+    status = (node->type == &linear_type ? kernels->linear_attention_gradient
+                                         : kernels->attention_gradient)(
         &context->kernel, &in[0], &in[1], &in[2], &in[3], &in[4], rp_tensor_data(node->saved[4]),
         &out[0], &out[1], &out[2]);
   }
@@ -193,13 +201,12 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 }
 
 /* Attach the node of y and hand the context over to it; NULL when out of memory. */
-static RpTensor *record(RpTensor *y, RpTensor *const *inputs, RpTensor *const *saved,
+static RpTensor *record(bool linear, RpTensor *y, RpTensor *const *inputs, RpTensor *const *saved,
                         const Context *context)
 {
-  static const RpNodeType type = {"attention", backward, release_context};
   Context *kept = rp_alloc(sizeof *kept);
   if (kept != NULL)
-    y = rp_graph_record(&type, y, 3, inputs, 6, saved);
+    y = rp_graph_record(linear ? &linear_type : &type, y, 3, inputs, 6, saved);
   if (kept == NULL || y == NULL) {
     if (kept == NULL)
       rp_tensor_release(y);
@@ -229,14 +236,15 @@ RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttenti
   }
   if (in[0] != NULL && in[1] != NULL && in[2] != NULL && y != NULL && in[4] != NULL) {
     const RpHeads heads[] = {heads_of(in[0]), heads_of(in[1]), heads_of(in[2]), heads_of(y)};
-    status = rp_kernels(q->dtype)->attention(&context.kernel, &heads[0], &heads[1], &heads[2],
-                                             &heads[3], rp_tensor_data(in[4]));
+    const RpKernels *kernels = rp_kernels(q->dtype);
+    status = (options->linear ? kernels->linear_attention : kernels->attention)(
+        &context.kernel, &heads[0], &heads[1], &heads[2], &heads[3], rp_tensor_data(in[4]));
     y = rp_tensor_unless_failed(status, y);
   } else {
     y = rp_tensor_unless_failed(RP_OUT_OF_MEMORY, y);
   }
   if (y != NULL && rp_graph_records(3, inputs))
-    y = record(y, inputs, in, &context);
+    y = record(options->linear, y, inputs, in, &context);
   if (y == NULL || y->node == NULL)
     release_context(&context);
   rp_tensor_release(in[0]);

@@ -1,4 +1,4 @@
-/* Rotation and attention with any subset of query, key, value and output rotated. */
+/* Rotation, and attention with any subset of query, key, value and output rotated. */
 #ifndef RP_OP_ATTENTION_H
 #define RP_OP_ATTENTION_H
 
@@ -21,6 +21,8 @@ typedef struct RpAttentionOptions {
   double scale;              /* 0 stands for 1 / sqrt(features) */
   double dropout;            /* of the weights, 0 <= p < 1 */
   uint64_t seed;             /* of the dropout */
+  bool linear;               /* linear attention, without mask, scale and dropout */
+  double epsilon;            /* for it: added to the denominators, >= 0 */
 } RpAttentionOptions;
 
 /*
@@ -32,6 +34,15 @@ typedef struct RpAttentionOptions {
 ** and keys, each the identity unless its letter is in `rotate`. "qk" is RoPE
 ** (RoFormer eq. 16); "qkvo" is RoPER: o_i = sum_j a_ij R_{j-i} v_j. A query that
 ** sees no key gives 0. The result lies in memory as [B, Tq, H, dv].
+**
+** Where `linear`, the weights are those of linear attention, with phi = elu + 1
+** (Katharopoulos et al. 2020), rotated after phi in the numerator alone
+** (RoFormer, section 3.3), so that they may be negative and need not sum to 1:
+**
+**   a_ij = (A_i phi(q_i)) . (B_j phi(k_j)) / (sum_j phi(q_i) . phi(k_j) + epsilon)
+**
+** It then takes time in proportion to Tq + Tk, forward and backward, and memory
+** for inputs and outputs alone: sums over keys run along with the queries.
 */
 RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttentionOptions *options);
 
@@ -41,8 +52,8 @@ RpTensor *rp_attention_weights(RpTensor *q, RpTensor *k, const RpAttentionOption
 /*
 ** The same as rp_op_attention from its definition: float64 throughout, a sum
 ** over explicit R_{j-i} wherever both sides of a pair are rotated, no tables,
-** no tiles, no BLAS, and no graph. Slow; no dropout. *weights, if not NULL,
-** receives a new [B, H, Tq, Tk].
+** no tiles, no running sums, no BLAS, and no graph. Slow; no dropout. *weights,
+** if not NULL, receives a new [B, H, Tq, Tk].
 */
 RpTensor *rp_oracle_attention(RpTensor *q, RpTensor *k, RpTensor *v,
                               const RpAttentionOptions *options, RpTensor **weights);

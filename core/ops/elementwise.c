@@ -34,6 +34,8 @@ RpTensor *rp_op_unary(RpUnary op, RpTensor *x)
       [RP_SIGMOID] = {"sigmoid", unary_backward, NULL},
       [RP_RELU] = {"relu", unary_backward, NULL},
       [RP_GELU] = {"gelu", unary_backward, NULL},
+      [RP_ROUND_FLOAT16] = {"round_to", unary_backward, NULL},
+      [RP_ROUND_BFLOAT16] = {"round_to", unary_backward, NULL},
   };
   RpTensor *y = rp_tensor_unary(op, x);
   y = rp_graph_record(&types[op], y, 1, (RpTensor *[]){x}, 2, (RpTensor *[]){x, y});

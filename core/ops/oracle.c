@@ -62,23 +62,34 @@ static bool sees(const Oracle *oracle, int64_t unit, int64_t i, int64_t j)
   return oracle->mask == NULL || rp_tensor_get(oracle->mask, index) != 0;
 }
 
-/* One query: its weights, then its output. */
-static void attend(const Oracle *oracle, int64_t unit, int64_t i)
+static double dot(int64_t n, const double *a, const double *b)
+{
+  double sum = 0;
+  for (int64_t f = 0; f < n; f++)
+    sum += a[f] * b[f];
+  return sum;
+}
+
+/* a = q_i^T R_{j-i} k_j, with the R that `rotary` asks for. */
+static void score(const Oracle *oracle, const RpRotary *rotary, int64_t unit, int64_t i, double *a)
 {
   const RpAttentionOptions *options = oracle->options;
-  const RpRotary none = {0}, *rotary = options->rotary != NULL ? options->rotary : &none;
-  const int64_t batch = unit / oracle->q->shape[1], keys = oracle->k->shape[2];
-  const int64_t d = oracle->q->shape[3], dv = oracle->v->shape[3];
-  const double *q = vector(oracle->q, unit, i), here = position_at(&options->queries, batch, i);
-  double *a = vector(oracle->weights, unit, i), *o = vector(oracle->o, unit, i);
-  double *turned = oracle->turned, maximum = -INFINITY, sum = 0;
-  for (int64_t j = 0; j < keys; j++) {
+  const int64_t batch = unit / oracle->q->shape[1], d = oracle->q->shape[3];
+  const double here = position_at(&options->queries, batch, i);
+  for (int64_t j = 0; j < oracle->k->shape[2]; j++) {
     const double there = position_at(&options->keys, batch, j);
     const double p = relative(rotary->parts, RP_ROTATE_QUERY, RP_ROTATE_KEY, here, there);
-    rotate(rotary, rotary->pairs, p, d, vector(oracle->k, unit, j), turned);
-    a[j] = 0;
-    for (int64_t f = 0; f < d; f++)
-      a[j] += q[f] * turned[f];
+    rotate(rotary, rotary->pairs, p, d, vector(oracle->k, unit, j), oracle->turned);
+    a[j] = dot(d, vector(oracle->q, unit, i), oracle->turned);
+  }
+}
+
+/* Scores a become weights: softmax(scale a) over the keys that query i sees. */
+static void soften(const Oracle *oracle, int64_t unit, int64_t i, double *a)
+{
+  const int64_t keys = oracle->k->shape[2];
+  double maximum = -INFINITY, sum = 0;
+  for (int64_t j = 0; j < keys; j++) {
     a[j] = sees(oracle, unit, i, j) ? a[j] * oracle->scale : -INFINITY;
     maximum = a[j] > maximum ? a[j] : maximum;
   }
@@ -86,18 +97,53 @@ static void attend(const Oracle *oracle, int64_t unit, int64_t i)
     a[j] = maximum > -INFINITY ? exp(a[j] - maximum) : 0;
     sum += a[j];
   }
+  for (int64_t j = 0; j < keys; j++)
+    a[j] = sum > 0 ? a[j] / sum : 0;
+}
+
+/* Scores a of features become weights: over the sum of the scores that nothing rotates. */
+static void divide(const Oracle *oracle, int64_t unit, int64_t i, double *a)
+{
+  double sum = oracle->options->epsilon;
+  for (int64_t j = 0; j < oracle->k->shape[2]; j++)
+    if (sees(oracle, unit, i, j))
+      sum += dot(oracle->q->shape[3], vector(oracle->q, unit, i), vector(oracle->k, unit, j));
+  for (int64_t j = 0; j < oracle->k->shape[2]; j++)
+    a[j] = sees(oracle, unit, i, j) ? a[j] / sum : 0;
+}
+
+/* One query: its weights, then its output. */
+static void attend(const Oracle *oracle, int64_t unit, int64_t i)
+{
+  const RpAttentionOptions *options = oracle->options;
+  const RpRotary none = {0}, *rotary = options->rotary != NULL ? options->rotary : &none;
+  const int64_t batch = unit / oracle->q->shape[1], dv = oracle->v->shape[3];
+  const double here = position_at(&options->queries, batch, i);
+  double *a = vector(oracle->weights, unit, i), *o = vector(oracle->o, unit, i);
+  score(oracle, rotary, unit, i, a);
+  if (options->linear)
+    divide(oracle, unit, i, a);
+  else
+    soften(oracle, unit, i, a);
   for (int64_t f = 0; f < dv; f++)
     o[f] = 0;
-  for (int64_t j = 0; j < keys; j++) {
+  for (int64_t j = 0; j < oracle->k->shape[2]; j++) {
     const double there = position_at(&options->keys, batch, j);
     const double p = relative(rotary->parts, RP_ROTATE_OUTPUT, RP_ROTATE_VALUE, here, there);
-    a[j] = sum > 0 ? a[j] / sum : 0;
     if (a[j] == 0)
       continue;
-    rotate(rotary, rotary->value_pairs, p, dv, vector(oracle->v, unit, j), turned);
+    rotate(rotary, rotary->value_pairs, p, dv, vector(oracle->v, unit, j), oracle->turned);
     for (int64_t f = 0; f < dv; f++)
-      o[f] += a[j] * turned[f];
+      o[f] += a[j] * oracle->turned[f];
   }
+}
+
+/* x becomes elu(x) + 1. */
+static void map_features(RpTensor *x)
+{
+  double *value = rp_tensor_data(x);
+  for (int64_t i = 0; i < rp_tensor_count(x); i++)
+    value[i] = value[i] > 0 ? value[i] + 1 : exp(value[i]);
 }
 
 /* Everything the sums read and write; the caller releases what is there on failure too. */
@@ -119,6 +165,10 @@ static RpStatus prepare(Oracle *oracle, RpTensor *q, RpTensor *k, RpTensor *v)
   const bool ready = oracle->q != NULL && oracle->k != NULL && oracle->v != NULL &&
                      oracle->weights != NULL && oracle->o != NULL && oracle->turned != NULL &&
                      (options->mask == NULL || oracle->mask != NULL);
+  if (ready && options->linear) {
+    map_features(oracle->q);
+    map_features(oracle->k);
+  }
   return ready ? RP_OK : rp_last_status();
 }
 

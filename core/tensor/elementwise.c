@@ -1,10 +1,24 @@
 #include "core/tensor/elementwise.h"
 
 static const char *const unary_names[] = {
-    [RP_NEGATE] = "neg",  [RP_ABS] = "abs",         [RP_SIGN] = "sign",   [RP_SQUARE] = "square",
-    [RP_FLOOR] = "floor", [RP_CEIL] = "ceil",       [RP_ROUND] = "round", [RP_SQRT] = "sqrt",
-    [RP_EXP] = "exp",     [RP_LOG] = "log",         [RP_SIN] = "sin",     [RP_COS] = "cos",
-    [RP_TANH] = "tanh",   [RP_SIGMOID] = "sigmoid", [RP_RELU] = "relu",   [RP_GELU] = "gelu",
+    [RP_NEGATE] = "neg",
+    [RP_ABS] = "abs",
+    [RP_SIGN] = "sign",
+    [RP_SQUARE] = "square",
+    [RP_FLOOR] = "floor",
+    [RP_CEIL] = "ceil",
+    [RP_ROUND] = "round",
+    [RP_SQRT] = "sqrt",
+    [RP_EXP] = "exp",
+    [RP_LOG] = "log",
+    [RP_SIN] = "sin",
+    [RP_COS] = "cos",
+    [RP_TANH] = "tanh",
+    [RP_SIGMOID] = "sigmoid",
+    [RP_RELU] = "relu",
+    [RP_GELU] = "gelu",
+    [RP_ROUND_FLOAT16] = "round_to",
+    [RP_ROUND_BFLOAT16] = "round_to",
 };
 
 static const char *const binary_names[] = {

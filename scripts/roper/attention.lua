@@ -114,4 +114,68 @@ function M.oracle(q, k, v, options)
   return core.oracle_attention(q, k, v, resolve(options, q))
 end
 
+---@class LinearAttentionOptions
+---@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
+---@field epsilon? number = 1e-6; added to the denominators
+---@field offset? number = 0; of the first key, where no positions are given
+---@field positions? number|number[]|tensor of queries and keys alike: one, a list, or a tensor
+---   [time] or [batch, time]
+---@field query_positions? number|number[]|tensor by default 0, 1, ... from the offset; where
+---   causal, the last query stands at the last key
+---@field key_positions? number|number[]|tensor by default 0, 1, ... from the offset
+
+--- Attention without a softmax, in time that grows with the length alone (Katharopoulos et al.
+--- 2020), with any of query, key, value and output turned by their positions.
+---
+--- Rotation comes after the feature map φ and leaves the denominator alone (RoFormer, Su et al.
+--- 2021, section 3.3), so weights may be negative and need not sum to 1. Sums over keys run along
+--- with the queries: time grows with Tq + Tk, and memory holds inputs and outputs alone.
+---
+---     oᵢ = C_i⁻¹ (Σⱼ D_j vⱼ (B_j φ(kⱼ))ᵀ) A_i φ(qᵢ) / (φ(qᵢ) · Σⱼ φ(kⱼ) + ε)
+---     φ(x) = elu(x) + 1;   A, B, C, D = R where "q", "k", "o", "v" turn, else 1
+---
+--- Errors: shapes or dtypes that do not fit, a scheme for another number of features, both
+--- `positions` and the positions of queries or keys.
+---
+---     > roper.seed(1)
+---     > q = roper.randn{1, 1, 6, 4}
+---     > out = roper.linear_attention(q, q, q, {position = "rope", causal = true})
+---     > options = {position = "rope", causal = true, offset = 1000}
+---     > far = roper.linear_attention(q, q, q, options)
+---     > out:shape(), (out - far):abs():max():item() < 1e-3
+---     {1, 1, 6, 4}	true
+---@param q tensor [batch, heads, Tq, d], floats
+---@param k tensor [batch, heads, Tk, d]
+---@param v tensor [batch, heads, Tk, dv]
+---@param options? LinearAttentionOptions
+---@return tensor output [batch, heads, Tq, dv]
+function M.linear_attention(q, k, v, options)
+  return core.linear_attention(q, k, v, resolve(options, q))
+end
+
+--- Linear attention from its definition: float64, every weight made explicitly, no running sums.
+--- Slow, outside the graph; for tests and lessons.
+---
+---     aᵢⱼ = φ(qᵢ)ᵀ R_{j-i} φ(kⱼ) / (Σⱼ φ(qᵢ) · φ(kⱼ) + ε)
+---     oᵢ = Σⱼ aᵢⱼ vⱼ, or Σⱼ aᵢⱼ R_{j-i} vⱼ where values and output turn
+---
+--- Errors: as for `linear_attention`.
+---
+---     > roper.seed(1)
+---     > q = roper.randn{1, 1, 6, 4}
+---     > slow, weights = roper.oracle.linear_attention(q, q, q, {position = "rope"})
+---     > fast = roper.linear_attention(q, q, q, {position = "rope"})
+---     > (fast:to "float64" - slow):abs():max():item() < 1e-6
+---     true
+---@param q tensor [batch, heads, Tq, d], floats
+---@param k tensor [batch, heads, Tk, d]
+---@param v tensor [batch, heads, Tk, dv]
+---@param options? LinearAttentionOptions
+---@return tensor output [batch, heads, Tq, dv], float64
+---@return tensor weights [batch, heads, Tq, Tk], float64
+function M.linear_oracle(q, k, v, options)
+  return core.oracle_linear_attention(q, k, v, resolve(options, q))
+end
+
 return M

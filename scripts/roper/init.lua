@@ -11,7 +11,8 @@ local attention = require "roper.attention"
 M.position = require "roper.position"
 M.attention = attention.attention
 M.attention_weights = attention.weights
-M.oracle = { attention = attention.oracle }
+M.linear_attention = attention.linear_attention
+M.oracle = { attention = attention.oracle, linear_attention = attention.linear_oracle }
 
 -- Modules loaded on first use, so that a short script starts fast.
 local lazy = {

@@ -104,6 +104,11 @@ describe("bench", function()
       positive(results[name].rope_over_none)
       positive(results[name].roper_over_rope)
     end
+    assert.equal(2, #results.linear_attention.rows)
+    for _, row in ipairs(results.linear_attention.rows) do
+      positive(row.linear)
+      positive(row.softmax)
+    end
     positive(results.sampling.ratio)
     assert.equal(5, #results.scaling)
     for _, row in ipairs(results.scaling) do
@@ -114,10 +119,12 @@ describe("bench", function()
   end)
 
   it("tells in words what was asked for", function()
-    local output = bench("--one-thread", "--positions-small")
+    local output = bench("--one-thread", "--positions-small", "--linear-attention")
     assert.matches("\none_thread: 16 features", output, 1, true)
     assert.matches("\n  attention backward ", output, 1, true)
     assert.matches("\npositions_small: 16 features", output, 1, true)
+    assert.matches("\nlinear_attention: 2 heads of 8 features", output, 1, true)
+    assert.matches("\n| 64 |", output, 1, true)
     assert.is_nil(output:find("big", 1, true))
   end)
 

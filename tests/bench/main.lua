@@ -7,13 +7,13 @@ local shapes = require "tests.bench.shapes"
 
 -- How much is measured: rounds of steps, the size of the matrices that set the bound, problems and
 -- rounds of sampling, steps that must give the same bits twice; and for scaling the lengths, at so
--- many tokens a step, and the batches.
+-- many tokens a step, and the batches; the lengths that linear attention is measured at.
 local FULL <const> = { rounds = 10, size = 2048, problems = 128, sampling_rounds = 3, steps = 3,
   lengths = { 128, 256, 512, 1024, 2048, 4096, 8192 }, tokens = 8192,
-  batches = { 1, 2, 4, 8, 16, 32 } }
+  batches = { 1, 2, 4, 8, 16, 32 }, linear_lengths = { 512, 1024, 2048, 4096, 8192 } }
 -- One thread: waiting for another takes long where other programs run beside the tests.
 local TINY <const> = { threads = 1, rounds = 3, size = 512, problems = 2, sampling_rounds = 1,
-  steps = 3, lengths = { 16, 32 }, tokens = 64, batches = { 1, 2 } }
+  steps = 3, lengths = { 16, 32 }, tokens = 64, batches = { 1, 2 }, linear_lengths = { 32, 64 } }
 
 -- `shape`: its name and changes; `run` measures and `show` gives the text; `settings`: changes of
 -- those; what is `extra` is measured where asked for, and where everything is tiny.
@@ -32,6 +32,9 @@ local MEASUREMENTS <const> = {
     shape = { "small" }, run = measure.positions, show = report.positions },
   { name = "positions_big", summary = "what positions cost at the big shape, batch 8",
     shape = { "big", { batch = 8 } }, run = measure.positions, show = report.positions },
+  { name = "linear_attention", summary = "linear attention by length, beside attention",
+    shape = { "small", { batch = 2 } }, run = measure.linear_attention,
+    show = report.linear_attention },
   { name = "sampling", summary = "sampling with the big model", shape = { "big" },
     run = measure.sampling, show = report.sampling },
   { name = "scaling", summary = "cost per token by length, batch and threads",

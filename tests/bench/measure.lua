@@ -146,6 +146,30 @@ function M.positions(shape, settings)
     roper_over_rope = statistics.ratio(roper, rope) }
 end
 
+--- Linear attention alone, forward and backward, at many lengths, in turn with attention.
+---@param shape table
+---@param settings table threads, rounds, linear_lengths
+---@return table shape, rows: length, linear and softmax (seconds a token) each
+function M.linear_attention(shape, settings)
+  local lengths = settings.linear_lengths
+  local worker = child.worker("linear_attention", { shape = shape, threads = settings.threads,
+    lengths = lengths })
+  local calls = {}
+  for _, length in ipairs(lengths) do
+    calls[#calls + 1] = worker:bind("linear_attention " .. length)
+    calls[#calls + 1] = worker:bind("attention " .. length)
+  end
+  local samples = statistics.interleave(calls, settings.rounds)
+  worker:stop()
+  local rows = {}
+  for i, length in ipairs(lengths) do
+    local tokens = shape.batch * length
+    rows[i] = { length = length, linear = statistics.median(samples[2 * i - 1]) / tokens,
+      softmax = statistics.median(samples[2 * i]) / tokens }
+  end
+  return { shape = shape, rows = rows }
+end
+
 --- Answers to addition problems, with the cache of keys and values and without.
 ---@param shape table
 ---@param settings table threads, problems, sampling_rounds

@@ -88,6 +88,20 @@ function M.scaling(rows)
   return table.concat(lines, "\n")
 end
 
+--- Cost per token, relative to linear attention at the first length.
+---@param result table from `measure.linear_attention`
+function M.linear_attention(result)
+  local shape, rows = result.shape, result.rows
+  local lines = { ("%d heads of %d features, batch %d, %.2f us a token at %d tokens"):format(
+    shape.heads, shape.d_model // shape.heads, shape.batch, rows[1].linear * 1e6, rows[1].length),
+    "", "| length | linear attention | attention |", "| ---: | ---: | ---: |" }
+  for _, row in ipairs(rows) do
+    lines[#lines + 1] = ("| %d | %.2f | %.2f |"):format(row.length, row.linear / rows[1].linear,
+      row.softmax / rows[1].linear)
+  end
+  return table.concat(lines, "\n")
+end
+
 ---@param check table from `measure.check`
 function M.check(check)
   return ("%d steps on %d threads, twice: %d bytes of parameters %s"):format(check.steps,

@@ -10,23 +10,14 @@
 #define RP_BODY_ATTENTION_H
 
 #include "core/kernels/body/gemm.h"
-#include "core/kernels/body/micro.h"
+#include "core/kernels/body/heads.h"
 #include "core/kernels/body/random.h"
-#include "core/kernels/body/rotate.h"
 #include "core/kernels/body/rows.h"
-#include "core/kernels/body/transpose.h"
 
 enum {
   TILE = 48,
-  AHEAD = 24, /* rows from asking for one to reading it */
-  FEW = 8     /* queries, as in generation: keys and values are then read where they lie */
+  FEW = 8 /* queries, as in generation: keys and values are then read where they lie */
 };
-
-/* One unit's view of an operand: where row 0 is and how far apart rows are. */
-typedef struct Rows {
-  REAL *data;
-  int64_t stride;
-} Rows;
 
 /*
 ** What a thread works in. Rows are padded with zeros to whole vectors; keys and
@@ -42,22 +33,9 @@ typedef struct Scratch {
   REAL *g, *ds, *dk, *dv;              /* for the backward: a tile of gradients, sums */
 } Scratch;
 
-static int64_t round_up(int64_t n, int64_t step)
-{
-  return (n + step - 1) / step * step;
-}
-
 static bool has_few(const RpAttention *a)
 {
   return a->queries < FEW;
-}
-
-/* The next part of `memory`; with NULL only its size is counted. */
-static REAL *reserve(REAL *memory, int64_t *used, int64_t elements)
-{
-  REAL *start = memory != NULL ? memory + *used : NULL;
-  *used += round_up(elements, 64 / (int64_t)sizeof(REAL));
-  return start;
 }
 
 /* Lay the parts of the scratch out in `memory`, or NULL; returns how many elements they take. */
@@ -86,32 +64,6 @@ static int64_t lay_out(const RpAttention *a, bool backward, REAL *memory, Scratc
   return used;
 }
 
-static Rows unit_rows(const RpHeads *x, int64_t b, int64_t h)
-{
-  return (Rows){(REAL *)x->data + b * x->batch + h * x->head, x->time};
-}
-
-/* Rows of a head lie far apart, which the processor does not foresee: ask for one that is due. */
-static inline void prefetch_row(Rows x, int64_t i, int64_t features)
-{
-  for (int64_t f = 0; f < features; f += 64 / (int64_t)sizeof(REAL))
-    __builtin_prefetch(x.data + i * x.stride + f);
-}
-
-/* Rows first .. first + count - 1, rotated, at `packed`, padded with zeros to `width`. */
-static Rows pack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
-                      int64_t features, int64_t width, Rows x, REAL *packed)
-{
-  for (int64_t i = 0; i < count; i++) {
-    prefetch_row(x, first + i + AHEAD, features);
-    rotate_vector(table, false, batch, first + i, features, x.data + (first + i) * x.stride,
-                  packed + i * width);
-    for (int64_t f = features; f < width; f++)
-      packed[i * width + f] = 0;
-  }
-  return (Rows){packed, width};
-}
-
 /* Keys or values: packed, but read where they lie when few queries do and nothing turns. */
 static Rows pack_keys(const RpAttention *a, const RpTable *table, int64_t batch, int64_t features,
                       int64_t width, Rows x, REAL *packed)
@@ -119,23 +71,6 @@ static Rows pack_keys(const RpAttention *a, const RpTable *table, int64_t batch,
   const bool in_place = table->pairs == 0 && x.stride >= features && x.stride <= INT_MAX;
   return has_few(a) && in_place ? x
                                 : pack_rows(table, batch, 0, a->keys, features, width, x, packed);
-}
-
-/* columns[width, line] = the transpose of packed[count, width], zeros beyond the count. */
-static void transpose_keys(int64_t count, int64_t width, REAL *packed, int64_t line, REAL *columns)
-{
-  const int64_t whole = round_up(count, STEP);
-  memset(packed + count * width, 0, (size_t)((whole - count) * width) * sizeof(REAL));
-  transpose(whole, width, packed, width, columns, line);
-}
-
-/* The other way: packed rows, rotated back, to where they belong. */
-static void unpack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
-                        int64_t features, int64_t width, const REAL *packed, Rows y)
-{
-  for (int64_t i = 0; i < count; i++)
-    rotate_vector(table, true, batch, first + i, features, packed + i * width,
-                  y.data + (first + i) * y.stride);
 }
 
 /* How many keys query i sees under the causal rule alone. */
@@ -147,7 +82,7 @@ static inline int64_t visible(const RpAttention *a, int64_t i)
 /* The part of a product needed by the tile of queries from `first` on. */
 static Causal needed(const RpAttention *a, int64_t first, int part)
 {
-  return a->causal ? (Causal){part, visible(a, first)} : (Causal){ALL, 0};
+  return a->causal ? (Causal){part, visible(a, first)} : whole_product;
 }
 
 /*
@@ -213,7 +148,7 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *co
   const Rows v =
       pack_keys(a, &a->rotate_value, b, dv, w->value_width, unit_rows(heads[2], b, h), w->v);
   if (w->k_columns != NULL)
-    transpose_keys(a->keys, w->width, w->k, w->line, w->k_columns);
+    transpose_rows(a->keys, w->width, w->k, w->line, w->k_columns);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
     const Rows q =
@@ -249,7 +184,7 @@ static void weights_unit(const RpAttention *a, int64_t unit, const RpHeads *cons
   const int64_t b = unit / a->heads, h = unit % a->heads, d = a->features;
   const Rows k = pack_keys(a, &a->rotate_key, b, d, w->width, unit_rows(heads[1], b, h), w->k);
   if (w->k_columns != NULL)
-    transpose_keys(a->keys, w->width, w->k, w->line, w->k_columns);
+    transpose_rows(a->keys, w->width, w->k, w->line, w->k_columns);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
     const Rows q =
@@ -307,8 +242,8 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
   memset(w->dv, 0, (size_t)(keys * w->value_width) * sizeof(REAL));
   const Rows k = pack_rows(&a->rotate_key, b, 0, keys, d, w->width, in[1], w->k);
   pack_rows(&a->rotate_value, b, 0, keys, dv, w->value_width, in[2], w->v);
-  transpose_keys(keys, w->width, w->k, line, w->k_columns);
-  transpose_keys(keys, w->value_width, w->v, line, w->v_columns);
+  transpose_rows(keys, w->width, w->k, line, w->k_columns);
+  transpose_rows(keys, w->value_width, w->v, line, w->v_columns);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
     const Rows q = pack_rows(&a->rotate_query, b, first, count, d, w->width, in[0], w->q);

@@ -13,6 +13,35 @@ static inline REAL gelu_slope(REAL x)
   return REAL_C(0.5) * (1 + REAL_ERF(x * REAL_C(0.70710678118654752440))) + x * density;
 }
 
+/*
+** x as the nearest float of `digits` significant bits, ties to even, with normal
+** powers of two from `low` to `high`: subnormal below, infinite above. Adding a
+** number whose last bit is worth the last digit kept makes the sum round there.
+*/
+static inline double round_to_format(double x, int digits, double low, double high)
+{
+  const uint64_t exponent = 0x7FF0000000000000;
+  uint64_t bits;
+  double power; /* of two, at most |x| */
+  memcpy(&bits, &x, sizeof bits);
+  bits &= exponent;
+  memcpy(&power, &bits, sizeof power);
+  power = power < low ? low : power > high ? high : power;
+  const double shift = power * (1.5 * (double)(1ULL << (53 - digits)));
+  const double rounded = (fabs(x) + shift) - shift;
+  return copysign(rounded >= 2 * high ? (double)INFINITY : rounded, x);
+}
+
+static inline REAL round_to_float16(REAL x)
+{
+  return (REAL)round_to_format((double)x, 11, 0x1p-14, 0x1p15);
+}
+
+static inline REAL round_to_bfloat16(REAL x)
+{
+  return (REAL)round_to_format((double)x, 8, 0x1p-126, 0x1p127);
+}
+
 /* One line an operation; the switch stands outside the loop so that the compiler sees each alone.
  */
 #define EACH(value)                                                                                \
@@ -60,6 +89,10 @@ static void unary_row(const void *context, int64_t n, void *const *data, const i
     EACH(x < 0 ? 0 : x);
   case RP_GELU:
     EACH(gelu(x));
+  case RP_ROUND_FLOAT16:
+    EACH(round_to_float16(x));
+  case RP_ROUND_BFLOAT16:
+    EACH(round_to_bfloat16(x));
   }
 }
 #undef EACH
@@ -109,6 +142,9 @@ static void unary_gradient_row(const void *context, int64_t n, void *const *data
     EACH(y > 0 ? 1 : 0);
   case RP_GELU:
     EACH(gelu_slope(x));
+  case RP_ROUND_FLOAT16:
+  case RP_ROUND_BFLOAT16:
+    EACH(1);
   }
 }
 #undef EACH

@@ -31,11 +31,11 @@ static bool tiled_product(const RpGemm *g, const REAL *a, const REAL *b, REAL *c
   for (int64_t i = 0; !g->transpose_a && i < g->m; i += ROWS)
     multiply(g->m - i < ROWS ? g->m - i : ROWS, g->n, g->k, (REAL)g->alpha,
              (Strided){a + i * g->lda, g->lda, 1}, b, g->ldb, false, c + i * g->ldc, g->ldc,
-             (Causal){ALL, 0});
+             whole_product);
   for (int64_t p = 0; g->transpose_a && p < g->k; p += ROWS)
     multiply(g->m, g->n, g->k - p < ROWS ? g->k - p : ROWS, (REAL)g->alpha,
              (Strided){a + p * g->lda, 1, g->lda}, b + p * g->ldb, g->ldb, p > 0, c, g->ldc,
-             (Causal){ALL, 0});
+             whole_product);
   return true;
 }
 

@@ -39,7 +39,7 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
     if (rp_interrupted())
       continue;
     multiply(count, out, in, 1, (Strided){x + first * in, in, 1}, columns, line, false,
-             y + first * out, out, (Causal){ALL, 0});
+             y + first * out, out, whole_product);
     add_bias(count, out, out, bias, relu, y + first * out);
   }
   rp_free(columns);
@@ -142,10 +142,10 @@ static RpStatus tiled_linear_gradient(const LinearGradient *g)
       add_rows(count, out, line, dz, dbias);
       if (g->dx != NULL)
         multiply(count, in, out, 1, (Strided){dz, line, 1}, g->w, in, false, g->dx + first * in, in,
-                 (Causal){ALL, 0});
+                 whole_product);
       if (g->dw != NULL)
         multiply(out, in, count, 1, (Strided){dz, 1, line}, g->x + first * in, in, true, dw, in,
-                 (Causal){ALL, 0});
+                 whole_product);
     }
   }
   if (g->dw != NULL)

@@ -82,6 +82,8 @@ typedef struct Causal {
   int64_t seen;
 } Causal;
 
+static const Causal whole_product = {ALL, 0};
+
 /* Columns left .. left + vectors * LANES - 1 of the product. */
 static inline __attribute__((always_inline)) void
 multiply_strip(const int vectors, int64_t m, int64_t left, int64_t inner, REAL alpha, Strided a,

@@ -69,6 +69,8 @@ describe("an interrupt", function()
       function() return (roper.attention(q, q, q, { position = "roper" })) end,
       function() return roper.attention_weights(q, q) end,
       function() return roper.oracle.attention(q, q, q) end,
+      function() return roper.linear_attention(q, q, q, { position = "roper", causal = true }) end,
+      function() return roper.oracle.linear_attention(q, q, q) end,
       function() return roper.position.rope({ dim = 8 }):rotate(q) end,
     }) do
       local expected = f()

@@ -158,6 +158,23 @@ describe("out of memory", function()
     check_every_allocation(function() return #select(2, roper.attention(q, q, q)) end, none)
   end)
 
+  it("inside linear attention, forward and backward", function()
+    local options = {
+      position = roper.position.roper({ dim = 4 }),
+      causal = true,
+      positions = { { 1, 2, 3 }, { 4, 5, 6 } },
+    }
+    local function attend(q, k, v)
+      return roper.linear_attention(q, k, v, options)
+    end
+    check_gradient(attend, randn(2, 2, 3, 4), randn(2, 2, 3, 4), randn(2, 2, 3, 4))
+    check_gradient(function(q, k, v)
+      return attend(q:transpose(3, 4), k:transpose(3, 4), v:transpose(3, 4))
+    end, randn(2, 2, 4, 3), randn(2, 2, 4, 3), randn(2, 2, 4, 3))
+    local q = randn(1, 1, 3, 4)
+    check_every_allocation(function() roper.oracle.linear_attention(q, q, q) end, none)
+  end)
+
   it("inside cross_entropy, forward and backward", function()
     local targets = roper.tensor({ { 1, 0, 2 }, { 2, 2, -1 } }, "int32")
     for _, each in ipairs({ false, true }) do

@@ -1,0 +1,76 @@
+/* Rows of one (batch, head) unit, packed for products of matrices and rotated on the way. */
+#ifndef RP_BODY_HEADS_H
+#define RP_BODY_HEADS_H
+
+#include "core/kernels/body/micro.h"
+#include "core/kernels/body/rotate.h"
+#include "core/kernels/body/transpose.h"
+
+enum { AHEAD = 24 }; /* rows from asking for one to reading it */
+
+/* One unit's view of an operand: where row 0 is and how far apart rows are. */
+typedef struct Rows {
+  REAL *data;
+  int64_t stride;
+} Rows;
+
+static int64_t round_up(int64_t n, int64_t step)
+{
+  return (n + step - 1) / step * step;
+}
+
+/* The next part of `memory`; with NULL only its size is counted. */
+static REAL *reserve(REAL *memory, int64_t *used, int64_t elements)
+{
+  REAL *start = memory != NULL ? memory + *used : NULL;
+  *used += round_up(elements, 64 / (int64_t)sizeof(REAL));
+  return start;
+}
+
+static Rows unit_rows(const RpHeads *x, int64_t b, int64_t h)
+{
+  return (Rows){(REAL *)x->data + b * x->batch + h * x->head, x->time};
+}
+
+/* Rows of a head lie far apart, which the processor does not foresee: ask for one that is due. */
+static inline void prefetch_row(Rows x, int64_t i, int64_t features)
+{
+  for (int64_t f = 0; f < features; f += 64 / (int64_t)sizeof(REAL))
+    __builtin_prefetch(x.data + i * x.stride + f);
+}
+
+/* Rows first .. first + count - 1, rotated, at `packed`, padded with zeros to `width`. */
+static Rows pack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
+                      int64_t features, int64_t width, Rows x, REAL *packed)
+{
+  for (int64_t i = 0; i < count; i++) {
+    prefetch_row(x, first + i + AHEAD, features);
+    rotate_vector(table, false, batch, first + i, features, x.data + (first + i) * x.stride,
+                  packed + i * width);
+    for (int64_t f = features; f < width; f++)
+      packed[i * width + f] = 0;
+  }
+  return (Rows){packed, width};
+}
+
+/* The other way: packed rows, rotated back, to where they belong. */
+static void unpack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
+                        int64_t features, int64_t width, const REAL *packed, Rows y)
+{
+  for (int64_t i = 0; i < count; i++)
+    rotate_vector(table, true, batch, first + i, features, packed + i * width,
+                  y.data + (first + i) * y.stride);
+}
+
+/*
+** columns[width, line] = the transpose of packed[count, width], zeros beyond the
+** count to the next multiple of STEP: `packed` has room for that many rows.
+*/
+static void transpose_rows(int64_t count, int64_t width, REAL *packed, int64_t line, REAL *columns)
+{
+  const int64_t whole = round_up(count, STEP);
+  memset(packed + count * width, 0, (size_t)((whole - count) * width) * sizeof(REAL));
+  transpose(whole, width, packed, width, columns, line);
+}
+
+#endif

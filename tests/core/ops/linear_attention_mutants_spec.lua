@@ -1,0 +1,93 @@
+-- Do the tests of linear attention catch the mistakes that others made? Each is made here on
+-- purpose in linear attention written out, which without it passes.
+
+local agreement = require("tests.agreement")
+local roper = require("roper")
+
+local scheme = roper.position.roper({ dim = 8 })
+
+local function elu_plus_1(x)
+  return roper.where(x:gt(0), x + 1, roper.minimum(x, 0):exp())
+end
+
+--- Linear attention from explicit weights, with one step or another done differently.
+---@param mutant table feature, before, denominator, ahead, scheme, twice
+local function written_out(mutant)
+  return function(q, k, v, options)
+    local time = q:size(3)
+    local places = roper.arange(0, time, 1, "float64")
+    local feature, position = mutant.feature or elu_plus_1, mutant.scheme or options.position
+    local function turned(x, part)
+      return position:rotate(x, places, part)
+    end
+    local query, key = feature(q), feature(k)
+    local a, b = turned(query, "q"), turned(key, "k")
+    if mutant.before then
+      a, b = feature(turned(q, "q")), feature(turned(k, "k"))
+    end
+    local seen = places:view({ 1, time }):le(places:view({ time, 1 }) + (mutant.ahead or 0))
+      :to(q:dtype())
+    local weights = a:matmul(b:transpose(3, 4)) * seen
+    local sums = query:matmul(key:transpose(3, 4)) * seen
+    if mutant.denominator then
+      sums = mutant.denominator(sums, weights)
+    end
+    local value = turned(v, "v")
+    if mutant.twice then
+      value = turned(value, "v")
+    end
+    return position:unrotate((weights / (sums:sum(4, true) + 1e-6)):matmul(value), places, "o")
+  end
+end
+
+local mutants = {
+  ["rotation before the feature map"] = { before = true },
+  ["no denominator"] = { denominator = function(sums) return sums * 0 + 1 / sums:size(4) end },
+  ["a rotated denominator"] = { denominator = function(_, weights) return weights end },
+  ["elu without 1"] = { feature = function(x) return elu_plus_1(x) - 1 end },
+  ["exp for a feature map"] = { feature = function(x) return x:exp() end },
+  ["ReLU for a feature map"] = { feature = function(x) return x:relu() end },
+  ["values rotated twice"] = { twice = true },
+  ["values not rotated"] = { scheme = scheme:only("qko") },
+  ["output not rotated back"] = { scheme = scheme:only("qkv") },
+  ["keys not rotated"] = { scheme = scheme:only("qvo") },
+  ["the causal rule one key too wide"] = { ahead = 1 },
+  ["the causal rule one key too narrow"] = { ahead = -1 },
+  ["no causal rule"] = { ahead = 1000 },
+  ["swapped pairing"] = {
+    scheme = roper.position.roper({ dim = 8, pairing = "interleaved" }),
+  },
+  ["another base"] = { scheme = roper.position.roper({ dim = 8, base = 10001 }) },
+}
+
+describe("the check of linear attention", function()
+  local inputs
+  local options = { position = scheme, causal = true }
+
+  before_each(function()
+    roper.seed(1)
+    inputs = { agreement.inputs({ keys = 100 }) }
+  end)
+
+  it("passes linear attention, and the same written out", function()
+    agreement.check_linear(inputs, options)
+    agreement.check_linear(inputs, options, written_out({}))
+  end)
+
+  for name, mutant in pairs(mutants) do
+    it("refuses " .. name, function()
+      assert.error_matches(function()
+        agreement.check_linear(inputs, options, written_out(mutant))
+      end, "differs from the oracle by ")
+    end)
+  end
+
+  it("finds rotation before the feature map not relative", function()
+    local function moved(offset)
+      local places = roper.arange(offset, offset + 100, 1, "float64")
+      return roper.linear_attention(scheme:rotate(inputs[1], places),
+        scheme:rotate(inputs[2], places), inputs[3], { causal = true })
+    end
+    assert.is_true((moved(0) - moved(7)):abs():max():item() > 0.01)
+  end)
+end)
