@@ -175,8 +175,11 @@ static int end_line(void)
 }
 
 /*
-** interrupt_readline(): let Ctrl-C end the line that GNU readline reads, which
-** otherwise goes on reading it. Without GNU readline this does nothing.
+** function roper.interrupt_readline()
+** Let Ctrl-C end the line that GNU readline reads, which otherwise goes on reading it. Without GNU
+** readline this does nothing.
+**
+**     > roper.interrupt_readline()
 */
 static int interrupt_readline(lua_State *L)
 {

@@ -149,7 +149,8 @@ static int layer_norm(lua_State *L)
 **
 ** Errors: an index that is not int32 or not in the table.
 **
-**     > roper.embedding(roper.tensor{{1, 2}, {3, 4}}, roper.tensor({1, 0, 1}, "int32"))
+**     > words = roper.tensor{{1, 2}, {3, 4}}
+**     > roper.embedding(words, roper.tensor({1, 0, 1}, "int32"))
 **     float32 [3, 2]
 **     3 4
 **     1 2

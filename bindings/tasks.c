@@ -6,6 +6,11 @@
 
 enum { STANDARD_SEED = 1 };
 
+/*
+** @class roper.tasks
+** Kinds of task: each is a function that makes one, a stream of problems to train on.
+*/
+
 /* tasks.NAME{length = .., seed = .., ...} -> a task; upvalues: its kind, the function's name */
 static int new_task(lua_State *L)
 {

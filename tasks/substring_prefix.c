@@ -258,8 +258,8 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
 ** Errors: an option outside its range.
 **
 **     > task = roper.tasks.substring_prefix{substring_length = 4, seed = 1}
-**     > task:options()
-**     {alphabet = 4, length = 513, random_length = 4, seed = 1, substring_length = 4}
+**     > task:options().substring_length
+**     4
 ** @param options? SubstringPrefixOptions
 ** @return task task
 */

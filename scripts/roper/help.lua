@@ -2,8 +2,6 @@
 --- session, or of the library with or without what stands in front.
 local M = {}
 
-local SHOWN <const> = 12 -- names, of several that fit
-
 -- The value behind a name that was typed.
 local function value_of(name, globals)
   if not name:find "^[%a_][%w_]*[%w_.:]*$" then
@@ -102,6 +100,24 @@ end
 ---
 ---     > help "roper.eye"
 ---     roper.eye(n, dtype?)
+---
+---     The unit matrix.
+---
+---     Arguments
+---       n      integer
+---       dtype  "float32"|"float64"|"int32" = "float32"
+---
+---     Result
+---       I  tensor [n, n]
+---
+---     Errors
+---       a number below 0, or no whole one.
+---
+---     Example
+---       > roper.eye(2)
+---       float32 [2, 2]
+---       1 0
+---       0 1
 ---@param what? any a name in quotes, or a value: a function, a module, a tensor, a model
 function M.help(what)
   if type(what) == "string" then
@@ -116,6 +132,13 @@ end
 --- Errors: a word that stands nowhere.
 ---
 ---     > apropos "inverse_square"
+---     by name (1)
+---       roper.optim.schedule.inverse_square_root
+---         A schedule: rise linearly, then fall with the inverse square root of the
+---         step.
+---     in the text (1)
+---       roper.apropos  List what has a word in its name, then what has it in its
+---                      documentation.
 ---@param word string in any case
 function M.apropos(word)
   if type(word) ~= "string" or not word:find "%S" then
@@ -136,10 +159,10 @@ function M.apropos(word)
   end
   local page = require "roper.help.page"
   if named[1] then
-    io.stdout:write(page.list(("named so (%d)"):format(#named), named))
+    io.stdout:write(page.list(("by name (%d)"):format(#named), named))
   end
   if told[1] then
-    io.stdout:write(page.list(("told of (%d)"):format(#told), told))
+    io.stdout:write(page.list(("in the text (%d)"):format(#told), told))
   end
 end
 
@@ -191,7 +214,8 @@ function M.source(name, globals)
   if value == nil then
     local found = entries_of(name)
     if #found ~= 1 then
-      error(#found == 0 and unknown(name) or name .. " may be several; ?" .. name .. " lists them", 0)
+      error(#found == 0 and unknown(name)
+        or ("%s may be several; ?%s lists them"):format(name, name), 0)
     end
     entry, value = found[1], found[1].value
   end

@@ -210,37 +210,40 @@ end
 ---@field kind "prose"|"errors"|"formula"|"example"
 ---@field lines string[] of a formula or an example; of prose, one with all its words
 
--- The kind of a line of text.
+-- The kind of a line of text, after a line of another. All that is indented behind the start of an
+-- example belongs to it.
 local function kind_of(line, last)
-  if not line:find "^    " then
-    return line:find "^Errors:" and "errors" or last == "errors" and "errors" or "prose"
-  elseif line:find "^    >" then
-    return "example"
+  if line:find "^    " then
+    return (last == "example" or line:find "^    >") and "example" or "formula"
+  elseif line:find "^Errors:" then
+    return "errors"
   end
-  return last == "example" and "example" or "formula"
+  return last == "errors" and last or "prose"
 end
 
 --- The text of a comment as blocks: paragraphs, formulas, examples.
 ---@param comment Comment
 ---@return Block[]
 function M.blocks(comment)
-  local blocks, current = {}, nil
+  local blocks, current, gap = {}, nil, false
   for _, line in ipairs(comment.text) do
-    if line == "" then
-      current = nil
-    else
-      local kind = kind_of(line, current and current.kind)
-      if not current or current.kind ~= kind then
-        current = { kind = kind, lines = {} }
-        blocks[#blocks + 1] = current
-      end
+    local kind = line ~= "" and kind_of(line, current and (not gap or current.kind == "example")
+      and current.kind)
+    if not kind then
+      gap = true
+    elseif current and kind == current.kind and (not gap or kind == "example") then
       local is_prose = kind == "prose" or kind == "errors"
-      if is_prose and current.lines[1] then
+      if is_prose then
         current.lines[1] = current.lines[1] .. " " .. line
       else
-        table.insert(current.lines, is_prose and line:gsub("^Errors:%s*", "")
-          or (line:gsub("^    ", "")))
+        current.lines[#current.lines + 1] = gap and "" or nil
+        table.insert(current.lines, (line:gsub("^    ", "")))
       end
+      gap = false
+    else
+      local text = line:gsub("^    ", ""):gsub("^Errors:%s*", "")
+      current, gap = { kind = kind, lines = { text } }, false
+      blocks[#blocks + 1] = current
     end
   end
   return blocks

@@ -48,7 +48,7 @@ local function define(out, classes, block, place)
     out[#out + 1] = "---@source " .. place
     out[#out + 1] = head .. " end"
   elseif classes[class] then
-    out[#out + 1] = ("local %s = {}"):format(class)
+    out[#out + 1] = (class:find "%." and "%s = {}" or "local %s = {}"):format(class)
   end
   out[#out + 1] = ""
 end
@@ -69,7 +69,7 @@ function M.definitions(sources)
     note_classes(classes, source.text)
   end
   local out = { "---@meta", "-- Made by make from the comments of the bindings.", "",
-    "---@class roper", "local roper = {}", "", "---@class roper.tasks", "roper.tasks = {}", "" }
+    "---@class roper", "local roper = {}", "" }
   for _, wanted in ipairs { "@class", "function" } do -- classes before their methods
     for _, source in ipairs(sources) do
       local lines = {}

@@ -66,7 +66,7 @@ local function description(parameter)
   local shape, text = parameter.text:match "^(%b[])[,:;]?%s*(.*)$"
   text = text or parameter.text
   local kind = parameter.type
-  if #sources.class_names(kind) > 0 and sources.is_plain(kind) then
+  if sources.classes()[kind] and sources.is_plain(kind) then
     kind = "table"
   end
   if shape then
