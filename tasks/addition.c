@@ -238,8 +238,7 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
 /*
 ** function roper.tasks.addition(options)
 ** Step-by-step addition, as in the RoPER study: the digits of one place and the carry into it,
-*lowest
-** first, then the sum.
+** lowest first, then the sum.
 **
 ** Errors: an option outside its range.
 **

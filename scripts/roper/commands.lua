@@ -92,6 +92,8 @@ local questions = {
   end,
 }
 
+words["??"] = words["?"]
+
 --- The command in a line.
 ---@param line string
 ---@param globals table

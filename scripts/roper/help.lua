@@ -19,60 +19,78 @@ local function entries_of(name)
       return { entry }
     end
   end
-  local list, end_of_path = {}, "[.:]" .. name:gsub("[.:]", "[.:]") .. "$"
+  local class = require("roper.help.sources").classes()[name]
+  if class then
+    return { { path = name, kind = "class", comment = class.comment } }
+  end
+  local list, ending = {}, "." .. name:gsub(":", ".")
   for _, entry in ipairs(catalogue.entries()) do
-    if entry.path:find(end_of_path) and not entry.same then
+    if entry.path:gsub(":", "."):sub(-#ending) == ending and not entry.same then
       list[#list + 1] = entry
     end
   end
   return list
 end
 
--- "nothing is called roper.attenton; did you mean "roper.attention"?"
+-- What to say about a name that nothing has.
 local function unknown(name)
-  local short, long = {}, {}
-  for _, entry in ipairs(require("roper.help.catalogue").entries()) do
-    long[#long + 1] = entry.path
-    short[#short + 1] = entry.path:match "[%w_]+$"
+  local names = {}
+  for i, entry in ipairs(require("roper.help.catalogue").entries()) do
+    names[i] = name:find "[.:]" and entry.path or entry.path:match "[%w_]+$"
   end
-  local hint = require("roper.suggest").hint(name, name:find "[.:]" and long or short)
-  return ('nothing is called %s%s; apropos "word" searches'):format(name, hint)
+  local hint = require("roper.suggest").hint(name, names)
+  return ("nothing is called %s%s"):format(name, hint)
 end
 
--- What there is to say about a function of Lua's own, or one without a comment.
-local function bare_function(name, value)
-  local sources = require "roper.help.sources"
-  local standard = name and value_of(name, _G) == value and name:match "^[%a_][%w_.]*$"
-  local file, line = sources.place(value)
-  if not file and debug.getinfo(value, "S").what == "C" and standard then
-    return ("%s is a function of Lua: https://www.lua.org/manual/5.4/manual.html#pdf-%s\n"):format(
-      name, standard)
+-- The name of a function of Lua's own.
+local function standard_name(value)
+  for _, library in ipairs { "_G", "string", "table", "math", "io", "os", "utf8", "coroutine",
+    "debug" } do
+    for name, found in pairs(package.loaded[library]) do
+      if rawequal(found, value) then
+        return library == "_G" and name or library .. "." .. name
+      end
+    end
   end
-  local arguments = file and require("roper.help.comment").arguments(sources.text(file) or "", line)
-  return ("%s%s: a function %s, without a documentation comment\n"):format(name or "function",
-    arguments and "(" .. table.concat(arguments, ", ") .. ")" or "",
-    file and ("of %s:%d"):format(file, line) or "that was typed here, or is one of C")
+  return nil
+end
+
+-- What there is to say about a function without a comment.
+local function bare_function(value, name)
+  local standard = standard_name(value)
+  if standard then
+    return ("%s is Lua's own: https://www.lua.org/manual/5.4/manual.html#pdf-%s\n"):format(
+      standard, standard)
+  end
+  local where, arguments = debug.getinfo(value, "Su"), {}
+  for i = 1, where.nparams do
+    arguments[i] = debug.getlocal(value, i)
+  end
+  arguments[#arguments + 1] = where.isvararg and "…" or nil
+  return ("%s(%s)\n\nA function of %s, without a documentation comment.\n"):format(
+    name or "function", table.concat(arguments, ", "), where.what == "C" and "C"
+    or ("%s:%d"):format(where.short_src, where.linedefined))
+end
+
+local function with_article(noun)
+  return (noun:find "^[AEIOUaeiou]" and "an " or "a ") .. noun
 end
 
 -- The page about a value.
 local function about(value, name)
   local catalogue = require "roper.help.catalogue"
+  local format = require "roper.format"
   local page = require "roper.help.page"
   local entry = catalogue.of_value(value)
   if entry then
     return page.entry(entry)
   elseif type(value) == "function" then
-    return bare_function(name, value)
+    return bare_function(value, name)
   end
   local class = catalogue.class_of(value)
-  local text = require("roper.format").value(value)
-  if class then
-    local format = require "roper.format"
-    local what = format.is_tensor(value) and format.summary(value) or text
-    return ("%sa %s: %s\n\n"):format(name and name .. ": " or "", class.path, what)
-      .. page.entry(class)
-  end
-  return ("%sa %s\n%s\n"):format(name and name .. ": " or "", type(value), text)
+  local text = format.is_tensor(value) and format.summary(value) or format.value(value)
+  return ("%s is %s: %s\n%s"):format(name or "This", with_article(class and class.path
+    or math.type(value) or type(value)), text, class and "\n" .. page.entry(class) or "")
 end
 
 -- The page about a name.
@@ -127,6 +145,16 @@ function M.help(what)
   end
 end
 
+-- What a comment says, but for its examples.
+local function prose(entry)
+  local parts = {}
+  for _, block in ipairs(entry.comment and require("roper.help.comment").blocks(entry.comment)
+    or {}) do
+    parts[#parts + 1] = block.kind ~= "example" and table.concat(block.lines, " ") or nil
+  end
+  return table.concat(parts, " ")
+end
+
 --- List what has a word in its name, then what has it in its documentation.
 ---
 --- Errors: a word that stands nowhere.
@@ -134,11 +162,7 @@ end
 ---     > apropos "inverse_square"
 ---     by name (1)
 ---       roper.optim.schedule.inverse_square_root
----         A schedule: rise linearly, then fall with the inverse square root of the
----         step.
----     in the text (1)
----       roper.apropos  List what has a word in its name, then what has it in its
----                      documentation.
+---         A schedule: rise linearly, then fall with the inverse square root of the …
 ---@param word string in any case
 function M.apropos(word)
   if type(word) ~= "string" or not word:find "%S" then
@@ -147,15 +171,14 @@ function M.apropos(word)
   local pattern = word:lower()
   local named, told = {}, {}
   for _, entry in ipairs(require("roper.help.catalogue").entries()) do
-    local text = entry.comment and table.concat(entry.comment.text, " "):lower() or ""
     if entry.path:lower():find(pattern, 1, true) then
       named[#named + 1] = entry
-    elseif text:find(pattern, 1, true) and not entry.same then
+    elseif not entry.same and prose(entry):lower():find(pattern, 1, true) then
       told[#told + 1] = entry
     end
   end
   if #named + #told == 0 then
-    error(unknown(word):gsub(";[^;]*$", ""), 2)
+    error(unknown(word), 2)
   end
   local page = require "roper.help.page"
   if named[1] then
@@ -173,16 +196,19 @@ function M.show(name, globals)
   io.stdout:write(about_name(name, globals))
 end
 
--- Lines of a text, from one to another.
-local function lines_of(text, first, last)
+-- The lines of a text from one on, to another or to the first that `is_last` knows.
+local function excerpt(text, first, is_last)
   local list, number = {}, 0
   for line in (text .. "\n"):gmatch "(.-)\n" do
     number = number + 1
-    if number >= first and number <= last then
+    if number >= first then
       list[#list + 1] = line
+      if is_last(line, number) then
+        break
+      end
     end
   end
-  return list
+  return table.concat(list, "\n") .. "\n"
 end
 
 -- The source of what C implements: the function, or its row in a table.
@@ -193,24 +219,32 @@ local function native_source(place)
   if not text then
     return place .. " (C, in the source tree)\n"
   end
-  local list = {}
-  for _, line in ipairs(lines_of(text, tonumber(first), math.huge)) do
-    list[#list + 1] = line
-    if line == "}" or (#list == 1 and line:find "^%s*{.*},$") then
-      break
-    end
+  return place .. "\n" .. excerpt(text, tonumber(first), function(line, number)
+    return line:find "^};?$" or number == tonumber(first) and line:find "^%s*{.*},$"
+  end)
+end
+
+-- The source of a Lua function; nil where it stands in no file.
+local function lua_source(value, comment)
+  local sources = require "roper.help.sources"
+  local file, first, last
+  if type(value) == "function" then
+    file, first, last = sources.place(value)
+  elseif comment and comment.arguments then
+    file, first = comment.file, comment.line
   end
-  return place .. "\n" .. table.concat(list, "\n") .. "\n"
+  local text = file and sources.text(file)
+  return text and ("%s:%d\n%s"):format(file, first, excerpt(text, first, function(line, number)
+    return number == last or not last and line == "end"
+  end))
 end
 
 --- What `??name` prints: the source of a function, and where it stands.
 ---@param name string
 ---@param globals table of the session
 function M.source(name, globals)
-  local catalogue = require "roper.help.catalogue"
-  local sources = require "roper.help.sources"
   local value = value_of(name, globals)
-  local entry = catalogue.of_value(value)
+  local entry = require("roper.help.catalogue").of_value(value)
   if value == nil then
     local found = entries_of(name)
     if #found ~= 1 then
@@ -219,21 +253,13 @@ function M.source(name, globals)
     end
     entry, value = found[1], found[1].value
   end
-  local file, first, last
-  if type(value) == "function" then
-    file, first, last = sources.place(value)
-  end
-  if entry and entry.comment and entry.comment.source then
-    io.stdout:write(native_source(entry.comment.source))
-  elseif file then
-    local text = sources.text(file)
-    io.stdout:write(("%s:%d\n"):format(file, first))
-    if text then
-      io.stdout:write(table.concat(lines_of(text, first, last), "\n"), "\n")
-    end
-  else
+  local comment = entry and entry.comment
+  local text = comment and comment.source and native_source(comment.source)
+    or lua_source(value, comment)
+  if not text then
     error(("%s has no source to show"):format(name), 0)
   end
+  io.stdout:write(text)
 end
 
 return M

@@ -11,6 +11,7 @@ local attention = require "roper.attention"
 M.position = require "roper.position"
 M.attention = attention.attention
 M.attention_weights = attention.weights
+--- Attention from its definition, slow and exact, to hold the fast one against.
 M.oracle = { attention = attention.oracle }
 
 -- Modules loaded on first use, so that a short script starts fast.

@@ -170,7 +170,7 @@ function SGD:step(parameters)
   end
 end
 
--- Schedules: functions of the step, from 1, that give a factor of the learning rate.
+--- Schedules: functions of the step, from 1, that give a factor of the learning rate.
 M.schedule = {}
 
 local function check_count(name, value, least)

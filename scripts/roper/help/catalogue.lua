@@ -52,20 +52,29 @@ local function is_module(value)
   return false
 end
 
--- The comment at the top of the file that the functions of a module come from.
-local function module_comment(module)
+-- The file that the functions of a module come from.
+local function file_of(module)
   for _, name in ipairs(names_of(module)) do
-    local value = module[name]
-    local file = type(value) == "function" and sources.place(value)
+    local file = type(module[name]) == "function" and sources.place(module[name])
     if file then
-      return sources.head(file)
+      return file
     end
   end
   return nil
 end
 
--- Add what is public in a module, and in the modules in it.
-local function add_members(path, module)
+-- The comment of a module: where a file above assigns it, or at the top of its own.
+local function module_comment(name, module, above)
+  for _, comment in ipairs(sources.comments(above)) do
+    if comment.name == "M." .. name then
+      return comment
+    end
+  end
+  return sources.native()["roper." .. name] or sources.head(file_of(module) or above)
+end
+
+-- Add what is public in a module of a file, and in the modules in it.
+local function add_members(path, module, file)
   for _, name in ipairs(names_of(module)) do
     local value, inner = module[name], path .. "." .. name
     if type(value) == "function" then
@@ -73,8 +82,8 @@ local function add_members(path, module)
         comment = sources.native()[inner] or sources.comment_above(value) }
     elseif is_module(value) and not path_of[value] then
       add { path = inner, kind = "module", value = value,
-        comment = sources.native()[inner] or module_comment(value) }
-      add_members(inner, value)
+        comment = module_comment(name, value, file) }
+      add_members(inner, value, file_of(value) or file)
     end
   end
 end
@@ -129,8 +138,8 @@ end
 local function fill()
   entries, by_path, path_of = {}, {}, {}
   local roper = require "roper"
-  add { path = "roper", kind = "module", value = roper, comment = sources.of_library() }
-  add_members("roper", roper)
+  add { path = "roper", kind = "module", value = roper, comment = sources.head(sources.LIBRARY) }
+  add_members("roper", roper, sources.LIBRARY)
   for _, name in ipairs { "tensor", "rotary", "task" } do
     add_class(name)
   end

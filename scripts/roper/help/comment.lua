@@ -31,6 +31,7 @@ local M = {}
 ---@field results Parameter[]
 ---@field text string[] lines of prose, formulas and examples
 ---@field source string? file and line of what C implements
+---@field file string? of the comment, where it was read from one
 ---@field raw string[] the lines as they stand in the file
 ---@field line integer of what is documented
 
@@ -132,15 +133,8 @@ local function read(lines, line)
   return comment
 end
 
-local function split_lines(source)
-  local lines = {}
-  for line in (source .. "\n"):gmatch "(.-)\r?\n" do
-    lines[#lines + 1] = line
-  end
-  return lines
-end
-
--- The name and the arguments of the function that starts at a line, if one does.
+-- The name and the arguments of the function that starts at a line, or the name alone of what is
+-- assigned there.
 local function signature(lines, line)
   local code = table.concat(lines, " ", line, math.min(line + 3, #lines))
   local name, arguments = code:match "^%s*function%s+([%w_.:]+)%s*%((.-)%)"
@@ -151,7 +145,7 @@ local function signature(lines, line)
     name, arguments = code:match "^%s*([%w_.]+)%s*=%s*function%s*%((.-)%)"
   end
   if not name then
-    return nil
+    return code:match "^%s*([%w_.]+)%s*=%f[^=]"
   end
   local list = {}
   for argument in arguments:gmatch "[%w_.]+" do
@@ -164,7 +158,10 @@ end
 ---@param source string its text
 ---@return Comment[] comments the first is the file's own where it starts with one
 function M.parse(source)
-  local lines, comments, block = split_lines(source), {}, {}
+  local lines, comments, block = {}, {}, {}
+  for line in (source .. "\n"):gmatch "(.-)\r?\n" do
+    lines[#lines + 1] = line
+  end
   for i, line in ipairs(lines) do
     local text = line:match "^%s*%-%-%-(.*)$"
     if text then
@@ -172,23 +169,12 @@ function M.parse(source)
     elseif #block > 0 then
       local comment = read(block, i)
       local name, arguments = signature(lines, i)
-      if name then
-        comment.name, comment.arguments = name, arguments
-      end
+      comment.name, comment.arguments = comment.class or name, arguments
       comments[#comments + 1] = comment
       block = {}
     end
   end
   return comments
-end
-
---- The arguments of the function whose definition starts at a line.
----@param source string the text of its file
----@param line integer
----@return string[]? arguments nil where the line defines no function by name
-function M.arguments(source, line)
-  local _, arguments = signature(split_lines(source), line)
-  return arguments
 end
 
 --- The first sentence of a comment.

@@ -40,9 +40,17 @@ local function define(out, classes, block, place)
   if not class and not path then
     return
   end
-  for i = class and 1 or 2, #block do
+  local is_prose = true
+  for i = 2, #block do
+    if class and is_prose and block[i]:find "^@" then
+      out[#out + 1] = "---" .. head
+    end
+    is_prose = is_prose and not block[i]:find "^@"
     out[#out + 1] = block[i]:find "^@" and "---" .. block[i]
       or ("--- " .. block[i]):gsub("%s+$", "")
+  end
+  if class and is_prose then
+    out[#out + 1] = "---" .. head
   end
   if path then
     out[#out + 1] = "---@source " .. place

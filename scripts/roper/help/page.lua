@@ -8,6 +8,7 @@ local M = {}
 
 local WIDEST <const>, NARROWEST <const> = 80, 40 -- columns
 local LONGEST_NAME <const> = 24 -- that descriptions are aligned after
+local DEEPEST <const> = 4 -- columns that options of options are moved in by
 
 local function columns()
   return math.max(NARROWEST, math.min(WIDEST, terminal.columns(io.stdout)))
@@ -32,6 +33,14 @@ local function wrap(lead, text, hang)
   return lines
 end
 
+-- A line that goes on, with "…" instead of a last word that leaves no room for it.
+local function cut(line)
+  while length(line) + 2 > columns() do
+    line = line:gsub("%s+%S+$", "")
+  end
+  return line:gsub("[,;:]$", "") .. " …"
+end
+
 local Page = {}
 Page.__index = Page
 
@@ -43,21 +52,21 @@ function Page:title(text)
   self:add { "", terminal.styled(io.stdout, "bold", text) }
 end
 
--- Names in a column, their descriptions beside them.
-function Page:list(rows)
+-- Names in a column, their descriptions beside them; cut to one line where `is_short`.
+function Page:list(rows, is_short)
   local widest = 0
   for _, row in ipairs(rows) do
     local width = length(row[1])
     widest = width <= LONGEST_NAME and math.max(widest, width) or widest
   end
   for _, row in ipairs(rows) do
-    local pad = math.max(widest - length(row[1]), 0)
+    local lead = "  " .. row[1] .. (" "):rep(math.max(widest - length(row[1]), 0) + 2)
     if length(row[1]) > widest then
       self:add { "  " .. row[1] }
-      self:add(wrap((" "):rep(widest + 4), row[2], widest + 4))
-    else
-      self:add(wrap("  " .. row[1] .. (" "):rep(pad + 2), row[2], widest + 4))
+      lead = (" "):rep(widest + 4)
     end
+    local lines = wrap(lead, row[2], widest + 4)
+    self:add(is_short and { lines[2] and cut(lines[1]) or lines[1] } or lines)
   end
 end
 
@@ -81,16 +90,12 @@ local function description(parameter)
 end
 
 -- A row for each argument, and below an option table one for each option.
-local function parameter_rows(parameters, is_method)
-  local rows = {}
-  for i, parameter in ipairs(parameters) do
-    if not (is_method and i == 1) then
-      rows[#rows + 1] = { parameter.name ~= "" and parameter.name or "→", description(parameter) }
-      for _, class in ipairs(sources.class_names(parameter.type)) do
-        for _, field in ipairs(sources.is_plain(class) and sources.fields(class) or {}) do
-          rows[#rows + 1] = { "  " .. field.name, description(field) }
-        end
-      end
+local function add_rows(rows, parameters, margin)
+  for _, parameter in ipairs(parameters) do
+    rows[#rows + 1] = { margin .. (parameter.name ~= "" and parameter.name or "→"),
+      description(parameter) }
+    for _, class in ipairs(#margin < DEEPEST and sources.class_names(parameter.type) or {}) do
+      add_rows(rows, sources.is_plain(class) and sources.fields(class) or {}, margin .. "  ")
     end
   end
   return rows
@@ -135,11 +140,10 @@ function Page:blocks(blocks, kinds)
   end
 end
 
-function Page:parameters(title, parameters, is_method)
-  local rows = parameter_rows(parameters, is_method)
-  if rows[1] then
+function Page:parameters(title, parameters)
+  if parameters[1] then
     self:title(title)
-    self:list(rows)
+    self:list(add_rows({}, parameters, ""), false)
   end
 end
 
@@ -157,12 +161,14 @@ end
 function Page:action(entry)
   local comment = entry.comment
   local blocks = comment_of.blocks(comment)
-  self:add(wrap("", terminal.styled(io.stdout, "bold", M.signature(entry)), 4))
-  for _, alias in ipairs(aliases(entry)) do
-    self:add { terminal.styled(io.stdout, "bold", alias) }
+  for _, call in ipairs { M.signature(entry), table.unpack(aliases(entry)) } do
+    for _, line in ipairs(wrap("", call, 4)) do
+      self:add { terminal.styled(io.stdout, "bold", line) }
+    end
   end
   self:blocks(blocks, { prose = true, formula = true })
-  self:parameters("Arguments", comment.parameters, entry.same)
+  self:parameters("Arguments", table.move(comment.parameters, entry.same and 2 or 1,
+    #comment.parameters, 1, {}))
   self:parameters(#comment.results > 1 and "Results" or "Result", comment.results)
   self:blocks(blocks, { errors = true })
   self:blocks(blocks, { example = true })
@@ -180,20 +186,18 @@ function Page:overview(entry)
     self:parameters("Fields", entry.comment.fields)
     self:blocks(blocks, { example = true })
   end
-  self:title(entry.kind == "class" and "Methods" or "Contents")
-  self:list(M.rows(catalogue.members(entry), true))
-end
-
---- Entries as rows of a list: their name and what they are in a sentence.
----@param entries Entry[]
----@param is_short boolean the last name alone
----@return string[][]
-function M.rows(entries, is_short)
-  local rows = {}
-  for i, entry in ipairs(entries) do
-    rows[i] = { is_short and entry.path:match "[%w_]+$" or entry.path, summary(entry) }
+  for _, group in ipairs { { "Modules", "module" }, { "Functions", "function" },
+    { "Methods", "method" } } do
+    local rows = {}
+    for _, member in ipairs(catalogue.members(entry)) do
+      rows[#rows + 1] = member.kind == group[2]
+        and { member.path:match "[%w_]+$", summary(member) } or nil
+    end
+    if rows[1] then
+      self:title(group[1])
+      self:list(rows, true)
+    end
   end
-  return rows
 end
 
 --- The page of an entry.
@@ -209,13 +213,16 @@ function M.entry(entry)
   return table.concat(page.lines, "\n") .. "\n"
 end
 
---- A list of entries with what they are.
+--- A list of entries, each with what it is in a line.
 ---@param head string
 ---@param entries Entry[]
 ---@return string
 function M.list(head, entries)
-  local page = setmetatable({ lines = { head } }, Page)
-  page:list(M.rows(entries, false))
+  local page, rows = setmetatable({ lines = { head } }, Page), {}
+  for i, entry in ipairs(entries) do
+    rows[i] = { entry.path, summary(entry) }
+  end
+  page:list(rows, true)
   return table.concat(page.lines, "\n") .. "\n"
 end
 

@@ -9,8 +9,8 @@ local HERE <const> = debug.getinfo(1, "S").source:match "^@(.*)/help/sources%.lu
 local NATIVE <const> = { HERE .. "/../../build/library/native.lua",
   HERE .. "/../../../roper/library/native.lua" }
 
---- The root of the source tree.
-M.ROOT = HERE .. "/../.."
+M.LIBRARY = HERE .. "/init.lua" -- where the library starts
+M.ROOT = HERE .. "/../.." -- of the source tree
 
 --- The text of a file.
 ---@param path string
@@ -33,6 +33,9 @@ local parsed = {} -- comments by file; the files of the library do not change un
 function M.comments(path)
   local is_library = path:sub(1, #HERE) == HERE
   local list = parsed[path] or comment_of.parse(M.text(path) or "")
+  for _, comment in ipairs(list) do
+    comment.file = path
+  end
   parsed[path] = is_library and list or nil
   return list
 end
@@ -82,12 +85,6 @@ end
 function M.head(path)
   local first = M.comments(path)[1]
   return first and not first.name and first or nil
-end
-
---- The comment of the library itself.
----@return Comment?
-function M.of_library()
-  return M.head(HERE .. "/init.lua")
 end
 
 -- All Lua files below a folder.

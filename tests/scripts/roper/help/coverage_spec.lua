@@ -15,6 +15,9 @@ local function place(entry)
   if type(entry.value) == "function" then
     file, line = sources.place(entry.value)
   end
+  if not file and comment then
+    file, line = comment.file, comment.line
+  end
   local where = comment and comment.source or file and ("%s:%d"):format(file, line) or "bindings"
   return ("%s (%s)"):format(entry.path, where)
 end
