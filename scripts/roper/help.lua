@@ -59,7 +59,7 @@ end
 local function bare_function(value, name)
   local standard = standard_name(value)
   if standard then
-    return ("%s is Lua's own: https://www.lua.org/manual/5.4/manual.html#pdf-%s\n"):format(
+    return ("%s is Lua's own; see\nhttps://www.lua.org/manual/5.4/manual.html#pdf-%s\n"):format(
       standard, standard)
   end
   local where, arguments = debug.getinfo(value, "Su"), {}
@@ -116,26 +116,9 @@ end
 ---
 --- Errors: a name that nothing has; the nearest one is suggested.
 ---
----     > help "roper.eye"
----     roper.eye(n, dtype?)
----
----     The unit matrix.
----
----     Arguments
----       n      integer
----       dtype  "float32"|"float64"|"int32" = "float32"
----
----     Result
----       I  tensor [n, n]
----
----     Errors
----       a number below 0, or no whole one.
----
----     Example
----       > roper.eye(2)
----       float32 [2, 2]
----       1 0
----       0 1
+---     > help(string.rep)
+---     string.rep is Lua's own; see
+---     https://www.lua.org/manual/5.4/manual.html#pdf-string.rep
 ---@param what? any a name in quotes, or a value: a function, a module, a tensor, a model
 function M.help(what)
   if type(what) == "string" then

@@ -87,7 +87,7 @@ Example
     assert.equal("This is an integer: 1\n", page(1))
     assert.equal("This is a boolean: false\n", page(false))
     assert.equal("This is a table: {a = 1}\n", page({ a = 1 }))
-    assert.equal("string.format is Lua's own: "
+    assert.equal("string.format is Lua's own; see\n"
       .. "https://www.lua.org/manual/5.4/manual.html#pdf-string.format\n", page(string.format))
     assert.truthy(page(undocumented):find(
       "^function%(a, b, …%)\n\nA function of tests/scripts/roper/help_spec.lua:%d+, without"))
