@@ -53,7 +53,7 @@ $(BUILD)/kernels/%.o: core/kernels/float.c
 roper: scripts/launcher.lua Makefile
 	cp $< $@ && chmod +x $@
 
-$(DEFINITIONS): $(MODULE) roper $(wildcard bindings/*.c tasks/*.c scripts/roper/*.lua scripts/roper/*/*.lua)
+$(DEFINITIONS): $(MODULE) roper $(wildcard bindings/*.c tasks/*.c) $(shell find scripts/roper -name "*.lua")
 	./roper -e 'require("roper.help.stubs").write "$(@D)"'
 
 docs: all

@@ -194,6 +194,19 @@ function M.of_value(value)
   return comment and { path = comment.name, kind = "function", comment = comment, value = value }
 end
 
+--- The options that a function takes in a table.
+---@param value function
+---@return Parameter[] options empty where it takes none
+function M.options(value)
+  local entry = M.of_value(value)
+  for _, parameter in ipairs(entry and entry.comment and entry.comment.parameters or {}) do
+    if sources.classes()[parameter.type] and sources.is_plain(parameter.type) then
+      return sources.fields(parameter.type)
+    end
+  end
+  return {}
+end
+
 --- The class of an object.
 ---@param value any
 ---@return Entry?

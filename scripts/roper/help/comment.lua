@@ -88,6 +88,9 @@ end
 tags["return"] = function(comment, rest)
   local kind, text = split_type(rest)
   local name, meaning = text:match "^([%a_][%w_]*)%s*(.*)$"
+  if not name then
+    name, meaning = text:match "^(%.%.%.)%s*(.*)$"
+  end
   table.insert(comment.results, parameter(name or "", kind .. " " .. (meaning or text)))
 end
 

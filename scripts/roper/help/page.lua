@@ -80,6 +80,8 @@ local function description(parameter)
   end
   if shape then
     kind = kind .. " " .. shape
+  elseif text:find "^of " and not parameter.optional then -- "tensor of floats"
+    kind, text = kind .. " " .. text, ""
   end
   if parameter.default then
     kind = ("%s = %s"):format(kind, parameter.default)

@@ -32,11 +32,11 @@ Positive numbers that sum to 1 along an axis.
     yᵢ = exp(xᵢ) / Σⱼ exp(xⱼ)
 
 Arguments
-  x     tensor: of floats
+  x     tensor of floats
   axis  integer = -1: from 1, or from the end where negative
 
 Result
-  y  tensor: of the shape of x
+  y  tensor of the shape of x
 
 Errors
   x holds integers or has no axis.

@@ -117,8 +117,8 @@ describe("documentation", function()
     end
     local function check(entry, parameters)
       for _, parameter in ipairs(parameters) do
-        local types = parameter.type:gsub('"[^"]*"', ""):gsub("[%w_.]+:", "")
-        for word in types:gmatch("[%a_][%w_]*") do
+        local types = parameter.type:gsub('"[^"]*"', ""):gsub("[%w_.]+%??:", ""):gsub("%.%.%.", "")
+        for word in types:gmatch("[%a_][%w_.]*") do
           if not known[word] and not sources.classes()[word] then
             problems[#problems + 1] = ("%s: %s has the type %s, which nothing defines"):format(
               place(entry), parameter.name, word)
@@ -195,7 +195,7 @@ describe("documentation", function()
         declared[comment.class or ""] = text
       end
     end
-    for file in io.popen("ls scripts/roper/*.lua scripts/roper/*/*.lua"):lines() do
+    for file in io.popen("find scripts/roper -name '*.lua'"):lines() do
       for _, comment in ipairs(sources.comments(file)) do
         local class = comment.class
         if class and declared[class] then
@@ -214,15 +214,21 @@ describe("options", function()
   local made = objects()
   local samples = { tensor = roper.ones({ 1, 1, 2, 4 }), Transformer = made.Transformer,
     task = roper.tasks.addition(), table = {}, any = 1, ["string[]"] = { "1" },
-    ["tensor[]"] = { roper.ones({ 2 }) }, string = "1" }
+    ["tensor[]"] = { roper.ones({ 2 }) }, string = "1", number = 1, integer = 1, boolean = true,
+    rotary = roper.position.rope({ dim = 4 }) }
 
   -- A value of a documented type.
   local function sample(kind)
     if kind:find("^fun%(") then
       return function(x) return x end
     end
-    return samples[kind] or made[kind] or kind:match('^"([^"]*)"')
-      or error("this spec has no sample of type " .. kind)
+    for one in kind:gmatch("[^|]+") do
+      local value = samples[one] or made[one] or one:match('^"([^"]*)"')
+      if value then
+        return value
+      end
+    end
+    error("this spec has no sample of type " .. kind)
   end
 
   -- The names that a function says it takes, when it is given one that it does not.

@@ -101,8 +101,8 @@ describe("the definition files", function()
         declared[comment.class or ""] = true
         for _, list in ipairs({ comment.parameters, comment.results, comment.fields }) do
           for _, parameter in ipairs(list) do
-            for word in parameter.type:gsub('"[^"]*"', ""):gmatch("%f[%a]%u[%w]*") do
-              named[word] = comment.name
+            for word in parameter.type:gsub('"[^"]*"', ""):gmatch("[%a_][%w_.]*") do
+              named[word:find("%u") and word or "tensor"] = comment.name
             end
           end
         end
