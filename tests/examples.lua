@@ -4,13 +4,19 @@ local session = require("roper.session")
 
 local M = {}
 
--- The globals of a fresh session.
-local function new_globals()
+-- The globals of a fresh session; `files` takes the names that os.tmpname gives.
+local function new_globals(files)
   local globals = {}
   for name, value in pairs(_G) do
     globals[name] = value
   end
   globals._G = globals
+  globals.os = setmetatable({
+    tmpname = function()
+      files[#files + 1] = os.tmpname()
+      return files[#files]
+    end,
+  }, { __index = os })
   globals.roper = require("roper")
   globals.plot = globals.roper.plot
   globals.help, globals.apropos = globals.roper.help, globals.roper.apropos
@@ -40,7 +46,8 @@ end
 ---@param lines string[] an example, with what is expected or without
 ---@return string[]
 function M.run(lines)
-  local current, shown = session.new(new_globals()), {}
+  local files = {}
+  local current, shown = session.new(new_globals(files)), {}
   local i = 1
   while lines[i] do
     if lines[i]:find("^> ") then
@@ -56,6 +63,9 @@ function M.run(lines)
       end
     end
     i = i + 1
+  end
+  for _, path in ipairs(files) do
+    os.remove(path)
   end
   return shown
 end

@@ -2,6 +2,8 @@
 --- session, or of the library with or without what stands in front.
 local M = {}
 
+local LONGEST <const> = 60 -- characters of a name that is worth a suggestion
+
 -- The value behind a name that was typed.
 local function value_of(name, globals)
   if not name:find "^[%a_][%w_]*[%w_.:]*$" then
@@ -35,6 +37,9 @@ end
 -- What to say about a name that nothing has.
 local function unknown(name)
   local names = {}
+  if #name > LONGEST then
+    return ("nothing is called %s…"):format(name:sub(1, LONGEST))
+  end
   for i, entry in ipairs(require("roper.help.catalogue").entries()) do
     names[i] = name:find "[.:]" and entry.path or entry.path:match "[%w_]+$"
   end
@@ -82,7 +87,7 @@ local function about(value, name)
   local format = require "roper.format"
   local page = require "roper.help.page"
   local entry = catalogue.of_value(value)
-  if entry then
+  if entry and (entry.comment or type(value) ~= "function") then
     return page.entry(entry)
   elseif type(value) == "function" then
     return bare_function(value, name)
@@ -102,7 +107,7 @@ local function about_name(name, globals)
   local page = require "roper.help.page"
   local found = entries_of(name)
   if #found == 1 then
-    return page.entry(found[1])
+    return found[1].comment and page.entry(found[1]) or about(found[1].value, found[1].path)
   elseif #found > 1 then
     return page.list(name .. " may be", found)
   end

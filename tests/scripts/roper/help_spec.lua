@@ -93,6 +93,18 @@ Example
       "^function%(a, b, …%)\n\nA function of tests/scripts/roper/help_spec.lua:%d+, without"))
   end)
 
+  it("tells of a function without a comment by its arguments", function()
+    local catalogue = require("roper.help.catalogue")
+    local entry = catalogue.entry("roper.eye")
+    local comment = entry.comment
+    entry.comment = nil
+    for _, what in ipairs({ "roper.eye", roper.eye }) do
+      assert.truthy(page(what):find(
+        "%(n, dtype%)\n\nA function of scripts/roper/create.lua:%d+, without"))
+    end
+    entry.comment = comment
+  end)
+
   it("tells of a class of options", function()
     assert_starts("AdamOptions\n\nFields\n  rate      number = 1e-3\n", page("AdamOptions"))
   end)
@@ -109,6 +121,8 @@ Example
       ":" }) do
       assert.has_error(function() help.help(name) end, "nothing is called " .. name)
     end
+    assert.has_error(function() help.help(("x"):rep(1e6)) end,
+      "nothing is called " .. ("x"):rep(60) .. "…")
   end)
 end)
 
