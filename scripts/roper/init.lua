@@ -39,10 +39,8 @@ local functions = {
   save = { "roper.checkpoint", "save" },
 }
 
-local renamed = { oracle_attention = true } -- what has another name here
-
 for name, value in pairs(core) do
-  if not functions[name] and not renamed[name] and M[name] == nil then
+  if not functions[name] and not name:find "^oracle_" and M[name] == nil then
     M[name] = value
   end
 end
