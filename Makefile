@@ -1,6 +1,7 @@
 # make        build            make run    install what is missing, build, run the main job
 # make test   ... every test   make lint   formatters and linters, no warnings
 # make bench  speed            make install PREFIX=/usr/local
+# make docs   reference pages in build/reference
 MAKEFLAGS += --no-builtin-rules
 PREFIX ?= /usr/local
 BUILD := build
@@ -27,9 +28,11 @@ OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(KERNELS)
 FLAGS_v3 := -march=x86-64-v3
 FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 MODULE := $(BUILD)/roper/native.so
+# What editors and ?name read.
+DEFINITIONS := $(BUILD)/library/roper.lua
 
-.PHONY: all deps run test lint bench install clean
-all: $(MODULE) roper
+.PHONY: all deps run test lint bench docs install clean
+all: $(MODULE) roper $(DEFINITIONS)
 
 # nodelete: closing Lua must not unload the code that OpenMP threads still stand in.
 $(MODULE): $(OBJECTS)
@@ -49,6 +52,12 @@ $(BUILD)/kernels/%.o: core/kernels/float.c
 
 roper: scripts/launcher.lua Makefile
 	cp $< $@ && chmod +x $@
+
+$(DEFINITIONS): $(MODULE) roper $(wildcard bindings/*.c tasks/*.c) $(shell find scripts/roper -name "*.lua")
+	./roper -e 'require("roper.help.stubs").write "$(@D)"'
+
+docs: all
+	./roper -e 'require("roper.help.reference").write "$(BUILD)/reference"'
 
 # Install what dpkg does not know yet: as root, through sudo, or say the line to type.
 deps = missing=$$(for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null \
@@ -86,9 +95,10 @@ bench: deps
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/share/lua/5.4 $(DESTDIR)$(PREFIX)/lib/lua/5.4/roper \
-	  $(DESTDIR)$(PREFIX)/bin
+	  $(DESTDIR)$(PREFIX)/share/roper/library $(DESTDIR)$(PREFIX)/bin
 	cp -r scripts/roper scripts/experiments $(DESTDIR)$(PREFIX)/share/lua/5.4/
 	install -m 755 $(MODULE) $(DESTDIR)$(PREFIX)/lib/lua/5.4/roper/native.so
+	install -m 644 $(BUILD)/library/*.lua $(DESTDIR)$(PREFIX)/share/roper/library/
 	install -m 755 roper $(DESTDIR)$(PREFIX)/bin/roper
 
 clean:

@@ -91,7 +91,12 @@ int rpl_option_push(const RplOptions *options, const char *name);
 
 /* Register functions: each file of bindings/ adds its own to the module table on top. */
 void rpl_open_tensor(lua_State *L);
+void rpl_open_view(lua_State *L);
+void rpl_open_index(lua_State *L);
 void rpl_open_create(lua_State *L);
+void rpl_open_elementwise(lua_State *L);
+void rpl_open_compare(lua_State *L);
+void rpl_open_reduce(lua_State *L);
 void rpl_open_operations(lua_State *L);
 void rpl_open_precision(lua_State *L);
 void rpl_open_attention(lua_State *L);
@@ -104,6 +109,7 @@ void rpl_open_json(lua_State *L);
 void rpl_open_machine(lua_State *L);
 void rpl_open_interrupt(lua_State *L);
 void rpl_open_task(lua_State *L);
+void rpl_open_tasks(lua_State *L);
 void rpl_open_terminal(lua_State *L);
 
 #endif

@@ -66,7 +66,23 @@ static bool is_data(lua_State *L, int index)
   return false;
 }
 
-/* tensor(data [, dtype]) */
+/*
+** function roper.tensor(data, dtype)
+** A tensor of numbers.
+**
+** Errors: lists of unequal lengths, what is no number, numbers that int32 does not hold.
+**
+**     > roper.tensor{{1, 2.5}, {3, 4}}
+**     float32 [2, 2]
+**     1.0000 2.5000
+**     3.0000 4.0000
+**     > roper.tensor({1, 2}, "int32")
+**     int32 [2]
+**     1 2
+** @param data number|table|tensor nested lists of equal lengths; of a tensor, a copy
+** @param dtype? "float32"|"float64"|"int32" = "float32"; of a tensor, its own
+** @return tensor x
+*/
 static int tensor(lua_State *L)
 {
   rpl_check_count(L, "tensor", 2);
@@ -105,26 +121,83 @@ static int new_full(lua_State *L, double value, int dtype_index)
   return rpl_return_tensor(L, slot);
 }
 
+/*
+** function roper.zeros(shape, dtype)
+** A tensor full of 0.
+**
+** Errors: a size that is no whole number from 0 on.
+**
+**     > roper.zeros{2, 3}
+**     float32 [2, 3]
+**     0 0 0
+**     0 0 0
+** @param shape integer[]
+** @param dtype? "float32"|"float64"|"int32" = "float32"
+** @return tensor x
+*/
 static int zeros(lua_State *L)
 {
   rpl_check_count(L, "zeros", 2);
   return new_full(L, 0, 2);
 }
 
+/*
+** function roper.ones(shape, dtype)
+** A tensor full of 1.
+**
+** Errors: a size that is no whole number from 0 on.
+**
+**     > roper.ones({2}, "int32")
+**     int32 [2]
+**     1 1
+** @param shape integer[]
+** @param dtype? "float32"|"float64"|"int32" = "float32"
+** @return tensor x
+*/
 static int ones(lua_State *L)
 {
   rpl_check_count(L, "ones", 2);
   return new_full(L, 1, 2);
 }
 
-/* full(shape, value [, dtype]) */
+/*
+** function roper.full(shape, value, dtype)
+** A tensor full of one number.
+**
+** Errors: a size that is no whole number from 0 on.
+**
+**     > roper.full({3}, math.pi)
+**     float32 [3]
+**     3.1416 3.1416 3.1416
+** @param shape integer[]
+** @param value number
+** @param dtype? "float32"|"float64"|"int32" = "float32"
+** @return tensor x
+*/
 static int full(lua_State *L)
 {
   rpl_check_count(L, "full", 3);
   return new_full(L, luaL_checknumber(L, 2), 3);
 }
 
-/* arange(first, last [, step [, dtype]]): first, first + step, ... below last */
+/*
+** function roper.arange(first, last, step, dtype)
+** first, first + step, ... up to below last, or down to above it.
+**
+** Errors: a step of 0; a range that is not finite.
+**
+**     > roper.arange(0, 5)
+**     float32 [5]
+**     0 1 2 3 4
+**     > roper.arange(1, 0, -0.25)
+**     float32 [4]
+**     1.0000 0.7500 0.5000 0.2500
+** @param first number
+** @param last number not included
+** @param step? number = 1
+** @param dtype? "float32"|"float64"|"int32" = "float32"
+** @return tensor x [count]
+*/
 static int arange(lua_State *L)
 {
   rpl_check_count(L, "arange", 4);

@@ -23,7 +23,21 @@ static bool has_extension(const char *path, const char *extension)
   return length > tail && strcmp(path + length - tail, extension) == 0;
 }
 
-/* load_npy(path) -> tensor */
+/*
+** function roper.load_npy(path)
+** Read a tensor from a NumPy file.
+**
+** Errors: a file that is missing, damaged, or of another kind or dtype.
+**
+**     > path = os.tmpname() .. ".npy"
+**     > roper.save_npy(path, roper.tensor{1, 2})
+**     > roper.load_npy(path)
+**     float32 [2]
+**     1 2
+**     > os.remove(path);
+** @param path string
+** @return tensor x
+*/
 static int load_npy(lua_State *L)
 {
   rpl_check_count(L, "load_npy", 1);
@@ -33,7 +47,20 @@ static int load_npy(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
-/* save_npy(path, tensor) */
+/*
+** function roper.save_npy(path, x)
+** Write a tensor to a NumPy file; the path holds the old file or the new one, never half of it.
+**
+** Errors: a path that can not be written.
+**
+**     > path = os.tmpname() .. ".npy"
+**     > roper.save_npy(path, roper.eye(2))
+**     > roper.load_npy(path):shape()
+**     {2, 2}
+**     > os.remove(path);
+** @param path string
+** @param x tensor
+*/
 static int save_npy(lua_State *L)
 {
   rpl_check_count(L, "save_npy", 2);
@@ -48,7 +75,21 @@ static int release_contents(lua_State *L)
   return 0;
 }
 
-/* load_safetensors(path) -> tensors by name, metadata by key (both tables, maybe empty) */
+/*
+** function roper.load_safetensors(path)
+** Read the tensors of a safetensors file.
+**
+** Errors: a file that is missing, damaged, or holds another dtype.
+**
+**     > path = os.tmpname()
+**     > roper.save_safetensors(path, {w = roper.zeros{2}}, {made = "here"})
+**     > roper.load_safetensors(path)
+**     {w = float32 [2]}	{made = "here"}
+**     > os.remove(path);
+** @param path string
+** @return table<string, tensor> tensors by name
+** @return table<string, string> metadata
+*/
 static int load_safetensors(lua_State *L)
 {
   rpl_check_count(L, "load_safetensors", 1);
@@ -129,7 +170,23 @@ static void push_metadata(lua_State *L, int index, RpSafetensors *contents)
   }
 }
 
-/* save_safetensors(path, tensors by name [, metadata by key]) */
+/*
+** function roper.save_safetensors(path, tensors, metadata)
+** Write tensors to a safetensors file; the path holds the old file or the new one, never half of
+** it.
+**
+** Errors: a path that can not be written; names or metadata that are no strings.
+**
+**     > path = os.tmpname()
+**     > roper.save_safetensors(path, {w = roper.zeros{2}})
+**     > roper.load_safetensors(path).w
+**     float32 [2]
+**     0 0
+**     > os.remove(path);
+** @param path string
+** @param tensors table<string, tensor> by name
+** @param metadata? table<string, string>
+*/
 static int save_safetensors(lua_State *L)
 {
   rpl_check_count(L, "save_safetensors", 3);

@@ -1,10 +1,23 @@
 /* Differentiation from Lua: parameters, backward, recording, functions written in Lua. */
 #include "core/graph/graph.h"
 
-#include "bindings/check.h"
+#include "bindings/tensor.h"
 #include "core/base/memory.h"
 
-/* parameter([on]): make a tensor collect gradients (or stop); returns it */
+/*
+** function tensor:parameter(on)
+** Make the tensor collect gradients, or stop; operations on it are recorded from then on.
+**
+** Errors: integers; a result of other parameters.
+**
+**     > w = roper.ones{2}:parameter()
+**     > (w * w):sum():backward()
+**     > w.grad
+**     float32 [2]
+**     2 2
+** @param on? boolean = true
+** @return tensor self
+*/
 static int parameter(lua_State *L)
 {
   rpl_check_count(L, "parameter", 2);
@@ -14,13 +27,35 @@ static int parameter(lua_State *L)
   return 1;
 }
 
+/*
+** function tensor:is_parameter()
+** Does the tensor collect gradients?
+**
+**     > roper.ones{2}:parameter():is_parameter()
+**     true
+** @return boolean yes
+*/
 static int is_parameter(lua_State *L)
 {
   lua_pushboolean(L, rpl_check_tensor(L, 1)->is_parameter);
   return 1;
 }
 
-/* backward([gradient]) */
+/*
+** function tensor:backward(gradient)
+** Add to the `grad` of every parameter the derivative of this tensor by it (reverse mode).
+** The graph is spent then.
+**
+** Errors: a tensor that no parameter takes part in; a graph that is spent; a tensor that was
+** tensor that was written to since it was used.
+**
+**     > w = roper.tensor{3}:parameter()
+**     > (w ^ 2):backward(roper.ones{1})
+**     > w.grad
+**     float32 [1]
+**     6
+** @param gradient? tensor of this tensor; needed where it is no scalar
+*/
 static int backward(lua_State *L)
 {
   rpl_check_count(L, "backward", 2);
@@ -29,7 +64,18 @@ static int backward(lua_State *L)
   return 0;
 }
 
-/* no_grad(f, ...): call f(...) with recording off; returns what it returns */
+/*
+** function roper.no_grad(f, ...)
+** Call a function without recording, so that nothing is kept for backward.
+**
+** Errors: those of the function.
+**
+**     > roper.no_grad(roper.is_recording)
+**     false
+** @param f function
+** @param ... any its arguments
+** @return any ... what it returns
+*/
 static int no_grad(lua_State *L)
 {
   luaL_checkany(L, 1);
@@ -39,6 +85,14 @@ static int no_grad(lua_State *L)
   return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
+/*
+** function roper.is_recording()
+** Are operations on parameters recorded? Not inside `no_grad`.
+**
+**     > roper.is_recording()
+**     true
+** @return boolean yes
+*/
 static int is_recording(lua_State *L)
 {
   lua_pushboolean(L, rp_graph_recording());
@@ -188,8 +242,20 @@ static int call_differentiable(lua_State *L)
 }
 
 /*
-** differentiable(forward, backward) -> f. f(x, ...) is forward(x, ...); its
-** gradients are what backward(dy, x, ...) returns, one for each x.
+** function roper.differentiable(forward, backward)
+** A differentiable function written in Lua.
+**
+** Errors: in backward: a gradient of another shape or dtype.
+**
+**     > cube = roper.differentiable(
+**     >>   function(x) return x ^ 3 end,
+**     >>   function(dy, x) return dy * 3 * x ^ 2 end)
+**     > roper.gradcheck(cube, {roper.tensor{1, 2}}) == true
+**     true
+** @param forward fun(...: tensor): tensor without recording, from 1 to 64 tensors
+** @param backward fun(dy: tensor, ...: tensor): ... from the gradient of the result and the same
+**   tensors, a gradient for each of them
+** @return fun(...: tensor): tensor f
 */
 static int differentiable(lua_State *L)
 {
@@ -211,8 +277,5 @@ void rpl_open_graph(lua_State *L)
                                      {"backward", backward},
                                      {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
-  luaL_getmetatable(L, RPL_TENSOR);
-  lua_getfield(L, -1, "methods");
-  luaL_setfuncs(L, methods, 0);
-  lua_pop(L, 2);
+  rpl_add_methods(L, methods);
 }

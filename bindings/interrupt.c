@@ -48,7 +48,12 @@ static void handle_signal(int number)
     lua_sethook(L, stop_code, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
-/* interrupt_enable(): let SIGINT raise the flag from now on. */
+/*
+** function roper.interrupt_enable()
+** From now on Ctrl-C (SIGINT) raises a flag, which ends the kernel that runs.
+**
+**     > roper.interrupt_enable()
+*/
 static int interrupt_enable(lua_State *L)
 {
   rpl_check_count(L, "interrupt_enable", 0);
@@ -58,7 +63,12 @@ static int interrupt_enable(lua_State *L)
   return 0;
 }
 
-/* interrupt_disable(): let SIGINT do again what it did before; lower the flag. */
+/*
+** function roper.interrupt_disable()
+** Let Ctrl-C do again what it did before, and lower the flag.
+**
+**     > roper.interrupt_disable()
+*/
 static int interrupt_disable(lua_State *L)
 {
   rpl_check_count(L, "interrupt_disable", 0);
@@ -69,7 +79,14 @@ static int interrupt_disable(lua_State *L)
   return 0;
 }
 
-/* interrupted() -> is the flag up? */
+/*
+** function roper.interrupted()
+** Did Ctrl-C raise the flag?
+**
+**     > roper.interrupted()
+**     false
+** @return boolean yes
+*/
 static int interrupted(lua_State *L)
 {
   rpl_check_count(L, "interrupted", 0);
@@ -77,7 +94,14 @@ static int interrupted(lua_State *L)
   return 1;
 }
 
-/* interrupt_clear() -> was the flag up? It is down afterwards. */
+/*
+** function roper.interrupt_clear()
+** Lower the flag.
+**
+**     > roper.interrupt_clear()
+**     false
+** @return boolean was was it up?
+*/
 static int interrupt_clear(lua_State *L)
 {
   rpl_check_count(L, "interrupt_clear", 0);
@@ -87,9 +111,17 @@ static int interrupt_clear(lua_State *L)
 }
 
 /*
-** interrupt_call(function, handler, ...) -> true and the results, or false and
-** what `handler` made of the error: xpcall that Ctrl-C can end. A Ctrl-C from
-** before the call is forgotten, and so is one that came too late to end it.
+** function roper.interrupt_call(f, handler, ...)
+** xpcall that Ctrl-C can end, once `interrupt_enable` was called, with the error "interrupted". A
+** Ctrl-C from before the call is forgotten, and so is one that came too late to end it.
+**
+**     > roper.interrupt_call(math.max, print, 1, 3)
+**     true	3
+** @param f function
+** @param handler function of the error
+** @param ... any the arguments of f
+** @return boolean ok
+** @return any ... what f returned, or what the handler made of the error
 */
 static int interrupt_call(lua_State *L)
 {
@@ -111,9 +143,13 @@ static int interrupt_call(lua_State *L)
 }
 
 /*
-** interrupt_wait(descriptor) -> true once there is something to read, false once
-** the flag is up, for at most a tenth of a second unnoticed: the signal may come
-** just before poll does, or to another thread.
+** function roper.interrupt_wait(descriptor)
+** Wait until a file can be read or Ctrl-C is typed.
+**
+**     > type(roper.interrupt_wait)
+**     "function"
+** @param descriptor integer
+** @return boolean readable false after Ctrl-C
 */
 static int interrupt_wait(lua_State *L)
 {
@@ -139,8 +175,11 @@ static int end_line(void)
 }
 
 /*
-** interrupt_readline(): let Ctrl-C end the line that GNU readline reads, which
-** otherwise goes on reading it. Without GNU readline this does nothing.
+** function roper.interrupt_readline()
+** Let Ctrl-C end the line that GNU readline reads, which otherwise goes on reading it. Without GNU
+** readline this does nothing.
+**
+**     > roper.interrupt_readline()
 */
 static int interrupt_readline(lua_State *L)
 {

@@ -200,7 +200,25 @@ static void encode(lua_State *L, Work *work, json_t *container, const Place *pla
   }
 }
 
-/* json_encode(value [, {indent = 0, sort = true}]) -> string */
+/*
+** @class JsonOptions
+** @field indent? integer = 0; columns a level; 0 keeps all on one line
+** @field sort? boolean = true; names in the order of the alphabet
+*/
+
+/*
+** function roper.json_encode(value, options)
+** A value as JSON. Lists are arrays, other tables objects; an empty table is an object unless
+** `json_array` marked it; nan and infinities are null.
+**
+** Errors: a function or a tensor, a table of lists and names mixed, text that is not UTF-8, cycles.
+**
+**     > roper.json_encode{name = "rope", sizes = {1, 2.5}}
+**     "{\"name\": \"rope\", \"sizes\": [1, 2.5]}"
+** @param value any booleans, numbers, strings, `json_null` and tables of these
+** @param options? JsonOptions
+** @return string text
+*/
 static int json_encode(lua_State *L)
 {
   static const char *const names[] = {"indent", "sort", NULL};
@@ -282,7 +300,18 @@ static void push_value(lua_State *L, json_t *value, int depth)
   }
 }
 
-/* json_decode(text) -> value */
+/*
+** function roper.json_decode(text)
+** The value that JSON text stands for; null is `roper.json_null`. Numbers come back to the
+** last bit.
+**
+** Errors: text that is no JSON, with its line and column.
+**
+**     > roper.json_decode '{"a": [1, 2.5, true]}'
+**     {a = {1, 2.5, true}}
+** @param text string
+** @return any value
+*/
 static int json_decode(lua_State *L)
 {
   rpl_check_count(L, "json_decode", 1);
@@ -301,7 +330,17 @@ static int json_decode(lua_State *L)
   return 1;
 }
 
-/* json_array([table]) -> the same table (or a new one), to be encoded as an array when empty */
+/*
+** function roper.json_array(list)
+** Mark a list, so that it is written as an array where it is empty.
+**
+** Errors: a table with a metatable.
+**
+**     > roper.json_encode{roper.json_array(), {}}
+**     "[[], {}]"
+** @param list? table a new one by default
+** @return table list the same
+*/
 static int json_array_mark(lua_State *L)
 {
   rpl_check_count(L, "json_array", 1);

@@ -4,7 +4,20 @@
 #include "bindings/check.h"
 #include "core/base/memory.h"
 
-/* threads([n]): how many kernels use; sets it where n is given */
+/*
+** function roper.threads(n)
+** How many threads the kernels use; with an argument, set it first.
+**
+** Errors: a number outside its range.
+**
+**     > n = roper.threads()
+**     > roper.threads(1)
+**     1
+**     > roper.threads(n) == n
+**     true
+** @param n? integer from 1 to 1024
+** @return integer count
+*/
 static int threads(lua_State *L)
 {
   rpl_check_count(L, "threads", 1);
@@ -14,7 +27,22 @@ static int threads(lua_State *L)
   return 1;
 }
 
-/* machine() -> {processor, blas_core, instructions, threads} */
+/*
+** @class Machine
+** @field processor string
+** @field blas_core string the kernels that OpenBLAS chose
+** @field instructions string those that our kernels use: portable, x86-64-v3 or x86-64-v4
+** @field threads integer
+*/
+
+/*
+** function roper.machine()
+** What the machine is, and which code runs on it; `roper.info` tells more.
+**
+**     > type(roper.machine().threads)
+**     "number"
+** @return Machine facts
+*/
 static int machine(lua_State *L)
 {
   static const char *const targets[] = {"portable", "x86-64-v3", "x86-64-v4"};
@@ -36,7 +64,24 @@ static void set_bytes(lua_State *L, const char *name, size_t bytes)
   lua_setfield(L, -2, name);
 }
 
-/* memory() -> {live, idle, peak, limit, blocks} in bytes */
+/*
+** @class Memory
+** @field live integer in use by tensors
+** @field idle integer kept for the next ones
+** @field peak integer most that were live
+** @field limit integer past which tensors are refused
+** @field blocks integer how many are live
+*/
+
+/*
+** function roper.memory()
+** Bytes of memory for tensors.
+**
+**     > x = roper.zeros{1000}
+**     > roper.memory().live >= 4000
+**     true
+** @return Memory use
+*/
 static int memory(lua_State *L)
 {
   const RpMemoryUse use = rp_memory_use();
@@ -49,7 +94,18 @@ static int memory(lua_State *L)
   return 1;
 }
 
-/* memory_limit(bytes); 0 restores the default */
+/*
+** function roper.memory_limit(bytes)
+** Refuse tensors past so many bytes in all; 0 restores what the machine has.
+**
+** Errors: a negative number.
+**
+**     > roper.memory_limit(1 << 40)
+**     > roper.memory().limit == 1 << 40
+**     true
+**     > roper.memory_limit(0)
+** @param bytes integer
+*/
 static int memory_limit(lua_State *L)
 {
   rpl_check_count(L, "memory_limit", 1);
@@ -57,7 +113,12 @@ static int memory_limit(lua_State *L)
   return 0;
 }
 
-/* memory_trim(): give idle blocks back to the system */
+/*
+** function roper.memory_trim()
+** Give memory that no tensor uses back to the system.
+**
+**     > roper.memory_trim()
+*/
 static int memory_trim(lua_State *L)
 {
   (void)L;
@@ -65,7 +126,16 @@ static int memory_trim(lua_State *L)
   return 0;
 }
 
-/* memory_fail_after(n): for tests, refuse every allocation after n more; -1 refuses none */
+/*
+** function roper.memory_fail_after(n)
+** For tests: refuse every tensor after so many more; -1 refuses none.
+**
+**     > roper.memory_fail_after(0)
+**     > (pcall(roper.zeros, {2}))
+**     false
+**     > roper.memory_fail_after(-1)
+** @param n integer
+*/
 static int memory_fail_after(lua_State *L)
 {
   rp_memory_fail_after(rpl_check_range(L, 1, "count", -1, INT64_MAX));

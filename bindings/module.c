@@ -8,7 +8,12 @@ int luaopen_roper_native(lua_State *L)
   luaL_checkversion(L);
   lua_newtable(L);
   rpl_open_tensor(L);
+  rpl_open_view(L);
+  rpl_open_index(L);
   rpl_open_create(L);
+  rpl_open_elementwise(L);
+  rpl_open_compare(L);
+  rpl_open_reduce(L);
   rpl_open_operations(L);
   rpl_open_precision(L);
   rpl_open_random(L);
@@ -21,6 +26,7 @@ int luaopen_roper_native(lua_State *L)
   rpl_open_machine(L);
   rpl_open_interrupt(L);
   rpl_open_task(L);
+  rpl_open_tasks(L);
   rpl_open_terminal(L);
   return 1;
 }

@@ -1,15 +1,14 @@
 /*
 ** Differentiable operations as functions of the module and methods of tensors.
-** A new operation is one line in a table here.
+** A new operation is one line in the table here.
 */
-#include "bindings/check.h"
+#include "bindings/operations.h"
+
 #include "bindings/generator.h"
 #include "core/ops/ops.h"
 #include "core/tensor/elementwise.h"
-#include "core/tensor/reduce.h"
 
-/* The operation of a closure made from one of the tables below. */
-static int operation(lua_State *L)
+int rpl_operation(lua_State *L)
 {
   return (int)lua_tointeger(L, lua_upvalueindex(1));
 }
@@ -24,8 +23,7 @@ static RpTensor *operand(lua_State *L, int index, const RpTensor *other)
   return scalar;
 }
 
-/* Two operands at `first` and the place after it, of which one may be a number. */
-static void operands(lua_State *L, int first, RpTensor **a, RpTensor **b)
+void rpl_operands(lua_State *L, int first, RpTensor **a, RpTensor **b)
 {
   if (lua_type(L, first) == LUA_TNUMBER) {
     *b = rpl_check_tensor(L, first + 1);
@@ -36,112 +34,48 @@ static void operands(lua_State *L, int first, RpTensor **a, RpTensor **b)
   }
 }
 
-static int unary(lua_State *L)
+void rpl_add_operations(lua_State *L, const RplOperation *table)
 {
-  const RpUnary op = (RpUnary)operation(L);
-  /* Lua passes the operand of a unary metamethod twice. */
-  rpl_check_count(L, rp_unary_name(op), op == RP_NEGATE ? 2 : 1);
-  RpTensor *x = rpl_check_tensor(L, 1);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_unary(op, x);
-  return rpl_return_tensor(L, slot);
+  const int module = lua_gettop(L);
+  luaL_getmetatable(L, RPL_TENSOR);
+  lua_getfield(L, -1, "methods");
+  for (; table->name != NULL; table++) {
+    lua_pushinteger(L, table->operation);
+    lua_pushcclosure(L, table->function, 1);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, module, table->name);
+    lua_setfield(L, -2, table->name);
+  }
+  lua_pop(L, 2);
 }
 
-static int binary(lua_State *L)
+void rpl_add_events(lua_State *L, const RplOperation *events)
 {
-  const RpBinary op = (RpBinary)operation(L);
-  RpTensor *a, *b;
-  rpl_check_count(L, rp_binary_name(op), 2);
-  operands(L, 1, &a, &b);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_binary(op, a, b);
-  return rpl_return_tensor(L, slot);
+  luaL_getmetatable(L, RPL_TENSOR);
+  for (; events->name != NULL; events++) {
+    lua_pushinteger(L, events->operation);
+    lua_pushcclosure(L, events->function, 1);
+    lua_setfield(L, -2, events->name);
+  }
+  lua_pop(L, 1);
 }
 
-static int compare(lua_State *L)
-{
-  const RpCompare op = (RpCompare)operation(L);
-  RpTensor *a, *b;
-  rpl_check_count(L, rp_compare_name(op), 2);
-  operands(L, 1, &a, &b);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_compare(op, a, b);
-  return rpl_return_tensor(L, slot);
-}
-
-/* a < b and a <= b in Lua give one boolean, so both must be single numbers. */
-static int compare_scalars(lua_State *L)
-{
-  RpTensor *a, *b;
-  operands(L, 1, &a, &b);
-  if (rp_tensor_count(a) != 1 || rp_tensor_count(b) != 1)
-    return luaL_error(L,
-                      "< and <= compare single numbers, got shapes %s and %s; use :lt() or :le()",
-                      rp_tensor_shape_text(a), rp_tensor_shape_text(b));
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_compare((RpCompare)operation(L), a, b);
-  if (*slot == NULL)
-    return rpl_raise(L);
-  lua_pushboolean(L, *(const int32_t *)rp_tensor_data(*slot) != 0);
-  return 1;
-}
-
-/* An axis at 2 (all of them where absent) and `keep` at 3. */
-static int reduction_axis(lua_State *L, const RpTensor *x, bool *keep)
-{
-  rpl_check_count(L, rp_reduction_name((RpReduction)operation(L)), 3);
-  *keep = lua_toboolean(L, 3);
-  return lua_isnoneornil(L, 2) ? RP_ALL_AXES : rpl_check_axis(L, 2, x->rank);
-}
-
-static int reduce(lua_State *L)
-{
-  RpTensor *x = rpl_check_tensor(L, 1);
-  bool keep;
-  const int axis = reduction_axis(L, x, &keep);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_reduce((RpReduction)operation(L), x, axis, keep);
-  return rpl_return_tensor(L, slot);
-}
-
-/* The places of extrema, from 1. */
-static int argument(lua_State *L)
-{
-  RpTensor *x = rpl_check_tensor(L, 1);
-  bool keep;
-  const int axis = reduction_axis(L, x, &keep);
-  RpTensor **values = rpl_new_tensor(L), **places = rpl_new_tensor(L);
-  *values = rp_tensor_reduce((RpReduction)operation(L), x, axis, keep, places);
-  if (*values == NULL)
-    return rpl_raise(L);
-  RpTensor **one = rpl_new_tensor(L), **slot = rpl_new_tensor(L);
-  *one = rp_tensor_full(RP_INT32, 0, NULL, 1);
-  if (*one == NULL)
-    return rpl_raise(L);
-  *slot = rp_tensor_binary(RP_ADD, *places, *one);
-  return rpl_return_tensor(L, slot);
-}
-
-static int softmax(lua_State *L)
-{
-  rpl_check_count(L, "softmax", 2);
-  RpTensor *x = rpl_check_tensor(L, 1);
-  const int axis = lua_isnoneornil(L, 2) ? x->rank - 1 : rpl_check_axis(L, 2, x->rank);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_softmax(x, axis, operation(L) != 0);
-  return rpl_return_tensor(L, slot);
-}
-
-static int cumulative_sum(lua_State *L)
-{
-  rpl_check_count(L, "cumsum", 2);
-  RpTensor *x = rpl_check_tensor(L, 1);
-  const int axis = rpl_check_axis(L, 2, x->rank);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_cumulative_sum(x, axis);
-  return rpl_return_tensor(L, slot);
-}
-
+/*
+** function roper.matmul(a, b)
+** Products of matrices; leading axes are broadcast.
+**
+**     y = a b
+**
+** Errors: less than two axes, other dtypes, sizes that do not fit.
+**
+**     > roper.tensor{{1, 2}, {3, 4}}:matmul(roper.tensor{{10}, {1}})
+**     float32 [2, 1]
+**     12
+**     34
+** @param a tensor [..., m, k], floats
+** @param b tensor [..., k, n], of the dtype of a
+** @return tensor y [..., m, n]
+*/
 static int matmul(lua_State *L)
 {
   rpl_check_count(L, "matmul", 2);
@@ -151,7 +85,24 @@ static int matmul(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
-/* linear(x, weight [, bias [, "relu"]]) */
+/*
+** function roper.linear(x, weight, bias, activation)
+** A linear map of the last axis, and ReLU where asked, in one pass.
+**
+**     y = x Wᵀ + b
+**
+** Errors: sizes or dtypes that do not fit.
+**
+**     > weight, bias = roper.tensor{{1, 1}, {-1, 0}}, roper.tensor{0.5, 0}
+**     > roper.linear(roper.tensor{{1, 2}}, weight, bias, "relu")
+**     float32 [1, 2]
+**     3.5000 0.0000
+** @param x tensor [..., inputs], floats
+** @param weight tensor [outputs, inputs]
+** @param bias? tensor [outputs]
+** @param activation? "none"|"relu" = "none"
+** @return tensor y [..., outputs]
+*/
 static int linear(lua_State *L)
 {
   static const char *const activations[] = {"none", "relu", NULL};
@@ -164,7 +115,23 @@ static int linear(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
-/* layer_norm(x, gain, bias [, epsilon]) */
+/*
+** function roper.layer_norm(x, gain, bias, epsilon)
+** Mean 0 and variance 1 along the last axis, then scale and shift (Ba et al. 2016).
+**
+**     y = gain (x − mean) / √(variance + ε) + bias
+**
+** Errors: sizes or dtypes that do not fit.
+**
+**     > roper.layer_norm(roper.tensor{{1, 3}}, roper.ones{2}, roper.zeros{2})
+**     float32 [1, 2]
+**     -1.0000  1.0000
+** @param x tensor [..., features], floats
+** @param gain tensor [features]
+** @param bias tensor [features]
+** @param epsilon? number = 1e-5; added to the variance
+** @return tensor y of the shape of x
+*/
 static int layer_norm(lua_State *L)
 {
   rpl_check_count(L, "layer_norm", 4);
@@ -176,6 +143,22 @@ static int layer_norm(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
+/*
+** function roper.embedding(table, index)
+** Rows of a table by their number, from 0 as token ids are.
+**
+** Errors: an index that is not int32 or not in the table.
+**
+**     > words = roper.tensor{{1, 2}, {3, 4}}
+**     > roper.embedding(words, roper.tensor({1, 0, 1}, "int32"))
+**     float32 [3, 2]
+**     3 4
+**     1 2
+**     3 4
+** @param table tensor [count, features]
+** @param index tensor [...], int32, from 0
+** @return tensor y [..., features]
+*/
 static int embedding(lua_State *L)
 {
   rpl_check_count(L, "embedding", 2);
@@ -195,7 +178,23 @@ static void check_places(lua_State *L, const RpTensor *from_0, int64_t size)
                  (lua_Integer)place[i] + 1, (lua_Integer)i + 1);
 }
 
-/* gather(x, axis, index): indices from 1 */
+/*
+** function roper.gather(x, axis, index)
+** Elements of x by their place along one axis.
+**
+**     y[i][j] = x[i][index[i][j]]   for axis 2
+**
+** Errors: an index that is not int32 or past the axis.
+**
+**     > roper.tensor{{1, 2}, {3, 4}}:gather(2, roper.tensor({{2}, {1}}, "int32"))
+**     float32 [2, 1]
+**     2
+**     3
+** @param x tensor
+** @param axis integer from 1, or from the end where negative
+** @param index tensor int32, places from 1; as many axes as x, the others not longer than in x
+** @return tensor y of the shape of index
+*/
 static int gather(lua_State *L)
 {
   rpl_check_count(L, "gather", 3);
@@ -215,20 +214,48 @@ static int gather(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
-/* where(condition, a, b); a or b may be a number */
+/*
+** function roper.where(condition, a, b)
+** a where the condition is not 0, else b.
+**
+** Errors: a condition that is not int32; shapes that do not broadcast.
+**
+**     > x = roper.tensor{-1, 2}
+**     > roper.where(x:gt(0), x, 0)
+**     float32 [2]
+**     0 2
+** @param condition tensor int32, as comparisons give
+** @param a tensor|number
+** @param b tensor|number of the dtype of a; at least one of them a tensor
+** @return tensor y of the broadcast shape
+*/
 static int where(lua_State *L)
 {
   rpl_check_count(L, "where", 3);
   RpTensor *condition = rpl_check_tensor(L, 1), *a, *b;
   luaL_argcheck(L, lua_type(L, 2) != LUA_TNUMBER || lua_type(L, 3) != LUA_TNUMBER, 2,
                 "expected a tensor for a or b, got two numbers");
-  operands(L, 2, &a, &b);
+  rpl_operands(L, 2, &a, &b);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_where(condition, a, b);
   return rpl_return_tensor(L, slot);
 }
 
-/* cat(list [, axis]) */
+/*
+** function roper.cat(list, axis)
+** Tensors one after the other along an axis; `stack` makes a new one.
+**
+** Errors: an empty list, scalars, other dtypes or sizes.
+**
+**     > roper.cat({roper.ones{1, 2}, roper.zeros{2, 2}})
+**     float32 [3, 2]
+**     1 1
+**     0 0
+**     0 0
+** @param list tensor[] of one dtype and, but for the axis, one shape
+** @param axis? integer = 1; or from the end where negative
+** @return tensor y
+*/
 static int concatenate(lua_State *L)
 {
   enum { MOST = 4096 };
@@ -246,7 +273,29 @@ static int concatenate(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
-/* cross_entropy(logits, targets [, {ignore =, each =}]) */
+/*
+** @class CrossEntropyOptions
+** @field ignore? integer = -1; a target that does not count
+** @field each? boolean = false; one loss a row instead of their mean
+*/
+
+/*
+** function roper.cross_entropy(logits, targets, options)
+** The loss of a classifier, in nats: the mean over rows of minus the log of the probability
+** that softmax gives to the target.
+**
+**     log Σⱼ exp(xⱼ) − x_target
+**
+** Errors: a target that is not int32 or no class.
+**
+**     > logits = roper.tensor{{0, 0}, {0, 100}}
+**     > roper.cross_entropy(logits, roper.tensor({0, 1}, "int32"))
+**     0.34657
+** @param logits tensor [..., classes], floats
+** @param targets tensor [...], int32, from 0
+** @param options? CrossEntropyOptions
+** @return tensor loss a scalar, or [...] with `each`
+*/
 static int cross_entropy(lua_State *L)
 {
   static const char *const names[] = {"ignore", "each", NULL};
@@ -260,7 +309,20 @@ static int cross_entropy(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
-/* dropout(x, p [, seed]); without a seed the generator gives one */
+/*
+** function roper.dropout(x, p, seed)
+** Each element is 0 with probability p, else divided by 1 − p (Srivastava et al. 2014).
+**
+** Errors: integers; p outside its range.
+**
+**     > roper.dropout(roper.ones{6}, 0.5, 3)
+**     float32 [6]
+**     2 0 2 2 0 2
+** @param x tensor of floats
+** @param p number from 0 to below 1
+** @param seed? integer of the choice; by default the generator gives one
+** @return tensor y of the shape of x
+*/
 static int dropout(lua_State *L)
 {
   rpl_check_count(L, "dropout", 3);
@@ -272,64 +334,15 @@ static int dropout(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
-static const struct {
-  const char *name;
-  lua_CFunction function;
-  int operation;
-} table[] = {
-    {"neg", unary, RP_NEGATE},       {"abs", unary, RP_ABS},
-    {"sign", unary, RP_SIGN},        {"square", unary, RP_SQUARE},
-    {"floor", unary, RP_FLOOR},      {"ceil", unary, RP_CEIL},
-    {"round", unary, RP_ROUND},      {"sqrt", unary, RP_SQRT},
-    {"exp", unary, RP_EXP},          {"log", unary, RP_LOG},
-    {"sin", unary, RP_SIN},          {"cos", unary, RP_COS},
-    {"tanh", unary, RP_TANH},        {"sigmoid", unary, RP_SIGMOID},
-    {"relu", unary, RP_RELU},        {"gelu", unary, RP_GELU},
-    {"add", binary, RP_ADD},         {"sub", binary, RP_SUBTRACT},
-    {"mul", binary, RP_MULTIPLY},    {"div", binary, RP_DIVIDE},
-    {"pow", binary, RP_POWER},       {"maximum", binary, RP_MAXIMUM},
-    {"minimum", binary, RP_MINIMUM}, {"eq", compare, RP_EQ},
-    {"ne", compare, RP_NE},          {"lt", compare, RP_LT},
-    {"le", compare, RP_LE},          {"gt", compare, RP_GT},
-    {"ge", compare, RP_GE},          {"sum", reduce, RP_SUM},
-    {"mean", reduce, RP_MEAN},       {"max", reduce, RP_MAX},
-    {"min", reduce, RP_MIN},         {"argmax", argument, RP_MAX},
-    {"argmin", argument, RP_MIN},    {"softmax", softmax, 0},
-    {"log_softmax", softmax, 1},     {"cumsum", cumulative_sum, 0},
-    {"matmul", matmul, 0},           {"linear", linear, 0},
-    {"layer_norm", layer_norm, 0},   {"embedding", embedding, 0},
-    {"gather", gather, 0},           {"where", where, 0},
-    {"cat", concatenate, 0},         {"cross_entropy", cross_entropy, 0},
-    {"dropout", dropout, 0},
-};
-
-static const struct {
-  const char *event;
-  lua_CFunction function;
-  int operation;
-} events[] = {
-    {"__unm", unary, RP_NEGATE},      {"__add", binary, RP_ADD},
-    {"__sub", binary, RP_SUBTRACT},   {"__mul", binary, RP_MULTIPLY},
-    {"__div", binary, RP_DIVIDE},     {"__pow", binary, RP_POWER},
-    {"__lt", compare_scalars, RP_LT}, {"__le", compare_scalars, RP_LE},
+static const RplOperation table[] = {
+    {"matmul", matmul, 0},         {"linear", linear, 0},
+    {"layer_norm", layer_norm, 0}, {"embedding", embedding, 0},
+    {"gather", gather, 0},         {"where", where, 0},
+    {"cat", concatenate, 0},       {"cross_entropy", cross_entropy, 0},
+    {"dropout", dropout, 0},       {NULL, NULL, 0},
 };
 
 void rpl_open_operations(lua_State *L)
 {
-  const int module = lua_gettop(L);
-  luaL_getmetatable(L, RPL_TENSOR);
-  lua_getfield(L, -1, "methods");
-  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-    lua_pushinteger(L, table[i].operation);
-    lua_pushcclosure(L, table[i].function, 1);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, module, table[i].name);
-    lua_setfield(L, -2, table[i].name);
-  }
-  for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-    lua_pushinteger(L, events[i].operation);
-    lua_pushcclosure(L, events[i].function, 1);
-    lua_setfield(L, -3, events[i].event);
-  }
-  lua_pop(L, 2);
+  rpl_add_operations(L, table);
 }

@@ -3,7 +3,41 @@
 
 #include "bindings/check.h"
 
-/* adam_step(parameter, mean, variance, settings) */
+/*
+** @class AdamStepOptions
+** @field rate? number = 1e-3
+** @field beta1? number = 0.9
+** @field beta2? number = 0.999
+** @field epsilon? number = 1e-8
+** @field decay? number = 0; decoupled from the gradient
+** @field l2? number = 0; added to the gradient, times the parameter
+** @field correction1? number = 1; 1 - beta1^step
+** @field correction2? number = 1; 1 - beta2^step
+** @field gradient_scale? number = 1; multiplies the gradient
+*/
+
+/*
+** function roper.adam_step(parameter, mean, variance, options)
+** One step of Adam (Kingma and Ba 2015, algorithm 1) for one parameter; `roper.optim.Adam` keeps
+** the state.
+**
+**     m ← β₁ m + (1 − β₁) g,   v ← β₂ v + (1 − β₂) g²
+**     w ← w − rate (m / c₁ / (√(v / c₂) + ε) + decay w)
+**
+** Errors: other shapes or dtypes, a setting that is not finite, no gradient.
+**
+**     > w = roper.ones{1}:parameter()
+**     > (w * 3):sum():backward()
+**     > mean, variance = roper.zeros{1}, roper.zeros{1}
+**     > roper.adam_step(w, mean, variance, {rate = 0.5, beta1 = 0, beta2 = 0})
+**     > w
+**     float32 [1]
+**     0.5000
+** @param parameter tensor changed in place by its gradient
+** @param mean tensor running mean of the gradient, changed in place
+** @param variance tensor running mean of its square, changed in place
+** @param options? AdamStepOptions
+*/
 static int adam_step(lua_State *L)
 {
   static const char *const names[] = {"rate",           "beta1", "beta2",       "epsilon",
@@ -26,7 +60,33 @@ static int adam_step(lua_State *L)
   return 0;
 }
 
-/* sgd_step(parameter, velocity or nil, settings) */
+/*
+** @class SGDStepOptions
+** @field rate? number = 1e-2
+** @field momentum? number = 0
+** @field l2? number = 0; added to the gradient, times the parameter
+** @field nesterov? boolean = false
+** @field gradient_scale? number = 1; multiplies the gradient
+*/
+
+/*
+** function roper.sgd_step(parameter, velocity, options)
+** One step of stochastic gradient descent for one parameter; `roper.optim.SGD` keeps the state.
+**
+**     v ← momentum v + g,   w ← w − rate v
+**
+** Errors: other shapes or dtypes, a setting that is not finite, no gradient.
+**
+**     > w = roper.ones{1}:parameter()
+**     > (w * 3):sum():backward()
+**     > roper.sgd_step(w, nil, {rate = 0.1})
+**     > w
+**     float32 [1]
+**     0.7000
+** @param parameter tensor changed in place by its gradient
+** @param velocity? tensor needed with momentum, changed in place
+** @param options? SGDStepOptions
+*/
 static int sgd_step(lua_State *L)
 {
   static const char *const names[] = {"rate", "momentum", "l2", "nesterov", "gradient_scale", NULL};
@@ -42,7 +102,19 @@ static int sgd_step(lua_State *L)
   return 0;
 }
 
-/* gradient_norm(parameters): over all gradients together */
+/*
+** function roper.gradient_norm(parameters)
+** The norm of the gradients of all parameters together, in float64.
+**
+**     √ Σ |g|²
+**
+**     > w = roper.tensor{3, 4}:parameter()
+**     > (w ^ 2):sum():backward()
+**     > roper.gradient_norm{w}
+**     10.0
+** @param parameters tensor[]
+** @return number norm
+*/
 static int gradient_norm(lua_State *L)
 {
   enum { MOST = 1 << 20 };

@@ -36,12 +36,42 @@ RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double off
   return positions;
 }
 
+/*
+** @class rotary
+** A rotary position scheme: which features of queries, keys, values and output turn, and how fast.
+** It does not change; attention takes it as `position`.
+**
+**     > roper.position.roper{dim = 64}
+**     rotary{dim = 64, base = 10000.0, pairing = "half", rotate = "qkvo"}
+*/
+
 static RpRotary *check_rotary(lua_State *L, int index)
 {
   return luaL_checkudata(L, index, RPL_ROTARY);
 }
 
-/* rotary{dim, base, pairing, fraction, value_fraction, rotate} */
+/*
+** @class RotaryOptions
+** @field dim integer features of a head
+** @field base? number = 10000; of the frequencies
+** @field pairing? "half"|"interleaved" = "half"; which features turn together: t and t + r/2, or
+**   2t and 2t + 1
+** @field fraction? number = 1; of the features of queries and keys that turn
+** @field value_fraction? number = fraction; of the features of values and output that turn
+** @field rotate? string = "qk"; what turns: any letters of "qkvo"
+*/
+
+/*
+** function roper.rotary(options)
+** A rotary scheme; `roper.position.rope` and `roper.position.roper` make the usual ones.
+**
+** Errors: a fraction of the features that is no even number; letters other than q, k, v and o.
+**
+**     > roper.rotary{dim = 4, rotate = "vo"}
+**     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "vo"}
+** @param options RotaryOptions
+** @return rotary scheme
+*/
 static int rotary(lua_State *L)
 {
   static const char *const names[] = {"dim",    "base", "pairing", "fraction", "value_fraction",
@@ -101,19 +131,71 @@ static int turn(lua_State *L, const char *name, bool back)
   return rpl_return_tensor(L, slot);
 }
 
-/* rotate(x [, positions [, part]]): R_p x */
+/*
+** function rotary:rotate(x, positions, part)
+** Turn every pair of features by position times its frequency (RoFormer, Su et al. 2021,
+** eq. 13-16).
+**
+**     (x, y) → (x cos pθ − y sin pθ, x sin pθ + y cos pθ)
+**
+** Errors: another number of features; positions of another shape, or not finite.
+**
+**     > rope = roper.position.rope{dim = 2}
+**     > rope:rotate(roper.tensor{{1, 0}, {1, 0}}, {0, 1})
+**     float32 [2, 2]
+**     1.0000 0.0000
+**     0.5403 0.8415
+** @param x tensor [..., time, dim], floats
+** @param positions? number|number[]|tensor 0, 1, 2, ... by default; one for all of time, a list
+**   [time], a tensor [time] or [batch, time]; any real numbers
+** @param part? "q"|"k"|"v"|"o" turn as the scheme turns this one; by default all pairs of
+**   queries turn
+** @return tensor y of the shape of x
+*/
 static int rotate(lua_State *L)
 {
   return turn(L, "rotate", false);
 }
 
-/* unrotate(x [, positions [, part]]): R_p^-1 x */
+/*
+** function rotary:unrotate(x, positions, part)
+** Turn back what `rotate` turned.
+**
+**     R₋ₚ x
+**
+** Errors: as for `rotate`.
+**
+**     > rope = roper.position.rope{dim = 4}
+**     > x = roper.randn{3, 4}
+**     > (rope:unrotate(rope:rotate(x)) - x):abs():max():item() < 1e-6
+**     true
+** @param x tensor [..., time, dim], floats
+** @param positions? number|number[]|tensor 0, 1, 2, ... by default; one for all of time, a list
+**   [time], a tensor [time] or [batch, time]; any real numbers
+** @param part? "q"|"k"|"v"|"o" turn as the scheme turns this one; by default all pairs of
+**   queries turn
+** @return tensor y of the shape of x
+*/
 static int unrotate(lua_State *L)
 {
   return turn(L, "unrotate", true);
 }
 
-/* matrix(p): the explicit R_p [dim, dim], float64 */
+/*
+** function rotary:matrix(position)
+** The rotation as a matrix, for looking at it.
+**
+**     R_a R_b = R_{a+b}
+**
+**     > roper.position.rope{dim = 4}:matrix(1)
+**     float64 [4, 4]
+**      0.5403  0.0000 -0.8415  0.0000
+**      0.0000  1.0000  0.0000 -0.0100
+**      0.8415  0.0000  0.5403  0.0000
+**      0.0000  0.0100  0.0000  1.0000
+** @param position number
+** @return tensor R [dim, dim], float64
+*/
 static int matrix(lua_State *L)
 {
   rpl_check_count(L, "matrix", 2);
@@ -133,7 +215,17 @@ static int matrix(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
-/* only(letters): the same scheme rotating just those of its tensors that are in `letters` */
+/*
+** function rotary:only(letters)
+** The same scheme, turning just those of its tensors.
+**
+** Errors: other letters.
+**
+**     > roper.position.roper{dim = 4}:only "qo"
+**     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "qo"}
+** @param letters string of "qkvo"
+** @return rotary scheme
+*/
 static int only(lua_State *L)
 {
   rpl_check_count(L, "only", 2);
@@ -148,7 +240,17 @@ static int only(lua_State *L)
   return 1;
 }
 
-/* thetas(): the frequencies theta_t as a float64 tensor */
+/*
+** function rotary:thetas()
+** The frequencies: radians that each pair turns by in one position.
+**
+**     θ_t = base^(−2t / r), r features that turn
+**
+**     > roper.position.rope{dim = 4}:thetas()
+**     float64 [2]
+**     1.0000 0.0100
+** @return tensor theta [pairs], float64
+*/
 static int thetas(lua_State *L)
 {
   const RpRotary *scheme = check_rotary(L, 1);
@@ -162,7 +264,21 @@ static int thetas(lua_State *L)
   return 1;
 }
 
-/* options(): a table that makes the same scheme again */
+/*
+** function rotary:options()
+** What makes the same scheme again.
+**
+**     > roper.position.rope{dim = 4}:options()
+**     {
+**       base = 10000.0,
+**       dim = 4,
+**       fraction = 1.0,
+**       pairing = "half",
+**       rotate = "qk",
+**       value_fraction = 1.0
+**     }
+** @return RotaryOptions options
+*/
 static int scheme_options(lua_State *L)
 {
   const RpRotary *scheme = check_rotary(L, 1);

@@ -29,7 +29,20 @@ static RpTensor *fresh(lua_State *L, const char *name, RpTensor ***slot, RpRando
   return tensor;
 }
 
-/* randn(shape [, dtype]): standard normal */
+/*
+** function roper.randn(shape, dtype)
+** Standard normal numbers from the generator.
+**
+** Errors: int32.
+**
+**     > roper.seed(1)
+**     > roper.randn{4}
+**     float32 [4]
+**     -1.8046 -1.0784 -1.4756  0.2281
+** @param shape integer[]
+** @param dtype? "float32"|"float64" = "float32"
+** @return tensor x
+*/
 static int randn(lua_State *L)
 {
   RpTensor **slot;
@@ -39,7 +52,20 @@ static int randn(lua_State *L)
   return 1;
 }
 
-/* rand(shape [, dtype]): uniform in [0, 1) */
+/*
+** function roper.rand(shape, dtype)
+** Numbers from the generator, uniform from 0 to below 1.
+**
+** Errors: int32.
+**
+**     > roper.seed(1)
+**     > roper.rand{4}
+**     float32 [4]
+**     0.8903 0.5857 0.6720 0.4756
+** @param shape integer[]
+** @param dtype? "float32"|"float64" = "float32"
+** @return tensor x
+*/
 static int rand_uniform(lua_State *L)
 {
   RpTensor **slot;
@@ -49,7 +75,21 @@ static int rand_uniform(lua_State *L)
   return 1;
 }
 
-/* randint(low, high, shape): int32, low <= x <= high */
+/*
+** function roper.randint(low, high, shape)
+** Whole numbers from the generator, all from low to high equally likely.
+**
+** Errors: high below low; a range as large as all of int32.
+**
+**     > roper.seed(1)
+**     > roper.randint(1, 6, {8})
+**     int32 [8]
+**     6 5 2 5 2 1 3 3
+** @param low integer
+** @param high integer included
+** @param shape integer[]
+** @return tensor x int32
+*/
 static int randint(lua_State *L)
 {
   int64_t shape[RP_MAX_RANK];
@@ -71,7 +111,18 @@ static int randint(lua_State *L)
   return 1;
 }
 
-/* seed(n): start the generator anew */
+/*
+** function roper.seed(n)
+** Start the generator anew: what follows is the same each time. It is Philox 4x32-10 (Salmon et
+** al. 2011), so a draw depends on the seed and on how many came before, not on threads.
+**
+**     > roper.seed(7)
+**     > a = roper.rand{3}
+**     > roper.seed(7)
+**     > (a - roper.rand{3}):abs():max():item()
+**     0.0
+** @param n integer
+*/
 static int set_seed(lua_State *L)
 {
   rpl_check_count(L, "seed", 1);
@@ -79,7 +130,19 @@ static int set_seed(lua_State *L)
   return 0;
 }
 
-/* random_state() -> seed, counter; random_state(seed, counter) sets both */
+/*
+** function roper.random_state(seed, counter)
+** Where the generator stands; with arguments, put it there first.
+**
+**     > roper.seed(7)
+**     > a = roper.rand{6}
+**     > roper.random_state()
+**     7	3
+** @param seed? integer
+** @param counter? integer how many draws came before
+** @return integer seed
+** @return integer counter
+*/
 static int random_state(lua_State *L)
 {
   rpl_check_count(L, "random_state", 2);

@@ -1,11 +1,16 @@
-#include <string.h>
+/* Tasks: their methods. */
+#include "bindings/task.h"
 
-#include "bindings/check.h"
-#include "tasks/registry.h"
+enum { MOST_ROWS = 1 << 24 };
 
-#define RPL_TASK "roper.task"
-
-enum { STANDARD_SEED = 1, MOST_ROWS = 1 << 24 };
+/*
+** @class task
+** A stream of problems to train a model on: tokens are characters, their ids count from 0. Its
+** random numbers are its own. A function of `roper.tasks` makes it.
+**
+**     > roper.tasks.addition{max_digits = 1, length = 30, seed = 1}:question()
+**     "?d=7+7;"	" 7e0+7e0+0e0==14e0 and 0e1+0e1+1e1==1e1 and d==14#"
+*/
 
 static RpTask *check_task(lua_State *L)
 {
@@ -27,8 +32,19 @@ static void push_text(lua_State *L, RpText text)
 }
 
 /*
-** task:batch(rows) -> int32 [rows, length] token ids, int32 [rows, length]
-** that are 1 where the token belongs to an answer, its stop sign included.
+** function task:batch(rows)
+** Fresh rows, each packed with whole problems and cut at its length.
+**
+**     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
+**     > tokens, is_answer = task:batch(2)
+**     > task:decode(tokens[1])
+**     "?d=72+31; 2e0+1e0+0e0==3e0 and"
+**     > is_answer:shape()
+**     {2, 30}
+** @param rows integer from 1
+** @return tensor tokens [rows, length], int32 ids
+** @return tensor is_answer [rows, length], int32: 1 where the token belongs to an answer,
+**   its stop sign included
 */
 static int task_batch(lua_State *L)
 {
@@ -41,7 +57,19 @@ static int task_batch(lua_State *L)
   return 2;
 }
 
-/* task:encode(text) -> int32 [n] token ids */
+/*
+** function task:encode(text)
+** Text as token ids.
+**
+** Errors: a character outside the vocabulary.
+**
+**     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
+**     > task:encode "12+3"
+**     int32 [4]
+**     4 5 2 6
+** @param text string
+** @return tensor ids [count], int32
+*/
 static int task_encode(lua_State *L)
 {
   rpl_check_count(L, "task:encode", 2);
@@ -74,7 +102,18 @@ static void list_to_tensor(lua_State *L, int index)
   lua_replace(L, index);
 }
 
-/* task:decode(ids) -> string; ids: int32 [n] or a list */
+/*
+** function task:decode(ids)
+** Token ids as text.
+**
+** Errors: an id outside the vocabulary.
+**
+**     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
+**     > task:decode(task:encode "12+3")
+**     "12+3"
+** @param ids tensor|integer[] [count], int32
+** @return string text
+*/
 static int task_decode(lua_State *L)
 {
   rpl_check_count(L, "task:decode", 2);
@@ -90,7 +129,15 @@ static int task_decode(lua_State *L)
   return 1;
 }
 
-/* task:vocabulary() -> list of one-character strings; id 0 is its first entry */
+/*
+** function task:vocabulary()
+** The characters; id 0 is the first.
+**
+**     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
+**     > table.concat(task:vocabulary())
+**     " #+0123456789;=?aden"
+** @return string[] characters
+*/
 static int task_vocabulary(lua_State *L)
 {
   rpl_check_count(L, "task:vocabulary", 1);
@@ -103,7 +150,16 @@ static int task_vocabulary(lua_State *L)
   return 1;
 }
 
-/* task:question() -> a fresh question, a right answer to it */
+/*
+** function task:question()
+** A fresh problem.
+**
+**     > task = roper.tasks.addition{max_digits = 1, length = 30, seed = 1}
+**     > task:question()
+**     "?d=7+7;"	" 7e0+7e0+0e0==14e0 and 0e1+0e1+1e1==1e1 and d==14#"
+** @return string question
+** @return string answer a right one
+*/
 static int task_question(lua_State *L)
 {
   rpl_check_count(L, "task:question", 1);
@@ -115,7 +171,18 @@ static int task_question(lua_State *L)
   return 2;
 }
 
-/* task:answer(question) -> the answer in full */
+/*
+** function task:answer(question)
+** The answer to a question, in full.
+**
+** Errors: what is no question of this task.
+**
+**     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
+**     > task:answer "?d=12+34;"
+**     " 2e0+4e0+0e0==6e0 and 1e1+3e1+0e1==4e1 and d==46#"
+** @param question string
+** @return string answer
+*/
 static int task_answer(lua_State *L)
 {
   rpl_check_count(L, "task:answer", 2);
@@ -126,7 +193,21 @@ static int task_answer(lua_State *L)
   return 1;
 }
 
-/* task:grade(question, text) -> is `text` a right and complete answer, and no more? */
+/*
+** function task:grade(question, text)
+** Is the text a right and complete answer, and no more?
+**
+** Errors: what is no question of this task.
+**
+**     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
+**     > task:grade("?d=12+34;", task:answer "?d=12+34;")
+**     true
+**     > task:grade("?d=12+34;", "46")
+**     false
+** @param question string
+** @param text string
+** @return boolean right
+*/
 static int task_grade(lua_State *L)
 {
   rpl_check_count(L, "task:grade", 3);
@@ -140,8 +221,16 @@ static int task_grade(lua_State *L)
 }
 
 /*
-** task:floor() -> the lowest mean loss any predictor can reach, in nats per
-** token over tokens 2 to length, and its standard error (0 where exact)
+** function task:floor()
+** The lowest mean loss that any predictor can reach on this task, in nats per token over tokens 2
+** to length: the entropy of what can not be known.
+**
+**     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
+**     > nats, error = task:floor()
+**     > nats > 0, nats < 1
+**     true	true
+** @return number nats
+** @return number error its standard error, 0 where the floor is exact
 */
 static int task_floor(lua_State *L)
 {
@@ -154,7 +243,15 @@ static int task_floor(lua_State *L)
   return 2;
 }
 
-/* task:random() -> seed, counter: the state of the random stream */
+/*
+** function task:random()
+** Where the random stream of the task stands.
+**
+**     > roper.tasks.addition{seed = 5}:random()
+**     5	0
+** @return integer seed
+** @return integer counter
+*/
 static int task_random(lua_State *L)
 {
   rpl_check_count(L, "task:random", 1);
@@ -164,7 +261,19 @@ static int task_random(lua_State *L)
   return 2;
 }
 
-/* task:set_random(seed, counter): go on from a state that task:random() gave */
+/*
+** function task:set_random(seed, counter)
+** Put the random stream of the task where it stood.
+**
+**     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
+**     > seed, counter = task:random()
+**     > first = task:question()
+**     > task:set_random(seed, counter)
+**     > task:question() == first
+**     true
+** @param seed integer
+** @param counter integer
+*/
 static int task_set_random(lua_State *L)
 {
   rpl_check_count(L, "task:set_random", 3);
@@ -175,7 +284,14 @@ static int task_set_random(lua_State *L)
   return 0;
 }
 
-/* task:name() -> string */
+/*
+** function task:name()
+** The name of the kind of task.
+**
+**     > roper.tasks.addition():name()
+**     "addition"
+** @return string name
+*/
 static int task_name(lua_State *L)
 {
   rpl_check_count(L, "task:name", 1);
@@ -183,7 +299,14 @@ static int task_name(lua_State *L)
   return 1;
 }
 
-/* task:length() -> tokens in a row */
+/*
+** function task:length()
+** Tokens in a row.
+**
+**     > roper.tasks.addition():length()
+**     641
+** @return integer length
+*/
 static int task_length(lua_State *L)
 {
   rpl_check_count(L, "task:length", 1);
@@ -191,7 +314,14 @@ static int task_length(lua_State *L)
   return 1;
 }
 
-/* task:stop() -> the last character of every answer, nil where the length ends it */
+/*
+** function task:stop()
+** The last character of every answer.
+**
+**     > roper.tasks.addition():stop()
+**     "#"
+** @return string? stop nil where the length of the answer ends it
+*/
 static int task_stop(lua_State *L)
 {
   rpl_check_count(L, "task:stop", 1);
@@ -203,7 +333,14 @@ static int task_stop(lua_State *L)
   return 1;
 }
 
-/* task:options() -> the table that makes this task again: its options and its seed */
+/*
+** function task:options()
+** What makes this task again: its options and its seed.
+**
+**     > roper.tasks.substring_index():options()
+**     {length = 641, letters = 13, seed = 1}
+** @return table options
+*/
 static int task_options(lua_State *L)
 {
   rpl_check_count(L, "task:options", 1);
@@ -244,76 +381,6 @@ static int task_gc(lua_State *L)
   return 0;
 }
 
-/* tasks.NAME{length = .., seed = .., ...} -> a task; upvalues: its kind, the function's name */
-static int new_task(lua_State *L)
-{
-  const RpTaskKind *kind = lua_touserdata(L, lua_upvalueindex(1));
-  const char *function = lua_tostring(L, lua_upvalueindex(2));
-  rpl_check_count(L, function, 1);
-  const char *names[RP_TASK_OPTIONS + 1] = {"seed"};
-  for (int i = 0; kind->options[i].name != NULL; i++)
-    names[i + 1] = kind->options[i].name;
-  RplOptions given = rpl_options(L, 1, function, names);
-  int64_t values[RP_TASK_OPTIONS] = {0};
-  for (int i = 0; kind->options[i].name != NULL; i++) {
-    const RpTaskOption *option = &kind->options[i];
-    values[i] = rpl_option_integer(&given, option->name, option->standard, option->smallest,
-                                   option->largest);
-  }
-  int64_t seed = rpl_option_integer(&given, "seed", STANDARD_SEED, INT64_MIN, INT64_MAX);
-  RpTask **slot = lua_newuserdatauv(L, sizeof(RpTask *), 0);
-  *slot = NULL;
-  luaL_setmetatable(L, RPL_TASK);
-  *slot = rp_task_new(kind, values, (uint64_t)seed);
-  if (*slot == NULL)
-    rpl_raise(L);
-  return 1;
-}
-
-/* tasks.list() -> the names of all kinds of task, in alphabetical order */
-static int list_tasks(lua_State *L)
-{
-  rpl_check_count(L, "roper.tasks.list", 0);
-  lua_newtable(L);
-  for (int i = 0; rp_task_kinds[i] != NULL; i++) {
-    lua_pushstring(L, rp_task_kinds[i]->name);
-    lua_rawseti(L, -2, i + 1);
-  }
-  return 1;
-}
-
-static void set_integer(lua_State *L, const char *name, int64_t value)
-{
-  lua_pushinteger(L, value);
-  lua_setfield(L, -2, name);
-}
-
-/* tasks.options(name) -> list of {name, smallest, standard, largest, meaning}, without the seed */
-static int list_options(lua_State *L)
-{
-  rpl_check_count(L, "roper.tasks.options", 1);
-  const char *name = luaL_checkstring(L, 1);
-  int kind = 0;
-  while (rp_task_kinds[kind] != NULL && strcmp(rp_task_kinds[kind]->name, name) != 0)
-    kind++;
-  if (rp_task_kinds[kind] == NULL)
-    luaL_argerror(L, 1, lua_pushfstring(L, "expected one of roper.tasks.list(), got %s", name));
-  lua_newtable(L);
-  const RpTaskOption *options = rp_task_kinds[kind]->options;
-  for (int i = 0; options[i].name != NULL; i++) {
-    lua_newtable(L);
-    lua_pushstring(L, options[i].name);
-    lua_setfield(L, -2, "name");
-    lua_pushstring(L, options[i].meaning);
-    lua_setfield(L, -2, "meaning");
-    set_integer(L, "smallest", options[i].smallest);
-    set_integer(L, "standard", options[i].standard);
-    set_integer(L, "largest", options[i].largest);
-    lua_rawseti(L, -2, i + 1);
-  }
-  return 1;
-}
-
 static const luaL_Reg methods[] = {
     {"batch", task_batch},
     {"encode", task_encode},
@@ -338,12 +405,6 @@ static const luaL_Reg metamethods[] = {
     {NULL, NULL},
 };
 
-static const luaL_Reg functions[] = {
-    {"list", list_tasks},
-    {"options", list_options},
-    {NULL, NULL},
-};
-
 void rpl_open_task(lua_State *L)
 {
   luaL_newmetatable(L, RPL_TASK);
@@ -351,12 +412,4 @@ void rpl_open_task(lua_State *L)
   luaL_newlib(L, methods);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
-  luaL_newlib(L, functions);
-  for (int i = 0; rp_task_kinds[i] != NULL; i++) {
-    lua_pushlightuserdata(L, (void *)rp_task_kinds[i]);
-    lua_pushfstring(L, "roper.tasks.%s", rp_task_kinds[i]->name);
-    lua_pushcclosure(L, new_task, 2);
-    lua_setfield(L, -2, rp_task_kinds[i]->name);
-  }
-  lua_setfield(L, -2, "tasks");
 }

@@ -6,8 +6,13 @@
 #include <unistd.h>
 
 /*
-** terminal_columns(descriptor) -> the width of the terminal there, 80 where it
-** does not tell, nil where there is no terminal.
+** function roper.terminal_columns(descriptor)
+** The width of the terminal that a file is connected to.
+**
+**     > type(roper.terminal_columns)
+**     "function"
+** @param descriptor integer 0, 1 or 2: standard input, output, error
+** @return integer? columns nil without a terminal
 */
 static int terminal_columns(lua_State *L)
 {

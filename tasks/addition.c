@@ -228,6 +228,26 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
   return rp_packed_floor(&law, task->options[RP_TASK_LENGTH], nats);
 }
 
+/*
+** @class AdditionOptions
+** @field length? integer = 641; tokens in a row
+** @field max_digits? integer = 8; most digits of an operand, up to 18
+** @field seed? integer = 1; of its random stream
+*/
+
+/*
+** function roper.tasks.addition(options)
+** Step-by-step addition, as in the RoPER study: the digits of one place and the carry into it,
+** lowest first, then the sum.
+**
+** Errors: an option outside its range.
+**
+**     > task = roper.tasks.addition{max_digits = 2, seed = 1}
+**     > task:answer "?d=12+34;"
+**     " 2e0+4e0+0e0==6e0 and 1e1+3e1+0e1==4e1 and d==46#"
+** @param options? AdditionOptions
+** @return task task
+*/
 const RpTaskKind rp_task_addition = {
     .name = "addition",
     .characters = characters,

@@ -136,6 +136,25 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
   return rp_packed_floor(&law, task->options[RP_TASK_LENGTH], nats);
 }
 
+/*
+** @class SubstringIndexOptions
+** @field length? integer = 641; tokens in a row
+** @field letters? integer = 13; letters of the string, up to 100
+** @field seed? integer = 1; of its random stream
+*/
+
+/*
+** function roper.tasks.substring_index(options)
+** The suffix of a string from an index on, as in the RoPER study.
+**
+** Errors: an option outside its range.
+**
+**     > task = roper.tasks.substring_index{letters = 5, seed = 1}
+**     > task:answer "?s='abcde'; s[2:]=='"
+**     "cde'#"
+** @param options? SubstringIndexOptions
+** @return task task
+*/
 const RpTaskKind rp_task_substring_index = {
     .name = "substring_index",
     .characters = characters,

@@ -242,6 +242,27 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
   return status;
 }
 
+/*
+** @class SubstringPrefixOptions
+** @field length? integer = 513; tokens in a row
+** @field alphabet? integer = 4; letters in use, from 2 to 26
+** @field random_length? integer = 4; letters of a random string
+** @field substring_length? integer = 40; letters of a substring
+** @field seed? integer = 1; of its random stream
+*/
+
+/*
+** function roper.tasks.substring_prefix(options)
+** Search: repeat a piece of the sequence so far, as in the RoPER study.
+**
+** Errors: an option outside its range.
+**
+**     > task = roper.tasks.substring_prefix{substring_length = 4, seed = 1}
+**     > task:options().substring_length
+**     4
+** @param options? SubstringPrefixOptions
+** @return task task
+*/
 const RpTaskKind rp_task_substring_prefix = {
     .name = "substring_prefix",
     .characters = ">abcdefghijklmnopqrstuvwxyz",

@@ -11,7 +11,7 @@ local function is_tensor(value)
   return meta == core.tensor_metatable or type(meta) == "table" and meta.__tensor ~= nil
 end
 
---- `options` with a position scheme for the features of q in place of a name. The core refuses
+-- `options` with a position scheme for the features of q in place of a name. The core refuses
 -- what is not even an option table or a tensor.
 local function resolve(options, q)
   local given = type(options) == "table" and options.position
@@ -68,34 +68,66 @@ for _, event in ipairs { "__add", "__sub", "__mul", "__div", "__pow", "__unm", "
   Weights[event] = core.tensor_metatable[event]
 end
 
---- The weights a [batch, heads, Tq, Tk] that attention uses, before dropout; outside the graph.
----@param q tensor [batch, heads, Tq, d]
+---@class AttentionOptions
+---@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
+---@field mask? tensor int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key
+---@field dropout? number = 0; of the weights
+---@field seed? integer of the dropout; by default the generator gives one
+---@field scale? number = 1 / sqrt(d); not 0
+---@field offset? number = 0; of the first key, where no positions are given
+---@field positions? number|number[]|tensor of queries and keys alike: one, a list, or a tensor
+---   [time] or [batch, time]
+---@field query_positions? number|number[]|tensor by default 0, 1, ... from the offset; where
+---   causal, the last query stands at the last key
+---@field key_positions? number|number[]|tensor by default 0, 1, ... from the offset
+
+--- The weights that attention uses, before dropout; outside the graph.
+---
+---     a = softmax(s),   sᵢⱼ = scale (R_i qᵢ) · (R_j kⱼ)
+---
+--- Errors: as for `attention`.
+---
+---     > roper.seed(1)
+---     > q = roper.randn{1, 1, 3, 2}
+---     > roper.attention_weights(q, q, {position = "rope", causal = true})
+---     float32 [1, 1, 3, 3]
+---     1.0000 0.0000 0.0000
+---     0.6315 0.3685 0.0000
+---     0.1466 0.2235 0.6299
+---@param q tensor [batch, heads, Tq, d], floats
 ---@param k tensor [batch, heads, Tk, d]
----@param options table? as for `attention`
----@return tensor
+---@param options? AttentionOptions
+---@return tensor a [batch, heads, Tq, Tk], rows of which sum to 1
 function M.weights(q, k, options)
   return core.attention_weights(q, k, resolve(options, q))
 end
 
---- Attention with any subset of query, key, value and output rotated:
---- s_ij = scale (A_i q_i) . (B_j k_j), a = softmax(s), o_i = C_i^-1 sum_j a_ij D_j v_j, where A, B,
---- C, D turn by position if their letter is in the scheme's `rotate` (RoFormer eq. 16 for "qk", the
---- RoPER study for "qkvo"). A query that sees no key gives 0.
----@param q tensor [batch, heads, Tq, d], float32 or float64
+--- Attention with any of query, key, value and output turned by their positions (RoFormer, Su et
+--- al. 2021, eq. 16, for queries and keys; the RoPER study for all four).
+---
+--- A query that sees no key gives 0.
+---
+---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ),  a = softmax(s),  oᵢ = C_i⁻¹ Σⱼ aᵢⱼ D_j vⱼ
+---     A, B, C, D = R where "q", "k", "o", "v" turn, else 1
+---
+--- Errors: shapes or dtypes that do not fit, a scheme for another number of features, both
+--- `positions` and the positions of queries or keys.
+---
+---     > roper.seed(1)
+---     > q = roper.randn{1, 1, 6, 4}
+---     > out, weights = roper.attention(q, q, q, {position = "roper", causal = true})
+---     > options = {position = "roper", causal = true, offset = 1000}
+---     > far = roper.attention(q, q, q, options)
+---     > out:shape(), (out - far):abs():max():item() < 1e-3
+---     {1, 1, 6, 4}	true
+---@param q tensor [batch, heads, Tq, d], floats
 ---@param k tensor [batch, heads, Tk, d]
 ---@param v tensor [batch, heads, Tk, dv]
----@param options table?
----   position: a scheme, its name, or {type = name, ...}; none by default
----   causal = false: query i sees keys j <= i + Tk - Tq
----   mask: int32 tensor, broadcast to [batch, heads, Tq, Tk]; 0 hides a key
----   dropout = 0 of the weights, with `seed` (from the generator by default)
----   scale = 1 / sqrt(d)
----   positions: of queries and keys alike, or query_positions and key_positions: a number, a list
----     or a tensor [time] or [batch, time]; otherwise 0, 1, ... from `offset` = 0, queries aligned
----     with the last keys where causal
+---@param options? AttentionOptions
 ---@return tensor output [batch, heads, Tq, dv]
----@return table the weights [batch, heads, Tq, Tk] before dropout: a tensor wherever one is
----   expected, computed when first used, outside the graph
+---@return tensor weights [batch, heads, Tq, Tk], before dropout: computed when first used, outside
+---   the graph
 function M.attention(q, k, v, options)
   local resolved = resolve(options, q)
   local output = core.attention(q, k, v, resolved)
@@ -104,10 +136,19 @@ end
 
 --- Attention from its definition: float64, a sum over explicit R_{j-i}, no tables, no tiles, no
 --- BLAS. Slow, outside the graph; for tests and lessons.
----@param q tensor [batch, heads, Tq, d]
+---
+--- Errors: as for `attention`; dropout.
+---
+---     > roper.seed(1)
+---     > q = roper.randn{1, 1, 6, 4}
+---     > slow = roper.oracle.attention(q, q, q, {position = "roper"})
+---     > fast = roper.attention(q, q, q, {position = "roper"})
+---     > (fast:to "float64" - slow):abs():max():item() < 1e-6
+---     true
+---@param q tensor [batch, heads, Tq, d], floats
 ---@param k tensor [batch, heads, Tk, d]
 ---@param v tensor [batch, heads, Tk, dv]
----@param options table? as for `attention`, without dropout
+---@param options? AttentionOptions without dropout
 ---@return tensor output [batch, heads, Tq, dv], float64
 ---@return tensor weights [batch, heads, Tq, Tk], float64
 function M.oracle(q, k, v, options)

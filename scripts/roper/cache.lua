@@ -9,10 +9,26 @@ local options_of = require "roper.options"
 
 local M = {}
 
-local Cache, Layer = {}, {}
-Cache.__index, Layer.__index = Cache, Layer
+--- Keys and values of tokens that were seen. `Transformer:cache` makes it.
+---@class Cache
+---@field batch integer rows
+---@field length integer places in a row
+---@field filled integer places in use
+---@field positions tensor [batch, length], float64
+---@field mask? tensor [batch, 1, 1, length], 0 before a shorter prompt
+---@field layers CacheLayer[]
+local Cache = { name = "Cache" }
+Cache.__index = Cache
 
---- One length a row, each of at least a token.
+--- The part of a cache that belongs to one layer.
+---@class CacheLayer
+---@field cache Cache
+---@field keys tensor [batch, heads, length, features], turned as the scheme says
+---@field values tensor [batch, heads, length, features], turned as the scheme says
+local CacheLayer = { name = "CacheLayer" }
+CacheLayer.__index = CacheLayer
+
+-- One length a row, each of at least a token.
 local function check_lengths(o)
   if #o.lengths ~= o.batch then
     error(("cache: lengths: expected one for each of %d rows, got %d"):format(o.batch, #o.lengths),
@@ -26,11 +42,18 @@ local function check_lengths(o)
   end
 end
 
+---@class CacheOptions
+---@field batch integer rows
+---@field length integer places in a row
+---@field lengths? integer[] of the prompts of a first call with all of them, padded at the left to
+---   the longest; what stands before a prompt is hidden
+
 --- Room for the keys and values of a model.
+---
+--- Errors: lengths that do not fit.
 ---@param model Transformer
----@param options table batch, length: places a row; lengths: integer[]? of the prompts of a first
----   call with all of them padded at the left to the longest
----@return Cache
+---@param options CacheOptions
+---@return Cache cache
 function M.new(model, options)
   local o = options_of.check("cache", options, { batch = "size", length = "size",
     lengths = "table?" })
@@ -57,28 +80,50 @@ function M.new(model, options)
     local weight = projection.key.weight
     local shape = { o.batch, heads, o.length, weight:size(1) // heads }
     self.layers[i] = setmetatable({ cache = self, keys = core.zeros(shape, weight:dtype()),
-      values = core.zeros(shape, weight:dtype()) }, Layer)
+      values = core.zeros(shape, weight:dtype()) }, CacheLayer)
   end
   return self
 end
 
---- The part of the cache that belongs to layer i.
+--- The part that belongs to a layer.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > cache = model:cache{batch = 1, length = 10}
+---     > cache:layer(1).keys:shape()
+---     {1, 2, 10, 4}
+---@param i integer from 1
+---@return CacheLayer layer
 function Cache:layer(i)
   return self.layers[i]
 end
 
---- Count `time` more places as filled.
+--- Count more places as filled.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > cache = model:cache{batch = 1, length = 10}
+---     > cache:advance(2)
+---     > cache.filled
+---     2
+---@param time integer how many
 function Cache:advance(time)
   self.filled = self.filled + time
 end
 
---- Take in keys and values, rotated, and attend over all places that are filled then.
+--- Take in keys and values, turned, and attend over all places that are filled then.
+---
+--- Errors: another number of rows, more tokens than there is room for.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > cache = model:cache{batch = 1, length = 10}
+---     > q = roper.ones{1, 2, 3, 4}
+---     > cache:layer(1):attend(q, q, q, model.layers[1].attention):shape()
+---     {1, 2, 3, 4}
 ---@param q tensor [batch, heads, time, features], of tokens that follow those in the cache
----@param k tensor
----@param v tensor
+---@param k tensor [batch, heads, time, features]
+---@param v tensor [batch, heads, time, features]
 ---@param module MultiHeadAttention
----@return tensor [batch, heads, time, features]
-function Layer:attend(q, k, v, module)
+---@return tensor output [batch, heads, time, features]
+function CacheLayer:attend(q, k, v, module)
   local cache, time = self.cache, q:size(3)
   local total = cache.filled + time
   if q:size(1) ~= cache.batch then

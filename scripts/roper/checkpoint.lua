@@ -4,11 +4,20 @@ local core = require "roper.core"
 
 local M = {}
 
---- Read a file by its content: npy gives a tensor; safetensors a table of tensors and a table of
---- metadata, or a model where it was written by `model:save`.
+--- Read a file by its content: npy, safetensors, or a model that `save` wrote.
+---
+--- Errors: a file that is missing, damaged or of another kind.
+---
+---     > path = os.tmpname() .. ".npy"
+---     > roper.save(path, roper.eye(2))
+---     > (roper.load(path))
+---     float32 [2, 2]
+---     1 0
+---     0 1
+---     > os.remove(path);
 ---@param path string
----@return any
----@return table? metadata
+---@return tensor|table<string, tensor>|Transformer value
+---@return table? metadata of safetensors: strings by name
 function M.load(path)
   local value, metadata = core.load(path)
   if type(metadata) == "table" and metadata.roper == "model" then
@@ -17,10 +26,19 @@ function M.load(path)
   return value, metadata
 end
 
---- Write a tensor (.npy), a table of tensors (.safetensors) or a model.
+--- Write a tensor (.npy), tensors by name (.safetensors) or a model. The path holds the old file or
+--- the new one, never half of it.
+---
+--- Errors: a path that ends otherwise or can not be written.
+---
+---     > path = os.tmpname() .. ".safetensors"
+---     > roper.save(path, {w = roper.zeros{2}}, {made = "here"})
+---     > roper.load(path)
+---     {w = float32 [2]}	{made = "here"}
+---     > os.remove(path);
 ---@param path string
----@param value any
----@param ... table? metadata beside a table of tensors: strings by name
+---@param value tensor|table<string, tensor>|Module
+---@param ... table? metadata beside tensors by name: strings
 function M.save(path, value, ...)
   if type(value) == "table" and value.named_parameters then
     return M.save_model(path, value)
@@ -28,7 +46,7 @@ function M.save(path, value, ...)
   return core.save(path, value, ...)
 end
 
---- Parameters by name, ready for a file.
+-- Parameters by name, ready for a file.
 local function collect(model, prefix, tensors)
   for _, entry in ipairs(model:named_parameters()) do
     tensors[prefix .. entry.name] = entry.tensor:detach():contiguous()
@@ -38,8 +56,12 @@ end
 
 --- The options a model was made from, as JSON can hold them; a position scheme becomes the options
 --- that make it again.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > roper.checkpoint.options(model).d_model
+---     8
 ---@param model Transformer
----@return table
+---@return table options
 function M.options(model)
   local result = {}
   for name, value in pairs(model.options or {}) do
@@ -53,8 +75,17 @@ function M.options(model)
 end
 
 --- Write a module's parameters and, for a Transformer, the options it was made from.
+---
+--- Errors: a path that can not be written.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > path = os.tmpname()
+---     > roper.checkpoint.save_model(path, model)
+---     > roper.load(path):count() == model:count()
+---     true
+---     > os.remove(path);
 ---@param path string
----@param model Transformer or another module
+---@param model Module
 function M.save_model(path, model)
   local metadata = model.options
     and { roper = "model", options = core.json_encode(M.options(model)) }
@@ -62,10 +93,19 @@ function M.save_model(path, model)
 end
 
 --- Copy tensors by name over a model's parameters; nothing is changed unless all fit.
+---
+--- Errors: a tensor that is missing or has another shape.
+---
+---     > linear = roper.nn.Linear{inputs = 2, outputs = 1, bias = false}
+---     > tensors = {["a.weight"] = roper.tensor{{1, 2}}}
+---     > roper.checkpoint.fill("a file", linear, "a.", tensors)
+---     > linear.weight
+---     float32 [1, 2]
+---     1 2
 ---@param path string for messages
----@param model Transformer
+---@param model Module
 ---@param prefix string before each name in the file
----@param tensors table name to tensor
+---@param tensors table<string, tensor> by name
 function M.fill(path, model, prefix, tensors)
   local entries = model:named_parameters()
   for _, entry in ipairs(entries) do
@@ -83,16 +123,50 @@ function M.fill(path, model, prefix, tensors)
 end
 
 --- Make the model that a file describes.
+---
+--- Errors: tensors that do not fit the options.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > path = os.tmpname()
+---     > model:save(path)
+---     > tensors, metadata = roper.load_safetensors(path)
+---     > roper.checkpoint.restore_model(path, tensors, metadata):count() > 0
+---     true
+---     > os.remove(path);
+---@param path string for messages
+---@param tensors table<string, tensor> by name
+---@param metadata table<string, string>
+---@return Transformer model
 function M.restore_model(path, tensors, metadata)
   local model = require("roper.nn").Transformer(core.json_decode(metadata.options))
   M.fill(path, model, "", tensors)
   return model
 end
 
---- Write the whole state of a training run. It replaces `path` at once or not at all.
+---@class TrainingState
+---@field model Module
+---@field optimizer Adam|SGD
+---@field task task
+---@field config table what the run is, as JSON can hold it
+---@field steps integer to train up to
+---@field step integer done so far
+---@field sum number of the losses since the last entry of the metrics
+---@field count integer of these losses
+
+--- Write the whole state of a training run.
+---
+--- Errors: a path that can not be written.
+---
+---     > state = {model = roper.nn.Linear{inputs = 1, outputs = 1}, step = 5,
+---     >>   sum = 0, count = 0, optimizer = roper.optim.SGD(),
+---     >>   task = roper.tasks.addition(), config = {}, steps = 10}
+---     > path = os.tmpname()
+---     > roper.checkpoint.save_training(path, state)
+---     > select(2, roper.load_safetensors(path)).roper
+---     "training"
+---     > os.remove(path);
 ---@param path string
----@param state table model, optimizer, task; config (a table that JSON can hold); step; sum and
----   count of the losses since the last entry of the metrics
+---@param state TrainingState
 function M.save_training(path, state)
   local tensors = collect(state.model, "model.", {})
   for i, moments in pairs(state.optimizer.state) do
@@ -116,7 +190,7 @@ function M.save_training(path, state)
   })
 end
 
---- Where two configurations differ, as sorted lines of text.
+-- Where two configurations differ, as sorted lines of text.
 local function differences(a, b, prefix, list)
   local names = {}
   for _, config in ipairs { a, b } do
@@ -137,10 +211,23 @@ local function differences(a, b, prefix, list)
   return list
 end
 
---- Read what `save_training` wrote into a state and the random generator. Nothing is changed when
---- the file is damaged, belongs to another configuration or is past the steps asked for.
+--- Read what `save_training` wrote into a state and the random generator. Nothing is changed where
+--- it is refused.
+---
+--- Errors: a damaged file, another configuration, a step past those asked for.
+---
+---     > state = {model = roper.nn.Linear{inputs = 1, outputs = 1}, step = 5,
+---     >>   sum = 0, count = 0, optimizer = roper.optim.SGD(),
+---     >>   task = roper.tasks.addition(), config = {}, steps = 10}
+---     > path = os.tmpname()
+---     > roper.checkpoint.save_training(path, state)
+---     > state.step = 0
+---     > roper.checkpoint.load_training(path, state)
+---     > state.step
+---     5
+---     > os.remove(path);
 ---@param path string
----@param state table model, optimizer, task, config, steps; step, sum and count are set
+---@param state TrainingState step, sum and count are set
 function M.load_training(path, state)
   local tensors, metadata = core.load_safetensors(path)
   if not metadata or metadata.roper ~= "training" then

@@ -24,6 +24,7 @@ end
 local function set_globals()
   _G.roper = require "roper"
   _G.plot = require "roper.plot"
+  _G.help, _G.apropos = _G.roper.help, _G.roper.apropos
 end
 
 -- Run a function where Ctrl-C can end it; errors are told. Returns the status and the

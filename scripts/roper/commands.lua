@@ -10,6 +10,8 @@ local HELP <const> = [[
 An expression prints its value; _ is the last one; a ; at the end mutes.
 Input goes on over several lines until it is complete; Ctrl-C gives it up.
   roper.<Tab>     completes names, fields and methods
+  ?roper.randn    tells about it; ??roper.randn shows its source
+  apropos "mask"  finds names by a word
   who             lists your globals
   %time f(x)      runs Lua and tells how long it took
   Ctrl-C          stops what runs; your variables stay
@@ -80,6 +82,18 @@ words["?"] = function()
   io.stdout:write(HELP)
 end
 
+-- `?name` and `??name`: functions of a name and the globals of the session.
+local questions = {
+  ["?"] = function(...)
+    require("roper.help").show(...)
+  end,
+  ["??"] = function(...)
+    require("roper.help").source(...)
+  end,
+}
+
+words["??"] = words["?"]
+
 --- The command in a line.
 ---@param line string
 ---@param globals table
@@ -89,6 +103,12 @@ function M.find(line, globals)
   local word = line:match "^%s*([%a?]+)%s*$"
   if words[word] and rawget(globals, word) == nil then
     return words[word]
+  end
+  local marks, asked = line:match "^%s*(%?%??)%s*([^%s%(%-]+)"
+  if marks then
+    return function(session)
+      questions[marks](asked, session.globals)
+    end
   end
   local name, rest = line:match "^%s*%%(%a*)%s*(.-)%s*$"
   if not name then

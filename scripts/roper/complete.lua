@@ -49,8 +49,11 @@ local function field(value, name)
   return loadable(value)[name] and value[name] or nil
 end
 
--- What `a.b.c` holds.
-local function resolve(path, globals)
+--- What `a.b.c` or `a:b` holds.
+---@param path string
+---@param globals table
+---@return any value nil where there is nothing
+function M.resolve(path, globals)
   local value = globals
   for name in path:gmatch "[%a_][%w_]*" do
     value = field(value, name)
@@ -73,7 +76,7 @@ function M.names(text, globals)
   end
   local only_methods = path:sub(-1) == ":"
   local names, seen = {}, {}
-  local holder = resolve(path, globals)
+  local holder = M.resolve(path, globals)
   local tables = lookup_tables(holder)
   tables[#tables + 1] = loadable(holder)
   for _, fields in ipairs(tables) do

@@ -4,9 +4,16 @@ local core = require "roper.core"
 local M = {}
 
 --- The unit matrix.
+---
+--- Errors: a number below 0, or no whole one.
+---
+---     > roper.eye(2)
+---     float32 [2, 2]
+---     1 0
+---     0 1
 ---@param n integer
----@param dtype string? "float32" by default
----@return tensor [n, n]
+---@param dtype? "float32"|"float64"|"int32" = "float32"
+---@return tensor I [n, n]
 function M.eye(n, dtype)
   if math.type(n) ~= "integer" or n < 0 then
     error("eye: expected a whole number from 0 on, got " .. tostring(n), 2)
@@ -15,12 +22,20 @@ function M.eye(n, dtype)
   return places:view { n, 1 }:eq(places:view { 1, n }):to(dtype or "float32")
 end
 
---- `count` numbers from `first` to `last`, both included, evenly spaced.
+--- Evenly spaced numbers, first and last included.
+---
+---     xᵢ = first + i (last − first) / (count − 1)
+---
+--- Errors: less than two numbers.
+---
+---     > roper.linspace(0, 1, 5)
+---     float32 [5]
+---     0.0000 0.2500 0.5000 0.7500 1.0000
 ---@param first number
 ---@param last number
 ---@param count integer at least 2
----@param dtype string? "float32" by default
----@return tensor [count]
+---@param dtype? "float32"|"float64"|"int32" = "float32"
+---@return tensor x [count]
 function M.linspace(first, last, count, dtype)
   if math.type(first) == nil or math.type(last) == nil then
     error(("linspace: expected two numbers, got %s and %s"):format(tostring(first),
@@ -34,9 +49,16 @@ function M.linspace(first, last, count, dtype)
 end
 
 --- Tensors of one shape side by side along a new axis.
+---
+--- Errors: an empty list, other shapes or dtypes.
+---
+---     > roper.stack({roper.zeros{2}, roper.ones{2}}, 2)
+---     float32 [2, 2]
+---     0 1
+---     0 1
 ---@param list tensor[]
----@param axis integer? of the result; 1 by default
----@return tensor
+---@param axis? integer = 1; of the result
+---@return tensor y
 function M.stack(list, axis)
   if type(list) ~= "table" or #list == 0 then
     error("stack: expected a list of tensors, got " .. (type(list) == "table" and "an empty one"

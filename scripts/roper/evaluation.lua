@@ -5,21 +5,43 @@ local options_of = require "roper.options"
 local M = {}
 
 --- The same task with other draws.
+---
+---     > roper.evaluate.fresh(roper.tasks.addition{seed = 1}, 2)
+---     addition{length = 641, max_digits = 8, seed = 2}
 ---@param task task
 ---@param seed integer
----@return task
+---@return task fresh
 function M.fresh(task, seed)
   local options = task:options()
   options.seed = seed
   return core.tasks[task:name()](options)
 end
 
---- Ask fresh problems and grade what the model samples: the study's measure.
+---@class SolveOptions
+---@field problems? integer = 128
+---@field temperature? number = 1; 0 takes the likeliest
+---@field seed? integer = 1; of the problems and the draws
+
+---@class Sample
+---@field question string
+---@field answer string a right one
+---@field text string what the model said
+---@field solved boolean
+
+--- Ask fresh problems and grade what the model samples: the measure of the RoPER study.
+---
+--- Errors: other options; a model for another vocabulary.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > words = task:vocabulary()
+---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
+---     > (roper.evaluate.solve(model, task, {problems = 4}))
+---     0
 ---@param model Transformer
----@param task task; its own stream of problems is left alone
----@param options table? problems = 128, temperature = 1 (0 is greedy), seed = 1
----@return integer solved
----@return table[] samples {question, answer, text, solved}
+---@param task task its own stream of problems is left alone
+---@param options? SolveOptions
+---@return integer solved how many
+---@return Sample[] samples
 function M.solve(model, task, options)
   local o = options_of.check("solve", options, { problems = { "size", 128 },
     temperature = { "number", 1 }, seed = { "integer", 1 } })
@@ -42,12 +64,29 @@ function M.solve(model, task, options)
   return solved, samples
 end
 
+---@class AnswersOptions
+---@field sequences? integer = 64
+---@field seed? integer = 1; of the sequences
+---@field batch? integer = 32; sequences at a time
+
+---@class Answers
+---@field accuracy number from 0 to 1
+---@field loss number nats per token
+
 --- How many of the tokens that belong to answers the model predicts, given those before, and its
 --- loss over all tokens, on fresh sequences.
+---
+--- Errors: other options; sequences too short for an answer.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > words = task:vocabulary()
+---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
+---     > roper.evaluate.answers(model, task, {sequences = 4}).accuracy < 0.5
+---     true
 ---@param model Transformer
----@param task task
----@param options table? sequences = 64, seed = 1, batch = 32
----@return table accuracy (0 to 1), loss (nats per token)
+---@param task task its own stream of problems is left alone
+---@param options? AnswersOptions
+---@return Answers found
 function M.answers(model, task, options)
   local o = options_of.check("answers", options, { sequences = { "size", 64 },
     seed = { "integer", 1 }, batch = { "size", 32 } })

@@ -1,6 +1,7 @@
 --- Experiments: what one training run of the study is, as a flat table of named fields, and how it
 --- is run. An experiment is a file of scripts/experiments; it is found by being there.
 local core = require "roper.core"
+local options_of = require "roper.options"
 local suggest = require "roper.suggest"
 
 local M = {}
@@ -43,7 +44,10 @@ local function folder()
 end
 
 --- The names of all experiments.
----@return string[]
+---
+---     > roper.experiment.list()
+---     {"addition", "substring_index", "substring_prefix"}
+---@return string[] names
 function M.list()
   local names = {}
   for name, kind in require("luv").fs_scandir_next, assert(require("luv").fs_scandir(folder())) do
@@ -55,9 +59,19 @@ function M.list()
   return names
 end
 
---- The definition of an experiment: summary, task, fields of the task, presets.
+---@class ExperimentDefinition
+---@field summary string
+---@field task string the name of its kind of task
+---@field presets table<string, table> fields by preset
+
+--- What an experiment is.
+---
+--- Errors: a name that no experiment has; the nearest one is suggested.
+---
+---     > roper.experiment.definition("addition").task
+---     "addition"
 ---@param name string
----@return table
+---@return ExperimentDefinition definition
 function M.definition(name)
   local names = M.list()
   for _, known in ipairs(names) do
@@ -77,7 +91,7 @@ local EXPECTED <const> = {
   size = "a whole number from 1 on",
 }
 
---- A given value as a field of a kind takes it: numbers also as text.
+-- A given value as a field of a kind takes it: numbers also as text.
 local function convert(name, value, kind)
   local result, fits = value, type(value) == "string"
   if kind ~= "string" then
@@ -95,7 +109,7 @@ local function convert(name, value, kind)
   return result
 end
 
---- Every field of an experiment, as in `fields`.
+-- Every field of an experiment, as in `fields`.
 local function all_fields(definition)
   local list = { table.unpack(M.fields) }
   for _, option in ipairs(core.tasks.options(definition.task)) do
@@ -116,10 +130,16 @@ local function preset_names(definition)
 end
 
 --- The whole configuration of a run.
+---
+--- Errors: a name, a field or a preset that is not there; a value that does not fit.
+---
+---     > config = roper.experiment.configure("addition", {steps = 5, rate = "1e-3"})
+---     > config.steps, config.rate, config.preset
+---     5	0.001	"mini"
 ---@param name string of the experiment
----@param given table? field to value (strings are converted); `preset` chooses a preset,
----   "mini" by default
----@return table every field, with experiment and preset
+---@param given? table field to value (strings are converted); `preset` chooses a
+---   preset, "mini" by default
+---@return table config every field, with experiment and preset
 function M.configure(name, given)
   given = given or {}
   local definition = M.definition(name)
@@ -154,8 +174,13 @@ function M.configure(name, given)
 end
 
 --- What each field of an experiment means, as lines of text.
+---
+--- Errors: a name that no experiment has.
+---
+---     > roper.experiment.describe("addition"):match "^[^\n]*"
+---     "addition: add two numbers step by step"
 ---@param name string
----@return string
+---@return string text
 function M.describe(name)
   local definition = M.definition(name)
   local lines = { name .. ": " .. definition.summary, "" }
@@ -174,9 +199,20 @@ function M.describe(name)
   return table.concat(lines, "\n")
 end
 
+---@class ExperimentParts
+---@field model Transformer
+---@field task task
+---@field optimizer Adam
+
 --- The task, model and optimizer of a configuration, made from its seed.
+---
+--- Errors: values that do not fit together.
+---
+---     > config = roper.experiment.configure("addition", {d_model = 16})
+---     > roper.experiment.build(config).model:count()
+---     10532
 ---@param config table from `configure`
----@return table model, task, optimizer
+---@return ExperimentParts parts
 function M.build(config)
   local definition = M.definition(config.experiment)
   local task_options = { length = config.length, seed = config.seed }
@@ -205,13 +241,42 @@ end
 -- Questions and test sequences come from seeds far from those of training.
 local TEST_SEED = 1000003
 
---- Run a configuration to its end.
+---@class ExperimentOptions
+---@field run? string a folder
+---@field resume? boolean = false
+---@field progress? table|false as for `roper.train`
+---@field name? string for the progress line; by default that of the experiment
+
+---@class ExperimentResult
+---@field config table
+---@field solved integer of the problems
+---@field problems integer
+---@field accuracy number on answers, from 0 to 1
+---@field loss number nats per token, on fresh sequences
+---@field floor number the lowest that loss can be
+---@field steps_to_90? integer the first step with an accuracy of 0.9
+---@field history table[] as for `roper.train`
+---@field samples Sample[]
+---@field parameters integer
+---@field seconds number
+---@field model Transformer
+---@field task task
+
+--- Run a configuration to its end: train, ask fresh problems, measure on fresh sequences.
+---
+--- Errors: as for `roper.train`.
+---
+---     > config = roper.experiment.configure("addition", {d_model = 8, layers = 1,
+---     >>   steps = 2, batch = 1, length = 60, problems = 1})
+---     > result = roper.experiment.run(config, {progress = false})
+---     > result.problems, result.loss > result.floor
+---     1	true
 ---@param config table from `configure`
----@param options table? run: folder; resume; progress; name, as for `train`
----@return table config, solved (of config.problems), accuracy, loss, floor, steps_to_90 (or nil),
----   history, samples, parameters, seconds, model, task
+---@param options? ExperimentOptions
+---@return ExperimentResult result
 function M.run(config, options)
-  options = options or {}
+  options = options_of.check("experiment.run", options, { run = "string?",
+    resume = { "boolean", false }, progress = "any?", name = "string?" })
   local parts = M.build(config)
   local evaluation = require "roper.evaluation"
   local started = require("luv").hrtime()
@@ -251,10 +316,14 @@ function M.run(config, options)
   return result
 end
 
---- The first step at which the accuracy on answers was at least `accuracy`.
+--- The first step at which the accuracy on answers was at least so high.
+---
+---     > history = {{step = 10, accuracy = 0.2}, {step = 20, accuracy = 0.95}}
+---     > roper.experiment.steps_to(history, 0.9)
+---     20
 ---@param history table[] entries with step and accuracy
 ---@param accuracy number
----@return integer? nil when it never was
+---@return integer? step nil when it never was
 function M.steps_to(history, accuracy)
   for _, entry in ipairs(history) do
     if entry.accuracy and entry.accuracy >= accuracy then

@@ -22,16 +22,22 @@ for word in ([[and break do else elseif end false for function goto if in local 
 end
 
 --- Is the value a tensor?
+---
+---     > roper.format.is_tensor(roper.zeros{2})
+---     true
 ---@param value any
----@return boolean
+---@return boolean yes
 function M.is_tensor(value)
   local metatable = debug.getmetatable(value)
   return metatable ~= nil and rawget(metatable, "__name") == "roper.tensor"
 end
 
---- A tensor in a word, such as `float32 [2, 3]`.
----@param tensor userdata
----@return string
+--- A tensor in a word.
+---
+---     > roper.format.summary(roper.zeros{2, 3})
+---     "float32 [2, 3]"
+---@param tensor tensor
+---@return string text
 function M.summary(tensor)
   return ("%s [%s]"):format(tensor:dtype(), table.concat(tensor:shape(), ", "))
 end
@@ -207,11 +213,13 @@ function Page:add_nested(nested, index)
   end
 end
 
---- A tensor as text: `float32 [2, 3]` (and a common scale where the magnitudes
---- need one), then the elements in aligned columns; a rank-0 tensor as a number.
----@param tensor userdata
----@param columns? integer the width to stay within, standard that of the terminal
----@return string
+--- A tensor with dtype, shape and aligned columns; one with many elements shows its edges.
+---
+---     > roper.format.tensor(roper.eye(2))
+---     "float32 [2, 2]\n1 0\n0 1"
+---@param tensor tensor
+---@param columns? integer the width to stay within; by default that of the terminal
+---@return string text
 function M.tensor(tensor, columns)
   if tensor:rank() == 0 then
     return M.scalar(tensor:totable())
@@ -235,9 +243,12 @@ function M.tensor(tensor, columns)
   return table.concat(page.lines, "\n")
 end
 
---- The number that a rank-0 tensor holds, with five significant digits.
+--- A number of no dtype, such as a scalar tensor holds.
+---
+---     > roper.format.scalar(1 / 3)
+---     "0.33333"
 ---@param x number
----@return string
+---@return string text
 function M.scalar(x)
   if x ~= x then
     return "nan"
@@ -359,12 +370,14 @@ function render(value, around, indent, columns)
   return render_table(value, around, indent, columns)
 end
 
---- Any value as text: strings quoted, tables with sorted keys, nested tables to
---- a depth, tables inside themselves as {cycle}; tensors whole, or by dtype and
---- shape inside a table.
+--- Any value as text: strings quoted, tables with sorted keys, nested tables to a depth, tables
+--- inside themselves as {cycle}; tensors whole, or by dtype and shape inside a table.
+---
+---     > roper.format.value({b = 1, a = {"x"}})
+---     "{a = {\"x\"}, b = 1}"
 ---@param value any
----@param columns? integer the width to stay within, standard that of the terminal
----@return string
+---@param columns? integer the width to stay within; by default that of the terminal
+---@return string text
 function M.value(value, columns)
   columns = columns or terminal.columns(io.stdout)
   if M.is_tensor(value) then
@@ -374,8 +387,11 @@ function M.value(value, columns)
 end
 
 --- The results of an expression as text, one beside the other where each is one line.
+---
+---     > roper.format.results(table.pack(1, "a"))
+---     "1\9\"a\""
 ---@param results table as table.pack makes it
----@return string
+---@return string text
 function M.results(results)
   local texts, separator = {}, "\t"
   for i = 1, results.n do

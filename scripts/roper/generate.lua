@@ -22,7 +22,7 @@ function M.sample(logits, temperature)
   return sums:le(draw):sum(2, true):to("int32"):minimum(logits:size(2) - 1)
 end
 
---- Prompts as ids padded at the left to the longest, and their lengths.
+-- Prompts as ids padded at the left to the longest, and their lengths.
 local function pad(prompts, task)
   local rows, lengths, longest = {}, {}, 0
   for i, prompt in ipairs(prompts) do
@@ -40,20 +40,36 @@ local function pad(prompts, task)
   return tokens, lengths
 end
 
---- Logits by a forward pass over everything so far: prompts of these lengths and what followed.
+-- Logits by a forward pass over everything so far: prompts of these lengths and what followed.
 local function full_forward(model, tokens, lengths)
   local cache = model:cache { batch = tokens:size(1), length = tokens:size(2), lengths = lengths }
   return model(tokens, cache)
 end
 
---- Complete prompts.
+---@class GenerateOptions
+---@field task task encodes and decodes
+---@field stop? string|false ends a completion; by default the stop sign of the task
+---@field most? integer = 256; new tokens
+---@field temperature? number = 1; 0 takes the likeliest
+---@field seed? integer of the draws; by default the generator goes on
+---@field cache? boolean = true; keep keys and values, which is faster
+
+--- Complete prompts, many at once, with a cache of keys and values.
+---
+---     pᵢ = softmax(logits / temperature)ᵢ
+---
+--- Errors: an empty prompt, a character outside the vocabulary, logits that are not finite.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > words = task:vocabulary()
+---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
+---     > texts = roper.generate(model, {"?d=1+2;", "?"}, {task = task, most = 5})
+---     > #texts, #texts[1] <= 5
+---     2	true
 ---@param model Transformer
 ---@param prompts string[] of any lengths from 1 on
----@param options table task: encodes and decodes; stop: a text that ends a completion (the stop
----   sign of the task by default, false for none); most = 256 new tokens; temperature = 1, 0 for
----   greedy; seed: of the draws (the generator goes on by default); cache = true: keep keys and
----   values
----@return string[] the completions, without their prompts, each to its stop sign included
+---@param options GenerateOptions
+---@return string[] texts without their prompts, each to its stop sign included
 function M.generate(model, prompts, options)
   local o = options_of.check("generate", options, { task = "userdata", stop = "any?",
     most = { "size", 256 }, temperature = { "number", 1 }, seed = "integer?",

@@ -14,13 +14,28 @@ local function difference(f, inputs, flat, i, step)
   return (above - below) / (2 * step)
 end
 
+---@class GradcheckOptions
+---@field step? number = 1e-5; h
+---@field tolerance? number = 1e-6; relative
+---@field most? integer = 200; elements of an input that are tried
+
 --- Compare the gradients of a function with central differences, in float64. A result that is not
 --- a scalar is reduced with fixed random weights, so that no element can hide.
----@param f function of tensors, returning a tensor
----@param inputs tensor[] copied to float64; int32 inputs are passed on and not differentiated
----@param options table? step = 1e-5; tolerance = 1e-6, relative; most = 200 elements an input
----@return boolean within the tolerance
----@return number the largest error, relative to the largest gradient of its input (or 1)
+---
+---     (f(x + h) − f(x − h)) / 2h
+---
+--- Errors: other options; what f refuses.
+---
+---     > x = roper.randn{2, 3}
+---     > (roper.gradcheck(roper.softmax, {x}))
+---     true
+---     > (roper.gradcheck(function(x) return x:detach() * x end, {x}))
+---     false
+---@param f fun(...: tensor): tensor
+---@param inputs tensor[] copied to float64; int32 ones are passed on and not differentiated
+---@param options? GradcheckOptions
+---@return boolean holds are all errors within the tolerance?
+---@return number worst the largest error, relative to the largest gradient of its input, or to 1
 function M.gradcheck(f, inputs, options)
   options = options or {}
   for name in pairs(options) do

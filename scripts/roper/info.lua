@@ -6,9 +6,9 @@ local M = {}
 -- Variables that change how fast OpenBLAS and OpenMP are, and what they must not be for AVX-512.
 local SLOW = { Haswell = true, Zen = true, Sandybridge = true, Nehalem = true, Prescott = true }
 
---- What holds the machine back, or nil.
----@param machine table from core.machine
----@return string?
+--- What holds the machine back.
+---@param machine Machine
+---@return string? warning
 function M.warning(machine)
   local forced = os.getenv "OPENBLAS_CORETYPE"
   if forced and SLOW[machine.blas_core] and machine.instructions == "x86-64-v4" then
@@ -18,9 +18,17 @@ function M.warning(machine)
   return nil
 end
 
---- Facts about this process: version, lua, processor, instructions, blas_core, threads, memory, and
---- a warning where an environment variable holds the machine back.
----@return table
+---@class Info: Machine
+---@field version string of roper
+---@field lua string
+---@field memory Memory
+---@field warning? string what holds the machine back: an environment variable
+
+--- What a result or a timing depends on.
+---
+---     > roper.info().version
+---     "0.1.0"
+---@return Info facts
 function M.info()
   local facts = core.machine()
   facts.version = require("roper").version

@@ -12,6 +12,7 @@ M.position = require "roper.position"
 M.attention = attention.attention
 M.attention_weights = attention.weights
 M.linear_attention = attention.linear_attention
+--- Attention from its definition, slow and exact, to hold the fast ones against.
 M.oracle = { attention = attention.oracle, linear_attention = attention.linear_oracle }
 
 -- Modules loaded on first use, so that a short script starts fast.
@@ -30,6 +31,8 @@ local functions = {
   gradcheck = { "roper.gradcheck", "gradcheck" },
   train = { "roper.train", "train" },
   info = { "roper.info", "info" },
+  help = { "roper.help", "help" },
+  apropos = { "roper.help", "apropos" },
   eye = { "roper.create", "eye" },
   linspace = { "roper.create", "linspace" },
   stack = { "roper.create", "stack" },
@@ -38,7 +41,7 @@ local functions = {
 }
 
 for name, value in pairs(core) do
-  if not functions[name] and M[name] == nil then
+  if not functions[name] and not name:find "^oracle_" and M[name] == nil then
     M[name] = value
   end
 end

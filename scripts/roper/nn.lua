@@ -11,11 +11,14 @@ local position = require "roper.position"
 
 local M = {}
 
--- Every class shares these methods.
+--- Every part of a model: a table whose tensors and modules are found by walking its fields in the
+--- order of their names, so that a field can be replaced by hand. Calling it runs `forward`.
+---@class Module
+---@field is_training boolean is dropout on?
 local Module = {}
 Module.__index = Module
 
---- A class: instances are tables whose call is `forward`.
+-- A class: instances are tables whose call is `forward`.
 local function class(name)
   local methods = setmetatable({ name = name }, Module)
   methods.__index = methods
@@ -32,7 +35,7 @@ local function is_tensor(value)
   return getmetatable(value) == core.tensor_metatable
 end
 
---- What a value is, for messages: the shape of a tensor, else its type.
+-- What a value is, for messages: the shape of a tensor, else its type.
 local function kind_of(value)
   return is_tensor(value) and "[" .. table.concat(value:shape(), ", ") .. "]" or type(value)
 end
@@ -42,7 +45,7 @@ local function is_module(value)
   return meta and getmetatable(meta) == Module
 end
 
---- Call visit(path, value) once for each tensor and module below, in the order of names.
+-- Call visit(path, value) once for each tensor and module below, in the order of names.
 local function walk(fields, prefix, visit, seen)
   seen = seen or { [fields] = true }
   local names = {}
@@ -68,8 +71,15 @@ local function walk(fields, prefix, visit, seen)
   end
 end
 
+---@class NamedParameter
+---@field name string
+---@field tensor tensor
+
 --- The parameters with their names, such as "layers.1.attention.key.weight", in a fixed order.
----@return table[] {name =, tensor =} each
+---
+---     > roper.nn.Linear{inputs = 2, outputs = 1}:named_parameters()[2].name
+---     "weight"
+---@return NamedParameter[] list
 function Module:named_parameters()
   local list = {}
   walk(self, "", function(path, value)
@@ -81,7 +91,10 @@ function Module:named_parameters()
 end
 
 --- The parameters, in the order of `named_parameters`.
----@return tensor[]
+---
+---     > #roper.nn.Linear{inputs = 2, outputs = 1}:parameters()
+---     2
+---@return tensor[] list
 function Module:parameters()
   local list = {}
   for i, entry in ipairs(self:named_parameters()) do
@@ -90,8 +103,11 @@ function Module:parameters()
   return list
 end
 
---- The number of trained numbers.
----@return integer
+--- How many numbers are trained.
+---
+---     > roper.nn.Linear{inputs = 2, outputs = 1}:count()
+---     3
+---@return integer count
 function Module:count()
   local count = 0
   for _, tensor in ipairs(self:parameters()) do
@@ -101,6 +117,12 @@ function Module:count()
 end
 
 --- Forget the gradients of all parameters.
+---
+---     > linear = roper.nn.Linear{inputs = 2, outputs = 1}
+---     > linear(roper.ones{1, 2}):sum():backward()
+---     > linear:zero_gradients()
+---     > linear.weight.grad
+---     nil
 function Module:zero_gradients()
   for _, tensor in ipairs(self:parameters()) do
     tensor.grad = nil
@@ -108,8 +130,11 @@ function Module:zero_gradients()
 end
 
 --- Turn dropout on or off in this module and all below.
----@param on boolean? true by default
----@return the module
+---
+---     > roper.nn.Linear{inputs = 2, outputs = 1}:training(false).is_training
+---     false
+---@param on? boolean = true
+---@return Module self
 function Module:training(on)
   local state = on ~= false
   self.is_training = state
@@ -121,22 +146,48 @@ function Module:training(on)
   return self
 end
 
---- Write the parameters to a safetensors file, with the options a Transformer was made from.
+--- Write the parameters to a safetensors file, with the options a Transformer was made from; `load`
+--- makes the model again.
+---
+--- Errors: a path that can not be written.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > path = os.tmpname()
+---     > model:save(path)
+---     > roper.load(path):count() == model:count()
+---     true
+---     > os.remove(path);
 ---@param path string
 function Module:save(path)
   require("roper.checkpoint").save_model(path, self)
 end
 
---- Uniform in [-limit, limit).
+-- Uniform in [-limit, limit).
 local function uniform(shape, limit)
   return (core.rand(shape) * (2 * limit) - limit):parameter()
 end
 
+--- A linear map of the last axis. `roper.nn.Linear` makes it.
+---@class Linear: Module
+---@field weight tensor [outputs, inputs]
+---@field bias? tensor [outputs]
 local Linear = class "Linear"
 
---- y = x W^T + b. Weights start uniform in +-1/sqrt(inputs), the bias at 0.
----@param options table inputs, outputs; bias = true
----@return Linear with weight [outputs, inputs], bias [outputs]
+---@class LinearOptions
+---@field inputs integer
+---@field outputs integer
+---@field bias? boolean = true
+
+--- A linear map of the last axis. Weights start uniform within ±1/√inputs, the bias at 0.
+---
+---     y = x Wᵀ + b
+---
+--- Errors: inputs or outputs that are no sizes.
+---
+---     > roper.nn.Linear{inputs = 2, outputs = 1}:count()
+---     3
+---@param options LinearOptions
+---@return Linear module
 function M.Linear(options)
   local o = options_of.check("Linear", options, { inputs = "size", outputs = "size",
     bias = { "boolean", true } })
@@ -146,30 +197,75 @@ function M.Linear(options)
   return self
 end
 
---- x W^T + b, then ReLU where `activation` is "relu".
+--- The map of x, then ReLU where asked.
+---
+--- Errors: another number of inputs.
+---
+---     > roper.nn.Linear{inputs = 2, outputs = 1}(roper.ones{3, 2}):shape()
+---     {3, 1}
+---@param x tensor [..., inputs]
+---@param activation? "none"|"relu" = "none"
+---@return tensor y [..., outputs]
 function Linear:forward(x, activation)
   return core.linear(x, self.weight, self.bias, activation)
 end
 
+--- Rows of a table by token id. `roper.nn.Embedding` makes it.
+---@class Embedding: Module
+---@field weight tensor [count, features]
 local Embedding = class "Embedding"
 
---- Rows of a table by token id, from 0. Starts standard normal.
----@param options table count, features
----@return Embedding with weight [count, features]
+---@class EmbeddingOptions
+---@field count integer of tokens
+---@field features integer
+
+--- Rows of a table by token id, from 0. It starts standard normal.
+---
+--- Errors: what is no size.
+---
+---     > roper.nn.Embedding{count = 5, features = 4}:count()
+---     20
+---@param options EmbeddingOptions
+---@return Embedding module
 function M.Embedding(options)
   local o = options_of.check("Embedding", options, { count = "size", features = "size" })
   return setmetatable({ weight = core.randn { o.count, o.features }:parameter() }, Embedding)
 end
 
+--- The rows of tokens.
+---
+--- Errors: an id past the table.
+---
+---     > embedding = roper.nn.Embedding{count = 5, features = 4}
+---     > embedding(roper.tensor({{0, 4}}, "int32")):shape()
+---     {1, 2, 4}
+---@param tokens tensor [...], int32, from 0
+---@return tensor y [..., features]
 function Embedding:forward(tokens)
   return core.embedding(self.weight, tokens)
 end
 
+--- Layer norm. `roper.nn.LayerNorm` makes it.
+---@class LayerNorm: Module
+---@field gain tensor [features]
+---@field bias tensor [features]
+---@field epsilon number
 local LayerNorm = class "LayerNorm"
 
+---@class LayerNormOptions
+---@field features integer
+---@field epsilon? number = 1e-5
+
 --- Normalise the last axis to mean 0 and variance 1, then scale and shift (Ba et al. 2016).
----@param options table features; epsilon = 1e-5
----@return LayerNorm with gain [features] and bias [features]
+---
+---     y = gain (x − mean) / √(variance + ε) + bias
+---
+--- Errors: what is no size.
+---
+---     > roper.nn.LayerNorm{features = 4}:count()
+---     8
+---@param options LayerNormOptions
+---@return LayerNorm module
 function M.LayerNorm(options)
   local o = options_of.check("LayerNorm", options, { features = "size",
     epsilon = { "number", 1e-5 } })
@@ -179,16 +275,46 @@ function M.LayerNorm(options)
   return self
 end
 
+--- The last axis of x normalised.
+---
+--- Errors: another number of features.
+---
+---     > roper.nn.LayerNorm{features = 2}(roper.tensor{{1, 3}})
+---     float32 [1, 2]
+---     -1.0000  1.0000
+---@param x tensor [..., features]
+---@return tensor y of the shape of x
 function LayerNorm:forward(x)
   return core.layer_norm(x, self.gain, self.bias, self.epsilon)
 end
 
+--- Self-attention in several heads. `roper.nn.MultiHeadAttention` makes it.
+---@class MultiHeadAttention: Module
+---@field query Linear
+---@field key Linear
+---@field value Linear
+---@field output Linear
+---@field heads integer
+---@field position? rotary nil without positions
+---@field dropout number
+---@field causal boolean
 local MultiHeadAttention = class "MultiHeadAttention"
 
---- Causal self-attention in several heads, with a position scheme.
----@param options table d_model, heads; position = "none": a scheme, its name or {type = name, ...};
----   dropout = 0 of the weights; causal = true
----@return MultiHeadAttention with query, key, value and output, all Linear
+---@class MultiHeadAttentionOptions
+---@field d_model integer
+---@field heads integer
+---@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field dropout? number = 0; of the weights
+---@field causal? boolean = true
+
+--- Self-attention in several heads, with a position scheme (Vaswani et al. 2017, section 3.2).
+---
+--- Errors: heads that do not divide d_model, a position that no scheme has.
+---
+---     > roper.nn.MultiHeadAttention{d_model = 8, heads = 2}:count()
+---     288
+---@param options MultiHeadAttentionOptions
+---@return MultiHeadAttention module
 function M.MultiHeadAttention(options)
   local o = options_of.check("MultiHeadAttention", options, { d_model = "size", heads = "size",
     position = { "any", "none" }, dropout = { "probability", 0 }, causal = { "boolean", true } })
@@ -204,15 +330,28 @@ function M.MultiHeadAttention(options)
   return self
 end
 
---- [batch, time, features] as [batch, heads, time, features of a head].
+--- The features of each head apart.
+---
+---     > attention = roper.nn.MultiHeadAttention{d_model = 8, heads = 2}
+---     > attention:split(roper.zeros{1, 3, 8}):shape()
+---     {1, 2, 3, 4}
+---@param x tensor [batch, time, features]
+---@return tensor y [batch, heads, time, features / heads]
 function MultiHeadAttention:split(x)
   local batch, time, features = table.unpack(x:shape())
   return x:view { batch, time, self.heads, features // self.heads }:transpose(2, 3)
 end
 
+--- What each token takes from those that it sees.
+---
+--- Errors: another shape.
+---
+---     > attention = roper.nn.MultiHeadAttention{d_model = 8, heads = 2}
+---     > attention(roper.zeros{1, 3, 8}):shape()
+---     {1, 3, 8}
 ---@param x tensor [batch, time, d_model]
----@param cache table? what `Transformer:cache` made for this layer
----@return tensor [batch, time, d_model]
+---@param cache? CacheLayer what `Transformer:cache` made for this layer
+---@return tensor y [batch, time, d_model]
 function MultiHeadAttention:forward(x, cache)
   local width = self.query.weight:size(2)
   if not is_tensor(x) or x:rank() ~= 3 or x:size(3) ~= width then
@@ -229,11 +368,30 @@ function MultiHeadAttention:forward(x, cache)
   return self.output(o:transpose(2, 3):view(x:shape()))
 end
 
+--- Two linear maps with an activation between. `roper.nn.FeedForward` makes it.
+---@class FeedForward: Module
+---@field inner Linear
+---@field outer Linear
+---@field activation string
+---@field dropout number
 local FeedForward = class "FeedForward"
 
---- Two Linear with an activation between.
----@param options table d_model; d_ff = 4 d_model; activation = "relu" or "gelu"; dropout = 0
----@return FeedForward with inner and outer, both Linear
+---@class FeedForwardOptions
+---@field d_model integer
+---@field d_ff? integer 4 d_model by default
+---@field activation? "relu"|"gelu" = "relu"
+---@field dropout? number = 0
+
+--- Two linear maps with an activation between (Vaswani et al. 2017, eq. 2).
+---
+---     y = W₂ relu(W₁ x + b₁) + b₂
+---
+--- Errors: what is no size.
+---
+---     > roper.nn.FeedForward{d_model = 8}:count()
+---     552
+---@param options FeedForwardOptions
+---@return FeedForward module
 function M.FeedForward(options)
   local o = options_of.check("FeedForward", options, { d_model = "size", d_ff = "size?",
     activation = { { "relu", "gelu" }, "relu" }, dropout = { "probability", 0 } })
@@ -245,6 +403,14 @@ function M.FeedForward(options)
   return self
 end
 
+--- The two maps of each token.
+---
+--- Errors: another number of features.
+---
+---     > roper.nn.FeedForward{d_model = 8}(roper.zeros{1, 3, 8}):shape()
+---     {1, 3, 8}
+---@param x tensor [..., d_model]
+---@return tensor y of the shape of x
 function FeedForward:forward(x)
   local hidden = self.activation == "relu" and self.inner(x, "relu")
     or core[self.activation](self.inner(x))
@@ -254,12 +420,36 @@ function FeedForward:forward(x)
   return self.outer(hidden)
 end
 
+--- A layer of a transformer. `roper.nn.TransformerLayer` makes it.
+---@class TransformerLayer: Module
+---@field attention MultiHeadAttention
+---@field feed_forward FeedForward
+---@field attention_norm LayerNorm
+---@field feed_forward_norm LayerNorm
+---@field norm "pre"|"post"
+---@field dropout number
 local TransformerLayer = class "TransformerLayer"
 
---- Attention and feed-forward, each with a residual connection and layer norm: before each
---- ("pre", x + f(norm(x))) or after ("post", norm(x + f(x)), as in Vaswani et al.).
----@param options table d_model, heads; norm = "pre" or "post"; d_ff, activation, position, dropout
----@return TransformerLayer
+---@class TransformerLayerOptions
+---@field d_model integer
+---@field heads integer
+---@field d_ff? integer 4 d_model by default
+---@field norm? "pre"|"post" = "pre"
+---@field activation? "relu"|"gelu" = "relu"
+---@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field dropout? number = 0
+
+--- Attention and feed-forward, each with a residual connection and layer norm: before each ("pre"),
+--- or after ("post", as in Vaswani et al. 2017).
+---
+---     pre: x + f(norm(x)),   post: norm(x + f(x))
+---
+--- Errors: as for `MultiHeadAttention` and `FeedForward`.
+---
+---     > roper.nn.TransformerLayer{d_model = 8, heads = 2}:count()
+---     872
+---@param options TransformerLayerOptions
+---@return TransformerLayer module
 function M.TransformerLayer(options)
   local o = options_of.check("TransformerLayer", options, { d_model = "size", heads = "size",
     d_ff = "size?", norm = { { "pre", "post" }, "pre" },
@@ -276,7 +466,17 @@ function M.TransformerLayer(options)
   return self
 end
 
---- x + f(x) with the norm where this layer has it.
+--- x + f(x), with the norm where this layer has it.
+---
+---     > layer = roper.nn.TransformerLayer{d_model = 8, heads = 2}
+---     > x = roper.ones{1, 3, 8}
+---     > layer:residual(x, layer.attention_norm, layer.attention):shape()
+---     {1, 3, 8}
+---@param x tensor [batch, time, d_model]
+---@param norm LayerNorm
+---@param f Module
+---@param cache? CacheLayer handed to f
+---@return tensor y of the shape of x
 function TransformerLayer:residual(x, norm, f, cache)
   local y = f(self.norm == "pre" and norm(x) or x, cache)
   if self.is_training and self.dropout > 0 then
@@ -286,20 +486,54 @@ function TransformerLayer:residual(x, norm, f, cache)
   return self.norm == "post" and norm(y) or y
 end
 
+--- Attention, then feed-forward.
+---
+--- Errors: another shape.
+---
+---     > layer = roper.nn.TransformerLayer{d_model = 8, heads = 2}
+---     > layer(roper.zeros{1, 3, 8}):shape()
+---     {1, 3, 8}
+---@param x tensor [batch, time, d_model]
+---@param cache? CacheLayer what `Transformer:cache` made for this layer
+---@return tensor y of the shape of x
 function TransformerLayer:forward(x, cache)
   x = self:residual(x, self.attention_norm, self.attention, cache)
   return self:residual(x, self.feed_forward_norm, self.feed_forward)
 end
 
+--- A causal language model. `roper.nn.Transformer` makes it; calling it with tokens gives logits.
+---@class Transformer: Module
+---@field embedding Embedding
+---@field layers TransformerLayer[]
+---@field norm? LayerNorm with norm = "pre"
+---@field logits Linear
+---@field options TransformerOptions
 local Transformer = class "Transformer"
 
---- A causal language model: embedding, layers, a last norm where norms come before, logits.
----@param options table
----   vocabulary: number of tokens, or the list that `task:vocabulary()` gives
----   d_model = 128, layers = 3, heads = 4, d_ff = 4 d_model
----   norm = "pre" or "post"; activation = "relu" or "gelu"; dropout = 0
----   position = "roper": a scheme's name, {type = name, ...} or a scheme
----@return Transformer with embedding, layers[i], norm (pre-norm only) and logits
+---@class TransformerOptions
+---@field vocabulary integer|string[] how many tokens, or the list that `task:vocabulary()` gives
+---@field d_model? integer = 128
+---@field layers? integer = 3
+---@field heads? integer = 4
+---@field d_ff? integer 4 d_model by default
+---@field norm? "pre"|"post" = "pre"
+---@field activation? "relu"|"gelu" = "relu"
+---@field position? string|table|rotary = "roper"; a scheme, its name, or {type = name, ...}
+---@field dropout? number = 0
+
+--- A causal language model: embedding, layers, a last norm where norms come before, logits (Vaswani
+--- et al. 2017, the decoder without the encoder).
+---
+--- Errors: as for `TransformerLayer`; a vocabulary that is neither a size nor a list.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > model = roper.nn.Transformer{vocabulary = task:vocabulary(), d_model = 16,
+---     >>   layers = 1, heads = 2, position = "roper"}
+---     > tokens = task:batch(2)
+---     > model(tokens):shape()
+---     {2, 40, 20}
+---@param options TransformerOptions
+---@return Transformer model
 function M.Transformer(options)
   local o = options_of.check("Transformer", options, { vocabulary = "any",
     d_model = { "size", 128 }, layers = { "size", 3 }, heads = { "size", 4 },
@@ -327,9 +561,15 @@ function M.Transformer(options)
 end
 
 --- Logits of the token after each.
----@param tokens tensor int32 [batch, time], ids from 0
----@param cache table? from `cache`; its keys and values then come before these tokens
----@return tensor [batch, time, vocabulary]
+---
+--- Errors: another shape, an id past the vocabulary, more tokens than the cache has room for.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > model(roper.zeros({2, 5}, "int32")):shape()
+---     {2, 5, 4}
+---@param tokens tensor [batch, time], int32, from 0
+---@param cache? Cache from `cache`; its keys and values then come before these tokens
+---@return tensor logits [batch, time, vocabulary]
 function Transformer:forward(tokens, cache)
   if not is_tensor(tokens) or tokens:rank() ~= 2 then
     error("Transformer: expected tokens [batch, time], got " .. kind_of(tokens), 2)
@@ -346,10 +586,16 @@ function Transformer:forward(tokens, cache)
   return self.logits(self.norm and self.norm(x) or x)
 end
 
---- Room for the keys and values of `length` tokens in `batch` rows.
----@param options table batch, length; lengths: of the prompts, where they differ (rows are then
----   padded at the left, and what stands before a prompt is hidden)
----@return cache
+--- Room for keys and values of tokens that were seen, so that generation computes each token once.
+---
+--- Errors: lengths that do not fit.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > cache = model:cache{batch = 1, length = 10}
+---     > model(roper.zeros({1, 3}, "int32"), cache):shape(), cache.filled
+---     {1, 3, 4}	3
+---@param options CacheOptions
+---@return Cache cache
 function Transformer:cache(options)
   return require("roper.cache").new(self, options)
 end

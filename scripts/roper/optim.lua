@@ -10,7 +10,7 @@ local function optimizer(methods)
   return methods
 end
 
---- Scale that clips the norm of all gradients together to `most` (Pascanu et al. 2013).
+-- Scale that clips the norm of all gradients together to `most` (Pascanu et al. 2013).
 local function clip_scale(parameters, most)
   if not most then
     return 1
@@ -31,13 +31,42 @@ local function check_rate(name, o)
   end
 end
 
+--- Adam with its state. `roper.optim.Adam` makes it.
+---@class Adam
+---@field options AdamOptions
+---@field count integer steps so far
+---@field state table[] the moments of each parameter, by its place in the list
 local Adam = optimizer { name = "Adam" }
 
---- Adam (Kingma and Ba 2015); with `decay`, AdamW (Loshchilov and Hutter 2019).
----@param options table? rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, decay = 0
----   (decoupled), l2 = 0 (added to the gradient), clip: most for the norm of all gradients,
----   schedule: a function of the step (from 1) that gives a factor of the rate
----@return Adam
+---@class AdamOptions
+---@field rate? number = 1e-3
+---@field beta1? number = 0.9
+---@field beta2? number = 0.999
+---@field epsilon? number = 1e-8
+---@field decay? number = 0; decoupled from the gradient (AdamW)
+---@field l2? number = 0; added to the gradient, times the parameter
+---@field clip? number most for the norm of all gradients together (Pascanu et al. 2013)
+---@field schedule? fun(step: integer): number a factor of the rate, from step 1 on
+
+--- Adam (Kingma and Ba 2015, algorithm 1); with `decay`, AdamW (Loshchilov and Hutter 2019).
+---
+---     m ← β₁ m + (1 − β₁) g, v ← β₂ v + (1 − β₂) g²
+---     m̂ = m / (1 − β₁ᵗ),     v̂ = v / (1 − β₂ᵗ)
+---     w ← w − rate (m̂ / (√v̂ + ε) + decay w)
+---
+--- Errors: a rate below 0, a clip that is not above.
+---
+---     > w = roper.tensor{3}:parameter()
+---     > adam = roper.optim.Adam{rate = 0.1}
+---     > for _ = 1, 100 do
+---     >>   w.grad = nil
+---     >>   (w ^ 2):sum():backward()
+---     >>   adam:step{w}
+---     >> end
+---     > w:item() < 0.2
+---     true
+---@param options? AdamOptions
+---@return Adam optimizer
 function M.Adam(options)
   local o = options_of.check("Adam", options, { rate = { "number", 1e-3 },
     beta1 = { "probability", 0.9 }, beta2 = { "probability", 0.999 }, epsilon = { "number", 1e-8 },
@@ -48,6 +77,15 @@ function M.Adam(options)
 end
 
 --- Change every parameter that has a gradient.
+---
+--- Errors: a gradient norm that is not finite, where it is clipped.
+---
+---     > w = roper.tensor{1}:parameter()
+---     > (w * 3):sum():backward()
+---     > roper.optim.Adam{rate = 0.5}:step{w}
+---     > w
+---     float32 [1]
+---     0.5000
 ---@param parameters tensor[] the same list at each step
 function Adam:step(parameters)
   local o = self.options
@@ -72,12 +110,31 @@ function Adam:step(parameters)
   end
 end
 
+--- Gradient descent with its state. `roper.optim.SGD` makes it.
+---@class SGD
+---@field options SGDOptions
+---@field count integer steps so far
+---@field state table[] the velocity of each parameter, by its place in the list
 local SGD = optimizer { name = "SGD" }
 
---- Stochastic gradient descent.
----@param options table? rate = 1e-2, momentum = 0, nesterov = false, l2 = 0, clip, schedule as
----   for Adam
----@return SGD
+---@class SGDOptions
+---@field rate? number = 1e-2
+---@field momentum? number = 0
+---@field nesterov? boolean = false; look ahead along the velocity
+---@field l2? number = 0; added to the gradient, times the parameter
+---@field clip? number most for the norm of all gradients together
+---@field schedule? fun(step: integer): number a factor of the rate, from step 1 on
+
+--- Stochastic gradient descent, with momentum where asked.
+---
+---     v ← momentum v + g,   w ← w − rate v
+---
+--- Errors: a rate below 0, a clip that is not above.
+---
+---     > roper.optim.SGD{rate = 0.1, momentum = 0.9}.options.momentum
+---     0.9
+---@param options? SGDOptions
+---@return SGD optimizer
 function M.SGD(options)
   local o = options_of.check("SGD", options, { rate = { "number", 1e-2 },
     momentum = { "number", 0 }, nesterov = { "boolean", false }, l2 = { "number", 0 },
@@ -87,6 +144,15 @@ function M.SGD(options)
 end
 
 --- Change every parameter that has a gradient.
+---
+--- Errors: a gradient norm that is not finite, where it is clipped.
+---
+---     > w = roper.tensor{1}:parameter()
+---     > (w * 3):sum():backward()
+---     > roper.optim.SGD{rate = 0.1}:step{w}
+---     > w
+---     float32 [1]
+---     0.7000
 ---@param parameters tensor[] the same list at each step
 function SGD:step(parameters)
   local o = self.options
@@ -114,17 +180,30 @@ local function check_count(name, value, least)
   end
 end
 
---- Always 1.
+--- A schedule: always 1.
+---
+---     > roper.optim.schedule.constant()(100)
+---     1
+---@return fun(step: integer): number factor
 function M.schedule.constant()
   return function()
     return 1
   end
 end
 
---- Rise linearly over `warmup` steps, then fall along half a cosine to `least` at step `steps`.
----@param warmup integer
----@param steps integer
----@param least number? 0 by default
+--- A schedule: rise linearly, then fall along half a cosine (Loshchilov and Hutter 2017).
+---
+---     least + (1 − least) (1 + cos(π (step − warmup) / (steps − warmup))) / 2
+---
+--- Errors: numbers of steps that are none.
+---
+---     > factor = roper.optim.schedule.cosine(10, 110)
+---     > factor(5), factor(10), factor(60)
+---     0.5	1.0	0.5
+---@param warmup integer steps of the rise
+---@param steps integer where the fall ends
+---@param least? number = 0; from then on
+---@return fun(step: integer): number factor
 function M.schedule.cosine(warmup, steps, least)
   check_count("cosine: warmup", warmup, 0)
   check_count("cosine: steps", steps, 1)
@@ -138,8 +217,17 @@ function M.schedule.cosine(warmup, steps, least)
   end
 end
 
---- Rise linearly over `warmup` steps, then fall with the inverse square root of the step.
----@param warmup integer
+--- A schedule: rise linearly, then fall with the inverse square root of the step.
+---
+---     min(step / warmup, √(warmup / step))
+---
+--- Errors: a number of steps that is none.
+---
+---     > factor = roper.optim.schedule.inverse_square_root(10)
+---     > factor(5), factor(40)
+---     0.5	0.5
+---@param warmup integer steps of the rise
+---@return fun(step: integer): number factor
 function M.schedule.inverse_square_root(warmup)
   check_count("inverse_square_root: warmup", warmup, 1)
   return function(step)
@@ -147,9 +235,18 @@ function M.schedule.inverse_square_root(warmup)
   end
 end
 
---- d_model^-0.5 min(step^-0.5, step warmup^-1.5) (Vaswani et al. 2017, eq. 3); use rate = 1.
+--- The schedule of Vaswani et al. 2017 (eq. 3); use it with rate = 1.
+---
+---     d_model^−½ min(step^−½, step warmup^−1.5)
+---
+--- Errors: numbers that are no sizes.
+---
+---     > factor = roper.optim.schedule.noam(100, 4)
+---     > factor(4), factor(16)
+---     0.05	0.025
 ---@param d_model integer
 ---@param warmup integer
+---@return fun(step: integer): number factor
 function M.schedule.noam(d_model, warmup)
   check_count("noam: d_model", d_model, 1)
   check_count("noam: warmup", warmup, 1)

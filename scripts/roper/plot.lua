@@ -7,7 +7,10 @@ local M = {}
 local COLOURS = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000" }
 
 --- Is gnuplot there?
----@return boolean
+---
+---     > type(plot.available())
+---     "boolean"
+---@return boolean yes
 function M.available()
   if M.found == nil then
     M.found = os.execute "command -v gnuplot >/dev/null 2>&1" == true
@@ -15,13 +18,13 @@ function M.available()
   return M.found
 end
 
---- Text as a gnuplot expression: strings in single quotes, which nothing can escape from, joined
+-- Text as a gnuplot expression: strings in single quotes, which nothing can escape from, joined
 --- by single quotes in double ones.
 local function quote(text)
   return "'" .. tostring(text):gsub("'", [['."'".']]):gsub("%c", " ") .. "'"
 end
 
---- The commands and data of a line plot, for a terminal type.
+-- The commands and data of a line plot, for a terminal type.
 local function script(o, terminal)
   local lines = {
     "set terminal " .. terminal,
@@ -50,7 +53,7 @@ local function script(o, terminal)
   return table.concat(lines, "\n") .. "\n" .. table.concat(data, "\n") .. "\n"
 end
 
---- Run gnuplot on a script and return the plot that it prints; its warnings are no part of it.
+-- Run gnuplot on a script and return the plot that it prints; its warnings are no part of it.
 local function run(text)
   local path, log = os.tmpname(), os.tmpname()
   require("roper.folder").write(path, text)
@@ -67,7 +70,7 @@ local function run(text)
   return output
 end
 
---- Lines of at least one point {x, y} in all.
+-- Lines of at least one point {x, y} in all.
 local function check_series(list)
   local count = 0
   for i, series in ipairs(list) do
@@ -84,11 +87,31 @@ local function check_series(list)
   end
 end
 
+---@class LineOptions
+---@field title? string
+---@field x? string what the horizontal axis shows
+---@field y? string what the vertical axis shows
+---@field series LineSeries[]
+---@field format? "svg"|"text" = "svg"
+---@field file? string write there as well
+
+---@class LineSeries
+---@field [integer] number[] a point {x, y}
+---@field name? string series of one name share a line of the legend
+---@field colour? string such as "#0072B2"
+---@field width? number
+---@field dashed? boolean
+
 --- Lines through points.
----@param options table title, x, y: texts; series: a list of {name =, {x, y}, ...} (colour, width,
----   dashed: how it is drawn; series of one name share a line of the legend); format = "svg" or
----   "text"; file: write there
----@return string the plot
+---
+--- Errors: no point at all, a point that is no pair of numbers, gnuplot missing.
+---
+---     > squares = {name = "x²", {0, 0}, {1, 1}, {2, 4}}
+---     > figure = plot.line{title = "Squares", series = {squares}}
+---     > figure:find "^<%?xml" ~= nil
+---     true
+---@param options LineOptions
+---@return string plot
 function M.line(options)
   local o = options_of.check("plot.line", options, { title = { "string", "" },
     x = { "string", "" }, y = { "string", "" }, series = "table",

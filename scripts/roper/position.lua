@@ -5,7 +5,7 @@ local suggest = require "roper.suggest"
 
 local M = {}
 
---- Copy `options`, with `defaults` where it is silent.
+-- Copy `options`, with `defaults` where it is silent.
 local function with_defaults(options, defaults)
   local result = {}
   for name, value in pairs(defaults) do
@@ -17,27 +17,50 @@ local function with_defaults(options, defaults)
   return result
 end
 
---- No rotation at all: the baseline without positions.
----@param options table? dim (features of a head; any even number)
----@return rotary
+---@class RopeOptions: RotaryOptions
+---@field dim? integer features of a head; only `none` does without
+
+--- No rotation: the baseline without positions.
+---
+--- Errors: as for `rope`.
+---
+---     > roper.position.none()
+---     rotary{dim = 2, base = 10000.0, pairing = "half", rotate = ""}
+---@param options? RopeOptions
+---@return rotary scheme
 function M.none(options)
   return core.rotary(with_defaults(options, { dim = 2, rotate = "" }))
 end
 
---- Rotary position encoding: queries and keys turn by position times theta, so that scores depend
---- on relative position (RoFormer, Su et al. 2021, eq. 13-16).
----@param options table dim: features of a head; base = 10000; pairing = "half" or "interleaved";
----   fraction = 1 of the features of queries and keys that turn; value_fraction = fraction, the
----   same for values and output; rotate = "qk", any subset of "qkvo"
----@return rotary with methods rotate, unrotate, matrix, only, thetas, options
+--- Rotary position encoding: queries and keys turn by position times θ, so that scores depend on
+--- relative position (RoFormer, Su et al. 2021, eq. 13-16).
+---
+---     sᵢⱼ = (R_i qᵢ) · (R_j kⱼ) = qᵢ · R_{j−i} kⱼ
+---
+--- Errors: no dim, a fraction of it that is no even number.
+---
+---     > rope = roper.position.rope{dim = 4}
+---     > q = roper.randn{1, 1, 6, 4}
+---     > both = rope:rotate(rope:rotate(q, 1), 2)
+---     > (rope:rotate(q, 3) - both):abs():max():item() < 1e-6
+---     true
+---@param options RotaryOptions
+---@return rotary scheme
 function M.rope(options)
   return core.rotary(with_defaults(options, { rotate = "qk" }))
 end
 
---- RoPE with values turned too and the output turned back: what is carried is relative as well,
---- o_i = sum_j a_ij R_{j-i} v_j (the RoPER study, Harik and Jayasiri 2022).
----@param options table as for `rope`; rotate = "qkvo"
----@return rotary
+--- RoPE with values turned too and the output turned back: what is carried is relative as well
+--- (the RoPER study, Harik and Jayasiri 2022). As `rope`, but for rotate = "qkvo".
+---
+---     oᵢ = R_{−i} Σⱼ aᵢⱼ R_j vⱼ = Σⱼ aᵢⱼ R_{j−i} vⱼ
+---
+--- Errors: as for `rope`.
+---
+---     > roper.position.roper{dim = 4}
+---     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "qkvo"}
+---@param options RotaryOptions
+---@return rotary scheme
 function M.roper(options)
   return core.rotary(with_defaults(options, { rotate = "qkvo" }))
 end
@@ -45,15 +68,25 @@ end
 local schemes = { "none", "rope", "roper" }
 
 --- The names of all schemes.
----@return string[]
+---
+---     > roper.position.list()
+---     {"none", "rope", "roper"}
+---@return string[] names
 function M.list()
   return table.move(schemes, 1, #schemes, 1, {})
 end
 
 --- A scheme from a name, from an options table with a field `type`, or as it is.
----@param position string|table|userdata|nil
+---
+--- Errors: a name that no scheme has; the nearest one is suggested.
+---
+---     > roper.position.resolve("rope", 4)
+---     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "qk"}
+---     > roper.position.resolve({type = "rope", rotate = "vo"}, 4)
+---     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "vo"}
+---@param position? string|table|rotary
 ---@param dim integer features of a head
----@return userdata? the scheme; nil for nil and "none"
+---@return rotary? scheme nil for nil and "none"
 function M.resolve(position, dim)
   if position == nil or position == "none" or type(position) == "userdata" then
     return type(position) == "userdata" and position or nil
@@ -71,7 +104,7 @@ function M.resolve(position, dim)
     tostring(name), suggest.hint(tostring(name), schemes)), 0)
 end
 
---- Where feature i of one pairing stands in the other: both turn the same pairs, in other places.
+-- Where feature i of one pairing stands in the other: both turn the same pairs, in other places.
 local function pairing_order(rotated, from, to)
   local half = rotated // 2
   local order = {}
@@ -87,14 +120,25 @@ local function pairing_order(rotated, from, to)
   return order
 end
 
+---@class ConvertPairingOptions
+---@field heads? integer = 1
+---@field rotated? integer all features of a head by default
+---@field axis? integer = 1
+
 --- Reorder the features of weights trained with one pairing for the other. Apply it to the rows of
 --- the query and key projections; for RoPER also to the rows of the value projection and, with
 --- axis 2, to the columns of the output projection.
----@param weights tensor [heads * dim, in] (or [out, heads * dim] with axis 2), or [heads * dim]
----@param from string "half" or "interleaved"
----@param to string the other
----@param options table? heads = 1; rotated = all features of a head; axis = 1
----@return tensor of the same shape
+---
+--- Errors: features that the heads do not divide; an odd number of rotated ones.
+---
+---     > roper.position.convert_pairing(roper.arange(0, 8), "half", "interleaved")
+---     float32 [8]
+---     0 4 1 5 2 6 3 7
+---@param weights tensor [heads * dim, inputs], [outputs, heads * dim] with axis 2, or [heads * dim]
+---@param from "half"|"interleaved"
+---@param to "half"|"interleaved"
+---@param options? ConvertPairingOptions
+---@return tensor y of the same shape
 function M.convert_pairing(weights, from, to, options)
   options = options or {}
   for name in pairs(options) do

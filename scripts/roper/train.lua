@@ -32,7 +32,7 @@ local function check(options)
   return o
 end
 
---- What a checkpoint must agree with. `steps` is not part of it: a run may be made longer.
+-- What a checkpoint must agree with. `steps` is not part of it: a run may be made longer.
 local function identity(o)
   if o.config then
     return o.config
@@ -48,7 +48,7 @@ local function identity(o)
     model = require("roper.checkpoint").options(o.model), parameters = o.model:count() }
 end
 
---- Make the folder of a run, or go on with it: load its checkpoint, write what the run is, open its
+-- Make the folder of a run, or go on with it: load its checkpoint, write what the run is, open its
 --- metrics. A folder whose checkpoint is refused stays as it was.
 local function open(o, state)
   local folders = require "roper.folder"
@@ -70,21 +70,45 @@ local function open(o, state)
   return checkpoint, require("roper.metrics").open(o.run .. "/metrics.jsonl", state.step)
 end
 
---- Train a model on a task.
----@param options table
----   model, task, optimizer: what to train, on what, how
----   steps: to train up to, batch = 32 rows each
----   run: a folder for config.json, metrics.jsonl and checkpoint.safetensors (made if missing)
----   config: what the run is, a table that JSON can hold (the options of model, task and optimizer
----     by default); a checkpoint of another is refused
----   resume = false: go on from the folder's checkpoint, bit for bit, if there is one
----   log_every = 10 steps, checkpoint_every = at the end only
----   evaluate: a function of (model, step) that returns a table of numbers for the metrics, every
----     evaluate_every steps
----   progress: an object with update(step, facts) and finish(); false for none; a line on the
----     terminal by default
----@return table step; history of this call, {step, loss (mean since the entry before), ...} each;
----   loss of the last of these, nil where nothing was left to do
+---@class TrainOptions
+---@field model Transformer
+---@field task task
+---@field optimizer Adam|SGD
+---@field steps integer to train up to
+---@field batch? integer = 32; rows each
+---@field run? string a folder for config.json, metrics.jsonl and checkpoint.safetensors,
+---   made if missing
+---@field config? table what the run is, as JSON can hold it: by default the options of model,
+---   task and optimizer; a checkpoint of another is refused
+---@field resume? boolean = false; go on from the checkpoint in the folder, bit for bit
+---@field log_every? integer = 10; steps between entries of the metrics
+---@field evaluate? fun(model: Transformer, step: integer): table numbers for the metrics
+---@field evaluate_every? integer steps between them
+---@field checkpoint_every? integer steps; by default at the end only
+---@field progress? table|false with update(step, loss, rate) and finish(); by default a line on
+---   the terminal
+---@field name? string = "training"; for that line
+
+---@class Trained
+---@field step integer where it ended
+---@field history table[] of this call: step, loss (mean since the entry before), seconds, ...
+---@field loss? number the last of these; nil where nothing was left to do
+
+--- Train a model on a task: batches, cross-entropy of the next token, an optimizer. Ctrl-C ends it
+--- between two kernels.
+---
+--- Errors: a loss or a gradient that is not finite, a folder with a checkpoint unless it is
+--- resumed, a checkpoint of another configuration.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > words = task:vocabulary()
+---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
+---     > done = roper.train{model = model, task = task, steps = 20, batch = 4,
+---     >>   optimizer = roper.optim.Adam{rate = 1e-2}, progress = false}
+---     > done.step, done.loss < 3
+---     20	true
+---@param options TrainOptions
+---@return Trained done
 function M.train(options)
   local o = check(options)
   local state = { model = o.model, optimizer = o.optimizer, task = o.task, config = identity(o),
@@ -111,7 +135,7 @@ function M.train(options)
   return result
 end
 
---- An entry of the metrics for the step that was done, with what `evaluate` finds where it is due.
+-- An entry of the metrics for the step that was done, with what `evaluate` finds where it is due.
 local function measure(o, state, is_last)
   local entry = { step = state.step, loss = state.sum / state.count }
   state.sum, state.count = 0, 0

@@ -1,0 +1,217 @@
+/*
+** Reductions along an axis, softmax and running sums. A new one is one line in
+** the table here.
+*/
+#include "core/tensor/reduce.h"
+
+#include "bindings/operations.h"
+#include "core/ops/ops.h"
+#include "core/tensor/elementwise.h"
+
+/* An axis at 2 (all of them where absent) and `keep` at 3. */
+static int reduction_axis(lua_State *L, const RpTensor *x, bool *keep)
+{
+  rpl_check_count(L, rp_reduction_name((RpReduction)rpl_operation(L)), 3);
+  *keep = lua_toboolean(L, 3);
+  return lua_isnoneornil(L, 2) ? RP_ALL_AXES : rpl_check_axis(L, 2, x->rank);
+}
+
+static int reduce(lua_State *L)
+{
+  RpTensor *x = rpl_check_tensor(L, 1);
+  bool keep;
+  const int axis = reduction_axis(L, x, &keep);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_op_reduce((RpReduction)rpl_operation(L), x, axis, keep);
+  return rpl_return_tensor(L, slot);
+}
+
+/* The places of extrema, from 1. */
+static int argument(lua_State *L)
+{
+  RpTensor *x = rpl_check_tensor(L, 1);
+  bool keep;
+  const int axis = reduction_axis(L, x, &keep);
+  RpTensor **values = rpl_new_tensor(L), **places = rpl_new_tensor(L);
+  *values = rp_tensor_reduce((RpReduction)rpl_operation(L), x, axis, keep, places);
+  if (*values == NULL)
+    return rpl_raise(L);
+  RpTensor **one = rpl_new_tensor(L), **slot = rpl_new_tensor(L);
+  *one = rp_tensor_full(RP_INT32, 0, NULL, 1);
+  if (*one == NULL)
+    return rpl_raise(L);
+  *slot = rp_tensor_binary(RP_ADD, *places, *one);
+  return rpl_return_tensor(L, slot);
+}
+
+static int softmax(lua_State *L)
+{
+  rpl_check_count(L, "softmax", 2);
+  RpTensor *x = rpl_check_tensor(L, 1);
+  const int axis = lua_isnoneornil(L, 2) ? x->rank - 1 : rpl_check_axis(L, 2, x->rank);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_op_softmax(x, axis, rpl_operation(L) != 0);
+  return rpl_return_tensor(L, slot);
+}
+
+static int cumulative_sum(lua_State *L)
+{
+  rpl_check_count(L, "cumsum", 2);
+  RpTensor *x = rpl_check_tensor(L, 1);
+  const int axis = rpl_check_axis(L, 2, x->rank);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_op_cumulative_sum(x, axis);
+  return rpl_return_tensor(L, slot);
+}
+
+static const RplOperation table[] = {
+    /*
+    ** function roper.sum(x, axis, keep)
+    ** The sum along an axis, or over everything; of integers as float64.
+    **
+    ** Errors: an axis that x does not have.
+    **
+    **     > roper.tensor{{1, 2}, {3, 4}}:sum()
+    **     10
+    **     > roper.tensor{{1, 2}, {3, 4}}:sum(2)
+    **     float32 [2]
+    **     3 7
+    ** @param x tensor
+    ** @param axis? integer from 1, or from the end where negative; all axes by default
+    ** @param keep? boolean = false; the axis stays, with size 1
+    ** @return tensor y without the axis
+    */
+    {"sum", reduce, RP_SUM},
+    /*
+    ** function roper.mean(x, axis, keep)
+    ** The mean along an axis, or over everything; of integers as float64.
+    **
+    ** Errors: an axis that x does not have; no element.
+    **
+    **     > roper.tensor{{1, 2}, {3, 5}}:mean(1, true)
+    **     float32 [1, 2]
+    **     2.0000 3.5000
+    ** @param x tensor
+    ** @param axis? integer from 1, or from the end where negative; all axes by default
+    ** @param keep? boolean = false; the axis stays, with size 1
+    ** @return tensor y without the axis
+    */
+    {"mean", reduce, RP_MEAN},
+    /*
+    ** function roper.max(x, axis, keep)
+    ** The largest element along an axis, or of all.
+    ** Its gradient goes to the first element that attains it.
+    **
+    ** Errors: an axis that x does not have; no element.
+    **
+    **     > roper.tensor{{1, 5}, {7, 4}}:max(2)
+    **     float32 [2]
+    **     5 7
+    ** @param x tensor
+    ** @param axis? integer from 1, or from the end where negative; all axes by default
+    ** @param keep? boolean = false; the axis stays, with size 1
+    ** @return tensor y without the axis
+    */
+    {"max", reduce, RP_MAX},
+    /*
+    ** function roper.min(x, axis, keep)
+    ** The smallest element along an axis, or of all.
+    ** Its gradient goes to the first element that attains it.
+    **
+    ** Errors: an axis that x does not have; no element.
+    **
+    **     > roper.tensor{{1, 5}, {7, 4}}:min()
+    **     1
+    ** @param x tensor
+    ** @param axis? integer from 1, or from the end where negative; all axes by default
+    ** @param keep? boolean = false; the axis stays, with size 1
+    ** @return tensor y without the axis
+    */
+    {"min", reduce, RP_MIN},
+    /*
+    ** function roper.argmax(x, axis, keep)
+    ** The place of the largest element along an axis, from 1; the first of several.
+    ** Without an axis, its place in x read row by row.
+    **
+    ** Errors: an axis that x does not have; no element.
+    **
+    **     > roper.tensor{{1, 5}, {7, 4}}:argmax(2)
+    **     int32 [2]
+    **     2 1
+    ** @param x tensor
+    ** @param axis? integer from 1, or from the end where negative; all axes by default
+    ** @param keep? boolean = false; the axis stays, with size 1
+    ** @return tensor places int32, without the axis
+    */
+    {"argmax", argument, RP_MAX},
+    /*
+    ** function roper.argmin(x, axis, keep)
+    ** The place of the smallest element along an axis, from 1; the first of several.
+    ** Without an axis, its place in x read row by row.
+    **
+    ** Errors: an axis that x does not have; no element.
+    **
+    **     > roper.tensor{{1, 5}, {7, 4}}:argmin(1)
+    **     int32 [2]
+    **     1 2
+    ** @param x tensor
+    ** @param axis? integer from 1, or from the end where negative; all axes by default
+    ** @param keep? boolean = false; the axis stays, with size 1
+    ** @return tensor places int32, without the axis
+    */
+    {"argmin", argument, RP_MIN},
+    /*
+    ** function roper.softmax(x, axis)
+    ** Positive numbers that sum to 1 along an axis.
+    **
+    **     yᵢ = exp(xᵢ) / Σⱼ exp(xⱼ)
+    **
+    ** Errors: x holds integers or has no axis.
+    **
+    **     > roper.tensor{0, 1, -math.huge}:softmax()
+    **     float32 [3]
+    **     0.2689 0.7311 0.0000
+    ** @param x tensor of floats
+    ** @param axis? integer = -1; from 1, or from the end where negative
+    ** @return tensor y of the shape of x
+    */
+    {"softmax", softmax, 0},
+    /*
+    ** function roper.log_softmax(x, axis)
+    ** The logarithm of `softmax`, without the loss of small numbers.
+    **
+    **     yᵢ = xᵢ − log Σⱼ exp(xⱼ)
+    **
+    ** Errors: x holds integers or has no axis.
+    **
+    **     > roper.tensor{0, 1000}:log_softmax()
+    **     float32 [2]
+    **     -1000     0
+    ** @param x tensor of floats
+    ** @param axis? integer = -1; from 1, or from the end where negative
+    ** @return tensor y of the shape of x
+    */
+    {"log_softmax", softmax, 1},
+    /*
+    ** function roper.cumsum(x, axis)
+    ** Running sums along an axis.
+    **
+    **     yᵢ = x₁ + … + xᵢ
+    **
+    ** Errors: x holds integers; an axis that x does not have.
+    **
+    **     > roper.tensor{1, 2, 3}:cumsum(1)
+    **     float32 [3]
+    **     1 3 6
+    ** @param x tensor of floats
+    ** @param axis integer from 1, or from the end where negative
+    ** @return tensor y of the shape of x
+    */
+    {"cumsum", cumulative_sum, 0},
+    {NULL, NULL, 0},
+};
+
+void rpl_open_reduce(lua_State *L)
+{
+  rpl_add_operations(L, table);
+}

@@ -1,0 +1,141 @@
+/* The kinds of task: a function that makes one of each, and what there is. */
+#include <string.h>
+
+#include "bindings/task.h"
+#include "tasks/registry.h"
+
+enum { STANDARD_SEED = 1 };
+
+/*
+** @class roper.tasks
+** Kinds of task: each is a function that makes one, a stream of problems to train on.
+*/
+
+/* tasks.NAME{length = .., seed = .., ...} -> a task; upvalues: its kind, the function's name */
+static int new_task(lua_State *L)
+{
+  const RpTaskKind *kind = lua_touserdata(L, lua_upvalueindex(1));
+  const char *function = lua_tostring(L, lua_upvalueindex(2));
+  rpl_check_count(L, function, 1);
+  const char *names[RP_TASK_OPTIONS + 1] = {"seed"};
+  for (int i = 0; kind->options[i].name != NULL; i++)
+    names[i + 1] = kind->options[i].name;
+  RplOptions given = rpl_options(L, 1, function, names);
+  int64_t values[RP_TASK_OPTIONS] = {0};
+  for (int i = 0; kind->options[i].name != NULL; i++) {
+    const RpTaskOption *option = &kind->options[i];
+    values[i] = rpl_option_integer(&given, option->name, option->standard, option->smallest,
+                                   option->largest);
+  }
+  int64_t seed = rpl_option_integer(&given, "seed", STANDARD_SEED, INT64_MIN, INT64_MAX);
+  RpTask **slot = lua_newuserdatauv(L, sizeof(RpTask *), 0);
+  *slot = NULL;
+  luaL_setmetatable(L, RPL_TASK);
+  *slot = rp_task_new(kind, values, (uint64_t)seed);
+  if (*slot == NULL)
+    rpl_raise(L);
+  return 1;
+}
+
+/*
+** function roper.tasks.list()
+** The names of all kinds of task, in the order of the alphabet.
+**
+**     > roper.tasks.list()
+**     {"addition", "substring_index", "substring_prefix"}
+** @return string[] names
+*/
+static int list_tasks(lua_State *L)
+{
+  rpl_check_count(L, "roper.tasks.list", 0);
+  lua_newtable(L);
+  for (int i = 0; rp_task_kinds[i] != NULL; i++) {
+    lua_pushstring(L, rp_task_kinds[i]->name);
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+static void set_integer(lua_State *L, const char *name, int64_t value)
+{
+  lua_pushinteger(L, value);
+  lua_setfield(L, -2, name);
+}
+
+/*
+** @class TaskOption
+** @field name string
+** @field meaning string
+** @field smallest integer
+** @field standard integer what holds where nothing is said
+** @field largest integer
+*/
+
+/*
+** function roper.tasks.options(name)
+** What a kind of task can be told, but for the seed.
+**
+** Errors: a name that no task has.
+**
+**     > roper.tasks.options "addition"
+**     {
+**       {
+**         largest = 1048576,
+**         meaning = "tokens in a row",
+**         name = "length",
+**         smallest = 2,
+**         standard = 641
+**       },
+**       {
+**         largest = 18,
+**         meaning = "most digits of an operand",
+**         name = "max_digits",
+**         smallest = 1,
+**         standard = 8
+**       }
+**     }
+** @param name string
+** @return TaskOption[] options
+*/
+static int list_options(lua_State *L)
+{
+  rpl_check_count(L, "roper.tasks.options", 1);
+  const char *name = luaL_checkstring(L, 1);
+  int kind = 0;
+  while (rp_task_kinds[kind] != NULL && strcmp(rp_task_kinds[kind]->name, name) != 0)
+    kind++;
+  if (rp_task_kinds[kind] == NULL)
+    luaL_argerror(L, 1, lua_pushfstring(L, "expected one of roper.tasks.list(), got %s", name));
+  lua_newtable(L);
+  const RpTaskOption *options = rp_task_kinds[kind]->options;
+  for (int i = 0; options[i].name != NULL; i++) {
+    lua_newtable(L);
+    lua_pushstring(L, options[i].name);
+    lua_setfield(L, -2, "name");
+    lua_pushstring(L, options[i].meaning);
+    lua_setfield(L, -2, "meaning");
+    set_integer(L, "smallest", options[i].smallest);
+    set_integer(L, "standard", options[i].standard);
+    set_integer(L, "largest", options[i].largest);
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+static const luaL_Reg functions[] = {
+    {"list", list_tasks},
+    {"options", list_options},
+    {NULL, NULL},
+};
+
+void rpl_open_tasks(lua_State *L)
+{
+  luaL_newlib(L, functions);
+  for (int i = 0; rp_task_kinds[i] != NULL; i++) {
+    lua_pushlightuserdata(L, (void *)rp_task_kinds[i]);
+    lua_pushfstring(L, "roper.tasks.%s", rp_task_kinds[i]->name);
+    lua_pushcclosure(L, new_task, 2);
+    lua_setfield(L, -2, rp_task_kinds[i]->name);
+  }
+  lua_setfield(L, -2, "tasks");
+}

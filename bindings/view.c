@@ -1,0 +1,207 @@
+/* Views of tensors, and their elements in other shapes. */
+#include "bindings/tensor.h"
+
+#include "core/ops/ops.h"
+
+void rpl_drop_axis(lua_State *L, RpTensor **slot, int axis)
+{
+  int64_t shape[RP_MAX_RANK];
+  int rank = 0;
+  for (int i = 0; i < (*slot)->rank; i++)
+    if (i != axis)
+      shape[rank++] = (*slot)->shape[i];
+  RpTensor *next = rp_op_reshape(*slot, rank, shape);
+  if (next == NULL)
+    rpl_raise(L);
+  rp_tensor_release(*slot);
+  *slot = next;
+}
+
+/*
+** function tensor:view(shape)
+** The same elements in another shape, row by row. Shares storage, or copies where a
+** transposed tensor can not be seen so.
+**
+** Errors: a shape with another number of elements.
+**
+**     > roper.arange(0, 6):view{2, -1}
+**     float32 [2, 3]
+**     0 1 2
+**     3 4 5
+** @param shape integer[] or the sizes one by one; one may be -1, for what remains
+** @return tensor y
+*/
+static int tensor_view(lua_State *L)
+{
+  RpTensor *tensor = rpl_check_tensor(L, 1);
+  int64_t shape[RP_MAX_RANK];
+  const int rank = rpl_check_shape(L, 2, -1, shape);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_op_reshape(tensor, rank, shape);
+  return rpl_return_tensor(L, slot);
+}
+
+/*
+** function tensor:transpose(a, b)
+** Two axes in each other's place. Shares storage.
+**
+** Errors: an axis that the tensor does not have.
+**
+**     > roper.tensor{{1, 2}, {3, 4}}:transpose(1, 2)
+**     float32 [2, 2]
+**     1 3
+**     2 4
+** @param a integer an axis from 1, or from the end where negative
+** @param b integer the other
+** @return tensor y
+*/
+static int tensor_transpose(lua_State *L)
+{
+  rpl_check_count(L, "transpose", 3);
+  RpTensor *tensor = rpl_check_tensor(L, 1);
+  const int a = rpl_check_axis(L, 2, tensor->rank), b = rpl_check_axis(L, 3, tensor->rank);
+  int order[RP_MAX_RANK];
+  for (int i = 0; i < tensor->rank; i++)
+    order[i] = i == a ? b : i == b ? a : i;
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_op_permute(tensor, order);
+  return rpl_return_tensor(L, slot);
+}
+
+/*
+** function tensor:permute(axes)
+** The axes in another order. Shares storage.
+**
+** Errors: not each axis once.
+**
+**     > roper.zeros{2, 3, 4}:permute{3, 1, 2}:shape()
+**     {4, 2, 3}
+** @param axes integer[] axis i of the result is axis axes[i] of x; or the numbers one by one
+** @return tensor y
+*/
+static int tensor_permute(lua_State *L)
+{
+  RpTensor *tensor = rpl_check_tensor(L, 1);
+  int64_t axes[RP_MAX_RANK];
+  int order[RP_MAX_RANK];
+  const int count = rpl_check_shape(L, 2, 1, axes);
+  if (count != tensor->rank)
+    return luaL_error(L, "permute: expected %d axes for shape %s, got %d", tensor->rank,
+                      rp_tensor_shape_text(tensor), count);
+  for (int i = 0; i < tensor->rank; i++)
+    order[i] = axes[i] <= tensor->rank ? (int)axes[i] - 1 : tensor->rank;
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_op_permute(tensor, order);
+  return rpl_return_tensor(L, slot);
+}
+
+/*
+** function tensor:narrow(axis, start, size)
+** Some places of an axis, next to each other. Shares storage.
+**
+** Errors: places outside the axis.
+**
+**     > roper.arange(0, 6):narrow(1, 3, 2)
+**     float32 [2]
+**     2 3
+** @param axis integer from 1, or from the end where negative
+** @param start integer the first place, from 1
+** @param size integer how many
+** @return tensor y
+*/
+static int tensor_narrow(lua_State *L)
+{
+  rpl_check_count(L, "narrow", 4);
+  RpTensor *tensor = rpl_check_tensor(L, 1);
+  const int axis = rpl_check_axis(L, 2, tensor->rank);
+  const int64_t start = rpl_check_range(L, 3, "start", 1, INT64_MAX);
+  const int64_t size = rpl_check_range(L, 4, "size", 0, INT64_MAX);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_op_narrow(tensor, axis, start - 1, size);
+  return rpl_return_tensor(L, slot);
+}
+
+/*
+** function tensor:expand(shape)
+** Axes of size 1 repeated, and new ones in front. Shares storage.
+**
+** Errors: a shape that x does not broadcast to.
+**
+**     > roper.tensor{1, 2}:expand{2, 2}
+**     float32 [2, 2]
+**     1 2
+**     1 2
+** @param shape integer[] or the sizes one by one
+** @return tensor y of that shape
+*/
+static int tensor_expand(lua_State *L)
+{
+  RpTensor *tensor = rpl_check_tensor(L, 1);
+  int64_t shape[RP_MAX_RANK];
+  const int rank = rpl_check_shape(L, 2, 0, shape);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_op_expand(tensor, rank, shape);
+  return rpl_return_tensor(L, slot);
+}
+
+/*
+** function tensor:squeeze(axis)
+** Without an axis of size 1. Shares storage.
+**
+** Errors: an axis of another size.
+**
+**     > roper.zeros{2, 1, 3}:squeeze(2):shape()
+**     {2, 3}
+** @param axis integer from 1, or from the end where negative
+** @return tensor y
+*/
+static int tensor_squeeze(lua_State *L)
+{
+  rpl_check_count(L, "squeeze", 2);
+  RpTensor *tensor = rpl_check_tensor(L, 1);
+  const int axis = rpl_check_axis(L, 2, tensor->rank);
+  if (tensor->shape[axis] != 1)
+    return luaL_error(L, "squeeze: expected size 1 on axis %d, got shape %s", axis + 1,
+                      rp_tensor_shape_text(tensor));
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_tensor_retain(tensor);
+  rpl_drop_axis(L, slot, axis);
+  return 1;
+}
+
+/*
+** function tensor:unsqueeze(axis)
+** With a new axis of size 1. Shares storage.
+**
+** Errors: more axes than a tensor can have.
+**
+**     > roper.zeros{2, 3}:unsqueeze(2):shape()
+**     {2, 1, 3}
+** @param axis integer of the result, from 1, or from the end where negative
+** @return tensor y
+*/
+static int tensor_unsqueeze(lua_State *L)
+{
+  rpl_check_count(L, "unsqueeze", 2);
+  RpTensor *tensor = rpl_check_tensor(L, 1);
+  const int axis = rpl_check_axis(L, 2, tensor->rank + 1);
+  if (tensor->rank == RP_MAX_RANK)
+    return luaL_error(L, "unsqueeze: expected fewer than %d axes, got shape %s", RP_MAX_RANK,
+                      rp_tensor_shape_text(tensor));
+  int64_t shape[RP_MAX_RANK];
+  for (int i = 0; i <= tensor->rank; i++)
+    shape[i] = i == axis ? 1 : tensor->shape[i < axis ? i : i - 1];
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_op_reshape(tensor, tensor->rank + 1, shape);
+  return rpl_return_tensor(L, slot);
+}
+
+void rpl_open_view(lua_State *L)
+{
+  static const luaL_Reg methods[] = {
+      {"view", tensor_view},           {"transpose", tensor_transpose},
+      {"permute", tensor_permute},     {"narrow", tensor_narrow},
+      {"expand", tensor_expand},       {"squeeze", tensor_squeeze},
+      {"unsqueeze", tensor_unsqueeze}, {NULL, NULL}};
+  rpl_add_methods(L, methods);
+}

@@ -1,0 +1,241 @@
+--- Documentation comments: what a function does, what it takes and gives, an example. They are
+--- LuaLS's, `---` lines above a function, in this form:
+---
+---     --- What it does. More prose, in paragraphs; "Errors: ..." is one of them.
+---     ---
+---     ---     a formula, indented by four
+---     ---
+---     ---     > an.example()
+---     ---     what the session prints for it
+---     ---@param name? type = default; the rest of the meaning, shapes in brackets
+---     ---@return type name its meaning
+---
+--- An option table has a class of its own, with a `---@field` line for each option, in the form of
+--- `---@param`. The class stands above the function, after an empty line's distance.
+local M = {}
+
+---@class Parameter an argument, an option or a result
+---@field name string "" for a result without one
+---@field type string without the "?" of what may be absent
+---@field optional boolean
+---@field default string? as Lua
+---@field text string
+
+---@class Comment
+---@field name string? what is documented: "M.eye", "Linear:forward", the name of a class
+---@field arguments string[]? of a function
+---@field class string? the comment's class
+---@field parent string? the class that this one extends
+---@field parameters Parameter[]
+---@field fields Parameter[]
+---@field results Parameter[]
+---@field text string[] lines of prose, formulas and examples
+---@field source string? file and line of what C implements
+---@field file string? of the comment, where it was read from one
+---@field raw string[] the lines as they stand in the file
+---@field line integer of what is documented
+
+-- The type at the start of a text, and the rest. A type has spaces only inside brackets, inside
+-- quotes and after the colon of a function's result.
+local function split_type(text)
+  local depth, quoted, i = 0, false, 1
+  while i <= #text do
+    local c = text:sub(i, i)
+    if c == '"' then
+      quoted = not quoted
+    elseif not quoted and c:find "[%(%[{<]" then
+      depth = depth + 1
+    elseif not quoted and c:find "[%)%]}>]" then
+      depth = depth - 1
+    elseif c == " " and depth <= 0 and not quoted and text:sub(i - 1, i - 1) ~= ":" then
+      break
+    end
+    i = i + 1
+  end
+  return text:sub(1, i - 1), text:sub(i + 1)
+end
+
+-- "type = default; text", where a "?" after the name or the type makes it optional.
+local function parameter(name, rest)
+  local kind, text = split_type(rest)
+  local bare = name:gsub("%?$", "")
+  local default = text:match "^= ([^;]*)"
+  return {
+    name = bare,
+    type = (kind:gsub("%?$", "")),
+    optional = bare ~= name or kind:sub(-1) == "?",
+    default = default,
+    text = default and text:gsub("^= [^;]*;?%s*", "") or text,
+  }
+end
+
+local tags = {}
+
+function tags.param(comment, rest)
+  local name, more = rest:match "^(%S+)%s+(.*)$"
+  if name then
+    table.insert(comment.parameters, parameter(name, more))
+  end
+end
+
+function tags.field(comment, rest)
+  local name, more = rest:match "^(%S+)%s+(.*)$"
+  if name then
+    table.insert(comment.fields, parameter(name, more))
+  end
+end
+
+tags["return"] = function(comment, rest)
+  local kind, text = split_type(rest)
+  local name, meaning = text:match "^([%a_][%w_]*)%s*(.*)$"
+  if not name then
+    name, meaning = text:match "^(%.%.%.)%s*(.*)$"
+  end
+  table.insert(comment.results, parameter(name or "", kind .. " " .. (meaning or text)))
+end
+
+function tags.class(comment, rest)
+  local name, more = rest:match "^([%w_.]+)(.*)$"
+  local parent, text = (more or ""):match "^:%s*([%w_.]+)(.*)$"
+  text = (text or more or ""):match "^%s*(.*)$"
+  comment.class, comment.name, comment.parent = name, name, parent
+  if text ~= "" then
+    table.insert(comment.text, text)
+  end
+end
+
+function tags.source(comment, rest)
+  comment.source = rest
+end
+
+-- The comment in lines without their dashes; `line` is where what it documents starts.
+local function read(lines, line)
+  local comment = { parameters = {}, fields = {}, results = {}, text = {}, raw = lines,
+    line = line }
+  local tag -- the one that is being read, with the lines that go on with it
+  local function finish()
+    if tag and tags[tag.name] then
+      tags[tag.name](comment, tag.text)
+    end
+  end
+  for _, text in ipairs(lines) do
+    local name, rest = text:match "^@(%a+)%s*(.*)$"
+    if name then
+      finish()
+      tag = { name = name, text = rest }
+    elseif tag then
+      tag.text = tag.text .. " " .. text:match "^%s*(.*)$"
+    else
+      table.insert(comment.text, (text:gsub("^ ", "")))
+    end
+  end
+  finish()
+  while comment.text[#comment.text] == "" do
+    table.remove(comment.text)
+  end
+  return comment
+end
+
+-- The name and the arguments of the function that starts at a line, or the name alone of what is
+-- assigned there.
+local function signature(lines, line)
+  local code = table.concat(lines, " ", line, math.min(line + 3, #lines))
+  local name, arguments = code:match "^%s*function%s+([%w_.:]+)%s*%((.-)%)"
+  if not name then
+    name, arguments = code:match "^%s*local%s+function%s+([%w_]+)%s*%((.-)%)"
+  end
+  if not name then
+    name, arguments = code:match "^%s*([%w_.]+)%s*=%s*function%s*%((.-)%)"
+  end
+  if not name then
+    return code:match "^%s*([%w_.]+)%s*=%f[^=]"
+  end
+  local list = {}
+  for argument in arguments:gmatch "[%w_.]+" do
+    list[#list + 1] = argument
+  end
+  return name, list
+end
+
+--- The documentation comments of a file, in their order.
+---@param source string its text
+---@return Comment[] comments the first is the file's own where it starts with one
+function M.parse(source)
+  local lines, comments, block = {}, {}, {}
+  for line in (source .. "\n"):gmatch "(.-)\r?\n" do
+    lines[#lines + 1] = line
+  end
+  for i, line in ipairs(lines) do
+    local text = line:match "^%s*%-%-%-(.*)$"
+    if text then
+      block[#block + 1] = text
+    elseif #block > 0 then
+      local comment = read(block, i)
+      local name, arguments = signature(lines, i)
+      comment.name, comment.arguments = comment.class or name, arguments
+      comments[#comments + 1] = comment
+      block = {}
+    end
+  end
+  return comments
+end
+
+--- The first sentence of a comment.
+---@param comment Comment
+---@return string
+function M.summary(comment)
+  local words = {}
+  for _, line in ipairs(comment.text) do
+    if line == "" or line:find "^    " then
+      break
+    end
+    words[#words + 1] = line
+  end
+  local text = table.concat(words, " ")
+  return text:match "^(.-%.)%s+[%u`]" or text
+end
+
+---@class Block
+---@field kind "prose"|"errors"|"formula"|"example"
+---@field lines string[] of a formula or an example; of prose, one with all its words
+
+-- The kind of a line of text, after a line of another. All that is indented behind the start of an
+-- example belongs to it.
+local function kind_of(line, last)
+  if line:find "^    " then
+    return (last == "example" or line:find "^    >") and "example" or "formula"
+  elseif line:find "^Errors:" then
+    return "errors"
+  end
+  return last == "errors" and last or "prose"
+end
+
+--- The text of a comment as blocks: paragraphs, formulas, examples.
+---@param comment Comment
+---@return Block[]
+function M.blocks(comment)
+  local blocks, current, gap = {}, nil, false
+  for _, line in ipairs(comment.text) do
+    local kind = line ~= "" and kind_of(line, current and (not gap or current.kind == "example")
+      and current.kind)
+    if not kind then
+      gap = true
+    elseif current and kind == current.kind and (not gap or kind == "example") then
+      local is_prose = kind == "prose" or kind == "errors"
+      if is_prose then
+        current.lines[1] = current.lines[1] .. " " .. line
+      else
+        current.lines[#current.lines + 1] = gap and "" or nil
+        table.insert(current.lines, (line:gsub("^    ", "")))
+      end
+      gap = false
+    else
+      local text = line:gsub("^    ", ""):gsub("^Errors:%s*", "")
+      current, gap = { kind = kind, lines = { text } }, false
+      blocks[#blocks + 1] = current
+    end
+  end
+  return blocks
+end
+
+return M

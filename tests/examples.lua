@@ -1,0 +1,73 @@
+-- Examples of documentation comments: what a session prints for their lines.
+
+local session = require("roper.session")
+
+local M = {}
+
+-- The globals of a fresh session; `files` takes the names that os.tmpname gives.
+local function new_globals(files)
+  local globals = {}
+  for name, value in pairs(_G) do
+    globals[name] = value
+  end
+  globals._G = globals
+  globals.os = setmetatable({
+    tmpname = function()
+      files[#files + 1] = os.tmpname()
+      return files[#files]
+    end,
+  }, { __index = os })
+  globals.roper = require("roper")
+  globals.plot = globals.roper.plot
+  globals.help, globals.apropos = globals.roper.help, globals.roper.apropos
+  return globals
+end
+
+-- Give input to a session; what it writes to standard output and error.
+local function feed(current, text)
+  local stdout, stderr, parts = io.stdout, io.stderr, {}
+  local fake = { flush = function() end }
+  function fake:write(...)
+    parts[#parts + 1] = table.concat({ ... })
+    return self
+  end
+  rawset(io, "stdout", fake)
+  rawset(io, "stderr", fake)
+  local ok, rest = pcall(current.feed, current, text)
+  rawset(io, "stdout", stdout)
+  rawset(io, "stderr", stderr)
+  assert(ok, rest)
+  assert(rest == nil, "an example is not complete: " .. text)
+  return table.concat(parts)
+end
+
+--- The lines of an example as a session would show them: each input ("> ", ">> " where it goes on)
+--- with what is printed for it.
+---@param lines string[] an example, with what is expected or without
+---@return string[]
+function M.run(lines)
+  local files = {}
+  local current, shown = session.new(new_globals(files)), {}
+  local i = 1
+  while lines[i] do
+    if lines[i]:find("^> ") then
+      local input = { lines[i]:sub(3) }
+      shown[#shown + 1] = lines[i]
+      while (lines[i + 1] or ""):find("^>> ") do
+        i = i + 1
+        input[#input + 1] = lines[i]:sub(4)
+        shown[#shown + 1] = lines[i]
+      end
+      for line in feed(current, table.concat(input, "\n")):gmatch("([^\n]*)\n") do
+        shown[#shown + 1] = line
+      end
+    end
+    i = i + 1
+  end
+  for _, path in ipairs(files) do
+    os.remove(path)
+  end
+  return shown
+end
+
+return M
