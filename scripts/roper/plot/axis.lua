@@ -74,8 +74,9 @@ end
 -- Numbers a step apart, all written with as many digits as the step needs.
 local function linear_ticks(low, high, step)
   local largest = math.max(math.abs(low), math.abs(high))
-  local decimals = math.max(0, -math.floor(math.log(step, 10) + 1e-9))
-  local digits = math.floor(math.log(largest / step, 10) + 1e-9) + 1
+  local power = math.floor(math.log(step, 10) + 1e-9)
+  local decimals = math.max(0, -power)
+  local digits = math.floor(math.log(largest, 10) + 1e-9) - power + 1
   local form = largest < 1e6 and decimals <= 5 and ("%%.%df"):format(decimals)
     or ("%%.%dg"):format(math.min(digits, 15))
   local ticks = {}

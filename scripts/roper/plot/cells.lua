@@ -1,6 +1,7 @@
 --- The cells of a heatmap and the colours they get.
 local axes = require "roper.plot.axis"
 local color = require "roper.plot.color"
+local data = require "roper.plot.data"
 local reduce = require "roper.plot.reduce"
 
 local M = {}
@@ -41,6 +42,8 @@ function M.read(figure, most_rows, most_columns)
   if low > high then
     error(figure.name .. ": expected at least one finite number, got none", 0)
   end
+  data.check_size(figure.name, low)
+  data.check_size(figure.name, high)
   local palette = figure.palette or (low < 0 and high > 0 and "diverging" or "viridis")
   cells.map, cells.gap_color = color.MAPS[palette], color.GAPS[palette]
   local range = figure.range

@@ -25,17 +25,28 @@ local function fail(form, ...)
   error(form:format(...), 0)
 end
 
--- What came, in a word.
-local function kind(value)
+--- What a value is, in a word, for messages.
+---@param value any
+---@return string
+function M.kind(value)
   local tensor = M.tensor(value)
   return tensor and format.summary(tensor) or type(value)
+end
+
+--- Refuse a number too great to draw.
+---@param what string for messages
+---@param number number
+function M.check_size(what, number)
+  if math.abs(number) > GREATEST then
+    fail("%s: expected numbers up to %g, got %g", what, GREATEST, number)
+  end
 end
 
 -- A list or a vector as a list of floats, nan for what is not finite.
 local function numbers(what, value)
   local tensor = M.tensor(value)
   if tensor and tensor:rank() ~= 1 or not tensor and type(value) ~= "table" then
-    fail("%s: expected a vector or a list of numbers, got %s", what, kind(value))
+    fail("%s: expected a vector or a list of numbers, got %s", what, M.kind(value))
   end
   local count = tensor and tensor:count() or #value
   if count > MOST_POINTS then
@@ -45,13 +56,14 @@ local function numbers(what, value)
   for i = 1, count do
     local number = list[i]
     if type(number) ~= "number" then
-      fail("%s: expected numbers, got %s as number %d", what, kind(number), i)
+      fail("%s: expected numbers, got %s as number %d", what, M.kind(number), i)
     end
-    local is_finite = number - number == 0
-    if is_finite and math.abs(number) > GREATEST then
-      fail("%s: expected numbers up to %g, got %g as number %d", what, GREATEST, number, i)
+    if number - number == 0 then
+      M.check_size(what, number)
+      result[i] = number + 0.0
+    else
+      result[i] = 0 / 0
     end
-    result[i] = is_finite and number + 0.0 or 0 / 0
   end
   return result
 end
@@ -112,7 +124,7 @@ local function split(name, data)
     return rows
   elseif tensor and tensor:rank() ~= 1 or not tensor and type(data) ~= "table" then
     fail("%s: expected a vector, a matrix, a list or a series {x =, y =}, got %s", name,
-      kind(data))
+      M.kind(data))
   elseif tensor or type(data[1]) == "number" or has_names(data) then
     return { data }
   end
@@ -157,7 +169,7 @@ function M.matrix(name, value)
     tensor = made
   end
   if not tensor or tensor:rank() ~= 2 or tensor:count() == 0 then
-    fail("%s: expected a matrix [rows, columns], got %s%s", name, kind(tensor or value),
+    fail("%s: expected a matrix [rows, columns], got %s%s", name, M.kind(tensor or value),
       tensor and tensor:rank() > 2 and "; index it down to one matrix, such as x[1][1]" or "")
   end
   return tensor:dtype() == "int32" and tensor:to "float64" or tensor:detach()

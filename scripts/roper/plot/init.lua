@@ -42,9 +42,9 @@ local function read(name, extra, file, options)
   if options == nil and type(file) == "table" and not data.tensor(file) then
     file, options = nil, file
   end
-  if file ~= nil and type(file) ~= "string" then
-    error(("%s: expected the name of a file or a table of options after the data, got %s; points "
-      .. "with an x are {x = ..., y = ...}"):format(name, type(file)), 0)
+  if file ~= nil and type(file) ~= "string" or type(options) == "table" and options[1] ~= nil then
+    error(("%s: expected a file name or a table of options after the data, got %s; points with "
+      .. "an x are {x = ..., y = ...}"):format(name, file and data.kind(file) or "a list"), 0)
   end
   local known = {}
   for _, group in ipairs { COMMON, extra } do
@@ -278,7 +278,7 @@ end
 ---@return string? result the file; without one, with a format, the plot itself
 function M.rotation(x, scheme, position, file, options)
   local name = "plot.rotation"
-  if type(position) ~= "number" and position ~= nil and options == nil then
+  if type(position) == "string" or type(position) == "table" and file == nil then
     position, file, options = nil, position, file
   end
   local o, figure = read(name, { pairs = "table?" }, file, options)

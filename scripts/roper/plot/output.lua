@@ -59,7 +59,7 @@ function M.show(figure, file, format)
   end
   local ok, message = pcall(folder.write, file, bytes)
   if not ok then
-    error(("%s: cannot write the file: %s"):format(figure.name, message), 0)
+    error(("%s: %s"):format(figure.name, message), 0)
   end
   return file
 end

@@ -12,7 +12,7 @@ local function check_scheme(name, scheme, dim)
   if type(scheme) == "string" or type(scheme) == "table" then
     local ok, resolved = pcall(position.resolve, scheme, dim)
     if not ok then
-      error(name .. ": " .. resolved, 0)
+      error(name .. ": " .. resolved:gsub("^[^ ]*:%d+: ", ""), 0)
     end
     scheme = resolved
   end
@@ -84,6 +84,9 @@ function M.series(name, value, scheme, place, asked)
     local b = is_half and pair + #thetas or 2 * pair
     local x1, y1, x2, y2 = before[a], before[b], after[a], after[b]
     local xs, ys = arc(x1, y1, x2, y2, math.fmod(thetas[pair] * place, 2 * math.pi))
+    if x1 + y1 + x2 + y2 ~= x1 + y1 + x2 + y2 then
+      error(("%s: expected finite numbers in pair %d, got nan"):format(name, pair), 0)
+    end
     reach = math.max(reach, (x1 ^ 2 + y1 ^ 2) ^ 0.5, (x2 ^ 2 + y2 ^ 2) ^ 0.5)
     list[#list + 1] = { index = i, x = xs, y = ys, thin = true }
     list[#list + 1] = { index = i, x = { 0, x1 }, y = { 0, y1 }, style = "arrow", dashed = true }

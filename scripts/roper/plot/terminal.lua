@@ -18,8 +18,9 @@ local DRAWERS <const> = {
 function M.lines(figure, columns, colored)
   local screen, row = screens.new(columns), 1
   if figure.title ~= "" then
-    local title = text.fit(figure.title, columns)
-    screen:put(1, 1 + (columns - text.width(title)) // 2, title)
+    local title = text.fit(figure.title, columns - 2)
+    local is_narrow = figure.is_square or figure.kind == "matrix"
+    screen:put(1, is_narrow and 3 or 1 + (columns - text.width(title)) // 2, title)
     row = 2
   end
   row = require(DRAWERS[figure.kind]).draw(screen, row, figure, colored)

@@ -1,6 +1,6 @@
 --- The gnuplot script of bars.
 local color = require "roper.plot.color"
-local gnuplot = require "roper.plot.gnuplot"
+local syntax = require "roper.plot.gnuplot.syntax"
 local text = require "roper.plot.text"
 local ticks = require "roper.plot.gnuplot.ticks"
 
@@ -21,12 +21,12 @@ function M.script(figure)
       widths[i] = #figure.series > 1 and 0.92 * width or width
     end
     local block = "$d" .. j
-    blocks[#blocks + 1] = gnuplot.block(block, { places, series.y, widths })
+    blocks[#blocks + 1] = syntax.block(block, { places, series.y, widths })
     parts[#parts + 1] = ("%s using 1:2:3 with boxes fillstyle solid 0.9 noborder "
       .. "linecolor rgb '%s' %s"):format(block, color.series(series.index),
-      series.label and "title " .. gnuplot.quote(text.fit(series.label, 48)) or "notitle")
+      series.label and "title " .. syntax.quote(text.fit(series.label, 48)) or "notitle")
     if series.low then
-      blocks[#blocks + 1] = gnuplot.block(block .. "e",
+      blocks[#blocks + 1] = syntax.block(block .. "e",
         { places, series.low, series.high })
       parts[#parts + 1] = block .. "e using 1:2:(0):($3-$2) with vectors heads "
         .. "size graph 0.01,90 linewidth 2 linecolor rgb '#222222' notitle"

@@ -1,6 +1,6 @@
 --- The gnuplot script of lines, points and arrows.
 local color = require "roper.plot.color"
-local gnuplot = require "roper.plot.gnuplot"
+local syntax = require "roper.plot.gnuplot.syntax"
 local text = require "roper.plot.text"
 
 local M = {}
@@ -30,18 +30,18 @@ Script.__index = Script
 -- Draw the columns of a block; the title goes to the legend the first time it comes.
 function Script:add(lists, how, label)
   local name = "$d" .. #self.parts + 1
-  self.blocks[#self.blocks + 1] = gnuplot.block(name, lists)
+  self.blocks[#self.blocks + 1] = syntax.block(name, lists)
   local title = "notitle"
   if label and not self.titled[label] then
     self.titled[label] = true
-    title = "title " .. gnuplot.quote(text.fit(label, LONGEST_LABEL))
+    title = "title " .. syntax.quote(text.fit(label, LONGEST_LABEL))
   end
   self.parts[#self.parts + 1] = ("%s %s %s"):format(name, how, title)
 end
 
 function Script:add_series(series)
   local i, label = series.index, series.label
-  local hue = gnuplot.quote(series.color or color.series(i))
+  local hue = syntax.quote(series.color or color.series(i))
   local dash = series.dashed and "dashtype (6,4)" or ""
   if series.style == "arrow" then
     self:add({ { series.x[1] }, { series.y[1] }, { series.x[2] - series.x[1] },

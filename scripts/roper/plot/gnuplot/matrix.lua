@@ -1,6 +1,6 @@
 --- The gnuplot script of a heatmap.
 local cells_of = require "roper.plot.cells"
-local gnuplot = require "roper.plot.gnuplot"
+local syntax = require "roper.plot.gnuplot.syntax"
 local ticks = require "roper.plot.gnuplot.ticks"
 
 local M = {}
@@ -9,8 +9,23 @@ local MOST_CELLS <const> = 512 -- on an axis
 local MOST_SHARP <const> = 4096 -- cells drawn as rectangles; more are an image
 local MOST_NAMES <const> = 64
 
--- The rows as a gnuplot matrix.
-local function matrix_block(cells)
+-- Cells as rectangles, each at its place among the rows and columns of the matrix.
+local function rectangles(cells, across, down)
+  local xs, ys, values = {}, {}, {}
+  for i, row in ipairs(cells.rows) do
+    for j, value in ipairs(row) do
+      xs[#xs + 1] = 0.5 + (j - 0.5) * across
+      ys[#ys + 1] = 0.5 + (i - 0.5) * down
+      values[#values + 1] = value
+    end
+  end
+  return syntax.block("$m", { xs, ys, values })
+    .. ("\nplot $m using 1:2:(%.12g):(%.12g):3 with boxxyerror fillstyle solid noborder "):format(
+      across / 2, down / 2) .. "linecolor palette"
+end
+
+-- Cells as an image; it must have two rows and two columns at least.
+local function image(cells, across, down)
   local lines = { "$m << EOD" }
   for i, row in ipairs(cells.rows) do
     local numbers = {}
@@ -19,8 +34,9 @@ local function matrix_block(cells)
     end
     lines[i + 1] = table.concat(numbers, " ")
   end
-  lines[#lines + 1] = "EOD"
   return table.concat(lines, "\n")
+    .. ("\nEOD\nplot $m matrix using (0.5+($1+0.5)*%.12g):(0.5+($2+0.5)*%.12g):3 with image")
+      :format(across, down)
 end
 
 local function palette(map)
@@ -66,11 +82,9 @@ function M.script(figure)
     "set object 1 rectangle from graph 0,0 to graph 1,1 behind fillstyle solid noborder "
       .. ("fillcolor rgb '%s'"):format(cells.gap_color),
     cells.note and ("set label 1 %s at screen 0.5,0.025 center font ',12' "
-      .. "textcolor rgb '#555555'"):format(gnuplot.quote(cells.note)) or "",
+      .. "textcolor rgb '#555555'"):format(syntax.quote(cells.note)) or "",
     cells.note and "set bmargin at screen 0.2" or "",
-    matrix_block(cells),
-    ("plot $m matrix using (0.5+($1+0.5)*%.12g):(0.5+($2+0.5)*%.12g):3 with image %s"):format(
-      across, down, is_sharp and "pixels" or ""),
+    (is_sharp and rectangles or image)(cells, across, down),
   }, "\n") .. "\n"
 end
 

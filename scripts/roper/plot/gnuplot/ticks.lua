@@ -1,5 +1,5 @@
 --- Names in place of the numbers of a gnuplot axis.
-local gnuplot = require "roper.plot.gnuplot"
+local syntax = require "roper.plot.gnuplot.syntax"
 local text = require "roper.plot.text"
 
 local M = {}
@@ -17,7 +17,7 @@ function M.named(letter, names)
   for i, name in ipairs(names) do
     name = text.fit(name, LONGEST_NAME)
     longest = math.max(longest, text.width(name))
-    ticks[i] = ("%s %d"):format(gnuplot.quote((name:gsub("%%", "%%%%"))), i)
+    ticks[i] = ("%s %d"):format(syntax.quote((name:gsub("%%", "%%%%"))), i)
   end
   local is_turned = letter == "x" and #names * (longest + 1) > ROOM and longest > 1
   return ("set %stics %s scale 0 (%s)"):format(letter, is_turned and "rotate by 90 right" or "",

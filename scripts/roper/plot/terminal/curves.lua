@@ -6,7 +6,7 @@ local text = require "roper.plot.text"
 
 local M = {}
 
-local ROWS <const> = 16
+local ROWS <const>, SQUARE_ROWS <const> = 16, 20
 -- What tells series apart where colours can not.
 local MARKS <const> = { "●", "■", "▲", "◆", "○", "□", "△", "◇" }
 local MARK_EVERY <const> = 24 -- dots from one mark of a line to the next
@@ -139,7 +139,7 @@ local function draw_y_axis(screen, top, rows, left, figure)
   for row = top, top + rows - 1 do
     screen:put(row, left + 1, "│")
   end
-  for _, tick in ipairs(figure.y:ticks(rows // 3)) do
+  for _, tick in ipairs(figure.y:ticks(math.max(2, rows // 3))) do
     local row = top + math.floor((1 - figure.y:place(tick.value)) * (4 * rows - 1) + 0.5) // 4
     screen:put(row, left - #tick.text, tick.text)
     screen:put(row, left + 1, "┤")
@@ -169,9 +169,9 @@ end
 ---@param colored boolean
 ---@return integer row below the drawing
 function M.draw(screen, top, figure, colored)
-  local rows = figure.height or ROWS
+  local rows = figure.height or figure.is_square and SQUARE_ROWS or ROWS
   local left = 0
-  for _, tick in ipairs(figure.y:ticks(rows // 3)) do
+  for _, tick in ipairs(figure.y:ticks(math.max(2, rows // 3))) do
     left = math.max(left, #tick.text + 1)
   end
   local columns = math.max(4, screen.columns - left - 1)
