@@ -91,7 +91,7 @@ end
 local function log_ticks(low, high, count)
   local first, last = math.floor(math.log(low, 10)), math.ceil(math.log(high, 10))
   local every = math.max(1, math.ceil((last - first) / count))
-  local factors = last - first <= 2 and { 1, 2, 5 } or { 1 }
+  local factors = 3 * (last - first) <= count + 1 and { 1, 2, 5 } or { 1 }
   local ticks = {}
   for power = first, last, every do
     for _, factor in ipairs(factors) do

@@ -139,10 +139,14 @@ local function draw_y_axis(screen, top, rows, left, figure)
   for row = top, top + rows - 1 do
     screen:put(row, left + 1, "│")
   end
+  local free = top + rows -- rows from here on have a number
   for _, tick in ipairs(figure.y:ticks(math.max(2, rows // 3))) do
     local row = top + math.floor((1 - figure.y:place(tick.value)) * (4 * rows - 1) + 0.5) // 4
-    screen:put(row, left - #tick.text, tick.text)
-    screen:put(row, left + 1, "┤")
+    if row < free then
+      screen:put(row, left - #tick.text, tick.text)
+      screen:put(row, left + 1, "┤")
+      free = row
+    end
   end
 end
 
