@@ -11,25 +11,19 @@ function M.quote(string)
   return "'" .. text.clean(string):gsub("'", [['."'".']]) .. "'"
 end
 
---- Numbers as lines of a gnuplot data block; an empty one for each stretch of nan.
+--- Numbers as lines of a gnuplot data block; an empty one, which breaks a line, for nan.
 ---@param name string of the block, such as "$a"
 ---@param lists number[][] the columns
 ---@return string
 function M.block(name, lists)
-  local lines, is_gap = { name .. " << EOD" }, true
+  local lines = { name .. " << EOD" }
   for i = 1, #lists[1] do
     local numbers, sum = {}, 0
     for j, list in ipairs(lists) do
       numbers[j] = ("%.9g"):format(list[i])
       sum = sum + list[i] * 0
     end
-    if sum == sum then
-      lines[#lines + 1] = table.concat(numbers, " ")
-      is_gap = false
-    elseif not is_gap then
-      lines[#lines + 1] = ""
-      is_gap = true
-    end
+    lines[i + 1] = sum == sum and table.concat(numbers, " ") or ""
   end
   lines[#lines + 1] = "EOD"
   return table.concat(lines, "\n")
