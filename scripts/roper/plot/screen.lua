@@ -9,7 +9,7 @@ local M = {}
 
 --- An empty page, which grows downwards as it is written on.
 ---@param columns integer
----@return table screen with the methods put, at and lines
+---@return table screen with the methods put and lines
 function M.new(columns)
   return setmetatable({ columns = columns, rows = {} }, Screen)
 end

@@ -45,7 +45,7 @@ function Script:add_series(series)
   local dash = series.dashed and "dashtype (6,4)" or ""
   if series.style == "arrow" then
     self:add({ { series.x[1] }, { series.y[1] }, { series.x[2] - series.x[1] },
-      { series.y[2] - series.y[1] } }, ("using 1:2:3:4 with vectors head filled "
+      { series.y[2] - series.y[1] } }, ("using 1:2:3:4 with vectors head noborder "
       .. "size screen 0.025,20,60 linewidth 3 linecolor rgb %s %s"):format(hue, dash), label)
   elseif series.style == "points" then
     self:add({ series.x, series.y }, ("with points pointtype %d pointsize 0.6 linecolor rgb %s")

@@ -18,7 +18,7 @@ local BAR <const> = 20
 local function layout(rows, columns, width, lines, whole_lines)
   local across = math.max(1, math.min(LARGEST, width // columns))
   local down = math.max(1, math.min(LARGEST, 2 * lines // rows))
-  across, down = math.min(across, 4 * down), math.min(down, 4 * across)
+  across, down = math.min(across, 2 * down), math.min(down, 2 * across)
   if whole_lines or down > 1 then
     down = math.max(2, down // 2 * 2)
   end
