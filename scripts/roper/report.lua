@@ -56,7 +56,7 @@ end
 --- Write the report of a study.
 ---@param path string
 ---@param study table title; identities, rows: tables as lists of rows; note: on the rows; results:
----   of the runs; pictures: options for `plot.line`
+---   of the runs; pictures: series and options for `plot.line`
 function M.write(path, study)
   local parts = {
     "<!doctype html>", '<html lang="en"><head><meta charset="utf-8">',
@@ -68,7 +68,8 @@ function M.write(path, study)
     "<p>" .. M.escape(study.note) .. "</p>",
   }
   for _, picture in ipairs(study.pictures) do
-    parts[#parts + 1] = "<figure>" .. inline(require("roper.plot").line(picture)) .. "</figure>"
+    parts[#parts + 1] = "<figure>"
+      .. inline(require("roper.plot").line(picture.series, picture.options)) .. "</figure>"
   end
   parts[#parts + 1] = "<h2>Each run</h2>" .. html_table(run_rows(study.results))
   parts[#parts + 1] = "<h2>Rotation identities</h2>" .. html_table(study.identities)

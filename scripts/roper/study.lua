@@ -171,12 +171,13 @@ end
 --- Curves of one number of the history, a line a run.
 local function curves(results, methods, name)
   local series = {}
-  for i, method in ipairs(methods) do
+  for _, method in ipairs(methods) do
     for _, result in ipairs(of_method(results, method)) do
-      local line = { name = method, colour = require("roper.plot").COLOURS[i] }
+      local line = { label = method, x = {}, y = {} }
       for _, entry in ipairs(result.history) do
         if entry[name] then
-          line[#line + 1] = { entry.step, entry[name] }
+          table.insert(line.x, entry.step)
+          table.insert(line.y, entry[name])
         end
       end
       series[#series + 1] = line
@@ -185,42 +186,41 @@ local function curves(results, methods, name)
   return series
 end
 
---- The mean over the runs of each method, for where a legend of two marks must do.
+--- The mean over the runs of each method, for where a line a run would be too many.
 local function mean_curves(series)
-  local means, by_name = {}, {}
+  local means, by_label, runs = {}, {}, {}
   for _, line in ipairs(series) do
-    local mean = by_name[line.name]
+    local mean = by_label[line.label]
     if not mean then
-      mean = { name = line.name, runs = 0 }
-      by_name[line.name] = mean
+      mean = { label = line.label, x = {}, y = {} }
+      by_label[line.label], runs[mean] = mean, 0
       means[#means + 1] = mean
     end
-    mean.runs = mean.runs + 1
-    for i, point in ipairs(line) do
-      local sum = mean[i] or { point[1], 0 }
-      mean[i] = { point[1], sum[2] + point[2] }
+    runs[mean] = runs[mean] + 1
+    for i, value in ipairs(line.y) do
+      mean.x[i], mean.y[i] = line.x[i], (mean.y[i] or 0) + value
     end
   end
   for _, mean in ipairs(means) do
-    for i, sum in ipairs(mean) do
-      mean[i] = { sum[1], sum[2] / mean.runs }
+    for i, sum in ipairs(mean.y) do
+      mean.y[i] = sum / runs[mean]
     end
   end
   return means
 end
 
 --- The two pictures: accuracy on answers, and loss with its floor.
-local function plots(results, methods)
-  local plot = require "roper.plot"
+local function pictures_of(results, methods)
   local loss = curves(results, methods, "loss")
   local last = results[1].history[#results[1].history].step
-  loss[#loss + 1] = { name = "floor", dashed = true, width = 1.5, colour = "#000000",
-    { 0, results[1].floor }, { last, results[1].floor } }
+  loss[#loss + 1] = { label = "floor", dashed = true, x = { 0, last },
+    y = { results[1].floor, results[1].floor } }
   return {
-    { title = "Accuracy on answer tokens, a line a run", x = "step", y = "accuracy",
-      series = curves(results, methods, "accuracy") },
-    { title = "Loss, a line a run", x = "step", y = "nats per token", series = loss },
-  }, plot.available()
+    { series = curves(results, methods, "accuracy"), options = { format = "svg",
+      title = "Accuracy on answer tokens, a line a run", xlabel = "step", ylabel = "accuracy" } },
+    { series = loss, options = { format = "svg", title = "Loss, a line a run", xlabel = "step",
+      ylabel = "nats per token" } },
+  }
 end
 
 --- Run the study in small.
@@ -264,16 +264,15 @@ function M.run(options)
   local rows = M.table(results, o.methods)
   say("\n" .. M.align(rows) .. "\n")
   say(M.FLOOR_NOTE .. "\n")
-  local pictures, drawable = plots(results, o.methods)
-  if drawable then
-    say(require("roper.plot").line { title = "Accuracy on answer tokens, mean of the runs",
-      x = "step", y = "accuracy", series = mean_curves(pictures[1].series), format = "text" })
-  end
+  local plot, pictures = require "roper.plot", pictures_of(results, o.methods)
+  plot.line(mean_curves(pictures[1].series), { xlabel = "step", ylabel = "accuracy",
+    title = "Accuracy on answer tokens, mean of the runs" })
+  say ""
   local page = o.folder .. "/report.html"
   require("roper.report").write(page, {
     title = ("%s, %s: %s"):format(o.experiment, o.preset, table.concat(o.methods, " and ")),
     identities = identity_rows(residuals), rows = rows, note = M.FLOOR_NOTE, results = results,
-    pictures = drawable and pictures or {},
+    pictures = plot.available() and pictures or {},
   })
   say(("%d runs in %s; the report with the curves: %s"):format(#results,
     require("roper.progress").duration((require("luv").hrtime() - started) * 1e-9), page))

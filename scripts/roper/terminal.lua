@@ -35,6 +35,15 @@ function M.is_capable(stream)
   return M.is_terminal(stream) and name ~= nil and name ~= "" and name ~= "dumb"
 end
 
+--- Should text on the stream be coloured? Not where there is no terminal, where it is a dumb one,
+--- or where the environment sets NO_COLOR.
+---@param stream file*
+---@return boolean
+function M.is_colored(stream)
+  local refused = os.getenv "NO_COLOR"
+  return M.is_capable(stream) and (refused == nil or refused == "")
+end
+
 --- The text in a style, unchanged where the stream is no terminal, the terminal
 --- is a dumb one, or the environment sets NO_COLOR.
 ---@param stream file* where it will be written
@@ -42,8 +51,7 @@ end
 ---@param text string
 ---@return string
 function M.styled(stream, style, text)
-  local refused = os.getenv "NO_COLOR"
-  if not M.is_capable(stream) or (refused and refused ~= "") then
+  if not M.is_colored(stream) then
     return text
   end
   return ("\27[%sm%s\27[0m"):format(STYLES[style], text)

@@ -1,106 +1,575 @@
+local core = require("roper.core")
 local html = require("tests.html")
 local plot = require("roper.plot")
+local position = require("roper.position")
+local process = require("tests.process")
 local scratch = require("tests.scratch")
+local stdout = require("tests.stdout")
 local uv = require("luv")
 
 before_each(scratch.create)
 after_each(scratch.remove)
 
-local series = { { name = "rope", { 1, 0.25 }, { 2, 0.5 }, { 3, 0.75 } } }
+local NAN <const> = 0 / 0
+
+-- A call of each kind of plot, with options added.
+local function plots(options)
+  return {
+    line = function() return plot.line({ 1, 4, 2 }, options) end,
+    scatter = function() return plot.scatter({ 1, 4, 2 }, options) end,
+    bar = function() return plot.bar({ 1, 4, 2 }, options) end,
+    heatmap = function() return plot.heatmap({ { 1, 2 }, { 3, 4 } }, options) end,
+    rotation = function() return plot.rotation({ 1, 0, 0, 1 }, "rope", 1, options) end,
+    attention = function() return plot.attention({ { 1, 0 }, { 0.5, 0.5 } }, options) end,
+  }
+end
+
+-- Check that a picture is XML of valid characters; how often each element occurs.
+local function check_svg(svg)
+  assert.truthy(svg:find("^<%?xml"))
+  assert.truthy(utf8.len(svg))
+  assert.is_nil(svg:find("[%z\1-\8\11\12\14-\31]"))
+  assert.is_nil(svg:find("]]>", 1, true))
+  local counts = html.check((svg:gsub("^<%?xml.-%?>%s*", "")))
+  assert.equal(1, counts.svg)
+  return counts
+end
+
+-- How many plots gnuplot says an SVG file holds.
+local function count_plots(svg)
+  return select(2, svg:gsub('id="gnuplot_plot_%d+"', ""))
+end
+
+-- Call f where PATH finds only a `gnuplot` that runs the shell commands given, or none.
+local function with_gnuplot(commands, f)
+  local path = uv.os_getenv("PATH")
+  local folder = scratch.path("bin")
+  assert(uv.fs_mkdir(folder, tonumber("755", 8)))
+  if commands then
+    assert(uv.fs_chmod(scratch.write("bin/gnuplot", "#!/bin/sh\n" .. commands),
+      tonumber("755", 8)))
+  end
+  uv.os_setenv("PATH", commands and folder .. ":" .. path or folder)
+  local results = table.pack(pcall(f))
+  uv.os_setenv("PATH", path)
+  return table.unpack(results, 1, results.n)
+end
+
+describe("every plot", function()
+  it("is a well-formed picture with its texts", function()
+    for name, draw in pairs(plots({ format = "svg", title = "the title", xlabel = "across",
+      ylabel = "upwards" })) do
+      local svg = draw()
+      check_svg(svg)
+      for _, text in ipairs({ "the title", "across", "upwards" }) do
+        assert.truthy(svg:find(">" .. text .. "<", 1, true), name .. ": " .. text)
+      end
+    end
+  end)
+
+  it("takes any text as text", function()
+    local mark = scratch.path("mark")
+    local hostile = ("<b>]]>&\"'`touch %s`$(touch %s)\\n{/Bold x}_1^2\0\n\27[31m\xff%%g %%s'"
+      .. "; system('touch %s')"):format(mark, mark, mark)
+    local shown = "&lt;b>]]&gt;&amp;\"'`touch "
+    local list = {
+      plot.line({ label = hostile, y = { 1, 2 } }, { title = hostile, xlabel = hostile,
+        ylabel = hostile, format = "svg", width = 2000 }),
+      plot.bar({ 1, 2 }, { names = { hostile, "50%" }, format = "svg" }),
+      plot.heatmap({ { 1, 2 } }, { columns = { hostile, "50%" }, format = "svg" }),
+      plot.attention({ { 1, 0 }, { 0, 1 } }, { tokens = { hostile, "50%" }, format = "svg" }),
+    }
+    for i, svg in ipairs(list) do
+      check_svg(svg)
+      assert.truthy(svg:find(shown:sub(1, i == 1 and -1 or 18), 1, true))
+      assert.truthy(i == 1 or svg:find(">50%<", 1, true))
+    end
+    assert.is_nil(uv.fs_stat(mark))
+    local text = plot.line({ label = hostile, y = { 1, 2 } }, { title = hostile, format = "text" })
+    assert.is_nil(text:find("[%z\1-\9\11-\31]"))
+    assert.truthy(utf8.len(text))
+  end)
+
+  it("stays within 80 columns without a terminal, and has no colours there", function()
+    for name, draw in pairs(plots({ title = ("long "):rep(30) })) do
+      local text = stdout.capture(draw)
+      assert.is_nil(text:find("\27", 1, true))
+      for line in text:gmatch("[^\n]*") do
+        assert.is_true(utf8.len(line) <= 80, name .. ": " .. line)
+      end
+    end
+  end)
+
+  it("returns nothing on the screen, the file, or the bytes", function()
+    local starts = { svg = "^<%?xml", png = "^\137PNG\r\n", pdf = "^%%PDF", txt = "┤" }
+    for ending, start in pairs(starts) do
+      local path = scratch.path("a." .. ending)
+      assert.equal(path, plot.line({ 1, 2 }, path))
+      assert.equal(path, plot.line({ 1, 2 }, { file = path, title = "x" }))
+      assert.equal(path, plot.rotation({ 1, 2 }, "rope", path))
+      local bytes = plot.line({ 1, 2 }, { format = ending == "txt" and "text" or ending })
+      assert.truthy(bytes:find(start))
+      plot.line({ 1, 2 }, path, { title = "y" })
+      assert.truthy(scratch.read(path):find(start))
+    end
+    assert.same({ "a.pdf", "a.png", "a.svg", "a.txt" }, scratch.list())
+    assert.equal(0, select("#", select(2, stdout.capture(plot.line, { 1, 2 }))))
+    assert.truthy(scratch.read(plot.line({ 1, 2 }, scratch.path("A.SVG"))):find("^<%?xml"))
+  end)
+
+  it("has the size that was asked for", function()
+    assert.truthy(plot.line({ 1, 2 }, { format = "svg", width = 300, height = 200 })
+      :find('width="300" height="200"', 1, true))
+    local text = plot.line({ 1, 2 }, { format = "text", width = 30, height = 5 })
+    assert.equal(7, select(2, text:gsub("\n", "")))
+  end)
+
+  it("refuses what it does not know", function()
+    local function refuses(message, name, ...)
+      local ok, got = pcall(plot[name], ...)
+      assert.is_false(ok)
+      assert.equal(message, got:sub(1, #message))
+    end
+    refuses('plot.line: unknown option titel; did you mean "title"?; it takes file, format, ',
+            "line", { 1 }, { titel = "x" })
+    refuses('plot.heatmap: unknown option palete; did you mean "palette"?', "heatmap", { { 1 } },
+            { palete = "viridis" })
+    refuses('plot.bar: expected a file that ends in .svg, .png, .pdf or .txt, got "a.jpg"', "bar",
+            { 1 }, "a.jpg")
+    refuses("plot.line: option format: expected one of svg, png, pdf, text, window, got jpg",
+            "line", { 1 }, { format = "jpg" })
+    refuses("plot.line: expected one file, got one as argument and one as option", "line", { 1 },
+            "a.svg", { file = "b.svg" })
+    refuses("plot.scatter: expected a file name or a table of options after the data, got float32 "
+      .. "[2]; points with an x are {x = ..., y = ...}", "scatter", { 1, 2 }, core.zeros({ 2 }))
+    refuses("plot.scatter: expected a file name or a table of options after the data, got a list",
+            "scatter", { 1, 2 }, { 3, 4 })
+    refuses("plot.line: expected a file or a window, got both", "line", { 1 }, "a.svg",
+            { format = "window" })
+    refuses("plot.line: option width: expected at most 10000, got 10001", "line", { 1 },
+            { width = 10001 })
+  end)
+end)
+
+describe("gnuplot", function()
+  it("is looked for each time", function()
+    assert.is_true(plot.available())
+    assert.same({ true, false }, { with_gnuplot(nil, plot.available) })
+  end)
+
+  it("is not needed for text, and named where it is missing", function()
+    local path = scratch.path("a.svg")
+    local ok, message = with_gnuplot(nil, function()
+      assert.truthy(plot.line({ 1, 2 }, { format = "text" }))
+      plot.line({ 1, 2 }, path)
+    end)
+    assert.is_false(ok)
+    assert.truthy(message:find("plot.line: gnuplot is not installed (apt-get install gnuplot-nox)",
+      1, true))
+    assert.is_nil(uv.fs_stat(path))
+  end)
+
+  it("leaves the file as it was when it fails, and is quoted", function()
+    for i, case in ipairs({
+      { "echo 'no such font' >&2; exit 3", "plot.bar: gnuplot failed %(exit 3%): no such font$" },
+      { "echo '<svg'; kill -9 $$", "plot.bar: gnuplot failed %(%a+ %d+%): " },
+      { "echo '<svg>'", "plot.bar: gnuplot wrote no whole picture" },
+    }) do
+      local path = scratch.write("old" .. i .. ".svg", "old")
+      local ok, message = with_gnuplot(case[1], function() plot.bar({ 1 }, path) end)
+      assert.is_false(ok)
+      assert.truthy(message:find(case[2]), message)
+      assert.equal("old", scratch.read(path))
+      os.remove(path)
+      os.remove(scratch.path("bin/gnuplot"))
+      assert.same({ "bin" }, scratch.list())
+      uv.fs_rmdir(scratch.path("bin"))
+    end
+  end)
+
+  it("says which file cannot be written", function()
+    local ok, message = pcall(plot.line, { 1, 2 }, scratch.path("none/a.svg"))
+    assert.is_false(ok)
+    assert.truthy(message:find("^plot.line: .*none/a.svg"))
+  end)
+
+  it("opens a window where it can", function()
+    local script = scratch.path("script")
+    local command = ([[case "$(cat "$2")" in *GPVAL*) echo "png qt svg";; *) cp "$2" '%s';; esac]])
+      :format(script)
+    local results = table.pack(with_gnuplot(command, function()
+      return plot.line({ 1, 2 }, { format = "window", title = "here" })
+    end))
+    assert.equal(1, results.n)
+    assert.is_true(results[1])
+    local commands = scratch.read(script)
+    assert.truthy(commands:find("set terminal qt size 640,420", 1, true))
+    assert.truthy(commands:find("set title 'here'", 1, true))
+  end)
+
+  it("says when it has no windows", function()
+    local ok, message = with_gnuplot("echo png svg", function()
+      plot.line({ 1, 2 }, { format = "window" })
+    end)
+    assert.is_false(ok)
+    assert.truthy(message:find("plot.line: this gnuplot has no windows", 1, true))
+  end)
+
+  it("reads no settings of the user", function()
+    scratch.write(".gnuplot", "exit status 7\n")
+    local home = uv.os_getenv("HOME")
+    uv.os_setenv("HOME", scratch.path("."))
+    local ok, message = pcall(plot.line, { 1, 2 }, { format = "svg" })
+    uv.os_setenv("HOME", home)
+    assert.is_true(ok, message)
+  end)
+end)
 
 describe("plot.line", function()
-  it("draws a picture, to a file too", function()
-    local path = scratch.path("a.svg")
-    local svg = plot.line({ title = "Accuracy", x = "step", y = "part", series = series,
-      file = path })
-    assert.equal(svg, scratch.read(path))
-    assert.truthy(svg:find("^<%?xml"))
-    local counts = html.check((svg:gsub("^<%?xml.-%?>%s*", "")))
-    assert.equal(1, counts.svg)
-    for _, text in ipairs({ "Accuracy", "step", "part", "rope" }) do
+  it("draws each series, its band, and one entry for each label", function()
+    local svg = plot.line({
+      { y = { 1, 2, 3 }, label = "rope", low = { 0, 1, 2 }, high = { 2, 3, 4 } },
+      { y = { 2, 3, 4 }, label = "roper" },
+      { y = { 3, 4, 5 }, label = "roper" },
+    }, { format = "svg" })
+    assert.equal(4, count_plots(svg))
+    assert.equal(1, select(2, svg:gsub("fill%-opacity", "")))
+    assert.equal(1, select(2, svg:gsub(">rope<", "")))
+    assert.equal(1, select(2, svg:gsub(">roper<", "")))
+    assert.equal(1 + 1, select(2, svg:gsub("<path stroke='rgb%(  0, 114, 178%)'", "")) + 1)
+    assert.equal(2, select(2, svg:gsub("<path stroke='rgb%(213,  94,   0%)'", "")))
+    assert.is_nil(plot.line({ y = { 1, 2 }, label = "rope" }, { format = "svg", legend = false })
+      :find(">rope<", 1, true))
+  end)
+
+  it("takes the same numbers in any form", function()
+    local expected = plot.line({ 1, 4, 9 }, { format = "svg" })
+    local tensor = core.tensor({ { 1, 0 }, { 4, 0 }, { 9, 0 } }):transpose(1, 2)
+    for _, values in ipairs({ core.tensor({ 1, 4, 9 }), core.tensor({ 1, 4, 9 }, "int32"),
+      core.tensor({ 1, 4, 9 }, "float64"):parameter(), tensor[1], { { 1, 4, 9 } },
+      { x = { 1, 2, 3 }, y = { 1, 4, 9 } }, { { y = core.tensor({ 1, 4, 9 }) } },
+      tensor:narrow(1, 1, 1) }) do
+      assert.equal(expected, plot.line(values, { format = "svg" }))
+    end
+    assert.equal(2, count_plots(plot.line(tensor, { format = "svg" })))
+  end)
+
+  it("leaves gaps where there is no number, and shows a lone point", function()
+    check_svg(plot.line({ { NAN, NAN }, { 1, 2 } }, { format = "svg" }))
+    local svg = plot.line({ 1, 2, NAN, NAN, 3, 1 / 0, 4, 5 }, { format = "svg" })
+    local path = svg:match("d='([^']*)'/></g>%s*</g>%s*<g id=\"gnuplot_plot_2\"")
+    assert.equal(2, select(2, path:gsub("L", "")))
+    assert.equal(2, count_plots(svg))
+    assert.truthy(plot.line({ 5 }, { format = "text" }):find("•", 1, true))
+    assert.truthy(plot.line({ NAN, 5, NAN }, { format = "text" }):find("•", 1, true))
+  end)
+
+  it("draws a million points", function()
+    local y = core.randn({ 1000000 }):cumsum(1)
+    assert.is_true(#plot.line(y, { format = "svg" }) < 1000000)
+    assert.truthy(plot.line(y, { format = "text" }))
+  end)
+
+  it("draws whatever numbers there are", function()
+    for _, values in ipairs({ { 0 }, { 0, 0 }, { 5, 5, 5 }, { 1e300, -1e300 }, { 1e-310, 3e-310 },
+      { 1, 1 + 1e-15 }, { 1e15, 1e15 + 1 }, { -1e-200, 0 } }) do
+      check_svg(plot.line(values, { format = "svg" }))
+      assert.truthy(plot.line(values, { format = "text" }))
+    end
+  end)
+
+  it("has ranges and logarithmic scales", function()
+    local text = plot.line({ 1, 100, 10000, 0, -3 }, { format = "text", logy = true })
+    assert.truthy(text:find("10000 ┤", 1, true))
+    text = plot.line({ 1, 2, 1e6 }, { format = "text", yrange = { 0, 2 }, xrange = { 1, 2 } })
+    assert.truthy(text:find("2.0 ┤", 1, true))
+    check_svg(plot.line({ x = { 1, 10, 100 }, y = { 1, 2, 3 } }, { format = "svg", logx = true }))
+  end)
+
+  it("refuses what is no series", function()
+    local function refuses(values, message, options)
+      assert.has_error(function() plot.line(values, options or {}) end, message)
+    end
+    local none = "plot.line: expected at least one finite number, got none"
+    refuses({}, none)
+    refuses({ NAN, 1 / 0 }, none)
+    refuses(core.zeros({ 0 }), none)
+    refuses({ -1, 0 }, "plot.line: expected at least one finite number above 0, got none",
+            { logy = true })
+    local forms = "plot.line: expected a vector, a matrix, a list or a series {x =, y =}, got "
+    refuses(nil, forms .. "nil")
+    refuses("abc", forms .. "string")
+    refuses(core.zeros({ 2, 3, 4 }), forms .. "float32 [2, 3, 4]")
+    refuses({ 1, "2" }, "plot.line: expected numbers, got string as number 2")
+    refuses({ { 1 }, { 1, {} } }, "plot.line: series 2: expected numbers, got table as number 2")
+    refuses({ { 1 }, 5 },
+            "plot.line: series 2: expected a vector or a list of numbers, got number")
+    refuses({ 1, 1e308 }, "plot.line: expected numbers up to 1e+300, got 1e+308")
+    refuses({ x = { 1, 2 }, y = { 1 } },
+            "plot.line: expected as many numbers in x as in y, got 2 and 1")
+    refuses({ { y = { 1 } }, { y = { 1 }, low = { 0 } } },
+            "plot.line: series 2: expected both low and high of a band, got one")
+    refuses({ y = { 1 }, lable = "a" }, 'plot.line: unknown option lable; did you mean "label"?; '
+      .. "it takes dashed, high, label, low, x, y")
+    refuses(core.zeros({ 100, 2 }), "plot.line: expected at most 64 rows, a series each, got "
+      .. "float32 [100, 2]; plot.heatmap shows a matrix")
+    refuses({ 1 }, "plot.line: yrange: expected {low, high} with low < high, got {3, 2}",
+            { yrange = { 3, 2 } })
+    refuses({ 1 }, "plot.line: xrange: expected {low, high} with low < high, got {1, nil}",
+            { xrange = { 1 } })
+    refuses({ 1 }, "plot.line: xrange: expected numbers above 0 on a logarithmic scale, got 0",
+            { xrange = { 0, 1 }, logx = true })
+  end)
+end)
+
+describe("plot.scatter", function()
+  it("draws every point of a small cloud, and the shape of a large one", function()
+    local svg = plot.scatter({ { x = { 1, 2, NAN }, y = { 3, 4, 5 } }, { 1, 2, 3 } },
+      { format = "svg" })
+    assert.equal(2, count_plots(svg))
+    assert.equal(2 + 3, select(2, svg:gsub("<use xlink:href='#gpPt%d+' transform", "")))
+    local x = core.randn({ 200000 })
+    svg = plot.scatter({ x = x, y = x }, { format = "svg" })
+    assert.is_true(#svg < 100000)
+  end)
+end)
+
+describe("plot.bar", function()
+  it("draws a bar for each number", function()
+    local svg = plot.bar({ { y = { 3, -5, NAN }, low = { 2, -6, NAN }, high = { 4, -4, NAN },
+      label = "a" }, { y = { 1, 2, 3 }, label = "b" } },
+      { names = { "rope", "roper", "x'y" }, format = "svg" })
+    check_svg(svg)
+    assert.equal(3, count_plots(svg))
+    for _, text in ipairs({ "rope", "roper", "x'y", "a", "b" }) do
       assert.truthy(svg:find(">" .. text .. "<", 1, true), text)
     end
   end)
 
-  it("draws into the terminal", function()
-    local text = plot.line({ title = "Accuracy", series = series, format = "text" })
-    assert.truthy(text:find("Accuracy", 1, true))
-    assert.truthy(text:find("rope *", 1, true))
-    for line in text:gmatch("[^\n]+") do
-      assert.is_true(#line <= 80)
-    end
-  end)
-
-  it("names series that share a name once, in one colour a series", function()
-    local svg = plot.line({ series = {
-      { name = "rope", colour = "#123456", { 1, 1 }, { 2, 2 } },
-      { name = "rope", colour = "#123456", dashed = true, { 1, 2 }, { 2, 3 } },
-      { name = "roper", { 1, 3 }, { 2, 4 } },
-    } })
-    assert.equal(1, select(2, svg:gsub("<text>rope</text>", "")))
-    assert.equal(1, select(2, svg:gsub("<text>roper</text>", "")))
-    assert.truthy(svg:find("rgb( 18,  52,  86)", 1, true))
-  end)
-
-  it("draws flat lines and single points, without a word of warning", function()
-    local svg = plot.line({ series = { { { 5, 0 } } } })
-    assert.truthy(svg:find("^<%?xml"))
-    assert.is_nil(svg:find("Warning", 1, true))
-    assert.truthy(plot.line({ series = { { { 1, 2 }, { 3, 2 } } } }):find("</svg>%s*$"))
-  end)
-
-  it("leaves gaps where a number is not finite", function()
-    local svg = plot.line({ series = { { { 1, 1 }, { 2, 0 / 0 }, { 3, 3 }, { 4, math.huge } } } })
-    assert.truthy(svg:find("</svg>%s*$"))
-  end)
-
-  it("takes any text as text", function()
-    local marks = scratch.path("mark")
-    local hostile = ("<b>&\"'`touch %s`$(touch %s)\\n{/Bold x}_1\n'; system('touch %s')"):format(
-      marks, marks, marks)
-    local svg = plot.line({ title = hostile, x = hostile, y = hostile,
-      series = { { name = hostile, { 1, 2 }, { 2, 3 } } } })
-    assert.is_nil(uv.fs_stat(marks))
-    assert.is_nil(svg:find("<b>", 1, true))
-    assert.truthy(svg:find("&lt;b>&amp;\"'`touch", 1, true))
-    html.check((svg:gsub("^<%?xml.-%?>%s*", "")))
-    pcall(plot.line, { series = { { colour = "#000'; system('touch " .. marks .. "'); x='",
-                                    { 1, 2 }, { 2, 3 } } } })
-    assert.is_nil(uv.fs_stat(marks))
-  end)
-
-  it("refuses bad options", function()
-    local function refuses(options, message)
-      assert.has_error(function() plot.line(options) end, message)
-    end
-    refuses({ series = {} }, "plot.line: series: expected points, got none")
-    refuses({ series = { {} } }, "plot.line: series: expected points, got none")
-    refuses({ series = { { { 1, 2 }, { 3 } } } },
-            "plot.line: series 1: expected {x, y} as point 2, got {3, nil}")
-    refuses({ series = { series[1], { 5 } } },
-            "plot.line: series 2: expected {x, y} as point 1, got 5")
-    refuses({}, "plot.line: option series: expected a table, got nil")
-    refuses({ series = series, format = "png" },
-            "plot.line: option format: expected one of svg, text, got png")
-  end)
-
-  it("says what to install where gnuplot is missing", function()
-    local found = plot.found
-    plot.found = false
-    local ok, message = pcall(plot.line, { series = series })
-    plot.found = found
-    assert.is_false(ok)
-    assert.truthy(message:find("plot: gnuplot is not installed (apt-get install gnuplot-nox)", 1,
-      true))
+  it("refuses what it cannot name or draw", function()
+    assert.has_error(function() plot.bar({ 1, 2 }, { names = { "a" } }) end,
+      "plot.bar: names: expected a list of 2 texts, got 1")
+    assert.has_error(function() plot.bar({ 1 }, { names = { {} } }) end,
+      "plot.bar: names: expected texts, got table as number 1")
+    assert.has_error(function() plot.bar({ { 1, 2 }, { 1 } }) end, "plot.bar: expected as many "
+      .. "bars in every series, got 2 in series 1 and 1 in series 2")
+    assert.has_error(function() plot.bar(core.zeros({ 201 })) end, "plot.bar: expected at most 200 "
+      .. "bars, got 201; plot.line draws as many numbers as there are")
   end)
 end)
 
-describe("plot.available", function()
-  it("looks for gnuplot", function()
-    local found = plot.found
-    plot.found = nil
-    local is_there = plot.available()
-    plot.found = found
-    assert.equal(os.execute("gnuplot --version >/dev/null 2>&1") == true, is_there)
+describe("plot.heatmap", function()
+  it("draws a cell for each number, in its colour", function()
+    local svg = plot.heatmap({ { 0, 1 }, { NAN, 0.5 } }, { format = "svg", legend = false })
+    check_svg(svg)
+    local colors = {}
+    for color in svg:gmatch("<polygon fill = 'rgb%(([%d ,]+)%)'") do
+      colors[#colors + 1] = color:gsub(" ", "")
+    end
+    assert.same({ "238,238,238", "68,1,84", "253,231,37", "33,145,140" }, colors)
+  end)
+
+  it("is diverging around 0 where data have both signs", function()
+    local function colors(matrix, options)
+      options.format = "svg"
+      return plot.heatmap(matrix, options)
+    end
+    local white = "rgb%(247, 247, 247%)"
+    assert.truthy(colors({ { -1, 0, 3 } }, { legend = false }):find(white))
+    assert.is_nil(colors({ { 0, 3 } }, { legend = false }):find(white))
+    assert.is_nil(colors({ { -1, 0, 3 } }, { legend = false, palette = "viridis" }):find(white))
+    assert.truthy(colors({ { 5, 6 } }, { legend = false, range = { 4, 6 }, palette = "diverging" })
+      :find(white))
+  end)
+
+  it("averages a large matrix and says so", function()
+    local matrix = core.randn({ 1000, 4096 })
+    local svg = plot.heatmap(matrix, { format = "svg" })
+    check_svg(svg)
+    assert.truthy(svg:find(">1000 x 4096; each cell is the mean of 1 to 2 x 8<", 1, true))
+    local text = plot.heatmap(matrix, { format = "text" })
+    assert.truthy(text:find("1000 x 4096; each cell is the mean of 41 to 42 x 54 to 55", 1, true))
+  end)
+
+  it("takes any matrix", function()
+    local x = core.tensor({ { 1, 2 }, { 3, 4 } })
+    local expected = plot.heatmap(x, { format = "text" })
+    for _, same in ipairs({ { { 1, 2 }, { 3, 4 } }, x:to("int32"), x:to("float64"),
+      core.tensor({ { 1, 3 }, { 2, 4 } }):transpose(1, 2), x:clone():parameter() }) do
+      assert.equal(expected, plot.heatmap(same, { format = "text" }))
+    end
+    for _, shape in ipairs({ { 1, 1 }, { 1, 300 }, { 300, 1 }, { 80, 80 } }) do
+      local matrix = core.randn(shape)
+      check_svg(plot.heatmap(matrix, { format = "svg" }))
+      assert.truthy(plot.heatmap(matrix, { format = "text" }))
+    end
+  end)
+
+  it("refuses what is no matrix", function()
+    local function refuses(matrix, message, options)
+      assert.has_error(function() plot.heatmap(matrix, options or {}) end, message)
+    end
+    refuses(nil, "plot.heatmap: expected a matrix [rows, columns], got nil")
+    refuses(core.zeros({ 6 }), "plot.heatmap: expected a matrix [rows, columns], got float32 [6]")
+    refuses(core.zeros({ 0, 3 }),
+            "plot.heatmap: expected a matrix [rows, columns], got float32 [0, 3]")
+    refuses(core.zeros({ 1, 1, 6, 6 }), "plot.heatmap: expected a matrix [rows, columns], got "
+      .. "float32 [1, 1, 6, 6]; index it down to one matrix, such as x[1][1]")
+    refuses({ { 1, 2 }, { 3 } },
+            "plot.heatmap: expected every list of level 2 to have 2 elements, got 1")
+    refuses({ { NAN } }, "plot.heatmap: expected at least one finite number, got none")
+    refuses({ { 1e308, 0 } }, "plot.heatmap: expected numbers up to 1e+300, got 1e+308")
+    refuses({ { 1, 2 } }, "plot.heatmap: columns: expected a list of 2 texts, got 1",
+            { columns = { "a" } })
+    refuses({ { 1 } }, "plot.heatmap: range: expected {low, high} with low < high, got {2, 1}",
+            { range = { 2, 1 } })
+  end)
+end)
+
+describe("plot.rotation", function()
+  -- The ends of the arrows after the rotation, as gnuplot was told.
+  local function tips(...)
+    local arguments = table.pack(...)
+    local script = scratch.path("script")
+    assert.is_true((with_gnuplot(("cp \"$2\" '%s'; echo '</svg>'"):format(script), function()
+      plot.rotation(table.unpack(arguments, 1, arguments.n))
+    end)))
+    os.execute(("rm -r '%s'"):format(scratch.path("bin")))
+    local list = {}
+    for x, y in scratch.read(script):gmatch("\n0 0 (%S+) (%S+)\nEOD") do
+      list[#list + 1] = { tonumber(x), tonumber(y) }
+    end
+    return list
+  end
+
+  it("turns each pair by position times theta", function()
+    for _, pairing in ipairs({ "half", "interleaved" }) do
+      local rope = position.rope({ dim = 6, pairing = pairing })
+      local x = core.randn({ 6 }, "float64")
+      local turned, thetas = rope:rotate(x, 2.5):totable(), rope:thetas():totable()
+      local list = tips(x, rope, 2.5, { format = "svg" })
+      assert.equal(6, #list)
+      for t = 1, 3 do
+        local a = pairing == "half" and t or 2 * t - 1
+        local b = pairing == "half" and t + 3 or 2 * t
+        local before, after = list[2 * t - 1], list[2 * t]
+        local function close(expected, got)
+          assert.is_true(math.abs(expected - got) < 1e-6)
+        end
+        close(x[a]:item(), before[1])
+        close(x[b]:item(), before[2])
+        close(turned[a], after[1])
+        close(turned[b], after[2])
+        local angle = math.atan(before[2], before[1]) + 2.5 * thetas[t]
+        close(math.cos(angle), math.cos(math.atan(after[2], after[1])))
+      end
+    end
+  end)
+
+  it("names the pairs, and says where some are left out", function()
+    local x = core.randn({ 64 })
+    local svg = plot.rotation(x, "rope", 3, { format = "svg", pairs = { 1, 32 } })
+    assert.truthy(svg:find(">pair 1, θ = 1<", 1, true))
+    assert.truthy(svg:find(">pair 32, θ = 0.000133<", 1, true))
+    local text = plot.rotation(x, "rope", 3, { format = "text" })
+    assert.truthy(text:find("pairs 1 to 7 of 32; pairs = {...} picks others", 1, true))
+    assert.truthy(text:find("turned by position 3", 1, true))
+    assert.is_nil(plot.rotation(core.randn({ 8 }), "rope", { format = "text" }):find("of 4"))
+  end)
+
+  it("draws what does not turn as well", function()
+    check_svg(plot.rotation({ 0, 0, 0, 0 }, "rope", 0, { format = "svg" }))
+    check_svg(plot.rotation(core.randn({ 8 }), { type = "roper", fraction = 0.5 }, -1e6,
+      { format = "svg" }))
+  end)
+
+  it("refuses what it cannot turn", function()
+    local function refuses(message, ...)
+      local arguments = table.pack(...)
+      assert.has_error(function()
+        plot.rotation(table.unpack(arguments, 1, arguments.n))
+      end, message)
+    end
+    refuses("plot.rotation: expected a vector [features], got shape [2, 4]; index it down to one, "
+      .. "such as x[1][1]", core.zeros({ 2, 4 }), "rope")
+    refuses("plot.rotation: expected a rotary scheme, such as roper.position.rope{dim = 4}, got "
+      .. "nil", core.zeros({ 4 }))
+    refuses("plot.rotation: expected a vector of 6 features for the scheme, got 4",
+            core.zeros({ 4 }), position.rope({ dim = 6 }))
+    refuses("plot.rotation: expected a position, a finite number, got inf", core.zeros({ 4 }),
+            "rope", 1 / 0)
+    refuses("plot.rotation: pairs: expected whole numbers from 1 to 2, got 3 as number 2",
+            core.zeros({ 4 }), "rope", 1, { pairs = { 1, 3 } })
+    refuses("plot.rotation: expected finite numbers in pair 1, got nan", { NAN, 0 }, "rope")
+    refuses("plot.rotation: rope: fraction 1 of 3 features rotates 3 of them: expected an even "
+      .. "whole number", { 1, 2, 3 }, "rope")
+  end)
+end)
+
+describe("plot.attention", function()
+  it("labels queries and keys", function()
+    local svg = plot.attention({ { 1, 0 }, { 0.5, 0.5 } }, { tokens = { "the", "cat" },
+      format = "svg" })
+    for _, text in ipairs({ "the", "cat" }) do
+      assert.equal(2, select(2, svg:gsub(">" .. text .. "<", "")))
+    end
+    svg = plot.attention({ { 0, 0.5, 0.5 } }, { tokens = "a\n日", format = "svg" })
+    assert.equal(2, select(2, svg:gsub(">日<", "")))
+    assert.equal(1, select(2, svg:gsub(">↵<", "")))
+  end)
+
+  it("leaves later keys blank where they have no weight, or on request", function()
+    local function has_gap(weights, causal)
+      return plot.attention(weights, { format = "text", causal = causal }):find("no key") ~= nil
+    end
+    assert.is_true(has_gap({ { 1, 0 }, { 0.5, 0.5 } }))
+    assert.is_false(has_gap({ { 0.9, 0.1 }, { 0.5, 0.5 } }))
+    assert.is_false(has_gap({ { 1, 0 }, { 0.5, 0.5 } }, false))
+    assert.is_true(has_gap({ { 0.9, 0.1 }, { 0.5, 0.5 } }, true))
+    assert.is_false(has_gap({ { 1, 0 } })) -- the last query sees every key
+  end)
+
+  it("takes the weights that attention returns", function()
+    local q = core.randn({ 1, 2, 70, 4 })
+    local attention = require("roper.attention").attention
+    local _, weights = attention(q, q, q, { position = "roper", causal = true })
+    local options = { format = "text", distance = true, tokens = ("x"):rep(70) }
+    assert.truthy(plot.attention(weights[1][2], options):find("each cell is the mean", 1, true))
+    assert.has_error(function() plot.attention(weights) end, "plot.attention: expected a matrix "
+      .. "[rows, columns], got float32 [1, 2, 70, 70]; index it down to one matrix, such as "
+      .. "x[1][1]")
+    assert.has_error(function() plot.attention(core.zeros({ 3, 2 })) end,
+      "plot.attention: expected no more queries than keys, got [3, 2]")
+    assert.has_error(function() plot.attention({ { 1 } }, { tokens = "ab" }) end,
+      "plot.attention: tokens: expected a list of 1 texts, got 2")
+  end)
+end)
+
+describe("colours", function()
+  local code = [[./roper -e 'plot.heatmap({{1, 2}}); plot.line({1, 2})']]
+
+  local function output(changes)
+    local screen = process.open(code, changes)
+    assert.equal(0, screen:leave())
+    return screen.process.output
+  end
+
+  it("are as many as the terminal has", function()
+    local rich = output({ TERM = "xterm-256color", COLORTERM = "truecolor", NO_COLOR = false })
+    assert.truthy(rich:find("\27[38;2;0;114;178m", 1, true))
+    local poor = output({ TERM = "xterm-256color", COLORTERM = false, NO_COLOR = false })
+    assert.truthy(poor:find("\27[38;5;25m", 1, true))
+    assert.is_nil(poor:find(";2;", 1, true))
+  end)
+
+  it("are not where they are not wanted", function()
+    for _, changes in ipairs({ { TERM = "dumb", NO_COLOR = false },
+      { TERM = "xterm", NO_COLOR = "1" } }) do
+      assert.is_nil(output(changes):find("\27", 1, true))
+    end
+    local status, text = process.run({ "sh", "-c", code })
+    assert.equal(0, status)
+    assert.is_nil(text:find("\27", 1, true))
+    assert.truthy(text:find("█", 1, true))
   end)
 end)

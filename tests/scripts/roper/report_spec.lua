@@ -20,8 +20,9 @@ local function write(text)
         seconds = 12.6 },
     },
     pictures = plot.available() and {
-      { title = text, x = text, y = text, series = { { name = text, { 1, 2 }, { 2, 3 } } } },
-      { title = "second", series = { { name = text, { 1, 2 } } } },
+      { series = { label = text, y = { 2, 3 } },
+        options = { title = text, xlabel = text, ylabel = text, format = "svg" } },
+      { series = { label = text, y = { 2 } }, options = { title = "second", format = "svg" } },
     } or {},
   })
   return scratch.read(path)

@@ -1,0 +1,124 @@
+--- Drawing with the dots of Braille characters: two by four in each character.
+local M = {}
+
+local Canvas = {}
+Canvas.__index = Canvas
+
+-- Bits of U+2800 for the dots of a cell, by row from the top, then by column.
+local BITS <const> = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } }
+
+--- An empty canvas.
+---@param columns integer of characters
+---@param rows integer of characters
+---@return table canvas with the methods dot, line, shade, mark and draw; width and height in dots
+function M.new(columns, rows)
+  return setmetatable({ columns = columns, rows = rows, width = 2 * columns, height = 4 * rows,
+    bits = {}, colors = {}, marks = {} }, Canvas)
+end
+
+-- The number of the character that holds a dot, nil outside.
+function Canvas:cell(x, y)
+  if x < 0 or y < 0 or x >= self.width or y >= self.height then
+    return nil
+  end
+  return y // 4 * self.columns + x // 2
+end
+
+--- Set a dot.
+---@param x integer from 0, the left
+---@param y integer from 0, the top
+---@param color string of the whole character from now on
+function Canvas:dot(x, y, color)
+  local cell = self:cell(x, y)
+  if cell then
+    self.bits[cell] = (self.bits[cell] or 0) | BITS[y % 4 + 1][x % 2 + 1]
+    self.colors[cell] = color
+  end
+end
+
+--- Put a character in place of the dots around a place.
+---@param x integer
+---@param y integer
+---@param character string
+---@param color string
+function Canvas:mark(x, y, character, color)
+  local cell = self:cell(x, y)
+  if cell then
+    self.marks[cell], self.colors[cell] = character, color
+  end
+end
+
+-- The part of a line from (x1, y1) to (x2, y2) inside the canvas (Liang and Barsky 1984), nil
+-- where none is.
+function Canvas:clip(x1, y1, x2, y2)
+  local from, to = 0, 1
+  local dx, dy = x2 - x1, y2 - y1
+  local right, bottom = self.width - 1, self.height - 1
+  for _, edge in ipairs { { -dx, x1 }, { dx, right - x1 }, { -dy, y1 }, { dy, bottom - y1 } } do
+    local speed, room = edge[1], edge[2]
+    if speed == 0 and room < 0 then
+      return nil
+    elseif speed < 0 then
+      from = math.max(from, room / speed)
+    elseif speed > 0 then
+      to = math.min(to, room / speed)
+    end
+  end
+  if from > to then
+    return nil
+  end
+  return x1 + from * dx, y1 + from * dy, x1 + to * dx, y1 + to * dy
+end
+
+--- Draw a straight line.
+---@param x1 number in dots
+---@param y1 number
+---@param x2 number
+---@param y2 number
+---@param color string
+---@param visit? fun(x: integer, y: integer): boolean? told of each dot; true leaves it out
+function Canvas:line(x1, y1, x2, y2, color, visit)
+  x1, y1, x2, y2 = self:clip(x1, y1, x2, y2)
+  if not x1 then
+    return
+  end
+  local steps = math.max(1, math.ceil(math.max(math.abs(x2 - x1), math.abs(y2 - y1))))
+  for i = 0, steps do
+    local x = math.floor(x1 + (x2 - x1) * i / steps + 0.5)
+    local y = math.floor(y1 + (y2 - y1) * i / steps + 0.5)
+    if not (visit and visit(x, y)) then
+      self:dot(x, y, color)
+    end
+  end
+end
+
+--- Shade a column of dots: one in four of an area.
+---@param x integer
+---@param y1 number
+---@param y2 number
+---@param color string
+function Canvas:shade(x, y1, y2, color)
+  local first, last = math.max(0, math.floor(math.min(y1, y2) + 0.5)),
+    math.min(self.height - 1, math.floor(math.max(y1, y2) + 0.5))
+  for y = first, last do
+    if (x + 2 * y) % 4 == 0 then
+      self:dot(x, y, color)
+    end
+  end
+end
+
+--- Write the canvas on a page.
+---@param screen table
+---@param row integer of its top left corner
+---@param column integer
+function Canvas:draw(screen, row, column)
+  for cell = 0, self.columns * self.rows - 1 do
+    local character = self.marks[cell] or self.bits[cell] and utf8.char(0x2800 + self.bits[cell])
+    if character then
+      screen:put(row + cell // self.columns, column + cell % self.columns, character,
+        self.colors[cell])
+    end
+  end
+end
+
+return M

@@ -1,0 +1,84 @@
+--- The colours of plots: told apart by the colour-blind, in a file and on a terminal.
+local M = {}
+
+--- Series, in this order (Okabe and Ito's palette, without its yellow, which white swallows, and
+--- with grey for its black, which a dark terminal would).
+M.SERIES = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#777777" }
+
+--- What a heatmap shows from its least to its greatest value: matplotlib's viridis, and
+--- ColorBrewer's RdBu, from blue through white to red, for data of both signs.
+M.MAPS = {
+  viridis = { "#440154", "#482475", "#414487", "#355F8D", "#2A788E", "#21918C", "#22A884",
+    "#44BF70", "#7AD151", "#BDDF26", "#FDE725" },
+  diverging = { "#053061", "#2166AC", "#4393C3", "#92C5DE", "#D1E5F0", "#F7F7F7", "#FDDBC7",
+    "#F4A582", "#D6604D", "#B2182B", "#67001F" },
+}
+
+--- What is not a number in a heatmap of each map: a grey that the map does not come near.
+M.GAPS = { viridis = "#EEEEEE", diverging = "#999999" }
+
+--- The colour of series number `index`.
+---@param index integer from 1
+---@return string
+function M.series(index)
+  return M.SERIES[(index - 1) % #M.SERIES + 1]
+end
+
+-- Red, green and blue, 0 to 255, of "#RRGGBB".
+local function channels(color)
+  local r, g, b = color:match "^#(%x%x)(%x%x)(%x%x)$"
+  return tonumber(r, 16), tonumber(g, 16), tonumber(b, 16)
+end
+
+--- The colour of a place on a map.
+---@param map string[] one of MAPS
+---@param place number from 0 to 1
+---@return string
+function M.mapped(map, place)
+  local at = 1 + place * (#map - 1)
+  local i = math.min(math.floor(at), #map - 1)
+  local part = at - i
+  local r1, g1, b1 = channels(map[i])
+  local r2, g2, b2 = channels(map[i + 1])
+  local function mix(a, b)
+    return math.floor(a + (b - a) * part + 0.5)
+  end
+  return ("#%02X%02X%02X"):format(mix(r1, r2), mix(g1, g2), mix(b1, b2))
+end
+
+-- The nearest of the 216 colours of xterm's cube and its 24 greys.
+local function indexed(r, g, b)
+  local function level(c) -- of 0, 95, 135, 175, 215, 255
+    return c < 48 and 0 or c < 115 and 1 or (c - 35) // 40
+  end
+  local function distance(r2, g2, b2)
+    return (r - r2) ^ 2 + (g - g2) ^ 2 + (b - b2) ^ 2
+  end
+  local function value(l)
+    return l == 0 and 0 or 55 + 40 * l
+  end
+  local lr, lg, lb = level(r), level(g), level(b)
+  local grey = math.max(0, math.min(23, ((r + g + b) // 3 - 3) // 10))
+  if distance(8 + 10 * grey, 8 + 10 * grey, 8 + 10 * grey)
+    < distance(value(lr), value(lg), value(lb)) then
+    return 232 + grey
+  end
+  return 16 + 36 * lr + 6 * lg + lb
+end
+
+--- The control sequence that sets a colour of the terminal, in 24 bits where COLORTERM promises
+--- them, else from the 256 of xterm.
+---@param color string "#RRGGBB"
+---@param ground "foreground"|"background"
+---@return string
+function M.sequence(color, ground)
+  local r, g, b = channels(color)
+  local target = ground == "foreground" and 38 or 48
+  local promised = os.getenv "COLORTERM"
+  if promised == "truecolor" or promised == "24bit" then
+    return ("\27[%d;2;%d;%d;%dm"):format(target, r, g, b)
+  end
+  return ("\27[%d;5;%dm"):format(target, indexed(r, g, b))
+end
+
+return M

@@ -1,0 +1,221 @@
+--- What plots take: tensors and Lua lists, as series of points or as a matrix.
+local core = require "roper.core"
+local format = require "roper.format"
+local options_of = require "roper.options"
+
+local M = {}
+
+local MOST_POINTS <const> = 10000000
+local MOST_SERIES <const> = 64
+local GREATEST <const> = 1e300 -- differences of greater numbers overflow
+
+--- The tensor that a value is or stands for, nil for other values.
+---@param value any
+---@return tensor?
+function M.tensor(value)
+  local metatable = debug.getmetatable(value)
+  local convert = type(metatable) == "table" and rawget(metatable, "__tensor")
+  if convert then
+    return convert(value)
+  end
+  return format.is_tensor(value) and value or nil
+end
+
+local function fail(form, ...)
+  error(form:format(...), 0)
+end
+
+--- What a value is, in a word, for messages.
+---@param value any
+---@return string
+function M.kind(value)
+  local tensor = M.tensor(value)
+  return tensor and format.summary(tensor) or type(value)
+end
+
+--- Refuse a number too great to draw.
+---@param what string for messages
+---@param number number
+function M.check_size(what, number)
+  if math.abs(number) > GREATEST then
+    fail("%s: expected numbers up to %g, got %g", what, GREATEST, number)
+  end
+end
+
+-- A list or a vector as a list of floats, nan for what is not finite.
+local function numbers(what, value)
+  local tensor = M.tensor(value)
+  if tensor and tensor:rank() ~= 1 or not tensor and type(value) ~= "table" then
+    fail("%s: expected a vector or a list of numbers, got %s", what, M.kind(value))
+  end
+  local count = tensor and tensor:count() or #value
+  if count > MOST_POINTS then
+    fail("%s: expected at most %d numbers, got %d", what, MOST_POINTS, count)
+  end
+  local list, result = tensor and tensor:totable() or value, {}
+  for i = 1, count do
+    local number = list[i]
+    if type(number) ~= "number" then
+      fail("%s: expected numbers, got %s as number %d", what, M.kind(number), i)
+    end
+    if number - number == 0 then
+      M.check_size(what, number)
+      result[i] = number + 0.0
+    else
+      result[i] = 0 / 0
+    end
+  end
+  return result
+end
+
+-- Does a table have a field with a name?
+local function has_names(value)
+  for key in next, value do
+    if type(key) == "string" then
+      return true
+    end
+  end
+  return false
+end
+
+local FIELDS <const> = { x = "any?", y = "any", low = "any?", high = "any?", label = "string?",
+  dashed = "boolean?" }
+
+-- A series from a table of its fields, or from its y alone.
+local function read_series(what, given)
+  if M.tensor(given) or type(given) ~= "table" or not has_names(given) then
+    given = { y = given }
+  end
+  local fields = options_of.check(what, given, FIELDS, 0)
+  local series = { label = fields.label, dashed = fields.dashed, y = numbers(what, fields.y) }
+  if (fields.low == nil) ~= (fields.high == nil) then
+    fail("%s: expected both low and high of a band, got one", what)
+  end
+  for _, name in ipairs { "x", "low", "high" } do
+    if fields[name] ~= nil then
+      series[name] = numbers(what .. ": " .. name, fields[name])
+      if #series[name] ~= #series.y then
+        fail("%s: expected as many numbers in %s as in y, got %d and %d", what, name,
+          #series[name], #series.y)
+      end
+    end
+  end
+  if not series.x then
+    series.x = {}
+    for i = 1, #series.y do
+      series.x[i] = i + 0.0
+    end
+  end
+  return series
+end
+
+-- The series in what a plot was given, each still as it came.
+local function split(name, data)
+  local tensor = M.tensor(data)
+  if tensor and tensor:rank() == 2 then
+    if #tensor > MOST_SERIES then
+      fail("%s: expected at most %d rows, a series each, got %s; plot.heatmap shows a matrix",
+        name, MOST_SERIES, format.summary(tensor))
+    end
+    local rows = {}
+    for i = 1, #tensor do
+      rows[i] = tensor[i]
+    end
+    return rows
+  elseif tensor and tensor:rank() ~= 1 or not tensor and type(data) ~= "table" then
+    fail("%s: expected a vector, a matrix, a list or a series {x =, y =}, got %s", name,
+      M.kind(data))
+  elseif tensor or type(data[1]) == "number" or has_names(data) then
+    return { data }
+  end
+  if #data > MOST_SERIES then
+    fail("%s: expected at most %d series, got %d", name, MOST_SERIES, #data)
+  end
+  return data
+end
+
+--- Series of points: from a vector or a list of numbers (y over 1, 2, ...), a series {x =, y =,
+--- ...}, a list of these, or a matrix of which each row is one.
+---@param name string of the function, for messages
+---@param data any
+---@return table[] series each with the lists x and y, and low and high where it has a band, all
+---   as long, nan for a gap; label, dashed; index: those of one label share it
+function M.series(name, data)
+  local given, list, indices, count = split(name, data), {}, {}, 0
+  for i, item in ipairs(given) do
+    local series = read_series(#given == 1 and name or ("%s: series %d"):format(name, i), item)
+    series.index = indices[series.label]
+    if not series.index then
+      count = count + 1
+      series.index = count
+      indices[series.label or series] = count
+    end
+    list[i] = series
+  end
+  return list
+end
+
+--- A matrix with at least one element.
+---@param name string of the function, for messages
+---@param value any a tensor, or a list of rows
+---@return tensor matrix outside the graph, float32 or float64
+function M.matrix(name, value)
+  local tensor = M.tensor(value)
+  if not tensor and type(value) == "table" then
+    local ok, made = pcall(core.tensor, value, "float64")
+    if not ok then
+      fail("%s: %s", name, tostring(made):gsub("^tensor: ", ""))
+    end
+    tensor = made
+  end
+  if not tensor or tensor:rank() ~= 2 or tensor:count() == 0 then
+    fail("%s: expected a matrix [rows, columns], got %s%s", name, M.kind(tensor or value),
+      tensor and tensor:rank() > 2 and "; index it down to one matrix, such as x[1][1]" or "")
+  end
+  return tensor:dtype() == "int32" and tensor:to "float64" or tensor:detach()
+end
+
+--- A list of texts, one for each of `count` things.
+---@param what string for messages
+---@param list any strings and numbers
+---@param count integer
+---@return string[]?
+function M.texts(what, list, count)
+  if list == nil then
+    return nil
+  elseif type(list) ~= "table" or #list ~= count then
+    fail("%s: expected a list of %d texts, got %s", what, count,
+      type(list) == "table" and #list or type(list))
+  end
+  local texts = {}
+  for i = 1, count do
+    if type(list[i]) ~= "string" and type(list[i]) ~= "number" then
+      fail("%s: expected texts, got %s as number %d", what, type(list[i]), i)
+    end
+    texts[i] = tostring(list[i])
+  end
+  return texts
+end
+
+--- A range to show.
+---@param what string for messages
+---@param range any
+---@param log boolean? on a logarithmic scale
+---@return number[]? {low, high}
+function M.range(what, range, log)
+  if range == nil then
+    return nil
+  end
+  local low, high = range[1], range[2]
+  local is_range = type(low) == "number" and type(high) == "number" and #range == 2
+    and math.abs(low) <= GREATEST and math.abs(high) <= GREATEST
+    and high - low > 1e-10 * math.max(math.abs(low), math.abs(high), 1e-280)
+  if not is_range then
+    fail("%s: expected {low, high} with low < high, got {%s, %s}", what, low, high)
+  elseif log and low <= 0 then
+    fail("%s: expected numbers above 0 on a logarithmic scale, got %g", what, low)
+  end
+  return range
+end
+
+return M

@@ -1,0 +1,123 @@
+--- Fewer points, for the same picture.
+local core = require "roper.core"
+
+local M = {}
+
+local MOST_POINTS <const> = 4000 -- of a path; more than a picture has columns
+local GRID <const> = { 200, 150 } -- one point of a cloud stays in each cell
+
+-- Of points first .. last, the places of the first, the last and the extremes in each list.
+local function extremes(lists, first, last)
+  local kept, is_kept = {}, {}
+  local function keep(i)
+    if i and not is_kept[i] then
+      is_kept[i] = true
+      kept[#kept + 1] = i
+    end
+  end
+  for _, list in ipairs(lists) do
+    local least, greatest, from, to
+    for i = first, last do
+      local value = list[i]
+      if value == value then
+        from, to = from or i, i
+        least = (not least or value < list[least]) and i or least
+        greatest = (not greatest or value > list[greatest]) and i or greatest
+      end
+    end
+    keep(from)
+    keep(to)
+    keep(least)
+    keep(greatest)
+  end
+  table.sort(kept)
+  return kept
+end
+
+--- A path of at most some thousand points: of a stretch of points, the first, the last, the least
+--- and the greatest stay, and a gap where there was one.
+---@param series table x, y and maybe low and high; nan for a gap
+---@return table series itself where it is short enough
+function M.path(series)
+  local count = #series.y
+  if count <= MOST_POINTS then
+    return series
+  end
+  local lists = { series.y, series.x, series.low, series.high }
+  local result = setmetatable({ y = {}, x = {}, low = series.low and {},
+    high = series.high and {} }, { __index = series })
+  local outputs = { result.y, result.x, result.low, result.high }
+  local stretch, last_kept = math.ceil(4 * count / MOST_POINTS), 0
+  for first = 1, count, stretch do
+    for _, i in ipairs(extremes(lists, first, math.min(first + stretch - 1, count))) do
+      local has_gap = false
+      for between = last_kept + 1, i - 1 do
+        has_gap = has_gap or series.y[between] ~= series.y[between]
+          or series.x[between] ~= series.x[between]
+      end
+      for j, list in ipairs(lists) do
+        local output = outputs[j]
+        if has_gap then
+          output[#output + 1] = 0 / 0
+        end
+        output[#output + 1] = list[i]
+      end
+      last_kept = i
+    end
+  end
+  return result
+end
+
+--- A cloud with one point in each cell of a grid, where it has many points.
+---@param series table x and y; nan for a gap
+---@param x_axis Axis
+---@param y_axis Axis
+---@return table series itself where it is small enough
+function M.cloud(series, x_axis, y_axis)
+  if #series.y <= MOST_POINTS then
+    return series
+  end
+  local result = setmetatable({ x = {}, y = {} }, { __index = series })
+  local seen = {}
+  for i = 1, #series.y do
+    local column = x_axis:place(series.x[i]) * GRID[1]
+    local row = y_axis:place(series.y[i]) * GRID[2]
+    local cell = column == column and row == row
+      and math.floor(column) * 2 * GRID[2] + math.floor(row)
+    if cell and not seen[cell] then
+      seen[cell] = true
+      table.insert(result.x, series.x[i])
+      table.insert(result.y, series.y[i])
+    end
+  end
+  return result
+end
+
+-- The matrix [parts, count] whose row i averages the i-th of `parts` equal stretches of `count`.
+local function averaging(parts, count, dtype)
+  local place = (core.arange(0, count, 1, "float64") * (parts / count) + 1e-9):floor()
+  local member = place:view { 1, count }:eq(core.arange(0, parts, 1, "float64"):view { parts, 1 })
+    :to(dtype)
+  return member / member:sum(2):view { parts, 1 }
+end
+
+--- A matrix of at most `rows` x `columns` cells, each the mean of a block of the given one without
+--- what is not finite in it; nan where nothing is.
+---@param matrix tensor
+---@param rows integer
+---@param columns integer
+---@return tensor
+function M.matrix(matrix, rows, columns)
+  rows, columns = math.min(rows, matrix:size(1)), math.min(columns, matrix:size(2))
+  if rows == matrix:size(1) and columns == matrix:size(2) then
+    return matrix
+  end
+  local dtype = matrix:dtype()
+  local left = averaging(rows, matrix:size(1), dtype)
+  local right = averaging(columns, matrix:size(2), dtype):transpose(1, 2)
+  local is_finite = (matrix - matrix):eq(0)
+  local sums = left:matmul(core.where(is_finite, matrix, 0)):matmul(right)
+  return sums / left:matmul(is_finite:to(dtype)):matmul(right)
+end
+
+return M

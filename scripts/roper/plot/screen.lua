@@ -1,0 +1,86 @@
+--- A page of characters to draw on, before it becomes lines of text.
+local color = require "roper.plot.color"
+local text = require "roper.plot.text"
+
+local Screen = {}
+Screen.__index = Screen
+
+local M = {}
+
+--- An empty page, which grows downwards as it is written on.
+---@param columns integer
+---@return table screen with the methods put and lines
+function M.new(columns)
+  return setmetatable({ columns = columns, rows = {} }, Screen)
+end
+
+-- Make a cell of what was put there before.
+function Screen:set(row, column, cell)
+  if row < 1 or column < 1 or column > self.columns then
+    return
+  end
+  for i = #self.rows + 1, row do
+    self.rows[i] = {}
+  end
+  self.rows[row][column] = cell
+end
+
+--- Write text, cut at the edges of the page.
+---@param row integer from 1, the top
+---@param column integer from 1
+---@param string string UTF-8 without control characters
+---@param foreground string? "#RRGGBB"; the terminal's own by default
+---@param background string?
+function Screen:put(row, column, string, foreground, background)
+  for _, code in utf8.codes(string) do
+    local width = text.columns(code)
+    local before = self.rows[row] and self.rows[row][column - 1]
+    if width > 0 then
+      self:set(row, column, { utf8.char(code), foreground, background })
+      if width == 2 then
+        self:set(row, column + 1, { "", foreground, background })
+      end
+    elseif before then
+      before[1] = before[1] .. utf8.char(code)
+    end
+    column = column + width
+  end
+end
+
+-- The last column of a row that shows something.
+local function last_column(row, columns)
+  for column = columns, 1, -1 do
+    local cell = row[column]
+    if cell and (cell[1] ~= " " or cell[3]) then
+      return column
+    end
+  end
+  return 0
+end
+
+--- The page as lines, without spaces at their ends.
+---@param colored boolean with control sequences for the colours?
+---@return string[]
+function Screen:lines(colored)
+  local lines = {}
+  for i, row in ipairs(self.rows) do
+    local parts, foreground, background = {}, nil, nil
+    for column = 1, last_column(row, self.columns) do
+      local cell = row[column] or { " ", foreground }
+      if colored and (cell[2] ~= foreground or cell[3] ~= background) then
+        foreground, background = cell[2], cell[3]
+        parts[#parts + 1] = "\27[0m"
+        parts[#parts + 1] = foreground and color.sequence(foreground, "foreground")
+        parts[#parts + 1] = background and color.sequence(background, "background")
+      end
+      parts[#parts + 1] = cell[1]
+    end
+    if foreground or background then
+      parts[#parts + 1] = "\27[0m"
+    end
+    lines[i] = table.concat(parts)
+  end
+  return lines
+end
+
+return M

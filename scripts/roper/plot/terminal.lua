@@ -1,0 +1,33 @@
+--- Plots as lines of text, in Braille dots and Unicode blocks.
+local screens = require "roper.plot.screen"
+local text = require "roper.plot.text"
+
+local M = {}
+
+local DRAWERS <const> = {
+  curves = "roper.plot.terminal.curves",
+  bars = "roper.plot.terminal.bars",
+  matrix = "roper.plot.terminal.matrix",
+}
+
+--- A plot as text.
+---@param figure table
+---@param columns integer to stay within
+---@param colored boolean with control sequences for the colours?
+---@return string[] lines
+function M.lines(figure, columns, colored)
+  local screen, row = screens.new(columns), 1
+  if figure.title ~= "" then
+    local title = text.fit(figure.title, columns - 2)
+    local is_narrow = figure.is_square or figure.kind == "matrix"
+    screen:put(1, is_narrow and 3 or 1 + (columns - text.width(title)) // 2, title)
+    row = 2
+  end
+  row = require(DRAWERS[figure.kind]).draw(screen, row, figure, colored)
+  if figure.note then
+    screen:put(row, 1, text.fit(figure.note, columns))
+  end
+  return screen:lines(colored)
+end
+
+return M
