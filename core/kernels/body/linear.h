@@ -49,13 +49,13 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
 static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data,
                        const void *w_data, const void *bias_data, bool relu, void *y_data)
 {
-  enum { BLOCK_ELEMENTS = 1 << 16, LEAST_ROWS = 64 };
+  enum { LEAST_ROWS = 64, MOST_ROWS = 256 }; /* few rows pay for packing the weight each time */
   const REAL *x = x_data, *w = w_data, *bias = bias_data;
   REAL *y = y_data;
   if (suits_tiles(rows, out, in * out))
     return tiled_linear(rows, in, out, x, w, bias, relu, y);
-  int64_t height = BLOCK_ELEMENTS / out;
-  height = height < LEAST_ROWS ? LEAST_ROWS : height > 1024 ? 1024 : height;
+  int64_t height = (rows + omp_get_max_threads() - 1) / omp_get_max_threads();
+  height = height < LEAST_ROWS ? LEAST_ROWS : height > MOST_ROWS ? MOST_ROWS : height;
   const int64_t down = (rows + height - 1) / height;
   /* Few rows, as in generation: threads share the columns instead. */
   const int64_t across = down < omp_get_max_threads() && out >= 256 ? omp_get_max_threads() : 1;
