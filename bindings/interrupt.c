@@ -68,15 +68,18 @@ static int interrupt_enable(lua_State *L)
 ** Let Ctrl-C do again what it did before, and lower the flag.
 **
 **     > roper.interrupt_disable()
+**     false
+** @return boolean enabled was it on?
 */
 static int interrupt_disable(lua_State *L)
 {
   rpl_check_count(L, "interrupt_disable", 0);
+  lua_pushboolean(L, enabled);
   if (enabled)
     sigaction(SIGINT, &previous, NULL);
   enabled = false;
   rp_interrupt_clear();
-  return 0;
+  return 1;
 }
 
 /*

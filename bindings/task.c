@@ -58,6 +58,32 @@ static int task_batch(lua_State *L)
 }
 
 /*
+** function task:explain(tokens)
+** What the best possible predictor makes of rows of tokens: its surprise at each, and
+** where the token stands that each repeats.
+**
+** Errors: tokens that are no rows of this task.
+**
+**     > task = roper.tasks.substring_prefix{length = 50, seed = 1}
+**     > nats = task:explain(task:batch(1))
+**     > nats:shape()
+**     {1, 50}
+** @param tokens tensor [rows, up to length], int32
+** @return tensor nats [rows, length], float64
+** @return tensor sources [rows, length], int32: a place in the row, from 0; -1 where there is none
+*/
+static int task_explain(lua_State *L)
+{
+  rpl_check_count(L, "task:explain", 2);
+  RpTask *task = check_task(L);
+  RpTensor *tokens = rpl_check_tensor(L, 2);
+  RpTensor **nats = rpl_new_tensor(L);
+  RpTensor **sources = rpl_new_tensor(L);
+  rpl_check(L, rp_task_explain(task, tokens, nats, sources));
+  return 2;
+}
+
+/*
 ** function task:encode(text)
 ** Text as token ids.
 **
@@ -382,21 +408,14 @@ static int task_gc(lua_State *L)
 }
 
 static const luaL_Reg methods[] = {
-    {"batch", task_batch},
-    {"encode", task_encode},
-    {"decode", task_decode},
-    {"vocabulary", task_vocabulary},
-    {"question", task_question},
-    {"answer", task_answer},
-    {"grade", task_grade},
-    {"floor", task_floor},
-    {"random", task_random},
-    {"set_random", task_set_random},
-    {"name", task_name},
-    {"length", task_length},
-    {"stop", task_stop},
-    {"options", task_options},
-    {NULL, NULL},
+    {"batch", task_batch},           {"explain", task_explain},
+    {"encode", task_encode},         {"decode", task_decode},
+    {"vocabulary", task_vocabulary}, {"question", task_question},
+    {"answer", task_answer},         {"grade", task_grade},
+    {"floor", task_floor},           {"random", task_random},
+    {"set_random", task_set_random}, {"name", task_name},
+    {"length", task_length},         {"stop", task_stop},
+    {"options", task_options},       {NULL, NULL},
 };
 
 static const luaL_Reg metamethods[] = {

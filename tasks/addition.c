@@ -142,6 +142,77 @@ static RpStatus grade(RpTask *task, RpText question, RpText text, bool *right)
   return RP_OK;
 }
 
+/*
+** Read the operand at row + *at and move *at behind it: the surprisal of its
+** digits and of its end, as far as `length` shows them. 0 where there is none.
+*/
+static int64_t explain_operand(const char *row, int64_t *at, int64_t length, int most,
+                               RpTaskNotes notes)
+{
+  const int64_t first = *at;
+  int64_t number = rp_read_number((RpText){row, length}, at, most);
+  for (int64_t i = first; i <= *at && i < length; i++) {
+    double end = 1.0 / (double)(most - (i - first) + 1);
+    notes.nats[i] = i == first ? log(9) : -log(i < *at ? (1 - end) / 10 : end);
+  }
+  return number;
+}
+
+/*
+** For each character of the problem `text`, with operands of `a` and `b`
+** digits, the place in it of the one it repeats: digits of the operands where
+** they are added, a carry where it was made, digits of the sum in the totals.
+*/
+static void set_sources(const char *text, RpTaskSpan span, int a, int b, int32_t *sources)
+{
+  const int operand_a = (int)(sizeof "?d=" - 1), operand_b = operand_a + a + 1;
+  const int64_t end = span.question + span.answer;
+  int32_t ones[MOST_DIGITS + 1] = {0};
+  int32_t carry = -1;
+  int place = 0;
+  for (int64_t i = 0; i < end; i++)
+    sources[i] = -1;
+  int64_t at = span.question + 1;
+  for (; text[at] != 'd'; place++) {
+    const int power = 1 + rp_digits(place); /* characters of an "e12" */
+    sources[at] = place < a ? operand_a + a - 1 - place : -1;
+    at += 1 + power + 1;
+    sources[at] = place < b ? operand_b + b - 1 - place : -1;
+    at += 1 + power + 1;
+    sources[at] = carry;
+    at += 1 + power + 2;
+    carry = text[at + 1] != 'e' ? (int32_t)at : -1;
+    at += carry >= 0;
+    ones[place] = (int32_t)at;
+    at += 1 + power + (int64_t)(sizeof " and " - 1);
+  }
+  at += (int64_t)(sizeof "d==" - 1);
+  while (place > 0)
+    sources[at++] = ones[--place];
+}
+
+static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length, RpTaskNotes notes)
+{
+  const int most = (int)task->options[MAX_DIGITS];
+  const int64_t first = at + (int64_t)(sizeof "?d=" - 1);
+  int64_t place = first;
+  int64_t a = explain_operand(row, &place, length, most, notes);
+  const int64_t plus = place++;
+  int64_t b = explain_operand(row, &place, length, most, notes);
+  if ((a == 0 && first < length) || (b == 0 && plus + 1 < length))
+    return 0;
+  RpTaskSpan span = write_problem(task->row, a > 0 ? a : 1, b > 0 ? b : 1);
+  int64_t end = at + span.question + span.answer;
+  int64_t visible = (end < length ? end : length) - at;
+  if (memcmp(task->row, row + at, (size_t)visible) != 0)
+    return 0;
+  int32_t sources[RP_LONGEST_PROBLEM];
+  set_sources(task->row, span, rp_digits(a), rp_digits(b), sources);
+  for (int64_t i = 0; i < visible; i++)
+    notes.sources[at + i] = sources[i] >= 0 ? (int32_t)at + sources[i] : -1;
+  return end;
+}
+
 /* Entropy of the character after `digits` digits of an operand: one more digit, or its end. */
 static double operand_entropy(int digits, int most)
 {
@@ -259,5 +330,6 @@ const RpTaskKind rp_task_addition = {
     .ask = rp_task_ask_one,
     .solve = solve,
     .grade = grade,
+    .explain = explain,
     .floor = floor_of,
 };

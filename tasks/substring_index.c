@@ -111,6 +111,49 @@ static int indices_from(int first, int letters)
   return count;
 }
 
+/*
+** Read the index at row + at, of which `length` may leave only the first digit
+** or nothing; 0 where nothing is left.
+*/
+static int64_t read_cut_index(const char *row, int64_t at, int64_t length)
+{
+  return at < length ? rp_read_number((RpText){row, length}, &at, 2) : 0;
+}
+
+static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length, RpTaskNotes notes)
+{
+  const int64_t letters = task->options[LETTERS];
+  const int64_t string = at + STRING;
+  const int64_t digit = string + letters + (int64_t)(sizeof before_index - 1);
+  char seen[MOST_LETTERS];
+  for (int64_t i = 0; i < letters; i++) {
+    seen[i] = 'a';
+    if (string + i >= length)
+      continue;
+    seen[i] = row[string + i];
+    if (seen[i] < 'a' || seen[i] > 'z')
+      return 0;
+    notes.nats[string + i] = log(ALPHABET);
+  }
+  const int64_t index = read_cut_index(row, digit, length);
+  if (index >= letters)
+    return 0;
+  RpTaskSpan span = write_problem(task->row, seen, letters, index);
+  int64_t answer = at + span.question, end = answer + span.answer;
+  int64_t visible = (end < length ? end : length) - at;
+  if (memcmp(task->row, row + at, (size_t)visible) != 0)
+    return 0;
+  if (digit < length) {
+    int count = indices_from(row[digit] - '0', (int)letters);
+    notes.nats[digit] = log((double)letters / count);
+    if (digit + 1 < length)
+      notes.nats[digit + 1] = log(count);
+  }
+  for (int64_t i = index; i < letters && answer + i - index < length; i++)
+    notes.sources[answer + i - index] = (int32_t)(string + i);
+  return end;
+}
+
 /* Only the letters of the string and the digits of the index, and where they end, are uncertain. */
 static void set_entropy(RpProblemLaw *law, int letters)
 {
@@ -166,5 +209,6 @@ const RpTaskKind rp_task_substring_index = {
     .ask = rp_task_ask_one,
     .solve = solve,
     .grade = rp_task_grade_exactly,
+    .explain = explain,
     .floor = floor_of,
 };

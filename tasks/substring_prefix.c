@@ -196,6 +196,62 @@ static double piece_entropy(const char *pool, int64_t starts, const char *piece,
   return total;
 }
 
+/*
+** How many of the pool's pieces at its first `starts` places begin with these
+** `count` letters; *last is where the last of them starts.
+*/
+static int64_t count_pieces(const Pool *pool, int64_t starts, const char *letters, int64_t count,
+                            int64_t *last)
+{
+  int64_t found = 0;
+  for (int64_t i = 0; i < starts; i++) {
+    if (memcmp(pool->letters + i, letters, (size_t)count) == 0) {
+      found++;
+      *last = i;
+    }
+  }
+  return found;
+}
+
+/* The place in a row of a letter of the pool. */
+static int64_t row_place(const RpTask *task, int64_t letter)
+{
+  const int64_t first = first_length(task->options);
+  const int64_t period = task->options[SUBSTRING_LENGTH] + task->options[RANDOM_LENGTH];
+  return letter < first ? letter : letter + 1 + (letter - first) / period;
+}
+
+/* A piece that stands in the pool more than once is taken to repeat the last of them. */
+static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length, RpTaskNotes notes)
+{
+  const int64_t *options = task->options;
+  const int64_t random = at == 0 ? first_length(options) : options[RANDOM_LENGTH];
+  const int64_t piece = at + random + 1, end = piece + options[SUBSTRING_LENGTH];
+  Pool *pool = task->state;
+  if (at == 0)
+    pool->size = 0;
+  for (int64_t i = at; i < end && i < length; i++)
+    if ((row[i] == '>') != (i == piece - 1))
+      return 0;
+  for (int64_t i = at; i < piece - 1 && i < length; i++) {
+    notes.nats[i] = log((double)options[ALPHABET]);
+    pool->letters[pool->size++] = row[i];
+  }
+  int64_t starts = pool->size - options[SUBSTRING_LENGTH] + 1, left = starts, last = 0;
+  for (int64_t i = piece; i < end && i < length; i++) {
+    int64_t before = left;
+    left = count_pieces(pool, starts, row + piece, i - piece + 1, &last);
+    if (left == 0)
+      return 0;
+    notes.nats[i] = log((double)before / (double)left);
+  }
+  for (int64_t i = piece; i < end && i < length; i++) {
+    notes.sources[i] = (int32_t)row_place(task, last + i - piece);
+    pool->letters[pool->size++] = row[i];
+  }
+  return end;
+}
+
 static int64_t smaller(int64_t a, int64_t b)
 {
   return a < b ? a : b;
@@ -276,5 +332,6 @@ const RpTaskKind rp_task_substring_prefix = {
     .ask = ask,
     .solve = solve,
     .grade = grade,
+    .explain = explain,
     .floor = floor_of,
 };

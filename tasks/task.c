@@ -100,14 +100,14 @@ RpTensor *rp_task_encode(const RpTask *task, RpText text)
   return tensor;
 }
 
-/* rp_task_decode for `count` packed ids. */
-static RpStatus decode_packed(const RpTask *task, const int32_t *ids, int64_t count, char *text)
+/* The characters of `count` packed ids, for `function`. */
+static RpStatus decode_packed(const RpTask *task, const char *function, const int32_t *ids,
+                              int64_t count, char *text)
 {
   for (int64_t i = 0; i < count; i++) {
     if (ids[i] < 0 || ids[i] >= task->sizes.vocabulary)
-      return rp_fail(RP_BAD_ARGUMENT,
-                     "task:decode: expected token ids from 0 to %d, got %d at place %lld",
-                     task->sizes.vocabulary - 1, (int)ids[i], (long long)i + 1);
+      return rp_fail(RP_BAD_ARGUMENT, "%s: expected token ids from 0 to %d, got %d at place %lld",
+                     function, task->sizes.vocabulary - 1, (int)ids[i], (long long)i + 1);
     text[i] = task->kind->characters[ids[i]];
   }
   return RP_OK;
@@ -121,7 +121,65 @@ RpStatus rp_task_decode(const RpTask *task, RpTensor *ids, char *text)
   RpTensor *packed = rp_tensor_contiguous(ids);
   if (packed == NULL)
     return rp_last_status();
-  RpStatus status = decode_packed(task, rp_tensor_data(packed), packed->shape[0], text);
+  RpStatus status =
+      decode_packed(task, "task:decode", rp_tensor_data(packed), packed->shape[0], text);
+  rp_tensor_release(packed);
+  return status;
+}
+
+/* Explain the row of `length` characters. */
+static RpStatus explain_row(RpTask *task, const char *row, int64_t length, RpTaskNotes notes)
+{
+  for (int64_t i = 0; i < length; i++) {
+    notes.nats[i] = 0;
+    notes.sources[i] = -1;
+  }
+  for (int64_t at = 0, end; at < length; at = end) {
+    end = task->kind->explain(task, row, at, length, notes);
+    if (end == 0)
+      return rp_fail(RP_BAD_ARGUMENT,
+                     "task:explain: expected a row of %s, got none of its problems at place %lld: "
+                     "\"%.*s\"",
+                     task->kind->name, (long long)at + 1, rp_shown((RpText){row + at, length - at}),
+                     row + at);
+  }
+  return RP_OK;
+}
+
+/* rp_task_explain for packed tokens. */
+static RpStatus explain_packed(RpTask *task, const RpTensor *tokens, RpTensor *nats,
+                               RpTensor *sources)
+{
+  const int64_t length = tokens->shape[1];
+  RpTaskNotes notes = {rp_tensor_data(nats), rp_tensor_data(sources)};
+  const int32_t *ids = rp_tensor_data((RpTensor *)tokens);
+  char *text = rp_alloc((size_t)length);
+  RpStatus status = text != NULL ? RP_OK : RP_OUT_OF_MEMORY;
+  for (int64_t row = 0; row < tokens->shape[0] && status == RP_OK; row++) {
+    status = decode_packed(task, "task:explain", ids + row * length, length, text);
+    if (status == RP_OK)
+      status = explain_row(task, text, length, notes);
+    if (status == RP_OK)
+      status = rp_interrupt_status();
+    notes = (RpTaskNotes){notes.nats + length, notes.sources + length};
+  }
+  rp_free(text);
+  return status;
+}
+
+RpStatus rp_task_explain(RpTask *task, RpTensor *tokens, RpTensor **nats, RpTensor **sources)
+{
+  const int64_t length = task->options[RP_TASK_LENGTH];
+  if (tokens->dtype != RP_INT32 || tokens->rank != 2 || tokens->shape[1] > length)
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "task:explain: expected int32 tokens [rows, up to %lld], got %s %s",
+                   (long long)length, rp_dtype_name(tokens->dtype), rp_tensor_shape_text(tokens));
+  *nats = rp_tensor_new(RP_FLOAT64, 2, tokens->shape);
+  *sources = *nats != NULL ? rp_tensor_new(RP_INT32, 2, tokens->shape) : NULL;
+  RpTensor *packed = *sources != NULL ? rp_tensor_contiguous(tokens) : NULL;
+  if (packed == NULL)
+    return rp_last_status();
+  RpStatus status = explain_packed(task, packed, *nats, *sources);
   rp_tensor_release(packed);
   return status;
 }

@@ -47,6 +47,12 @@ typedef struct RpTaskSpan {
   int64_t answer;
 } RpTaskSpan;
 
+/* What rp_task_explain tells of the characters of one row, by place. */
+typedef struct RpTaskNotes {
+  double *nats;     /* filled with 0 at first */
+  int32_t *sources; /* filled with -1 at first */
+} RpTaskNotes;
+
 typedef struct RpTaskKind {
   const char *name;
   const char *characters; /* in ASCII order; a token's id is its place here, from 0 */
@@ -66,6 +72,14 @@ typedef struct RpTaskKind {
 
   /* Is `text` a right and complete answer? RP_BAD_ARGUMENT for a malformed question. */
   RpStatus (*grade)(RpTask *task, RpText question, RpText text, bool *right);
+
+  /*
+  ** Explain the problem at row + at, of a row of `length` characters that may
+  ** cut it: write what rp_task_explain tells of them. Problems come in their
+  ** order, the first at 0. Returns where it ends, 0 where it is none of this
+  ** task's. Use of task->row and task->state is as in append.
+  */
+  int64_t (*explain)(RpTask *task, const char *row, int64_t at, int64_t length, RpTaskNotes notes);
 
   /* As rp_task_floor; called once a task. */
   RpStatus (*floor)(const RpTask *task, double *nats, double *error);
@@ -120,6 +134,19 @@ void rp_task_question(RpTask *task, RpText *question, RpText *answer);
 ** on the first call; leaves the random stream as it was.
 */
 RpStatus rp_task_floor(RpTask *task, double *nats, double *error);
+
+/*
+** What the best possible predictor makes of given rows, int32 [rows, n] with n
+** from 1 to length. *nats, float64 of the same shape: the surprisal of each
+** token for one who knows the task and the row before it, -log p; its mean over
+** tokens 2 to n is the lowest loss on these very rows that can be expected of
+** any predictor. *sources, int32 of the same shape: the place in the row, from
+** 0, of the token that this one of an answer repeats, -1 where it repeats none.
+** RP_BAD_ARGUMENT for another dtype or shape, or rows that the task does not
+** write. A call that fails leaves the outputs NULL or tensors of undefined
+** contents; the caller owns them.
+*/
+RpStatus rp_task_explain(RpTask *task, RpTensor *tokens, RpTensor **nats, RpTensor **sources);
 
 /* For kind->ask where problems are independent of each other: a problem on its own. */
 RpTaskSpan rp_task_ask_one(RpTask *task);

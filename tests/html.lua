@@ -11,7 +11,8 @@ local VOID <const> = { meta = true, br = true, hr = true, img = true, link = tru
 function M.check(page)
   local open, counts = {}, {}
   local body = page:gsub("^<!doctype html>", "")
-  body = body:gsub("<style>.-</style>", ""):gsub("<!%-%-.-%-%->", "")
+  body = body:gsub("<style>.-</style>", ""):gsub("<script>.-</script>", "")
+    :gsub("<!%-%-.-%-%->", "")
   local at = 1
   while at <= #body do
     local first = body:find("<", at, true) or #body + 1

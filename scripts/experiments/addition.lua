@@ -14,6 +14,12 @@ return {
     mini = { d_model = 128, layers = 3, heads = 4, norm = "pre", length = 161, batch = 32,
       steps = 2000, rate = 1e-3, evaluate_every = 100, max_digits = 4 },
     smoke = { d_model = 32, layers = 1, heads = 2, norm = "pre", length = 81, batch = 4, steps = 20,
-      rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4, max_digits = 2 },
+      rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
+      test_sequences = 16, max_digits = 2 },
   },
+  -- Length generalisation: operands of more digits than there were in training.
+  longer = function(config)
+    return { { max_digits = config.max_digits + 1 }, { max_digits = config.max_digits + 2 },
+      { max_digits = config.max_digits + 4 } }
+  end,
 }

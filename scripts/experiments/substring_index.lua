@@ -13,6 +13,12 @@ return {
     mini = { d_model = 128, layers = 3, heads = 4, d_ff = 256, norm = "pre", length = 161,
       batch = 16, steps = 650, rate = 1e-3, evaluate_every = 25 },
     smoke = { d_model = 32, layers = 1, heads = 2, norm = "pre", length = 81, batch = 4, steps = 20,
-      rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4 },
+      rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
+      test_sequences = 16 },
   },
+  -- Length generalisation: longer strings than there were in training, with larger indices.
+  longer = function(config)
+    return { { letters = config.letters + 1 }, { letters = config.letters + 3 },
+      { letters = 2 * config.letters } }
+  end,
 }

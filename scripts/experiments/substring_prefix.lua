@@ -15,6 +15,12 @@ return {
       steps = 2000, rate = 1e-3, evaluate_every = 100, substring_length = 20 },
     smoke = { d_model = 32, layers = 1, heads = 2, norm = "pre", length = 81, batch = 4, steps = 20,
       rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
+      test_sequences = 16,
       substring_length = 10 },
   },
+  -- Length generalisation: longer sequences than in training, and longer pieces.
+  longer = function(config)
+    return { { length = config.length + config.length // 2 }, { length = 2 * config.length },
+      { substring_length = config.substring_length + config.substring_length // 2 } }
+  end,
 }

@@ -1,42 +1,11 @@
 --- Experiments: what one training run of the study is, as a flat table of named fields, and how it
 --- is run. An experiment is a file of scripts/experiments; it is found by being there.
 local core = require "roper.core"
-local options_of = require "roper.options"
+local fields = require "roper.fields"
+local mutant = require "roper.mutant"
 local suggest = require "roper.suggest"
 
 local M = {}
-
---- Fresh sequences that the loss and the accuracy of a finished run are over.
-M.TEST_SEQUENCES = 512
-
---- The fields that every experiment has: name, kind, value when nothing else is said (false: not
---- set), meaning.
-M.fields = {
-  { "position", "string", "roper",
-    "scheme: " .. table.concat(require("roper.position").list(), ", ") },
-  { "rotate", "string", false, "letters of qkvo that turn, instead of the scheme's own" },
-  { "pairing", "string", "half", "which features turn together: half or interleaved" },
-  { "base", "number", 10000, "of the frequencies" },
-  { "fraction", "number", 1, "of the features of queries and keys that turn" },
-  { "value_fraction", "number", 1, "of the features of values and output that turn" },
-  { "d_model", "size", 128, "features of a token" },
-  { "layers", "size", 3, "transformer layers" },
-  { "heads", "size", 4, "attention heads" },
-  { "d_ff", "size", false, "features inside the feed-forward, instead of four times d_model" },
-  { "norm", "string", "pre", "layer norm before (pre) or after (post) each part" },
-  { "activation", "string", "relu", "of the feed-forward: relu or gelu" },
-  { "dropout", "number", 0, "probability" },
-  { "length", "size", 161, "tokens of a sequence" },
-  { "batch", "size", 32, "sequences a step" },
-  { "steps", "size", 1000, "training steps" },
-  { "rate", "number", 2.5e-4, "learning rate of Adam" },
-  { "warmup", "number", 0, "steps over which the rate rises" },
-  { "clip", "number", 0, "most for the norm of the gradient; 0 clips nothing" },
-  { "evaluate_every", "size", 100, "steps between measures of accuracy on answers" },
-  { "checkpoint_every", "size", 500, "steps between checkpoints" },
-  { "problems", "size", 128, "problems asked at the end" },
-  { "seed", "integer", 1, "of the model, the batches and the draws" },
-}
 
 local function folder()
   local source = debug.getinfo(1, "S").source:match "^@(.*)/roper/experiment.lua$"
@@ -83,43 +52,6 @@ function M.definition(name)
     suggest.hint(tostring(name), names), table.concat(names, ", ")), 0)
 end
 
--- What the kinds of fields take.
-local EXPECTED <const> = {
-  string = "a string",
-  number = "a finite number from 0 on",
-  integer = "a whole number",
-  size = "a whole number from 1 on",
-}
-
--- A given value as a field of a kind takes it: numbers also as text.
-local function convert(name, value, kind)
-  local result, fits = value, type(value) == "string"
-  if kind ~= "string" then
-    local number = tonumber(value)
-    result = number and math.tointeger(number) or number
-    if kind == "number" then
-      fits = result and result >= 0 and result < math.huge
-    else
-      fits = math.type(result) == "integer" and (kind == "integer" or result >= 1)
-    end
-  end
-  if not fits then
-    error(("field %s: expected %s, got %s"):format(name, EXPECTED[kind], tostring(value)), 0)
-  end
-  return result
-end
-
--- Every field of an experiment, as in `fields`.
-local function all_fields(definition)
-  local list = { table.unpack(M.fields) }
-  for _, option in ipairs(core.tasks.options(definition.task)) do
-    if option.name ~= "seed" and option.name ~= "length" then
-      list[#list + 1] = { option.name, "integer", option.standard, option.meaning }
-    end
-  end
-  return list
-end
-
 local function preset_names(definition)
   local names = {}
   for preset in pairs(definition.presets) do
@@ -151,17 +83,17 @@ function M.configure(name, given)
       suggest.hint(tostring(preset), presets), table.concat(presets, ", ")), 0)
   end
   local config, known = { experiment = name, preset = preset }, { preset = true }
-  for _, field in ipairs(all_fields(definition)) do
-    local field_name, kind, default = table.unpack(field, 1, 3)
+  for _, field in ipairs(fields.of(definition.task)) do
+    local field_name = field[1]
     names[#names + 1] = field_name
     known[field_name] = true
-    config[field_name] = default
+    config[field_name] = field[3]
     local value = given[field_name]
     if value == nil then
       value = definition.presets[preset][field_name]
     end
     if value ~= nil and value ~= false then
-      config[field_name] = convert(field_name, value, kind)
+      config[field_name] = fields.convert(field, value)
     end
   end
   for field_name in pairs(given) do
@@ -170,39 +102,98 @@ function M.configure(name, given)
         suggest.hint(tostring(field_name), names), table.concat(names, ", ")), 0)
     end
   end
+  if config.d_model % config.heads ~= 0 then
+    error(("field heads: %d heads do not divide d_model %d"):format(config.heads, config.d_model),
+      0)
+  end
   return config
 end
 
---- What each field of an experiment means, as lines of text.
----
---- Errors: a name that no experiment has.
----
----     > roper.experiment.describe("addition"):match "^[^\n]*"
----     "addition: add two numbers step by step"
+--- What each field of an experiment is and means, as lines of text.
 ---@param name string
----@return string text
-function M.describe(name)
+---@param config table? whose values to show; without it what holds when nothing is said, and the
+---   presets
+---@return string
+function M.describe(name, config)
+  local wrap = require("roper.columns").wrap
   local definition = M.definition(name)
   local lines = { name .. ": " .. definition.summary, "" }
-  for _, field in ipairs(all_fields(definition)) do
-    lines[#lines + 1] = ("  %-18s %-8s %s"):format(field[1], field[3] or "", field[4])
+  for _, field in ipairs(fields.of(definition.task)) do
+    local value = field[3]
+    if config then
+      value = config[field[1]]
+    end
+    local meaning = field[4]
+    if type(field[2]) == "table" then
+      meaning = ("%s: %s"):format(meaning, fields.takes(field))
+    end
+    lines[#lines + 1] = ("  %-16s %-9s %s"):format(field[1], value or "-", wrap(meaning, 29))
+  end
+  if config then
+    return table.concat(lines, "\n")
   end
   lines[#lines + 1] = "\nPresets:"
   for _, preset in ipairs(preset_names(definition)) do
-    local values, parts = definition.presets[preset], {}
-    for field, value in pairs(values) do
+    local parts = {}
+    for field, value in pairs(definition.presets[preset]) do
       parts[#parts + 1] = ("%s=%s"):format(field, value)
     end
     table.sort(parts)
-    lines[#lines + 1] = ("  %-8s %s"):format(preset, table.concat(parts, " "))
+    lines[#lines + 1] = ("  %-8s %s"):format(preset, wrap(table.concat(parts, " "), 11))
   end
   return table.concat(lines, "\n")
 end
 
----@class ExperimentParts
----@field model Transformer
----@field task task
----@field optimizer Adam
+-- Schemes that turn something, and therefore take the fields that say how.
+local TURNS <const> = { rope = true, roper = true }
+
+--- The position scheme of a configuration, as a Transformer takes it.
+local function scheme(config)
+  local name = config.position == mutant.NAME and "roper" or config.position
+  if not TURNS[name] then
+    return name
+  end
+  return { type = name, rotate = config.rotate or nil, pairing = config.pairing,
+    base = config.base, fraction = config.fraction, value_fraction = config.value_fraction }
+end
+
+--- The longer problems that an experiment looks at in the end, as changes of its task's options.
+---@param config table from `configure`
+---@return table[] those within what the task takes
+function M.longer(config)
+  local definition = M.definition(config.experiment)
+  local largest, list = {}, {}
+  for _, option in ipairs(core.tasks.options(definition.task)) do
+    largest[option.name] = option.largest
+  end
+  for _, changes in ipairs(definition.longer and definition.longer(config) or {}) do
+    local fits = true
+    for name, value in pairs(changes) do
+      fits = fits and value <= largest[name] and value > config[name]
+    end
+    list[#list + 1] = fits and changes or nil
+  end
+  return list
+end
+
+--- The task, model and optimizer of a configuration, made from its seed.
+---@param config table from `configure`
+---@return table[] those within what the task takes
+function M.longer(config)
+  local definition = M.definition(config.experiment)
+  local largest, list = {}, {}
+  for _, option in ipairs(core.tasks.options(definition.task)) do
+    largest[option.name] = option.largest
+  end
+  for _, changes in ipairs(definition.longer and definition.longer(config) or {}) do
+    local fits = true
+    for name, value in pairs(changes) do
+      fits = fits and value <= largest[name] and value > config[name]
+    end
+    list[#list + 1] = fits and changes or nil
+  end
+  return list
+end
 
 --- The task, model and optimizer of a configuration, made from its seed.
 ---
@@ -215,122 +206,25 @@ end
 ---@return ExperimentParts parts
 function M.build(config)
   local definition = M.definition(config.experiment)
-  local task_options = { length = config.length, seed = config.seed }
+  local task_options = { seed = config.seed }
   for _, option in ipairs(core.tasks.options(definition.task)) do
-    task_options[option.name] = task_options[option.name] or config[option.name]
+    task_options[option.name] = config[option.name]
   end
   local task = core.tasks[definition.task](task_options)
   core.seed(config.seed)
-  local scheme = "none"
-  if config.position ~= "none" then
-    scheme = { type = config.position, rotate = config.rotate or nil, pairing = config.pairing,
-      base = config.base, fraction = config.fraction, value_fraction = config.value_fraction }
-  end
   local model = require("roper.nn").Transformer { vocabulary = task:vocabulary(),
     d_model = config.d_model, layers = config.layers, heads = config.heads, norm = config.norm,
     d_ff = config.d_ff or nil, activation = config.activation, dropout = config.dropout,
-    position = scheme }
+    position = scheme(config) }
+  if config.position == mutant.NAME then
+    mutant.turn_values_twice(model)
+  end
   local optimizer = require("roper.optim").Adam { rate = config.rate,
     clip = config.clip > 0 and config.clip or nil,
     schedule = config.warmup > 0 and function(step)
       return math.min(1, step / config.warmup)
     end or nil }
   return { model = model, task = task, optimizer = optimizer }
-end
-
--- Questions and test sequences come from seeds far from those of training.
-local TEST_SEED = 1000003
-
----@class ExperimentOptions
----@field run? string a folder
----@field resume? boolean = false
----@field progress? table|false as for `roper.train`
----@field name? string for the progress line; by default that of the experiment
-
----@class ExperimentResult
----@field config table
----@field solved integer of the problems
----@field problems integer
----@field accuracy number on answers, from 0 to 1
----@field loss number nats per token, on fresh sequences
----@field floor number the lowest that loss can be
----@field steps_to_90? integer the first step with an accuracy of 0.9
----@field history table[] as for `roper.train`
----@field samples Sample[]
----@field parameters integer
----@field seconds number
----@field model Transformer
----@field task task
-
---- Run a configuration to its end: train, ask fresh problems, measure on fresh sequences.
----
---- Errors: as for `roper.train`.
----
----     > config = roper.experiment.configure("addition", {d_model = 8, layers = 1,
----     >>   steps = 2, batch = 1, length = 60, problems = 1})
----     > result = roper.experiment.run(config, {progress = false})
----     > result.problems, result.loss > result.floor
----     1	true
----@param config table from `configure`
----@param options? ExperimentOptions
----@return ExperimentResult result
-function M.run(config, options)
-  options = options_of.check("experiment.run", options, { run = "string?",
-    resume = { "boolean", false }, progress = "any?", name = "string?" })
-  local parts = M.build(config)
-  local evaluation = require "roper.evaluation"
-  local started = require("luv").hrtime()
-  local identity = {}
-  for name, value in pairs(config) do
-    identity[name] = value
-  end
-  identity.steps = nil
-  local trained = require("roper.train").train {
-    model = parts.model, task = parts.task, optimizer = parts.optimizer,
-    steps = config.steps, batch = config.batch, run = options.run, resume = options.resume,
-    config = identity, progress = options.progress, name = options.name or config.experiment,
-    evaluate_every = config.evaluate_every, checkpoint_every = config.checkpoint_every,
-    evaluate = function(model)
-      local found = evaluation.answers(model, parts.task, { seed = TEST_SEED, sequences = 32 })
-      return { accuracy = found.accuracy, test_loss = found.loss }
-    end,
-  }
-  local history = options.run and require("roper.metrics").read(options.run .. "/metrics.jsonl")
-    or trained.history
-  local solved, samples = evaluation.solve(parts.model, parts.task, { problems = config.problems,
-    seed = TEST_SEED + config.seed })
-  local final = evaluation.answers(parts.model, parts.task, { seed = TEST_SEED,
-    sequences = M.TEST_SEQUENCES })
-  local result = { config = config, solved = solved, problems = config.problems,
-    accuracy = final.accuracy, loss = final.loss, floor = parts.task:floor(),
-    steps_to_90 = M.steps_to(history, 0.9), parameters = parts.model:count(),
-    seconds = (require("luv").hrtime() - started) * 1e-9 }
-  if options.run then
-    local folders = require "roper.folder"
-    folders.write(options.run .. "/samples.json", core.json_encode(core.json_array(samples),
-      { indent = 2 }) .. "\n")
-    folders.write(options.run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
-  end
-  result.history, result.samples, result.model, result.task = history, samples, parts.model,
-    parts.task
-  return result
-end
-
---- The first step at which the accuracy on answers was at least so high.
----
----     > history = {{step = 10, accuracy = 0.2}, {step = 20, accuracy = 0.95}}
----     > roper.experiment.steps_to(history, 0.9)
----     20
----@param history table[] entries with step and accuracy
----@param accuracy number
----@return integer? step nil when it never was
-function M.steps_to(history, accuracy)
-  for _, entry in ipairs(history) do
-    if entry.accuracy and entry.accuracy >= accuracy then
-      return entry.step
-    end
-  end
-  return nil
 end
 
 return M

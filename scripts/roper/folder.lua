@@ -31,15 +31,106 @@ function M.fresh(path)
   return ("%s-%d"):format(path, number)
 end
 
---- Write a whole file at once: to a temporary name, then renamed.
+--- Flush what a folder lists to the disk.
+local function sync_folder(path)
+  local descriptor = uv.fs_open(path, "r", 0)
+  if descriptor then
+    uv.fs_fsync(descriptor)
+    uv.fs_close(descriptor)
+  end
+end
+
+--- Write a file of a temporary name beside `path` and flush it to the disk.
+local function write_temporary(path, text)
+  local suffix = uv.random(4):gsub(".", function(byte)
+    return ("%02x"):format(byte:byte())
+  end)
+  local temporary = ("%s.%d-%s.tmp"):format(path, uv.os_getpid(), suffix)
+  local descriptor, message = uv.fs_open(temporary, "wx", tonumber("644", 8))
+  if not descriptor then
+    error(("cannot write %s: %s"):format(path, message), 0)
+  end
+  local written, reason = uv.fs_write(descriptor, text)
+  local flushed, problem = uv.fs_fsync(descriptor)
+  uv.fs_close(descriptor)
+  if written ~= #text or not flushed then
+    uv.fs_unlink(temporary)
+    error(("cannot write %s: %s"):format(path, reason or problem or "the disk is full"), 0)
+  end
+  return temporary
+end
+
+-- How often a temporary file may vanish before its time.
+local TRIES <const> = 10
+
+--- Write a temporary file and put it where it belongs by `put`. Another process may take it for a
+--- dead one's and clean it away; then it is written once more.
+local function place(path, text, put)
+  local done, message, code
+  for _ = 1, TRIES do
+    local temporary = write_temporary(path, text)
+    done, message, code = put(temporary, path)
+    uv.fs_unlink(temporary)
+    if done or code ~= "ENOENT" then
+      break
+    end
+  end
+  if not done and code ~= "EEXIST" then
+    error(("cannot write %s: %s"):format(path, message), 0)
+  end
+  return done
+end
+
+--- Write a whole file at once: to a temporary name, flushed to the disk, then renamed. What is at
+--- `path` stays untouched until then.
 ---@param path string
 ---@param text string
 function M.write(path, text)
-  local temporary = path .. ".tmp"
-  local file = assert(io.open(temporary, "wb"))
-  assert(file:write(text))
-  assert(file:close())
-  assert(os.rename(temporary, path))
+  place(path, text, uv.fs_rename)
+  sync_folder(path:match "^(.*)/[^/]*$" or ".")
+end
+
+--- Write a whole file at once where none is.
+---@param path string
+---@param text string
+---@return boolean created false where one of that name was there; it is as it was
+function M.create(path, text)
+  return place(path, text, uv.fs_link) == true
+end
+
+--- A whole file.
+---@param path string
+---@return string? text nil where there is none
+function M.read(path)
+  local file <close> = io.open(path, "rb")
+  return file and file:read "a"
+end
+
+--- The names in a folder, sorted.
+---@param path string
+---@return string[] names none where there is no folder
+function M.names(path)
+  local names = {}
+  local scan = uv.fs_scandir(path)
+  if scan then
+    for name in uv.fs_scandir_next, scan do
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+--- Remove what killed processes left unfinished, where nobody writes now.
+---@param path string of a folder
+---@param name string? of the file in it that was to be written; any by default
+function M.clean(path, name)
+  local start = name and name .. "." or ""
+  for _, found in ipairs(M.names(path)) do
+    if found:sub(1, #start) == start and found:match "%.tmp$" then
+      uv.fs_unlink(path .. "/" .. found)
+    end
+  end
 end
 
 return M

@@ -1,5 +1,6 @@
 --- What a result or a timing depends on: version, processor, threads, BLAS.
 local core = require "roper.core"
+local uv = require "luv"
 
 local M = {}
 
@@ -18,17 +19,38 @@ function M.warning(machine)
   return nil
 end
 
----@class Info: Machine
----@field version string of roper
----@field lua string
----@field memory Memory
----@field warning? string what holds the machine back: an environment variable
+local commit -- of the files of this process: nil until asked for, then false where there is none
 
---- What a result or a timing depends on.
----
----     > roper.info().version
----     "0.1.0"
----@return Info facts
+--- The commit that the library's files are of, with "-dirty" where they were changed since.
+---@return string? commit nil where git does not know them
+function M.commit()
+  if commit == nil then
+    local folder = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$" or "."
+    -- An installed copy may lie inside a work tree that does not know it.
+    local pipe = io.popen(("{ cd '%s' && git ls-files --error-unmatch info.lua >&2 && git describe "
+      .. "--always --dirty --abbrev=12 --exclude='*'; } 2>/dev/null"):format(
+      folder:gsub("'", "'\\''")))
+    local line = pipe and pipe:read "l"
+    if pipe then
+      pipe:close()
+    end
+    commit = line and line:match "^%x+[%w-]*$" or false
+  end
+  return commit or nil
+end
+
+--- What the numbers of a run depend on besides its configuration, for its folder.
+---@return table version, commit, host, processor, blas_core, instructions, threads, started
+function M.record()
+  local facts = core.machine()
+  facts.version, facts.commit = require("roper").version, M.commit()
+  facts.host, facts.started = uv.os_gethostname(), os.date "!%Y-%m-%dT%H:%M:%SZ"
+  return facts
+end
+
+--- Facts about this process: version, lua, processor, instructions, blas_core, threads, memory, and
+--- a warning where an environment variable holds the machine back.
+---@return table
 function M.info()
   local facts = core.machine()
   facts.version = require("roper").version

@@ -39,12 +39,8 @@ function M.open(path, step)
       kept[#kept + 1] = core.json_encode(object) .. "\n"
     end
   end
-  local temporary = path .. ".tmp"
-  local file = assert(io.open(temporary, "wb"))
-  assert(file:write(table.concat(kept)))
-  assert(file:close())
-  assert(os.rename(temporary, path))
-  file = assert(io.open(path, "ab"))
+  require("roper.folder").write(path, table.concat(kept))
+  local file = assert(io.open(path, "ab"))
   return {
     write = function(object)
       assert(file:write(core.json_encode(object), "\n"))

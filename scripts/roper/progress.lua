@@ -30,7 +30,10 @@ local function rate(value)
 end
 
 --- A bar of `width` cells, of which `fraction` are full.
-local function bar(fraction, width)
+---@param fraction number from 0 to 1
+---@param width integer
+---@return string
+function M.bar(fraction, width)
   local full = math.floor(fraction * width + 0.5)
   return ("█"):rep(full) .. ("░"):rep(width - full)
 end
@@ -49,7 +52,7 @@ function Progress:update(step, loss, speed)
   local o = self.options
   self.smooth = self.smooth and 0.95 * self.smooth + 0.05 * loss or loss
   self.line:update(("%s %s %d/%d  loss %.3f (floor %.3f)  %s tokens/s  %s left"):format(o.name,
-    bar(step / o.steps, 12), step, o.steps, self.smooth, o.floor, rate(speed * o.tokens),
+    M.bar(step / o.steps, 12), step, o.steps, self.smooth, o.floor, rate(speed * o.tokens),
     M.duration((o.steps - step) / speed)))
 end
 

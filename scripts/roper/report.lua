@@ -1,80 +1,80 @@
---- A report as one HTML page that needs nothing else: tables and pictures.
+--- The report of a sweep: its table as text, and one HTML page that needs nothing else.
+local chunk = require "roper.chunk"
 local folders = require "roper.folder"
+local options_of = require "roper.options"
 
 local M = {}
 
-local STYLE = [[
-:root { color-scheme: light dark; --line: #8884; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { padding: .3rem .8rem; border-bottom: 1px solid var(--line); text-align: right;
-  white-space: nowrap; font-variant-numeric: tabular-nums; }
-th:first-child, td:first-child { text-align: left; }
-figure { margin: 1rem 0; background: #fff; padding: .5rem; }
-figure svg { width: 100%; height: auto; }
-pre { overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
-]]
-
---- Text for HTML.
----@param text any
----@return string
-function M.escape(text)
-  return (tostring(text):gsub("[&<>\"']", { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;",
-    ['"'] = "&quot;", ["'"] = "&#39;" }))
+--- The map of a trial, or why there is none.
+local function map_of(trial, options)
+  local ok, result = chunk.call(function()
+    local model, task = require("roper.runs").model(trial.run)
+    return require("roper.report.attention_map").of(model, task, options)
+  end)
+  if not ok and result.interrupted then
+    error("interrupted", 0)
+  end
+  return { trial = trial, map = ok and result or nil, problem = not ok and result.message or nil }
 end
 
---- Rows, of which the first is the head, as a table.
-local function html_table(rows)
-  local lines = { "<table>" }
-  for i, row in ipairs(rows) do
-    local cells, tag = {}, i == 1 and "th" or "td"
-    for j, cell in ipairs(row) do
-      cells[j] = ("<%s>%s</%s>"):format(tag, M.escape(cell), tag)
+--- A map for each method: of its first finished run, else of its first run. A head that was asked
+--- for must be in one of them.
+local function maps(sweep, options)
+  local chosen = {}
+  for _, trial in ipairs(sweep.trials) do
+    local before = chosen[trial.method]
+    if not before or before.run.status ~= "finished" and trial.run.status == "finished" then
+      chosen[trial.method] = trial
     end
-    lines[#lines + 1] = "<tr>" .. table.concat(cells) .. "</tr>"
   end
-  lines[#lines + 1] = "</table>"
-  return table.concat(lines, "\n")
+  local list, is_any = {}, false
+  for i, method in ipairs(sweep.methods) do
+    list[i] = map_of(chosen[method], options)
+    is_any = is_any or list[i].map ~= nil
+  end
+  if not is_any and next(options) then
+    error(list[1].problem, 0)
+  end
+  return list
 end
 
 --- One row a run.
-local function run_rows(results)
-  local rows = { { "method", "seed", "correct", "accuracy", "loss", "steps to 90 %", "seconds" } }
-  for _, r in ipairs(results) do
-    rows[#rows + 1] = { r.method, r.seed, ("%d of %d"):format(r.solved, r.problems),
-      ("%.3f"):format(r.accuracy), ("%.4f"):format(r.loss), r.steps_to_90 or "never",
-      ("%.0f"):format(r.seconds) }
+local function run_rows(sweep)
+  local rows = { { "run", "method", "seed", "status", "correct", "accuracy", "loss" } }
+  for _, trial in ipairs(sweep.trials) do
+    local result = trial.run.result
+    rows[#rows + 1] = { trial.name, trial.method, trial.seed, trial.run.status,
+      result and ("%d of %d"):format(result.solved, result.problems) or "-",
+      result and ("%.3f"):format(result.accuracy) or "-",
+      result and ("%.4f"):format(result.loss) or "-" }
   end
   return rows
 end
 
---- Only the picture of gnuplot's SVG file.
-local function inline(svg)
-  return (svg:gsub("^.-<svg", "<svg", 1))
-end
-
---- Write the report of a study.
----@param path string
----@param study table title; identities, rows: tables as lists of rows; note: on the rows; results:
----   of the runs; pictures: series and options for `plot.line`
-function M.write(path, study)
+--- Write the report of a sweep.
+---@param folder string of the sweep
+---@return string path of the page
+function M.write(folder)
+  local sweep = require("roper.sweep").read(folder)
+  local summary = require("roper.summary").of(sweep)
+  local title = ("%s: %s"):format(sweep.experiment, table.concat(sweep.methods, ", "))
   local parts = {
     "<!doctype html>", '<html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    "<title>" .. M.escape(study.title) .. "</title>",
+    "<title>" .. M.escape(title) .. "</title>",
     "<style>" .. STYLE .. "</style></head><body>",
-    "<h1>" .. M.escape(study.title) .. "</h1>",
-    html_table(study.rows),
-    "<p>" .. M.escape(study.note) .. "</p>",
+    "<h1>" .. M.escape(title) .. "</h1>",
+    html_table(require("roper.summary").rows(summary)),
+    "<p>" .. M.escape(require("roper.summary").LEGEND) .. "</p>",
   }
-  for _, picture in ipairs(study.pictures) do
-    parts[#parts + 1] = "<figure>"
-      .. inline(require("roper.plot").line(picture.series, picture.options)) .. "</figure>"
+  for _, note in ipairs(summary.notes) do
+    parts[#parts + 1] = "<p>" .. M.escape(note) .. "</p>"
   end
-  parts[#parts + 1] = "<h2>Each run</h2>" .. html_table(run_rows(study.results))
-  parts[#parts + 1] = "<h2>Rotation identities</h2>" .. html_table(study.identities)
+  parts[#parts + 1] = "<h2>Each run</h2>" .. html_table(run_rows(sweep))
   parts[#parts + 1] = "</body></html>\n"
+  local path = folder .. "/report.html"
   folders.write(path, table.concat(parts, "\n"))
+  return path
 end
 
 return M

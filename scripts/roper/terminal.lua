@@ -65,8 +65,11 @@ function M.report(head, message)
   io.stderr:write(M.styled(io.stderr, "red", head .. ":"), " ", message, "\n")
 end
 
--- The first `count` characters of UTF-8 text; bytes where it is not UTF-8.
-local function cut(text, count)
+--- The first `count` characters of UTF-8 text; bytes where it is not UTF-8.
+---@param text string
+---@param count integer
+---@return string
+function M.cut(text, count)
   local length = utf8.len(text)
   if not length then
     return text:sub(1, count)
@@ -102,7 +105,7 @@ function Progress:update(text)
   if self.rewrites then
     if text ~= self.shown then
       local room = M.columns(self.stream) - 3 -- for the ^C of an interrupt and the cursor
-      self.stream:write("\r", cut(text, room), "\27[K")
+      self.stream:write("\r", M.cut(text, room), "\27[K")
       self.stream:flush()
       self.shown = text
     end

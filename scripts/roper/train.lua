@@ -24,9 +24,12 @@ local function check(options)
     steps = "size", batch = { "size", 32 },
     run = "string?", config = "table?", resume = { "boolean", false },
     log_every = { "size", 10 }, evaluate_every = "size?", evaluate = "function?",
-    checkpoint_every = "size?", progress = "any?", name = { "string", "training" },
+    checkpoint_every = "size?", best = "string?", progress = "any?",
+    name = { "string", "training" },
   }, 4)
-  if o.evaluate and not o.evaluate_every then
+  if o.best and not (o.run and o.evaluate) then
+    error("train: best needs run, a folder to keep the model in, and evaluate, to tell it by", 3)
+  elseif o.evaluate and not o.evaluate_every then
     error("train: evaluate needs evaluate_every, a number of steps", 3)
   end
   return o
@@ -53,6 +56,7 @@ end
 local function open(o, state)
   local folders = require "roper.folder"
   folders.make(o.run)
+  folders.clean(o.run)
   local checkpoint = o.run .. "/checkpoint.safetensors"
   if require("luv").fs_stat(checkpoint) then
     if not o.resume then
@@ -66,53 +70,46 @@ local function open(o, state)
     config[name] = value
   end
   folders.write(o.run .. "/config.json", core.json_encode({ config = config,
-    version = require("roper").version, machine = core.machine() }, { indent = 2 }) .. "\n")
-  return checkpoint, require("roper.metrics").open(o.run .. "/metrics.jsonl", state.step)
+    info = require("roper.info").record() }, { indent = 2 }) .. "\n")
+  local metrics = require "roper.metrics"
+  local path = o.run .. "/metrics.jsonl"
+  local writer = metrics.open(path, state.step)
+  for _, entry in ipairs(o.best and metrics.read(path) or {}) do
+    state.best = math.min(state.best, entry[o.best] or math.huge)
+  end
+  return checkpoint, writer
 end
 
----@class TrainOptions
----@field model Transformer
----@field task task
----@field optimizer Adam|SGD
----@field steps integer to train up to
----@field batch? integer = 32; rows each
----@field run? string a folder for config.json, metrics.jsonl and checkpoint.safetensors,
----   made if missing
----@field config? table what the run is, as JSON can hold it: by default the options of model,
----   task and optimizer; a checkpoint of another is refused
----@field resume? boolean = false; go on from the checkpoint in the folder, bit for bit
----@field log_every? integer = 10; steps between entries of the metrics
----@field evaluate? fun(model: Transformer, step: integer): table numbers for the metrics
----@field evaluate_every? integer steps between them
----@field checkpoint_every? integer steps; by default at the end only
----@field progress? table|false with update(step, loss, rate) and finish(); by default a line on
----   the terminal
----@field name? string = "training"; for that line
+--- Keep the model beside the checkpoint where no entry of the metrics was better before.
+local function keep_best(o, state, entry)
+  local value = entry[o.best]
+  if value and value < state.best then
+    state.best = value
+    require("roper.checkpoint").save_model(o.run .. "/best.safetensors", o.model)
+  end
+end
 
----@class Trained
----@field step integer where it ended
----@field history table[] of this call: step, loss (mean since the entry before), seconds, ...
----@field loss? number the last of these; nil where nothing was left to do
-
---- Train a model on a task: batches, cross-entropy of the next token, an optimizer. Ctrl-C ends it
---- between two kernels.
----
---- Errors: a loss or a gradient that is not finite, a folder with a checkpoint unless it is
---- resumed, a checkpoint of another configuration.
----
----     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
----     > words = task:vocabulary()
----     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
----     > done = roper.train{model = model, task = task, steps = 20, batch = 4,
----     >>   optimizer = roper.optim.Adam{rate = 1e-2}, progress = false}
----     > done.step, done.loss < 3
----     20	true
----@param options TrainOptions
----@return Trained done
+--- Train a model on a task.
+---@param options table
+---   model, task, optimizer: what to train, on what, how
+---   steps: to train up to, batch = 32 rows each
+---   run: a folder for config.json, metrics.jsonl and checkpoint.safetensors (made if missing)
+---   config: what the run is, a table that JSON can hold (the options of model, task and optimizer
+---     by default); a checkpoint of another is refused
+---   resume = false: go on from the folder's checkpoint, bit for bit, if there is one
+---   log_every = 10 steps, checkpoint_every = at the end only
+---   best: the name of a number that `evaluate` finds; the model with the smallest so far is kept
+---     as best.safetensors in the folder
+---   evaluate: a function of (model, step) that returns a table of numbers for the metrics, every
+---     evaluate_every steps
+---   progress: an object with update(step, facts) and finish(); false for none; a line on the
+---     terminal by default
+---@return table step; history of this call, {step, loss (mean since the entry before), ...} each;
+---   loss of the last of these, nil where nothing was left to do
 function M.train(options)
   local o = check(options)
   local state = { model = o.model, optimizer = o.optimizer, task = o.task, config = identity(o),
-    steps = o.steps, step = 0, sum = 0, count = 0 }
+    steps = o.steps, step = 0, sum = 0, count = 0, best = math.huge }
   local checkpoint, metrics
   if o.run then
     checkpoint, metrics = open(o, state)
@@ -182,6 +179,9 @@ function M.run(o, state, checkpoint, metrics, progress)
       history[#history + 1] = entry
       if metrics then
         metrics.write(entry)
+      end
+      if o.best then
+        keep_best(o, state, entry)
       end
     end
     if progress then

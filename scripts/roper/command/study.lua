@@ -1,4 +1,6 @@
 --- `roper study`: the study in small, from the identities to the report.
+local assignment = require "roper.assignment"
+
 local M = {}
 
 M.summary = "Check the identities, train RoPE and RoPER from the same seeds, write a report."
@@ -10,8 +12,9 @@ function M.define(command)
     :description "Runs of each method."
   command:option("--folder"):argname("DIR"):default("runs/study")
     :description "Where runs and report are kept; finished runs there are not repeated."
-  command:argument("fields"):args("*"):argname("field=value")
-    :convert(require("roper.command.train").assignment)
+  command:option("--jobs"):argname("N"):convert(math.tointeger)
+    :description "Processes at a time; one a thread of the machine by default."
+  command:argument("fields"):args("*"):argname("field=value"):convert(assignment.parse)
     :description "Fields of the experiment to set, such as preset=smoke steps=500."
 end
 
@@ -19,20 +22,22 @@ end
 ---@param parsed table what argparse made of the arguments
 ---@return string? usage_error what is wrong with the arguments
 function M.run(parsed)
-  local fields = {}
-  for _, pair in ipairs(parsed.fields) do
-    fields[pair[1]] = pair[2]
+  local fields, repeated = assignment.fields(parsed.fields)
+  if not fields then
+    return repeated
+  elseif parsed.seeds < 1 or (parsed.jobs or 1) < 1 then
+    return "--seeds and --jobs take whole numbers from 1 on"
   end
-  local preset = fields.preset
-  fields.preset = nil
   local ok, message = pcall(require("roper.experiment").configure, "substring_index", fields)
   if not ok then
     return message
-  elseif parsed.seeds < 1 then
-    return "--seeds takes a whole number from 1 on"
   end
-  require("roper.study").run { seeds = parsed.seeds, folder = parsed.folder, fields = fields,
-    preset = preset }
+  local study = require("roper.study").run { seeds = parsed.seeds, folder = parsed.folder,
+    fields = fields, jobs = parsed.jobs }
+  if study.failed > 0 then
+    error(("%d trials failed; said again, they are tried again"):format(study.failed), 0)
+  end
+  return nil
 end
 
 return M

@@ -1,64 +1,64 @@
 --- `roper train`: run an experiment, or go on with a run of it.
-local format = require "roper.format"
+local assignment = require "roper.assignment"
 
 local M = {}
 
 M.summary = "Train a model as an experiment says."
-
---- `field=value` as a pair, for argparse.
----@param text string
----@return string[]? pair nil and a message where it is none
-function M.assignment(text)
-  local field, value = text:match "^([%a_][%w_]*)=(.*)$"
-  if not field then
-    return nil, ("expected field=value, got '%s'"):format(text)
-  end
-  return { field, value }
-end
 
 --- Say what the command takes.
 ---@param command table an argparse command
 function M.define(command)
   command:argument("experiment"):description("One of: "
     .. table.concat(require("roper.experiment").list(), ", ") .. ".")
-  command:argument("fields"):args("*"):argname("field=value"):convert(M.assignment)
+  command:argument("fields"):args("*"):argname("field=value"):convert(assignment.parse)
     :description "What to set, such as position=rope preset=mini seed=3; --dry-run shows all."
   command:option("--resume"):argname("DIR"):description "Go on with the run in this folder."
-  command:flag("--dry-run"):description "Print the configuration and train nothing."
+  command:flag("--dry-run")
+    :description "Show the whole configuration and what it costs; train nothing."
 end
 
 -- Train in the folder of a run to go on with, or in a new one, and tell the result.
 local function train(config, resume)
-  local folders = require "roper.folder"
-  local run = resume or folders.fresh(("runs/%s-%s"):format(config.experiment, config.position))
+  local run = resume
+    or require("roper.folder").fresh(("runs/%s-%s"):format(config.experiment, config.position))
   if resume and not require("luv").fs_stat(resume .. "/checkpoint.safetensors") then
     error(("no checkpoint in %s to resume from"):format(resume), 0)
   end
-  local result = require("roper.experiment").run(config, { run = run, resume = resume ~= nil })
-  io.stdout:write(("%d of %d solved, accuracy on answers %.3f, loss %.4f (floor %.4f), in %s\n")
-    :format(result.solved, result.problems, result.accuracy, result.loss, result.floor, run))
+  local result = require("roper.run").run(config, { run = run, resume = resume ~= nil })
+  io.stdout:write(("%d of %d solved (%d greedy), accuracy on answers %.3f, loss %.4f (floor %.4f), "
+    .. "in %s\n"):format(result.solved, result.problems, result.solved_greedy, result.accuracy,
+    result.loss, result.test_floor, run))
+end
+
+-- Show the configuration and what it costs.
+local function show(config)
+  local out = io.stdout
+  out:write(require("roper.experiment").describe(config.experiment, config), "\n\n")
+  out:flush()
+  local cost = require("roper.estimate").run(config)
+  local duration = require("roper.progress").duration
+  out:write(("%d parameters, about %.0f MiB of tensors; about %.0f ms a step with %d threads,\n"
+    .. "%s for %d steps\n"):format(cost.parameters, cost.bytes / 2 ^ 20, cost.seconds * 1000,
+    require("roper.core").threads(), duration(cost.total), config.steps))
 end
 
 --- Train.
 ---@param parsed table what argparse made of the arguments
 ---@return string? usage_error what is wrong with the arguments
 function M.run(parsed)
-  local experiment = require "roper.experiment"
-  local fields = {}
-  for _, pair in ipairs(parsed.fields) do
-    if fields[pair[1]] then
-      return ("field '%s' is given twice"):format(pair[1])
-    end
-    fields[pair[1]] = pair[2]
+  local fields, repeated = assignment.fields(parsed.fields)
+  if not fields then
+    return repeated
   end
-  local ok, config = pcall(experiment.configure, parsed.experiment, fields)
+  local ok, config = pcall(require("roper.experiment").configure, parsed.experiment, fields)
   if not ok then
     return config
   elseif parsed.dry_run then
-    io.stdout:write(format.value(config), "\n")
+    show(config)
   else
     train(config, parsed.resume)
   end
+  return nil
 end
 
 return M

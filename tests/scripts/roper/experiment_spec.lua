@@ -1,5 +1,6 @@
 local experiment = require("roper.experiment")
-local metrics = require("roper.metrics")
+local evaluation = require("roper.evaluation")
+local generate = require("roper.generate")
 local models = require("tests.models")
 local roper = require("roper")
 local scratch = require("tests.scratch")
@@ -100,10 +101,15 @@ describe("experiment.configure", function()
       { "steps", "a whole number from 1 on", { "x", "1.5", 0, -1, "", true, {}, "1e999", "nan" } },
       { "problems", "a whole number from 1 on", { 0 } },
       { "seed", "a whole number", { 1.5, "x" } },
-      { "max_digits", "a whole number", { 1.5, "x" } },
+      { "max_digits", "a whole number from 1 to 18", { 1.5, "x", 0, 19 } },
+      { "length", "a whole number from 2 to 1048576", { 1 } },
+      { "dropout", "a number from 0 to below 1", { 1, -1, "x" } },
+      { "fraction", "a number from 0 to 1", { 1.5, -1 } },
+      { "rotate", "letters of qkvo, each at most once", { "x", "qq", 5, true } },
       { "rate", "a finite number from 0 on", { "x", -1, 0 / 0, math.huge, "inf", "1e999" } },
       { "clip", "a finite number from 0 on", { -1 } },
-      { "position", "a string", { 5, true } },
+      { "position", "one of none, rope, roper, twice", { 5, true } },
+      { "norm", "one of pre, post", { "both" } },
     }) do
       local field, expected, wrong = table.unpack(case)
       for _, value in ipairs(wrong) do
@@ -111,6 +117,16 @@ describe("experiment.configure", function()
           ("field %s: expected %s, got %s"):format(field, expected, tostring(value)))
       end
     end
+  end)
+
+  it("refuses heads that do not divide the features", function()
+    assert.has_error(function() experiment.configure("addition", { heads = 3 }) end,
+                     "field heads: 3 heads do not divide d_model 128")
+  end)
+
+  it("suggests the nearest of several values", function()
+    assert.has_error(function() experiment.configure("addition", { position = "ropr" }) end,
+      'field position: expected one of none, rope, roper, twice, got ropr; did you mean "rope"?')
   end)
 
   it("refuses unknown presets and fields, and suggests the nearest", function()
@@ -195,123 +211,58 @@ describe("experiment.build", function()
       position = "none" })).model.layers[1].attention.position)
   end)
 
-  it("refuses what its parts refuse", function()
-    for message, fields in pairs({
-      ["expected one of none, rope, roper, got rop"] = { position = "rop" },
-      ["option max_digits: expected a whole number from 1 to"] = { max_digits = 0 },
-      ["option dropout: expected a number from 0 to below 1, got 1"] = { dropout = 1 },
-      ["option norm: expected one of pre, post, got both"] = { norm = "both" },
-      ["3 heads do not divide d_model 128"] = { heads = 3 },
-    }) do
-      local ok, got = pcall(experiment.build, experiment.configure("addition", fields))
-      assert.is_false(ok)
-      assert.truthy(got:find(message, 1, true), got)
+  it("makes a mutant that turns values twice", function()
+    local config = experiment.configure("addition", { preset = "smoke", position = "twice" })
+    local parts = experiment.build(config)
+    config.position = "roper"
+    local right = experiment.build(config)
+    assert.same(models.values(right.model), models.values(parts.model))
+    local tokens = parts.task:batch(2)
+    assert.is_true(models.difference(parts.model(tokens), right.model(tokens)) > 1e-3)
+    -- By hand, for the first layer: o_i = R_{-i} sum_j a_ij R_j R_j v_j.
+    local layer = parts.model.layers[1].attention
+    local x = roper.randn({ 1, 7, 32 })
+    local q, k, v = layer:split(layer.query(x)), layer:split(layer.key(x)),
+      layer:split(layer.value(x))
+    local scheme = layer.position
+    local a = roper.attention_weights(q, k, { position = scheme, causal = true })
+    local o = scheme:unrotate(a:matmul(scheme:rotate(scheme:rotate(v))))
+    o = layer.output(o:transpose(2, 3):contiguous():view({ 1, 7, 32 }))
+    assert.is_true(models.difference(o, layer(x)) < 1e-5)
+  end)
+
+  it("makes a mutant that samples as it trains, whose file is no other model's", function()
+    local parts = experiment.build(experiment.configure("addition", { preset = "smoke",
+      position = "twice" }))
+    local function texts(cache)
+      return generate.generate(parts.model, { "?d=1+2;", "?d=98+76;" }, { task = parts.task,
+        temperature = 0, most = 20, cache = cache })
     end
+    assert.same(texts(false), texts(true))
+    local path = scratch.path("mutant.safetensors")
+    parts.model:save(path)
+    local loaded = roper.load(path)
+    assert.is_nil(getmetatable(loaded))
+    assert.is_not_nil(loaded["embedding.weight"])
   end)
 end)
 
-describe("experiment.run", function()
-  it("runs every smoke preset to its end", function()
+describe("experiment.longer", function()
+  it("names longer problems that the task takes", function()
     for _, name in ipairs(NAMES) do
-      local config = experiment.configure(name, { preset = "smoke" })
-      local result = experiment.run(config, { progress = false })
-      assert.same(config, result.config)
-      assert.equal(4, result.problems)
-      assert.equal(4, #result.samples)
-      assert.equal(result.task:floor(), result.floor)
-      assert.is_true(result.solved >= 0 and result.solved <= 4)
-      assert.is_true(result.accuracy >= 0 and result.accuracy <= 1)
-      assert.is_true(result.loss > result.floor and result.loss < 10)
-      assert.equal(result.model:count(), result.parameters)
-      assert.same({ 10, 20 }, { result.history[1].step, result.history[2].step })
-      for _, entry in ipairs(result.history) do
-        assert.is_true(entry.accuracy >= 0 and entry.test_loss > 0 and entry.loss > 0)
+      for _, preset in ipairs({ "paper", "mini", "smoke" }) do
+        local config = experiment.configure(name, { preset = preset })
+        local list = experiment.longer(config)
+        assert.equal(3, #list)
+        local trained = experiment.build(config).task
+        for _, changes in ipairs(list) do
+          local longer = evaluation.fresh(trained, 5, changes)
+          assert.same(trained:vocabulary(), longer:vocabulary())
+        end
       end
     end
-  end)
-
-  it("keeps all of a run in its folder", function()
-    local folder = scratch.path("run")
-    local config = experiment.configure("substring_index", { preset = "smoke", seed = 4 })
-    local result = experiment.run(config, { run = folder, progress = false })
-    local function decode(name)
-      return roper.json_decode(scratch.read(folder .. "/" .. name))
-    end
-    assert.same(config, decode("config.json").config)
-    local kept = decode("result.json")
-    assert.same(config, kept.config)
-    for _, field in ipairs({ "solved", "problems", "accuracy", "loss", "floor", "seconds",
-                             "parameters", "steps_to_90" }) do
-      assert.equal(result[field], kept[field])
-    end
-    assert.same(result.samples, decode("samples.json"))
-    assert.same(result.history, metrics.read(folder .. "/metrics.jsonl"))
-    local tensors = roper.load(folder .. "/checkpoint.safetensors")
-    for _, entry in ipairs(result.model:named_parameters()) do
-      assert.same(entry.tensor:totable(), tensors["model." .. entry.name]:totable())
-    end
-  end)
-
-  it("leaves the run of another configuration as it was", function()
-    local folder = scratch.path("run")
-    experiment.run(experiment.configure("addition", { preset = "smoke" }),
-                   { run = folder, progress = false })
-    local before = {}
-    for name in uv.fs_scandir_next, uv.fs_scandir(folder) do
-      before[name] = scratch.read(folder .. "/" .. name)
-    end
-    local other = experiment.configure("addition", { preset = "smoke", base = 5 })
-    assert.error_matches(function()
-      experiment.run(other, { run = folder, resume = true, progress = false })
-    end, "/checkpoint.safetensors: belongs to another configuration: base is 10000 there and 5")
-    assert.error_matches(function()
-      experiment.run(other, { run = folder, progress = false })
-    end, "has a checkpoint; resume it")
-    for name, bytes in pairs(before) do
-      assert.equal(bytes, scratch.read(folder .. "/" .. name), name)
-    end
-  end)
-
-  it("is the same from the same seed", function()
-    local function run(seed)
-      local result = experiment.run(experiment.configure("addition", { preset = "smoke",
-        seed = seed }), { progress = false })
-      return models.values(result.model), result.samples
-    end
-    local values, samples = run(2)
-    local again, same_samples = run(2)
-    local other = run(3)
-    assert.same(values, again)
-    assert.same(samples, same_samples)
-    assert.not_same(values, other)
-  end)
-
-  it("counts all problems as solved for one who knows the answers", function()
-    local generate = require("roper.generate")
-    local sample = generate.generate
-    generate.generate = function(_, questions, options)
-      local texts = {}
-      for i, question in ipairs(questions) do
-        texts[i] = options.task:answer(question)
-      end
-      return texts
-    end
-    local ok, result = pcall(experiment.run, experiment.configure("substring_index",
-      { preset = "smoke", problems = 128 }), { progress = false })
-    generate.generate = sample
-    assert(ok, result)
-    assert.equal(128, result.solved)
-  end)
-end)
-
-describe("experiment.steps_to", function()
-  it("is the first step that was good enough", function()
-    local history = { { step = 1, accuracy = 0.5 }, { step = 2 }, { step = 3, accuracy = 0.9 },
-      { step = 4, accuracy = 0.2 }, { step = 5, accuracy = 1 } }
-    assert.equal(3, experiment.steps_to(history, 0.9))
-    assert.equal(1, experiment.steps_to(history, 0.1))
-    assert.equal(5, experiment.steps_to(history, 0.95))
-    assert.is_nil(experiment.steps_to(history, 1.1))
-    assert.is_nil(experiment.steps_to({}, 0.5))
+    assert.same({ { max_digits = 18 } },
+                experiment.longer(experiment.configure("addition", { max_digits = 17 })))
+    assert.same({}, experiment.longer(experiment.configure("addition", { max_digits = 18 })))
   end)
 end)

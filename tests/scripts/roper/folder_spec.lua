@@ -57,10 +57,75 @@ describe("folder.write", function()
   end)
 
   it("leaves what is there when it fails", function()
-    local path = scratch.write("a.txt", "old")
-    folder.make(path .. ".tmp")
-    assert.error_matches(function() folder.write(path, "new") end, "a.txt.tmp")
-    assert.equal("old", scratch.read(path))
-    assert.error_matches(function() folder.write(scratch.path("none/a.txt"), "x") end, "none/a.txt")
+    folder.make(scratch.path("a.txt"))
+    assert.error_matches(function() folder.write(scratch.path("a.txt"), "new") end,
+                         "cannot write .*/a.txt: EISDIR")
+    assert.same({ "a.txt" }, scratch.list())
+    assert.error_matches(function() folder.write(scratch.path("none/a.txt"), "x") end,
+                         "cannot write .*/none/a.txt: ENOENT")
+  end)
+end)
+
+describe("folder.write and folder.create", function()
+  local link, rename = uv.fs_link, uv.fs_rename
+
+  after_each(function() uv.fs_link, uv.fs_rename = link, rename end)
+
+  it("write once more what another process cleaned away too early", function()
+    local path = scratch.path("a.txt")
+    local calls = 0
+    local function after_cleaning(put)
+      return function(...)
+        calls = calls + 1
+        if calls < 3 then
+          folder.clean(scratch.path("."))
+        end
+        return put(...)
+      end
+    end
+    uv.fs_link, uv.fs_rename = after_cleaning(link), after_cleaning(rename)
+    assert.is_true(folder.create(path, "new"))
+    assert.equal(3, calls)
+    calls = 0
+    folder.write(path, "newer")
+    assert.equal(3, calls)
+    assert.equal("newer", scratch.read(path))
+    assert.same({ "a.txt" }, scratch.list())
+  end)
+end)
+
+describe("folder.create", function()
+  it("writes a file where none is, once", function()
+    local path = scratch.path("a.txt")
+    assert.is_true(folder.create(path, "first"))
+    assert.is_false(folder.create(path, "second"))
+    assert.equal("first", scratch.read(path))
+    assert.same({ "a.txt" }, scratch.list())
+    assert.error_matches(function() folder.create(scratch.path("none/a.txt"), "x") end,
+                         "cannot write .*/none/a.txt: ENOENT")
+  end)
+end)
+
+describe("folder.read and folder.names", function()
+  it("give what is there", function()
+    assert.is_nil(folder.read(scratch.path("a")))
+    assert.equal("x\0y", folder.read(scratch.write("a", "x\0y")))
+    scratch.write("B", "")
+    assert.same({ "B", "a" }, folder.names(scratch.path(".")))
+    assert.same({}, folder.names(scratch.path("none")))
+  end)
+end)
+
+describe("folder.clean", function()
+  it("removes what was not finished, and nothing else", function()
+    for _, name in ipairs({ "a.json", "a.json.1-ff.tmp", "b.json.1-ff.tmp", "tmp",
+                            "a.tmp.json" }) do
+      scratch.write(name, "")
+    end
+    folder.clean(scratch.path("."), "a.json")
+    assert.same({ "a.json", "a.tmp.json", "b.json.1-ff.tmp", "tmp" }, scratch.list())
+    folder.clean(scratch.path("."))
+    assert.same({ "a.json", "a.tmp.json", "tmp" }, scratch.list())
+    folder.clean(scratch.path("none"))
   end)
 end)

@@ -1,76 +1,152 @@
+local browser = require("tests.browser")
+local core = require("roper.core")
 local html = require("tests.html")
-local plot = require("roper.plot")
+local metrics = require("roper.metrics")
+local process = require("tests.process")
 local report = require("roper.report")
 local scratch = require("tests.scratch")
 
-before_each(scratch.create)
-after_each(scratch.remove)
+-- A real sweep, made once: two methods from two seeds, small and short.
+describe("report", function()
+  local folder, view
 
--- The page of a study whose every text is `text`.
-local function write(text)
-  local path = scratch.path("report.html")
-  report.write(path, {
-    title = text,
-    rows = { { "method", text }, { text, "1" } },
-    identities = { { "identity", "float32" }, { text, "1e-7" } },
-    results = {
-      { method = text, seed = 1, solved = 3, problems = 4, accuracy = 0.75, loss = 1.5,
-        steps_to_90 = 70, seconds = 12.4 },
-      { method = text, seed = 2, solved = 0, problems = 4, accuracy = 0.25, loss = 2.5,
-        seconds = 12.6 },
-    },
-    pictures = plot.available() and {
-      { series = { label = text, y = { 2, 3 } },
-        options = { title = text, xlabel = text, ylabel = text, format = "svg" } },
-      { series = { label = text, y = { 2 } }, options = { title = "second", format = "svg" } },
-    } or {},
-  })
-  return scratch.read(path)
-end
-
-describe("report.escape", function()
-  it("leaves nothing that HTML could take for itself", function()
-    assert.equal("a &lt;b&gt; &amp;amp; &quot;c&quot; &#39;d&#39; é",
-                 report.escape([[a <b> &amp; "c" 'd' é]]))
-    assert.equal("1.5", report.escape(1.5))
-    assert.equal("nil", report.escape(nil))
-    assert.equal(1, select("#", report.escape("<")))
+  setup(function()
+    scratch.create()
+    folder = scratch.path("sweep")
+    local status, output, errors = process.run({ "./roper", "sweep", "substring_index",
+      "position=rope,roper", "seed=1,2", "preset=smoke", "steps=10", "--folder", folder, "--jobs",
+      "1" }, nil, { OPENBLAS_CORETYPE = false })
+    assert(status == 0, output .. errors)
+    view = report.read(folder)
   end)
-end)
+  teardown(scratch.remove)
 
-describe("report.write", function()
-  it("writes one well-formed page that needs nothing else", function()
-    local page = write("rope")
-    local counts = html.check(page)
-    assert.equal(1, counts.html)
-    assert.equal(3, counts.table)
-    assert.equal(2 + 3 + 2, counts.tr)
-    assert.equal(plot.available() and 2 or nil, counts.svg)
-    for _, reference in ipairs({ "<script", "<link", "<img", "src=", "@import", "url(http" }) do
-      assert.is_nil(page:find(reference, 1, true), reference)
+  local function write(options)
+    local path = report.write(folder, options)
+    local page = scratch.read(path)
+    html.check(page)
+    return page, path
+  end
+
+  -- Put other bytes in a file of a trial while f runs; nil removes it.
+  local function with_file(trial, name, bytes, f)
+    local path = trial.folder .. "/" .. name
+    local before = scratch.read(path)
+    local function put(content)
+      os.remove(path)
+      if content then
+        local file <close> = assert(io.open(path, "wb"))
+        file:write(content)
+      end
+    end
+    put(bytes)
+    local ok, message = pcall(f)
+    put(before)
+    assert(ok, message)
+  end
+
+  it("writes the page into the sweep's folder, over one that is there", function()
+    local page, path = write()
+    assert.equal(folder .. "/report.html", path)
+    assert.equal(page, (write()))
+    assert.equal(path, (report.write(folder .. "//")))
+    assert.truthy(page:find("4 of 4 runs finished.", 1, true))
+    assert.truthy(page:find("<h1>substring_index: rope, roper (smoke)</h1>", 1, true))
+  end)
+
+  it("has the numbers of the files, as a browser reads them", function()
+    local path, reason = browser.find()
+    if not path then
+      pending(reason)
+    end
+    local document = browser.load(path, (write()))
+    local runs = document:match('<table class="runs">(.-)</table>')
+    local losses = document:match("<b>Training loss of every run</b>.-</figure>")
+    for _, trial in ipairs(view.sweep.trials) do
+      local result = core.json_decode(scratch.read(trial.folder .. "/result.json"))
+      local row = ("<bdi>%s</bdi></th><td class=\"n\">%d</td>.-</tr>"):format(trial.method,
+        trial.seed)
+      local cells = {}
+      for cell in runs:match(row):gmatch('<td class="n">([^<]*)</td>') do
+        cells[#cells + 1] = cell
+      end
+      assert.equal(result.solved, math.tointeger(tonumber(cells[3])))
+      assert.equal(result.solved_greedy, math.tointeger(tonumber(cells[4])))
+      assert.equal(("%.4f"):format(result.accuracy), cells[5])
+      assert.equal(("%.4f"):format(result.loss), cells[6])
+      for _, entry in ipairs(metrics.read(trial.folder .. "/metrics.jsonl")) do
+        assert.truthy(losses:find(('data-x="%d" data-y="%.6g"'):format(entry.step, entry.loss), 1,
+                                  true))
+      end
+    end
+    local summary = require("roper.summary").of(view.sweep)
+    local spread = document:match('<table class="spread">(.-)</table>')
+    for _, method in ipairs(summary.methods) do
+      assert.truthy(spread:find(("<td class=\"n\">%d</td><td class=\"n\">%.1f</td>"):format(
+        method.solved.n, method.solved.mean), 1, true))
     end
   end)
 
-  it("has a row a run", function()
-    local page = write("rope")
-    assert.truthy(page:find("<td>rope</td><td>1</td><td>3 of 4</td><td>0.750</td><td>1.5000</td>"
-      .. "<td>70</td><td>12</td>", 1, true))
-    assert.truthy(page:find("<td>2</td><td>0 of 4</td><td>0.250</td><td>2.5000</td><td>never</td>"
-      .. "<td>13</td>", 1, true))
+  it("draws a map of the last checkpoint for each method", function()
+    assert.equal(2, #view.attention)
+    for i, entry in ipairs(view.attention) do
+      assert.equal(view.sweep.methods[i], entry.trial.method)
+      assert.equal(view.attention[1].map.question, entry.map.question)
+    end
+    local page = write({ layer = 1, head = 2 })
+    assert.truthy(page:find("layer 1, head 2", 1, true))
+    assert.truthy(page:find("The head was asked for.", 1, true))
+    assert.error_matches(function() write({ head = 9 }) end,
+                         "report: head: expected a whole number from 1 to 2, got 9")
+    assert.error_matches(function() write({ heads = 1 }) end, 'did you mean "head"')
   end)
 
-  it("takes hostile text as text", function()
-    for _, text in ipairs({
-      "<script>alert(1)</script>", "</title></style><script>x", "\"><img src=x onerror=x>",
-      "a & b < c", "]]>", "<!--", "'; drop", "%s %d %1",
-    }) do
-      local page = write(text)
-      html.check(page)
-      assert.is_nil(page:find("<script", 1, true))
-      assert.is_nil(page:find("<img", 1, true))
-      assert.is_nil(page:find("<!--", 1, true))
-      assert.truthy(page:find("<h1>" .. report.escape(text) .. "</h1>", 1, true))
-      assert.truthy(page:find("<td>" .. report.escape(text) .. "</td>", 1, true))
+  it("says why there is no map where a checkpoint is cut or gone", function()
+    local trial = view.sweep.trials[1]
+    local whole = scratch.read(trial.folder .. "/checkpoint.safetensors")
+    for _, bytes in ipairs({ "", whole:sub(1, 1000), false }) do
+      with_file(trial, "checkpoint.safetensors", bytes or nil, function()
+        assert.truthy(write():find("no map; [^<]*checkpoint.safetensors"))
+      end)
     end
+  end)
+
+  it("counts a run whose result is torn or gone as missing", function()
+    local trial = view.sweep.trials[1]
+    for _, bytes in ipairs({ "{", false }) do
+      with_file(trial, "result.json", bytes or nil, function()
+        local page = write()
+        assert.truthy(page:find("3 of 4 runs finished, 1 not finished.", 1, true))
+        assert.truthy(page:find("<li>rope: 1 of 2 runs are missing", 1, true))
+      end)
+    end
+  end)
+
+  it("draws what a killed run left", function()
+    local trial = view.sweep.trials[1]
+    local lines = scratch.read(trial.folder .. "/metrics.jsonl")
+    with_file(trial, "result.json", nil, function()
+      for _, left in ipairs({ "", lines:sub(1, #lines // 2), '{"step": 10, "loss": null}\n' }) do
+        with_file(trial, "metrics.jsonl", left, write)
+      end
+    end)
+  end)
+
+  it("is a command that prints the table and the path", function()
+    local status, output = process.run({ "./roper", "report", folder, "--layer", "1" })
+    assert.equal(0, status)
+    for _, part in ipairs({ "correct of 4", "rope", "roper", "95 % interval",
+      "4 of 4 runs finished; the page: " .. folder .. "/report.html\n" }) do
+      assert.truthy(output:find(part, 1, true), part)
+    end
+    local function refuses(arguments, code, message)
+      local got, _, errors = process.run({ "./roper", "report", table.unpack(arguments) })
+      assert.equal(code, got)
+      assert.truthy(errors:find(message, 1, true), errors)
+    end
+    refuses({ scratch.path("none") }, 1, "none holds no sweep: it has no sweep.json")
+    refuses({ folder, "--head", "0" }, 2, "--head takes a whole number from 1 on")
+    refuses({ folder, "--problem", "x" }, 2, "malformed argument 'x'")
+    refuses({}, 2, "missing argument 'sweep'")
   end)
 end)

@@ -148,8 +148,12 @@ describe("train", function()
     run({ run = folder, steps = 3, optimizer = roper.optim.SGD({ rate = 0.25, clip = 1,
       schedule = roper.optim.schedule.constant() }) })
     local whole = roper.json_decode(files(folder)["config.json"])
-    assert.equal(roper.version, whole.version)
-    assert.same(core.machine(), whole.machine)
+    assert.equal(roper.version, whole.info.version)
+    assert.equal(uv.os_gethostname(), whole.info.host)
+    assert.truthy(whole.info.started:find("^%d%d%d%d%-%d%d%-%d%dT"))
+    for name, value in pairs(core.machine()) do
+      assert.equal(value, whole.info[name])
+    end
     assert.same({ name = "SGD", rate = 0.25, clip = 1, momentum = 0, l2 = 0, nesterov = false },
                 whole.config.optimizer)
     assert.equal("roper", whole.config.model.position)
@@ -323,7 +327,7 @@ describe("a run that is killed", function()
         io.stdout:write(step, "\n")
         io.stdout:flush()
       end
-      roper.experiment.run(config, { run = arg[1], resume = true,
+      require("roper.run").run(config, { run = arg[1], resume = true,
         progress = { update = update, finish = function() end } })
     ]]):format(roper.json_encode(FIELDS)))
   end)
@@ -352,7 +356,12 @@ describe("a run that is killed", function()
   local function outcome(folder)
     local result = roper.json_decode(files(folder)["result.json"])
     result.seconds = nil
-    return { metrics = timeless(folder), result = result, samples = files(folder)["samples.json"] }
+    local left = files(folder)
+    for name in pairs(left) do
+      assert.is_nil(name:find("%.tmp$"))
+    end
+    return { metrics = timeless(folder), result = result, samples = left["samples.json"],
+      best = left["best.safetensors"] }
   end
 
   it("ends with the same bytes as one that is not, whenever it was killed", function()
@@ -387,7 +396,7 @@ describe("a run that is killed", function()
     train_until(folder, 20)
     local status, output, errors = process.run(command)
     assert.equal(0, status, errors)
-    assert.truthy(output:find("^%d of 4 solved, accuracy on answers .*/killed\n$"), output)
+    assert.truthy(output:find("^%d of 4 solved .*accuracy on answers .*/killed\n$"), output)
     train_until(whole, math.huge)
     assert.is_true(same_checkpoint(whole, folder))
     assert.same(outcome(whole), outcome(folder))

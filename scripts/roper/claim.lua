@@ -1,0 +1,163 @@
+--- Who works on a run. The claims of a run are numbered files in its folder; the newest counts.
+---
+--- A claim begins as a file that did not exist, which any file system gives to one process alone,
+--- so that any number of workers share a sweep without a coordinator. It is never removed: a run is
+--- taken over by creating the next number, which two can not do either. Its owner alone writes to
+--- it.
+local core = require "roper.core"
+local folders = require "roper.folder"
+local uv = require "luv"
+
+local M = {}
+
+--- Seconds without a heartbeat after which the owner on another machine counts as dead.
+M.LOST = 600
+
+-- Seconds between heartbeats.
+local BEAT <const> = 20
+
+local Claim = {}
+Claim.__index = Claim
+
+-- When a process of this machine began, in clock ticks since it was started; nil where none has
+-- that id. Ids are used again, and so is the pair after a restart.
+local function start_of(pid)
+  local text = folders.read(("/proc/%d/stat"):format(pid))
+  local fields = text and text:match "^.*%)%s+(.*)$"
+  if not fields or fields:match "^[ZX]" then
+    return nil
+  end
+  return tonumber(fields:match("^" .. ("%S+ "):rep(19) .. "(%d+)"))
+end
+
+--- This process, so that any other can tell whether it lives.
+---@return table host, machine, boot, namespace, pid, start
+function M.identity()
+  local function line(path)
+    return (folders.read(path) or ""):match "^[^\n]*"
+  end
+  local pid = math.tointeger(uv.os_getpid())
+  return { host = uv.os_gethostname(), machine = line "/etc/machine-id",
+    boot = line "/proc/sys/kernel/random/boot_id",
+    namespace = uv.fs_readlink "/proc/self/ns/pid" or "", pid = pid, start = start_of(pid) }
+end
+
+--- Does the owner of a claim live? Its process tells on this machine, its heartbeat elsewhere.
+local function is_alive(owner, path)
+  local here = M.identity()
+  if owner.host == here.host and owner.machine == here.machine then
+    if owner.boot ~= here.boot then
+      return false
+    elseif owner.namespace == here.namespace then
+      return owner.start ~= nil and start_of(owner.pid) == owner.start
+    end
+  end
+  local stat = uv.fs_stat(path)
+  return stat ~= nil and os.time() - stat.mtime.sec < M.LOST
+end
+
+local function path_of(folder, number)
+  return ("%s/claim-%04d.json"):format(folder, number)
+end
+
+--- The newest claim on a run.
+---@param folder string of the run
+---@return table number (0 where there is none); state: "free", "running" or "failed"; owner;
+---   message of what failed
+function M.read(folder)
+  local number = 0
+  for _, name in ipairs(folders.names(folder)) do
+    number = math.max(number, tonumber(name:match "^claim%-(%d+)%.json$") or 0)
+  end
+  if number == 0 then
+    return { number = 0, state = "free" }
+  end
+  local path = path_of(folder, number)
+  local ok, content = pcall(core.json_decode, folders.read(path))
+  if not ok or type(content) ~= "table" or type(content.owner) ~= "table" then
+    return { number = number, state = "free" } -- no process of ours writes such a one
+  end
+  local state = content.state
+  if state == "running" and not is_alive(content.owner, path) then
+    state = "free"
+  elseif state ~= "running" and state ~= "failed" then
+    state = "free"
+  end
+  return { number = number, state = state, owner = content.owner, message = content.message }
+end
+
+function Claim:write(state, message)
+  folders.write(self.path, core.json_encode({ state = state, message = message,
+    owner = self.owner }, { indent = 2 }) .. "\n")
+end
+
+--- Claim a run that is free.
+---@param folder string of the run, there already
+---@return Claim? claim nil where somebody else has it, or it failed
+function M.take(folder)
+  local found = M.read(folder)
+  if found.state ~= "free" then
+    return nil
+  end
+  local self = setmetatable({ folder = folder, number = found.number + 1,
+    owner = M.identity(), beaten = os.time() }, Claim)
+  self.path = path_of(folder, self.number)
+  local text = core.json_encode({ state = "running", owner = self.owner }, { indent = 2 })
+  return folders.create(self.path, text .. "\n") and self or nil
+end
+
+--- Show others now and then that the owner lives; an error where the run was taken over by somebody
+--- who thought it did not.
+function Claim:beat()
+  if os.time() - self.beaten >= BEAT then
+    self:check()
+    uv.fs_utime(self.path, os.time(), os.time())
+    self.beaten = os.time()
+  end
+end
+
+--- An error unless the claim still holds.
+function Claim:check()
+  if M.read(self.folder).number ~= self.number then
+    error(("%s: another worker has taken over; this one was silent for too long"):format(
+      self.folder), 0)
+  end
+end
+
+--- Remove the claims before this one, where nobody asks who worked.
+function Claim:forget_others()
+  for number = 1, self.number - 1 do
+    uv.fs_unlink(path_of(self.folder, number))
+  end
+end
+
+--- Give the run back: "released" as free to take, "finished", or "failed" with a message.
+---@param state string
+---@param message string?
+function Claim:leave(state, message)
+  self:write(state, message)
+end
+
+--- Let a failed run be claimed again.
+---@param folder string of the run
+function M.forgive(folder)
+  local found = M.read(folder)
+  if found.state == "failed" then
+    setmetatable({ path = path_of(folder, found.number), owner = found.owner }, Claim)
+      :write("released", found.message)
+  end
+end
+
+--- Say that a run failed whose owner died of it.
+---@param folder string of the run
+---@param pid integer of the owner, on this machine
+---@param message string
+function M.condemn(folder, pid, message)
+  local found = M.read(folder)
+  if found.state == "free" and found.owner and found.owner.pid == pid then
+    setmetatable({ path = path_of(folder, found.number), owner = found.owner }, Claim)
+      :write("failed", message)
+  end
+end
+
+return M

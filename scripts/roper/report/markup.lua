@@ -1,0 +1,118 @@
+--- HTML and SVG as values. Text stands in an element as a string and is escaped when the page is
+--- put together, so that nothing a run wrote can become markup:
+---
+---     h.p { class = "note", "loss < ", h.b { 3 } }    --> <p class="note">loss &lt; <b>3</b></p>
+---
+--- Keys are attributes (`true` for one without a value), list entries are children: text, numbers,
+--- elements, lists of these. What is false or nil is left out.
+local M = {}
+
+local VOID <const> = { br = true, hr = true, meta = true }
+
+local ENTITIES <const> = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;",
+  ["'"] = "&#39;" }
+
+-- What stands for a byte that is no part of UTF-8, and for a control character.
+local REPLACEMENT <const> = utf8.char(0xFFFD)
+local CONTROL_PICTURES <const> = 0x2400
+
+--- Text as UTF-8 without control characters but tab and newline.
+local function readable(text)
+  if not utf8.len(text) then
+    local parts, at = {}, 1
+    while at <= #text do
+      local _, bad = utf8.len(text, at)
+      parts[#parts + 1] = text:sub(at, (bad or #text + 1) - 1)
+      parts[#parts + 1] = bad and REPLACEMENT
+      at = (bad or #text) + 1
+    end
+    text = table.concat(parts)
+  end
+  return (text:gsub("[^\t\n\x20-\x7E\x80-\xFF]", function(control)
+    return utf8.char(CONTROL_PICTURES + math.min(control:byte(), 0x21))
+  end))
+end
+
+--- Any value as text for HTML, also inside quoted attributes.
+---@param value any
+---@return string
+function M.escape(value)
+  return (readable(tostring(value)):gsub("[&<>\"']", ENTITIES))
+end
+
+local Element = {}
+local Verbatim = {}
+
+--- Text that goes into the page as it is; for the page's own style and script alone.
+---@param text string
+---@return table
+function M.verbatim(text)
+  return setmetatable({ text = text }, Verbatim)
+end
+
+local write
+
+local function write_element(element, parts)
+  local names = {}
+  for name, value in pairs(element.fields) do
+    if type(name) == "string" and value ~= false then
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  parts[#parts + 1] = "<" .. element.tag
+  for _, name in ipairs(names) do
+    local value = element.fields[name]
+    parts[#parts + 1] = (' %s="%s"'):format(name, value == true and "" or M.escape(value))
+  end
+  parts[#parts + 1] = ">"
+  if not VOID[element.tag] then
+    write(element.fields, parts)
+    parts[#parts + 1] = "</" .. element.tag .. ">"
+  end
+end
+
+--- The last place of a list that may have holes.
+local function last_place(list)
+  local last = 0
+  for key in pairs(list) do
+    last = math.type(key) == "integer" and math.max(last, key) or last
+  end
+  return last
+end
+
+--- Append a child, or the children in a list.
+function write(value, parts)
+  local kind = getmetatable(value)
+  if kind == Element then
+    write_element(value, parts)
+  elseif kind == Verbatim then
+    parts[#parts + 1] = value.text
+  elseif type(value) == "table" then
+    for i = 1, last_place(value) do
+      write(value[i], parts)
+    end
+  elseif value then
+    parts[#parts + 1] = M.escape(value)
+  end
+end
+
+--- The markup of a value: an element, text, or a list of them.
+---@param value any
+---@return string
+function M.render(value)
+  local parts = {}
+  write(value, parts)
+  return table.concat(parts)
+end
+
+--- `h.NAME(fields)` is an element NAME.
+M.h = setmetatable({}, { __index = function(h, tag)
+  local function make(fields)
+    return setmetatable({ tag = tag, fields = fields }, Element)
+  end
+  h[tag] = make
+  return make
+end })
+
+return M

@@ -1,0 +1,130 @@
+--- Reading the folders that runs leave behind.
+local core = require "roper.core"
+local claims = require "roper.claim"
+local experiment = require "roper.experiment"
+local folders = require "roper.folder"
+local uv = require "luv"
+
+local M = {}
+
+--- A file of JSON.
+---@param path string
+---@return table? content nil where there is no file, or a damaged one
+local function decode(path)
+  local text = folders.read(path)
+  local ok, content = pcall(core.json_decode, text or "")
+  return ok and type(content) == "table" and content or nil
+end
+
+--- A value without JSON's null.
+local function clean(content)
+  for name, value in pairs(content or {}) do
+    if value == core.json_null then
+      content[name] = nil
+    end
+  end
+  return content
+end
+
+--- Do two configurations agree in every field? A field that is not set may be absent.
+---@param a table
+---@param b table
+---@return boolean
+function M.same(a, b)
+  return #M.differences(a, b) == 0
+end
+
+--- Where two configurations differ.
+---@param a table
+---@param b table
+---@return table[] {field, a, b}, sorted by field; nil where one is not set
+function M.differences(a, b)
+  local names, list = {}, {}
+  for _, config in ipairs { a, b } do
+    for name in pairs(config) do
+      names[name] = true
+    end
+  end
+  for name in pairs(names) do
+    if (a[name] or nil) ~= (b[name] or nil) then
+      list[#list + 1] = { field = name, a = a[name] or nil, b = b[name] or nil }
+    end
+  end
+  table.sort(list, function(x, y) return x.field < y.field end)
+  return list
+end
+
+--- The result of a finished run.
+---@param folder string
+---@param config table? that it must be of
+---@return table? result nil where there is none, a damaged one, or one of another configuration
+function M.result(folder, config)
+  local result = clean(decode(folder .. "/result.json"))
+  if not result or type(result.config) ~= "table" or config and not M.same(result.config, config)
+  then
+    return nil
+  end
+  return result
+end
+
+--- What is known of a run.
+---@param folder string
+---@param config table? of the run, where its folder may not tell yet
+---@return table folder; status: "finished", "failed", "running" or "waiting" (for somebody to begin
+---   it, or to go on); config; info: version, commit, machine; metrics; step, the last of these;
+---   result and samples of a finished run; failure: message of a failed one; owner: of its claim
+function M.read(folder, config)
+  local about = decode(folder .. "/config.json")
+  if not about and not config then
+    error(("runs: %s holds no run: it has no config.json"):format(folder), 0)
+  end
+  local run = { folder = folder, config = config or about.config, info = about and about.info or {},
+    metrics = require("roper.metrics").read(folder .. "/metrics.jsonl") }
+  run.step = run.metrics[#run.metrics] and run.metrics[#run.metrics].step or 0
+  run.result = M.result(folder, run.config)
+  if run.result then
+    run.status = "finished"
+    run.samples = decode(folder .. "/samples.json")
+  else
+    local claim = claims.read(folder)
+    run.status = claim.state == "free" and "waiting" or claim.state
+    run.failure, run.owner = claim.message, claim.owner
+  end
+  return run
+end
+
+--- The folders of runs in a folder and those below it, sorted.
+---@param folder string
+---@return string[]
+function M.find(folder)
+  if uv.fs_stat(folder .. "/config.json") then
+    return { folder }
+  end
+  local list = {}
+  for _, name in ipairs(folders.names(folder)) do
+    local path = folder .. "/" .. name
+    local stat = uv.fs_lstat(path)
+    if stat and stat.type == "directory" then
+      table.move(M.find(path), 1, #M.find(path), #list + 1, list)
+    end
+  end
+  return list
+end
+
+--- The model that a run left behind.
+---@param run table from `read`
+---@param which "last"|"best"|nil weights at its last checkpoint, or those with the smallest loss on
+---   test sequences; "last" by default
+---@return Transformer model
+---@return task task
+function M.model(run, which)
+  local parts = experiment.build(run.config)
+  local name = which == "best" and "best" or "checkpoint"
+  local path = ("%s/%s.safetensors"):format(run.folder, name)
+  local tensors = core.load_safetensors(path)
+  require("roper.checkpoint").fill(path, parts.model, which == "best" and "" or "model.", tensors)
+  parts.model:training(false)
+  return parts.model, parts.task
+end
+
+return M

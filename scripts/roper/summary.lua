@@ -1,0 +1,222 @@
+--- What a sweep says: per method and per pair of methods, always with the number of runs.
+local statistics = require "roper.statistics"
+
+local M = {}
+
+--- The numbers that are compared: name in a result, which of two is worse, heading and form.
+M.METRICS = {
+  { name = "solved", worst = "smallest", title = "correct", form = "%.1f" },
+  { name = "solved_greedy", worst = "smallest", title = "correct, greedy", form = "%.1f" },
+  { name = "accuracy", worst = "smallest", title = "accuracy", form = "%.4f" },
+  { name = "loss", worst = "largest", title = "loss", form = "%.4f" },
+  { name = "last_half", worst = "largest", title = "training loss, last half", form = "%.4f" },
+}
+
+--- The statistics of one metric of the finished runs of a method.
+local function of_metric(finished, metric)
+  local numbers = {}
+  for i, run in ipairs(finished) do
+    numbers[i] = run.result[metric.name]
+  end
+  local kept, removed = statistics.trim(numbers, metric.worst)
+  local low, high = statistics.bootstrap(numbers)
+  return { n = #numbers, mean = statistics.mean(numbers), median = statistics.median(numbers),
+    error = statistics.standard_error(numbers), low = low, high = high,
+    trimmed = statistics.mean(kept), kept = #kept, removed = removed }
+end
+
+--- Steps to 90 % of the finished runs of a method, which all had the same number of steps.
+local function steps_of(finished)
+  local times = {}
+  for _, run in ipairs(finished) do
+    times[#times + 1] = run.result.steps_to_90
+  end
+  return finished[1] and statistics.censored(times, #finished, finished[1].config.steps)
+end
+
+local function of_method(sweep, method)
+  local entry = { method = method, planned = 0, failed = 0, waiting = 0, running = 0, runs = {} }
+  for _, trial in ipairs(sweep.trials) do
+    if trial.method == method then
+      entry.planned = entry.planned + 1
+      if trial.run.status == "finished" then
+        entry.runs[#entry.runs + 1] = trial.run
+      else
+        entry[trial.run.status] = entry[trial.run.status] + 1
+      end
+    end
+  end
+  entry.finished = #entry.runs
+  for _, metric in ipairs(M.METRICS) do
+    entry[metric.name] = of_metric(entry.runs, metric)
+  end
+  entry.steps_to_90 = steps_of(entry.runs)
+  return entry
+end
+
+--- The differences b - a of a metric between runs of the same seed.
+local function differences(a, b, metric)
+  local by_seed, list = {}, {}
+  for _, run in ipairs(a.runs) do
+    by_seed[run.config.seed] = run
+  end
+  for _, run in ipairs(b.runs) do
+    local other = by_seed[run.config.seed]
+    list[#list + 1] = other and run.result[metric] - other.result[metric] or nil
+  end
+  return list
+end
+
+--- Two methods, paired by seed.
+local function compare(a, b, metric)
+  local list = differences(a, b, metric)
+  local low, high = statistics.bootstrap(list)
+  return { a = a.method, b = b.method, metric = metric, n = #list,
+    difference = statistics.mean(list), error = statistics.standard_error(list),
+    low = low, high = high, p = statistics.permutation_test(list) }
+end
+
+--- What a reader must know before trusting the numbers.
+local function notes_of(sweep, methods)
+  local notes, commits, names = {}, {}, {}
+  for _, entry in ipairs(methods) do
+    local missing = entry.planned - entry.finished
+    if missing > 0 then
+      notes[#notes + 1] = ("%s: %d of %d runs are missing (%d failed, %d running, %d waiting)")
+        :format(entry.method, missing, entry.planned, entry.failed, entry.running, entry.waiting)
+    end
+  end
+  for _, trial in ipairs(sweep.trials) do
+    local commit = trial.run.status == "finished" and (trial.run.info.commit or "unknown")
+    if commit and not commits[commit] then
+      commits[commit], names[#names + 1] = true, commit
+    end
+  end
+  if #names > 1 then
+    table.sort(names)
+    notes[#notes + 1] = "the runs are of different commits: " .. table.concat(names, ", ")
+  end
+  return notes
+end
+
+--- The statistics of a sweep.
+---@param sweep table from `sweep.read`
+---@return table methods: a list of {method, planned, finished, failed, running, waiting, runs},
+---   with a table for each of METRICS: n, mean, median, error (standard), low and high (95 %
+---   bootstrap interval), trimmed (mean without the worst tenth), kept, removed; steps_to_90 as
+---   from `statistics.censored`. pairs: a list of {a, b, metric, n, difference (b - a), error, low,
+---   high, p} over runs of the same seed, for each pair of methods and each of METRICS. notes:
+---   texts
+function M.of(sweep)
+  local methods, compared = {}, {}
+  for i, method in ipairs(sweep.methods) do
+    methods[i] = of_method(sweep, method)
+  end
+  for _, metric in ipairs(M.METRICS) do
+    for i, a in ipairs(methods) do
+      for j = i + 1, #methods do
+        compared[#compared + 1] = compare(a, methods[j], metric.name)
+      end
+    end
+  end
+  return { methods = methods, pairs = compared, notes = notes_of(sweep, methods) }
+end
+
+--- A number with its standard error; "-" for none.
+local function with_error(form, number, error)
+  if not number then
+    return "-"
+  end
+  return form:format(number) .. (error and " ± " .. form:format(error) or "")
+end
+
+--- The median of steps, with how many got there.
+local function steps_text(steps)
+  if not steps then
+    return "-"
+  end
+  local median = steps.median and ("%.0f"):format(steps.median) or "> " .. steps.limit
+  return ("%s (%d of %d)"):format(median, steps.reached, steps.n)
+end
+
+--- What stands in the table's column of trimmed means.
+local function trimmed_text(metric, form)
+  return metric.n > 0 and (form .. " (%d)"):format(metric.trimmed, metric.kept) or "-"
+end
+
+--- The study's table: a row a method.
+---@param summary table from `of`
+---@return string[][] rows, the head first
+function M.rows(summary)
+  local first = summary.methods[1].runs[1]
+  for _, entry in ipairs(summary.methods) do
+    first = first or entry.runs[1]
+  end
+  local rows = { { "method", "runs", "correct of " .. (first and first.result.problems or "?"),
+    "trimmed", "loss", "floor", "90 % after" } }
+  for _, entry in ipairs(summary.methods) do
+    local run = entry.runs[1]
+    rows[#rows + 1] = { entry.method,
+      entry.finished == entry.planned and tostring(entry.planned)
+        or ("%d of %d"):format(entry.finished, entry.planned),
+      with_error("%.1f", entry.solved.mean, entry.solved.error),
+      trimmed_text(entry.solved, "%.1f"), with_error("%.4f", entry.loss.mean, entry.loss.error),
+      run and ("%.4f"):format(run.result.test_floor) or "-", steps_text(entry.steps_to_90) }
+  end
+  return rows
+end
+
+--- What the columns of `rows` are.
+M.LEGEND = [[
+correct, loss: mean ± standard error. trimmed: mean correct without the worst of
+ten runs (the study's rule; the worst tenth, rounded down: none of fewer than ten),
+and how many that leaves. floor: the lowest loss to be expected on the same test
+sequences. 90 % after: median of the steps until the accuracy on answers was 90 %,
+and how many runs got there; a run that did not counts as one that takes longer.]]
+
+--- Pairs of methods that share seeds: a row a pair and metric.
+---@param summary table
+---@param metrics string[]? names; solved and loss by default
+---@return string[][]? rows, the head first; nil where no seed is shared
+function M.pair_rows(summary, metrics)
+  local rows = { { "by seed", "pairs", "difference", "95 % interval", "p" } }
+  for _, name in ipairs(metrics or { "solved", "loss" }) do
+    for _, metric in ipairs(M.METRICS) do
+      for _, pair in ipairs(summary.pairs) do
+        if metric.name == name and pair.metric == name and pair.n > 0 then
+          local form = metric.form:gsub("%%", "%%+")
+          rows[#rows + 1] = { ("%s, %s - %s"):format(metric.title, pair.b, pair.a),
+            tostring(pair.n), form:format(pair.difference), pair.low
+              and (form .. " to " .. form):format(pair.low, pair.high) or "-",
+            ("%.3f"):format(pair.p) }
+        end
+      end
+    end
+  end
+  return #rows > 1 and rows or nil
+end
+
+--- What the columns of `pair_rows` are.
+M.PAIR_LEGEND = [[
+difference: mean over pairs of runs of the same seed; its bootstrap interval; p of a
+two-sided permutation test (signs of the differences).]]
+
+--- Everything as text for a terminal.
+---@param sweep table from `sweep.read`
+---@return string
+function M.text(sweep)
+  local align = require("roper.columns").align
+  local summary = M.of(sweep)
+  local parts = { align(M.rows(summary)), M.LEGEND }
+  local compared = M.pair_rows(summary)
+  if compared then
+    parts[#parts + 1] = align(compared)
+    parts[#parts + 1] = M.PAIR_LEGEND
+  end
+  for _, note in ipairs(summary.notes) do
+    parts[#parts + 1] = "Note: " .. note
+  end
+  return table.concat(parts, "\n\n")
+end
+
+return M

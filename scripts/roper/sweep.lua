@@ -1,0 +1,248 @@
+--- Sweeps: many trials in one folder, worked on by any number of processes, and read together.
+local core = require "roper.core"
+local board = require "roper.board"
+local experiment = require "roper.experiment"
+local options_of = require "roper.options"
+local plan = require "roper.plan"
+local progress = require "roper.progress"
+local runs = require "roper.runs"
+local uv = require "luv"
+
+local M = {}
+
+-- Milliseconds between looks at the workers, and between redrawings.
+local TICK <const> = 200
+
+-- Most lines of workers on the terminal.
+local MOST_LINES <const> = 12
+
+--- The fields besides the seed in which trials differ; the position is always among them.
+local function varied_fields(trials)
+  local varied, list = {}, {}
+  for _, trial in ipairs(trials) do
+    for _, difference in ipairs(runs.differences(trials[1].config, trial.config)) do
+      varied[difference.field] = true
+    end
+  end
+  varied.seed, varied.position = nil, nil
+  for name in pairs(varied) do
+    list[#list + 1] = name
+  end
+  table.sort(list)
+  table.insert(list, 1, "position")
+  return list
+end
+
+--- What a trial's runs are called together: its position, and what else varies, "rope rotate=vo".
+local function method_of(config, varied)
+  local parts = { config.position }
+  for i = 2, #varied do
+    local name = varied[i]
+    parts[#parts + 1] = config[name] and ("%s=%s"):format(name, config[name]) or nil
+  end
+  return table.concat(parts, " ")
+end
+
+--- Everything in the folder of a sweep.
+---@param folder string
+---@return table folder; trials: {id, name, folder, config, method, seed, run (from `runs.read`)}
+---   each, in the order they were asked for, those not begun too; methods: their names in order;
+---   varied: the fields in which trials differ, besides the seed; experiment: of the first trial
+function M.read(folder)
+  local trials = plan.require(folder)
+  local varied, methods, known = varied_fields(trials), {}, {}
+  for _, trial in ipairs(trials) do
+    trial.method, trial.seed = method_of(trial.config, varied), trial.config.seed
+    trial.run = runs.read(trial.folder, trial.config)
+    if not known[trial.method] then
+      methods[#methods + 1], known[trial.method] = trial.method, true
+    end
+  end
+  return { folder = folder, trials = trials, methods = methods, varied = varied,
+    experiment = trials[1].config.experiment }
+end
+
+--- Fields as `plan.product` takes them, from pairs or a table by name; texts are split.
+local function pairs_of(fields)
+  local list = {}
+  for _, pair in ipairs(fields) do
+    list[#list + 1] = pair
+  end
+  if #list == 0 then
+    for name, value in pairs(fields) do
+      list[#list + 1] = { name, value }
+    end
+    table.sort(list, function(a, b) return a[1] < b[1] end)
+  end
+  for i, pair in ipairs(list) do
+    local name, value = pair[1], pair[2]
+    list[i] = { name, type(value) == "string" and plan.values(name, value) or value }
+  end
+  return list
+end
+
+--- Write the trials of a sweep down, or find those of a folder.
+---@param what string an experiment, a Lua file that returns trials, or the folder of a sweep
+---@param fields table? field to a value, a list of them, or a text such as "rope,roper" and
+---   "1..10"; or a list of pairs {field, values}, which also gives their order
+---@param folder string? of the sweep; runs/ and the name by default
+---@return table[] trials
+---@return string folder
+function M.prepare(what, fields, folder)
+  local given = pairs_of(fields or {})
+  if uv.fs_stat(what .. "/sweep.json") then
+    if #given > 0 or folder then
+      error(("sweep: %s is a sweep, whose trials are set; to add some, name its experiment and "
+        .. "--folder %s"):format(what, what), 0)
+    end
+    return plan.require(what), what
+  end
+  local configs = {}
+  if what:match "%.lua$" then
+    configs = plan.load(what, given)
+  else
+    for i, each in ipairs(plan.product(given)) do
+      configs[i] = experiment.configure(what, each)
+    end
+  end
+  if #configs == 0 then
+    error("sweep: there are no trials to run", 0)
+  end
+  folder = folder or "runs/" .. what:gsub("%.lua$", ""):match "[^/]*$"
+  return plan.add(folder, configs), folder
+end
+
+--- The line of a worker.
+local function worker_line(worker)
+  local trial = worker.trial
+  if not trial then
+    return "  (starting)"
+  end
+  local steps, step = trial.config.steps, worker.step
+  local line = ("  %-22s %s %d/%d"):format(trial.name, progress.bar(step / steps, 8), step, steps)
+  if step == steps then
+    return line .. "  measuring"
+  elseif worker.loss then
+    line = ("%s  loss %.3f  %s left"):format(line, worker.loss,
+      progress.duration((steps - step) / worker.speed))
+  end
+  return line
+end
+
+--- The state of the whole, a line a worker and one for all.
+local function state_lines(supervisor, started)
+  local workers = {}
+  for worker in pairs(supervisor.workers) do
+    workers[#workers + 1] = worker
+  end
+  table.sort(workers, function(a, b) return a.pid < b.pid end)
+  local lines, part, total, failed = {}, 0, #supervisor.trials, 0
+  for i, worker in ipairs(workers) do
+    if i <= MOST_LINES then
+      lines[i] = worker_line(worker)
+    end
+    part = part + (worker.trial and worker.step / worker.trial.config.steps or 0)
+  end
+  if #workers > MOST_LINES then
+    lines[#lines + 1] = ("  and %d more"):format(#workers - MOST_LINES)
+  end
+  for _ in pairs(supervisor.failed) do
+    failed = failed + 1
+  end
+  local done = supervisor.finished + part
+  local text = ("sweep %s %d of %d done"):format(progress.bar(done / total, 12),
+    supervisor.finished, total)
+  for _, count in ipairs { { failed, "failed" }, { supervisor.elsewhere, "run elsewhere" } } do
+    if count[1] > 0 then
+      text = ("%s, %d %s"):format(text, count[1], count[2])
+    end
+  end
+  local own = done - supervisor.before
+  if own > 0 and not supervisor.stopping then
+    local seconds = (uv.now() - started) / 1000
+    text = ("%s, %s left"):format(text,
+      progress.duration(seconds / own * math.max(0, total - done - failed)))
+  end
+  lines[#lines + 1] = supervisor.stopping and text .. ", stopping" or text
+  return lines
+end
+
+--- Run the loop of events until the workers are through; true where a signal ended it.
+local function supervise(supervisor, show)
+  local signals, through, interrupted, problem = {}, false, false, nil
+  local was_enabled = core.interrupt_disable()
+  for i, name in ipairs { "sigint", "sigterm" } do
+    signals[i] = uv.new_signal()
+    signals[i]:start(name, function()
+      interrupted = true
+      supervisor:stop()
+    end)
+  end
+  uv.update_time()
+  local started, timer = uv.now(), uv.new_timer()
+  timer:start(0, TICK, function()
+    local ok, more = pcall(supervisor.tick, supervisor)
+    show(state_lines(supervisor, started))
+    if not ok then
+      problem = problem or more
+      if not supervisor.stopping then
+        supervisor:stop()
+      end
+    end
+    through = ok and not more
+  end)
+  while not through do
+    uv.run "once"
+  end
+  for _, handle in ipairs { timer, table.unpack(signals) } do
+    handle:close()
+  end
+  uv.run "nowait" -- a handle that is not closed to the end crashes luv when Lua closes
+  if was_enabled then
+    core.interrupt_enable()
+  end
+  if problem then
+    error(problem, 0)
+  end
+  return interrupted
+end
+
+--- Run what is missing of a sweep with worker processes of this machine. Any number of sweeps and
+--- workers may work in the same folder. Ctrl-C ends it; said again, it goes on.
+---@param options table
+---   what: an experiment, a Lua file of trials, or the folder of a sweep
+---   fields, folder: as for `prepare`
+---   jobs: workers at a time, one a thread of this machine by default; threads of each, an equal
+---     share by default
+---   stream: of news and progress, io.stderr
+---@return table sweep from `read`
+---@return integer failed trials that failed
+function M.run(options)
+  local o = options_of.check("sweep", options, { what = "string", fields = "table?",
+    folder = "string?", jobs = "size?", threads = "size?", stream = { "any", io.stderr } })
+  local trials, folder = M.prepare(o.what, o.fields, o.folder)
+  local jobs = math.min(o.jobs or core.threads(), #trials)
+  local shown = board.new { stream = o.stream }
+  local supervisor = require("roper.supervisor").new(folder, trials, { jobs = jobs,
+    threads = o.threads or math.max(1, core.threads() // jobs),
+    say = function(text) shown:say(text) end })
+  supervisor.before = supervisor.finished
+  shown:say(("%s: %d trials, %d of them done; %d at a time, %d %s each"):format(folder, #trials,
+    supervisor.finished, jobs, supervisor.threads,
+    supervisor.threads == 1 and "thread" or "threads"))
+  local interrupted = supervise(supervisor, function(lines) shown:show(lines) end)
+  shown:finish()
+  if interrupted then
+    shown:say(("%d of %d trials are done; said again, the sweep goes on"):format(
+      supervisor.finished, #trials))
+    error("interrupted", 0)
+  end
+  supervisor:look()
+  local failed = 0
+  for _ in pairs(supervisor.failed) do
+    failed = failed + 1
+  end
+  return M.read(folder), failed
+end
+
+return M

@@ -1,0 +1,148 @@
+local experiment = require("roper.experiment")
+local plan = require("roper.plan")
+local process = require("tests.process")
+local scratch = require("tests.scratch")
+
+before_each(scratch.create)
+after_each(scratch.remove)
+
+local function configure(fields)
+  fields.preset = "smoke"
+  return experiment.configure("addition", fields)
+end
+
+describe("plan.values", function()
+  it("reads lists and ranges", function()
+    assert.same({ "rope", "roper" }, plan.values("position", "rope,roper"))
+    assert.same({ 1, 2, 3 }, plan.values("seed", "1..3"))
+    assert.same({ -1, 0, "7", 9 }, plan.values("seed", "-1..0,7,9..9"))
+    assert.same({ "1e-3" }, plan.values("rate", "1e-3"))
+  end)
+
+  it("refuses what is neither", function()
+    for _, text in ipairs({ "", ",", "1,", "1,,2" }) do
+      assert.has_error(function() plan.values("seed", text) end,
+        ('field seed: expected values with commas between them, got "%s"'):format(text))
+    end
+    for _, text in ipairs({ "3..1", "1..99999999999", "1..99999999999999999999" }) do
+      assert.has_error(function() plan.values("seed", text) end,
+        "field seed: expected a range from a smaller to a larger whole number, got " .. text)
+    end
+  end)
+end)
+
+describe("plan.product", function()
+  it("has every combination, seed by seed", function()
+    assert.same({
+      { seed = 1, position = "rope", layers = 1 }, { seed = 1, position = "rope", layers = 2 },
+      { seed = 1, position = "roper", layers = 1 }, { seed = 1, position = "roper", layers = 2 },
+      { seed = 2, position = "rope", layers = 1 }, { seed = 2, position = "rope", layers = 2 },
+      { seed = 2, position = "roper", layers = 1 }, { seed = 2, position = "roper", layers = 2 },
+    }, plan.product({ { "position", { "rope", "roper" } }, { "layers", { 1, 2 } },
+                      { "seed", { 1, 2 } } }))
+    assert.same({ {} }, plan.product({}))
+    assert.same({ { rate = 0.5 } }, plan.product({ { "rate", 0.5 } }))
+  end)
+end)
+
+describe("plan.identity", function()
+  it("is the FNV-1a hash of the fields that are set", function()
+    -- By a line of Python over the bytes of {"a": 1, "b": "x"}.
+    assert.equal("9c5b8ebe1a8a6a03", plan.identity({ b = "x", a = 1, c = false }))
+  end)
+
+  it("depends on every field and on nothing else", function()
+    local config = configure({ seed = 1 })
+    local id = plan.identity(config)
+    assert.equal(id, plan.identity(configure({ seed = "1" })))
+    local seen = { [id] = true }
+    for name, value in pairs(config) do
+      config[name] = value == false and "qk" or value == "x" and "y" or "x"
+      local other = plan.identity(config)
+      assert.is_nil(seen[other], name)
+      seen[other] = true
+      config[name] = value
+    end
+    assert.equal(id, plan.identity(config))
+  end)
+end)
+
+describe("plan.add", function()
+  it("writes the trials down first, and adds to them", function()
+    local folder = scratch.path("sweep")
+    assert.is_nil(plan.read(folder))
+    local first = plan.add(folder, { configure({ seed = 1 }), configure({ seed = 2 }),
+                                     configure({ seed = 1 }) })
+    assert.equal(2, #first)
+    assert.same(first, plan.read(folder))
+    assert.equal(("roper-1-%s"):format(first[1].id:sub(1, 8)), first[1].name)
+    assert.equal(folder .. "/" .. first[1].name, first[1].folder)
+    local second = plan.add(folder, { configure({ seed = 3 }), configure({ seed = 2 }) })
+    assert.same({ 3, 2 }, { second[1].config.seed, second[2].config.seed })
+    local all = plan.read(folder)
+    assert.same({ 1, 2, 3 }, { all[1].config.seed, all[2].config.seed, all[3].config.seed })
+    local before = scratch.read(folder .. "/sweep.json")
+    plan.add(folder, { configure({ seed = 3 }) })
+    assert.equal(before, scratch.read(folder .. "/sweep.json"))
+  end)
+
+  it("loses nothing when many add at once", function()
+    local folder = scratch.path("sweep")
+    local script = scratch.write("add.lua", ([[
+      package.path, package.cpath = %q, %q
+      require("roper.plan").add(%q, { require("roper.experiment").configure("addition",
+        { seed = tonumber(arg[1]), preset = "smoke" }) })
+    ]]):format(package.path, package.cpath, folder))
+    local status, _, errors = process.run({ "sh", "-c",
+      ("for i in 1 2 3 4 5 6; do lua5.4 %s $i & done; wait"):format(script) })
+    assert.same({ 0, "" }, { status, errors })
+    local seeds = {}
+    for i, trial in ipairs(plan.read(folder)) do
+      seeds[i] = trial.config.seed
+    end
+    table.sort(seeds)
+    assert.same({ 1, 2, 3, 4, 5, 6 }, seeds)
+  end)
+
+  it("refuses a damaged file", function()
+    for _, text in ipairs({ "", "{", "[1]", "{}" }) do
+      local path = scratch.write("sweep.json", text)
+      assert.has_error(function() plan.read(scratch.path("."):sub(1, -3)) end,
+        ("sweep: %s: expected the trials of a sweep, got another file"):format(path))
+    end
+    assert.error_matches(function() plan.require(scratch.path("none")) end,
+                         "/none holds no sweep: it has no sweep.json")
+  end)
+end)
+
+describe("plan.load", function()
+  it("reads trials from a Lua file", function()
+    local path = scratch.write("trials.lua", [[
+      local list = { experiment = "addition" }
+      for _, position in ipairs { "rope", "roper" } do
+        list[#list + 1] = { position = position, preset = "smoke" }
+      end
+      list[#list + 1] = { experiment = "substring_index", preset = "smoke", rotate = "vo" }
+      return list
+    ]])
+    local configs = plan.load(path, { { "seed", { 4, 5 } } })
+    assert.equal(6, #configs)
+    assert.same({ "addition", "rope", 4 }, { configs[1].experiment, configs[1].position,
+                                             configs[1].seed })
+    assert.same({ "substring_index", "vo", 5 }, { configs[6].experiment, configs[6].rotate,
+                                                  configs[6].seed })
+  end)
+
+  it("says what is wrong with one", function()
+    local function refuses(text, message)
+      local path = scratch.write("trials.lua", text)
+      assert.error_matches(function() plan.load(path, {}) end, message)
+    end
+    refuses("return 5", "trials.lua: expected a list of trials, got number")
+    refuses("return {5}", "trials.lua: trial 1: expected a table of fields, got number")
+    refuses("return {", "unexpected symbol near <eof>")
+    refuses("return {{experiment = 'adition'}}", 'no experiment "adition"; did you mean')
+    refuses("return {{experiment = 'addition', stepz = 1}}", 'did you mean "steps"')
+    refuses("return {{}}", 'no experiment "nil"')
+  end)
+end)

@@ -1,0 +1,115 @@
+local fixture = require("tests.fixtures.statistics")
+local roper = require("roper")
+local statistics = require("roper.statistics")
+
+describe("statistics", function()
+  it("agrees with numpy", function()
+    for i, case in ipairs(fixture) do
+      local numbers, name = case.numbers, "sample " .. i
+      assert.near(case.mean, statistics.mean(numbers), 1e-12, name)
+      assert.near(case.median, statistics.median(numbers), 1e-12)
+      assert.near(case.error, statistics.standard_error(numbers), 1e-12)
+      local low, high = statistics.bootstrap(numbers)
+      -- The quantile of 10,000 draws has noise, and that of few numbers has steps.
+      assert.near(case.low, low, 0.12 * case.error + 1e-12)
+      assert.near(case.high, high, 0.12 * case.error + 1e-12)
+      if case.p then
+        assert.near(case.p, statistics.permutation_test(numbers), 1e-12)
+      end
+    end
+  end)
+
+  it("changes neither its input nor the generator, and repeats itself", function()
+    local numbers = { 3, 1, 2, 9, 5, 5, 5, 1, 0, 2, 3, 4, 8, 1, 1, 2 }
+    local copy = table.move(numbers, 1, #numbers, 1, {})
+    roper.seed(7)
+    local before = { roper.random_state() }
+    local low, high = statistics.bootstrap(numbers)
+    local p = statistics.permutation_test(numbers)
+    statistics.median(numbers)
+    statistics.trim(numbers, "smallest")
+    assert.same(copy, numbers)
+    assert.same(before, { roper.random_state() })
+    roper.seed(8)
+    assert.same({ low, high }, { statistics.bootstrap(numbers) })
+    assert.equal(p, statistics.permutation_test(numbers))
+  end)
+
+  it("gives nothing of too few", function()
+    assert.is_nil(statistics.mean({}))
+    assert.is_nil(statistics.median({}))
+    assert.is_nil(statistics.standard_error({ 1 }))
+    assert.is_nil((statistics.bootstrap({ 1 })))
+    assert.is_nil(statistics.permutation_test({}))
+    assert.equal(1, statistics.permutation_test({ 5 }))
+  end)
+end)
+
+describe("statistics.trim", function()
+  it("removes the worst of ten, and the worst tenth of more", function()
+    local ten = { 5, 3, 9, 1, 7, 2, 8, 6, 4, 10 }
+    assert.same({ { 2, 3, 4, 5, 6, 7, 8, 9, 10 }, 1 }, { statistics.trim(ten, "smallest") })
+    assert.same({ { 1, 2, 3, 4, 5, 6, 7, 8, 9 }, 1 }, { statistics.trim(ten, "largest") })
+    assert.same({ { 2, 9, 9 }, 0 }, { statistics.trim({ 9, 2, 9 }, "smallest") })
+    assert.same({ {}, 0 }, { statistics.trim({}, "smallest") })
+    local many = {}
+    for i = 1, 25 do
+      many[i] = 26 - i
+    end
+    local kept, removed = statistics.trim(many, "smallest")
+    assert.same({ 23, 2, 3 }, { #kept, removed, kept[1] })
+  end)
+end)
+
+describe("statistics.permutation_test", function()
+  it("samples the signs of many pairs, near what all of them give", function()
+    local differences = fixture[#fixture].numbers
+    local n, sum, extreme = #differences, 0, 0
+    for _, difference in ipairs(differences) do
+      sum = sum + difference
+    end
+    -- All 2^20 signs, by halving: sums of the first ten against sums of the last ten.
+    local function sums(first, last)
+      local list = { 0 }
+      for i = first, last do
+        local longer = {}
+        for _, value in ipairs(list) do
+          longer[#longer + 1] = value + differences[i]
+          longer[#longer + 1] = value - differences[i]
+        end
+        list = longer
+      end
+      return list
+    end
+    local left, right = sums(1, 10), sums(11, n)
+    for _, a in ipairs(left) do
+      for _, b in ipairs(right) do
+        extreme = extreme + (math.abs(a + b) >= math.abs(sum) - 1e-9 and 1 or 0)
+      end
+    end
+    local p = extreme / 2 ^ n
+    assert.near(p, statistics.permutation_test(differences), 5 * (p * (1 - p) / 10000) ^ 0.5)
+  end)
+
+  it("is never 0", function()
+    local same = {}
+    for i = 1, 30 do
+      same[i] = 1
+    end
+    assert.equal(1 / 10001, statistics.permutation_test(same))
+    assert.equal(2 / 2 ^ 10, statistics.permutation_test({ table.unpack(same, 1, 10) }))
+  end)
+end)
+
+describe("statistics.censored", function()
+  it("counts what never came", function()
+    assert.same({ n = 5, reached = 3, limit = 100, median = 60, mean = 58.0 + 4,
+                  error = statistics.standard_error({ 20, 30, 60, 100, 100 }) },
+                statistics.censored({ 30, 60, 20 }, 5, 100))
+    assert.same({ n = 3, reached = 1, limit = 100, median = nil, mean = 90.0,
+                  error = statistics.standard_error({ 70, 100, 100 }) },
+                statistics.censored({ 70 }, 3, 100))
+    assert.same({ n = 2, reached = 0, limit = 10, mean = 10.0, error = 0.0 },
+                statistics.censored({}, 2, 10))
+  end)
+end)

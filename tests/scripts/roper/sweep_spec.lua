@@ -1,0 +1,298 @@
+local claim = require("roper.claim")
+local folders = require("roper.folder")
+local plan = require("roper.plan")
+local process = require("tests.process")
+local runs = require("roper.runs")
+local scratch = require("tests.scratch")
+local summary = require("roper.summary")
+local sweep = require("roper.sweep")
+local sweeps = require("tests.sweeps")
+local uv = require("luv")
+
+local folder
+
+before_each(function()
+  scratch.create()
+  folder = scratch.path("sweep")
+end)
+after_each(scratch.remove)
+
+local function text_of(path)
+  return summary.text(sweep.read(path))
+end
+
+-- A stream for `sweep.run` that keeps what is written.
+local function silent()
+  return assert(io.open(scratch.path("log"), "w"))
+end
+
+local function run(options)
+  local stream <close> = silent()
+  local all = { what = "substring_index", folder = folder, stream = stream }
+  for name, value in pairs(options) do
+    all[name] = value
+  end
+  return sweep.run(all)
+end
+
+describe("sweep.run", function()
+  it("runs every trial once, in workers with their share of the threads", function()
+    local found, failed = run({ fields = sweeps.fields({ position = "rope,roper", seed = "1..2" }),
+                                jobs = 2, threads = 1 })
+    assert.equal(0, failed)
+    assert.same({ "rope", "roper" }, found.methods)
+    assert.same({ "position" }, found.varied)
+    assert.equal("substring_index", found.experiment)
+    local pids = {}
+    for i, trial in ipairs(found.trials) do
+      assert.same({ (i + 1) // 2, i % 2 == 1 and "rope" or "roper" }, { trial.seed, trial.method })
+      assert.equal("finished", trial.run.status)
+      assert.equal(1, trial.run.info.threads)
+      assert.equal(20, trial.run.step)
+      assert.equal(1, claim.read(trial.folder).number)
+      pids[#pids + 1] = claim.read(trial.folder).owner.pid
+    end
+    for _, pid in ipairs(pids) do
+      assert.not_equal(uv.os_getpid(), pid)
+    end
+  end)
+
+  it("runs what is missing when said again, and more when asked", function()
+    local fields = sweeps.fields({ position = { "rope", "roper" }, seed = { 1, 2 } })
+    run({ fields = fields })
+    local before = sweeps.results(folder)
+    run({ fields = fields })
+    assert.same(before, (sweeps.results(folder)))
+
+    local gone = plan.read(folder)[2]
+    assert(os.remove(gone.folder .. "/result.json"))
+    scratch.write("sweep/" .. plan.read(folder)[3].name .. "/result.json", "{torn")
+    run({ fields = fields })
+    local again, count = sweeps.results(folder)
+    assert.equal(4, count)
+    local changed = 0
+    for name, bytes in pairs(again) do
+      changed = changed + (bytes ~= before[name] and 1 or 0)
+    end
+    assert.equal(2, changed)
+
+    local found = run({ fields = sweeps.fields({ position = "rope", rotate = "vo", seed = 1 }) })
+    assert.equal(5, #found.trials)
+    assert.same({ "rope", "roper", "rope rotate=vo" }, found.methods)
+    assert.same(again, (function()
+      local all = sweeps.results(folder)
+      all[found.trials[5].name] = nil
+      return all
+    end)())
+    -- The folder itself names all its trials.
+    os.remove(gone.folder .. "/result.json")
+    local stream <close> = silent()
+    found = sweep.run({ what = folder, stream = stream })
+    assert.equal("finished", found.trials[2].run.status)
+    assert.has_error(function() sweep.run({ what = folder, fields = { seed = 9 } }) end,
+      ("sweep: %s is a sweep, whose trials are set; to add some, name its experiment and "
+        .. "--folder %s"):format(folder, folder))
+  end)
+
+  it("goes on after a trial that fails, and tries it again when said again", function()
+    -- The rate is so large that the loss is no number.
+    local fields = sweeps.fields({ position = "rope", seed = "1..2", rate = "1e-3,1e300" })
+    local found, failed = run({ fields = fields })
+    assert.equal(2, failed)
+    for _, trial in ipairs(found.trials) do
+      local is_wild = trial.config.rate == 1e300
+      assert.equal(is_wild and "failed" or "finished", trial.run.status)
+      if is_wild then
+        assert.truthy(trial.run.failure:find("the loss is", 1, true), trial.run.failure)
+      end
+    end
+    local _, count = scratch.read(scratch.path("log")):gsub("failed: train: the loss is", "")
+    assert.equal(2, count)
+    local text = summary.text(found)
+    assert.truthy(text:find("2 of 2 runs are missing (2 failed, 0 running, 0 waiting)", 1, true))
+    assert.truthy(text:find("0 of 2", 1, true))
+    local _, again = run({ fields = fields })
+    assert.equal(2, again)
+    assert.equal(2, claim.read(found.trials[2].folder).number)
+    assert.equal(1, claim.read(found.trials[1].folder).number)
+  end)
+
+  it("says why workers do not start", function()
+    local path = package.path
+    package.path = "/nowhere/?.lua"
+    local ok, message = pcall(run, { fields = sweeps.fields({ seed = 1 }) })
+    package.path = path
+    assert.is_false(ok)
+    assert.truthy(message:find("sweep: workers do not start: a worker ended with status 1", 1,
+      true), message)
+    assert.truthy(message:find("module 'roper.worker' not found", 1, true), message)
+  end)
+
+  it("refuses bad fields before anything is written", function()
+    for message, fields in pairs({
+      ['did you mean "rope"'] = { position = "roper,ropee" },
+      ['has no field "sed"; did you mean "seed"'] = { sed = "1..3" },
+      ["field seed: expected a range"] = { seed = "3..1" },
+    }) do
+      local ok, got = pcall(run, { fields = fields })
+      assert.is_false(ok)
+      assert.truthy(got:find(message, 1, true), got)
+    end
+    assert.is_nil(uv.fs_stat(folder))
+  end)
+end)
+
+describe("a sweep of which processes are killed", function()
+  local UNDISTURBED <const> = { "position=rope,roper", "seed=1..6", "--jobs", "2" }
+
+  it("loses no finished trial, runs none twice, and ends with the same table", function()
+    local seed = os.time()
+    math.randomseed(seed)
+    local name = "seed " .. seed
+    local whole = scratch.path("whole")
+    sweeps.wait({ sweeps.start(sweeps.command(whole, table.unpack(UNDISTURBED))) })
+    local expected = text_of(whole)
+    local kills, round = 0, 0
+    while kills < 20 do
+      round = round + 1
+      folder = scratch.path("killed-" .. round)
+      local seen, finished = {}, 0
+      while finished < 12 do
+        local program = sweeps.start(sweeps.command(folder, table.unpack(UNDISTURBED)))
+        while program.status == nil do
+          sweeps.wait({ program }, math.random(30, 250))
+          local workers = sweeps.workers(folder)
+          if program.status == nil and kills < 20 and #workers > 0 and math.random() < 0.5 then
+            uv.kill(workers[math.random(#workers)], "sigkill")
+            kills = kills + 1
+          elseif program.status == nil and kills < 20 then
+            program.handle:kill("sigkill")
+            kills = kills + 1
+            sweeps.wait({ program })
+          end
+          local results
+          results, finished = sweeps.results(folder)
+          for trial, bytes in pairs(seen) do
+            assert.equal(bytes, results[trial], name)
+          end
+          seen = results
+        end
+        assert.is_true(program.status == 0 or program.status == 137, name)
+      end
+      assert.equal(expected, text_of(folder), name)
+      for _, trial in ipairs(plan.read(folder)) do
+        for _, left in ipairs(folders.names(trial.folder)) do
+          assert.is_nil(left:find("%.tmp$"), left)
+        end
+      end
+    end
+  end)
+end)
+
+describe("two sweeps at once in one folder", function()
+  it("share 40 trials between 4 workers, each run once", function()
+    local command = sweeps.command(folder, "position=rope,roper", "seed=1..20", "--jobs", "2")
+    local both = { sweeps.start(command), sweeps.start(command) }
+    sweeps.wait(both)
+    assert.same({ 0, 0 }, { both[1].status, both[2].status })
+    local owners = {}
+    local trials = plan.read(folder)
+    assert.equal(40, #trials)
+    for _, trial in ipairs(trials) do
+      local last = claim.read(trial.folder)
+      assert.equal("finished", runs.read(trial.folder).status)
+      assert.equal(1, last.number, trial.name)
+      owners[last.owner.pid] = true
+    end
+    local count = 0
+    for _ in pairs(owners) do
+      count = count + 1
+    end
+    assert.is_true(count >= 4, count .. " workers")
+  end)
+end)
+
+describe("./roper sweep", function()
+  it("prints lines into a pipe or a log file, and the table", function()
+    local status, output, errors = process.run(sweeps.command(folder, "position=rope", "seed=1..2"))
+    assert.equal(0, status)
+    assert.truthy(output:find("^\n  method   runs   correct of 2   trimmed "), output)
+    assert.truthy(output:find("\n  rope        2 ", 1, true))
+    assert.is_nil((output .. errors):find("\27", 1, true))
+    assert.equal(1, select(2, errors:gsub("/sweep: 2 trials, 0 of them done", "")))
+    for seed = 1, 2 do
+      assert.truthy(errors:find(("\nrope%%-%d%%-%%x+: %%d of 2 solved, loss "):format(seed)), errors)
+    end
+    local log = scratch.path("log")
+    status = process.run({ "sh", "-c", ("%s --folder %s seed=3 %s > %s 2>&1"):format(
+      "./roper sweep substring_index", folder,
+      table.concat(sweeps.command("", "position=rope"), " ", 6), log) })
+    assert.equal(0, status)
+    local text = scratch.read(log)
+    assert.is_nil(text:find("[\27\r]"))
+    assert.truthy(text:find("1 trials, 0 of them done.*rope%-3%-%x+: .*method   runs"), text)
+  end)
+
+  it("shows a line a job and one for all on a terminal", function()
+    local screen = process.open(table.concat(sweeps.command(folder, "position=rope", "seed=1..3",
+      "steps=200", "--jobs", "2"), " "), { TERM = "xterm", COLUMNS = "80" })
+    screen:expect("3 trials, 0 of them done; 2 at a time, 1 thread each")
+    screen:expect("sweep ░░░░░░░░░░░░ 0 of 3 done")
+    screen:expect("/200  loss ")
+    screen:expect(" left")
+    for _ = 1, 3 do
+      screen:expect(" of 2 solved, loss ")
+    end
+    screen:expect("method   runs")
+    assert.equal(0, screen:leave())
+  end)
+
+  it("ends by Ctrl-C, gives its trials back, and goes on", function()
+    local command = sweeps.command(folder, "position=rope", "seed=1..2", "steps=600")
+    local screen = process.open(table.concat(command, " "), { TERM = "xterm" })
+    screen:expect("/600  loss ")
+    screen:type("\3")
+    screen:expect("0 of 2 trials are done; said again, the sweep goes on")
+    screen:expect("interrupted")
+    assert.equal(130, screen:leave())
+    for _, trial in ipairs(plan.read(folder)) do
+      assert.same({ "waiting", 1 }, { runs.read(trial.folder, trial.config).status,
+                                      claim.read(trial.folder).number })
+    end
+    local program = sweeps.start(command)
+    sweeps.wait({ program })
+    assert.equal(0, program.status)
+  end)
+
+  it("says that trials failed by its status", function()
+    local status, output, errors = process.run(sweeps.command(folder, "rate=1e300,1e-3"))
+    assert.equal(1, status)
+    assert.truthy(output:find("1 of 1 runs are missing (1 failed", 1, true))
+    assert.truthy(errors:find(": failed: train: the loss is ", 1, true), errors)
+    assert.truthy(errors:find("\nroper: 1 trial failed; said again, they are tried again\n$"))
+  end)
+
+  it("gives up a trial of which every worker dies", function()
+    -- The system ends each after a second of computing.
+    local command = table.concat(sweeps.command(folder, "steps=10000000", "--jobs", "1",
+      "checkpoint_every=10000000"), " "):gsub("checkpoint_every=5 ", "")
+    local status, _, errors = process.run({ "sh", "-c", "ulimit -t 1; " .. command })
+    assert.equal(1, status, errors)
+    local _, restarts = errors:gsub("a worker was killed by signal %d+; it goes on from", "")
+    assert.equal(2, restarts, errors)
+    assert.truthy(errors:find("failed: a worker was killed by signal %d+, as 2 before it"), errors)
+    assert.equal("failed", runs.read(plan.read(folder)[1].folder).status)
+  end)
+
+  it("works as a worker alone", function()
+    local status, output, errors = process.run(sweeps.command(folder, "seed=1..2", "rate=1e300,1",
+      "--worker"))
+    assert.equal(1, status)
+    assert.truthy(output:find("^roper%-1%-%x+: begins\nroper%-1%-%x+: failed: train: the loss"))
+    assert.equal(2, select(2, output:gsub(" of 2 solved, loss ", "")))
+    assert.truthy(errors:find("2 trials failed", 1, true))
+    status, output = process.run({ "./roper", "sweep", folder, "--worker" })
+    assert.equal(1, status)
+    assert.equal(2, select(2, output:gsub("begins", "")))
+  end)
+end)

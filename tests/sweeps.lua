@@ -1,0 +1,103 @@
+-- Sweeps of trials so small that one takes a tenth of a second, run as programs.
+
+local folders = require("roper.folder")
+local runs = require("roper.runs")
+local plan = require("roper.plan")
+local uv = require("luv")
+
+local M = {}
+
+local FIELDS <const> = { "preset=smoke", "letters=3", "length=41", "d_model=16", "problems=2",
+                         "test_sequences=4", "evaluate_every=20", "checkpoint_every=5" }
+
+--- The fields of a small trial, as a table.
+---@param more table? others
+---@return table
+function M.fields(more)
+  local fields = {}
+  for _, text in ipairs(FIELDS) do
+    local name, value = text:match("^(.-)=(.*)$")
+    fields[name] = value
+  end
+  for name, value in pairs(more or {}) do
+    fields[name] = value
+  end
+  return fields
+end
+
+--- The command of a sweep of small trials.
+---@param folder string
+---@param ... string further words: fields and options
+---@return string[]
+function M.command(folder, ...)
+  local words = { "./roper", "sweep", "substring_index", "--folder", folder }
+  for _, list in ipairs({ FIELDS, { ... } }) do
+    table.move(list, 1, #list, #words + 1, words)
+  end
+  return words
+end
+
+--- Start a program whose output is not looked at.
+---@param command string[]
+---@return table process with pid, and status once it has ended
+function M.start(command)
+  local process = {}
+  process.handle, process.pid = uv.spawn(command[1], {
+    args = table.move(command, 2, #command, 1, {}), stdio = {},
+  }, function(status, signal)
+    process.status = signal ~= 0 and 128 + signal or status
+    process.handle:close()
+  end)
+  assert(process.handle, process.pid)
+  return process
+end
+
+--- Run the loop for some milliseconds, or until the programs have ended.
+---@param processes table[]
+---@param milliseconds integer? until they have ended
+function M.wait(processes, milliseconds)
+  local timer, is_late = uv.new_timer(), false
+  local function are_open()
+    for _, process in ipairs(processes) do
+      if process.status == nil then
+        return true
+      end
+    end
+    return false
+  end
+  uv.update_time()
+  timer:start(milliseconds or 120000, 0, function() is_late = true end)
+  while are_open() and not is_late do
+    uv.run("once")
+  end
+  timer:close()
+  uv.run("nowait")
+  assert(milliseconds or not are_open(), "a program does not end")
+end
+
+--- The bytes of each finished trial's result, by the trial's name.
+---@param folder string
+---@return table<string, string>
+---@return integer count
+function M.results(folder)
+  local results, count = {}, 0
+  for _, trial in ipairs(plan.read(folder) or {}) do
+    results[trial.name] = folders.read(trial.folder .. "/result.json")
+    count = count + (results[trial.name] and 1 or 0)
+  end
+  return results, count
+end
+
+--- Ids of the processes that work on a sweep's trials.
+---@param folder string
+---@return integer[]
+function M.workers(folder)
+  local list = {}
+  for _, trial in ipairs(plan.read(folder) or {}) do
+    local run = runs.read(trial.folder, trial.config)
+    list[#list + 1] = run.status == "running" and run.owner.pid or nil
+  end
+  return list
+end
+
+return M
