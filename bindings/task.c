@@ -65,7 +65,8 @@ static int task_batch(lua_State *L)
 ** Errors: tokens that are no rows of this task.
 **
 **     > task = roper.tasks.substring_prefix{length = 50, seed = 1}
-**     > nats = task:explain(task:batch(1))
+**     > tokens = task:batch(1)
+**     > nats = task:explain(tokens)
 **     > nats:shape()
 **     {1, 50}
 ** @param tokens tensor [rows, up to length], int32

@@ -4,11 +4,15 @@ local options_of = require "roper.options"
 
 local M = {}
 
---- The same task with other draws, and other options where `changes` names them.
+--- The same task with other draws, and with other options where they are named.
+---
+---     > task = roper.tasks.addition{seed = 1}
+---     > roper.evaluate.fresh(task, 2, {max_digits = 3})
+---     addition{length = 641, max_digits = 3, seed = 2}
 ---@param task task
 ---@param seed integer
----@param changes table? option to value
----@return task
+---@param changes? table option to value
+---@return task fresh
 function M.fresh(task, seed, changes)
   local options = task:options()
   for name, value in pairs(changes or {}) do
@@ -21,7 +25,7 @@ end
 -- Problems that are looked at, at most, to find one that another task could not pose.
 local TRIES <const> = 10000
 
---- A fresh problem; where `beyond` is a task, one that it could not pose.
+-- A fresh problem; where `beyond` is a task, one that it could not pose.
 local function ask(task, beyond)
   for _ = 1, TRIES do
     local question, answer = task:question()
@@ -32,13 +36,32 @@ local function ask(task, beyond)
   error(("solve: %s poses no problem that %s could not pose"):format(task, beyond), 0)
 end
 
---- Ask fresh problems and grade what the model samples: the study's measure.
+---@class SolveOptions
+---@field problems? integer = 128
+---@field temperature? number = 1; 0 takes the likeliest
+---@field seed? integer = 1; of the problems and the draws
+---@field beyond? task ask only what this one could not pose, since it is too long for it
+
+---@class Sample
+---@field question string
+---@field answer string a right one
+---@field text string what the model said
+---@field solved boolean
+
+--- Ask fresh problems and grade what the model samples: the measure of the RoPER study.
+---
+--- Errors: other options; a model for another vocabulary; a task that poses nothing beyond another.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > words = task:vocabulary()
+---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
+---     > (roper.evaluate.solve(model, task, {problems = 4}))
+---     0
 ---@param model Transformer
----@param task task; its own stream of problems is left alone
----@param options table? problems = 128, temperature = 1 (0 is greedy), seed = 1; beyond: a task,
----   for problems only that this one could not pose, since they are too long for it
----@return integer solved
----@return table[] samples {question, answer, text, solved}
+---@param task task its own stream of problems is left alone
+---@param options? SolveOptions
+---@return integer solved how many
+---@return Sample[] samples
 function M.solve(model, task, options)
   local o = options_of.check("solve", options, { problems = { "size", 128 },
     temperature = { "number", 1 }, seed = { "integer", 1 }, beyond = "userdata?" })
@@ -61,13 +84,13 @@ function M.solve(model, task, options)
   return solved, samples
 end
 
---- Sums over sequences that `answers` divides at the end.
+-- Sums over sequences that `answers` divides at the end.
 local function new_sums()
   return { right = 0, answers = 0, tokens = 0, loss = 0, answer_loss = 0, floor = 0,
     answer_floor = 0, by_distance = {} }
 end
 
---- Add what the model predicts of a batch.
+-- Add what the model predicts of a batch.
 local function add(sums, model, task, rows)
   local tokens, is_answer = task:batch(rows)
   local nats, sources = task:explain(tokens)
@@ -100,7 +123,7 @@ local function add(sums, model, task, rows)
   end
 end
 
---- The entries of a table by their distance, nearest first.
+-- The entries of a table by their distance, nearest first.
 local function in_order(by_distance)
   local list = {}
   for _, entry in pairs(by_distance) do
@@ -110,16 +133,38 @@ local function in_order(by_distance)
   return list
 end
 
---- What the model predicts of fresh sequences, each token from those before: how many of the tokens
---- that belong to answers it takes to be the most likely, and its loss.
+---@class AnswersOptions
+---@field sequences? integer = 64
+---@field seed? integer = 1; of the sequences
+---@field batch? integer = 32; sequences at a time
+---@field beat? fun() called after each batch
+
+---@class Answers
+---@field accuracy number from 0 to 1, on tokens of answers
+---@field loss number nats per token
+---@field loss_answers number the same over tokens of answers
+---@field loss_questions? number over all others, where there are any
+---@field floor number the lowest loss to be expected of any predictor on these very sequences
+---@field floor_answers number
+---@field floor_questions? number
+---@field by_distance table[] {distance, right, count}: tokens of answers by how far before them
+---   stands the token that they repeat
+
+--- What the model predicts of fresh sequences, each token from those before: how many of the
+--- tokens that belong to answers it takes to be the most likely, and its loss.
+---
+--- Errors: other options; sequences too short for an answer.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > words = task:vocabulary()
+---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
+---     > found = roper.evaluate.answers(model, task, {sequences = 4})
+---     > found.accuracy < 0.5, found.loss > found.floor
+---     true	true
 ---@param model Transformer
----@param task task
----@param options table? sequences = 64, seed = 1, batch = 32; beat: a function called now and then
----@return table accuracy (0 to 1) on answers; loss, loss_answers and loss_questions (nats per token
----   over all tokens, those of answers, the others; nil where there are no others); floor,
----   floor_answers and floor_questions, the lowest that can be expected of any predictor on these
----   very sequences; by_distance, a list of {distance, right, count}: tokens of answers by how far
----   before them the token stands that they repeat
+---@param task task its own stream of problems is left alone
+---@param options? AnswersOptions
+---@return Answers found
 function M.answers(model, task, options)
   local o = options_of.check("answers", options, { sequences = { "size", 64 },
     seed = { "integer", 1 }, batch = { "size", 32 }, beat = "function?" })
@@ -154,7 +199,7 @@ function M.answers(model, task, options)
     by_distance = in_order(sums.by_distance) }
 end
 
---- A change of options as text: "length=322", several separated by spaces.
+-- A change of options as text: "length=322", several separated by spaces.
 local function name_of(changes)
   local parts = {}
   for option, value in pairs(changes) do
@@ -164,14 +209,30 @@ local function name_of(changes)
   return table.concat(parts, " ")
 end
 
---- How a model does on problems that are longer than those it was trained on.
+---@class LongerOptions
+---@field problems? integer = 128
+---@field sequences? integer = 64
+---@field seed? integer = 1
+---@field batch? integer = 32; sequences at a time
+---@field beat? fun() called after each batch
+
+--- How a model does on problems longer than those it was trained on.
+---
+--- Errors: other options; changes that the task does not take.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > words = task:vocabulary()
+---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
+---     > options = {problems = 2, sequences = 2}
+---     > found = roper.evaluate.longer(model, task, {{max_digits = 3}}, options)
+---     > found[1].name, found[1].solved
+---     "max_digits=3"	0
 ---@param model Transformer
 ---@param task task of the training
----@param longer table[] changes of the task's options, {letters = 26} for example
----@param options table? problems = 128, sequences = 64, seed = 1, batch = 32; beat: a function
----   called now and then
----@return table[] for each: name, such as "letters=26"; solved of `problems`, none of which the
----   task of the training could pose; accuracy, loss and floor as in `answers`
+---@param longer table[] changes of the task's options, such as {letters = 26}
+---@param options? LongerOptions
+---@return table[] found for each: name, such as "letters=26"; solved of `problems`, none of
+---   which the task of the training could pose; accuracy, loss and floor as in `answers`
 function M.longer(model, task, longer, options)
   local o = options_of.check("longer", options, { problems = { "size", 128 },
     sequences = { "size", 64 }, seed = { "integer", 1 }, batch = { "size", 32 },

@@ -110,10 +110,15 @@ function M.configure(name, given)
 end
 
 --- What each field of an experiment is and means, as lines of text.
+---
+--- Errors: a name that no experiment has.
+---
+---     > roper.experiment.describe("addition"):match "^[^\n]*"
+---     "addition: add two numbers step by step"
 ---@param name string
----@param config table? whose values to show; without it what holds when nothing is said, and the
----   presets
----@return string
+---@param config? table whose values to show; without it what holds when nothing is
+---   said, and the presets
+---@return string text
 function M.describe(name, config)
   local wrap = require("roper.columns").wrap
   local definition = M.definition(name)
@@ -147,7 +152,7 @@ end
 -- Schemes that turn something, and therefore take the fields that say how.
 local TURNS <const> = { rope = true, roper = true }
 
---- The position scheme of a configuration, as a Transformer takes it.
+-- The position scheme of a configuration, as a Transformer takes it.
 local function scheme(config)
   local name = config.position == mutant.NAME and "roper" or config.position
   if not TURNS[name] then
@@ -157,9 +162,13 @@ local function scheme(config)
     base = config.base, fraction = config.fraction, value_fraction = config.value_fraction }
 end
 
---- The longer problems that an experiment looks at in the end, as changes of its task's options.
+--- The longer problems that an experiment looks at in the end.
+---
+---     > config = roper.experiment.configure("substring_index")
+---     > roper.experiment.longer(config)[1]
+---     {letters = 14}
 ---@param config table from `configure`
----@return table[] those within what the task takes
+---@return table[] changes of the task's options, each within what it takes
 function M.longer(config)
   local definition = M.definition(config.experiment)
   local largest, list = {}, {}
@@ -176,24 +185,10 @@ function M.longer(config)
   return list
 end
 
---- The task, model and optimizer of a configuration, made from its seed.
----@param config table from `configure`
----@return table[] those within what the task takes
-function M.longer(config)
-  local definition = M.definition(config.experiment)
-  local largest, list = {}, {}
-  for _, option in ipairs(core.tasks.options(definition.task)) do
-    largest[option.name] = option.largest
-  end
-  for _, changes in ipairs(definition.longer and definition.longer(config) or {}) do
-    local fits = true
-    for name, value in pairs(changes) do
-      fits = fits and value <= largest[name] and value > config[name]
-    end
-    list[#list + 1] = fits and changes or nil
-  end
-  return list
-end
+---@class ExperimentParts
+---@field model Transformer
+---@field task task
+---@field optimizer Adam
 
 --- The task, model and optimizer of a configuration, made from its seed.
 ---

@@ -48,9 +48,17 @@ function M.record()
   return facts
 end
 
---- Facts about this process: version, lua, processor, instructions, blas_core, threads, memory, and
---- a warning where an environment variable holds the machine back.
----@return table
+---@class Info: Machine
+---@field version string of roper
+---@field lua string
+---@field memory Memory
+---@field warning? string what holds the machine back: an environment variable
+
+--- What a result or a timing depends on.
+---
+---     > roper.info().version
+---     "0.1.0"
+---@return Info facts
 function M.info()
   local facts = core.machine()
   facts.version = require("roper").version

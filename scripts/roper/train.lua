@@ -89,23 +89,47 @@ local function keep_best(o, state, entry)
   end
 end
 
---- Train a model on a task.
----@param options table
----   model, task, optimizer: what to train, on what, how
----   steps: to train up to, batch = 32 rows each
----   run: a folder for config.json, metrics.jsonl and checkpoint.safetensors (made if missing)
----   config: what the run is, a table that JSON can hold (the options of model, task and optimizer
----     by default); a checkpoint of another is refused
----   resume = false: go on from the folder's checkpoint, bit for bit, if there is one
----   log_every = 10 steps, checkpoint_every = at the end only
----   best: the name of a number that `evaluate` finds; the model with the smallest so far is kept
----     as best.safetensors in the folder
----   evaluate: a function of (model, step) that returns a table of numbers for the metrics, every
----     evaluate_every steps
----   progress: an object with update(step, facts) and finish(); false for none; a line on the
----     terminal by default
----@return table step; history of this call, {step, loss (mean since the entry before), ...} each;
----   loss of the last of these, nil where nothing was left to do
+---@class TrainOptions
+---@field model Transformer
+---@field task task
+---@field optimizer Adam|SGD
+---@field steps integer to train up to
+---@field batch? integer = 32; rows each
+---@field run? string a folder for config.json, metrics.jsonl and checkpoint.safetensors,
+---   made if missing
+---@field config? table what the run is, as JSON can hold it: by default the options of model,
+---   task and optimizer; a checkpoint of another is refused
+---@field resume? boolean = false; go on from the checkpoint in the folder, bit for bit
+---@field log_every? integer = 10; steps between entries of the metrics
+---@field evaluate? fun(model: Transformer, step: integer): table numbers for the metrics
+---@field evaluate_every? integer steps between them
+---@field checkpoint_every? integer steps; by default at the end only
+---@field best? string a number that `evaluate` finds; the model with the smallest so far is
+---   kept as best.safetensors in the folder
+---@field progress? table|false with update(step, facts) and finish(); by default a line on
+---   the terminal
+---@field name? string = "training"; for that line
+
+---@class Trained
+---@field step integer where it ended
+---@field history table[] of this call: step, loss (mean since the entry before), seconds, ...
+---@field loss? number the last of these; nil where nothing was left to do
+
+--- Train a model on a task: batches, cross-entropy of the next token, an optimizer. Ctrl-C ends it
+--- between two kernels.
+---
+--- Errors: a loss or a gradient that is not finite, a folder with a checkpoint unless it is
+--- resumed, a checkpoint of another configuration.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > words = task:vocabulary()
+---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
+---     > done = roper.train{model = model, task = task, steps = 20, batch = 4,
+---     >>   optimizer = roper.optim.Adam{rate = 1e-2}, progress = false}
+---     > done.step, done.loss < 3
+---     20	true
+---@param options TrainOptions
+---@return Trained done
 function M.train(options)
   local o = check(options)
   local state = { model = o.model, optimizer = o.optimizer, task = o.task, config = identity(o),

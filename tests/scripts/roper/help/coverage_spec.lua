@@ -213,7 +213,7 @@ end)
 describe("options", function()
   local made = objects()
   local samples = { tensor = roper.ones({ 1, 1, 2, 4 }), Transformer = made.Transformer,
-    task = roper.tasks.addition(), table = {}, any = 1, ["string[]"] = { "1" },
+    task = roper.tasks.addition(), table = {}, ["table[]"] = {}, any = 1, ["string[]"] = { "1" },
     ["tensor[]"] = { roper.ones({ 2 }) }, string = "1", number = 1, integer = 1, boolean = true,
     rotary = roper.position.rope({ dim = 4 }) }
 
