@@ -96,7 +96,7 @@ bench: deps
 install: all
 	install -d $(DESTDIR)$(PREFIX)/share/lua/5.4 $(DESTDIR)$(PREFIX)/lib/lua/5.4/roper \
 	  $(DESTDIR)$(PREFIX)/share/roper/library $(DESTDIR)$(PREFIX)/bin
-	cp -r scripts/roper scripts/experiments $(DESTDIR)$(PREFIX)/share/lua/5.4/
+	cp -r scripts/roper scripts/experiments scripts/lessons $(DESTDIR)$(PREFIX)/share/lua/5.4/
 	install -m 755 $(MODULE) $(DESTDIR)$(PREFIX)/lib/lua/5.4/roper/native.so
 	install -m 644 $(BUILD)/library/*.lua $(DESTDIR)$(PREFIX)/share/roper/library/
 	install -m 755 roper $(DESTDIR)$(PREFIX)/bin/roper

@@ -4,7 +4,7 @@ local M = {}
 local OK <const>, FAILED <const>, MISUSED <const>, INTERRUPTED <const> = 0, 1, 2, 130
 
 -- Each is a module roper.command.NAME with `summary`, `define` and `run`.
-local COMMANDS <const> = { "train", "sweep", "runs", "study" }
+local COMMANDS <const> = { "train", "sweep", "runs", "report", "study", "lesson" }
 
 local USAGE <const> = [[
 Usage: roper                     start a session, or run a script from a pipe

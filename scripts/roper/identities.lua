@@ -1,6 +1,8 @@
---- The rotation identities as residuals on random tensors, in both precisions.
-local core = require "roper.core"
+--- The identities that the study stands on: of rotations, by the checks of roper.identity, and of
+--- attention, as residuals on random tensors; both in both precisions.
 local attention = require "roper.attention"
+local core = require "roper.core"
+local identity = require "roper.identity"
 local position = require "roper.position"
 
 local M = {}
@@ -9,25 +11,19 @@ local function largest(x)
   return x:abs():max():item()
 end
 
---- One identity: what it says, and a function of a dtype that returns its residual, relative to
---- the size of what is compared.
-local list = {
-  { "R_a R_b = R_{a+b}", function(x, rope)
-    return largest(rope:rotate(rope:rotate(x, 2.5), -7) - rope:rotate(x, -4.5)) / largest(x)
-  end },
-  { "R_{-m} R_m x = x", function(x, rope)
-    return largest(rope:unrotate(rope:rotate(x)) - x) / largest(x)
-  end },
-  { "|R_m x| = |x|", function(x, rope)
-    local norm = x:square():sum(4)
-    return largest(rope:rotate(x):square():sum(4) - norm) / largest(norm)
-  end },
-  { "(R_i q) . (R_j k) = q . R_{j-i} k", function(x, rope)
-    local k = x:transpose(1, 2):contiguous()
-    local i, j = 11, 640
-    local left = (rope:rotate(x, i) * rope:rotate(k, j)):sum(4)
-    return largest(left - (x * rope:rotate(k, j - i)):sum(4)) / largest(left)
-  end },
+-- What each says in the notation of the papers, and as an equation.
+local rotations = {
+  { "R_a R_b = R_{a+b}", "rotate(rotate(x, b), a) == rotate(x, a + b)" },
+  { "R_{-m} R_m x = x", "rotate(rotate(x, a), -a) == x" },
+  { "|R_m x| = |x|", "dot(rotate(x, a), rotate(x, a)) == dot(x, x)" },
+  { "(R_i q) . (R_j k) = q . R_{j-i} k",
+    "dot(rotate(x, a), rotate(y, b)) == dot(x, rotate(y, b - a))" },
+}
+local GIVEN <const> = { x = "vectors", y = "vectors", a = "position", b = "positions" }
+
+-- What each says, and a function of queries that returns its residual, relative to the size of what
+-- is compared.
+local attentions = {
   { "RoPE: the same scores after a shift", function(x, rope)
     local a = attention.weights(x, x, { position = rope, causal = true })
     return largest(a - attention.weights(x, x, { position = rope, causal = true, offset = 1000 }))
@@ -45,21 +41,25 @@ local list = {
   end },
 }
 
---- The residual of each identity on standard normal tensors [2, 2, 48, 16].
----@param seed integer? 1 by default
+--- The residuals of each identity.
+---@param seed integer? of the random tensors, 1 by default
 ---@return table[] {statement, float32, float64, holds}; `holds` when the residuals are within
----   rounding error: 1e-5 and 1e-13
+---   rounding error, 1e-5 and 1e-13, and, for the rotations, the exact check passes
 function M.residuals(seed)
+  local results = {}
+  for i, rotation in ipairs(rotations) do
+    local found = identity.identity { rotation[2], given = GIVEN, seed = seed }
+    results[i] = { statement = rotation[1], float32 = found.float32, float64 = found.float64,
+      holds = found.holds }
+  end
   local saved, counter = core.random_state()
   core.seed(seed or 1)
   local x = core.randn({ 2, 2, 48, 16 }, "float64")
   core.random_state(saved, counter)
   local rope, roper = position.rope { dim = 16 }, position.roper { dim = 16 }
-  local results = {}
-  for i, identity in ipairs(list) do
-    local single = identity[2](x:to "float32", rope, roper)
-    local double = identity[2](x, rope, roper)
-    results[i] = { statement = identity[1], float32 = single, float64 = double,
+  for _, one in ipairs(attentions) do
+    local single, double = one[2](x:to "float32", rope, roper), one[2](x, rope, roper)
+    results[#results + 1] = { statement = one[1], float32 = single, float64 = double,
       holds = single < 1e-5 and double < 1e-13 }
   end
   return results

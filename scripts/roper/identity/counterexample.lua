@@ -1,0 +1,132 @@
+--- The smallest values that tell the sides of a false identity apart.
+local exact = require "roper.identity.exact"
+local grid = require "roper.identity.grid"
+local ring = require "roper.identity.ring"
+local statement = require "roper.identity.statement"
+
+local M = {}
+
+local MOST_TRIED <const> = 4000 -- of each shape
+local LARGEST_SUM <const> = 12
+local BASE <const> = 10000
+
+-- Call `visit` with each list of `count` whole numbers from 0 on, by growing sum, until it returns
+-- true or too many were tried. The last numbers grow first.
+local function enumerate(count, visit)
+  local tried, found = 0, false
+  local list = {}
+  local function fill(i, rest)
+    if i == count then
+      list[i] = rest
+      tried = tried + 1
+      found = visit(list)
+      return
+    end
+    for first = 0, rest do
+      list[i] = first
+      fill(i + 1, rest - first)
+      if found or tried >= MOST_TRIED then
+        return
+      end
+    end
+  end
+  if count == 0 then
+    visit {}
+    return
+  end
+  for sum = 0, LARGEST_SUM do
+    if found or tried >= MOST_TRIED then
+      return
+    end
+    fill(1, sum)
+  end
+end
+
+-- How many numbers the variables hold.
+local function count_numbers(variables, terms, pairs)
+  local count = 0
+  exact.values(variables, terms, pairs, function() count = count + 1 end,
+    function(_, pair) count = count + (pair == 1 and 1 or 0) end)
+  return count - 1 -- position 1 is not free
+end
+
+-- The values of a list of numbers, and those for a grid, in which pair t turns by base^(-t/pairs).
+local function assign(variables, terms, pairs, numbers)
+  local next_number, named = 0, {}
+  local function take(name)
+    next_number = next_number + 1
+    local list = named[name] or {}
+    named[name] = list
+    list[#list + 1] = numbers[next_number]
+    return numbers[next_number]
+  end
+  local here
+  local values = exact.values(variables, terms, pairs, take, function(name, pair)
+    if name == 1 then
+      here = 1
+    elseif pair == 1 then
+      here = take(name)
+    end
+    return here * BASE ^ (-(pair - 1) / pairs)
+  end)
+  return values, named
+end
+
+-- The first element in which two sides differ.
+local function difference(results)
+  local left = results[1].data
+  for i = 2, #results do
+    local right = results[i].data
+    for j = 1, #left do
+      if math.abs(left[j] - right[j]) > 1e-12 * math.max(1, math.abs(left[j])) then
+        return left[j], right[j], i
+      end
+    end
+  end
+end
+
+-- "x = (1, 0)"
+local function render(variables, named)
+  local parts = {}
+  for i, v in ipairs(variables) do
+    local list = {}
+    for j, number in ipairs(named[v.name]) do
+      list[j] = ("%g"):format(number)
+    end
+    local text = table.concat(list, ", ")
+    parts[i] = ("%s = %s"):format(v.name, #list > 1 and "(" .. text .. ")" or text)
+  end
+  return table.concat(parts, ", ")
+end
+
+--- Look for a counterexample among small whole numbers: one term before two, one pair before two,
+--- small sums before large ones.
+---@param sides table[]
+---@param variables table[]
+---@return {values: string, left: number, right: number, side: integer}? found nil where none of
+---   those tried is one; side: which differs from the first
+function M.find(sides, variables)
+  local has_terms, has_pairs = false, false
+  for _, v in ipairs(variables) do
+    has_terms = has_terms or v.is_many
+    has_pairs = has_pairs or v.kind ~= "number"
+  end
+  for pairs = 1, has_pairs and 2 or 1 do
+    for terms = 1, has_terms and 2 or 1 do
+      local found
+      enumerate(count_numbers(variables, terms, pairs), function(numbers)
+        local values, named = assign(variables, terms, pairs, numbers)
+        local left, right, side = difference(statement.evaluate(sides, variables,
+          grid.new(ring.real, pairs, values)))
+        found = left and { values = render(variables, named), left = left, right = right,
+          side = side }
+        return found ~= nil
+      end)
+      if found then
+        return found
+      end
+    end
+  end
+end
+
+return M

@@ -1,0 +1,128 @@
+--- What was found out about an identity, as lines of text.
+local M = {}
+
+local WIDTH <const> = 76 -- columns of an equation
+
+--- "2.2e-16", "0"
+---@param number number
+---@return string
+function M.scientific(number)
+  return number == 0 and "0" or ("%.1e"):format(number)
+end
+
+--- The residuals as rows of a table, the first its head.
+---@param identity table
+---@return string[][]
+function M.rows(identity)
+  local rows = { { "positions", "terms", "width", "base", "float32", "float64" } }
+  for i, r in ipairs(identity.residuals) do
+    rows[i + 1] = { r.positions, tostring(r.terms), tostring(r.width), ("%.0f"):format(r.base),
+      M.scientific(r.float32), M.scientific(r.float64) }
+  end
+  return rows
+end
+
+--- The outcome of the exact check in words.
+---@param exact table
+---@return string
+function M.exact(exact)
+  if not exact.holds then
+    return ("trial %d modulo p = %d tells the sides apart"):format(exact.trials, exact.prime)
+  end
+  return ("both sides agree in %d random trials modulo p = %d;\n"
+    .. "a false line of degree D = %d does with probability below (2D/p)^%d = %s"):format(
+    exact.trials, exact.prime, exact.degree, exact.trials, M.scientific(exact.bound))
+end
+
+-- Text broken at spaces into lines of at most `width` bytes; all but the first are indented.
+local function broken(text, width)
+  local lines, line = {}, ""
+  for word in text:gmatch "%S+" do
+    if line ~= "" and #line + 1 + #word > width then
+      lines[#lines + 1] = line
+      line = "    " .. word
+    else
+      line = line == "" and word or line .. " " .. word
+    end
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n")
+end
+
+--- The counterexample as a sentence.
+---@param found table?
+---@return string
+function M.counterexample(found)
+  if not found then
+    return "no counterexample among small whole numbers"
+  end
+  local at = found.values ~= "" and found.values .. ": " or ""
+  return broken(("%sleft %.4g, right %.4g"):format(at, found.left, found.right), WIDTH - 4)
+end
+
+--- The equation, a side a line where it is long.
+---@param sides table[]
+---@return string
+function M.equation(sides)
+  local lines = {}
+  for i, side in ipairs(sides) do
+    lines[i] = side.text or ("side %d, a function"):format(i)
+  end
+  local flat = table.concat(lines, " == ")
+  if #flat <= WIDTH then
+    return flat
+  end
+  for i, line in ipairs(lines) do
+    lines[i] = broken((i > 1 and "== " or "") .. line, WIDTH - 2)
+  end
+  return table.concat(lines, "\n  ")
+end
+
+-- "numbers a; position m, n"
+local function given(variables)
+  local groups, of_kind = {}, {}
+  for _, v in ipairs(variables) do
+    local group = of_kind[v.declared]
+    if group then
+      group[#group + 1] = v.name
+    else
+      of_kind[v.declared] = { kind = v.declared, v.name }
+      groups[#groups + 1] = of_kind[v.declared]
+    end
+  end
+  for i, group in ipairs(groups) do
+    groups[i] = group.kind .. " " .. table.concat(group, ", ")
+  end
+  return table.concat(groups, "; ")
+end
+
+--- The whole report.
+---@param identity table
+---@return string
+function M.text(identity)
+  local lines = { M.equation(identity.sides) }
+  local function add(form, ...)
+    lines[#lines + 1] = form:format(...)
+  end
+  if #identity.variables > 0 then
+    add("  given %s", given(identity.variables))
+  end
+  add "  residuals on random tensors"
+  for _, row in ipairs(M.rows(identity)) do
+    add("    %-22s %5s %6s %7s %9s %9s", table.unpack(row))
+  end
+  add("  exactly: %s", (M.exact(identity.exact):gsub("\n", "\n  ")))
+  if not identity.exact.holds then
+    add("  smallest counterexample: %s", M.counterexample(identity.counterexample))
+  end
+  for _, wrong in ipairs(identity.wrong) do
+    add("%s\n  %s%s\n    %s", M.equation(wrong.sides),
+      wrong.is_refuted and "refuted, as it should be" or "NOT REFUTED",
+      wrong.source and (" (%s)"):format(wrong.source) or "",
+      M.counterexample(wrong.counterexample))
+  end
+  add("%s", identity.holds and "holds" or "FAILS")
+  return table.concat(lines, "\n")
+end
+
+return M

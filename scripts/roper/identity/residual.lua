@@ -1,0 +1,97 @@
+--- The rounding check: both sides on random tensors in float32 and float64, through the library's
+--- own rotation.
+local core = require "roper.core"
+local statement = require "roper.identity.statement"
+local tensors = require "roper.identity.tensors"
+
+local M = {}
+
+--- The most that an identity that holds may be off, relative to the largest element (or to 1).
+M.TOLERANCE = { float32 = 1e-5, float64 = 1e-13 }
+
+local FRACTION <const> = 256 -- positions in parts of this, so that their sums are exact
+
+--- The shapes that are tried.
+M.SHAPES = {
+  { positions = "0 to 640", from = 0, to = 640, unit = 1, terms = 1, width = 2, base = 10000,
+    pairing = "half" },
+  { positions = "-640 to 640", from = -640, to = 640, unit = 1, terms = 7, width = 8, base = 100,
+    pairing = "interleaved" },
+  { positions = "-40 to 40, fractions", from = -40, to = 40, unit = FRACTION, terms = 64,
+    width = 64, base = 10000, pairing = "half" },
+  { positions = "0 to 131072, fractions", from = 0, to = 131072, unit = FRACTION, terms = 33,
+    width = 128, base = 500000, pairing = "interleaved" },
+}
+
+-- Random values of all variables, in float64.
+local function draw(variables, shape)
+  local values = { terms = shape.terms }
+  for _, v in ipairs(variables) do
+    local count = v.is_many and shape.terms or 1
+    if v.kind == "position" then
+      local list = core.randint(shape.from * shape.unit, shape.to * shape.unit, { count })
+        :totable()
+      for i, numerator in ipairs(list) do
+        list[i] = numerator / shape.unit
+      end
+      values[v.name] = v.is_many and list or list[1]
+    else
+      values[v.name] = core.randn({ count, v.kind == "number" and 1 or shape.width,
+        v.kind == "matrix" and shape.width or 1 }, "float64")
+    end
+  end
+  return values
+end
+
+local function largest(x)
+  return x:abs():max():item()
+end
+
+-- The residual of one draw in a precision; not a number counts as infinite.
+local function residual(sides, variables, shape, values, dtype)
+  local converted = {}
+  for name, value in pairs(values) do
+    converted[name] = type(value) == "userdata" and value:to(dtype) or value
+  end
+  local algebra = tensors.new(dtype, shape, converted)
+  local results = statement.evaluate(sides, variables, algebra)
+  local worst = 0
+  for i = 2, #results do
+    local left, right = results[1].data, results[i].data
+    local off = largest(left - right) / math.max(1, largest(left), largest(right))
+    worst = math.max(worst, off == off and off or math.huge)
+  end
+  return worst
+end
+
+--- The residual in both precisions for each shape.
+---@param sides table[]
+---@param variables table[]
+---@return table[] rows the fields of a shape, and float32 and float64
+function M.table(sides, variables)
+  local rows = {}
+  for i, shape in ipairs(M.SHAPES) do
+    local values = draw(variables, shape)
+    local row = { float32 = residual(sides, variables, shape, values, "float32"),
+      float64 = residual(sides, variables, shape, values, "float64") }
+    for name, value in pairs(shape) do
+      row[name] = value
+    end
+    rows[i] = row
+  end
+  return rows
+end
+
+--- The largest residuals of a table.
+---@param rows table[]
+---@return number float32
+---@return number float64
+function M.worst(rows)
+  local float32, float64 = 0, 0
+  for _, row in ipairs(rows) do
+    float32, float64 = math.max(float32, row.float32), math.max(float64, row.float64)
+  end
+  return float32, float64
+end
+
+return M

@@ -1,0 +1,110 @@
+--- The kinds of numbers that an identity is evaluated over. A ring has `number` (a whole number as
+--- an element), `add`, `multiply`, `negate` and `angle`: the cosine and sine of a sum of whole
+--- multiples of angles, given as a list of {angle, multiple}.
+local M = {}
+
+--- Numbers as Lua has them; an angle is in radians.
+M.real = {
+  number = function(n) return n + 0.0 end,
+  add = function(a, b) return a + b end,
+  multiply = function(a, b) return a * b end,
+  negate = function(a) return -a end,
+  angle = function(parts)
+    local sum = 0
+    for _, part in ipairs(parts) do
+      sum = sum + part[1] * part[2]
+    end
+    return math.cos(sum), math.sin(sum)
+  end,
+}
+
+--- The size of the field: prime, so that there is division; below 2^31.5, so that products fit
+--- Lua's integers; 3 modulo 4, so that no square is -1.
+M.PRIME = (1 << 31) - 1
+
+local P <const> = M.PRIME
+
+local function power(a, exponent)
+  local result = 1
+  while exponent > 0 do
+    if exponent & 1 == 1 then
+      result = result * a % P
+    end
+    a, exponent = a * a % P, exponent >> 1
+  end
+  return result
+end
+
+--- A point of the circle c^2 + s^2 = 1 over the field: c = (1 - t^2)/(1 + t^2), s = 2t/(1 + t^2).
+--- Each t from 0 to PRIME - 1 gives another point; only (-1, 0) is none of them.
+---@param t integer
+---@return integer[] point c, s
+function M.point(t)
+  local inverse = power((1 + t * t) % P, P - 2)
+  return { (1 - t * t) % P * inverse % P, 2 * t % P * inverse % P }
+end
+
+-- The angle sum: the point that two turns after each other make.
+local function compose(a, b)
+  return { (a[1] * b[1] - a[2] * b[2]) % P, (a[2] * b[1] + a[1] * b[2]) % P }
+end
+
+-- A turn made `count` times, backwards where that is negative.
+local function turns(point, count)
+  local result = { 1, 0 }
+  if count < 0 then
+    point, count = { point[1], -point[2] }, -count
+  end
+  while count > 0 do
+    if count & 1 == 1 then
+      result = compose(result, point)
+    end
+    point, count = compose(point, point), count >> 1
+  end
+  return result
+end
+
+--- Whole numbers modulo PRIME; an angle is a point of the circle.
+M.field = {
+  number = function(n) return n % P end,
+  add = function(a, b) return (a + b) % P end,
+  multiply = function(a, b) return a * b % P end,
+  negate = function(a) return -a % P end,
+  angle = function(parts)
+    local point = { 1, 0 }
+    for _, part in ipairs(parts) do
+      point = compose(point, turns(part[1], part[2]))
+    end
+    return point[1], point[2]
+  end,
+}
+
+--- No numbers, but what kind of polynomial stands in their place: its degree in the variables and
+--- in the cosines and sines of the angles, the most cosines and sines in one term of it, and the
+--- sum of its coefficients' sizes.
+---@class Measure
+---@field degree integer
+---@field turns integer
+---@field size number
+M.measure = {
+  variable = { degree = 1, turns = 0, size = 1 },
+  number = function(n) return { degree = 0, turns = 0, size = math.abs(n) } end,
+  add = function(a, b)
+    return { degree = math.max(a.degree, b.degree), turns = math.max(a.turns, b.turns),
+      size = a.size + b.size }
+  end,
+  multiply = function(a, b)
+    return { degree = a.degree + b.degree, turns = a.turns + b.turns, size = a.size * b.size }
+  end,
+  negate = function(a) return a end,
+  angle = function(parts)
+    local degree = 0
+    for _, part in ipairs(parts) do
+      degree = degree + math.abs(part[2])
+    end
+    local measure = { degree = degree, turns = 1, size = 1 }
+    return measure, measure
+  end,
+}
+
+return M

@@ -1,0 +1,119 @@
+--- The same vectors and matrices as tensors [terms, rows, columns] of the library, rotated by its
+--- own kernels: what is checked with these is the code that attention runs.
+local core = require "roper.core"
+local position = require "roper.position"
+
+local M = {}
+
+local Tensors = {}
+Tensors.__index = Tensors
+
+--- The operations on tensors.
+---@param dtype "float32"|"float64"
+---@param shape table terms, width, base, pairing
+---@param values table name to a tensor; positions: name to a number or a list
+---@return table algebra
+function M.new(dtype, shape, values)
+  return setmetatable({
+    dtype = dtype, values = values, pairs = shape.width // 2, pairing = shape.pairing,
+    rope = position.rope { dim = shape.width, base = shape.base, pairing = shape.pairing },
+  }, Tensors)
+end
+
+function Tensors:variable(name)
+  return self.values[name]
+end
+
+function Tensors:number(n)
+  return core.full({ 1, 1, 1 }, n, self.dtype)
+end
+
+-- Both with as many rows: numbers of pairs beside vectors repeat for the second members.
+local function matched(x, y)
+  local rows, others = x:size(2), y:size(2)
+  if rows < others and rows > 1 then
+    x = core.cat({ x, x }, 2)
+  elseif others < rows and others > 1 then
+    y = core.cat({ y, y }, 2)
+  end
+  return x, y
+end
+
+function Tensors.add(_, x, y)
+  x, y = matched(x, y)
+  return x + y
+end
+
+function Tensors.multiply(_, x, y)
+  x, y = matched(x, y)
+  return x * y
+end
+
+function Tensors.negate(_, x)
+  return -x
+end
+
+function Tensors.contract(_, x, y)
+  return x:matmul(y)
+end
+
+function Tensors.transpose(_, x)
+  return x:transpose(2, 3)
+end
+
+function Tensors.sum(_, x)
+  return x:sum(1):unsqueeze(1)
+end
+
+function Tensors:part(x, k)
+  return x:narrow(2, (k - 1) * self.pairs + 1, self.pairs)
+end
+
+function Tensors:join(x, y)
+  local terms = math.max(x:size(1), y:size(1))
+  local shape = { terms, self.pairs, 1 }
+  return core.cat({ x:expand(shape), y:expand(shape) }, 2)
+end
+
+-- From first members before second ones to the order of the pairing along an axis, or back.
+function Tensors:reorder(x, axis, is_back)
+  if self.pairing == "half" then
+    return x
+  end
+  local shape = x:shape()
+  local split = { table.unpack(shape, 1, axis - 1) }
+  local first, second = 2, self.pairs
+  if is_back then
+    first, second = second, first
+  end
+  split[#split + 1], split[#split + 2] = first, second
+  table.move(shape, axis + 1, #shape, #split + 1, split)
+  return x:contiguous():view(split):transpose(axis, axis + 1):contiguous():view(shape)
+end
+
+function Tensors:rotate(x, angle)
+  local where = angle:value(self.values)
+  local terms = math.max(x:size(1), type(where) == "table" and #where or 1)
+  local rows = x:expand { terms, 2 * self.pairs, 1 }:contiguous():view { terms, 2 * self.pairs }
+  local turned = self.rope:rotate(self:reorder(rows, 2), where)
+  return self:reorder(turned, 2, true):unsqueeze(3)
+end
+
+function Tensors:turn(angle)
+  local shape = { 1, self.pairs, 1 }
+  local unit = core.cat({ core.ones(shape, self.dtype), core.zeros(shape, self.dtype) }, 2)
+  local turned = self:rotate(unit, angle)
+  return self:part(turned, 1), self:part(turned, 2)
+end
+
+function Tensors:rotation(angle)
+  local where = angle:value(self.values)
+  local matrices = {}
+  for i, p in ipairs(type(where) == "table" and where or { where }) do
+    local matrix = self:reorder(self.rope:matrix(p), 1, true)
+    matrices[i] = self:reorder(matrix, 2, true):unsqueeze(1)
+  end
+  return core.cat(matrices, 1):to(self.dtype)
+end
+
+return M

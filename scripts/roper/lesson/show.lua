@@ -1,0 +1,133 @@
+--- Lessons on the terminal.
+local figures = require "roper.lesson.figure"
+local steps = require "roper.lesson.step"
+local terminal = require "roper.terminal"
+
+local M = {}
+
+local WIDEST <const> = 80
+
+local function write(...)
+  io.stdout:write(...)
+end
+
+local function style(name, text)
+  return terminal.styled(io.stdout, name, text)
+end
+
+local function verdict(holds)
+  return holds and style("green", "✓") or style("red", "✗")
+end
+
+-- Words as lines of at most `width` characters.
+local function wrapped(text, width)
+  local lines, line, length = {}, "", 0
+  for word in text:gmatch "%S+" do
+    local size = utf8.len((word:gsub("`", "")))
+    if length > 0 and length + 1 + size > width then
+      lines[#lines + 1], line, length = line, "", 0
+    end
+    line = length > 0 and line .. " " .. word or word
+    length = length + size + (length > 0 and 1 or 0)
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n")
+end
+
+--- Paragraphs as a terminal shows them.
+---@param text string
+---@return string lines
+function M.prose(text)
+  local width = math.min(terminal.columns(io.stdout), WIDEST)
+  local paragraphs = {}
+  for paragraph in (steps.unindented(text) .. "\n\n"):gmatch "(.-)\n%s*\n" do
+    paragraphs[#paragraphs + 1] = wrapped(paragraph, width):gsub("`([^`]*)`", function(code)
+      return (code:gsub("[^\n]+", function(line) return style("cyan", line) end))
+    end)
+  end
+  return table.concat(paragraphs, "\n\n") .. "\n"
+end
+
+local function indented(text, by)
+  return (("\n" .. text):gsub("\n([^\n])", "\n" .. by .. "%1"):gsub("^\n", "")) .. "\n"
+end
+
+local function show_transcript(transcript)
+  for _, piece in ipairs(transcript) do
+    write(style("bold", "> " .. piece.source:gsub("\n", "\n  ")), "\n")
+    if piece.output then
+      write(piece.output, "\n")
+    end
+  end
+end
+
+-- An identity: its sides, each check on a line, and what was refuted.
+local function show_identity(identity)
+  write(indented(tostring(identity):gsub("\n[^\n]*$", ""), "  "))
+  write("  ", verdict(identity.holds), " holds in every check",
+    #identity.wrong > 0 and ", and what is wrong is refuted" or "", "\n")
+end
+
+--- Show a step that was run.
+---@param lesson table
+---@param number integer
+---@param result table of `step.run`
+---@param scope table
+function M.step(lesson, number, result, scope)
+  local step = lesson.steps[number]
+  write("\n", style("bold", ("%d/%d  %s"):format(number, #lesson.steps, step.title)), "\n\n")
+  write(M.prose(step.text))
+  if step.formula then
+    write("\n", style("cyan", indented(steps.unindented(step.formula), "    ")))
+  end
+  if #result.transcript > 0 then
+    write "\n"
+    show_transcript(result.transcript)
+  end
+  if #result.claims > 0 then
+    write "\n"
+  end
+  for _, claim in ipairs(result.claims) do
+    write("  ", verdict(claim.holds), " ", claim.text, style("dim", "   here " .. claim.value),
+      "\n")
+  end
+  if result.identity then
+    write "\n"
+    show_identity(result.identity)
+  end
+  if step.figure then
+    write "\n"
+    figures.draw(step.figure, scope)
+    write(M.prose(step.figure.caption))
+  end
+  if step.exercise then
+    write("\n", M.prose("Try it. " .. step.exercise.question))
+  end
+end
+
+--- Show the head of a lesson.
+---@param lesson table
+function M.head(lesson)
+  write(style("bold", lesson.title), "\n\n")
+  write(M.prose("Before: " .. lesson.before), M.prose("After: " .. lesson.after))
+end
+
+--- Show a whole lesson.
+---@param lesson table
+---@return boolean holds every claim in it
+function M.all(lesson)
+  local scope, holds = steps.scope(), true
+  M.head(lesson)
+  for number, step in ipairs(lesson.steps) do
+    local result = steps.run(step, scope)
+    M.step(lesson, number, result, scope)
+    if step.exercise then
+      write("\n", M.prose("Answer. " .. step.exercise.answer))
+    end
+    holds = holds and result.holds
+  end
+  write("\n", verdict(holds), holds and " every claim holds\n" or " a claim FAILS\n")
+  return holds
+end
+
+return M

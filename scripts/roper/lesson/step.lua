@@ -1,0 +1,121 @@
+--- One step of a lesson, run: its code as if typed, its claims, its identity.
+local chunk = require "roper.chunk"
+local core = require "roper.core"
+local format = require "roper.format"
+local identity = require "roper.identity"
+
+local M = {}
+
+local NAME <const> = "lesson" -- stands for the code in messages
+
+-- The largest difference between two tensors, or of one from 0.
+local function difference(a, b)
+  local gap = b and a:to "float64" - b:to "float64" or a:to "float64"
+  return gap:abs():max():item()
+end
+
+--- A place for the variables of a lesson. Besides what every script has there is
+--- `difference(a, b)`: the largest difference between two tensors.
+---@return table scope
+function M.scope()
+  return setmetatable({ roper = require "roper", plot = require "roper.plot",
+    difference = difference }, { __index = _G })
+end
+
+-- Lines of code as the pieces that would run one after the other if they were typed.
+local function pieces(code, scope)
+  local list, open = {}, nil
+  for line in (code:gsub("%s+$", "") .. "\n"):gmatch "(.-)\n" do
+    open = open and open .. "\n" .. line or line
+    local action, kind, message = chunk.compile(open, NAME, scope)
+    if action then
+      if open:find "%S" then
+        list[#list + 1] = { source = open, action = action }
+      end
+      open = nil
+    elseif kind ~= "incomplete" then
+      error(message, 0)
+    end
+  end
+  if open then
+    error(("%s: not complete: %s"):format(NAME, open), 0)
+  end
+  return list
+end
+
+--- Text without the indentation that all its lines share.
+---@param text string
+---@return string
+function M.unindented(text)
+  local indent
+  for space in ("\n" .. text):gmatch "\n( *)[^ \n]" do
+    indent = (not indent or #space < #indent) and space or indent
+  end
+  return (("\n" .. text):gsub("\n" .. (indent or ""), "\n"):gsub("^\n+", ""):gsub("%s+$", ""))
+end
+
+--- Run code in a scope. Results of expressions are kept as text, unless a ; ends the line.
+---@param code string
+---@param scope table
+---@return {source: string, output: string?}[] transcript
+function M.execute(code, scope)
+  local transcript = {}
+  for i, piece in ipairs(pieces(M.unindented(code), scope)) do
+    local results = table.pack(piece.action())
+    local is_muted = results.n == 0 or piece.source:find ";%s*$"
+    transcript[i] = { source = piece.source, output = not is_muted and format.results(results)
+      or nil }
+  end
+  return transcript
+end
+
+local function evaluate(source, scope)
+  local action, _, message = chunk.compile(source, NAME, scope)
+  if not action then
+    error(message, 0)
+  end
+  return action()
+end
+
+--- Is a claim true of the variables in a scope?
+---@param claim {text: string}
+---@param scope table
+---@return {text: string, value: string, holds: boolean} result value: of what is compared
+function M.judge(claim, scope)
+  local left = claim.text:match "^(.-)%s*[<>=~]=?%s*[^=]*$"
+  if not left or not chunk.compile(left, NAME, scope) then
+    left = claim.text
+  end
+  local value = evaluate(left, scope)
+  local text = math.type(value) == "float" and ("%.3g"):format(value) or format.value(value)
+  return { text = claim.text, value = text, holds = evaluate(claim.text, scope) == true }
+end
+
+--- Run the code of a step alone, seeded: what it leaves in the scope is always the same.
+---@param step table
+---@param scope table
+---@param code string? in place of the step's own
+---@return table[] transcript
+function M.prepare(step, scope, code)
+  core.seed(1)
+  return M.execute(code or step.code or "", scope)
+end
+
+--- Run a step.
+---@param step table
+---@param scope table
+---@return table result transcript, claims, identity, and holds: everything claimed is true
+function M.run(step, scope)
+  local result = { transcript = M.prepare(step, scope), claims = {}, holds = true }
+  for i, claim in ipairs(step.claims) do
+    result.claims[i] = M.judge(claim, scope)
+    result.holds = result.holds and result.claims[i].holds
+  end
+  if step.identity then
+    result.identity = identity.identity(step.identity)
+    result.holds = result.holds and result.identity.holds
+  end
+  return result
+end
+
+return M

@@ -1,0 +1,157 @@
+-- Every lesson there is: what it claims is true, would fail if it were not, and fits the screen.
+
+local check = require("roper.lesson.check")
+local lessons = require("roper.lesson")
+local mutant = require("roper.identity.mutant")
+local output = require("tests.stdout")
+local roper = require("roper")
+local statement = require("roper.identity.statement")
+local steps = require("roper.lesson.step")
+
+-- The misprints that are equations, by where they are printed, and their lessons.
+local MISPRINTS = {
+  { "why-position", "RoFormer, eq. 4: k for i" },
+  { "rotation", "printed in notes on RoPE: α + θ" },
+  { "general-form", "the first column of the garbled table" },
+  { "general-form", "its second column" },
+  { "general-form", "its last pair" },
+  { "relative-score", "RoFormer, eq. 16" },
+  { "relative-distance", "the RoPER study, first member: sin m for sin n" },
+  { "relative-distance", "the RoPER study, second member" },
+  { "relative-distance", "the RoPER study, last line" },
+  { "linear-attention", "printed in notes on RoPE: the unturned sum reused" },
+  { "linear-attention", "their reason: the length of the sum stays" },
+}
+
+-- Call f(lesson, number, step) for every step.
+local function each_step(f)
+  for _, lesson in ipairs(lessons.all()) do
+    for number, step in ipairs(lesson.steps) do
+      f(lesson, number, step)
+    end
+  end
+end
+
+local function named(lesson, number)
+  return ("%s, step %d"):format(lesson.name, number)
+end
+
+describe("the lessons", function()
+  local found = {} -- of each identity, by its step
+
+  setup(function()
+    each_step(function(lesson, number, step)
+      found[named(lesson, number)] = step.identity and roper.identity(step.identity)
+    end)
+  end)
+
+  it("are these, in this order", function()
+    local names = {}
+    for i, lesson in ipairs(lessons.all()) do
+      names[i] = lesson.name
+    end
+    assert.same({ "why-position", "rotation", "general-form", "relative-score",
+      "relative-distance", "what-goes-wrong", "linear-attention", "precision",
+      "attentive-convolution" }, names)
+  end)
+
+  it("claim what is true", function()
+    local text, holds = output.capture(check.run, lessons.all())
+    assert.is_true(holds, text)
+    assert.is_nil(text:find("not ok", 1, true))
+    local count = tonumber(text:match("1%.%.(%d+)\n$"))
+    assert.equal(count, select(2, text:gsub("%f[^\n\0]ok %d+ %- ", "")))
+    assert.is_true(count >= 90)
+  end)
+
+  it("claim something in every step that has code or an identity", function()
+    each_step(function(lesson, number, step)
+      assert.is_true(#step.claims > 0 or step.identity ~= nil, named(lesson, number))
+    end)
+  end)
+
+  it("claim nothing that stays true when its code is broken", function()
+    for _, lesson in ipairs(lessons.all()) do
+      local scope = steps.scope()
+      for number, step in ipairs(lesson.steps) do
+        for _, claim in ipairs(step.claims) do
+          local from, to = table.unpack(claim.instead)
+          local first, last = step.code:find(from, 1, true)
+          local inner = setmetatable({}, { __index = scope })
+          steps.prepare(step, inner, step.code:sub(1, first - 1) .. to .. step.code:sub(last + 1))
+          local judged = steps.judge(claim, inner)
+          assert.is_false(judged.holds, ("%s: %s with %s"):format(named(lesson, number),
+            claim.text, to))
+        end
+        steps.prepare(step, scope)
+      end
+    end
+  end)
+
+  it("state identities of which a mutant fails the check", function()
+    each_step(function(lesson, number, step)
+      local equation = step.identity and step.identity[1]
+      if not equation then
+        return
+      end
+      local refuted = false
+      for _, broken in ipairs(mutant.of(equation, statement.variables(step.identity.given))) do
+        local mutated = { name = lesson.name, steps = { { claims = {}, identity = { broken,
+          given = step.identity.given } } } }
+        local text, holds = output.capture(check.run, { mutated })
+        refuted = not holds
+        assert.equal(refuted, text:find("^not ok 1") ~= nil)
+        if refuted then
+          break
+        end
+      end
+      assert.is_true(refuted, named(lesson, number))
+    end)
+  end)
+
+  it("fail when what they refute is put in the place of what is true", function()
+    each_step(function(lesson, number, step)
+      for i, wrong in ipairs(step.identity and step.identity.wrong or {}) do
+        local equation = type(wrong) == "table" and wrong[1] or wrong
+        local mutated = { name = lesson.name, steps = { { claims = {}, identity = { equation,
+          given = step.identity.given, wrong = { step.identity[1] } } } } }
+        local text = output.capture(check.run, { mutated })
+        assert.truthy(text:find("^not ok 1 .*\nnot ok 2 .*\n1%.%.2\n"),
+          ("%s, wrong equation %d\n%s"):format(named(lesson, number), i, text))
+      end
+    end)
+  end)
+
+  it("refute every misprint, with a counterexample and exactly", function()
+    local refuted = {}
+    each_step(function(lesson, number, step)
+      for _, wrong in ipairs(step.identity and found[named(lesson, number)].wrong or {}) do
+        refuted[lesson.name .. ", " .. (wrong.source or "")] = wrong
+      end
+    end)
+    for _, misprint in ipairs(MISPRINTS) do
+      local name = table.concat(misprint, ", ")
+      local wrong = refuted[name]
+      assert.truthy(wrong and wrong.counterexample, name)
+      assert.is_false(wrong.exact.holds)
+      assert.is_true(math.abs(wrong.counterexample.left - wrong.counterexample.right) > 1e-3)
+    end
+  end)
+
+  it("bound the chance of a wrong verdict by 1e-50", function()
+    for name, identity in pairs(found) do
+      local exact = identity.exact
+      assert.is_true(exact.bound <= 1e-50, name)
+      assert.equal((2 * exact.degree / exact.prime) ^ exact.trials, exact.bound)
+    end
+  end)
+
+  it("fit 80 columns", function()
+    for _, lesson in ipairs(lessons.all()) do
+      local text = output.capture(require("roper.lesson.show").all, lesson)
+      for line in text:gmatch("[^\n]+") do
+        assert.is_true(utf8.len(line) <= 80, lesson.name .. ": " .. line)
+      end
+    end
+  end)
+end)

@@ -1,0 +1,172 @@
+local browser = require("tests.browser")
+local html = require("tests.html")
+local lessons = require("roper.lesson")
+local markup = require("roper.report.markup")
+local page = require("roper.lesson.page")
+local plot = require("roper.plot")
+local scratch = require("tests.scratch")
+local steps = require("roper.lesson.step")
+
+-- What the browser tells of the pages in its frames: how wide the content of each is, its formulas,
+-- figures and sections.
+local SURVEY = [[
+  addEventListener("load", () => {
+    const lines = [];
+    for (const frame of document.querySelectorAll("iframe")) {
+      const page = frame.contentDocument;
+      lines.push("page " + frame.id, "width " + page.documentElement.scrollWidth);
+      for (const pre of page.querySelectorAll("pre.formula"))
+        lines.push("formula " + JSON.stringify(pre.innerText));
+      for (const figure of page.querySelectorAll("figure")) {
+        const box = figure.querySelector("svg").getBoundingClientRect();
+        lines.push("figure " + Math.round(box.width) + " " + Math.round(box.height) + " " +
+          figure.querySelectorAll("path, line, polyline, rect, image, use").length);
+      }
+      for (const section of page.querySelectorAll("section[id]"))
+        lines.push("section " + section.id);
+    }
+    document.body.textContent = lines.join("\n") + "\npage";
+  });
+]]
+
+describe("lesson pages", function()
+  local all
+
+  setup(function()
+    scratch.create()
+    all = lessons.all()
+    assert.equal(scratch.path("site/index.html"), page.write(all, scratch.path("site")))
+  end)
+  teardown(scratch.remove)
+
+  local function read(name)
+    return scratch.read(scratch.path("site/" .. name .. ".html"))
+  end
+
+  it("are well-formed, need nothing else, and link each other in order", function()
+    local index = read("index")
+    html.check(index)
+    local links = {}
+    for name in index:gmatch('href="([%w-]+)%.html"') do
+      links[#links + 1] = name
+    end
+    for i, lesson in ipairs(all) do
+      assert.equal(lesson.name, links[i])
+      local text = read(lesson.name)
+      html.check(text)
+      assert.is_nil(text:find("<script", 1, true))
+      assert.is_nil(text:find("src=", 1, true))
+      assert.is_nil(text:find("@import", 1, true))
+      local outside = text:gsub('xmlns[:%w]*="[^"]*"', ""):find("https?://")
+      assert.is_nil(outside, lesson.name)
+      assert.equal(all[i + 1] ~= nil,
+        all[i + 1] ~= nil and text:find(all[i + 1].name .. ".html", 1, true) ~= nil)
+    end
+    assert.equal(#all, #links)
+  end)
+
+  it("hold every formula, claim and figure, and no claim that fails", function()
+    for _, lesson in ipairs(all) do
+      local text = read(lesson.name)
+      local formulas, figures, claims = 0, 0, 0
+      for _, step in ipairs(lesson.steps) do
+        formulas = formulas + (step.formula and 1 or 0)
+        figures = figures + (step.figure and 1 or 0)
+        claims = claims + #step.claims
+      end
+      local function count(pattern)
+        return select(2, text:gsub(pattern, ""))
+      end
+      assert.equal(formulas, count('<pre class="formula">'))
+      assert.equal(claims, count('<p class="claim">'))
+      assert.equal(figures, count("<figure>"))
+      assert.equal(plot.available() and figures or 0, count("<svg"))
+      assert.is_nil(text:find("✗", 1, true))
+    end
+  end)
+
+  it("name nothing twice, and refer to what is there", function()
+    for _, lesson in ipairs(all) do
+      local text, ids = read(lesson.name), {}
+      for id in text:gmatch("%sid=['\"]([^'\"]+)") do
+        assert.is_nil(ids[id], lesson.name .. ": " .. id)
+        ids[id] = true
+      end
+      for target in text:gmatch("href=['\"]#([^'\"]+)") do
+        assert.is_true(ids[target], lesson.name .. ": " .. target)
+      end
+      for target in text:gmatch("url%(#([^)]+)%)") do
+        assert.is_true(ids[target], lesson.name .. ": " .. target)
+      end
+    end
+  end)
+
+  it("keep what was written as text", function()
+    local hostile = "<b>&amp; \"x\" 'y'</b>"
+    local lesson = { name = "hostile", title = hostile, before = hostile, after = hostile, steps = {
+      { title = hostile, text = hostile .. " `<i>`", formula = hostile, code = "'<u>'",
+        claims = { { text = "'<s>' < 'a'" } },
+        exercise = { question = hostile, answer = hostile } } } }
+    page.write({ lesson }, scratch.path("hostile"))
+    local text = scratch.read(scratch.path("hostile/hostile.html"))
+    local counts = html.check(text)
+    assert.is_nil(counts.i)
+    assert.is_nil(counts.u)
+    assert.is_nil(counts.s)
+  end)
+
+  it("set minus signs in prose and leave code alone", function()
+    local lesson = { name = "minus", title = "t", before = "b", after = "a", steps = {
+      { title = "t", text = "i - n and (-x) but `i - n`", formula = "a - b", claims = {} } } }
+    page.write({ lesson }, scratch.path("minus"))
+    local text = scratch.read(scratch.path("minus/minus.html"))
+    assert.truthy(text:find("i\u{A0}−\u{A0}n and (−x) but <code>i - n</code>", 1, true))
+    assert.truthy(text:find(">a - b<", 1, true))
+  end)
+
+  -- A document with each lesson in a frame of each width.
+  local function frames(widths)
+    local parts = { "<!doctype html><html><head></head><body>" }
+    for _, width in ipairs(widths) do
+      for _, lesson in ipairs(all) do
+        parts[#parts + 1] = ('<iframe id="%s-%d" style="width:%dpx;border:0" srcdoc="%s"></iframe>')
+          :format(lesson.name, width, width, markup.escape(read(lesson.name)))
+      end
+    end
+    return table.concat(parts) .. "</body></html>"
+  end
+
+  it("show every formula and figure in a browser, 1280 and 390 pixels wide", function()
+    local path, reason = browser.find()
+    if not path or not plot.available() then
+      pending(reason or "gnuplot is not installed")
+      return
+    end
+    local widths = { 1280, 390 }
+    local document = browser.load(path, frames(widths), SURVEY)
+    local text = document:gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&amp;", "&")
+    for _, width in ipairs(widths) do
+      for _, lesson in ipairs(all) do
+        local name = ("%s-%d"):format(lesson.name, width)
+        local found = text:match("page " .. name:gsub("%-", "%%-") .. "\n(.-)\npage")
+        assert.truthy(found, name)
+        assert.is_true(tonumber(found:match("width (%d+)")) <= width, name .. ": " .. found)
+        local figures = 0
+        for w, h, marks in found:gmatch("figure (%d+) (%d+) (%d+)") do
+          figures = figures + 1
+          assert.is_true(tonumber(w) >= 300 and tonumber(h) >= 150 and tonumber(marks) >= 3,
+            name .. ": " .. found)
+        end
+        for number, step in ipairs(lesson.steps) do
+          assert.truthy(found:find(("section step%%-%d%%f[%%D]"):format(number)), name)
+          figures = figures - (step.figure and 1 or 0)
+          if step.formula then
+            local first = steps.unindented(step.formula):match("^[^\n]*")
+            assert.truthy(found:find(first, 1, true), name .. ": " .. first)
+          end
+        end
+        assert.equal(0, figures, name)
+      end
+    end
+  end)
+end)

@@ -1,0 +1,177 @@
+local check = require("roper.lesson.check")
+local lessons = require("roper.lesson")
+local output = require("tests.stdout")
+local scratch = require("tests.scratch")
+local show = require("roper.lesson.show")
+local steps = require("roper.lesson.step")
+
+-- A lesson of one step.
+local function lesson(step)
+  step.title, step.text = step.title or "A step", step.text or "Some words."
+  return { order = 1, title = "A lesson", before = "Nothing.", after = "All.", steps = { step } }
+end
+
+-- The lesson as a file of lessons gives it.
+local function read(source)
+  return lessons.read(scratch.write("a_lesson.lua", source))
+end
+
+describe("lesson", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  it("takes a table in a certain form", function()
+    local code = "x = 1"
+    for _, case in ipairs {
+      { "lesson: expected a table of options, got number", 7 },
+      { "lesson: unknown option titel; did you mean \"title\"", { titel = "x" } },
+      { "lesson: option after: expected a string, got nil", {} },
+      { "lesson: expected at least one step",
+        { order = 1, title = "", before = "", after = "", steps = {} } },
+      { "lesson: step 1: option text: expected a string, got 5", lesson { text = 5 } },
+      { "lesson: step 1: unknown option clams; did you mean \"claims\"", lesson { clams = {} } },
+      { "step 1, claim 1: expected {\"claim\", instead", lesson { code = code,
+        claims = { "x == 1" } } },
+      { "step 1, claim 1: instead: the code has no 'y'", lesson { code = code,
+        claims = { { "x == 1", instead = { "y", "z" } } } } },
+      { "step 1, figure: option draw: expected a string", lesson { figure = { caption = "" } } },
+      { "step 1, exercise: option answer: expected a string", lesson { exercise = {
+        question = "" } } },
+    } do
+      local ok, message = pcall(lessons.lesson, case[2])
+      assert.is_false(ok)
+      assert.truthy(message:find(case[1], 1, true), message)
+    end
+  end)
+
+  it("is found by being in a file", function()
+    local found = read [[return roper.lesson { order = 3, title = "T", before = "b", after = "a",
+      steps = { { title = "s", text = "t", code = "x = roper.zeros{2}" } } }]]
+    assert.equal("a-lesson", found.name)
+    assert.equal("T", found.title)
+    assert.error_matches(function() read "return 7" end,
+      "expected a file that returns roper.lesson")
+    assert.error_matches(function() read "return = 7" end, "unexpected symbol near '='")
+    assert.error_matches(function() read "return roper.lesson { title = 'x' }" end,
+      "/a_lesson.lua: lesson: option after")
+    assert.error_matches(function() read "error('mine', 0)" end, "/a_lesson.lua: mine$")
+  end)
+
+  it("is named in messages when there is none of a name", function()
+    assert.equal("relative-distance", lessons.find("relative-distance").name)
+    assert.equal("relative-distance", lessons.find("relative_distance").name)
+    assert.error_matches(function() lessons.find("rotatoin") end,
+      "^no lesson 'rotatoin'; did you mean \"rotation\"%?; there are why%-position, rotation")
+  end)
+
+  it("is shown and checked where nobody reads the file", function()
+    local text = output.capture(lessons.lesson, lesson { text = "Words with `code`.",
+      formula = "a = b", code = "x = 2\nx + 1", claims = { { "x < 3", instead = { "2", "3" } } },
+      exercise = { question = "Why?", answer = "Therefore." } })
+    for _, part in ipairs { "A lesson\n", "Before: Nothing.", "1/1  A step", "Words with code.",
+      "    a = b\n", "> x = 2\n> x + 1\n3\n", "  ✓ x < 3   here 2\n", "Try it. Why?",
+      "Answer. Therefore.", "✓ every claim holds\n" } do
+      assert.truthy(text:find(part, 1, true), part .. " in " .. text)
+    end
+    local failing = lesson { code = "x = 3", claims = { { "x < 3", instead = { "3", "4" } } } }
+    local shown, ok, message = output.capture(pcall, lessons.lesson, failing)
+    assert.is_false(ok)
+    assert.equal("lesson: a claim fails", message)
+    assert.truthy(shown:find("✗ x < 3   here 3", 1, true))
+  end)
+end)
+
+describe("a step", function()
+  it("runs code line by line as if typed", function()
+    local transcript = steps.execute([[
+        x = 2; y = 3
+        function twice(z)
+          return 2 * z
+        end
+        twice(x), y
+        twice(y);
+        nil
+    ]], steps.scope())
+    assert.same({
+      { source = "x = 2; y = 3" },
+      { source = "function twice(z)\n  return 2 * z\nend" },
+      { source = "twice(x), y", output = "4\t3" },
+      { source = "twice(y);" },
+      { source = "nil", output = "nil" },
+    }, transcript)
+    assert.error_matches(function() steps.execute("x = = 1", {}) end, "unexpected symbol near '='")
+    assert.error_matches(function() steps.execute("f(", {}) end, "not complete: f%(")
+    assert.error_matches(function() steps.execute("nothing()", steps.scope()) end,
+      "nil value")
+  end)
+
+  it("keeps its variables out of the globals", function()
+    steps.execute("surely_no_global = 1", steps.scope())
+    assert.is_nil(rawget(_G, "surely_no_global"))
+  end)
+
+  it("judges a claim and tells what was compared", function()
+    local scope = steps.scope()
+    scope.x, scope.name = 0.12345, "a"
+    assert.same({ text = "x < 1", value = "0.123", holds = true },
+      steps.judge({ text = "x < 1" }, scope))
+    assert.same({ text = "2 * x >= 1", value = "0.247", holds = false },
+      steps.judge({ text = "2 * x >= 1" }, scope))
+    assert.same({ text = 'name == "a"', value = '"a"', holds = true },
+      steps.judge({ text = 'name == "a"' }, scope))
+    assert.same({ text = "x ~= 0/0", value = "0.123", holds = true },
+      steps.judge({ text = "x ~= 0/0" }, scope))
+    scope.x = 0 / 0
+    assert.is_false(steps.judge({ text = "x < 1" }, scope).holds)
+    assert.is_false(steps.judge({ text = "name" }, scope).holds) -- not true itself
+  end)
+
+  it("is the same each time", function()
+    local step = { code = "x = roper.randn{2}:totable()", claims = {} }
+    local first, second = steps.scope(), steps.scope()
+    steps.run(step, first)
+    require("roper").randn { 3 }
+    steps.run(step, second)
+    assert.same(first.x, second.x)
+  end)
+end)
+
+describe("lesson.check", function()
+  it("prints a line for each claim and says whether all hold", function()
+    local good = { name = "good", steps = { { code = "x = 1", claims = {
+      { text = "x == 1" }, { text = "x < 3" } } } } }
+    local text, holds = output.capture(check.run, { good })
+    assert.equal("ok 1 - good 1: x == 1\nok 2 - good 1: x < 3\n1..2\n", text)
+    assert.is_true(holds)
+    local bad = { name = "bad", steps = {
+      { code = "x = 1", claims = { { text = "x == 2" } } },
+      { code = "x = nothing.at_all", claims = {} },
+      { claims = {}, identity = { "cos(m) == sin(m)", given = { m = "position" },
+        wrong = { "cos(m) == cos(m)" } } },
+    } }
+    text, holds = output.capture(check.run, { good, bad })
+    assert.is_false(holds)
+    assert.truthy(text:find("\nnot ok 3 - bad 1: x == 2\n# here 1\n", 1, true))
+    assert.truthy(text:find("\nnot ok 4 - bad 2: runs\n# lesson:1: attempt to index", 1, true))
+    assert.truthy(text:find("\nnot ok 5 - bad 3: cos(m) == sin(m)\n# cos(m) == sin(m)\n", 1, true))
+    assert.truthy(text:find("\nnot ok 6 - bad 3: not cos(m) == cos(m)\n# not refuted\n", 1, true))
+    assert.truthy(text:find("\n1..6\n# 4 of 6 claims fail\n$"))
+  end)
+
+  it("tells of an identity that cannot be read", function()
+    local text, holds = output.capture(check.run, { { name = "odd", steps = {
+      { claims = {}, identity = { "x ==" } } } } })
+    assert.is_false(holds)
+    assert.truthy(text:find("not ok 1 - odd 1: runs\n# identity: cannot read", 1, true), text)
+  end)
+end)
+
+describe("lesson.show", function()
+  it("wraps words without counting their marks", function()
+    local words = ("`word` "):rep(40)
+    for line in show.prose(words):gmatch("[^\n]+") do
+      assert.is_true(#line <= 80 and not line:find("`"), line)
+    end
+    assert.equal("one two\n\nthree\n", show.prose("  one\n  two\n\n  three\n"))
+  end)
+end)
