@@ -1,6 +1,8 @@
 /* Tensors made from Lua values: nested tables, numbers, ranges. */
 #include <math.h>
 
+#include "core/tensor/copy.h"
+
 #include "bindings/check.h"
 
 /* The sizes of a nested table, from its first elements. */

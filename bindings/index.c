@@ -3,6 +3,7 @@
 
 #include "bindings/tensor.h"
 #include "core/ops/ops.h"
+#include "core/tensor/copy.h"
 
 /* A 1-based place on an axis, negative from the end, as 0-based. */
 static int64_t place(lua_State *L, int index, const RpTensor *tensor, int axis)

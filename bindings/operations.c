@@ -6,6 +6,7 @@
 
 #include "bindings/generator.h"
 #include "core/ops/ops.h"
+#include "core/tensor/copy.h"
 #include "core/tensor/elementwise.h"
 
 int rpl_operation(lua_State *L)

@@ -2,6 +2,7 @@
 #include "bindings/position.h"
 
 #include "core/ops/attention.h"
+#include "core/tensor/copy.h"
 
 RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double offset)
 {

@@ -6,6 +6,7 @@
 
 #include "bindings/operations.h"
 #include "core/ops/ops.h"
+#include "core/tensor/copy.h"
 #include "core/tensor/elementwise.h"
 
 /* An axis at 2 (all of them where absent) and `keep` at 3. */

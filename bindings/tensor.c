@@ -3,6 +3,7 @@
 
 #include "core/base/memory.h"
 #include "core/ops/ops.h"
+#include "core/tensor/copy.h"
 
 /*
 ** The Lua collector sees a tensor as a few bytes. Collect when live tensor

@@ -5,6 +5,7 @@
 
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
+#include "core/tensor/copy.h"
 
 RpTask *rp_task_new(const RpTaskKind *kind, const int64_t *options, uint64_t seed)
 {

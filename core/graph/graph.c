@@ -4,6 +4,7 @@
 
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
+#include "core/tensor/copy.h"
 #include "core/tensor/elementwise.h"
 
 static _Thread_local bool recording = true;

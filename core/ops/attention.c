@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/base/memory.h"
+#include "core/tensor/copy.h"
 
 /* What backward needs besides q, k, v, o and the log-sum-exp. */
 typedef struct Context {

@@ -1,5 +1,6 @@
 /* Cross-entropy of logits against token ids, fused with the softmax. */
 #include "core/ops/ops.h"
+#include "core/tensor/copy.h"
 #include "core/tensor/elementwise.h"
 #include "core/tensor/reduce.h"
 

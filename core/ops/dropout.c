@@ -1,6 +1,8 @@
 /* Dropout (Srivastava et al. 2014), scaled in training; the gradient uses the same draw. */
 #include "core/ops/ops.h"
 
+#include "core/tensor/copy.h"
+
 static RpTensor *apply(RpTensor *x, double p, uint64_t seed)
 {
   RpTensor *packed = rp_tensor_contiguous(x);

@@ -1,6 +1,7 @@
 /* Element-wise functions: unary, binary, where, and conversion of the dtype. */
 #include "core/tensor/elementwise.h"
 #include "core/ops/ops.h"
+#include "core/tensor/copy.h"
 #include "core/tensor/reduce.h"
 
 static RpStatus status_of(const RpTensor *tensor)

@@ -1,6 +1,8 @@
 /* Reading by index: gather along an axis, and rows of a table (embedding). */
 #include "core/ops/ops.h"
 
+#include "core/tensor/copy.h"
+
 /* Is every index within 0 .. size - 1? */
 static RpStatus check_index(const char *name, const RpTensor *index, int64_t size)
 {

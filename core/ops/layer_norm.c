@@ -1,6 +1,8 @@
 /* Layer normalisation over the last axis. */
 #include "core/ops/ops.h"
 
+#include "core/tensor/copy.h"
+
 static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   RpTensor *x = node->saved[0], *gain = node->saved[1];

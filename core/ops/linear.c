@@ -4,6 +4,8 @@
 */
 #include "core/ops/ops.h"
 
+#include "core/tensor/copy.h"
+
 /* x [..., n] as a packed or blasable [rows, n]; the caller releases it. */
 static RpTensor *as_rows(RpTensor *x)
 {

@@ -4,6 +4,7 @@
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
 #include "core/ops/attention.h"
+#include "core/tensor/copy.h"
 
 /* One problem in float64, packed. */
 typedef struct Oracle {

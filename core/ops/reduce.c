@@ -2,6 +2,7 @@
 #include "core/tensor/reduce.h"
 
 #include "core/ops/ops.h"
+#include "core/tensor/copy.h"
 #include "core/tensor/elementwise.h"
 
 /* dy with the reduced axis put back as size 1, then broadcast to the input's shape. */

@@ -1,6 +1,8 @@
 /* Rotation as an operation of its own; backward rotates back. */
 #include "core/ops/attention.h"
 
+#include "core/tensor/copy.h"
+
 /* x as [batch, heads, time, features], leading axes of size 1 put in front. */
 static RpTensor *four_axes(const RpTensor *x)
 {

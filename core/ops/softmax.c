@@ -1,6 +1,8 @@
 /* Softmax and its logarithm along an axis. */
 #include "core/ops/ops.h"
 
+#include "core/tensor/copy.h"
+
 /* x with `axis` and the last axis exchanged: kernels work along the last. */
 static RpTensor *axis_last(const RpTensor *x, int axis)
 {

@@ -1,5 +1,6 @@
 /* Operations that look at the same storage another way. */
 #include "core/ops/ops.h"
+#include "core/tensor/copy.h"
 #include "core/tensor/elementwise.h"
 #include "core/tensor/reduce.h"
 

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/tensor/copy.h"
+
 static RpStatus check_packed(const char *name, const RpTensor *parameter, const RpTensor *other,
                              const char *what)
 {

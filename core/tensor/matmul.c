@@ -4,6 +4,7 @@
 
 #include "core/base/memory.h"
 #include "core/kernels/kernels.h"
+#include "core/tensor/copy.h"
 
 /*
 ** Can BLAS read the last two axes in place? One of them must be adjacent and

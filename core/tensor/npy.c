@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/file.h"
+#include "core/tensor/copy.h"
 #include "core/tensor/packed.h"
 
 enum {

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "core/tensor/copy.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files and memory share one byte order");
 
 enum { CHUNK = 4096 }; /* elements converted at a time */

@@ -1,5 +1,7 @@
 #include "core/tensor/reduce.h"
 
+#include "core/tensor/copy.h"
+
 static const char *const names[] = {
     [RP_SUM] = "sum", [RP_MEAN] = "mean", [RP_MAX] = "max", [RP_MIN] = "min"};
 

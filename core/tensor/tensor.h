@@ -43,9 +43,6 @@ typedef struct RpTensor {
 */
 RpTensor *rp_tensor_new(RpDtype dtype, int rank, const int64_t *shape);
 
-/* The same, filled with `value` (converted to the dtype). */
-RpTensor *rp_tensor_full(RpDtype dtype, int rank, const int64_t *shape, double value);
-
 /* A new contiguous tensor with the dtype and shape of `like`. */
 RpTensor *rp_tensor_new_like(const RpTensor *like);
 
@@ -79,34 +76,6 @@ bool rp_tensor_same_shape(const RpTensor *a, const RpTensor *b);
 
 /* The address of the first element of the view. */
 void *rp_tensor_data(const RpTensor *tensor);
-
-/*
-** A contiguous tensor with the same values, outside the graph: the tensor
-** itself with a reference more where it is contiguous, else a copy.
-*/
-RpTensor *rp_tensor_contiguous(RpTensor *tensor);
-
-/*
-** A packed copy in `dtype`, outside the graph. Floats go to int32 by truncation;
-** RP_BAD_ARGUMENT for NaN and for what does not fit.
-*/
-RpTensor *rp_tensor_convert(const RpTensor *tensor, RpDtype dtype);
-
-/*
-** May the elements be written in place? RP_BAD_ARGUMENT when the tensor takes
-** part in the graph, or when several of its elements are one in memory.
-*/
-RpStatus rp_tensor_check_writable(const RpTensor *tensor);
-
-/*
-** Write `source`, broadcast to the shape of `target`, into `target` in place.
-** RP_BAD_ARGUMENT when it does not broadcast or the dtypes differ, or when
-** `target` may not be written.
-*/
-RpStatus rp_tensor_assign(RpTensor *target, const RpTensor *source);
-
-/* Set every element of the view to `value`; as rp_tensor_assign. */
-RpStatus rp_tensor_fill(RpTensor *target, double value);
 
 /* Element at `index` (one 0-based position an axis, already checked), as a double. */
 double rp_tensor_get(const RpTensor *tensor, const int64_t *index);

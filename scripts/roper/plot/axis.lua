@@ -4,16 +4,19 @@ local M = {}
 local Axis = {}
 Axis.__index = Axis
 
--- The round number (1, 2 or 5 times a power of ten) nearest above `rough`.
-local function round_step(rough)
-  local power = 10.0 ^ math.floor(math.log(rough, 10))
+--- The smallest of 1, 2, 5, 10, 20, ... times a power of ten that is at least `least`.
+---@param least number
+---@return number step
+local function round_step(least)
+  local power = 10.0 ^ math.floor(math.log(least, 10))
   for _, factor in ipairs { 1, 2, 5 } do
-    if factor * power >= rough * (1 - 1e-9) then
+    if factor * power >= least * (1 - 1e-9) then
       return factor * power
     end
   end
   return 10 * power
 end
+M.round_step = round_step
 
 -- A range that has some width around values that have none.
 local function widened(low, high)

@@ -1,19 +1,10 @@
 --- Axes: from values to places on them, and round numbers to label them with.
+local round_step = require("roper.plot.axis").round_step
+
 local M = {}
 
 local Scale = {}
 Scale.__index = Scale
-
---- The smallest of 1, 2, 5, 10, 20, ... times a power of ten that is at least `least`.
-local function round_step(least)
-  local power = 10.0 ^ math.floor(math.log(least, 10))
-  for _, factor in ipairs { 1, 2, 5 } do
-    if factor * power >= least * (1 - 1e-9) then
-      return factor * power
-    end
-  end
-  return 10 * power
-end
 
 --- An axis over values, ended at round numbers unless it is `exact`.
 ---@param low number

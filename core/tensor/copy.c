@@ -1,0 +1,89 @@
+#include "core/tensor/copy.h"
+
+#include <string.h>
+
+#include "core/tensor/elementwise.h"
+
+RpTensor *rp_tensor_contiguous(RpTensor *tensor)
+{
+  if (rp_tensor_is_contiguous(tensor))
+    return rp_tensor_retain(tensor);
+  return rp_tensor_convert(tensor, tensor->dtype);
+}
+
+RpTensor *rp_tensor_convert(const RpTensor *tensor, RpDtype dtype)
+{
+  RpTensor *copy = rp_tensor_new(dtype, tensor->rank, tensor->shape);
+  return copy != NULL ? rp_tensor_unless_failed(rp_tensor_copy_elements(tensor, copy), copy) : NULL;
+}
+
+RpStatus rp_tensor_check_writable(const RpTensor *tensor)
+{
+  if (tensor->node != NULL)
+    return rp_fail(RP_BAD_ARGUMENT, "assign: expected a tensor outside the graph, got a result "
+                                    "that a gradient flows through; detach it first");
+  for (int i = 0; i < tensor->rank && rp_tensor_count(tensor) > 0; i++)
+    if (tensor->strides[i] == 0 && tensor->shape[i] > 1)
+      return rp_fail(RP_BAD_ARGUMENT, "assign: axis %d of %s is broadcast, its elements are one",
+                     i + 1, rp_tensor_shape_text(tensor));
+  return RP_OK;
+}
+
+RpStatus rp_tensor_assign(RpTensor *target, const RpTensor *source)
+{
+  if (rp_tensor_check_writable(target) != RP_OK)
+    return rp_last_status();
+  if (source->dtype != target->dtype)
+    return rp_fail(RP_BAD_ARGUMENT, "assign: expected %s, got %s", rp_dtype_name(target->dtype),
+                   rp_dtype_name(source->dtype));
+  RpTensor *values = rp_tensor_broadcast(source, target->rank, target->shape);
+  if (values == NULL)
+    return rp_last_status();
+  RpStatus status = RP_OK;
+  if (source->storage == target->storage) { /* the two may overlap: read all before writing */
+    RpTensor *copy = rp_tensor_convert(values, values->dtype);
+    rp_tensor_release(values);
+    values = copy;
+    status = copy == NULL ? rp_last_status() : RP_OK;
+  }
+  target->storage->version++;
+  if (status == RP_OK)
+    status = rp_tensor_copy_elements(values, target);
+  rp_tensor_release(values);
+  return status;
+}
+
+RpStatus rp_tensor_fill(RpTensor *target, double value)
+{
+  static const int64_t strides[RP_MAX_RANK] = {0};
+  union {
+    float f;
+    double d;
+    int32_t i;
+  } element;
+  if (rp_tensor_check_writable(target) != RP_OK)
+    return rp_last_status();
+  if (target->dtype == RP_FLOAT32) {
+    element.f = (float)value;
+  } else if (target->dtype == RP_FLOAT64) {
+    element.d = value;
+  } else {
+    if (!(value >= INT32_MIN && value <= INT32_MAX && value == (double)(int32_t)value))
+      return rp_fail(RP_BAD_ARGUMENT, "fill: expected a whole number of 32 bits for int32, got %g",
+                     value);
+    element.i = (int32_t)value;
+  }
+  RpStorage storage = {.data = &element, .bytes = (int64_t)sizeof element, .references = 1};
+  RpTensor one = {.references = 1, .dtype = target->dtype, .rank = target->rank};
+  memcpy(one.shape, target->shape, sizeof one.shape);
+  memcpy(one.strides, strides, sizeof one.strides);
+  one.storage = &storage;
+  target->storage->version++;
+  return rp_tensor_copy_elements(&one, target);
+}
+
+RpTensor *rp_tensor_full(RpDtype dtype, int rank, const int64_t *shape, double value)
+{
+  RpTensor *tensor = rp_tensor_new(dtype, rank, shape);
+  return tensor != NULL ? rp_tensor_unless_failed(rp_tensor_fill(tensor, value), tensor) : NULL;
+}
