@@ -54,7 +54,7 @@ function M.submit(folder, options)
     quoted(path:match "^(.*)/"), table.concat(words, " "))))
   local answer = pipe:read "a"
   local ok = pipe:close()
-  local job = answer:match "^(%d+)" or answer:match "\n(%d+)[;\n]"
+  local job = ("\n" .. answer):match "\n(%d+)[;\n]"
   if not ok or not job then
     error(("sweep: sbatch did not take %s: %s"):format(path, answer:match "^%s*(.-)%s*$"), 0)
   end

@@ -90,7 +90,8 @@ end
 ---@return string folder
 function M.prepare(what, fields, folder)
   local given = pairs_of(fields or {})
-  if uv.fs_stat(what .. "/sweep.json") then
+  local is_file = what:match "%.lua$"
+  if uv.fs_stat(what .. "/sweep.json") or what:find "/" and not is_file then
     if #given > 0 or folder then
       error(("sweep: %s is a sweep, whose trials are set; to add some, name its experiment and "
         .. "--folder %s"):format(what, what), 0)
@@ -98,7 +99,7 @@ function M.prepare(what, fields, folder)
     return plan.require(what), what
   end
   local configs = {}
-  if what:match "%.lua$" then
+  if is_file then
     configs = plan.load(what, given)
   else
     for i, each in ipairs(plan.product(given)) do

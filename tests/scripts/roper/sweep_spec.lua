@@ -214,7 +214,8 @@ end)
 
 describe("./roper sweep", function()
   it("prints lines into a pipe or a log file, and the table", function()
-    local status, output, errors = process.run(sweeps.command(folder, "position=rope", "seed=1..2"))
+    local status, output, errors = process.run(sweeps.command(folder, "position=rope",
+      "seed=1..2"))
     assert.equal(0, status)
     assert.truthy(output:find("^\n  method   runs   correct of 2   trimmed "), output)
     assert.truthy(output:find("\n  rope        2 ", 1, true))
