@@ -18,7 +18,7 @@ function M.align(rows)
       local space = (" "):rep(widths[i] - (utf8.len(cell) or #cell))
       cells[i] = i == 1 and cell .. space or space .. cell
     end
-    lines[#lines + 1] = (("  " .. table.concat(cells, "   ")):gsub("%s+$", ""))
+    lines[#lines + 1] = (("  " .. table.concat(cells, "  ")):gsub("%s+$", ""))
   end
   return table.concat(lines, "\n")
 end

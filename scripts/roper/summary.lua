@@ -136,43 +136,75 @@ local function steps_text(steps)
     return "-"
   end
   local median = steps.median and ("%.0f"):format(steps.median) or "> " .. steps.limit
-  return ("%s (%d of %d)"):format(median, steps.reached, steps.n)
+  return ("%s (%d/%d)"):format(median, steps.reached, steps.n)
 end
 
---- What stands in the table's column of trimmed means.
-local function trimmed_text(metric, form)
-  return metric.n > 0 and (form .. " (%d)"):format(metric.trimmed, metric.kept) or "-"
+--- How many runs of those asked for.
+local function runs_text(entry)
+  return entry.finished == entry.planned and tostring(entry.planned)
+    or ("%d of %d"):format(entry.finished, entry.planned)
 end
 
---- The study's table: a row a method.
+--- Was a run left out of a trimmed mean?
+local function is_trimmed(summary)
+  for _, entry in ipairs(summary.methods) do
+    if entry.solved.removed > 0 then
+      return true
+    end
+  end
+  return false
+end
+
+--- A result of any method; nil where no run is finished.
+local function any_result(summary)
+  for _, entry in ipairs(summary.methods) do
+    if entry.runs[1] then
+      return entry.runs[1].result
+    end
+  end
+  return nil
+end
+
+--- The study's table: a row a method. The trimmed mean has a column where a run was left out.
 ---@param summary table from `of`
 ---@return string[][] rows, the head first
 function M.rows(summary)
-  local first = summary.methods[1].runs[1]
-  for _, entry in ipairs(summary.methods) do
-    first = first or entry.runs[1]
+  local some, trimmed = any_result(summary), is_trimmed(summary)
+  local rows = { { "method", "runs", "of " .. (some and some.problems or "?"), "loss", "floor",
+    "90 % after" } }
+  if trimmed then
+    table.insert(rows[1], 4, "trimmed")
   end
-  local rows = { { "method", "runs", "correct of " .. (first and first.result.problems or "?"),
-    "trimmed", "loss", "floor", "90 % after" } }
   for _, entry in ipairs(summary.methods) do
-    local run = entry.runs[1]
-    rows[#rows + 1] = { entry.method,
-      entry.finished == entry.planned and tostring(entry.planned)
-        or ("%d of %d"):format(entry.finished, entry.planned),
-      with_error("%.1f", entry.solved.mean, entry.solved.error),
-      trimmed_text(entry.solved, "%.1f"), with_error("%.4f", entry.loss.mean, entry.loss.error),
-      run and ("%.4f"):format(run.result.test_floor) or "-", steps_text(entry.steps_to_90) }
+    local run, solved, loss = entry.runs[1], entry.solved, entry.loss
+    local row = { entry.method, runs_text(entry), with_error("%.1f", solved.mean, solved.error),
+      with_error("%.4f", loss.mean, loss.error), run and ("%.4f"):format(run.result.test_floor)
+        or "-", steps_text(entry.steps_to_90) }
+    if trimmed then
+      table.insert(row, 4, solved.n > 0 and ("%.1f (%d)"):format(solved.trimmed, solved.kept)
+        or "-")
+    end
+    rows[#rows + 1] = row
   end
   return rows
 end
 
 --- What the columns of `rows` are.
-M.LEGEND = [[
-correct, loss: mean ± standard error. trimmed: mean correct without the worst of
-ten runs (the study's rule; the worst tenth, rounded down: none of fewer than ten),
-and how many that leaves. floor: the lowest loss to be expected on the same test
-sequences. 90 % after: median of the steps until the accuracy on answers was 90 %,
-and how many runs got there; a run that did not counts as one that takes longer.]]
+---@param summary table from `of`
+---@return string
+function M.legend(summary)
+  local some = any_result(summary)
+  return ([[
+of %s: problems solved by random sampling. They and the loss: mean ± standard
+error over the runs. %s
+floor: the lowest loss to be expected of any predictor on the same sequences.
+90 %% after: median of the steps until 90 %% of the answers' tokens were right,
+and how many runs got there; one that did not counts as one that takes longer.]]):format(
+    some and some.problems or "?",
+    is_trimmed(summary) and [[trimmed: mean without the worst tenth of the runs
+(the study's rule: one of ten), and how many that leaves.]] or
+    [[No run is left out: that is done from ten runs on.]])
+end
 
 --- Pairs of methods that share seeds: a row a pair and metric.
 ---@param summary table
@@ -198,8 +230,8 @@ end
 
 --- What the columns of `pair_rows` are.
 M.PAIR_LEGEND = [[
-difference: mean over pairs of runs of the same seed; its bootstrap interval; p of a
-two-sided permutation test (signs of the differences).]]
+difference: mean over pairs of runs of the same seed; its bootstrap interval;
+p of a two-sided permutation test (signs of the differences).]]
 
 --- Everything as text for a terminal.
 ---@param sweep table from `sweep.read`
@@ -207,7 +239,7 @@ two-sided permutation test (signs of the differences).]]
 function M.text(sweep)
   local align = require("roper.columns").align
   local summary = M.of(sweep)
-  local parts = { align(M.rows(summary)), M.LEGEND }
+  local parts = { align(M.rows(summary)), M.legend(summary) }
   local compared = M.pair_rows(summary)
   if compared then
     parts[#parts + 1] = align(compared)

@@ -1,0 +1,144 @@
+local evaluation = require("roper.evaluation")
+local experiment = require("roper.experiment")
+local process = require("tests.process")
+local roper = require("roper")
+local run = require("roper.run")
+local runs = require("roper.runs")
+local scratch = require("tests.scratch")
+local sweeps = require("tests.sweeps")
+
+setup(function()
+  scratch.create()
+  for _, position in ipairs({ "rope", "roper", "twice" }) do
+    local fields = sweeps.fields({ position = position, seed = 5 })
+    run.run(experiment.configure("substring_index", fields),
+            { run = scratch.path("runs/" .. position), progress = false })
+  end
+end)
+teardown(scratch.remove)
+
+local function config_of(position)
+  return experiment.configure("substring_index", sweeps.fields({ position = position, seed = 5 }))
+end
+
+describe("runs.read", function()
+  it("tells all of a finished run", function()
+    local one = runs.read(scratch.path("runs/rope"))
+    assert.same({ "finished", 20 }, { one.status, one.step })
+    assert.same(config_of("rope"), one.config)
+    assert.same(config_of("rope"), one.result.config)
+    assert.equal(2, #one.samples.sampled)
+    assert.equal(2, #one.samples.greedy)
+    assert.equal(roper.version, one.info.version)
+    assert.is_nil(one.result.steps_to_90)
+    assert.is_nil(one.failure)
+  end)
+
+  it("tells how far one is that is not finished", function()
+    local folder = scratch.path("runs/broken")
+    local function stop(message)
+      local config = config_of("none")
+      pcall(run.run, config, { run = folder, resume = true, progress = { finish = function() end,
+        update = function(_, step)
+          if step == 20 then
+            error(message, 0)
+          end
+        end } })
+    end
+    stop("interrupted")
+    local one = runs.read(folder)
+    assert.same({ "waiting", 20 }, { one.status, one.step })
+    assert.is_nil(one.result)
+    stop("the disk is on fire")
+    one = runs.read(folder)
+    assert.same({ "failed", "the disk is on fire" }, { one.status, one.failure })
+    os.execute(("rm -r '%s'"):format(folder))
+  end)
+
+  it("takes a configuration for a folder that is not there yet", function()
+    local one = runs.read(scratch.path("none"), config_of("rope"))
+    assert.same({ "waiting", 0, {} }, { one.status, one.step, one.metrics })
+    assert.error_matches(function() runs.read(scratch.path("none")) end,
+                         "runs: .*/none holds no run: it has no config.json")
+  end)
+end)
+
+describe("runs.result", function()
+  it("is none for another configuration, or a damaged file", function()
+    local folder = scratch.path("runs/rope")
+    assert.is_table(runs.result(folder))
+    assert.is_table(runs.result(folder, config_of("rope")))
+    assert.is_nil(runs.result(folder, config_of("roper")))
+    local whole = scratch.read(folder .. "/result.json")
+    for _, torn in ipairs({ "", "{", whole:sub(1, #whole // 2), "{}", "[]", "null" }) do
+      scratch.write("runs/rope/result.json", torn)
+      assert.is_nil(runs.result(folder))
+    end
+    scratch.write("runs/rope/result.json", whole)
+  end)
+end)
+
+describe("runs.differences", function()
+  it("names what differs", function()
+    assert.same({ { field = "position", a = "rope", b = "roper" } },
+                runs.differences(config_of("rope"), config_of("roper")))
+    assert.same({ { field = "a", a = 1 }, { field = "c", b = 2 } },
+                runs.differences({ a = 1, b = false }, { c = 2 }))
+    assert.is_true(runs.same({ a = 1, b = false }, { a = 1 }))
+  end)
+end)
+
+describe("runs.model", function()
+  it("is the model that was trained, the last or the best", function()
+    for _, position in ipairs({ "rope", "twice" }) do
+      local one = runs.read(scratch.path("runs/" .. position))
+      local model, task = runs.model(one)
+      local found = evaluation.answers(model, task, { seed = 1000003, sequences = 4 })
+      assert.equal(one.result.loss, found.loss)
+      assert.equal(one.result.by_distance[1].right, found.by_distance[1].right)
+      model = runs.model(one, "best")
+      found = evaluation.answers(model, task, { seed = 1000003, sequences = 32 })
+      assert.equal(one.metrics[2].test_loss, found.loss)
+    end
+  end)
+end)
+
+describe("./roper runs", function()
+  local function list(...)
+    return process.run({ "./roper", "runs", ... })
+  end
+
+  it("lists runs", function()
+    local status, output = list(scratch.path("runs"))
+    assert.equal(0, status)
+    assert.equal(4, select(2, output:gsub("\n", "")))
+    assert.truthy(output:find("/rope +smoke +5  finished  20 of 20   %d of 2  %d%.%d+\n"), output)
+  end)
+
+  it("lists those that have the values", function()
+    local folder = scratch.path("runs")
+    for count, words in pairs({ [1] = { "position=twice" }, [2] = { "position=twice,rope" },
+                                [3] = { "seed=1..9", "status=finished", "rate=1e-3" } }) do
+      local _, output = list(folder, table.unpack(words))
+      assert.equal(count + 1, select(2, output:gsub("\n", "")), output)
+    end
+    local _, output = list(folder, "seed=7")
+    assert.equal(("no such run among the 3 in %s\n"):format(folder), output)
+    local status, _, errors = list(folder, "positon=rope")
+    assert.same({ 1, 'roper: runs: no run has a field "positon"; did you mean "position"?\n' },
+                { status, errors })
+    status, _, errors = list("/nowhere")
+    assert.same({ 1, "roper: runs: there is no folder /nowhere\n" }, { status, errors })
+  end)
+
+  it("compares two", function()
+    local a, b = scratch.path("runs/rope"), scratch.path("runs/roper")
+    local _, output = list("--compare", a, b)
+    assert.truthy(output:find("\n  position +rope +roper\n$"), output)
+    _, output = list("--compare", a, a)
+    assert.equal("no difference\n", output)
+    local status, _, errors = list("--compare", a, "/nowhere")
+    assert.equal(1, status)
+    assert.truthy(errors:find("/nowhere holds no run", 1, true))
+  end)
+end)
