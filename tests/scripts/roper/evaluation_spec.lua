@@ -167,6 +167,61 @@ describe("evaluation.answers", function()
     end
   end)
 
+  it("tells the loss of answers from that of questions", function()
+    for _, task in ipairs(tasks) do
+      local found = measure(task, function(right, is_answer, count)
+        return other(right, count) * is_answer + right * (is_answer * -1 + 1)
+      end)
+      assert.near(100, found.loss_answers, 1e-4) -- the logits of what is not predicted are 0
+      assert.is_true(found.loss_questions < 1e-6)
+    end
+  end)
+
+  it("weighs answers and questions to the whole, loss and floor alike", function()
+    for _, task in ipairs(tasks) do
+      local model = models.small({ vocabulary = task:vocabulary() })
+      local found = evaluation.answers(model, task, { seed = SEED, sequences = 8 })
+      local tokens, is_answer = evaluation.fresh(task, SEED):batch(8)
+      local width = tokens:size(2) - 1
+      local marks = is_answer:narrow(2, 2, width)
+      local share = marks:sum():item() / (8 * width)
+      local nats = task:explain(tokens):narrow(2, 2, width)
+      for whole, parts in pairs({ loss = { found.loss_answers, found.loss_questions },
+                                  floor = { found.floor_answers, found.floor_questions } }) do
+        assert.near(found[whole], share * parts[1] + (1 - share) * parts[2], 1e-6)
+      end
+      assert.near(nats:mean():item(), found.floor, 1e-12)
+      assert.near((nats * marks:to("float64")):sum():item() / marks:sum():item(),
+                  found.floor_answers, 1e-12)
+    end
+  end)
+
+  it("counts what is right by the distance to what is repeated", function()
+    local task = roper.tasks.substring_index({ letters = 4, length = 60, seed = 5 })
+    -- Right where the same letter stands 14 places before, else wrong. The suffix from index i
+    -- begins 15 - i places after the letter it begins with.
+    local found = measure(task, function(right, _, count)
+      local near = roper.zeros(right:shape(), "int32")
+      near:narrow(2, 15, right:size(2) - 14):copy(right:narrow(2, 1, right:size(2) - 14))
+      local is_far = right:eq(near)
+      return right * is_far + other(right, count) * (is_far * -1 + 1)
+    end, { sequences = 40 })
+    local counts = {}
+    for i, entry in ipairs(found.by_distance) do
+      counts[entry.distance] = entry
+      assert.is_true(i == 1 or entry.distance > found.by_distance[i - 1].distance)
+      assert.is_true(entry.right <= entry.count)
+    end
+    -- The suffix from index i begins 11 + 4 - i places after its first letter.
+    for distance in pairs(counts) do
+      assert.is_true(distance >= 12 and distance <= 15)
+    end
+    assert.equal(counts[14].count, counts[14].right)
+    for _, distance in ipairs({ 12, 13, 15 }) do
+      assert.is_true(counts[distance].right < counts[distance].count / 2)
+    end
+  end)
+
   it("weighs every sequence the same, whatever the batch", function()
     local model, task = models.small(), models.task()
     local whole = evaluation.answers(model, task, { sequences = 10, seed = 2, batch = 10 })
@@ -209,5 +264,45 @@ describe("evaluation.answers", function()
                          "answers: option sequences: expected a whole number from 1 on, got 0")
     assert.error_matches(function() evaluation.answers(model, short, { sequence = 1 }) end,
                          'did you mean "sequences"')
+  end)
+end)
+
+describe("evaluation.longer", function()
+  local LONGER <const> = { { { max_digits = 4 }, { max_digits = 7 } }, { { letters = 30 } },
+                           { { length = 120 }, { substring_length = 12 } } }
+
+  it("poses problems that training did not", function()
+    local sample = generate.generate
+    for i, task in ipairs(tasks) do
+      local asked = 0
+      generate.generate = function(_, questions, options)
+        local texts = {}
+        for j, question in ipairs(questions) do
+          assert.is_false(pcall(task.answer, task, question), question)
+          texts[j] = options.task:answer(question)
+          asked = asked + 1
+        end
+        return texts
+      end
+      local model = models.small({ vocabulary = task:vocabulary() })
+      local ok, list = pcall(evaluation.longer, model, task, LONGER[i],
+                             { problems = 9, sequences = 3 })
+      generate.generate = sample
+      assert(ok, list)
+      assert.equal(9 * #LONGER[i], asked)
+      assert.equal(#LONGER[i], #list)
+      for j, entry in ipairs(list) do
+        local name, value = next(LONGER[i][j])
+        assert.equal(("%s=%d"):format(name, value), entry.name)
+        assert.same({ 9, 9 }, { entry.solved, entry.problems })
+        assert.is_true(entry.accuracy >= 0 and entry.loss > entry.floor)
+      end
+    end
+  end)
+
+  it("says when there are none", function()
+    assert.error_matches(function()
+      evaluation.solve({}, tasks[1], { beyond = tasks[1] })
+    end, "solve: addition{.*} poses no problem that addition{.*} could not pose")
   end)
 end)
