@@ -56,6 +56,8 @@ describe("statistics.trim", function()
     for i = 1, 25 do
       many[i] = 26 - i
     end
+    assert.equal(0, select(2, statistics.trim({ table.unpack(many, 1, 9) }, "smallest")))
+    assert.equal(1, select(2, statistics.trim({ table.unpack(many, 1, 19) }, "smallest")))
     local kept, removed = statistics.trim(many, "smallest")
     assert.same({ 23, 2, 3 }, { #kept, removed, kept[1] })
   end)
