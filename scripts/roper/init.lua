@@ -24,6 +24,9 @@ local lazy = {
   nn = "roper.nn",
   optim = "roper.optim",
   plot = "roper.plot",
+  runs = "roper.runs",
+  statistics = "roper.statistics",
+  sweep = "roper.sweep",
 }
 -- Functions that live in a module of their own.
 local functions = {

@@ -207,11 +207,7 @@ function Supervisor:tick()
   end
   if working < self.jobs and uv.now() - self.looked >= LOOK then
     self:look()
-    local idle = 0
-    for worker in pairs(self.workers) do
-      idle = idle + (worker.trial and 0 or 1)
-    end
-    for _ = 1, math.min(self.jobs - working, self.free - idle) do
+    for _ = 1, math.min(self.jobs - working, self.free) do
       self:start()
     end
   end
