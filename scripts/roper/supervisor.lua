@@ -183,7 +183,7 @@ function Supervisor:start()
     names[i] = trial.name
   end
   order:write(core.json_encode { folder = self.folder, trials = core.json_array(names),
-    threads = self.threads, parent = uv.os_getpid() }, function()
+    threads = self.threads }, function()
     order:close()
   end)
 end

@@ -88,11 +88,12 @@ end
 local REPORT_EVERY <const> = 2e8
 
 --- News as lines of JSON for the sweep that started this process.
-local function messages(parent)
+local function messages()
   local function send(event, trial, facts)
     facts.event, facts.trial = event, trial.name
-    io.stdout:write(core.json_encode(facts), "\n")
-    io.stdout:flush()
+    if not (io.stdout:write(core.json_encode(facts), "\n") and io.stdout:flush()) then
+      error("interrupted", 0) -- the sweep is gone
+    end
   end
   return {
     begin = function(trial)
@@ -108,9 +109,7 @@ local function messages(parent)
       local sent = 0
       return {
         update = function(_, step, loss, speed)
-          if uv.os_getppid() ~= parent then
-            error("interrupted", 0) -- the sweep is gone
-          elseif uv.hrtime() - sent >= REPORT_EVERY then
+          if uv.hrtime() - sent >= REPORT_EVERY then
             sent = uv.hrtime()
             send("step", trial, { step = step, loss = loss, speed = speed })
           end
@@ -122,7 +121,7 @@ local function messages(parent)
 end
 
 --- The process that a sweep starts: its order comes on standard input as JSON: folder, names of
---- trials, threads, parent.
+--- trials, threads.
 ---@return integer status 0 done, 1 failed, 130 interrupted
 function M.main()
   local chunk = require "roper.chunk"
@@ -137,7 +136,7 @@ function M.main()
     for _, trial in ipairs(require("roper.plan").require(order.folder)) do
       trials[#trials + 1] = wanted[trial.name] and trial or nil
     end
-    M.run(trials, messages(order.parent))
+    M.run(trials, messages())
   end)
   if not ok and not failure.interrupted then
     io.stderr:write(failure.message, "\n")

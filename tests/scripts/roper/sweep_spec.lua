@@ -190,8 +190,10 @@ describe("a sweep of which processes are killed", function()
 end)
 
 describe("a sweep that is killed", function()
-  it("takes its workers with it, which give their trials back", function()
-    local program = sweeps.start(sweeps.command(folder, "seed=1..2", "steps=10000000"))
+  -- `prefix` is of a shell command.
+  local function kill_sweep(prefix)
+    local program = sweeps.start({ "sh", "-c", prefix .. "exec "
+      .. table.concat(sweeps.command(folder, "seed=1..2", "steps=10000000"), " ") })
     local workers = {}
     local function wait_until(condition)
       for _ = 1, 1200 do
@@ -212,6 +214,14 @@ describe("a sweep that is killed", function()
       uv.kill(pid, "sigkill")
     end
     assert.is_true(ended)
+  end
+
+  it("takes its workers with it, and their trials are free", function()
+    kill_sweep("")
+  end)
+
+  it("takes them with it where a broken pipe kills nobody", function()
+    kill_sweep("trap '' PIPE; ")
   end)
 end)
 
@@ -301,10 +311,9 @@ describe("./roper sweep", function()
   end)
 
   it("gives up a trial of which every worker dies", function()
-    -- The system ends each after a second of computing.
-    local command = table.concat(sweeps.command(folder, "steps=10000000", "--jobs", "1",
-      "seed=1"), " "):gsub("_every=%d+", "_every=10000000")
-    local status, _, errors = process.run({ "sh", "-c", "ulimit -t 1; " .. command })
+    -- The system ends whoever writes a file as large as a checkpoint.
+    local command = table.concat(sweeps.command(folder, "seed=1"), " ")
+    local status, _, errors = process.run({ "sh", "-c", "ulimit -f 8; " .. command })
     assert.equal(1, status, errors)
     local _, restarts = errors:gsub("a worker was killed by signal %d+; it goes on from", "")
     assert.equal(2, restarts, errors)
