@@ -144,6 +144,11 @@ function M.read(folder)
   end
   local trials = {}
   for i, config in ipairs(content.trials) do
+    if type(config) ~= "table" or type(config.experiment) ~= "string"
+      or type(config.position) ~= "string" or math.type(config.seed) ~= "integer" then
+      error(("sweep: %s: trial %d is no configuration of an experiment"):format(path_of(folder),
+        i), 0)
+    end
     trials[i] = new_trial(folder, config)
   end
   return trials

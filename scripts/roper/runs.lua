@@ -105,7 +105,8 @@ function M.find(folder)
     local path = folder .. "/" .. name
     local stat = uv.fs_lstat(path)
     if stat and stat.type == "directory" then
-      table.move(M.find(path), 1, #M.find(path), #list + 1, list)
+      local below = M.find(path)
+      table.move(below, 1, #below, #list + 1, list)
     end
   end
   return list

@@ -110,6 +110,11 @@ describe("plan.add", function()
       assert.has_error(function() plan.read(scratch.path("."):sub(1, -3)) end,
         ("sweep: %s: expected the trials of a sweep, got another file"):format(path))
     end
+    for _, trial in ipairs({ "5", "{}", '{"experiment": "addition", "position": "rope"}' }) do
+      local path = scratch.write("sweep.json", ('{"trials": [%s]}'):format(trial))
+      assert.has_error(function() plan.read(scratch.path("."):sub(1, -3)) end,
+        ("sweep: %s: trial 1 is no configuration of an experiment"):format(path))
+    end
     assert.error_matches(function() plan.require(scratch.path("none")) end,
                          "/none holds no sweep: it has no sweep.json")
   end)
