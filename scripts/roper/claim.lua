@@ -73,12 +73,16 @@ function M.read(folder)
     return { number = 0, state = "free" }
   end
   local path = path_of(folder, number)
-  local ok, content = pcall(core.json_decode, folders.read(path))
+  local text = folders.read(path)
+  local ok, content = pcall(core.json_decode, text)
   if not ok or type(content) ~= "table" or type(content.owner) ~= "table" then
     return { number = number, state = "free" } -- no process of ours writes such a one
   end
   local state = content.state
   if state == "running" and not is_alive(content.owner, path) then
+    if folders.read(path) ~= text then -- what it wrote before it ended is what counts
+      return M.read(folder)
+    end
     state = "free"
   elseif state ~= "running" and state ~= "failed" then
     state = "free"

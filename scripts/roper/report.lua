@@ -38,43 +38,29 @@ local function maps(sweep, options)
   return list
 end
 
---- One row a run.
-local function run_rows(sweep)
-  local rows = { { "run", "method", "seed", "status", "correct", "accuracy", "loss" } }
-  for _, trial in ipairs(sweep.trials) do
-    local result = trial.run.result
-    rows[#rows + 1] = { trial.name, trial.method, trial.seed, trial.run.status,
-      result and ("%d of %d"):format(result.solved, result.problems) or "-",
-      result and ("%.3f"):format(result.accuracy) or "-",
-      result and ("%.4f"):format(result.loss) or "-" }
-  end
-  return rows
+--- All that the report shows, read from a sweep's folder.
+---@param folder string
+---@param options table? layer, head: which attention head to show (the clearest by default);
+---   problem: number of the one it looks at (one with a long answer by default)
+---@return table view sweep, summary, attention, chosen
+function M.read(folder, options)
+  local o = options_of.check("report", options, { layer = "size?", head = "size?",
+    problem = "size?" })
+  local sweep = require("roper.sweep").read(folder)
+  return { sweep = sweep, summary = require("roper.summary").of(sweep),
+    attention = maps(sweep, o), chosen = (o.layer or o.head) ~= nil }
 end
 
---- Write the report of a sweep.
----@param folder string of the sweep
+--- Write the page of a sweep into its folder.
+---@param folder string
+---@param options table? as for `read`
 ---@return string path of the page
-function M.write(folder)
-  local sweep = require("roper.sweep").read(folder)
-  local summary = require("roper.summary").of(sweep)
-  local title = ("%s: %s"):format(sweep.experiment, table.concat(sweep.methods, ", "))
-  local parts = {
-    "<!doctype html>", '<html lang="en"><head><meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    "<title>" .. M.escape(title) .. "</title>",
-    "<style>" .. STYLE .. "</style></head><body>",
-    "<h1>" .. M.escape(title) .. "</h1>",
-    html_table(require("roper.summary").rows(summary)),
-    "<p>" .. M.escape(require("roper.summary").LEGEND) .. "</p>",
-  }
-  for _, note in ipairs(summary.notes) do
-    parts[#parts + 1] = "<p>" .. M.escape(note) .. "</p>"
-  end
-  parts[#parts + 1] = "<h2>Each run</h2>" .. html_table(run_rows(sweep))
-  parts[#parts + 1] = "</body></html>\n"
-  local path = folder .. "/report.html"
-  folders.write(path, table.concat(parts, "\n"))
-  return path
+---@return table view that it shows
+function M.write(folder, options)
+  local view = M.read(folder, options)
+  local path = folder:gsub("/+$", "") .. "/report.html"
+  folders.write(path, require("roper.report.page").render(view))
+  return path, view
 end
 
 return M

@@ -15,8 +15,8 @@ M.METRICS = {
 --- The statistics of one metric of the finished runs of a method.
 local function of_metric(finished, metric)
   local numbers = {}
-  for i, run in ipairs(finished) do
-    numbers[i] = run.result[metric.name]
+  for _, run in ipairs(finished) do
+    numbers[#numbers + 1] = run.result[metric.name] -- nil where it was not finite
   end
   local kept, removed = statistics.trim(numbers, metric.worst)
   local low, high = statistics.bootstrap(numbers)
@@ -62,7 +62,8 @@ local function differences(a, b, metric)
   end
   for _, run in ipairs(b.runs) do
     local other = by_seed[run.config.seed]
-    list[#list + 1] = other and run.result[metric] - other.result[metric] or nil
+    local before, after = other and other.result[metric], run.result[metric]
+    list[#list + 1] = before and after and after - before or nil
   end
   return list
 end
