@@ -1,9 +1,9 @@
 --- Who works on a run. The claims of a run are numbered files in its folder; the newest counts.
 ---
 --- A claim begins as a file that did not exist, which any file system gives to one process alone,
---- so that any number of workers share a sweep without a coordinator. It is never removed: a run is
---- taken over by creating the next number, which two can not do either. Its owner alone writes to
---- it.
+--- so that any number of workers share a sweep without a coordinator. It is not removed while it is
+--- the newest: a run is taken over by creating the next number, which two can not do either. Its
+--- owner alone writes to it.
 local core = require "roper.core"
 local folders = require "roper.folder"
 local uv = require "luv"
@@ -60,15 +60,21 @@ local function path_of(folder, number)
   return ("%s/claim-%04d.json"):format(folder, number)
 end
 
+--- The number of the newest claim in a folder; 0 where there is none.
+local function newest(folder)
+  local number = 0
+  for _, name in ipairs(folders.names(folder)) do
+    number = math.max(number, tonumber(name:match "^claim%-(%d+)%.json$") or 0)
+  end
+  return number
+end
+
 --- The newest claim on a run.
 ---@param folder string of the run
 ---@return table number (0 where there is none); state: "free", "running" or "failed"; owner;
 ---   message of what failed
 function M.read(folder)
-  local number = 0
-  for _, name in ipairs(folders.names(folder)) do
-    number = math.max(number, tonumber(name:match "^claim%-(%d+)%.json$") or 0)
-  end
+  local number = newest(folder)
   if number == 0 then
     return { number = 0, state = "free" }
   end
@@ -107,7 +113,13 @@ function M.take(folder)
     owner = M.identity(), beaten = os.time() }, Claim)
   self.path = path_of(folder, self.number)
   local text = core.json_encode({ state = "running", owner = self.owner }, { indent = 2 })
-  return folders.create(self.path, text .. "\n") and self or nil
+  if not folders.create(self.path, text .. "\n") then
+    return nil
+  elseif newest(folder) ~= self.number then
+    uv.fs_unlink(self.path) -- of the number that was free, a later owner has removed the claim
+    return nil
+  end
+  return self
 end
 
 --- Show others now and then that the owner lives; an error where the run was taken over by somebody
@@ -122,7 +134,7 @@ end
 
 --- An error unless the claim still holds.
 function Claim:check()
-  if M.read(self.folder).number ~= self.number then
+  if newest(self.folder) ~= self.number then
     error(("%s: another worker has taken over; this one was silent for too long"):format(
       self.folder), 0)
   end

@@ -1,4 +1,5 @@
 local claim = require("roper.claim")
+local folders = require("roper.folder")
 local process = require("tests.process")
 local roper = require("roper")
 local scratch = require("tests.scratch")
@@ -121,6 +122,24 @@ describe("claim", function()
     local _, mine = output:gsub("mine\n", "")
     local _, others = output:gsub("another's\n", "")
     assert.same({ 1, 7 }, { mine, others })
+  end)
+
+  it("is not had by the number of one that was removed", function()
+    local create = folders.create
+    -- Between a look at the folder and the creation of claim 1, others come, go, and clean up.
+    folders.create = function(...)
+      folders.create = create
+      for _ = 1, 2 do
+        claim.take(folder):leave("released")
+      end
+      claim.take(folder):forget_others()
+      return create(...)
+    end
+    local held = claim.take(folder)
+    folders.create = create
+    assert.is_nil(held)
+    assert.same({ "claim-0003.json" }, folders.names(folder))
+    assert.equal("running", claim.read(folder).state)
   end)
 
   it("can be condemned when its owner died of it", function()
