@@ -66,6 +66,7 @@ function M.run(lines)
   end
   for _, path in ipairs(files) do
     os.remove(path)
+    os.execute(("rm -rf '%s.d'"):format(path)) -- a folder that an example made beside it
   end
   return shown
 end

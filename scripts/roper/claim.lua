@@ -42,7 +42,7 @@ function M.identity()
     namespace = uv.fs_readlink "/proc/self/ns/pid" or "", pid = pid, start = start_of(pid) }
 end
 
---- Does the owner of a claim live? Its process tells on this machine, its heartbeat elsewhere.
+-- Does the owner of a claim live? Its process tells on this machine, its heartbeat elsewhere.
 local function is_alive(owner, path)
   local here = M.identity()
   if owner.host == here.host and owner.machine == here.machine then
@@ -60,7 +60,7 @@ local function path_of(folder, number)
   return ("%s/claim-%04d.json"):format(folder, number)
 end
 
---- The number of the newest claim in a folder; 0 where there is none.
+-- The number of the newest claim in a folder; 0 where there is none.
 local function newest(folder)
   local number = 0
   for _, name in ipairs(folders.names(folder)) do

@@ -31,7 +31,7 @@ function M.fresh(path)
   return ("%s-%d"):format(path, number)
 end
 
---- Flush what a folder lists to the disk.
+-- Flush what a folder lists to the disk.
 local function sync_folder(path)
   local descriptor = uv.fs_open(path, "r", 0)
   if descriptor then
@@ -40,7 +40,7 @@ local function sync_folder(path)
   end
 end
 
---- Write a file of a temporary name beside `path` and flush it to the disk.
+-- Write a file of a temporary name beside `path` and flush it to the disk.
 local function write_temporary(path, text)
   local suffix = uv.random(4):gsub(".", function(byte)
     return ("%02x"):format(byte:byte())
@@ -63,8 +63,8 @@ end
 -- How often a temporary file may vanish before its time.
 local TRIES <const> = 10
 
---- Write a temporary file and put it where it belongs by `put`. Another process may take it for a
---- dead one's and clean it away; then it is written once more.
+-- Write a temporary file and put it where it belongs by `put`. Another process may take it for a
+-- dead one's and clean it away; then it is written once more.
 local function place(path, text, put)
   local done, message, code
   for _ = 1, TRIES do

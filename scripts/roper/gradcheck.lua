@@ -3,7 +3,7 @@ local core = require "roper.core"
 
 local M = {}
 
---- The derivative of the scalar f with respect to element i of x, by central differences.
+-- The derivative of the scalar f with respect to element i of x, by central differences.
 local function difference(f, inputs, flat, i, step)
   local at = flat[i]:item()
   flat[i] = at + step

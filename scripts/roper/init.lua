@@ -51,7 +51,7 @@ for name, value in pairs(core) do
   end
 end
 
---- Every name of the library, loaded or not.
+-- Every name of the library, loaded or not.
 local function names()
   local list = {}
   for _, group in ipairs { M, lazy, functions } do

@@ -8,7 +8,7 @@ local M = {}
 --- What an experiment's field `position` calls it.
 M.NAME = "twice"
 
---- The forward pass of multi-head attention whose values were turned before attention turns them.
+-- The forward pass of multi-head attention whose values were turned before attention turns them.
 local function forward(self, x, cache)
   local q, k, v = self:split(self.query(x)), self:split(self.key(x)), self:split(self.value(x))
   local o

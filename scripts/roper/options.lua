@@ -7,7 +7,7 @@ local function is_size(value)
   return math.type(value) == "integer" and value >= 1
 end
 
---- Does `value` have the kind? If not, what was expected.
+-- Does `value` have the kind? If not, what was expected.
 local function mismatch(kind, value)
   if type(kind) == "table" then
     for _, choice in ipairs(kind) do

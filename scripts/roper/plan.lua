@@ -116,7 +116,7 @@ function M.identity(config)
   return ("%016x"):format(hash)
 end
 
---- A trial: its configuration and where it runs.
+-- A trial: its configuration and where it runs.
 local function new_trial(folder, config)
   local id = M.identity(config)
   local name = ("%s%s-%d-%s"):format(config.position, config.rotate and "-" .. config.rotate or "",
@@ -154,7 +154,7 @@ function M.read(folder)
   return trials
 end
 
---- Call f while nobody else changes the file of the sweep.
+-- Call f while nobody else changes the file of the sweep.
 local function locked(folder, f)
   local lock = folder .. "/lock"
   folders.make(lock)

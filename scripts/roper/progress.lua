@@ -19,7 +19,7 @@ function M.duration(seconds)
   return ("%dh%02dm"):format(whole // 3600, whole % 3600 // 60)
 end
 
---- A number of things a second: 950, 12.3k, 1.2M.
+-- A number of things a second: 950, 12.3k, 1.2M.
 local function rate(value)
   if value >= 1e6 then
     return ("%.1fM"):format(value / 1e6)

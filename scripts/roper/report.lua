@@ -5,7 +5,7 @@ local options_of = require "roper.options"
 
 local M = {}
 
---- The map of a trial, or why there is none.
+-- The map of a trial, or why there is none.
 local function map_of(trial, options)
   local ok, result = chunk.call(function()
     local model, task = require("roper.runs").model(trial.run)
@@ -17,8 +17,8 @@ local function map_of(trial, options)
   return { trial = trial, map = ok and result or nil, problem = not ok and result.message or nil }
 end
 
---- A map for each method: of its first finished run, else of its first run. A head that was asked
---- for must be in one of them.
+-- A map for each method: of its first finished run, else of its first run. A head that was asked
+-- for must be in one of them.
 local function maps(sweep, options)
   local chosen = {}
   for _, trial in ipairs(sweep.trials) do

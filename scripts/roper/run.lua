@@ -28,7 +28,7 @@ function M.steps_to(metrics, accuracy)
   return nil
 end
 
---- The mean training loss of the last half of the steps.
+-- The mean training loss of the last half of the steps.
 local function last_half(metrics)
   local sum, count = 0, 0
   local last = metrics[#metrics].step
@@ -73,7 +73,7 @@ local function measure(config, parts, beat)
   }, { sampled = core.json_array(sampled), greedy = core.json_array(greedy) }
 end
 
---- A progress object that lets the claim beat.
+-- A progress object that lets the claim beat.
 local function watched(progress, beat)
   return {
     update = function(_, ...)
@@ -90,7 +90,7 @@ local function watched(progress, beat)
   }
 end
 
---- Train, measure, and write down what came out.
+-- Train, measure, and write down what came out.
 local function work(config, o, beat)
   local parts = experiment.build(config)
   local started = require("luv").hrtime()
@@ -125,7 +125,7 @@ local function work(config, o, beat)
   return result, samples, metrics, parts
 end
 
---- Write the outcome: the result last, since a run that has one is finished.
+-- Write the outcome: the result last, since a run that has one is finished.
 local function write(run, result, samples)
   folders.write(run .. "/samples.json", core.json_encode(samples, { indent = 2 }) .. "\n")
   folders.write(run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
@@ -139,7 +139,7 @@ function M.is_interrupt(message)
     or type(message) == "string" and message:find ":%d+: interrupted$" ~= nil
 end
 
---- The claim on a run's folder, or an error that says who has it.
+-- The claim on a run's folder, or an error that says who has it.
 local function claim(run)
   folders.make(run)
   claims.forgive(run)

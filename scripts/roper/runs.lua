@@ -16,7 +16,7 @@ local function decode(path)
   return ok and type(content) == "table" and content or nil
 end
 
---- A value without JSON's null.
+-- A value without JSON's null.
 local function clean(content)
   for name, value in pairs(content or {}) do
     if value == core.json_null then
@@ -27,17 +27,23 @@ local function clean(content)
 end
 
 --- Do two configurations agree in every field? A field that is not set may be absent.
+---
+---     > roper.runs.same({seed = 1, rotate = false}, {seed = 1})
+---     true
 ---@param a table
 ---@param b table
----@return boolean
+---@return boolean yes
 function M.same(a, b)
   return #M.differences(a, b) == 0
 end
 
 --- Where two configurations differ.
+---
+---     > roper.runs.differences({seed = 1, layers = 3}, {seed = 2, layers = 3})
+---     {{a = 1, b = 2, field = "seed"}}
 ---@param a table
 ---@param b table
----@return table[] {field, a, b}, sorted by field; nil where one is not set
+---@return table[] list field, a, b each, sorted by field; nil where one is not set
 function M.differences(a, b)
   local names, list = {}, {}
   for _, config in ipairs { a, b } do
@@ -55,8 +61,11 @@ function M.differences(a, b)
 end
 
 --- The result of a finished run.
+---
+---     > roper.runs.result("runs/nothing-here")
+---     nil
 ---@param folder string
----@param config table? that it must be of
+---@param config? table that it must be of
 ---@return table? result nil where there is none, a damaged one, or one of another configuration
 function M.result(folder, config)
   local result = clean(decode(folder .. "/result.json"))
@@ -67,12 +76,29 @@ function M.result(folder, config)
   return result
 end
 
+---@class Run
+---@field folder string
+---@field status string "finished", "failed", "running", or "waiting" for somebody to begin it, or
+---   to go on
+---@field config? table
+---@field info? table version, commit, machine
+---@field metrics table[]
+---@field step integer of the last of these
+---@field result? table of a finished run
+---@field samples? Sample[] of a finished run
+---@field failure? string what a failed one died of
+---@field owner? table of its claim
+
 --- What is known of a run.
+---
+--- Errors: a folder that holds no run, without its configuration.
+---
+---     > config = roper.experiment.configure("addition", {preset = "smoke"})
+---     > roper.runs.read("runs/nothing-here", config).status
+---     "waiting"
 ---@param folder string
----@param config table? of the run, where its folder may not tell yet
----@return table folder; status: "finished", "failed", "running" or "waiting" (for somebody to begin
----   it, or to go on); config; info: version, commit, machine; metrics; step, the last of these;
----   result and samples of a finished run; failure: message of a failed one; owner: of its claim
+---@param config? table of the run, where its folder may not tell yet
+---@return Run run
 function M.read(folder, config)
   local about = decode(folder .. "/config.json")
   if not about and not config then
@@ -94,8 +120,11 @@ function M.read(folder, config)
 end
 
 --- The folders of runs in a folder and those below it, sorted.
+---
+---     > roper.runs.find "runs/nothing-here"
+---     {}
 ---@param folder string
----@return string[]
+---@return string[] folders
 function M.find(folder)
   if uv.fs_stat(folder .. "/config.json") then
     return { folder }
@@ -113,9 +142,16 @@ function M.find(folder)
 end
 
 --- The model that a run left behind.
----@param run table from `read`
----@param which "last"|"best"|nil weights at its last checkpoint, or those with the smallest loss on
----   test sequences; "last" by default
+---
+--- Errors: a run without a checkpoint, or whose checkpoint is damaged.
+---
+---     > config = roper.experiment.configure("addition", {preset = "smoke"})
+---     > run = roper.runs.read("runs/nothing-here", config)
+---     > (pcall(roper.runs.model, run))
+---     false
+---@param run Run
+---@param which? "last"|"best" the weights at its last checkpoint, or those with the smallest
+---   loss on test sequences; "last" by default
 ---@return Transformer model
 ---@return task task
 function M.model(run, which)

@@ -4,7 +4,7 @@ local uv = require "luv"
 
 local M = {}
 
---- A text that the shell takes as one word.
+-- A text that the shell takes as one word.
 local function quoted(text)
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end

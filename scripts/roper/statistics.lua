@@ -17,6 +17,9 @@ local function sorted(numbers)
 end
 
 --- The arithmetic mean.
+---
+---     > roper.statistics.mean{1, 2, 6}
+---     3.0
 ---@param numbers number[]
 ---@return number? mean nil of none
 function M.mean(numbers)
@@ -28,6 +31,9 @@ function M.mean(numbers)
 end
 
 --- The number in the middle, or half-way between the two there.
+---
+---     > roper.statistics.median{9, 1, 2}
+---     2.0
 ---@param numbers number[]
 ---@return number? median nil of none
 function M.median(numbers)
@@ -36,7 +42,12 @@ function M.median(numbers)
   return #list > 0 and (list[middle] + list[#list + 1 - middle]) / 2 or nil
 end
 
---- The standard error of the mean: sqrt(sum (x - mean)^2 / (n - 1) / n).
+--- The standard error of the mean.
+---
+---     sqrt(Σ (x - mean)² / (n - 1) / n)
+---
+---     > roper.statistics.standard_error{1, 2, 3}
+---     0.57735026918963
 ---@param numbers number[]
 ---@return number? error nil of fewer than two
 function M.standard_error(numbers)
@@ -49,6 +60,11 @@ end
 
 --- The numbers that the study's rule keeps: of ten runs the worst is removed. Of other counts, the
 --- worst tenth, rounded down: none of fewer than ten, two of twenty.
+---
+---     > numbers = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+---     > kept, removed = roper.statistics.trim(numbers, "smallest")
+---     > #kept, removed
+---     9	1
 ---@param numbers number[]
 ---@param worst "smallest"|"largest" which numbers are bad
 ---@return number[] kept
@@ -59,7 +75,7 @@ function M.trim(numbers, worst)
   return table.move(list, first, first + #list - removed - 1, 1, {}), removed
 end
 
---- Call f with the generator at a seed; afterwards it is where it was.
+-- Call f with the generator at a seed; afterwards it is where it was.
 local function with_seed(seed, f)
   local before, counter = core.random_state()
   core.seed(seed)
@@ -71,7 +87,7 @@ local function with_seed(seed, f)
   return result
 end
 
---- The value below which a share of a sorted list lies, linear between neighbours.
+-- The value below which a share of a sorted list lies, linear between neighbours.
 local function quantile(list, share)
   local place = 1 + share * (#list - 1)
   local below = math.floor(place)
@@ -81,8 +97,12 @@ end
 
 --- The percentile bootstrap interval of the mean: that of means of resamples, drawn with
 --- replacement (Efron and Tibshirani 1993, chapter 13). The same numbers give the same interval.
+---
+---     > low, high = roper.statistics.bootstrap{1, 2, 3, 4}
+---     > low < 2.5 and 2.5 < high
+---     true
 ---@param numbers number[]
----@param confidence number? 0.95
+---@param confidence? number = 0.95
 ---@return number? low nil of fewer than two
 ---@return number? high
 function M.bootstrap(numbers, confidence)
@@ -100,7 +120,7 @@ function M.bootstrap(numbers, confidence)
   return quantile(means, outside), quantile(means, 1 - outside)
 end
 
---- How often a sum with random signs is at least as far from 0 as the sum itself.
+-- How often a sum with random signs is at least as far from 0 as the sum itself.
 local function sign_flips(numbers)
   local n, sum, size = #numbers, 0, 0
   for _, number in ipairs(numbers) do
@@ -124,6 +144,9 @@ end
 --- Two-sided permutation test of paired differences: the probability, if neither of a pair were
 --- better, of a mean at least as far from 0, over all assignments of signs; over a sample of them
 --- for more than 14 pairs.
+---
+---     > roper.statistics.permutation_test{1, 2, 3}
+---     0.25
 ---@param differences number[]
 ---@return number? p nil of none
 function M.permutation_test(differences)
@@ -138,10 +161,13 @@ end
 --- Times to an event that some runs did not reach in the `limit` they had: these are counted, as
 --- longer than the limit, in the median, and as the limit in the mean, which is therefore at most
 --- the true one (restricted mean).
+---
+---     > roper.statistics.censored({100, 200}, 3, 300).median
+---     200.0
 ---@param times number[] of those that reached it
 ---@param total integer runs in all
 ---@param limit number
----@return table {n = total, reached, limit, median (nil: above the limit), mean, error}; the
+---@return table found {n = total, reached, limit, median (nil: above the limit), mean, error}; the
 ---   standard error is that of the restricted mean
 function M.censored(times, total, limit)
   local all = table.move(times, 1, #times, 1, {})

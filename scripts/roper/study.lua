@@ -9,7 +9,7 @@ local function say(text)
   io.stdout:flush()
 end
 
---- The rows of the identity table.
+-- The rows of the identity table.
 local function identity_rows(residuals)
   local rows = { { "identity", "float32", "float64", "" } }
   for _, r in ipairs(residuals) do
@@ -19,7 +19,7 @@ local function identity_rows(residuals)
   return rows
 end
 
---- Show that the identities hold, or stop.
+-- Show that the identities hold, or stop.
 local function check_identities()
   local residuals = require("roper.identities").residuals()
   say "Rotation identities, residuals on random tensors\n"
@@ -32,7 +32,7 @@ local function check_identities()
   return residuals
 end
 
---- Accuracy on answers over the steps, the mean of each method's finished runs, as plot.line takes it.
+-- Accuracy on answers over the steps, the mean of each method's finished runs, for plot.line.
 local function curves(sweep)
   local series, by_method, runs = {}, {}, {}
   for i, method in ipairs(sweep.methods) do

@@ -12,7 +12,7 @@ M.METRICS = {
   { name = "last_half", worst = "largest", title = "training loss, last half", form = "%.4f" },
 }
 
---- The statistics of one metric of the finished runs of a method.
+-- The statistics of one metric of the finished runs of a method.
 local function of_metric(finished, metric)
   local numbers = {}
   for _, run in ipairs(finished) do
@@ -25,7 +25,7 @@ local function of_metric(finished, metric)
     trimmed = statistics.mean(kept), kept = #kept, removed = removed }
 end
 
---- Steps to 90 % of the finished runs of a method, which all had the same number of steps.
+-- Steps to 90 % of the finished runs of a method, which all had the same number of steps.
 local function steps_of(finished)
   local times = {}
   for _, run in ipairs(finished) do
@@ -54,7 +54,7 @@ local function of_method(sweep, method)
   return entry
 end
 
---- The differences b - a of a metric between runs of the same seed.
+-- The differences b - a of a metric between runs of the same seed.
 local function differences(a, b, metric)
   local by_seed, list = {}, {}
   for _, run in ipairs(a.runs) do
@@ -68,7 +68,7 @@ local function differences(a, b, metric)
   return list
 end
 
---- Two methods, paired by seed.
+-- Two methods, paired by seed.
 local function compare(a, b, metric)
   local list = differences(a, b, metric)
   local low, high = statistics.bootstrap(list)
@@ -77,7 +77,7 @@ local function compare(a, b, metric)
     low = low, high = high, p = statistics.permutation_test(list) }
 end
 
---- What a reader must know before trusting the numbers.
+-- What a reader must know before trusting the numbers.
 local function notes_of(sweep, methods)
   local notes, commits, names = {}, {}, {}
   for _, entry in ipairs(methods) do
@@ -123,7 +123,7 @@ function M.of(sweep)
   return { methods = methods, pairs = compared, notes = notes_of(sweep, methods) }
 end
 
---- A number with its standard error; "-" for none.
+-- A number with its standard error; "-" for none.
 local function with_error(form, number, error)
   if not number then
     return "-"
@@ -131,7 +131,7 @@ local function with_error(form, number, error)
   return form:format(number) .. (error and " ± " .. form:format(error) or "")
 end
 
---- The median of steps, with how many got there.
+-- The median of steps, with how many got there.
 local function steps_text(steps)
   if not steps then
     return "-"
@@ -140,13 +140,13 @@ local function steps_text(steps)
   return ("%s (%d/%d)"):format(median, steps.reached, steps.n)
 end
 
---- How many runs of those asked for.
+-- How many runs of those asked for.
 local function runs_text(entry)
   return entry.finished == entry.planned and tostring(entry.planned)
     or ("%d of %d"):format(entry.finished, entry.planned)
 end
 
---- Was a run left out of a trimmed mean?
+-- Was a run left out of a trimmed mean?
 local function is_trimmed(summary)
   for _, entry in ipairs(summary.methods) do
     if entry.solved.removed > 0 then
@@ -156,7 +156,7 @@ local function is_trimmed(summary)
   return false
 end
 
---- A result of any method; nil where no run is finished.
+-- A result of any method; nil where no run is finished.
 local function any_result(summary)
   for _, entry in ipairs(summary.methods) do
     if entry.runs[1] then

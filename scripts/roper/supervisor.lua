@@ -124,7 +124,7 @@ function Supervisor:bury(worker)
   end
 end
 
---- The environment of a worker: where this library is, and as many threads as it may use.
+-- The environment of a worker: where this library is, and as many threads as it may use.
 local function environment(threads)
   local list = {}
   local changed = { LUA_PATH_5_4 = package.path, LUA_CPATH_5_4 = package.cpath,

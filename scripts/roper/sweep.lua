@@ -16,7 +16,7 @@ local TICK <const> = 200
 -- Most lines of workers on the terminal.
 local MOST_LINES <const> = 12
 
---- The fields besides the seed in which trials differ; the position is always among them.
+-- The fields besides the seed in which trials differ; the position is always among them.
 local function varied_fields(trials)
   local varied, list = {}, {}
   for _, trial in ipairs(trials) do
@@ -33,7 +33,7 @@ local function varied_fields(trials)
   return list
 end
 
---- What a trial's runs are called together: its position, and what else varies, "rope rotate=vo".
+-- What a trial's runs are called together: its position, and what else varies, "rope rotate=vo".
 local function method_of(config, varied)
   local parts = { config.position }
   for i = 2, #varied do
@@ -43,11 +43,26 @@ local function method_of(config, varied)
   return table.concat(parts, " ")
 end
 
+---@class Sweep
+---@field folder string
+---@field trials table[] {id, name, folder, config, method, seed, run (a Run)} each, in the order
+---   they were asked for, those not begun too
+---@field methods string[] in order
+---@field varied string[] the fields in which trials differ, besides the seed
+---@field experiment string of the first trial
+
 --- Everything in the folder of a sweep.
+---
+--- Errors: a folder without a sweep.
+---
+---     > folder = os.tmpname() .. ".d"
+---     > fields = {position = "rope,roper", seed = "1..3", preset = "smoke"}
+---     > _ = roper.sweep.prepare("addition", fields, folder);
+---     > sweep = roper.sweep.read(folder)
+---     > sweep.methods, #sweep.trials
+---     {"rope", "roper"}	6
 ---@param folder string
----@return table folder; trials: {id, name, folder, config, method, seed, run (from `runs.read`)}
----   each, in the order they were asked for, those not begun too; methods: their names in order;
----   varied: the fields in which trials differ, besides the seed; experiment: of the first trial
+---@return Sweep sweep
 function M.read(folder)
   local trials = plan.require(folder)
   local varied, methods, known = varied_fields(trials), {}, {}
@@ -62,7 +77,7 @@ function M.read(folder)
     experiment = trials[1].config.experiment }
 end
 
---- Fields as `plan.product` takes them, from pairs or a table by name; texts are split.
+-- Fields as `plan.product` takes them, from pairs or a table by name; texts are split.
 local function pairs_of(fields)
   local list = {}
   for _, pair in ipairs(fields) do
@@ -82,10 +97,19 @@ local function pairs_of(fields)
 end
 
 --- Write the trials of a sweep down, or find those of a folder.
+---
+--- Errors: unknown fields and values that do not fit, with the nearest name; a folder of another
+--- sweep.
+---
+---     > folder = os.tmpname() .. ".d"
+---     > fields = {seed = "1..3", preset = "smoke"}
+---     > trials = roper.sweep.prepare("addition", fields, folder)
+---     > #trials, trials[3].config.seed
+---     3	3
 ---@param what string an experiment, a Lua file that returns trials, or the folder of a sweep
----@param fields table? field to a value, a list of them, or a text such as "rope,roper" and
+---@param fields? table field to a value, a list of them, or a text such as "rope,roper" and
 ---   "1..10"; or a list of pairs {field, values}, which also gives their order
----@param folder string? of the sweep; runs/ and the name by default
+---@param folder? string of the sweep; runs/ and the name by default
 ---@return table[] trials
 ---@return string folder
 function M.prepare(what, fields, folder)
@@ -113,7 +137,7 @@ function M.prepare(what, fields, folder)
   return plan.add(folder, configs), folder
 end
 
---- The line of a worker.
+-- The line of a worker.
 local function worker_line(worker)
   local trial = worker.trial
   if not trial then
@@ -130,7 +154,7 @@ local function worker_line(worker)
   return line
 end
 
---- The state of the whole, a line a worker and one for all.
+-- The state of the whole, a line a worker and one for all.
 local function state_lines(supervisor, started)
   local workers = {}
   for worker in pairs(supervisor.workers) do
@@ -168,7 +192,7 @@ local function state_lines(supervisor, started)
   return lines
 end
 
---- Run the loop of events until the workers are through; true where a signal ended it.
+-- Run the loop of events until the workers are through; true where a signal ended it.
 local function supervise(supervisor, show)
   local signals, through, interrupted, problem = {}, false, false, nil
   local was_enabled = core.interrupt_disable()
@@ -208,15 +232,29 @@ local function supervise(supervisor, show)
   return interrupted
 end
 
+---@class SweepOptions
+---@field what string an experiment, a Lua file of trials, or the folder of a sweep
+---@field fields? table as for `roper.sweep.prepare`
+---@field folder? string of the sweep; runs/ and the name by default
+---@field jobs? integer workers at a time; one a thread of this machine by default
+---@field threads? integer of each worker; an equal share by default
+---@field stream? any of news and progress; io.stderr by default
+
 --- Run what is missing of a sweep with worker processes of this machine. Any number of sweeps and
---- workers may work in the same folder. Ctrl-C ends it; said again, it goes on.
----@param options table
----   what: an experiment, a Lua file of trials, or the folder of a sweep
----   fields, folder: as for `prepare`
----   jobs: workers at a time, one a thread of this machine by default; threads of each, an equal
----     share by default
----   stream: of news and progress, io.stderr
----@return table sweep from `read`
+--- workers may work in the same folder. Ctrl-C ends it; said again, it goes on. A trial that fails
+--- stops no other.
+---
+--- Errors: as for `roper.sweep.prepare`.
+---
+---     > folder = os.tmpname() .. ".d"
+---     > fields = {preset = "smoke", steps = 1, position = "rope"}
+---     > news = io.tmpfile()
+---     > sweep, failed = roper.sweep.run{what = "addition", fields = fields,
+---     >>   folder = folder, jobs = 1, stream = news}
+---     > sweep.trials[1].run.status, failed
+---     "finished"	0
+---@param options SweepOptions
+---@return Sweep sweep
 ---@return integer failed trials that failed
 function M.run(options)
   local o = options_of.check("sweep", options, { what = "string", fields = "table?",

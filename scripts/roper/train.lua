@@ -52,7 +52,7 @@ local function identity(o)
 end
 
 -- Make the folder of a run, or go on with it: load its checkpoint, write what the run is, open its
---- metrics. A folder whose checkpoint is refused stays as it was.
+-- metrics. A folder whose checkpoint is refused stays as it was.
 local function open(o, state)
   local folders = require "roper.folder"
   folders.make(o.run)
@@ -80,7 +80,7 @@ local function open(o, state)
   return checkpoint, writer
 end
 
---- Keep the model beside the checkpoint where no entry of the metrics was better before.
+-- Keep the model beside the checkpoint where no entry of the metrics was better before.
 local function keep_best(o, state, entry)
   local value = entry[o.best]
   if value and value < state.best then

@@ -7,7 +7,7 @@ local uv = require "luv"
 
 local M = {}
 
---- Claim the first trial that is neither finished nor anybody's.
+-- Claim the first trial that is neither finished nor anybody's.
 local function take(trials, is_done)
   for _, trial in ipairs(trials) do
     if not is_done[trial] then
@@ -87,8 +87,8 @@ end
 -- Least nanoseconds between two reports of a step.
 local REPORT_EVERY <const> = 2e8
 
---- News as lines of JSON for the sweep that started this process. When it is gone, the next line
---- ends this one too: the pipe is broken, and SIGPIPE does what it does by default.
+-- News as lines of JSON for the sweep that started this process. When it is gone, the next line
+-- ends this one too: the pipe is broken, and SIGPIPE does what it does by default.
 local function messages()
   local function send(event, trial, facts)
     facts.event, facts.trial = event, trial.name

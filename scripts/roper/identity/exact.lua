@@ -72,7 +72,7 @@ function M.measure(sides, variables)
   return whole
 end
 
---- Are the results the same, element for element?
+-- Are the results the same, element for element?
 local function agree(results)
   for i = 2, #results do
     for j = 1, math.max(#results[1].data, #results[i].data) do

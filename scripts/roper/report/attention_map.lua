@@ -37,7 +37,7 @@ function M.problem(task, number)
   return question, answer
 end
 
---- What goes into the attention of each layer on `tokens`.
+-- What goes into the attention of each layer on `tokens`.
 local function inputs_of(model, tokens)
   local inputs, modules = {}, {}
   for i, layer in ipairs(model.layers) do
@@ -58,7 +58,7 @@ local function inputs_of(model, tokens)
   return inputs
 end
 
---- The distance at which the rows of a map look most, on average, and how much.
+-- The distance at which the rows of a map look most, on average, and how much.
 local function stripe(rows)
   local sums, best, most = {}, NEAREST, 0
   for _, row in ipairs(rows) do
@@ -74,8 +74,8 @@ local function stripe(rows)
   return best, most / #rows
 end
 
---- The rows of one head from its weights [queries][keys], of which the first belongs to the query
---- at position `first`.
+-- The rows of one head from its weights [queries][keys], of which the first belongs to the query
+-- at position `first`.
 local function rows_of(weights, first, text)
   local rows = {}
   for i, keys in ipairs(weights) do
@@ -89,7 +89,7 @@ local function rows_of(weights, first, text)
   return rows
 end
 
---- A number within 1 .. most, or nil.
+-- A number within 1 .. most, or nil.
 local function check(name, value, most)
   if value ~= nil and (math.type(value) ~= "integer" or value < 1 or value > most) then
     error(("report: %s: expected a whole number from 1 to %d, got %s"):format(name, most,

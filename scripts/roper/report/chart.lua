@@ -45,7 +45,7 @@ local function percent(share)
   return ("%.2f%%"):format(100 * share)
 end
 
---- The lowest and highest value at a place (1 or 2) of all points.
+-- The lowest and highest value at a place (1 or 2) of all points.
 local function range(lines, place)
   local low, high = math.huge, -math.huge
   for _, line in ipairs(lines) do
@@ -58,8 +58,8 @@ local function range(lines, place)
   return low, high
 end
 
---- The path of a line, in units; it breaks where a point has no value. (The `h0` makes a lone
---- point a dot.)
+-- The path of a line, in units; it breaks where a point has no value. (The `h0` makes a lone
+-- point a dot.)
 local function path(points, x, y)
   local parts, is_open = {}, false
   for _, point in ipairs(points) do
@@ -72,7 +72,7 @@ local function path(points, x, y)
   return table.concat(parts)
 end
 
---- One line, with its numbers for the script that shows them under the pointer.
+-- One line, with its numbers for the script that shows them under the pointer.
 local function draw(line, x, y)
   local steps, values = {}, {}
   for _, point in ipairs(line.points) do
@@ -90,7 +90,7 @@ local function draw(line, x, y)
     ["data-counts"] = line.counts, h.title { line.label } }
 end
 
---- Places for names so that none covers another: pushed apart, then back inside.
+-- Places for names so that none covers another: pushed apart, then back inside.
 local function spread(names)
   table.sort(names, function(a, b)
     return a.at < b.at
@@ -107,7 +107,7 @@ local function spread(names)
   end
 end
 
---- The name of each method, where its lines end on average.
+-- The name of each method, where its lines end on average.
 local function names_of(lines, y)
   local names, by_method = {}, {}
   for _, line in ipairs(lines) do
@@ -138,7 +138,7 @@ local function name_labels(names)
   return labels
 end
 
---- The grid, and the numbers beside it.
+-- The grid, and the numbers beside it.
 local function axes(x, y)
   local grid, below, left = {}, {}, {}
   for _, tick in ipairs(y:ticks()) do

@@ -8,7 +8,7 @@ local tables = require "roper.report.table"
 
 local M = {}
 
---- The finished runs of a method.
+-- The finished runs of a method.
 local function results_of(sweep, method)
   local list = {}
   for _, trial in ipairs(sweep.trials) do
@@ -19,7 +19,7 @@ local function results_of(sweep, method)
   return list
 end
 
---- Tokens right and asked at each distance, over all runs of a method, as a line.
+-- Tokens right and asked at each distance, over all runs of a method, as a line.
 local function line_of(sweep, method)
   local runs = results_of(sweep, method)
   local right, count, distances = {}, {}, {}
@@ -46,7 +46,7 @@ local function line_of(sweep, method)
     label = ("%s, %s"):format(method, number.count(#runs, "run")) }
 end
 
---- Problems longer than those trained on: a row a method, a column a kind of problem.
+-- Problems longer than those trained on: a row a method, a column a kind of problem.
 local function longer_table(view)
   local head, columns, rows = { "method", "N" }, {}, {}
   for _, method in ipairs(view.sweep.methods) do

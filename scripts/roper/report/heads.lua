@@ -7,7 +7,7 @@ local number = require "roper.report.number"
 
 local M = {}
 
---- The map of one trial as a figure.
+-- The map of one trial as a figure.
 local function figure(view, entry)
   local map = entry.map
   local title = { h.bdi { curve.label(entry.trial) },

@@ -12,12 +12,12 @@ local LEAST <const> = 0.005
 -- Height of a row, in rem.
 local ROW <const> = 0.95
 
---- A token as a reader can see it.
+-- A token as a reader can see it.
 local function visible(token)
   return token == " " and "␣" or token
 end
 
---- The cells of a row.
+-- The cells of a row.
 local function cells(map, row, i, farthest, list)
   for distance = farthest, 0, -1 do
     local weight = row.weights[distance]

@@ -16,7 +16,7 @@ local ENTITIES <const> = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'
 local REPLACEMENT <const> = utf8.char(0xFFFD)
 local CONTROL_PICTURES <const> = 0x2400
 
---- Text as UTF-8 without control characters but tab and newline.
+-- Text as UTF-8 without control characters but tab and newline.
 local function readable(text)
   if not utf8.len(text) then
     local parts, at = {}, 1
@@ -72,7 +72,7 @@ local function write_element(element, parts)
   end
 end
 
---- The last place of a list that may have holes.
+-- The last place of a list that may have holes.
 local function last_place(list)
   local last = 0
   for key in pairs(list) do

@@ -5,7 +5,7 @@ local h = markup.h
 
 local M = {}
 
---- A file beside this one.
+-- A file beside this one.
 local function asset(name)
   local folder = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$"
   local file <close> = assert(io.open(folder .. "/" .. name, "rb"))

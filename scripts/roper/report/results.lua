@@ -35,7 +35,7 @@ function M.status(sweep)
   return table.concat(parts, ", ")
 end
 
---- The median of steps to 90 %, or more than the runs had, and how many got there.
+-- The median of steps to 90 %, or more than the runs had, and how many got there.
 local function steps_cells(censored)
   if not censored then
     return number.NONE, number.NONE
@@ -44,7 +44,7 @@ local function steps_cells(censored)
     or "> " .. number.fixed(censored.limit, 0), ("%d of %d"):format(censored.reached, censored.n)
 end
 
---- The study's table: a row a method.
+-- The study's table: a row a method.
 local function main_table(view)
   local problems, rows = nil, {}
   for i, m in ipairs(view.summary.methods) do
@@ -63,7 +63,7 @@ local function main_table(view)
     rows = rows }
 end
 
---- This sweep's figure for a method by the study's rule.
+-- This sweep's figure for a method by the study's rule.
 local function own(view, method, field)
   for _, m in ipairs(view.summary.methods) do
     if m.method == method and m.finished > 0 then
@@ -72,7 +72,7 @@ local function own(view, method, field)
   end
 end
 
---- What was published for this experiment, and the same of this sweep.
+-- What was published for this experiment, and the same of this sweep.
 local function published_table(view)
   local theirs = published.experiments[view.sweep.experiment]
   if not theirs then

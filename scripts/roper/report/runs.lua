@@ -9,7 +9,7 @@ local M = {}
 
 local STATUS <const> = { waiting = "not finished" }
 
---- A setting as text.
+-- A setting as text.
 local function shown(value)
   if value == nil or value == false or value == core.json_null then
     return number.NONE
@@ -43,7 +43,7 @@ function M.section(view)
       "steps to 90 %", "time" } }, failures }
 end
 
---- The values that a function of a trial takes, each once, in the order of the trials.
+-- The values that a function of a trial takes, each once, in the order of the trials.
 local function values_of(trials, f)
   local list, seen = {}, {}
   for _, trial in ipairs(trials) do
@@ -78,7 +78,7 @@ local function trials_of(sweep, method)
   return list
 end
 
---- Settings of one part of the trials: those that differ as a table, those all share as a list.
+-- Settings of one part of the trials: those that differ as a table, those all share as a list.
 local function settings(view, part, caption)
   local sweep, rows, common = view.sweep, {}, {}
   local head, left = { caption }, {}

@@ -16,7 +16,7 @@ local function ending(text)
   return #text > MOST_QUESTION and "…" .. text:sub(-MOST_QUESTION) or text
 end
 
---- A given answer, marked from where it leaves the right one.
+-- A given answer, marked from where it leaves the right one.
 local function marked(text, answer)
   local same = 0
   while same < #text and text:byte(same + 1) == answer:byte(same + 1) do
@@ -36,7 +36,7 @@ local function entry(sample)
   }
 end
 
---- Samples of the first run of a method that has any.
+-- Samples of the first run of a method that has any.
 local function of_method(view, method)
   for _, trial in ipairs(view.sweep.trials) do
     local list = trial.run.samples and trial.run.samples.sampled

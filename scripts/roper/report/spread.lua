@@ -7,12 +7,12 @@ local tables = require "roper.report.table"
 
 local M = {}
 
---- Digits after the point that a metric is shown with.
+-- Digits after the point that a metric is shown with.
 local function digits_of(metric)
   return tonumber(metric.form:match "%.(%d+)f") or 4
 end
 
---- A row a method for one metric; nil where no run has it.
+-- A row a method for one metric; nil where no run has it.
 local function spread_table(view, metric)
   local digits, rows = digits_of(metric), {}
   for _, method in ipairs(view.summary.methods) do
@@ -29,7 +29,7 @@ local function spread_table(view, metric)
     rows = rows } or nil
 end
 
---- Differences of runs from the same seed; nil where no seed is shared.
+-- Differences of runs from the same seed; nil where no seed is shared.
 local function pairs_table(view, metric)
   local digits, rows = digits_of(metric), {}
   for _, pair in ipairs(view.summary.pairs) do
@@ -44,7 +44,7 @@ local function pairs_table(view, metric)
     head = { "difference", "pairs", "mean", "95 % interval", "p" } } or nil
 end
 
---- Steps to 90 %: runs that never got there are counted.
+-- Steps to 90 %: runs that never got there are counted.
 local function steps_table(view)
   local rows = {}
   for _, method in ipairs(view.summary.methods) do

@@ -6,7 +6,7 @@ local number = require "roper.report.number"
 
 local M = {}
 
---- What a reader must know about the lines of a chart.
+-- What a reader must know about the lines of a chart.
 local function note(facts, curves)
   local parts, unfinished = {}, 0
   for _, line in ipairs(curves) do
@@ -26,7 +26,7 @@ local function note(facts, curves)
   return #parts > 0 and table.concat(parts, " ") or nil
 end
 
---- The floor of the loss, where finished runs tell it and have the same.
+-- The floor of the loss, where finished runs tell it and have the same.
 local function floor_of(sweep)
   local value
   for _, trial in ipairs(sweep.trials) do
