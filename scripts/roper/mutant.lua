@@ -8,6 +8,9 @@ local M = {}
 --- What an experiment's field `position` calls it.
 M.NAME = "twice"
 
+--- What its results are called.
+M.LABEL = "twice (mutant)"
+
 -- The forward pass of multi-head attention whose values were turned before attention turns them.
 local function forward(self, x, cache)
   local q, k, v = self:split(self.query(x)), self:split(self.key(x)), self:split(self.value(x))

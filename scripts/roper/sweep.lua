@@ -2,6 +2,7 @@
 local core = require "roper.core"
 local board = require "roper.board"
 local experiment = require "roper.experiment"
+local mutant = require "roper.mutant"
 local options_of = require "roper.options"
 local plan = require "roper.plan"
 local progress = require "roper.progress"
@@ -35,7 +36,7 @@ end
 
 -- What a trial's runs are called together: its position, and what else varies, "rope rotate=vo".
 local function method_of(config, varied)
-  local parts = { config.position }
+  local parts = { config.position == mutant.NAME and mutant.LABEL or config.position }
   for i = 2, #varied do
     local name = varied[i]
     parts[#parts + 1] = config[name] and ("%s=%s"):format(name, config[name]) or nil

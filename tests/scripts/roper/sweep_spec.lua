@@ -84,6 +84,8 @@ describe("sweep.run", function()
       all[found.trials[5].name] = nil
       return all
     end)())
+    found = run({ fields = sweeps.fields({ position = "twice", seed = 1 }) })
+    assert.equal("twice (mutant)", found.methods[4])
     -- The folder itself names all its trials.
     os.remove(gone.folder .. "/result.json")
     local stream <close> = silent()
