@@ -21,6 +21,11 @@ void rpl_check(lua_State *L, RpStatus status)
     rpl_raise(L);
 }
 
+void rpl_check_interrupt(lua_State *L)
+{
+  rpl_check(L, rp_interrupt_status());
+}
+
 void rpl_check_count(lua_State *L, const char *function, int most)
 {
   int count = lua_gettop(L);

@@ -24,6 +24,11 @@ int rpl_raise(lua_State *L);
 /* Raise unless `status` is RP_OK. */
 void rpl_check(lua_State *L, RpStatus status);
 
+enum { RPL_STRIDE = 1 << 16 }; /* rounds of a loop between two looks for Ctrl-C */
+
+/* Raise "interrupted" when Ctrl-C was pressed; for long loops of a binding. */
+void rpl_check_interrupt(lua_State *L);
+
 /* Raise when more than `most` arguments were given. */
 void rpl_check_count(lua_State *L, const char *function, int most);
 
@@ -108,6 +113,7 @@ void rpl_open_file(lua_State *L);
 void rpl_open_json(lua_State *L);
 void rpl_open_machine(lua_State *L);
 void rpl_open_interrupt(lua_State *L);
+void rpl_open_readline(lua_State *L);
 void rpl_open_task(lua_State *L);
 void rpl_open_tasks(lua_State *L);
 void rpl_open_terminal(lua_State *L);

@@ -41,6 +41,8 @@ static void read_nested(lua_State *L, int rank, const int64_t *shape, int axis, 
                                   : luaL_typename(L, -1));
   luaL_checkstack(L, 4, "tensor: too deeply nested");
   for (int64_t i = 1; i <= shape[axis]; i++) {
+    if (i % RPL_STRIDE == 0)
+      rpl_check_interrupt(L);
     lua_geti(L, -1, i);
     read_nested(L, rank, shape, axis + 1, data, at);
     lua_pop(L, 1);
@@ -218,8 +220,11 @@ static int arange(lua_State *L)
   if (*values == NULL)
     return rpl_raise(L);
   double *data = rp_tensor_data(*values);
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++) {
+    if (i % RPL_STRIDE == 0)
+      rpl_check_interrupt(L);
     data[i] = first + (double)i * step;
+  }
   if (dtype == RP_INT32)
     check_integers(L, "arange", *values);
   RpTensor **slot = rpl_new_tensor(L);

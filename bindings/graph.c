@@ -37,6 +37,7 @@ static int parameter(lua_State *L)
 */
 static int is_parameter(lua_State *L)
 {
+  rpl_check_count(L, "is_parameter", 1);
   lua_pushboolean(L, rpl_check_tensor(L, 1)->is_parameter);
   return 1;
 }
@@ -95,6 +96,7 @@ static int no_grad(lua_State *L)
 */
 static int is_recording(lua_State *L)
 {
+  rpl_check_count(L, "is_recording", 0);
   lua_pushboolean(L, rp_graph_recording());
   return 1;
 }

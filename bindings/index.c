@@ -87,7 +87,7 @@ static int tensor_index(lua_State *L)
     return 1;
   }
   lua_pushvalue(L, 2);
-  lua_rawget(L, lua_upvalueindex(1));
+  lua_gettable(L, lua_upvalueindex(1)); /* its metatable may raise where there is nothing */
   return 1;
 }
 

@@ -3,35 +3,36 @@
 ** which stops a kernel between two tiles; while `interrupt_call` runs a
 ** function, it also stops Lua code at its next instruction. Both end as the
 ** Lua error "interrupted", and whichever is first lowers the flag, so that one
-** Ctrl-C raises one error.
-**
-** A loop that never leaves a coroutine is stopped by its kernels alone: a
-** signal handler can not know which coroutine runs.
+** Ctrl-C raises one error, which a pcall can take to put things in order. A
+** second one during the same call raises at every instruction: nothing that
+** takes errors and goes on, such as `while true do pcall(f) end`, stays.
 */
 #define _POSIX_C_SOURCE 200809L
-#include "bindings/check.h"
+#include "bindings/interrupt.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "bindings/check.h"
 #include "core/base/interrupt.h"
-
-/* GNU readline's own, where the process holds it (lua5.4 does), else at no address. */
-extern int rl_done __attribute__((weak));
-extern int (*rl_event_hook)(void) __attribute__((weak));
 
 static bool enabled;
 static struct sigaction previous;    /* what SIGINT did before `interrupt_enable` */
 static _Atomic(lua_State *) running; /* inside the innermost `interrupt_call`, else NULL */
+static atomic_int presses;           /* of Ctrl-C since that call began */
+static atomic_int deferring;         /* how many `interrupt_defer` run, one in another */
+static atomic_bool pending;          /* did Ctrl-C come meanwhile? */
 
 /* The hook that SIGINT sets: ends the code that runs unless a kernel did so already. */
 static void stop_code(lua_State *L, lua_Debug *where)
 {
   (void)where;
-  lua_sethook(L, NULL, 0, 0);
-  if (!rp_interrupted())
+  const bool insists = atomic_load(&presses) > 1;
+  if (!insists)
+    lua_sethook(L, NULL, 0, 0);
+  if (!insists && !rp_interrupted())
     return;
   rp_interrupt_clear();
   lua_pushliteral(L, "interrupted");
@@ -39,18 +40,45 @@ static void stop_code(lua_State *L, lua_Debug *where)
 }
 
 /* Setting a hook is the one thing Lua allows in a signal handler. */
+static void set_hook(lua_State *L)
+{
+  lua_sethook(L, stop_code, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+}
+
 static void handle_signal(int number)
 {
   (void)number;
+  if (atomic_load(&deferring) > 0) {
+    atomic_store(&pending, true);
+    return;
+  }
   rp_interrupt_raise();
+  atomic_fetch_add(&presses, 1);
   lua_State *L = atomic_load(&running);
   if (L != NULL)
-    lua_sethook(L, stop_code, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+    set_hook(L);
+}
+
+lua_State *rpl_interrupt_aim(lua_State *L)
+{
+  lua_State *before = atomic_exchange(&running, L);
+  if (L != NULL && (rp_interrupted() || atomic_load(&presses) > 1))
+    set_hook(L);
+  return before;
+}
+
+/* Forget every Ctrl-C so far. */
+static void settle(lua_State *L)
+{
+  atomic_store(&presses, 0);
+  rp_interrupt_clear();
+  lua_sethook(L, NULL, 0, 0);
 }
 
 /*
 ** function roper.interrupt_enable()
-** From now on Ctrl-C (SIGINT) raises a flag, which ends the kernel that runs.
+** From now on Ctrl-C (SIGINT) raises a flag, which ends the kernel that runs. Resume and wrap of
+** coroutines give way to some that let Ctrl-C end the code inside.
 **
 **     > roper.interrupt_enable()
 */
@@ -58,6 +86,7 @@ static int interrupt_enable(lua_State *L)
 {
   rpl_check_count(L, "interrupt_enable", 0);
   struct sigaction action = {.sa_handler = handle_signal};
+  rpl_replace_coroutines(L);
   if (!enabled)
     enabled = sigaction(SIGINT, &action, &previous) == 0;
   return 0;
@@ -113,6 +142,16 @@ static int interrupt_clear(lua_State *L)
   return 1;
 }
 
+/* Upvalue 1, a message handler, with an error that left the whole call behind. */
+static int handle_error(lua_State *L)
+{
+  settle(L);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 1);
+  return 1;
+}
+
 /*
 ** function roper.interrupt_call(f, handler, ...)
 ** xpcall that Ctrl-C can end, once `interrupt_enable` was called, with the error "interrupted". A
@@ -131,15 +170,14 @@ static int interrupt_call(lua_State *L)
   luaL_checktype(L, 1, LUA_TFUNCTION);
   luaL_checktype(L, 2, LUA_TFUNCTION);
   lua_pushvalue(L, 2);
+  lua_pushcclosure(L, handle_error, 1);
   lua_remove(L, 2);
   lua_insert(L, 1); /* handler, function, ... */
-  lua_State *outer = atomic_load(&running);
-  rp_interrupt_clear();
-  atomic_store(&running, L);
+  settle(L);
+  lua_State *outer = rpl_interrupt_aim(L);
   int status = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 1);
-  atomic_store(&running, outer);
-  lua_sethook(L, NULL, 0, 0);
-  rp_interrupt_clear();
+  rpl_interrupt_aim(outer);
+  settle(L);
   lua_pushboolean(L, status == LUA_OK);
   lua_replace(L, 1);
   return lua_gettop(L);
@@ -169,38 +207,34 @@ static int interrupt_wait(lua_State *L)
   return 1;
 }
 
-/* Readline calls this ten times a second while it waits for a key. */
-static int end_line(void)
-{
-  if (rp_interrupted())
-    rl_done = 1;
-  return 0;
-}
-
 /*
-** function roper.interrupt_readline()
-** Let Ctrl-C end the line that GNU readline reads, which otherwise goes on reading it. Without GNU
-** readline this does nothing.
+** function roper.interrupt_defer(f, ...)
+** Call f; a Ctrl-C meanwhile waits until it returns. For short work that must not be left half
+** done, such as an optimizer's step.
 **
-**     > roper.interrupt_readline()
+**     > roper.interrupt_defer(math.max, 1, 3)
+**     3
+** @param f function
+** @param ... any the arguments of f
+** @return any ... what f returned
 */
-static int interrupt_readline(lua_State *L)
+static int interrupt_defer(lua_State *L)
 {
-  rpl_check_count(L, "interrupt_readline", 0);
-  if (&rl_event_hook != NULL)
-    rl_event_hook = end_line;
-  return 0;
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  rpl_check_interrupt(L); /* one that came before: now is the time */
+  atomic_fetch_add(&deferring, 1);
+  const int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+  if (atomic_fetch_sub(&deferring, 1) == 1 && atomic_exchange(&pending, false))
+    handle_signal(SIGINT);
+  return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
 void rpl_open_interrupt(lua_State *L)
 {
-  static const luaL_Reg functions[] = {{"interrupt_enable", interrupt_enable},
-                                       {"interrupt_disable", interrupt_disable},
-                                       {"interrupted", interrupted},
-                                       {"interrupt_clear", interrupt_clear},
-                                       {"interrupt_call", interrupt_call},
-                                       {"interrupt_wait", interrupt_wait},
-                                       {"interrupt_readline", interrupt_readline},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"interrupt_enable", interrupt_enable}, {"interrupt_disable", interrupt_disable},
+      {"interrupted", interrupted},           {"interrupt_clear", interrupt_clear},
+      {"interrupt_call", interrupt_call},     {"interrupt_wait", interrupt_wait},
+      {"interrupt_defer", interrupt_defer},   {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

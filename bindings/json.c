@@ -178,6 +178,7 @@ static void add_value(lua_State *L, Work *work, json_t *container, const Place *
 static void encode(lua_State *L, Work *work, json_t *container, const Place *place)
 {
   luaL_checkstack(L, 6, "json_encode");
+  rpl_check_interrupt(L);
   json_t *value = new_value(L, place);
   add_value(L, work, container, place, value);
   int table = lua_gettop(L);
@@ -272,6 +273,7 @@ static void push_object(lua_State *L, json_t *object, int depth)
 static void push_value(lua_State *L, json_t *value, int depth)
 {
   luaL_checkstack(L, 4, "json_decode");
+  rpl_check_interrupt(L);
   switch (json_typeof(value)) {
   case JSON_NULL:
     lua_pushlightuserdata(L, NULL);

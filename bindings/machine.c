@@ -15,14 +15,14 @@
 **     1
 **     > roper.threads(n) == n
 **     true
-** @param n? integer from 1 to 1024
+** @param n? integer from 1 to 64, or to four for each processor where that is more
 ** @return integer count
 */
 static int threads(lua_State *L)
 {
   rpl_check_count(L, "threads", 1);
   if (!lua_isnoneornil(L, 1))
-    rpl_check(L, rp_set_threads((int)rpl_check_range(L, 1, "threads", 1, 1024)));
+    rpl_check(L, rp_set_threads((int)rpl_check_range(L, 1, "threads", 1, rp_most_threads())));
   lua_pushinteger(L, rp_threads());
   return 1;
 }
@@ -45,6 +45,7 @@ static int threads(lua_State *L)
 */
 static int machine(lua_State *L)
 {
+  rpl_check_count(L, "machine", 0);
   static const char *const targets[] = {"portable", "x86-64-v3", "x86-64-v4"};
   lua_createtable(L, 0, 4);
   lua_pushstring(L, rp_machine_name());
@@ -84,6 +85,7 @@ static void set_bytes(lua_State *L, const char *name, size_t bytes)
 */
 static int memory(lua_State *L)
 {
+  rpl_check_count(L, "memory", 0);
   const RpMemoryUse use = rp_memory_use();
   lua_createtable(L, 0, 5);
   set_bytes(L, "live", use.live);
@@ -121,7 +123,7 @@ static int memory_limit(lua_State *L)
 */
 static int memory_trim(lua_State *L)
 {
-  (void)L;
+  rpl_check_count(L, "memory_trim", 0);
   rp_memory_trim();
   return 0;
 }
@@ -138,6 +140,7 @@ static int memory_trim(lua_State *L)
 */
 static int memory_fail_after(lua_State *L)
 {
+  rpl_check_count(L, "memory_fail_after", 1);
   rp_memory_fail_after(rpl_check_range(L, 1, "count", -1, INT64_MAX));
   return 0;
 }

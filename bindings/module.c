@@ -25,6 +25,7 @@ int luaopen_roper_native(lua_State *L)
   rpl_open_json(L);
   rpl_open_machine(L);
   rpl_open_interrupt(L);
+  rpl_open_readline(L);
   rpl_open_task(L);
   rpl_open_tasks(L);
   rpl_open_terminal(L);

@@ -254,6 +254,7 @@ static int only(lua_State *L)
 */
 static int thetas(lua_State *L)
 {
+  rpl_check_count(L, "thetas", 1);
   const RpRotary *scheme = check_rotary(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_new(RP_FLOAT64, 1, &scheme->pairs);
@@ -282,6 +283,7 @@ static int thetas(lua_State *L)
 */
 static int scheme_options(lua_State *L)
 {
+  rpl_check_count(L, "options", 1);
   const RpRotary *scheme = check_rotary(L, 1);
   lua_createtable(L, 0, 6);
   lua_pushinteger(L, scheme->dim);

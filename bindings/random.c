@@ -106,8 +106,11 @@ static int randint(lua_State *L)
     return rpl_raise(L);
   int32_t *data = rp_tensor_data(*slot);
   const int64_t count = rp_tensor_count(*slot);
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++) {
+    if (i % RPL_STRIDE == 0)
+      rpl_check_interrupt(L);
     data[i] = (int32_t)(low + rp_random_below(&generator, (uint32_t)(high - low + 1)));
+  }
   return 1;
 }
 

@@ -98,6 +98,7 @@ static int tensor_gc(lua_State *L)
 */
 static int tensor_shape(lua_State *L)
 {
+  rpl_check_count(L, "shape", 1);
   const RpTensor *tensor = rpl_check_tensor(L, 1);
   lua_createtable(L, tensor->rank, 0);
   for (int i = 0; i < tensor->rank; i++) {
@@ -120,6 +121,7 @@ static int tensor_shape(lua_State *L)
 */
 static int tensor_size(lua_State *L)
 {
+  rpl_check_count(L, "size", 2);
   const RpTensor *tensor = rpl_check_tensor(L, 1);
   lua_pushinteger(L, tensor->shape[rpl_check_axis(L, 2, tensor->rank)]);
   return 1;
@@ -135,6 +137,7 @@ static int tensor_size(lua_State *L)
 */
 static int tensor_dtype(lua_State *L)
 {
+  rpl_check_count(L, "dtype", 1);
   lua_pushstring(L, rp_dtype_name(rpl_check_tensor(L, 1)->dtype));
   return 1;
 }
@@ -149,6 +152,7 @@ static int tensor_dtype(lua_State *L)
 */
 static int tensor_rank(lua_State *L)
 {
+  rpl_check_count(L, "rank", 1);
   lua_pushinteger(L, rpl_check_tensor(L, 1)->rank);
   return 1;
 }
@@ -163,6 +167,7 @@ static int tensor_rank(lua_State *L)
 */
 static int tensor_count(lua_State *L)
 {
+  rpl_check_count(L, "count", 1);
   lua_pushinteger(L, rp_tensor_count(rpl_check_tensor(L, 1)));
   return 1;
 }
@@ -186,6 +191,7 @@ static int tensor_length(lua_State *L)
 */
 static int tensor_is_contiguous(lua_State *L)
 {
+  rpl_check_count(L, "is_contiguous", 1);
   lua_pushboolean(L, rp_tensor_is_contiguous(rpl_check_tensor(L, 1)));
   return 1;
 }
@@ -211,6 +217,7 @@ static void push_element(lua_State *L, const RpTensor *tensor, const int64_t *in
 */
 static int tensor_item(lua_State *L)
 {
+  rpl_check_count(L, "item", 1);
   static const int64_t first[RP_MAX_RANK] = {0};
   const RpTensor *tensor = rpl_check_tensor(L, 1);
   if (rp_tensor_count(tensor) != 1)
@@ -229,6 +236,8 @@ static void push_table(lua_State *L, const RpTensor *tensor, int axis, int64_t *
   luaL_checkstack(L, 4, "totable");
   lua_createtable(L, tensor->shape[axis] < 1 << 20 ? (int)tensor->shape[axis] : 0, 0);
   for (index[axis] = 0; index[axis] < tensor->shape[axis]; index[axis]++) {
+    if (index[axis] % RPL_STRIDE == 0)
+      rpl_check_interrupt(L);
     push_table(L, tensor, axis + 1, index);
     lua_rawseti(L, -2, index[axis] + 1);
   }
@@ -244,6 +253,7 @@ static void push_table(lua_State *L, const RpTensor *tensor, int axis, int64_t *
 */
 static int tensor_totable(lua_State *L)
 {
+  rpl_check_count(L, "totable", 1);
   int64_t index[RP_MAX_RANK] = {0};
   push_table(L, rpl_check_tensor(L, 1), 0, index);
   return 1;
@@ -259,6 +269,7 @@ static int tensor_totable(lua_State *L)
 */
 static int tensor_contiguous(lua_State *L)
 {
+  rpl_check_count(L, "contiguous", 1);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_is_contiguous(tensor) ? rp_tensor_retain(tensor)
@@ -279,6 +290,7 @@ static int tensor_contiguous(lua_State *L)
 */
 static int tensor_clone(lua_State *L)
 {
+  rpl_check_count(L, "clone", 1);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_convert(tensor, tensor->dtype);
@@ -295,6 +307,7 @@ static int tensor_clone(lua_State *L)
 */
 static int tensor_detach(lua_State *L)
 {
+  rpl_check_count(L, "detach", 1);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_detach(tensor);
@@ -328,6 +341,9 @@ RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype)
 {
   if (lua_type(L, index) == LUA_TNUMBER)
     return rpl_push_scalar(L, index, dtype);
+  if (luaL_testudata(L, index, RPL_TENSOR) == NULL &&
+      luaL_getmetafield(L, index, "__tensor") == LUA_TNIL)
+    luaL_error(L, "assign: expected a number or a tensor, got %s", luaL_typename(L, index));
   RpTensor *tensor = rpl_check_tensor(L, index);
   lua_pushvalue(L, index);
   return tensor;

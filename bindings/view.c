@@ -33,6 +33,8 @@ void rpl_drop_axis(lua_State *L, RpTensor **slot, int axis)
 */
 static int tensor_view(lua_State *L)
 {
+  if (lua_istable(L, 2))
+    rpl_check_count(L, "view", 2);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   int64_t shape[RP_MAX_RANK];
   const int rank = rpl_check_shape(L, 2, -1, shape);
@@ -81,6 +83,8 @@ static int tensor_transpose(lua_State *L)
 */
 static int tensor_permute(lua_State *L)
 {
+  if (lua_istable(L, 2))
+    rpl_check_count(L, "permute", 2);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   int64_t axes[RP_MAX_RANK];
   int order[RP_MAX_RANK];
@@ -136,6 +140,8 @@ static int tensor_narrow(lua_State *L)
 */
 static int tensor_expand(lua_State *L)
 {
+  if (lua_istable(L, 2))
+    rpl_check_count(L, "expand", 2);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   int64_t shape[RP_MAX_RANK];
   const int rank = rpl_check_shape(L, 2, 0, shape);

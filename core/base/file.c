@@ -9,11 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/interrupt.h"
 #include "core/base/memory.h"
 
 enum { TEMPORARY_NAMES = 100 }; /* tried before giving up; killed processes leave some behind */
 
-static const size_t largest_transfer = (size_t)1 << 30; /* the system takes no more at a time */
+static const size_t largest_transfer = (size_t)1 << 24; /* between two looks for Ctrl-C */
 
 struct RpFileWriter {
   const char *function, *path; /* borrowed */
@@ -52,6 +53,8 @@ RpStatus rp_file_read(RpFileReader *reader, void *data, size_t bytes)
 {
   char *next = data;
   while (bytes > 0) {
+    if (rp_interrupted())
+      return rp_interrupt_status();
     ssize_t got =
         read(reader->descriptor, next, bytes < largest_transfer ? bytes : largest_transfer);
     if (got < 0 && errno == EINTR)
@@ -139,6 +142,8 @@ RpStatus rp_file_write(RpFileWriter *writer, const void *data, size_t bytes)
 {
   const char *next = data;
   while (bytes > 0) {
+    if (rp_interrupted())
+      return rp_interrupt_status();
     ssize_t put = write(writer->file, next, bytes < largest_transfer ? bytes : largest_transfer);
     if (put < 0 && errno == EINTR)
       continue;

@@ -23,7 +23,10 @@ typedef struct RpFileReader {
 */
 RpStatus rp_file_open(RpFileReader *reader, const char *function, const char *path);
 
-/* Read the next `bytes` bytes; RP_BAD_FILE when the file ends before. */
+/*
+** Read the next `bytes` bytes; RP_BAD_FILE when the file ends before,
+** RP_INTERRUPTED at Ctrl-C.
+*/
 RpStatus rp_file_read(RpFileReader *reader, void *data, size_t bytes);
 
 void rp_file_close(RpFileReader *reader);
@@ -40,7 +43,7 @@ typedef struct RpFileWriter RpFileWriter;
 */
 RpFileWriter *rp_file_create(const char *function, const char *path);
 
-/* Append `bytes` bytes. */
+/* Append `bytes` bytes; RP_INTERRUPTED at Ctrl-C. */
 RpStatus rp_file_write(RpFileWriter *writer, const void *data, size_t bytes);
 
 /*

@@ -11,10 +11,17 @@ int rp_threads(void)
   return omp_get_max_threads();
 }
 
+int rp_most_threads(void)
+{
+  const int processors = omp_get_num_procs();
+  return processors > 16 ? 4 * processors : 64;
+}
+
 RpStatus rp_set_threads(int threads)
 {
-  if (threads < 1 || threads > 1024)
-    return rp_fail(RP_BAD_ARGUMENT, "threads: expected 1 to 1024, got %d", threads);
+  if (threads < 1 || threads > rp_most_threads())
+    return rp_fail(RP_BAD_ARGUMENT, "threads: expected 1 to %d, got %d", rp_most_threads(),
+                   threads);
   omp_set_num_threads(threads);
   return RP_OK;
 }

@@ -7,7 +7,13 @@
 /* Threads that kernels use: 1 at least. At first OMP_NUM_THREADS, or one a core. */
 int rp_threads(void);
 
-/* Set it; RP_BAD_ARGUMENT outside 1 .. 1024. */
+/*
+** More than these are refused: 64, or four for each processor. Nobody gains from
+** more, and OpenMP ends the process where the system does not give it a thread.
+*/
+int rp_most_threads(void);
+
+/* Set it; RP_BAD_ARGUMENT outside 1 .. rp_most_threads(). */
 RpStatus rp_set_threads(int threads);
 
 /*

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/interrupt.h"
+
 /* fraction * dim as a number of pairs, or RP_BAD_ARGUMENT. */
 static RpStatus count_pairs(const char *name, double fraction, int64_t dim, int64_t *pairs)
 {
@@ -104,6 +106,8 @@ static void fill_table(const RpRotary *rotary, int64_t rows, const RpPositions *
   const bool single = table->cosine->dtype == RP_FLOAT32;
 #pragma omp parallel for schedule(static) if (rows * pairs > 1 << 10)
   for (int64_t row = 0; row < rows; row++) {
+    if (rp_interrupted())
+      continue;
     const double position = list != NULL ? list[row] : positions->offset + (double)row;
     for (int64_t t = 0; t < pairs; t++) {
       const int64_t at = row * pairs + t;
@@ -139,6 +143,10 @@ RpStatus rp_rotary_table(const RpRotary *rotary, int64_t pairs, RpDtype dtype,
     return RP_OUT_OF_MEMORY;
   }
   fill_table(rotary, shape[0] * time, positions, table);
+  if (rp_interrupted()) {
+    rp_rotary_table_release(table);
+    return rp_interrupt_status();
+  }
   table->table.cosine = rp_tensor_data(table->cosine);
   table->table.sine = rp_tensor_data(table->sine);
   table->table.batch_stride = each ? time * pairs : 0;

@@ -1,12 +1,10 @@
 --- Lua code from outside: compiled as an expression or as statements, run so that
 --- Ctrl-C can end it, its errors told without the frames of this library.
 local core = require "roper.core"
-local suggest = require "roper.suggest"
+local failure = require "roper.failure"
 
 local M = {}
 
-local LIBRARY <const> = debug.getinfo(1, "S").source:match "^@?(.*/)" or "./"
-local LONGEST_TRACE <const> = 8
 -- In front of an expression: what is to be closed keeps its frame during a call in it.
 local RETURN <const> = "local __frame <close> = nil return "
 
@@ -48,86 +46,10 @@ function M.compile(source, name, globals)
   return nil, "wrong", statement_message
 end
 
--- One frame of a traceback, nil for a frame of C or of this library.
-local function frame_text(info)
-  if info.what == "C" or info.source:sub(2, #LIBRARY + 1) == LIBRARY then
-    return nil
-  end
-  local where = ("%s:%d"):format(info.short_src, info.currentline)
-  if info.what == "main" then
-    return where
-  elseif info.name then
-    return ("%s in %s"):format(where, info.name)
-  end
-  return ("%s in a function of line %d"):format(where, info.linedefined)
-end
-
--- The frames of the user's code, innermost first, with "…" for more of them.
-local function user_frames()
-  local frames, level = {}, 2
-  local info = debug.getinfo(level, "Slnf")
-  while info and info.func ~= core.interrupt_call do
-    if #frames == LONGEST_TRACE then
-      frames[#frames + 1] = "…"
-      break
-    end
-    frames[#frames + 1] = frame_text(info)
-    level = level + 1
-    info = debug.getinfo(level, "Slnf")
-  end
-  return frames
-end
-
--- "; did you mean …" for an error about a global that does not exist.
-local function hint(message)
-  local name = message:match "nil value %(global '([%w_]+)'%)$"
-  if not name then
-    return ""
-  end
-  local names = {}
-  for key in pairs(_G) do
-    names[#names + 1] = type(key) == "string" and key or nil
-  end
-  return suggest.hint(name, names)
-end
-
--- The message with the place in the user's code in front, not one in this library,
--- and without the list of files that `require` looked for.
-local function placed(message, frames)
-  local rest = message:gsub("^%S*scripts/roper/[%w_/]+%.lua:%d+: ", "")
-    :gsub("(module '[^\n]*' not found):\n\tno field.*", "%1")
-  if rest:find "^[^\n]-:%d+: " or not frames[1] then
-    return rest
-  end
-  return ("%s: %s"):format(frames[1]:match "^%S*:%d+", rest)
-end
-
---- What went wrong in code that was run.
----@class Failure
----@field message string with the place in the user's code in front
----@field frames string[] of the user's code, innermost first
----@field interrupted boolean ended by Ctrl-C
-
--- Turn an error value into a failure, inside the code that raised it.
-local function on_error(value)
-  local frames = user_frames()
-  local metatable = debug.getmetatable(value)
-  if type(value) ~= "string" and type(value) ~= "number"
-    and not (metatable and metatable.__tostring) then
-    value = ("error object %s"):format(require("roper.format").value(value))
-  end
-  local message = tostring(value)
-  return {
-    message = placed(message, frames) .. hint(message),
-    frames = frames,
-    interrupted = message == "interrupted" or message:find ":%d+: interrupted$" ~= nil,
-  }
-end
-
--- The results of interrupt_call; on_error did not see an error that left no memory.
+-- The results of interrupt_call; failure.of did not see an error that left no memory.
 local function settle(ok, result, ...)
   if not ok and type(result) ~= "table" then
-    result = { message = tostring(result), frames = {}, interrupted = false }
+    result = failure.bare(tostring(result))
   end
   return ok, result, ...
 end
@@ -138,17 +60,9 @@ end
 ---@return boolean ok
 ---@return any ... its results, or a Failure
 function M.call(action, ...)
-  return settle(core.interrupt_call(action, on_error, ...))
+  return settle(core.interrupt_call(action, failure.of, ...))
 end
 
---- The frames of a failure as text, one an indented line.
----@param failure Failure
----@return string trace "" where there is one frame or none: the message names it
-function M.trace(failure)
-  if #failure.frames < 2 then
-    return ""
-  end
-  return "\n  " .. table.concat(failure.frames, "\n  ")
-end
+M.trace = failure.trace
 
 return M

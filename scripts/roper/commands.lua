@@ -1,31 +1,48 @@
 --- What a session understands besides Lua: `%time` and the like with the rest of
---- the line, and words such as `who`.
-local format = require "roper.format"
+--- the line, `$ command` for the shell, and words such as `who`.
 local suggest = require "roper.suggest"
 local terminal = require "roper.terminal"
 
 local M = {}
 
 local HELP <const> = [[
-An expression prints its value; _ is the last one; a ; at the end mutes.
+An expression prints its value; a ; at the end mutes.
+_ is the last value, _1 and _2 are those before it.
 Input goes on over several lines until it is complete; Ctrl-C gives it up.
-  roper.<Tab>     completes names, fields and methods
+  Tab             completes names, methods, options inside {, file names
+  Ctrl-R          searches what was typed, also in earlier sessions
   ?roper.randn    tells about it; ??roper.randn shows its source
   apropos "mask"  finds names by a word
-  who             lists your globals
+  who             lists your variables
   %time f(x)      runs Lua and tells how long it took
+  %bench f(x)     runs it many times: median and spread
+  %run FILE       runs a script; its globals stay
+  %save FILE      writes what ran without an error, as a script
+  %cd FOLDER      goes to a folder
+  $ ls            runs a command of the shell
   Ctrl-C          stops what runs; your variables stay
-  Ctrl-D or exit  leaves
+  Ctrl-D or exit  leaves; so does Ctrl-C, twice at an empty prompt
 ]]
 
--- "1.23 ms"
+-- Three digits: "1.20 ms".
 local function duration(seconds)
+  local number, unit = seconds * 1e6, "µs"
   if seconds >= 1 then
-    return ("%.3g s"):format(seconds)
+    number, unit = seconds, "s"
   elseif seconds >= 1e-3 then
-    return ("%.3g ms"):format(seconds * 1e3)
+    number, unit = seconds * 1e3, "ms"
   end
-  return ("%.3g µs"):format(seconds * 1e6)
+  local decimals = number < 10 and 2 or number < 100 and 1 or 0
+  return ("%%.%df %%s"):format(decimals):format(number, unit)
+end
+
+-- The path that was typed: quotes around it are taken off, ~ is the home.
+local function path_of(text, command)
+  local path = text:match '^"(.*)"$' or text:match "^'(.*)'$" or text
+  if path == "" then
+    error(("%%%s: expected a path"):format(command), 0)
+  end
+  return (path:gsub("^~%f[/\0]", os.getenv "HOME" or "~"))
 end
 
 -- Commands with a % in front: functions of the session and the rest of the line.
@@ -39,36 +56,51 @@ function percent.time(session, source)
   end
 end
 
--- What `who` tells about a global.
-local function description(value)
-  if format.is_tensor(value) then
-    local bytes = value:count() * (value:dtype() == "float64" and 8 or 4)
-    return ("%s, %d bytes"):format(format.summary(value), bytes)
-  elseif type(value) == "table" then
-    local entries = 0
-    for _ in next, value do
-      entries = entries + 1
-    end
-    return ("table of %d"):format(entries)
+function percent.bench(session, source)
+  local action = session:compile(source)
+  if action then
+    local found = require("roper.benchmark").measure(action)
+    io.stdout:write(("%s, half of the samples from %s to %s (%d of %d %s)\n"):format(
+      duration(found.median), duration(found.low), duration(found.high), found.samples, found.runs,
+      found.runs == 1 and "run" or "runs"))
   end
-  return (format.value(value):gsub("\n.*", " …"))
+end
+
+function percent.run(session, text)
+  local path = path_of(text, "run")
+  local action, message = loadfile(path, "t", session.globals)
+  if not action then
+    error(message, 0)
+  end
+  action()
+  session:note(("dofile(%q)"):format(path))
+end
+
+function percent.save(session, text)
+  local path = path_of(text, "save")
+  if require("luv").fs_stat(path) then
+    error(("%%save: %s is there; expected a name that is not taken"):format(path), 0)
+  end
+  local script = session:script()
+  require("roper.folder").write(path, script)
+  io.stdout:write(("%d lines\n"):format(select(2, script:gsub("\n", ""))))
+end
+
+function percent.cd(_, text)
+  local luv = require "luv"
+  local ok, message = luv.chdir(path_of(text == "" and "~" or text, "cd"))
+  if not ok then
+    error("%cd: " .. message, 0)
+  end
+  io.stdout:write(luv.cwd(), "\n")
 end
 
 -- Commands of a word: functions of the session.
 local words = {}
 
 function words.who(session)
-  local names, widest = {}, 0
-  for name in next, session.globals do
-    if type(name) == "string" and not session.known[name] then
-      names[#names + 1] = name
-      widest = math.max(widest, #name)
-    end
-  end
-  table.sort(names)
-  for _, name in ipairs(names) do
-    local gap = (" "):rep(widest - #name + 2)
-    io.stdout:write(name, gap, description(rawget(session.globals, name)), "\n")
+  for _, line in ipairs(require("roper.who").lines(session.globals, session.known)) do
+    io.stdout:write(line, "\n")
   end
 end
 
@@ -80,6 +112,26 @@ words.quit = words.exit
 
 words["?"] = function()
   io.stdout:write(HELP)
+end
+
+-- Run a command of the shell and tell how it ended where it failed.
+local function run_shell(command)
+  io.stdout:flush()
+  local ok, how, number = os.execute(command)
+  if not ok then
+    io.stderr:write(how == "exit" and "exit status " or "ended by signal ", number, "\n")
+  end
+end
+
+--- The names of the commands that have a % in front, sorted.
+---@return string[]
+function M.names()
+  local names = {}
+  for name in pairs(percent) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return names
 end
 
 -- `?name` and `??name`: functions of a name and the globals of the session.
@@ -104,6 +156,12 @@ function M.find(line, globals)
   if words[word] and rawget(globals, word) == nil then
     return words[word]
   end
+  local command = line:match "^%s*%$%s*(.*)$"
+  if command then
+    return function()
+      run_shell(command)
+    end
+  end
   local marks, asked = line:match "^%s*(%?%??)%s*([^%s%(%-]+)"
   if marks then
     return function(session)
@@ -118,11 +176,8 @@ function M.find(line, globals)
     if percent[name] then
       return percent[name](session, rest)
     end
-    local names = {}
-    for known in pairs(percent) do
-      names[#names + 1] = known
-    end
-    terminal.report("error", ("unknown command %%%s%s"):format(name, suggest.hint(name, names)))
+    terminal.report("error", ("unknown command %%%s%s"):format(name,
+      suggest.hint(name, M.names())))
   end
 end
 

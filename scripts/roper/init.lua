@@ -39,7 +39,9 @@ local functions = {
   help = { "roper.help", "help" },
   apropos = { "roper.help", "apropos" },
   eye = { "roper.create", "eye" },
+  debug = { "roper.failure", "debug" },
   linspace = { "roper.create", "linspace" },
+  print_options = { "roper.print_options", "print_options" },
   stack = { "roper.create", "stack" },
   load = { "roper.checkpoint", "load" },
   save = { "roper.checkpoint", "save" },
@@ -64,6 +66,9 @@ end
 
 setmetatable(M, {
   __names = names,
+  __tostring = function()
+    return ("roper %s; roper.<Tab> lists its names, ?roper tells about them"):format(M.version)
+  end,
   __index = function(_, name)
     local value
     if lazy[name] then
@@ -76,6 +81,17 @@ setmetatable(M, {
     end
     M[name] = value
     return value
+  end,
+})
+
+setmetatable(core.tensor_metatable.methods, {
+  __index = function(methods, name)
+    local known = { "grad" }
+    for method in next, methods do
+      known[#known + 1] = method
+    end
+    error(("a tensor has no field %q"):format(tostring(name))
+      .. require("roper.suggest").hint(tostring(name), known), 3)
   end,
 })
 

@@ -76,18 +76,7 @@ function M.Adam(options)
   return setmetatable({ options = o, count = 0, state = {} }, Adam)
 end
 
---- Change every parameter that has a gradient.
----
---- Errors: a gradient norm that is not finite, where it is clipped.
----
----     > w = roper.tensor{1}:parameter()
----     > (w * 3):sum():backward()
----     > roper.optim.Adam{rate = 0.5}:step{w}
----     > w
----     float32 [1]
----     0.5000
----@param parameters tensor[] the same list at each step
-function Adam:step(parameters)
+local function adam_step(self, parameters)
   local o = self.options
   local scale = clip_scale(parameters, o.clip)
   self.count = self.count + 1
@@ -108,6 +97,21 @@ function Adam:step(parameters)
       core.adam_step(parameter, state.mean, state.variance, settings)
     end
   end
+end
+
+--- Change every parameter that has a gradient. Ctrl-C waits until all are changed.
+---
+--- Errors: a gradient norm that is not finite, where it is clipped.
+---
+---     > w = roper.tensor{1}:parameter()
+---     > (w * 3):sum():backward()
+---     > roper.optim.Adam{rate = 0.5}:step{w}
+---     > w
+---     float32 [1]
+---     0.5000
+---@param parameters tensor[] the same list at each step
+function Adam:step(parameters)
+  core.interrupt_defer(adam_step, self, parameters)
 end
 
 --- Gradient descent with its state. `roper.optim.SGD` makes it.
@@ -143,18 +147,7 @@ function M.SGD(options)
   return setmetatable({ options = o, count = 0, state = {} }, SGD)
 end
 
---- Change every parameter that has a gradient.
----
---- Errors: a gradient norm that is not finite, where it is clipped.
----
----     > w = roper.tensor{1}:parameter()
----     > (w * 3):sum():backward()
----     > roper.optim.SGD{rate = 0.1}:step{w}
----     > w
----     float32 [1]
----     0.7000
----@param parameters tensor[] the same list at each step
-function SGD:step(parameters)
+local function sgd_step(self, parameters)
   local o = self.options
   local scale = clip_scale(parameters, o.clip)
   self.count = self.count + 1
@@ -168,6 +161,21 @@ function SGD:step(parameters)
       core.sgd_step(parameter, self.state[i] and self.state[i].velocity, settings)
     end
   end
+end
+
+--- Change every parameter that has a gradient. Ctrl-C waits until all are changed.
+---
+--- Errors: a gradient norm that is not finite, where it is clipped.
+---
+---     > w = roper.tensor{1}:parameter()
+---     > (w * 3):sum():backward()
+---     > roper.optim.SGD{rate = 0.1}:step{w}
+---     > w
+---     float32 [1]
+---     0.7000
+---@param parameters tensor[] the same list at each step
+function SGD:step(parameters)
+  core.interrupt_defer(sgd_step, self, parameters)
 end
 
 --- Schedules: functions of the step, from 1, that give a factor of the learning rate.

@@ -15,6 +15,7 @@ local plain = {}
 --- Read a line.
 ---@param prompt string
 ---@return string|table|nil line INTERRUPTED after Ctrl-C, nil at the end
+---@return string? given_up what had been typed at Ctrl-C, "" where that is not known
 function plain.read(_, prompt)
   io.stdout:write(prompt)
   io.stdout:flush()
@@ -22,7 +23,10 @@ function plain.read(_, prompt)
   if not line then -- at the end, and after the ^C that the terminal shows
     io.stdout:write "\n"
   end
-  return core.interrupt_clear() and M.INTERRUPTED or line
+  if core.interrupt_clear() then
+    return M.INTERRUPTED, ""
+  end
+  return line
 end
 
 --- Remember what was entered: a plain reader does not.
@@ -32,10 +36,15 @@ local Editing = {}
 Editing.__index = Editing
 
 --- Read a line; as plain.read.
-function Editing:read(prompt)
+---@param prompt string
+---@param before string? lines that this one goes on with, for completion
+---@return string|table|nil line
+---@return string? given_up
+function Editing:read(prompt, before)
+  self.before = before and before .. "\n" or ""
   local line = self.library.readline(prompt)
   if core.interrupt_clear() then
-    return M.INTERRUPTED
+    return M.INTERRUPTED, line or ""
   elseif line == nil and not terminal.is_capable(io.stdout) then -- else readline ends the line
     io.stdout:write "\n"
   end
@@ -54,17 +63,17 @@ function Editing:remember(entry)
   end
 end
 
--- What readline asks for at a tab: the ways to go on with the word at from .. to - 1.
-local function completions(text, from, to)
-  local before = text:sub(1, to - 1)
-  local ok, names = pcall(complete.names, before, _G)
+-- What readline asks for at a tab: the ways to go on with the word at from .. to - 1 of a line.
+function Editing:completions(line, from, to)
+  local typed = line:sub(1, to - 1)
+  local ok, names, length = pcall(complete.names, self.before .. typed, _G)
   if not ok then
     return {}
   end
-  -- A name may begin inside what readline takes for a word, as in `a+roper.`
+  -- What they replace may begin before or after what readline takes for a word.
+  local kept = typed:sub(1, #typed - length)
   for i, name in ipairs(names) do
-    local word = before:sub(from)
-    names[i] = word:sub(1, #word - #(word:match "[%w_%.:]*$")) .. name
+    names[i] = (kept .. name):sub(from)
   end
   return names
 end
@@ -78,17 +87,19 @@ function M.new()
     return plain
   end
   library.set_options { histfile = "", auto_add = false }
-  library.set_complete_function(function(text, from, to)
-    library.set_completion_append_character ""
-    return completions(text, from, to)
-  end)
-  core.interrupt_readline()
   local path = history.standard_path()
   local entries = path and history.load(path) or {}
   for _, entry in ipairs(entries) do
     library.add_history(entry)
   end
-  return setmetatable({ library = library, path = path, newest = entries[#entries] }, Editing)
+  local self = setmetatable({ library = library, path = path, newest = entries[#entries],
+    before = "" }, Editing)
+  library.set_complete_function(function(line, from, to)
+    library.set_completion_append_character ""
+    return self:completions(line, from, to)
+  end)
+  core.prepare_readline()
+  return self
 end
 
 return M

@@ -41,8 +41,8 @@ local function run_start_file()
   end
 end
 
---- Read, evaluate and print until Ctrl-D, `exit` or `quit`. Ctrl-C ends what runs,
---- or gives up the line that is typed.
+--- Read, evaluate and print until Ctrl-D, `exit`, `quit` or two Ctrl-C at an empty prompt.
+--- Another Ctrl-C ends what runs, or gives up the line that is typed.
 function M.run()
   local current = session.new(_G)
   local lines = reader.new()
@@ -50,14 +50,22 @@ function M.run()
   io.stdout:write(terminal.styled(io.stdout, "dim", banner()), "\n")
   run_start_file()
   local rest, entry -- what is not complete yet, and all lines since the last prompt
+  local is_leaving = false -- was Ctrl-C pressed at the empty prompt before this one?
   while not current.is_over do
     io.stdout:flush() -- a line that does not end yet
-    local line = lines:read(rest and MORE_PROMPT or PROMPT)
+    local line, given_up = lines:read(rest and MORE_PROMPT or PROMPT, rest)
     if line == nil then
       break
     elseif line == reader.INTERRUPTED then
-      rest, entry = nil, nil
+      local is_empty = not rest and given_up == ""
+      if is_empty and is_leaving then
+        break
+      elseif is_empty then
+        io.stdout:write "Ctrl-C again leaves\n"
+      end
+      rest, entry, is_leaving = nil, nil, is_empty
     else
+      is_leaving = false
       entry = entry and entry .. "\n" .. line or line
       rest = current:feed(rest and rest .. "\n" .. line or line)
       if not rest then

@@ -2,63 +2,119 @@
 --- commands are carried out, errors are told.
 local chunk = require "roper.chunk"
 local commands = require "roper.commands"
+local failures = require "roper.failure"
 local format = require "roper.format"
 local terminal = require "roper.terminal"
 
 local M = {}
 
-local NAME <const> = "input" -- stands for what was typed in messages
+local NAME <const> = "input" -- stands for what was typed in messages, with its number
 
 local Session = {}
 Session.__index = Session
 
 --- A session over globals as they are now; `who` lists those that come later.
 ---@param globals table
----@return table session with the methods `feed` and `run`
+---@return table session with the methods `feed` and `run`, and is_over once its person has left
 function M.new(globals)
-  local known = { _ = true }
+  local known = { _ = true, _1 = true, _2 = true }
   for name in next, globals do
     known[name] = true
   end
-  return setmetatable({ globals = globals, known = known, is_over = false }, Session)
+  return setmetatable({
+    globals = globals,
+    known = known,
+    is_over = false,
+    count = 0, -- chunks that were compiled
+    done = {}, -- statements that ran without an error
+    is_alone = true, -- was what runs all that was typed?
+  }, Session)
 end
 
--- Run a function and tell what went wrong. `place` is a pattern for the start of
--- messages that is not worth telling.
-local function attempt(place, action, ...)
-  local ok, failure = chunk.call(action, ...)
-  if ok then
-    return true
-  elseif failure.interrupted then
+-- Tell what went wrong. Of typed code the lines that led there are shown, but for one that was
+-- typed alone: it stands right above.
+function Session:tell(failure)
+  local place, message = failure.message:match("^(" .. NAME .. " %d+:%d+): (.*)$")
+  if failure.interrupted then
     io.stdout:flush()
     io.stderr:write "\ninterrupted\n" -- after the ^C that the terminal shows
+  elseif not place or failure.traceback then
+    terminal.report("error", failure.message .. chunk.trace(failure))
+  elseif self.is_alone and #failure.frames == 1 and failure.frames[1].is_whole then
+    terminal.report("error", message)
   else
-    terminal.report("error", failure.message:gsub(place, "") .. chunk.trace(failure))
+    terminal.report("error", message .. failures.lines(failure, place))
   end
-  return false
+end
+
+-- Run a function and tell what went wrong.
+function Session:attempt(action, ...)
+  local ok, failure = chunk.call(action, ...)
+  if not ok then
+    self:tell(failure)
+  end
+  return ok
+end
+
+-- Keep a value as the last one, and the last two before it.
+local function keep(globals, value)
+  globals._2, globals._1, globals._ = globals._1, globals._, value
+end
+
+--- Compile code that was typed, and remember it for the lines that errors show.
+---@param source string
+---@return function? action nil where it does not compile, which is told
+---@return "expression"|"statement"|"incomplete"|"wrong" kind
+function Session:compile(source)
+  self.count = self.count + 1
+  local name = ("%s %d"):format(NAME, self.count)
+  failures.sources[name] = source
+  local action, kind, message = chunk.compile(source, name, self.globals)
+  if not action then
+    self:tell(failures.bare(message))
+  end
+  return action, kind
 end
 
 --- Run Lua code. The values of an expression are shown, but for a `;` at its end,
---- and the first is kept as `_`.
+--- and the first is kept as `_`; `_1` and `_2` are those before it.
 ---@param source string
 ---@return boolean ok
 function Session:run(source)
-  local place = source:find "\n" and "^$" or "^" .. NAME .. ":%d+: " -- of one line, nothing new
-  local action, _, message = chunk.compile(source, NAME, self.globals)
+  local action, kind = self:compile(source)
   if not action then
-    terminal.report("error", (message:gsub(place, "")))
     return false
   end
   local is_muted = source:find ";%s*$" ~= nil
-  return attempt(place, function()
+  return self:attempt(function()
     local results = table.pack(action())
+    self:note(source, kind == "expression" and (is_muted and "_ = %s" or "print(%s)"))
     if results[1] ~= nil then
-      self.globals._ = results[1]
+      keep(self.globals, results[1])
     end
     if results.n > 0 and not is_muted then
       io.stdout:write(format.results(results), "\n")
     end
   end)
+end
+
+--- Remember what was done, as a statement for `script`.
+---@param source string
+---@param form string? what makes a statement of an expression that is none
+function Session:note(source, form)
+  local body = source:gsub(";%s*$", "")
+  if not form or load(body) then
+    form = "%s"
+  elseif not load(form:format(body)) then
+    form = form:gsub("%%s", "%%s\n") -- a comment at its end would hide what comes after
+  end
+  self.done[#self.done + 1] = form:format(body)
+end
+
+--- All that was done without an error, as a script.
+---@return string
+function Session:script()
+  return table.concat(self.done, "\n") .. (#self.done > 0 and "\n" or "")
 end
 
 -- Does a line go on with the statement before it? No statement starts like this.
@@ -127,9 +183,10 @@ function Session:feed(text)
   elseif whole then
     parts, open = { { source = whole, kind = kind } }, nil
   end
+  self.is_alone = #parts == 1
   for _, part in ipairs(parts) do
     if part.kind == "command" then
-      attempt("^$", commands.find(part.source, self.globals), self)
+      self:attempt(commands.find(part.source, self.globals), self)
     elseif not self:run(part.source) then
       return nil
     end

@@ -22,12 +22,12 @@ local function distance(a, b)
 end
 
 --- The name that `name` was probably meant to be: at most one edit away, or one
---- for every three letters; the first of the alphabet among equals.
+--- for every three letters, but not as many as it has; the first of the alphabet among equals.
 ---@param name string
 ---@param names string[]
 ---@return string? nearest nil where none is near
 function M.nearest(name, names)
-  local nearest, fewest = nil, math.max(1, #name // 3) + 1
+  local nearest, fewest = nil, math.min(math.max(1, #name // 3) + 1, #name)
   for _, candidate in ipairs(names) do
     local edits = distance(name:lower(), candidate:lower())
     if edits < fewest or (edits == fewest and nearest and candidate < nearest) then

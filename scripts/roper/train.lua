@@ -110,13 +110,26 @@ end
 ---   the terminal
 ---@field name? string = "training"; for that line
 
+-- The states of the generators that a step draws from.
+local function generators(task)
+  return { task = { task:random() }, core = { core.random_state() } }
+end
+
+-- Keep what was done before a step that Ctrl-C ended, as if that step had not begun.
+local function keep(checkpoint, state)
+  state.task:set_random(table.unpack(state.generators.task))
+  core.random_state(table.unpack(state.generators.core))
+  require("roper.checkpoint").save_training(checkpoint, state)
+end
+
 ---@class Trained
 ---@field step integer where it ended
 ---@field history table[] of this call: step, loss (mean since the entry before), seconds, ...
 ---@field loss? number the last of these; nil where nothing was left to do
 
 --- Train a model on a task: batches, cross-entropy of the next token, an optimizer. Ctrl-C ends it
---- between two kernels.
+--- between two kernels: model and optimizer are as after the last whole step, and a run's folder
+--- gets a checkpoint of that, to be resumed.
 ---
 --- Errors: a loss or a gradient that is not finite, a folder with a checkpoint unless it is
 --- resumed, a checkpoint of another configuration.
@@ -149,6 +162,10 @@ function M.train(options)
   end
   if progress then
     progress:finish()
+  end
+  if not ok and checkpoint and state.generators
+    and require("roper.failure").is_interrupt(result) then
+    keep(checkpoint, state)
   end
   if not ok then
     error(result, 0)
@@ -184,6 +201,7 @@ function M.run(o, state, checkpoint, metrics, progress)
   local start, started = state.step, seconds()
   model:training(true)
   while state.step < o.steps do
+    state.generators = generators(o.task)
     local loss = M.loss(model, o.task:batch(o.batch))
     local value = loss:item()
     if value ~= value or value == math.huge then
@@ -192,9 +210,12 @@ function M.run(o, state, checkpoint, metrics, progress)
     end
     model:zero_gradients()
     loss:backward()
-    o.optimizer:step(parameters)
-    state.step = state.step + 1
-    state.sum, state.count = state.sum + value, state.count + 1
+    core.interrupt_defer(function()
+      o.optimizer:step(parameters)
+      state.step = state.step + 1
+      state.sum, state.count = state.sum + value, state.count + 1
+      state.generators = nil
+    end)
     local is_last = state.step == o.steps
     if is_last or state.step % o.log_every == 0
       or (o.evaluate and state.step % o.evaluate_every == 0) then

@@ -114,6 +114,64 @@ describe("interrupt", function()
     assert.equal("interrupted", message)
   end)
 
+  it("ends what takes the error and goes on, at the second Ctrl-C", function()
+    local taken, handled = 0, 0
+    local ok, message = core.interrupt_call(function()
+      while true do
+        pcall(function()
+          interrupt()
+          while true do end
+        end)
+        taken = taken + 1
+      end
+    end, function(m)
+      for _ = 1, 10 do
+        handled = handled + 1
+      end
+      return m
+    end)
+    assert.is_false(ok)
+    assert.equal("interrupted", message)
+    assert.equal(1, taken)
+    assert.equal(10, handled)
+    assert.is_true((core.interrupt_call(function() for _ = 1, 100 do end end, same)))
+  end)
+
+  it("waits for the end of what defers it", function()
+    local done, rest = 0, 0
+    local ok, message = core.interrupt_call(function()
+      local result = core.interrupt_defer(function(x)
+        interrupt()
+        core.interrupt_defer(function()
+          local a = core.ones({ 300, 300 })
+          done = a:matmul(a):sum():item()
+        end)
+        assert.is_false(core.interrupted())
+        return x
+      end, 5)
+      rest = result
+      rest = rest + 1
+    end, same)
+    assert.is_false(ok)
+    assert.equal("interrupted", message)
+    assert.equal(300 ^ 3, done)
+    assert.equal(0, rest)
+  end)
+
+  it("is not lost where what defers it fails", function()
+    local _, message = core.interrupt_call(function()
+      local failed, why = pcall(core.interrupt_defer, function()
+        interrupt()
+        error("failed", 0)
+      end)
+      return failed, why
+    end, same)
+    assert.equal("interrupted", message)
+    assert.error_matches(function() core.interrupt_defer(error, "told", 0) end, "^told$")
+    interrupt()
+    assert.error_matches(function() core.interrupt_defer(print) end, "interrupted")
+  end)
+
   it("checks its arguments", function()
     assert.error_matches(function() core.interrupt_call() end, "function expected")
     assert.error_matches(function() core.interrupt_call(print) end, "function expected")

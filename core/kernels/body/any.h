@@ -195,7 +195,8 @@ static RpStatus take_rows(int64_t rows, int64_t n, const void *table, const int3
 {
 #pragma omp parallel for schedule(static) if (rows * n > 1 << 15)
   for (int64_t r = 0; r < rows; r++)
-    memcpy((REAL *)y + r * n, (const REAL *)table + index[r] * n, (size_t)n * sizeof(REAL));
+    if (!rp_interrupted())
+      memcpy((REAL *)y + r * n, (const REAL *)table + index[r] * n, (size_t)n * sizeof(REAL));
   return rp_interrupt_status();
 }
 
@@ -224,7 +225,7 @@ static RpStatus gather(int64_t outer, int64_t size, int64_t n, int64_t inner, co
 {
 #pragma omp parallel for schedule(static) if (outer * n * inner > 1 << 15)
   for (int64_t row = 0; row < outer * n; row++)
-    for (int64_t k = 0; k < inner; k++)
+    for (int64_t k = 0; k < inner && !rp_interrupted(); k++)
       ((REAL *)y)[row * inner + k] =
           ((const REAL *)table)[(row / n * size + index[row * inner + k]) * inner + k];
   return rp_interrupt_status();

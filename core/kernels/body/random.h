@@ -2,35 +2,55 @@
 #ifndef RP_BODY_RANDOM_H
 #define RP_BODY_RANDOM_H
 
-/* Two elements from each block of four words, 53 bits each. */
-static RpStatus uniform(RpRandom random, int64_t n, void *y)
+enum { RANDOM_PIECE = 4096 }; /* elements between two looks at the interrupt flag; even */
+
+/* Two numbers from a block of four words, 53 bits each. */
+static void uniform_pair(const uint32_t words[4], REAL pair[2])
 {
-#pragma omp parallel for schedule(static) if (n > 1 << 12)
-  for (int64_t block = 0; block < (n + 1) / 2; block++) {
-    uint32_t words[4];
-    rp_philox(random.seed, random.counter + (uint64_t)block, words);
-    for (int64_t i = 2 * block; i < 2 * block + 2 && i < n; i++) {
-      const REAL value = (REAL)rp_uniform_from(words[2 * (i % 2)], words[2 * (i % 2) + 1]);
-      ((REAL *)y)[i] = value < 1 ? value : 1 - REAL_EPSILON / 2; /* float32 can round up to 1 */
+  for (int i = 0; i < 2; i++) {
+    const REAL value = (REAL)rp_uniform_from(words[2 * i], words[2 * i + 1]);
+    pair[i] = value < 1 ? value : 1 - REAL_EPSILON / 2; /* float32 can round up to 1 */
+  }
+}
+
+/* Box and Muller 1958, in float64: two normals from two uniforms. */
+static void normal_pair(const uint32_t words[4], REAL pair[2])
+{
+  const double radius = sqrt(-2 * log1p(-rp_uniform_from(words[0], words[1])));
+  const double angle = 6.283185307179586477 * rp_uniform_from(words[2], words[3]);
+  pair[0] = (REAL)(radius * cos(angle));
+  pair[1] = (REAL)(radius * sin(angle));
+}
+
+/* Fill y with pairs, block i of the generator giving elements 2 i and 2 i + 1. */
+static inline RpStatus fill_pairs(RpRandom random, int64_t n, REAL *y,
+                                  void (*make_pair)(const uint32_t words[4], REAL pair[2]))
+{
+#pragma omp parallel for schedule(static) if (n > RANDOM_PIECE)
+  for (int64_t first = 0; first < n; first += RANDOM_PIECE) {
+    if (rp_interrupted())
+      continue;
+    for (int64_t i = first; i < n && i < first + RANDOM_PIECE; i += 2) {
+      uint32_t words[4];
+      REAL pair[2];
+      rp_philox(random.seed, random.counter + (uint64_t)i / 2, words);
+      make_pair(words, pair);
+      y[i] = pair[0];
+      if (i + 1 < n)
+        y[i + 1] = pair[1];
     }
   }
   return rp_interrupt_status();
 }
 
-/* Box and Muller 1958, in float64: two normals from two uniforms. */
+static RpStatus uniform(RpRandom random, int64_t n, void *y)
+{
+  return fill_pairs(random, n, y, uniform_pair);
+}
+
 static RpStatus normal(RpRandom random, int64_t n, void *y)
 {
-#pragma omp parallel for schedule(static) if (n > 1 << 12)
-  for (int64_t block = 0; block < (n + 1) / 2; block++) {
-    uint32_t words[4];
-    rp_philox(random.seed, random.counter + (uint64_t)block, words);
-    const double radius = sqrt(-2 * log1p(-rp_uniform_from(words[0], words[1])));
-    const double angle = 6.283185307179586477 * rp_uniform_from(words[2], words[3]);
-    ((REAL *)y)[2 * block] = (REAL)(radius * cos(angle));
-    if (2 * block + 1 < n)
-      ((REAL *)y)[2 * block + 1] = (REAL)(radius * sin(angle));
-  }
-  return rp_interrupt_status();
+  return fill_pairs(random, n, y, normal_pair);
 }
 
 /* Elements first .. first + n - 1 of a mask: y = x / (1 - p), or 0 with probability p. */
@@ -49,12 +69,11 @@ static void dropout_row(uint64_t seed, double p, int64_t first, int64_t n, const
 
 static RpStatus dropout(uint64_t seed, double p, int64_t n, const void *x, void *y)
 {
-  enum { PIECE = 4096 };
-#pragma omp parallel for schedule(static) if (n > PIECE)
-  for (int64_t first = 0; first < n; first += PIECE) {
+#pragma omp parallel for schedule(static) if (n > RANDOM_PIECE)
+  for (int64_t first = 0; first < n; first += RANDOM_PIECE) {
     if (!rp_interrupted())
-      dropout_row(seed, p, first, n - first < PIECE ? n - first : PIECE, (const REAL *)x + first,
-                  (REAL *)y + first);
+      dropout_row(seed, p, first, n - first < RANDOM_PIECE ? n - first : RANDOM_PIECE,
+                  (const REAL *)x + first, (REAL *)y + first);
   }
   return rp_interrupt_status();
 }

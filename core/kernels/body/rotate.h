@@ -36,6 +36,8 @@ static RpStatus rotate(const RpTable *table, bool back, int64_t batch, int64_t h
 {
 #pragma omp parallel for schedule(static) if (batch * heads * time * features > 1 << 13)
   for (int64_t row = 0; row < batch * heads * time; row++) {
+    if (rp_interrupted())
+      continue;
     const int64_t t = row % time, h = row / time % heads, b = row / time / heads;
     rotate_vector(table, back, b, t, features,
                   (const REAL *)x->data + b * x->batch + h * x->head + t * x->time,

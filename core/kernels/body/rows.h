@@ -137,6 +137,8 @@ static RpStatus cumulate(int64_t outer, int64_t n, int64_t inner, bool reverse, 
     const int64_t start = line / inner * n * inner + line % inner;
     double sum = 0;
     for (int64_t step = 0; step < n; step++) {
+      if (step % (1 << 16) == 0 && rp_interrupted())
+        break;
       const int64_t at = start + (reverse ? n - 1 - step : step) * inner;
       sum += (double)x[at];
       y[at] = (REAL)sum;

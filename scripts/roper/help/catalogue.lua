@@ -194,17 +194,19 @@ function M.of_value(value)
   return comment and { path = comment.name, kind = "function", comment = comment, value = value }
 end
 
---- The options that a function takes in a table.
----@param value function
----@return Parameter[] options empty where it takes none
-function M.options(value)
-  local entry = M.of_value(value)
-  for _, parameter in ipairs(entry and entry.comment and entry.comment.parameters or {}) do
-    if sources.classes()[parameter.type] and sources.is_plain(parameter.type) then
-      return sources.fields(parameter.type)
+--- The names of the options that a function takes in a table.
+---@param entry Entry
+---@return string[] names
+function M.options(entry)
+  local names = {}
+  for _, parameter in ipairs(entry.comment and entry.comment.parameters or {}) do
+    for _, class in ipairs(sources.class_names(parameter.type)) do
+      for _, field in ipairs(sources.is_plain(class) and sources.fields(class) or {}) do
+        names[#names + 1] = field.name
+      end
     end
   end
-  return {}
+  return names
 end
 
 --- The class of an object.

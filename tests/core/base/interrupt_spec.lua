@@ -3,6 +3,7 @@ local uv = require("luv")
 local arrays = require("tests.arrays")
 local core = require("roper.core")
 local roper = require("roper")
+local scratch = require("tests.scratch")
 
 local function interrupt()
   uv.kill(uv.os_getpid(), "sigint")
@@ -10,8 +11,14 @@ local function interrupt()
 end
 
 describe("an interrupt", function()
-  setup(core.interrupt_enable)
-  teardown(core.interrupt_disable)
+  setup(function()
+    scratch.create()
+    core.interrupt_enable()
+  end)
+  teardown(function()
+    core.interrupt_disable()
+    scratch.remove()
+  end)
   after_each(core.interrupt_clear)
 
   it("ends a long kernel as an error, once", function()
@@ -31,6 +38,44 @@ describe("an interrupt", function()
     assert.error_matches(function() y:backward() end, "swept before")
     w:sum():backward()
     assert.equal(10, w.grad:sum():item())
+  end)
+
+  it("ends whatever takes long", function()
+    local n = 1 << 18
+    local x, list = roper.zeros({ n }), {}
+    for i = 1, n do
+      list[i] = i
+    end
+    local index = roper.ones({ n }, "int32")
+    local column, path = x:view({ n, 1 }), scratch.path("large.npy")
+    roper.save_npy(path, x)
+    local before = scratch.read(path)
+    for i, f in ipairs({
+      function() return roper.zeros({ n }) end,
+      function() return roper.randn({ n }) end,
+      function() return roper.rand({ n }) end,
+      function() return roper.randint(1, 6, { n }) end,
+      function() return roper.arange(0, n) end,
+      function() return roper.dropout(x, 0.5, 1) end,
+      function() return roper.tensor(list) end,
+      function() return x:totable() end,
+      function() return x:cumsum(1) end,
+      function() return x:gather(1, index) end,
+      function() return roper.embedding(column, index) end,
+      function() return roper.position.rope({ dim = 2 }):rotate(roper.zeros({ 4, 2 })) end,
+      function() return roper.json_encode(list) end,
+      function() return roper.json_decode("[1, 2]") end,
+      function() return roper.save_npy(path, x + 1) end,
+      function() return roper.load_npy(path) end,
+    }) do
+      interrupt()
+      local ok, message = pcall(f)
+      assert.is_false(ok, "operation " .. i)
+      assert.matches("interrupted$", message)
+      assert.is_false(core.interrupted())
+    end
+    assert.is_true(before == scratch.read(path))
+    assert.same({ "large.npy" }, scratch.list())
   end)
 
   it("never passes garbage for a result", function()

@@ -1,43 +1,20 @@
 local process = require("tests.process")
 local scratch = require("tests.scratch")
+local sessions = require("tests.sessions")
+
+local newcomer, start = sessions.newcomer, sessions.start
+local enter, leave = sessions.enter, sessions.leave
 
 describe("the session of ./roper", function()
   setup(scratch.create)
   teardown(scratch.remove)
-
-  local homes = 0
-
-  -- The environment of a person with an empty home of their own.
-  local function newcomer()
-    homes = homes + 1
-    return { HOME = scratch.path("home" .. homes), TERM = "xterm", NO_COLOR = "1",
-      XDG_CONFIG_HOME = false, XDG_STATE_HOME = false, INPUTRC = "/dev/null" }
-  end
-
-  -- Start it and wait for the prompt.
-  local function start(environment, command)
-    local screen = process.open(command or "./roper", environment or newcomer())
-    screen:expect("> ")
-    return screen
-  end
-
-  -- Enter lines and wait for what they print and the prompt after it.
-  local function enter(screen, text, shown)
-    screen:type(text .. "\r")
-    screen:expect(text .. "\n" .. shown .. "> ")
-  end
-
-  local function leave(screen)
-    screen:type("\4")
-    assert.equal(0, screen:leave())
-  end
 
   it("says what runs and how to leave", function()
     local screen = process.open("./roper", newcomer())
     screen:expect("roper " .. require("roper").version .. " · Lua 5.4 · OpenBLAS ")
     screen:expect("? for help, Ctrl-D to leave\n> ")
     screen:type("?\r")
-    screen:expect("Ctrl-D or exit  leaves\n> ")
+    screen:expect("leaves; so does Ctrl-C, twice at an empty prompt\n> ")
     leave(screen)
   end)
 
@@ -48,7 +25,9 @@ describe("the session of ./roper", function()
     enter(screen, "6 * 7", "42\n")
     enter(screen, "_ + 1", "43\n")
     enter(screen, "_ + 1;", "")
-    enter(screen, "who", "x  int32 [2], 8 bytes\n")
+    enter(screen, "_ + _1", "87\n")
+    enter(screen, "_2", "43\n")
+    enter(screen, "who", "name  type    dtype  shape  bytes\nx     tensor  int32  [2]        8\n")
     enter(screen, "exit = nil", "")
     screen:type("exit\r")
     assert.equal(0, screen:leave())
@@ -72,12 +51,49 @@ describe("the session of ./roper", function()
     leave(screen)
   end)
 
+  it("prints as it is told to", function()
+    local screen = start()
+    enter(screen, "x = roper.linspace(1, 2, 4) * 1e6 + 0.5", "")
+    enter(screen, "x", "float32 [4], times 1e+06\n1.0000 1.3333 1.6667 2.0000\n")
+    enter(screen, "roper.print_options { precision = 1, edge_items = 1, threshold = 3 };", "")
+    enter(screen, "x", "float32 [4], times 1e+06\n1.0 … 2.0\n")
+    enter(screen, "t = { b = { 1, 2 }, a = 'x' } t.t = t", "")
+    enter(screen, "t", '{a = "x", b = {1, 2}, t = {cycle}}\n')
+    enter(screen, "roper.print_options { line_width = 10 };", "")
+    enter(screen, "t", '{\n  a = "x",\n  b = {1, 2},\n  t = {cycle}\n}\n')
+    leave(screen)
+  end)
+
   it("tells errors and goes on", function()
     local screen = start()
     enter(screen, "error('boom')", "error: boom\n")
     enter(screen, "prnt()",
       "error: attempt to call a nil value (global 'prnt'); did you mean \"print\"?\n")
     enter(screen, "x = = 1", "error: unexpected symbol near '='\n")
+    enter(screen, "roper.atention()",
+      'error: roper has no field "atention"; did you mean "attention"?\n')
+    enter(screen, "roper.zeros { 2 }:shap()",
+      'error: a tensor has no field "shap"; did you mean "shape"?\n')
+    leave(screen)
+  end)
+
+  it("marks the line that is wrong, below it those that led there", function()
+    local screen = start()
+    screen:type("function f(x)\r")
+    screen:expect(">> ")
+    screen:type("return x:matmul(roper.ones { 2, 2 })\r")
+    screen:expect(">> ")
+    enter(screen, "end", "")
+    enter(screen, "f(roper.ones { 2, 3 })", table.concat({
+      "error: matmul: expected [..., m, k] times [..., k, n], got [2, 3] times [2, 2] "
+        .. "(k is 3 and 2)",
+      "→ input 1:2 in f: return x:matmul(roper.ones { 2, 2 })",
+      "  input 2:1: f(roper.ones { 2, 3 })", "" }, "\n"))
+    enter(screen, "roper.debug(true)", "true\n")
+    screen:type("f(1)\r")
+    screen:expect("stack traceback:\n")
+    screen:expect("/scripts/roper/session.lua:")
+    screen:expect("\n> ")
     leave(screen)
   end)
 
@@ -88,32 +104,33 @@ describe("the session of ./roper", function()
     leave(screen)
   end)
 
-  it("completes names", function()
+  it("marks the line of a pasted block that is wrong", function()
     local screen = start()
-    screen:type("rop\t.random_st\t()")
-    screen:expect("roper.random_state()")
-    screen:type("\r")
-    screen:expect("\n> ")
+    screen:type("\27[200~y = 2\nerror('boom')\ny = 3\27[201~\r")
+    screen:expect("\nerror: boom\n→ input 2:1: error('boom')\n> ")
+    enter(screen, "y", "2\n")
     leave(screen)
   end)
 
-  it("remembers lines across sessions", function()
+  it("times, measures, saves, runs, changes folders, and asks the shell", function()
     local environment = newcomer()
     local screen = start(environment)
-    enter(screen, "first = 1", "")
-    enter(screen, "first = 1", "")
-    screen:type("do\r")
-    screen:expect(">> ")
-    enter(screen, "end", "")
-    leave(screen)
-    assert.equal("first = 1\ndo\\nend\n",
-      scratch.read(environment.HOME .. "/.local/state/roper/history"))
-    screen = start(environment)
-    screen:type("\27[A\27[A") -- twice the arrow up
-    screen:expect("first = 1")
-    screen:type("\r")
-    screen:expect("> ")
-    enter(screen, "first", "1\n")
+    enter(screen, "n = 6 * 7", "")
+    screen:type("%time n + 1\r")
+    screen:expect("\n43\n")
+    screen:expect("s\n> ")
+    screen:type("%bench n * n\r")
+    screen:expect(", half of the samples from ")
+    screen:expect(" runs)\n> ")
+    screen:type("%cd\r")
+    screen:expect(environment.HOME .. "\n> ")
+    enter(screen, "%save session.lua", "2 lines\n")
+    enter(screen, "$ cat session.lua", "n = 6 * 7\nprint(n + 1)\n")
+    enter(screen, "n = 0", "")
+    enter(screen, "%run session.lua", "43\n")
+    enter(screen, "n", "42\n")
+    enter(screen, "$ false", "exit status 1\n")
+    enter(screen, "%bnch", 'error: unknown command %bnch; did you mean "bench"?\n')
     leave(screen)
   end)
 
@@ -128,57 +145,6 @@ describe("the session of ./roper", function()
     screen:expect(path .. ":2: oops\n> ")
     enter(screen, "mine", "5\n")
     leave(screen)
-  end)
-
-  describe("at Ctrl-C", function()
-    it("gives up what is typed", function()
-      local screen = start()
-      screen:type("error('never run')")
-      screen:expect("error('never run')")
-      screen:type("\3")
-      screen:expect("^C\n> ")
-      screen:type("f(\r")
-      screen:expect(">> ")
-      screen:type("\3")
-      screen:expect("^C\n> ")
-      enter(screen, "1 + 1", "2\n")
-      leave(screen)
-    end)
-
-    it("does nothing to the next command at an empty prompt", function()
-      local screen = start()
-      screen:type("\3")
-      screen:expect("^C\n> ")
-      enter(screen, "x = 0 for i = 1, 1000 do x = x + i end", "")
-      enter(screen, "roper.ones { 64, 64 }:matmul(roper.ones { 64, 64 }):sum() + x", "762644\n")
-      leave(screen)
-    end)
-
-    -- Run code that prints `ready` and then never ends, and interrupt it.
-    local function interrupts(screen, code)
-      screen:type("io.stdout:write('re', 'ady\\n') " .. code .. "\r")
-      screen:expect("ready\n")
-      screen:type("\3")
-      screen:expect("\ninterrupted\n> ")
-    end
-
-    it("ends a Lua loop", function()
-      local screen = start()
-      enter(screen, "kept = 5", "")
-      interrupts(screen, "while true do end")
-      enter(screen, "kept", "5\n")
-      interrupts(screen, "repeat local f = function() end f() until false")
-      enter(screen, "kept + 1", "6\n")
-      leave(screen)
-    end)
-
-    it("ends kernels", function()
-      local screen = start()
-      enter(screen, "a = roper.ones { 4096, 4096 }", "")
-      interrupts(screen, "while true do b = a:matmul(a) end")
-      enter(screen, "a:sum()", "16777216\n")
-      leave(screen)
-    end)
   end)
 
   it("does without readline", function()
@@ -196,6 +162,51 @@ describe("the session of ./roper", function()
     screen:type("6 * 8\r")
     screen:expect("\n48\n> ")
     leave(screen)
+  end)
+
+  it("leaves by Ctrl-C, twice at an empty prompt", function()
+    for _, library in ipairs({ "", "error('not here')" }) do
+      local environment = newcomer()
+      if library ~= "" then
+        environment.LUA_PATH = scratch.path("?.lua") .. ";;"
+        scratch.write("readline.lua", library)
+      end
+      local screen = start(environment)
+      screen:type("\3")
+      screen:expect("Ctrl-C again leaves\n> ")
+      enter(screen, "1 + 1", "2\n")
+      screen:type("\3")
+      screen:expect("Ctrl-C again leaves\n> ")
+      screen:type("\3")
+      assert.equal(0, screen:leave())
+    end
+  end)
+
+  it("has no prompts where its input is piped", function()
+    local input = "x = 6\nprint(x * 7)\nerror('boom')\n"
+    local status, output, errors = process.run({ "./roper" }, input, newcomer())
+    assert.same({ 1, "42\n", "roper: stdin:3: boom\n" }, { status, output, errors })
+  end)
+
+  it("sends no control sequences to a dumb terminal", function()
+    local screen = start(newcomer({ TERM = "dumb", NO_COLOR = false }))
+    enter(screen, "1 + 1", "2\n")
+    screen:type("error('boom')\r")
+    screen:expect("\nerror: boom\n> ")
+    leave(screen)
+    assert.falsy(screen.process.output:find("\27"))
+  end)
+
+  it("stays within the columns of the terminal", function()
+    local screen = start(newcomer(), "stty cols 40; ./roper")
+    screen:type("roper.zeros { 3, 20 } + 0.5\r")
+    screen:expect("columns 1 to 5\n")
+    screen:type("who\r")
+    screen:expect("\n> ")
+    leave(screen)
+    for line in screen.process.output:gmatch("0%.5000[^\r\n]*") do
+      assert.is_true(#line <= 40)
+    end
   end)
 
   it("colours errors on terminals that can, unless NO_COLOR is set", function()

@@ -1,6 +1,11 @@
+local roper = require("roper")
+local scratch = require("tests.scratch")
 local session = require("roper.session")
 
 describe("session", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
   local globals, current, output, errors
 
   -- Standard output and error of the session, as tables that pretend to be files.
@@ -54,6 +59,15 @@ describe("session", function()
     assert.equal("43\n", printed("_"))
   end)
 
+  it("keeps the two values before it as _1 and _2", function()
+    printed("1\n2\n3")
+    assert.equal("3\t2\t1\n", printed("_, _1, _2"))
+    assert.equal("3\t3\t2\n", printed("_, _1, _2"))
+    printed("nil")
+    assert.equal("3\t3\t3\n", printed("_, _1, _2"))
+    assert.equal("", printed("who"))
+  end)
+
   it("is mute after a semicolon", function()
     assert.equal("", printed("1 + 1;"))
     assert.equal("2\n", printed("_"))
@@ -89,24 +103,65 @@ describe("session", function()
   end)
 
   it("stops a pasted block at the first error", function()
-    assert.equal("error: boom\n", printed("a = 1\nerror('boom')\na = 2"))
+    assert.equal("error: boom\n→ input 2:1: error('boom')\n",
+      printed("a = 1\nerror('boom')\na = 2"))
     assert.equal(1, globals.a)
-    assert.equal("error: unexpected symbol near '='\n", printed("a = 3\nb = = 4\na = 5"))
+    assert.equal("error: unexpected symbol near '='\n→ input 4:1: b = = 4\n",
+      printed("a = 3\nb = = 4\na = 5"))
     assert.equal(3, globals.a)
   end)
 
   it("tells errors with the line where there are several", function()
     assert.equal("error: boom\n", printed("error('boom')"))
-    assert.equal("error: input:2: boom\n", printed("do\n  error('boom')\nend"))
-    assert.equal("error: foo\n  input:1 in f\n  input:1\n",
+    assert.equal("error: boom\n→ input 2:2: error('boom')\n",
+      printed("do\n  error('boom')\nend"))
+    assert.equal("error: foo\n→ input 3:1 in f: function f() error('foo') end\n"
+      .. "  input 4:1: f() x = 1\n",
       printed("function f() error('foo') end") .. printed("f() x = 1"))
+    assert.equal("error: bar\n  input 5:1 in g: function g() error('bar', 2) end\n"
+      .. "→ input 6:2: g()\n",
+      printed("function g() error('bar', 2) end") .. printed("do\n  g()\n  x = 1 end"))
+    assert.equal("error: unexpected symbol near '='\n→ input 8:1: y = = 2\n",
+      printed("local y = 1\ny = = 2"))
+  end)
+
+  it("tells the line of a script that failed", function()
+    local path = scratch.write("wrong.lua", "x = 1\n  local y = z.w -- here\n")
+    assert.equal(("error: %s:2: attempt to index a nil value (global 'z')\n"):format(path),
+      printed("%run " .. path))
+    assert.equal(("error: %s:2: attempt to index a nil value (global 'z')\n"
+      .. "→ %s:2: local y = z.w -- here\n  input 1:1: dofile('%s') y = 1\n"):format(path, path,
+      path), printed(("dofile('%s') y = 1"):format(path)))
+  end)
+
+  it("tells all frames once asked to", function()
+    finally(function() require("roper").debug(false) end)
+    assert.equal("true\n", printed("require 'roper'.debug(true)"))
+    local text = printed("error('boom')")
+    assert.truthy(text:find("^error: input 2:1: boom\nstack traceback:\n.*\n%s+%[C%]: in "))
+    assert.truthy(text:find("scripts/roper/session.lua:%d+: in "))
+    assert.equal("false\n", printed("require 'roper'.debug(false)"))
+    assert.equal("error: boom\n", printed("error('boom')"))
+    assert.equal("error: debug: expected true or false, got number\n",
+      printed("require 'roper'.debug(1)"))
   end)
 
   it("lists globals", function()
     printed("who")
     assert.equal("", output)
     globals.t, globals.longer = { 1, 2, a = 3 }, "text"
-    assert.equal('longer  "text"\nt       table of 3\n', printed("who"))
+    assert.equal('name    type\nlonger  string  "text"\nt       table   3 entries\n',
+      printed("who"))
+    globals.x, globals.weights = roper.zeros({ 2, 3 }), roper.zeros({ 100, 100 }, "float64")
+    assert.equal(table.concat({
+      "name     type    dtype    shape       bytes",
+      'longer   string  "text"',
+      "t        table   3 entries",
+      "weights  tensor  float64  [100, 100]  80000",
+      "x        tensor  float32  [2, 3]         24",
+      "" }, "\n"), printed("who"))
+    globals.x = ("é"):rep(500)
+    assert.equal(80, utf8.len(printed("who"):match("([^\n]*)\n$")))
     globals.who = 5
     assert.equal("5\n", printed("who"))
   end)
@@ -114,6 +169,56 @@ describe("session", function()
   it("times", function()
     assert.truthy(printed("%time 6 * 7"):find("^42\n%d[%d.]* %S*s\n$"))
     assert.equal("error: boom\n", printed("%time error('boom')"))
+  end)
+
+  it("measures", function()
+    local text = printed("%bench runs = (runs or 0) + 1")
+    local all, samples, runs = text:match(
+      "^[%d.]+ %S+, half of the samples from [%d.]+ %S+ to [%d.]+ %S+ (%((%d+) of (%d+) runs%))\n$")
+    assert.is_truthy(all, text)
+    assert.is_true(tonumber(samples) >= 5 and globals.runs > samples * runs)
+    assert.equal("error: boom\n", printed("%bench error('boom')"))
+    assert.equal("error: unexpected symbol near '='\n", printed("%bench x = = 1"))
+  end)
+
+  it("runs scripts among its globals", function()
+    local path = scratch.write("a script.lua", "made = (made or 0) + 1\nreturn 5\n")
+    assert.equal("", printed("%run " .. path))
+    assert.equal("", printed(('%%run "%s"'):format(path)))
+    assert.equal(2, globals.made)
+    assert.truthy(printed("%run none.lua"):find("^error: .*none.lua"))
+    assert.equal("error: %run: expected a path\n", printed("%run"))
+  end)
+
+  it("saves what was done as a script that does it again", function()
+    printed("a = 6 * 7\na + 1\na:never()\na -- comment\n2 * a;\nmath.max(a, 1)\nerror('no')")
+    printed("b = 1 x = = 2")
+    printed("b = { -- more\n  a,\n}")
+    printed("%time a = a + 1")
+    printed("a -- comment")
+    local path = scratch.path("saved.lua")
+    assert.equal("8 lines\n", printed("%save " .. path))
+    assert.equal("a = 6 * 7\nprint(a + 1)\nb = { -- more\n  a,\n}\na = a + 1\n"
+      .. "print(a -- comment\n)\n", scratch.read(path))
+    assert.equal(("error: %%save: %s is there; expected a name that is not taken\n"):format(path),
+      printed("%save " .. path))
+    globals.print = function() end
+    printed("%run " .. path)
+    assert.equal(43, globals.a)
+  end)
+
+  it("changes the folder", function()
+    local uv = require("luv")
+    local before = uv.cwd()
+    finally(function() uv.chdir(before) end)
+    assert.equal(uv.fs_realpath(scratch.path("")) .. "\n", printed("%cd " .. scratch.path("")))
+    assert.truthy(printed("%cd none"):find("^error: %%cd: ENOENT"))
+  end)
+
+  it("runs commands of the shell, and tells how they failed", function()
+    assert.equal("", printed("$ exit 0"))
+    assert.equal("exit status 3\n", printed("$exit 3"))
+    assert.equal("ended by signal 9\n", printed("$ kill -9 $$"))
   end)
 
   it("refuses unknown commands", function()

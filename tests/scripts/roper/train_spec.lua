@@ -203,6 +203,65 @@ describe("train", function()
     assert.same(timeless(scratch.path("whole")), timeless(scratch.path("cut")))
   end)
 
+  -- Press Ctrl-C in the forward pass of step `last`; the loop must end there.
+  local function interrupt_forward(options, last)
+    local model, steps = models.small({ seed = 1, dropout = 0.1 }), 0
+    local forward = model.forward
+    function model.forward(...)
+      steps = steps + 1
+      if steps == last then
+        uv.kill(uv.os_getpid(), "sigint")
+      end
+      return forward(...)
+    end
+    options.model = model
+    core.interrupt_enable()
+    local ok, message = core.interrupt_call(function() run(options) end, tostring)
+    core.interrupt_disable()
+    assert.is_false(ok)
+    assert.matches("interrupted$", message)
+    model.forward = nil
+    return model
+  end
+
+  it("keeps what was done before Ctrl-C, and goes on from there bit for bit", function()
+    run({ steps = 12, run = scratch.path("whole") })
+    interrupt_forward({ steps = 12, run = scratch.path("cut") }, 8)
+    local tensors, facts = core.load_safetensors(scratch.path("cut/checkpoint.safetensors"))
+    assert.truthy(next(tensors))
+    assert.equal(7, core.json_decode(facts.state).step)
+    assert.equal(12, run({ steps = 12, run = scratch.path("cut"), resume = true }).step)
+    assert.is_true(same_checkpoint(scratch.path("whole"), scratch.path("cut")))
+    assert.same(timeless(scratch.path("whole")), timeless(scratch.path("cut")))
+  end)
+
+  it("leaves a model that can be trained on after Ctrl-C", function()
+    local model = interrupt_forward({ steps = 12 }, 8)
+    assert.equal(3, run({ model = model, steps = 3 }).step)
+  end)
+
+  it("never stops between two parameters", function()
+    local function after_one_step(schedule)
+      local model = models.small({ seed = 1 })
+      local options = { model = model, steps = 1, optimizer = roper.optim.Adam {
+        schedule = schedule } }
+      core.interrupt_enable()
+      local ok = core.interrupt_call(function() run(options) end, tostring)
+      core.interrupt_disable()
+      return ok, model
+    end
+    local ok, expected = after_one_step()
+    assert.is_true(ok)
+    local stopped, model = after_one_step(function()
+      uv.kill(uv.os_getpid(), "sigint")
+      return 1
+    end)
+    assert.is_false(stopped)
+    for i, parameter in ipairs(model:parameters()) do
+      assert.same(expected:parameters()[i]:totable(), parameter:totable())
+    end
+  end)
+
   it("stops when the loss is not a number, and keeps the last checkpoint", function()
     local folder = scratch.path("run")
     local model = models.small({ dropout = 0.1 })

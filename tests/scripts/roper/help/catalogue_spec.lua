@@ -36,16 +36,11 @@ describe("catalogue", function()
 
   it("lists the options of a function, with those that they extend", function()
     local function names(value)
-      local list = {}
-      for i, option in ipairs(catalogue.options(value)) do
-        list[i] = option.name
-      end
-      return table.concat(list, " ")
+      return table.concat(catalogue.options(catalogue.of_value(value)), " ")
     end
     assert.equal("step tolerance most", names(roper.gradcheck))
     assert.equal("ignore each", names(roper.cross_entropy))
     assert.equal("dim base pairing fraction value_fraction rotate", names(roper.position.none))
     assert.equal("", names(roper.matmul))
-    assert.equal("", names(print))
   end)
 end)

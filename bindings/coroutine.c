@@ -1,0 +1,88 @@
+/*
+** Coroutines that Ctrl-C can end. The hook it sets belongs to one thread of
+** Lua; resume and wrap of Lua's library, done here over again, tell which runs.
+*/
+#include "bindings/interrupt.h"
+
+#include <lualib.h>
+
+#include "bindings/check.h"
+
+/*
+** Resume `co` with the `count` values on top of L. Returns how many values it
+** put in their place, or -1 with the error.
+*/
+static int run(lua_State *L, lua_State *co, int count)
+{
+  int results;
+  if (!lua_checkstack(co, count)) {
+    lua_pushliteral(L, "too many arguments to resume");
+    return -1;
+  }
+  lua_xmove(L, co, count);
+  lua_State *outer = rpl_interrupt_aim(co);
+  const int status = lua_resume(co, L, count, &results);
+  rpl_interrupt_aim(outer);
+  if (status != LUA_OK && status != LUA_YIELD) {
+    lua_xmove(co, L, 1);
+    return -1;
+  }
+  if (!lua_checkstack(L, results + 1)) {
+    lua_pop(co, results);
+    lua_pushliteral(L, "too many results to resume");
+    return -1;
+  }
+  lua_xmove(co, L, results);
+  return results;
+}
+
+/* resume(co, ...) -> true and what it yields or returns, or false and the error */
+static int resume(lua_State *L)
+{
+  lua_State *co = lua_tothread(L, 1);
+  luaL_argexpected(L, co != NULL, 1, "thread");
+  const int results = run(L, co, lua_gettop(L) - 1);
+  lua_pushboolean(L, results >= 0);
+  lua_insert(L, results >= 0 ? -results - 1 : -2);
+  return results >= 0 ? results + 1 : 2;
+}
+
+/* What wrap returns; the coroutine is upvalue 1. An error closes it and goes on. */
+static int call_wrapped(lua_State *L)
+{
+  lua_State *co = lua_tothread(L, lua_upvalueindex(1));
+  const int results = run(L, co, lua_gettop(L));
+  if (results >= 0)
+    return results;
+  const int status = lua_status(co);
+  if (status != LUA_OK && status != LUA_YIELD && lua_resetthread(co) != LUA_OK) {
+    lua_pop(L, 1); /* closing it has another error, or the same again */
+    lua_xmove(co, L, 1);
+  }
+  if (lua_type(L, -1) == LUA_TSTRING && status != LUA_ERRMEM) {
+    luaL_where(L, 1);
+    lua_insert(L, -2);
+    lua_concat(L, 2);
+  }
+  return lua_error(L);
+}
+
+/* wrap(f) -> a function that resumes a coroutine of f */
+static int wrap(lua_State *L)
+{
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_State *co = lua_newthread(L);
+  lua_pushvalue(L, 1);
+  lua_xmove(L, co, 1);
+  lua_pushcclosure(L, call_wrapped, 1);
+  return 1;
+}
+
+void rpl_replace_coroutines(lua_State *L)
+{
+  static const luaL_Reg functions[] = {{"resume", resume}, {"wrap", wrap}, {NULL, NULL}};
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  luaL_getsubtable(L, -1, LUA_COLIBNAME);
+  luaL_setfuncs(L, functions, 0);
+  lua_pop(L, 2);
+}

@@ -1,0 +1,42 @@
+-- Run random lines in a session: ./roper tests/fuzz/child.lua SEED COUNT [ONE]
+-- Says the number of each line and the line before it is run, and "done" in the end. With ONE,
+-- the line of that number is run like those before it, and is the last; what it shows is shown.
+
+local seed, count, one = math.tointeger(arg[1]), math.tointeger(arg[2]), math.tointeger(arg[3])
+local out = io.stdout
+local FRESH <const> = 50 -- lines between two times that all names get their first values again
+
+package.path = arg[0]:match("^(.*)tests/fuzz/") .. "?.lua;" .. package.path
+local core = require("roper.core")
+local grammar = require("tests.fuzz.grammar")
+local session = require("roper.session")
+core.memory_limit(128 << 20)
+core.interrupt_enable()
+
+local quiet = { flush = function() end, setvbuf = function() end }
+function quiet.write(self)
+  return self
+end
+rawset(io, "stdout", quiet)
+rawset(io, "stderr", quiet)
+local function silent() end
+
+math.randomseed(seed)
+local globals = setmetatable({}, { __index = _G })
+globals.os, globals.io, globals.print = false, false, silent
+local current = session.new(globals)
+for number = 1, one or count do
+  if number % FRESH == 1 then
+    current:feed(grammar.SETUP)
+  end
+  if number == one then
+    io.stdout, io.stderr = out, out -- luacheck: ignore 122
+  end
+  local line = grammar.line()
+  out:write(number, "\t", line, "\n")
+  out:flush()
+  if current:feed(line) then
+    current:feed(")]}")
+  end
+end
+out:write("done\n")

@@ -1,0 +1,32 @@
+local scratch = require("tests.scratch")
+local watch = require("tests.fuzz.watch")
+
+describe("whatever is typed", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  it("never ends the process", function()
+    local seed = 20
+    local result = watch.run(seed, 10000)
+    assert.is_nil(result.problem, ("seed %d, line %s: %s: %s"):format(seed, result.number,
+      result.problem, result.line))
+    assert.equal("10000", result.number)
+  end)
+
+  -- What the watcher says about a script.
+  local function problem(script)
+    local path = scratch.write("child.lua", "io.stdout:write('1\\ta line\\n') io.stdout:flush()"
+      .. script)
+    local result = watch.run(1, 1, path)
+    assert.equal("a line", result.line)
+    return result.problem
+  end
+
+  it("would be noticed if it did", function()
+    assert.equal("ended by signal 11",
+      problem("local uv = require('luv') uv.kill(uv.os_getpid(), 'sigsegv')"))
+    assert.matches("^ended with status 1: roper: .*boom", problem("error('boom')"))
+    assert.equal("ended with status 0: ", problem("os.exit(0)"))
+    assert.is_nil(problem("pcall(function() while true do end end) print('done')"))
+  end)
+end)
