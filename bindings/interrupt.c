@@ -94,7 +94,7 @@ static int interrupt_enable(lua_State *L)
 
 /*
 ** function roper.interrupt_disable()
-** Let Ctrl-C do again what it did before, and lower the flag.
+** Let Ctrl-C do again what it did before, and forget those that came.
 **
 **     > roper.interrupt_disable()
 **     false
@@ -107,7 +107,7 @@ static int interrupt_disable(lua_State *L)
   if (enabled)
     sigaction(SIGINT, &previous, NULL);
   enabled = false;
-  rp_interrupt_clear();
+  settle(L);
   return 1;
 }
 

@@ -69,8 +69,10 @@ local function open(o, state)
   for name, value in pairs(state.config) do
     config[name] = value
   end
-  folders.write(o.run .. "/config.json", core.json_encode({ config = config,
-    info = require("roper.info").record() }, { indent = 2 }) .. "\n")
+  if state.step < o.steps then -- a run that is done stays as it is
+    folders.write(o.run .. "/config.json", core.json_encode({ config = config,
+      info = require("roper.info").record() }, { indent = 2 }) .. "\n")
+  end
   local metrics = require "roper.metrics"
   local path = o.run .. "/metrics.jsonl"
   local writer = metrics.open(path, state.step)

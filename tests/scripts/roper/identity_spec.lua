@@ -173,7 +173,7 @@ describe("roper.identity", function()
         { "x == x", given = { x = "vectr" } } },
       { "identity: given: expected names, got a b", { "1 == 1", given = { ["a b"] = "vector" } } },
       { "identity: given: cos is a function", { "1 == 1", given = { cos = "vector" } } },
-      { "identity: y: y is not given; did you mean \"x\"", { "x == y", given = x } },
+      { "identity: y: y is not given; there are ", { "x == y", given = x } },
       { "identity: m: a position is no value", { "m == 1", given = m } },
       { "m %* m%): a position is multiplied by whole numbers only",
         { "cos(m * m) == 1", given = m } },
