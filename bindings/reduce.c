@@ -9,19 +9,21 @@
 #include "core/tensor/copy.h"
 #include "core/tensor/elementwise.h"
 
-/* An axis at 2 (all of them where absent) and `keep` at 3. */
-static int reduction_axis(lua_State *L, const RpTensor *x, bool *keep)
+/* A tensor at 1, an axis at 2 (all of them where absent) and `keep` at 3. */
+static RpTensor *check_reduction(lua_State *L, int *axis, bool *keep)
 {
   rpl_check_count(L, rp_reduction_name((RpReduction)rpl_operation(L)), 3);
+  RpTensor *x = rpl_check_tensor(L, 1);
+  *axis = lua_isnoneornil(L, 2) ? RP_ALL_AXES : rpl_check_axis(L, 2, x->rank);
   *keep = lua_toboolean(L, 3);
-  return lua_isnoneornil(L, 2) ? RP_ALL_AXES : rpl_check_axis(L, 2, x->rank);
+  return x;
 }
 
 static int reduce(lua_State *L)
 {
-  RpTensor *x = rpl_check_tensor(L, 1);
+  int axis;
   bool keep;
-  const int axis = reduction_axis(L, x, &keep);
+  RpTensor *x = check_reduction(L, &axis, &keep);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_reduce((RpReduction)rpl_operation(L), x, axis, keep);
   return rpl_return_tensor(L, slot);
@@ -30,9 +32,9 @@ static int reduce(lua_State *L)
 /* The places of extrema, from 1. */
 static int argument(lua_State *L)
 {
-  RpTensor *x = rpl_check_tensor(L, 1);
+  int axis;
   bool keep;
-  const int axis = reduction_axis(L, x, &keep);
+  RpTensor *x = check_reduction(L, &axis, &keep);
   RpTensor **values = rpl_new_tensor(L), **places = rpl_new_tensor(L);
   *values = rp_tensor_reduce((RpReduction)rpl_operation(L), x, axis, keep, places);
   if (*values == NULL)

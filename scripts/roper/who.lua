@@ -20,11 +20,15 @@ local function describe(value)
       ("%d"):format(value:count() * size) }
   end
   local metatable = debug.getmetatable(value)
-  if type(value) == "table" and not (metatable and rawget(metatable, "__tostring")) then
-    return { "table", entries(value) }
+  local class = metatable and (rawget(metatable, "__name") or rawget(metatable, "name"))
+  local kind = type(class) == "string" and class:gsub("^roper%.", "") or type(value)
+  if metatable and rawget(metatable, "__tensor") then
+    return { kind, "computed when it is used" }
+  elseif type(value) == "table" and not (metatable and rawget(metatable, "__tostring")) then
+    return { kind, entries(value) }
   end
   local shown, text = pcall(format.value, value)
-  return { type(value), shown and text:gsub("\n.*", " …") or "?" }
+  return { kind, shown and text:gsub("\n.*", " …") or "?" }
 end
 
 -- How wide each column is, counting cells of tensors alone from the third on.

@@ -83,3 +83,47 @@ describe("rank", function()
       "embedding: expected a table %[n, d%]")
   end)
 end)
+
+describe("surplus arguments", function()
+  local core = require("roper.core")
+
+  -- Functions that take as many arguments as there are, or a shape as numbers.
+  local OPEN = { no_grad = true, interrupt_call = true, interrupt_defer = true, view = true,
+    expand = true, permute = true }
+
+  it("are refused by every function and method of C", function()
+    local x = roper.ones({ 2, 3 })
+    local objects = { core, x, roper.position.rope({ dim = 4 }), roper.tasks.addition() }
+    local fields = { core, core.tensor_metatable.methods,
+      debug.getmetatable(objects[3]).__index, debug.getmetatable(objects[4]).__index }
+    local count = 0
+    for i, object in ipairs(objects) do
+      for name, f in next, fields[i] do
+        if type(f) == "function" and not OPEN[name] then
+          local _, message = pcall(f, object, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+          assert.matches("expected at most %d+ arguments?, got 11", message, 1, name)
+          count = count + 1
+        end
+      end
+    end
+    assert.is_true(count > 100)
+  end)
+
+  it("are refused after a shape or axes in a list", function()
+    local x = roper.ones({ 2, 3 })
+    for _, name in ipairs({ "view", "expand", "permute" }) do
+      assert.error_matches(function() x[name](x, { 2, 1 }, 1) end,
+        name .. ": expected at most 2 arguments, got 3")
+    end
+  end)
+end)
+
+describe("a field that a tensor does not have", function()
+  it("is an error, with the nearest name", function()
+    local x = roper.ones({ 2 })
+    assert.error_matches(function() return x.shpe end,
+      '^a tensor has no field "shpe"; did you mean "shape"?')
+    assert.error_matches(function() return x:zzz() end, 'a tensor has no field "zzz"$')
+    assert.is_nil(x.grad)
+  end)
+end)

@@ -85,6 +85,22 @@ describe("chunk.call", function()
       failure("prnt()").message)
   end)
 
+  it("asks about a misspelt field and method", function()
+    local path = "require('roper')."
+    assert.matches('did you mean "Transformer"%?$', failure(path .. "nn.Transfomer()").message)
+    assert.matches('did you mean "upper"%?$', failure("('x'):uper()").message)
+    assert.equal("input:1: attempt to call a nil value (method 'x')", failure("(''):x()").message)
+  end)
+
+  it("names the function that stumbles over what it was given", function()
+    assert.equal("input:1: roper.gradcheck: expected something else (attempt to index a number "
+      .. "value); ?roper.gradcheck tells what it takes",
+      failure("require('roper').gradcheck(print, 5)").message)
+    assert.equal("input:1: attempt to index a nil value (global 'x')", failure("x.y = 1").message)
+    assert.equal("input:1: attempt to index a nil value (global 'x')",
+      failure("require('roper').no_grad(function() return x.y end)").message)
+  end)
+
   it("leaves out where require looked", function()
     assert.equal("input:1: module 'no.such' not found", failure("require 'no.such'").message)
   end)

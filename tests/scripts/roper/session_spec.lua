@@ -160,6 +160,11 @@ describe("session", function()
       "weights  tensor  float64  [100, 100]  80000",
       "x        tensor  float32  [2, 3]         24",
       "" }, "\n"), printed("who"))
+    globals.rope, globals.weights = roper.position.rope({ dim = 4 }), nil
+    globals.layer = roper.nn.Linear({ inputs = 2, outputs = 3 })
+    local shown = printed("who")
+    assert.truthy(shown:find("\nlayer   Linear  Linear: 9 parameters\n", 1, true), shown)
+    assert.truthy(shown:find("\nrope    rotary  rotary{dim = 4, ", 1, true), shown)
     globals.x = ("é"):rep(500)
     assert.equal(80, utf8.len(printed("who"):match("([^\n]*)\n$")))
     globals.who = 5
