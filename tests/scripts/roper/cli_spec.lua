@@ -38,7 +38,8 @@ describe("./roper", function()
       assert.equal(1, result.status)
       assert.equal("before ", result.output)
       assert.equal(path .. ":2: ", result.errors:match("^roper: (%S+ )"))
-      assert.equal(("\n  %s:2 in f\n  %s:5\n"):format(path, path), result.errors:match("\n.*$"))
+      assert.equal(("\n→ %s:2 in f: roper.zeros { 2, 3 }:matmul(7)\n  %s:5: f()\n"):format(path,
+        path), result.errors:match("\n.*$"))
     end)
 
     it("tells syntax errors and unreadable files", function()
