@@ -20,9 +20,9 @@ static int run(lua_State *L, lua_State *co, int count)
     return -1;
   }
   lua_xmove(L, co, count);
-  lua_State *outer = rpl_interrupt_aim(co);
+  lua_State *outer = rpl_interrupt_enter(co);
   const int status = lua_resume(co, L, count, &results);
-  rpl_interrupt_aim(outer);
+  rpl_interrupt_leave(outer);
   if (status != LUA_OK && status != LUA_YIELD) {
     lua_xmove(co, L, 1);
     return -1;

@@ -59,12 +59,26 @@ static void handle_signal(int number)
     set_hook(L);
 }
 
-lua_State *rpl_interrupt_aim(lua_State *L)
+/* Let Ctrl-C end what runs in `L`, also one that is not answered yet. */
+static void aim(lua_State *L)
 {
-  lua_State *before = atomic_exchange(&running, L);
+  atomic_store(&running, L);
   if (L != NULL && (rp_interrupted() || atomic_load(&presses) > 1))
     set_hook(L);
-  return before;
+}
+
+lua_State *rpl_interrupt_enter(lua_State *L)
+{
+  lua_State *outer = atomic_load(&running);
+  if (outer != NULL)
+    aim(L);
+  return outer;
+}
+
+void rpl_interrupt_leave(lua_State *outer)
+{
+  if (outer != NULL)
+    aim(outer);
 }
 
 /* Forget every Ctrl-C so far. */
@@ -174,9 +188,10 @@ static int interrupt_call(lua_State *L)
   lua_remove(L, 2);
   lua_insert(L, 1); /* handler, function, ... */
   settle(L);
-  lua_State *outer = rpl_interrupt_aim(L);
+  lua_State *outer = atomic_load(&running);
+  aim(L);
   int status = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 1);
-  rpl_interrupt_aim(outer);
+  aim(outer);
   settle(L);
   lua_pushboolean(L, status == LUA_OK);
   lua_replace(L, 1);

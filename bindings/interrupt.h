@@ -5,10 +5,12 @@
 #include <lua.h>
 
 /*
-** From now on Ctrl-C ends what runs in `L`, NULL for nothing; returns what it
-** ended before. A Ctrl-C that is not answered yet goes to `L`.
+** Where Ctrl-C ends Lua code, let it end what runs in `L` from now on, and pass a
+** Ctrl-C that is not answered yet on to it. Returns what it ended before, which
+** rpl_interrupt_leave takes back to, or NULL.
 */
-lua_State *rpl_interrupt_aim(lua_State *L);
+lua_State *rpl_interrupt_enter(lua_State *L);
+void rpl_interrupt_leave(lua_State *outer);
 
 /* Put a resume and a wrap that aim Ctrl-C in the place of those in Lua's library. */
 void rpl_replace_coroutines(lua_State *L);

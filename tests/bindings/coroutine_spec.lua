@@ -59,6 +59,13 @@ describe("a coroutine", function()
     assert.equal("interrupted", message)
   end)
 
+  it("is left alone outside of a call that Ctrl-C can end", function()
+    uv.kill(uv.os_getpid(), "sigint")
+    uv.kill(uv.os_getpid(), "sigint")
+    assert.equal(5, coroutine.wrap(function() return 5 end)())
+    assert.is_true(core.interrupt_clear())
+  end)
+
   -- What a function does with resume and wrap of roper, and what with those of Lua.
   local function both(f)
     local ours = table.pack(pcall(f, coroutine.resume, coroutine.wrap))
