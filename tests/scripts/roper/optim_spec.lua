@@ -1,4 +1,6 @@
+local core = require("roper.core")
 local roper = require("roper")
+local uv = require("luv")
 
 local optim = roper.optim
 local schedule = optim.schedule
@@ -243,6 +245,37 @@ describe("optim.schedule", function()
       local name, least, make, first, second = table.unpack(case, 1, 5)
       assert.error_matches(function() make(first, second) end,
         ("schedule.%s: expected a whole number from %d on, got "):format(name, least))
+    end
+  end)
+end)
+
+describe("a step", function()
+  setup(core.interrupt_enable)
+  teardown(core.interrupt_disable)
+
+  it("is done whole before Ctrl-C ends it", function()
+    for _, class in ipairs({ "Adam", "SGD" }) do
+      local parameters = {}
+      for i = 1, 3 do
+        parameters[i] = roper.ones({ 2 }):parameter()
+        give_gradient(parameters[i], function() return 1 end)
+      end
+      local optimizer = optim[class]({ schedule = function()
+        uv.kill(uv.os_getpid(), "sigint")
+        return 1
+      end })
+      local after = false
+      local ok, message = core.interrupt_call(function()
+        optimizer:step(parameters)
+        after = true
+      end, tostring)
+      assert.is_false(ok)
+      assert.matches("interrupted$", message)
+      assert.is_false(after)
+      assert.equal(1, optimizer.count)
+      for _, parameter in ipairs(parameters) do
+        assert.is_true(parameter:max() < 1)
+      end
     end
   end)
 end)
