@@ -38,8 +38,8 @@ describe("./roper", function()
       assert.equal(1, result.status)
       assert.equal("before ", result.output)
       assert.equal(path .. ":2: ", result.errors:match("^roper: (%S+ )"))
-      local frames = "\n→ %s:2 in f: roper.zeros { 2, 3 }:matmul(7)\n  %s:5: f()\n"
-      assert.equal(frames:format(path, path), result.errors:match("\n.*$"))
+      assert.equal(("\n→ %s:2 in f: roper.zeros { 2, 3 }:matmul(7)\n  %s:5: f()\n"):format(path,
+        path), result.errors:match("\n.*$"))
     end)
 
     it("tells syntax errors and unreadable files", function()
@@ -101,7 +101,8 @@ describe("./roper", function()
     end)
 
     it("helps within 80 columns", function()
-      for _, words in ipairs({ { "-h" }, { "--help" }, { "train", "-h" }, { "study", "-h" } }) do
+      for _, words in ipairs({ { "-h" }, { "--help" }, { "train", "-h" }, { "study", "-h" },
+                             { "sweep", "-h" }, { "runs", "-h" } }) do
         local result = roper(table.unpack(words))
         assert.equal(0, result.status)
         assert.equal("", result.errors)
@@ -115,10 +116,16 @@ describe("./roper", function()
 
   describe("train", function()
     it("shows what it would do", function()
-      local result = roper("train", "substring_index", "position=rope", "seed=7", "--dry-run")
+      local result = roper("train", "substring_index", "position=rope", "seed=7", "preset=smoke",
+                           "--dry-run")
       assert.equal(0, result.status)
-      assert.truthy(result.output:find('position = "rope"', 1, true))
-      assert.truthy(result.output:find("seed = 7,", 1, true))
+      assert.truthy(result.output:find("\n  position         rope      scheme", 1, true))
+      assert.truthy(result.output:find("\n  seed             7         of the model", 1, true))
+      assert.truthy(result.output:find("\n15693 parameters, about %d+ MiB of tensors; about %d+ ms "
+        .. "a step with %d+ threads,\n%d+s for 20 steps\n$"), result.output)
+      for line in result.output:gmatch("[^\n]+") do
+        assert.is_true(#line <= 80, line)
+      end
     end)
 
     it("refuses what it does not know, with the nearest name", function()
