@@ -112,6 +112,7 @@ void rpl_open_random(lua_State *L);
 void rpl_open_file(lua_State *L);
 void rpl_open_json(lua_State *L);
 void rpl_open_machine(lua_State *L);
+void rpl_open_coroutine(lua_State *L);
 void rpl_open_interrupt(lua_State *L);
 void rpl_open_readline(lua_State *L);
 void rpl_open_task(lua_State *L);

@@ -78,11 +78,26 @@ static int wrap(lua_State *L)
   return 1;
 }
 
-void rpl_replace_coroutines(lua_State *L)
+/*
+** function roper.interrupt_enable()
+** From now on Ctrl-C (SIGINT) raises a flag, which ends the kernel that runs. Resume and wrap of
+** coroutines give way to some that let Ctrl-C end the code inside.
+**
+**     > roper.interrupt_enable()
+*/
+static int interrupt_enable(lua_State *L)
 {
   static const luaL_Reg functions[] = {{"resume", resume}, {"wrap", wrap}, {NULL, NULL}};
+  rpl_check_count(L, "interrupt_enable", 0);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   luaL_getsubtable(L, -1, LUA_COLIBNAME);
   luaL_setfuncs(L, functions, 0);
-  lua_pop(L, 2);
+  rpl_interrupt_enable();
+  return 0;
+}
+
+void rpl_open_coroutine(lua_State *L)
+{
+  static const luaL_Reg functions[] = {{"interrupt_enable", interrupt_enable}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
 }

@@ -89,21 +89,11 @@ static void settle(lua_State *L)
   lua_sethook(L, NULL, 0, 0);
 }
 
-/*
-** function roper.interrupt_enable()
-** From now on Ctrl-C (SIGINT) raises a flag, which ends the kernel that runs. Resume and wrap of
-** coroutines give way to some that let Ctrl-C end the code inside.
-**
-**     > roper.interrupt_enable()
-*/
-static int interrupt_enable(lua_State *L)
+void rpl_interrupt_enable(void)
 {
-  rpl_check_count(L, "interrupt_enable", 0);
   struct sigaction action = {.sa_handler = handle_signal};
-  rpl_replace_coroutines(L);
   if (!enabled)
     enabled = sigaction(SIGINT, &action, &previous) == 0;
-  return 0;
 }
 
 /*
@@ -246,10 +236,12 @@ static int interrupt_defer(lua_State *L)
 
 void rpl_open_interrupt(lua_State *L)
 {
-  static const luaL_Reg functions[] = {
-      {"interrupt_enable", interrupt_enable}, {"interrupt_disable", interrupt_disable},
-      {"interrupted", interrupted},           {"interrupt_clear", interrupt_clear},
-      {"interrupt_call", interrupt_call},     {"interrupt_wait", interrupt_wait},
-      {"interrupt_defer", interrupt_defer},   {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"interrupt_disable", interrupt_disable},
+                                       {"interrupted", interrupted},
+                                       {"interrupt_clear", interrupt_clear},
+                                       {"interrupt_call", interrupt_call},
+                                       {"interrupt_wait", interrupt_wait},
+                                       {"interrupt_defer", interrupt_defer},
+                                       {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -12,7 +12,7 @@
 lua_State *rpl_interrupt_enter(lua_State *L);
 void rpl_interrupt_leave(lua_State *outer);
 
-/* Put a resume and a wrap that aim Ctrl-C in the place of those in Lua's library. */
-void rpl_replace_coroutines(lua_State *L);
+/* From now on SIGINT raises the core's flag and ends the code that runs. */
+void rpl_interrupt_enable(void);
 
 #endif

@@ -24,6 +24,7 @@ int luaopen_roper_native(lua_State *L)
   rpl_open_file(L);
   rpl_open_json(L);
   rpl_open_machine(L);
+  rpl_open_coroutine(L);
   rpl_open_interrupt(L);
   rpl_open_readline(L);
   rpl_open_task(L);
