@@ -2,7 +2,7 @@
 # A Slurm cluster of one node, this machine, for tests; nothing of the system's own is touched.
 #   tests/slurm.sh start FOLDER    then use it with SLURM_CONF=FOLDER/slurm.conf
 #   tests/slurm.sh stop FOLDER
-# Needs munge, slurmctld, slurmd and slurm-client.
+# Needs munge, slurmctld, slurmd and slurm-client, and /sys/fs/cgroup, which some containers lack.
 set -eu
 PATH=$PATH:/usr/sbin
 folder=$(mkdir -p "$2" && cd "$2" && pwd)
@@ -11,7 +11,7 @@ user=$(id -un)
 start() {
   mkdir -m 700 "$folder/state" "$folder/spool"
   (umask 077 && head -c 1024 /dev/urandom >"$folder/munge.key")
-  munged --force --socket="$folder/munge.socket" --key-file="$folder/munge.key" \
+  munged --force --origin=127.0.0.1 --socket="$folder/munge.socket" --key-file="$folder/munge.key" \
     --pid-file="$folder/munge.pid" --log-file="$folder/munge.log" --seed-file="$folder/munge.seed"
   # Ports that other clusters here are unlikely to have.
   port=$((20000 + $$ % 20000))
