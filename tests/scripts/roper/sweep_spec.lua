@@ -265,16 +265,14 @@ describe("./roper sweep", function()
 
   it("shows a line a job and one for all on a terminal", function()
     local screen = process.open(table.concat(sweeps.command(folder, "position=rope", "seed=1..3",
-      "steps=200", "--jobs", "2"), " "), { TERM = "xterm", COLUMNS = "80" })
+      "steps=400", "--jobs", "2"), " "), { TERM = "xterm", COLUMNS = "80" })
     screen:expect("3 trials, 0 of them done; 2 at a time, 1 thread each")
     screen:expect("sweep ░░░░░░░░░░░░ 0 of 3 done")
-    screen:expect("/200  loss ")
-    screen:expect(" left")
-    for _ = 1, 3 do
-      screen:expect(" of 2 solved, loss ")
-    end
     screen:expect("method  runs")
     assert.equal(0, screen:leave())
+    local shown = screen.process.output
+    assert.truthy(shown:find("/400  loss [%d.]+ .* left"), shown)
+    assert.equal(3, select(2, shown:gsub(" of 2 solved, loss ", "")))
   end)
 
   it("ends by Ctrl-C, gives its trials back, and goes on", function()
