@@ -39,7 +39,7 @@ SelectTypeParameters=CR_CPU
 SchedulerParameters=sched_interval=1,sched_min_interval=0,bf_interval=1,batch_sched_delay=0
 SlurmdParameters=config_overrides
 ReturnToService=2
-NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN
+NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
 PartitionName=test Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 CONF
   slurmctld -f "$folder/slurm.conf"

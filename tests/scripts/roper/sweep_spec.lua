@@ -193,7 +193,8 @@ end)
 
 describe("a sweep that is killed", function()
   it("takes its workers with it, and their trials are free", function()
-    local program = sweeps.start(sweeps.command(folder, "seed=1..2", "steps=10000000"))
+    local program = sweeps.start(sweeps.command(folder, "seed=1..2", "steps=10000000",
+      "--jobs", "2"))
     local workers = {}
     local function wait_until(condition)
       for _ = 1, 1200 do
@@ -276,7 +277,7 @@ describe("./roper sweep", function()
   end)
 
   it("ends by Ctrl-C, gives its trials back, and goes on", function()
-    local command = sweeps.command(folder, "position=rope", "seed=1..2", "steps=600")
+    local command = sweeps.command(folder, "position=rope", "seed=1..2", "steps=600", "--jobs", "2")
     local screen = process.open(table.concat(command, " "), { TERM = "xterm" })
     screen:expect("/600  loss ")
     screen:type("\3")
