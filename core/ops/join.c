@@ -40,7 +40,8 @@ static RpStatus joined_shape(int count, RpTensor *const *x, int axis, int64_t *s
                      "cat: along axis %d, expected %s tensors like %s, got %s %s as number %d",
                      axis + 1, rp_dtype_name(x[0]->dtype), rp_tensor_shape_text(x[0]),
                      rp_dtype_name(x[n]->dtype), rp_tensor_shape_text(x[n]), n + 1);
-    shape[axis] += x[n]->shape[axis];
+    if (__builtin_add_overflow(shape[axis], x[n]->shape[axis], &shape[axis]))
+      return rp_fail(RP_BAD_ARGUMENT, "cat: more places on axis %d than can be counted", axis + 1);
   }
   return RP_OK;
 }

@@ -72,6 +72,11 @@ describe("cat", function()
     assert.error_matches(function() roper.cat({ roper.tensor(1) }) end, "got scalars; use stack")
     assert.error_matches(function() roper.cat({ x }, 3) end, "an axis from 1 to 2")
     assert.error_matches(function() roper.cat(x) end, "table expected, got ")
+    local long = {}
+    for i = 1, 64 do
+      long[i] = roper.zeros({ 1 }):expand(1 << 58)
+    end
+    assert.error_matches(function() roper.cat(long) end, "cat: more places on axis 1 than can be")
     assert.error_matches(function()
       roper.cat(setmetatable({}, { __len = function() return 1 << 40 end }))
     end, "cat: expected a list of at most 4096 tensors, got 1099511627776")
