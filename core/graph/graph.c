@@ -202,17 +202,23 @@ static RpStatus push_node(NodeList *list, RpNode *node)
   return RP_OK;
 }
 
+static RpStatus check_unspent(const RpNode *node)
+{
+  if (!node->spent)
+    return RP_OK;
+  return rp_fail(RP_BAD_ARGUMENT,
+                 "backward: the graph below this tensor was swept before (at \"%s\") and its "
+                 "saved values are gone; compute the result again",
+                 node->type->name);
+}
+
 /* List every node below `root`, each once. */
 static RpStatus collect(RpNode *root, NodeList *list)
 {
   RpStatus status = push_node(list, root);
   for (size_t at = 0; status == RP_OK && at < list->count; at++) {
     RpNode *node = list->nodes[at];
-    if (node->spent)
-      return rp_fail(RP_BAD_ARGUMENT,
-                     "backward: the graph below this tensor was swept before (at \"%s\") and its "
-                     "saved values are gone; compute the result again",
-                     node->type->name);
+    status = check_unspent(node);
     for (int i = 0; status == RP_OK && i < node->input_count; i++)
       if (node->edges[i].node != NULL && !node->edges[i].node->seen)
         status = push_node(list, node->edges[i].node);
@@ -245,7 +251,9 @@ static RpStatus sweep_node(RpNode *node)
   enum { FEW = 8 };
   RpTensor *few[FEW] = {NULL};
   RpTensor **gradients = few;
-  RpStatus status = check_saved(node);
+  RpStatus status = check_unspent(node); /* a backward in Lua may have swept it meanwhile */
+  if (status == RP_OK)
+    status = check_saved(node);
   if (status != RP_OK)
     return status;
   if (node->input_count > FEW) {
@@ -253,6 +261,7 @@ static RpStatus sweep_node(RpNode *node)
     if (gradients == NULL)
       return rp_fail(RP_OUT_OF_MEMORY, "backward: out of memory at \"%s\"", node->type->name);
   }
+  node->spent = true;
   status = node->type->backward(node, node->gradient, gradients);
   for (int i = 0; i < node->input_count; i++) {
     RpEdge *edge = &node->edges[i];
@@ -269,7 +278,6 @@ static RpStatus sweep_node(RpNode *node)
     free(gradients);
   rp_tensor_release(node->gradient);
   node->gradient = NULL;
-  node->spent = true;
   drop_saved(node);
   return status == RP_OK ? rp_interrupt_status() : status;
 }
@@ -300,7 +308,7 @@ RpStatus rp_backward(RpTensor *output, RpTensor *seed)
     list.nodes[i]->seen = false;
   if (status == RP_OK) {
     qsort(list.nodes, list.count, sizeof(RpNode *), later_first);
-    output->node->gradient = gradient;
+    status = add_gradient(&output->node->gradient, gradient);
     gradient = NULL;
   }
   for (size_t i = 0; status == RP_OK && i < list.count; i++)

@@ -136,6 +136,25 @@ describe("differentiable", function()
     assert.error_matches(function() strange(w):sum():backward() end, "error in backward")
   end)
 
+  it("may sweep another graph inside backward, not the one under way", function()
+    local w, v = roper.ones({ 2 }):parameter(), roper.ones({ 2 }):parameter()
+    local inner
+    local f = roper.differentiable(function(x) return x * 1 end, function(dy)
+      inner:backward(dy)
+      return dy
+    end)
+    inner = v * 3
+    f(w):sum():backward()
+    assert.same({ 1, 1 }, w.grad:totable())
+    assert.same({ 3, 3 }, v.grad:totable())
+    inner = w * w
+    local y = f(inner) + inner * 3 -- a part of inner's gradient is there before f's backward
+    assert.error_matches(function() y:sum():backward() end, 'swept before %(at "mul"%)')
+    inner = f(w)
+    assert.error_matches(function() inner:sum():backward() end,
+      'swept before %(at "differentiable"%)')
+  end)
+
   it("passes an error inside forward on", function()
     local f = roper.differentiable(function() error("inside forward") end,
       function(dy) return dy end)
