@@ -48,7 +48,7 @@ static int is_parameter(lua_State *L)
 ** The graph is spent then.
 **
 ** Errors: a tensor that no parameter takes part in; a graph that is spent; a tensor that was
-** tensor that was written to since it was used.
+** written to since it was used.
 **
 **     > w = roper.tensor{3}:parameter()
 **     > (w ^ 2):backward(roper.ones{1})
