@@ -63,20 +63,50 @@ static RpTensor *then(RpBinary op, RpTensor *a, const RpTensor *b)
   return y;
 }
 
-/* dy where a relation between the operands holds, else 0. */
-static RpTensor *dy_where(RpCompare relation, const RpTensor *a, const RpTensor *b,
-                          const RpTensor *dy)
+/* x where `condition` holds, else 0; gives both references up, NULL passes through. */
+static RpTensor *only_where(RpTensor *condition, RpTensor *x)
 {
-  RpTensor *condition = rp_tensor_compare(relation, a, b);
-  RpTensor *zero = condition != NULL ? rp_tensor_full(dy->dtype, 0, NULL, 0) : NULL;
-  RpTensor *y = zero != NULL ? rp_tensor_where(condition, dy, zero) : NULL;
+  const bool ready = condition != NULL && x != NULL;
+  RpTensor *zero = ready ? rp_tensor_full(x->dtype, 0, NULL, 0) : NULL;
+  RpTensor *y = zero != NULL ? rp_tensor_where(condition, x, zero) : NULL;
   rp_tensor_release(condition);
+  rp_tensor_release(x);
   rp_tensor_release(zero);
   return y;
 }
 
+static RpTensor *compare_zero(RpCompare relation, const RpTensor *x)
+{
+  RpTensor *zero = rp_tensor_full(x->dtype, 0, NULL, 0);
+  RpTensor *y = zero != NULL ? rp_tensor_compare(relation, x, zero) : NULL;
+  rp_tensor_release(zero);
+  return y;
+}
+
+/* d a^b / da = b a^(b - 1), times dy; 0 where b is, at a = 0 too. */
+static RpTensor *base_gradient(const RpTensor *a, const RpTensor *b, const RpTensor *dy)
+{
+  RpTensor *one = rp_tensor_full(b->dtype, 0, NULL, 1);
+  RpTensor *less = one != NULL ? rp_tensor_binary(RP_SUBTRACT, b, one) : NULL;
+  RpTensor *power = less != NULL ? rp_tensor_binary(RP_POWER, a, less) : NULL;
+  rp_tensor_release(one);
+  rp_tensor_release(less);
+  return only_where(compare_zero(RP_NE, b), then(RP_MULTIPLY, then(RP_MULTIPLY, power, b), dy));
+}
+
+/* d a^b / db = y log a, times dy; 0 at a = 0 where y is finite, its limit for b > 0. */
+static RpTensor *exponent_gradient(const RpTensor *a, const RpTensor *b, const RpTensor *y,
+                                   const RpTensor *dy)
+{
+  RpTensor *below = compare_zero(RP_LT, b);
+  RpTensor *counts = below != NULL ? then(RP_MAXIMUM, compare_zero(RP_NE, a), below) : NULL;
+  rp_tensor_release(below);
+  return only_where(counts,
+                    then(RP_MULTIPLY, then(RP_MULTIPLY, rp_tensor_unary(RP_LOG, a), y), dy));
+}
+
 /* d (a op b) / da, times dy, before the sum over broadcast axes. */
-static RpTensor *left_gradient(RpBinary op, RpTensor *a, RpTensor *b, const RpTensor *y,
+static RpTensor *left_gradient(RpBinary op, const RpTensor *a, const RpTensor *b, const RpTensor *y,
                                RpTensor *dy)
 {
   switch (op) {
@@ -84,25 +114,19 @@ static RpTensor *left_gradient(RpBinary op, RpTensor *a, RpTensor *b, const RpTe
     return rp_tensor_binary(RP_MULTIPLY, dy, b);
   case RP_DIVIDE:
     return rp_tensor_binary(RP_DIVIDE, dy, b);
-  case RP_POWER: { /* b a^(b - 1) */
-    RpTensor *one = rp_tensor_full(b->dtype, 0, NULL, 1);
-    RpTensor *less = one != NULL ? rp_tensor_binary(RP_SUBTRACT, b, one) : NULL;
-    RpTensor *power = less != NULL ? rp_tensor_binary(RP_POWER, a, less) : NULL;
-    rp_tensor_release(one);
-    rp_tensor_release(less);
-    return then(RP_MULTIPLY, then(RP_MULTIPLY, power, b), dy);
-  }
+  case RP_POWER:
+    return base_gradient(a, b, dy);
   case RP_MAXIMUM:
   case RP_MINIMUM: /* a tie counts for a */
-    return dy_where(RP_EQ, a, y, dy);
+    return only_where(rp_tensor_compare(RP_EQ, a, y), rp_tensor_retain(dy));
   default:
     return rp_tensor_retain(dy);
   }
 }
 
 /* d (a op b) / db, times dy, before the sum over broadcast axes. */
-static RpTensor *right_gradient(RpBinary op, RpTensor *a, RpTensor *b, const RpTensor *y,
-                                RpTensor *dy)
+static RpTensor *right_gradient(RpBinary op, const RpTensor *a, const RpTensor *b,
+                                const RpTensor *y, RpTensor *dy)
 {
   switch (op) {
   case RP_SUBTRACT:
@@ -113,11 +137,11 @@ static RpTensor *right_gradient(RpBinary op, RpTensor *a, RpTensor *b, const RpT
     RpTensor *slope = then(RP_DIVIDE, rp_tensor_unary(RP_NEGATE, y), b);
     return then(RP_MULTIPLY, slope, dy);
   }
-  case RP_POWER: /* y log a */
-    return then(RP_MULTIPLY, then(RP_MULTIPLY, rp_tensor_unary(RP_LOG, a), y), dy);
+  case RP_POWER:
+    return exponent_gradient(a, b, y, dy);
   case RP_MAXIMUM:
   case RP_MINIMUM:
-    return dy_where(RP_NE, a, y, dy);
+    return only_where(rp_tensor_compare(RP_NE, a, y), rp_tensor_retain(dy));
   default:
     return rp_tensor_retain(dy);
   }

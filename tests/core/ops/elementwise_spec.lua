@@ -1,3 +1,4 @@
+local arrays = require("tests.arrays")
 local gradients = require("tests.gradients")
 local roper = require("roper")
 
@@ -92,6 +93,29 @@ describe("gradients of binary functions", function()
       assert.same({ 1, 1 }, x.grad:totable())
       assert.same({ 0, 0 }, y.grad:totable())
     end
+  end)
+
+  it("of a power is finite at base 0 where the power is, and at exponent 0", function()
+    local exponents = { 3, 2, 1.5, 1, 0.5, 0, -1 }
+    local inf, slopes = math.huge, {}
+    local function gradients_at(base)
+      local x = roper.full({ #exponents }, base, "float64"):parameter()
+      local p = roper.tensor(exponents, "float64"):parameter()
+      x:pow(p):sum():backward()
+      return x.grad:totable(), p.grad:totable()
+    end
+    for i, p in ipairs(exponents) do
+      slopes[i] = p * 2 ^ (p - 1)
+    end
+    assert.same(slopes, (gradients_at(2)))
+    local dx, dp = gradients_at(0)
+    assert.same({ 0, 0, 0, 1, inf, 0, -inf }, dx)
+    assert.same({ 0, 0, 0, 0, 0, 0, -inf }, dp)
+    local x, p = roper.tensor({ { 0 }, { 3 } }):parameter(), roper.tensor({ 2, 0 }):parameter()
+    local y = x ^ p
+    y:sum():backward()
+    assert.same({ { 0 }, { 6 } }, x.grad:totable())
+    arrays.close(roper.tensor({ 9 * math.log(3), math.log(3) }), p.grad, 1e-5)
   end)
 
   it("does not exist for comparisons", function()
