@@ -108,6 +108,7 @@ typedef struct LuaContext {
   lua_State *L;
   int reference;
   int input_count;
+  uint64_t versions[]; /* of the inputs after the forward */
 } LuaContext;
 
 /* One sweep through such a node, in protected mode. */
@@ -128,8 +129,11 @@ static int run_backward(lua_State *L)
   lua_rawgeti(L, 1, 1);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_retain(sweep->output_gradient);
-  for (int i = 0; i < count; i++)
+  for (int i = 0; i < count; i++) {
     lua_rawgeti(L, 1, i + 2);
+    const RpTensor *input = rpl_check_tensor(L, lua_gettop(L));
+    rpl_check(L, rp_node_check_version(sweep->node, input, sweep->context->versions[i]));
+  }
   lua_call(L, count + 1, count);
   for (int i = 0; i < count; i++) {
     if (!rp_node_wants(sweep->node, i))
@@ -231,7 +235,7 @@ static int call_differentiable(lua_State *L)
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
   lua_State *main = lua_tothread(L, -1);
   lua_pop(L, 1);
-  LuaContext *context = rp_alloc(sizeof *context);
+  LuaContext *context = rp_alloc(sizeof *context + (size_t)count * sizeof context->versions[0]);
   RpNode *node = context != NULL ? rp_node_attach(&type, *slot, count, inputs) : NULL;
   if (node == NULL) {
     rp_free(context);
@@ -239,6 +243,8 @@ static int call_differentiable(lua_State *L)
     return rpl_raise(L);
   }
   *context = (LuaContext){main, reference, count};
+  for (int i = 0; i < count; i++)
+    context->versions[i] = inputs[i]->storage->version;
   node->context = context;
   return 1;
 }
@@ -247,7 +253,7 @@ static int call_differentiable(lua_State *L)
 ** function roper.differentiable(forward, backward)
 ** A differentiable function written in Lua.
 **
-** Errors: in backward: a gradient of another shape or dtype.
+** Errors: in backward: a gradient of another shape or dtype; an input that was written to since.
 **
 **     > cube = roper.differentiable(
 **     >>   function(x) return x ^ 3 end,

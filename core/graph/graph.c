@@ -232,17 +232,23 @@ static int later_first(const void *a, const void *b)
   return (x < y) - (x > y);
 }
 
+RpStatus rp_node_check_version(const RpNode *node, const RpTensor *kept, uint64_t version)
+{
+  if (kept->storage->version == version)
+    return RP_OK;
+  return rp_fail(RP_BAD_ARGUMENT,
+                 "backward: a tensor %s that \"%s\" needs was changed in place after the forward "
+                 "pass",
+                 rp_tensor_shape_text(kept), node->type->name);
+}
+
 static RpStatus check_saved(const RpNode *node)
 {
-  for (int i = 0; i < RP_MAX_SAVED; i++) {
-    const RpTensor *saved = node->saved[i];
-    if (saved != NULL && saved->storage->version != node->saved_version[i])
-      return rp_fail(RP_BAD_ARGUMENT,
-                     "backward: a tensor %s that \"%s\" needs was changed in place after the "
-                     "forward pass",
-                     rp_tensor_shape_text(saved), node->type->name);
-  }
-  return RP_OK;
+  RpStatus status = RP_OK;
+  for (int i = 0; status == RP_OK && i < RP_MAX_SAVED; i++)
+    if (node->saved[i] != NULL)
+      status = rp_node_check_version(node, node->saved[i], node->saved_version[i]);
+  return status;
 }
 
 /* Run one node's backward and pass its gradients on. */

@@ -77,6 +77,12 @@ RpStatus rp_node_save(RpNode *node, int slot, const RpTensor *tensor);
 RpTensor *rp_graph_record(const RpNodeType *type, RpTensor *output, int input_count,
                           RpTensor *const *inputs, int saved_count, RpTensor *const *saved);
 
+/*
+** RP_BAD_ARGUMENT where the storage of `kept`, a tensor that backward needs, has
+** no longer the version it had. Saved tensors are checked by the sweep itself.
+*/
+RpStatus rp_node_check_version(const RpNode *node, const RpTensor *kept, uint64_t version);
+
 /* Is the gradient of input i asked for? */
 bool rp_node_wants(const RpNode *node, int i);
 

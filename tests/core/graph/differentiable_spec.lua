@@ -136,6 +136,22 @@ describe("differentiable", function()
     assert.error_matches(function() strange(w):sum():backward() end, "error in backward")
   end)
 
+  it("refuses inputs that were changed in place since, not those its forward changed", function()
+    local x = roper.ones({ 2 })
+    local product = roper.differentiable(function(a, b) return a * b end,
+      function(dy, a, b) return dy * b, dy * a end)
+    local w = roper.ones({ 2 }):parameter()
+    local y = product(w, x):sum()
+    x[1] = 3
+    assert.error_matches(function() y:backward() end,
+      'backward: a tensor %[2%] that "differentiable" needs was changed in place')
+    assert.is_nil(w.grad)
+    local filling = roper.differentiable(function(a, b) return a * b:fill(4) end,
+      function(dy, a, b) return dy * b, dy * a end)
+    filling(w, x):sum():backward()
+    assert.same({ 4, 4 }, w.grad:totable())
+  end)
+
   it("may sweep another graph inside backward, not the one under way", function()
     local w, v = roper.ones({ 2 }):parameter(), roper.ones({ 2 }):parameter()
     local inner
