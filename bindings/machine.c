@@ -46,13 +46,12 @@ static int threads(lua_State *L)
 static int machine(lua_State *L)
 {
   rpl_check_count(L, "machine", 0);
-  static const char *const targets[] = {"portable", "x86-64-v3", "x86-64-v4"};
   lua_createtable(L, 0, 4);
   lua_pushstring(L, rp_machine_name());
   lua_setfield(L, -2, "processor");
   lua_pushstring(L, rp_blas_core());
   lua_setfield(L, -2, "blas_core");
-  lua_pushstring(L, targets[rp_machine_target()]);
+  lua_pushstring(L, rp_machine_target_name());
   lua_setfield(L, -2, "instructions");
   lua_pushinteger(L, rp_threads());
   lua_setfield(L, -2, "threads");

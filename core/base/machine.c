@@ -38,19 +38,29 @@ static RpTarget best_target(void)
   return RP_TARGET_PORTABLE;
 }
 
+static const char *const target_names[] = {
+    [RP_TARGET_PORTABLE] = "portable",
+    [RP_TARGET_V3] = "x86-64-v3",
+    [RP_TARGET_V4] = "x86-64-v4",
+};
+
 RpTarget rp_machine_target(void)
 {
-  static const char *const names[] = {"portable", "x86-64-v3", "x86-64-v4"};
   static _Atomic int chosen = -1;
   if (chosen >= 0)
     return (RpTarget)chosen;
   const char *limit = getenv("ROPER_KERNELS");
   RpTarget target = best_target();
   for (int i = 0; limit != NULL && i < (int)target; i++)
-    if (strcmp(limit, names[i]) == 0)
+    if (strcmp(limit, target_names[i]) == 0)
       target = (RpTarget)i;
   chosen = (int)target;
   return target;
+}
+
+const char *rp_machine_target_name(void)
+{
+  return target_names[rp_machine_target()];
 }
 
 const char *rp_machine_name(void)

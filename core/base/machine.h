@@ -17,11 +17,14 @@ int rp_most_threads(void);
 RpStatus rp_set_threads(int threads);
 
 /*
-** The instruction set that hot kernels were chosen for: "x86-64-v4", "x86-64-v3" or "portable",
-** the best that the processor has, or a lesser one that ROPER_KERNELS in the environment names.
+** The instruction set that hot kernels were chosen for: the best that the processor has, or a
+** lesser one that ROPER_KERNELS in the environment names.
 */
 typedef enum RpTarget { RP_TARGET_PORTABLE, RP_TARGET_V3, RP_TARGET_V4 } RpTarget;
 RpTarget rp_machine_target(void);
+
+/* Its name, as ROPER_KERNELS has it: "portable", "x86-64-v3" or "x86-64-v4". */
+const char *rp_machine_target_name(void);
 
 /* The processor's name as the system gives it; "unknown" where it gives none. */
 const char *rp_machine_name(void);
