@@ -7,13 +7,6 @@ uint64_t rp_random_split(uint64_t seed, uint64_t part)
   return (uint64_t)words[0] << 32 | words[1];
 }
 
-double rp_random_uniform(RpRandom *random)
-{
-  uint32_t words[4];
-  rp_philox(random->seed, random->counter++, words);
-  return rp_uniform_from(words[0], words[1]);
-}
-
 /* Lemire, "Fast random integer generation in an interval" (2019): reject the uneven rest. */
 uint32_t rp_random_below(RpRandom *random, uint32_t bound)
 {

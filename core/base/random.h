@@ -44,9 +44,6 @@ static inline double rp_uniform_from(uint32_t high, uint32_t low)
 /* A 64-bit seed for a named part of a run, well apart from seeds nearby. */
 uint64_t rp_random_split(uint64_t seed, uint64_t part);
 
-/* Uniform in [0, 1); takes one block. */
-double rp_random_uniform(RpRandom *random);
-
 /* Uniform integer in [0, bound), bound >= 1, without modulo bias; takes one block. */
 uint32_t rp_random_below(RpRandom *random, uint32_t bound);
 
