@@ -1,7 +1,7 @@
 /* Floats held to the precision of narrower formats. */
 #include <string.h>
 
-#include "bindings/check.h"
+#include "bindings/operations.h"
 #include "core/ops/ops.h"
 
 /*
@@ -35,12 +35,6 @@ static int round_to(lua_State *L)
 
 void rpl_open_precision(lua_State *L)
 {
-  lua_pushcfunction(L, round_to);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -3, "round_to");
-  luaL_getmetatable(L, RPL_TENSOR);
-  lua_getfield(L, -1, "methods");
-  lua_pushvalue(L, -3);
-  lua_setfield(L, -2, "round_to");
-  lua_pop(L, 3);
+  static const RplOperation table[] = {{"round_to", round_to, 0}, {NULL, NULL, 0}};
+  rpl_add_operations(L, table);
 }
