@@ -185,7 +185,7 @@ static void check_places(lua_State *L, const RpTensor *from_0, int64_t size)
 **
 **     y[i][j] = x[i][index[i][j]]   for axis 2
 **
-** Errors: an index that is not int32 or past the axis.
+** Errors: an index that is not int32 or past the axis; other sizes on the other axes.
 **
 **     > roper.tensor{{1, 2}, {3, 4}}:gather(2, roper.tensor({{2}, {1}}, "int32"))
 **     float32 [2, 1]
@@ -193,7 +193,7 @@ static void check_places(lua_State *L, const RpTensor *from_0, int64_t size)
 **     3
 ** @param x tensor
 ** @param axis integer from 1, or from the end where negative
-** @param index tensor int32, places from 1; as many axes as x, the others not longer than in x
+** @param index tensor int32, places from 1; of the shape of x but for the axis
 ** @return tensor y of the shape of index
 */
 static int gather(lua_State *L)
