@@ -9,8 +9,7 @@
 /* What backward needs besides q, k, v, o and the log-sum-exp. */
 typedef struct Context {
   RpAttention kernel;
-  RpRotaryTable tables[4];  /* query, key, value, output */
-  RpPositions positions[4]; /* what the tables are of, while they are made */
+  RpRotaryTable tables[4]; /* query, key, value, output */
   RpTensor *mask;
 } Context;
 
@@ -81,17 +80,20 @@ RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor
   return status == RP_OK ? rp_positions_check(&options->keys, k->shape[0], k->shape[2]) : status;
 }
 
-/* Take an earlier table of the same positions for operand i; false when there is none. */
-static bool share_table(Context *context, int i, int64_t pairs, const RpPositions *positions,
-                        int64_t time)
+/*
+** Take an earlier one of `tables`, of the positions at their places in `positions`,
+** for operand i; false when there is none.
+*/
+static bool share_table(RpRotaryTable *tables, const RpPositions *const *positions, int i,
+                        int64_t pairs, int64_t time)
 {
   for (int j = 0; j < i; j++) {
-    const RpRotaryTable *earlier = &context->tables[j];
+    const RpRotaryTable *earlier = &tables[j];
     if (earlier->cosine == NULL || earlier->table.pairs != pairs ||
-        earlier->cosine->shape[1] != time || context->positions[j].list != positions->list ||
-        context->positions[j].offset != positions->offset)
+        earlier->cosine->shape[1] != time || positions[j]->list != positions[i]->list ||
+        positions[j]->offset != positions[i]->offset)
       continue;
-    context->tables[i] = *earlier;
+    tables[i] = *earlier;
     rp_tensor_retain(earlier->cosine);
     rp_tensor_retain(earlier->sine);
     return true;
@@ -107,6 +109,8 @@ static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor
   RpAttention *kernel = &context->kernel;
   RpTable *const tables[4] = {&kernel->rotate_query, &kernel->rotate_key, &kernel->rotate_value,
                               &kernel->rotate_output};
+  const RpPositions *const positions[4] = {&options->queries, &options->keys, &options->keys,
+                                           &options->queries};
   *context = (Context){.kernel = {.batch = q->shape[0],
                                   .heads = q->shape[1],
                                   .queries = q->shape[2],
@@ -123,15 +127,13 @@ static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor
     if (rotary == NULL || (rotary->parts & 1u << i) == 0)
       continue;
     const int64_t pairs = i < 2 ? rotary->pairs : rotary->value_pairs;
-    const RpPositions *positions = of_keys ? &options->keys : &options->queries;
     const int64_t time = of_keys ? k->shape[2] : q->shape[2];
-    if (!share_table(context, i, pairs, positions, time)) {
-      RpStatus status = rp_rotary_table(rotary, pairs, q->dtype, positions, q->shape[0], time,
+    if (!share_table(context->tables, positions, i, pairs, time)) {
+      RpStatus status = rp_rotary_table(rotary, pairs, q->dtype, positions[i], q->shape[0], time,
                                         &context->tables[i]);
       if (status != RP_OK)
         return status;
     }
-    context->positions[i] = *positions;
     *tables[i] = context->tables[i].table;
   }
   if (options->mask == NULL)
