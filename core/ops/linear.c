@@ -4,6 +4,8 @@
 */
 #include "core/ops/ops.h"
 
+#include <limits.h>
+
 #include "core/tensor/copy.h"
 
 /* x [..., n] as a packed or blasable [rows, n]; the caller releases it. */
@@ -55,6 +57,12 @@ static RpStatus check(const RpTensor *x, const RpTensor *weight, const RpTensor 
   if (bias != NULL && (bias->rank != 1 || bias->shape[0] != weight->shape[0]))
     return rp_fail(RP_BAD_ARGUMENT, "linear: expected bias [%lld], got %s",
                    (long long)weight->shape[0], rp_tensor_shape_text(bias));
+  int64_t rows = 1;
+  for (int i = 0; i < x->rank - 1; i++)
+    rows *= x->shape[i];
+  if (rows > INT_MAX || weight->shape[0] > INT_MAX || weight->shape[1] > INT_MAX)
+    return rp_fail(RP_BAD_ARGUMENT, "linear: sizes past 2147483647 are not supported: %s and %s",
+                   rp_tensor_shape_text(x), rp_tensor_shape_text(weight));
   if (!rp_dtype_is_float(x->dtype) || x->dtype != weight->dtype ||
       (bias != NULL && bias->dtype != x->dtype))
     return rp_fail(RP_BAD_ARGUMENT,

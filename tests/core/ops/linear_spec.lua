@@ -109,6 +109,13 @@ describe("linear", function()
       "linear: expected floats of one dtype, got x float64, weight float32, bias none")
     assert.error_matches(function() roper.linear(roper.ones({ 4 }, "int32"), w:to("int32")) end,
       "got x int32, weight int32, bias none")
+    local one = roper.ones({ 1, 1 })
+    local too_long = one:expand({ 1 << 31, 1 })
+    for _, operands in ipairs({ { too_long, one }, { one, too_long },
+      { too_long:transpose(1, 2), too_long:transpose(1, 2) } }) do
+      assert.error_matches(function() roper.linear(operands[1], operands[2]) end,
+        "linear: sizes past 2147483647 are not supported: %[%d+, %d+%] and %[%d+, %d+%]")
+    end
     assert.error_matches(function() roper.linear(w, roper.ones({ 2, 4 }), nil, "gelu") end,
       "invalid option 'gelu'")
     assert.error_matches(function() roper.linear(w, w, nil, "relu", 1) end,
