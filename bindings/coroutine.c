@@ -78,6 +78,26 @@ static int wrap(lua_State *L)
   return 1;
 }
 
+/* Let the library of coroutines hold our resume and wrap, or Lua's own again. */
+static void set_library(lua_State *L, bool ours)
+{
+  static const luaL_Reg functions[] = {{"resume", resume}, {"wrap", wrap}, {NULL, NULL}};
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  luaL_getsubtable(L, -1, LUA_COLIBNAME);
+  if (ours) {
+    luaL_setfuncs(L, functions, 0);
+  } else {
+    lua_pushcfunction(L, luaopen_coroutine);
+    lua_call(L, 0, 1);
+    for (const luaL_Reg *function = functions; function->name != NULL; function++) {
+      lua_getfield(L, -1, function->name);
+      lua_setfield(L, -3, function->name);
+    }
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 2);
+}
+
 /*
 ** function roper.interrupt_enable()
 ** From now on Ctrl-C (SIGINT) raises a flag, which ends the kernel that runs. Resume and wrap of
@@ -87,17 +107,35 @@ static int wrap(lua_State *L)
 */
 static int interrupt_enable(lua_State *L)
 {
-  static const luaL_Reg functions[] = {{"resume", resume}, {"wrap", wrap}, {NULL, NULL}};
   rpl_check_count(L, "interrupt_enable", 0);
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-  luaL_getsubtable(L, -1, LUA_COLIBNAME);
-  luaL_setfuncs(L, functions, 0);
+  set_library(L, true);
   rpl_interrupt_enable();
   return 0;
 }
 
+/*
+** function roper.interrupt_disable()
+** Let Ctrl-C do again what it did before, forget those that came, and give coroutines Lua's own
+** resume and wrap back.
+**
+**     > roper.interrupt_disable()
+**     false
+** @return boolean enabled was it on?
+*/
+static int interrupt_disable(lua_State *L)
+{
+  rpl_check_count(L, "interrupt_disable", 0);
+  const bool was_enabled = rpl_interrupt_disable(L);
+  if (was_enabled)
+    set_library(L, false);
+  lua_pushboolean(L, was_enabled);
+  return 1;
+}
+
 void rpl_open_coroutine(lua_State *L)
 {
-  static const luaL_Reg functions[] = {{"interrupt_enable", interrupt_enable}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"interrupt_enable", interrupt_enable},
+                                       {"interrupt_disable", interrupt_disable},
+                                       {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

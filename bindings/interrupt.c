@@ -96,23 +96,14 @@ void rpl_interrupt_enable(void)
     enabled = sigaction(SIGINT, &action, &previous) == 0;
 }
 
-/*
-** function roper.interrupt_disable()
-** Let Ctrl-C do again what it did before, and forget those that came.
-**
-**     > roper.interrupt_disable()
-**     false
-** @return boolean enabled was it on?
-*/
-static int interrupt_disable(lua_State *L)
+bool rpl_interrupt_disable(lua_State *L)
 {
-  rpl_check_count(L, "interrupt_disable", 0);
-  lua_pushboolean(L, enabled);
+  const bool was_enabled = enabled;
   if (enabled)
     sigaction(SIGINT, &previous, NULL);
   enabled = false;
   settle(L);
-  return 1;
+  return was_enabled;
 }
 
 /*
@@ -236,12 +227,9 @@ static int interrupt_defer(lua_State *L)
 
 void rpl_open_interrupt(lua_State *L)
 {
-  static const luaL_Reg functions[] = {{"interrupt_disable", interrupt_disable},
-                                       {"interrupted", interrupted},
-                                       {"interrupt_clear", interrupt_clear},
-                                       {"interrupt_call", interrupt_call},
-                                       {"interrupt_wait", interrupt_wait},
-                                       {"interrupt_defer", interrupt_defer},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"interrupted", interrupted},         {"interrupt_clear", interrupt_clear},
+      {"interrupt_call", interrupt_call},   {"interrupt_wait", interrupt_wait},
+      {"interrupt_defer", interrupt_defer}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -3,6 +3,7 @@
 #define RPL_INTERRUPT_H
 
 #include <lua.h>
+#include <stdbool.h>
 
 /*
 ** Where Ctrl-C ends Lua code, let it end what runs in `L` from now on, and pass a
@@ -14,5 +15,8 @@ void rpl_interrupt_leave(lua_State *outer);
 
 /* From now on SIGINT raises the core's flag and ends the code that runs. */
 void rpl_interrupt_enable(void);
+
+/* Let SIGINT do again what it did before, and forget every one so far. Was it enabled? */
+bool rpl_interrupt_disable(lua_State *L);
 
 #endif

@@ -9,10 +9,7 @@ describe("a coroutine", function()
   local resume, wrap = coroutine.resume, coroutine.wrap
 
   setup(core.interrupt_enable)
-  teardown(function()
-    core.interrupt_disable()
-    coroutine.resume, coroutine.wrap = resume, wrap -- luacheck: ignore 122
-  end)
+  teardown(core.interrupt_disable)
 
   local function loop()
     uv.kill(uv.os_getpid(), "sigint")
@@ -72,8 +69,16 @@ describe("a coroutine", function()
     return table.pack(pcall(f, resume, wrap)), ours
   end
 
+  it("is resumed and wrapped by Lua's own once Ctrl-C is left alone again", function()
+    core.interrupt_disable()
+    assert.equal(resume, coroutine.resume)
+    assert.equal(wrap, coroutine.wrap)
+    core.interrupt_enable()
+  end)
+
   it("is resumed and wrapped as in Lua's library", function()
     assert.not_equal(resume, coroutine.resume)
+    assert.not_equal(wrap, coroutine.wrap)
     local closed = 0
     for _, f in ipairs({
       function(r)
