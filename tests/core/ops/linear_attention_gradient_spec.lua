@@ -1,23 +1,9 @@
 local agreement = require("tests.agreement")
 local arrays = require("tests.arrays")
-local gradients = require("tests.gradients")
+local attention_gradients = require("tests.attention_gradients")
 local roper = require("roper")
 
-local function scheme(rotate, pairing, fraction, value_fraction)
-  return roper.position.rope({ dim = 4, rotate = rotate, pairing = pairing, fraction = fraction,
-    value_fraction = value_fraction, base = 50 })
-end
-
---- Check the gradients of q, k and v of shapes {B, H, Tq, d}, {B, H, Tk, d}, {B, H, Tk, dv}.
-local function check(options, o)
-  o = o or {}
-  local batch, heads, queries, keys = o.batch or 1, o.heads or 1, o.queries or 3, o.keys or 3
-  gradients.check(function(q, k, v) return roper.linear_attention(q, k, v, options) end, {
-    { batch, heads, queries, o.features or 4 },
-    { batch, heads, keys, o.features or 4 },
-    { batch, heads, keys, o.value_features or 4 },
-  }, { layouts = o.layouts or false })
-end
+local scheme = attention_gradients.scheme
 
 --- The gradients that differentiation of the explicit weights gives: every product is there.
 local function explicit(q, k, v, dy, options)
@@ -42,61 +28,17 @@ end
 describe("gradients of linear attention", function()
   before_each(function() roper.seed(1) end)
 
-  for _, rotate in ipairs(agreement.subsets()) do
-    it(('rotating "%s", both pairings, causal and not'):format(rotate), function()
-      for _, pairing in ipairs({ "half", "interleaved" }) do
-        for _, causal in ipairs({ false, true }) do
-          check({ position = scheme(rotate, pairing), causal = causal })
-        end
-      end
-    end)
+  local function check(options, sizes)
+    attention_gradients.check(roper.linear_attention, options, sizes)
   end
 
-  it("rotating parts of the features, at any positions", function()
-    check({ position = scheme("qkvo", "half", 0.5, 1), positions = { -1.5, 0, 40.25 } })
-    check({ position = scheme("qkvo", "interleaved", 1, 0.5), offset = 131072, causal = true })
-    check({ position = scheme("qkvo", "half"), positions = roper.randn({ 2, 3 }) * 9 },
-      { batch = 2 })
-    check({ position = scheme("qkvo", "half"), query_positions = { 1, 2 },
-      key_positions = { 5, -2, 0.5 } }, { queries = 2 })
-  end)
-
-  it("for one place, other widths, fewer queries than keys, and a large epsilon", function()
-    check({ position = scheme("qkvo"), causal = true }, { queries = 1, keys = 1 })
-    check({ position = scheme("qkvo"), causal = true }, { batch = 2, heads = 2 })
-    check({ position = scheme("qk"), causal = true }, { value_features = 3 })
-    check({ position = scheme("qkvo"), causal = true }, { queries = 2, keys = 4 })
-    check({ position = scheme("qkvo") }, { queries = 4, keys = 2 })
-    check({ causal = true }, { features = 1, value_features = 1 })
+  it("with a large epsilon", function()
     check({ causal = true, epsilon = 3 })
   end)
 
   it("across the edge of a chunk", function()
     check({ position = scheme("qkvo"), causal = true }, { queries = 65, keys = 67 })
     check({ position = scheme("qk") }, { queries = 2, keys = 65, value_features = 2 })
-  end)
-
-  it("for inputs that lie in memory in any way", function()
-    check({ position = scheme("qkvo"), causal = true }, { batch = 2, heads = 2, layouts = true })
-    check({}, { batch = 2, layouts = true })
-  end)
-
-  it("of one input used three times", function()
-    gradients.check(function(x)
-      return roper.linear_attention(x, x, x, { position = scheme("qkvo"), causal = true })
-    end, { { 1, 2, 3, 4 } })
-  end)
-
-  it("of each input alone", function()
-    local others = { agreement.inputs({ keys = 3, features = 4 }) }
-    for i = 1, 3 do
-      gradients.check(function(x)
-        local inputs = { others[1], others[2], others[3] }
-        inputs[i] = x
-        return roper.linear_attention(inputs[1], inputs[2], inputs[3],
-          { position = scheme("qkvo") })
-      end, { { 1, 1, 3, 4 } }, { layouts = false })
-    end
   end)
 
   it("are those of the explicit weights at 641 places, in both precisions", function()

@@ -1,0 +1,34 @@
+-- What the specs of the gradients of attention and of linear attention share.
+
+local gradients = require("tests.gradients")
+local roper = require("roper")
+
+local M = {}
+
+--- A scheme for 4 features whose frequencies are far apart.
+---@param rotate string
+---@param pairing string?
+---@param fraction number?
+---@param value_fraction number?
+---@return userdata
+function M.scheme(rotate, pairing, fraction, value_fraction)
+  return roper.position.rope({ dim = 4, rotate = rotate, pairing = pairing, fraction = fraction,
+    value_fraction = value_fraction, base = 50 })
+end
+
+--- Check the gradients of q, k and v of shapes {B, H, Tq, d}, {B, H, Tk, d}, {B, H, Tk, dv}.
+---@param attend fun(q, k, v, options): userdata
+---@param options table of attend
+---@param sizes table? batch, heads = 1, queries, keys = 3, features, value_features = 4;
+--- layouts = true for inputs that lie in memory in any way
+function M.check(attend, options, sizes)
+  local o = sizes or {}
+  local batch, heads, queries, keys = o.batch or 1, o.heads or 1, o.queries or 3, o.keys or 3
+  gradients.check(function(q, k, v) return (attend(q, k, v, options)) end, {
+    { batch, heads, queries, o.features or 4 },
+    { batch, heads, keys, o.features or 4 },
+    { batch, heads, keys, o.value_features or 4 },
+  }, { layouts = o.layouts or false })
+end
+
+return M
