@@ -53,6 +53,45 @@ function M.check_linear(inputs, options, implementation)
     roper.oracle.linear_attention)
 end
 
+--- The feature map of linear attention.
+---@param x userdata
+---@return userdata
+function M.elu_plus_1(x)
+  return roper.where(x:gt(0), x + 1, roper.minimum(x, 0):exp())
+end
+
+--- Linear attention from explicit weights, which differentiation can follow, with one step or
+--- another done differently.
+---@param changes table feature, before, denominator, ahead, scheme, twice; {} for none
+---@return fun(q, k, v, options): userdata
+function M.linear_written_out(changes)
+  return function(q, k, v, options)
+    local time = q:size(3)
+    local places = roper.arange(0, time, 1, "float64")
+    local feature, position = changes.feature or M.elu_plus_1, changes.scheme or options.position
+    local function turned(x, part)
+      return position:rotate(x, places, part)
+    end
+    local query, key = feature(q), feature(k)
+    local a, b = turned(query, "q"), turned(key, "k")
+    if changes.before then
+      a, b = feature(turned(q, "q")), feature(turned(k, "k"))
+    end
+    local ahead = options.causal and (changes.ahead or 0) or time
+    local seen = places:view({ 1, time }):le(places:view({ time, 1 }) + ahead):to(q:dtype())
+    local weights = a:matmul(b:transpose(3, 4)) * seen
+    local sums = query:matmul(key:transpose(3, 4)) * seen
+    if changes.denominator then
+      sums = changes.denominator(sums, weights)
+    end
+    local value = turned(v, "v")
+    if changes.twice then
+      value = turned(value, "v")
+    end
+    return position:unrotate((weights / (sums:sum(4, true) + 1e-6)):matmul(value), places, "o")
+  end
+end
+
 --- Every subset of the letters of "qkvo", from none to all.
 ---@return string[]
 function M.subsets()

@@ -5,24 +5,14 @@ local roper = require("roper")
 
 local scheme = attention_gradients.scheme
 
---- The gradients that differentiation of the explicit weights gives: every product is there.
-local function explicit(q, k, v, dy, options)
-  local position, places = options.position, roper.arange(0, q:size(3), 1, "float64")
-  local inputs = { q:clone():parameter(), k:clone():parameter(), v:clone():parameter() }
-  local function features(x)
-    return roper.where(x:gt(0), x + 1, roper.minimum(x, 0):exp())
+--- The gradients of q, k and v, joined, for the gradient of the output.
+local function gradients_of(attend, inputs, dy, options)
+  local copies = {}
+  for i, x in ipairs(inputs) do
+    copies[i] = x:to(dy:dtype()):clone():parameter()
   end
-  local query, key = features(inputs[1]), features(inputs[2])
-  local weights = position:rotate(query, places, "q")
-    :matmul(position:rotate(key, places, "k"):transpose(3, 4))
-  local sums = query:matmul(key:transpose(3, 4))
-  if options.causal then
-    local seen = places:view({ 1, -1 }):le(places:view({ -1, 1 })):to("float64")
-    weights, sums = weights * seen, sums * seen
-  end
-  local y = (weights / (sums:sum(4, true) + 1e-6)):matmul(position:rotate(inputs[3], places, "v"))
-  position:unrotate(y, places, "o"):backward(dy)
-  return roper.cat({ inputs[1].grad, inputs[2].grad, inputs[3].grad })
+  attend(copies[1], copies[2], copies[3], options):backward(dy)
+  return roper.cat({ copies[1].grad, copies[2].grad, copies[3].grad })
 end
 
 describe("gradients of linear attention", function()
@@ -46,14 +36,9 @@ describe("gradients of linear attention", function()
       local options = { position = roper.position.roper({ dim = 8 }), causal = causal }
       local inputs = { agreement.inputs() }
       local dy = roper.randn({ 1, 1, 641, 8 }, "float64")
-      local expected = explicit(inputs[1], inputs[2], inputs[3], dy, options)
+      local expected = gradients_of(agreement.linear_written_out({}), inputs, dy, options)
       for dtype, tolerance in pairs({ float64 = 1e-12, float32 = 2e-5 }) do
-        local copies = {}
-        for i, x in ipairs(inputs) do
-          copies[i] = x:to(dtype):clone():parameter()
-        end
-        roper.linear_attention(copies[1], copies[2], copies[3], options):backward(dy:to(dtype))
-        arrays.close(expected, roper.cat({ copies[1].grad, copies[2].grad, copies[3].grad }),
+        arrays.close(expected, gradients_of(roper.linear_attention, inputs, dy:to(dtype), options),
           tolerance, dtype)
       end
     end

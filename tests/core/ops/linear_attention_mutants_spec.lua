@@ -6,39 +6,7 @@ local roper = require("roper")
 
 local scheme = roper.position.roper({ dim = 8 })
 
-local function elu_plus_1(x)
-  return roper.where(x:gt(0), x + 1, roper.minimum(x, 0):exp())
-end
-
---- Linear attention from explicit weights, with one step or another done differently.
----@param mutant table feature, before, denominator, ahead, scheme, twice
-local function written_out(mutant)
-  return function(q, k, v, options)
-    local time = q:size(3)
-    local places = roper.arange(0, time, 1, "float64")
-    local feature, position = mutant.feature or elu_plus_1, mutant.scheme or options.position
-    local function turned(x, part)
-      return position:rotate(x, places, part)
-    end
-    local query, key = feature(q), feature(k)
-    local a, b = turned(query, "q"), turned(key, "k")
-    if mutant.before then
-      a, b = feature(turned(q, "q")), feature(turned(k, "k"))
-    end
-    local seen = places:view({ 1, time }):le(places:view({ time, 1 }) + (mutant.ahead or 0))
-      :to(q:dtype())
-    local weights = a:matmul(b:transpose(3, 4)) * seen
-    local sums = query:matmul(key:transpose(3, 4)) * seen
-    if mutant.denominator then
-      sums = mutant.denominator(sums, weights)
-    end
-    local value = turned(v, "v")
-    if mutant.twice then
-      value = turned(value, "v")
-    end
-    return position:unrotate((weights / (sums:sum(4, true) + 1e-6)):matmul(value), places, "o")
-  end
-end
+local elu_plus_1, written_out = agreement.elu_plus_1, agreement.linear_written_out
 
 local mutants = {
   ["rotation before the feature map"] = { before = true },
