@@ -240,6 +240,19 @@ static void output_chunk(const RpAttention *a, int64_t batch, Chunk chunk, Rows 
               w->result, o);
 }
 
+/* The sums over the keys that every query sees. x: queries, keys, values, ... */
+static void pass_keys_ahead(const RpAttention *a, int64_t batch, const Rows *x, Block left,
+                            Block right, const Running *w)
+{
+  const int64_t ahead = keys_ahead(a);
+  clear_sums(w);
+  for (int64_t first = 0; first < ahead && !rp_interrupted(); first += CHUNK) {
+    const Chunk keys = chunk_at(first, ahead);
+    load_keys(a, batch, keys, x[1], x[2], w);
+    pass_chunk(keys.count, left, right, w->phi_k, NULL, w);
+  }
+}
+
 /* heads: q, k, v, o */
 static void linear_attention_unit(const RpAttention *a, int64_t unit, const RpHeads *const *heads,
                                   REAL *n, const Running *w)
@@ -248,12 +261,7 @@ static void linear_attention_unit(const RpAttention *a, int64_t unit, const RpHe
   Rows x[4];
   for (int i = 0; i < 4; i++)
     x[i] = unit_rows(heads[i], b, h);
-  clear_sums(w);
-  for (int64_t first = 0; first < ahead && !rp_interrupted(); first += CHUNK) {
-    const Chunk keys = chunk_at(first, ahead);
-    load_keys(a, b, keys, x[1], x[2], w);
-    pass_chunk(keys.count, w->b, w->u, w->phi_k, NULL, w);
-  }
+  pass_keys_ahead(a, b, x, w->b, w->u, w);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += CHUNK) {
     const Chunk chunk = chunk_at(first, a->queries);
     load_queries(a, b, chunk, x[0], w);
@@ -270,12 +278,7 @@ static void query_gradients(const RpAttention *a, int64_t b, const Rows *x, cons
                             const Running *w)
 {
   const int64_t ahead = keys_ahead(a);
-  clear_sums(w);
-  for (int64_t first = 0; first < ahead && !rp_interrupted(); first += CHUNK) {
-    const Chunk keys = chunk_at(first, ahead);
-    load_keys(a, b, keys, x[1], x[2], w);
-    pass_chunk(keys.count, w->u, w->b, w->phi_k, NULL, w);
-  }
+  pass_keys_ahead(a, b, x, w->u, w->b, w);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += CHUNK) {
     const Chunk chunk = chunk_at(first, a->queries);
     load_queries(a, b, chunk, x[0], w);
