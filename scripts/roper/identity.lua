@@ -95,6 +95,7 @@ end
 --- a vector's pairs), rotate(x, m), unrotate, cos(m) and sin(m) (of m theta), dot, pair(a, b) (the
 --- vector with these members), sum (over the terms), rotation(m) (the matrix R_m) and transpose. *
 --- with a matrix or a transposed vector on its left is the matrix product, else element by element.
+--- A position times theta turns by m theta^2.
 --- A side can also be a function of a table of all these names, as in
 --- {function(e) return e.cos(e.m)^2 end, function(e) return 1 - e.sin(e.m)^2 end}.
 ---

@@ -1,10 +1,14 @@
 --- Positions in an identity: sums of whole multiples of named positions and of 1, such as i - n or
---- 2 * m + 1.
+--- 2 * m + 1. Each turns by its multiple of theta, the speed of a pair; multiplied by theta once
+--- more, as in (i - n) * theta, by one of theta^2.
 local M = {}
 
 local Angle = {}
 Angle.__index = Angle
 Angle.__name = "position"
+
+--- What the key of a part ends with if it was multiplied by theta.
+M.SLOWED = "*theta"
 
 --- Is it a position?
 ---@param value any
@@ -13,16 +17,20 @@ function M.is(value)
   return getmetatable(value) == Angle
 end
 
-local function new(multiples, constant, is_many)
-  return setmetatable({ multiples = multiples, constant = constant, is_many = is_many }, Angle)
+-- multiples: key of a part (a name, or "1", and SLOWED) to a whole number, not 0.
+local function new(multiples, is_many)
+  return setmetatable({ multiples = multiples, is_many = is_many }, Angle)
 end
+
+--- The speed of each pair, as a position.
+M.THETA = new({ ["1" .. M.SLOWED] = 1 }, false)
 
 --- A position of its own.
 ---@param name string
 ---@param is_many boolean one for each term of a sum
 ---@return table
 function M.new(name, is_many)
-  return new({ [name] = 1 }, 0, is_many)
+  return new({ [name] = 1 }, is_many)
 end
 
 -- A whole number as a position.
@@ -36,7 +44,7 @@ local function lift(value)
     local got = type(value) == "number" and value or metatable and metatable.__name or type(value)
     error("a position adds to positions and whole numbers, got " .. tostring(got), 0)
   end
-  return new({}, whole, false)
+  return new({ ["1"] = whole ~= 0 and whole or nil }, false)
 end
 
 --- A position or a whole number as a position.
@@ -50,14 +58,14 @@ end
 local function combine(a, b, sign)
   a, b = lift(a), lift(b)
   local multiples = {}
-  for name, multiple in pairs(a.multiples) do
-    multiples[name] = multiple
+  for key, multiple in pairs(a.multiples) do
+    multiples[key] = multiple
   end
-  for name, multiple in pairs(b.multiples) do
-    local sum = (multiples[name] or 0) + sign * multiple
-    multiples[name] = sum ~= 0 and sum or nil
+  for key, multiple in pairs(b.multiples) do
+    local sum = (multiples[key] or 0) + sign * multiple
+    multiples[key] = sum ~= 0 and sum or nil
   end
-  return new(multiples, a.constant + sign * b.constant, a.is_many or b.is_many)
+  return new(multiples, a.is_many or b.is_many)
 end
 
 function Angle.__add(a, b)
@@ -68,60 +76,73 @@ function Angle.__sub(a, b)
   return combine(a, b, -1)
 end
 
+-- A position times theta.
+local function slowed(angle)
+  local multiples = {}
+  for key, multiple in pairs(angle.multiples) do
+    if key:find(M.SLOWED, 1, true) then
+      error("a position is multiplied by theta once at most", 0)
+    end
+    multiples[key .. M.SLOWED] = multiple
+  end
+  return new(multiples, angle.is_many)
+end
+
 function Angle.__mul(a, b)
   local angle, factor = a, b
-  if not M.is(a) then
+  if not M.is(a) or a == M.THETA and M.is(b) then
     angle, factor = b, a
+  end
+  if factor == M.THETA then
+    return slowed(angle)
   end
   local whole = type(factor) == "number" and math.tointeger(factor)
   if not whole then
-    error("a position is multiplied by whole numbers only", 0)
+    error("a position is multiplied by whole numbers and by theta only", 0)
   end
   local multiples = {}
-  for name, multiple in pairs(angle.multiples) do
-    multiples[name] = whole ~= 0 and multiple * whole or nil
+  for key, multiple in pairs(angle.multiples) do
+    multiples[key] = whole ~= 0 and multiple * whole or nil
   end
-  return new(multiples, angle.constant * whole, angle.is_many)
+  return new(multiples, angle.is_many)
 end
 
 function Angle.__unm(a)
   return a * -1
 end
 
---- Its named positions, sorted, and their multiples; the constant goes by the name 1.
----@return {[1]: string|integer, [2]: integer}[]
+--- The keys of its parts, sorted, and their multiples.
+---@return {[1]: string, [2]: integer}[]
 function Angle:parts()
   local list = {}
-  for name, multiple in pairs(self.multiples) do
-    list[#list + 1] = { name, multiple }
+  for key, multiple in pairs(self.multiples) do
+    list[#list + 1] = { key, multiple }
   end
   table.sort(list, function(a, b) return a[1] < b[1] end)
-  if self.constant ~= 0 then
-    list[#list + 1] = { 1, self.constant }
-  end
   return list
 end
 
---- Its value where the named positions have values.
+--- The values of what is not multiplied by theta in it, and of what is, where the named positions
+--- have values.
 ---@param values table name to a number, or to a list of them, one for each term
----@return number|number[]
-function Angle:value(values)
-  local function at(term)
-    local sum = self.constant
-    for name, multiple in pairs(self.multiples) do
-      local value = values[name]
-      sum = sum + multiple * (type(value) == "table" and value[term] or value)
+---@return number|number[] plain
+---@return number|number[]? slowed nil where no part is
+function Angle:values(values)
+  local plain, with_theta, has_theta = {}, {}, false
+  for term = 1, self.is_many and values.terms or 1 do
+    plain[term], with_theta[term] = 0, 0
+    for key, multiple in pairs(self.multiples) do
+      local name, suffix = key:match "^([^*]+)(.*)$"
+      local value = name == "1" and 1 or values[name]
+      local list = suffix == M.SLOWED and with_theta or plain
+      has_theta = has_theta or list == with_theta
+      list[term] = list[term] + multiple * (type(value) == "table" and value[term] or value)
     end
-    return sum
   end
   if not self.is_many then
-    return at(1)
+    plain, with_theta = plain[1], with_theta[1]
   end
-  local list = {}
-  for term = 1, values.terms do
-    list[term] = at(term)
-  end
-  return list
+  return plain, has_theta and with_theta or nil
 end
 
 return M

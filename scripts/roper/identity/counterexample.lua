@@ -62,12 +62,13 @@ local function assign(variables, terms, pairs, numbers)
   end
   local here
   local values = exact.values(variables, terms, pairs, take, function(name, pair)
-    if name == 1 then
+    if name == "1" then
       here = 1
     elseif pair == 1 then
       here = take(name)
     end
-    return here * BASE ^ (-(pair - 1) / pairs)
+    local theta = BASE ^ (-(pair - 1) / pairs)
+    return here * theta, here * theta ^ 2
   end)
   return values, named
 end

@@ -6,6 +6,11 @@
 --- A polynomial of degree D that is not zero on the circles is zero for at most 2D of each P points
 --- (Schwartz-Zippel; with z = c + is a circle is a line of which z and 1/z count, hence the 2). So
 --- a false identity passes N independent trials with probability at most (2D/P)^N.
+---
+--- Positions are real numbers and theta is any speed, so the angles n theta and n theta^2 are as
+--- independent as those of two positions (where theta is irrational, they come as close as you like
+--- to every pair of angles while n runs): each has a point of its own.
+local angles = require "roper.identity.angle"
 local core = require "roper.core"
 local grid = require "roper.identity.grid"
 local ring = require "roper.identity.ring"
@@ -24,25 +29,25 @@ local TERMS <const>, PAIRS <const> = 3, 2
 ---@param terms integer
 ---@param pairs integer
 ---@param element fun(name: string): any
----@param angle fun(name: string|integer, pair: integer): any
+---@param angle fun(name: string, pair: integer): any, any of a position, and of it times theta
 ---@return table values for a grid
 function M.values(variables, terms, pairs, element, angle)
   local values = { terms = terms }
-  local function angles(name)
-    local list = {}
-    for pair = 1, pairs do
-      list[pair] = angle(name, pair)
+  local function position(name, count)
+    local plain, slowed = {}, {}
+    for term = 1, count do
+      plain[term], slowed[term] = {}, {}
+      for pair = 1, pairs do
+        plain[term][pair], slowed[term][pair] = angle(name, pair)
+      end
     end
-    return list
+    values[name], values[name .. angles.SLOWED] = plain, slowed
   end
-  values[1] = { angles(1) } -- of position 1
+  position("1", 1)
   for _, v in ipairs(variables) do
     local count = v.is_many and terms or 1
     if v.kind == "position" then
-      values[v.name] = {}
-      for term = 1, count do
-        values[v.name][term] = angles(v.name)
-      end
+      position(v.name, count)
     else
       values[v.name] = grid.fill(count, v.kind == "number" and 1 or 2 * pairs,
         v.kind == "matrix" and 2 * pairs or 1, function() return element(v.name) end)
@@ -57,7 +62,7 @@ end
 ---@return Measure
 function M.measure(sides, variables)
   local function variable()
-    return ring.measure.variable
+    return ring.measure.variable, ring.measure.variable
   end
   local values = M.values(variables, TERMS, PAIRS, variable, variable)
   local results = statement.evaluate(sides, variables, grid.new(ring.measure, PAIRS, values))
@@ -88,8 +93,8 @@ local function draw()
   return core.randint(0, ring.PRIME - 1, { 1 }):item()
 end
 
-local function draw_point()
-  return ring.point(draw())
+local function draw_points()
+  return ring.point(draw()), ring.point(draw())
 end
 
 --- Decide an identity.
@@ -113,7 +118,7 @@ function M.check(sides, variables)
   local result = { holds = true, degree = measure.degree, prime = ring.PRIME, trials = trials,
     bound = chance ^ trials }
   for trial = 1, trials do
-    local values = M.values(variables, TERMS, PAIRS, draw, draw_point)
+    local values = M.values(variables, TERMS, PAIRS, draw, draw_points)
     local algebra = grid.new(ring.field, PAIRS, values)
     if not agree(statement.evaluate(sides, variables, algebra)) then
       result.holds, result.trials = false, trial

@@ -83,7 +83,8 @@ end
 -- What both sides see: the functions, the given names, and an error for every other.
 local function environment(algebra, variables)
   local scope = quantity.functions(algebra)
-  local known = { table.unpack(FUNCTIONS) }
+  scope.theta = angles.THETA
+  local known = { "theta", table.unpack(FUNCTIONS) }
   for _, v in ipairs(variables) do
     known[#known + 1] = v.name
     scope[v.name] = v.kind == "position" and angles.new(v.name, v.is_many)

@@ -14,10 +14,12 @@ Tensors.__index = Tensors
 ---@param values table name to a tensor; positions: name to a number or a list
 ---@return table algebra
 function M.new(dtype, shape, values)
-  return setmetatable({
-    dtype = dtype, values = values, pairs = shape.width // 2, pairing = shape.pairing,
-    rope = position.rope { dim = shape.width, base = shape.base, pairing = shape.pairing },
-  }, Tensors)
+  local function rope(base)
+    return position.rope { dim = shape.width, base = base, pairing = shape.pairing }
+  end
+  return setmetatable({ dtype = dtype, values = values, pairs = shape.width // 2,
+    pairing = shape.pairing, rope = rope(shape.base), -- a base squared is each theta squared
+    slow_rope = rope(shape.base ^ 2) }, Tensors)
 end
 
 function Tensors:variable(name)
@@ -92,10 +94,13 @@ function Tensors:reorder(x, axis, is_back)
 end
 
 function Tensors:rotate(x, angle)
-  local where = angle:value(self.values)
+  local where, slowed = angle:values(self.values)
   local terms = math.max(x:size(1), type(where) == "table" and #where or 1)
   local rows = x:expand { terms, 2 * self.pairs, 1 }:contiguous():view { terms, 2 * self.pairs }
   local turned = self.rope:rotate(self:reorder(rows, 2), where)
+  if slowed then
+    turned = self.slow_rope:rotate(turned, slowed)
+  end
   return self:reorder(turned, 2, true):unsqueeze(3)
 end
 
@@ -107,10 +112,14 @@ function Tensors:turn(angle)
 end
 
 function Tensors:rotation(angle)
-  local where = angle:value(self.values)
+  local where, slowed = angle:values(self.values)
   local matrices = {}
   for i, p in ipairs(type(where) == "table" and where or { where }) do
-    local matrix = self:reorder(self.rope:matrix(p), 1, true)
+    local turn = self.rope:matrix(p)
+    if slowed then
+      turn = self.slow_rope:matrix(type(slowed) == "table" and slowed[i] or slowed):matmul(turn)
+    end
+    local matrix = self:reorder(turn, 1, true)
     matrices[i] = self:reorder(matrix, 2, true):unsqueeze(1)
   end
   return core.cat(matrices, 1):to(self.dtype)

@@ -20,6 +20,8 @@ local TRUE = {
     { a = "numbers", v = "vectors", i = "positions", n = "position" } },
   { "sum(rotate(k, i)*transpose(v))*v0 == sum(rotate(k, i)*dot(v, v0))",
     { k = "vectors", v = "vectors", v0 = "vector", i = "positions" } },
+  { "unrotate(rotate(x, m*theta + 1), n*theta) == rotation((m - n)*theta)*rotate(x, 1)",
+    { x = "vectors", m = "positions", n = "position" } },
 }
 
 local function identity(equation, given, rest)
@@ -67,6 +69,24 @@ describe("roper.identity", function()
     local slow = identity("dot(x, rotate(y, 1)) == x[1]*y[1]*cos(1) + 0",
       { x = "vector", y = "vector" })
     assert.truthy(slow.counterexample)
+  end)
+
+  it("tells an angle from the same multiplied by theta once more", function()
+    local given = { x = "vector", m = "position", n = "position" }
+    for _, wrong in ipairs { "rotate(x, (m - n)*theta)", "rotate(x, m - n*theta)",
+      "rotation((m - n)*theta)*x" } do
+      local found = identity("unrotate(rotate(x, m), n) == " .. wrong, given)
+      assert.is_false(found.exact.holds)
+      assert.is_true(found.float32 > 1e-5 and found.float64 > 1e-5)
+      -- In the first pair theta is 1.
+      assert.equal("m = 0, n = 1, x = (0, 0, 0, 1)", found.counterexample.values)
+      assert.near(math.sin(0.01), found.counterexample.left, 1e-12)
+      assert.near(math.sin(0.01 ^ 2), found.counterexample.right, 1e-12)
+    end
+    local once = identity("cos(2*theta - 1) == cos(1 - theta*2)")
+    assert.is_true(once.holds)
+    assert.equal(3, once.exact.degree)
+    assert.is_true(identity("cos(theta)^2 == 1 - sin(theta)^2", { theta = "position" }).holds)
   end)
 
   it("counts the degree in variables, cosines and sines", function()
@@ -175,8 +195,10 @@ describe("roper.identity", function()
       { "identity: given: cos is a function", { "1 == 1", given = { cos = "vector" } } },
       { "identity: y: y is not given; there are ", { "x == y", given = x } },
       { "identity: m: a position is no value", { "m == 1", given = m } },
-      { "m %* m%): a position is multiplied by whole numbers only",
+      { "m %* m%): a position is multiplied by whole numbers and by theta only",
         { "cos(m * m) == 1", given = m } },
+      { "a position is multiplied by theta once at most",
+        { "cos(m * theta * theta) == 1", given = m } },
       { "a position adds to positions and whole numbers, got 0.5",
         { "cos(m + 0.5) == 1", given = m } },
       { "x / 2: an identity has no division", { "x / 2 == x", given = x } },
