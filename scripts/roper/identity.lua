@@ -14,9 +14,10 @@ Identity.__index = Identity
 Identity.__name = "identity"
 
 -- The checks on one equation.
-local function examine(equation, variables)
+local function examine(equation, given)
   local sides = statement.sides(equation)
-  local result = { sides = sides, exact = exact.check(sides, variables),
+  local variables = statement.used(given, sides)
+  local result = { sides = sides, variables = variables, exact = exact.check(sides, variables),
     residuals = residual.table(sides, variables) }
   result.float32, result.float64 = residual.worst(result.residuals)
   result.is_small = result.float32 <= residual.TOLERANCE.float32
@@ -28,14 +29,14 @@ local function examine(equation, variables)
 end
 
 -- Equations that must be refuted: as text, or as {text, source = who prints it}.
-local function examine_wrong(list, variables)
+local function examine_wrong(list, given)
   local results = {}
   for i, entry in ipairs(list) do
     local equation, source = entry, nil
     if type(entry) == "table" and type(entry[1]) ~= "function" then
       equation, source = entry[1], entry.source
     end
-    local result = examine(equation, variables)
+    local result = examine(equation, given)
     result.source = source
     result.is_refuted = not result.exact.holds and not result.is_small
     results[i] = result
@@ -45,19 +46,18 @@ end
 
 -- Everything about an identity, with the generator seeded.
 local function examine_all(o)
-  local variables = statement.variables(o.given)
+  local given = statement.variables(o.given)
   local saved, counter = core.random_state()
   core.seed(o.seed)
   local ok, result = pcall(function()
-    local result = examine(o.equation, variables)
-    result.wrong = examine_wrong(o.wrong, variables)
+    local result = examine(o.equation, given)
+    result.wrong = examine_wrong(o.wrong, given)
     return result
   end)
   core.random_state(saved, counter)
   if not ok then
     error(result, 0)
   end
-  result.variables = variables
   result.holds = result.is_small and result.exact.holds
   for _, wrong in ipairs(result.wrong) do
     result.holds = result.holds and wrong.is_refuted
@@ -67,7 +67,8 @@ end
 
 ---@class IdentityOptions the equation stands first, without a name
 ---@field given? table<string, string> = {}; name to "number", "vector", "matrix" or "position", or
----   to the plural of one of these for another in each term of a sum
+---   to the plural of one of these for another in each term of a sum; what an equation does not
+---   name is left out of its checks
 ---@field wrong? (string|table)[] = {}; equations that must be refuted, as text or as
 ---   {text, source = who prints it}
 ---@field seed? integer = 1; of the random values; the generator is left as it was
@@ -108,7 +109,7 @@ end
 ---     true
 ---     > wrong = roper.identity{"cos(m + n) == cos(m) + cos(n)", given = given}
 ---     > wrong.counterexample.values
----     "m = 0, n = 0, x = (0, 0)"
+---     "m = 0, n = 0"
 ---@param options IdentityOptions
 ---@return Identity identity
 function M.identity(options)

@@ -80,6 +80,27 @@ function M.sides(equation)
   return sides
 end
 
+--- The variables that the sides name; all, where a side is a function.
+---@param variables table[] of `variables`
+---@param sides table[] of `sides`
+---@return table[]
+function M.used(variables, sides)
+  local names = {}
+  for _, side in ipairs(sides) do
+    if not side.text then
+      return variables
+    end
+    for name in side.text:gmatch "[%a_][%w_]*" do
+      names[name] = true
+    end
+  end
+  local list = {}
+  for _, v in ipairs(variables) do
+    list[#list + 1] = names[v.name] and v or nil
+  end
+  return list
+end
+
 -- What both sides see: the functions, the given names, and an error for every other.
 local function environment(algebra, variables)
   local scope = quantity.functions(algebra)

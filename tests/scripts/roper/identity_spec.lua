@@ -123,6 +123,13 @@ describe("roper.identity", function()
     assert.truthy(tostring(found):find("NOT REFUTED.*\nFAILS$"))
   end)
 
+  it("leaves out what an equation does not name", function()
+    local given = { m = "position", n = "position", x = "vector" }
+    local found = identity("cos(m)^2 + sin(m)^2 == 1", given, { wrong = { "cos(n) == 1" } })
+    assert.truthy(tostring(found):find("\n  given position m\n", 1, true))
+    assert.equal("n = 1", found.wrong[1].counterexample.values)
+  end)
+
   it("takes sides as functions", function()
     local function twice(e)
       return e.rotate(e.rotate(e.x, e.m), e.m)
