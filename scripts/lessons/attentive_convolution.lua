@@ -3,21 +3,19 @@ return roper.lesson {
   title = "RoPER as a convolution that pays attention",
   before = "You can read Σ_i a R_{i-n} v_i (`relative-distance`).",
   after = "You can say in which sense RoPER is a convolution, and when it is exactly one.",
+  given = { v = "vectors", i = "positions", n = "position" },
   steps = {
-    {
-      title = "A kernel that depends on distance",
+    { title = "A kernel that depends on distance",
       text = [[
         A convolution makes of a series v another: each output is a sum over the inputs, each
         multiplied by a kernel that depends only on how far away it is. A blurred picture is one; so
         is an echo. RoPER's output has that form, with the matrix R_{i-n} as the kernel and the
         attention weight as a second factor: a convolution that may look away.
 
-        (Of the same operation others speak as VO-RoPE, or as RoVE, the attentive convolution.)
-      ]],
+        (Of the same operation others speak as VO-RoPE, or as RoVE, the attentive convolution.)]],
       formula = [[
         convolution:  o_n = Σ_i         K(i - n) v_i
-        RoPER:        o_n = Σ_i a_{n,i} R_{i-n}  v_i
-      ]],
+        RoPER:        o_n = Σ_i a_{n,i} R_{i-n}  v_i]],
       code = [[
         T = 12
         v = roper.randn({1, 1, T, 4}, "float64")
@@ -31,18 +29,14 @@ return roper.lesson {
           weight, value = a[1][1][n + 1][i + 1], v[1][1][i + 1]:view{4, 1}
           o = o + weight * rope:matrix(i - n):matmul(value)
         end
-        off = difference(o:view{4}, out[1][1][n + 1])
-      ]],
-      claims = { { "off < 1e-12", instead = { "matrix(i - n)", "matrix(n - i)" } } },
-    },
-    {
-      title = "With uniform weights, exactly one",
+        off = difference(o:view{4}, out[1][1][n + 1])]],
+      claims = { { "off < 1e-12", instead = { "matrix(i - n)", "matrix(n - i)" } } } },
+    { title = "With uniform weights, exactly one",
       text = [[
         Where query and key are 0, all scores are equal, and every weight is 1/T. What is left is
         Σ_i R_{i-n} v_i / T: a convolution with the kernel R_p / T, and nothing else. Below it is
         computed by an explicit convolution over distances p, from -(T - 1) to T - 1, and by
-        attention.
-      ]],
+        attention.]],
       code = [[
         nothing = roper.zeros({1, 1, T, 4}, "float64")
         uniform = roper.attention(nothing, nothing, v, {position = "roper"})
@@ -52,22 +46,15 @@ return roper.lesson {
           kernel = rope:matrix(p):transpose(1, 2) / T
           convolved = convolved + padded:narrow(1, T + 1 + p, T):matmul(kernel)
         end
-        off = difference(convolved, uniform[1][1])
-      ]],
+        off = difference(convolved, uniform[1][1])]],
       claims = { { "off < 1e-12", instead = { "nothing, nothing, v", "q, k, v" } } },
-      identity = {
-        "unrotate(sum(rotate(v, i)), n) == sum(rotation(i - n)*v)",
-        given = { v = "vectors", i = "positions", n = "position" },
-        wrong = { "unrotate(sum(rotate(v, i)), n) == rotation(n)*sum(v)" },
-      },
-    },
-    {
-      title = "Shift in, shift out",
+      identity = { "unrotate(sum(rotate(v, i)), n) == sum(rotation(i - n)*v)",
+        wrong = { "unrotate(sum(rotate(v, i)), n) == rotation(n)*sum(v)" } } },
+    { title = "Shift in, shift out",
       text = [[
         What makes a convolution is that it commutes with shifting: move the input by one place, and
         the output moves by one place, unchanged. With fixed weights RoPER keeps that, as long as
-        nothing falls over the edge: here the input is 0 but for two places in the middle.
-      ]],
+        nothing falls over the edge: here the input is 0 but for two places in the middle.]],
       code = [[
         bump = roper.zeros({1, 1, T, 4}, "float64")
         bump[{1, 1, 5}], bump[{1, 1, 6}] = v[{1, 1, 1}], v[{1, 1, 2}]
@@ -76,20 +63,16 @@ return roper.lesson {
           return roper.attention(nothing, nothing, x, {position = "roper"})
         end
         moved_out = respond(moved_in):narrow(3, 2, T - 1)
-        off = difference(moved_out, respond(bump):narrow(3, 1, T - 1))
-      ]],
+        off = difference(moved_out, respond(bump):narrow(3, 1, T - 1))]],
       claims = { { "off < 1e-12",
-        instead = { '{position = "roper"}', '{position = {type = "rope", rotate = "v"}}' } } },
-    },
-    {
-      title = "What it lets through",
+        instead = { '{position = "roper"}', '{position = {type = "rope", rotate = "v"}}' } } } },
+    { title = "What it lets through",
       text = [[
         A convolution answers each frequency by itself. Let the values turn as they go along, v_i =
         R_{i w} u, with w measured in the speed θ of the pair. Multiplied by R_{i-n} the terms turn
         by i (1 + w): if w = -1, all stand still and add up; else they go round and cancel. So each
         pair listens to one frequency, its own: the features of a head are a bank of filters, from
-        fast to slow, and attention says where to listen.
-      ]],
+        fast to slow, and attention says where to listen.]],
       formula = "| 1/T Σ_i R_{i-n} R_{iw} u | = | 1/T Σ_i R_{i(1+w)} u |",
       code = [[
         pair = roper.position.rope{dim = 2}
@@ -102,12 +85,10 @@ return roper.lesson {
           local o = roper.attention(zero, zero, x, {position = "roper"})
           return o[1][1][1]:square():sum():item() ^ 0.5
         end
-        heard, missed = response(-1), response(-0.5)
-      ]],
+        heard, missed = response(-1), response(-0.5)]],
       claims = {
         { "math.abs(heard - 1) < 1e-12", instead = { "response(-1)", "response(-0.9)" } },
-        { "missed < 0.1", instead = { "response(-0.5)", "response(-0.99)" } },
-      },
+        { "missed < 0.1", instead = { "response(-0.5)", "response(-0.99)" } } },
       figure = {
         caption = "The response of a pair to values that turn with speed w, over 64 tokens.",
         draw = [[
@@ -117,13 +98,9 @@ return roper.lesson {
             lengths[i + 1] = response(speeds[i + 1])
           end
           return plot.line({x = speeds, y = lengths},
-            {xlabel = "w, in units of θ", ylabel = "length of the output", format = format})
-        ]],
-      },
+            {xlabel = "w, in units of θ", ylabel = "length of the output", format = format})]] },
       exercise = {
         question = "RoPE alone carries the plain mean of the values. Which w does that listen to?",
-        answer = "w = 0: to what does not turn. All its features are the same, slowest filter.",
-      },
-    },
+        answer = "w = 0: to what does not turn. All its features are the same, slowest filter." } },
   },
 }

@@ -3,56 +3,44 @@ return roper.lesson {
   title = "Many pairs, many speeds",
   before = "You can turn one pair (`rotation`).",
   after = "You know the general form, both ways to pair features, and how to convert between them.",
+  given = { x = "vector", m = "position" },
   steps = {
-    {
-      title = "A speed for each pair",
+    { title = "A speed for each pair",
       text = [[
         A vector of d features is d/2 pairs, and pair t turns with a speed of its own: the first by
         1 radian a position, the last so slowly that it hardly moves within a book. Fast pairs tell
-        neighbours apart, slow ones tell near from far: like the hands of a clock.
-      ]],
+        neighbours apart, slow ones tell near from far: like the hands of a clock.]],
       formula = "θ_t = base^(-2t/d),   t = 0 … d/2 - 1,   base = 10000",
       code = [[
         rope = roper.position.rope{dim = 8}
         rope:thetas()
-        ratio = (rope:thetas()[1] / rope:thetas()[2]):item()
-      ]],
+        ratio = (rope:thetas()[1] / rope:thetas()[2]):item()]],
       claims = { { "math.abs(ratio - 10) < 1e-12", instead = { "dim = 8", "dim = 6" } } },
       exercise = {
         question = "After how many positions has the last of these 4 pairs made one full turn?",
-        answer = "2π / 0.001, some 6283. The first needs 6.28.",
-      },
-    },
-    {
-      title = "One big matrix",
+        answer = "2π / 0.001, some 6283. The first needs 6.28." } },
+    { title = "One big matrix",
       text = [[
         Written as a matrix, the turns of the pairs stand as 2 by 2 blocks along the diagonal, and
         everything else is 0 (Su et al. 2021, eq. 15). What was true of one pair is true of all:
-        turns add up, undo each other, keep lengths.
-      ]],
+        turns add up, undo each other, keep lengths.]],
       formula = [[
         R_m = ( cos mθ₁  -sin mθ₁                      )
               ( sin mθ₁   cos mθ₁                      )
               (                     cos mθ₂  -sin mθ₂  )
-              (                     sin mθ₂   cos mθ₂  )
-      ]],
+              (                     sin mθ₂   cos mθ₂  )]],
       code = [[
         rope = roper.position.rope{dim = 4, pairing = "interleaved"}
         rope:matrix(1)
         product = rope:matrix(2):matmul(rope:matrix(3))
-        off = difference(product, rope:matrix(5))
-      ]],
+        off = difference(product, rope:matrix(5))]],
       claims = { { "off < 1e-12", instead = { "rope:matrix(5)", "rope:matrix(6)" } } },
       figure = {
         caption = "R_2 for 16 features: 8 blocks, the first turned by 2, the last hardly at all.",
         draw = [[
           wide = roper.position.rope{dim = 16, pairing = "interleaved"}
-          return plot.heatmap(wide:matrix(2), {format = format})
-        ]],
-      },
-    },
-    {
-      title = "Without the zeros",
+          return plot.heatmap(wide:matrix(2), {format = format})]] } },
+    { title = "Without the zeros",
       text = [[
         Most of that matrix is 0, so nobody multiplies by it. Scale the vector by the cosines. Turn
         each of its pairs by 90 degrees, (x₁, x₂) to (-x₂, x₁), and scale that by the sines. Add.
@@ -61,34 +49,26 @@ return roper.lesson {
         place of the vectors of cosines and sines, and -x_{d-1}, x_d as the last pair where -x_d,
         x_{d-1} belongs. Neither column is right, and neither is the last pair. In the first
         column, the first members come out right and the second do not; in the second column it is
-        the other way round.
-      ]],
+        the other way round.]],
       formula = [[
         R_m x = ( x₁ )   ( cos mθ₁ )   ( -x₂ )   ( sin mθ₁ )
                 ( x₂ ) ⊗ ( cos mθ₁ ) + (  x₁ ) ⊗ ( sin mθ₁ )
                 ( x₃ )   ( cos mθ₂ )   ( -x₄ )   ( sin mθ₂ )
-                ( x₄ )   ( cos mθ₂ )   (  x₃ )   ( sin mθ₂ )
-      ]],
-      identity = {
-        "rotation(m)*x == x*cos(m) + pair(-x[2], x[1])*sin(m)",
-        given = { x = "vector", m = "position" },
+                ( x₄ )   ( cos mθ₂ )   (  x₃ )   ( sin mθ₂ )]],
+      identity = { "rotation(m)*x == x*cos(m) + pair(-x[2], x[1])*sin(m)",
         wrong = {
           { "rotation(m)*x == pair(x[1]*cos(m) - x[2]*sin(m), -x[2]*sin(m) + x[1]*cos(m))",
             source = "the first column of the garbled table" },
           { "rotation(m)*x == pair(x[1]*sin(m) - x[2]*cos(m), x[2]*cos(m) + x[1]*sin(m))",
             source = "its second column" },
-          { "rotation(m)*x == x*cos(m) + pair(-x[1], x[2])*sin(m)", source = "its last pair" },
-        },
-      },
+          { "rotation(m)*x == x*cos(m) + pair(-x[1], x[2])*sin(m)", source = "its last pair" } } },
     },
-    {
-      title = "Which features make a pair?",
+    { title = "Which features make a pair?",
       text = [[
         The paper pairs neighbours: features 0 and 1, 2 and 3 ("interleaved"). Much code, Llama's
         for one, pairs feature t of the first half with feature t of the second ("half"), since that
         suits the machine. Both turn the same pairs by the same angles; the features only stand in
-        another order. Reorder, turn, or turn, reorder: it comes to the same.
-      ]],
+        another order. Reorder, turn, or turn, reorder: it comes to the same.]],
       code = [[
         half = roper.position.rope{dim = 8, pairing = "half"}
         interleaved = roper.position.rope{dim = 8, pairing = "interleaved"}
@@ -98,23 +78,18 @@ return roper.lesson {
         reordered(roper.arange(0, 40):view{5, 8})[1]
         x = roper.randn({5, 8}, "float64")
         off = difference(interleaved:rotate(reordered(x)), reordered(half:rotate(x)))
-        mixed = difference(interleaved:rotate(x), half:rotate(x))
-      ]],
+        mixed = difference(interleaved:rotate(x), half:rotate(x))]],
       claims = {
         { "off < 1e-12", instead = { "reordered(half", "reordered(interleaved" } },
         { "mixed > 0.1",
-          instead = { "difference(interleaved:rotate(x)", "difference(half:rotate(x)" } },
-      },
-    },
-    {
-      title = "Converting weights",
+          instead = { "difference(interleaved:rotate(x)", "difference(half:rotate(x)" } } } },
+    { title = "Converting weights",
       text = [[
         A model trained with one pairing has learned weights for it. Run with the other, it still
         runs, and is wrong: no error tells you. Reordering the rows of the weights that make queries
         and keys (RoPER: of the values too, and the columns of the output's) makes the scores equal
         again. Both must be reordered alike, since a dot product does not mind an order that its two
-        sides share.
-      ]],
+        sides share.]],
       code = [[
         Wq, Wk = roper.randn({8, 8}, "float64"), roper.randn({8, 8}, "float64")
         function scores(rope, Wq, Wk)
@@ -127,12 +102,10 @@ return roper.lesson {
         end
         trained = scores(half, Wq, Wk)
         converted = difference(trained, scores(interleaved, convert(Wq), convert(Wk)))
-        forgotten = difference(trained, scores(interleaved, Wq, Wk))
-      ]],
+        forgotten = difference(trained, scores(interleaved, Wq, Wk))]],
       claims = {
         { "converted < 1e-12", instead = { "convert(Wk)", "Wk" } },
         { "forgotten > 0.1", instead = { "scores(interleaved, Wq, Wk)", "scores(half, Wq, Wk)" } },
-      },
-    },
+      } },
   },
 }

@@ -4,15 +4,13 @@ return roper.lesson {
   before = "You know that position p turns a pair by pθ (`rotation`).",
   after = "You know three ways to compute the angles, and which of them survive 131072 tokens.",
   steps = {
-    {
-      title = "An error in the angle is an error in all that follows",
+    { title = "An error in the angle is an error in all that follows",
       text = [[
         The first pair turns by 1 radian a position: at position 131072 it has gone round 20,861
         times. Only what is left after the last full turn counts. But a number type with s
         significant bits knows a number near 131072 to within 131072 / 2^s: to 1e-11 in float64, to
         0.008 in float32, to 64 with the 11 bits of float16 (did it reach so far), to 512 with the 8
-        of bfloat16. Off by 6 radians is once around: any angle at all.
-      ]],
+        of bfloat16. Off by 6 radians is once around: any angle at all.]],
       code = [[
         p, theta = 131072, 10000 ^ (-2 / 128)           -- the second pair of 64
         exact = p * theta
@@ -23,22 +21,16 @@ return roper.lesson {
         in_32 = as(p * as(theta, "float32"), "float32") - exact
         in_b16 = as(p * as(theta, "bfloat16"), "bfloat16") - exact
         p16 = as(p, "float16")
-        in_32, in_b16, p16
-      ]],
+        in_32, in_b16, p16]],
       claims = {
         { "math.abs(in_32) > 1e-4",
           instead = { 'in_32 = as(p * as(theta, "float32"), "float32")', "in_32 = exact" } },
         { "math.abs(in_b16) > 3",
           instead = { 'in_b16 = as(p * as(theta, "bfloat16"), "bfloat16")', "in_b16 = exact" } },
-        { "p16 == math.huge", instead = { "as(p,", "as(p / 4," } },
-      },
-      exercise = {
-        question = "Why is p16 infinite?",
-        answer = "float16 ends at 65504. A position beyond it has no float16 at all.",
-      },
-    },
-    {
-      title = "Three ways to a table",
+        { "p16 == math.huge", instead = { "as(p,", "as(p / 4," } } },
+      exercise = { question = "Why is p16 infinite?",
+        answer = "float16 ends at 65504. A position beyond it has no float16 at all." } },
+    { title = "Three ways to a table",
       text = [[
         By product: pθ in the working type, then its sine and cosine. By recurrence: turn the last
         entry by θ once more, in the working type; each step adds its rounding to those before. By
@@ -46,8 +38,7 @@ return roper.lesson {
         only the results, which lie between -1 and 1, rounded to it.
 
         The error is that of the cosine, for the second pair of 64, the worst over the positions up
-        to the one named.
-      ]],
+        to the one named.]],
       code = [[
         function single(x) return (("f"):unpack(("f"):pack(x))) end
         count = 131072
@@ -79,8 +70,7 @@ return roper.lesson {
           return errors[name]:narrow(1, 1, upto):max():item()
         end
         worst("float32, by table", count), worst("float32, by product", count)
-        worst("float32, by recurrence", count), worst("bfloat16, by table", count)
-      ]],
+        worst("float32, by recurrence", count), worst("bfloat16, by table", count)]],
       claims = {
         { 'worst("float32, by table", count) < 1e-7',
           instead = { "error_of(truth:to(\"float32\"))", "error_of(truth + 1e-6)" } },
@@ -93,10 +83,8 @@ return roper.lesson {
         { 'worst("bfloat16, by product", count) > 1',
           instead = { "error_of(angles:cos():round", "error_of(truth:round" } },
         { 'worst("bfloat16, by table", count) < 0.01',
-          instead = { "error_of(truth:round_to", "error_of(2 * truth:round_to" } },
-      },
-      figure = {
-        caption = "The largest error of the cosine up to a position. 1 is: no idea.",
+          instead = { "error_of(truth:round_to", "error_of(2 * truth:round_to" } } },
+      figure = { caption = "The largest error of the cosine up to a position. 1 is: no idea.",
         draw = [[
           local series = {}
           for _, name in ipairs{
@@ -110,17 +98,12 @@ return roper.lesson {
             series[#series + 1] = {x = x, y = y, label = name}
           end
           return plot.line(series, {logx = true, logy = true, xlabel = "position",
-            ylabel = "largest error", height = format and 560, format = format})
-        ]],
-      },
-    },
-    {
-      title = "What the library does",
+            ylabel = "largest error", height = format and 560, format = format})]] } },
+    { title = "What the library does",
       text = [[
         Rotation in float32 at position 131072, and at fractions, is as exact as at position 0: its
         angles and tables are made in float64. So far from the beginning of a text the score of two
-        tokens is what it was near it, to the rounding of float32.
-      ]],
+        tokens is what it was near it, to the rounding of float32.]],
       code = [[
         rope = roper.position.rope{dim = 128}
         x = roper.randn({64, 128}, "float64")
@@ -131,12 +114,9 @@ return roper.lesson {
         function scores(offset)
           return roper.attention_weights(q, k, {position = "rope", offset = offset})
         end
-        moved = difference(scores(0), scores(131072))
-      ]],
+        moved = difference(scores(0), scores(131072))]],
       claims = {
         { "far < 1e-6", instead = { 'x:to("float32"), 131072.5', 'x:to("float32"), 131072.501' } },
-        { "moved < 1e-5", instead = { "scores(131072)", "roper.attention_weights(q, k)" } },
-      },
-    },
+        { "moved < 1e-5", instead = { "scores(131072)", "roper.attention_weights(q, k)" } } } },
   },
 }

@@ -1,14 +1,14 @@
-local A = "sum(a*rotate(v, i))" -- the weighted sum of the turned values, "o hat"
-local given = { a = "numbers", v = "vectors", i = "positions", n = "position", m = "position" }
+local OUT = "unrotate(sum(a*rotate(v, i)), n)" -- o_n
 
 return roper.lesson {
   order = 5,
   title = "RoPER: relative distance in what is carried",
   before = "You know why RoPE's scores depend on distance alone (`relative-score`).",
   after = "You can derive RoPER line by line, and explain the minus sign at its end.",
+  given = { a = "numbers", v = "vectors", o = "vector", i = "positions", n = "position",
+    m = "position" },
   steps = {
-    {
-      title = "What RoPE leaves out",
+    { title = "What RoPE leaves out",
       text = [[
         RoPE uses distance to choose where to look. But what is fetched from there, the values, says
         nothing of where it was: the output is a mean of values as they are. RoPER (Harik and
@@ -17,11 +17,9 @@ return roper.lesson {
 
         The claim to be derived: that is as if each value had been turned by its distance, i - n.
         As in their study, n is the position of the query, i runs over those of the values, a_{n,i}
-        are the weights, and v⁽¹⁾, v⁽²⁾ are the members of a pair.
-      ]],
+        are the weights, and v⁽¹⁾, v⁽²⁾ are the members of a pair.]],
       formula = [[
-        v̂_i = RoPE(v_i, i)        ô_n = Σ_i a_{n,i} v̂_i        o_n = RoPE(ô_n, -n)
-      ]],
+        v̂_i = RoPE(v_i, i)        ô_n = Σ_i a_{n,i} v̂_i        o_n = RoPE(ô_n, -n)]],
       code = [[
         q = roper.randn({1, 1, 6, 8}, "float64")
         k = roper.randn({1, 1, 6, 8}, "float64")
@@ -30,12 +28,9 @@ return roper.lesson {
         rope = roper.position.rope{dim = 8}
         by_hand = rope:unrotate(a:matmul(rope:rotate(v)))
         by_roper = roper.attention(q, k, v, {position = "roper", causal = true})
-        off = difference(by_hand, by_roper)
-      ]],
-      claims = { { "off < 1e-12", instead = { "rope:unrotate", "rope:rotate" } } },
-    },
-    {
-      title = "What it takes to believe a line",
+        off = difference(by_hand, by_roper)]],
+      claims = { { "off < 1e-12", instead = { "rope:unrotate", "rope:rotate" } } } },
+    { title = "What it takes to believe a line",
       text = [[
         Below, each line is checked on random tensors: the difference of its two sides, the
         residual, is some 1e-16. That proves nothing. It is about the few numbers that were tried,
@@ -52,11 +47,9 @@ return roper.lesson {
         its longest product has D factors, at most 2D of each p points of a circle are such (the
         lemma of Schwartz and Zippel). So a false line with D = 4 passes one trial with probability
         below 8/p, and six independent ones below (8/p)⁶ = 3e-51. Should one be false all the same,
-        you have seen something rarer than any accident in your machine.
-      ]],
+        you have seen something rarer than any accident in your machine.]],
       formula = [[
-        c = (1 - t²) / (1 + t²),  s = 2t / (1 + t²),  t = 0 … p - 1:   c² + s² = 1
-      ]],
+        c = (1 - t²) / (1 + t²),  s = 2t / (1 + t²),  t = 0 … p - 1:   c² + s² = 1]],
       code = [[
         1 + 1e-17 == 1
         p = (1 << 31) - 1                          -- a prime
@@ -65,147 +58,98 @@ return roper.lesson {
         c, s = -3 * fifth % p, 4 * fifth % p       -- t = 2; a 3, 4, 5 triangle
         one = (c * c + s * s) % p
         C, S = (c * c - s * s) % p, 2 * s * c % p  -- that turn made twice
-        again = (C * C + S * S) % p
-      ]],
+        again = (C * C + S * S) % p]],
       claims = {
         { "one == 1", instead = { "c * c + s", "c * c - s" } },
-        { "again == 1", instead = { "2 * s * c", "3 * s * c" } },
-      },
-    },
-    {
-      title = "Turning back, written out",
+        { "again == 1", instead = { "2 * s * c", "3 * s * c" } } } },
+    { title = "Turning back, written out",
       text = [[
         RoPE(ô, -n) with cos(-nθ) = cos nθ and sin(-nθ) = -sin nθ. Each line that follows has two
         sides that are run as they stand; `[1]` and `[2]` are the members of each pair, and `sum`
-        runs over i. What you see is the first member, then the second.
-      ]],
+        runs over i. What you see is the first member, then the second; it is true of any vector o,
+        so also of ô.]],
       formula = [[
         RoPE(ô_n, -n) = ( ô⁽¹⁾ cos nθ + ô⁽²⁾ sin nθ )
-                        ( ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ )
-      ]],
-      identity = {
-        ("unrotate(%s, n) == pair(%s[1]*cos(n) + %s[2]*sin(n), %s[2]*cos(n) - %s[1]*sin(n))")
-          :format(A, A, A, A, A),
-        given = given,
-      },
-    },
-    {
-      title = "The first member: put in what ô is",
+                        ( ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ )]],
+      identity = { "unrotate(o, n) == pair(o[1]*cos(n) + o[2]*sin(n), o[2]*cos(n) - o[1]*sin(n))",
+        wrong = { "unrotate(o, n) == pair(o[1]*cos(n) - o[2]*sin(n), o[2]*cos(n) + o[1]*sin(n))" },
+      } },
+    { title = "The first member: put in what ô is",
       text = [[
         Each value was turned by its own position i. The outer sine comes from turning back by n. In
-        the study it is printed as sin mθ; but there is no m in sight.
-      ]],
+        the study it is printed as sin mθ; but there is no m in sight.]],
       formula = [[
           Σ_i a (v⁽¹⁾ cos iθ - v⁽²⁾ sin iθ) cos nθ
-        + Σ_i a (v⁽²⁾ cos iθ + v⁽¹⁾ sin iθ) sin nθ
-      ]],
-      identity = {
-        ("unrotate(%s, n)[1] == sum(a*(v[1]*cos(i) - v[2]*sin(i)))*cos(n)"):format(A)
+        + Σ_i a (v⁽²⁾ cos iθ + v⁽¹⁾ sin iθ) sin nθ]],
+      identity = { OUT .. "[1] == sum(a*(v[1]*cos(i) - v[2]*sin(i)))*cos(n)"
           .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(n)",
-        given = given,
-        wrong = { { ("unrotate(%s, n)[1] == sum(a*(v[1]*cos(i) - v[2]*sin(i)))*cos(n)"):format(A)
+        wrong = { { OUT .. "[1] == sum(a*(v[1]*cos(i) - v[2]*sin(i)))*cos(n)"
           .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(m)",
-          source = "the RoPER study, first member: sin m for sin n" } },
-      },
-    },
-    {
-      title = "Collect what belongs to each feature",
+          source = "the RoPER study, first member: sin m for sin n" } } } },
+    { title = "Collect what belongs to each feature",
       text = "Nothing but sorting: what multiplies v⁽¹⁾, and what multiplies v⁽²⁾.",
       formula = [[
           Σ_i a v⁽¹⁾ (cos iθ cos nθ + sin iθ sin nθ)
-        + Σ_i a v⁽²⁾ (cos iθ sin nθ - sin iθ cos nθ)
-      ]],
-      identity = {
-        ("unrotate(%s, n)[1] == sum(a*v[1]*(cos(i)*cos(n) + sin(i)*sin(n)))"):format(A)
-          .. " + sum(a*v[2]*(cos(i)*sin(n) - sin(i)*cos(n)))",
-        given = given,
-      },
-    },
-    {
-      title = "Two formulas from school",
+        + Σ_i a v⁽²⁾ (cos iθ sin nθ - sin iθ cos nθ)]],
+      identity = { OUT .. "[1] == sum(a*v[1]*(cos(i)*cos(n) + sin(i)*sin(n)))"
+          .. " + sum(a*v[2]*(cos(i)*sin(n) - sin(i)*cos(n)))" } },
+    { title = "Two formulas from school",
       text = [[
         The first bracket is the cosine of the difference, cos (i - n)θ. The second is the sine of
-        n - i: the wrong way round, which is to say -sin (i - n)θ. There the minus comes from.
-      ]],
+        n - i: the wrong way round, which is to say -sin (i - n)θ. Hence the minus between them.]],
       formula = "Σ_i a v⁽¹⁾ cos (i - n)θ - Σ_i a v⁽²⁾ sin (i - n)θ",
-      identity = {
-        ("unrotate(%s, n)[1] == sum(a*v[1]*cos(i - n)) - sum(a*v[2]*sin(i - n))"):format(A),
-        given = given,
-        wrong = { ("unrotate(%s, n)[1] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))")
-          :format(A) },
-      },
-    },
-    {
-      title = "The second member",
+      identity = { OUT .. "[1] == sum(a*v[1]*cos(i - n)) - sum(a*v[2]*sin(i - n))",
+        wrong = { OUT .. "[1] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))" } } },
+    { title = "The second member",
       text = [[
         "Similarly", says the study, and prints v⁽¹⁾ with the cosine and v⁽²⁾ with the sine. Do it
-        similarly and they come out the other way round.
-      ]],
+        similarly and they come out the other way round.]],
       formula = "Σ_i a v⁽²⁾ cos (i - n)θ + Σ_i a v⁽¹⁾ sin (i - n)θ",
-      identity = {
-        ("unrotate(%s, n)[2] == sum(a*v[2]*cos(i - n)) + sum(a*v[1]*sin(i - n))"):format(A),
-        given = given,
-        wrong = { { ("unrotate(%s, n)[2] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))")
-          :format(A), source = "the RoPER study, second member" } },
-      },
-    },
-    {
-      title = "Together: each value turned by its distance",
+      identity = { OUT .. "[2] == sum(a*v[2]*cos(i - n)) + sum(a*v[1]*sin(i - n))",
+        wrong = { { OUT .. "[2] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))",
+          source = "the RoPER study, second member" } } } },
+    { title = "Together: each value turned by its distance",
       text = [[
         The two members are what a turn by i - n makes of a pair. The study's last line prints
         RoPE(v⁽¹⁾, v⁽¹⁾, (i - n)θ): the first member twice; and RoPE takes a position, which it
-        multiplies by θ itself. With θ = 1, as in the first pair, that second slip does no harm. The
-        code shows it in the second pair of four features, whose θ is 1/100.
-      ]],
+        multiplies by θ itself, so that θ is in it twice. Where θ = 1, as in the first pair, that
+        second slip does no harm: its counterexample needs two pairs, of which the second has θ =
+        1/100. (The four numbers of v are both first members, then both second ones. In the exact
+        check nθ² has a random point of its own: θ may be anything, so nθ tells nothing of it.)]],
       formula = "o_n = Σ_i a_{n,i} RoPE(v_i⁽¹⁾, v_i⁽²⁾, i - n) = Σ_i a_{n,i} R_{i-n} v_i",
-      code = [[
-        slow = roper.position.rope{dim = 4}
-        value = roper.tensor({{0, 1, 0, 0}}, "float64")
-        theta = slow:thetas()[2]:item()
-        twice = difference(slow:rotate(value, 1), slow:rotate(value, 1 * theta))
-      ]],
-      claims = { { "twice > 0.009", instead = { "1 * theta", "1" } } },
-      identity = {
-        ("unrotate(%s, n) == sum(a*rotate(v, i - n))"):format(A),
-        given = given,
-        wrong = { { ("unrotate(%s, n) == sum(a*rotate(pair(v[1], v[1]), i - n))"):format(A),
-          source = "the RoPER study, last line" } },
-      },
+      identity = { OUT .. " == sum(a*rotate(v, i - n))",
+        wrong = { { OUT .. " == sum(a*rotate(pair(v[1], v[1]), (i - n)*theta))",
+            source = "the RoPER study, last line" },
+          { OUT .. " == sum(a*rotate(pair(v[1], v[1]), i - n))", source = "its v⁽¹⁾ twice" },
+          { OUT .. " == sum(a*rotate(v, (i - n)*theta))", source = "its θ twice" } } },
       exercise = {
         question = [[The whole derivation fits into one line, if turning by i and back by n is
           turning by i - n. Is it? Ask:
           `roper.identity{"unrotate(rotate(v, i), n) == rotate(v, i - n)", given = {v = "vector",
           i = "position", n = "position"}}`]],
         answer = [[It is. And a turn of a sum is the sum of the turns, so the turn at the end may
-          go inside: R_{-n} Σ a R_i v_i = Σ a R_{-n} R_i v_i = Σ a R_{i-n} v_i.]],
-      },
-    },
-    {
-      title = "In the machine, and the minus sign",
+          go inside: R_{-n} Σ a R_i v_i = Σ a R_{-n} R_i v_i = Σ a R_{i-n} v_i.]] } },
+    { title = "In the machine, and the minus sign",
       text = [[
         The library's RoPER, which never forms R_{i-n}, against the sum that does; and the same text
         1000 positions later. What is carried depends on distance alone.
 
         And the minus in RoPE(ô, -n)? Positions add when turns are made after each other. To be left
-        with a difference, one of the two turns must go backwards.
-      ]],
+        with a difference, one of the two turns must go backwards. (If that were the first, and the
+        last went forward, values would come turned by n - i: mirrored, but relative.)]],
       code = [[
         here = {position = "roper", causal = true}
         explicit = roper.oracle.attention(q, k, v, here)
         off = difference(by_roper, explicit)
         there = {position = "roper", causal = true, offset = 1000}
-        moved = difference(by_roper, roper.attention(q, k, v, there))
-      ]],
+        moved = difference(by_roper, roper.attention(q, k, v, there))]],
       claims = {
         { "off < 1e-12", instead = { 'here = {position = "roper"', 'here = {position = "rope"' } },
         { "moved < 1e-12",
-          instead = { 'there = {position = "roper"', 'there = {position = "rope"' } },
-      },
+          instead = { 'there = {position = "roper"', 'there = {position = "rope"' } } },
       exercise = {
         question = "What would o_n be with RoPE(ô, +n) at the end? Which positions would matter?",
         answer = [[Σ a R_{i+n} v_i: the sum of the positions. Shift the text by 1000 and every value
-          turns by 2000 more: nothing relative is left. See `what-goes-wrong`.]],
-      },
-    },
+          turns by 2000 more: nothing relative is left. See `what-goes-wrong`.]] } },
   },
 }

@@ -3,9 +3,10 @@ return roper.lesson {
   title = "Scores that depend on distance alone",
   before = "You can turn vectors by their position (`rotation`, `general-form`).",
   after = "You can say why RoPE's scores know m - n and nothing else of m and n.",
+  given = { q = "vector", k = "vector", x = "vector", y = "vector", Wq = "matrix", Wk = "matrix",
+    m = "position", n = "position" },
   steps = {
-    {
-      title = "What is wanted",
+    { title = "What is wanted",
       text = [[
         A word and the one before it should match alike wherever in the text they stand. So the
         score of the query x_m at position m and the key x_n at position n may depend on what they
@@ -14,64 +15,42 @@ return roper.lesson {
 
         The paper writes a pair as one complex number, on which e^{imθ} is a turn (eq. 12). The
         score of a pair is the real part of the one number times the conjugate of the other.
-        Conjugating turns n θ into -n θ, and what is left is the difference. In plain numbers:
-      ]],
+        Conjugating turns n θ into -n θ, and what is left is the difference. In plain numbers:]],
       formula = [[
         ⟨f(x_m, m), f(x_n, n)⟩ = g(x_m, x_n, m - n)
         Re[ q e^{imθ} (k e^{inθ})* ] = Re[ q k* e^{i(m-n)θ} ]
       ]],
-      identity = {
-        "rotate(q, m)[1]*rotate(k, n)[1] + rotate(q, m)[2]*rotate(k, n)[2]"
+      identity = { "rotate(q, m)[1]*rotate(k, n)[1] + rotate(q, m)[2]*rotate(k, n)[2]"
           .. " == (q[1]*k[1] + q[2]*k[2])*cos(m - n) + (q[1]*k[2] - q[2]*k[1])*sin(m - n)",
-        given = { q = "vector", k = "vector", m = "position", n = "position" },
         wrong = {
           "rotate(q, m)[1]*rotate(k, n)[1] + rotate(q, m)[2]*rotate(k, n)[2]"
-            .. " == (q[1]*k[1] + q[2]*k[2])*cos(m + n) + (q[1]*k[2] - q[2]*k[1])*sin(m + n)",
-        },
-      },
-    },
-    {
-      title = "The same with turns",
+            .. " == (q[1]*k[1] + q[2]*k[2])*cos(m + n) + (q[1]*k[2] - q[2]*k[1])*sin(m + n)" } } },
+    { title = "The same with turns",
       text = [[
         Turn both vectors back by m: the dot product of two does not change when they are turned
         alike. The query is then unturned, and the key turned by n - m. One line, and it is the
-        reason for everything. Mind the order: the key turns by n - m, not by m - n.
-      ]],
+        reason for everything. Mind the order: the key turns by n - m, not by m - n.]],
       formula = "(R_m q) · (R_n k) = q · R_{n-m} k",
-      identity = {
-        "dot(rotate(q, m), rotate(k, n)) == dot(q, rotate(k, n - m))",
-        given = { q = "vector", k = "vector", m = "position", n = "position" },
+      identity = { "dot(rotate(q, m), rotate(k, n)) == dot(q, rotate(k, n - m))",
         wrong = { { "dot(rotate(q, m), rotate(k, n)) == dot(q, rotate(k, m - n))",
-          source = "the order swapped" } },
-      },
-      exercise = {
-        question = "Write it with the turn on the query instead of on the key.",
-        answer = "(R_{m-n} q) · k. Try `roper.identity{...}` with dot(rotate(q, m - n), k).",
-      },
-    },
-    {
-      title = "With the weights in it",
+          source = "the order swapped" } } },
+      exercise = { question = "Write it with the turn on the query instead of on the key.",
+        answer = "(R_{m-n} q) · k. Try `roper.identity{...}` with dot(rotate(q, m - n), k)." } },
+    { title = "With the weights in it",
       text = [[
         Queries and keys are made from the tokens by matrices, q = W_q x_m and k = W_k x_n. A matrix
         that moves to the other side of a dot product is transposed on the way. RoFormer's eq. 16
-        forgets that: it prints W_q where the transpose of W_q belongs.
-      ]],
+        forgets that: it prints W_q where the transpose of W_q belongs.]],
       formula = "(R_m W_q x)ᵀ (R_n W_k y) = xᵀ W_qᵀ R_{n-m} W_k y",
       identity = {
         "dot(rotate(Wq*x, m), rotate(Wk*y, n)) == transpose(x)*transpose(Wq)*rotation(n - m)*Wk*y",
-        given = { x = "vector", y = "vector", Wq = "matrix", Wk = "matrix", m = "position",
-          n = "position" },
         wrong = { { "dot(rotate(Wq*x, m), rotate(Wk*y, n))"
-          .. " == transpose(x)*Wq*rotation(n - m)*Wk*y", source = "RoFormer, eq. 16" } },
-      },
-    },
-    {
-      title = "Shift the text, and nothing changes",
+          .. " == transpose(x)*Wq*rotation(n - m)*Wk*y", source = "RoFormer, eq. 16" } } } },
+    { title = "Shift the text, and nothing changes",
       text = [[
         Now the attention that models run. Let the text begin at position 1000 instead of 0: all
         weights stay as they were, to rounding. Turn the queries alone (`rotate = "q"`) and they
-        do not: a turn on one side only is a dependence on the position itself.
-      ]],
+        do not: a turn on one side only is a dependence on the position itself.]],
       code = [[
         q = roper.randn({1, 1, 8, 16}, "float64")
         k = roper.randn({1, 1, 8, 16}, "float64")
@@ -80,21 +59,16 @@ return roper.lesson {
         end
         moved = difference(weights("rope", 0), weights("rope", 1000))
         one_sided = {type = "rope", rotate = "q"}
-        changed = difference(weights(one_sided, 0), weights(one_sided, 1000))
-      ]],
+        changed = difference(weights(one_sided, 0), weights(one_sided, 1000))]],
       claims = {
         { "moved < 1e-12", instead = { 'weights("rope", 1000)', 'weights("none", 1000)' } },
-        { "changed > 0.01", instead = { "weights(one_sided, 1000)", "weights(one_sided, 0)" } },
-      },
-    },
-    {
-      title = "How a score fades with distance",
+        { "changed > 0.01", instead = { "weights(one_sided, 1000)", "weights(one_sided, 0)" } } } },
+    { title = "How a score fades with distance",
       text = [[
         Let query and key be the same vector of ones. At distance 0 all pairs agree, and the score
         is d. As the distance grows the fast pairs fall out of step, then slower ones, and the sum
         of their cosines fades: on average, what is near matches better. A model can learn other
-        shapes by weighing the pairs.
-      ]],
+        shapes by weighing the pairs.]],
       formula = "1 · R_p 1 = 2 Σ_t cos(p θ_t)",
       code = [[
         rope = roper.position.rope{dim = 64}
@@ -102,18 +76,13 @@ return roper.lesson {
         function score(p) return (ones * rope:rotate(ones, p)):sum():item() end
         score(0), score(1), score(100)
         cosines = 2 * (rope:thetas() * 100):cos():sum():item()
-        off = math.abs(score(100) - cosines)
-      ]],
+        off = math.abs(score(100) - cosines)]],
       claims = { { "off < 1e-10", instead = { "* 100", "* 99" } } },
-      figure = {
-        caption = "The score of two equal vectors of ones against their distance, d = 64.",
+      figure = { caption = "The score of two equal vectors of ones against their distance, d = 64.",
         draw = [[
           local distances, scores = {}, {}
           for p = 0, 200 do distances[p + 1], scores[p + 1] = p, score(p) end
           return plot.line({x = distances, y = scores},
-            {xlabel = "distance", ylabel = "score", format = format})
-        ]],
-      },
-    },
+            {xlabel = "distance", ylabel = "score", format = format})]] } },
   },
 }

@@ -3,9 +3,9 @@ return roper.lesson {
   title = "Why attention needs to be told where things are",
   before = "You can read a formula with a sum in it. Nothing about attention is taken for granted.",
   after = "You can say what attention does not see, and what a causal mask gives away.",
+  given = { i = "position", j = "position", k = "position" },
   steps = {
-    {
-      title = "Attention is a weighted mean",
+    { title = "Attention is a weighted mean",
       text = [[
         A model sees a sentence as a list of tokens, and each token as a list of numbers: a vector.
         Attention gives each token a new vector. It makes three vectors of each token: a query q
@@ -15,69 +15,51 @@ return roper.lesson {
 
         Here are 6 tokens of 8 numbers. The four axes are batch, heads, tokens, numbers. For now
         query, key and value are the same vector. A row of the weights belongs to one token, and
-        sums to 1.
-      ]],
+        sums to 1.]],
       formula = [[
         a_mn = exp(q_m · k_n / √d) / Σ_j exp(q_m · k_j / √d)
-        o_m  = Σ_n a_mn v_n
-      ]],
+        o_m  = Σ_n a_mn v_n]],
       code = [[
         x = roper.randn{1, 1, 6, 8}
         out, weights = roper.attention(x, x, x)
         weights[1][1]
-        off = difference(weights:sum(4), roper.ones{1, 1, 6})
-      ]],
-      claims = { { "off < 1e-6", instead = { "sum(4)", "sum(3)" } } },
-    },
-    {
-      title = "Shuffle the tokens, and the outputs are shuffled alike",
+        off = difference(weights:sum(4), roper.ones{1, 1, 6})]],
+      claims = { { "off < 1e-6", instead = { "sum(4)", "sum(3)" } } } },
+    { title = "Shuffle the tokens, and the outputs are shuffled alike",
       text = [[
         There is no m and no n on the right-hand side of these formulas, only the vectors that stand
         there. So attention cannot know the order. Put the last three tokens first: each token gets
         the output that it had before, in its new place. (`narrow(3, 4, 3)` takes, along axis 3,
         from number 4 on, 3 of them.)
 
-        "Dog bites man" and "man bites dog" are the same to it.
-      ]],
+        "Dog bites man" and "man bites dog" are the same to it.]],
       code = [[
         function last_first(y)
           return roper.cat({y:narrow(3, 4, 3), y:narrow(3, 1, 3)}, 3)
         end
         y = last_first(x)
         moved = roper.attention(y, y, y)
-        off = difference(moved, last_first(out))
-      ]],
-      claims = { { "off < 1e-6", instead = { "(y, y, y)", "(y, y, y, {position = 'rope'})" } } },
-    },
-    {
-      title = "Two Janes",
+        off = difference(moved, last_first(out))]],
+      claims = { { "off < 1e-6", instead = { "(y, y, y)", "(y, y, y, {position = 'rope'})" } } } },
+    { title = "Two Janes",
       text = [[
         "Jane went to the movies, Jane went home." The first Jane should look at the movies, the
         second at home. But they are the same word, hence the same vector, the same query, the same
-        weights, the same output: attention cannot tell them apart.
-      ]],
+        weights, the same output: attention cannot tell them apart.]],
       code = [[
         vectors = roper.randn{6, 8}       -- Jane, went, to, the, movies, home
         sentence = roper.tensor({{0, 1, 2, 3, 4, 0, 1, 5}}, "int32")
         x = vectors:embedding(sentence):view{1, 1, 8, 8}
         out, weights = roper.attention(x, x, x)
-        apart = difference(out:narrow(3, 1, 1), out:narrow(3, 6, 1))
-      ]],
+        apart = difference(out:narrow(3, 1, 1), out:narrow(3, 6, 1))]],
       claims = { { "apart < 1e-6", instead = { "(x, x, x)", "(x, x, x, {position = 'rope'})" } } },
-      figure = {
-        caption = "Who looks at whom: the rows of the two Janes, 0 and 5, are the same.",
+      figure = { caption = "Who looks at whom: the rows of the two Janes, 0 and 5, are the same.",
         draw = [[
           words = {"Jane", "went", "to", "the", "movies", "Jane", "went", "home"}
-          return plot.attention(weights[1][1], {tokens = words, format = format})
-        ]],
-      },
-      exercise = {
-        question = "Which other tokens of this sentence get the same output?",
-        answer = [[The two "went": numbers 2 and 7. Any two equal words do.]],
-      },
-    },
-    {
-      title = "A causal mask gives something away",
+          return plot.attention(weights[1][1], {tokens = words, format = format})]] },
+      exercise = { question = "Which other tokens of this sentence get the same output?",
+        answer = [[The two "went": numbers 2 and 7. Any two equal words do.]] } },
+    { title = "A causal mask gives something away",
       text = [[
         A model that continues a text must not see what comes later: with `causal = true` a token
         sees only itself and those before it. The two Janes see different things now, and differ.
@@ -85,8 +67,7 @@ return roper.lesson {
         Even where all tokens look equally at all they see, position leaks: let only the first
         token carry a 1. The token at position m (counted from 0) sees m + 1 tokens and takes their
         mean, 1 / (m + 1). A further layer can read its position off that (Haviv et al. 2022). But
-        it must learn to, and the differences get small quickly.
-      ]],
+        it must learn to, and the differences get small quickly.]],
       code = [[
         out = roper.attention(x, x, x, {causal = true})
         apart = difference(out:narrow(3, 1, 1), out:narrow(3, 6, 1))
@@ -96,15 +77,11 @@ return roper.lesson {
         means = roper.attention(same, same, first, {causal = true})
         means:narrow(4, 1, 1):view{6}
         counts = 1 / means:narrow(4, 1, 1):view{6}
-        off = difference(counts, roper.arange(1, 7))
-      ]],
+        off = difference(counts, roper.arange(1, 7))]],
       claims = {
         { "apart > 0.01", instead = { "(x, x, x, {causal = true})", "(x, x, x)" } },
-        { "off < 1e-4", instead = { "first, {causal = true}", "first" } },
-      },
-    },
-    {
-      title = "The first remedy: add waves",
+        { "off < 1e-4", instead = { "first, {causal = true}", "first" } } } },
+    { title = "The first remedy: add waves",
       text = [[
         The first transformer added to each vector a pattern that names its position: for each pair
         of features a sine and a cosine of another frequency θ. How alike the patterns of two
@@ -115,19 +92,13 @@ return roper.lesson {
         pattern of i would not depend on i, and the line below would be false.
 
         What is added to a vector is mixed with what it says. The next lesson turns the vector
-        instead, which mixes nothing.
-      ]],
+        instead, which mixes nothing.]],
       formula = [[
         p_{i,2t} = sin(i θ_t)    p_{i,2t+1} = cos(i θ_t)    θ_t = 10000^(-2t/d)
-        sin iθ sin jθ + cos iθ cos jθ = cos (i - j)θ
-      ]],
-      identity = {
-        "sin(i)*sin(j) + cos(i)*cos(j) == cos(i - j)",
-        given = { i = "position", j = "position", k = "position" },
+        sin iθ sin jθ + cos iθ cos jθ = cos (i - j)θ]],
+      identity = { "sin(i)*sin(j) + cos(i)*cos(j) == cos(i - j)",
         wrong = {
-          { "sin(k)*sin(j) + cos(k)*cos(j) == cos(i - j)", source = "RoFormer, eq. 4: k for i" },
-        },
-      },
-    },
+          { "sin(k)*sin(j) + cos(k)*cos(j) == cos(i - j)", source = "RoFormer, eq. 4: k for i" } },
+      } },
   },
 }

@@ -6,7 +6,7 @@ local suggest = require "roper.suggest"
 local M = {}
 
 local LESSON <const> = { order = "integer", title = "string", before = "string",
-  after = "string", steps = "table" }
+  after = "string", given = "table?", steps = "table" }
 local STEP <const> = { title = "string", text = "string", formula = "string?", code = "string?",
   claims = { "table", {} }, identity = "table?", figure = "table?", exercise = "table?" }
 local FIGURE <const> = { caption = "string", draw = "string" }
@@ -28,8 +28,11 @@ local function check_claim(where, claim, step)
   return { text = text, instead = instead }
 end
 
-local function check_step(where, given)
+local function check_step(where, given, lesson)
   local step = options_of.check(where, given, STEP)
+  if step.identity and not step.identity.given then
+    step.identity.given = lesson.given
+  end
   for i, claim in ipairs(step.claims) do
     step.claims[i] = check_claim(("%s, claim %d"):format(where, i), claim, step)
   end
@@ -47,7 +50,7 @@ local function checked(given)
   local lesson = options_of.check("lesson", given, LESSON)
   local steps = {}
   for i, step in ipairs(lesson.steps) do
-    steps[i] = check_step(("lesson: step %d"):format(i), step)
+    steps[i] = check_step(("lesson: step %d"):format(i), step, lesson)
   end
   if #steps == 0 then
     error("lesson: expected at least one step", 0)
@@ -61,6 +64,7 @@ end
 ---@field title string
 ---@field before string what the learner can do before it
 ---@field after string what the learner can do after it
+---@field given? table<string, string> what names stand for in identities that do not say it
 ---@field steps LessonStep[]
 
 ---@class LessonStep

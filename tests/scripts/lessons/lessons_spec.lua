@@ -19,6 +19,8 @@ local MISPRINTS = {
   { "relative-distance", "the RoPER study, first member: sin m for sin n" },
   { "relative-distance", "the RoPER study, second member" },
   { "relative-distance", "the RoPER study, last line" },
+  { "relative-distance", "its v⁽¹⁾ twice" },
+  { "relative-distance", "its θ twice" },
   { "linear-attention", "printed in notes on RoPE: the unturned sum reused" },
   { "linear-attention", "their reason: the length of the sum stays" },
 }

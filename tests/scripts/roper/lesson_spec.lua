@@ -54,7 +54,22 @@ describe("lesson", function()
     assert.error_matches(function() read "return = 7" end, "unexpected symbol near '='")
     assert.error_matches(function() read "return roper.lesson { title = 'x' }" end,
       "/a_lesson.lua: lesson: option after")
+    assert.error_matches(function()
+      read "return roper.lesson { order = 3, title = 'T', before = 'b', after = 'a', given = 7 }"
+    end, "option given: expected a table, got 7")
     assert.error_matches(function() read "error('mine', 0)" end, "/a_lesson.lua: mine$")
+  end)
+
+  it("says what names stand for in the identities that do not", function()
+    local found = read [[return roper.lesson { order = 3, title = "T", before = "b", after = "a",
+      given = { m = "position" }, steps = {
+        { title = "s", text = "t", identity = { "cos(m) == cos(-m)" } },
+        { title = "s", text = "t", identity = { "cos(n) == cos(-n)",
+          given = { n = "position" } } },
+        { title = "s", text = "t" } } }]]
+    assert.same({ m = "position" }, found.steps[1].identity.given)
+    assert.same({ n = "position" }, found.steps[2].identity.given)
+    assert.is_true(steps.run(found.steps[1], steps.scope()).holds)
   end)
 
   it("is named in messages when there is none of a name", function()
