@@ -34,10 +34,27 @@ function M.exact(exact)
     exact.trials, exact.prime, exact.degree, exact.trials, M.scientific(exact.bound))
 end
 
--- Text broken at spaces into lines of at most `width` bytes; all but the first are indented.
+local GLUE <const> = "\1" -- a space at which no line breaks
+
+-- The pieces of a text between which a line may break: parentheses and what belongs to a sign stay
+-- whole if they fit.
+local function pieces(text, width)
+  local list = {}
+  local glued = text:gsub("%b()", function(inner) return (inner:gsub(" ", GLUE)) end)
+    :gsub(" = ", GLUE .. "=" .. GLUE):gsub("([-+=]) ", "%1" .. GLUE)
+  for piece in glued:gmatch "%S+" do
+    piece = piece:gsub(GLUE, " ")
+    for part in piece:gmatch(#piece > width and "%S+" or ".+") do
+      list[#list + 1] = part
+    end
+  end
+  return list
+end
+
+-- Text broken into lines of at most `width` bytes; all but the first are indented.
 local function broken(text, width)
   local lines, line = {}, ""
-  for word in text:gmatch "%S+" do
+  for _, word in ipairs(pieces(text, width - 4)) do
     if line ~= "" and #line + 1 + #word > width then
       lines[#lines + 1] = line
       line = "    " .. word

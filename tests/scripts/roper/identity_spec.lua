@@ -185,6 +185,18 @@ describe("roper.identity", function()
     end
   end)
 
+  it("breaks a long side before a sign, not in parentheses that fit", function()
+    local long = tostring(identity("dot(x, x)*(dot(x, x) + dot(x, x)) == dot(x, x)*dot(x, x)"
+      .. " + dot(x, x)*dot(x, x) - dot(x, x)*(dot(x, x) - dot(x, x))", { x = "vector" }))
+    assert.truthy(long:find("\n  == dot(x, x)*dot(x, x) + dot(x, x)*dot(x, x)\n"
+      .. "    - dot(x, x)*(dot(x, x) - dot(x, x))\n", 1, true), long)
+    local nested = tostring(identity("x == x + 0*(" .. ("x + "):rep(30) .. "x)",
+      { x = "number" }))
+    for line in nested:gmatch("[^\n]+") do
+      assert.is_true(#line <= 80, line)
+    end
+  end)
+
   it("says what is wrong with what it is given", function()
     local x, m = { x = "vector" }, { m = "position" }
     for _, case in ipairs {
