@@ -48,7 +48,7 @@ end
 
 -- Minus signs, which no line break may part from what they belong to.
 local function typeset(text)
-  return (text:gsub(" %- ", "\u{A0}−\u{A0}"):gsub("%f[%S]%-(%w)", "−%1"):gsub("%(%-", "(−"))
+  return (text:gsub("%s%-%s+", "\u{A0}−\u{A0}"):gsub("%f[%S]%-(%w)", "−%1"):gsub("%(%-", "(−"))
 end
 
 -- Text with `code` in backticks.
@@ -145,7 +145,7 @@ local function section(number, step, result, scope)
   end
   if step.exercise then
     add("<p><em>Try it.</em> %s</p>\n<details><summary>Answer</summary>%s</details>",
-      inline(step.exercise.question), paragraphs(step.exercise.answer))
+      inline(steps.unindented(step.exercise.question)), paragraphs(step.exercise.answer))
   end
   parts[#parts + 1] = "</section>"
   return table.concat(parts, "\n")

@@ -19,8 +19,9 @@ local function verdict(holds)
   return holds and style("green", "✓") or style("red", "✗")
 end
 
--- Words as lines of at most `width` characters.
+-- Words as lines of at most `width` characters, none of which ends or begins with - or =.
 local function wrapped(text, width)
+  text = text:gsub("%s+([-=])%s+", "\u{A0}%1\u{A0}")
   local lines, line, length = {}, "", 0
   for word in text:gmatch "%S+" do
     local size = utf8.len((word:gsub("`", "")))
@@ -31,7 +32,7 @@ local function wrapped(text, width)
     length = length + size + (length > 0 and 1 or 0)
   end
   lines[#lines + 1] = line
-  return table.concat(lines, "\n")
+  return (table.concat(lines, "\n"):gsub("\u{A0}", " "))
 end
 
 --- Paragraphs as a terminal shows them.

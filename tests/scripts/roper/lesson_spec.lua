@@ -188,5 +188,7 @@ describe("lesson.show", function()
       assert.is_true(#line <= 80 and not line:find("`"), line)
     end
     assert.equal("one two\n\nthree\n", show.prose("  one\n  two\n\n  three\n"))
+    assert.equal(("word "):rep(15) .. "\nn - 1 = m\n", (show.prose(("word "):rep(15)
+      .. "n -\n1 = m"):gsub("\n", " \n", 1)))
   end)
 end)
