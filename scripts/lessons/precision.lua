@@ -6,7 +6,7 @@ return roper.lesson {
   steps = {
     { title = "An error in the angle is an error in all that follows",
       text = [[
-        The first pair turns by 1 radian a position: at position 131072 it has gone round 20,861
+        The first pair turns by 1 radian a position: at position 131072 it has gone round 20,860
         times. Only what is left after the last full turn counts. But a number type with s
         significant bits knows a number near 131072 to within 131072 / 2^s: to 1e-11 in float64, to
         0.008 in float32, to 64 with the 11 bits of float16 (did it reach so far), to 512 with the 8

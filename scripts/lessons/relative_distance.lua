@@ -79,9 +79,11 @@ return roper.lesson {
         Each value was turned by its own position i. The outer sine comes from turning back by n. In
         the study it is printed as sin mθ; but there is no m in sight.]],
       formula = [[
-          Σ_i a (v⁽¹⁾ cos iθ - v⁽²⁾ sin iθ) cos nθ
+          Σ_i a v̂⁽¹⁾ cos nθ + Σ_i a v̂⁽²⁾ sin nθ
+        = Σ_i a (v⁽¹⁾ cos iθ - v⁽²⁾ sin iθ) cos nθ
         + Σ_i a (v⁽²⁾ cos iθ + v⁽¹⁾ sin iθ) sin nθ]],
-      identity = { OUT .. "[1] == sum(a*(v[1]*cos(i) - v[2]*sin(i)))*cos(n)"
+      identity = { OUT .. "[1] == sum(a*rotate(v, i)[1])*cos(n) + sum(a*rotate(v, i)[2])*sin(n)"
+          .. " == sum(a*(v[1]*cos(i) - v[2]*sin(i)))*cos(n)"
           .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(n)",
         wrong = { { OUT .. "[1] == sum(a*(v[1]*cos(i) - v[2]*sin(i)))*cos(n)"
           .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(m)",
@@ -117,6 +119,7 @@ return roper.lesson {
         1/100. (The four numbers of v are both first members, then both second ones. In the exact
         check nθ² has a random point of its own: θ may be anything, so nθ tells nothing of it.)]],
       formula = "o_n = Σ_i a_{n,i} RoPE(v_i⁽¹⁾, v_i⁽²⁾, i - n) = Σ_i a_{n,i} R_{i-n} v_i",
+      code = [[given = {v = "vector", i = "position", n = "position"}  -- to try below]],
       identity = { OUT .. " == sum(a*rotate(v, i - n))",
         wrong = { { OUT .. " == sum(a*rotate(pair(v[1], v[1]), (i - n)*theta))",
             source = "the RoPER study, last line" },
@@ -125,8 +128,8 @@ return roper.lesson {
       exercise = {
         question = [[The whole derivation fits into one line, if turning by i and back by n is
           turning by i - n. Is it? Ask:
-          `roper.identity{"unrotate(rotate(v, i), n) == rotate(v, i - n)", given = {v = "vector",
-          i = "position", n = "position"}}`]],
+
+          `roper.identity{"unrotate(rotate(v, i), n) == rotate(v, i - n)", given = given}`]],
         answer = [[It is. And a turn of a sum is the sum of the turns, so the turn at the end may
           go inside: R_{-n} Σ a R_i v_i = Σ a R_{-n} R_i v_i = Σ a R_{i-n} v_i.]] } },
     { title = "In the machine, and the minus sign",

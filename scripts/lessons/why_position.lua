@@ -58,7 +58,7 @@ return roper.lesson {
           words = {"Jane", "went", "to", "the", "movies", "Jane", "went", "home"}
           return plot.attention(weights[1][1], {tokens = words, format = format})]] },
       exercise = { question = "Which other tokens of this sentence get the same output?",
-        answer = [[The two "went": numbers 2 and 7. Any two equal words do.]] } },
+        answer = [[The two "went", 1 and 6. Any two equal words do.]] } },
     { title = "A causal mask gives something away",
       text = [[
         A model that continues a text must not see what comes later: with `causal = true` a token
