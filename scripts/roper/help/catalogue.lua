@@ -52,8 +52,14 @@ local function is_module(value)
   return false
 end
 
--- The file that the functions of a module come from.
+-- The file of a module: its own, or the one that its functions come from.
 local function file_of(module)
+  for name, loaded in pairs(package.loaded) do
+    local file = loaded == module and package.searchpath(name, package.path)
+    if file then
+      return file
+    end
+  end
   for _, name in ipairs(names_of(module)) do
     local file = type(module[name]) == "function" and sources.place(module[name])
     if file then
