@@ -41,19 +41,39 @@ describe("gradcheck", function()
     assert.is_false(x:is_parameter())
   end)
 
+  it("takes and expects tensors", function()
+    local one = roper.ones({ 2 })
+    for _, case in ipairs({
+      { "gradcheck: expected a list of tensors, got userdata", roper.exp, one },
+      { "gradcheck: input 2: expected a tensor, got number", roper.exp, { one, 5 } },
+      { "gradcheck: the result: expected a tensor, got nil", function() end, { one } },
+    }) do
+      assert.error_matches(function() roper.gradcheck(case[2], case[3]) end, case[1])
+    end
+  end)
+
   it("has a tolerance, a step and a bound of elements of the caller's", function()
     local function f(x)
       return x:exp()
     end
     assert.is_false((roper.gradcheck(f, { roper.ones({ 2 }) }, { step = 0.1 })))
     assert.is_true((roper.gradcheck(f, { roper.ones({ 2 }) }, { step = 0.1, tolerance = 0.1 })))
-    local calls = 0
-    roper.gradcheck(function(x)
+    local calls
+    local function counted(x)
       calls = calls + 1
       return x:exp()
-    end, { roper.ones({ 100 }) }, { most = 10 })
+    end
+    for _, count in ipairs({ 91, 100 }) do -- elements, of which every tenth is tried
+      calls = 0
+      roper.gradcheck(counted, { roper.ones({ count }) }, { most = 10 })
+      assert.equal(1 + 2 * 10, calls)
+    end
+    calls = 0
+    roper.gradcheck(counted, { roper.ones({ 19 }) }, { most = 10 })
     assert.equal(1 + 2 * 10, calls)
     assert.error_matches(function() roper.gradcheck(f, {}, { eps = 1 }) end,
-      "gradcheck: unknown option eps; it takes step, tolerance, most")
+      "gradcheck: unknown option eps; it takes most, step, tolerance")
+    assert.error_matches(function() roper.gradcheck(f, {}, { most = 0 }) end,
+      "gradcheck: option most: expected a whole number from 1 on, got 0")
   end)
 end)
