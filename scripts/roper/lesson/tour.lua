@@ -39,7 +39,7 @@ local words = {}
 
 words[""] = function(tour)
   if tour.number == #tour.lesson.steps then
-    tour.is_over, tour.is_finished = true, true
+    tour.is_over = true
   else
     tour:go(tour.number + 1)
   end
