@@ -17,8 +17,15 @@ function M.is(value)
   return getmetatable(value) == Angle
 end
 
+local MOST <const> = 1 << 31 -- times a position: the product of two of these still is an integer
+
 -- multiples: key of a part (a name, or "1", and SLOWED) to a whole number, not 0.
 local function new(multiples, is_many)
+  for _, multiple in pairs(multiples) do
+    if multiple > MOST or multiple < -MOST then
+      error("a position is multiplied by 2^31 at most", 0)
+    end
+  end
   return setmetatable({ multiples = multiples, is_many = is_many }, Angle)
 end
 
@@ -101,6 +108,7 @@ function Angle.__mul(a, b)
     error("a position is multiplied by whole numbers and by theta only", 0)
   end
   local multiples = {}
+  whole = math.max(-MOST - 1, math.min(whole, MOST + 1))
   for key, multiple in pairs(angle.multiples) do
     multiples[key] = whole ~= 0 and multiple * whole or nil
   end

@@ -28,7 +28,7 @@ function M.variables(given)
     if not is_kind then
       error(("identity: given.%s: expected one of %s, got %s%s"):format(tostring(name),
         table.concat(M.KINDS, ", "), tostring(kind), suggest.hint(tostring(kind), M.KINDS)), 0)
-    elseif type(name) ~= "string" or not load("local " .. name) then
+    elseif not (tostring(name):find "^[%a_][%w_]*$" and load("local " .. tostring(name))) then
       error(("identity: given: expected names, got %s"):format(tostring(name)), 0)
     end
     for _, taken in ipairs(FUNCTIONS) do

@@ -211,6 +211,8 @@ describe("roper.identity", function()
       { "given.x: expected one of number, numbers, .*, got vectr; did you mean \"vector\"",
         { "x == x", given = { x = "vectr" } } },
       { "identity: given: expected names, got a b", { "1 == 1", given = { ["a b"] = "vector" } } },
+      { "given: expected names, got a, b", { "1 == 1", given = { ["a, b"] = "vector" } } },
+      { "given: expected names, got end", { "1 == 1", given = { ["end"] = "vector" } } },
       { "identity: given: cos is a function", { "1 == 1", given = { cos = "vector" } } },
       { "identity: y: y is not given; there are ", { "x == y", given = x } },
       { "identity: m: a position is no value", { "m == 1", given = m } },
@@ -241,6 +243,10 @@ describe("roper.identity", function()
       { "too large for the exact check: 40 cosines", { "cos(m)^40 == 1", given = m } },
       { "too large for the exact check: degree 1000000000",
         { "cos(1000000000 * m) == 1", given = m } },
+      { "a position is multiplied by 2%^31 at most",
+        { "cos(m * 4611686018427387904 * 4) == 1", given = m } },
+      { "a position is multiplied by 2%^31 at most",
+        { "cos(m + 4611686018427387904 * 2) == 1", given = m } },
     } do
       local ok, message = pcall(roper.identity, case[2])
       assert.is_false(ok)
