@@ -1,11 +1,12 @@
 --- Gradients against central differences.
 local core = require "roper.core"
+local format = require "roper.format"
 local options_of = require "roper.options"
 
 local M = {}
 
 local function check_tensor(value, what)
-  if getmetatable(value) ~= core.tensor_metatable then
+  if not format.is_tensor(value) then
     error(("gradcheck: %s: expected a tensor, got %s"):format(what, type(value)), 0)
   end
 end

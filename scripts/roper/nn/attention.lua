@@ -1,5 +1,6 @@
 --- The part of a model in which tokens look at each other.
 local attention = require "roper.attention"
+local format = require "roper.format"
 local layers = require "roper.nn.layers"
 local modules = require "roper.nn.module"
 local options_of = require "roper.options"
@@ -73,7 +74,7 @@ end
 ---@return tensor y [batch, time, d_model]
 function MultiHeadAttention:forward(x, cache)
   local width = self.query.weight:size(2)
-  if not modules.is_tensor(x) or x:rank() ~= 3 or x:size(3) ~= width then
+  if not format.is_tensor(x) or x:rank() ~= 3 or x:size(3) ~= width then
     error(("MultiHeadAttention: expected [batch, time, %d], got %s"):format(width,
       modules.kind_of(x)), 2)
   end

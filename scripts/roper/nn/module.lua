@@ -1,5 +1,5 @@
 --- What all parts of a model have in common: that their parameters are found, counted, saved.
-local core = require "roper.core"
+local format = require "roper.format"
 
 local M = {}
 
@@ -25,18 +25,11 @@ function M.class(name)
   return methods
 end
 
---- Is it a tensor?
----@param value any
----@return boolean
-function M.is_tensor(value)
-  return getmetatable(value) == core.tensor_metatable
-end
-
 --- What a value is, for messages: the shape of a tensor, else its type.
 ---@param value any
 ---@return string
 function M.kind_of(value)
-  return M.is_tensor(value) and "[" .. table.concat(value:shape(), ", ") .. "]" or type(value)
+  return format.is_tensor(value) and "[" .. table.concat(value:shape(), ", ") .. "]" or type(value)
 end
 
 local function is_module(value)
@@ -60,7 +53,7 @@ local function walk(fields, prefix, visit, seen)
   for _, name in ipairs(names) do
     local value, path = fields[name], prefix .. tostring(name)
     local is_part = type(value) == "table" and (is_module(value) or getmetatable(value) == nil)
-    if (is_part or M.is_tensor(value)) and not seen[value] then
+    if (is_part or format.is_tensor(value)) and not seen[value] then
       seen[value] = true
       visit(path, value)
       if is_part then
@@ -82,7 +75,7 @@ end
 function Module:named_parameters()
   local list = {}
   walk(self, "", function(path, value)
-    if M.is_tensor(value) and value:is_parameter() then
+    if format.is_tensor(value) and value:is_parameter() then
       list[#list + 1] = { name = path, tensor = value }
     end
   end)

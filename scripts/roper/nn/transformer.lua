@@ -1,6 +1,7 @@
 --- The layers of a transformer, and the language model made of them.
 local attention = require "roper.nn.attention"
 local core = require "roper.core"
+local format = require "roper.format"
 local layers = require "roper.nn.layers"
 local modules = require "roper.nn.module"
 local options_of = require "roper.options"
@@ -158,7 +159,7 @@ end
 ---@param cache? Cache from `cache`; its keys and values then come before these tokens
 ---@return tensor logits [batch, time, vocabulary]
 function Transformer:forward(tokens, cache)
-  if not modules.is_tensor(tokens) or tokens:rank() ~= 2 then
+  if not format.is_tensor(tokens) or tokens:rank() ~= 2 then
     error("Transformer: expected tokens [batch, time], got " .. modules.kind_of(tokens), 2)
   elseif cache and type(cache) ~= "table" then
     error("Transformer: expected a cache as second argument, got " .. modules.kind_of(cache), 2)
