@@ -36,7 +36,8 @@ details { margin: 1rem 0; } summary { cursor: pointer; }
 nav { display: flex; justify-content: space-between; gap: 1rem; }
 ol.lessons li { margin: .7rem 0; }
 @media (max-width: 32rem) { pre.code, pre.identity { white-space: pre-wrap;
-  overflow-wrap: anywhere; } }
+  overflow-wrap: anywhere; } pre.formula { font-size: .68rem; padding-left: .6rem; }
+  table { font-size: .62rem; } th, td { padding-right: .4rem; } }
 ]]
 
 local function page(title, body)
@@ -46,9 +47,10 @@ local function page(title, body)
     "</body></html>\n" }, "\n")
 end
 
--- Minus signs, which no line break may part from what they belong to.
+-- Minus and equals signs, which no line break may part from what they belong to.
 local function typeset(text)
-  return (text:gsub("%s%-%s+", "\u{A0}−\u{A0}"):gsub("%f[%S]%-(%w)", "−%1"):gsub("%(%-", "(−"))
+  local signs = { ["-"] = "\u{A0}−\u{A0}", ["="] = "\u{A0}=\u{A0}" }
+  return (text:gsub("%s([-=])%s+", signs):gsub("%f[%S]%-(%w)", "−%1"):gsub("%(%-", "(−"))
 end
 
 -- Text with `code` in backticks.
@@ -96,7 +98,7 @@ local function identity(found)
     '<pre class="identity">' .. escape(identity_report.equation(found.sides)) .. "</pre>",
     '<p class="check">Residuals on random tensors:</p>', residuals(identity_report.rows(found)),
     '<p class="check">' .. mark(found.is_small and found.exact.holds) .. "Exactly: "
-      .. escape(identity_report.exact(found.exact)) .. ".</p>",
+      .. inline(identity_report.exact(found.exact)) .. ".</p>",
   }
   for _, wrong in ipairs(found.wrong) do
     parts[#parts + 1] = '<pre class="identity">' .. escape(identity_report.equation(wrong.sides))
@@ -104,7 +106,7 @@ local function identity(found)
     parts[#parts + 1] = ('<p class="check">%s%s%s: %s.</p>'):format(mark(wrong.is_refuted),
       wrong.is_refuted and "Refuted, as it should be" or "Not refuted",
       wrong.source and escape(" (" .. wrong.source .. ")") or "",
-      escape(identity_report.counterexample(wrong.counterexample)))
+      inline(identity_report.counterexample(wrong.counterexample)))
   end
   return table.concat(parts, "\n")
 end
