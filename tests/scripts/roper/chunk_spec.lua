@@ -93,9 +93,9 @@ describe("chunk.call", function()
   end)
 
   it("names the function that stumbles over what it was given", function()
-    assert.equal("input:1: roper.gradcheck: expected something else (attempt to index a number "
-      .. "value); ?roper.gradcheck tells what it takes",
-      failure("require('roper').gradcheck(print, 5)").message)
+    assert.equal("input:1: roper.statistics.mean: expected something else (attempt to index a "
+      .. "number value); ?roper.statistics.mean tells what it takes",
+      failure("require('roper').statistics.mean(5)").message)
     assert.equal("input:1: attempt to index a nil value (global 'x')", failure("x.y = 1").message)
     assert.equal("input:1: attempt to index a nil value (global 'x')",
       failure("require('roper').no_grad(function() return x.y end)").message)
