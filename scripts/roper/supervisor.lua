@@ -18,7 +18,8 @@ local KEPT <const> = 2000
 local Supervisor = {}
 Supervisor.__index = Supervisor
 
---- Workers for a sweep.
+--- Workers for a sweep. `finished` of its trials are done; `worked` is how much of that was done
+--- since the start: of a trial that went on from a checkpoint, the rest.
 ---@param folder string
 ---@param trials table[] from `plan`
 ---@param options table jobs; threads of each; say: a function of a line of text
@@ -26,13 +27,13 @@ Supervisor.__index = Supervisor
 function M.new(folder, trials, options)
   local self = setmetatable({ folder = folder, trials = trials, jobs = options.jobs,
     threads = options.threads, say = options.say, by_name = {}, is_done = {}, failed = {},
-    deaths = {}, workers = {}, stillborn = 0, finished = 0, begun = {} }, Supervisor)
+    deaths = {}, workers = {}, stillborn = 0, finished = 0, worked = 0 }, Supervisor)
   for _, trial in ipairs(trials) do
     self.by_name[trial.name] = trial
     claims.forgive(trial.folder)
   end
   self:look()
-  self.looked = -math.huge
+  self.looked, self.worked = -math.huge, 0
   return self
 end
 
@@ -49,7 +50,7 @@ function Supervisor:look()
         or claims.read(trial.folder).state
       if state == "finished" then
         self.is_done[trial] = true
-        self.finished = self.finished + 1
+        self.finished, self.worked = self.finished + 1, self.worked + 1
       elseif state == "free" then
         self.free = self.free + 1
       elseif state == "running" then
@@ -64,15 +65,16 @@ end
 -- What each kind of message from a worker changes.
 local HANDLERS <const> = {
   begin = function(self, worker, trial)
-    worker.trial, worker.step = trial, 0
-    self.begun[trial] = true
+    worker.trial, worker.step, worker.first, worker.loss = trial, 0, 0, nil
     self.failed[trial] = nil
   end,
   step = function(_, worker, _, message)
-    worker.step, worker.loss, worker.speed = message.step, message.loss, message.speed
+    worker.step, worker.first = message.step, message.first
+    worker.loss, worker.speed = message.loss, message.speed
   end,
   finish = function(self, worker, trial, message)
     worker.trial = nil
+    self.worked = self.worked + 1 - worker.first / trial.config.steps
     self.is_done[trial] = true
     self.finished = self.finished + 1
     self.say(("%s: %s"):format(trial.name, message.text))

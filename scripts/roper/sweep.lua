@@ -4,8 +4,8 @@ local board = require "roper.board"
 local experiment = require "roper.experiment"
 local mutant = require "roper.mutant"
 local options_of = require "roper.options"
+local outlook = require "roper.outlook"
 local plan = require "roper.plan"
-local progress = require "roper.progress"
 local runs = require "roper.runs"
 local uv = require "luv"
 
@@ -13,9 +13,6 @@ local M = {}
 
 -- Milliseconds between looks at the workers, and between redrawings.
 local TICK <const> = 200
-
--- Most lines of workers on the terminal.
-local MOST_LINES <const> = 12
 
 -- The fields besides the seed in which trials differ; the position is always among them.
 local function varied_fields(trials)
@@ -138,61 +135,6 @@ function M.prepare(what, fields, folder)
   return plan.add(folder, configs), folder
 end
 
--- The line of a worker.
-local function worker_line(worker)
-  local trial = worker.trial
-  if not trial then
-    return "  (starting)"
-  end
-  local steps, step = trial.config.steps, worker.step
-  local line = ("  %-22s %s %d/%d"):format(trial.name, progress.bar(step / steps, 8), step, steps)
-  if step == steps then
-    return line .. "  measuring"
-  elseif worker.loss then
-    line = ("%s  loss %.3f  %s left"):format(line, worker.loss,
-      progress.duration((steps - step) / worker.speed))
-  end
-  return line
-end
-
--- The state of the whole, a line a worker and one for all.
-local function state_lines(supervisor, started)
-  local workers = {}
-  for worker in pairs(supervisor.workers) do
-    workers[#workers + 1] = worker
-  end
-  table.sort(workers, function(a, b) return a.pid < b.pid end)
-  local lines, part, total, failed = {}, 0, #supervisor.trials, 0
-  for i, worker in ipairs(workers) do
-    if i <= MOST_LINES then
-      lines[i] = worker_line(worker)
-    end
-    part = part + (worker.trial and worker.step / worker.trial.config.steps or 0)
-  end
-  if #workers > MOST_LINES then
-    lines[#lines + 1] = ("  and %d more"):format(#workers - MOST_LINES)
-  end
-  for _ in pairs(supervisor.failed) do
-    failed = failed + 1
-  end
-  local done = supervisor.finished + part
-  local text = ("sweep %s %d of %d done"):format(progress.bar(done / total, 12),
-    supervisor.finished, total)
-  for _, count in ipairs { { failed, "failed" }, { supervisor.elsewhere, "run elsewhere" } } do
-    if count[1] > 0 then
-      text = ("%s, %d %s"):format(text, count[1], count[2])
-    end
-  end
-  local own = done - supervisor.before
-  if own > 0 and not supervisor.stopping then
-    local seconds = (uv.now() - started) / 1000
-    text = ("%s, %s left"):format(text,
-      progress.duration(seconds / own * math.max(0, total - done - failed)))
-  end
-  lines[#lines + 1] = supervisor.stopping and text .. ", stopping" or text
-  return lines
-end
-
 -- Run the loop of events until the workers are through; true where a signal ended it.
 local function supervise(supervisor, show)
   local signals, through, interrupted, problem = {}, false, false, nil
@@ -208,7 +150,7 @@ local function supervise(supervisor, show)
   local started, timer = uv.now(), uv.new_timer()
   timer:start(0, TICK, function()
     local ok, more = pcall(supervisor.tick, supervisor)
-    show(state_lines(supervisor, started))
+    show(outlook.lines(supervisor, (uv.now() - started) / 1000))
     if not ok then
       problem = problem or more
       if not supervisor.stopping then
@@ -266,7 +208,6 @@ function M.run(options)
   local supervisor = require("roper.supervisor").new(folder, trials, { jobs = jobs,
     threads = o.threads or math.max(1, core.threads() // jobs),
     say = function(text) shown:say(text) end })
-  supervisor.before = supervisor.finished
   shown:say(("%s: %d trials, %d of them done; %d at a time, %d %s each"):format(folder, #trials,
     supervisor.finished, jobs, supervisor.threads,
     supervisor.threads == 1 and "thread" or "threads"))

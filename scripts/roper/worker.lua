@@ -106,12 +106,13 @@ local function messages()
       send("fail", trial, { text = message })
     end,
     progress = function(trial)
-      local sent = 0
+      local sent, first = 0, nil -- the step that it went on from
       return {
         update = function(_, step, loss, speed)
+          first = first or step - 1
           if uv.hrtime() - sent >= REPORT_EVERY then
             sent = uv.hrtime()
-            send("step", trial, { step = step, loss = loss, speed = speed })
+            send("step", trial, { step = step, first = first, loss = loss, speed = speed })
           end
         end,
         finish = function() end,

@@ -1,0 +1,82 @@
+local core = require("roper.core")
+local folders = require("roper.folder")
+local scratch = require("tests.scratch")
+local supervisors = require("roper.supervisor")
+
+before_each(scratch.create)
+after_each(scratch.remove)
+
+describe("a supervisor", function()
+  local supervisor, said
+
+  local function new()
+    local trials = {}
+    said = {}
+    for i = 1, 3 do
+      trials[i] = { name = "rope-" .. i, folder = scratch.path("rope-" .. i),
+        config = { steps = 1000 } }
+    end
+    return supervisors.new(scratch.path("."), trials, { jobs = 2, threads = 1,
+      say = function(text) said[#said + 1] = text end })
+  end
+
+  before_each(function() supervisor = new() end)
+
+  local function new_worker()
+    local worker = { input = "", errors = "" }
+    supervisor.workers[worker] = true
+    return worker
+  end
+
+  -- What a worker writes of a trial, in pieces as a pipe may cut it.
+  local function listen(worker, number, event, facts)
+    facts = facts or {}
+    facts.event, facts.trial = event, "rope-" .. number
+    local line = core.json_encode(facts) .. "\n"
+    supervisor:listen(worker, line:sub(1, 7))
+    supervisor:listen(worker, line:sub(8))
+  end
+
+  it("counts as worked what was done since the start alone", function()
+    local one, other = new_worker(), new_worker()
+    listen(one, 1, "begin")
+    assert.same({ 0, 0 }, { one.step, one.first })
+    listen(one, 1, "step", { step = 901, first = 900, loss = 1.5, speed = 2 })
+    assert.same({ 901, 900, 1.5, 2 }, { one.step, one.first, one.loss, one.speed })
+    assert.same({ 0, 0 }, { supervisor.finished, supervisor.worked })
+    listen(one, 1, "finish", { text = "well done" })
+    assert.equal(1, supervisor.finished)
+    assert.near(0.1, supervisor.worked, 1e-12)
+    -- The next trial of the same worker begins at its beginning.
+    listen(one, 2, "begin")
+    assert.same({ 0, 0 }, { one.step, one.first })
+    listen(one, 2, "finish", { text = "well done" })
+    assert.near(1.1, supervisor.worked, 1e-12)
+    listen(other, 3, "begin")
+    listen(other, 3, "fail", { text = "no luck" })
+    assert.same({ 2, true }, { supervisor.finished, supervisor.failed[supervisor.trials[3]] })
+    assert.near(1.1, supervisor.worked, 1e-12)
+    assert.same({ "rope-1: well done", "rope-2: well done", "rope-3: failed: no luck" }, said)
+  end)
+
+  it("counts what others finish, but not what was there", function()
+    local function finish(number)
+      folders.make(scratch.path("rope-" .. number))
+      scratch.write(("rope-%d/result.json"):format(number), '{"config": {"steps": 1000}}')
+    end
+    finish(1)
+    supervisor = new()
+    assert.same({ 1, 0 }, { supervisor.finished, supervisor.worked })
+    finish(2)
+    supervisor:look()
+    assert.same({ 2, 1 }, { supervisor.finished, supervisor.worked })
+  end)
+
+  it("does not heed what is no message", function()
+    local worker = new_worker()
+    supervisor:listen(worker, 'Warning: hot!\n5\n{"event": "begin"}\n{"event": "sing", '
+      .. '"trial": "rope-1"}\n{"event": "begin", "trial": "rope-9"}\n')
+    assert.is_nil(worker.trial)
+    assert.same({}, said)
+  end)
+end)
