@@ -1,4 +1,5 @@
 --- Folders of runs.
+local core = require "roper.core"
 local uv = require "luv"
 
 local M = {}
@@ -104,6 +105,14 @@ end
 function M.read(path)
   local file <close> = io.open(path, "rb")
   return file and file:read "a"
+end
+
+--- A file of JSON.
+---@param path string
+---@return table? content nil where there is no file, or a damaged one
+function M.decode(path)
+  local ok, content = pcall(core.json_decode, M.read(path) or "")
+  return ok and type(content) == "table" and content or nil
 end
 
 --- The names in a folder, sorted.

@@ -38,8 +38,8 @@ function M.bar(fraction, width)
   return ("█"):rep(full) .. ("░"):rep(width - full)
 end
 
----@param options table name, steps, start: step it begins at, floor: lowest mean loss that is
----   possible, tokens: predicted a step
+---@param options table name, steps, floor: lowest mean loss that is possible, tokens: predicted a
+---   step
 ---@return Progress with update and finish
 function M.new(options)
   return setmetatable({ options = options, line = terminal.progress(), smooth = nil }, Progress)

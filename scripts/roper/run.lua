@@ -93,7 +93,6 @@ end
 -- Train, measure, and write down what came out.
 local function work(config, o, beat)
   local parts = experiment.build(config)
-  local started = require("luv").hrtime()
   local identity = {}
   for name, value in pairs(config) do
     identity[name] = value
@@ -119,9 +118,10 @@ local function work(config, o, beat)
   }
   local metrics = o.run and require("roper.metrics").read(o.run .. "/metrics.jsonl")
     or trained.history
+  local trained_at = require("luv").hrtime()
   local result, samples = measure(config, parts, beat)
   result.steps_to_90, result.last_half = M.steps_to(metrics, 0.9), last_half(metrics)
-  result.seconds = (require("luv").hrtime() - started) * 1e-9
+  result.seconds = metrics[#metrics].seconds + (require("luv").hrtime() - trained_at) * 1e-9
   return result, samples, metrics, parts
 end
 
@@ -157,11 +157,11 @@ end
 ---@param options table? run: folder for configuration, metrics, samples, checkpoints and result;
 ---   claim: on that folder, taken if it is missing; resume = false: go on from its checkpoint;
 ---   progress, name: as for `train`
----@return table config, parameters, seconds; solved and solved_greedy (of problems); accuracy,
----   loss, loss_answers, loss_questions and their floors, as `evaluation.answers` finds on
----   the test sequences: test_floor, ...; floor and floor_error of the task; steps_to_90 (or nil);
----   last_half: mean training loss over the last half of the steps; by_distance; longer;
----   metrics, samples, model, task
+---@return table config, parameters; seconds: of training, over all starts, and of measuring;
+---   solved and solved_greedy (of problems); accuracy, loss, loss_answers, loss_questions and their
+---   floors, as `evaluation.answers` finds on the test sequences: test_floor, ...; floor and
+---   floor_error of the task; steps_to_90 (or nil); last_half: mean training loss over the last
+---   half of the steps; by_distance; longer; metrics, samples, model, task
 function M.run(config, options)
   local o = options_of.check("run", options, { run = "string?", claim = "table?",
     resume = { "boolean", false }, progress = "any?", name = "string?" })

@@ -3,18 +3,10 @@ local core = require "roper.core"
 local claims = require "roper.claim"
 local experiment = require "roper.experiment"
 local folders = require "roper.folder"
+local stints = require "roper.stints"
 local uv = require "luv"
 
 local M = {}
-
---- A file of JSON.
----@param path string
----@return table? content nil where there is no file, or a damaged one
-local function decode(path)
-  local text = folders.read(path)
-  local ok, content = pcall(core.json_decode, text or "")
-  return ok and type(content) == "table" and content or nil
-end
 
 -- A value without JSON's null.
 local function clean(content)
@@ -68,7 +60,7 @@ end
 ---@param config? table that it must be of
 ---@return table? result nil where there is none, a damaged one, or one of another configuration
 function M.result(folder, config)
-  local result = clean(decode(folder .. "/result.json"))
+  local result = clean(folders.decode(folder .. "/result.json"))
   if not result or type(result.config) ~= "table" or config and not M.same(result.config, config)
   then
     return nil
@@ -81,7 +73,8 @@ end
 ---@field status string "finished", "failed", "running", or "waiting" for somebody to begin it, or
 ---   to go on
 ---@field config? table
----@field info? table version, commit, machine
+---@field stints table[] version, commit, machine, and step from which on: one, or more where a run
+---   went on with others
 ---@field metrics table[]
 ---@field step integer of the last of these
 ---@field result? table of a finished run
@@ -100,17 +93,17 @@ end
 ---@param config? table of the run, where its folder may not tell yet
 ---@return Run run
 function M.read(folder, config)
-  local about = decode(folder .. "/config.json")
+  local about = folders.decode(folder .. "/config.json")
   if not about and not config then
     error(("runs: %s holds no run: it has no config.json"):format(folder), 0)
   end
-  local run = { folder = folder, config = config or about.config, info = about and about.info or {},
+  local run = { folder = folder, config = config or about.config, stints = stints.of(about),
     metrics = require("roper.metrics").read(folder .. "/metrics.jsonl") }
   run.step = run.metrics[#run.metrics] and run.metrics[#run.metrics].step or 0
   run.result = M.result(folder, run.config)
   if run.result then
     run.status = "finished"
-    run.samples = decode(folder .. "/samples.json")
+    run.samples = folders.decode(folder .. "/samples.json")
   else
     local claim = claims.read(folder)
     run.status = claim.state == "free" and "waiting" or claim.state

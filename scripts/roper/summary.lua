@@ -88,9 +88,11 @@ local function notes_of(sweep, methods)
     end
   end
   for _, trial in ipairs(sweep.trials) do
-    local commit = trial.run.status == "finished" and (trial.run.info.commit or "unknown")
-    if commit and not commits[commit] then
-      commits[commit], names[#names + 1] = true, commit
+    for _, stint in ipairs(trial.run.status == "finished" and trial.run.stints or {}) do
+      local commit = stint.commit or "unknown"
+      if not commits[commit] then
+        commits[commit], names[#names + 1] = true, commit
+      end
     end
   end
   if #names > 1 then

@@ -69,15 +69,16 @@ local function open(o, state)
   for name, value in pairs(state.config) do
     config[name] = value
   end
-  if state.step < o.steps then -- a run that is done stays as it is
-    folders.write(o.run .. "/config.json", core.json_encode({ config = config,
-      info = require("roper.info").record() }, { indent = 2 }) .. "\n")
-  end
+  local path, stints = o.run .. "/config.json", require "roper.stints"
+  local worked = stints.continue(stints.of(folders.decode(path)), state.step)
+  folders.write(path, core.json_encode({ config = config, stints = worked }, { indent = 2 })
+    .. "\n")
   local metrics = require "roper.metrics"
-  local path = o.run .. "/metrics.jsonl"
+  path = o.run .. "/metrics.jsonl"
   local writer = metrics.open(path, state.step)
-  for _, entry in ipairs(o.best and metrics.read(path) or {}) do
-    state.best = math.min(state.best, entry[o.best] or math.huge)
+  for _, entry in ipairs(metrics.read(path)) do
+    state.best = o.best and math.min(state.best, entry[o.best] or math.huge) or state.best
+    state.seconds = entry.seconds or state.seconds
   end
   return checkpoint, writer
 end
@@ -108,8 +109,8 @@ end
 ---@field checkpoint_every? integer steps; by default at the end only
 ---@field best? string a number that `evaluate` finds; the model with the smallest so far is
 ---   kept as best.safetensors in the folder
----@field progress? table|false with update(step, facts) and finish(); by default a line on
----   the terminal
+---@field progress? table|false with update(step, loss, speed) and finish(); by default a line
+---   on the terminal
 ---@field name? string = "training"; for that line
 
 -- The states of the generators that a step draws from.
@@ -126,7 +127,8 @@ end
 
 ---@class Trained
 ---@field step integer where it ended
----@field history table[] of this call: step, loss (mean since the entry before), seconds, ...
+---@field history table[] of this call: step, loss (mean since the entry before), seconds (of the
+---   whole run), ...
 ---@field loss? number the last of these; nil where nothing was left to do
 
 --- Train a model on a task: batches, cross-entropy of the next token, an optimizer. Ctrl-C ends it
@@ -148,7 +150,7 @@ end
 function M.train(options)
   local o = check(options)
   local state = { model = o.model, optimizer = o.optimizer, task = o.task, config = identity(o),
-    steps = o.steps, step = 0, sum = 0, count = 0, best = math.huge }
+    steps = o.steps, step = 0, sum = 0, count = 0, best = math.huge, seconds = 0 }
   local checkpoint, metrics
   if o.run then
     checkpoint, metrics = open(o, state)
@@ -156,7 +158,7 @@ function M.train(options)
   local progress = o.progress
   if progress == nil then
     progress = require("roper.progress").new { name = o.name, steps = o.steps,
-      start = state.step, floor = o.task:floor(), tokens = o.batch * (o.task:length() - 1) }
+      floor = o.task:floor(), tokens = o.batch * (o.task:length() - 1) }
   end
   local ok, result = pcall(M.run, o, state, checkpoint, metrics, progress)
   if metrics then
@@ -222,7 +224,7 @@ function M.run(o, state, checkpoint, metrics, progress)
     if is_last or state.step % o.log_every == 0
       or (o.evaluate and state.step % o.evaluate_every == 0) then
       local entry = measure(o, state, is_last)
-      entry.seconds = seconds() - started
+      entry.seconds = state.seconds + seconds() - started
       history[#history + 1] = entry
       if metrics then
         metrics.write(entry)

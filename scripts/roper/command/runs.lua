@@ -70,7 +70,7 @@ local function list(folder, wanted)
 end
 
 local function compare(one, other)
-  local runs = require "roper.runs"
+  local runs, stints = require "roper.runs", require "roper.stints"
   local a, b = runs.read(one), runs.read(other)
   local rows = { { "field", one, other } }
   for _, difference in ipairs(runs.differences(a.config, b.config)) do
@@ -78,8 +78,9 @@ local function compare(one, other)
       tostring(difference.b or "-") }
   end
   for _, name in ipairs { "version", "commit", "host", "processor", "blas_core", "threads" } do
-    if a.info[name] ~= b.info[name] then
-      rows[#rows + 1] = { name, tostring(a.info[name] or "-"), tostring(b.info[name] or "-") }
+    local here, there = stints.text(a.stints, name), stints.text(b.stints, name)
+    if here ~= there then
+      rows[#rows + 1] = { name, here, there }
     end
   end
   io.stdout:write(#rows == 1 and "no difference\n"

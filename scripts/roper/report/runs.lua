@@ -3,6 +3,7 @@ local h = require("roper.report.markup").h
 local core = require "roper.core"
 local number = require "roper.report.number"
 local results = require "roper.report.results"
+local stints = require "roper.stints"
 local tables = require "roper.report.table"
 
 local M = {}
@@ -117,11 +118,11 @@ function M.configuration(view)
     end, "differs"),
     h.h3 { "Version and machine" },
     settings(view, function(trial)
-      local info = {}
-      for name, value in pairs(trial.run.info or {}) do
-        info[name] = name ~= "started" and value or nil
+      local told, last = {}, trial.run.stints[#trial.run.stints]
+      for _, name in ipairs(last and stints.names(last) or {}) do
+        told[name] = stints.text(trial.run.stints, name)
       end
-      return info
+      return told
     end, "differs"),
   }
 end

@@ -26,7 +26,7 @@ describe("progress.new", function()
     return text:match("([^\n]*)\n$")
   end
 
-  local options = { name = "addition", steps = 200, start = 0, floor = 0.5, tokens = 1000 }
+  local options = { name = "addition", steps = 200, floor = 0.5, tokens = 1000 }
 
   it("shows step, loss, floor, tokens a second and time left", function()
     assert.equal("addition ██████░░░░░░ 100/200  loss 2.500 (floor 0.500)  "

@@ -47,7 +47,7 @@ describe("sweep.run", function()
     for i, trial in ipairs(found.trials) do
       assert.same({ (i + 1) // 2, i % 2 == 1 and "rope" or "roper" }, { trial.seed, trial.method })
       assert.equal("finished", trial.run.status)
-      assert.equal(1, trial.run.info.threads)
+      assert.equal(1, trial.run.stints[1].threads)
       assert.equal(20, trial.run.step)
       assert.equal(1, claim.read(trial.folder).number)
       pids[#pids + 1] = claim.read(trial.folder).owner.pid

@@ -148,11 +148,13 @@ describe("train", function()
     run({ run = folder, steps = 3, optimizer = roper.optim.SGD({ rate = 0.25, clip = 1,
       schedule = roper.optim.schedule.constant() }) })
     local whole = roper.json_decode(files(folder)["config.json"])
-    assert.equal(roper.version, whole.info.version)
-    assert.equal(uv.os_gethostname(), whole.info.host)
-    assert.truthy(whole.info.started:find("^%d%d%d%d%-%d%d%-%d%dT"))
+    assert.equal(1, #whole.stints)
+    local stint = whole.stints[1]
+    assert.same({ roper.version, uv.os_gethostname(), 0 },
+                { stint.version, stint.host, stint.step })
+    assert.truthy(stint.started:find("^%d%d%d%d%-%d%d%-%d%dT"))
     for name, value in pairs(core.machine()) do
-      assert.equal(value, whole.info[name])
+      assert.equal(value, stint[name])
     end
     assert.same({ name = "SGD", rate = 0.25, clip = 1, momentum = 0, l2 = 0, nesterov = false },
                 whole.config.optimizer)
@@ -351,6 +353,32 @@ describe("train", function()
     local result = run({ run = scratch.path("short"), steps = 20, resume = true })
     assert.same({ 20 }, numbers(result.history, "step"))
     assert.is_true(same_checkpoint(scratch.path("long"), scratch.path("short")))
+  end)
+
+  it("keeps what made the first part of a run that goes on elsewhere", function()
+    local folder = scratch.path("run")
+    run({ run = folder, steps = 7 })
+    local path = folder .. "/config.json"
+    local about = roper.json_decode(scratch.read(path))
+    about.stints[1].host, about.stints[1].threads = "elsewhere", 64
+    scratch.write("run/config.json", roper.json_encode(about))
+    run({ run = folder, steps = 9, resume = true })
+    run({ run = folder, steps = 10, resume = true })
+    local stints = roper.json_decode(scratch.read(path)).stints
+    assert.equal(2, #stints)
+    assert.same(about.stints[1], stints[1])
+    assert.same({ uv.os_gethostname(), 7 }, { stints[2].host, stints[2].step })
+  end)
+
+  it("counts the seconds of a run over all its starts", function()
+    local folder = scratch.path("run")
+    run({ run = folder, steps = 10, log_every = 1 })
+    run({ run = folder, steps = 12, log_every = 1, resume = true })
+    local entries = metrics.read(folder .. "/metrics.jsonl")
+    assert.equal(12, #entries)
+    for i = 2, 12 do
+      assert.is_true(entries[i].seconds > entries[i - 1].seconds)
+    end
   end)
 
   it("starts anew where there is nothing to resume", function()

@@ -143,11 +143,17 @@ describe("page.render", function()
   end)
 
   it("shows configurations and where they differ", function()
-    local text = page.render(reports.view())
+    local view = reports.view()
+    local text = page.render(view)
     assert.same({ { "differs", "rope", "roper" }, { "position", "rope", "roper" },
       { "seed", "1, 2, 3", "1, 2, 3" } }, table_of(text, "differences"))
     assert.truthy(text:find("<dt>d_model</dt><dd>128</dd>", 1, true))
     assert.truthy(text:find("<dt>commit</dt><dd>abc1234</dd>", 1, true))
+    -- A run that went on with another version has both.
+    view.sweep.trials[2].run.stints[2] = { version = "0.1.0", commit = "def5678", threads = 2,
+      step = 40 }
+    text = page.render(view)
+    assert.truthy(text:find("<td>abc1234 then def5678 from step 40, abc1234</td>", 1, true), text)
   end)
 
   it("draws attention by relative distance, and says why a map is missing", function()
@@ -177,7 +183,7 @@ describe("page.render", function()
       trial.run.samples.sampled = { { question = text, answer = text, text = text .. "x",
         solved = false }, { question = text, answer = text, text = text, solved = true } }
       trial.run.result.longer[1].name = text
-      for _, part in ipairs({ trial.config, trial.run.info }) do
+      for _, part in ipairs({ trial.config, trial.run.stints[1] }) do
         part.commit, part.rotate, part[text] = text, text, text
       end
       local view = reports.view({ trial, failed }, { text })

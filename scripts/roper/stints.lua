@@ -1,0 +1,80 @@
+--- The stints of a run: the versions and machines that worked on it one after another, and from
+--- which step on each did.
+local M = {}
+
+-- What says nothing of the numbers that come out.
+local ASIDE <const> = { started = true, step = true }
+
+--- The names of what a stint tells of version and machine.
+---@param stint table
+---@return string[] names sorted
+function M.names(stint)
+  local names = {}
+  for name in pairs(stint) do
+    names[#names + 1] = not ASIDE[name] and name or nil
+  end
+  table.sort(names)
+  return names
+end
+
+--- The stints that the content of a run's config.json tells of.
+---@param about any
+---@return table[] stints as from `roper.info` `record`, with step: done when each began
+function M.of(about)
+  local told = type(about) == "table" and (about.stints or { about.info }) -- older files have one
+  local list = {}
+  for _, stint in ipairs(type(told) == "table" and told or {}) do
+    if type(stint) == "table" then
+      stint.step = math.tointeger(stint.step) or 0
+      list[#list + 1] = stint
+    end
+  end
+  return list
+end
+
+-- Do two stints agree in all but when they began?
+local function is_same(a, b)
+  for _, pair in ipairs { { a, b }, { b, a } } do
+    for _, name in ipairs(M.names(pair[1])) do
+      if pair[1][name] ~= pair[2][name] then
+        return false
+      end
+    end
+  end
+  return true
+end
+
+--- The stints of a run that this process goes on with.
+---@param stints table[] those before
+---@param step integer that it goes on from; what was done past it does not count
+---@return table[] stints with a further one where the last was on something else
+function M.continue(stints, step)
+  local list = {}
+  for _, stint in ipairs(stints) do
+    list[#list + 1] = stint.step < step and stint or nil
+  end
+  local own = require("roper.info").record()
+  own.step = step
+  if not list[1] or not is_same(list[#list], own) then
+    list[#list + 1] = own
+  end
+  return list
+end
+
+--- One thing over all stints, as text: "8f304ef then d44e7aa from step 2210".
+---@param stints table[]
+---@param name string such as "commit"
+---@return string
+function M.text(stints, name)
+  local parts, last = {}, nil
+  for i, stint in ipairs(stints) do
+    local value = tostring(stint[name] or "-")
+    if value ~= last then
+      parts[#parts + 1] = i == 1 and value or ("%s from step %d"):format(value, stint.step)
+    end
+    last = value
+  end
+  return #parts > 0 and table.concat(parts, " then ") or "-"
+end
+
+return M
