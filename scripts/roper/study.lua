@@ -88,7 +88,8 @@ function M.run(options)
     o.experiment, o.seeds))
   local sweep, failed = sweeps.run { what = o.experiment, fields = fields, folder = o.folder,
     jobs = o.jobs, stream = o.stream }
-  say("\n" .. require("roper.summary").text(sweep) .. "\n")
+  local summary = require "roper.summary"
+  say("\n" .. summary.text(summary.of(sweep)) .. "\n")
   local series = curves(sweep)
   if #series[1].x > 0 then
     require("roper.plot").line(series, { title = "Accuracy on answer tokens, mean of the runs",

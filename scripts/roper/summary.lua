@@ -237,11 +237,10 @@ difference: mean over pairs of runs of the same seed; its bootstrap interval;
 p of a two-sided permutation test (signs of the differences).]]
 
 --- Everything as text for a terminal.
----@param sweep table from `sweep.read`
+---@param summary table from `of`
 ---@return string
-function M.text(sweep)
+function M.text(summary)
   local align = require("roper.columns").align
-  local summary = M.of(sweep)
   local parts = { align(M.rows(summary)), M.legend(summary) }
   local compared = M.pair_rows(summary)
   if compared then

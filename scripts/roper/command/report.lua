@@ -27,7 +27,7 @@ function M.run(parsed)
   end
   local path, view = require("roper.report").write(parsed.sweep, { layer = parsed.layer,
     head = parsed.head, problem = parsed.problem })
-  io.stdout:write(require("roper.summary").text(view.sweep), "\n\n",
+  io.stdout:write(require("roper.summary").text(view.summary), "\n\n",
     require("roper.report.results").status(view.sweep), "; the page: ", path, "\n")
 end
 

@@ -74,7 +74,8 @@ function M.run(parsed)
     local sweep
     sweep, failed = require("roper.sweep").run { what = parsed.what, fields = parsed.fields,
       folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads }
-    io.stdout:write("\n", require("roper.summary").text(sweep), "\n")
+    local summary = require "roper.summary"
+    io.stdout:write("\n", summary.text(summary.of(sweep)), "\n")
   end
   if failed > 0 then
     error(("%d %s failed; said again, they are tried again"):format(failed,

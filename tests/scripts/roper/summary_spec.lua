@@ -65,7 +65,7 @@ describe("summary.of", function()
     assert.same({ "rope: 3 of 10 runs are missing (1 failed, 1 running, 1 waiting)",
                   "the runs are of different commits: abc, def-dirty" }, summed.notes)
     assert.equal("7 of 10", summary.rows(summed)[2][2])
-    assert.truthy(summary.text(found):find("\n\nNote: rope: 3 of 10 runs are missing", 1, true))
+    assert.truthy(summary.text(summed):find("\n\nNote: rope: 3 of 10 runs are missing", 1, true))
   end)
 
   it("takes a sweep of which nothing is finished", function()
@@ -88,11 +88,12 @@ describe("summary.rows", function()
     found.trials[1].run.status, found.trials[2].run.status = "failed", "waiting"
     assert.same({ "rope", "9 of 10", "96.9 ± 10.8", "1.3060 ± 0.0009", "1.2500",
                   "> 500 (3/9)" }, summary.rows(summary.of(found))[2])
-    assert.truthy(summary.text(found):find("No run is left out: that is done from ten", 1, true))
+    assert.truthy(summary.text(summary.of(found)):find("No run is left out: that is done from ten",
+                                                       1, true))
   end)
 
   it("fits the terminal", function()
-    for line in summary.text(sweep()):gmatch("[^\n]+") do
+    for line in summary.text(summary.of(sweep())):gmatch("[^\n]+") do
       assert.is_true(utf8.len(line) <= 80, line)
     end
   end)

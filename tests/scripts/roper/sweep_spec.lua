@@ -18,7 +18,7 @@ end)
 after_each(scratch.remove)
 
 local function text_of(path)
-  return summary.text(sweep.read(path))
+  return summary.text(summary.of(sweep.read(path)))
 end
 
 -- A stream for `sweep.run` that keeps what is written.
@@ -110,7 +110,7 @@ describe("sweep.run", function()
     end
     local _, count = scratch.read(scratch.path("log")):gsub("failed: train: the loss is", "")
     assert.equal(2, count)
-    local text = summary.text(found)
+    local text = summary.text(summary.of(found))
     assert.truthy(text:find("2 of 2 runs are missing (2 failed, 0 running, 0 waiting)", 1, true))
     assert.truthy(text:find("0 of 2", 1, true))
     local _, again = run({ fields = fields })
