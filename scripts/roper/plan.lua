@@ -128,6 +128,11 @@ local function path_of(folder)
   return folder .. "/sweep.json"
 end
 
+local function is_configuration(config)
+  return type(config) == "table" and type(config.experiment) == "string"
+    and type(config.position) == "string" and math.type(config.seed) == "integer"
+end
+
 --- The trials of a sweep's folder.
 ---@param folder string
 ---@return table[]? trials {id, name, folder, config} in the order they were asked for; nil where
@@ -144,14 +149,26 @@ function M.read(folder)
   end
   local trials = {}
   for i, config in ipairs(content.trials) do
-    if type(config) ~= "table" or type(config.experiment) ~= "string"
-      or type(config.position) ~= "string" or math.type(config.seed) ~= "integer" then
+    if not is_configuration(config) then
       error(("sweep: %s: trial %d is no configuration of an experiment"):format(path_of(folder),
         i), 0)
     end
     trials[i] = new_trial(folder, config)
   end
   return trials
+end
+
+--- A run of an experiment by itself, as a sweep of one trial.
+---@param folder string of the run
+---@return table[]? trials nil where the folder has no such run
+function M.lone(folder)
+  local about = folders.decode(folder .. "/config.json")
+  if not about or not is_configuration(about.config) then
+    return nil
+  end
+  local trial = new_trial(folder, about.config)
+  trial.folder = folder
+  return { trial }
 end
 
 -- Call f while nobody else changes the file of the sweep.

@@ -49,9 +49,9 @@ end
 ---@field varied string[] the fields in which trials differ, besides the seed
 ---@field experiment string of the first trial
 
---- Everything in the folder of a sweep.
+--- Everything in the folder of a sweep; a run by itself is one of a single trial.
 ---
---- Errors: a folder without a sweep.
+--- Errors: a folder with neither.
 ---
 ---     > folder = os.tmpname() .. ".d"
 ---     > fields = {position = "rope,roper", seed = "1..3", preset = "smoke"}
@@ -62,7 +62,7 @@ end
 ---@param folder string
 ---@return Sweep sweep
 function M.read(folder)
-  local trials = plan.require(folder)
+  local trials = plan.read(folder) or plan.lone(folder) or plan.require(folder)
   local varied, methods, known = varied_fields(trials), {}, {}
   for _, trial in ipairs(trials) do
     trial.method, trial.seed = method_of(trial.config, varied), trial.config.seed

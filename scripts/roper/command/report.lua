@@ -6,7 +6,7 @@ M.summary = "Print the table of a sweep and write its page."
 --- Say what the command takes.
 ---@param command table an argparse command
 function M.define(command)
-  command:argument("sweep"):argname("SWEEP"):description "The folder of a sweep."
+  command:argument("sweep"):argname("SWEEP"):description "The folder of a sweep, or of a run."
   for _, option in ipairs {
     { "--layer", "Layer of the attention maps (by default the clearest head is found)." },
     { "--head", "Head of the attention maps." },

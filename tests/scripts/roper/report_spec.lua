@@ -132,6 +132,23 @@ describe("report", function()
     end)
   end)
 
+  it("takes a run by itself", function()
+    local run = scratch.path("lone")
+    assert(os.execute(("cp -r '%s' '%s'"):format(view.sweep.trials[2].folder, run)))
+    local status, output, errors = process.run({ "./roper", "report", run })
+    assert.equal(0, status, errors)
+    assert.truthy(output:find("\n  roper      1 ", 1, true), output)
+    assert.truthy(output:find(("1 of 1 run finished; the page: %s/report.html\n"):format(run), 1,
+                              true), output)
+    local page = scratch.read(run .. "/report.html")
+    html.check(page)
+    assert.truthy(page:find("<h1>substring_index: roper (smoke)</h1>", 1, true))
+    assert.truthy(page:find("roper, seed 1</bdi>: layer 1, head", 1, true))
+    -- What was trained in Lua is no experiment's.
+    scratch.write("lone/config.json", '{"config": {"batch": 4}}')
+    assert.error_matches(function() report.read(run) end, "lone holds no sweep: it has no sweep")
+  end)
+
   it("is a command that prints the table and the path", function()
     local status, output = process.run({ "./roper", "report", folder, "--layer", "1" })
     assert.equal(0, status)
