@@ -4,9 +4,7 @@ local M = {}
 local Axis = {}
 Axis.__index = Axis
 
---- The smallest of 1, 2, 5, 10, 20, ... times a power of ten that is at least `least`.
----@param least number
----@return number step
+-- The smallest of 1, 2, 5, 10, 20, ... times a power of ten that is at least `least`.
 local function round_step(least)
   local power = 10.0 ^ math.floor(math.log(least, 10))
   for _, factor in ipairs { 1, 2, 5 } do
@@ -16,7 +14,6 @@ local function round_step(least)
   end
   return 10 * power
 end
-M.round_step = round_step
 
 -- A range that has some width around values that have none.
 local function widened(low, high)

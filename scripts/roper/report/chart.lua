@@ -1,8 +1,8 @@
 --- A chart of lines: an SVG that stretches to the width there is, with its texts beside it in HTML,
 --- so that they keep their size on a phone. Lines are named at their ends.
 local h = require("roper.report.markup").h
-local is_finite = require("roper.report.number").is_finite
-local scale = require "roper.report.scale"
+local axes = require "roper.plot.axis"
+local number = require "roper.report.number"
 
 local M = {}
 
@@ -11,6 +11,9 @@ M.STYLES = 7
 
 -- Units of the picture in each direction.
 local UNITS <const> = 1000
+
+-- About so many numbers beside an axis.
+local TICKS <const> = 5
 
 -- Names at the right keep this share of the height between them, where there is room.
 local NAME_GAP <const> = 0.065
@@ -139,17 +142,17 @@ local function name_labels(names)
 end
 
 -- The grid, and the numbers beside it.
-local function axes(x, y)
+local function grid_of(x, y)
   local grid, below, left = {}, {}, {}
-  for _, tick in ipairs(y:ticks()) do
+  for _, tick in ipairs(y:ticks(TICKS)) do
     local at = 1 - y:place(tick.value)
     grid[#grid + 1] = h.path { class = "grid", d = ("M0 %.1fH%d"):format(UNITS * at, UNITS) }
-    left[#left + 1] = h.span { style = "top:" .. percent(at), tick.text }
+    left[#left + 1] = h.span { style = "top:" .. percent(at), number.shown(tick.text) }
   end
-  for _, tick in ipairs(x:ticks()) do
+  for _, tick in ipairs(x:ticks(TICKS)) do
     local at = x:place(tick.value)
     grid[#grid + 1] = h.path { class = "grid", d = ("M%.1f %dv-12"):format(UNITS * at, UNITS) }
-    below[#below + 1] = h.span { style = "left:" .. percent(at), tick.text }
+    below[#below + 1] = h.span { style = "left:" .. percent(at), number.shown(tick.text) }
   end
   return grid, below, left
 end
@@ -165,13 +168,13 @@ function M.lines(options)
   if x_low > x_high then
     return nil
   end
-  local level = options.level and is_finite(options.level.value) and options.level
+  local level = options.level and number.is_finite(options.level.value) and options.level
   if level then
     y_low, y_high = math.min(y_low, level.value), math.max(y_high, level.value)
   end
-  local x = scale.new(x_low, x_high, { exact = true })
-  local y = scale.new(options.low or y_low, options.high or y_high)
-  local grid, below, left = axes(x, y)
+  local x = axes.new({ { x_low, x_high } }, {})
+  local y = axes.new({ { options.low or y_low, options.high or y_high } }, { round = true })
+  local grid, below, left = grid_of(x, y)
   local drawn = {}
   for i, line in ipairs(options.lines) do
     drawn[i] = draw(line, x, y)

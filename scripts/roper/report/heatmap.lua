@@ -1,13 +1,16 @@
 --- A picture of an attention map: a row for each token of the answer, relative distance to the
 --- right, the darker the more weight.
 local h = require("roper.report.markup").h
+local axes = require "roper.plot.axis"
 local number = require "roper.report.number"
-local scale = require "roper.report.scale"
 
 local M = {}
 
 -- Weights below this are not drawn; no eye would see them.
 local LEAST <const> = 0.005
+
+-- About so many distances are written below.
+local MOST_TICKS <const> = 6
 
 -- Height of a row, in rem.
 local ROW <const> = 0.95
@@ -46,10 +49,10 @@ function M.of(map, style)
     left[i] = h.span { style = ("top:%.2f%%"):format(100 * (i - 0.5) / #map.rows),
       visible(row.predicted) }
   end
-  local x = scale.new(-farthest - 0.5, 0.5, { exact = true, ticks = math.min(6, farthest) })
-  for _, tick in ipairs(x:ticks()) do
+  local x = axes.new({ { -farthest - 0.5, 0.5 } }, { integers = true })
+  for _, tick in ipairs(x:ticks(math.min(MOST_TICKS, farthest))) do
     below[#below + 1] = h.span { style = ("left:%.2f%%"):format(100 * x:place(tick.value)),
-      tick.text }
+      number.shown(tick.text) }
   end
   return h.div { class = "chart map",
     h.div { class = "unit", "predicted token" },

@@ -10,6 +10,13 @@ function M.is_finite(value)
   return type(value) == "number" and value == value and math.abs(value) ~= math.huge
 end
 
+--- A number that is text already, with a true minus sign.
+---@param text string
+---@return string
+function M.shown(text)
+  return (text:gsub("^-", "−"))
+end
+
 --- A number with so many digits after the point.
 ---@param value any
 ---@param digits integer
@@ -19,8 +26,7 @@ function M.fixed(value, digits)
     return M.NONE
   end
   local text = ("%%.%df"):format(digits):format(value)
-  local magnitude = text:gsub("^-", "")
-  return (text:find "^-" and magnitude:find "[1-9]") and "−" .. magnitude or magnitude
+  return text:find "[1-9]" and M.shown(text) or (text:gsub("^-", ""))
 end
 
 --- The same with its sign, for differences.

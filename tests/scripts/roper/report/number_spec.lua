@@ -9,6 +9,7 @@ describe("number", function()
       assert.equal("–", number.fixed(none, 2))
     end
     assert.equal("–", number.fixed(nil, 2))
+    assert.same({ "−1e-05", "20" }, { number.shown("-1e-05"), number.shown("20") })
   end)
 
   it("signs differences, but not nothing", function()
