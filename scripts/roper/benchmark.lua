@@ -1,4 +1,5 @@
 --- How long code takes: samples of as many runs as make one long enough to trust the clock.
+local quantile = require("roper.statistics").quantile
 local uv = require "luv"
 
 local M = {}
@@ -13,14 +14,6 @@ local function clock(action, runs)
     action()
   end
   return (uv.hrtime() - start) * 1e-9
-end
-
--- The value a fraction of the way into a sorted list, between two neighbours where need be.
-local function quantile(sorted, fraction)
-  local place = 1 + fraction * (#sorted - 1)
-  local below = math.floor(place)
-  local above = math.min(below + 1, #sorted)
-  return sorted[below] + (place - below) * (sorted[above] - sorted[below])
 end
 
 --- Run a function again and again for about a second, after one run that does not count.

@@ -42,6 +42,20 @@ function M.median(numbers)
   return #list > 0 and (list[middle] + list[#list + 1 - middle]) / 2 or nil
 end
 
+--- The value below which a share of a sorted list lies, linear between neighbours.
+---
+---     > roper.statistics.quantile({1, 2, 4}, 0.75)
+---     3.0
+---@param list number[] sorted, one at least
+---@param share number from 0 to 1
+---@return number
+function M.quantile(list, share)
+  local place = 1 + share * (#list - 1)
+  local below = math.floor(place)
+  local above = math.min(below + 1, #list)
+  return list[below] + (place - below) * (list[above] - list[below])
+end
+
 --- The standard error of the mean.
 ---
 ---     sqrt(Σ (x - mean)² / (n - 1) / n)
@@ -87,14 +101,6 @@ local function with_seed(seed, f)
   return result
 end
 
--- The value below which a share of a sorted list lies, linear between neighbours.
-local function quantile(list, share)
-  local place = 1 + share * (#list - 1)
-  local below = math.floor(place)
-  local above = math.min(below + 1, #list)
-  return list[below] + (place - below) * (list[above] - list[below])
-end
-
 --- The percentile bootstrap interval of the mean: that of means of resamples, drawn with
 --- replacement (Efron and Tibshirani 1993, chapter 13). The same numbers give the same interval.
 ---
@@ -117,7 +123,7 @@ function M.bootstrap(numbers, confidence)
   end)
   table.sort(means)
   local outside = (1 - (confidence or 0.95)) / 2
-  return quantile(means, outside), quantile(means, 1 - outside)
+  return M.quantile(means, outside), M.quantile(means, 1 - outside)
 end
 
 -- How often a sum with random signs is at least as far from 0 as the sum itself.

@@ -29,13 +29,6 @@ describe("bench", function()
     end)
   end)
 
-  describe("median", function()
-    it("is the middle, or the mean of the two there", function()
-      assert.equal(2, statistics.median({ 3, 1, 2 }))
-      assert.equal(2.5, statistics.median({ 4, 1, 3, 2 }))
-    end)
-  end)
-
   describe("ratio", function()
     it("pairs what was measured in turn", function()
       assert.equal(2, statistics.ratio({ 2, 40, 600 }, { 1, 20, 200 }))

@@ -1,15 +1,7 @@
 --- What is said of repeated measurements.
 local M = {}
 
---- The middle one; the mean of the middle two of an even number.
----@param numbers number[] at least one
----@return number
-function M.median(numbers)
-  local sorted = table.move(numbers, 1, #numbers, 1, {})
-  table.sort(sorted)
-  local half = #sorted // 2
-  return #sorted % 2 == 1 and sorted[half + 1] or (sorted[half] + sorted[half + 1]) / 2
-end
+M.median = require("roper.statistics").median
 
 --- The median of a[i] / b[i]: of two things measured in turn, how much longer the first takes.
 ---@param a number[]

@@ -45,6 +45,16 @@ describe("statistics", function()
   end)
 end)
 
+describe("statistics.quantile", function()
+  it("lies between neighbours", function()
+    -- numpy.quantile([1, 2, 4, 8], share)
+    for share, expected in pairs({ [0] = 1, [0.25] = 1.75, [0.5] = 3, [0.9] = 6.8, [1] = 8 }) do
+      assert.near(expected, statistics.quantile({ 1, 2, 4, 8 }, share), 1e-12)
+    end
+    assert.equal(5, statistics.quantile({ 5 }, 0.3))
+  end)
+end)
+
 describe("statistics.trim", function()
   it("removes the worst of ten, and the worst tenth of more", function()
     local ten = { 5, 3, 9, 1, 7, 2, 8, 6, 4, 10 }
