@@ -23,7 +23,8 @@ function M.define(command)
   command:option("--threads"):argname("N"):convert(math.tointeger)
     :description "Of each process; an equal share by default."
   command:flag("--worker"):description("Work on the sweep in this process alone, until nothing is "
-    .. "left to claim; for mpirun, GNU parallel, and other machines that share the folder.")
+    .. "left to claim; for mpirun, GNU parallel (with -N0, so that it adds no words), and other "
+    .. "machines that share the folder.")
   command:flag("--slurm"):description "Write and submit a job array of --jobs workers."
   command:option("--sbatch"):argname("OPTION"):count("*")
     :description "An option for sbatch, such as --sbatch=--time=1:00:00; may be repeated."

@@ -113,19 +113,33 @@ describe("a sweep", function()
     assert(ok, message)
   end)
 
+  -- Let a launcher start workers of 12 trials.
+  local function launch(command, input, environment)
+    local folder = scratch.path("sweep")
+    local worker = sweeps.command(folder, "position=rope,roper", "seed=1..6", "--worker")
+    table.move(worker, 1, #worker, #command + 1, command)
+    local status, output, errors = process.run(command, input, environment)
+    assert.equal(0, status, errors)
+    assert.equal(12, select(2, output:gsub(": begins\n", "")))
+    assert_shared(folder, 12, 2)
+  end
+
   it("is shared by the processes of mpirun", function()
     local reason = missing("mpirun")
     if reason then
       return pending("no MPI here: " .. reason)
     end
-    local folder = scratch.path("sweep")
-    local command = { "mpirun", "--oversubscribe", "-n", "3" }
-    local worker = sweeps.command(folder, "position=rope,roper", "seed=1..6", "--worker")
-    table.move(worker, 1, #worker, #command + 1, command)
-    local status, output, errors = process.run(command, nil, { OMPI_ALLOW_RUN_AS_ROOT = "1",
+    launch({ "mpirun", "--oversubscribe", "-n", "3" }, nil, { OMPI_ALLOW_RUN_AS_ROOT = "1",
       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1" })
-    assert.equal(0, status, errors)
-    assert.equal(12, select(2, output:gsub(": begins\n", "")))
-    assert_shared(folder, 12, 2)
+  end)
+
+  it("is shared by the processes of GNU parallel", function()
+    -- The parallel of moreutils is another program, which does not know --version.
+    local reason = missing("parallel") or process.run({ "sh", "-c",
+      "parallel --version | grep -q '^GNU parallel'" }) ~= 0 and "it is another parallel"
+    if reason then
+      return pending("no GNU parallel here: " .. reason)
+    end
+    launch({ "parallel", "--will-cite", "-N0", "-j3" }, "1\n2\n3\n", { HOME = scratch.path(".") })
   end)
 end)
