@@ -1,5 +1,6 @@
 --- How good a model is at a task: problems solved by sampling, and accuracy on answers.
 local core = require "roper.core"
+local aside = require "roper.aside"
 local options_of = require "roper.options"
 
 local M = {}
@@ -170,9 +171,7 @@ function M.answers(model, task, options)
     seed = { "integer", 1 }, batch = { "size", 32 }, beat = "function?" })
   local fresh = M.fresh(task, o.seed)
   local sums = new_sums()
-  local was_training = model.is_training
-  model:training(false)
-  local ok, message = pcall(core.no_grad, function()
+  aside.without_training(model, function()
     for first = 1, o.sequences, o.batch do
       add(sums, model, fresh, math.min(o.batch, o.sequences - first + 1))
       if o.beat then
@@ -180,10 +179,7 @@ function M.answers(model, task, options)
       end
     end
   end)
-  model:training(was_training)
-  if not ok then
-    error(message, 0)
-  elseif sums.answers == 0 then
+  if sums.answers == 0 then
     error(("answers: no token of %d sequences of length %d belongs to an answer"):format(
       o.sequences, task:length()), 2)
   end

@@ -1,5 +1,6 @@
 --- Sampling from a model: many prompts at once, with a cache of keys and values.
 local core = require "roper.core"
+local aside = require "roper.aside"
 local options_of = require "roper.options"
 
 local M = {}
@@ -90,23 +91,15 @@ function M.generate(model, prompts, options)
     error("generate: stop: expected a text, or false for none, got "
       .. (stop == "" and '""' or tostring(stop)), 2)
   end
-  local seed, counter = core.random_state()
-  local was_training = model.is_training
-  model:training(false)
-  local ok, result = pcall(core.no_grad, function()
-    if o.seed then
-      core.seed(o.seed)
-    end
-    return M.run(model, prompts, o, stop)
-  end)
-  model:training(was_training)
+  local function complete()
+    return aside.without_training(model, function()
+      return M.run(model, prompts, o, stop)
+    end)
+  end
   if o.seed then
-    core.random_state(seed, counter)
+    return aside.with_seed(o.seed, complete)
   end
-  if not ok then
-    error(result, 0)
-  end
-  return result
+  return complete()
 end
 
 --- The loop of `generate`, with checked options.

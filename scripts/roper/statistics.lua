@@ -1,6 +1,7 @@
 --- What a handful of runs says: means and how far to trust them. Functions of lists of numbers;
 --- a list that is too short for a figure gives nil, never a made-up one.
 local core = require "roper.core"
+local with_seed = require("roper.aside").with_seed
 
 local M = {}
 
@@ -87,18 +88,6 @@ function M.trim(numbers, worst)
   local list, removed = sorted(numbers), #numbers // 10
   local first = worst == "smallest" and removed + 1 or 1
   return table.move(list, first, first + #list - removed - 1, 1, {}), removed
-end
-
--- Call f with the generator at a seed; afterwards it is where it was.
-local function with_seed(seed, f)
-  local before, counter = core.random_state()
-  core.seed(seed)
-  local ok, result = pcall(f)
-  core.random_state(before, counter)
-  if not ok then
-    error(result, 0)
-  end
-  return result
 end
 
 --- The percentile bootstrap interval of the mean: that of means of resamples, drawn with

@@ -1,5 +1,5 @@
 --- Where a head of a trained model looks while it answers one problem.
-local core = require "roper.core"
+local aside = require "roper.aside"
 local attention = require "roper.attention"
 local evaluation = require "roper.evaluation"
 
@@ -114,9 +114,7 @@ function M.of(model, task, options)
   local text = question .. answer
   local count = math.min(#answer, MOST_ROWS)
   local best
-  local was_training = model.is_training
-  model:training(false)
-  local ok, message = pcall(core.no_grad, function()
+  aside.without_training(model, function()
     local inputs = inputs_of(model, task:encode(text):view { 1, #text })
     for i = o.layer or 1, o.layer or #model.layers do
       local module, x = model.layers[i].attention, inputs[i]
@@ -132,10 +130,6 @@ function M.of(model, task, options)
       end
     end
   end)
-  model:training(was_training)
-  if not ok then
-    error(message, 0)
-  end
   best.question, best.answer, best.text = question, answer, text
   return best
 end

@@ -116,6 +116,16 @@ describe("folder.read and folder.names", function()
   end)
 end)
 
+describe("folder.decode", function()
+  it("gives JSON, and nil for what is none", function()
+    assert.same({ a = { 1 } }, folder.decode(scratch.write("a", '{"a": [1]}')))
+    assert.is_nil(folder.decode(scratch.path("none")))
+    for _, text in ipairs({ "", "{", '{"a": 1} x', "5", "null" }) do
+      assert.is_nil(folder.decode(scratch.write("a", text)))
+    end
+  end)
+end)
+
 describe("folder.clean", function()
   it("removes what was not finished, and nothing else", function()
     for _, name in ipairs({ "a.json", "a.json.1-ff.tmp", "b.json.1-ff.tmp", "tmp",
