@@ -149,13 +149,10 @@ function M.describe(name, config)
   return table.concat(lines, "\n")
 end
 
--- Schemes that turn something, and therefore take the fields that say how.
-local TURNS <const> = { rope = true, roper = true }
-
 -- The position scheme of a configuration, as a Transformer takes it.
 local function scheme(config)
   local name = config.position == mutant.NAME and "roper" or config.position
-  if not TURNS[name] then
+  if name == "none" then
     return name
   end
   return { type = name, rotate = config.rotate or nil, pairing = config.pairing,
