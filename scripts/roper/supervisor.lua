@@ -67,6 +67,7 @@ local HANDLERS <const> = {
   begin = function(self, worker, trial)
     worker.trial, worker.step, worker.first, worker.loss = trial, 0, 0, nil
     self.failed[trial] = nil
+    self.stillborn = 0 -- workers do start
   end,
   step = function(_, worker, _, message)
     worker.step, worker.first = message.step, message.first

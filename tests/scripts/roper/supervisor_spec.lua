@@ -72,6 +72,25 @@ describe("a supervisor", function()
     assert.same({ 2, 1 }, { supervisor.finished, supervisor.worked })
   end)
 
+  it("gives up where workers die before they begin, again and again", function()
+    supervisor.jobs = 0 -- starts none itself
+    local function die()
+      local worker = new_worker()
+      worker.status, worker.signal, worker.errors = 1, 0, "no luck\n"
+      supervisor:bury(worker)
+    end
+    die()
+    die()
+    assert.is_true(supervisor:tick())
+    listen(new_worker(), 1, "begin")
+    die()
+    die()
+    assert.is_true(supervisor:tick())
+    die()
+    assert.has_error(function() supervisor:tick() end,
+      "sweep: workers do not start: a worker ended with status 1: no luck")
+  end)
+
   it("does not heed what is no message", function()
     local worker = new_worker()
     supervisor:listen(worker, 'Warning: hot!\n5\n{"event": "begin"}\n{"event": "sing", '
