@@ -266,7 +266,7 @@ describe("./roper sweep", function()
 
   it("shows a line a job and one for all on a terminal", function()
     local screen = process.open(table.concat(sweeps.command(folder, "position=rope", "seed=1..3",
-      "steps=400", "--jobs", "2"), " "), { TERM = "xterm", COLUMNS = "80" })
+      "steps=400", "--jobs", "2", "--threads", "1"), " "), { TERM = "xterm", COLUMNS = "80" })
     screen:expect("3 trials, 0 of them done; 2 at a time, 1 thread each")
     screen:expect("sweep ░░░░░░░░░░░░ 0 of 3 done")
     screen:expect("method  runs")
