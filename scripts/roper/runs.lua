@@ -8,6 +8,12 @@ local uv = require "luv"
 
 local M = {}
 
+-- What a folder's config.json tells of a run; nil where there is none, or another's file.
+local function about(folder)
+  local content = folders.decode(folder .. "/config.json")
+  return content and type(content.config) == "table" and content or nil
+end
+
 -- A value without JSON's null.
 local function clean(content)
   for name, value in pairs(content or {}) do
@@ -93,11 +99,11 @@ end
 ---@param config? table of the run, where its folder may not tell yet
 ---@return Run run
 function M.read(folder, config)
-  local about = folders.decode(folder .. "/config.json")
-  if not about and not config then
-    error(("runs: %s holds no run: it has no config.json"):format(folder), 0)
+  local told = about(folder)
+  if not told and not config then
+    error(("runs: %s holds no run: it has no config.json of one"):format(folder), 0)
   end
-  local run = { folder = folder, config = config or about.config, stints = stints.of(about),
+  local run = { folder = folder, config = config or told.config, stints = stints.of(told),
     metrics = require("roper.metrics").read(folder .. "/metrics.jsonl") }
   run.step = run.metrics[#run.metrics] and run.metrics[#run.metrics].step or 0
   run.result = M.result(folder, run.config)
@@ -119,7 +125,7 @@ end
 ---@param folder string
 ---@return string[] folders
 function M.find(folder)
-  if uv.fs_stat(folder .. "/config.json") then
+  if about(folder) then
     return { folder }
   end
   local list = {}

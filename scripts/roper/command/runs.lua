@@ -33,13 +33,13 @@ local function fits(run, wanted, seen)
   return all
 end
 
--- A row for a run.
+-- A row for a run; a result has no number where it was not finite.
 local function row_of(run)
-  local config, result = run.config, run.result
-  return { run.folder, config.preset or "-", tostring(config.seed or "-"), run.status,
+  local config, result = run.config, run.result or {}
+  return { run.folder, tostring(config.preset or "-"), tostring(config.seed or "-"), run.status,
     ("%d of %s"):format(run.step, config.steps or "?"),
-    result and ("%d of %d"):format(result.solved, result.problems) or "-",
-    result and ("%.4f"):format(result.loss) or "-" }
+    result.solved and ("%d of %d"):format(result.solved, result.problems) or "-",
+    result.loss and ("%.4f"):format(result.loss) or "-" }
 end
 
 local function list(folder, wanted)

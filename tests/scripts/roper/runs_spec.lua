@@ -1,5 +1,6 @@
 local evaluation = require("roper.evaluation")
 local experiment = require("roper.experiment")
+local folders = require("roper.folder")
 local process = require("tests.process")
 local roper = require("roper")
 local run = require("roper.run")
@@ -59,7 +60,7 @@ describe("runs.read", function()
     local one = runs.read(scratch.path("none"), config_of("rope"))
     assert.same({ "waiting", 0, {} }, { one.status, one.step, one.metrics })
     assert.error_matches(function() runs.read(scratch.path("none")) end,
-                         "runs: .*/none holds no run: it has no config.json")
+                         "runs: .*/none holds no run: it has no config.json of one")
   end)
 end)
 
@@ -129,6 +130,32 @@ describe("./roper runs", function()
                 { status, errors })
     status, _, errors = list("/nowhere")
     assert.same({ 1, "roper: runs: there is no folder /nowhere\n" }, { status, errors })
+  end)
+
+  it("lists what is odd, and leaves out what is none", function()
+    local config = roper.json_encode({ config = { steps = { 1 }, preset = { "x" } } })
+    for name, text in pairs({ torn = '{"config"', another = '{"name": "x"}', odd = config,
+                              ["deep/torn"] = "", ["deep/odd"] = config }) do
+      folders.make(scratch.path("odd/" .. name))
+      scratch.write("odd/" .. name .. "/config.json", text)
+    end
+    local status, output, errors = list(scratch.path("odd"))
+    assert.same({ 0, "" }, { status, errors })
+    local found = {}
+    for path in output:gmatch("\n  (%S+)") do
+      found[#found + 1] = path
+    end
+    assert.same({ scratch.path("odd/deep/odd"), scratch.path("odd/odd") }, found)
+  end)
+
+  it("lists a result that is not finite", function()
+    folders.make(scratch.path("infinite"))
+    local config = '"config": {"seed": 1}'
+    scratch.write("infinite/config.json", ("{%s}"):format(config))
+    scratch.write("infinite/result.json", ('{%s, "solved": 3, "problems": 4, "loss": null}'):format(
+      config))
+    local _, output = list(scratch.path("infinite"))
+    assert.truthy(output:find(" 1  finished  0 of %?   3 of 4     %-\n$"), output)
   end)
 
   it("compares two", function()
