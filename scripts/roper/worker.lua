@@ -84,7 +84,7 @@ function M.lines(stream)
   }
 end
 
--- Least nanoseconds between two reports of a step.
+-- Least nanoseconds between two reports of a step, the last apart: measuring follows it.
 local REPORT_EVERY <const> = 2e8
 
 -- News as lines of JSON for the sweep that started this process. When it is gone, the next line
@@ -110,7 +110,7 @@ local function messages()
       return {
         update = function(_, step, loss, speed)
           first = first or step - 1
-          if uv.hrtime() - sent >= REPORT_EVERY then
+          if step == trial.config.steps or uv.hrtime() - sent >= REPORT_EVERY then
             sent = uv.hrtime()
             send("step", trial, { step = step, first = first, loss = loss, speed = speed })
           end
