@@ -3,6 +3,7 @@ local core = require "roper.core"
 local claims = require "roper.claim"
 local evaluation = require "roper.evaluation"
 local experiment = require "roper.experiment"
+local failure = require "roper.failure"
 local folders = require "roper.folder"
 local options_of = require "roper.options"
 
@@ -131,14 +132,6 @@ local function write(run, result, samples)
   folders.write(run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
 end
 
---- Is this the message of Ctrl-C?
----@param message any
----@return boolean
-function M.is_interrupt(message)
-  return message == "interrupted"
-    or type(message) == "string" and message:find ":%d+: interrupted$" ~= nil
-end
-
 -- The claim on a run's folder, or an error that says who has it.
 local function claim(run)
   folders.make(run)
@@ -179,7 +172,7 @@ function M.run(config, options)
         write(o.run, result, samples)
       end)
     end
-    local state = written and "finished" or M.is_interrupt(message) and "released" or "failed"
+    local state = written and "finished" or failure.is_interrupt(message) and "released" or "failed"
     pcall(held.leave, held, state, not written and tostring(message) or nil)
     ok, result = written, written and result or message
   end

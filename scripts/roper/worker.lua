@@ -1,6 +1,7 @@
 --- A worker of a sweep: claims a trial, runs it, and goes on to the next until none is left.
 local core = require "roper.core"
 local claims = require "roper.claim"
+local failures = require "roper.failure"
 local runner = require "roper.run"
 local runs = require "roper.runs"
 local uv = require "luv"
@@ -42,7 +43,7 @@ function M.run(trials, tell)
       resume = true, progress = tell.progress(trial), name = trial.name })
     if ok then
       tell.finish(trial, result)
-    elseif runner.is_interrupt(result) then
+    elseif failures.is_interrupt(result) then
       error(result, 0)
     else
       failed = failed + 1
