@@ -1,5 +1,6 @@
 -- Programs run by specs: to their end, or in a pseudo-terminal.
 
+local busted = require("busted")
 local uv = require("luv")
 
 local M = {}
@@ -27,29 +28,41 @@ local function environment(changes)
   return list
 end
 
--- Start a program; returns a table whose fields fill while the loop runs.
-local function start(command, changes)
-  local process = { output = "", errors = "", status = nil, open = 3 }
-  local stdin, stdout, stderr = uv.new_pipe(), uv.new_pipe(), uv.new_pipe()
-  process.stdin = stdin
-  local function finished(handle)
-    process.open = process.open - 1
-    handle:close()
-  end
+local living = {} -- programs that have not ended, as keys
+
+--- Start a program. Where it outlives its test, it is killed.
+---@param command string[]
+---@param stdio table? as for luv; nothing by default
+---@param changes table? as for `run`
+---@return table process handle, pid, and status once it has ended; open: handles that are open
+function M.spawn(command, stdio, changes)
+  local process = { open = 1 }
   process.handle, process.pid = uv.spawn(command[1], {
     args = table.move(command, 2, #command, 1, {}),
-    stdio = { stdin, stdout, stderr },
-    env = environment(changes),
+    stdio = stdio or {},
+    env = environment(changes or {}),
   }, function(status, signal)
     process.status = signal ~= 0 and 128 + signal or status
-    finished(process.handle)
+    process.open = process.open - 1
+    process.handle:close()
+    living[process] = nil
   end)
   assert(process.handle, process.pid)
+  living[process] = true
+  return process
+end
+
+-- Start a program; returns a table whose fields fill while the loop runs.
+local function start(command, changes)
+  local stdin, stdout, stderr = uv.new_pipe(), uv.new_pipe(), uv.new_pipe()
+  local process = M.spawn(command, { stdin, stdout, stderr }, changes)
+  process.stdin, process.output, process.errors, process.open = stdin, "", "", 3
   for pipe, field in pairs({ [stdout] = "output", [stderr] = "errors" }) do
     pipe:read_start(function(_, data)
       process[field] = process[field] .. (data or "")
       if not data then
-        finished(pipe)
+        process.open = process.open - 1
+        pipe:close()
       end
     end)
   end
@@ -86,6 +99,18 @@ function M.run(command, input, changes)
   end
   return process.status, process.output, process.errors
 end
+
+-- An assertion that fails leaves its program behind.
+busted.subscribe({ "test", "end" }, function()
+  for process in pairs(living) do
+    process.handle:kill("sigkill")
+    if process.stdin and not process.stdin:is_closing() then
+      process.stdin:close()
+    end
+    wait(function() return process.open == 0 end)
+  end
+  return nil, true
+end)
 
 local Screen = {}
 Screen.__index = Screen

@@ -37,21 +37,6 @@ function M.command(folder, ...)
   return words
 end
 
---- Start a program whose output is not looked at.
----@param command string[]
----@return table process with pid, and status once it has ended
-function M.start(command)
-  local process = {}
-  process.handle, process.pid = uv.spawn(command[1], {
-    args = table.move(command, 2, #command, 1, {}), stdio = {},
-  }, function(status, signal)
-    process.status = signal ~= 0 and 128 + signal or status
-    process.handle:close()
-  end)
-  assert(process.handle, process.pid)
-  return process
-end
-
 --- Run the loop for some milliseconds, or until the programs have ended.
 ---@param processes table[]
 ---@param milliseconds integer? until they have ended

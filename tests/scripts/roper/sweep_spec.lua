@@ -152,7 +152,7 @@ describe("a sweep of which processes are killed", function()
     math.randomseed(seed)
     local name = "seed " .. seed
     local whole = scratch.path("whole")
-    sweeps.wait({ sweeps.start(sweeps.command(whole, table.unpack(UNDISTURBED))) })
+    sweeps.wait({ process.spawn(sweeps.command(whole, table.unpack(UNDISTURBED))) })
     local expected = text_of(whole)
     local kills, round = 0, 0
     while kills < 20 do
@@ -160,7 +160,7 @@ describe("a sweep of which processes are killed", function()
       folder = scratch.path("killed-" .. round)
       local seen, finished = {}, 0
       while finished < 12 do
-        local program = sweeps.start(sweeps.command(folder, table.unpack(UNDISTURBED)))
+        local program = process.spawn(sweeps.command(folder, table.unpack(UNDISTURBED)))
         while program.status == nil do
           sweeps.wait({ program }, math.random(30, 250))
           local workers = sweeps.workers(folder)
@@ -193,7 +193,7 @@ end)
 
 describe("a sweep that is killed", function()
   it("takes its workers with it, and their trials are free", function()
-    local program = sweeps.start(sweeps.command(folder, "seed=1..2", "steps=10000000",
+    local program = process.spawn(sweeps.command(folder, "seed=1..2", "steps=10000000",
       "--jobs", "2"))
     local workers = {}
     local function wait_until(condition)
@@ -221,7 +221,7 @@ end)
 describe("two sweeps at once in one folder", function()
   it("share 40 trials between 4 workers, each run once", function()
     local command = sweeps.command(folder, "position=rope,roper", "seed=1..20", "--jobs", "2")
-    local both = { sweeps.start(command), sweeps.start(command) }
+    local both = { process.spawn(command), process.spawn(command) }
     sweeps.wait(both)
     assert.same({ 0, 0 }, { both[1].status, both[2].status })
     local owners = {}
@@ -288,7 +288,7 @@ describe("./roper sweep", function()
       assert.same({ "waiting", 1 }, { runs.read(trial.folder, trial.config).status,
                                       claim.read(trial.folder).number })
     end
-    local program = sweeps.start(command)
+    local program = process.spawn(command)
     sweeps.wait({ program })
     assert.equal(0, program.status)
   end)
