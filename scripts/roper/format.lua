@@ -124,7 +124,7 @@ local function key_text(key, next_index)
   elseif type(key) == "string" and key:match "^[%a_][%w_]*$" and not KEYWORDS[key] then
     return key .. " = "
   end
-  return ("[%s] = "):format(type(key) == "table" and tostring(key) or render(key, {}, 0, 0))
+  return ("[%s] = "):format(type(key) == "table" and tostring(key) or render(key, {}, 0, 0, 0))
 end
 
 -- Items joined to lines, as many as fit, without a last comma.
@@ -141,16 +141,15 @@ local function packed(items, columns)
   return lines
 end
 
--- A table; `around` holds the tables it lies in.
-local function render_table(value, around, indent, columns)
+-- A table; `around` holds the tables it lies in, `lead` columns of its first line are taken.
+local function render_table(value, around, indent, columns, lead)
   local keys = sorted_keys(value)
   around[value] = true
-  local items, length, next_index = {}, 2, 1
+  local items, next_index = {}, 1
   for i = 1, math.min(#keys, options.current.entries) do
     local name = key_text(keys[i], next_index)
     next_index = name == "" and next_index + 1 or next_index
-    items[i] = name .. render(rawget(value, keys[i]), around, indent + 2, columns)
-    length = length + (utf8.len(items[i]) or #items[i]) + 2
+    items[i] = name .. render(rawget(value, keys[i]), around, indent + 2, columns, #name)
   end
   local is_list = next_index > #items
   if #keys > #items then
@@ -158,7 +157,8 @@ local function render_table(value, around, indent, columns)
   end
   around[value] = nil
   local all = table.concat(items, ", ")
-  if indent + length <= columns + 2 and not all:find "\n" then
+  local length = indent + lead + (utf8.len(all) or #all) + #"{}" + (indent > 0 and #"," or 0)
+  if length <= columns and not all:find "\n" then
     return ("{%s}"):format(all)
   end
   local margin = (" "):rep(indent + 2)
@@ -167,7 +167,7 @@ local function render_table(value, around, indent, columns)
   return ("{\n%s%s\n%s}"):format(margin, table.concat(lines, ",\n" .. margin), (" "):rep(indent))
 end
 
-function render(value, around, indent, columns)
+function render(value, around, indent, columns, lead)
   local kind = type(value)
   local metatable = debug.getmetatable(value)
   if kind == "string" then
@@ -185,7 +185,7 @@ function render(value, around, indent, columns)
   elseif indent >= 2 * options.current.depth and next(value) ~= nil then
     return ("{%s}"):format(GAP)
   end
-  return render_table(value, around, indent, columns)
+  return render_table(value, around, indent, columns, lead)
 end
 
 --- Any value as text: strings quoted, tables with sorted keys, nested tables to a depth, tables
@@ -201,7 +201,7 @@ function M.value(value, columns)
   if M.is_tensor(value) then
     return M.tensor(value, columns)
   end
-  return render(value, {}, 0, columns)
+  return render(value, {}, 0, columns, 0)
 end
 
 --- The results of an expression as text, one beside the other where each is one line.

@@ -176,6 +176,15 @@ describe("format.value", function()
       |}]]), format.value({ 100, 101, 102, 103, 104 }, 18))
   end)
 
+  it("stays within the width, names and commas of inner tables included", function()
+    local nested = { count = 0, options = { base = 1, list = { 1, 2, { 3, 4 } }, dim = 2 }, z = {} }
+    for columns = 20, 80 do
+      for line in format.value(nested, columns):gmatch("[^\n]+") do
+        assert.is_true(#line <= columns, columns .. ": " .. line)
+      end
+    end
+  end)
+
   it("puts the entries of a long table side by side", function()
     local long = {}
     for i = 1, 26 do
