@@ -20,7 +20,8 @@ Input goes on over several lines until it is complete; Ctrl-C gives it up.
   %save FILE      writes what ran without an error, as a script
   %cd FOLDER      goes to a folder
   $ ls            runs a command of the shell
-  roper.debug(true), roper.print_options{precision = 6}: errors in full, how values look
+  roper.debug(true)                     tells errors in full
+  roper.print_options{precision = 6}    says how values look
   Ctrl-C          stops what runs; your variables stay
   Ctrl-D or exit  leaves; so does Ctrl-C, twice at an empty prompt
 ]]

@@ -171,6 +171,14 @@ describe("session", function()
     assert.equal("5\n", printed("who"))
   end)
 
+  it("lists what it understands besides Lua, within 80 columns", function()
+    local text = printed("?")
+    assert.equal(text, printed("??"))
+    for line in text:gmatch("[^\n]+") do
+      assert.is_true(#line <= 80, line)
+    end
+  end)
+
   it("times", function()
     assert.truthy(printed("%time 6 * 7"):find("^42\n%d[%d.]* %S*s\n$"))
     assert.equal("error: boom\n", printed("%time error('boom')"))
