@@ -21,17 +21,30 @@ local function distance(a, b)
   return last[#b]
 end
 
+-- How many letters two names begin with alike.
+local function common_start(a, b)
+  local count = 0
+  while count < #a and a:byte(count + 1) == b:byte(count + 1) do
+    count = count + 1
+  end
+  return count
+end
+
 --- The name that `name` was probably meant to be: at most one edit away, or one
---- for every three letters, but not as many as it has; the first of the alphabet among equals.
+--- for every three letters, but not as many as it has; among equals the one with the same letters
+--- at its start, then the first of the alphabet.
 ---@param name string
 ---@param names string[]
 ---@return string? nearest nil where none is near
 function M.nearest(name, names)
-  local nearest, fewest = nil, math.min(math.max(1, #name // 3) + 1, #name)
+  local nearest, fewest, most_alike = nil, math.min(math.max(1, #name // 3) + 1, #name), 0
   for _, candidate in ipairs(names) do
     local edits = distance(name:lower(), candidate:lower())
-    if edits < fewest or (edits == fewest and nearest and candidate < nearest) then
-      nearest, fewest = candidate, edits
+    local alike = common_start(name:lower(), candidate:lower())
+    local is_equal = nearest and edits == fewest
+    if edits < fewest or is_equal and (alike > most_alike
+      or alike == most_alike and candidate < nearest) then
+      nearest, fewest, most_alike = candidate, edits, alike
     end
   end
   return nearest

@@ -10,8 +10,10 @@ describe("suggest", function()
       assert.equal("shaw", suggest.nearest("hsaw", names))
     end)
 
-    it("prefers fewer edits, then the alphabet", function()
+    it("prefers fewer edits, then the same start, then the alphabet", function()
       assert.equal("matmul", suggest.nearest("matmull", { "matul", "matmul" }))
+      assert.equal("rope", suggest.nearest("rop", { "rep", "rope", "top" }))
+      assert.equal("line", suggest.nearest("lin", { "line", "len" }))
       assert.equal("bar", suggest.nearest("bat", { "bay", "bar" }))
     end)
 
