@@ -121,8 +121,19 @@ local function function_names(holder, depth, names)
   return names
 end
 
--- "; did you mean …" for an error about a name that stands for nothing.
-local function hint(message)
+-- The names that could stand in place of a field or a method in a line; none where what it is
+-- taken from is no global.
+local function names_instead(name, line)
+  local path = line and line:match("([%a_][%w_.]*[.:])" .. name .. "%f[^%w_]") or ""
+  local ok, names = pcall(require("roper.complete").names, path, _G)
+  for i, found in ipairs(ok and names or {}) do
+    names[i] = found:sub(#path + 1)
+  end
+  return ok and names or {}
+end
+
+-- "; did you mean …" for an error about a name that stands for nothing in a line.
+local function hint(message, line)
   local kind, name = message:match "nil value %((%a+) '([%w_]+)'%)$"
   if kind == "global" then
     local names = {}
@@ -131,6 +142,10 @@ local function hint(message)
     end
     return suggest.hint(name, names)
   elseif kind == "method" or kind == "field" then
+    local names = names_instead(name, line)
+    if names[1] then
+      return suggest.hint(name, names)
+    end
     local library = { string, table, math, io, os, package.loaded.roper }
     local nearest = suggest.nearest(name, function_names(library, 3, {}))
     return nearest and nearest ~= name and suggest.hint(name, { nearest }) or ""
@@ -179,7 +194,7 @@ function M.of(value)
   local message = tostring(value)
   local instead = stumbled(message, called)
   return {
-    message = placed(instead or message .. hint(message), frames),
+    message = placed(instead or message .. hint(message, frames[1] and frames[1].line), frames),
     frames = frames,
     interrupted = M.is_interrupt(message),
     traceback = is_full and debug.traceback(nil, 2) or nil,

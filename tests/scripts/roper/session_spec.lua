@@ -125,6 +125,19 @@ describe("session", function()
       printed("local y = 1\ny = = 2"))
   end)
 
+  it("asks about names of what a field or a method was taken from", function()
+    finally(function() _G.mine = nil end)
+    local held = setmetatable({ abc = print, roper = roper }, { __index = { cosh = print } })
+    _G.mine = held
+    assert.matches("field 'abs'%); did you mean \"abc\"%?\n$", printed("mine.abs()"))
+    assert.matches("method 'cos'%); did you mean \"cosh\"%?\n$", printed("mine:cos()"))
+    assert.matches("field 'zzz'%)\n$", printed("mine.zzz()"))
+    assert.matches('did you mean "line"%?\n$', printed("mine.roper.plot.lin()"))
+    assert.matches('did you mean "abs"%?\n', printed("local t = {} t.abss()"))
+    setmetatable(held, { __names = error })
+    assert.matches("field 'xyz'%)\n$", printed("mine.xyz()"))
+  end)
+
   it("tells the line of a script that failed", function()
     local path = scratch.write("wrong.lua", "x = 1\n  local y = z.w -- here\n")
     assert.equal(("error: %s:2: attempt to index a nil value (global 'z')\n"):format(path),
