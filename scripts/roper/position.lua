@@ -1,12 +1,16 @@
 --- Position schemes by name. A scheme is a function from options to an object that attention
 --- takes as `position`. A new one is a line in `schemes`.
 local core = require "roper.core"
+local options_of = require "roper.options"
 local suggest = require "roper.suggest"
 
 local M = {}
 
 -- Copy `options`, with `defaults` where it is silent.
 local function with_defaults(options, defaults)
+  if options ~= nil and type(options) ~= "table" then
+    error("position: expected a table of options, got " .. type(options), 3)
+  end
   local result = {}
   for name, value in pairs(defaults) do
     result[name] = value
@@ -140,24 +144,19 @@ end
 ---@param options? ConvertPairingOptions
 ---@return tensor y of the same shape
 function M.convert_pairing(weights, from, to, options)
-  options = options or {}
-  for name in pairs(options) do
-    if name ~= "heads" and name ~= "rotated" and name ~= "axis" then
-      error("convert_pairing: unknown option " .. tostring(name)
-        .. "; it takes heads, rotated, axis", 2)
-    end
-  end
-  local heads, axis = options.heads or 1, options.axis or 1
+  local o = options_of.check("convert_pairing", options, { heads = { "size", 1 },
+    rotated = "integer?", axis = { "integer", 1 } })
+  local heads, axis = o.heads, o.axis
   local width = weights:size(axis)
-  if math.type(heads) ~= "integer" or heads < 1 or width % heads ~= 0 then
-    error(("convert_pairing: axis %d has %d features, which %s heads do not divide"):format(axis,
-      width, tostring(heads)), 2)
+  if width % heads ~= 0 then
+    error(("convert_pairing: axis %d has %d features, which %d heads do not divide"):format(axis,
+      width, heads), 2)
   end
   local dim = width // heads
-  local rotated = options.rotated or dim
-  if math.type(rotated) ~= "integer" or rotated < 0 or rotated > dim or rotated % 2 ~= 0 then
-    error(("convert_pairing: rotated: expected an even number up to %d, got %s"):format(dim,
-      tostring(rotated)), 2)
+  local rotated = o.rotated or dim
+  if rotated < 0 or rotated > dim or rotated % 2 ~= 0 then
+    error(("convert_pairing: rotated: expected an even number up to %d, got %d"):format(dim,
+      rotated), 2)
   end
   local order = pairing_order(rotated, from, to)
   local parts = {}

@@ -28,6 +28,8 @@ describe("position.list and position.resolve", function()
       assert.matches(tostring(value), message, 1, true)
     end
     assert.error_matches(function() roper.position.resolve({ base = 5 }, 8) end, "got nil")
+    assert.error_matches(function() roper.position.rope(8) end,
+      "^position: expected a table of options, got number$")
   end)
 end)
 
@@ -109,10 +111,11 @@ describe("position.convert_pairing", function()
     refused('expected "half" or "interleaved", got "halves" and "half"', "halves", "half")
     refused("got", "half", nil)
     refused("axis 1 has 12 features, which 5 heads do not divide", "half", "half", { heads = 5 })
-    refused("which 0 heads do not divide", "half", "half", { heads = 0 })
+    refused("heads: expected a whole number from 1 on, got 0", "half", "half", { heads = 0 })
     refused("rotated: expected an even number up to 12, got 14", "half", "half", { rotated = 14 })
     refused("rotated: expected an even number up to 12, got 3", "half", "half", { rotated = 3 })
-    refused("unknown option head; it takes heads, rotated, axis", "half", "half", { head = 2 })
+    refused('unknown option head; did you mean "heads"%?; it takes axis, heads, rotated', "half",
+            "half", { head = 2 })
     assert.error_matches(function()
       roper.position.convert_pairing(w, "half", "interleaved", { axis = 3 })
     end, "an axis from 1 to 2")
