@@ -41,6 +41,12 @@ local function sync_folder(path)
   end
 end
 
+-- Refuse to write, for luv's reason but without the temporary name at its end.
+local function refuse(path, reason, temporary)
+  local at = reason:find(": " .. temporary, 1, true)
+  error(("cannot write %s: %s"):format(path, at and reason:sub(1, at - 1) or reason), 0)
+end
+
 -- Write a file of a temporary name beside `path` and flush it to the disk.
 local function write_temporary(path, text)
   local suffix = uv.random(4):gsub(".", function(byte)
@@ -49,14 +55,14 @@ local function write_temporary(path, text)
   local temporary = ("%s.%d-%s.tmp"):format(path, uv.os_getpid(), suffix)
   local descriptor, message = uv.fs_open(temporary, "wx", tonumber("644", 8))
   if not descriptor then
-    error(("cannot write %s: %s"):format(path, message), 0)
+    refuse(path, message, temporary)
   end
   local written, reason = uv.fs_write(descriptor, text)
   local flushed, problem = uv.fs_fsync(descriptor)
   uv.fs_close(descriptor)
   if written ~= #text or not flushed then
     uv.fs_unlink(temporary)
-    error(("cannot write %s: %s"):format(path, reason or problem or "the disk is full"), 0)
+    refuse(path, reason or problem or "the disk is full", temporary)
   end
   return temporary
 end
@@ -67,9 +73,9 @@ local TRIES <const> = 10
 -- Write a temporary file and put it where it belongs by `put`. Another process may take it for a
 -- dead one's and clean it away; then it is written once more.
 local function place(path, text, put)
-  local done, message, code
+  local temporary, done, message, code
   for _ = 1, TRIES do
-    local temporary = write_temporary(path, text)
+    temporary = write_temporary(path, text)
     done, message, code = put(temporary, path)
     uv.fs_unlink(temporary)
     if done or code ~= "ENOENT" then
@@ -77,7 +83,7 @@ local function place(path, text, put)
     end
   end
   if not done and code ~= "EEXIST" then
-    error(("cannot write %s: %s"):format(path, message), 0)
+    refuse(path, message, temporary)
   end
   return done
 end
