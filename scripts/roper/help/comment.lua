@@ -71,19 +71,17 @@ end
 
 local tags = {}
 
-function tags.param(comment, rest)
-  local name, more = rest:match "^(%S+)%s+(.*)$"
-  if name then
-    table.insert(comment.parameters, parameter(name, more))
+-- The reader of a tag that adds "name type ..." to a list of the comment.
+local function adds_to(list)
+  return function(comment, rest)
+    local name, more = rest:match "^(%S+)%s+(.*)$"
+    if name then
+      table.insert(comment[list], parameter(name, more))
+    end
   end
 end
 
-function tags.field(comment, rest)
-  local name, more = rest:match "^(%S+)%s+(.*)$"
-  if name then
-    table.insert(comment.fields, parameter(name, more))
-  end
-end
+tags.param, tags.field = adds_to "parameters", adds_to "fields"
 
 tags["return"] = function(comment, rest)
   local kind, text = split_type(rest)
