@@ -31,11 +31,7 @@ local function labels(name, tokens, count)
     end
     tokens = characters
   end
-  local list = data.texts(name .. ": tokens", tokens, count)
-  for i = 1, list and #list or 0 do
-    list[i] = text.token(list[i])
-  end
-  return list
+  return data.texts(name .. ": tokens", tokens, count, text.token)
 end
 
 --- What `plot.attention` draws.

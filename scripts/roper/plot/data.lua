@@ -179,8 +179,9 @@ end
 ---@param what string for messages
 ---@param list any strings and numbers
 ---@param count integer
+---@param show fun(text: string): string what makes a text harmless
 ---@return string[]?
-function M.texts(what, list, count)
+function M.texts(what, list, count, show)
   if list == nil then
     return nil
   elseif type(list) ~= "table" or #list ~= count then
@@ -192,7 +193,7 @@ function M.texts(what, list, count)
     if type(list[i]) ~= "string" and type(list[i]) ~= "number" then
       fail("%s: expected texts, got %s as number %d", what, type(list[i]), i)
     end
-    texts[i] = tostring(list[i])
+    texts[i] = show(tostring(list[i]))
   end
   return texts
 end

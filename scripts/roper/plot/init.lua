@@ -219,9 +219,9 @@ function M.bar(values, file, options)
   local count
   figure.kind = "bars"
   figure.series, count = read_bars(name, values)
-  figure.names = data.texts(name .. ": names", o.names, count) or {}
+  figure.names = data.texts(name .. ": names", o.names, count, text.clean) or {}
   for i = 1, count do
-    figure.names[i] = text.clean(figure.names[i] or tostring(i))
+    figure.names[i] = figure.names[i] or tostring(i)
   end
   figure.legend = figure.legend and has_labels(figure.series)
   set_axes(figure, o, false)
@@ -229,14 +229,6 @@ function M.bar(values, file, options)
     figure.y = axes.new({ { 0.0, figure.y.low, figure.y.high } }, { round = true })
   end
   return output.show(figure, o.file, o.format)
-end
-
--- The labels of rows or columns, ready to be shown.
-local function cleaned(list)
-  for i = 1, list and #list or 0 do
-    list[i] = text.clean(list[i])
-  end
-  return list
 end
 
 ---@class plot.HeatmapOptions: plot.Options
@@ -267,8 +259,9 @@ function M.heatmap(matrix, file, options)
     palette = { { "viridis", "diverging" } } }, file, options)
   figure.kind, figure.gap, figure.first_row, figure.first_column = "matrix", "nan", 1, 1
   figure.matrix = data.matrix(name, matrix)
-  figure.rows = cleaned(data.texts(name .. ": rows", o.rows, figure.matrix:size(1)))
-  figure.columns = cleaned(data.texts(name .. ": columns", o.columns, figure.matrix:size(2)))
+  local rows, columns = figure.matrix:size(1), figure.matrix:size(2)
+  figure.rows = data.texts(name .. ": rows", o.rows, rows, text.clean)
+  figure.columns = data.texts(name .. ": columns", o.columns, columns, text.clean)
   figure.range, figure.palette = data.range(name .. ": range", o.range), o.palette
   return output.show(figure, o.file, o.format)
 end
