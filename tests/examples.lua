@@ -1,6 +1,7 @@
 -- Examples of documentation comments: what a session prints for their lines.
 
 local session = require("roper.session")
+local stdout = require("tests.stdout")
 
 local M = {}
 
@@ -23,22 +24,11 @@ local function new_globals(files)
   return globals
 end
 
--- Give input to a session; what it writes to standard output and error.
+-- Give input to a session; what it writes to standard output, then to standard error.
 local function feed(current, text)
-  local stdout, stderr, parts = io.stdout, io.stderr, {}
-  local fake = { flush = function() end }
-  function fake:write(...)
-    parts[#parts + 1] = table.concat({ ... })
-    return self
-  end
-  rawset(io, "stdout", fake)
-  rawset(io, "stderr", fake)
-  local ok, rest = pcall(current.feed, current, text)
-  rawset(io, "stdout", stdout)
-  rawset(io, "stderr", stderr)
-  assert(ok, rest)
+  local output, errors, rest = stdout.capture_both(current.feed, current, text)
   assert(rest == nil, "an example is not complete: " .. text)
-  return table.concat(parts)
+  return output .. errors
 end
 
 --- The lines of an example as a session would show them: each input ("> ", ">> " where it goes on)

@@ -33,4 +33,13 @@ function M.capture_errors(f, ...)
   return capture("stderr", f, ...)
 end
 
+--- Call f; what it wrote to standard output, to standard error, then what it returned.
+---@param f function
+---@return string
+---@return string
+---@return any ...
+function M.capture_both(f, ...)
+  return capture("stdout", capture, "stderr", f, ...)
+end
+
 return M

@@ -1,43 +1,28 @@
 local roper = require("roper")
 local scratch = require("tests.scratch")
 local session = require("roper.session")
+local stdout = require("tests.stdout")
 
 describe("session", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  local globals, current, output, errors
-
-  -- Standard output and error of the session, as tables that pretend to be files.
-  local function record()
-    -- luacheck: ignore 122
-    local stdout, stderr = io.stdout, io.stderr
-    local function fake(add)
-      return { write = function(_, ...) add(table.concat({ ... })) end, flush = function() end }
-    end
-    io.stdout = fake(function(text) output = output .. text end)
-    io.stderr = fake(function(text) errors = errors .. text end)
-    return function() io.stdout, io.stderr = stdout, stderr end
-  end
+  local globals, current
 
   before_each(function()
     globals = setmetatable({}, { __index = _G })
     current = session.new(globals)
-    output, errors = "", ""
   end)
 
+  -- What is not complete yet of a text.
   local function feed(text)
-    local restore = record()
-    local ok, rest = pcall(current.feed, current, text)
-    restore()
-    assert(ok, rest)
-    return rest
+    return (select(3, stdout.capture_both(current.feed, current, text)))
   end
 
-  -- What a text prints in a fresh place.
+  -- What a complete text prints.
   local function printed(text)
-    output, errors = "", ""
-    assert.is_nil(feed(text))
+    local output, errors, rest = stdout.capture_both(current.feed, current, text)
+    assert.is_nil(rest)
     return output .. errors
   end
 
@@ -160,8 +145,7 @@ describe("session", function()
   end)
 
   it("lists globals", function()
-    printed("who")
-    assert.equal("", output)
+    assert.equal("", printed("who"))
     globals.t, globals.longer = { 1, 2, a = 3 }, "text"
     assert.equal('name    type\nlonger  string  "text"\nt       table   3 entries\n',
       printed("who"))
