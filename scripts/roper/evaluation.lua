@@ -65,7 +65,7 @@ end
 ---@return Sample[] samples
 function M.solve(model, task, options)
   local o = options_of.check("solve", options, { problems = { "size", 128 },
-    temperature = { "number", 1 }, seed = { "integer", 1 }, beyond = "userdata?" })
+    temperature = { "number", 1 }, seed = { "integer", 1 }, beyond = "task?" })
   local asked = M.fresh(task, o.seed)
   local questions, samples, most = {}, {}, 1
   for i = 1, o.problems do

@@ -72,7 +72,7 @@ end
 ---@param options GenerateOptions
 ---@return string[] texts without their prompts, each to its stop sign included
 function M.generate(model, prompts, options)
-  local o = options_of.check("generate", options, { task = "userdata", stop = "any?",
+  local o = options_of.check("generate", options, { task = "task", stop = "any?",
     most = { "size", 256 }, temperature = { "number", 1 }, seed = "integer?",
     cache = { "boolean", true } })
   if o.temperature < 0 then

@@ -26,6 +26,9 @@ local function mismatch(kind, value)
   elseif kind == "probability" then
     return not (type(value) == "number" and value >= 0 and value < 1)
       and "a number from 0 to below 1" or nil
+  elseif kind == "task" then
+    local metatable = debug.getmetatable(value)
+    return not (metatable and rawget(metatable, "__name") == "roper.task") and "a task" or nil
   elseif kind == "any" then
     return value == nil and "a value" or nil
   end
@@ -37,7 +40,7 @@ end
 ---@param given table?
 ---@param known table option to kind, if it is required; to kind and "?", if it may be absent; or to
 ---   {kind, default}. Kinds: "size" (integer from 1), "integer", "number" (finite),
----   "probability" (below 1), "any", a Lua type, or a list of choices
+---   "probability" (below 1), "task", "any", a Lua type, or a list of choices
 ---@param level integer? of the stack to blame; 3 (the caller's caller) by default
 ---@return table a new table with every option
 function M.check(name, given, known, level)

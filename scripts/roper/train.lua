@@ -20,7 +20,7 @@ end
 
 local function check(options)
   local o = options_of.check("train", options, {
-    model = "table", task = "userdata", optimizer = "table",
+    model = "table", task = "task", optimizer = "table",
     steps = "size", batch = { "size", 32 },
     run = "string?", config = "table?", resume = { "boolean", false },
     log_every = { "size", 10 }, evaluate_every = "size?", evaluate = "function?",

@@ -227,7 +227,7 @@ describe("generate", function()
     refuses("abc", {}, "generate: expected a list of prompts, got abc")
     refuses(nil, {}, "generate: expected a list of prompts, got nil")
     refuses({ {} }, {}, "string expected, got table")
-    refuses({ "a" }, { task = 5 }, "generate: option task: expected a userdata, got 5")
+    refuses({ "a" }, { task = 5 }, "generate: option task: expected a task, got 5")
     refuses({ "a" }, { most = 0 }, "generate: option most: expected a whole number from 1 on")
     refuses({ "a" }, { temperature = -1 },
             "generate: temperature: expected a number from 0 on, got %-1")

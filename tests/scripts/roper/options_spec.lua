@@ -1,4 +1,5 @@
 local options = require("roper.options")
+local roper = require("roper")
 
 describe("options.check", function()
   local known = {
@@ -10,6 +11,7 @@ describe("options.check", function()
     norm = { { "pre", "post" }, "pre" },
     value = { "any", "none" },
     causal = { "boolean", true },
+    task = "task?",
   }
 
   local function check(given)
@@ -25,7 +27,7 @@ describe("options.check", function()
 
   it("takes every kind", function()
     local given = { count = 1, offset = -2, rate = 3, dropout = 0.99, name = "", norm = "post",
-      value = {}, causal = true }
+      value = {}, causal = true, task = roper.tasks.addition() }
     assert.same(given, check(given))
   end)
 
@@ -38,6 +40,7 @@ describe("options.check", function()
       { "name", "a string", { 1, true } },
       { "norm", "one of pre, post", { "both", 1, false } },
       { "causal", "a boolean", { 0, "true" } },
+      { "task", "a task", { 5, "addition", {}, roper.zeros({ 2 }) } },
     }) do
       local name, expected, wrong = table.unpack(case)
       for _, value in ipairs(wrong) do
@@ -57,7 +60,7 @@ describe("options.check", function()
   end)
 
   it("refuses unknown names, and suggests the nearest", function()
-    local all = "it takes causal, count, dropout, name, norm, offset, rate, value"
+    local all = "it takes causal, count, dropout, name, norm, offset, rate, task, value"
     assert.has_error(function() check({ count = 1, nam = "x" }) end,
                      'f: unknown option nam; did you mean "name"?; ' .. all)
     assert.has_error(function() check({ count = 1, 5 }) end, "f: unknown option 1; " .. all)
