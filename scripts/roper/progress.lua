@@ -3,6 +3,8 @@ local terminal = require "roper.terminal"
 
 local M = {}
 
+local BAR <const> = 12 -- cells; fewer where the numbers need the room
+
 local Progress = {}
 Progress.__index = Progress
 
@@ -31,7 +33,7 @@ end
 
 --- A bar of `width` cells, of which `fraction` are full.
 ---@param fraction number from 0 to 1
----@param width integer
+---@param width integer none below 1
 ---@return string
 function M.bar(fraction, width)
   local full = math.floor(fraction * width + 0.5)
@@ -51,9 +53,12 @@ end
 function Progress:update(step, loss, speed)
   local o = self.options
   self.smooth = self.smooth and 0.95 * self.smooth + 0.05 * loss or loss
-  self.line:update(("%s %s %d/%d  loss %.3f (floor %.3f)  %s tokens/s  %s left"):format(o.name,
-    M.bar(step / o.steps, 12), step, o.steps, self.smooth, o.floor, rate(speed * o.tokens),
-    M.duration((o.steps - step) / speed)))
+  local numbers = ("%d/%d  loss %.3f (floor %.3f)  %s tokens/s  %s left"):format(step, o.steps,
+    self.smooth, o.floor, rate(speed * o.tokens), M.duration((o.steps - step) / speed))
+  local room = self.line:room() - #numbers - 1
+  local name = terminal.cut(o.name, math.max(0, room))
+  local bar = M.bar(step / o.steps, math.min(BAR, room - utf8.len(name) - 1))
+  self.line:update(name .. " " .. (bar ~= "" and bar .. " " or "") .. numbers)
 end
 
 function Progress:finish()

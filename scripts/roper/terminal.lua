@@ -84,7 +84,7 @@ Progress.__index = Progress
 --- cut to the width; elsewhere a line is printed at first and then now and then.
 ---@param options? {stream?: file*, every?: number, clock?: fun(): number}
 ---   stream: io.stderr; every: seconds between printed lines, 30; clock: os.time
----@return table progress with the methods `update` and `finish`
+---@return table progress with the methods `room`, `update` and `finish`
 function M.progress(options)
   options = options or {}
   local stream = options.stream or io.stderr
@@ -99,13 +99,18 @@ function M.progress(options)
   }, Progress)
 end
 
+--- The columns that an update is cut to.
+---@return number room infinite where lines are printed
+function Progress:room()
+  return self.rewrites and M.columns(self.stream) - 3 or math.huge -- ^C and the cursor take 3
+end
+
 --- Show a new state of the job.
 ---@param text string one line
 function Progress:update(text)
   if self.rewrites then
     if text ~= self.shown then
-      local room = M.columns(self.stream) - 3 -- for the ^C of an interrupt and the cursor
-      self.stream:write("\r", M.cut(text, room), "\27[K")
+      self.stream:write("\r", M.cut(text, self:room()), "\27[K")
       self.stream:flush()
       self.shown = text
     end

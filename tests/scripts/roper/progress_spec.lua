@@ -1,3 +1,4 @@
+local process = require("tests.process")
 local progress = require("roper.progress")
 local stdout = require("tests.stdout")
 
@@ -35,6 +36,22 @@ describe("progress.new", function()
       .. "2.5M tokens/s  0s left", line(options, { { 200, 2.5, 2500 } }))
     assert.equal("addition ░░░░░░░░░░░░ 1/200  loss 2.500 (floor 0.500)  "
       .. "500 tokens/s  6m38s left", line(options, { { 1, 2.5, 0.5 } }))
+  end)
+
+  it("keeps the numbers whole on a narrow terminal", function()
+    for columns, shown in pairs({
+      [90] = "substring ██████░░░░░░ 100/200  loss 2.500 (floor 0.500)  10.0k tokens/s  10s left",
+      [80] = "substring ████░░░ 100/200  loss 2.500 (floor 0.500)  10.0k tokens/s  10s left",
+      [72] = "substring 100/200  loss 2.500 (floor 0.500)  10.0k tokens/s  10s left",
+      [66] = "sub 100/200  loss 2.500 (floor 0.500)  10.0k tokens/s  10s left",
+      [40] = " 100/200  loss 2.500 (floor 0.500)  1",
+    }) do
+      local screen = process.open(("stty cols %d; ./roper -e '"):format(columns)
+        .. [[require("roper.progress").new { name = "substring", steps = 200, floor = 0.5,
+          tokens = 1000 }:update(100, 2.5, 10)']], { TERM = "xterm" })
+      screen:expect(shown)
+      assert.equal(0, screen:leave())
+    end
   end)
 
   it("shows a running mean of the loss", function()
