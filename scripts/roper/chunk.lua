@@ -8,6 +8,8 @@ local M = {}
 -- In front of an expression: what is to be closed keeps its frame during a call in it.
 local RETURN <const> = "local __frame <close> = nil return "
 
+local MOST_TRIES <const> = 16 -- semicolons behind which an expression may begin
+
 -- The message and whether more input could mend it; no message when it compiles.
 local function try(source, name, globals)
   local chunk, message = load(source .. "\n", "=" .. name, "t", globals)
@@ -20,13 +22,31 @@ local function is_about_start(message, source)
   return token ~= nil and source:match("^%s*(.*)"):sub(1, #token) == token
 end
 
---- Compile an expression, or else statements.
+-- Statements and, after a semicolon, an expression, which becomes what they return.
+local function try_return(source, name, globals)
+  local tries = 0
+  for from_end in source:reverse():gmatch "();" do
+    local at = #source - from_end + 1
+    local text = source:sub(1, at) .. " return " .. source:sub(at + 1)
+    local chunk = try(text, name, globals)
+    tries = tries + 1
+    if chunk or tries == MOST_TRIES then
+      return chunk, text
+    end
+  end
+  return nil
+end
+
+--- Compile an expression, or else statements, at whose end an expression may stand after a
+--- semicolon.
 ---@param source string
 ---@param name string stands for the source in messages
 ---@param globals table
 ---@return function? chunk nil where it does not compile
 ---@return "expression"|"statement"|"incomplete"|"wrong" kind incomplete: more lines could mend it
 ---@return string? message why it does not compile
+---@return string? statements where they were made from the source: with `return` before the
+---   expression at its end
 function M.compile(source, name, globals)
   local chunk, expression_message, expression_open = try(RETURN .. source, name, globals)
   if chunk then
@@ -36,6 +56,11 @@ function M.compile(source, name, globals)
   chunk, statement_message, statement_open = try(source, name, globals)
   if chunk then
     return chunk, "statement"
+  end
+  local statements
+  chunk, statements = try_return(source, name, globals)
+  if chunk then
+    return chunk, "statement", nil, statements
   elseif expression_open or statement_open then
     return nil, "incomplete", statement_open and statement_message or expression_message
   elseif is_about_start(statement_message, source)

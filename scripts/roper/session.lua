@@ -65,15 +65,16 @@ end
 ---@param source string
 ---@return function? action nil where it does not compile, which is told
 ---@return "expression"|"statement"|"incomplete"|"wrong" kind
+---@return string? statements as of chunk.compile
 function Session:compile(source)
   self.count = self.count + 1
   local name = ("%s %d"):format(NAME, self.count)
   failures.sources[name] = source
-  local action, kind, message = chunk.compile(source, name, self.globals)
+  local action, kind, message, statements = chunk.compile(source, name, self.globals)
   if not action then
     self:tell(failures.bare(message))
   end
-  return action, kind
+  return action, kind, statements
 end
 
 --- Run Lua code. The values of an expression are shown, but for a `;` at its end,
@@ -81,14 +82,14 @@ end
 ---@param source string
 ---@return boolean ok
 function Session:run(source)
-  local action, kind = self:compile(source)
+  local action, kind, statements = self:compile(source)
   if not action then
     return false
   end
   local is_muted = source:find ";%s*$" ~= nil
   return self:attempt(function()
     local results = table.pack(action())
-    self:note(source, kind == "expression" and (is_muted and "_ = %s" or "print(%s)"))
+    self:note(statements or source, kind, is_muted and "_ = %s" or "print(%s)")
     if results[1] ~= nil then
       keep(self.globals, results[1])
     end
@@ -98,17 +99,39 @@ function Session:run(source)
   end)
 end
 
---- Remember what was done, as a statement for `script`.
----@param source string
----@param form string? what makes a statement of an expression that is none
-function Session:note(source, form)
-  local body = source:gsub(";%s*$", "")
-  if not form or load(body) then
-    form = "%s"
-  elseif not load(form:format(body)) then
-    form = form:gsub("%%s", "%%s\n") -- a comment at its end would hide what comes after
+-- What stands before the `return` that ends statements, and what it returns. Without one, all of
+-- them and nothing.
+local function split_return(statements)
+  if not load(statements .. "\nlocal _") then
+    for at in statements:gmatch "()%f[%w_]return%f[^%w_]" do
+      local before, rest = statements:sub(1, at - 1), statements:sub(at)
+      if load(before) and load(rest) then
+        return before, (rest:gsub("^return%s*", ""))
+      end
+    end
   end
-  self.done[#self.done + 1] = form:format(body)
+  return statements, ""
+end
+
+--- Remember what was done, for `script`.
+---@param source string
+---@param kind "expression"|"statement"|nil as of chunk.compile; nil for a statement without values
+---@param form string? what makes a statement of the values
+function Session:note(source, kind, form)
+  local body, value = source:gsub(";%s*$", ""), ""
+  if kind == "statement" then
+    body, value = split_return(body)
+  elseif kind == "expression" and not load(body) then
+    body, value = "", body
+  end
+  if value ~= "" then
+    local shown = form:format(value)
+    if not load(shown) then -- a comment at its end hides what comes after
+      shown = form:gsub("%%s", "%%s\n"):format(value)
+    end
+    body = body .. shown
+  end
+  self.done[#self.done + 1] = body:find "%S" and body or nil
 end
 
 --- All that was done without an error, as a script.

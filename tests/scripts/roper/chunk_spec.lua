@@ -9,6 +9,7 @@ describe("chunk.compile", function()
     for source, expected in pairs({
       ["1 + 1"] = "expression", ["f(1);"] = "expression", ["1, 2"] = "expression",
       ["x = 1"] = "statement", ["return 1"] = "statement", ["local x"] = "statement",
+      ["x = 1; x"] = "statement", ["x = 1; x;"] = "statement", ["x = 1; x ="] = "incomplete",
       ["1 +"] = "incomplete", ["f("] = "incomplete", ["{1,"] = "incomplete", ["if"] = "incomplete",
       ["for i = 1, 2 do"] = "incomplete", ["[[a"] = "incomplete", ["x = [==[\n]]"] = "incomplete",
       ["--[[ a"] = "incomplete", ["function f()\n  return 1"] = "incomplete",
