@@ -76,15 +76,16 @@ function M.scalar(x)
   return ("%%.%dg"):format(options.current.precision + 1):format(x)
 end
 
--- A Lua string as it would be typed.
+-- A Lua string as it would be typed, without what a terminal could take for a command.
 local function quoted(text)
   local escaped = ("%q"):format(text):gsub("\\\n", "\\n")
+  local pattern, form = "\xC2([\x80-\x9F])", "\\u{%X}" -- U+0080 to U+009F
   if not utf8.len(text) then
-    escaped = escaped:gsub("[\x80-\xff]", function(byte)
-      return ("\\x%02X"):format(byte:byte())
-    end)
+    pattern, form = "([\x80-\xFF])", "\\x%02X"
   end
-  return escaped
+  return (escaped:gsub(pattern, function(byte)
+    return form:format(byte:byte())
+  end))
 end
 
 -- A function by where it was defined.

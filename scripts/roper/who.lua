@@ -59,7 +59,7 @@ function M.lines(globals, known)
   local rows, titles = {}, { "name", "type" }
   for name, value in next, globals do
     if type(name) == "string" and not known[name] then
-      local row = { name, table.unpack(describe(value)) }
+      local row = { name:find "%c" and format.value(name) or name, table.unpack(describe(value)) }
       rows[#rows + 1] = row
       titles = #row > 3 and { "name", "type", "dtype", "shape", "bytes" } or titles
     end

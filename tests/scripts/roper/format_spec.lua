@@ -150,6 +150,8 @@ describe("format.value", function()
     assert.equal([["a\"b\\\n\0\27"]], format.value('a"b\\\n\0\27'))
     assert.equal('"é"', format.value("é"))
     assert.equal([["a\xFF"]], format.value("a\xFF"))
+    assert.equal([["\u{9B}2J§"]], format.value("\u{9B}2J§"))
+    assert.equal([["\xC2\x9B\xFF"]], format.value("\xC2\x9B\xFF"))
   end)
 
   it("writes numbers, nil and booleans as Lua does", function()
