@@ -116,6 +116,8 @@ words["?"] = function()
   io.stdout:write(HELP)
 end
 
+words["??"], words.help = words["?"], words["?"]
+
 -- Run a command of the shell and tell how it ended where it failed.
 local function run_shell(command)
   io.stdout:flush()
@@ -146,7 +148,16 @@ local questions = {
   end,
 }
 
-words["??"] = words["?"]
+-- The word that a line consists of, also where it is called; nil where a global has its name.
+-- The library's `help`, which does nothing until it is called, is no such global.
+local function word_of(line, globals)
+  local word = line:match "^%s*([%a?]+)%s*$"
+  if word == "help" and rawget(globals, "help") == require("roper").help then
+    return word
+  end
+  word = word or line:match "^%s*(%a+)%s*%(%s*%)%s*$"
+  return rawget(globals, word) == nil and word or nil
+end
 
 --- The command in a line.
 ---@param line string
@@ -154,9 +165,9 @@ words["??"] = words["?"]
 ---@return (fun(session: table))? action nil where the line is Lua: also where a
 ---   global has the name of the command
 function M.find(line, globals)
-  local word = line:match "^%s*([%a?]+)%s*$"
-  if words[word] and rawget(globals, word) == nil then
-    return words[word]
+  local word = words[word_of(line, globals)]
+  if word then
+    return word
   end
   local command = line:match "^%s*%$%s*(.*)$"
   if command then

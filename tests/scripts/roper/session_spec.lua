@@ -175,6 +175,8 @@ describe("session", function()
     assert.truthy(shown:find("\nrope    rotary  rotary{dim = 4, ", 1, true), shown)
     globals.x = ("é"):rep(500)
     assert.equal(80, utf8.len(printed("who"):match("([^\n]*)\n$")))
+    globals.x, globals["a\27[2J"] = nil, 1
+    assert.matches('\n"a\\27[2J"  number  1\n', printed("who()"), 1, true)
     globals.who = 5
     assert.equal("5\n", printed("who"))
   end)
@@ -182,6 +184,9 @@ describe("session", function()
   it("lists what it understands besides Lua, within 80 columns", function()
     local text = printed("?")
     assert.equal(text, printed("??"))
+    globals.help = roper.help
+    assert.equal(text, printed("help"))
+    assert.matches("^roper\n\nroper: a workbench", printed("help()"))
     for line in text:gmatch("[^\n]+") do
       assert.is_true(#line <= 80, line)
     end
@@ -261,6 +266,9 @@ describe("session", function()
   it("ends with exit", function()
     printed("exit = nil")
     assert.is_false(current.is_over)
+    printed("exit()")
+    assert.is_true(current.is_over)
+    current.is_over = false
     printed("exit")
     assert.is_true(current.is_over)
   end)
