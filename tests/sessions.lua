@@ -40,6 +40,21 @@ function M.enter(screen, text, shown)
   screen:expect(text .. "\n" .. shown .. "> ")
 end
 
+--- Enter a line that is not complete, and wait for the prompt that asks for more.
+---@param screen table
+---@param text string
+function M.begin(screen, text)
+  screen:type(text .. "\r")
+  screen:expect(text .. "\n>> ")
+end
+
+--- Give up by Ctrl-C what has been typed.
+---@param screen table
+function M.give_up(screen)
+  screen:type("\3")
+  screen:expect("^C\n> ")
+end
+
 --- Leave by Ctrl-D.
 ---@param screen table
 function M.leave(screen)

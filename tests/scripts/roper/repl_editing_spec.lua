@@ -2,7 +2,8 @@ local scratch = require("tests.scratch")
 local sessions = require("tests.sessions")
 
 local newcomer, start = sessions.newcomer, sessions.start
-local enter, leave = sessions.enter, sessions.leave
+local begin, enter, give_up = sessions.begin, sessions.enter, sessions.give_up
+local leave = sessions.leave
 
 describe("a line in the session", function()
   setup(scratch.create)
@@ -32,11 +33,9 @@ describe("a line in the session", function()
     completes(screen, "roper.attention(x, x, x, {caus", "causal = ")
     completes(screen, "roper.attention(x, x, x, {causal = true, dro", "dropout = ")
     completes(screen, "roper.tasks.addition{max", "max_digits = ")
-    screen:type("f(\r")
-    screen:expect(">> ")
+    begin(screen, "f(")
     completes(screen, "x:conti", "x:contiguous")
-    screen:type("\3")
-    screen:expect("^C\n> ")
+    give_up(screen)
     leave(screen)
   end)
 
@@ -45,8 +44,7 @@ describe("a line in the session", function()
     screen:type("roper.position.rope{\t\t")
     screen:expect("base ")
     screen:expect("value_fraction")
-    screen:type("\3")
-    screen:expect("^C\n> ")
+    give_up(screen)
     leave(screen)
   end)
 
@@ -72,8 +70,7 @@ describe("a line in the session", function()
     local screen = start(environment)
     enter(screen, "first = 1", "")
     enter(screen, "first = 1", "")
-    screen:type("do\r")
-    screen:expect(">> ")
+    begin(screen, "do")
     enter(screen, "end", "")
     leave(screen)
     assert.equal("first = 1\ndo\\nend\n",

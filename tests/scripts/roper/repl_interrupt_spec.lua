@@ -1,7 +1,8 @@
 local scratch = require("tests.scratch")
 local sessions = require("tests.sessions")
 
-local start, enter, leave = sessions.start, sessions.enter, sessions.leave
+local start, leave = sessions.start, sessions.leave
+local begin, enter, give_up = sessions.begin, sessions.enter, sessions.give_up
 
 describe("Ctrl-C in the session", function()
   setup(scratch.create)
@@ -11,12 +12,9 @@ describe("Ctrl-C in the session", function()
     local screen = start()
     screen:type("error('never run')")
     screen:expect("error('never run')")
-    screen:type("\3")
-    screen:expect("^C\n> ")
-    screen:type("f(\r")
-    screen:expect(">> ")
-    screen:type("\3")
-    screen:expect("^C\n> ")
+    give_up(screen)
+    begin(screen, "f(")
+    give_up(screen)
     enter(screen, "1 + 1", "2\n")
     leave(screen)
   end)

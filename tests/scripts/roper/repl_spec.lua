@@ -3,7 +3,8 @@ local scratch = require("tests.scratch")
 local sessions = require("tests.sessions")
 
 local newcomer, start = sessions.newcomer, sessions.start
-local enter, leave = sessions.enter, sessions.leave
+local begin, enter, give_up = sessions.begin, sessions.enter, sessions.give_up
+local leave = sessions.leave
 
 describe("the session of ./roper", function()
   setup(scratch.create)
@@ -42,10 +43,8 @@ describe("the session of ./roper", function()
 
   it("goes on with lines that are not complete", function()
     local screen = start()
-    screen:type("function f(n)\r")
-    screen:expect(">> ")
-    screen:type("return n + 1\r")
-    screen:expect(">> ")
+    begin(screen, "function f(n)")
+    begin(screen, "return n + 1")
     enter(screen, "end", "")
     enter(screen, "f(1)", "2\n")
     leave(screen)
@@ -79,10 +78,8 @@ describe("the session of ./roper", function()
 
   it("marks the line that is wrong, below it those that led there", function()
     local screen = start()
-    screen:type("function f(x)\r")
-    screen:expect(">> ")
-    screen:type("return x:matmul(roper.ones { 2, 2 })\r")
-    screen:expect(">> ")
+    begin(screen, "function f(x)")
+    begin(screen, "return x:matmul(roper.ones { 2, 2 })")
     enter(screen, "end", "")
     enter(screen, "f(roper.ones { 2, 3 })", table.concat({
       "error: matmul: expected [..., m, k] times [..., k, n], got [2, 3] times [2, 2] "
@@ -147,30 +144,25 @@ describe("the session of ./roper", function()
     leave(screen)
   end)
 
-  it("does without readline", function()
-    local environment = newcomer()
-    environment.LUA_PATH = scratch.path("?.lua") .. ";;"
+  -- The environment of a newcomer without lua-readline.
+  local function without_readline()
     scratch.write("readline.lua", "error('not here')")
-    local screen = process.open("./roper", environment)
-    screen:expect("> ")
+    return newcomer({ LUA_PATH = scratch.path("?.lua") .. ";;" })
+  end
+
+  it("does without readline", function()
+    local screen = start(without_readline())
     screen:type("6 * 7\r")
     screen:expect("\n42\n> ")
-    screen:type("f(\r")
-    screen:expect(">> ")
-    screen:type("\3")
-    screen:expect("^C\n> ")
+    begin(screen, "f(")
+    give_up(screen)
     screen:type("6 * 8\r")
     screen:expect("\n48\n> ")
     leave(screen)
   end)
 
   it("leaves by Ctrl-C, twice at an empty prompt", function()
-    for _, library in ipairs({ "", "error('not here')" }) do
-      local environment = newcomer()
-      if library ~= "" then
-        environment.LUA_PATH = scratch.path("?.lua") .. ";;"
-        scratch.write("readline.lua", library)
-      end
+    for _, environment in ipairs({ newcomer(), without_readline() }) do
       local screen = start(environment)
       screen:type("\3")
       screen:expect("Ctrl-C again leaves\n> ")
