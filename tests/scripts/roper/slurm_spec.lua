@@ -106,8 +106,12 @@ describe("a sweep", function()
       local rc, output, problem = shell(table.concat(sweeps.command(folder, "position=rope,roper",
         "seed=1..4", "--slurm", "--jobs", "2", "--sbatch=--wait"), " "))
       assert.equal(0, rc, problem)
-      assert.truthy(output:find("^job %d+: 8 trials in .*/sweep, as .*/slurm.sh says\n$"), output)
-      assert_shared(folder, 8, 2)
+      local job = output:match("^job (%d+): 8 trials in .*/sweep, as .*/slurm.sh says\n$")
+      assert.truthy(job, output)
+      for task = 1, 2 do -- the second may begin when the first has done all
+        assert.truthy(folders.read(("%s/slurm-%s-%d.log"):format(folder, job, task)))
+      end
+      assert_shared(folder, 8, 1)
     end)
     shell("tests/slurm.sh stop " .. cluster)
     assert(ok, message)
