@@ -27,6 +27,7 @@ function M.run(seed, count, child)
   local result = { number = 0, line = "", interrupts = 0 }
   local stdout, stderr, timer = uv.new_pipe(), uv.new_pipe(), uv.new_timer()
   local rest, errors, is_done, open = "", "", false, 3
+  uv.update_time() -- the loop's clock stands still while nobody runs the loop
   local began, pressed = uv.now(), nil
   local process
   local function close(handle)
