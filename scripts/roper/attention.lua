@@ -1,21 +1,17 @@
 --- Attention as Lua sees it: positions by name, and weights that are computed when looked at.
 local core = require "roper.core"
 local position = require "roper.position"
+local stand_in = require "roper.stand_in"
 
 local M = {}
 
 local size = core.tensor_metatable.methods.size
 
-local function is_tensor(value)
-  local meta = getmetatable(value)
-  return meta == core.tensor_metatable or type(meta) == "table" and meta.__tensor ~= nil
-end
-
 -- `options` with a position scheme for the features of q in place of a name. The core refuses
 -- what is not even an option table or a tensor.
 local function resolve(options, q)
   local given = type(options) == "table" and options.position
-  if not given or type(given) == "userdata" or not is_tensor(q) then
+  if not given or type(given) == "userdata" or not stand_in.is_tensor(q) then
     return options
   end
   local result = {}

@@ -2,24 +2,13 @@
 local core = require "roper.core"
 local format = require "roper.format"
 local options_of = require "roper.options"
+local stand_in = require "roper.stand_in"
 
 local M = {}
 
 local MOST_POINTS <const> = 10000000
 local MOST_SERIES <const> = 64
 local GREATEST <const> = 1e300 -- differences of greater numbers overflow
-
---- The tensor that a value is or stands for, nil for other values.
----@param value any
----@return tensor?
-function M.tensor(value)
-  local metatable = debug.getmetatable(value)
-  local convert = type(metatable) == "table" and rawget(metatable, "__tensor")
-  if convert then
-    return convert(value)
-  end
-  return format.is_tensor(value) and value or nil
-end
 
 local function fail(form, ...)
   error(form:format(...), 0)
@@ -29,7 +18,7 @@ end
 ---@param value any
 ---@return string
 function M.kind(value)
-  local tensor = M.tensor(value)
+  local tensor = stand_in.tensor(value)
   return tensor and format.summary(tensor) or type(value)
 end
 
@@ -44,7 +33,7 @@ end
 
 -- A list or a vector as a list of floats, nan for what is not finite.
 local function numbers(what, value)
-  local tensor = M.tensor(value)
+  local tensor = stand_in.tensor(value)
   if tensor and tensor:rank() ~= 1 or not tensor and type(value) ~= "table" then
     fail("%s: expected a vector or a list of numbers, got %s", what, M.kind(value))
   end
@@ -83,7 +72,7 @@ local FIELDS <const> = { x = "any?", y = "any", low = "any?", high = "any?", lab
 
 -- A series from a table of its fields, or from its y alone.
 local function read_series(what, given)
-  if M.tensor(given) or type(given) ~= "table" or not has_names(given) then
+  if stand_in.tensor(given) or type(given) ~= "table" or not has_names(given) then
     given = { y = given }
   end
   local fields = options_of.check(what, given, FIELDS, 0)
@@ -111,7 +100,7 @@ end
 
 -- The series in what a plot was given, each still as it came.
 local function split(name, data)
-  local tensor = M.tensor(data)
+  local tensor = stand_in.tensor(data)
   if tensor and tensor:rank() == 2 then
     if #tensor > MOST_SERIES then
       fail("%s: expected at most %d rows, a series each, got %s; plot.heatmap shows a matrix",
@@ -160,7 +149,7 @@ end
 ---@param value any a tensor, or a list of rows
 ---@return tensor matrix outside the graph, float32 or float64
 function M.matrix(name, value)
-  local tensor = M.tensor(value)
+  local tensor = stand_in.tensor(value)
   if not tensor and type(value) == "table" then
     local ok, made = pcall(core.tensor, value, "float64")
     if not ok then

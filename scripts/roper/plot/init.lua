@@ -6,6 +6,7 @@ local gnuplot = require "roper.plot.gnuplot"
 local options_of = require "roper.options"
 local output = require "roper.plot.output"
 local reduce = require "roper.plot.reduce"
+local stand_in = require "roper.stand_in"
 local text = require "roper.plot.text"
 
 local M = {}
@@ -39,7 +40,7 @@ local COMMON <const> = { title = { "string", "" }, xlabel = { "string", "" },
 
 -- The options of a plot and the figure they begin. `file` may be left out before `options`.
 local function read(name, extra, file, options)
-  if options == nil and type(file) == "table" and not data.tensor(file) then
+  if options == nil and type(file) == "table" and not stand_in.is_tensor(file) then
     file, options = nil, file
   end
   if file ~= nil and type(file) ~= "string" or type(options) == "table" and options[1] ~= nil then

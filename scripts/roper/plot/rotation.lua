@@ -2,6 +2,7 @@
 local data = require "roper.plot.data"
 local color = require "roper.plot.color"
 local position = require "roper.position"
+local stand_in = require "roper.stand_in"
 
 local M = {}
 
@@ -68,7 +69,7 @@ end
 ---@return number reach the length of the longest arrow
 ---@return string? note which pairs are drawn, where not all are
 function M.series(name, value, scheme, place, asked)
-  local tensor = data.tensor(value)
+  local tensor = stand_in.tensor(value)
   if tensor and tensor:rank() > 1 then
     error(("%s: expected a vector [features], got shape [%s]; index it down to one, such as "
       .. "x[1][1]"):format(name, table.concat(tensor:shape(), ", ")), 0)
