@@ -203,7 +203,7 @@ end
 local function native_source(place)
   local sources = require "roper.help.sources"
   local file, first = place:match "^(.*):(%d+)$"
-  local text = sources.text(sources.ROOT .. "/" .. file)
+  local text = require("roper.folder").read(sources.ROOT .. "/" .. file)
   if not text then
     return place .. " (C, in the source tree)\n"
   end
@@ -221,7 +221,7 @@ local function lua_source(value, comment)
   elseif comment and comment.arguments then
     file, first = comment.file, comment.line
   end
-  local text = file and sources.text(file)
+  local text = file and require("roper.folder").read(file)
   return text and ("%s:%d\n%s"):format(file, first, excerpt(text, first, function(line, number)
     return number == last or not last and line == "end"
   end))

@@ -99,17 +99,16 @@ end
 ---@param folders string[] such as "bindings"
 ---@param path string
 function M.write(folders, path)
-  local luv, names = require "luv", {}
+  local names = {}
   for _, name in ipairs(folders) do
-    for file in luv.fs_scandir_next, assert(luv.fs_scandir(name)) do
+    for _, file in ipairs(folder.names(name)) do
       names[#names + 1] = file:match "%.c$" and name .. "/" .. file or nil
     end
   end
   table.sort(names)
   local sources = {}
   for i, name in ipairs(names) do
-    local file <close> = assert(io.open(name))
-    sources[i] = { name = name, text = file:read "a" }
+    sources[i] = { name = name, text = folder.read(name) }
   end
   folder.write(path, M.definitions(sources))
 end

@@ -1,6 +1,7 @@
 --- The files that documentation comments stand in, and what they say: of Lua functions their own
 --- file, of C functions what `make` took from the bindings.
 local comment_of = require "roper.help.comment"
+local folder = require "roper.folder"
 
 local M = {}
 
@@ -12,19 +13,6 @@ local NATIVE <const> = { HERE .. "/../../build/library/native.lua",
 M.LIBRARY = HERE .. "/init.lua" -- where the library starts
 M.ROOT = HERE .. "/../.." -- of the source tree
 
---- The text of a file.
----@param path string
----@return string? text nil where it can not be read
-function M.text(path)
-  local file = io.open(path)
-  if not file then
-    return nil
-  end
-  local text = file:read "a"
-  file:close()
-  return text
-end
-
 local parsed = {} -- comments by file; the files of the library do not change under a session
 
 --- The documentation comments of a file.
@@ -32,7 +20,7 @@ local parsed = {} -- comments by file; the files of the library do not change un
 ---@return Comment[]
 function M.comments(path)
   local is_library = path:sub(1, #HERE) == HERE
-  local list = parsed[path] or comment_of.parse(M.text(path) or "")
+  local list = parsed[path] or comment_of.parse(folder.read(path) or "")
   for _, comment in ipairs(list) do
     comment.file = path
   end
@@ -47,7 +35,8 @@ local native
 function M.native()
   if not native then
     native = {}
-    for _, comment in ipairs(comment_of.parse(M.text(NATIVE[1]) or M.text(NATIVE[2]) or "")) do
+    local text = folder.read(NATIVE[1]) or folder.read(NATIVE[2]) or ""
+    for _, comment in ipairs(comment_of.parse(text)) do
       if comment.name then
         native[comment.name] = comment
       end
@@ -88,13 +77,13 @@ function M.head(path)
 end
 
 -- All Lua files below a folder.
-local function files(folder, list)
+local function files(path, list)
   local luv = require "luv"
-  for name, kind in luv.fs_scandir_next, assert(luv.fs_scandir(folder)) do
+  for name, kind in luv.fs_scandir_next, assert(luv.fs_scandir(path)) do
     if kind == "directory" then
-      files(folder .. "/" .. name, list)
+      files(path .. "/" .. name, list)
     elseif name:find "%.lua$" then
-      list[#list + 1] = folder .. "/" .. name
+      list[#list + 1] = path .. "/" .. name
     end
   end
   table.sort(list)

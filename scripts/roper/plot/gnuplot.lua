@@ -27,13 +27,6 @@ function M.available()
   return os.execute "command -v gnuplot >/dev/null 2>&1" == true
 end
 
--- The text of a file, which goes away.
-local function take(path)
-  local file <close> = assert(io.open(path, "rb"))
-  os.remove(path)
-  return file:read "a"
-end
-
 -- Run gnuplot on a script and return what it prints; its warnings are no part of it.
 local function run(name, script, to_window)
   local path, log = os.tmpname(), os.tmpname()
@@ -48,7 +41,7 @@ local function run(name, script, to_window)
   local ok, how, status = pipe:close()
   if not ok then
     error(("%s: gnuplot failed (%s %d): %s"):format(name, how, status,
-      take(log):gsub(path:gsub("%p", "%%%0"), "line"):match "^%s*(.-)%s*$"), 0)
+      folder.read(log):gsub(path:gsub("%p", "%%%0"), "line"):match "^%s*(.-)%s*$"), 0)
   end
   return output
 end

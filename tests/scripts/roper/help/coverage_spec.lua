@@ -4,6 +4,7 @@ local catalogue = require("roper.help.catalogue")
 local comment_of = require("roper.help.comment")
 local core = require("roper.core")
 local examples = require("tests.examples")
+local folder = require("roper.folder")
 local page = require("roper.help.page")
 local roper = require("roper")
 local sources = require("roper.help.sources")
@@ -11,7 +12,7 @@ local sources = require("roper.help.sources")
 -- The file of the bindings that registers a function.
 local function registrar(name)
   for file in io.popen("ls bindings/*.c"):lines() do
-    if sources.text(file):find(('{"%s",'):format(name), 1, true) then
+    if folder.read(file):find(('{"%s",'):format(name), 1, true) then
       return file
     end
   end
