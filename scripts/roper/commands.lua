@@ -159,6 +159,12 @@ local function word_of(line, globals)
   return rawget(globals, word) == nil and word or nil
 end
 
+-- Is a name that of a command, which the list of `?` tells about?
+local function is_command(name, globals)
+  return percent[name:match "^%%(%a+)$"] ~= nil
+    or words[name] ~= nil and rawget(globals, name) == nil
+end
+
 --- The command in a line.
 ---@param line string
 ---@param globals table
@@ -176,7 +182,9 @@ function M.find(line, globals)
     end
   end
   local marks, asked = line:match "^%s*(%?%??)%s*([^%s%(%-]+)"
-  if marks then
+  if marks and is_command(asked, globals) then
+    return words["?"]
+  elseif marks then
     return function(session)
       questions[marks](asked, session.globals)
     end

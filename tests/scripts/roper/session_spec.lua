@@ -184,8 +184,11 @@ describe("session", function()
   it("lists what it understands besides Lua, within 80 columns", function()
     local text = printed("?")
     assert.equal(text, printed("??"))
+    assert.equal(text, printed("?who"))
+    assert.equal(text, printed("? %time"))
     globals.help = roper.help
     assert.equal(text, printed("help"))
+    assert.matches("^roper.help%(what%?%)", printed("?help"))
     assert.matches("^roper\n\nroper: a workbench", printed("help()"))
     for line in text:gmatch("[^\n]+") do
       assert.is_true(#line <= 80, line)
