@@ -1,6 +1,8 @@
 local roper = require("roper")
 
 describe("gradcheck", function()
+  before_each(function() roper.seed(1) end)
+
   it("passes right gradients and says how wide of the mark they are", function()
     local ok, worst = roper.gradcheck(function(x) return x:sin() end, { roper.randn({ 5 }) })
     assert.is_true(ok)

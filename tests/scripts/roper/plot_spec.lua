@@ -7,7 +7,10 @@ local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")
 local uv = require("luv")
 
-before_each(scratch.create)
+before_each(function()
+  scratch.create()
+  core.seed(1)
+end)
 after_each(scratch.remove)
 
 local NAN <const> = 0 / 0
