@@ -1,5 +1,4 @@
 --- The session at the terminal.
-local chunk = require "roper.chunk"
 local core = require "roper.core"
 local reader = require "roper.reader"
 local session = require "roper.session"
@@ -20,7 +19,7 @@ local function banner()
 end
 
 -- Run the user's own start file, $XDG_CONFIG_HOME/roper/init.lua, where there is one.
-local function run_start_file()
+local function run_start_file(current)
   local config, home = os.getenv "XDG_CONFIG_HOME", os.getenv "HOME"
   if not config or config == "" then
     config = (home or "") .. "/.config"
@@ -32,12 +31,10 @@ local function run_start_file()
   end
   file:close()
   local action, message = loadfile(path)
-  if not action then
-    return terminal.report("error", message)
-  end
-  local ok, failure = chunk.call(action)
-  if not ok then
-    terminal.report("error", failure.message .. chunk.trace(failure))
+  if action then
+    current:attempt(action)
+  else
+    terminal.report("error", message)
   end
 end
 
@@ -48,7 +45,7 @@ function M.run()
   local lines = reader.new()
   core.interrupt_enable()
   io.stdout:write(terminal.styled(io.stdout, "dim", banner()), "\n")
-  run_start_file()
+  run_start_file(current)
   local rest, entry -- what is not complete yet, and all lines since the last prompt
   local is_leaving = false -- was Ctrl-C pressed at the empty prompt before this one?
   while not current.is_over do

@@ -15,7 +15,8 @@ Session.__index = Session
 
 --- A session over globals as they are now; `who` lists those that come later.
 ---@param globals table
----@return table session with the methods `feed` and `run`, and is_over once its person has left
+---@return table session with the methods `feed`, `run` and `attempt`, and is_over once its person
+---   has left
 function M.new(globals)
   local known = { _ = true, _1 = true, _2 = true }
   for name in next, globals do
@@ -47,7 +48,10 @@ function Session:tell(failure)
   end
 end
 
--- Run a function and tell what went wrong.
+--- Run a function and tell what went wrong.
+---@param action function
+---@param ... any its arguments
+---@return boolean ok
 function Session:attempt(action, ...)
   local ok, failure = chunk.call(action, ...)
   if not ok then
