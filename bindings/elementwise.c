@@ -281,7 +281,8 @@ static const RplOperation table[] = {
     {"div", binary, RP_DIVIDE},
     /*
     ** function roper.pow(a, b)
-    ** aᵇ, element by element, of floats; nan for a root of a negative number.
+    ** aᵇ, element by element, of floats; nan for a root of a negative number. The gradient of b
+    ** is 0 where a is 0 and b is not below it.
     **
     ** Errors: other dtypes; shapes that do not broadcast: sizes must be equal or 1.
     **

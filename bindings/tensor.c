@@ -353,7 +353,8 @@ RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype)
 ** function tensor:copy(source)
 ** Write over all elements.
 **
-** Errors: a source that does not broadcast; a tensor that backward still needs.
+** Errors: a source of another dtype, or that does not broadcast; a result of parameters; places
+** that are one in memory.
 **
 **     > roper.zeros{2, 2}:copy(roper.tensor{1, 2})
 **     float32 [2, 2]
@@ -375,7 +376,8 @@ static int tensor_copy(lua_State *L)
 ** function tensor:fill(value)
 ** Write a number over all elements.
 **
-** Errors: a number that the dtype does not hold; a tensor that backward still needs.
+** Errors: a number that the dtype does not hold; a result of parameters; places that are one in
+** memory.
 **
 **     > roper.zeros{3}:fill(7)
 **     float32 [3]
