@@ -119,6 +119,32 @@ typedef struct Sweep {
   RpTensor **gradients;
 } Sweep;
 
+/* Take the gradient of input i from stack index `at`; raises where it does not fit the input. */
+static void take_gradient(lua_State *L, const Sweep *sweep, int i, int at)
+{
+  const RpEdge *input = &sweep->node->edges[i];
+  RpTensor **slot = luaL_testudata(L, at, RPL_TENSOR);
+  const RpTensor *gradient = slot != NULL ? *slot : NULL;
+  if (gradient == NULL)
+    luaL_error(L, "differentiable: expected backward to return a gradient for input %d, got %s",
+               i + 1, luaL_typename(L, at));
+  bool fits = gradient->rank == input->rank;
+  for (int axis = 0; fits && axis < input->rank; axis++)
+    fits = gradient->shape[axis] == input->shape[axis];
+  if (!fits)
+    luaL_error(L, "differentiable: expected a gradient of shape %s for input %d, got %s",
+               rp_shape_text(input->rank, input->shape), i + 1, rp_tensor_shape_text(gradient));
+  lua_rawgeti(L, 1, i + 2);
+  const RpDtype dtype = rpl_check_tensor(L, -1)->dtype;
+  lua_pop(L, 1);
+  if (gradient->dtype != dtype)
+    luaL_error(L, "differentiable: expected a %s gradient for input %d, got %s",
+               rp_dtype_name(dtype), i + 1, rp_dtype_name(gradient->dtype));
+  sweep->gradients[i] = rp_tensor_detach(gradient);
+  if (sweep->gradients[i] == NULL)
+    rpl_raise(L);
+}
+
 static int run_backward(lua_State *L)
 {
   const Sweep *sweep = lua_touserdata(L, 1);
@@ -131,37 +157,14 @@ static int run_backward(lua_State *L)
   *slot = rp_tensor_retain(sweep->output_gradient);
   for (int i = 0; i < count; i++) {
     lua_rawgeti(L, 1, i + 2);
-    const RpTensor *input = rpl_check_tensor(L, lua_gettop(L));
+    const RpTensor *input = rpl_check_tensor(L, -1);
     rpl_check(L, rp_node_check_version(sweep->node, input, sweep->context->versions[i]));
   }
   lua_call(L, count + 1, count);
-  for (int i = 0; i < count; i++) {
-    if (!rp_node_wants(sweep->node, i))
-      continue;
-    const RpEdge *input = &sweep->node->edges[i];
-    const int at = lua_gettop(L) - count + 1 + i;
-    RpTensor **gradient = luaL_testudata(L, at, RPL_TENSOR);
-    if (gradient == NULL || *gradient == NULL)
-      return luaL_error(
-          L, "differentiable: expected backward to return a gradient for input %d, got %s", i + 1,
-          luaL_typename(L, at));
-    bool fits = (*gradient)->rank == input->rank;
-    for (int axis = 0; fits && axis < input->rank; axis++)
-      fits = (*gradient)->shape[axis] == input->shape[axis];
-    if (!fits)
-      return luaL_error(L, "differentiable: expected a gradient of shape %s for input %d, got %s",
-                        rp_shape_text(input->rank, input->shape), i + 1,
-                        rp_tensor_shape_text(*gradient));
-    lua_rawgeti(L, 1, i + 2);
-    const RpDtype dtype = rpl_check_tensor(L, lua_gettop(L))->dtype;
-    lua_pop(L, 1);
-    if ((*gradient)->dtype != dtype)
-      return luaL_error(L, "differentiable: expected a %s gradient for input %d, got %s",
-                        rp_dtype_name(dtype), i + 1, rp_dtype_name((*gradient)->dtype));
-    sweep->gradients[i] = rp_tensor_detach(*gradient);
-    if (sweep->gradients[i] == NULL)
-      return rpl_raise(L);
-  }
+  const int first = lua_gettop(L) - count + 1;
+  for (int i = 0; i < count; i++)
+    if (rp_node_wants(sweep->node, i))
+      take_gradient(L, sweep, i, first + i);
   return 0;
 }
 
@@ -191,10 +194,66 @@ static void free_lua_context(void *data)
   luaL_unref(context->L, LUA_REGISTRYINDEX, context->reference);
 }
 
+/* Push what a node of these inputs keeps: a table {backward, input 1, input 2, ...}. */
+static void push_kept(lua_State *L, int backward_index, int count, RpTensor *const *inputs)
+{
+  lua_createtable(L, count + 1, 0);
+  lua_pushvalue(L, backward_index);
+  lua_rawseti(L, -2, 1);
+  for (int i = 0; i < count; i++) {
+    RpTensor **slot = rpl_new_tensor(L);
+    *slot = rp_tensor_detach(inputs[i]);
+    if (*slot == NULL)
+      rpl_raise(L);
+    lua_rawseti(L, -2, i + 2);
+  }
+}
+
+/* Push the result of a forward on the inputs in the table at `kept`, outside the graph. */
+static RpTensor *push_result(lua_State *L, int forward_index, int kept, int count)
+{
+  lua_pushcfunction(L, no_grad);
+  lua_pushvalue(L, forward_index);
+  for (int i = 0; i < count; i++)
+    lua_rawgeti(L, kept, i + 2);
+  lua_call(L, count + 1, 1);
+  const char *returned = luaL_typename(L, -1);
+  RpTensor **result = luaL_testudata(L, -1, RPL_TENSOR);
+  if (result == NULL || *result == NULL || !rp_dtype_is_float((*result)->dtype))
+    luaL_error(L, "differentiable: expected forward to return a float tensor, got %s",
+               result != NULL && *result != NULL ? "int32" : returned);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_tensor_detach(*result);
+  if (*slot == NULL)
+    rpl_raise(L);
+  return *slot;
+}
+
+/* Make `output` the result of a node with the table at `kept`. */
+static void attach(lua_State *L, RpTensor *output, int kept, int count, RpTensor *const *inputs)
+{
+  static const RpNodeType type = {"differentiable", lua_backward, free_lua_context};
+  lua_pushvalue(L, kept);
+  const int reference = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  lua_State *main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  LuaContext *context = rp_alloc(sizeof *context + (size_t)count * sizeof context->versions[0]);
+  RpNode *node = context != NULL ? rp_node_attach(&type, output, count, inputs) : NULL;
+  if (node == NULL) {
+    rp_free(context);
+    luaL_unref(L, LUA_REGISTRYINDEX, reference);
+    rpl_raise(L);
+  }
+  *context = (LuaContext){main, reference, count};
+  for (int i = 0; i < count; i++)
+    context->versions[i] = inputs[i]->storage->version;
+  node->context = context;
+}
+
 /* Call upvalue 1 (forward) without recording, then attach a node that calls upvalue 2. */
 static int call_differentiable(lua_State *L)
 {
-  static const RpNodeType type = {"differentiable", lua_backward, free_lua_context};
   enum { MOST = 64 };
   RpTensor *inputs[MOST];
   const int count = lua_gettop(L);
@@ -203,49 +262,11 @@ static int call_differentiable(lua_State *L)
   luaL_checkstack(L, count + 8, "differentiable: too many inputs");
   for (int i = 0; i < count; i++)
     inputs[i] = rpl_check_tensor(L, i + 1);
-  lua_createtable(L, count + 1, 0);
-  lua_pushvalue(L, lua_upvalueindex(2));
-  lua_rawseti(L, -2, 1);
-  for (int i = 0; i < count; i++) {
-    RpTensor **slot = rpl_new_tensor(L);
-    *slot = rp_tensor_detach(inputs[i]);
-    if (*slot == NULL)
-      return rpl_raise(L);
-    lua_rawseti(L, -2, i + 2);
-  }
+  push_kept(L, lua_upvalueindex(2), count, inputs);
   const int kept = lua_gettop(L);
-  lua_pushcfunction(L, no_grad);
-  lua_pushvalue(L, lua_upvalueindex(1));
-  for (int i = 0; i < count; i++)
-    lua_rawgeti(L, kept, i + 2);
-  lua_call(L, count + 1, 1);
-  const char *returned = luaL_typename(L, -1);
-  RpTensor **result = luaL_testudata(L, -1, RPL_TENSOR);
-  if (result == NULL || *result == NULL || !rp_dtype_is_float((*result)->dtype))
-    return luaL_error(L, "differentiable: expected forward to return a float tensor, got %s",
-                      result != NULL && *result != NULL ? "int32" : returned);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_detach(*result);
-  if (*slot == NULL)
-    return rpl_raise(L);
-  if (!rp_graph_records(count, inputs))
-    return 1;
-  lua_pushvalue(L, kept);
-  const int reference = luaL_ref(L, LUA_REGISTRYINDEX);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
-  lua_State *main = lua_tothread(L, -1);
-  lua_pop(L, 1);
-  LuaContext *context = rp_alloc(sizeof *context + (size_t)count * sizeof context->versions[0]);
-  RpNode *node = context != NULL ? rp_node_attach(&type, *slot, count, inputs) : NULL;
-  if (node == NULL) {
-    rp_free(context);
-    luaL_unref(L, LUA_REGISTRYINDEX, reference);
-    return rpl_raise(L);
-  }
-  *context = (LuaContext){main, reference, count};
-  for (int i = 0; i < count; i++)
-    context->versions[i] = inputs[i]->storage->version;
-  node->context = context;
+  RpTensor *output = push_result(L, lua_upvalueindex(1), kept, count);
+  if (rp_graph_records(count, inputs))
+    attach(L, output, kept, count, inputs);
   return 1;
 }
 
