@@ -136,6 +136,14 @@ describe("out of memory", function()
     check_gradient(roper.matmul, randn(2, 3, 4), randn(4, 5))
   end)
 
+  --- The same for a kind of attention, with inputs that are packed and that are not.
+  local function check_attention(attend)
+    check_gradient(attend, randn(2, 2, 3, 4), randn(2, 2, 3, 4), randn(2, 2, 3, 4))
+    check_gradient(function(q, k, v)
+      return attend(q:transpose(3, 4), k:transpose(3, 4), v:transpose(3, 4))
+    end, randn(2, 2, 4, 3), randn(2, 2, 4, 3), randn(2, 2, 4, 3))
+  end
+
   it("inside attention, forward and backward", function()
     local options = {
       position = roper.position.roper({ dim = 4 }),
@@ -145,13 +153,7 @@ describe("out of memory", function()
       mask = roper.ones({ 3, 3 }, "int32"),
       positions = { { 1, 2, 3 }, { 4, 5, 6 } },
     }
-    local function attend(q, k, v)
-      return (roper.attention(q, k, v, options))
-    end
-    check_gradient(attend, randn(2, 2, 3, 4), randn(2, 2, 3, 4), randn(2, 2, 3, 4))
-    check_gradient(function(q, k, v)
-      return attend(q:transpose(3, 4), k:transpose(3, 4), v:transpose(3, 4))
-    end, randn(2, 2, 4, 3), randn(2, 2, 4, 3), randn(2, 2, 4, 3))
+    check_attention(function(q, k, v) return (roper.attention(q, k, v, options)) end)
     local q = randn(1, 1, 3, 4)
     options.dropout, options.positions = nil, nil
     check_every_allocation(function() roper.oracle.attention(q, q, q, options) end, none)
@@ -164,13 +166,7 @@ describe("out of memory", function()
       causal = true,
       positions = { { 1, 2, 3 }, { 4, 5, 6 } },
     }
-    local function attend(q, k, v)
-      return roper.linear_attention(q, k, v, options)
-    end
-    check_gradient(attend, randn(2, 2, 3, 4), randn(2, 2, 3, 4), randn(2, 2, 3, 4))
-    check_gradient(function(q, k, v)
-      return attend(q:transpose(3, 4), k:transpose(3, 4), v:transpose(3, 4))
-    end, randn(2, 2, 4, 3), randn(2, 2, 4, 3), randn(2, 2, 4, 3))
+    check_attention(function(q, k, v) return roper.linear_attention(q, k, v, options) end)
     local q = randn(1, 1, 3, 4)
     check_every_allocation(function() roper.oracle.linear_attention(q, q, q) end, none)
   end)
