@@ -2,7 +2,7 @@
 
 local folders = require("roper.folder")
 local runs = require("roper.runs")
-local plan = require("roper.plan")
+local plan = require("roper.sweep.plan")
 local uv = require("luv")
 
 local M = {}

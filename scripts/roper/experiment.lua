@@ -1,8 +1,8 @@
 --- Experiments: what one training run of the study is, as a flat table of named fields, and how it
 --- is run. An experiment is a file of scripts/experiments; it is found by being there.
 local core = require "roper.core"
-local fields = require "roper.fields"
-local mutant = require "roper.mutant"
+local fields = require "roper.experiment.fields"
+local mutant = require "roper.experiment.mutant"
 local suggest = require "roper.suggest"
 
 local M = {}
@@ -120,7 +120,7 @@ end
 ---   said, and the presets
 ---@return string text
 function M.describe(name, config)
-  local wrap = require("roper.columns").wrap
+  local wrap = require("roper.format.columns").wrap
   local definition = M.definition(name)
   local lines = { name .. ": " .. definition.summary, "" }
   for _, field in ipairs(fields.of(definition.task)) do

@@ -125,7 +125,7 @@ end
 -- taken from is no global.
 local function names_instead(name, line)
   local path = line and line:match("([%a_][%w_.]*[.:])" .. name .. "%f[^%w_]") or ""
-  local ok, names = pcall(require("roper.complete").names, path, _G)
+  local ok, names = pcall(require("roper.repl.complete").names, path, _G)
   for i, found in ipairs(ok and names or {}) do
     names[i] = found:sub(#path + 1)
   end

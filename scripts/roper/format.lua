@@ -1,6 +1,6 @@
 --- How values look when they are printed: tensors with dtype, shape and aligned
 --- columns, tables sorted and nested, everything else as Lua writes it.
-local options = require "roper.print_options"
+local options = require "roper.format.options"
 local terminal = require "roper.terminal"
 
 local M = {}
@@ -58,7 +58,7 @@ function M.tensor(tensor, columns)
   elseif tensor:count() == 0 then
     return M.summary(tensor) .. ", empty"
   end
-  return require("roper.tensor_text").write(tensor, M.summary(tensor), columns or width())
+  return require("roper.format.tensor").write(tensor, M.summary(tensor), columns or width())
 end
 
 --- A number of no dtype, such as a scalar tensor holds.

@@ -9,7 +9,7 @@ local function value_of(name, globals)
   if not name:find "^[%a_][%w_]*[%w_.:]*$" then
     return nil
   end
-  return require("roper.complete").resolve(name, globals)
+  return require("roper.repl.complete").resolve(name, globals)
 end
 
 -- The entries that a name of the library may mean, the likeliest alone where it is clear.

@@ -1,7 +1,7 @@
 --- The session at the terminal.
 local core = require "roper.core"
-local reader = require "roper.reader"
-local session = require "roper.session"
+local reader = require "roper.repl.reader"
+local session = require "roper.repl.session"
 local terminal = require "roper.terminal"
 
 local M = {}

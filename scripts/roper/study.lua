@@ -23,7 +23,7 @@ end
 local function check_identities()
   local residuals = require("roper.identities").residuals()
   say "Rotation identities, residuals on random tensors\n"
-  say(require("roper.columns").align(identity_rows(residuals)))
+  say(require("roper.format.columns").align(identity_rows(residuals)))
   for _, r in ipairs(residuals) do
     if not r.holds then
       error("study: an identity fails; nothing trained on it could be trusted", 0)
@@ -74,7 +74,7 @@ function M.run(options)
     fields[#fields + 1] = { name, value }
   end
   local sweeps = require "roper.sweep"
-  for _, each in ipairs(require("roper.plan").product { { "position", o.methods },
+  for _, each in ipairs(require("roper.sweep.plan").product { { "position", o.methods },
     table.unpack(fields, 3) }) do
     require("roper.experiment").configure(o.experiment, each) -- refuse before anything is shown
   end

@@ -240,7 +240,7 @@ p of a two-sided permutation test (signs of the differences).]]
 ---@param summary table from `of`
 ---@return string
 function M.text(summary)
-  local align = require("roper.columns").align
+  local align = require("roper.format.columns").align
   local parts = { align(M.rows(summary)), M.legend(summary) }
   local compared = M.pair_rows(summary)
   if compared then

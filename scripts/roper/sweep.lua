@@ -1,11 +1,11 @@
 --- Sweeps: many trials in one folder, worked on by any number of processes, and read together.
 local core = require "roper.core"
-local board = require "roper.board"
+local board = require "roper.sweep.board"
 local experiment = require "roper.experiment"
-local mutant = require "roper.mutant"
+local mutant = require "roper.experiment.mutant"
 local options_of = require "roper.options"
-local outlook = require "roper.outlook"
-local plan = require "roper.plan"
+local outlook = require "roper.sweep.outlook"
+local plan = require "roper.sweep.plan"
 local runs = require "roper.runs"
 local uv = require "luv"
 
@@ -205,7 +205,7 @@ function M.run(options)
   local trials, folder = M.prepare(o.what, o.fields, o.folder)
   local jobs = math.min(o.jobs or core.threads(), #trials)
   local shown = board.new { stream = o.stream }
-  local supervisor = require("roper.supervisor").new(folder, trials, { jobs = jobs,
+  local supervisor = require("roper.sweep.supervisor").new(folder, trials, { jobs = jobs,
     threads = o.threads or math.max(1, core.threads() // jobs),
     say = function(text) shown:say(text) end })
   shown:say(("%s: %d trials, %d of them done; %d at a time, %d %s each"):format(folder, #trials,

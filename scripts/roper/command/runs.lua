@@ -1,5 +1,5 @@
 --- `roper runs`: what runs there are, and where two differ.
-local assignment = require "roper.assignment"
+local assignment = require "roper.command.assignment"
 
 local M = {}
 
@@ -65,7 +65,7 @@ local function list(folder, wanted)
   if #rows == 1 then
     io.stdout:write(("no such run among the %d in %s\n"):format(#found, folder))
   else
-    io.stdout:write(require("roper.columns").align(rows), "\n")
+    io.stdout:write(require("roper.format.columns").align(rows), "\n")
   end
 end
 
@@ -84,7 +84,7 @@ local function compare(one, other)
     end
   end
   io.stdout:write(#rows == 1 and "no difference\n"
-    or require("roper.columns").align(rows) .. "\n")
+    or require("roper.format.columns").align(rows) .. "\n")
 end
 
 --- List or compare.
@@ -103,7 +103,7 @@ function M.run(parsed)
   end
   local wanted = {}
   for field, text in pairs(given) do
-    wanted[field] = require("roper.plan").values(field, text)
+    wanted[field] = require("roper.sweep.plan").values(field, text)
   end
   if parsed.compare then
     compare(parsed.compare[1], parsed.compare[2])

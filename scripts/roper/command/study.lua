@@ -1,5 +1,5 @@
 --- `roper study`: the study in small, from the identities to the report.
-local assignment = require "roper.assignment"
+local assignment = require "roper.command.assignment"
 
 local M = {}
 

@@ -1,5 +1,5 @@
 --- `roper sweep`: many trials, by several processes.
-local assignment = require "roper.assignment"
+local assignment = require "roper.command.assignment"
 
 local M = {}
 
@@ -37,7 +37,7 @@ local function work(parsed)
   for _, trial in ipairs(trials) do
     require("roper.claim").forgive(trial.folder)
   end
-  local worker = require "roper.worker"
+  local worker = require "roper.sweep.worker"
   return worker.run(trials, worker.lines(io.stdout))
 end
 
@@ -45,7 +45,7 @@ end
 local function submit(parsed)
   local sweep = require "roper.sweep"
   local trials, folder = sweep.prepare(parsed.what, parsed.fields, parsed.folder)
-  local job, script = require("roper.slurm").submit(folder, {
+  local job, script = require("roper.sweep.slurm").submit(folder, {
     jobs = parsed.jobs or math.min(#trials, MOST_TASKS), threads = parsed.threads or 1,
     options = parsed.sbatch })
   io.stdout:write(("job %s: %d trials in %s, as %s says\n"):format(job, #trials, folder, script))

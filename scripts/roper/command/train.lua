@@ -1,5 +1,5 @@
 --- `roper train`: run an experiment, or go on with a run of it.
-local assignment = require "roper.assignment"
+local assignment = require "roper.command.assignment"
 
 local M = {}
 
@@ -35,7 +35,7 @@ local function show(config)
   local out = io.stdout
   out:write(require("roper.experiment").describe(config.experiment, config), "\n\n")
   out:flush()
-  local cost = require("roper.estimate").run(config)
+  local cost = require("roper.experiment.estimate").run(config)
   local duration = require("roper.progress").duration
   out:write(("%d parameters, about %.0f MiB of tensors; about %.0f ms a step with %d threads,\n"
     .. "%s for %d steps\n"):format(cost.parameters, cost.bytes / 2 ^ 20, cost.seconds * 1000,

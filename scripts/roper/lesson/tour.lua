@@ -1,7 +1,7 @@
 --- A lesson with a person at the terminal: step after step, with any Lua in between.
 local chunk = require "roper.chunk"
-local readers = require "roper.reader"
-local sessions = require "roper.session"
+local readers = require "roper.repl.reader"
+local sessions = require "roper.repl.session"
 local show = require "roper.lesson.show"
 local steps = require "roper.lesson.step"
 local terminal = require "roper.terminal"

@@ -1,4 +1,4 @@
-local commands = require("roper.commands")
+local commands = require("roper.repl.commands")
 local help = require("roper.help")
 local process = require("tests.process")
 local roper = require("roper")

@@ -1,6 +1,6 @@
 local claim = require("roper.claim")
 local folders = require("roper.folder")
-local plan = require("roper.plan")
+local plan = require("roper.sweep.plan")
 local process = require("tests.process")
 local runs = require("roper.runs")
 local scratch = require("tests.scratch")
@@ -127,7 +127,7 @@ describe("sweep.run", function()
     assert.is_false(ok)
     assert.truthy(message:find("sweep: workers do not start: a worker ended with status 1", 1,
       true), message)
-    assert.truthy(message:find("module 'roper.worker' not found", 1, true), message)
+    assert.truthy(message:find("module 'roper.sweep.worker' not found", 1, true), message)
   end)
 
   it("refuses bad fields before anything is written", function()

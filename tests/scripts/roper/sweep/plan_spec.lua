@@ -1,5 +1,5 @@
 local experiment = require("roper.experiment")
-local plan = require("roper.plan")
+local plan = require("roper.sweep.plan")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 
@@ -90,7 +90,7 @@ describe("plan.add", function()
     local folder = scratch.path("sweep")
     local script = scratch.write("add.lua", ([[
       package.path, package.cpath = %q, %q
-      require("roper.plan").add(%q, { require("roper.experiment").configure("addition",
+      require("roper.sweep.plan").add(%q, { require("roper.experiment").configure("addition",
         { seed = tonumber(arg[1]), preset = "smoke" }) })
     ]]):format(package.path, package.cpath, folder))
     local status, _, errors = process.run({ "sh", "-c",

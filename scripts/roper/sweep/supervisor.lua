@@ -156,7 +156,7 @@ function Supervisor:start()
     end
   end
   local handle, pid = uv.spawn(uv.exepath(), {
-    args = { "-e", "os.exit(require('roper.worker').main(), true)" },
+    args = { "-e", "os.exit(require('roper.sweep.worker').main(), true)" },
     stdio = { order, output, errors }, env = environment(self.threads), detached = true,
   }, function(status, signal)
     worker.status, worker.signal = status, signal

@@ -1,4 +1,4 @@
-local benchmark = require("roper.benchmark")
+local benchmark = require("roper.repl.benchmark")
 local uv = require("luv")
 
 describe("benchmark.measure", function()

@@ -135,7 +135,7 @@ function M.main()
     for _, name in ipairs(order.trials) do
       wanted[name] = true
     end
-    for _, trial in ipairs(require("roper.plan").require(order.folder)) do
+    for _, trial in ipairs(require("roper.sweep.plan").require(order.folder)) do
       trials[#trials + 1] = wanted[trial.name] and trial or nil
     end
     M.run(trials, messages())

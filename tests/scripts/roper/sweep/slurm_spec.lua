@@ -1,10 +1,10 @@
 local claim = require("roper.claim")
 local folders = require("roper.folder")
-local plan = require("roper.plan")
+local plan = require("roper.sweep.plan")
 local process = require("tests.process")
 local runs = require("roper.runs")
 local scratch = require("tests.scratch")
-local slurm = require("roper.slurm")
+local slurm = require("roper.sweep.slurm")
 local sweeps = require("tests.sweeps")
 local uv = require("luv")
 

@@ -1,4 +1,4 @@
-local columns = require("roper.columns")
+local columns = require("roper.format.columns")
 
 describe("columns.align", function()
   it("lines up columns, the first to the left", function()

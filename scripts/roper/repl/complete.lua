@@ -3,7 +3,7 @@
 -- Nothing is called on the way, so that asking for names has no effects, but for
 -- what a metatable offers for it: `methods`, a table, where __index is a function,
 -- and `__names`, a function that lists fields which __index loads on first use.
-local cursor = require "roper.cursor"
+local cursor = require "roper.repl.cursor"
 
 local M = {}
 
@@ -134,7 +134,7 @@ end
 
 local function command_names(start)
   local names = {}
-  for _, name in ipairs(require("roper.commands").names()) do
+  for _, name in ipairs(require("roper.repl.commands").names()) do
     if name:sub(1, #start) == start then
       names[#names + 1] = name .. " "
     end

@@ -1,7 +1,7 @@
 local core = require("roper.core")
 local folders = require("roper.folder")
 local scratch = require("tests.scratch")
-local supervisors = require("roper.supervisor")
+local supervisors = require("roper.sweep.supervisor")
 
 before_each(scratch.create)
 after_each(scratch.remove)

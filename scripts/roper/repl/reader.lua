@@ -1,8 +1,8 @@
 --- Lines from the person at the terminal: through GNU readline with history and
 --- completion where lua-readline is installed, else plainly.
-local complete = require "roper.complete"
+local complete = require "roper.repl.complete"
 local core = require "roper.core"
-local history = require "roper.history"
+local history = require "roper.repl.history"
 local terminal = require "roper.terminal"
 
 local M = {}

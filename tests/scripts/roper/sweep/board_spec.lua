@@ -1,4 +1,4 @@
-local board = require("roper.board")
+local board = require("roper.sweep.board")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 
@@ -26,7 +26,7 @@ describe("board", function()
 
   it("rewrites its lines on a terminal, below what is said", function()
     local script = scratch.write("board.lua", [[
-      local shown = require("roper.board").new()
+      local shown = require("roper.sweep.board").new()
       shown:show { "job", ("x"):rep(300) }
       shown:say "news"
       shown:show { "all" }

@@ -1,6 +1,6 @@
 --- The fields of an experiment: what each is called, takes and means.
 local core = require "roper.core"
-local mutant = require "roper.mutant"
+local mutant = require "roper.experiment.mutant"
 local position = require "roper.position"
 
 local M = {}

@@ -1,6 +1,6 @@
 local roper = require("roper")
 local scratch = require("tests.scratch")
-local session = require("roper.session")
+local session = require("roper.repl.session")
 local stdout = require("tests.stdout")
 
 describe("session", function()
@@ -148,7 +148,7 @@ describe("session", function()
     assert.equal("true\n", printed("require 'roper'.debug(true)"))
     local text = printed("error('boom')")
     assert.truthy(text:find("^error: input 2:1: boom\nstack traceback:\n.*\n%s+%[C%]: in "))
-    assert.truthy(text:find("scripts/roper/session.lua:%d+: in "))
+    assert.truthy(text:find("scripts/roper/repl/session.lua:%d+: in "))
     assert.equal("false\n", printed("require 'roper'.debug(false)"))
     assert.equal("error: boom\n", printed("error('boom')"))
     assert.equal("error: debug: expected true or false, got number\n",

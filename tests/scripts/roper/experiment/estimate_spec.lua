@@ -1,4 +1,4 @@
-local estimate = require("roper.estimate")
+local estimate = require("roper.experiment.estimate")
 local experiment = require("roper.experiment")
 local roper = require("roper")
 

@@ -1,6 +1,6 @@
 local core = require("roper.core")
 local experiment = require("roper.experiment")
-local plan = require("roper.plan")
+local plan = require("roper.sweep.plan")
 local process = require("tests.process")
 local run = require("roper.run")
 local scratch = require("tests.scratch")
@@ -16,7 +16,7 @@ local function messages(folder, trials)
     names[i] = trial.name
   end
   local status, output, errors = process.run({ "lua5.4", "-e",
-    "os.exit(require('roper.worker').main(), true)" },
+    "os.exit(require('roper.sweep.worker').main(), true)" },
     core.json_encode({ folder = folder, trials = core.json_array(names), threads = 1 }),
     { LUA_PATH_5_4 = package.path, LUA_CPATH_5_4 = package.cpath })
   assert.same({ 0, "" }, { status, errors })

@@ -61,7 +61,7 @@ end
 function percent.bench(session, source)
   local action = session:compile(source)
   if action then
-    local found = require("roper.benchmark").measure(action)
+    local found = require("roper.repl.benchmark").measure(action)
     io.stdout:write(("%s, half of the samples from %s to %s (%d of %d %s)\n"):format(
       duration(found.median), duration(found.low), duration(found.high), found.samples, found.runs,
       found.runs == 1 and "run" or "runs"))
@@ -101,7 +101,7 @@ end
 local words = {}
 
 function words.who(session)
-  for _, line in ipairs(require("roper.who").lines(session.globals, session.known)) do
+  for _, line in ipairs(require("roper.repl.who").lines(session.globals, session.known)) do
     io.stdout:write(line, "\n")
   end
 end

@@ -49,7 +49,7 @@ end
 
 --- The state of a sweep.
 ---@param supervisor table finished, worked, failed, elsewhere, trials, stopping and workers, as in
----   `roper.supervisor`
+---   `roper.sweep.supervisor`
 ---@param seconds number since its start
 ---@return string[] lines, that of the whole last
 function M.lines(supervisor, seconds)

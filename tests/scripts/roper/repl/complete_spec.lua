@@ -1,4 +1,4 @@
-local complete = require("roper.complete")
+local complete = require("roper.repl.complete")
 local roper = require("roper")
 local scratch = require("tests.scratch")
 

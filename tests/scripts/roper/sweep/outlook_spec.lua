@@ -1,4 +1,4 @@
-local outlook = require("roper.outlook")
+local outlook = require("roper.sweep.outlook")
 
 -- A worker at a step of a trial of 1000 that it went on with from step `first`.
 local function worker(pid, step, first, more)

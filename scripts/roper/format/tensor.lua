@@ -1,5 +1,5 @@
 --- A tensor as text: a head with dtype, shape and scale, then its elements in aligned columns.
-local options = require "roper.print_options"
+local options = require "roper.format.options"
 
 local M = {}
 

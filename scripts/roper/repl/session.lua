@@ -1,7 +1,7 @@
 --- What becomes of the lines of a session: Lua is run and its values are shown,
 --- commands are carried out, errors are told.
 local chunk = require "roper.chunk"
-local commands = require "roper.commands"
+local commands = require "roper.repl.commands"
 local failures = require "roper.failure"
 local format = require "roper.format"
 local terminal = require "roper.terminal"

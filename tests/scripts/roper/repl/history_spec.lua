@@ -1,4 +1,4 @@
-local history = require("roper.history")
+local history = require("roper.repl.history")
 local scratch = require("tests.scratch")
 
 describe("history", function()

@@ -1,4 +1,4 @@
-local cursor = require("roper.cursor")
+local cursor = require("roper.repl.cursor")
 
 describe("cursor.at_end", function()
   it("knows strings from code", function()
