@@ -18,6 +18,8 @@ end
 ---   total, seconds
 function M.run(config)
   local seed, counter = core.random_state()
+  collectgarbage()
+  local before = core.memory().live
   local parts = experiment.build(config)
   local model, batch = parts.model, math.max(1, config.batch // 8)
   local rows = config.batch / batch
@@ -25,9 +27,10 @@ function M.run(config)
   local train = require "roper.train"
   local most, best = 0, math.huge
   for _ = 1, 3 do
+    collectgarbage()
     local started = seconds()
     local loss = train.loss(model, parts.task:batch(batch))
-    most = math.max(most, core.memory().live)
+    most = math.max(most, core.memory().live - before)
     model:zero_gradients()
     loss:backward()
     parts.optimizer:step(parameters)
