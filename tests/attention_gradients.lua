@@ -1,5 +1,7 @@
 -- What the specs of the gradients of attention and of linear attention share.
 
+local arrays = require("tests.arrays")
+local golden = require("tests.golden")
 local gradients = require("tests.gradients")
 local roper = require("roper")
 
@@ -29,6 +31,22 @@ function M.check(attend, options, sizes)
     { batch, heads, keys, o.features or 4 },
     { batch, heads, keys, o.value_features or 4 },
   }, { layouts = o.layouts or false })
+end
+
+--- Hold the output and the gradients against another implementation's, in both precisions.
+---@param attend fun(q, k, v, options): userdata
+---@param name string of the golden values
+---@param options table of attend
+function M.check_golden(attend, name, options)
+  golden.each(name, function(values, tolerance)
+    local q, k, v = values.q:clone():parameter(), values.k:clone():parameter(),
+      values.v:clone():parameter()
+    local y = attend(q, k, v, options)
+    y:backward(values.dy)
+    for key, found in pairs({ y = y, dq = q.grad, dk = k.grad, dv = v.grad }) do
+      arrays.close(values[key], found, tolerance, name .. " " .. key)
+    end
+  end)
 end
 
 return M

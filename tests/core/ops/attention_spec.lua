@@ -1,5 +1,6 @@
 local agreement = require("tests.agreement")
 local arrays = require("tests.arrays")
+local attention_gradients = require("tests.attention_gradients")
 local golden = require("tests.golden")
 local roper = require("roper")
 
@@ -193,16 +194,7 @@ describe("attention", function()
         options.position = roper.position.rope(o)
       end
       options.positions = positions
-      golden.each("attention_" .. name, function(values, tolerance)
-        local q, k, v = values.q:clone():parameter(), values.k:clone():parameter(),
-          values.v:clone():parameter()
-        local y = roper.attention(q, k, v, options)
-        y:backward(values.dy)
-        arrays.close(values.y, y, tolerance, name)
-        arrays.close(values.dq, q.grad, tolerance, name .. " dq")
-        arrays.close(values.dk, k.grad, tolerance, name .. " dk")
-        arrays.close(values.dv, v.grad, tolerance, name .. " dv")
-      end)
+      attention_gradients.check_golden(roper.attention, "attention_" .. name, options)
     end
   end)
 

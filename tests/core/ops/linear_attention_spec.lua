@@ -1,5 +1,6 @@
 local agreement = require("tests.agreement")
 local arrays = require("tests.arrays")
+local attention_gradients = require("tests.attention_gradients")
 local golden = require("tests.golden")
 local roper = require("roper")
 
@@ -103,16 +104,7 @@ describe("linear attention", function()
     }
     for name, options in pairs(cases) do
       options.positions = golden.values("linear_attention").positions
-      golden.each("linear_attention_" .. name, function(values, tolerance)
-        local q, k, v = values.q:clone():parameter(), values.k:clone():parameter(),
-          values.v:clone():parameter()
-        local y = roper.linear_attention(q, k, v, options)
-        y:backward(values.dy)
-        arrays.close(values.y, y, tolerance, name)
-        arrays.close(values.dq, q.grad, tolerance, name .. " dq")
-        arrays.close(values.dk, k.grad, tolerance, name .. " dk")
-        arrays.close(values.dv, v.grad, tolerance, name .. " dv")
-      end)
+      attention_gradients.check_golden(roper.linear_attention, "linear_attention_" .. name, options)
     end
   end)
 
