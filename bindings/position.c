@@ -23,6 +23,9 @@ RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double off
       lua_pushstring(L, "float64");
       lua_call(L, 2, 1);
     } else {
+      if (!lua_isuserdata(L, index))
+        luaL_error(L, "positions: expected a number, a list or a tensor, got %s",
+                   luaL_typename(L, index));
       rpl_check_tensor(L, index);
       lua_pushvalue(L, index);
     }
