@@ -269,6 +269,12 @@ static int thetas(lua_State *L)
   return 1;
 }
 
+/* The share of a head's features that these pairs are. */
+static double fraction_of(const RpRotary *scheme, int64_t pairs)
+{
+  return 2.0 * (double)pairs / (double)scheme->dim;
+}
+
 /*
 ** function rotary:options()
 ** What makes the same scheme again.
@@ -295,9 +301,9 @@ static int scheme_options(lua_State *L)
   lua_setfield(L, -2, "base");
   lua_pushstring(L, scheme->interleaved ? "interleaved" : "half");
   lua_setfield(L, -2, "pairing");
-  lua_pushnumber(L, 2.0 * (double)scheme->pairs / (double)scheme->dim);
+  lua_pushnumber(L, fraction_of(scheme, scheme->pairs));
   lua_setfield(L, -2, "fraction");
-  lua_pushnumber(L, 2.0 * (double)scheme->value_pairs / (double)scheme->dim);
+  lua_pushnumber(L, fraction_of(scheme, scheme->value_pairs));
   lua_setfield(L, -2, "value_fraction");
   push_parts(L, scheme->parts);
   lua_setfield(L, -2, "rotate");
@@ -307,10 +313,20 @@ static int scheme_options(lua_State *L)
 static int scheme_tostring(lua_State *L)
 {
   const RpRotary *scheme = check_rotary(L, 1);
+  lua_pushfstring(L, "rotary{dim = %I, base = %f, pairing = \"%s\"", (lua_Integer)scheme->dim,
+                  scheme->base, scheme->interleaved ? "interleaved" : "half");
+  if (2 * scheme->pairs != scheme->dim)
+    lua_pushfstring(L, ", fraction = %f", fraction_of(scheme, scheme->pairs));
+  else
+    lua_pushliteral(L, "");
+  if (scheme->value_pairs != scheme->pairs)
+    lua_pushfstring(L, ", value_fraction = %f", fraction_of(scheme, scheme->value_pairs));
+  else
+    lua_pushliteral(L, "");
+  lua_pushliteral(L, ", rotate = \"");
   push_parts(L, scheme->parts);
-  lua_pushfstring(L, "rotary{dim = %I, base = %f, pairing = \"%s\", rotate = \"%s\"}",
-                  (lua_Integer)scheme->dim, scheme->base,
-                  scheme->interleaved ? "interleaved" : "half", lua_tostring(L, -1));
+  lua_pushliteral(L, "\"}");
+  lua_concat(L, 6);
   return 1;
 }
 

@@ -26,8 +26,12 @@ describe("rotary scheme", function()
     local p = roper.position.rope(options)
     assert.same(options, p:options())
     assert.same(options, roper.position.rope(p:options()):options())
-    assert.matches('rotary{dim = 12, base = 500.5, pairing = "interleaved", rotate = "qv"}',
-      tostring(p), 1, true)
+    assert.equal('rotary{dim = 12, base = 500.5, pairing = "interleaved", fraction = 0.5, '
+      .. 'value_fraction = 0.16666666666667, rotate = "qv"}', tostring(p))
+    assert.equal('rotary{dim = 4, base = 10000.0, pairing = "half", fraction = 0.5, rotate = "qk"}',
+      tostring(roper.position.rope({ dim = 4, fraction = 0.5 })))
+    assert.equal('rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "qk"}',
+      tostring(roper.position.rope({ dim = 4 })))
     assert.same({ dim = 4, base = 10000.0, pairing = "half", fraction = 1.0, value_fraction = 1.0,
       rotate = "qkvo" }, roper.position.roper({ dim = 4 }):options())
     assert.equal("qk", roper.position.rope({ dim = 4, rotate = "kq" }):options().rotate)
