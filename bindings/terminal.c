@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* TIOCGWINSZ */
 #include "bindings/check.h"
 
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -28,8 +29,24 @@ static int terminal_columns(lua_State *L)
   return 1;
 }
 
+/*
+** function roper.output_kept()
+** Whether everything that was written to standard output arrived; Lua's `print` does not tell.
+**
+**     > roper.output_kept()
+**     true
+** @return boolean kept
+*/
+static int output_kept(lua_State *L)
+{
+  rpl_check_count(L, "output_kept", 0);
+  lua_pushboolean(L, fflush(stdout) == 0 && !ferror(stdout));
+  return 1;
+}
+
 void rpl_open_terminal(lua_State *L)
 {
-  static const luaL_Reg functions[] = {{"terminal_columns", terminal_columns}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"terminal_columns", terminal_columns}, {"output_kept", output_kept}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -121,10 +121,7 @@ local function exists(path)
   return file ~= nil and file:close()
 end
 
---- Do what the command line says.
----@param arguments string[] as Lua's `arg`
----@return integer status 0 done, 1 failed, 2 wrong usage, 130 ended by Ctrl-C
-function M.main(arguments)
+local function dispatch(arguments)
   local first = arguments[1]
   local is_command = false
   for _, name in ipairs(COMMANDS) do
@@ -147,6 +144,19 @@ function M.main(arguments)
     return run_script(first ~= "-" and first or nil, rest)
   end
   return refuse(first)
+end
+
+--- Do what the command line says.
+---@param arguments string[] as Lua's `arg`
+---@return integer status 0 done, 1 failed, also to write standard output; 2 wrong usage, 130 ended
+---   by Ctrl-C
+function M.main(arguments)
+  local status = dispatch(arguments)
+  if not require("roper.core").output_kept() then
+    require("roper.terminal").report("roper", "cannot write all of standard output")
+    return status == OK and FAILED or status
+  end
+  return status
 end
 
 return M

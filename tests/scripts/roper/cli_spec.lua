@@ -95,6 +95,15 @@ describe("./roper", function()
     end)
   end)
 
+  it("fails where standard output takes nothing more", function()
+    local loop = "-e 'for i = 1, 1e5 do print(i) end'"
+    for _, words in ipairs { "--version", loop, "lesson" } do
+      local status, _, errors = process.run({ "sh", "-c", "./roper " .. words .. " >/dev/full" })
+      assert.equal(1, status, words)
+      assert.equal("roper: cannot write all of standard output\n", errors, words)
+    end
+  end)
+
   describe("options", function()
     it("tells the version", function()
       assert.same(done("roper " .. require("roper").version .. "\n"), roper("--version"))
