@@ -1,4 +1,6 @@
 --- `roper report`: the table of a sweep, and its page.
+local count = require "roper.command.count"
+
 local M = {}
 
 M.summary = "Print the table of a sweep and write its page."
@@ -12,19 +14,13 @@ function M.define(command)
     { "--head", "Head of the attention maps." },
     { "--problem", "Number of the problem that they look at (by default one with a long answer)." },
   } do
-    command:option(option[1]):argname("N"):convert(math.tointeger):description(option[2])
+    command:option(option[1]):argname("N"):convert(count.of(option[1])):description(option[2])
   end
 end
 
 --- Report.
 ---@param parsed table what argparse made of the arguments
----@return string? usage_error what is wrong with the arguments
 function M.run(parsed)
-  for _, name in ipairs { "layer", "head", "problem" } do
-    if parsed[name] and parsed[name] < 1 then
-      return ("--%s takes a whole number from 1 on"):format(name)
-    end
-  end
   local path, view = require("roper.report").write(parsed.sweep, { layer = parsed.layer,
     head = parsed.head, problem = parsed.problem })
   io.stdout:write(require("roper.summary").text(view.summary), "\n\n",

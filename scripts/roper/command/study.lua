@@ -1,5 +1,6 @@
 --- `roper study`: the study in small, from the identities to the report.
 local assignment = require "roper.command.assignment"
+local count = require "roper.command.count"
 
 local M = {}
 
@@ -8,11 +9,11 @@ M.summary = "Check the identities, train RoPE and RoPER from the same seeds, wri
 --- Say what the command takes.
 ---@param command table an argparse command
 function M.define(command)
-  command:option("--seeds"):argname("N"):default("3"):convert(math.tointeger)
+  command:option("--seeds"):argname("N"):default("3"):convert(count.of "--seeds")
     :description "Runs of each method."
   command:option("--folder"):argname("DIR"):default("runs/study")
     :description "Where runs and report are kept; finished runs there are not repeated."
-  command:option("--jobs"):argname("N"):convert(math.tointeger)
+  command:option("--jobs"):argname("N"):convert(count.of "--jobs")
     :description "Processes at a time; one a thread of the machine by default."
   command:argument("fields"):args("*"):argname("field=value"):convert(assignment.parse)
     :description "Fields of the experiment to set, such as preset=smoke steps=500."
@@ -25,8 +26,8 @@ function M.run(parsed)
   local fields, repeated = assignment.fields(parsed.fields)
   if not fields then
     return repeated
-  elseif parsed.seeds < 1 or (parsed.jobs or 1) < 1 then
-    return "--seeds and --jobs take whole numbers from 1 on"
+  elseif fields.position or fields.seed then
+    return "position and seed cannot be set: RoPE and RoPER are trained from the same --seeds"
   end
   local ok, message = pcall(require("roper.experiment").configure, "substring_index", fields)
   if not ok then

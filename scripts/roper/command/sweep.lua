@@ -1,5 +1,6 @@
 --- `roper sweep`: many trials, by several processes.
 local assignment = require "roper.command.assignment"
+local count = require "roper.command.count"
 
 local M = {}
 
@@ -18,9 +19,9 @@ function M.define(command)
     :description "Such as position=rope,roper seed=1..10 preset=mini."
   command:option("--folder"):argname("DIR")
     :description "Where its runs are kept; runs/ and the name by default."
-  command:option("--jobs"):argname("N"):convert(math.tointeger)
+  command:option("--jobs"):argname("N"):convert(count.of "--jobs")
     :description "Processes at a time; one a thread of the machine by default."
-  command:option("--threads"):argname("N"):convert(math.tointeger)
+  command:option("--threads"):argname("N"):convert(count.of "--threads")
     :description "Of each process; an equal share by default."
   command:flag("--worker"):description("Work on the sweep in this process alone, until nothing is "
     .. "left to claim; for mpirun, GNU parallel (with -N0, so that it adds no words), and other "
@@ -58,8 +59,6 @@ function M.run(parsed)
   local _, repeated = assignment.fields(parsed.fields)
   if repeated then
     return repeated
-  elseif (parsed.jobs or 1) < 1 or (parsed.threads or 1) < 1 then
-    return "--jobs and --threads take whole numbers from 1 on"
   elseif parsed.worker and (parsed.slurm or parsed.jobs) then
     return "--worker is one process; it goes with neither --jobs nor --slurm"
   elseif #parsed.sbatch > 0 and not parsed.slurm then

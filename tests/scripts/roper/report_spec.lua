@@ -163,7 +163,7 @@ describe("report", function()
     end
     refuses({ scratch.path("none") }, 1, "none holds no sweep: it has no sweep.json")
     refuses({ folder, "--head", "0" }, 2, "--head takes a whole number from 1 on")
-    refuses({ folder, "--problem", "x" }, 2, "malformed argument 'x'")
+    refuses({ folder, "--problem", "x" }, 2, "--problem takes a whole number from 1 on, got 'x'")
     refuses({}, 2, "missing argument 'sweep'")
   end)
 end)

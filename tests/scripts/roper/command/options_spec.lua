@@ -1,0 +1,28 @@
+local process = require("tests.process")
+
+describe("options of commands", function()
+  -- The command refuses its arguments with this message, and does nothing else.
+  local function refuses(message, ...)
+    local status, output, errors = process.run({ "./roper", ... })
+    assert.equal(2, status)
+    assert.equal("", output)
+    assert.equal(("roper: %s\nTry roper %s --help.\n"):format(message, (...)), errors)
+  end
+
+  it("that take a whole number name themselves where they got another thing", function()
+    for _, value in ipairs({ "x", "0", "1.5", "99999999999999999999" }) do
+      local message = "%s takes a whole number from 1 on, got '" .. value .. "'"
+      refuses(message:format("--jobs"), "sweep", "addition", "--jobs", value)
+      refuses(message:format("--threads"), "sweep", "addition", "--threads", value)
+      refuses(message:format("--seeds"), "study", "--seeds", value)
+      refuses(message:format("--head"), "report", "runs/none", "--head", value)
+    end
+  end)
+
+  it("do not set what a study sets itself", function()
+    local message = "position and seed cannot be set: RoPE and RoPER are trained from the same "
+      .. "--seeds"
+    refuses(message, "study", "seed=3")
+    refuses(message, "study", "position=rope")
+  end)
+end)
