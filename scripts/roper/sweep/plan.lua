@@ -26,9 +26,11 @@ function M.values(field, text)
       list[#list + 1] = part
     else
       first, last = math.tointeger(tonumber(first)), math.tointeger(tonumber(last))
-      if not first or not last or last < first or last - first >= MOST_VALUES then
+      if not first or not last or last < first then
         error(("field %s: expected a range from a smaller to a larger whole number, got %s")
           :format(field, part), 0)
+      elseif not math.ult(last - first, MOST_VALUES) then -- unsigned: the difference may overflow
+        error(("field %s: expected at most %d values, got %s"):format(field, MOST_VALUES, part), 0)
       end
       for number = first, last do
         list[#list + 1] = number
@@ -94,7 +96,12 @@ function M.load(path, given)
       end
       local name = fields.experiment or found.experiment
       fields.experiment = nil
-      configs[#configs + 1] = experiment.configure(name, fields)
+      local ok, config = pcall(experiment.configure, name, fields)
+      if not name or not ok then
+        error(("sweep: %s: trial %d: %s"):format(path, i,
+          name and config or "expected an experiment, got none"), 0)
+      end
+      configs[#configs + 1] = config
     end
   end
   return configs
