@@ -68,13 +68,17 @@ end
 
 --- The counterexample as a sentence.
 ---@param found table?
+---@param head? string words before it
 ---@return string
-function M.counterexample(found)
+function M.counterexample(found, head)
+  head = head or ""
   if not found then
-    return "no counterexample among small whole numbers"
+    return head .. "no counterexample among small whole numbers"
   end
   local at = found.values ~= "" and found.values .. ": " or ""
-  return broken(("%sleft %.4g, right %.4g"):format(at, found.left, found.right), WIDTH - 4)
+  local text = ("%s%sleft" .. GLUE .. "%.4g, right" .. GLUE .. "%.4g"):format(head, at, found.left,
+    found.right)
+  return broken(text, WIDTH - 4)
 end
 
 --- The equation, a side a line where it is long.
@@ -130,7 +134,7 @@ function M.text(identity)
   end
   add("  exactly: %s", (M.exact(identity.exact):gsub("\n", "\n  ")))
   if not identity.exact.holds then
-    add("  smallest counterexample: %s", M.counterexample(identity.counterexample))
+    add("  %s", M.counterexample(identity.counterexample, "smallest counterexample: "))
   end
   for _, wrong in ipairs(identity.wrong) do
     add("%s\n  %s%s\n    %s", M.equation(wrong.sides),

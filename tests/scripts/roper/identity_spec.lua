@@ -69,6 +69,10 @@ describe("roper.identity", function()
     local slow = identity("dot(x, rotate(y, 1)) == x[1]*y[1]*cos(1) + 0",
       { x = "vector", y = "vector" })
     assert.truthy(slow.counterexample)
+    local long = identity("dot(rotate(q, m), rotate(k, n)) == dot(q, rotate(k, m - n))",
+      { q = "vector", k = "vector", m = "position", n = "position" })
+    assert.truthy(tostring(long):find("  smallest counterexample: k = (0, 1), m = 0, n = 1, "
+      .. "q = (1, 0):\n    left -0.8415, right 0.8415\n", 1, true), tostring(long))
   end)
 
   it("tells an angle from the same multiplied by theta once more", function()
