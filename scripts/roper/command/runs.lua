@@ -36,7 +36,8 @@ end
 -- A row for a run; a result has no number where it was not finite.
 local function row_of(run)
   local config, result = run.config, run.result or {}
-  return { run.folder, tostring(config.preset or "-"), tostring(config.seed or "-"), run.status,
+  local name = run.folder:find "%c" and require("roper.format").value(run.folder) or run.folder
+  return { name, tostring(config.preset or "-"), tostring(config.seed or "-"), run.status,
     ("%d of %s"):format(run.step, config.steps or "?"),
     result.solved and ("%d of %d"):format(result.solved, result.problems) or "-",
     result.loss and ("%.4f"):format(result.loss) or "-" }
@@ -62,7 +63,9 @@ local function list(folder, wanted)
         require("roper.suggest").hint(field, fields)), 0)
     end
   end
-  if #rows == 1 then
+  if #found == 0 then
+    io.stdout:write(("no runs in %s\n"):format(folder))
+  elseif #rows == 1 then
     io.stdout:write(("no such run among the %d in %s\n"):format(#found, folder))
   else
     io.stdout:write(require("roper.format.columns").align(rows), "\n")

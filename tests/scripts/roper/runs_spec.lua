@@ -132,6 +132,16 @@ describe("./roper runs", function()
     assert.same({ 1, "roper: runs: there is no folder /nowhere\n" }, { status, errors })
   end)
 
+  it("says where there is none, and keeps a row on a line", function()
+    local folder = scratch.path("empty")
+    folders.make(folder)
+    assert.same({ 0, "no runs in " .. folder .. "\n", "" }, { list(folder) })
+    folders.make(folder .. "/new\nline")
+    scratch.write("empty/new\nline/config.json", roper.json_encode({ config = { steps = 1 } }))
+    local _, output = list(folder)
+    assert.truthy(output:find('\n  "' .. folder .. '/new\\nline"  ', 1, true), output)
+  end)
+
   it("lists what is odd, and leaves out what is none", function()
     local config = roper.json_encode({ config = { steps = { 1 }, preset = { "x" } } })
     for name, text in pairs({ torn = '{"config"', another = '{"name": "x"}', odd = config,
