@@ -83,7 +83,8 @@ local function published_table(view)
   local roper, roper_runs = own(view, "roper", theirs.metric)
   local runs = rope_runs == roper_runs and rope_runs
     or ("%s; %s"):format(rope_runs or "no run", roper_runs or "no run")
-  local preset = view.sweep.trials[1].config.preset or "own"
+  local config = view.sweep.trials[1].config
+  local preset, problems = config.preset or "own", config.problems or 128
   return {
     tables.of { class = "published", left = { [5] = true },
       caption = ("Beside the RoPER study: %s"):format(
@@ -94,7 +95,8 @@ local function published_table(view)
           number.signed(theirs.roper - theirs.rope, digits), "9 of 10 runs, " .. theirs.setting },
         { "this sweep", number.fixed(rope, digits), number.fixed(roper, digits),
           number.signed(rope and roper and roper - rope, digits),
-          (runs or "no run") .. ", preset " .. preset },
+          ("%s, preset %s%s"):format(runs or "no run", preset, theirs.metric == "solved"
+            and problems ~= 128 and (", correct of %d"):format(problems) or "") },
       } },
     h.p { class = "note", "Published: ", published.source, ".",
       preset ~= "paper" and (" The preset %s is not the study’s size; compare directions, not "

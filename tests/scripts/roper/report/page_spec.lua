@@ -65,6 +65,15 @@ describe("page.render", function()
     assert.truthy(text:find("compare directions, not figures", 1, true))
   end)
 
+  it("says where another number of problems stands beside the published one", function()
+    local view = reports.view()
+    for _, trial in ipairs(view.sweep.trials) do
+      trial.config.problems = 4
+    end
+    assert.equal("2 of 3 runs; 1 of 3 runs, preset mini, correct of 4",
+      table_of(page.render(view), "published")[3][5])
+  end)
+
   it("hides no failed, running or missing run, and no censored one", function()
     local text = page.render(reports.view())
     assert.truthy(text:find("3 of 6 runs finished, 1 failed, 1 running, 1 not finished.", 1, true))
