@@ -37,7 +37,7 @@ local function show(config)
   out:flush()
   local cost = require("roper.experiment.estimate").run(config)
   local duration = require("roper.progress").duration
-  out:write(("%d parameters, about %.0f MiB of tensors; about %.0f ms a step with %d threads,\n"
+  out:write(("%d parameters, about %.0f MiB of tensors;\nabout %.0f ms a step with %d threads, "
     .. "%s for %d steps\n"):format(cost.parameters, cost.bytes / 2 ^ 20, cost.seconds * 1000,
     require("roper.core").threads(), duration(cost.total), config.steps))
 end

@@ -130,8 +130,8 @@ describe("./roper", function()
       assert.equal(0, result.status)
       assert.truthy(result.output:find("\n  position         rope      scheme", 1, true))
       assert.truthy(result.output:find("\n  seed             7         of the model", 1, true))
-      assert.truthy(result.output:find("\n15693 parameters, about %d+ MiB of tensors; about %d+ ms "
-        .. "a step with %d+ threads,\n%w+ for 20 steps\n$"), result.output)
+      assert.truthy(result.output:find("\n15693 parameters, about %d+ MiB of tensors;\nabout %d+ ms "
+        .. "a step with %d+ threads, %w+ for 20 steps\n$"), result.output)
       for line in result.output:gmatch("[^\n]+") do
         assert.is_true(#line <= 80, line)
       end
