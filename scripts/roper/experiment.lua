@@ -123,6 +123,10 @@ function M.describe(name, config)
   local wrap = require("roper.format.columns").wrap
   local definition = M.definition(name)
   local lines = { name .. ": " .. definition.summary, "" }
+  if config then
+    lines[3] = ("  %-16s %-9s %s"):format("preset", config.preset,
+      "where nothing else is said: " .. table.concat(preset_names(definition), ", "))
+  end
   for _, field in ipairs(fields.of(definition.task)) do
     local value = field[3]
     if config then
