@@ -208,8 +208,8 @@ function M.run(options)
   local supervisor = require("roper.sweep.supervisor").new(folder, trials, { jobs = jobs,
     threads = o.threads or math.max(1, core.threads() // jobs),
     say = function(text) shown:say(text) end })
-  shown:say(("%s: %d trials, %d of them done; %d at a time, %d %s each"):format(folder, #trials,
-    supervisor.finished, jobs, supervisor.threads,
+  shown:say(("%s: %d %s, %d done; %d at a time, %d %s each"):format(folder, #trials,
+    #trials == 1 and "trial" or "trials", supervisor.finished, jobs, supervisor.threads,
     supervisor.threads == 1 and "thread" or "threads"))
   local interrupted = supervise(supervisor, function(lines) shown:show(lines) end)
   shown:finish()

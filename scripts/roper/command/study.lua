@@ -36,7 +36,8 @@ function M.run(parsed)
   local study = require("roper.study").run { seeds = parsed.seeds, folder = parsed.folder,
     fields = fields, jobs = parsed.jobs }
   if study.failed > 0 then
-    error(("%d trials failed; said again, they are tried again"):format(study.failed), 0)
+    error(("%d %s failed; said again, they are tried again"):format(study.failed,
+      study.failed == 1 and "trial" or "trials"), 0)
   end
   return nil
 end
