@@ -153,10 +153,20 @@ local function hint(message, line)
   return ""
 end
 
+--- An error message without the place in this library that raised it, wherever the library is.
+---@param message string
+---@return string
+function M.without_place(message)
+  local start, text = message:match "^([^\n]-roper/)[%w_/]+%.lua:%d+: (.*)$"
+  local tail = start and start:match "^%.%.%.(.*)" -- Lua cuts the beginning of a long path
+  local is_ours = start == LIBRARY or tail ~= nil and tail == LIBRARY:sub(-#tail)
+  return is_ours and text or message
+end
+
 -- The message with the place in the user's code in front, not one in this library,
 -- and without the list of files that `require` looked for.
 local function placed(message, frames)
-  local rest = message:gsub("^%S*scripts/roper/[%w_/]+%.lua:%d+: ", "")
+  local rest = M.without_place(message)
     :gsub("(module '[^\n]*' not found):\n\tno field.*", "%1")
   if rest:find "^[^\n]-:%d+: " or not frames[1] then
     return rest

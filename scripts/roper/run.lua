@@ -173,7 +173,7 @@ function M.run(config, options)
       end)
     end
     local state = written and "finished" or failure.is_interrupt(message) and "released" or "failed"
-    pcall(held.leave, held, state, not written and tostring(message) or nil)
+    pcall(held.leave, held, state, not written and failure.without_place(tostring(message)) or nil)
     ok, result = written, written and result or message
   end
   if not ok then

@@ -47,7 +47,7 @@ function M.run(trials, tell)
       error(result, 0)
     else
       failed = failed + 1
-      tell.fail(trial, tostring(result))
+      tell.fail(trial, failures.without_place(tostring(result)))
     end
     collectgarbage() -- a model need not outlive its trial
     trial, claim = take(trials, is_done)
