@@ -93,13 +93,14 @@ bench: deps
 	@$(MAKE) --no-print-directory -j all
 	./roper tests/bench/main.lua $(ARGS)
 
+INSTALLED = "$(DESTDIR)$(PREFIX)"
 install: all
-	install -d $(DESTDIR)$(PREFIX)/share/lua/5.4 $(DESTDIR)$(PREFIX)/lib/lua/5.4/roper \
-	  $(DESTDIR)$(PREFIX)/share/roper/library $(DESTDIR)$(PREFIX)/bin
-	cp -r scripts/roper scripts/experiments scripts/lessons $(DESTDIR)$(PREFIX)/share/lua/5.4/
-	install -m 755 $(MODULE) $(DESTDIR)$(PREFIX)/lib/lua/5.4/roper/native.so
-	install -m 644 $(BUILD)/library/*.lua $(DESTDIR)$(PREFIX)/share/roper/library/
-	install -m 755 roper $(DESTDIR)$(PREFIX)/bin/roper
+	install -d $(INSTALLED)/share/lua/5.4 $(INSTALLED)/lib/lua/5.4/roper \
+	  $(INSTALLED)/share/roper/library $(INSTALLED)/bin
+	cp -r scripts/roper scripts/experiments scripts/lessons $(INSTALLED)/share/lua/5.4/
+	install -m 755 $(MODULE) $(INSTALLED)/lib/lua/5.4/roper/native.so
+	install -m 644 $(BUILD)/library/*.lua $(INSTALLED)/share/roper/library/
+	install -m 755 roper $(INSTALLED)/bin/roper
 
 clean:
 	rm -rf $(BUILD) roper
