@@ -54,7 +54,7 @@ local function of_method(sweep, method)
   return entry
 end
 
--- The differences b - a of a metric between runs of the same seed.
+-- The differences b - a of a metric between runs of the same experiment and seed.
 local function differences(a, b, metric)
   local by_seed, list = {}, {}
   for _, run in ipairs(a.runs) do
@@ -62,6 +62,7 @@ local function differences(a, b, metric)
   end
   for _, run in ipairs(b.runs) do
     local other = by_seed[run.config.seed]
+    other = other and other.config.experiment == run.config.experiment and other
     local before, after = other and other.result[metric], run.result[metric]
     list[#list + 1] = before and after and after - before or nil
   end
@@ -108,8 +109,8 @@ end
 ---   with a table for each of METRICS: n, mean, median, error (standard), low and high (95 %
 ---   bootstrap interval), trimmed (mean without the worst tenth), kept, removed; steps_to_90 as
 ---   from `statistics.censored`. pairs: a list of {a, b, metric, n, difference (b - a), error, low,
----   high, p} over runs of the same seed, for each pair of methods and each of METRICS. notes:
----   texts
+---   high, p} over runs of the same experiment and seed, for each pair of methods and each of
+---   METRICS. notes: texts
 function M.of(sweep)
   local methods, compared = {}, {}
   for i, method in ipairs(sweep.methods) do

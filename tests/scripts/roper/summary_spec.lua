@@ -38,6 +38,17 @@ describe("summary.of", function()
                   error = rope.steps_to_90.error }, rope.steps_to_90)
   end)
 
+  it("does not compare runs of different experiments", function()
+    local found = sweep()
+    for _, one in ipairs(found.trials) do
+      one.run.config.experiment = one.method == "rope" and "addition" or "substring_index"
+    end
+    for _, pair in ipairs(summary.of(found).pairs) do
+      assert.equal(0, pair.n)
+    end
+    assert.is_nil(summary.pair_rows(summary.of(found)))
+  end)
+
   it("pairs runs by their seed", function()
     local pairs_ = summary.of(sweep()).pairs
     assert.equal(#summary.METRICS, #pairs_)
