@@ -126,7 +126,7 @@ describe("lesson pages", function()
 
   -- A document with each lesson in a frame of each width.
   local function frames(widths)
-    local parts = { "<!doctype html><html><head></head><body>" }
+    local parts = { "<!doctype html><html><head><meta charset=\"utf-8\"></head><body>" }
     for _, width in ipairs(widths) do
       for _, lesson in ipairs(all) do
         parts[#parts + 1] = ('<iframe id="%s-%d" style="width:%dpx;border:0" srcdoc="%s"></iframe>')
