@@ -153,14 +153,27 @@ local function hint(message, line)
   return ""
 end
 
+-- Is it a file of this library? Lua writes long paths as "..." and their end.
+local function is_ours(file)
+  local tail = file:match "^%.%.%.(.*)"
+  if not tail then
+    return file:sub(1, #LIBRARY) == LIBRARY
+  end
+  for stop in tail:gmatch "/()" do
+    local part = tail:sub(1, stop - 1)
+    if part:find "roper/$" and part == LIBRARY:sub(-#part) then
+      return true
+    end
+  end
+  return false
+end
+
 --- An error message without the place in this library that raised it, wherever the library is.
 ---@param message string
 ---@return string
 function M.without_place(message)
-  local start, text = message:match "^([^\n]-roper/)[%w_/]+%.lua:%d+: (.*)$"
-  local tail = start and start:match "^%.%.%.(.*)" -- Lua cuts the beginning of a long path
-  local is_ours = start == LIBRARY or tail ~= nil and tail == LIBRARY:sub(-#tail)
-  return is_ours and text or message
+  local file, text = message:match "^([^\n]-%.lua):%d+: (.*)$"
+  return file and is_ours(file) and text or message
 end
 
 -- The message with the place in the user's code in front, not one in this library,

@@ -20,19 +20,25 @@ describe("failure.without_place", function()
   end)
 end)
 
-describe("an installed roper", function()
+describe("roper in any folder", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("tells the place in the user's code, not its own", function()
-    local folder = scratch.path("a folder with spaces and a name so long that Lua cuts the path")
-    local made = process.run({ "sh", "-c", "mkdir -p \"$1/bin\" \"$1/share/lua/5.4\" "
-      .. "\"$1/lib/lua/5.4/roper\" && cp roper \"$1/bin\" && cp -r scripts/roper "
-      .. "\"$1/share/lua/5.4\" && cp build/roper/native.so \"$1/lib/lua/5.4/roper\"", "sh",
-      folder })
+  -- What a mistake says where the program and the library were copied to these folders.
+  local function error_in(program, library, native)
+    local made = process.run({ "sh", "-c", [[mkdir -p "$1" "$2" "$3" && cp roper "$1" &&
+      cp -r scripts/roper "$2" && cp build/roper/native.so "$3"]], "sh", program, library, native })
     assert.equal(0, made)
-    local _, _, errors = process.run({ folder .. "/bin/roper", "-e", "roper.load 'nowhere.npy'" })
-    assert.equal('roper: -e:1: load: cannot read "nowhere.npy": No such file or directory\n',
-      errors)
+    local code = "x = roper.ones { 1, 1, 2, 2 }  y, w = roper.attention(x, x, x, {})  w:summ()"
+    return select(3, process.run({ program .. "/roper", "-e", code }))
+  end
+
+  it("tells the place in the user's code, not its own", function()
+    local message = 'roper: -e:1: a tensor has no field "summ"; did you mean "sum"?\n'
+    local checkout = scratch.path("roper")
+    assert.equal(message, error_in(checkout, checkout .. "/scripts", checkout .. "/build/roper"))
+    local installed = scratch.path("a folder with spaces and a name so long that Lua cuts the path")
+    assert.equal(message, error_in(installed .. "/bin", installed .. "/share/lua/5.4",
+      installed .. "/lib/lua/5.4/roper"))
   end)
 end)
