@@ -67,8 +67,19 @@ local function new_frame(source, name, number)
   return frame
 end
 
-local function is_library(info)
-  return info.source:sub(2, #LIBRARY + 1) == LIBRARY
+-- Is it a file of this library? Lua writes long paths as "..." and their end.
+local function is_ours(file)
+  local tail = file:match "^%.%.%.(.*)"
+  if not tail then
+    return file:sub(1, #LIBRARY) == LIBRARY
+  end
+  for stop in tail:gmatch "/()" do
+    local part = tail:sub(1, stop - 1)
+    if part:find "roper/$" and part == LIBRARY:sub(-#part) then
+      return true
+    end
+  end
+  return false
 end
 
 -- One frame of the user's code.
@@ -90,7 +101,7 @@ local function user_frames()
     if #frames == LONGEST_TRACE then
       frames[#frames + 1] = { place = "…" }
       break
-    elseif info.what ~= "C" and is_library(info) then
+    elseif info.what ~= "C" and is_ours(info.source:sub(2)) then
       called = #frames == 0 and info.func or called
     elseif info.what ~= "C" then
       frames[#frames + 1] = frame_of(info)
@@ -151,21 +162,6 @@ local function hint(message, line)
     return nearest and nearest ~= name and suggest.hint(name, { nearest }) or ""
   end
   return ""
-end
-
--- Is it a file of this library? Lua writes long paths as "..." and their end.
-local function is_ours(file)
-  local tail = file:match "^%.%.%.(.*)"
-  if not tail then
-    return file:sub(1, #LIBRARY) == LIBRARY
-  end
-  for stop in tail:gmatch "/()" do
-    local part = tail:sub(1, stop - 1)
-    if part:find "roper/$" and part == LIBRARY:sub(-#part) then
-      return true
-    end
-  end
-  return false
 end
 
 --- An error message without the place in this library that raised it, wherever the library is.
