@@ -48,7 +48,10 @@ CONF
 
 stop() {
   for daemon in slurmd slurmctld munge; do
-    [ ! -f "$folder/$daemon.pid" ] || kill "$(cat "$folder/$daemon.pid")" || true
+    [ -f "$folder/$daemon.pid" ] || continue
+    pid=$(cat "$folder/$daemon.pid")
+    kill "$pid" || continue
+    timeout 20 tail --pid="$pid" -f /dev/null || true # it writes into the folder to its end
   done
 }
 
