@@ -7,17 +7,19 @@ PREFIX ?= /usr/local
 BUILD := build
 CC ?= cc
 CFLAGS ?= -O3
-WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla $(if $(CI),-Werror)
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla \
+            -Werror=implicit-function-declaration $(if $(CI),-Werror)
 
 BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libopenblas-openmp-dev libjansson-dev \
                   lua-luv lua-argparse lua-readline gnuplot-nox
 TEST_PACKAGES := lua-busted
 LINT_PACKAGES := lua-check clang-format cppcheck
 
-PKG = $(shell pkg-config $(1) lua5.4 openblas jansson 2>/dev/null)
+LIBS := lua5.4 openblas jansson
+PKG := $(shell pkg-config --cflags --libs $(LIBS) 2>/dev/null)
 ALL_CFLAGS = -std=c11 -ffp-contract=fast -fno-math-errno -fno-trapping-math -fopenmp -fPIC -fvisibility=hidden \
-             $(CFLAGS) $(WARNINGS) -I. -MMD -MP $(call PKG,--cflags)
-LIBRARIES = $(filter-out -llua5.4,$(call PKG,--libs)) -lm
+             $(CFLAGS) $(WARNINGS) -I. -MMD -MP $(filter-out -l% -L%,$(PKG))
+LIBRARIES = $(filter-out -llua5.4,$(filter -l% -L%,$(PKG))) -lm
 
 SOURCES := $(wildcard core/base/*.c core/tensor/*.c core/graph/*.c core/position/*.c core/ops/*.c \
                       core/optimizer/*.c tasks/*.c bindings/*.c) \
@@ -31,7 +33,7 @@ MODULE := $(BUILD)/roper/native.so
 # What editors and ?name read.
 DEFINITIONS := $(BUILD)/library/roper.lua
 
-.PHONY: all deps run test lint bench docs install clean
+.PHONY: all libraries deps run test lint bench docs install clean
 all: $(MODULE) roper $(DEFINITIONS)
 
 # nodelete: closing Lua must not unload the code that OpenMP threads still stand in.
@@ -40,12 +42,16 @@ $(MODULE): $(OBJECTS)
 	$(CC) -shared -fopenmp -Wl,-z,nodelete $(LDFLAGS) -o $@.new $(OBJECTS) $(LIBRARIES)
 	mv $@.new $@
 
-$(BUILD)/%.o: %.c
+# Without its flags a file may build against another library's header.
+libraries:
+	@$(if $(PKG),:,echo "pkg-config does not find all of: $(LIBS). Please say: make deps" >&2; exit 1)
+
+$(BUILD)/%.o: %.c | libraries
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # One source, built for each dtype and instruction set: portable_float32.o ... v4_float64.o
-$(BUILD)/kernels/%.o: core/kernels/float.c
+$(BUILD)/kernels/%.o: core/kernels/float.c | libraries
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(FLAGS_$(firstword $(subst _, ,$*))) \
 	  -DREAL_IS_FLOAT=$(if $(findstring float32,$*),1,0) -DRP_TABLE=rp_kernels_$* -c -o $@ $<
