@@ -39,27 +39,31 @@ static RpAttentionOptions read_places(const RplOptions *options, const RpTensor 
 }
 
 /*
-** The options of attention at `index`; with `draws`, dropout without a seed takes
-** one from the generator.
+** The options of attention at `index`. Attention itself gives `weights`, which takes
+** whether they are to be returned, and then dropout without a seed draws one from the
+** generator; the others pass NULL.
 */
 static RpAttentionOptions read_options(lua_State *L, const char *function, int index,
-                                       const RpTensor *q, const RpTensor *k, bool draws)
+                                       const RpTensor *q, const RpTensor *k, bool *weights)
 {
   static const char *const names[] = {
       "position",  "causal",          "mask",          "dropout", "seed", "scale", "offset",
-      "positions", "query_positions", "key_positions", NULL};
+      "positions", "query_positions", "key_positions", "weights", NULL};
   const RplOptions options = rpl_options(L, index, function, names);
   RpAttentionOptions result = read_places(&options, q, k);
   result.mask = rpl_option_tensor(&options, "mask");
   result.dropout = rpl_option_number(&options, "dropout", 0);
   result.scale = rpl_option_number(&options, "scale", 0);
+  const bool has_weights = rpl_option_boolean(&options, "weights", false);
+  if (weights != NULL)
+    *weights = has_weights;
   const bool has_scale = rpl_option_push(&options, "scale") != LUA_TNIL;
   lua_pop(L, 1);
   if (has_scale && result.scale == 0) /* which stands for no scale given */
     luaL_error(L, "%s: option scale: expected a number other than 0, got 0", function);
   if (rpl_option_push(&options, "seed") != LUA_TNIL)
     result.seed = (uint64_t)rpl_option_integer(&options, "seed", 0, INT64_MIN, INT64_MAX);
-  else if (draws && result.dropout > 0)
+  else if (weights != NULL && result.dropout > 0)
     result.seed = rpl_next_seed();
   return result;
 }
@@ -77,15 +81,20 @@ static RpAttentionOptions read_linear_options(lua_State *L, const char *function
   return result;
 }
 
-/* attention(q, k, v [, options]) */
+/* attention(q, k, v [, options]) -> output [, weights] */
 static int attention(lua_State *L)
 {
   rpl_check_count(L, "attention", 4);
   RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
-  const RpAttentionOptions options = read_options(L, "attention", 4, q, k, true);
+  bool has_weights = false;
+  const RpAttentionOptions options = read_options(L, "attention", 4, q, k, &has_weights);
   RpTensor **slot = rpl_new_tensor(L);
+  RpTensor **weights = has_weights ? rpl_new_tensor(L) : NULL;
   *slot = rp_op_attention(q, k, v, &options);
-  return rpl_return_tensor(L, slot);
+  if (*slot == NULL || weights == NULL)
+    return rpl_return_tensor(L, slot);
+  *weights = rp_attention_weights(q, k, &options);
+  return *weights != NULL ? 2 : rpl_raise(L);
 }
 
 /* attention_weights(q, k [, options]) */
@@ -93,7 +102,7 @@ static int attention_weights(lua_State *L)
 {
   rpl_check_count(L, "attention_weights", 3);
   RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2);
-  const RpAttentionOptions options = read_options(L, "attention_weights", 3, q, k, false);
+  const RpAttentionOptions options = read_options(L, "attention_weights", 3, q, k, NULL);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_attention_weights(q, k, &options);
   return rpl_return_tensor(L, slot);
@@ -104,7 +113,7 @@ static int oracle_attention(lua_State *L)
 {
   rpl_check_count(L, "oracle.attention", 4);
   RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
-  const RpAttentionOptions options = read_options(L, "oracle.attention", 4, q, k, false);
+  const RpAttentionOptions options = read_options(L, "oracle.attention", 4, q, k, NULL);
   if (options.dropout != 0)
     return luaL_error(L, "oracle.attention: option dropout: expected 0, got %f", options.dropout);
   RpTensor **slot = rpl_new_tensor(L), **weights = rpl_new_tensor(L);

@@ -33,21 +33,9 @@ void rpl_check_count(lua_State *L, const char *function, int most)
     luaL_error(L, "%s: expected at most %d arguments, got %d", function, most, count);
 }
 
-/* The slot of the tensor at `index`, or of what its `__tensor` returns; NULL without one. */
-static RpTensor **tensor_slot(lua_State *L, int index)
-{
-  index = lua_absindex(L, index);
-  if (luaL_testudata(L, index, RPL_TENSOR) == NULL && luaL_getmetafield(L, index, "__tensor")) {
-    lua_pushvalue(L, index);
-    lua_call(L, 1, 1);
-    lua_replace(L, index);
-  }
-  return luaL_testudata(L, index, RPL_TENSOR);
-}
-
 RpTensor *rpl_check_tensor(lua_State *L, int index)
 {
-  RpTensor **slot = tensor_slot(L, index);
+  RpTensor **slot = luaL_testudata(L, index, RPL_TENSOR);
   if (slot == NULL)
     luaL_typeerror(L, index, "tensor");
   luaL_argcheck(L, *slot != NULL, index, "this tensor was already collected");
@@ -70,7 +58,7 @@ RpTensor **rpl_push_tensors(lua_State *L, int index, const char *function, int m
   lua_createtable(L, *count, 0);
   for (int i = 0; i < *count; i++) {
     lua_geti(L, index, i + 1);
-    RpTensor **slot = tensor_slot(L, -1);
+    RpTensor **slot = luaL_testudata(L, -1, RPL_TENSOR);
     if (slot == NULL || *slot == NULL)
       luaL_error(L, "%s: expected a tensor as number %d, got %s", function, i + 1,
                  slot == NULL ? luaL_typename(L, -1) : "one that was already collected");

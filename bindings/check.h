@@ -32,10 +32,7 @@ void rpl_check_interrupt(lua_State *L);
 /* Raise when more than `most` arguments were given. */
 void rpl_check_count(lua_State *L, const char *function, int most);
 
-/*
-** The tensor at `index`; an object whose metatable has `__tensor` (a function
-** that returns a tensor) is replaced on the stack by what that returns.
-*/
+/* The tensor at `index`; calls no Lua. */
 RpTensor *rpl_check_tensor(lua_State *L, int index);
 
 /* The same, NULL where the argument is absent or nil. */

@@ -59,17 +59,6 @@ static void check_integers(lua_State *L, const char *function, const RpTensor *v
                  function, data[i], (lua_Integer)i + 1);
 }
 
-/* Is it a number or a table, and no object that stands for a tensor? */
-static bool is_data(lua_State *L, int index)
-{
-  if (!lua_istable(L, index))
-    return lua_type(L, index) == LUA_TNUMBER;
-  if (luaL_getmetafield(L, index, "__tensor") == LUA_TNIL)
-    return true;
-  lua_pop(L, 1);
-  return false;
-}
-
 /*
 ** function roper.tensor(data, dtype)
 ** A tensor of numbers.
@@ -90,7 +79,7 @@ static bool is_data(lua_State *L, int index)
 static int tensor(lua_State *L)
 {
   rpl_check_count(L, "tensor", 2);
-  if (!is_data(L, 1)) {
+  if (!lua_istable(L, 1) && lua_type(L, 1) != LUA_TNUMBER) {
     RpTensor *source = rpl_check_tensor(L, 1);
     RpDtype dtype = rpl_optional_dtype(L, 2, source->dtype);
     RpTensor **slot = rpl_new_tensor(L);

@@ -341,8 +341,7 @@ RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype)
 {
   if (lua_type(L, index) == LUA_TNUMBER)
     return rpl_push_scalar(L, index, dtype);
-  if (luaL_testudata(L, index, RPL_TENSOR) == NULL &&
-      luaL_getmetafield(L, index, "__tensor") == LUA_TNIL)
+  if (luaL_testudata(L, index, RPL_TENSOR) == NULL)
     luaL_error(L, "assign: expected a number or a tensor, got %s", luaL_typename(L, index));
   RpTensor *tensor = rpl_check_tensor(L, index);
   lua_pushvalue(L, index);

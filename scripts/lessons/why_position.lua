@@ -15,13 +15,13 @@ return roper.lesson {
 
         Here are 6 tokens of 8 numbers. The four axes are batch, heads, tokens, numbers. For now
         query, key and value are the same vector. A row of the weights belongs to one token, and
-        sums to 1.]],
+        sums to 1; with `weights = true` attention returns them too.]],
       formula = [[
         a_mn = exp(q_m · k_n / √d) / Σ_j exp(q_m · k_j / √d)
         o_m  = Σ_n a_mn v_n]],
       code = [[
         x = roper.randn{1, 1, 6, 8}
-        out, weights = roper.attention(x, x, x)
+        out, weights = roper.attention(x, x, x, {weights = true})
         weights[1][1]
         off = difference(weights:sum(4), roper.ones{1, 1, 6})]],
       claims = { { "off < 1e-6", instead = { "sum(4)", "sum(3)" } } } },
@@ -50,9 +50,10 @@ return roper.lesson {
         vectors = roper.randn{6, 8}       -- Jane, went, to, the, movies, home
         sentence = roper.tensor({{0, 1, 2, 3, 4, 0, 1, 5}}, "int32")
         x = vectors:embedding(sentence):view{1, 1, 8, 8}
-        out, weights = roper.attention(x, x, x)
+        out, weights = roper.attention(x, x, x, {weights = true})
         apart = difference(out:narrow(3, 1, 1), out:narrow(3, 6, 1))]],
-      claims = { { "apart < 1e-6", instead = { "(x, x, x)", "(x, x, x, {position = 'rope'})" } } },
+      claims = {
+        { "apart < 1e-6", instead = { "weights = true", "weights = true, position = 'rope'" } } },
       figure = { caption = "Who looks at whom: the rows of the two Janes, 0 and 5, are the same.",
         draw = [[
           words = {"Jane", "went", "to", "the", "movies", "Jane", "went", "home"}

@@ -1,7 +1,7 @@
---- Attention as Lua sees it: positions by name, and weights that are computed when looked at.
+--- Attention as Lua sees it: positions by name.
 local core = require "roper.core"
+local format = require "roper.format"
 local position = require "roper.position"
-local stand_in = require "roper.stand_in"
 
 local M = {}
 
@@ -11,7 +11,7 @@ local size = core.tensor_metatable.methods.size
 -- what is not even an option table or a tensor.
 local function resolve(options, q)
   local given = type(options) == "table" and options.position
-  if not given or type(given) == "userdata" or not stand_in.is_tensor(q) then
+  if not given or type(given) == "userdata" or not format.is_tensor(q) then
     return options
   end
   local result = {}
@@ -20,48 +20,6 @@ local function resolve(options, q)
   end
   result.position = position.resolve(given, size(q, -1))
   return result
-end
-
--- Weights that stand for a tensor and become one when first used.
-local Weights = {}
-
-local function materialize(self)
-  local state = rawget(self, "state")
-  if state.q then
-    state.tensor = core.attention_weights(state.q, state.k, state.options)
-    state.q, state.k, state.options = nil, nil, nil
-  end
-  return state.tensor
-end
-
-Weights.__tensor = materialize
-Weights.__name = "tensor"
-
-function Weights.__index(self, key)
-  local tensor = materialize(self)
-  local value = tensor[key]
-  if type(value) ~= "function" then
-    return value
-  end
-  return function(first, ...)
-    return value(rawequal(first, self) and tensor or first, ...)
-  end
-end
-
-function Weights.__newindex(self, key, value)
-  materialize(self)[key] = value
-end
-
-function Weights.__len(self)
-  return #materialize(self)
-end
-
-function Weights.__tostring(self)
-  return tostring(materialize(self))
-end
-
-for _, event in ipairs { "__add", "__sub", "__mul", "__div", "__pow", "__unm", "__lt", "__le" } do
-  Weights[event] = core.tensor_metatable[event]
 end
 
 ---@class AttentionOptions
@@ -77,6 +35,7 @@ end
 ---@field query_positions? number|number[]|tensor by default 0, 1, ... from the offset; where
 ---   causal, the last query stands at the last key
 ---@field key_positions? number|number[]|tensor by default 0, 1, ... from the offset
+---@field weights? boolean = false; of `attention`: return the weights too
 
 --- The weights that attention uses, before dropout; outside the graph.
 ---
@@ -112,22 +71,21 @@ end
 ---
 ---     > roper.seed(1)
 ---     > q = roper.randn{1, 1, 6, 4}
----     > out, weights = roper.attention(q, q, q, {position = "roper", causal = true})
----     > options = {position = "roper", causal = true, offset = 1000}
----     > far = roper.attention(q, q, q, options)
----     > out:shape(), (out - far):abs():max():item() < 1e-3
----     {1, 1, 6, 4}	true
+---     > how = {position = "roper", causal = true}
+---     > out = roper.attention(q, q, q, how)
+---     > how.offset, how.weights = 1000, true
+---     > far, weights = roper.attention(q, q, q, how)
+---     > (out - far):abs():max():item() < 1e-3, weights:shape()
+---     true	{1, 1, 6, 6}
 ---@param q tensor [batch, heads, Tq, d], floats
 ---@param k tensor [batch, heads, Tk, d]
 ---@param v tensor [batch, heads, Tk, dv]
 ---@param options? AttentionOptions
 ---@return tensor output [batch, heads, Tq, dv]
----@return tensor weights [batch, heads, Tq, Tk], before dropout: computed when first used, outside
----   the graph
+---@return tensor? weights [batch, heads, Tq, Tk], before dropout, outside the graph; only with the
+---   option `weights`
 function M.attention(q, k, v, options)
-  local resolved = resolve(options, q)
-  local output = core.attention(q, k, v, resolved)
-  return output, setmetatable({ state = { q = q, k = k, options = resolved } }, Weights)
+  return core.attention(q, k, v, resolve(options, q))
 end
 
 --- Attention from its definition: float64, a sum over explicit R_{j-i}, no tables, no tiles, no

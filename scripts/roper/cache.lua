@@ -139,12 +139,12 @@ function CacheLayer:attend(q, k, v, module)
   end
   self.keys:narrow(3, cache.filled + 1, time):copy(k:detach())
   self.values:narrow(3, cache.filled + 1, time):copy(v:detach())
-  return (attention.attention(q, self.keys:narrow(3, 1, total), self.values:narrow(3, 1, total), {
+  return attention.attention(q, self.keys:narrow(3, 1, total), self.values:narrow(3, 1, total), {
     position = scheme and scheme:only "qo",
     query_positions = positions,
     causal = module.causal,
     mask = cache.mask and cache.mask:narrow(4, 1, total),
-  }))
+  })
 end
 
 return M

@@ -1,7 +1,6 @@
 --- Files that hold a model or a whole training state. Both are safetensors; what is not a tensor
 --- stands in the metadata as JSON.
 local core = require "roper.core"
-local stand_in = require "roper.stand_in"
 
 local M = {}
 
@@ -41,7 +40,7 @@ end
 ---@param value tensor|table<string, tensor>|Module
 ---@param ... table? metadata beside tensors by name: strings
 function M.save(path, value, ...)
-  if type(value) == "table" and not stand_in.is_tensor(value) and value.named_parameters then
+  if type(value) == "table" and value.named_parameters then
     return M.save_model(path, value)
   end
   return core.save(path, value, ...)

@@ -1,6 +1,6 @@
 --- Tensors made from other functions.
 local core = require "roper.core"
-local stand_in = require "roper.stand_in"
+local format = require "roper.format"
 
 local M = {}
 
@@ -67,7 +67,7 @@ function M.stack(list, axis)
   end
   local parts = {}
   for i, tensor in ipairs(list) do
-    if not stand_in.is_tensor(tensor) then
+    if not format.is_tensor(tensor) then
       error(("stack: expected a tensor as number %d, got %s"):format(i, type(tensor)), 2)
     end
     parts[i] = tensor:unsqueeze(axis or 1)

@@ -26,7 +26,7 @@ b = roper.ones{1}:expand{4, 4}
 q = roper.randn{1, 2, 4, 4}
 w = roper.randn{3, 3}:parameter()
 g = (w * 2):sum()
-a, aw = roper.attention(q, q, q, {position = "roper", causal = true})
+a, aw = roper.attention(q, q, q, {position = "roper", causal = true, weights = true})
 rope = roper.position.rope{dim = 4}
 task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
 model = roper.nn.Transformer{vocabulary = task:vocabulary(), d_model = 8, layers = 1, heads = 2}

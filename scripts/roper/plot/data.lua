@@ -2,7 +2,6 @@
 local core = require "roper.core"
 local format = require "roper.format"
 local options_of = require "roper.options"
-local stand_in = require "roper.stand_in"
 
 local M = {}
 
@@ -18,8 +17,7 @@ end
 ---@param value any
 ---@return string
 function M.kind(value)
-  local tensor = stand_in.tensor(value)
-  return tensor and format.summary(tensor) or type(value)
+  return format.is_tensor(value) and format.summary(value) or type(value)
 end
 
 --- Refuse a number too great to draw.
@@ -33,15 +31,15 @@ end
 
 -- A list or a vector as a list of floats, nan for what is not finite.
 local function numbers(what, value)
-  local tensor = stand_in.tensor(value)
-  if tensor and tensor:rank() ~= 1 or not tensor and type(value) ~= "table" then
+  local is_tensor = format.is_tensor(value)
+  if is_tensor and value:rank() ~= 1 or not is_tensor and type(value) ~= "table" then
     fail("%s: expected a vector or a list of numbers, got %s", what, M.kind(value))
   end
-  local count = tensor and tensor:count() or #value
+  local count = is_tensor and value:count() or #value
   if count > MOST_POINTS then
     fail("%s: expected at most %d numbers, got %d", what, MOST_POINTS, count)
   end
-  local list, result = tensor and tensor:totable() or value, {}
+  local list, result = is_tensor and value:totable() or value, {}
   for i = 1, count do
     local number = list[i]
     if type(number) ~= "number" then
@@ -72,7 +70,7 @@ local FIELDS <const> = { x = "any?", y = "any", low = "any?", high = "any?", lab
 
 -- A series from a table of its fields, or from its y alone.
 local function read_series(what, given)
-  if stand_in.tensor(given) or type(given) ~= "table" or not has_names(given) then
+  if type(given) ~= "table" or not has_names(given) then
     given = { y = given }
   end
   local fields = options_of.check(what, given, FIELDS, 0)
@@ -100,21 +98,21 @@ end
 
 -- The series in what a plot was given, each still as it came.
 local function split(name, data)
-  local tensor = stand_in.tensor(data)
-  if tensor and tensor:rank() == 2 then
-    if #tensor > MOST_SERIES then
+  local is_tensor = format.is_tensor(data)
+  if is_tensor and data:rank() == 2 then
+    if #data > MOST_SERIES then
       fail("%s: expected at most %d rows, a series each, got %s; plot.heatmap shows a matrix",
-        name, MOST_SERIES, format.summary(tensor))
+        name, MOST_SERIES, format.summary(data))
     end
     local rows = {}
-    for i = 1, #tensor do
-      rows[i] = tensor[i]
+    for i = 1, #data do
+      rows[i] = data[i]
     end
     return rows
-  elseif tensor and tensor:rank() ~= 1 or not tensor and type(data) ~= "table" then
+  elseif is_tensor and data:rank() ~= 1 or not is_tensor and type(data) ~= "table" then
     fail("%s: expected a vector, a matrix, a list or a series {x =, y =}, got %s", name,
       M.kind(data))
-  elseif tensor or type(data[1]) == "number" or has_names(data) then
+  elseif is_tensor or type(data[1]) == "number" or has_names(data) then
     return { data }
   end
   if #data > MOST_SERIES then
@@ -149,8 +147,8 @@ end
 ---@param value any a tensor, or a list of rows
 ---@return tensor matrix outside the graph, float32 or float64
 function M.matrix(name, value)
-  local tensor = stand_in.tensor(value)
-  if not tensor and type(value) == "table" then
+  local tensor = format.is_tensor(value) and value or nil
+  if type(value) == "table" then
     local ok, made = pcall(core.tensor, value, "float64")
     if not ok then
       fail("%s: %s", name, tostring(made):gsub("^tensor: ", ""))

@@ -6,7 +6,6 @@ local gnuplot = require "roper.plot.gnuplot"
 local options_of = require "roper.options"
 local output = require "roper.plot.output"
 local reduce = require "roper.plot.reduce"
-local stand_in = require "roper.stand_in"
 local text = require "roper.plot.text"
 
 local M = {}
@@ -40,7 +39,7 @@ local COMMON <const> = { title = { "string", "" }, xlabel = { "string", "" },
 
 -- The options of a plot and the figure they begin. `file` may be left out before `options`.
 local function read(name, extra, file, options)
-  if options == nil and type(file) == "table" and not stand_in.is_tensor(file) then
+  if options == nil and type(file) == "table" then
     file, options = nil, file
   end
   if file ~= nil and type(file) ~= "string" or type(options) == "table" and options[1] ~= nil then
@@ -334,7 +333,7 @@ end
 --- Errors: no matrix; more queries than keys; else as of plot.heatmap.
 ---
 ---     > q = roper.ones{1, 1, 4, 4}
----     > _, weights = roper.attention(q, q, q, {causal = true})
+---     > weights = roper.attention_weights(q, q, {causal = true})
 ---     > plot.attention(weights[1][1], {tokens = "abca", width = 30, height = 4})
 ---     query
 ---     a ████············

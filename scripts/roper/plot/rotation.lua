@@ -1,8 +1,8 @@
 --- The pairs of a vector as arrows, before and after a rotary scheme turned them.
 local data = require "roper.plot.data"
 local color = require "roper.plot.color"
+local format = require "roper.format"
 local position = require "roper.position"
-local stand_in = require "roper.stand_in"
 
 local M = {}
 
@@ -69,10 +69,9 @@ end
 ---@return number reach the length of the longest arrow
 ---@return string? note which pairs are drawn, where not all are
 function M.series(name, value, scheme, place, asked)
-  local tensor = stand_in.tensor(value)
-  if tensor and tensor:rank() > 1 then
+  if format.is_tensor(value) and value:rank() > 1 then
     error(("%s: expected a vector [features], got shape [%s]; index it down to one, such as "
-      .. "x[1][1]"):format(name, table.concat(tensor:shape(), ", ")), 0)
+      .. "x[1][1]"):format(name, table.concat(value:shape(), ", ")), 0)
   end
   local before = data.series(name, value)[1].y
   scheme = check_scheme(name, scheme, #before)

@@ -22,9 +22,7 @@ local function describe(value)
   local metatable = debug.getmetatable(value)
   local class = metatable and (rawget(metatable, "__name") or rawget(metatable, "name"))
   local kind = type(class) == "string" and class:gsub("^roper%.", "") or type(value)
-  if metatable and rawget(metatable, "__tensor") then
-    return { kind, "computed when it is used" }
-  elseif type(value) == "table" and not (metatable and rawget(metatable, "__tostring")) then
+  if type(value) == "table" and not (metatable and rawget(metatable, "__tostring")) then
     return { kind, entries(value) }
   end
   local shown, text = pcall(format.value, value)

@@ -111,7 +111,7 @@ describe("an interrupt", function()
       function() return roper.linear(rows, rows, rows[{ {}, 1 }], "relu") end,
       function() return roper.layer_norm(rows, rows[1], rows[2]) end,
       function() return roper.dropout(rows, 0.5, 1) end,
-      function() return (roper.attention(q, q, q, { position = "roper" })) end,
+      function() return roper.attention(q, q, q, { position = "roper" }) end,
       function() return roper.attention_weights(q, q) end,
       function() return roper.oracle.attention(q, q, q) end,
       function() return roper.linear_attention(q, q, q, { position = "roper", causal = true }) end,

@@ -109,7 +109,7 @@ describe("attention agrees with the definition for", function()
       local options = { position = "roper", causal = true, offset = 3 }
       agreement.check({ last, k, v }, options)
       arrays.close(roper.attention(q, k, v, options):narrow(3, 151 - queries, queries),
-        (roper.attention(last, k, v, options)), 1e-12)
+        roper.attention(last, k, v, options), 1e-12)
       agreement.check({ last, k, v }, { position = "roper" })
     end
   end)

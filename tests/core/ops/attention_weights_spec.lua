@@ -2,9 +2,10 @@ local agreement = require("tests.agreement")
 local arrays = require("tests.arrays")
 local roper = require("roper")
 
---- A query, the options, and the weights that attention returns for them.
-local function attend(options, time)
-  local q, k, v = agreement.inputs({ batch = 2, heads = 3, keys = time or 70 })
+--- Inputs, and what attention returns for them when it is asked for weights.
+local function attend(options)
+  local q, k, v = agreement.inputs({ batch = 2, heads = 3, keys = 70 })
+  options.weights = true
   local output, weights = roper.attention(q, k, v, options)
   return q, k, v, output, weights
 end
@@ -22,7 +23,7 @@ describe("the weights that attention returns", function()
     }) do
       local q, k, v, _, weights = attend(options)
       local _, expected = roper.oracle.attention(q, k, v, options)
-      arrays.close(expected, weights + 0, 1e-12)
+      arrays.close(expected, weights, 1e-12)
       arrays.close(expected, roper.attention_weights(q, k, options), 1e-12)
       local single = roper.attention_weights(q:to("float32"), k:to("float32"), options)
       arrays.close(expected, single, 1e-6)
@@ -46,12 +47,17 @@ describe("the weights that attention returns", function()
     assert.equal(0, output[{ {}, {}, 5 }]:abs():max():item())
   end)
 
-  it("are those before dropout, and looking draws nothing", function()
+  it("are those before dropout, and draw nothing themselves", function()
     local options = { dropout = 0.5, position = "rope" }
-    local q, k, _, _, weights = attend(options)
+    local q, k, v, output, weights = attend(options)
     local seed, counter = roper.random_state()
     arrays.close(roper.ones({ 2, 3, 70 }, "float64"), weights:sum(4), 1e-13)
-    arrays.close(roper.attention_weights(q, k, options), weights + 0, 0)
+    arrays.close(roper.attention_weights(q, k, options), weights, 0)
+    assert.same({ seed, counter }, { roper.random_state() })
+    roper.seed(1)
+    agreement.inputs({ batch = 2, heads = 3, keys = 70 })
+    options.weights = nil
+    arrays.close(output, roper.attention(q, k, v, options), 0)
     assert.same({ seed, counter }, { roper.random_state() })
   end)
 
@@ -61,53 +67,30 @@ describe("the weights that attention returns", function()
     arrays.close(output, weights:matmul(v), 1e-13)
   end)
 
-  it("behave as a tensor", function()
-    local q, k, _, _, weights = attend({ causal = true }, 5)
+  it("are a plain tensor, what becomes of the inputs and the options", function()
+    local q, k, v = agreement.inputs({ batch = 2, heads = 3, keys = 5 })
+    local options = { causal = true, weights = true }
     local expected = roper.attention_weights(q, k, { causal = true })
-    assert.same({ 2, 3, 5, 5 }, weights:shape())
-    assert.equal("float64", weights:dtype())
-    assert.equal(2, #weights)
-    assert.same(expected:totable(), weights:totable())
-    assert.same(expected[1][1]:totable(), weights[1][1]:totable())
-    assert.same(expected[{ 2, { 1, 2 } }]:totable(), weights[{ 2, { 1, 2 } }]:totable())
-    assert.equal(tostring(expected), tostring(weights))
-    for name, f in pairs({
-      add = function(w) return w + w end,
-      sub = function(w) return 1 - w end,
-      mul = function(w) return w * 2 end,
-      div = function(w) return w / 2 end,
-      pow = function(w) return w ^ 2 end,
-      neg = function(w) return -w end,
-      matmul = function(w) return roper.matmul(w, w) end,
-      stack = function(w) return roper.cat({ w, w }) end,
-      where = function(w) return roper.where(roper.gt(w, 0.3), w, 0) end,
-      tensor = function(w) return roper.tensor(w, "float32") end,
-      method = function(w) return roper.ones({ 5, 5 }, "float64"):add(w) end,
-    }) do
-      local ok, y = pcall(f, weights)
-      assert.is_true(ok, name)
-      arrays.close(f(expected), y, 0, name)
+    local _, weights = roper.attention(q, k, v, options)
+    options.causal = nil
+    q:fill(0)
+    assert.is_true(roper.format.is_tensor(weights))
+    arrays.close(expected, weights, 0)
+  end)
+
+  it("are returned on request alone", function()
+    local q = roper.ones({ 1, 1, 3, 4 })
+    for _, options in ipairs({ {}, { weights = false }, { causal = true } }) do
+      assert.equal(1, select("#", roper.attention(q, q, q, options)))
     end
-    weights[{ 1, 1, 1, 1 }] = 7
-    assert.equal(7, weights[{ 1, 1, 1, 1 }]:item())
-    assert.is_true(weights[{ 1, 1, 1, 1 }] <= 7)
+    assert.equal(1, select("#", roper.attention(q, q, q)))
+    assert.equal(2, select("#", roper.attention(q, q, q, { weights = true })))
   end)
 
   it("stand outside the graph", function()
     local q = roper.randn({ 1, 1, 3, 4 }):parameter()
-    local _, weights = roper.attention(q, q, q)
-    assert.error_matches(function() (weights + 0):sum():backward() end, "no parameter takes part")
-  end)
-
-  it("cost nothing until looked at", function()
-    local q = roper.randn({ 1, 1, 1000, 4 })
-    collectgarbage()
-    collectgarbage()
-    roper.memory_trim()
-    local _, weights = roper.attention(q, q, q)
-    assert.is_true(roper.memory().peak < 3e6)
-    weights:sum()
-    assert.is_true(roper.memory().peak > 4e6)
+    local _, weights = roper.attention(q, q, q, { weights = true })
+    assert.error_matches(function() weights:sum():backward() end, "no parameter takes part")
   end)
 
   it("are refused for what does not fit", function()
@@ -115,6 +98,13 @@ describe("the weights that attention returns", function()
     assert.error_matches(function() roper.attention_weights(q) end, "tensor expected, got ")
     assert.error_matches(function() roper.attention_weights(q, q, { drop = 1 }) end,
       "attention_weights: unknown option drop")
+    for name, f in pairs({ ["attention"] = roper.attention,
+                           ["oracle.attention"] = roper.oracle.attention }) do
+      assert.error_matches(function() f(q, q, q, { weights = 1 }) end,
+        name .. ": option weights: expected true or false, got 1")
+    end
+    assert.error_matches(function() roper.linear_attention(q, q, q, { weights = true }) end,
+      "linear_attention: unknown option weights")
     assert.error_matches(function() roper.attention_weights(q, q[1]) end,
       "attention: expected q %[B, H, Tq, d%]")
   end)
@@ -150,7 +140,7 @@ describe("dropout of the weights", function()
     roper.seed(4)
     local q, k, v = agreement.inputs({ batch = 2, heads = 2, keys = 100 })
     local function attend_with(seed)
-      return (roper.attention(q, k, v, { dropout = 0.5, seed = seed, causal = true }))
+      return roper.attention(q, k, v, { dropout = 0.5, seed = seed, causal = true })
     end
     roper.threads(1)
     local one = attend_with(1)

@@ -192,13 +192,6 @@ describe("checkpoint.save and load", function()
     assert.same({ note = "text" }, metadata)
   end)
 
-  it("keep weights of attention that are not computed yet", function()
-    local path, q = scratch.path("weights.npy"), roper.ones({ 1, 1, 2, 2 })
-    local _, weights = roper.attention(q, q, q)
-    roper.save(path, weights)
-    assert.same(weights:totable(), roper.load(path):totable())
-  end)
-
   it("keep the tensors of a module that is no Transformer", function()
     local path = scratch.path("linear.safetensors")
     local linear = roper.nn.Linear({ inputs = 3, outputs = 2 })

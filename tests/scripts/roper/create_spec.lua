@@ -53,12 +53,6 @@ describe("stack", function()
     end, { x, y })))
   end)
 
-  it("takes weights that are not computed yet", function()
-    local q = roper.ones({ 1, 1, 2, 2 })
-    local _, weights = roper.attention(q, q, q)
-    assert.same({ 2, 1, 1, 2, 2 }, roper.stack({ weights, weights }):shape())
-  end)
-
   it("refuses what does not fit", function()
     local x = roper.ones({ 2 })
     assert.error_matches(function() roper.stack({ x, roper.ones({ 3 }) }) end,

@@ -29,7 +29,7 @@ describe("roper in any folder", function()
     local made = process.run({ "sh", "-c", [[mkdir -p "$1" "$2" "$3" && cp roper "$1" &&
       cp -r scripts/roper "$2" && cp build/roper/native.so "$3"]], "sh", program, library, native })
     assert.equal(0, made)
-    local code = "x = roper.ones { 1, 1, 2, 2 }  y, w = roper.attention(x, x, x, {})  w:summ()"
+    local code = "x = roper.ones { 1, 1, 2, 2 }  y = roper.attention(x, x, x, {})  y:summ()"
     return select(3, process.run({ program .. "/roper", "-e", code }))
   end
 

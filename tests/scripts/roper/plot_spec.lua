@@ -532,10 +532,9 @@ describe("plot.attention", function()
     assert.is_false(has_gap({ { 1, 0 } })) -- the last query sees every key
   end)
 
-  it("takes the weights that attention returns", function()
+  it("takes the weights of attention", function()
     local q = core.randn({ 1, 2, 70, 4 })
-    local attention = require("roper.attention").attention
-    local _, weights = attention(q, q, q, { position = "roper", causal = true })
+    local weights = require("roper.attention").weights(q, q, { position = "roper", causal = true })
     local options = { format = "text", distance = true, tokens = ("x"):rep(70) }
     assert.truthy(plot.attention(weights[1][2], options):find("each cell is the mean", 1, true))
     assert.has_error(function() plot.attention(weights) end, "plot.attention: expected a matrix "
