@@ -133,17 +133,33 @@ function M.help(what)
   end
 end
 
+-- Add what is said of arguments, results or fields, also of the options in a table.
+local function add_parameters(parts, parameters, is_inner)
+  local sources = require "roper.help.sources"
+  for _, parameter in ipairs(parameters) do
+    parts[#parts + 1] = parameter.name .. " " .. parameter.text
+    for _, class in ipairs(is_inner and {} or sources.class_names(parameter.type)) do
+      add_parameters(parts, sources.is_plain(class) and sources.fields(class) or {}, true)
+    end
+  end
+end
+
 -- What a comment says, but for its examples.
 local function prose(entry)
-  local parts = {}
-  for _, block in ipairs(entry.comment and require("roper.help.comment").blocks(entry.comment)
-    or {}) do
+  local comment, parts = entry.comment, {}
+  if not comment then
+    return ""
+  end
+  for _, block in ipairs(require("roper.help.comment").blocks(comment)) do
     parts[#parts + 1] = block.kind ~= "example" and table.concat(block.lines, " ") or nil
+  end
+  for _, list in ipairs { comment.parameters, comment.results, comment.fields } do
+    add_parameters(parts, list)
   end
   return table.concat(parts, " ")
 end
 
---- List what has a word in its name, then what has it in its documentation.
+--- List what has a word in its name, then what has it in its documentation, options included.
 ---
 --- Errors: a word that stands nowhere.
 ---

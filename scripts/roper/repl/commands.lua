@@ -11,7 +11,8 @@ _ is the last value, _1 and _2 are those before it.
 Input goes on over several lines until it is complete; Ctrl-C gives it up.
   Tab             completes names, methods, options inside {, file names
   Ctrl-R          searches what was typed, also in earlier sessions
-  ?roper.randn    tells about it; ??roper.randn shows its source
+  ?roper.randn    tells about it
+  ??roper.randn   shows its source
   apropos "mask"  finds names by a word
   who             lists your variables
   %time f(x)      runs Lua and tells how long it took

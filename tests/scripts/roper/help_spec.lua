@@ -136,6 +136,10 @@ describe("apropos", function()
     end
   end)
 
+  it("finds what is only said of arguments and options", function()
+    assert.truthy(stdout.capture(help.apropos, "hides a key"):find("\n  roper.attention ", 1, true))
+  end)
+
   it("refuses a word that stands nowhere, and what is no word", function()
     assert.error_matches(function() help.apropos("zzzz") end, "nothing is called zzzz$")
     assert.error_matches(function() help.apropos(" ") end, 'expected a word, got " "$')

@@ -195,6 +195,35 @@ describe("session", function()
     end
   end)
 
+  it("understands everything on that list", function()
+    local uv = require("luv")
+    local before = uv.cwd()
+    finally(function()
+      uv.chdir(before)
+      roper.debug(false)
+      roper.print_options({ precision = 4 })
+    end)
+    globals.roper, globals.apropos = roper, roper.apropos
+    globals.f, globals.x = function(x) return x end, 1
+    local script, saved = scratch.write("listed.lua", "made = 5"), scratch.path("listed_saved.lua")
+    local keys = { Tab = true, ["Ctrl-R"] = true, ["Ctrl-C"] = true, ["Ctrl-D or exit"] = true }
+    local stands_for = { ["%run FILE"] = "%run " .. script, ["%save FILE"] = "%save " .. saved,
+      ["%cd FOLDER"] = "%cd " .. scratch.path(""), ["$ ls"] = "$ ls >/dev/null" }
+    local shown = {}
+    for line in printed("?"):gmatch("  ([^\n]+)\n") do
+      local example = line:match("^(.-)  ")
+      if not keys[example] then
+        local text = printed(stands_for[example] or example)
+        assert(text:find("^error") == nil, ("%s gives %s"):format(example, text))
+        shown[#shown + 1] = example
+      end
+    end
+    assert.same({ "?roper.randn", "??roper.randn", 'apropos "mask"', "who", "%time f(x)",
+      "%bench f(x)", "%run FILE", "%save FILE", "%cd FOLDER", "$ ls", "roper.debug(true)",
+      "roper.print_options{precision = 6}" }, shown)
+    assert.equal(5, globals.made)
+  end)
+
   it("times", function()
     assert.truthy(printed("%time 6 * 7"):find("^42\n%d[%d.]* %S*s\n$"))
     assert.equal("error: boom\n", printed("%time error('boom')"))
