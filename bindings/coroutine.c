@@ -99,11 +99,9 @@ static void set_library(lua_State *L, bool ours)
 }
 
 /*
-** function roper.interrupt_enable()
+** native.interrupt_enable()
 ** From now on Ctrl-C (SIGINT) raises a flag, which ends the kernel that runs. Resume and wrap of
 ** coroutines give way to some that let Ctrl-C end the code inside.
-**
-**     > roper.interrupt_enable()
 */
 static int interrupt_enable(lua_State *L)
 {
@@ -114,12 +112,9 @@ static int interrupt_enable(lua_State *L)
 }
 
 /*
-** function roper.interrupt_disable()
+** native.interrupt_disable()
 ** Let Ctrl-C do again what it did before, forget those that came, and give coroutines Lua's own
 ** resume and wrap back.
-**
-**     > roper.interrupt_disable()
-**     false
 ** @return boolean enabled was it on?
 */
 static int interrupt_disable(lua_State *L)

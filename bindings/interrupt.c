@@ -107,11 +107,8 @@ bool rpl_interrupt_disable(lua_State *L)
 }
 
 /*
-** function roper.interrupted()
+** native.interrupted()
 ** Did Ctrl-C raise the flag?
-**
-**     > roper.interrupted()
-**     false
 ** @return boolean yes
 */
 static int interrupted(lua_State *L)
@@ -122,11 +119,8 @@ static int interrupted(lua_State *L)
 }
 
 /*
-** function roper.interrupt_clear()
+** native.interrupt_clear()
 ** Lower the flag.
-**
-**     > roper.interrupt_clear()
-**     false
 ** @return boolean was was it up?
 */
 static int interrupt_clear(lua_State *L)
@@ -148,12 +142,9 @@ static int handle_error(lua_State *L)
 }
 
 /*
-** function roper.interrupt_call(f, handler, ...)
+** native.interrupt_call(f, handler, ...)
 ** xpcall that Ctrl-C can end, once `interrupt_enable` was called, with the error "interrupted". A
 ** Ctrl-C from before the call is forgotten, and so is one that came too late to end it.
-**
-**     > roper.interrupt_call(math.max, print, 1, 3)
-**     true	3
 ** @param f function
 ** @param handler function of the error
 ** @param ... any the arguments of f
@@ -180,11 +171,8 @@ static int interrupt_call(lua_State *L)
 }
 
 /*
-** function roper.interrupt_wait(descriptor)
+** native.interrupt_wait(descriptor)
 ** Wait until a file can be read or Ctrl-C is typed.
-**
-**     > type(roper.interrupt_wait)
-**     "function"
 ** @param descriptor integer
 ** @return boolean readable false after Ctrl-C
 */
@@ -204,12 +192,9 @@ static int interrupt_wait(lua_State *L)
 }
 
 /*
-** function roper.interrupt_defer(f, ...)
+** native.interrupt_defer(f, ...)
 ** Call f; a Ctrl-C meanwhile waits until it returns. For short work that must not be left half
 ** done, such as an optimizer's step.
-**
-**     > roper.interrupt_defer(math.max, 1, 3)
-**     3
 ** @param f function
 ** @param ... any the arguments of f
 ** @return any ... what f returned

@@ -202,22 +202,14 @@ static void encode(lua_State *L, Work *work, json_t *container, const Place *pla
 }
 
 /*
-** @class JsonOptions
-** @field indent? integer = 0; columns a level; 0 keeps all on one line
-** @field sort? boolean = true; names in the order of the alphabet
-*/
-
-/*
-** function roper.json_encode(value, options)
+** native.json_encode(value, options)
 ** A value as JSON. Lists are arrays, other tables objects; an empty table is an object unless
 ** `json_array` marked it; nan and infinities are null.
 **
 ** Errors: a function or a tensor, a table of lists and names mixed, text that is not UTF-8, cycles.
-**
-**     > roper.json_encode{name = "rope", sizes = {1, 2.5}}
-**     "{\"name\": \"rope\", \"sizes\": [1, 2.5]}"
 ** @param value any booleans, numbers, strings, `json_null` and tables of these
-** @param options? JsonOptions
+** @param options? table indent = 0: columns a level, 0 keeps all on one line; sort = true: names in
+**   the order of the alphabet
 ** @return string text
 */
 static int json_encode(lua_State *L)
@@ -303,14 +295,11 @@ static void push_value(lua_State *L, json_t *value, int depth)
 }
 
 /*
-** function roper.json_decode(text)
-** The value that JSON text stands for; null is `roper.json_null`. Numbers come back to the
+** native.json_decode(text)
+** The value that JSON text stands for; null is `json_null`. Numbers come back to the
 ** last bit.
 **
 ** Errors: text that is no JSON, with its line and column.
-**
-**     > roper.json_decode '{"a": [1, 2.5, true]}'
-**     {a = {1, 2.5, true}}
 ** @param text string
 ** @return any value
 */
@@ -333,13 +322,10 @@ static int json_decode(lua_State *L)
 }
 
 /*
-** function roper.json_array(list)
+** native.json_array(list)
 ** Mark a list, so that it is written as an array where it is empty.
 **
 ** Errors: a table with a metatable.
-**
-**     > roper.json_encode{roper.json_array(), {}}
-**     "[[], {}]"
 ** @param list? table a new one by default
 ** @return table list the same
 */

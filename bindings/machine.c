@@ -36,11 +36,8 @@ static int threads(lua_State *L)
 */
 
 /*
-** function roper.machine()
+** native.machine()
 ** What the machine is, and which code runs on it; `roper.info` tells more.
-**
-**     > type(roper.machine().threads)
-**     "number"
 ** @return Machine facts
 */
 static int machine(lua_State *L)
@@ -128,13 +125,8 @@ static int memory_trim(lua_State *L)
 }
 
 /*
-** function roper.memory_fail_after(n)
+** native.memory_fail_after(n)
 ** For tests: refuse every tensor after so many more; -1 refuses none.
-**
-**     > roper.memory_fail_after(0)
-**     > (pcall(roper.zeros, {2}))
-**     false
-**     > roper.memory_fail_after(-1)
 ** @param n integer
 */
 static int memory_fail_after(lua_State *L)

@@ -16,12 +16,10 @@ static int end_line(void)
 }
 
 /*
-** function roper.prepare_readline()
+** native.prepare_readline()
 ** Let Ctrl-C end the line that GNU readline reads, which otherwise goes on reading it; let
 ** completion inside a string not add a quote of its own, as after a folder. Call it once the
 ** completing function is set. Without GNU readline it does nothing.
-**
-**     > roper.prepare_readline()
 */
 static int prepare_readline(lua_State *L)
 {

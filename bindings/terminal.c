@@ -7,11 +7,8 @@
 #include <unistd.h>
 
 /*
-** function roper.terminal_columns(descriptor)
+** native.terminal_columns(descriptor)
 ** The width of the terminal that a file is connected to.
-**
-**     > type(roper.terminal_columns)
-**     "function"
 ** @param descriptor integer 0, 1 or 2: standard input, output, error
 ** @return integer? columns nil without a terminal
 */
@@ -30,11 +27,8 @@ static int terminal_columns(lua_State *L)
 }
 
 /*
-** function roper.output_kept()
+** native.output_kept()
 ** Whether everything that was written to standard output arrived; Lua's `print` does not tell.
-**
-**     > roper.output_kept()
-**     true
 ** @return boolean kept
 */
 static int output_kept(lua_State *L)

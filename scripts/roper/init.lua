@@ -47,8 +47,21 @@ local functions = {
   save = { "roper.checkpoint", "save" },
 }
 
+-- What the library needs of C and nobody else does stays in roper.native.
+local internal = { "^interrupt", "^json_", "^oracle_", "^machine$", "^memory_fail_after$",
+  "^output_kept$", "^prepare_readline$", "^tensor_metatable$", "^terminal_columns$" }
+
+local function is_internal(name)
+  for _, pattern in ipairs(internal) do
+    if name:find(pattern) then
+      return true
+    end
+  end
+  return false
+end
+
 for name, value in pairs(core) do
-  if not functions[name] and not name:find "^oracle_" and M[name] == nil then
+  if not functions[name] and not is_internal(name) and M[name] == nil then
     M[name] = value
   end
 end

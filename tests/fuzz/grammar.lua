@@ -7,10 +7,8 @@ local M = {}
 
 -- What must not be called: it switches off what keeps the fuzzer's process in bounds.
 local LEFT_OUT <const> = {
-  ["roper.memory_limit"] = true, ["roper.memory_fail_after"] = true,
-  ["roper.interrupt_disable"] = true, ["roper.interrupt_enable"] = true,
+  ["roper.memory_limit"] = true,
   ["roper.threads"] = true, -- OpenBLAS waits for ever for the buffers of many, in few addresses
-  ["roper.interrupt_call"] = true, -- its handler may go on after a Ctrl-C
 }
 
 --- What the names in the lines stand for at first.
@@ -125,7 +123,7 @@ local KINDS <const> = {
   function() return pick(STRINGS) end,
   function() return pick(SHAPES) end,
   function() return pick(OBJECTS) end,
-  function() return pick({ "nil", "true", "false", "roper", "roper.json_null" }) end,
+  function() return pick({ "nil", "true", "false", "roper", "roper.tasks" }) end,
   function() return pick(FUNCTIONS) end,
   function(depth) return depth > 2 and "{}" or table_of({}, depth) end,
   function(depth) return depth > 1 and "1" or M.call(depth + 1) end,

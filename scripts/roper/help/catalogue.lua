@@ -35,7 +35,7 @@ local function names_of(holder)
   end
   local list = {}
   for name in pairs(names) do
-    local is_public = type(name) == "string" and not name:find "^_" and name ~= "tensor_metatable"
+    local is_public = type(name) == "string" and not name:find "^_"
     list[#list + 1] = is_public and name or nil
   end
   table.sort(list)

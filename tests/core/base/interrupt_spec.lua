@@ -63,8 +63,8 @@ describe("an interrupt", function()
       function() return x:gather(1, index) end,
       function() return roper.embedding(column, index) end,
       function() return roper.position.rope({ dim = 2 }):rotate(roper.zeros({ 4, 2 })) end,
-      function() return roper.json_encode(list) end,
-      function() return roper.json_decode("[1, 2]") end,
+      function() return core.json_encode(list) end,
+      function() return core.json_decode("[1, 2]") end,
       function() return roper.save_npy(path, x + 1) end,
       function() return roper.load_npy(path) end,
     }) do

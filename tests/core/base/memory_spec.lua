@@ -70,14 +70,14 @@ describe("memory", function()
     assert.error_matches(function() roper.memory_limit(-1) end,
       "bytes: expected a whole number from 0")
     assert.error_matches(function() roper.memory_limit() end, "bytes: expected a whole number")
-    assert.error_matches(function() roper.memory_fail_after("x") end,
+    assert.error_matches(function() core.memory_fail_after("x") end,
       "count: expected a whole number")
-    assert.error_matches(function() roper.memory_fail_after(-2) end, "whole number from %-1")
+    assert.error_matches(function() core.memory_fail_after(-2) end, "whole number from %-1")
   end)
 end)
 
 describe("out of memory", function()
-  after_each(function() roper.memory_fail_after(-1) end)
+  after_each(function() core.memory_fail_after(-1) end)
 
   --- Refuse the first, second, third ... allocation inside f until it succeeds: each refusal is a
   --- Lua error, and none leaves a block behind. Returns how many allocations f makes.
@@ -90,9 +90,9 @@ describe("out of memory", function()
     while not ok do
       local message
       allowed = allowed + 1
-      roper.memory_fail_after(allowed)
+      core.memory_fail_after(allowed)
       ok, message = pcall(function() f() end)
-      roper.memory_fail_after(-1)
+      core.memory_fail_after(-1)
       cleanup()
       if not ok then
         assert.matches("out of memory: asked for %d+ bytes", message)
@@ -253,9 +253,9 @@ describe("out of memory", function()
 
   it("leaves tensors as they were", function()
     local x = roper.ones({ 100 })
-    roper.memory_fail_after(0)
+    core.memory_fail_after(0)
     local ok, message = pcall(function() return x + x end)
-    roper.memory_fail_after(-1)
+    core.memory_fail_after(-1)
     assert.is_false(ok)
     assert.matches("add: out of memory: asked for %d+ bytes with %d+ in use, limit %d+", message)
     assert.equal(100, x:sum():item())

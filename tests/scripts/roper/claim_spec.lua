@@ -1,7 +1,7 @@
 local claim = require("roper.claim")
+local core = require("roper.core")
 local folders = require("roper.folder")
 local process = require("tests.process")
-local roper = require("roper")
 local scratch = require("tests.scratch")
 local uv = require("luv")
 
@@ -20,7 +20,7 @@ local function write(number, changes, state)
   for name, value in pairs(changes) do
     owner[name] = value
   end
-  return scratch.write(("run/claim-%04d.json"):format(number), roper.json_encode({
+  return scratch.write(("run/claim-%04d.json"):format(number), core.json_encode({
     state = state or "running", owner = owner }))
 end
 

@@ -1,3 +1,4 @@
+local core = require("roper.core")
 local experiment = require("roper.experiment")
 local evaluation = require("roper.evaluation")
 local models = require("tests.models")
@@ -88,7 +89,7 @@ describe("experiment.configure", function()
     for _, name in ipairs(NAMES) do
       for _, preset in ipairs({ "paper", "mini", "smoke" }) do
         local config = experiment.configure(name, { preset = preset, rotate = "vo" })
-        local given = roper.json_decode(roper.json_encode(config))
+        local given = core.json_decode(core.json_encode(config))
         given.experiment = nil
         assert.same(config, experiment.configure(name, given))
       end

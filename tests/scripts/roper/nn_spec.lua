@@ -1,4 +1,5 @@
 local arrays = require("tests.arrays")
+local core = require("roper.core")
 local models = require("tests.models")
 local process = require("tests.process")
 local roper = require("roper")
@@ -423,7 +424,7 @@ describe("golden values from torch", function()
 
     -- The model of the file, its loss, and its logits; parameters in `dtype`.
     local function load_golden(dtype)
-      local model = nn.Transformer(roper.json_decode(metadata.options))
+      local model = nn.Transformer(core.json_decode(metadata.options))
       for _, entry in ipairs(model:named_parameters()) do
         entry.tensor:copy(golden["before." .. entry.name])
       end

@@ -1,3 +1,4 @@
+local core = require("roper.core")
 local evaluation = require("roper.evaluation")
 local experiment = require("roper.experiment")
 local folders = require("roper.folder")
@@ -137,13 +138,13 @@ describe("./roper runs", function()
     folders.make(folder)
     assert.same({ 0, "no runs in " .. folder .. "\n", "" }, { list(folder) })
     folders.make(folder .. "/new\nline")
-    scratch.write("empty/new\nline/config.json", roper.json_encode({ config = { steps = 1 } }))
+    scratch.write("empty/new\nline/config.json", core.json_encode({ config = { steps = 1 } }))
     local _, output = list(folder)
     assert.truthy(output:find('\n  "' .. folder .. '/new\\nline"  ', 1, true), output)
   end)
 
   it("lists what is odd, and leaves out what is none", function()
-    local config = roper.json_encode({ config = { steps = { 1 }, preset = { "x" } } })
+    local config = core.json_encode({ config = { steps = { 1 }, preset = { "x" } } })
     for name, text in pairs({ torn = '{"config"', another = '{"name": "x"}', odd = config,
                               ["deep/torn"] = "", ["deep/odd"] = config }) do
       folders.make(scratch.path("odd/" .. name))
@@ -176,10 +177,10 @@ describe("./roper runs", function()
     assert.equal("no difference\n", output)
     local path = scratch.path("runs/rope/config.json")
     local before = scratch.read(path)
-    local about = roper.json_decode(before)
+    local about = core.json_decode(before)
     about.stints = { { commit = "abc1234", threads = 1, step = 0 },
                      { commit = "def5678", threads = 1, step = 12 } }
-    scratch.write("runs/rope/config.json", roper.json_encode(about))
+    scratch.write("runs/rope/config.json", core.json_encode(about))
     _, output = list("--compare", a, b)
     scratch.write("runs/rope/config.json", before)
     assert.truthy(output:find("\n  commit +abc1234 then def5678 from step 12 +%S+\n"), output)

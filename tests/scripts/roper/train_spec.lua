@@ -147,7 +147,7 @@ describe("train", function()
     local folder = scratch.path("deep/run")
     run({ run = folder, steps = 3, optimizer = roper.optim.SGD({ rate = 0.25, clip = 1,
       schedule = roper.optim.schedule.constant() }) })
-    local whole = roper.json_decode(files(folder)["config.json"])
+    local whole = core.json_decode(files(folder)["config.json"])
     assert.equal(1, #whole.stints)
     local stint = whole.stints[1]
     assert.same({ roper.version, uv.os_gethostname(), 0 },
@@ -162,7 +162,7 @@ describe("train", function()
     assert.equal("substring_index", whole.config.task.name)
     assert.equal(3, whole.config.steps)
     run({ run = scratch.path("named"), config = { note = "mine" } })
-    whole = roper.json_decode(files(scratch.path("named"))["config.json"])
+    whole = core.json_decode(files(scratch.path("named"))["config.json"])
     assert.same({ note = "mine", steps = 10 }, whole.config)
   end)
 
@@ -359,12 +359,12 @@ describe("train", function()
     local folder = scratch.path("run")
     run({ run = folder, steps = 7 })
     local path = folder .. "/config.json"
-    local about = roper.json_decode(scratch.read(path))
+    local about = core.json_decode(scratch.read(path))
     about.stints[1].host, about.stints[1].threads = "elsewhere", 64
-    scratch.write("run/config.json", roper.json_encode(about))
+    scratch.write("run/config.json", core.json_encode(about))
     run({ run = folder, steps = 9, resume = true })
     run({ run = folder, steps = 10, resume = true })
-    local stints = roper.json_decode(scratch.read(path)).stints
+    local stints = core.json_decode(scratch.read(path)).stints
     assert.equal(2, #stints)
     assert.same(about.stints[1], stints[1])
     assert.same({ uv.os_gethostname(), 7 }, { stints[2].host, stints[2].step })
@@ -410,14 +410,15 @@ describe("a run that is killed", function()
 
   before_each(function()
     script = scratch.write("train.lua", ([[
-      local config = roper.experiment.configure("substring_index", roper.json_decode '%s')
+      local config = roper.experiment.configure("substring_index",
+        require("roper.core").json_decode '%s')
       local function update(_, step)
         io.stdout:write(step, "\n")
         io.stdout:flush()
       end
       require("roper.run").run(config, { run = arg[1], resume = true,
         progress = { update = update, finish = function() end } })
-    ]]):format(roper.json_encode(FIELDS)))
+    ]]):format(core.json_encode(FIELDS)))
   end)
 
   -- Train in `folder`, and kill the program once it has said step `last`. Was it killed?
@@ -442,7 +443,7 @@ describe("a run that is killed", function()
 
   -- What must not depend on kills: all but the time that it took.
   local function outcome(folder)
-    local result = roper.json_decode(files(folder)["result.json"])
+    local result = core.json_decode(files(folder)["result.json"])
     result.seconds = nil
     local left = files(folder)
     for name in pairs(left) do

@@ -1,0 +1,41 @@
+local catalogue = require("roper.help.catalogue")
+local core = require("roper.core")
+local roper = require("roper")
+
+-- Every public name. What the library needs of C and nobody else does is not among them.
+local PUBLIC <const> = [[
+abs adam_step add apropos arange argmax argmin attention attention_weights cat ceil checkpoint cos
+cross_entropy cumsum debug differentiable div dropout embedding eq evaluate exp experiment eye floor
+format full gather ge gelu generate gradcheck gradient_norm gt help identity info is_recording
+layer_norm le lesson linear linear_attention linspace load load_npy load_safetensors log log_softmax
+lt matmul max maximum mean memory memory_limit memory_trim min minimum mul ne neg nn no_grad ones
+optim oracle plot position pow print_options rand randint randn random_state relu rotary round
+round_to runs save save_npy save_safetensors seed sgd_step sigmoid sign sin softmax sqrt square
+stack statistics sub sum sweep tanh tasks tensor threads train version where zeros]]
+
+describe("the table roper", function()
+  it("holds what is public, and nothing else", function()
+    local listed, there = {}, {}
+    for name in PUBLIC:gmatch("[%w_]+") do
+      listed[#listed + 1] = name
+    end
+    for _, name in ipairs(getmetatable(roper).__names()) do
+      there[name] = true
+    end
+    local names = {}
+    for name in pairs(there) do
+      names[#names + 1] = name
+    end
+    table.sort(names)
+    assert.same(listed, names)
+  end)
+
+  it("leaves what is internal to roper.native", function()
+    for _, name in ipairs({ "interrupt_call", "json_null", "machine", "memory_fail_after",
+      "prepare_readline", "tensor_metatable" }) do
+      assert.is_not_nil(core[name])
+      assert.error_matches(function() return roper[name] end, ('no field "%s"'):format(name))
+      assert.is_nil(catalogue.entry("roper." .. name))
+    end
+  end)
+end)
