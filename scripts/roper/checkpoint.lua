@@ -10,7 +10,7 @@ local M = {}
 ---
 ---     > path = os.tmpname() .. ".npy"
 ---     > roper.save(path, roper.eye(2))
----     > (roper.load(path))
+---     > roper.load(path)
 ---     float32 [2, 2]
 ---     1 0
 ---     0 1
@@ -20,7 +20,9 @@ local M = {}
 ---@return table? metadata of safetensors: strings by name
 function M.load(path)
   local value, metadata = core.load(path)
-  if type(metadata) == "table" and metadata.roper == "model" then
+  if not metadata then -- of npy
+    return value
+  elseif metadata.roper == "model" then
     return M.restore_model(path, value, metadata)
   end
   return value, metadata

@@ -74,6 +74,9 @@ function M.result(folder, config)
   return result
 end
 
+--- What the status of a run may be.
+M.STATUSES = { "finished", "failed", "running", "waiting" }
+
 ---@class Run
 ---@field folder string
 ---@field status string "finished", "failed", "running", or "waiting" for somebody to begin it, or

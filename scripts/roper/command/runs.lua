@@ -108,6 +108,9 @@ function M.run(parsed)
   for field, text in pairs(given) do
     wanted[field] = require("roper.sweep.plan").values(field, text)
   end
+  for _, status in ipairs(wanted.status or {}) do
+    require("roper.experiment.fields").convert({ "status", require("roper.runs").STATUSES }, status)
+  end
   if parsed.compare then
     compare(parsed.compare[1], parsed.compare[2])
   elseif not require("luv").fs_stat(folder) then
