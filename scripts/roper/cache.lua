@@ -4,7 +4,6 @@
 --- queries and output. All rows end at the same place; a shorter prompt has hidden places before
 --- it, and its positions count from its own first token.
 local core = require "roper.core"
-local attention = require "roper.attention"
 local options_of = require "roper.options"
 
 local M = {}
@@ -17,14 +16,16 @@ local M = {}
 ---@field positions tensor [batch, length], float64
 ---@field mask? tensor [batch, 1, 1, length], 0 before a shorter prompt
 ---@field layers CacheLayer[]
+---@field broken? string what makes it useless
 local Cache = { name = "Cache" }
 Cache.__index = Cache
 
 --- The part of a cache that belongs to one layer.
 ---@class CacheLayer
 ---@field cache Cache
----@field keys tensor [batch, heads, length, features], turned as the scheme says
----@field values tensor [batch, heads, length, features], turned as the scheme says
+---@field taken integer tokens of this pass
+---@field keys? tensor [batch, heads, length, features], turned as the scheme says
+---@field values? tensor [batch, heads, length, features], turned as the scheme says
 local CacheLayer = { name = "CacheLayer" }
 CacheLayer.__index = CacheLayer
 
@@ -75,76 +76,124 @@ function M.new(model, options)
   self.positions = places:view { 1, -1 } + core.tensor(first, "float64"):view { -1, 1 }
   self.mask = hidden and self.positions:ge(0):view { o.batch, 1, 1, o.length } or nil
   self.layers = {}
-  for i, layer in ipairs(model.layers) do
-    local projection, heads = layer.attention, layer.attention.heads
-    local weight = projection.key.weight
-    local shape = { o.batch, heads, o.length, weight:size(1) // heads }
-    self.layers[i] = setmetatable({ cache = self, keys = core.zeros(shape, weight:dtype()),
-      values = core.zeros(shape, weight:dtype()) }, CacheLayer)
+  for i = 1, #model.layers do
+    self.layers[i] = setmetatable({ cache = self, taken = 0 }, CacheLayer)
   end
   return self
 end
 
 --- The part that belongs to a layer.
 ---
----     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
----     > cache = model:cache{batch = 1, length = 10}
----     > cache:layer(1).keys:shape()
----     {1, 2, 10, 4}
----@param i integer from 1
----@return CacheLayer layer
-function Cache:layer(i)
-  return self.layers[i]
-end
-
---- Count more places as filled.
+--- Errors: in an earlier pass the attention of some layer did not take in each token once.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > cache = model:cache{batch = 1, length = 10}
----     > cache:advance(2)
----     > cache.filled
----     2
+---     > cache:layer(1).taken
+---     0
+---@param i integer from 1
+---@return CacheLayer layer
+function Cache:layer(i)
+  if self.broken then
+    error("cache: " .. self.broken, 0)
+  end
+  return self.layers[i]
+end
+
+--- Count more places as filled, at the end of a pass.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > cache = model:cache{batch = 1, length = 10}
+---     > cache:advance(3)
+---     > cache.filled, cache:holds(3)            -- no layer took in anything
+---     3	false
 ---@param time integer how many
 function Cache:advance(time)
   self.filled = self.filled + time
+  for i, layer in ipairs(self.layers) do
+    if layer.taken ~= time then
+      self.broken = self.broken or ("expected the attention of layer %d to take in %d tokens, got "
+        .. "%d: it must use the cache, once in a pass, and no pass may break off"):format(i, time,
+        layer.taken)
+    end
+    layer.taken = 0
+  end
 end
 
---- Take in keys and values, turned, and attend over all places that are filled then.
+--- Has every layer taken in so many tokens, each once? If not, what the model made of them is not
+--- what it makes of all tokens at once.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > cache = model:cache{batch = 1, length = 10}
+---     > model(roper.zeros({1, 3}, "int32"), cache);
+---     > cache:holds(3), cache:holds(4)
+---     true	false
+---@param count integer
+---@return boolean yes
+function Cache:holds(count)
+  return self.filled == count and not self.broken
+end
+
+--- The positions of the tokens that come next.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > cache = model:cache{batch = 1, length = 10}
+---     > model(roper.zeros({1, 3}, "int32"), cache);
+---     > cache:layer(1):positions(2)
+---     float64 [1, 2]
+---     3 4
+---@param time integer how many
+---@return tensor positions [batch, time], float64
+function CacheLayer:positions(time)
+  return self.cache.positions:narrow(2, self.cache.filled + 1, time)
+end
+
+-- The tensor with room for all places, made when it is first needed, with x at the next ones.
+local function put(cache, all, x)
+  local batch, heads, time, features = table.unpack(x:shape())
+  all = all or core.zeros({ batch, heads, cache.length, features }, x:dtype())
+  all:narrow(3, cache.filled + 1, time):copy(x:detach())
+  return all
+end
+
+--- Take in keys and values, turned, and tell what attention is to work on: those of all tokens so
+--- far, and the options that go with them.
 ---
 --- Errors: another number of rows, more tokens than there is room for.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > cache = model:cache{batch = 1, length = 10}
----     > q = roper.ones{1, 2, 3, 4}
----     > cache:layer(1):attend(q, q, q, model.layers[1].attention):shape()
+---     > k = roper.ones{1, 2, 3, 4}
+---     > rope = roper.position.rope{dim = 4}
+---     > keys, values, how = cache:layer(1):extend(k, k, rope)
+---     > how.causal = true
+---     > roper.attention(k, keys, values, how):shape()
 ---     {1, 2, 3, 4}
----@param q tensor [batch, heads, time, features], of tokens that follow those in the cache
----@param k tensor [batch, heads, time, features]
+---@param k tensor [batch, heads, time, features], of tokens that follow those in the cache
 ---@param v tensor [batch, heads, time, features]
----@param module MultiHeadAttention
----@return tensor output [batch, heads, time, features]
-function CacheLayer:attend(q, k, v, module)
-  local cache, time = self.cache, q:size(3)
+---@param scheme? rotary
+---@return tensor keys [batch, heads, time so far, features], turned
+---@return tensor values [batch, heads, time so far, features], turned
+---@return AttentionOptions options position, query_positions, mask
+function CacheLayer:extend(k, v, scheme)
+  local cache, time = self.cache, k:size(3)
   local total = cache.filled + time
-  if q:size(1) ~= cache.batch then
-    error(("cache: expected %d rows, got %d"):format(cache.batch, q:size(1)), 0)
+  if k:size(1) ~= cache.batch then
+    error(("cache: expected %d rows, got %d"):format(cache.batch, k:size(1)), 0)
   elseif total > cache.length then
     error(("cache: %d places are filled and %d more do not fit its length %d"):format(
       cache.filled, time, cache.length), 0)
   end
-  local scheme = module.position
-  local positions = cache.positions:narrow(2, cache.filled + 1, time)
+  local positions = self:positions(time)
   if scheme then
     k, v = scheme:rotate(k, positions, "k"), scheme:rotate(v, positions, "v")
   end
-  self.keys:narrow(3, cache.filled + 1, time):copy(k:detach())
-  self.values:narrow(3, cache.filled + 1, time):copy(v:detach())
-  return attention.attention(q, self.keys:narrow(3, 1, total), self.values:narrow(3, 1, total), {
+  self.keys, self.values = put(cache, self.keys, k), put(cache, self.values, v)
+  self.taken = self.taken + time
+  return self.keys:narrow(3, 1, total), self.values:narrow(3, 1, total), {
     position = scheme and scheme:only "qo",
     query_positions = positions,
-    causal = module.causal,
     mask = cache.mask and cache.mask:narrow(4, 1, total),
-  })
+  }
 end
 
 return M

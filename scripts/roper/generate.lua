@@ -23,8 +23,8 @@ function M.sample(logits, temperature)
   return sums:le(draw):sum(2, true):to("int32"):minimum(logits:size(2) - 1)
 end
 
--- Prompts as ids padded at the left to the longest, and their lengths.
-local function pad(prompts, task)
+-- Each prompt as ids, how many each has, and the most of them.
+local function encode(prompts, task)
   local rows, lengths, longest = {}, {}, 0
   for i, prompt in ipairs(prompts) do
     rows[i] = task:encode(prompt)
@@ -34,17 +34,52 @@ local function pad(prompts, task)
     end
     longest = math.max(longest, lengths[i])
   end
-  local tokens = core.zeros({ #rows, longest }, "int32")
-  for i, row in ipairs(rows) do
-    tokens[{ i, { longest - lengths[i] + 1, longest } }] = row
-  end
-  return tokens, lengths
+  return rows, lengths, longest
 end
 
--- Logits by a forward pass over everything so far: prompts of these lengths and what followed.
-local function full_forward(model, tokens, lengths)
-  local cache = model:cache { batch = tokens:size(1), length = tokens:size(2), lengths = lengths }
-  return model(tokens, cache)
+-- Rows as one tensor, padded at the left.
+local function pad(rows, longest)
+  local tokens = core.zeros({ #rows, longest }, "int32")
+  for i, row in ipairs(rows) do
+    tokens[{ i, { longest - row:count() + 1, longest } }] = row
+  end
+  return tokens
+end
+
+-- The logits after the last token: [batch, vocabulary] of [batch, time, vocabulary].
+local function last(logits)
+  return logits:narrow(2, logits:size(2), 1):squeeze(2)
+end
+
+-- Logits after the prompts and what followed, by forward passes over all of it. Prompts of one
+-- length go together: whatever a model does, it sees no padding.
+local function whole_forward(model, rows, made)
+  local groups, logits = {}, {}
+  local followed = made[1] and core.cat(made, 2)
+  for i, row in ipairs(rows) do
+    local group = groups[row:count()] or { places = {}, tokens = {} }
+    groups[row:count()] = group
+    table.insert(group.places, i)
+    table.insert(group.tokens, (followed and core.cat { row, followed[i] } or row):unsqueeze(1))
+  end
+  for _, group in pairs(groups) do
+    local found = last(model(core.cat(group.tokens, 1)))
+    for j, place in ipairs(group.places) do
+      logits[place] = found:narrow(1, j, 1)
+    end
+  end
+  return core.cat(logits, 1)
+end
+
+-- Models of which it was said that they do not use the cache.
+local told = setmetatable({}, { __mode = "k" })
+
+local function tell(model)
+  if not told[model] then
+    told[model] = true
+    io.stderr:write("generate: the attention of this model does not use the cache as it must: "
+      .. "every token takes a whole forward pass\n")
+  end
 end
 
 ---@class GenerateOptions
@@ -53,7 +88,8 @@ end
 ---@field most? integer = 256; new tokens
 ---@field temperature? number = 1; 0 takes the likeliest
 ---@field seed? integer of the draws; by default the generator goes on
----@field cache? boolean = true; keep keys and values, which is faster
+---@field cache? boolean = true; keep keys and values, which is faster; where a changed attention
+---   leaves the cache alone, generation says so once and does without
 
 --- Complete prompts, many at once, with a cache of keys and values.
 ---
@@ -104,19 +140,30 @@ end
 
 --- The loop of `generate`, with checked options.
 function M.run(model, prompts, o, stop)
-  local tokens, lengths = pad(prompts, o.task)
-  local batch, longest = tokens:size(1), tokens:size(2)
-  local cache = o.cache
+  local rows, lengths, longest = encode(prompts, o.task)
+  local batch = #rows
+  local made = {} -- what came after the prompts, each [batch, 1]
+  local cache = o.cache and model.cache
     and model:cache { batch = batch, length = longest + o.most, lengths = lengths }
-  local logits = cache and model(tokens, cache) or full_forward(model, tokens, lengths)
+  local function next_logits()
+    if cache then
+      local logits = model(made[#made] or pad(rows, longest), cache)
+      if cache:holds(longest + #made) then
+        return last(logits)
+      end
+      cache = nil
+      tell(model)
+    end
+    return whole_forward(model, rows, made)
+  end
   local texts, open = {}, batch
   local done = {}
   for i = 1, batch do
     texts[i] = ""
   end
   for step = 1, o.most do
-    local next_tokens = M.sample(logits:narrow(2, logits:size(2), 1):squeeze(2), o.temperature)
-    local text = o.task:decode(next_tokens:view { -1 })
+    made[step] = M.sample(next_logits(), o.temperature)
+    local text = o.task:decode(made[step]:view { -1 })
     for i = 1, batch do
       if not done[i] then
         texts[i] = texts[i] .. text:sub(i, i)
@@ -126,14 +173,8 @@ function M.run(model, prompts, o, stop)
         end
       end
     end
-    if open == 0 or step == o.most then
+    if open == 0 then
       break
-    end
-    if cache then
-      logits = model(next_tokens, cache)
-    else
-      tokens = core.cat({ tokens, next_tokens }, 2)
-      logits = full_forward(model, tokens, lengths)
     end
   end
   return texts

@@ -79,14 +79,31 @@ function MultiHeadAttention:forward(x, cache)
       modules.kind_of(x)), 2)
   end
   local q, k, v = self:split(self.query(x)), self:split(self.key(x)), self:split(self.value(x))
-  local o
-  if cache then
-    o = cache:attend(q, k, v, self)
-  else
-    o = attention.attention(q, k, v, { position = self.position, causal = self.causal,
-      dropout = self.is_training and self.dropout or 0 })
+  return self.output(self:attend(q, k, v, cache):transpose(2, 3):view(x:shape()))
+end
+
+--- What `forward` does between its linear maps, in training and with a cache alike. With a cache,
+--- keys and values of all tokens so far take the place of those of the new ones.
+---
+--- Errors: shapes that do not fit.
+---
+---     > attention = roper.nn.MultiHeadAttention{d_model = 8, heads = 2}
+---     > q = roper.randn{1, 2, 3, 4}
+---     > attention:attend(q, q, q):shape()
+---     {1, 2, 3, 4}
+---@param q tensor [batch, heads, time, features]
+---@param k tensor [batch, heads, time, features]
+---@param v tensor [batch, heads, time, features]
+---@param cache? CacheLayer left alone where attention is not causal: tokens of before would have to
+---   see those that come
+---@return tensor output [batch, heads, time, features]
+function MultiHeadAttention:attend(q, k, v, cache)
+  local how = { position = self.position }
+  if cache and self.causal then
+    k, v, how = cache:extend(k, v, self.position)
   end
-  return self.output(o:transpose(2, 3):view(x:shape()))
+  how.causal, how.dropout = self.causal, self.is_training and self.dropout or 0
+  return attention.attention(q, k, v, how)
 end
 
 return M

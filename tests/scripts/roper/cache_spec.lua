@@ -115,6 +115,41 @@ describe("Transformer:cache", function()
     end
   end)
 
+  it("refuses to go on where attention did not take in each token once", function()
+    local model = models.small()
+    local attention = model.layers[2].attention
+    local attend = attention.attend
+    for count, change in pairs({
+      [0] = function(self, q, k, v) return attend(self, q, k, v) end,
+      [6] = function(self, q, k, v, cache)
+        cache:extend(k, v, self.position)
+        return attend(self, q, k, v, cache)
+      end,
+    }) do
+      local cache = model:cache({ batch = 3, length = 30 })
+      forward(model, tokens:narrow(2, 1, 3), cache)
+      assert.is_true(cache:holds(3))
+      attention.attend = change
+      forward(model, tokens:narrow(2, 4, 3), cache)
+      attention.attend = nil
+      assert.is_false(cache:holds(6))
+      assert.has_error(function() forward(model, tokens:narrow(2, 7, 1), cache) end,
+        ("cache: expected the attention of layer 2 to take in 3 tokens, got %d: it must use the "
+          .. "cache, once in a pass, and no pass may break off"):format(count))
+    end
+  end)
+
+  it("takes keys and values of any number of heads and features", function()
+    local model = models.small()
+    local cache = model:cache({ batch = 3, length = 30 }):layer(1)
+    local q, k, v = roper.randn({ 3, 5, 4, 6 }), roper.randn({ 3, 5, 4, 6 }),
+      roper.randn({ 3, 5, 4, 2 })
+    local keys, values, how = cache:extend(k, v)
+    how.causal = true
+    arrays.close(roper.attention(q, k, v, { causal = true }),
+      roper.attention(q, keys, values, how), 1e-6)
+  end)
+
   it("refuses bad options", function()
     local model = models.small()
     local function refuses(options, message)

@@ -3,6 +3,7 @@ local core = require("roper.core")
 local generate = require("roper.generate")
 local models = require("tests.models")
 local roper = require("roper")
+local stdout = require("tests.stdout")
 
 local task = models.task()
 local letters = table.concat(task:vocabulary())
@@ -92,22 +93,23 @@ describe("generate", function()
       { norm = "pre", position = "none" }, { position = { type = "rope", rotate = "vo" } },
     }) do
       local model = models.small(options)
-      local logits = model.logits
       for _, cache in ipairs({ true, false }) do
         local seen = {}
-        model.logits = function(x)
-          seen[#seen + 1] = logits(x)
-          return seen[#seen]
+        local sample = generate.sample
+        finally(function() generate.sample = sample end)
+        generate.sample = function(logits, temperature)
+          seen[#seen + 1] = logits
+          return sample(logits, temperature)
         end
         local texts = roper.generate(model, prompts, { task = task, most = 12, stop = false,
           temperature = 1, seed = 4, cache = cache })
-        model.logits = logits
+        generate.sample = sample
         assert.equal(12, #seen)
         for row, prompt in ipairs(prompts) do
           assert.equal(12, #texts[row])
           local whole = roper.no_grad(model, task:encode(prompt .. texts[row]):view({ 1, -1 }))
           for step = 1, 12 do
-            arrays.close(whole[{ 1, #prompt + step - 1 }], seen[step][{ row, -1 }], 1e-5)
+            arrays.close(whole[{ 1, #prompt + step - 1 }], seen[step][row], 1e-5)
           end
         end
       end
@@ -125,6 +127,123 @@ describe("generate", function()
         assert.same(run(false), run(true))
       end
     end
+  end)
+
+  -- Texts of a model with the cache and without, and what was said on the way.
+  local function both(model)
+    local texts = {}
+    local said = stdout.capture_errors(function()
+      for _, cache in ipairs({ true, false }) do
+        texts[cache] = roper.generate(model, prompts, { task = task, most = 12, stop = false,
+          cache = cache, seed = 3 })
+      end
+    end)
+    return texts[true], texts[false], said
+  end
+
+  -- Attention as in a formula: what `forward` becomes in the hands of who tries something.
+  local function by_hand(change)
+    return function(self, x, cache)
+      local q, k, v = self:split(self.query(x)), self:split(self.key(x)), self:split(self.value(x))
+      local o = change(self, q, k, v, cache)
+      return self.output(o:transpose(2, 3):view(x:shape()))
+    end
+  end
+
+  local function uncached(self, q, k, v)
+    return roper.attention(q * 3, k, v, { position = self.position, causal = self.causal })
+  end
+
+  local changes = {
+    ["attention replaced in one layer"] = function(model)
+      model.layers[2].attention.forward = by_hand(uncached)
+    end,
+    ["attention that is a function"] = function(model)
+      local module = model.layers[1].attention
+      model.layers[1].attention = function(x) return by_hand(uncached)(module, x) end
+    end,
+    ["attention replaced in its class"] = function(model)
+      local class = getmetatable(model.layers[1].attention)
+      local attend = class.attend
+      finally(function() class.attend = attend end)
+      class.attend = uncached
+    end,
+    ["a replaced layer"] = function(model)
+      local layer = model.layers[2]
+      function layer:forward(x)
+        return self:residual(x, self.attention_norm, self.attention)
+      end
+    end,
+    ["a model with a forward pass of its own"] = function(model)
+      function model:forward(tokens)
+        local x = self.embedding(tokens)
+        for _, layer in ipairs(self.layers) do
+          x = layer(layer(x))
+        end
+        return self.logits(x)
+      end
+    end,
+    ["a layer that attends twice to one cache"] = function(model)
+      local layer = model.layers[1]
+      function layer:forward(x, cache)
+        x = self:residual(x, self.attention_norm, self.attention, cache)
+        return self:residual(x, self.attention_norm, self.attention, cache)
+      end
+    end,
+    ["attention that sees what comes"] = function(model)
+      for _, layer in ipairs(model.layers) do
+        layer.attention.causal = false
+        layer.attention.output.weight = layer.attention.output.weight * 5
+      end
+    end,
+    ["attention that uses the cache for prompts alone"] = function(model)
+      model.layers[1].attention.forward = by_hand(function(self, q, k, v, cache)
+        return self:attend(q * 3, k, v, q:size(3) > 1 and cache or nil)
+      end)
+    end,
+  }
+  for name, change in pairs(changes) do
+    it("says once that it does without the cache, for " .. name, function()
+      local model = models.small({ seed = 2 })
+      local before = both(model)
+      change(model)
+      local with, without, said = both(model)
+      assert.same(without, with)
+      assert.not_same(before, with)
+      assert.equal("generate: the attention of this model does not use the cache as it must: "
+        .. "every token takes a whole forward pass\n", said)
+      assert.equal("", (select(3, both(model))))
+      local greedy = { task = task, most = 12, stop = false, temperature = 0 }
+      local together = roper.generate(model, prompts, greedy)
+      for i, prompt in ipairs(prompts) do
+        assert.same({ together[i] }, roper.generate(model, { prompt }, greedy))
+      end
+    end)
+  end
+
+  it("takes a model that has no cache", function()
+    local model = models.small({ seed = 2 })
+    local before = both(model)
+    model.cache = false
+    local with, without, said = both(model)
+    assert.same({ before, before, "" }, { with, without, said })
+  end)
+
+  it("keeps the cache for attention that is changed and uses it", function()
+    local model = models.small({ seed = 2 })
+    local before = both(model)
+    local passes = 0
+    for _, layer in ipairs(model.layers) do
+      layer.attention.forward = by_hand(function(self, q, k, v, cache)
+        passes = passes + (cache and 1 or 0)
+        return self:attend(q * 3, k, v, cache)
+      end)
+    end
+    local with, without, said = both(model)
+    assert.same(without, with)
+    assert.not_same(before, with)
+    assert.equal("", said)
+    assert.equal(2 * 12, passes)
   end)
 
   it("gives each prompt what it gets alone", function()
