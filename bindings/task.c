@@ -32,29 +32,40 @@ static void push_text(lua_State *L, RpText text)
 }
 
 /*
-** function task:batch(rows)
+** @class BatchOptions
+** @field answers? boolean = false; return is_answer too
+*/
+
+/*
+** function task:batch(rows, options)
 ** Fresh rows, each packed with whole problems and cut at its length.
 **
 **     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
-**     > tokens, is_answer = task:batch(2)
+**     > tokens, is_answer = task:batch(2, {answers = true})
 **     > task:decode(tokens[1])
 **     "?d=72+31; 2e0+1e0+0e0==3e0 and"
 **     > is_answer:shape()
 **     {2, 30}
 ** @param rows integer from 1
+** @param options? BatchOptions
 ** @return tensor tokens [rows, length], int32 ids
-** @return tensor is_answer [rows, length], int32: 1 where the token belongs to an answer,
+** @return tensor? is_answer [rows, length], int32: 1 where the token belongs to an answer,
 **   its stop sign included
 */
 static int task_batch(lua_State *L)
 {
-  rpl_check_count(L, "task:batch", 2);
-  RpTask *task = check_task(L);
+  static const char *const names[] = {"answers", NULL};
+  rpl_check_count(L, "task:batch", 3);
   int64_t rows = rpl_check_range(L, 2, "rows", 1, MOST_ROWS);
+  const RplOptions options = rpl_options(L, 3, "task:batch", names);
+  const bool has_answers = rpl_option_boolean(&options, "answers", false);
+  RpTask *task = check_task(L);
   RpTensor **tokens = rpl_new_tensor(L);
   RpTensor **answers = rpl_new_tensor(L);
   rpl_check(L, rp_task_batch(task, rows, tokens, answers));
-  return 2;
+  if (!has_answers)
+    lua_pop(L, 1);
+  return has_answers ? 2 : 1;
 }
 
 /*

@@ -93,7 +93,7 @@ end
 
 -- Add what the model predicts of a batch.
 local function add(sums, model, task, rows)
-  local tokens, is_answer = task:batch(rows)
+  local tokens, is_answer = task:batch(rows, { answers = true })
   local nats, sources = task:explain(tokens)
   local last = tokens:size(2) - 1
   local function targets_of(x)

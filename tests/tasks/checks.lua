@@ -9,7 +9,7 @@ local M = {}
 ---@param problem fun(text: string, at: integer): string, string question and answer that must
 --- stand at `at`; for a question that the end of the row cuts, what is left of it and ""
 function M.rows(task, rows, problem)
-  local tokens, answers = task:batch(rows)
+  local tokens, answers = task:batch(rows, { answers = true })
   local marks = answers:totable()
   for row = 1, rows do
     local text = task:decode(tokens[row])

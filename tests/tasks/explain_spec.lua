@@ -61,7 +61,7 @@ describe("task:explain", function()
   it("names a place of the same character before, for tokens of answers only", function()
     for i, case in ipairs(TASKS) do
       local task = make(case[1], case[2], 70 + i)
-      local tokens, is_answer = task:batch(20)
+      local tokens, is_answer = task:batch(20, { answers = true })
       local _, sources = task:explain(tokens)
       local ids, marks = tokens:totable(), is_answer:totable()
       local found = 0

@@ -97,11 +97,15 @@ for _, name in ipairs(roper.tasks.list()) do
   describe(name .. ":batch", function()
     it("gives int32 [rows, length] ids and marks", function()
       local task = make(given)
-      local tokens, answers = task:batch(3)
+      local tokens, answers = task:batch(3, { answers = true })
       assert.same({ 3, 50 }, tokens:shape())
       assert.same({ 3, 50 }, answers:shape())
       assert.equal("int32", tokens:dtype())
       assert.equal("int32", answers:dtype())
+      for _, options in ipairs({ {}, { answers = false } }) do
+        assert.equal(1, select("#", task:batch(3, options)))
+      end
+      assert.equal(1, select("#", task:batch(3)))
     end)
 
     it("depends on the seed alone, row by row", function()
@@ -121,7 +125,12 @@ for _, name in ipairs(roper.tasks.list()) do
         assert.error_matches(function() task:batch(rows) end, "rows: expected a whole number")
       end
       assert.error_matches(function() task:batch() end, "rows: expected a whole number")
-      assert.error_matches(function() task:batch(1, 2) end, "at most 2 arguments")
+      assert.error_matches(function() task:batch(1, 2) end, "table expected, got number")
+      assert.error_matches(function() task:batch(1, { answer = true }) end,
+        "task:batch: unknown option answer; it takes answers")
+      assert.error_matches(function() task:batch(1, { answers = 1 }) end,
+        "task:batch: option answers: expected true or false, got 1")
+      assert.error_matches(function() task:batch(1, {}, 2) end, "at most 3 arguments")
       assert.error_matches(function() task.batch({}, 1) end, "roper.task expected")
     end)
   end)

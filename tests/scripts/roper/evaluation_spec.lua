@@ -126,7 +126,7 @@ describe("evaluation.answers", function()
     local twin = evaluation.fresh(task, SEED)
     local count = #task:vocabulary()
     return setmetatable({ training = function() end }, { __call = function(_, tokens)
-      local all, is_answer = twin:batch(tokens:size(1))
+      local all, is_answer = twin:batch(tokens:size(1), { answers = true })
       local last = all:size(2) - 1
       assert.same(all:narrow(2, 1, last):totable(), tokens:totable())
       local guess = spoil(all:narrow(2, 2, last), is_answer:narrow(2, 2, last), count)
@@ -181,7 +181,7 @@ describe("evaluation.answers", function()
     for _, task in ipairs(tasks) do
       local model = models.small({ vocabulary = task:vocabulary() })
       local found = evaluation.answers(model, task, { seed = SEED, sequences = 8 })
-      local tokens, is_answer = evaluation.fresh(task, SEED):batch(8)
+      local tokens, is_answer = evaluation.fresh(task, SEED):batch(8, { answers = true })
       local width = tokens:size(2) - 1
       local marks = is_answer:narrow(2, 2, width)
       local share = marks:sum():item() / (8 * width)

@@ -381,7 +381,8 @@ describe("nn.Transformer", function()
     local tokens = task:batch(2)
     assert.error_matches(function() model(tokens[1]) end,
                          "Transformer: expected tokens %[batch, time%], got %[30%]")
-    assert.error_matches(function() model(task:batch(2)) end,
+    assert.same({ 2, 30, #task:vocabulary() }, model(task:batch(2)):shape())
+    assert.error_matches(function() model(tokens, tokens) end,
                          "Transformer: expected a cache as second argument, got %[2, 30%]")
     assert.error_matches(function() model(roper.zeros({ 1, 3 })) end,
                          "embedding: expected an int32 index, got float32")

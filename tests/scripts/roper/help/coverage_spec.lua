@@ -239,10 +239,11 @@ describe("options", function()
       arguments[i] = sample(entry.comment.parameters[i].type)
     end
     local call = entry.value
-    if not call then
-      local class, method = entry.path:match("^(.*):(.*)$")
+    local class, method = entry.path:match("^(.*):(.*)$")
+    if class then
       call = function(...)
-        return made[class][method](made[class], ...)
+        local object = made[class] or samples[class]
+        return object[method](object, ...)
       end
     end
     local ok, message = pcall(call, table.unpack(arguments, 1, at))
