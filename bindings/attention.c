@@ -20,7 +20,7 @@ static RpAttentionOptions read_places(const RplOptions *options, const RpTensor 
     result.rotary = luaL_testudata(L, -1, RPL_ROTARY); /* the option table keeps it alive */
     if (result.rotary == NULL)
       luaL_error(L, "%s: option position: expected a position scheme, got %s", options->function,
-                 luaL_tolstring(L, -1, NULL));
+                 rpl_push_shown(L, -1));
   }
   lua_pop(L, 1);
   result.causal = rpl_option_boolean(options, "causal", false);

@@ -26,6 +26,13 @@ void rpl_check_interrupt(lua_State *L)
   rpl_check(L, rp_interrupt_status());
 }
 
+const char *rpl_push_shown(lua_State *L, int index)
+{
+  if (lua_type(L, index) == LUA_TSTRING)
+    return lua_pushfstring(L, "\"%s\"", lua_tostring(L, index));
+  return luaL_tolstring(L, index, NULL);
+}
+
 void rpl_check_count(lua_State *L, const char *function, int most)
 {
   int count = lua_gettop(L);
@@ -53,6 +60,7 @@ RpTensor **rpl_push_tensors(lua_State *L, int index, const char *function, int m
   const lua_Integer length = luaL_len(L, index);
   if (length < 0 || length > most)
     luaL_error(L, "%s: expected a list of at most %d tensors, got %I", function, most, length);
+  rpl_check_list(L, index, index, length, NULL);
   *count = (int)length;
   RpTensor **list = lua_newuserdatauv(L, ((size_t)length + 1) * sizeof *list, 0);
   lua_createtable(L, *count, 0);
@@ -80,27 +88,70 @@ int rpl_check_axis(lua_State *L, int index, int rank)
   return (int)(axis > 0 ? axis - 1 : axis + rank);
 }
 
+/* The dtype that the value at `index` names; messages are about an argument. */
+static RpDtype read_dtype(lua_State *L, int index, int argument)
+{
+  RpDtype dtype = RP_FLOAT32;
+  if (lua_type(L, index) != LUA_TSTRING || !rp_dtype_from_name(lua_tostring(L, index), &dtype))
+    luaL_argerror(L, argument,
+                  lua_pushfstring(L, "expected \"float32\", \"float64\" or \"int32\", got %s",
+                                  rpl_push_shown(L, index)));
+  return dtype;
+}
+
 RpDtype rpl_optional_dtype(lua_State *L, int index, RpDtype standard)
 {
   if (lua_isnoneornil(L, index))
     return standard;
-  RpDtype dtype = standard;
-  const char *name = luaL_checkstring(L, index);
-  if (!rp_dtype_from_name(name, &dtype))
-    luaL_argerror(
-        L, index,
-        lua_pushfstring(L, "expected \"float32\", \"float64\" or \"int32\", got \"%s\"", name));
+  return read_dtype(L, index, index);
+}
+
+RpDtype rpl_list_dtype(lua_State *L, int index, int dtype_index)
+{
+  const bool is_given = !lua_isnoneornil(L, dtype_index);
+  lua_pushliteral(L, "dtype");
+  if (lua_rawget(L, index) == LUA_TNIL) {
+    lua_pop(L, 1);
+    return is_given ? read_dtype(L, dtype_index, dtype_index) : RP_FLOAT32;
+  }
+  luaL_argcheck(L, !is_given, dtype_index, "the list says its dtype already");
+  const RpDtype dtype = read_dtype(L, -1, index);
+  lua_pop(L, 1);
   return dtype;
 }
 
-int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_MAX_RANK])
+void rpl_check_list(lua_State *L, int index, int argument, lua_Integer length, const char *known)
+{
+  lua_Integer seen = 0;
+  index = lua_absindex(L, index);
+  if (lua_getmetatable(L, index)) {
+    lua_pop(L, 1);
+    return;
+  }
+  for (lua_pushnil(L); lua_next(L, index) != 0; lua_pop(L, 1)) {
+    if (++seen % RPL_STRIDE == 0)
+      rpl_check_interrupt(L);
+    const bool is_text = lua_type(L, -2) == LUA_TSTRING;
+    const bool is_known = known != NULL && is_text && strcmp(lua_tostring(L, -2), known) == 0;
+    const lua_Integer place = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
+    if (!is_known && (place < 1 || place > length))
+      luaL_argerror(L, argument,
+                    lua_pushfstring(L, "unknown field %s of a list%s%s",
+                                    luaL_tolstring(L, -2, NULL), known ? "; it takes " : "",
+                                    known ? known : ""));
+  }
+}
+
+static int read_shape(lua_State *L, int index, int64_t smallest, int64_t *shape, const char *known)
 {
   bool is_list = lua_istable(L, index);
   lua_Integer rank = is_list ? luaL_len(L, index) : lua_gettop(L) - index + 1;
   if (rank > RP_MAX_RANK)
     luaL_argerror(L, index,
                   lua_pushfstring(L, "expected at most %d sizes, got %I", RP_MAX_RANK, rank));
-  for (int i = 0; i < (int)rank; i++) {
+  if (is_list)
+    rpl_check_list(L, index, index, rank, known);
+  for (int i = 0; i < rank; i++) {
     if (is_list)
       lua_geti(L, index, i + 1);
     else
@@ -110,10 +161,23 @@ int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_
     if (!is_integer || shape[i] < smallest)
       luaL_argerror(L, index,
                     lua_pushfstring(L, "size %d: expected a whole number from %I on, got %s", i + 1,
-                                    (lua_Integer)smallest, luaL_tolstring(L, -1, NULL)));
+                                    (lua_Integer)smallest, rpl_push_shown(L, -1)));
     lua_pop(L, 1);
   }
   return (int)(rank > 0 ? rank : 0);
+}
+
+int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_MAX_RANK])
+{
+  return read_shape(L, index, smallest, shape, NULL);
+}
+
+int rpl_check_form(lua_State *L, int index, int dtype_index, int64_t shape[RP_MAX_RANK],
+                   RpDtype *dtype)
+{
+  luaL_checktype(L, index, LUA_TTABLE);
+  *dtype = rpl_list_dtype(L, index, dtype_index);
+  return read_shape(L, index, 0, shape, "dtype");
 }
 
 int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t smallest,
@@ -125,7 +189,7 @@ int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t small
     luaL_argerror(L, index,
                   lua_pushfstring(L, "%s: expected a whole number from %I to %I, got %s", what,
                                   (lua_Integer)smallest, (lua_Integer)largest,
-                                  luaL_tolstring(L, index, NULL)));
+                                  rpl_push_shown(L, index)));
   return value;
 }
 
@@ -175,7 +239,7 @@ static int bad_option(const RplOptions *options, const char *name, const char *e
 {
   rpl_option_push(options, name);
   return luaL_error(options->L, "%s: option %s: expected %s, got %s", options->function, name,
-                    expected, luaL_tolstring(options->L, -1, NULL));
+                    expected, rpl_push_shown(options->L, -1));
 }
 
 bool rpl_option_boolean(const RplOptions *options, const char *name, bool standard)

@@ -29,6 +29,9 @@ enum { RPL_STRIDE = 1 << 16 }; /* rounds of a loop between two looks for Ctrl-C 
 /* Raise "interrupted" when Ctrl-C was pressed; for long loops of a binding. */
 void rpl_check_interrupt(lua_State *L);
 
+/* Push the value at `index` as messages show it, a string in quotes, and return the text. */
+const char *rpl_push_shown(lua_State *L, int index);
+
 /* Raise when more than `most` arguments were given. */
 void rpl_check_count(lua_State *L, const char *function, int most);
 
@@ -61,10 +64,24 @@ int rpl_check_axis(lua_State *L, int index, int rank);
 RpDtype rpl_optional_dtype(lua_State *L, int index, RpDtype standard);
 
 /*
+** Raise about an argument when the list at `index`, it or a part of it, holds
+** more than its elements 1 to `length` and the field `known` (none where NULL):
+** nothing goes unread. A list with a metatable may hold what it likes.
+*/
+void rpl_check_list(lua_State *L, int index, int argument, lua_Integer length, const char *known);
+
+/* The field `dtype` of the list at `index`, or the argument at `dtype_index`, or float32. */
+RpDtype rpl_list_dtype(lua_State *L, int index, int dtype_index);
+
+/*
 ** A list of sizes, each at least `smallest`: {2, 3} or numbers from `index` on.
 ** Returns the rank.
 */
 int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_MAX_RANK]);
+
+/* The sizes of a list from 0 on, and its dtype as by rpl_list_dtype. Returns the rank. */
+int rpl_check_form(lua_State *L, int index, int dtype_index, int64_t shape[RP_MAX_RANK],
+                   RpDtype *dtype);
 
 /* The whole number at `index` within [smallest, largest]; `what` names it in the message. */
 int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t smallest,

@@ -39,7 +39,8 @@ static void read_nested(lua_State *L, int rank, const int64_t *shape, int axis, 
                (lua_Integer)shape[axis],
                lua_istable(L, -1) ? lua_pushfstring(L, "%I", luaL_len(L, -1))
                                   : luaL_typename(L, -1));
-  luaL_checkstack(L, 4, "tensor: too deeply nested");
+  luaL_checkstack(L, 8, "tensor: too deeply nested");
+  rpl_check_list(L, -1, 1, shape[axis], axis == 0 ? "dtype" : NULL);
   for (int64_t i = 1; i <= shape[axis]; i++) {
     if (i % RPL_STRIDE == 0)
       rpl_check_interrupt(L);
@@ -61,9 +62,10 @@ static void check_integers(lua_State *L, const char *function, const RpTensor *v
 
 /*
 ** function roper.tensor(data, dtype)
-** A tensor of numbers.
+** A tensor of numbers. The list may say its dtype itself, as a field.
 **
-** Errors: lists of unequal lengths, what is no number, numbers that int32 does not hold.
+** Errors: lists of unequal lengths, what is no number, numbers that int32 does not hold; a field
+** other than dtype.
 **
 **     > roper.tensor{{1, 2.5}, {3, 4}}
 **     float32 [2, 2]
@@ -71,6 +73,9 @@ static void check_integers(lua_State *L, const char *function, const RpTensor *v
 **     3.0000 4.0000
 **     > roper.tensor({1, 2}, "int32")
 **     int32 [2]
+**     1 2
+**     > roper.tensor{1, 2, dtype = "float64"}
+**     float64 [2]
 **     1 2
 ** @param data number|table|tensor nested lists of equal lengths; of a tensor, a copy
 ** @param dtype? "float32"|"float64"|"int32" = "float32"; of a tensor, its own
@@ -86,7 +91,8 @@ static int tensor(lua_State *L)
     *slot = rp_tensor_convert(source, dtype);
     return rpl_return_tensor(L, slot);
   }
-  RpDtype dtype = rpl_optional_dtype(L, 2, RP_FLOAT32);
+  RpDtype dtype =
+      lua_istable(L, 1) ? rpl_list_dtype(L, 1, 2) : rpl_optional_dtype(L, 2, RP_FLOAT32);
   int64_t shape[RP_MAX_RANK], at = 0;
   const int rank = nested_shape(L, 1, shape);
   RpTensor **values = rpl_new_tensor(L);
@@ -106,9 +112,8 @@ static int tensor(lua_State *L)
 static int new_full(lua_State *L, double value, int dtype_index)
 {
   int64_t shape[RP_MAX_RANK];
-  luaL_checktype(L, 1, LUA_TTABLE);
-  const int rank = rpl_check_shape(L, 1, 0, shape);
-  RpDtype dtype = rpl_optional_dtype(L, dtype_index, RP_FLOAT32);
+  RpDtype dtype;
+  const int rank = rpl_check_form(L, 1, dtype_index, shape, &dtype);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_full(dtype, rank, shape, value);
   return rpl_return_tensor(L, slot);
@@ -118,13 +123,16 @@ static int new_full(lua_State *L, double value, int dtype_index)
 ** function roper.zeros(shape, dtype)
 ** A tensor full of 0.
 **
-** Errors: a size that is no whole number from 0 on.
+** Errors: a size that is no whole number from 0 on; a field other than dtype.
 **
 **     > roper.zeros{2, 3}
 **     float32 [2, 3]
 **     0 0 0
 **     0 0 0
-** @param shape integer[]
+**     > roper.zeros{2, dtype = "float64"}
+**     float64 [2]
+**     0 0
+** @param shape integer[] it may say its dtype itself, as a field
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor x
 */
@@ -138,12 +146,12 @@ static int zeros(lua_State *L)
 ** function roper.ones(shape, dtype)
 ** A tensor full of 1.
 **
-** Errors: a size that is no whole number from 0 on.
+** Errors: a size that is no whole number from 0 on; a field other than dtype.
 **
 **     > roper.ones({2}, "int32")
 **     int32 [2]
 **     1 1
-** @param shape integer[]
+** @param shape integer[] it may say its dtype itself, as a field
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor x
 */
@@ -157,12 +165,12 @@ static int ones(lua_State *L)
 ** function roper.full(shape, value, dtype)
 ** A tensor full of one number.
 **
-** Errors: a size that is no whole number from 0 on.
+** Errors: a size that is no whole number from 0 on; a field other than dtype.
 **
 **     > roper.full({3}, math.pi)
 **     float32 [3]
 **     3.1416 3.1416 3.1416
-** @param shape integer[]
+** @param shape integer[] it may say its dtype itself, as a field
 ** @param value number
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor x

@@ -14,7 +14,7 @@ static int64_t place(lua_State *L, int index, const RpTensor *tensor, int axis)
   if (!is_integer || at == 0 || at > size || at < -size)
     luaL_error(L, "index: expected a place from 1 to %I (or -1 to -%I) on axis %d of %s, got %s",
                (lua_Integer)size, (lua_Integer)size, axis + 1, rp_tensor_shape_text(tensor),
-               luaL_tolstring(L, index, NULL));
+               rpl_push_shown(L, index));
   return at > 0 ? at - 1 : at + size;
 }
 

@@ -17,9 +17,10 @@ static RpTensor *fresh(lua_State *L, const char *name, RpTensor ***slot, RpRando
   int64_t shape[RP_MAX_RANK];
   rpl_check_count(L, name, 2);
   luaL_checktype(L, 1, LUA_TTABLE);
-  const int rank = rpl_check_shape(L, 1, 0, shape);
-  const RpDtype dtype = rpl_optional_dtype(L, 2, RP_FLOAT32);
-  luaL_argcheck(L, rp_dtype_is_float(dtype), 2, "expected float32 or float64, got int32");
+  RpDtype dtype;
+  const int rank = rpl_check_form(L, 1, 2, shape, &dtype);
+  luaL_argcheck(L, rp_dtype_is_float(dtype), lua_isnoneornil(L, 2) ? 1 : 2,
+                "expected float32 or float64, got int32");
   *slot = rpl_new_tensor(L);
   RpTensor *tensor = **slot = rp_tensor_new(dtype, rank, shape);
   if (tensor == NULL)
@@ -33,13 +34,13 @@ static RpTensor *fresh(lua_State *L, const char *name, RpTensor ***slot, RpRando
 ** function roper.randn(shape, dtype)
 ** Standard normal numbers from the generator.
 **
-** Errors: int32.
+** Errors: int32; a field other than dtype.
 **
 **     > roper.seed(1)
 **     > roper.randn{4}
 **     float32 [4]
 **     -1.8046 -1.0784 -1.4756  0.2281
-** @param shape integer[]
+** @param shape integer[] it may say its dtype itself, as a field
 ** @param dtype? "float32"|"float64" = "float32"
 ** @return tensor x
 */
@@ -56,13 +57,13 @@ static int randn(lua_State *L)
 ** function roper.rand(shape, dtype)
 ** Numbers from the generator, uniform from 0 to below 1.
 **
-** Errors: int32.
+** Errors: int32; a field other than dtype.
 **
 **     > roper.seed(1)
 **     > roper.rand{4}
 **     float32 [4]
 **     0.8903 0.5857 0.6720 0.4756
-** @param shape integer[]
+** @param shape integer[] it may say its dtype itself, as a field
 ** @param dtype? "float32"|"float64" = "float32"
 ** @return tensor x
 */

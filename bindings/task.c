@@ -133,7 +133,7 @@ static void list_to_tensor(lua_State *L, int index)
     lua_Integer id = lua_tointegerx(L, -1, &is_integer);
     if (!is_integer || id < INT32_MIN || id > INT32_MAX)
       luaL_error(L, "task:decode: expected a token id at place %I of the list, got %s",
-                 (lua_Integer)i + 1, luaL_tolstring(L, -1, NULL));
+                 (lua_Integer)i + 1, rpl_push_shown(L, -1));
     ids[i] = (int32_t)id;
     lua_pop(L, 1);
   }

@@ -1,6 +1,7 @@
 --- Tensors made from other functions.
 local core = require "roper.core"
 local format = require "roper.format"
+local options = require "roper.options"
 
 local M = {}
 
@@ -17,7 +18,7 @@ local M = {}
 ---@return tensor I [n, n]
 function M.eye(n, dtype)
   if math.type(n) ~= "integer" or n < 0 then
-    error("eye: expected a whole number from 0 on, got " .. tostring(n), 2)
+    error("eye: expected a whole number from 0 on, got " .. options.shown(n), 2)
   end
   local places = core.arange(0, n)
   return places:view { n, 1 }:eq(places:view { 1, n }):to(dtype or "float32")
@@ -39,11 +40,12 @@ end
 ---@return tensor x [count]
 function M.linspace(first, last, count, dtype)
   if math.type(first) == nil or math.type(last) == nil then
-    error(("linspace: expected two numbers, got %s and %s"):format(tostring(first),
-      tostring(last)), 2)
+    error(("linspace: expected two numbers, got %s and %s"):format(options.shown(first),
+      options.shown(last)), 2)
   end
   if math.type(count) ~= "integer" or count < 2 then
-    error("linspace: count: expected a whole number from 2 on, got " .. tostring(count), 2)
+    error("linspace: count: expected a whole number from 2 on, got " .. options.shown(count),
+      2)
   end
   local steps = core.arange(0, count, 1, "float64")
   return (steps * ((last - first) / (count - 1)) + first):to(dtype or "float32")
@@ -64,6 +66,11 @@ function M.stack(list, axis)
   if type(list) ~= "table" or #list == 0 then
     error("stack: expected a list of tensors, got " .. (type(list) == "table" and "an empty one"
       or type(list)), 2)
+  end
+  for key in pairs(list) do
+    if math.type(key) ~= "integer" then
+      error(("stack: unknown field %s of a list"):format(tostring(key)), 2)
+    end
   end
   local parts = {}
   for i, tensor in ipairs(list) do

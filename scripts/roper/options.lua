@@ -35,6 +35,13 @@ local function mismatch(kind, value)
   return type(value) ~= kind and "a " .. kind or nil
 end
 
+--- A value as messages show it: a string in quotes.
+---@param value any
+---@return string
+function M.shown(value)
+  return type(value) == "string" and ('"%s"'):format(value) or tostring(value)
+end
+
 --- Check an option table against what a function takes.
 ---@param name string of the function, for messages
 ---@param given table?
@@ -75,7 +82,7 @@ function M.check(name, given, known, level)
       local expected = mismatch(kind, value)
       if expected then
         error(("%s: option %s: expected %s, got %s"):format(name, option, expected,
-          tostring(value)), level)
+          M.shown(value)), level)
       end
     end
     result[option] = value

@@ -23,9 +23,9 @@ describe("option tables", function()
       assert.error_matches(options_of_rope(options), ("rope: option %s: expected %s"):format(name,
         message))
     end
-    refused("dim", "8", "a whole number from 1 to %d+, got 8")
+    refused("dim", "8", "a whole number from 1 to %d+, got \"8\"$")
     refused("dim", true, "a whole number from 1 to %d+, got true")
-    refused("base", "5", "a number, got 5")
+    refused("base", "5", "a number, got \"5\"$")
     refused("rotate", 5, "a string, got 5")
     refused("rotate", true, "a string, got true")
     assert.equal(8, roper.position.rope({ dim = 8.0 }):options().dim)
@@ -59,6 +59,46 @@ describe("numbers at the edge", function()
     assert.error_matches(function() x:sum(0 / 0) end, "number has no integer representation")
     assert.error_matches(function() x:sum(math.huge) end, "number has no integer representation")
     assert.error_matches(function() x:narrow(1, 1, 2 ^ 53 + 0.0) end, "outside axis 1")
+  end)
+end)
+
+describe("a field of a list", function()
+  it("says the dtype where a tensor is made, beside the sizes or the numbers", function()
+    for _, make in ipairs({ roper.zeros, roper.ones, roper.rand, roper.randn }) do
+      local x = make({ 2, 3, dtype = "float64" })
+      assert.same({ "float64", { 2, 3 } }, { x:dtype(), x:shape() })
+    end
+    assert.equal("int32", roper.full({ 2, dtype = "int32" }, 5):dtype())
+    local x = roper.tensor({ { 1, 2 }, { 3, 4 }, dtype = "int32" })
+    assert.same({ "int32", { { 1, 2 }, { 3, 4 } } }, { x:dtype(), x:totable() })
+  end)
+
+  it("is refused where it says no dtype, or says it again", function()
+    assert.error_matches(function() roper.zeros({ 2, dtype = "half" }) end,
+      '#1 to .*expected "float32", "float64" or "int32", got "half"')
+    assert.error_matches(function() roper.randn({ 2, dtype = "int32" }) end,
+      "#1 to .*expected float32 or float64, got int32")
+    assert.error_matches(function() roper.zeros({ 2, dtype = 64 }) end, "got 64")
+    assert.error_matches(function() roper.zeros({ 2, dtype = "int32" }, "int32") end,
+      "#2 to .*the list says its dtype already")
+    assert.error_matches(function() roper.tensor({ 2, dtype = "int32" }, "int32") end,
+      "#2 to .*the list says its dtype already")
+  end)
+
+  it("is refused where nothing reads it", function()
+    local x = roper.ones({ 2 })
+    for name, f in pairs({
+      requires_grad = function() roper.randn({ 3, requires_grad = true }) end,
+      dtyp = function() roper.tensor({ { 1 }, dtyp = "int32" }) end,
+      dtype = function() roper.tensor({ { 1, dtype = "int32" } }) end,
+      ["4"] = function() x:view({ 2, [4] = 1 }) end,
+      keep = function() x:view({ 2, keep = true }) end,
+      axis = function() roper.cat({ x, x, axis = 1 }) end,
+      by = function() roper.stack({ x, x, by = 1 }) end,
+      seed = function() roper.randint(1, 2, { 2, seed = 1 }) end,
+    }) do
+      assert.error_matches(f, "unknown field " .. name .. " of a list")
+    end
   end)
 end)
 

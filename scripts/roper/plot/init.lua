@@ -304,7 +304,8 @@ function M.rotation(x, scheme, position, file, options)
   local o, figure = read(name, { pairs = "table?" }, file, options)
   position = position or 1
   if type(position) ~= "number" or position - position ~= 0 then
-    error(("%s: expected a position, a finite number, got %s"):format(name, tostring(position)), 0)
+    error(("%s: expected a position, a finite number, got %s"):format(name,
+      options_of.shown(position)), 0)
   end
   local reach
   figure.kind, figure.is_square = "curves", true

@@ -108,7 +108,7 @@ describe("adam_step", function()
       refused("adam: expected corrections above 0", state, state, { correction2 = value })
     end
     refused("adam: unknown option lr; it takes rate, beta1", state, state, { lr = 1 })
-    refused("adam: option rate: expected a number, got x", state, state, { rate = "x" })
+    refused('adam: option rate: expected a number, got "x"', state, state, { rate = "x" })
     assert.equal(6, w:sum():item())
     assert.equal(0, state:abs():sum():item())
   end)

@@ -74,7 +74,7 @@ describe("rotary scheme", function()
       ["base: expected a positive finite number, got %-2"] = { dim = 8, base = -2 },
       ["base: expected a positive finite number, got inf"] = { dim = 8, base = math.huge },
       ["base: expected a positive finite number, got %-?nan"] = { dim = 8, base = 0 / 0 },
-      ["option base: expected a number, got x"] = { dim = 8, base = "x" },
+      ['option base: expected a number, got "x"'] = { dim = 8, base = "x" },
       ['pairing: expected "half" or "interleaved", got "halves"'] = { dim = 8, pairing = "halves" },
       ["option pairing: expected a string, got 5"] = { dim = 8, pairing = 5 },
       ['letters of "qkvo", each at most once, got "qq"'] = { dim = 8, rotate = "qq" },

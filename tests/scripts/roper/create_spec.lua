@@ -36,7 +36,7 @@ describe("linspace", function()
         "linspace: count: expected a whole number from 2 on, got ")
     end
     assert.error_matches(function() roper.linspace("0", 1, 5) end,
-      "linspace: expected two numbers, got 0")
+      'linspace: expected two numbers, got "0"')
     assert.error_matches(function() roper.linspace(0, nil, 5) end, "got 0 and nil")
   end)
 end)

@@ -69,7 +69,7 @@ describe("optim.SGD", function()
     for options, message in pairs({
       [{ rate = -1 }] = "SGD: rate: expected a number from 0 on, got %-1",
       [{ rate = 0 / 0 }] = "SGD: option rate: expected a finite number",
-      [{ rate = "1" }] = "SGD: option rate: expected a finite number, got 1",
+      [{ rate = "1" }] = 'SGD: option rate: expected a finite number, got "1"',
       [{ momentun = 0.9 }] = 'SGD: unknown option momentun; did you mean "momentum"',
       [{ nesterov = 1 }] = "SGD: option nesterov: expected a boolean, got 1",
       [{ clip = 0 }] = "SGD: clip: expected a number above 0, got 0",

@@ -46,7 +46,8 @@ describe("options.check", function()
       for _, value in ipairs(wrong) do
         local given = { count = 1, [name] = value }
         assert.has_error(function() check(given) end,
-          ("f: option %s: expected %s, got %s"):format(name, expected, tostring(value)))
+          ("f: option %s: expected %s, got %s"):format(name, expected,
+            type(value) == "string" and '"' .. value .. '"' or tostring(value)))
       end
     end
   end)

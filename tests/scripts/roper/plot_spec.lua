@@ -139,7 +139,7 @@ describe("every plot", function()
             { palete = "viridis" })
     refuses('plot.bar: expected a file that ends in .svg, .png, .pdf or .txt, got "a.jpg"', "bar",
             { 1 }, "a.jpg")
-    refuses("plot.line: option format: expected one of svg, png, pdf, text, window, got jpg",
+    refuses('plot.line: option format: expected one of svg, png, pdf, text, window, got "jpg"',
             "line", { 1 }, { format = "jpg" })
     refuses("plot.line: expected one file, got one as argument and one as option", "line", { 1 },
             "a.svg", { file = "b.svg" })
