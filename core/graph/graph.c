@@ -8,7 +8,7 @@
 #include "core/tensor/elementwise.h"
 
 static _Thread_local bool recording = true;
-static _Thread_local uint64_t last_order;
+static _Thread_local uint64_t last_order, last_sweep;
 
 bool rp_graph_recording(void)
 {
@@ -180,14 +180,37 @@ static RpStatus add_to_parameter(RpTensor *parameter, RpTensor *gradient)
   return add_gradient(&parameter->gradient, gradient);
 }
 
-/* A growing list of nodes, from plain malloc: it may be longer than any pool class is worth. */
+/* The nodes of one sweep, from plain malloc: they may be more than any pool class is worth. */
 typedef struct NodeList {
   RpNode **nodes;
   size_t count, capacity;
+  uint64_t sweep; /* its number, from 1 */
 } NodeList;
+
+/*
+** May a sweep take the node? What flowed so far into one that a sweep around it holds must stay:
+** it would be counted twice, or lost with a failure.
+*/
+static RpStatus check_free(const RpNode *node)
+{
+  if (node->spent)
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "backward: the graph below this tensor was swept before (at \"%s\") and its "
+                   "saved values are gone; compute the result again",
+                   node->type->name);
+  if (node->sweep != 0)
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "backward: the graph below this tensor is being swept (at \"%s\") by the "
+                   "backward that this one was called from",
+                   node->type->name);
+  return RP_OK;
+}
 
 static RpStatus push_node(NodeList *list, RpNode *node)
 {
+  RpStatus status = check_free(node);
+  if (status != RP_OK)
+    return status;
   if (list->count == list->capacity) {
     size_t capacity = list->capacity > 0 ? 2 * list->capacity : 256;
     RpNode **nodes = realloc(list->nodes, capacity * sizeof(RpNode *));
@@ -197,19 +220,9 @@ static RpStatus push_node(NodeList *list, RpNode *node)
     list->nodes = nodes;
     list->capacity = capacity;
   }
-  node->seen = true;
+  node->sweep = list->sweep;
   list->nodes[list->count++] = node;
   return RP_OK;
-}
-
-static RpStatus check_unspent(const RpNode *node)
-{
-  if (!node->spent)
-    return RP_OK;
-  return rp_fail(RP_BAD_ARGUMENT,
-                 "backward: the graph below this tensor was swept before (at \"%s\") and its "
-                 "saved values are gone; compute the result again",
-                 node->type->name);
 }
 
 /* List every node below `root`, each once. */
@@ -218,10 +231,11 @@ static RpStatus collect(RpNode *root, NodeList *list)
   RpStatus status = push_node(list, root);
   for (size_t at = 0; status == RP_OK && at < list->count; at++) {
     RpNode *node = list->nodes[at];
-    status = check_unspent(node);
-    for (int i = 0; status == RP_OK && i < node->input_count; i++)
-      if (node->edges[i].node != NULL && !node->edges[i].node->seen)
-        status = push_node(list, node->edges[i].node);
+    for (int i = 0; status == RP_OK && i < node->input_count; i++) {
+      RpNode *input = node->edges[i].node;
+      if (input != NULL && input->sweep != list->sweep)
+        status = push_node(list, input);
+    }
   }
   return status;
 }
@@ -257,9 +271,7 @@ static RpStatus sweep_node(RpNode *node)
   enum { FEW = 8 };
   RpTensor *few[FEW] = {NULL};
   RpTensor **gradients = few;
-  RpStatus status = check_unspent(node); /* a backward in Lua may have swept it meanwhile */
-  if (status == RP_OK)
-    status = check_saved(node);
+  RpStatus status = check_saved(node);
   if (status != RP_OK)
     return status;
   if (node->input_count > FEW) {
@@ -308,10 +320,9 @@ RpStatus rp_backward(RpTensor *output, RpTensor *seed)
   if (output->node == NULL)
     return add_to_parameter(output, gradient);
 
-  NodeList list = {0};
+  NodeList list = {.sweep = ++last_sweep};
+  rp_tensor_retain(output); /* a backward in Lua may drop it */
   RpStatus status = collect(output->node, &list);
-  for (size_t i = 0; i < list.count; i++)
-    list.nodes[i]->seen = false;
   if (status == RP_OK) {
     qsort(list.nodes, list.count, sizeof(RpNode *), later_first);
     status = add_gradient(&output->node->gradient, gradient);
@@ -320,12 +331,14 @@ RpStatus rp_backward(RpTensor *output, RpTensor *seed)
   for (size_t i = 0; status == RP_OK && i < list.count; i++)
     if (list.nodes[i]->gradient != NULL)
       status = sweep_node(list.nodes[i]);
-  for (size_t i = 0; i < list.count; i++) { /* left over only after a failure */
-    rp_tensor_release(list.nodes[i]->gradient);
+  for (size_t i = 0; i < list.count; i++) {
+    rp_tensor_release(list.nodes[i]->gradient); /* left over only after a failure */
     list.nodes[i]->gradient = NULL;
+    list.nodes[i]->sweep = 0;
   }
   rp_tensor_release(gradient);
   free(list.nodes);
+  rp_tensor_release(output);
   return status;
 }
 

@@ -35,7 +35,7 @@ struct RpNode {
   int references;
   uint64_t order; /* larger than that of every input: the sweep goes downwards */
   bool spent;     /* swept once: saved tensors are gone */
-  bool seen;      /* found by the sweep under way */
+  uint64_t sweep; /* that is under way here, else 0 */
   RpTensor *gradient;
   RpTensor *saved[RP_MAX_SAVED];
   uint64_t saved_version[RP_MAX_SAVED];

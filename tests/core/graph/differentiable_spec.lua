@@ -165,10 +165,44 @@ describe("differentiable", function()
     assert.same({ 3, 3 }, v.grad:totable())
     inner = w * w
     local y = f(inner) + inner * 3 -- a part of inner's gradient is there before f's backward
-    assert.error_matches(function() y:sum():backward() end, 'swept before %(at "mul"%)')
+    assert.error_matches(function() y:sum():backward() end, 'being swept %(at "mul"%)')
     inner = f(w)
     assert.error_matches(function() inner:sum():backward() end,
       'swept before %(at "differentiable"%)')
+  end)
+
+  it("loses no gradient to a sweep inside backward that fails", function()
+    local w = roper.tensor({ 2, 3 }):parameter()
+    local spent = (w * 1):sum()
+    spent:backward()
+    for _, other in ipairs({ spent, 0 }) do
+      local a, inner, refused = w * w, nil, nil
+      local f = roper.differentiable(function(x) return x * 1 end, function(dy)
+        refused = not pcall(function() inner:backward(dy) end)
+        return dy
+      end)
+      inner = a + other
+      local y = f(a) + a * 3 -- the part of a * 3 is there before f's backward
+      w.grad = nil
+      y:sum():backward()
+      assert.is_true(refused)
+      assert.same({ 16, 24 }, w.grad:totable())
+    end
+  end)
+
+  it("may close the tensor that is swept inside backward", function()
+    local w = roper.ones({ 2 }):parameter()
+    local loss
+    local f = roper.differentiable(function(x) return x * 1 end, function(dy)
+      do
+        local _ <close> = loss
+      end
+      return dy
+    end)
+    loss = (f(w * 2) * 3):sum()
+    loss:backward()
+    assert.same({ 6, 6 }, w.grad:totable())
+    assert.error_matches(function() loss:item() end, "already collected")
   end)
 
   it("passes an error inside forward on", function()
