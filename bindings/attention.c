@@ -88,13 +88,17 @@ static int attention(lua_State *L)
   RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
   bool has_weights = false;
   const RpAttentionOptions options = read_options(L, "attention", 4, q, k, &has_weights);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor **weights = has_weights ? rpl_new_tensor(L) : NULL;
+  RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_attention(q, k, v, &options);
   if (*slot == NULL || weights == NULL)
     return rpl_return_tensor(L, slot);
   *weights = rp_attention_weights(q, k, &options);
-  return *weights != NULL ? 2 : rpl_raise(L);
+  if (*weights == NULL)
+    return rpl_raise(L);
+  rpl_return_tensor(L, slot);
+  lua_insert(L, -2);
+  return 2;
 }
 
 /* attention_weights(q, k [, options]) */

@@ -54,7 +54,10 @@ RpTensor **rpl_new_tensor(lua_State *L);
 /* Push the number at `index` as a scalar tensor; int32 takes whole numbers only. */
 RpTensor *rpl_push_scalar(lua_State *L, int index, RpDtype dtype);
 
-/* Raise if *slot is NULL, else return 1: the tail of most functions. */
+/*
+** Raise if *slot, of the userdata on top, is NULL; else let that keep what its backward calls, and
+** return 1: the tail of every function whose result may stand in the graph.
+*/
 int rpl_return_tensor(lua_State *L, RpTensor **slot);
 
 /* A 1-based axis, negative from the end, as 0-based; raises outside the rank. */

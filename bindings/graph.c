@@ -4,6 +4,8 @@
 #include "bindings/tensor.h"
 #include "core/base/memory.h"
 
+static _Thread_local lua_State *sweeping; /* where the innermost `backward` was called */
+
 /*
 ** function tensor:parameter(on)
 ** Make the tensor collect gradients, or stop; operations on it are recorded from then on.
@@ -60,8 +62,15 @@ static int is_parameter(lua_State *L)
 static int backward(lua_State *L)
 {
   rpl_check_count(L, "backward", 2);
+  lua_settop(L, 2);
   RpTensor *output = rpl_check_tensor(L, 1), *seed = rpl_optional_tensor(L, 2);
-  rpl_check(L, rp_backward(output, seed));
+  lua_State *outer = sweeping;
+  sweeping = L;
+  const RpStatus status = rp_backward(output, seed);
+  sweeping = outer;
+  if (lua_gettop(L) > 2) /* what a function of Lua raised? */
+    return lua_error(L);
+  rpl_check(L, status);
   return 0;
 }
 
@@ -103,13 +112,72 @@ static int is_recording(lua_State *L)
 
 /* ---- functions written in Lua ---- */
 
-/* What a node keeps: the state to run in and a table {backward, input 1, input 2, ...}. */
+/*
+** What the node of such a function keeps is a table {backward, input 1, ..., tables of the foreign
+** nodes below}. The collector must see who holds it, since backward may hold the very result: the
+** userdata of every tensor above has it as its user value, and C finds it by the order of its node
+** in a table of weak values. Where ways to several nodes meet, a table of their tables stands in.
+*/
 typedef struct LuaContext {
-  lua_State *L;
-  int reference;
+  lua_State *main;
+  uint64_t order; /* of the node */
   int input_count;
   uint64_t versions[]; /* of the inputs after the forward */
 } LuaContext;
+
+static const char tables_key; /* of the table of weak values, in the registry */
+
+static void push_tables(lua_State *L)
+{
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &tables_key);
+}
+
+static void push_table(lua_State *L, int tables, const RpNode *foreign);
+
+/* Add the tables of the foreign nodes below `node` to the list on top. */
+static void add_below(lua_State *L, int tables, const RpNode *node)
+{
+  for (int i = 0; i < node->input_count; i++) {
+    const RpNode *input = node->edges[i].node;
+    if (input == NULL || input->foreign == NULL)
+      continue;
+    push_table(L, tables, input->foreign);
+    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  }
+}
+
+/* Set the table of a foreign node to the one on top. */
+static void set_table(lua_State *L, int tables, const RpNode *foreign)
+{
+  add_below(L, tables, foreign);
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, tables, (lua_Integer)foreign->order);
+}
+
+/* Push the table of a foreign node. */
+static void push_table(lua_State *L, int tables, const RpNode *foreign)
+{
+  luaL_checkstack(L, 4, "differentiable: too many in a row");
+  if (lua_rawgeti(L, tables, (lua_Integer)foreign->order) != LUA_TNIL)
+    return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  set_table(L, tables, foreign);
+}
+
+int rpl_return_tensor(lua_State *L, RpTensor **slot)
+{
+  if (*slot == NULL)
+    return rpl_raise(L);
+  const RpNode *node = (*slot)->node;
+  if (node == NULL || node->foreign == NULL)
+    return 1;
+  push_tables(L);
+  push_table(L, lua_gettop(L), node->foreign);
+  lua_setiuservalue(L, -3, 1);
+  lua_pop(L, 1);
+  return 1;
+}
 
 /* One sweep through such a node, in protected mode. */
 typedef struct Sweep {
@@ -151,10 +219,15 @@ static int run_backward(lua_State *L)
   const int count = sweep->context->input_count;
   lua_settop(L, 0);
   luaL_checkstack(L, 2 * count + 8, "differentiable: too many inputs");
-  lua_rawgeti(L, LUA_REGISTRYINDEX, sweep->context->reference);
-  lua_rawgeti(L, 1, 1);
+  push_tables(L);
+  lua_rawgeti(L, 1, (lua_Integer)sweep->context->order);
+  lua_replace(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_retain(sweep->output_gradient);
+  if (!lua_istable(L, 1)) /* in a finalizer, of a tensor that is to be finalized too */
+    luaL_error(L, "differentiable: the function backward was already collected");
+  lua_rawgeti(L, 1, 1);
+  lua_insert(L, -2);
   for (int i = 0; i < count; i++) {
     lua_rawgeti(L, 1, i + 2);
     const RpTensor *input = rpl_check_tensor(L, -1);
@@ -168,11 +241,11 @@ static int run_backward(lua_State *L)
   return 0;
 }
 
+/* An error stays on the stack for `backward` to raise. */
 static RpStatus lua_backward(RpNode *node, RpTensor *output_gradient, RpTensor **gradients)
 {
-  const LuaContext *context = node->context;
-  lua_State *L = context->L;
-  Sweep sweep = {context, node, output_gradient, gradients};
+  lua_State *L = sweeping;
+  Sweep sweep = {node->context, node, output_gradient, gradients};
   if (!lua_checkstack(L, 4))
     return rp_fail(RP_OUT_OF_MEMORY, "differentiable: the Lua stack is full");
   const bool was = rp_graph_set_recording(false);
@@ -180,38 +253,44 @@ static RpStatus lua_backward(RpNode *node, RpTensor *output_gradient, RpTensor *
   lua_pushlightuserdata(L, &sweep);
   const int failed = lua_pcall(L, 1, 0, 0);
   rp_graph_set_recording(was);
-  if (!failed)
-    return RP_OK;
-  const char *message = lua_tostring(L, -1);
-  RpStatus status = rp_fail(RP_BAD_ARGUMENT, "%s", message != NULL ? message : "error in backward");
-  lua_pop(L, 1);
-  return status;
+  return failed ? rp_fail(RP_BAD_ARGUMENT, "differentiable: error in backward") : RP_OK;
 }
 
+/* Take the function and the inputs from the table; what it leads to may be needed yet. */
 static void free_lua_context(void *data)
 {
-  LuaContext *context = data;
-  luaL_unref(context->L, LUA_REGISTRYINDEX, context->reference);
+  const LuaContext *context = data;
+  lua_State *L = context->main;
+  if (!lua_checkstack(L, 3))
+    return;
+  push_tables(L);
+  if (lua_rawgeti(L, -1, (lua_Integer)context->order) != LUA_TNIL)
+    for (int i = 0; i <= context->input_count; i++) {
+      lua_pushboolean(L, false);
+      lua_rawseti(L, -2, i + 1);
+    }
+  lua_pop(L, 2);
 }
 
-/* Push what a node of these inputs keeps: a table {backward, input 1, input 2, ...}. */
-static void push_kept(lua_State *L, int backward_index, int count, RpTensor *const *inputs)
+/* Push the table of a node with the arguments at 1 to `count` for inputs, outside the graph. */
+static void push_kept(lua_State *L, int backward_index, int count)
 {
   lua_createtable(L, count + 1, 0);
   lua_pushvalue(L, backward_index);
   lua_rawseti(L, -2, 1);
-  for (int i = 0; i < count; i++) {
+  for (int i = 1; i <= count; i++) {
     RpTensor **slot = rpl_new_tensor(L);
-    *slot = rp_tensor_detach(inputs[i]);
+    *slot = rp_tensor_detach(rpl_check_tensor(L, i));
     if (*slot == NULL)
       rpl_raise(L);
-    lua_rawseti(L, -2, i + 2);
+    lua_rawseti(L, -2, i + 1);
   }
 }
 
 /* Push the result of a forward on the inputs in the table at `kept`, outside the graph. */
-static RpTensor *push_result(lua_State *L, int forward_index, int kept, int count)
+static RpTensor **push_result(lua_State *L, int forward_index, int kept, int count)
 {
+  RpTensor **slot = rpl_new_tensor(L);
   lua_pushcfunction(L, no_grad);
   lua_pushvalue(L, forward_index);
   for (int i = 0; i < count; i++)
@@ -222,19 +301,17 @@ static RpTensor *push_result(lua_State *L, int forward_index, int kept, int coun
   if (result == NULL || *result == NULL || !rp_dtype_is_float((*result)->dtype))
     luaL_error(L, "differentiable: expected forward to return a float tensor, got %s",
                result != NULL && *result != NULL ? "int32" : returned);
-  RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_detach(*result);
   if (*slot == NULL)
     rpl_raise(L);
-  return *slot;
+  lua_pop(L, 1);
+  return slot;
 }
 
 /* Make `output` the result of a node with the table at `kept`. */
 static void attach(lua_State *L, RpTensor *output, int kept, int count, RpTensor *const *inputs)
 {
   static const RpNodeType type = {"differentiable", lua_backward, free_lua_context};
-  lua_pushvalue(L, kept);
-  const int reference = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
   lua_State *main = lua_tothread(L, -1);
   lua_pop(L, 1);
@@ -242,13 +319,16 @@ static void attach(lua_State *L, RpTensor *output, int kept, int count, RpTensor
   RpNode *node = context != NULL ? rp_node_attach(&type, output, count, inputs) : NULL;
   if (node == NULL) {
     rp_free(context);
-    luaL_unref(L, LUA_REGISTRYINDEX, reference);
     rpl_raise(L);
   }
-  *context = (LuaContext){main, reference, count};
+  *context = (LuaContext){main, node->order, count};
   for (int i = 0; i < count; i++)
     context->versions[i] = inputs[i]->storage->version;
   node->context = context;
+  push_tables(L);
+  lua_pushvalue(L, kept);
+  set_table(L, lua_gettop(L) - 1, node);
+  lua_pop(L, 2);
 }
 
 /* Call upvalue 1 (forward) without recording, then attach a node that calls upvalue 2. */
@@ -259,22 +339,23 @@ static int call_differentiable(lua_State *L)
   const int count = lua_gettop(L);
   if (count < 1 || count > MOST)
     return luaL_error(L, "differentiable: expected 1 to %d tensors, got %d", MOST, count);
-  luaL_checkstack(L, count + 8, "differentiable: too many inputs");
-  for (int i = 0; i < count; i++)
-    inputs[i] = rpl_check_tensor(L, i + 1);
-  push_kept(L, lua_upvalueindex(2), count, inputs);
+  luaL_checkstack(L, count + 12, "differentiable: too many inputs");
+  push_kept(L, lua_upvalueindex(2), count);
   const int kept = lua_gettop(L);
-  RpTensor *output = push_result(L, lua_upvalueindex(1), kept, count);
+  RpTensor **slot = push_result(L, lua_upvalueindex(1), kept, count);
+  for (int i = 0; i < count; i++)
+    inputs[i] = rpl_check_tensor(L, i + 1); /* forward may have closed one */
   if (rp_graph_records(count, inputs))
-    attach(L, output, kept, count, inputs);
-  return 1;
+    attach(L, *slot, kept, count, inputs);
+  return rpl_return_tensor(L, slot);
 }
 
 /*
 ** function roper.differentiable(forward, backward)
 ** A differentiable function written in Lua.
 **
-** Errors: in backward: a gradient of another shape or dtype; an input that was written to since.
+** Errors: those of both functions; in backward: a gradient of another shape or dtype; an input
+** that was written to since.
 **
 **     > cube = roper.differentiable(
 **     >>   function(x) return x ^ 3 end,
@@ -307,4 +388,10 @@ void rpl_open_graph(lua_State *L)
                                      {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
   rpl_add_methods(L, methods);
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &tables_key);
 }

@@ -69,6 +69,7 @@ static RpTensor *push_selected(lua_State *L, RpTensor *tensor, int key, bool det
       axis++;
     lua_pop(L, 1);
   }
+  rpl_return_tensor(L, slot);
   return *slot;
 }
 

@@ -25,7 +25,7 @@ static void collect_if_grown(lua_State *L)
 RpTensor **rpl_new_tensor(lua_State *L)
 {
   collect_if_grown(L);
-  RpTensor **slot = lua_newuserdatauv(L, sizeof *slot, 0);
+  RpTensor **slot = lua_newuserdatauv(L, sizeof *slot, 1);
   *slot = NULL;
   luaL_setmetatable(L, RPL_TENSOR);
   return slot;
@@ -41,11 +41,6 @@ RpTensor *rpl_push_scalar(lua_State *L, int index, RpDtype dtype)
   if (*slot == NULL)
     rpl_raise(L);
   return *slot;
-}
-
-int rpl_return_tensor(lua_State *L, RpTensor **slot)
-{
-  return *slot != NULL ? 1 : rpl_raise(L);
 }
 
 static int tensor_gc(lua_State *L)

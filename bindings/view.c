@@ -172,7 +172,7 @@ static int tensor_squeeze(lua_State *L)
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_retain(tensor);
   rpl_drop_axis(L, slot, axis);
-  return 1;
+  return rpl_return_tensor(L, slot);
 }
 
 /*

@@ -77,6 +77,13 @@ static void node_release(RpNode *node)
   busy = false;
 }
 
+/* Let the node lead to what one of its inputs leads to: itself where that is another one. */
+static void lead_to(RpNode *node, RpNode *foreign)
+{
+  if (foreign != NULL && node->foreign != foreign)
+    node->foreign = node->foreign == NULL ? foreign : node;
+}
+
 RpNode *rp_node_attach(const RpNodeType *type, RpTensor *output, int input_count,
                        RpTensor *const *inputs)
 {
@@ -85,6 +92,7 @@ RpNode *rp_node_attach(const RpNodeType *type, RpTensor *output, int input_count
     return NULL;
   *node =
       (RpNode){.type = type, .references = 1, .order = ++last_order, .input_count = input_count};
+  node->foreign = type->free_context != NULL ? node : NULL;
   for (int i = 0; i < input_count; i++) {
     RpTensor *input = inputs[i];
     RpEdge *edge = &node->edges[i];
@@ -97,6 +105,7 @@ RpNode *rp_node_attach(const RpNodeType *type, RpTensor *output, int input_count
     if (input->node != NULL) {
       edge->node = input->node;
       edge->node->references++;
+      lead_to(node, edge->node->foreign);
     } else if (input->is_parameter) {
       edge->parameter = rp_tensor_retain(input);
     }

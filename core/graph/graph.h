@@ -19,7 +19,7 @@ typedef RpStatus (*RpBackward)(RpNode *node, RpTensor *output_gradient, RpTensor
 typedef struct RpNodeType {
   const char *name;
   RpBackward backward;
-  void (*free_context)(void *context); /* NULL when the node has none or plain rp_alloc memory */
+  void (*free_context)(void *context); /* NULL but for foreign nodes: see RpNode */
 } RpNodeType;
 
 /* Where a gradient goes: to the node that computed the input, or to the parameter it is. */
@@ -30,10 +30,14 @@ typedef struct RpEdge {
   int64_t shape[RP_MAX_RANK];
 } RpEdge;
 
+/*
+** A foreign node needs something of its maker for its backward, of which `context` knows. Who holds
+** a tensor of the graph must hold what the foreign nodes below it need; `foreign` leads there.
+*/
 struct RpNode {
   const RpNodeType *type;
   int references;
-  uint64_t order; /* larger than that of every input: the sweep goes downwards */
+  uint64_t order; /* larger than that of every input: the sweep goes downwards; never used again */
   bool spent;     /* swept once: saved tensors are gone */
   uint64_t sweep; /* that is under way here, else 0 */
   RpTensor *gradient;
@@ -42,6 +46,8 @@ struct RpNode {
   int64_t integers[RP_MAX_NUMBERS]; /* small facts for backward: axes, sizes, seeds */
   double numbers[2];
   void *context; /* larger facts, from rp_alloc; owned */
+  RpNode
+      *foreign; /* the first foreign node, or meeting of ways to several, here or below; or NULL */
   int input_count;
   RpEdge edges[]; /* input_count of them */
 };

@@ -1,4 +1,5 @@
 local core = require("roper.core")
+local roper = require("roper")
 local uv = require("luv")
 
 local function same(message)
@@ -34,6 +35,21 @@ describe("a coroutine", function()
       assert.matches("interrupted$", message)
       assert.is_false(core.interrupted())
     end
+  end)
+
+  it("is ended by Ctrl-C in a backward of its own", function()
+    local went_on = false
+    local f = roper.differentiable(function(x) return x * 1 end, function()
+      uv.kill(uv.os_getpid(), "sigint")
+      for _ = 1, 1e6 do end
+      went_on = true
+    end)
+    local ok, message = core.interrupt_call(coroutine.wrap(function()
+      f(roper.ones({}):parameter()):backward()
+    end), same)
+    assert.is_false(ok)
+    assert.matches("interrupted$", message)
+    assert.is_false(went_on)
   end)
 
   it("lets Ctrl-C end the code around it once it has yielded", function()

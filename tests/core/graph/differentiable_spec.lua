@@ -132,8 +132,23 @@ describe("differentiable", function()
     fail = false
     f(w * 2):sum():backward()
     assert.same({ 2, 2 }, w.grad:totable())
-    local strange = roper.differentiable(function(x) return x * 1 end, function() error({}) end)
-    assert.error_matches(function() strange(w):sum():backward() end, "error in backward")
+  end)
+
+  it("passes the very value on that backward raised, also through a backward inside", function()
+    local w = roper.ones({ 2 }):parameter()
+    for _, value in ipairs({ {}, 5, print, false }) do
+      local strange = roper.differentiable(function(x) return x * 1 end,
+        function() error(value, 0) end)
+      local inner = strange(w):sum()
+      local outer = roper.differentiable(function(x) return x * 1 end,
+        function() inner:backward() end)
+      local ok, raised = pcall(function() outer(w):sum():backward() end)
+      assert.is_false(ok)
+      assert.equal(value, raised)
+      ok, raised = pcall(function() inner:backward() end)
+      assert.is_false(ok)
+      assert.matches("swept before", raised)
+    end
   end)
 
   it("refuses inputs that were changed in place since, not those its forward changed", function()
@@ -249,6 +264,139 @@ describe("differentiable", function()
       end
     end
     assert.equal(before, count())
+  end)
+
+  it("is collected with the tensors that its backward holds", function()
+    local w = roper.randn({ 1000 }):parameter()
+    local holds = {
+      result = function()
+        local y
+        y = roper.differentiable(function(x) return x:exp() end,
+          function(dy) return dy * y end)(w)
+        return y
+      end,
+      loss = function()
+        local loss
+        local y = roper.differentiable(function(x) return x:exp() end,
+          function(dy) return dy * loss end)(w)
+        loss = (y * y):sum()
+        return loss
+      end,
+      each_other = function()
+        local a, b
+        a = roper.differentiable(function(x) return x * 2 end, function(dy) return dy * b end)(w)
+        b = roper.differentiable(function(x) return x * 3 end, function(dy) return dy * a end)(w)
+        return roper.cat({ a, b, a + b }):sum()
+      end,
+      closed = function()
+        local y
+        y = roper.differentiable(function(x) return x:exp() end,
+          function(dy) return dy * y end)(w)
+        local z <close> = y * 2
+        return z
+      end,
+    }
+    for name, hold in pairs(holds) do
+      local collected = setmetatable({}, { __mode = "k" })
+      local function live()
+        collectgarbage()
+        collectgarbage()
+        return roper.memory().live
+      end
+      hold()
+      local before = live()
+      for _ = 1, 50 do
+        collected[hold()] = true
+      end
+      assert.equal(before, live(), name)
+      assert.is_nil(next(collected), name)
+      assert.is_nil(w.grad)
+    end
+  end)
+
+  it("keeps its backward as long as any tensor above needs it, not longer", function()
+    local w = roper.randn({ 1, 4, 4 }, "float64"):parameter()
+    local index = roper.ones({ 1, 4, 4 }, "int32")
+    local above = {
+      function(y) return y end,
+      function(y) return y * 2 end,
+      function(y) return roper.cat({ y, w, y }) end,
+      function(y) return y[1] end,
+      function(y) return y[{ {}, { 1, 2 }, 3 }] end,
+      function(y) return y:squeeze(1) end,
+      function(y) return y:unsqueeze(2):view({ -1 }) end,
+      function(y) return y:transpose(2, 3):contiguous():clone() end,
+      function(y) return y:contiguous():to("float64"):to("float32") end,
+      function(y) return y:max(2) end,
+      function(y) return y:gather(1, index) end,
+      function(y) return roper.where(index, y, w) end,
+      function(y) return roper.linear(y, y[1]) end,
+      function(y) return roper.layer_norm(y, y[{ 1, 1 }], y[{ 1, 2 }]) end,
+      function(y) return y:matmul(y):softmax() end,
+      function(y) return roper.dropout(y, 0.5, 1):cumsum(1) end,
+      function(y) return roper.position.rope({ dim = 4 }):rotate(y) end,
+      function(y) return roper.cross_entropy(y, index[{ {}, {}, 1 }]) end,
+      function(y)
+        y = y:unsqueeze(1)
+        return (roper.attention(y, y, y, { causal = true, weights = true }))
+      end,
+      function(y)
+        y = y:unsqueeze(1)
+        return roper.linear_attention(y, y, y)
+      end,
+      function(y) return cube(y) + cube(y) * y end,
+    }
+    for i, f in ipairs(above) do
+      local calls, kept = 0, setmetatable({}, { __mode = "v" })
+      local function make()
+        local guard = {}
+        kept[1] = guard
+        local y = roper.differentiable(function(x) return x * 1 end, function(dy)
+          calls = calls + #guard + 1
+          return dy
+        end)(w)
+        return f(y):sum()
+      end
+      local loss = make()
+      collectgarbage()
+      collectgarbage()
+      assert.is_table(kept[1], i)
+      loss:backward()
+      assert.equal(1, calls, i)
+      collectgarbage()
+      assert.is_nil(kept[1], i)
+      assert.is_number(loss:item())
+    end
+  end)
+
+  it("keeps every backward of a chain to the end of the sweep", function()
+    local w = roper.ones({ 2 }):parameter()
+    local calls = 0
+    local y = w
+    for _ = 1, 12 do
+      local f = roper.differentiable(function(a, b) return a + b end, function(dy)
+        calls = calls + 1
+        collectgarbage()
+        return dy, dy
+      end)
+      y = f(y, y * 2)
+    end
+    y = y:sum()
+    collectgarbage()
+    y:backward()
+    assert.equal(12, calls)
+    assert.same({ 3.0 ^ 12, 3.0 ^ 12 }, w.grad:totable())
+  end)
+
+  it("may close its inputs in forward", function()
+    local w = roper.ones({ 2 }):parameter()
+    local f = roper.differentiable(function(x)
+      do
+        local _ <close> = w
+      end
+      return x * 1
+    end, function(dy) return dy end)
+    assert.error_matches(function() f(w) end, "already collected")
   end)
 
   it("refuses gradients and results that do not fit", function()
