@@ -3,7 +3,7 @@ local statistics = require "roper.statistics"
 
 local M = {}
 
---- The numbers that are compared: name in a result, which of two is worse, heading and form.
+--- The numbers of a result: name, which of two is worse, heading and form.
 M.METRICS = {
   { name = "solved", worst = "smallest", title = "correct", form = "%.1f" },
   { name = "solved_greedy", worst = "smallest", title = "correct, greedy", form = "%.1f" },
@@ -12,6 +12,14 @@ M.METRICS = {
   { name = "last_half", worst = "largest", title = "training loss, last half", form = "%.4f" },
 }
 
+-- Steps until 90 % of the answers' tokens were right.
+local STEPS <const> = { name = "steps_to_90", title = "90 % after", form = "%.0f" }
+
+--- What is compared between runs of the same seed. A run that never came to 90 % counts as having
+--- got there with its last step: under the hypothesis that is tested it may be either of the two.
+M.COMPARED = table.move(M.METRICS, 1, #M.METRICS, 1, {})
+M.COMPARED[#M.COMPARED + 1] = STEPS
+
 -- The statistics of one metric of the finished runs of a method.
 local function of_metric(finished, metric)
   local numbers = {}
@@ -19,7 +27,7 @@ local function of_metric(finished, metric)
     numbers[#numbers + 1] = run.result[metric.name] -- nil where it was not finite
   end
   local kept, removed = statistics.trim(numbers, metric.worst)
-  local low, high = statistics.bootstrap(numbers)
+  local low, high = statistics.interval(numbers)
   return { n = #numbers, mean = statistics.mean(numbers), median = statistics.median(numbers),
     error = statistics.standard_error(numbers), low = low, high = high,
     trimmed = statistics.mean(kept), kept = #kept, removed = removed }
@@ -54,6 +62,18 @@ local function of_method(sweep, method)
   return entry
 end
 
+-- The number of a run that is compared.
+local function value_of(run, metric)
+  return run.result[metric] or metric == STEPS.name and run.config.steps or nil
+end
+
+-- Can two runs be compared? Steps to 90 % only where any run got there, and the two had as many.
+local function is_comparable(a, b, run, other, metric)
+  return other and other.config.experiment == run.config.experiment
+    and (metric ~= STEPS.name or a.steps_to_90.reached + b.steps_to_90.reached > 0
+      and other.config.steps == run.config.steps)
+end
+
 -- The differences b - a of a metric between runs of the same experiment and seed.
 local function differences(a, b, metric)
   local by_seed, list = {}, {}
@@ -62,9 +82,10 @@ local function differences(a, b, metric)
   end
   for _, run in ipairs(b.runs) do
     local other = by_seed[run.config.seed]
-    other = other and other.config.experiment == run.config.experiment and other
-    local before, after = other and other.result[metric], run.result[metric]
-    list[#list + 1] = before and after and after - before or nil
+    if is_comparable(a, b, run, other, metric) then
+      local before, after = value_of(other, metric), value_of(run, metric)
+      list[#list + 1] = before and after and after - before or nil
+    end
   end
   return list
 end
@@ -72,10 +93,27 @@ end
 -- Two methods, paired by seed.
 local function compare(a, b, metric)
   local list = differences(a, b, metric)
-  local low, high = statistics.bootstrap(list)
-  return { a = a.method, b = b.method, metric = metric, n = #list,
+  local low, high = statistics.interval(list)
+  return { a = a.method, b = b.method, metric = metric, n = #list, each = list,
     difference = statistics.mean(list), error = statistics.standard_error(list),
     low = low, high = high, p = statistics.permutation_test(list) }
+end
+
+-- All pairs of methods in one metric, their probabilities corrected for how many there are.
+local function compare_all(methods, metric)
+  local compared, probabilities = {}, {}
+  for i, a in ipairs(methods) do
+    for j = i + 1, #methods do
+      compared[#compared + 1] = compare(a, methods[j], metric)
+      probabilities[#probabilities + 1] = compared[#compared].p -- nil where they share no seed
+    end
+  end
+  local corrected, place = statistics.holm(probabilities), 0
+  for _, pair in ipairs(compared) do
+    place = place + (pair.p and 1 or 0)
+    pair.corrected = pair.p and corrected[place]
+  end
+  return compared
 end
 
 -- What a reader must know before trusting the numbers.
@@ -107,21 +145,18 @@ end
 ---@param sweep table from `sweep.read`
 ---@return table methods: a list of {method, planned, finished, failed, running, waiting, runs},
 ---   with a table for each of METRICS: n, mean, median, error (standard), low and high (95 %
----   bootstrap interval), trimmed (mean without the worst tenth), kept, removed; steps_to_90 as
----   from `statistics.censored`. pairs: a list of {a, b, metric, n, difference (b - a), error, low,
----   high, p} over runs of the same experiment and seed, for each pair of methods and each of
----   METRICS. notes: texts
+---   interval), trimmed (mean without the worst tenth), kept, removed; steps_to_90 as from
+---   `statistics.censored`. pairs: a list of {a, b, metric, n, each (differences b - a), difference
+---   (their mean), error, low, high, p, corrected (p, by Holm for the pairs of methods)} over runs
+---   of the same experiment and seed, for each pair of methods and each of COMPARED. notes: texts
 function M.of(sweep)
   local methods, compared = {}, {}
   for i, method in ipairs(sweep.methods) do
     methods[i] = of_method(sweep, method)
   end
-  for _, metric in ipairs(M.METRICS) do
-    for i, a in ipairs(methods) do
-      for j = i + 1, #methods do
-        compared[#compared + 1] = compare(a, methods[j], metric.name)
-      end
-    end
+  for _, metric in ipairs(M.COMPARED) do
+    local pairs_of = compare_all(methods, metric.name)
+    table.move(pairs_of, 1, #pairs_of, #compared + 1, compared)
   end
   return { methods = methods, pairs = compared, notes = notes_of(sweep, methods) }
 end
@@ -134,13 +169,17 @@ local function with_error(form, number, error)
   return form:format(number) .. (error and " ± " .. form:format(error) or "")
 end
 
+--- The median of steps to 90 % as text.
+---@param steps table from `statistics.censored`
+---@return string
+function M.median_of_steps(steps)
+  return steps.median and ("%.0f"):format(steps.median)
+    or steps.above and ("> %d"):format(steps.limit) or "undetermined"
+end
+
 -- The median of steps, with how many got there.
 local function steps_text(steps)
-  if not steps then
-    return "-"
-  end
-  local median = steps.median and ("%.0f"):format(steps.median) or "> " .. steps.limit
-  return ("%s (%d/%d)"):format(median, steps.reached, steps.n)
+  return steps and ("%s (%d/%d)"):format(M.median_of_steps(steps), steps.reached, steps.n) or "-"
 end
 
 -- How many runs of those asked for.
@@ -203,39 +242,68 @@ of %s: problems solved by random sampling. They and the loss: mean ± standard
 error over the runs. %s
 floor: the lowest loss to be expected of any predictor on the same sequences.
 90 %% after: median of the steps until 90 %% of the answers' tokens were right,
-and how many runs got there; one that did not counts as one that takes longer.]]):format(
+and how many runs got there; one that did not counts as one that takes longer,
+so that the median is undetermined where just half of them did.]]):format(
     some and some.problems or "?",
     is_trimmed(summary) and [[trimmed: mean without the worst tenth of the runs
 (the study's rule: one of ten), and how many that leaves.]] or
     [[No run is left out: that is done from ten runs on.]])
 end
 
---- Pairs of methods that share seeds: a row a pair and metric.
----@param summary table
----@param metrics string[]? names; solved and loss by default
----@return string[][]? rows, the head first; nil where no seed is shared
-function M.pair_rows(summary, metrics)
-  local rows = { { "by seed", "pairs", "difference", "95 % interval", "p" } }
-  for _, name in ipairs(metrics or { "solved", "loss" }) do
-    for _, metric in ipairs(M.METRICS) do
+-- The pairs of methods that are shown, with their metric: of some metrics, with shared seeds.
+local function shown_pairs(summary, metrics)
+  local list = {}
+  for _, name in ipairs(metrics or { "solved", "loss", STEPS.name }) do
+    for _, metric in ipairs(M.COMPARED) do
       for _, pair in ipairs(summary.pairs) do
         if metric.name == name and pair.metric == name and pair.n > 0 then
-          local form = metric.form:gsub("%%", "%%+")
-          rows[#rows + 1] = { ("%s, %s - %s"):format(metric.title, pair.b, pair.a),
-            tostring(pair.n), form:format(pair.difference), pair.low
-              and (form .. " to " .. form):format(pair.low, pair.high) or "-",
-            ("%.3f"):format(pair.p) }
+          list[#list + 1] = { pair = pair, form = metric.form:gsub("%%", "%%+"),
+            title = ("%s, %s - %s"):format(metric.title, pair.b, pair.a) }
         end
       end
     end
   end
+  return list
+end
+
+--- Pairs of methods that share seeds: a row a pair and metric.
+---@param summary table
+---@param metrics string[]? names; solved, loss and steps_to_90 by default
+---@return string[][]? rows, the head first; nil where no seed is shared
+function M.pair_rows(summary, metrics)
+  local rows = { { "by seed", "pairs", "difference", "95 % interval", "p", "Holm" } }
+  for _, shown in ipairs(shown_pairs(summary, metrics)) do
+    local pair, form = shown.pair, shown.form
+    rows[#rows + 1] = { shown.title, tostring(pair.n), form:format(pair.difference),
+      pair.low and (form .. " to " .. form):format(pair.low, pair.high) or "-",
+      ("%.3f"):format(pair.p), ("%.3f"):format(pair.corrected) }
+  end
   return #rows > 1 and rows or nil
+end
+
+--- The differences themselves where they are too few for an interval, in the order of the runs.
+---@param summary table
+---@return string[][]? rows of a title and the differences; nil where there are enough
+function M.few_rows(summary)
+  local rows = {}
+  for _, shown in ipairs(shown_pairs(summary)) do
+    if shown.pair.n < statistics.LEAST then
+      local parts = {}
+      for i, difference in ipairs(shown.pair.each) do
+        parts[i] = shown.form:format(difference)
+      end
+      rows[#rows + 1] = { shown.title, table.concat(parts, "  ") }
+    end
+  end
+  return #rows > 0 and rows or nil
 end
 
 --- What the columns of `pair_rows` are.
 M.PAIR_LEGEND = [[
-difference: mean over pairs of runs of the same seed; its bootstrap interval;
-p of a two-sided permutation test (signs of the differences).]]
+difference: mean over pairs of runs of the same seed; its bootstrap-t interval,
+from six pairs on; p of a two-sided permutation test (signs of the differences);
+Holm: p corrected for the number of pairs of methods, though not of measures.
+A run that never came to 90 % counts as having got there with its last step.]]
 
 --- Everything as text for a terminal.
 ---@param summary table from `of`
@@ -247,6 +315,10 @@ function M.text(summary)
   if compared then
     parts[#parts + 1] = align(compared)
     parts[#parts + 1] = M.PAIR_LEGEND
+    local few = M.few_rows(summary)
+    if few then
+      parts[#parts + 1] = "Too few for an interval, one by one:\n\n" .. align(few)
+    end
   end
   for _, note in ipairs(summary.notes) do
     parts[#parts + 1] = "Note: " .. note

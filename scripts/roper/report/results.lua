@@ -3,6 +3,7 @@ local h = require("roper.report.markup").h
 local chart = require "roper.report.chart"
 local number = require "roper.report.number"
 local published = require "roper.report.published"
+local summary = require "roper.summary"
 local tables = require "roper.report.table"
 
 local M = {}
@@ -35,13 +36,12 @@ function M.status(sweep)
   return table.concat(parts, ", ")
 end
 
--- The median of steps to 90 %, or more than the runs had, and how many got there.
+-- The median of steps to 90 %, and how many got there.
 local function steps_cells(censored)
   if not censored then
     return number.NONE, number.NONE
   end
-  return censored.median and number.fixed(censored.median, 0)
-    or "> " .. number.fixed(censored.limit, 0), ("%d of %d"):format(censored.reached, censored.n)
+  return summary.median_of_steps(censored), ("%d of %d"):format(censored.reached, censored.n)
 end
 
 -- The study's table: a row a method.

@@ -2,6 +2,7 @@
 local h = require("roper.report.markup").h
 local number = require "roper.report.number"
 local results = require "roper.report.results"
+local statistics = require "roper.statistics"
 local summary = require "roper.summary"
 local tables = require "roper.report.table"
 
@@ -29,19 +30,31 @@ local function spread_table(view, metric)
     rows = rows } or nil
 end
 
+-- The interval of a mean difference; the differences themselves where they are too few for one.
+local function interval(pair, digits)
+  if pair.low or pair.n >= statistics.LEAST then
+    return number.interval(pair.low, pair.high, digits, number.signed)
+  end
+  local parts = {}
+  for i, difference in ipairs(pair.each) do
+    parts[i] = number.signed(difference, digits)
+  end
+  return "one by one: " .. table.concat(parts, ", ")
+end
+
 -- Differences of runs from the same seed; nil where no seed is shared.
 local function pairs_table(view, metric)
   local digits, rows = digits_of(metric), {}
   for _, pair in ipairs(view.summary.pairs) do
     if pair.metric == metric.name and pair.n > 0 then
       rows[#rows + 1] = { { h.bdi { pair.b }, " − ", h.bdi { pair.a } }, pair.n,
-        number.signed(pair.difference, digits),
-        number.interval(pair.low, pair.high, digits, number.signed), number.probability(pair.p) }
+        number.signed(pair.difference, digits), interval(pair, digits),
+        number.probability(pair.p), number.probability(pair.corrected) }
     end
   end
   return #rows > 0 and tables.of { class = "pairs", rows = rows,
     caption = "Differences between runs of the same seed",
-    head = { "difference", "pairs", "mean", "95 % interval", "p" } } or nil
+    head = { "difference", "pairs", "mean", "95 % interval", "p", "p, Holm" } } or nil
 end
 
 -- Steps to 90 %: runs that never got there are counted.
@@ -52,14 +65,15 @@ local function steps_table(view)
     if c then
       rows[#rows + 1] = { results.name(view, method.method), c.n,
         ("%d of %d"):format(c.reached, c.n),
-        c.median and number.fixed(c.median, 0) or "> " .. number.fixed(c.limit, 0),
+        summary.median_of_steps(c),
         (c.reached < c.n and "≥ " or "") .. number.fixed(c.mean, 0),
         c.reached > 0 and number.fixed(c.error, 0) }
     end
   end
   return #rows > 0 and { h.h3 { "Steps to 90 % accuracy on answer tokens" },
     tables.of { class = "censored", rows = rows,
-      head = { "method", "N", "reached", "median", "restricted mean", "± s.e." } } } or nil
+      head = { "method", "N", "reached", "median", "restricted mean", "± s.e." } },
+    pairs_table(view, summary.COMPARED[#summary.COMPARED]) } or nil
 end
 
 --- The section.
@@ -77,10 +91,13 @@ function M.section(view)
     return { h.p { "No run has finished yet." } }
   end
   return { h.p { class = "note", "N: finished runs. The study’s mean leaves out the worst of ten ",
-    "runs; of other counts the worst tenth, rounded down. Intervals: percentile bootstrap of the ",
-    "mean. p: two-sided permutation test on the signs of the differences, each on its own, not ",
-    "corrected for their number. A run that never reached 90 % counts in the median as longer ",
-    "than the steps it had, and in the restricted mean as just these." }, nodes }
+    "runs; of other counts the worst tenth, rounded down. Intervals: bootstrap-t of the mean, of ",
+    ("%d or more that are not nearly all the same; fewer pairs are shown one by one, in the order "
+      .. "of the runs. "):format(statistics.LEAST),
+    "p: two-sided permutation test on the signs of the differences. Holm: corrected for the ",
+    "number of pairs of methods in each table; not for the number of tables, which measure the ",
+    "same runs. A run that never reached 90 % counts in the median as longer than the steps it ",
+    "had, and in the restricted mean and the differences as just these." }, nodes }
 end
 
 return M

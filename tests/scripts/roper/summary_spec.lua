@@ -1,4 +1,5 @@
 local fixture = require("tests.fixtures.statistics")
+local statistics = require("roper.statistics")
 local summary = require("roper.summary")
 
 -- A trial of a method as `sweep.read` gives it; without a result it is in the state `status`.
@@ -35,7 +36,7 @@ describe("summary.of", function()
     assert.near((13.055 - 1.31) / 9, rope.loss.trimmed, 1e-12) -- the worst lost the most
     assert.is_true(rope.loss.low < rope.loss.mean and rope.loss.mean < rope.loss.high)
     assert.same({ n = 10, reached = 4, limit = 500, mean = 400.0,
-                  error = rope.steps_to_90.error }, rope.steps_to_90)
+                  above = true, error = rope.steps_to_90.error }, rope.steps_to_90)
   end)
 
   it("does not compare runs of different experiments", function()
@@ -51,7 +52,7 @@ describe("summary.of", function()
 
   it("pairs runs by their seed", function()
     local pairs_ = summary.of(sweep()).pairs
-    assert.equal(#summary.METRICS, #pairs_)
+    assert.equal(#summary.COMPARED, #pairs_)
     local solved = pairs_[1]
     assert.same({ "rope", "roper", "solved", 8 }, { solved.a, solved.b, solved.metric, solved.n })
     local sum = 0
@@ -62,6 +63,43 @@ describe("summary.of", function()
     assert.is_true(solved.low < solved.difference and solved.difference < solved.high)
     assert.is_true(solved.p > 0 and solved.p <= 1)
     assert.equal(2 / 2 ^ 8, pairs_[4].p) -- every loss is larger without
+    assert.same({ solved.p, 8 }, { solved.corrected, #solved.each }) -- one pair of methods
+  end)
+
+  it("counts a run that never came to 90 % as having got there with its last step", function()
+    local pairs_ = summary.of(sweep()).pairs
+    local steps = pairs_[#pairs_]
+    assert.equal("steps_to_90", steps.metric)
+    assert.same({ -100, -200, -300, -300, -300, -300, -300, -300 }, steps.each)
+    assert.equal(2 / 2 ^ 8, steps.p)
+    local found = sweep()
+    for _, one in ipairs(found.trials) do
+      one.run.config.steps = one.method == "rope" and 500 or 600
+    end
+    pairs_ = summary.of(found).pairs
+    assert.equal(0, pairs_[#pairs_].n) -- had they had as many steps, more might have got there
+    for _, one in ipairs(found.trials) do
+      one.run.config.steps, one.run.result.steps_to_90 = 500, nil
+    end
+    pairs_ = summary.of(found).pairs
+    assert.equal(0, pairs_[#pairs_].n)
+  end)
+
+  it("corrects for the number of pairs of methods", function()
+    local found = sweep()
+    found.methods[3] = "none"
+    for seed = 1, 8 do
+      found.trials[#found.trials + 1] = trial("none", seed, result(seed, 2 + seed, nil))
+    end
+    local solved, corrected = {}, {}
+    for _, pair in ipairs(summary.of(found).pairs) do
+      if pair.metric == "solved" then
+        solved[#solved + 1], corrected[#corrected + 1] = pair.p, pair.corrected
+      end
+    end
+    assert.equal(3, #solved)
+    assert.same(statistics.holm(solved), corrected)
+    assert.not_same(solved, corrected)
   end)
 
   it("never leaves out a missing run silently", function()
@@ -103,6 +141,12 @@ describe("summary.rows", function()
                                                        1, true))
   end)
 
+  it("does not tell the median steps of which half never came", function()
+    local found = sweep()
+    found.trials[9].run.result.steps_to_90 = 450
+    assert.equal("undetermined (5/10)", summary.rows(summary.of(found))[2][7])
+  end)
+
   it("fits the terminal", function()
     for line in summary.text(summary.of(sweep())):gmatch("[^\n]+") do
       assert.is_true(utf8.len(line) <= 80, line)
@@ -113,14 +157,35 @@ end)
 describe("summary.pair_rows", function()
   it("has a row a pair and metric", function()
     local rows = summary.pair_rows(summary.of(sweep()))
-    assert.same({ "by seed", "pairs", "difference", "95 % interval", "p" }, rows[1])
+    assert.same({ "by seed", "pairs", "difference", "95 % interval", "p", "Holm" }, rows[1])
     assert.equal("correct, roper - rope", rows[2][1])
     assert.equal("8", rows[2][2])
     assert.equal("-0.0265", rows[3][3])
     assert.truthy(rows[3][4]:find("^%-0.028%d to %-0.024%d$"), rows[3][4])
-    assert.equal("0.008", rows[3][5])
-    assert.equal(3, #rows)
+    assert.same({ "0.008", "0.008" }, { rows[3][5], rows[3][6] })
+    assert.equal("90 % after, roper - rope", rows[4][1])
+    assert.equal(4, #rows)
     assert.equal("accuracy, roper - rope", summary.pair_rows(summary.of(sweep()),
                                                              { "accuracy" })[2][1])
+  end)
+
+  it("shows fewer than six pairs one by one, without an interval", function()
+    local found = sweep()
+    for i = 1, 7 do
+      found.trials[i].run.status = "failed" -- seeds 1 to 4 of rope, 3 to 5 of roper
+    end
+    local few = summary.of(found)
+    assert.equal(5, few.pairs[1].n)
+    assert.same({ nil, nil }, { few.pairs[1].low, few.pairs[1].high })
+    assert.equal("-", summary.pair_rows(few)[2][4])
+    local rows = summary.few_rows(few)
+    assert.same({ "correct, roper - rope", "-20.0  -19.0  +70.0  -1.0  -25.0" }, rows[1])
+    assert.truthy(summary.text(few):find("Too few for an interval, one by one:\n\n  correct", 1,
+                                         true))
+    assert.is_nil(summary.few_rows(summary.of(sweep())))
+    assert.is_nil(summary.text(summary.of(sweep())):find("Too few", 1, true))
+    for line in summary.text(few):gmatch("[^\n]+") do
+      assert.is_true(utf8.len(line) <= 80, line)
+    end
   end)
 end)

@@ -94,10 +94,38 @@ describe("page.render", function()
   it("shows the statistics with N, and the paired differences", function()
     local text = page.render(reports.view())
     assert.same({ { "method", "N", "mean", "± s.e.", "95 % interval", "median", "study’s mean",
-      "kept" }, { "rope", "2", "61.5", "0.5", "61.0 to 62.0", "61.5", "61.5", "2 of 2" },
+      "kept" }, { "rope", "2", "61.5", "0.5", "–", "61.5", "61.5", "2 of 2" },
       { "roper", "1", "91.0", "–", "–", "91.0", "91.0", "1 of 1" } },
       table_of(text, "spread"))
-    assert.same({ "roper − rope", "1", "+30.0", "–", "1.000" }, table_of(text, "pairs")[2])
+    assert.same({ "roper − rope", "1", "+30.0", "one by one: +30.0", "1.000", "1.000" },
+                table_of(text, "pairs")[2])
+  end)
+
+  it("shows an interval from six pairs on, before that the pairs", function()
+    for count, expected in pairs({ [5] = "one by one: +26.0, +27.0, +28.0, +29.0, +30.0",
+                                   [6] = "+%d%d%.%d to +%d%d%.%d" }) do
+      local trials = {}
+      for seed = 1, count do
+        trials[2 * seed - 1] = reports.trial("rope", seed, "finished")
+        trials[2 * seed] = reports.trial("roper", seed, "finished")
+        trials[2 * seed].run.result.solved = 85 + 2 * seed
+      end
+      local text = page.render(reports.view(trials))
+      local pair = table_of(text, "pairs")[2]
+      assert.equal(tostring(count), pair[2])
+      assert.truthy(pair[4]:find("^" .. expected:gsub("%+", "%%+") .. "$"), pair[4])
+      assert.same({ count == 5 and "0.062" or "0.031" }, { pair[6] })
+      assert.truthy(text:find("Holm: corrected for the number of pairs of methods", 1, true))
+    end
+  end)
+
+  it("does not tell the median steps of which half never came", function()
+    local view = reports.view()
+    view.sweep.trials[1].run.result.steps_to_90 = 60
+    local text = page.render(reports.view(view.sweep.trials))
+    assert.same({ "rope", "2", "1 of 2", "undetermined", "≥ 80", "20" },
+                table_of(text, "censored")[2])
+    assert.equal("undetermined", table_of(text, "study")[2][9])
   end)
 
   it("leaves out the worst of ten, and says so", function()
@@ -198,7 +226,8 @@ describe("page.render", function()
       local view = reports.view({ trial, failed }, { text })
       view.sweep.experiment = text
       view.summary.notes = { text }
-      view.summary.pairs = { { a = text, b = text, metric = "solved", n = 1, difference = 1 } }
+      view.summary.pairs = { { a = text, b = text, metric = "solved", n = 1, difference = 1,
+        each = { 1 } } }
       local shown = map()
       shown.question, shown.answer, shown.text = text, text, text
       shown.rows[1].predicted = text:sub(1, 1)
