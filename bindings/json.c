@@ -10,10 +10,11 @@
 */
 #include "bindings/check.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/base/json.h"
 
 #define ARRAY_MARK "roper.json_array" /* metatable of marked arrays */
 #define WORK "roper.json"
@@ -155,7 +156,7 @@ static json_t *new_value(lua_State *L, const Place *place)
   }
 }
 
-/* Add `value` (NULL where its string was refused) to what owns it from then on. */
+/* Add `value` (NULL where it could not be made) to what owns it from then on. */
 static void add_value(lua_State *L, Work *work, json_t *container, const Place *place,
                       json_t *value)
 {
@@ -169,6 +170,7 @@ static void add_value(lua_State *L, Work *work, json_t *container, const Place *
     refused = value == NULL;
   }
   if (refused) {
+    rpl_check(L, rp_json_status());
     lua_pushliteral(L, "the key or the value is not UTF-8");
     fail_at(L, place);
   }
@@ -222,11 +224,12 @@ static int json_encode(lua_State *L)
   bool sort = rpl_option_boolean(&options, "sort", true);
   Work *work = push_work(L);
   lua_pushvalue(L, 1);
+  rp_json_begin();
   encode(L, work, NULL, &(Place){NULL, 0, 0});
-  work->text = json_dumps(work->tree, JSON_INDENT(indent) | (sort ? JSON_SORT_KEYS : 0) |
-                                          JSON_REAL_PRECISION(DIGITS) | JSON_ENCODE_ANY);
+  work->text = rp_json_print(work->tree, JSON_INDENT(indent) | (sort ? JSON_SORT_KEYS : 0) |
+                                             JSON_REAL_PRECISION(DIGITS) | JSON_ENCODE_ANY);
   if (work->text == NULL)
-    return luaL_error(L, "json_encode: out of memory");
+    return rpl_raise(L);
   lua_pushstring(L, work->text);
   release_work(work);
   return 1;
@@ -311,11 +314,12 @@ static int json_decode(lua_State *L)
   const char *text = lua_tolstring(L, 1, &length);
   json_error_t error;
   Work *work = push_work(L);
-  work->tree =
-      json_loadb(text, length, JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);
-  if (work->tree == NULL)
+  const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
+  const RpStatus status = rp_json_parse(text, length, flags, &work->tree, &error);
+  if (status == RP_BAD_FILE)
     return luaL_error(L, "json_decode: line %d, column %d: %s", error.line, error.column,
                       error.text);
+  rpl_check(L, status);
   push_value(L, work->tree, 0);
   release_work(work);
   return 1;

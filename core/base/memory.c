@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,13 +141,21 @@ static Header *take(size_t size, int size_class)
   return header;
 }
 
+/* May one more allocation succeed? Counts down what rp_memory_fail_after set. */
+static bool is_granted(void)
+{
+  if (failures_after > 0)
+    failures_after--;
+  else if (failures_after == 0)
+    return false;
+  return true;
+}
+
 void *rp_alloc(size_t bytes)
 {
   Header *header = NULL;
   pthread_mutex_lock(&lock);
-  if (failures_after != 0 && bytes <= SIZE_MAX / 2) {
-    if (failures_after > 0)
-      failures_after--;
+  if (is_granted() && bytes <= SIZE_MAX / 2) {
     int size_class;
     size_t size = round_up(bytes, &size_class);
     header = take(size, size_class);
@@ -179,6 +188,17 @@ void rp_free(void *block)
   /* Keep what the busiest moment needed and a little more, not every size ever seen. */
   evict(use.peak + use.peak / 4 + ((size_t)64 << 20));
   pthread_mutex_unlock(&lock);
+}
+
+void *rp_malloc(size_t bytes)
+{
+  pthread_mutex_lock(&lock);
+  bool granted = is_granted();
+  pthread_mutex_unlock(&lock);
+  void *block = granted ? malloc(bytes > 0 ? bytes : 1) : NULL;
+  if (block == NULL)
+    rp_fail(RP_OUT_OF_MEMORY, "out of memory: asked for %zu bytes", bytes);
+  return block;
 }
 
 RpMemoryUse rp_memory_use(void)

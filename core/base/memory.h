@@ -19,6 +19,12 @@ void *rp_alloc(size_t bytes);
 /* Give a block back to the pool; NULL is allowed. */
 void rp_free(void *block);
 
+/*
+** malloc, for what another library frees by free: outside the pool and its
+** limit. NULL with RP_OUT_OF_MEMORY.
+*/
+void *rp_malloc(size_t bytes);
+
 typedef struct RpMemoryUse {
   size_t live;   /* bytes handed out and not yet given back */
   size_t idle;   /* bytes kept for reuse */

@@ -177,6 +177,44 @@ describe("json", function()
     end)
   end)
 
+  describe("without memory", function()
+    after_each(function() core.memory_fail_after(-1) end)
+
+    -- Refuse the first, second, third ... allocation of f until it succeeds: each time it must say so.
+    local function check_every_allocation(f, ...)
+      local expected, allowed, ok, result = f(...), -1
+      repeat
+        allowed = allowed + 1
+        core.memory_fail_after(allowed)
+        ok, result = pcall(f, ...)
+        core.memory_fail_after(-1)
+        assert(ok or result:find("out of memory: asked for %d+ bytes"), result)
+      until ok
+      assert.same(expected, result)
+      return allowed
+    end
+
+    it("both say so, and never give half of a name, a text or a number", function()
+      local value = { [("name"):rep(9)] = ("text"):rep(30), numbers = { 1234567890123456, -0.5,
+        0.12345678901234567, 1e-300, 123456789012345678 }, list = array({}), truth = true }
+      assert.is_true(check_every_allocation(encode, value) > 20)
+      assert.is_true(check_every_allocation(encode, value, { indent = 2, sort = false }) > 20)
+      assert.is_true(check_every_allocation(decode, encode(value)) > 20)
+      assert.is_true(check_every_allocation(decode, ("9"):rep(15) .. "       ") > 1)
+      assert.is_true(check_every_allocation(decode, "[" .. ("true,"):rep(500) .. "false]") > 5)
+      assert.is_true(check_every_allocation(decode, ("["):rep(100) .. ("]"):rep(100)) > 100)
+    end)
+
+    it("tells it from text that is none", function()
+      core.memory_fail_after(0)
+      assert.error_matches(function() decode("[1") end, "out of memory: asked for %d+ bytes$")
+      assert.error_matches(function() encode("x") end, "out of memory: asked for %d+ bytes for JSON$")
+      core.memory_fail_after(-1)
+      assert.error_matches(function() decode("[1") end, "json_decode: line 1")
+      assert.error_matches(function() encode("\xff") end, "is not UTF%-8")
+    end)
+  end)
+
   describe("json_array", function()
     it("marks the table itself", function()
       local t = { 1 }
