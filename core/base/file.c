@@ -30,9 +30,11 @@ static RpStatus fail(const char *function, const char *action, const char *path)
   return rp_fail(RP_BAD_FILE, "%s: cannot %s \"%s\": %s", function, action, path, strerror(errno));
 }
 
-RpStatus rp_file_open(RpFileReader *reader, const char *function, const char *path)
+/* Open the file `name` in a folder, that messages call `path`. */
+static RpStatus open_reader(RpFileReader *reader, const char *function, const char *path,
+                            int folder, const char *name)
 {
-  int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int descriptor = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0)
     return fail(function, "read", path);
   struct stat about;
@@ -47,6 +49,11 @@ RpStatus rp_file_open(RpFileReader *reader, const char *function, const char *pa
   else
     *reader = (RpFileReader){function, path, descriptor, about.st_size};
   return status;
+}
+
+RpStatus rp_file_open(RpFileReader *reader, const char *function, const char *path)
+{
+  return open_reader(reader, function, path, AT_FDCWD, path);
 }
 
 RpStatus rp_file_read(RpFileReader *reader, void *data, size_t bytes)
@@ -153,6 +160,11 @@ RpStatus rp_file_write(RpFileWriter *writer, const void *data, size_t bytes)
     bytes -= (size_t)put;
   }
   return RP_OK;
+}
+
+RpStatus rp_file_reread(RpFileReader *reader, const RpFileWriter *writer)
+{
+  return open_reader(reader, writer->function, writer->path, writer->folder, writer->temporary);
 }
 
 /* Flush the temporary file and give it its name. */

@@ -47,6 +47,13 @@ RpFileWriter *rp_file_create(const char *function, const char *path);
 RpStatus rp_file_write(RpFileWriter *writer, const void *data, size_t bytes);
 
 /*
+** Open what was written so far for reading, to see that it is what it should
+** be. Messages name the `path` that it is to have. On RP_OK the caller closes
+** it with rp_file_close.
+*/
+RpStatus rp_file_reread(RpFileReader *reader, const RpFileWriter *writer);
+
+/*
 ** End a file, and free the writer. Where `status` (of all writes so far) is
 ** RP_OK the content is flushed to the disk and takes the place of `path` in one
 ** step; else, or when that fails, the temporary file is removed. Returns the

@@ -11,6 +11,7 @@
 enum {
   MAGIC_SIZE = 6,
   LARGEST_HEADER = 10000, /* as in NumPy; real ones are below 300 */
+  LARGEST_HEAD = 512,     /* that is written; 8 sizes of 19 digits leave much of it free */
   ALIGNMENT = 64          /* of the data in a written file */
 };
 
@@ -284,9 +285,27 @@ static size_t format_header(const RpTensor *tensor, char *head, size_t size)
   return length;
 }
 
+/* Read back what was written of a header and a tensor. */
+static RpStatus verify(RpFileWriter *writer, const char *head, size_t length, RpTensor *tensor)
+{
+  RpFileReader reader;
+  char read[LARGEST_HEAD];
+  RpStatus status = rp_file_reread(&reader, writer);
+  if (status != RP_OK)
+    return status;
+  status = rp_file_read(&reader, read, length);
+  if (status == RP_OK && memcmp(read, head, length) != 0)
+    status = rp_fail(RP_BAD_FILE, "save_npy: \"%s\": what was written reads back otherwise",
+                     reader.path);
+  if (status == RP_OK)
+    status = rp_packed_compare(&reader, tensor);
+  rp_file_close(&reader);
+  return status;
+}
+
 RpStatus rp_npy_save(const char *path, RpTensor *tensor)
 {
-  char head[512]; /* 8 sizes of 19 digits leave much of it free */
+  char head[LARGEST_HEAD];
   size_t length = format_header(tensor, head, sizeof head);
   RpFileWriter *writer = rp_file_create("save_npy", path);
   if (writer == NULL)
@@ -294,6 +313,8 @@ RpStatus rp_npy_save(const char *path, RpTensor *tensor)
   RpStatus status = rp_file_write(writer, head, length);
   if (status == RP_OK)
     status = rp_packed_write(writer, tensor);
+  if (status == RP_OK)
+    status = verify(writer, head, length, tensor);
   return rp_file_finish(writer, status);
 }
 

@@ -1,11 +1,11 @@
 #include "core/tensor/safetensors.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/tensor/packed.h"
 
@@ -39,9 +39,9 @@ static RpStatus read_header(RpFileReader *reader, json_t **header, int64_t *data
   int64_t rest = reader->size - (int64_t)sizeof length;
   if (length > LARGEST_HEADER || (int64_t)length > rest)
     return rp_fail(RP_BAD_FILE,
-                   "load_safetensors: \"%s\": the header is said to be %" PRIu64
-                   " bytes long; %" PRId64 " bytes follow, and %d are the most allowed",
-                   reader->path, length, rest, LARGEST_HEADER);
+                   "%s: \"%s\": the header is said to be %" PRIu64 " bytes long; %" PRId64
+                   " bytes follow, and %d are the most allowed",
+                   reader->function, reader->path, length, rest, LARGEST_HEADER);
   char *text = rp_alloc(length);
   if (text == NULL)
     return RP_OUT_OF_MEMORY;
@@ -49,12 +49,12 @@ static RpStatus read_header(RpFileReader *reader, json_t **header, int64_t *data
   json_error_t error;
   json_t *tree = NULL;
   if (status == RP_OK) {
-    tree = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (tree == NULL)
-      status = rp_fail(RP_BAD_FILE, "load_safetensors: \"%s\": header, line %d, column %d: %s",
-                       reader->path, error.line, error.column, error.text);
-    else if (!json_is_object(tree))
-      status = rp_fail(RP_BAD_FILE, "load_safetensors: \"%s\": the header is not an object",
+    status = rp_json_parse(text, length, JSON_REJECT_DUPLICATES, &tree, &error);
+    if (status == RP_BAD_FILE)
+      rp_fail(status, "%s: \"%s\": header, line %d, column %d: %s", reader->function, reader->path,
+              error.line, error.column, error.text);
+    else if (status == RP_OK && !json_is_object(tree))
+      status = rp_fail(RP_BAD_FILE, "%s: \"%s\": the header is not an object", reader->function,
                        reader->path);
   }
   rp_free(text);
@@ -73,7 +73,7 @@ static RpStatus read_metadata(const RpFileReader *reader, json_t *header, RpSafe
   if (object == NULL)
     return RP_OK;
   if (!json_is_object(object))
-    return rp_fail(RP_BAD_FILE, "load_safetensors: \"%s\": __metadata__ is not an object",
+    return rp_fail(RP_BAD_FILE, "%s: \"%s\": __metadata__ is not an object", reader->function,
                    reader->path);
   contents->metadata = rp_alloc(json_object_size(object) * sizeof *contents->metadata);
   if (contents->metadata == NULL)
@@ -83,7 +83,7 @@ static RpStatus read_metadata(const RpFileReader *reader, json_t *header, RpSafe
   json_object_foreach(object, key, value)
   {
     if (!json_is_string(value))
-      return rp_fail(RP_BAD_FILE, "load_safetensors: \"%s\": metadata \"%s\" is not a string",
+      return rp_fail(RP_BAD_FILE, "%s: \"%s\": metadata \"%s\" is not a string", reader->function,
                      reader->path, key);
     contents->metadata[contents->metadata_count++] = (RpMetadata){key, json_string_value(value)};
   }
@@ -100,7 +100,7 @@ static RpStatus read_type(const RpFileReader *reader, const json_t *about, Entry
 {
   const char *name = json_string_value(json_object_get(about, "dtype"));
   if (name == NULL)
-    return rp_fail(RP_BAD_FILE, "load_safetensors: \"%s\": tensor \"%s\" has no dtype",
+    return rp_fail(RP_BAD_FILE, "%s: \"%s\": tensor \"%s\" has no dtype", reader->function,
                    reader->path, entry->name);
   for (int i = 0; i < RP_PACKED_TYPES; i++) {
     if (strcmp(rp_packed_types[i].safetensors, name) == 0) {
@@ -109,9 +109,9 @@ static RpStatus read_type(const RpFileReader *reader, const json_t *about, Entry
     }
   }
   return rp_fail(RP_BAD_FILE,
-                 "load_safetensors: \"%s\": tensor \"%s\": expected dtype F32, F64, I32, I64 or "
+                 "%s: \"%s\": tensor \"%s\": expected dtype F32, F64, I32, I64 or "
                  "U8, got %s",
-                 reader->path, entry->name, name);
+                 reader->function, reader->path, entry->name, name);
 }
 
 static RpStatus read_shape(const RpFileReader *reader, const json_t *about, Entry *entry)
@@ -119,17 +119,16 @@ static RpStatus read_shape(const RpFileReader *reader, const json_t *about, Entr
   const json_t *shape = json_object_get(about, "shape");
   size_t rank = json_array_size(shape);
   if (!json_is_array(shape) || rank > RP_MAX_RANK)
-    return rp_fail(RP_BAD_FILE,
-                   "load_safetensors: \"%s\": tensor \"%s\": expected a shape of at most %d sizes",
-                   reader->path, entry->name, RP_MAX_RANK);
+    return rp_fail(RP_BAD_FILE, "%s: \"%s\": tensor \"%s\": expected a shape of at most %d sizes",
+                   reader->function, reader->path, entry->name, RP_MAX_RANK);
   entry->rank = (int)rank;
   for (size_t i = 0; i < rank; i++) {
     const json_t *size = json_array_get(shape, i);
     if (!is_size(size))
       return rp_fail(RP_BAD_FILE,
-                     "load_safetensors: \"%s\": tensor \"%s\": size %zu is not a whole number "
+                     "%s: \"%s\": tensor \"%s\": size %zu is not a whole number "
                      "from 0 on",
-                     reader->path, entry->name, i + 1);
+                     reader->function, reader->path, entry->name, i + 1);
     entry->shape[i] = json_integer_value(size);
   }
   return RP_OK;
@@ -141,22 +140,34 @@ static RpStatus read_offsets(const RpFileReader *reader, const json_t *about, En
   const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
   if (json_array_size(offsets) != 2 || !is_size(begin) || !is_size(end))
     return rp_fail(RP_BAD_FILE,
-                   "load_safetensors: \"%s\": tensor \"%s\": data_offsets are not two whole "
+                   "%s: \"%s\": tensor \"%s\": data_offsets are not two whole "
                    "numbers from 0 on",
-                   reader->path, entry->name);
+                   reader->function, reader->path, entry->name);
   entry->begin = json_integer_value(begin);
   entry->end = json_integer_value(end);
   int64_t bytes;
   if (!rp_packed_bytes(entry->type, entry->rank, entry->shape, &bytes))
-    return rp_fail(RP_BAD_FILE, "load_safetensors: \"%s\": tensor \"%s\": shape %s is too large",
-                   reader->path, entry->name, rp_shape_text(entry->rank, entry->shape));
+    return rp_fail(RP_BAD_FILE, "%s: \"%s\": tensor \"%s\": shape %s is too large",
+                   reader->function, reader->path, entry->name,
+                   rp_shape_text(entry->rank, entry->shape));
   if (entry->end - entry->begin != bytes)
     return rp_fail(RP_BAD_FILE,
-                   "load_safetensors: \"%s\": tensor \"%s\": shape %s of %s takes %" PRId64
+                   "%s: \"%s\": tensor \"%s\": shape %s of %s takes %" PRId64
                    " bytes, got data_offsets [%" PRId64 ", %" PRId64 "]",
-                   reader->path, entry->name, rp_shape_text(entry->rank, entry->shape),
-                   entry->type->safetensors, bytes, entry->begin, entry->end);
+                   reader->function, reader->path, entry->name,
+                   rp_shape_text(entry->rank, entry->shape), entry->type->safetensors, bytes,
+                   entry->begin, entry->end);
   return RP_OK;
+}
+
+static RpStatus read_entry(const RpFileReader *reader, const json_t *about, Entry *entry)
+{
+  RpStatus status = read_type(reader, about, entry);
+  if (status == RP_OK)
+    status = read_shape(reader, about, entry);
+  if (status == RP_OK)
+    status = read_offsets(reader, about, entry);
+  return status;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -180,11 +191,7 @@ static RpStatus read_entries(const RpFileReader *reader, json_t *header, int64_t
       continue;
     Entry *entry = &entries[count++];
     entry->name = name;
-    RpStatus status = read_type(reader, about, entry);
-    if (status == RP_OK)
-      status = read_shape(reader, about, entry);
-    if (status == RP_OK)
-      status = read_offsets(reader, about, entry);
+    RpStatus status = read_entry(reader, about, entry);
     if (status != RP_OK)
       return status;
   }
@@ -193,16 +200,16 @@ static RpStatus read_entries(const RpFileReader *reader, json_t *header, int64_t
   for (size_t i = 0; i < count; i++) {
     if (entries[i].begin != place)
       return rp_fail(RP_BAD_FILE,
-                     "load_safetensors: \"%s\": tensor \"%s\": expected data from byte %" PRId64
+                     "%s: \"%s\": tensor \"%s\": expected data from byte %" PRId64
                      " on, got data_offsets [%" PRId64 ", %" PRId64 "]",
-                     reader->path, entries[i].name, place, entries[i].begin, entries[i].end);
+                     reader->function, reader->path, entries[i].name, place, entries[i].begin,
+                     entries[i].end);
     place = entries[i].end;
   }
   if (place != data_size)
     return rp_fail(RP_BAD_FILE,
-                   "load_safetensors: \"%s\": expected %" PRId64
-                   " bytes of data after the header, got %" PRId64,
-                   reader->path, place, data_size);
+                   "%s: \"%s\": expected %" PRId64 " bytes of data after the header, got %" PRId64,
+                   reader->function, reader->path, place, data_size);
   return RP_OK;
 }
 
@@ -274,16 +281,19 @@ static int by_key(const void *a, const void *b)
   return strcmp(((const RpMetadata *)a)->key, ((const RpMetadata *)b)->key);
 }
 
-/* Add `value` (which is taken over) to `object`. */
+/* Add `value` (which is taken over; NULL where it could not be made) to `object`. */
 static RpStatus put(json_t *object, const char *key, json_t *value)
 {
   if (json_object_get(object, key) != NULL) {
     json_decref(value);
     return rp_fail(RP_BAD_ARGUMENT, "save_safetensors: the name \"%s\" is used twice", key);
   }
-  if (json_object_set_new(object, key, value) != 0)
-    return rp_fail(RP_BAD_ARGUMENT, "save_safetensors: \"%s\": name or value is not UTF-8", key);
-  return RP_OK;
+  if (json_object_set_new(object, key, value) == 0)
+    return RP_OK;
+  RpStatus status = rp_json_status();
+  if (status == RP_OK)
+    status = rp_fail(RP_BAD_ARGUMENT, "save_safetensors: \"%s\": name or value is not UTF-8", key);
+  return status;
 }
 
 static RpStatus put_metadata(json_t *header, const RpMetadata *metadata, size_t count)
@@ -295,23 +305,36 @@ static RpStatus put_metadata(json_t *header, const RpMetadata *metadata, size_t 
   return status;
 }
 
+/* What the header says of a tensor whose data are at those bytes; NULL without memory. */
+static json_t *describe(const RpTensor *tensor, int64_t begin, int64_t end)
+{
+  json_t *about = json_object(), *shape = json_array(), *offsets = json_array();
+  int failed = 0;
+  for (int axis = 0; axis < tensor->rank; axis++)
+    failed |= json_array_append_new(shape, json_integer(tensor->shape[axis]));
+  failed |= json_array_append_new(offsets, json_integer(begin));
+  failed |= json_array_append_new(offsets, json_integer(end));
+  const char *dtype = rp_packed_types[tensor->dtype].safetensors;
+  failed |= json_object_set_new(about, "dtype", json_string(dtype));
+  failed |= json_object_set_new(about, "shape", shape);
+  failed |= json_object_set_new(about, "data_offsets", offsets);
+  if (failed == 0)
+    return about;
+  json_decref(about);
+  return NULL;
+}
+
 static RpStatus put_tensors(json_t *header, const RpNamedTensor *tensors, size_t count)
 {
   RpStatus status = RP_OK;
   int64_t begin = 0;
   for (size_t i = 0; status == RP_OK && i < count; i++) {
     const RpTensor *tensor = tensors[i].tensor;
-    const RpPackedType *type = &rp_packed_types[tensor->dtype];
     if (strcmp(tensors[i].name, metadata_key) == 0)
       return rp_fail(RP_BAD_ARGUMENT, "save_safetensors: the name \"%s\" cannot be used",
                      metadata_key);
-    json_t *shape = json_array();
-    for (int axis = 0; axis < tensor->rank; axis++)
-      json_array_append_new(shape, json_integer(tensor->shape[axis]));
-    int64_t end = begin + rp_tensor_count(tensor) * type->size;
-    status = put(header, tensors[i].name,
-                 json_pack("{s:s, s:o, s:[I, I]}", "dtype", type->safetensors, "shape", shape,
-                           "data_offsets", (json_int_t)begin, (json_int_t)end));
+    int64_t end = begin + rp_tensor_count(tensor) * (int64_t)rp_dtype_size(tensor->dtype);
+    status = put(header, tensors[i].name, describe(tensor, begin, end));
     begin = end;
   }
   return status;
@@ -320,9 +343,9 @@ static RpStatus put_tensors(json_t *header, const RpNamedTensor *tensors, size_t
 /* The length of the header, then the header padded with spaces. */
 static RpStatus write_header(RpFileWriter *writer, const json_t *header)
 {
-  char *text = json_dumps(header, JSON_COMPACT);
+  char *text = rp_json_print(header, JSON_COMPACT);
   if (text == NULL)
-    return rp_fail(RP_OUT_OF_MEMORY, "save_safetensors: out of memory for the header");
+    return rp_last_status();
   size_t length = strlen(text);
   size_t padding = (HEADER_ALIGNMENT - length % HEADER_ALIGNMENT) % HEADER_ALIGNMENT;
   uint64_t field = length + padding;
@@ -342,16 +365,66 @@ static RpStatus write_header(RpFileWriter *writer, const json_t *header)
   return status;
 }
 
+/* Is the header that was read the one of these contents, in this order? */
+static RpStatus compare_header(const RpFileReader *reader, const json_t *header,
+                               const RpSafetensors *contents)
+{
+  const json_t *metadata = json_object_get(header, metadata_key);
+  bool same = json_object_size(metadata) == contents->metadata_count &&
+              json_object_size(header) == contents->tensor_count + (metadata != NULL);
+  for (size_t i = 0; same && i < contents->metadata_count; i++) {
+    const RpMetadata *wanted = &contents->metadata[i];
+    const char *value = json_string_value(json_object_get(metadata, wanted->key));
+    same = value != NULL && strcmp(value, wanted->value) == 0;
+  }
+  RpStatus status = RP_OK;
+  int64_t begin = 0;
+  for (size_t i = 0; same && status == RP_OK && i < contents->tensor_count; i++) {
+    const RpTensor *tensor = contents->tensors[i].tensor;
+    Entry entry = {.name = contents->tensors[i].name};
+    status = read_entry(reader, json_object_get(header, entry.name), &entry);
+    same = status != RP_OK ||
+           (entry.begin == begin && entry.type == &rp_packed_types[tensor->dtype] &&
+            entry.rank == tensor->rank &&
+            memcmp(entry.shape, tensor->shape, (size_t)entry.rank * sizeof *entry.shape) == 0);
+    begin = entry.end;
+  }
+  if (!same)
+    status = rp_fail(RP_BAD_FILE, "%s: \"%s\": what was written reads back otherwise",
+                     reader->function, reader->path);
+  return status;
+}
+
+/* Read back what was written of these contents. */
+static RpStatus verify(RpFileWriter *writer, const RpSafetensors *contents)
+{
+  RpFileReader reader;
+  RpStatus status = rp_file_reread(&reader, writer);
+  if (status != RP_OK)
+    return status;
+  json_t *header = NULL;
+  int64_t data_size;
+  status = read_header(&reader, &header, &data_size);
+  if (status == RP_OK)
+    status = compare_header(&reader, header, contents);
+  json_decref(header);
+  for (size_t i = 0; status == RP_OK && i < contents->tensor_count; i++)
+    status = rp_packed_compare(&reader, contents->tensors[i].tensor);
+  rp_file_close(&reader);
+  return status;
+}
+
 /* Write all, in the order given. */
-static RpStatus write_file(const char *path, const json_t *header, const RpNamedTensor *tensors,
-                           size_t count)
+static RpStatus write_file(const char *path, const json_t *header, const RpSafetensors *contents)
 {
   RpFileWriter *writer = rp_file_create("save_safetensors", path);
   if (writer == NULL)
     return rp_last_status();
   RpStatus status = write_header(writer, header);
-  for (size_t i = 0; status == RP_OK && i < count; i++)
-    status = rp_packed_write(writer, tensors[i].tensor);
+  for (size_t i = 0; status == RP_OK && i < contents->tensor_count; i++)
+    status = rp_packed_write(writer, contents->tensors[i].tensor);
+  if (status == RP_OK)
+    status = verify(writer, contents);
   return rp_file_finish(writer, status);
 }
 
@@ -369,21 +442,22 @@ static void *sorted(const void *elements, size_t count, size_t size,
 
 RpStatus rp_safetensors_save(const char *path, const RpSafetensors *contents)
 {
-  size_t count = contents->tensor_count, metadata_count = contents->metadata_count;
-  RpNamedTensor *tensors =
-      sorted(contents->tensors, count, sizeof *contents->tensors, by_size_then_name);
-  RpMetadata *metadata =
-      sorted(contents->metadata, metadata_count, sizeof *contents->metadata, by_key);
+  RpSafetensors ordered = *contents;
+  ordered.tensors =
+      sorted(contents->tensors, contents->tensor_count, sizeof *ordered.tensors, by_size_then_name);
+  ordered.metadata =
+      sorted(contents->metadata, contents->metadata_count, sizeof *ordered.metadata, by_key);
+  rp_json_begin();
   json_t *header = json_object();
-  RpStatus status = tensors == NULL || metadata == NULL ? RP_OUT_OF_MEMORY : RP_OK;
-  if (status == RP_OK && metadata_count > 0)
-    status = put_metadata(header, metadata, metadata_count);
+  RpStatus status = ordered.tensors == NULL || ordered.metadata == NULL ? RP_OUT_OF_MEMORY : RP_OK;
+  if (status == RP_OK && ordered.metadata_count > 0)
+    status = put_metadata(header, ordered.metadata, ordered.metadata_count);
   if (status == RP_OK)
-    status = put_tensors(header, tensors, count);
+    status = put_tensors(header, ordered.tensors, ordered.tensor_count);
   if (status == RP_OK)
-    status = write_file(path, header, tensors, count);
+    status = write_file(path, header, &ordered);
   json_decref(header);
-  rp_free(metadata);
-  rp_free(tensors);
+  rp_free(ordered.metadata);
+  rp_free(ordered.tensors);
   return status;
 }

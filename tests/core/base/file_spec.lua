@@ -1,6 +1,7 @@
 local uv = require("luv")
 
 local core = require("roper.core")
+local process = require("tests.process")
 local scratch = require("tests.scratch")
 
 describe("file", function()
@@ -104,6 +105,38 @@ describe("file", function()
       assert.matches('save_safetensors: cannot write "' .. path .. '"', output, 1, true)
       assert.equal(old, scratch.read(path))
       assert.same({ "large.npy", "save.lua", "x.npy" }, scratch.list())
+    end)
+
+    it("keeps the old file when the new one reads back otherwise", function()
+      local path, library = scratch.write("x", old), scratch.path("turn.so")
+      assert(os.execute(("cc -shared -fPIC -o '%s' tests/fixtures/turned_write.c -ldl"):format(
+        library)))
+      local script = scratch.write("save.lua", ([[
+        local core = require "roper.core"
+        local x = core.tensor({ 0x31323334, 0x35363738 }, "int32")
+        if arg[1] == "npy" then
+          print(select(2, pcall(core.save_npy, %q, x)))
+        else
+          print(select(2, pcall(core.save_safetensors, %q, { name = x, z = x }, { a = "more" })))
+        end
+      ]]):format(path, path))
+      local function save(kind, turned)
+        local _, output = process.run({ "lua5.4", script, kind }, "", { LD_PRELOAD = library,
+          TURN = turned, LUA_PATH = package.path, LUA_CPATH = package.cpath })
+        return output
+      end
+      for kind, places in pairs({ npy = { "NUMPY", "descr", "4321", "8765" }, safetensors = {
+        "{", "__meta", "more", "name", "dtype", "I32", "[2]", "[8,", "4321", "8765" } }) do
+        for _, turned in ipairs(places) do
+          local output = save(kind, turned)
+          assert(output:find(('save_%s: "%s": '):format(kind, path), 1, true) == 1, output)
+          assert.equal(old, scratch.read(path))
+        end
+        assert.equal("\n", save(kind, "nowhere"))
+        assert.not_equal(old, scratch.read(path))
+        scratch.write("x", old)
+      end
+      assert.same({ "save.lua", "turn.so", "x" }, scratch.list())
     end)
 
     it("gives new files the usual mode", function()

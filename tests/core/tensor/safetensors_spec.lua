@@ -282,6 +282,51 @@ describe("safetensors", function()
     end)
   end)
 
+  describe("without memory", function()
+    after_each(function() core.memory_fail_after(-1) end)
+
+    -- Refuse the first, second, third ... allocation of f until it succeeds; look after each.
+    local function check_every_allocation(f, look)
+      local allowed, ok, message = -1
+      repeat
+        allowed = allowed + 1
+        core.memory_fail_after(allowed)
+        ok, message = pcall(f)
+        core.memory_fail_after(-1)
+        assert(ok or message:find("out of memory: asked for %d+ bytes"), message)
+        look(ok)
+      until ok
+      return allowed
+    end
+
+    it("save_safetensors says so, and leaves the old file", function()
+      local x = core.zeros({ 2, 3 })
+      local tensors, words = { [("t"):rep(40)] = x }, { [("k"):rep(40)] = ("w"):rep(200) }
+      for i = 1, 10 do
+        tensors["layers." .. i], words["word" .. i] = x:narrow(2, 1, 2), "x"
+      end
+      local expected = saved(tensors, words)
+      local old = saved({ old = x })
+      local path, files = scratch.path("saved.safetensors"), scratch.list()
+      assert.is_true(100 < check_every_allocation(function()
+        core.save_safetensors(path, tensors, words)
+      end, function(ok)
+        assert.is_true(scratch.read(path) == (ok and expected or old))
+        assert.same(files, scratch.list())
+      end))
+    end)
+
+    it("load_safetensors says so", function()
+      local tensors
+      assert.is_true(40 < check_every_allocation(function()
+        tensors = core.load_safetensors(fixture("mixed"))
+      end, function(ok)
+        assert.equal(ok, tensors ~= nil)
+      end))
+      assert.same({ { 0, 0.25, 0.5 }, { 0.75, 1, 1.25 } }, tensors.a:totable())
+    end)
+  end)
+
   it("is recognised by content when loading, by name when saving", function()
     local tensors, metadata = core.load(scratch.write("x.dat", scratch.read(fixture("mixed"))))
     core.save(scratch.path("x.safetensors"), tensors, metadata)

@@ -1,4 +1,5 @@
 local checkpoint = require("roper.checkpoint")
+local core = require("roper.core")
 local models = require("tests.models")
 local roper = require("roper")
 local scratch = require("tests.scratch")
@@ -175,6 +176,32 @@ describe("checkpoint.save_training and load_training", function()
     assert.has_error(function() checkpoint.save_training(path, state) end)
     assert.is_true(bytes == scratch.read(path))
     assert.same({ "a.safetensors" }, scratch.list())
+  end)
+end)
+
+describe("without memory", function()
+  after_each(function() core.memory_fail_after(-1) end)
+
+  it("a checkpoint stays, whichever allocation fails while the next is written", function()
+    local path, state = scratch.path("a.safetensors"), make_state(1, 1)
+    checkpoint.save_training(path, state)
+    local old = scratch.read(path)
+    state.step = 2
+    checkpoint.save_training(scratch.path("b.safetensors"), state)
+    local allowed, ok, message = -1
+    repeat
+      allowed = allowed + 1
+      core.memory_fail_after(allowed)
+      ok, message = pcall(checkpoint.save_training, path, state)
+      core.memory_fail_after(-1)
+      if not ok then
+        assert.matches("out of memory: asked for %d+ bytes", message)
+        assert.is_true(scratch.read(path) == old)
+      end
+    until ok
+    assert.is_true(allowed > 100)
+    assert.is_true(same_bytes("a.safetensors", "b.safetensors"))
+    assert.same({ "a.safetensors", "b.safetensors" }, scratch.list())
   end)
 end)
 
