@@ -1,5 +1,6 @@
 --- How values look when they are printed: tensors with dtype, shape and aligned
 --- columns, tables sorted and nested, everything else as Lua writes it.
+local foreign = require "roper.foreign"
 local options = require "roper.format.options"
 local terminal = require "roper.terminal"
 
@@ -78,14 +79,7 @@ end
 
 -- A Lua string as it would be typed, without what a terminal could take for a command.
 local function quoted(text)
-  local escaped = ("%q"):format(text):gsub("\\\n", "\\n")
-  local pattern, form = "\xC2([\x80-\x9F])", "\\u{%X}" -- U+0080 to U+009F
-  if not utf8.len(text) then
-    pattern, form = "([\x80-\xFF])", "\\x%02X"
-  end
-  return (escaped:gsub(pattern, function(byte)
-    return form:format(byte:byte())
-  end))
+  return foreign.line((("%q"):format(text):gsub("\\\n", "\\n")))
 end
 
 -- A function by where it was defined.
@@ -94,7 +88,8 @@ local function function_text(value)
   if where.what == "C" then
     return "function (C)"
   end
-  return ("function (%s:%d)"):format(where.short_src:match "[^/]*$", where.linedefined)
+  local file = foreign.line(where.short_src:match "[^/]*$")
+  return ("function (%s:%d)"):format(file, where.linedefined)
 end
 
 -- Keys in the order they are shown: 1, 2, ..., other numbers, strings, the rest.

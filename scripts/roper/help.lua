@@ -263,7 +263,7 @@ function M.source(name, globals)
   if not text then
     error(("%s has no source to show"):format(name), 0)
   end
-  io.stdout:write(text)
+  io.stdout:write(require("roper.foreign").text(text))
 end
 
 return M

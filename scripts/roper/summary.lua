@@ -323,7 +323,7 @@ function M.text(summary)
   for _, note in ipairs(summary.notes) do
     parts[#parts + 1] = "Note: " .. note
   end
-  return table.concat(parts, "\n\n")
+  return require("roper.foreign").text(table.concat(parts, "\n\n"))
 end
 
 return M

@@ -47,7 +47,7 @@ function M.run(parsed)
     end
   elseif parsed.html then
     local index = require("roper.lesson.page").write(lessons, parsed.html)
-    io.stdout:write("Begin with ", index, ".\n")
+    io.stdout:write("Begin with ", require("roper.foreign").line(index), ".\n")
   elseif not parsed.name then
     list(lessons)
   elseif terminal.is_terminal(io.stdin) and terminal.is_terminal(io.stdout) then

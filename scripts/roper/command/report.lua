@@ -24,7 +24,8 @@ function M.run(parsed)
   local path, view = require("roper.report").write(parsed.sweep, { layer = parsed.layer,
     head = parsed.head, problem = parsed.problem })
   io.stdout:write(require("roper.summary").text(view.summary), "\n\n",
-    require("roper.report.results").status(view.sweep), "; the page: ", path, "\n")
+    require("roper.report.results").status(view.sweep), "; the page: ",
+    require("roper.foreign").line(path), "\n")
 end
 
 return M

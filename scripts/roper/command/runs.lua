@@ -1,5 +1,6 @@
 --- `roper runs`: what runs there are, and where two differ.
 local assignment = require "roper.command.assignment"
+local foreign = require "roper.foreign"
 
 local M = {}
 
@@ -36,8 +37,7 @@ end
 -- A row for a run; a result has no number where it was not finite.
 local function row_of(run)
   local config, result = run.config, run.result or {}
-  local name = run.folder:find "%c" and require("roper.format").value(run.folder) or run.folder
-  return { name, tostring(config.preset or "-"), tostring(config.seed or "-"), run.status,
+  return { run.folder, tostring(config.preset or "-"), tostring(config.seed or "-"), run.status,
     ("%d of %s"):format(run.step, config.steps or "?"),
     result.solved and ("%d of %d"):format(result.solved, result.problems) or "-",
     result.loss and ("%.4f"):format(result.loss) or "-" }
@@ -64,9 +64,9 @@ local function list(folder, wanted)
     end
   end
   if #found == 0 then
-    io.stdout:write(("no runs in %s\n"):format(folder))
+    io.stdout:write(("no runs in %s\n"):format(foreign.line(folder)))
   elseif #rows == 1 then
-    io.stdout:write(("no such run among the %d in %s\n"):format(#found, folder))
+    io.stdout:write(("no such run among the %d in %s\n"):format(#found, foreign.line(folder)))
   else
     io.stdout:write(require("roper.format.columns").align(rows), "\n")
   end

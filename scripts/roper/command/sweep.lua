@@ -1,6 +1,7 @@
 --- `roper sweep`: many trials, by several processes.
 local assignment = require "roper.command.assignment"
 local count = require "roper.command.count"
+local foreign = require "roper.foreign"
 
 local M = {}
 
@@ -49,7 +50,8 @@ local function submit(parsed)
   local job, script = require("roper.sweep.slurm").submit(folder, {
     jobs = parsed.jobs or math.min(#trials, MOST_TASKS), threads = parsed.threads or 1,
     options = parsed.sbatch })
-  io.stdout:write(("job %s: %d trials in %s, as %s says\n"):format(job, #trials, folder, script))
+  io.stdout:write(("job %s: %d trials in %s, as %s says\n"):format(foreign.line(job), #trials,
+    foreign.line(folder), foreign.line(script)))
 end
 
 --- Run the sweep.

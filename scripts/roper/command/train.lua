@@ -27,7 +27,7 @@ local function train(config, resume)
   local result = require("roper.run").run(config, { run = run, resume = resume ~= nil })
   io.stdout:write(("%d of %d solved (%d greedy), accuracy on answers %.3f, loss %.4f (floor %.4f), "
     .. "in %s\n"):format(result.solved, result.problems, result.solved_greedy, result.accuracy,
-    result.loss, result.test_floor, run))
+    result.loss, result.test_floor, require("roper.foreign").line(run)))
 end
 
 -- Show the configuration and what it costs.

@@ -1,21 +1,25 @@
 --- Tables as aligned text.
+local foreign = require "roper.foreign"
+
 local M = {}
 
---- Rows of cells, the first column to the left, the others to the right.
+--- Rows of cells, the first column to the left, the others to the right, each row on a line.
 ---@param rows string[][]
 ---@return string
 function M.align(rows)
-  local widths = {}
-  for _, row in ipairs(rows) do
+  local shown, widths = {}, {}
+  for j, row in ipairs(rows) do
+    shown[j] = {}
     for i, cell in ipairs(row) do
-      widths[i] = math.max(widths[i] or 0, utf8.len(cell) or #cell)
+      shown[j][i] = foreign.line(cell)
+      widths[i] = math.max(widths[i] or 0, utf8.len(shown[j][i]))
     end
   end
   local lines = {}
-  for _, row in ipairs(rows) do
+  for _, row in ipairs(shown) do
     local cells = {}
     for i, cell in ipairs(row) do
-      local space = (" "):rep(widths[i] - (utf8.len(cell) or #cell))
+      local space = (" "):rep(widths[i] - utf8.len(cell))
       cells[i] = i == 1 and cell .. space or space .. cell
     end
     lines[#lines + 1] = (("  " .. table.concat(cells, "  ")):gsub("%s+$", ""))

@@ -1,5 +1,6 @@
 --- Every claim of every lesson, for a machine: in the Test Anything Protocol.
 local chunk = require "roper.chunk"
+local foreign = require "roper.foreign"
 local report = require "roper.identity.report"
 local steps = require "roper.lesson.step"
 
@@ -45,7 +46,7 @@ function M.run(lessons)
           lesson.name, number, (text:gsub("%s+", " "))))
         if not holds then
           failed = failed + 1
-          io.stdout:write("# ", detail:gsub("\n", "\n# "), "\n")
+          io.stdout:write("# ", (foreign.text(detail):gsub("\n", "\n# ")), "\n")
         end
       end
       io.stdout:flush()

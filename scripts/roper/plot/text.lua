@@ -1,4 +1,6 @@
 --- Text of plots: made harmless, measured and cut to a width.
+local foreign = require "roper.foreign"
+
 local M = {}
 
 -- Code points that take no column, and those that take two: ranges, from the Unicode tables for
@@ -43,17 +45,11 @@ end
 ---@param text string any bytes
 ---@return string
 function M.clean(text)
-  text = text:gsub("%c", " "):gsub("\xC2[\x80-\x9F]", " "):gsub("\xEF\xBF[\xBE\xBF]", "\u{FFFD}")
-  local parts, at = {}, 1
-  while true do
-    local _, bad = utf8.len(text, at)
-    if not bad then
-      parts[#parts + 1] = text:sub(at)
-      return table.concat(parts)
-    end
-    parts[#parts + 1] = text:sub(at, bad - 1) .. "\u{FFFD}"
-    at = bad + 1
-  end
+  return (foreign.replaced(text, function()
+    return " "
+  end, function()
+    return "\u{FFFD}"
+  end):gsub("\xEF\xBF[\xBE\xBF]", "\u{FFFD}"))
 end
 
 --- A token as a label: what would not show is made visible.

@@ -95,7 +95,7 @@ function percent.cd(_, text)
   if not ok then
     error("%cd: " .. message, 0)
   end
-  io.stdout:write(luv.cwd(), "\n")
+  io.stdout:write(require("roper.foreign").line(luv.cwd()), "\n")
 end
 
 -- Commands of a word: functions of the session.

@@ -3,6 +3,7 @@
 -- Nothing is called on the way, so that asking for names has no effects, but for
 -- what a metatable offers for it: `methods`, a table, where __index is a function,
 -- and `__names`, a function that lists fields which __index loads on first use.
+local foreign = require "roper.foreign"
 local cursor = require "roper.repl.cursor"
 
 local M = {}
@@ -103,7 +104,7 @@ local function file_names(path, quote)
   end
   for name, kind in luv.fs_scandir_next, scan do
     local fits = name:sub(1, #start) == start and (name:sub(1, 1) ~= "." or start ~= "")
-    if fits and not name:find "[%c\"'\\]" then
+    if fits and foreign.line(name) == name and not name:find "[\"'\\]" then
       local is_folder = (luv.fs_stat(folder .. name) or { type = kind }).type == "directory"
       names[#names + 1] = name .. (is_folder and "/" or "")
     end

@@ -2,6 +2,7 @@
 local core = require "roper.core"
 local claims = require "roper.claim"
 local failures = require "roper.failure"
+local foreign = require "roper.foreign"
 local runner = require "roper.run"
 local runs = require "roper.runs"
 local uv = require "luv"
@@ -68,7 +69,7 @@ end
 ---@return table tell
 function M.lines(stream)
   local function say(trial, text)
-    stream:write(trial.name, ": ", text, "\n")
+    stream:write(foreign.text(trial.name .. ": " .. text), "\n")
     stream:flush()
   end
   return {
@@ -141,7 +142,7 @@ function M.main()
     M.run(trials, messages())
   end)
   if not ok and not failure.interrupted then
-    io.stderr:write(failure.message, "\n")
+    io.stderr:write(foreign.text(failure.message), "\n")
   end
   return ok and 0 or failure.interrupted and 130 or 1
 end

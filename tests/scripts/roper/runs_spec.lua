@@ -143,7 +143,7 @@ describe("./roper runs", function()
     folders.make(folder .. "/new\nline")
     scratch.write("empty/new\nline/config.json", core.json_encode({ config = { steps = 1 } }))
     local _, output = list(folder)
-    assert.truthy(output:find('\n  "' .. folder .. '/new\\nline"  ', 1, true), output)
+    assert.truthy(output:find("\n  " .. folder .. "/new\\nline  ", 1, true), output)
   end)
 
   it("lists what is odd, and leaves out what is none", function()

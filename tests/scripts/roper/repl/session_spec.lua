@@ -176,7 +176,7 @@ describe("session", function()
     globals.x = ("é"):rep(500)
     assert.equal(80, utf8.len(printed("who"):match("([^\n]*)\n$")))
     globals.x, globals["a\27[2J"] = nil, 1
-    assert.matches('\n"a\\27[2J"  number  1\n', printed("who()"), 1, true)
+    assert.matches('\na\\x1B[2J  number  1\n', printed("who()"), 1, true)
     globals.who = 5
     assert.equal("5\n", printed("who"))
   end)
