@@ -83,15 +83,15 @@ RpStatus rp_positions_check(const RpPositions *positions, int64_t batch, int64_t
 
 /*
 ** The cosine and sine of position * theta. The product rounds, by 1e-11 at
-** position 131072: what it lost is put back to first order, so that rotations
+** position 131072: the turn is made for what it lost, too, so that rotations
 ** compose to rounding error wherever they are.
 */
 static void turn(double position, double theta, double *cosine, double *sine)
 {
   const double angle = position * theta, lost = fma(position, theta, -angle);
-  const double c = cos(angle), s = sin(angle);
-  *cosine = c - lost * s;
-  *sine = s + lost * c;
+  const double c = cos(angle), s = sin(angle), dc = cos(lost), ds = sin(lost);
+  *cosine = c * dc - s * ds;
+  *sine = s * dc + c * ds;
 }
 
 static void fill_table(const RpRotary *rotary, int64_t rows, const RpPositions *positions,

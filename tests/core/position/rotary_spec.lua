@@ -130,7 +130,7 @@ describe("rotation", function()
 
   it("stays exact far out: angles are computed in float64, not in the dtype", function()
     local scheme, x = roper.position.rope({ dim = 8 }), roper.ones({ 1, 8 }, "float64")
-    for _, place in ipairs({ 0, 1, 40, 640, 131072, 1e7 + 0.5, -131072.25 }) do
+    for _, place in ipairs({ 0, 1, 40, 640, 131072, 1e7 + 0.5, -131072.25, 1e12 + 0.25, -3e14 }) do
       local near = scheme:rotate(scheme:rotate(x, place), -place)
       arrays.close(x, near, 1e-15 * 10)
       local single = scheme:rotate(x:to("float32"), place)
