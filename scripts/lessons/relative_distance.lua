@@ -32,9 +32,10 @@ return roper.lesson {
       claims = { { "off < 1e-12", instead = { "rope:unrotate", "rope:rotate" } } } },
     { title = "What it takes to believe a line",
       text = [[
-        Below, each line is checked on random tensors: the difference of its two sides, the
-        residual, is some 1e-16. That proves nothing. It is about the few numbers that were tried,
-        and an error too small for 16 digits would not show, as in the first line of code here.
+        Below, each line is checked on random tensors: the difference of its two sides, for each 1
+        that is added up in them, is the residual, here 1e-16 or less. That proves nothing. It is
+        about the few numbers that were tried, and an error too small for 16 digits would not show,
+        as in the first line of code here.
 
         So each line is checked exactly, too. Its sides are sums of products of the a, the v, and of
         cosines and sines: polynomials. All that is true of a cosine c and a sine s, whatever the
@@ -47,7 +48,12 @@ return roper.lesson {
         its longest product has D factors, at most 2D of each p points of a circle are such (the
         lemma of Schwartz and Zippel). So a false line with D = 4 passes one trial with probability
         below 8/p, and six independent ones below (8/p)⁶ = 3e-51. Should one be false all the same,
-        you have seen something rarer than any accident in your machine.]],
+        you have seen something rarer than any accident in your machine.
+
+        How many terms has the sum, and how many pairs a vector? The line should hold for any
+        number. Where S sums are multiplied with each other, each product in the result comes from S
+        terms at most: what is true of 1, 2, … S + 1 terms is true of all. So many are tried, and
+        pairs likewise, over which a product with a matrix sums.]],
       formula = [[
         c = (1 - t²) / (1 + t²),  s = 2t / (1 + t²),  t = 0 … p - 1:   c² + s² = 1]],
       code = [[

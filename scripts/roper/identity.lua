@@ -15,15 +15,14 @@ Identity.__name = "identity"
 
 -- The checks on one equation.
 local function examine(equation, given)
-  local sides = statement.sides(equation)
-  local variables = statement.used(given, sides)
+  local sides, variables = statement.sides(equation, given)
   local result = { sides = sides, variables = variables, exact = exact.check(sides, variables),
     residuals = residual.table(sides, variables) }
   result.float32, result.float64 = residual.worst(result.residuals)
   result.is_small = result.float32 <= residual.TOLERANCE.float32
     and result.float64 <= residual.TOLERANCE.float64
   if not result.exact.holds then
-    result.counterexample = counterexample.find(sides, variables)
+    result.counterexample = counterexample.find(sides, variables, result.exact)
   end
   return result
 end
@@ -38,7 +37,7 @@ local function examine_wrong(list, given)
     end
     local result = examine(equation, given)
     result.source = source
-    result.is_refuted = not result.exact.holds and not result.is_small
+    result.is_refuted = not result.exact.holds
     results[i] = result
   end
   return results
@@ -78,7 +77,7 @@ end
 ---@field float32 number the largest residual in float32
 ---@field float64 number the same in float64
 ---@field residuals table[] for each shape that was tried
----@field exact table holds, degree, prime, trials, bound (of the probability of a wrong verdict)
+---@field exact ExactResult
 ---@field counterexample? table values, left, right; nil where the equation holds or none was found
 ---@field wrong table[] these fields for each wrong equation, its source, and is_refuted
 
@@ -89,16 +88,18 @@ end
 ---
 ---     P(a false equation of degree D passes N exact trials) < (2D/p)^N < 1e-50
 ---
---- (The exact trials are of 3 terms and 4 features, in the field of p = 2^31 - 1 elements; the
---- residuals are of other numbers too.)
+--- That holds for any number of terms in a sum and of pairs in a vector: as many of each are tried
+--- as it takes to know them all. The field has p = 2^31 - 1 elements. A residual is relative to the
+--- size of what is added up: of all its numbers without their signs, and cosines and sines as 1.
 ---
---- An equation is text with two sides or more. They may use + - * ^, x[1] and x[2] (the members of
---- a vector's pairs), rotate(x, m), unrotate, cos(m) and sin(m) (of m theta), dot, pair(a, b) (the
---- vector with these members), sum (over the terms), rotation(m) (the matrix R_m) and transpose. *
---- with a matrix or a transposed vector on its left is the matrix product, else element by element.
---- A position times theta turns by m theta^2.
+--- An equation is text with two sides or more. They may use whole numbers, + - * ^, x[1] and x[2]
+--- (the members of a vector's pairs), rotate(x, m), unrotate, cos(m) and sin(m) (of m theta), dot,
+--- pair(a, b) (the vector with these members), sum (over the terms), rotation(m) (the matrix R_m)
+--- and transpose. * with a matrix or a transposed vector on its left is the matrix product, else
+--- element by element. A position times theta turns by m theta^2. Text is not run as Lua.
 --- A side can also be a function of a table of all these names, as in
---- {function(e) return e.cos(e.m)^2 end, function(e) return 1 - e.sin(e.m)^2 end}.
+--- {function(e) return e.cos(e.m)^2 end, function(e) return 1 - e.sin(e.m)^2 end}. It is called
+--- once, and what it returns is checked: plain numbers in it are Lua's, which may wrap.
 ---
 --- Errors: what cannot be read, names that are not given, sides that differ in kind, what is no
 --- polynomial (a division), and what is too large for the exact check to be sure.

@@ -119,6 +119,12 @@ function Angle.__unm(a)
   return a * -1
 end
 
+function Angle.__div()
+  error("a position is multiplied by whole numbers and by theta only", 0)
+end
+
+Angle.__pow = Angle.__div
+
 --- The keys of its parts, sorted, and their multiples.
 ---@return {[1]: string, [2]: integer}[]
 function Angle:parts()

@@ -61,7 +61,10 @@ local function assign(variables, terms, pairs, numbers)
     return numbers[next_number]
   end
   local here
-  local values = exact.values(variables, terms, pairs, take, function(name, pair)
+  local function element(name)
+    return ring.real.number(take(name))
+  end
+  local values = exact.values(variables, terms, pairs, element, function(name, pair)
     if name == "1" then
       here = 1
     elseif pair == 1 then
@@ -73,14 +76,14 @@ local function assign(variables, terms, pairs, numbers)
   return values, named
 end
 
--- The first element in which two sides differ.
+-- The first element in which two sides differ by more than rounding.
 local function difference(results)
-  local left = results[1].data
+  local left = results[1]
   for i = 2, #results do
-    local right = results[i].data
-    for j = 1, #left do
-      if math.abs(left[j] - right[j]) > 1e-12 * math.max(1, math.abs(left[j])) then
-        return left[j], right[j], i
+    for j, right in ipairs(results[i]) do
+      local size = left[j].size + right.size
+      if math.abs(left[j].value - right.value) > 1e-12 * size then
+        return left[j].value, right.value, i
       end
     end
   end
@@ -104,20 +107,21 @@ end
 --- small sums before large ones.
 ---@param sides table[]
 ---@param variables table[]
+---@param refuted ExactResult where it was refuted: with fewer terms or pairs the line is true
 ---@return {values: string, left: number, right: number, side: integer}? found nil where none of
 ---   those tried is one; side: which differs from the first
-function M.find(sides, variables)
+function M.find(sides, variables, refuted)
   local has_terms, has_pairs = false, false
   for _, v in ipairs(variables) do
     has_terms = has_terms or v.is_many
     has_pairs = has_pairs or v.kind ~= "number"
   end
-  for pairs = 1, has_pairs and 2 or 1 do
-    for terms = 1, has_terms and 2 or 1 do
+  for pairs = refuted.pairs, math.max(refuted.pairs, has_pairs and 2 or 1) do
+    for terms = refuted.terms, math.max(refuted.terms, has_terms and 2 or 1) do
       local found
       enumerate(count_numbers(variables, terms, pairs), function(numbers)
         local values, named = assign(variables, terms, pairs, numbers)
-        local left, right, side = difference(statement.evaluate(sides, variables,
+        local left, right, side = difference(statement.evaluate(sides,
           grid.new(ring.real, pairs, values)))
         found = left and { values = render(variables, named), left = left, right = right,
           side = side }

@@ -10,6 +10,12 @@
 --- Positions are real numbers and theta is any speed, so the angles n theta and n theta^2 are as
 --- independent as those of two positions (where theta is irrational, they come as close as you like
 --- to every pair of angles while n runs): each has a point of its own.
+---
+--- A line is about any number of terms and of pairs. Where at most S sums over the terms are
+--- multiplied with each other, each product that comes of them holds S terms at most. So what many
+--- terms give is put together from what S of them and fewer give (inclusion and exclusion), and a
+--- line that is true of 1, 2, ... S + 1 terms is true of any number. The same goes for pairs, over
+--- which matrix products sum; an element of a matrix is of two pairs, hence one number more.
 local angles = require "roper.identity.angle"
 local core = require "roper.core"
 local grid = require "roper.identity.grid"
@@ -21,8 +27,8 @@ local M = {}
 --- The probability that a false identity passes is kept below this.
 M.BOUND = 1e-50
 
--- Terms of a sum and pairs of a vector: enough for each to differ from its neighbours.
-local TERMS <const>, PAIRS <const> = 3, 2
+-- Sums, or matrix products, that may be multiplied with each other: more would take long.
+local MOST_SUMS <const> = 9
 
 --- Values of all variables, from functions that make one.
 ---@param variables table[]
@@ -56,32 +62,42 @@ function M.values(variables, terms, pairs, element, angle)
   return values
 end
 
---- What kind of polynomial the difference of the sides is.
----@param sides table[]
----@param variables table[]
----@return Measure
-function M.measure(sides, variables)
+-- What kind of polynomial the sides are.
+local function measure(sides, variables, terms, pairs)
   local function variable()
     return ring.measure.variable, ring.measure.variable
   end
-  local values = M.values(variables, TERMS, PAIRS, variable, variable)
-  local results = statement.evaluate(sides, variables, grid.new(ring.measure, PAIRS, values))
-  local whole
-  for _, result in ipairs(results) do
-    for _, measure in ipairs(result.data) do
-      whole = { degree = math.max(measure.degree, whole and whole.degree or 0),
-        turns = math.max(measure.turns, whole and whole.turns or 0),
-        size = math.max(measure.size, whole and whole.size or 0) }
+  local values = M.values(variables, terms, pairs, variable, variable)
+  local whole = { degree = 1.0, turns = 0.0, size = 0.0 }
+  for _, result in ipairs(statement.evaluate(sides, grid.new(ring.measure, pairs, values))) do
+    for _, found in ipairs(result) do
+      whole.degree = math.max(found.degree, whole.degree)
+      whole.turns = math.max(found.turns, whole.turns)
+      whole.size = found.size < whole.size and whole.size or found.size -- also if it is no number
     end
   end
   return whole
 end
 
+-- The numbers of terms and of pairs up to which a line must be tried.
+local function counts(sides)
+  local sums, contractions = 0, 0
+  for _, side in ipairs(sides) do
+    sums = math.max(sums, side.value.sums)
+    contractions = math.max(contractions, side.value.contractions)
+  end
+  if math.max(sums, contractions) > MOST_SUMS then
+    error(("identity: too large for the exact check: %.0f sums in a product"):format(
+      math.max(sums, contractions)), 0)
+  end
+  return sums + 1, contractions + (sides[1].value.kind == "matrix" and 2 or 1)
+end
+
 -- Are the results the same, element for element?
 local function agree(results)
   for i = 2, #results do
-    for j = 1, math.max(#results[1].data, #results[i].data) do
-      if results[1].data[j] ~= results[i].data[j] then
+    for j = 1, math.max(#results[1], #results[i]) do
+      if results[1][j] ~= results[i][j] then
         return false
       end
     end
@@ -97,32 +113,49 @@ local function draw_points()
   return ring.point(draw()), ring.point(draw())
 end
 
+-- Do the sides agree in a random trial?
+local function try(sides, variables, terms, pairs)
+  local values = M.values(variables, terms, pairs, draw, draw_points)
+  return agree(statement.evaluate(sides, grid.new(ring.field, pairs, values)))
+end
+
+---@class ExactResult
+---@field holds boolean
+---@field degree integer of the polynomials
+---@field prime integer
+---@field terms integer of sums: all numbers up to this were tried, or it is the first that failed
+---@field pairs integer of vectors, the same
+---@field trials integer for each of these; of the last, up to the one that told the sides apart
+---@field bound number of the probability that a false identity passed
+
 --- Decide an identity.
 ---@param sides table[]
 ---@param variables table[]
----@return {holds: boolean, degree: integer, prime: integer, trials: integer, bound: number} result
----   bound: of the probability that a false identity passed; trials: made, up to the first that
----   told the sides apart
+---@return ExactResult result
 function M.check(sides, variables)
-  local measure = M.measure(sides, variables)
+  local most_terms, most_pairs = counts(sides)
+  local found = measure(sides, variables, most_terms, most_pairs)
   -- With its coefficients below P, what is not zero is not zero in the field.
-  if 2 * measure.size * 2.0 ^ measure.turns >= ring.PRIME then
-    error(("identity: too large for the exact check: %d cosines and sines in a product, "
-      .. "coefficients up to %.0f"):format(measure.turns, measure.size), 0)
+  local is_faithful = 2 * found.size * 2.0 ^ found.turns < ring.PRIME
+  if not is_faithful then
+    error(("identity: too large for the exact check: %.0f cosines and sines in a product, "
+      .. "coefficients up to %.0f"):format(found.turns, found.size), 0)
   end
-  local chance = 2 * math.max(measure.degree, 1) / ring.PRIME
+  local chance = 2 * found.degree / ring.PRIME
   if chance > 0.01 then
-    error(("identity: too large for the exact check: degree %d"):format(measure.degree), 0)
+    error(("identity: too large for the exact check: degree %.0f"):format(found.degree), 0)
   end
   local trials = math.ceil(math.log(M.BOUND) / math.log(chance))
-  local result = { holds = true, degree = measure.degree, prime = ring.PRIME, trials = trials,
-    bound = chance ^ trials }
-  for trial = 1, trials do
-    local values = M.values(variables, TERMS, PAIRS, draw, draw_points)
-    local algebra = grid.new(ring.field, PAIRS, values)
-    if not agree(statement.evaluate(sides, variables, algebra)) then
-      result.holds, result.trials = false, trial
-      break
+  local result = { holds = true, degree = math.tointeger(found.degree), prime = ring.PRIME,
+    terms = most_terms, pairs = most_pairs, trials = trials, bound = chance ^ trials }
+  for pairs = 1, most_pairs do
+    for terms = 1, most_terms do
+      for trial = 1, trials do
+        if not try(sides, variables, terms, pairs) then
+          result.holds, result.terms, result.pairs, result.trials = false, terms, pairs, trial
+          return result
+        end
+      end
     end
   end
   return result

@@ -100,9 +100,9 @@ function Grids.transpose(_, x)
 end
 
 --- The sum over the terms.
-function Grids:sum(x, terms)
+function Grids:sum(x)
   return build(1, x.rows, x.columns, function(_, row, column)
-    return self:total(terms, function(term) return at(x, term, row, column) end)
+    return self:total(self.values.terms, function(term) return at(x, term, row, column) end)
   end)
 end
 

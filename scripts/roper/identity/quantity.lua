@@ -1,6 +1,6 @@
---- What the two sides of an identity are written with: numbers, vectors, matrices and positions
---- that add, multiply and turn, whatever stands behind them. An algebra (grids over a ring, or
---- tensors) does the work; here is checked that it makes sense.
+--- What the two sides of an identity are made of: numbers, vectors, matrices and positions that
+--- add, multiply and turn. A quantity remembers how it was made, and is evaluated over any algebra
+--- (grids over a ring, or tensors) as often as one likes; here is checked that it makes sense.
 local angles = require "roper.identity.angle"
 
 local M = {}
@@ -27,8 +27,28 @@ local CONTRACTS <const> = {
 local TRANSPOSED <const> = { number = "number", vector = "row", row = "vector",
   matrix = "matrix" }
 
-local function new(algebra, kind, is_many, data)
-  return setmetatable({ algebra = algebra, kind = kind, is_many = is_many, data = data }, Quantity)
+local function is_quantity(value)
+  return getmetatable(value) == Quantity
+end
+
+local function new(kind, is_many, operation, ...)
+  local quantity = { kind = kind, is_many = is_many, operation = operation, arguments = { ... },
+    sums = 0.0, contractions = 0.0 }
+  for _, argument in ipairs(quantity.arguments) do
+    if is_quantity(argument) then
+      quantity.sums = math.max(quantity.sums, argument.sums)
+      quantity.contractions = math.max(quantity.contractions, argument.contractions)
+    end
+  end
+  return setmetatable(quantity, Quantity)
+end
+
+-- A product: what is summed up in both is multiplied with each other.
+local function product(kind, operation, x, y)
+  local result = new(kind, x.is_many or y.is_many, operation, x, y)
+  result.sums = x.sums + y.sums
+  result.contractions = x.contractions + y.contractions + (operation == "contract" and 1 or 0)
+  return result
 end
 
 --- What a value is, for messages.
@@ -41,12 +61,8 @@ function M.describe(value)
   return angles.is(value) and "a position" or "a " .. type(value)
 end
 
-local function is_quantity(value)
-  return getmetatable(value) == Quantity
-end
-
--- A number as a quantity of an algebra; quantities as they are.
-local function lift(algebra, value, what)
+-- A number as a quantity; quantities as they are.
+local function lift(value, what)
   if is_quantity(value) then
     return value
   end
@@ -55,20 +71,14 @@ local function lift(algebra, value, what)
     local got = type(value) == "number" and tostring(value) or M.describe(value)
     error(("%s: expected a quantity or a whole number, got %s"):format(what, got), 0)
   end
-  return new(algebra, "number", false, algebra:number(whole))
+  return new("number", false, "number", whole)
 end
 
 --- A number as a quantity, a quantity as it is.
----@param algebra table
 ---@param value any
 ---@return table
-function M.lift(algebra, value)
-  return lift(algebra, value, "a side of an identity")
-end
-
-local function operands(x, y, what)
-  local algebra = is_quantity(x) and x.algebra or y.algebra
-  return lift(algebra, x, what), lift(algebra, y, what), algebra
+function M.lift(value)
+  return lift(value, "a side of an identity")
 end
 
 local function refuse(what, x, y)
@@ -76,42 +86,41 @@ local function refuse(what, x, y)
 end
 
 function Quantity.__add(a, b)
-  local x, y, algebra = operands(a, b, "+")
+  local x, y = lift(a, "+"), lift(b, "+")
   local kind = x.kind
   if kind == "number" and y.kind == "pairs" then
     kind = "pairs"
   elseif kind ~= y.kind and not (kind == "pairs" and y.kind == "number") then
     refuse("add", x, y)
   end
-  return new(algebra, kind, x.is_many or y.is_many, algebra:add(x.data, y.data))
+  return new(kind, x.is_many or y.is_many, "add", x, y)
 end
 
 function Quantity.__unm(x)
-  return new(x.algebra, x.kind, x.is_many, x.algebra:negate(x.data))
+  return new(x.kind, x.is_many, "negate", x)
 end
 
 function Quantity.__sub(a, b)
-  local x, y = operands(a, b, "-")
-  return x + -y
+  return lift(a, "-") + -lift(b, "-")
 end
 
 function Quantity.__mul(a, b)
-  local x, y, algebra = operands(a, b, "*")
+  local x, y = lift(a, "*"), lift(b, "*")
   local kind = PRODUCTS[x.kind][y.kind]
   if not kind then
     refuse("multiply", x, y)
   end
   local contracts = CONTRACTS[x.kind] and CONTRACTS[x.kind][y.kind]
-  local data = contracts and algebra:contract(x.data, y.data) or algebra:multiply(x.data, y.data)
-  return new(algebra, kind, x.is_many or y.is_many, data)
+  return product(kind, contracts and "contract" or "multiply", x, y)
 end
 
 function Quantity.__pow(x, exponent)
   local count = type(exponent) == "number" and math.tointeger(exponent)
   if not count or count < 1 or count > 64 then
-    error("^: expected a whole number from 1 to 64 as exponent, got " .. tostring(exponent), 0)
+    local got = type(exponent) == "number" and tostring(exponent) or M.describe(exponent)
+    error("^: expected a whole number from 1 to 64 as exponent, got " .. got, 0)
   end
-  local result = x
+  local result = lift(x, "^")
   for _ = 2, count do
     result = result * x
   end
@@ -128,7 +137,7 @@ function Quantity.__index(x, key)
     error(("%s has no [%s]; a vector has [1] and [2], the members of its pairs"):format(
       NAMES[rawget(x, "kind")], tostring(key)), 0)
   end
-  return new(x.algebra, "pairs", x.is_many, x.algebra:part(x.data, key))
+  return new("pairs", x.is_many, "part", x, key)
 end
 
 local function check_vector(name, value)
@@ -147,80 +156,110 @@ local function check_position(name, value)
   return position
 end
 
---- The functions that both sides may use, over an algebra.
----@param algebra table
----@return table<string, function>
-function M.functions(algebra)
-  local F = {}
+-- The vector (1, 0) of each pair, turned.
+local function turned(name, m)
+  local position = check_position(name, m)
+  local unit = new("vector", false, "join", lift(1), lift(0))
+  return new("vector", position.is_many, "rotate", unit, position)
+end
 
-  function F.cos(m)
-    local position = check_position("cos", m)
-    return new(algebra, "pairs", position.is_many, (algebra:turn(position)))
-  end
+local functions = {}
 
-  function F.sin(m)
-    local position = check_position("sin", m)
-    return new(algebra, "pairs", position.is_many, (select(2, algebra:turn(position))))
-  end
+function functions.cos(m)
+  return turned("cos", m)[1]
+end
 
-  function F.rotate(x, m)
-    local vector, position = check_vector("rotate", x), check_position("rotate", m)
-    return new(algebra, "vector", vector.is_many or position.is_many,
-      algebra:rotate(vector.data, position))
-  end
+function functions.sin(m)
+  return turned("sin", m)[2]
+end
 
-  function F.unrotate(x, m)
-    return F.rotate(x, -check_position("unrotate", m))
-  end
+function functions.rotate(x, m)
+  local vector, position = check_vector("rotate", x), check_position("rotate", m)
+  return new("vector", vector.is_many or position.is_many, "rotate", vector, position)
+end
 
-  function F.rotation(m)
-    local position = check_position("rotation", m)
-    return new(algebra, "matrix", position.is_many, algebra:rotation(position))
-  end
+function functions.unrotate(x, m)
+  return functions.rotate(x, -check_position("unrotate", m))
+end
 
-  function F.pair(first, second)
-    local x, y = lift(algebra, first, "pair"), lift(algebra, second, "pair")
-    for _, member in ipairs { x, y } do
-      if member.kind ~= "pairs" and member.kind ~= "number" then
-        error("pair: expected two numbers, got " .. NAMES[member.kind], 0)
-      end
+function functions.rotation(m)
+  local position = check_position("rotation", m)
+  return new("matrix", position.is_many, "rotation", position)
+end
+
+function functions.pair(first, second)
+  local x, y = lift(first, "pair"), lift(second, "pair")
+  for _, member in ipairs { x, y } do
+    if member.kind ~= "pairs" and member.kind ~= "number" then
+      error("pair: expected two numbers, got " .. NAMES[member.kind], 0)
     end
-    return new(algebra, "vector", x.is_many or y.is_many, algebra:join(x.data, y.data))
   end
+  return new("vector", x.is_many or y.is_many, "join", x, y)
+end
 
-  function F.transpose(x)
-    local kind = is_quantity(x) and TRANSPOSED[x.kind]
-    if not kind then
-      error("transpose: expected a vector or a matrix, got " .. M.describe(x), 0)
+function functions.transpose(x)
+  local kind = is_quantity(x) and TRANSPOSED[x.kind]
+  if not kind then
+    error("transpose: expected a vector or a matrix, got " .. M.describe(x), 0)
+  end
+  return new(kind, x.is_many, "transpose", x)
+end
+
+function functions.dot(x, y)
+  return functions.transpose(check_vector("dot", x)) * check_vector("dot", y)
+end
+
+function functions.sum(x)
+  if not is_quantity(x) then
+    error("sum: expected a quantity that each term has, got " .. M.describe(x), 0)
+  elseif not x.is_many then
+    error(("sum: %s is the same in each term; declare one of its parts with a plural, such as "
+      .. "\"vectors\""):format(NAMES[x.kind]), 0)
+  end
+  local result = new(x.kind, false, "sum", x)
+  result.sums = x.sums + 1
+  return result
+end
+
+local ARGUMENTS <const> = { cos = 1, dot = 2, pair = 2, rotate = 2, rotation = 1, sin = 1, sum = 1,
+  transpose = 1, unrotate = 2 }
+
+--- The functions that both sides may use.
+M.functions = {}
+
+for name, count in pairs(ARGUMENTS) do
+  M.functions[name] = function(...)
+    if select("#", ...) ~= count then
+      error(("%s: expected %d argument%s, got %d"):format(name, count, count == 1 and "" or "s",
+        select("#", ...)), 0)
     end
-    return new(algebra, kind, x.is_many, algebra:transpose(x.data))
+    return functions[name](...)
   end
-
-  function F.dot(x, y)
-    return F.transpose(check_vector("dot", x)) * check_vector("dot", y)
-  end
-
-  function F.sum(x)
-    if not is_quantity(x) then
-      error("sum: expected a quantity that each term has, got " .. M.describe(x), 0)
-    elseif not x.is_many then
-      error(("sum: %s is the same in each term; declare one of its parts with a plural, such as "
-        .. "\"vectors\""):format(NAMES[x.kind]), 0)
-    end
-    return new(algebra, x.kind, false, algebra:sum(x.data, algebra.values.terms))
-  end
-
-  return F
 end
 
 --- A given quantity.
----@param algebra table
 ---@param name string
 ---@param kind "number"|"vector"|"matrix"
 ---@param is_many boolean
 ---@return table
-function M.variable(algebra, name, kind, is_many)
-  return new(algebra, kind, is_many, algebra:variable(name))
+function M.variable(name, kind, is_many)
+  return new(kind, is_many, "variable", name)
+end
+
+--- Its value over an algebra.
+---@param quantity table
+---@param algebra table
+---@param values table of the quantities that were evaluated before
+---@return any
+function M.evaluate(quantity, algebra, values)
+  if not values[quantity] then
+    local arguments = {}
+    for i, argument in ipairs(quantity.arguments) do
+      arguments[i] = is_quantity(argument) and M.evaluate(argument, algebra, values) or argument
+    end
+    values[quantity] = algebra[quantity.operation](algebra, table.unpack(arguments))
+  end
+  return values[quantity]
 end
 
 return M

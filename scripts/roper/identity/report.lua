@@ -22,16 +22,29 @@ function M.rows(identity)
   return rows
 end
 
+-- "1 term", "1 to 3 terms"
+local function range(count, what)
+  return count == 1 and "1 " .. what or ("1 to %d %ss"):format(count, what)
+end
+
+local function counted(count, what)
+  return ("%d %s%s"):format(count, what, count == 1 and "" or "s")
+end
+
 --- The outcome of the exact check in words.
----@param exact table
+---@param exact ExactResult
 ---@return string
 function M.exact(exact)
   if not exact.holds then
-    return ("trial %d modulo p = %d tells the sides apart"):format(exact.trials, exact.prime)
+    return ("trial %d modulo p = %d, with %s and %s,\ntells the sides apart"):format(exact.trials,
+      exact.prime, counted(exact.terms, "term"), counted(exact.pairs, "pair"))
   end
-  return ("both sides agree in %d random trials modulo p = %d;\n"
-    .. "a false line of degree D = %d does with probability below (2D/p)^%d = %s"):format(
-    exact.trials, exact.prime, exact.degree, exact.trials, M.scientific(exact.bound))
+  return ("both sides agree in %d random trials modulo p = %d,\n"
+    .. "for each of %s and %s of features; a line of\n"
+    .. "degree D = %d that is false for any number of these does with\n"
+    .. "probability below (2D/p)^%d = %s"):format(exact.trials, exact.prime,
+    range(exact.terms, "term"), range(exact.pairs, "pair"), exact.degree, exact.trials,
+    M.scientific(exact.bound))
 end
 
 local GLUE <const> = "\1" -- a space at which no line breaks
@@ -87,7 +100,7 @@ end
 function M.equation(sides)
   local lines = {}
   for i, side in ipairs(sides) do
-    lines[i] = side.text or ("side %d, a function"):format(i)
+    lines[i] = side.text
   end
   local flat = table.concat(lines, " == ")
   if #flat <= WIDTH then

@@ -1,13 +1,16 @@
 --- The rounding check: both sides on random tensors in float32 and float64, through the library's
 --- own rotation.
 local core = require "roper.core"
+local sizes = require "roper.identity.sizes"
 local statement = require "roper.identity.statement"
 local tensors = require "roper.identity.tensors"
 
 local M = {}
 
---- The most that an identity that holds may be off, relative to the largest element (or to 1).
+--- The most that an identity that holds may be off, relative to the size of what is added up.
 M.TOLERANCE = { float32 = 1e-5, float64 = 1e-13 }
+
+local MOST_SIZE <const> = 1e38 -- of what is added up: float32 ends soon after
 
 local FRACTION <const> = 256 -- positions in parts of this, so that their sums are exact
 
@@ -23,6 +26,12 @@ M.SHAPES = {
     width = 128, base = 500000, pairing = "interleaved" },
 }
 
+-- Random numbers from 1 to 2 of either sign: no product of them gets too small to count.
+local function draw_numbers(shape)
+  local x, signs = core.rand(shape, "float64") + 1, core.randint(0, 1, shape)
+  return x * (2 * signs:to "float64" - 1)
+end
+
 -- Random values of all variables, in float64.
 local function draw(variables, shape)
   local values = { terms = shape.terms }
@@ -36,29 +45,38 @@ local function draw(variables, shape)
       end
       values[v.name] = v.is_many and list or list[1]
     else
-      values[v.name] = core.randn({ count, v.kind == "number" and 1 or shape.width,
-        v.kind == "matrix" and shape.width or 1 }, "float64")
+      values[v.name] = draw_numbers { count, v.kind == "number" and 1 or shape.width,
+        v.kind == "matrix" and shape.width or 1 }
     end
   end
   return values
 end
 
-local function largest(x)
-  return x:abs():max():item()
+-- For each side but the first, the size of what is added up to it and to the first.
+local function added_up(sides, shape, values)
+  local results, sums = statement.evaluate(sides, sizes.new(shape, values)), {}
+  for i = 2, #results do
+    local sum = results[1] + results[i]
+    local most = sum:max():item()
+    local is_finite = most < MOST_SIZE
+    if not is_finite then
+      error(("identity: too large for float32: numbers up to %.1e are added up"):format(most), 0)
+    end
+    sums[i] = sum:maximum(1) -- or it is 0, and so are both sides
+  end
+  return sums
 end
 
 -- The residual of one draw in a precision; not a number counts as infinite.
-local function residual(sides, variables, shape, values, dtype)
+local function residual(sides, shape, values, sums, dtype)
   local converted = {}
   for name, value in pairs(values) do
     converted[name] = type(value) == "userdata" and value:to(dtype) or value
   end
-  local algebra = tensors.new(dtype, shape, converted)
-  local results = statement.evaluate(sides, variables, algebra)
+  local results = statement.evaluate(sides, tensors.new(dtype, shape, converted))
   local worst = 0
   for i = 2, #results do
-    local left, right = results[1].data, results[i].data
-    local off = largest(left - right) / math.max(1, largest(left), largest(right))
+    local off = ((results[1] - results[i]):abs():to "float64" / sums[i]):max():item()
     worst = math.max(worst, off == off and off or math.huge)
   end
   return worst
@@ -72,8 +90,9 @@ function M.table(sides, variables)
   local rows = {}
   for i, shape in ipairs(M.SHAPES) do
     local values = draw(variables, shape)
-    local row = { float32 = residual(sides, variables, shape, values, "float32"),
-      float64 = residual(sides, variables, shape, values, "float64") }
+    local sums = added_up(sides, shape, values)
+    local row = { float32 = residual(sides, shape, values, sums, "float32"),
+      float64 = residual(sides, shape, values, sums, "float64") }
     for name, value in pairs(shape) do
       row[name] = value
     end

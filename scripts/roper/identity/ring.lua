@@ -3,18 +3,19 @@
 --- multiples of angles, given as a list of {angle, multiple}.
 local M = {}
 
---- Numbers as Lua has them; an angle is in radians.
+--- Numbers as Lua has them, each with the size of what was added up to it, against which its
+--- rounding is judged; an angle is in radians.
 M.real = {
-  number = function(n) return n + 0.0 end,
-  add = function(a, b) return a + b end,
-  multiply = function(a, b) return a * b end,
-  negate = function(a) return -a end,
+  number = function(n) return { value = n + 0.0, size = math.abs(n + 0.0) } end,
+  add = function(a, b) return { value = a.value + b.value, size = a.size + b.size } end,
+  multiply = function(a, b) return { value = a.value * b.value, size = a.size * b.size } end,
+  negate = function(a) return { value = -a.value, size = a.size } end,
   angle = function(parts)
     local sum = 0
     for _, part in ipairs(parts) do
       sum = sum + part[1] * part[2]
     end
-    return math.cos(sum), math.sin(sum)
+    return { value = math.cos(sum), size = 1 }, { value = math.sin(sum), size = 1 }
   end,
 }
 
@@ -81,14 +82,14 @@ M.field = {
 
 --- No numbers, but what kind of polynomial stands in their place: its degree in the variables and
 --- in the cosines and sines of the angles, the most cosines and sines in one term of it, and the
---- sum of its coefficients' sizes.
+--- sum of its coefficients' sizes. These are floats: where integers would wrap, they get infinite.
 ---@class Measure
----@field degree integer
----@field turns integer
+---@field degree number
+---@field turns number
 ---@field size number
 M.measure = {
-  variable = { degree = 1, turns = 0, size = 1 },
-  number = function(n) return { degree = 0, turns = 0, size = math.abs(n) } end,
+  variable = { degree = 1.0, turns = 0.0, size = 1.0 },
+  number = function(n) return { degree = 0.0, turns = 0.0, size = math.abs(n + 0.0) } end,
   add = function(a, b)
     return { degree = math.max(a.degree, b.degree), turns = math.max(a.turns, b.turns),
       size = a.size + b.size }
@@ -98,11 +99,11 @@ M.measure = {
   end,
   negate = function(a) return a end,
   angle = function(parts)
-    local degree = 0
+    local degree = 0.0
     for _, part in ipairs(parts) do
       degree = degree + math.abs(part[2])
     end
-    local measure = { degree = degree, turns = 1, size = 1 }
+    local measure = { degree = degree, turns = 1.0, size = 1.0 }
     return measure, measure
   end,
 }

@@ -8,6 +8,8 @@ local M = {}
 local Tensors = {}
 Tensors.__index = Tensors
 
+M.Tensors = Tensors
+
 --- The operations on tensors.
 ---@param dtype "float32"|"float64"
 ---@param shape table terms, width, base, pairing
@@ -102,13 +104,6 @@ function Tensors:rotate(x, angle)
     turned = self.slow_rope:rotate(turned, slowed)
   end
   return self:reorder(turned, 2, true):unsqueeze(3)
-end
-
-function Tensors:turn(angle)
-  local shape = { 1, self.pairs, 1 }
-  local unit = core.cat({ core.ones(shape, self.dtype), core.zeros(shape, self.dtype) }, 2)
-  local turned = self:rotate(unit, angle)
-  return self:part(turned, 1), self:part(turned, 2)
 end
 
 function Tensors:rotation(angle)

@@ -24,6 +24,10 @@ local TRUE = {
     { x = "vectors", m = "positions", n = "position" } },
 }
 
+-- Every kind of name.
+local GIVEN = { a = "number", b = "number", c = "number", d = "number", x = "vector", y = "vector",
+  W = "matrix", z = "numbers", v = "vectors", m = "position", n = "position", i = "positions" }
+
 local function identity(equation, given, rest)
   local options = { equation, given = given }
   for name, value in pairs(rest or {}) do
@@ -112,6 +116,128 @@ describe("roper.identity", function()
     assert.is_false(found.holds)
   end)
 
+  it("refuses coefficients that its field cannot tell apart, however they are written", function()
+    local big = "(65536*a)*(65536*b)*(65536*c)*(65536*d)"
+    for _, equation in ipairs { big .. " == 4*a*b*c*d", big .. "*(a*b)^20 == 4*a*b*c*d*(a*b)^20",
+      "2147483647*a == 0*a", "-2147483648*a == -a", "a*32768*32768*4 == 2*a",
+      "((((2*x)^64)^64)^64)^64 == 0*x" } do
+      assert.error_matches(function() identity(equation, GIVEN) end,
+        "too large for the exact check")
+    end
+    for _, equation in ipairs { "(-9223372036854775807 - 1)*a == -2*a",
+      "4611686018427387904*4*a == 0*a", "134217728*134217728*a == a",
+      "9007199254740993*a == 9007199254740992*a" } do
+      assert.error_matches(function() identity(equation, GIVEN) end, "whole numbers below 2^53",
+        nil, true)
+    end
+    assert.is_true(identity("3*4*a - 2^3*a == (7 - 3)*a", GIVEN).holds)
+    assert.is_true(identity("-a^2 == -(a^2) == -a*a == 2^0^3*a*-a", GIVEN).holds)
+  end)
+
+  it("reads all of a side, and nothing else", function()
+    for _, case in ipairs {
+      { "cos(m), sin(m) == cos(m), cos(m)", "cos(m), sin(m): unexpected ','" },
+      { "a == a -- b", "a -- b: unexpected '--'" },
+      { "a == a --[[ b ]]", "unexpected '--'" },
+      { "a; b == a", "a; b: unexpected ';'" },
+      { "a == (function() ::x:: goto x end)()", "function is not given" },
+      { "a == a or b", "a or b: unexpected 'or'" },
+      { "a == a + #'abc' - 3", "unexpected '#'" },
+      { "a == ('x'):len()*a", "unexpected '\''" },
+      { "0xffffffffffffffff*a == -a", "expected a whole number, got 0xffffffffffffffff" },
+      { "1e0*a == a", "expected a whole number, got 1e0" },
+      { "a === a", "unexpected '='" },
+      { "(a == a", "(a: unexpected end" },
+      { "a) == a", "unexpected ')'" },
+      { "cos == cos", "cos: unexpected end" },
+      { "a(1) == a", "a(1): unexpected '('" },
+      { "x[a] == x[1]", "unexpected 'a'" },
+      { "m[1] == a", "a position has no [1]" },
+      { "2[1] == a", "a number has no [1]" },
+      { "a == \xff", "unexpected '\xff'" },
+      { "a == " .. ("("):rep(101) .. "a" .. (")"):rep(101), "more than 100 parentheses" },
+    } do
+      local ok, message = pcall(identity, case[1], GIVEN)
+      assert.is_false(ok, case[1])
+      assert.truthy(message:find(case[2], 1, true), message)
+    end
+    assert.is_true(identity("a" .. (" + a"):rep(2000) .. " == 2001*a", GIVEN).exact.holds)
+  end)
+
+  it("tells what is true of any number of terms and pairs from what is true of some", function()
+    local terms = "sum(z - z + 1)"
+    local pairs_ = "dot(pair(1, 0), pair(1, 0))"
+    for count = 1, 4 do
+      for _, number in ipairs { terms, pairs_ } do
+        local found = identity(("%s == %d"):format(number, count), GIVEN)
+        assert.is_false(found.exact.holds)
+        assert.is_false(found.holds)
+      end
+    end
+    local found = identity(("(%s - 1)*(%s - 2)*(%s - 3) == 0"):format(terms, terms, terms), GIVEN)
+    assert.is_false(found.exact.holds)
+    assert.equal(4, found.exact.terms)
+    assert.truthy(tostring(found):find("trial 1 modulo p = 2147483647, with 4 terms and 1 pair,", 1,
+      true))
+    found = identity(("(%s - 1)*(%s - 2) == 0"):format(pairs_, pairs_), GIVEN)
+    assert.is_false(found.exact.holds)
+    assert.equal(3, found.exact.pairs)
+    assert.is_false(identity("dot(x, y) == x[1]*y[1] + x[2]*y[2]", GIVEN).holds)
+    -- One pair does not show what stands beside the diagonal.
+    found = identity("rotation(0) == pair(1, 0)*transpose(pair(1, 0))"
+      .. " + pair(0, 1)*transpose(pair(0, 1))", GIVEN)
+    assert.is_false(found.exact.holds)
+    assert.equal(2, found.exact.pairs)
+    for _, equation in ipairs { terms .. "*sum(z) == sum(" .. terms .. "*z)",
+      "sum(sum(z)*v) == sum(z)*sum(v)", pairs_ .. "*x == x*dot(pair(0, 1), pair(0, 1))",
+      "W*rotation(m)*x*transpose(y) == W*(rotate(x, m)*transpose(y))",
+      "dot(sum(v), sum(v)) == sum(dot(v, sum(v)))" } do
+      assert.is_true(identity(equation, GIVEN).holds, equation)
+    end
+  end)
+
+  it("judges residuals by the size of what is added up", function()
+    for _, equation in ipairs {
+      "10000000*(cos(m)^2 + sin(m)^2 - 1) == 0",
+      "10000000*(rotate(rotate(x, m), n) - rotate(x, m + n)) == 0*x",
+      "rotate(rotate(x, 10000000*m), n) == rotate(x, 10000000*m + n)",
+      "rotation(10000000*m)*x == rotate(x, 10000000*m)",
+      "(a*b)^60 == a^60*b^60", "(dot(x, y) - dot(y, x))*(a*b)^30 == 0" } do
+      local found = identity(equation, GIVEN)
+      assert.is_true(found.holds, tostring(found))
+    end
+    for _, equation in ipairs { "(a*b)^60 == 2*a^60*b^60", "(a*b)^60 == (a*b)^60 + (a*b)^59",
+      "(a*b)^60 == 0" } do
+      local found = identity(equation, GIVEN)
+      assert.is_true(found.float32 > 1e-5 and found.float64 > 1e-5, tostring(found))
+    end
+    assert.error_matches(function() identity("(a*b*c*d)^64 == (a*b*c*d)^64", GIVEN) end,
+      "too large for float32: numbers up to 1.*e%+%d+ are added up")
+  end)
+
+  it("calls a function once, and checks what it returned", function()
+    local calls = 0
+    local function fickle(e)
+      calls = calls + 1
+      return calls == 1 and e.a or 2 * e.a
+    end
+    assert.is_true(identity({ fickle, function(e) return e.a end }, GIVEN).holds)
+    assert.equal(1, calls)
+    assert.is_false(identity({ fickle, function(e) return e.a end }, GIVEN).holds)
+  end)
+
+  it("refutes a wrong equation that random tensors cannot", function()
+    local count = "sum(z - z + 1)"
+    local roots = {}
+    for i, terms in ipairs { 1, 7, 64, 33 } do -- those of the residuals
+      roots[i] = ("(%s - %d)"):format(count, terms)
+    end
+    local found = identity("a == a", GIVEN, { wrong = { table.concat(roots, "*") .. " == 0" } })
+    assert.equal(0, found.wrong[1].float64)
+    assert.is_true(found.wrong[1].is_refuted and found.holds)
+    assert.equal("z = (0, 0)", found.wrong[1].counterexample.values)
+  end)
+
   it("holds only if all wrong equations are refuted", function()
     local given = { x = "vector", m = "position" }
     local right = "dot(rotate(x, m), x) == dot(x, unrotate(x, m))"
@@ -181,8 +307,10 @@ describe("roper.identity", function()
     local report = tostring(identity(TRUE[5][1], TRUE[5][2]))
     assert.truthy(report:find("^dot%(rotate%(q, m%), rotate%(k, n%)%) == dot"))
     assert.truthy(report:find("given vector k, q; position m, n", 1, true))
-    assert.truthy(report:find("agree in 6 random trials modulo p = 2147483647;\n", 1, true))
-    assert.truthy(report:find("a false line of degree D = 4 does with", 1, true))
+    assert.truthy(report:find("\n  exactly: both sides agree in 6 random trials modulo "
+      .. "p = 2147483647,\n  for each of 1 term and 1 to 2 pairs of features; a line of\n"
+      .. "  degree D = 4 that is false for any number of these does with\n"
+      .. "  probability below (2D/p)^6 = 2.7e-51\n", 1, true), report)
     assert.truthy(report:find("\nholds$"))
     for line in report:gmatch("[^\n]+") do
       assert.is_true(#line <= 80, line)
@@ -210,7 +338,7 @@ describe("roper.identity", function()
       { "identity: expected two sides or more, as in \"left == right\", got 1",
         { "x", given = x } },
       { "identity: side 2: expected a function, got string", { { print, "x" } } },
-      { "identity: cannot read 'x x': <eof> expected near 'x'", { "x x == x", given = x } },
+      { "identity: x x: unexpected 'x'", { "x x == x", given = x } },
       { "identity: cannot read '': nothing there", { "x ==", given = x } },
       { "given.x: expected one of number, numbers, .*, got vectr; did you mean \"vector\"",
         { "x == x", given = { x = "vectr" } } },
@@ -224,19 +352,28 @@ describe("roper.identity", function()
         { "cos(m * m) == 1", given = m } },
       { "a position is multiplied by theta once at most",
         { "cos(m * theta * theta) == 1", given = m } },
-      { "a position adds to positions and whole numbers, got 0.5",
+      { "cos%(m %+ 0.5%): expected a whole number, got 0.5",
         { "cos(m + 0.5) == 1", given = m } },
+      { "a position adds to positions and whole numbers, got 0.5",
+        { { function(e) return e.cos(e.m + 0.5) end, function() return 1 end }, given = m } },
+      { "side 2, a function: expected one value, got 2",
+        { { function() return 1 end, function() return 1, 2 end } } },
       { "x / 2: an identity has no division", { "x / 2 == x", given = x } },
-      { "x %^ 0.5: %^: expected a whole number from 1 to 64 as exponent, got 0.5",
-        { "x ^ 0.5 == x", given = x } },
+      { "x %^ 65: %^: expected a whole number from 1 to 64 as exponent, got 65",
+        { "x ^ 65 == x", given = x } },
+      { "%^: expected a whole number from 1 to 64 as exponent, got a vector",
+        { "2 ^ x == x", given = x } },
+      { "m ^ 2%): a position is multiplied by whole numbers", { "cos(m ^ 2) == 1", given = m } },
       { "x %+ 1: cannot add a vector and a number", { "x + 1 == x", given = x } },
       { "%+: expected a quantity or a whole number, got 0.5",
-        { "1 == 0.5 + dot(x, x)", given = x } },
+        { { function() return 1 end, function(e) return 0.5 + e.dot(e.x, e.x) end }, given = x } },
       { "cannot multiply a matrix and a row", { "W*transpose(x) == x",
         given = { W = "matrix", x = "vector" } } },
       { "rotate: expected a vector, got a number", { "rotate(1, 2) == 1" } },
       { "rotate: expected a position or a whole number, got 0.5",
-        { "rotate(x, 0.5) == x", given = x } },
+        { { function(e) return e.rotate(e.x, 0.5) end, function(e) return e.x end }, given = x } },
+      { "rotate: expected 2 arguments, got 3", { "rotate(x, 1, 2) == x", given = x } },
+      { "sum: expected 1 argument, got 0", { "sum() == 1" } },
       { "dot: expected a vector, got a number", { "dot(1, x) == 1", given = x } },
       { "pair: expected two numbers, got a vector", { "pair(x, 1) == x", given = x } },
       { "transpose: expected a vector or a matrix, got a position",
@@ -248,8 +385,10 @@ describe("roper.identity", function()
       { "too large for the exact check: degree 1000000000",
         { "cos(1000000000 * m) == 1", given = m } },
       { "a position is multiplied by 2%^31 at most",
-        { "cos(m * 4611686018427387904 * 4) == 1", given = m } },
+        { "cos(m * 4503599627370496 * 4) == 1", given = m } },
       { "a position is multiplied by 2%^31 at most",
+        { "cos(m + 4503599627370496) == 1", given = m } },
+      { "4611686018427387904: expected whole numbers below 2%^53",
         { "cos(m + 4611686018427387904 * 2) == 1", given = m } },
     } do
       local ok, message = pcall(roper.identity, case[2])

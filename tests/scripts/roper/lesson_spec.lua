@@ -175,7 +175,7 @@ describe("lesson.check", function()
 
   it("tells of an identity that cannot be read", function()
     local text, holds = output.capture(check.run, { { name = "odd", steps = {
-      { claims = {}, identity = { "x ==" } } } } })
+      { claims = {}, identity = { "1 ==" } } } } })
     assert.is_false(holds)
     assert.truthy(text:find("not ok 1 - odd 1: runs\n# identity: cannot read", 1, true), text)
   end)
