@@ -10,11 +10,23 @@ local uv = require "luv"
 
 local M = {}
 
---- Seconds without a heartbeat after which the owner on another machine counts as dead.
+--- Seconds without a heartbeat after which the owner on another machine counts as dead. The clocks
+--- of machines that share a folder must agree better than that.
 M.LOST = 600
 
 -- Seconds between heartbeats.
 local BEAT <const> = 20
+
+-- Seconds that a machine must be up before it takes what another boot of it claimed.
+local SETTLED <const> = 120
+
+-- The largest number of a claim; nobody comes near it.
+local LARGEST <const> = 999999999
+
+-- Seconds of a clock that nobody sets.
+local function monotonic()
+  return uv.hrtime() * 1e-9
+end
 
 local Claim = {}
 Claim.__index = Claim
@@ -42,58 +54,81 @@ function M.identity()
     namespace = uv.fs_readlink "/proc/self/ns/pid" or "", pid = pid, start = start_of(pid) }
 end
 
--- Does the owner of a claim live? Its process tells on this machine, its heartbeat elsewhere.
+-- Does the owner of a claim live? Where its process can be seen, that tells; elsewhere its
+-- heartbeat. Another boot of the same machine is over, or it is a copy with the same name and id,
+-- which would have shown a heartbeat since this machine started.
 local function is_alive(owner, path)
-  local here = M.identity()
+  local here, lost = M.identity(), M.LOST
   if owner.host == here.host and owner.machine == here.machine then
     if owner.boot ~= here.boot then
-      return false
+      lost = math.min(lost, math.max(SETTLED, uv.uptime()))
     elseif owner.namespace == here.namespace then
       return owner.start ~= nil and start_of(owner.pid) == owner.start
     end
   end
-  local stat = uv.fs_stat(path)
-  return stat ~= nil and os.time() - stat.mtime.sec < M.LOST
+  local stat = folders.stat(path)
+  return stat ~= nil and math.abs(os.time() - stat.mtime.sec) < lost -- a clock may have been set
 end
 
 local function path_of(folder, number)
   return ("%s/claim-%04d.json"):format(folder, number)
 end
 
+-- The numbers of the claims in a folder.
+local function numbers(folder)
+  local list = {}
+  for _, name in ipairs(folders.names(folder)) do
+    local number = tonumber(name:match "^claim%-(%d+)%.json$")
+    list[#list + 1] = number and number <= LARGEST and number or nil
+  end
+  return list
+end
+
 -- The number of the newest claim in a folder; 0 where there is none.
 local function newest(folder)
-  local number = 0
-  for _, name in ipairs(folders.names(folder)) do
-    number = math.max(number, tonumber(name:match "^claim%-(%d+)%.json$") or 0)
+  local largest = 0
+  for _, number in ipairs(numbers(folder)) do
+    largest = math.max(largest, number)
   end
-  return number
+  return largest
+end
+
+-- What a claim says; nil for what no process of ours writes.
+local function parse(text)
+  local content = text and folders.parse(text)
+  local owner = content and content.owner
+  return type(owner) == "table" and math.type(owner.pid) == "integer" and content or nil
 end
 
 --- The newest claim on a run.
 ---@param folder string of the run
 ---@return table number (0 where there is none); state: "free", "running" or "failed"; owner;
----   message of what failed
+---   message of what failed; problem: why it cannot be read, and counts as running
 function M.read(folder)
   local number = newest(folder)
   if number == 0 then
     return { number = 0, state = "free" }
   end
   local path = path_of(folder, number)
-  local text = folders.read(path)
-  local ok, content = pcall(core.json_decode, text)
-  if not ok or type(content) ~= "table" or type(content.owner) ~= "table" then
-    return { number = number, state = "free" } -- no process of ours writes such a one
+  local text, problem = folders.peek(path)
+  if problem then
+    return { number = number, state = "running", problem = problem }
+  end
+  local content = parse(text)
+  if not content then
+    return { number = number, state = "free" }
   end
   local state = content.state
   if state == "running" and not is_alive(content.owner, path) then
-    if folders.read(path) ~= text then -- what it wrote before it ended is what counts
+    if folders.peek(path) ~= text then -- what it wrote before it ended is what counts
       return M.read(folder)
     end
     state = "free"
   elseif state ~= "running" and state ~= "failed" then
     state = "free"
   end
-  return { number = number, state = state, owner = content.owner, message = content.message }
+  return { number = number, state = state, owner = content.owner,
+    message = type(content.message) == "string" and content.message or nil }
 end
 
 function Claim:write(state, message)
@@ -104,31 +139,34 @@ end
 --- Claim a run that is free.
 ---@param folder string of the run, there already
 ---@return Claim? claim nil where somebody else has it, or it failed
+---@return table found the claim before, as from `read`
 function M.take(folder)
   local found = M.read(folder)
   if found.state ~= "free" then
-    return nil
+    return nil, found
+  elseif found.number == LARGEST then
+    error(("%s: no claim can follow %s"):format(folder, path_of(folder, LARGEST)), 0)
   end
   local self = setmetatable({ folder = folder, number = found.number + 1,
-    owner = M.identity(), beaten = os.time() }, Claim)
+    owner = M.identity(), beaten = monotonic() }, Claim)
   self.path = path_of(folder, self.number)
   local text = core.json_encode({ state = "running", owner = self.owner }, { indent = 2 })
   if not folders.create(self.path, text .. "\n") then
-    return nil
+    return nil, found
   elseif newest(folder) ~= self.number then
     uv.fs_unlink(self.path) -- of the number that was free, a later owner has removed the claim
-    return nil
+    return nil, found
   end
-  return self
+  return self, found
 end
 
 --- Show others now and then that the owner lives; an error where the run was taken over by somebody
 --- who thought it did not.
 function Claim:beat()
-  if os.time() - self.beaten >= BEAT then
+  if monotonic() - self.beaten >= BEAT then
     self:check()
     uv.fs_utime(self.path, os.time(), os.time())
-    self.beaten = os.time()
+    self.beaten = monotonic()
   end
 end
 
@@ -142,8 +180,10 @@ end
 
 --- Remove the claims before this one, where nobody asks who worked.
 function Claim:forget_others()
-  for number = 1, self.number - 1 do
-    uv.fs_unlink(path_of(self.folder, number))
+  for _, number in ipairs(numbers(self.folder)) do
+    if number < self.number then
+      uv.fs_unlink(path_of(self.folder, number))
+    end
   end
 end
 
@@ -152,6 +192,14 @@ end
 ---@param message string?
 function Claim:leave(state, message)
   self:write(state, message)
+end
+
+--- Remove what a killed owner left unfinished in the folder of a run, unless somebody works on it.
+---@param folder string of the run
+function M.clean(folder)
+  if M.read(folder).state ~= "running" then
+    folders.clean(folder)
+  end
 end
 
 --- Let a failed run be claimed again.

@@ -117,8 +117,8 @@ local function refuse(name)
 end
 
 local function exists(path)
-  local file = io.open(path)
-  return file ~= nil and file:close()
+  local _, _, code = require("luv").fs_stat(path)
+  return code ~= "ENOENT" -- what cannot be seen is told when it is run
 end
 
 local function dispatch(arguments)

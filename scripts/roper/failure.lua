@@ -43,9 +43,10 @@ function M.debug(on)
   return is_full
 end
 
--- Line `number` of text or of a file, without the spaces around it.
-local function line_of(lines, number)
+-- Line `number` of text, without the spaces around it.
+local function line_of(text, number)
   local line
+  local lines = (text .. "\n"):gmatch "(.-)\r?\n"
   for _ = 1, number do
     line = lines()
   end
@@ -57,13 +58,10 @@ local function new_frame(source, name, number)
   local text = M.sources[source:match "^=(.*)"]
   local frame = { place = ("%s:%d"):format(name, number),
     is_whole = text ~= nil and not text:find "\n" }
-  local file = not text and source:sub(1, 1) == "@" and io.open(source:sub(2))
-  if text then
-    frame.line = line_of((text .. "\n"):gmatch "(.-)\r?\n", number)
-  elseif file then
-    frame.line = line_of(file:lines(), number)
-    file:close()
+  if not text and source:sub(1, 1) == "@" then
+    text = require("roper.folder").peek(source:sub(2))
   end
+  frame.line = text and line_of(text, number)
   return frame
 end
 

@@ -4,32 +4,72 @@ local uv = require "luv"
 
 local M = {}
 
+-- Permissions of a new folder.
+local MODE <const> = tonumber("755", 8)
+
+-- Codes that say that nothing is there; the second one below /proc, of a process that has ended.
+local ABSENT <const> = { ENOENT = true, ESRCH = true }
+
+-- How files are opened to be read: a FIFO must not wait for somebody who writes to it.
+local READ <const> = uv.constants.O_RDONLY | uv.constants.O_NONBLOCK
+
+-- Bytes that are read at a time.
+local CHUNK <const> = 1 << 18
+
+-- What cannot be done, for luv's reason, which may end with the path that luv was given.
+local function problem_of(what, path, reason, given)
+  local at = reason:find(": " .. (given or path), 1, true)
+  return ("cannot %s %s: %s"):format(what, path, at and reason:sub(1, at - 1) or reason)
+end
+
+local function refuse(...)
+  error(problem_of(...), 0)
+end
+
+--- What is at a path. Like all that reads here, it takes nothing for missing that it cannot see.
+---@param path string
+---@return table? stat with type and size, as luv gives it; nil where nothing is there
+function M.stat(path)
+  local stat, message, code = uv.fs_stat(path)
+  if not stat and not ABSENT[code] then
+    refuse("read", path, message)
+  end
+  return stat
+end
+
 --- Make a folder and those above it. A folder that is there is fine.
 ---@param path string
 function M.make(path)
   local so_far = path:sub(1, 1) == "/" and "/" or ""
   for part in path:gmatch "[^/]+" do
     so_far = so_far .. part .. "/"
-    local ok, message, code = uv.fs_mkdir(so_far, tonumber("755", 8))
+    local ok, message, code = uv.fs_mkdir(so_far, MODE)
     if not ok and code ~= "EEXIST" then
-      error(("cannot make the folder %s: %s"):format(path, message), 0)
+      refuse("make the folder", path, message, so_far)
     end
   end
-  local stat = uv.fs_stat(path)
+  local stat = M.stat(path)
   if not stat or stat.type ~= "directory" then
-    error(("cannot make the folder %s: a file of that name is there"):format(path), 0)
+    refuse("make the folder", path, "a file of that name is there")
   end
 end
 
---- The first of path-1, path-2, ... that is not there yet.
+--- Make a folder that was not there: the first that can be made of path, path-2, path-3, ...
 ---@param path string
----@return string
+---@return string made no other process gets the same
 function M.fresh(path)
-  local number = 1
-  while uv.fs_stat(("%s-%d"):format(path, number)) do
+  M.make(path:match "^(.+)/" or ".")
+  local number, made = 1, path
+  local ok, message, code = uv.fs_mkdir(made, MODE)
+  while code == "EEXIST" do
     number = number + 1
+    made = ("%s-%d"):format(path, number)
+    ok, message, code = uv.fs_mkdir(made, MODE)
   end
-  return ("%s-%d"):format(path, number)
+  if not ok then
+    refuse("make the folder", made, message)
+  end
+  return made
 end
 
 -- Flush what a folder lists to the disk.
@@ -41,12 +81,6 @@ local function sync_folder(path)
   end
 end
 
--- Refuse to write, for luv's reason but without the temporary name at its end.
-local function refuse(path, reason, temporary)
-  local at = reason:find(": " .. temporary, 1, true)
-  error(("cannot write %s: %s"):format(path, at and reason:sub(1, at - 1) or reason), 0)
-end
-
 -- Write a file of a temporary name beside `path` and flush it to the disk.
 local function write_temporary(path, text)
   local suffix = uv.random(4):gsub(".", function(byte)
@@ -55,14 +89,14 @@ local function write_temporary(path, text)
   local temporary = ("%s.%d-%s.tmp"):format(path, uv.os_getpid(), suffix)
   local descriptor, message = uv.fs_open(temporary, "wx", tonumber("644", 8))
   if not descriptor then
-    refuse(path, message, temporary)
+    refuse("write", path, message, temporary)
   end
   local written, reason = uv.fs_write(descriptor, text)
   local flushed, problem = uv.fs_fsync(descriptor)
   uv.fs_close(descriptor)
   if written ~= #text or not flushed then
     uv.fs_unlink(temporary)
-    refuse(path, reason or problem or "the disk is full", temporary)
+    refuse("write", path, reason or problem or "the disk is full", temporary)
   end
   return temporary
 end
@@ -83,7 +117,7 @@ local function place(path, text, put)
     end
   end
   if not done and code ~= "EEXIST" then
-    refuse(path, message, temporary)
+    refuse("write", path, message, temporary)
   end
   return done
 end
@@ -105,28 +139,74 @@ function M.create(path, text)
   return place(path, text, uv.fs_link) == true
 end
 
---- A whole file.
+local CLOSING <const> = { __close = function(file) uv.fs_close(file.descriptor) end }
+
+--- A whole file, or why it cannot be read.
 ---@param path string
----@return string? text nil where there is none
+---@return string? text
+---@return string? problem nil too where nothing is there
+function M.peek(path)
+  local descriptor, message, code = uv.fs_open(path, READ, 0)
+  if not descriptor then
+    return nil, not ABSENT[code] and problem_of("read", path, message) or nil
+  end
+  local _ <close> = setmetatable({ descriptor = descriptor }, CLOSING)
+  local kind = assert(uv.fs_fstat(descriptor)).type
+  if kind ~= "file" then
+    return nil, problem_of("read", path, "expected a file, got a " .. kind)
+  end
+  local parts, part = {}
+  repeat
+    part, message, code = uv.fs_read(descriptor, CHUNK)
+    if not part then
+      return nil, not ABSENT[code] and problem_of("read", path, message) or nil
+    end
+    parts[#parts + 1] = part
+  until part == ""
+  return table.concat(parts)
+end
+
+--- A whole file.
+---
+--- Errors: what is no file, or cannot be read.
+---@param path string
+---@return string? text nil where nothing is there
 function M.read(path)
-  local file <close> = io.open(path, "rb")
-  return file and file:read "a"
+  local text, problem = M.peek(path)
+  if problem then
+    error(problem, 0)
+  end
+  return text
+end
+
+--- The table that JSON text stands for.
+---@param text string
+---@return table? content nil where the text is damaged, or another value's
+function M.parse(text)
+  local ok, content = pcall(core.json_decode, text)
+  if not ok and not content:find "^json_decode: " then
+    error(content, 0) -- it says nothing of the text
+  end
+  return ok and type(content) == "table" and content or nil
 end
 
 --- A file of JSON.
 ---@param path string
 ---@return table? content nil where there is no file, or a damaged one
 function M.decode(path)
-  local ok, content = pcall(core.json_decode, M.read(path) or "")
-  return ok and type(content) == "table" and content or nil
+  local text = M.read(path)
+  return text and M.parse(text)
 end
 
 --- The names in a folder, sorted.
 ---@param path string
 ---@return string[] names none where there is no folder
 function M.names(path)
+  local scan, message, code = uv.fs_scandir(path)
+  if not scan and not ABSENT[code] then
+    refuse("list", path, message)
+  end
   local names = {}
-  local scan = uv.fs_scandir(path)
   if scan then
     for name in uv.fs_scandir_next, scan do
       names[#names + 1] = name

@@ -1,27 +1,24 @@
 --- Metrics of a run: JSON Lines, one object a line, appended and flushed.
 local core = require "roper.core"
+local folders = require "roper.folder"
 
 local M = {}
 
 --- Read a file of metrics. A torn last line, from a run that was killed, is ignored.
+---
+--- Errors: a file that cannot be read; a line that is no object, or has no step.
 ---@param path string
 ---@return table[] the objects, in order; empty where there is no file
 function M.read(path)
   local list = {}
-  local file = io.open(path, "rb")
-  if not file then
-    return list
-  end
-  local text = assert(file:read "a")
-  file:close()
   local number = 0
-  for line, ending in text:gmatch "([^\n]*)(\n?)" do
+  for line in (folders.read(path) or ""):gmatch "([^\n]*)\n" do
     number = number + 1
-    local ok, object = pcall(core.json_decode, line)
-    if ok and type(object) == "table" and ending == "\n" then
+    local object = folders.parse(line)
+    if object and math.type(object.step) == "integer" then
       list[#list + 1] = object
-    elseif ending == "\n" and line ~= "" then
-      error(("%s:%d: expected a JSON object, got %s"):format(path, number, line), 0)
+    elseif line ~= "" then
+      error(("%s:%d: expected a JSON object with a step, got %s"):format(path, number, line), 0)
     end
   end
   return list
@@ -35,11 +32,11 @@ end
 function M.open(path, step)
   local kept = {}
   for _, object in ipairs(M.read(path)) do
-    if (object.step or 0) <= step then
+    if object.step <= step then
       kept[#kept + 1] = core.json_encode(object) .. "\n"
     end
   end
-  require("roper.folder").write(path, table.concat(kept))
+  folders.write(path, table.concat(kept))
   local file = assert(io.open(path, "ab"))
   return {
     write = function(object)

@@ -25,11 +25,10 @@ local function run_start_file(current)
     config = (home or "") .. "/.config"
   end
   local path = config .. "/roper/init.lua"
-  local file = io.open(path)
-  if not file then
+  local _, _, code = require("luv").fs_stat(path)
+  if code == "ENOENT" then
     return
   end
-  file:close()
   local action, message = loadfile(path)
   if action then
     current:attempt(action)

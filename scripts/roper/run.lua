@@ -138,7 +138,11 @@ local function claim(run)
   claims.forgive(run)
   local taken = claims.take(run)
   if not taken then
-    local owner = claims.read(run).owner
+    local found = claims.read(run)
+    if found.problem then
+      error("run: " .. found.problem, 0)
+    end
+    local owner = found.owner
     error(("run: %s: process %s on %s works on it"):format(run, owner and owner.pid or "?",
       owner and owner.host or "?"), 0)
   end

@@ -2,6 +2,7 @@
 local core = require "roper.core"
 local board = require "roper.sweep.board"
 local experiment = require "roper.experiment"
+local folders = require "roper.folder"
 local mutant = require "roper.experiment.mutant"
 local options_of = require "roper.options"
 local outlook = require "roper.sweep.outlook"
@@ -113,7 +114,7 @@ end
 function M.prepare(what, fields, folder)
   local given = pairs_of(fields or {})
   local is_file = what:match "%.lua$"
-  if uv.fs_stat(what .. "/sweep.json") or what:find "/" and not is_file then
+  if folders.stat(what .. "/sweep.json") or what:find "/" and not is_file then
     if #given > 0 or folder then
       error(("sweep: %s is a sweep, whose trials are set; to add some, name its experiment and "
         .. "--folder %s"):format(what, what), 0)

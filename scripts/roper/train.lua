@@ -58,7 +58,7 @@ local function open(o, state)
   folders.make(o.run)
   folders.clean(o.run)
   local checkpoint = o.run .. "/checkpoint.safetensors"
-  if require("luv").fs_stat(checkpoint) then
+  if folders.stat(checkpoint) then
     if not o.resume then
       error(("train: %s has a checkpoint; resume it (resume = true) or choose another folder")
         :format(o.run), 3)

@@ -113,7 +113,7 @@ function M.run(parsed)
   end
   if parsed.compare then
     compare(parsed.compare[1], parsed.compare[2])
-  elseif not require("luv").fs_stat(folder) then
+  elseif not require("roper.folder").stat(folder) then
     error(("runs: there is no folder %s"):format(folder), 0)
   else
     list(folder, wanted)

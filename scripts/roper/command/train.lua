@@ -21,7 +21,7 @@ end
 local function train(config, resume)
   local run = resume
     or require("roper.folder").fresh(("runs/%s-%s"):format(config.experiment, config.position))
-  if resume and not require("luv").fs_stat(resume .. "/checkpoint.safetensors") then
+  if resume and not require("roper.folder").stat(resume .. "/checkpoint.safetensors") then
     error(("no checkpoint in %s to resume from"):format(resume), 0)
   end
   local result = require("roper.run").run(config, { run = run, resume = resume ~= nil })

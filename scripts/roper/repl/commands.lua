@@ -81,7 +81,7 @@ end
 
 function percent.save(session, text)
   local path = path_of(text, "save")
-  if require("luv").fs_stat(path) then
+  if require("roper.folder").stat(path) then
     error(("%%save: %s is there; expected a name that is not taken"):format(path), 0)
   end
   local script = session:script()

@@ -35,16 +35,13 @@ end
 --- The entries of the file, oldest first, none twice: the newest place counts.
 ---@param path string
 ---@return string[] entries empty where there is no such file
+---@return string? problem where it cannot be read
 function M.load(path)
-  local file = io.open(path)
-  if not file then
-    return {}
-  end
+  local text, problem = folder.peek(path)
   local lines = {}
-  for line in file:lines() do
+  for line in (text or ""):gmatch "[^\n]+" do
     lines[#lines + 1] = line
   end
-  file:close()
   local kept, seen = {}, {} -- newest first
   for i = #lines, 1, -1 do
     if not seen[lines[i]] and #kept < KEPT then
@@ -59,7 +56,7 @@ function M.load(path)
   if #lines > 2 * KEPT then
     rewrite(path, entries)
   end
-  return entries
+  return entries, problem
 end
 
 --- Add an entry to the file; nothing happens where it cannot be written.

@@ -88,7 +88,14 @@ function M.new()
   end
   library.set_options { histfile = "", auto_add = false }
   local path = history.standard_path()
-  local entries = path and history.load(path) or {}
+  local entries, problem = {}, nil
+  if path then
+    entries, problem = history.load(path)
+  end
+  if problem then
+    terminal.report("history", problem)
+    path = nil
+  end
   for _, entry in ipairs(entries) do
     library.add_history(entry)
   end

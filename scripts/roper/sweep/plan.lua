@@ -182,11 +182,15 @@ end
 local function locked(folder, f)
   local lock = folder .. "/lock"
   folders.make(lock)
-  local claim = claims.take(lock)
+  local claim, other = claims.take(lock)
   while not claim do
+    if other.problem then
+      error("sweep: " .. other.problem, 0)
+    end
     uv.sleep(20)
-    claim = claims.take(lock)
+    claim, other = claims.take(lock)
   end
+  folders.clean(lock)
   claim:forget_others()
   local ok, result = pcall(f)
   claim:leave "finished"

@@ -27,7 +27,7 @@ Supervisor.__index = Supervisor
 function M.new(folder, trials, options)
   local self = setmetatable({ folder = folder, trials = trials, jobs = options.jobs,
     threads = options.threads, say = options.say, by_name = {}, is_done = {}, failed = {},
-    deaths = {}, workers = {}, stillborn = 0, finished = 0, worked = 0 }, Supervisor)
+    deaths = {}, told = {}, workers = {}, stillborn = 0, finished = 0, worked = 0 }, Supervisor)
   for _, trial in ipairs(trials) do
     self.by_name[trial.name] = trial
     claims.forgive(trial.folder)
@@ -46,9 +46,14 @@ function Supervisor:look()
   end
   for _, trial in ipairs(self.trials) do
     if not self.is_done[trial] and not mine[trial] then
-      local state = runs.result(trial.folder, trial.config) and "finished"
-        or claims.read(trial.folder).state
+      local claim = claims.read(trial.folder)
+      local state = runs.result(trial.folder, trial.config) and "finished" or claim.state
+      if claim.problem and not self.told[trial] then
+        self.told[trial] = true
+        self.say(("%s: it counts as running: %s"):format(trial.name, claim.problem))
+      end
       if state == "finished" then
+        claims.clean(trial.folder)
         self.is_done[trial] = true
         self.finished, self.worked = self.finished + 1, self.worked + 1
       elseif state == "free" then

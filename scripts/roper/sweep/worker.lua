@@ -15,6 +15,7 @@ local function take(trials, is_done)
     if not is_done[trial] then
       require("roper.folder").make(trial.folder)
       if runs.result(trial.folder, trial.config) then
+        claims.clean(trial.folder)
         is_done[trial] = true
       else
         local claim = claims.take(trial.folder)

@@ -71,10 +71,33 @@ describe("claim", function()
     local self = claim.identity()
     write(1, {})
     assert.equal("running", claim.read(folder).state)
-    for name, value in pairs({ pid = 2 ^ 22 + 7 | 0, start = self.start + 1,
-                               boot = "before the power cut" }) do
+    for name, value in pairs({ pid = 2 ^ 22 + 7 | 0, start = self.start + 1 }) do
       write(1, { [name] = value })
       assert.equal("free", claim.read(folder).state, name)
+    end
+  end)
+
+  it("waits for a heartbeat of another boot, which may be a copy of this machine", function()
+    local path = write(1, { boot = "before the power cut" })
+    local uptime = uv.uptime
+    finally(function() uv.uptime = uptime end)
+    for _, case in ipairs({ { 30, 0, "running" }, { 30, 100, "running" }, { 30, 140, "free" },
+                            { 300, 280, "running" }, { 300, 320, "free" },
+                            { 1e6, claim.LOST - 60, "running" }, { 1e6, claim.LOST + 60, "free" },
+                          }) do
+      local up, silence, state = table.unpack(case)
+      uv.uptime = function() return up end
+      uv.fs_utime(path, os.time() - silence, os.time() - silence)
+      assert.equal(state, claim.read(folder).state, ("%g %d"):format(up, silence))
+    end
+  end)
+
+  it("is not blocked by a date in the future", function()
+    local path = write(1, { host = "other" })
+    for _, case in ipairs({ { -60, "running" }, { 60, "free" }, { 1e8, "free" } }) do
+      local date = os.time() + claim.LOST + case[1]
+      uv.fs_utime(path, date, date)
+      assert.equal(case[2], claim.read(folder).state)
     end
   end)
 
@@ -103,6 +126,16 @@ describe("claim", function()
     held:beat()
     held.beaten = held.beaten - 60
     assert.error_matches(function() held:beat() end, "another worker has taken over")
+  end)
+
+  it("beats on while the clock is set back", function()
+    local held = claim.take(folder)
+    local time <const> = os.time
+    finally(function() os.time = time end) -- luacheck: ignore 122
+    os.time = function(...) return time(...) - 86400 end -- luacheck: ignore 122
+    held.beaten = held.beaten - 60
+    held:beat()
+    assert.is_true(time() - uv.fs_stat(held.path).mtime.sec >= 86400)
   end)
 
   it("is taken over by one alone", function()
@@ -142,6 +175,16 @@ describe("claim", function()
     assert.equal("running", claim.read(folder).state)
   end)
 
+  it("is cleaned up behind a dead owner alone", function()
+    local left = scratch.write("run/claim-0001.json.7-abcd0123.tmp", "")
+    write(1, {})
+    claim.clean(folder)
+    assert.truthy(uv.fs_stat(left))
+    write(1, { pid = 2 ^ 22 + 7 | 0 })
+    claim.clean(folder)
+    assert.same({ "claim-0001.json" }, folders.names(folder))
+  end)
+
   it("can be condemned when its owner died of it", function()
     local dead <const> = 2 ^ 22 + 7 | 0
     write(1, { pid = dead })
@@ -152,11 +195,41 @@ describe("claim", function()
                 { claim.read(folder).state, claim.read(folder).message })
   end)
 
+  it("counts as running where it cannot be read", function()
+    local path = scratch.path("run/claim-0001.json")
+    assert(uv.fs_symlink(path, path))
+    local problem = ("cannot read %s: ELOOP: too many symbolic links encountered"):format(path)
+    local found = { number = 1, state = "running", problem = problem }
+    assert.same(found, claim.read(folder))
+    assert.same({ n = 2, nil, found }, table.pack(claim.take(folder)))
+    uv.fs_unlink(path)
+    assert.equal(0, (process.run({ "mkfifo", path })))
+    assert.equal("running", claim.read(folder).state)
+    assert.error_matches(function() claim.read(path) end, "^cannot list .*: ENOTDIR: ")
+  end)
+
+  it("is not led astray by a number that is too large", function()
+    scratch.write("run/claim-9223372036854775807.json", "")
+    local held = claim.take(folder)
+    assert.equal(1, held.number)
+    held:leave("released")
+    local last = scratch.write("run/claim-999999998.json", "")
+    held = claim.take(folder)
+    assert.equal(999999999, held.number)
+    held:forget_others()
+    assert.same({ "claim-9223372036854775807.json", "claim-999999999.json" },
+                folders.names(folder))
+    held:leave("released")
+    assert.has_error(function() claim.take(folder) end,
+      ("%s: no claim can follow %s"):format(folder, last:gsub("8%.json$", "9.json")))
+  end)
+
   it("takes a damaged file for nobody's", function()
-    for i, text in ipairs({ "", "{", "[]", "null", '{"state": "running"}', "{}" }) do
+    for i, text in ipairs({ "", "{", "[]", "null", '{"state": "running"}', "{}",
+                                '{"state": "running", "owner": {"pid": "x"}}' }) do
       scratch.write(("run/claim-%04d.json"):format(i), text)
       assert.same({ number = i, state = "free" }, claim.read(folder))
     end
-    assert.equal(7, claim.take(folder).number)
+    assert.equal(8, claim.take(folder).number)
   end)
 end)

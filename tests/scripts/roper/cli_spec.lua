@@ -1,5 +1,6 @@
 local process = require("tests.process")
 local scratch = require("tests.scratch")
+local uv = require("luv")
 
 describe("./roper", function()
   setup(scratch.create)
@@ -165,6 +166,14 @@ describe("./roper", function()
       .. "Try roper --help.\n"), roper("none.lua"))
   end)
 
+  it("says why a file cannot be run", function()
+    local path = scratch.path("seen by nobody.lua")
+    assert(uv.fs_symlink(path, path))
+    local found = roper(path)
+    assert.equal(1, found.status)
+    assert.truthy(found.errors:find("cannot open " .. path, 1, true), found.errors)
+  end)
+
   it("says nothing about a broken pipe", function()
     local status, output, errors = process.run({ "sh", "-c",
       "./roper -e 'for i = 1, 1e9 do print(i) end' | head -n 1" })
@@ -172,7 +181,6 @@ describe("./roper", function()
   end)
 
   it("runs from elsewhere, through a symbolic link", function()
-    local uv = require("luv")
     local link = scratch.path("link")
     assert(uv.fs_symlink(uv.fs_realpath("roper"), link))
     local status, output = process.run({ "sh", "-c", "cd / && " .. link .. " -e '6 * 7'" })

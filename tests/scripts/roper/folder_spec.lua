@@ -1,4 +1,6 @@
+local core = require("roper.core")
 local folder = require("roper.folder")
+local process = require("tests.process")
 local scratch = require("tests.scratch")
 local uv = require("luv")
 
@@ -35,14 +37,31 @@ describe("folder.make", function()
 end)
 
 describe("folder.fresh", function()
-  it("gives the first number that is free", function()
-    local path = scratch.path("run")
-    assert.equal(path .. "-1", folder.fresh(path))
-    folder.make(path .. "-1")
+  it("makes the first folder that is not there", function()
+    local path = scratch.path("runs/run")
+    assert.equal(path, folder.fresh(path))
+    assert.equal("directory", uv.fs_stat(path).type)
     folder.make(path .. "-3")
     assert.equal(path .. "-2", folder.fresh(path))
-    scratch.write("run-2", "")
-    assert.equal(path .. "-4", folder.fresh(path))
+    scratch.write("runs/run-4", "")
+    assert.equal(path .. "-5", folder.fresh(path))
+    local file = scratch.write("file", "")
+    assert.has_error(function() folder.fresh(file .. "/run") end,
+                     ("cannot make the folder %s: a file of that name is there"):format(file))
+  end)
+
+  it("gives no two processes the same", function()
+    local code = ("package.path, package.cpath = %q, %q print(require('roper.folder').fresh(%q))")
+      :format(package.path, package.cpath, scratch.path("run"))
+    local status, output = process.run({ "sh", "-c",
+      'for i in 1 2 3 4 5 6; do lua5.4 -e "$0" & done; wait', code })
+    assert.equal(0, status)
+    local seen, count = {}, 0
+    for path in output:gmatch("[^\n]+") do
+      assert.is_nil(seen[path], path)
+      seen[path], count = true, count + 1
+    end
+    assert.equal(6, count)
   end)
 end)
 
@@ -106,23 +125,69 @@ describe("folder.create", function()
   end)
 end)
 
-describe("folder.read and folder.names", function()
-  it("give what is there", function()
+describe("what reads", function()
+  it("gives what is there", function()
     assert.is_nil(folder.read(scratch.path("a")))
+    assert.is_nil(folder.stat(scratch.path("a")))
     assert.equal("x\0y", folder.read(scratch.write("a", "x\0y")))
-    scratch.write("B", "")
-    assert.same({ "B", "a" }, folder.names(scratch.path(".")))
+    assert.equal(3, folder.stat(scratch.path("a")).size)
+    local long = ("0123456789abcdef"):rep(1 << 16)
+    assert.equal(long, folder.read(scratch.write("B", long)))
+    assert.equal("", folder.read(scratch.write("c", "")))
+    assert.same({ "B", "a", "c" }, folder.names(scratch.path(".")))
     assert.same({}, folder.names(scratch.path("none")))
+  end)
+
+  it("takes nothing for missing that it cannot see", function()
+    local loop = scratch.path("loop")
+    assert(uv.fs_symlink(loop, loop))
+    for _, read in ipairs({ folder.read, folder.decode, folder.stat }) do
+      assert.error_matches(function() read(loop) end, "^cannot read [^:]*/loop: ELOOP: [^:]*$")
+    end
+    assert.error_matches(function() folder.names(loop) end, "^cannot list [^:]*/loop: ELOOP: ")
+    local file = scratch.write("file", "")
+    assert.error_matches(function() folder.read(file .. "/x") end, "^cannot read .*: ENOTDIR: ")
+    assert.error_matches(function() folder.names(file) end, "^cannot list .*: ENOTDIR: ")
+    assert.error_matches(function() folder.read(scratch.path(".")) end,
+                         "^cannot read .*: expected a file, got a directory$")
+  end)
+
+  it("does not wait for what a FIFO will give", function()
+    local path = scratch.path("fifo")
+    assert.equal(0, (process.run({ "mkfifo", path })))
+    assert.has_error(function() folder.read(path) end,
+                     ("cannot read %s: expected a file, got a fifo"):format(path))
+  end)
+
+  it("fails where no file can be opened, or read to its end", function()
+    local open, read = uv.fs_open, uv.fs_read
+    finally(function() uv.fs_open, uv.fs_read = open, read end)
+    local path = scratch.write("a", "text")
+    uv.fs_open = function() return nil, "EMFILE: too many open files: " .. path, "EMFILE" end
+    assert.has_error(function() folder.read(path) end,
+                     ("cannot read %s: EMFILE: too many open files"):format(path))
+    uv.fs_open = open
+    uv.fs_read = function() return nil, "EIO: i/o error", "EIO" end
+    assert.has_error(function() folder.decode(path) end,
+                     ("cannot read %s: EIO: i/o error"):format(path))
   end)
 end)
 
-describe("folder.decode", function()
-  it("gives JSON, and nil for what is none", function()
+describe("folder.parse and folder.decode", function()
+  it("give JSON, and nil for what is none", function()
     assert.same({ a = { 1 } }, folder.decode(scratch.write("a", '{"a": [1]}')))
     assert.is_nil(folder.decode(scratch.path("none")))
     for _, text in ipairs({ "", "{", '{"a": 1} x', "5", "null" }) do
+      assert.is_nil(folder.parse(text))
       assert.is_nil(folder.decode(scratch.write("a", text)))
     end
+  end)
+
+  it("do not take a want of memory for damage", function()
+    local decode = core.json_decode
+    finally(function() core.json_decode = decode end)
+    core.json_decode = function() error("not enough memory", 0) end
+    assert.has_error(function() folder.parse("{}") end, "not enough memory")
   end)
 end)
 

@@ -1,5 +1,6 @@
 local metrics = require("roper.metrics")
 local scratch = require("tests.scratch")
+local uv = require("luv")
 
 setup(scratch.create)
 teardown(scratch.remove)
@@ -26,10 +27,11 @@ describe("metrics.read", function()
   end)
 
   it("refuses other lines, with their place", function()
-    for _, line in ipairs({ "{", '{"step" 3}', "5", "null", '"text"', "x" }) do
+    for _, line in ipairs({ "{", '{"step" 3}', "5", "null", '"text"', "x", '{"loss": 1}',
+                            '{"step": null}', '{"step": 1.5}' }) do
       local path = scratch.write("bad.jsonl", '{"step": 1}\n' .. line .. '\n{"step": 2}\n')
-      assert.same({ false, ("%s:2: expected a JSON object, got %s"):format(path, line) },
-                  { pcall(metrics.read, path) })
+      local message = ("%s:2: expected a JSON object with a step, got %s"):format(path, line)
+      assert.same({ false, message }, { pcall(metrics.read, path) })
     end
     assert.error_matches(function() metrics.read(scratch.path("")) end, "directory")
   end)
@@ -82,6 +84,22 @@ describe("metrics.open", function()
     writer.write({ step = 1, loss = 0 / 0, most = math.huge })
     writer.close()
     assert.equal('{"loss": null, "most": null, "step": 1}\n', scratch.read(path))
+  end)
+
+  it("leaves a file as it is that cannot be read", function()
+    local path = scratch.write("f.jsonl", '{"step": 1}\n')
+    local open = uv.fs_open
+    finally(function() uv.fs_open = open end)
+    uv.fs_open = function(...)
+      local name = ...
+      if name == path then
+        return nil, "EMFILE: too many open files: " .. path, "EMFILE"
+      end
+      return open(...)
+    end
+    assert.has_error(function() metrics.open(path, 5) end,
+                     ("cannot read %s: EMFILE: too many open files"):format(path))
+    assert.equal('{"step": 1}\n', scratch.read(path))
   end)
 
   it("says where it can not write", function()

@@ -149,6 +149,17 @@ describe("the session of ./roper", function()
     leave(screen)
   end)
 
+  it("says that the start file cannot be read", function()
+    local environment = newcomer()
+    local path = environment.HOME .. "/.config/roper/init.lua"
+    require("roper.folder").make(path:match("^(.*)/"))
+    assert(require("luv").fs_symlink(path, path))
+    local screen = process.open("./roper", environment)
+    screen:expect("error: cannot open " .. path)
+    screen:expect("\n> ")
+    leave(screen)
+  end)
+
   -- The environment of a newcomer without lua-readline.
   local function without_readline()
     scratch.write("readline.lua", "error('not here')")

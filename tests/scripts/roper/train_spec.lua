@@ -292,6 +292,16 @@ describe("train", function()
     assert_files(before, folder)
   end)
 
+  it("does not start anew where it cannot see the checkpoint", function()
+    local folder = scratch.path("run")
+    local path = folder .. "/checkpoint.safetensors"
+    uv.fs_mkdir(folder, 493)
+    assert(uv.fs_symlink(path, path))
+    assert.error_matches(function() run({ run = folder, resume = true }) end,
+                         "cannot read .*/run/checkpoint.safetensors: ELOOP: ")
+    assert.equal(path, uv.fs_readlink(path))
+  end)
+
   it("refuses the checkpoint of another run, and leaves all as it was", function()
     local folder = scratch.path("run")
     run({ run = folder })

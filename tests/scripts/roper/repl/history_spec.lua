@@ -1,5 +1,6 @@
 local history = require("roper.repl.history")
 local scratch = require("tests.scratch")
+local uv = require("luv")
 
 describe("history", function()
   setup(scratch.create)
@@ -30,6 +31,13 @@ describe("history", function()
     assert.equal("line 1501", entries[1])
     assert.equal("line 2500", entries[1000])
     assert.equal(1000, select(2, scratch.read(path):gsub("\n", "")))
+  end)
+
+  it("says that a file cannot be read", function()
+    local path = scratch.path("loop")
+    assert(uv.fs_symlink(path, path))
+    assert.same({ {}, ("cannot read %s: ELOOP: too many symbolic links encountered"):format(path) },
+                { history.load(path) })
   end)
 
   it("does without a file", function()

@@ -265,6 +265,13 @@ describe("session", function()
     assert.equal(43, globals.a)
   end)
 
+  it("saves nothing over what it cannot see", function()
+    local path = scratch.path("loop.lua")
+    assert(require("luv").fs_symlink(path, path))
+    assert.truthy(printed("%save " .. path):find("error: cannot read " .. path, 1, true))
+    assert.equal(path, require("luv").fs_readlink(path))
+  end)
+
   it("saves what was returned as what is printed", function()
     printed("local z = 3\nz * 2")
     printed("a = 'return'; a")

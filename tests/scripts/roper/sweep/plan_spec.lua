@@ -1,7 +1,9 @@
 local experiment = require("roper.experiment")
+local folders = require("roper.folder")
 local plan = require("roper.sweep.plan")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
+local uv = require("luv")
 
 before_each(scratch.create)
 after_each(scratch.remove)
@@ -107,6 +109,44 @@ describe("plan.add", function()
     end
     table.sort(seeds)
     assert.same({ 1, 2, 3, 4, 5, 6 }, seeds)
+  end)
+
+  it("loses no trial where the file cannot be read", function()
+    local folder = scratch.path("sweep")
+    plan.add(folder, { configure({ seed = 1 }), configure({ seed = 2 }) })
+    local path = folder .. "/sweep.json"
+    local before = scratch.read(path)
+    local open = uv.fs_open
+    finally(function() uv.fs_open = open end)
+    uv.fs_open = function(...)
+      if ... == path then
+        return nil, "EACCES: permission denied: " .. path, "EACCES"
+      end
+      return open(...)
+    end
+    assert.has_error(function() plan.add(folder, { configure({ seed = 3 }) }) end,
+                     ("cannot read %s: EACCES: permission denied"):format(path))
+    uv.fs_open = open
+    assert.equal(before, scratch.read(path))
+  end)
+
+  it("cleans up behind a process that was killed as it added", function()
+    local folder = scratch.path("sweep")
+    plan.add(folder, { configure({ seed = 1 }) })
+    scratch.write("sweep/sweep.json.7-abcd0123.tmp", "")
+    scratch.write("sweep/lock/claim-0002.json.7-abcd0123.tmp", "")
+    plan.add(folder, { configure({ seed = 2 }) })
+    assert.same({ "lock", "sweep.json" }, folders.names(folder))
+    assert.same({ "claim-0002.json" }, folders.names(folder .. "/lock"))
+  end)
+
+  it("does not wait for a lock that cannot be read", function()
+    local folder = scratch.path("sweep")
+    local path = folder .. "/lock/claim-0001.json"
+    folders.make(folder .. "/lock")
+    assert(uv.fs_symlink(path, path))
+    assert.has_error(function() plan.add(folder, { configure({ seed = 1 }) }) end,
+      ("sweep: cannot read %s: ELOOP: too many symbolic links encountered"):format(path))
   end)
 
   it("refuses a damaged file", function()
