@@ -38,6 +38,22 @@ static RpAttentionOptions read_places(const RplOptions *options, const RpTensor 
   return result;
 }
 
+/* The bias, or the list of them; pushed, they stay on the stack. */
+static void read_bias(const RplOptions *options, RpAttentionOptions *result)
+{
+  lua_State *L = options->L;
+  const int type = rpl_option_push(options, "bias");
+  if (type == LUA_TTABLE) {
+    RpTensor **list =
+        rpl_push_tensors(L, lua_gettop(L), options->function, RP_MAX_BIASES, &result->biases);
+    for (int i = 0; i < result->biases; i++)
+      result->bias[i] = list[i];
+  } else if (type != LUA_TNIL) {
+    result->bias[0] = rpl_option_tensor(options, "bias");
+    result->biases = 1;
+  }
+}
+
 /*
 ** The options of attention at `index`. Attention itself gives `weights`, which takes
 ** whether they are to be returned, and then dropout without a seed draws one from the
@@ -47,10 +63,12 @@ static RpAttentionOptions read_options(lua_State *L, const char *function, int i
                                        const RpTensor *q, const RpTensor *k, bool *weights)
 {
   static const char *const names[] = {
-      "position",  "causal",          "mask",          "dropout", "seed", "scale", "offset",
-      "positions", "query_positions", "key_positions", "weights", NULL};
+      "position",      "causal",  "bias",   "mask",      "dropout",
+      "seed",          "scale",   "offset", "positions", "query_positions",
+      "key_positions", "weights", NULL};
   const RplOptions options = rpl_options(L, index, function, names);
   RpAttentionOptions result = read_places(&options, q, k);
+  read_bias(&options, &result);
   result.mask = rpl_option_tensor(&options, "mask");
   result.dropout = rpl_option_number(&options, "dropout", 0);
   result.scale = rpl_option_number(&options, "scale", 0);

@@ -2,6 +2,7 @@
 #include "bindings/tensor.h"
 
 #include "core/ops/ops.h"
+#include "core/ops/strided.h"
 
 void rpl_drop_axis(lua_State *L, RpTensor **slot, int axis)
 {
@@ -202,12 +203,53 @@ static int tensor_unsqueeze(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
+/*
+** function tensor:as_strided(shape, strides, offset)
+** The elements, counted row by row, seen through any strides: place (i, j, ...), each from 0, shows
+** element offset + i strides[1] + j strides[2] + ... Several places may show one element; its
+** gradient is the sum over them. Shares storage where the tensor is packed.
+**
+** Errors: a place outside the tensor; another number of strides than of sizes.
+**
+**     > by_distance = roper.tensor{-2, -1, 0, 1, 2}
+**     > by_distance:as_strided({3, 3}, {-1, 1}, 2)              -- element j - i + 2 at (i, j)
+**     float32 [3, 3]
+**      0  1  2
+**     -1  0  1
+**     -2 -1  0
+** @param shape integer[]
+** @param strides integer[] one for each size, in elements; 0 and negative ones too
+** @param offset? integer = 0; the element, counted from 0, at the first place
+** @return tensor y
+*/
+static int tensor_as_strided(lua_State *L)
+{
+  rpl_check_count(L, "as_strided", 4);
+  RpStrides strides = {.offset = 0};
+  luaL_checktype(L, 2, LUA_TTABLE);
+  luaL_checktype(L, 3, LUA_TTABLE);
+  strides.rank = rpl_check_shape(L, 2, 0, strides.shape);
+  const int given = rpl_check_shape(L, 3, INT64_MIN, strides.strides);
+  if (given != strides.rank)
+    return luaL_error(L, "as_strided: expected %d strides, one for each size, got %d", strides.rank,
+                      given);
+  if (!lua_isnoneornil(L, 4))
+    strides.offset = rpl_check_range(L, 4, "offset", 0, INT64_MAX);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_op_as_strided(rpl_check_tensor(L, 1), &strides);
+  return rpl_return_tensor(L, slot);
+}
+
 void rpl_open_view(lua_State *L)
 {
-  static const luaL_Reg methods[] = {
-      {"view", tensor_view},           {"transpose", tensor_transpose},
-      {"permute", tensor_permute},     {"narrow", tensor_narrow},
-      {"expand", tensor_expand},       {"squeeze", tensor_squeeze},
-      {"unsqueeze", tensor_unsqueeze}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"view", tensor_view},
+                                     {"transpose", tensor_transpose},
+                                     {"permute", tensor_permute},
+                                     {"narrow", tensor_narrow},
+                                     {"expand", tensor_expand},
+                                     {"squeeze", tensor_squeeze},
+                                     {"unsqueeze", tensor_unsqueeze},
+                                     {"as_strided", tensor_as_strided},
+                                     {NULL, NULL}};
   rpl_add_methods(L, methods);
 }

@@ -8,7 +8,7 @@
 
 #include "core/tensor/tensor.h"
 
-enum { RP_MAX_SAVED = 6, RP_MAX_NUMBERS = 8 };
+enum { RP_MAX_SAVED = 10, RP_MAX_NUMBERS = 8 };
 
 /*
 ** Write into gradients[i] a new tensor (owned by the caller) with the shape

@@ -74,11 +74,21 @@ typedef struct RpHeads {
   int64_t batch, head, time;
 } RpHeads;
 
+/* Numbers for the scores of [batch, heads, queries, keys]: (b, h, i, j) at the sum of its steps. */
+typedef struct RpBias {
+  void *data; /* const where it is added to scores */
+  int64_t batch, head, query, key;
+} RpBias;
+
+enum { RP_MAX_BIASES = 4 };
+
 typedef struct RpAttention {
   int64_t batch, heads, queries, keys;
   int64_t features, value_features;
-  double scale; /* of the scores, usually 1 / sqrt(features) */
-  bool causal;  /* query i sees keys j <= i + keys - queries */
+  double scale; /* of the products, usually 1 / sqrt(features) */
+  int biases;   /* how many are added to the scaled products */
+  RpBias bias[RP_MAX_BIASES];
+  bool causal; /* query i sees keys j <= i + keys - queries */
   RpTable rotate_query, rotate_key, rotate_value, rotate_output;
   const int32_t *mask; /* NULL, or not 0 where query i may see key j */
   int64_t mask_strides[4];
@@ -183,14 +193,16 @@ typedef struct RpKernels {
   /* weights before dropout, packed [batch, heads, queries, keys] */
   RpStatus (*attention_weights)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
                                 void *weights);
+  /* gradients of the scores are added to dbias[i] where its data is not NULL: places of two batch
+     rows or heads are one where their step is 0, and apart otherwise */
   RpStatus (*attention_gradient)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
                                  const RpHeads *v, const RpHeads *o, const RpHeads *output_gradient,
                                  const void *lse, const RpHeads *dq, const RpHeads *dk,
-                                 const RpHeads *dv);
+                                 const RpHeads *dv, const RpBias *dbias);
 
   /*
   ** The same with weights (A_i phi(q_i)) . (B_j phi(k_j)) / n_i, phi = elu + 1; no
-  ** mask, no dropout, no scale. n: [batch, heads, queries], the sums of
+  ** bias, no mask, no dropout, no scale. n: [batch, heads, queries], the sums of
   ** phi(q_i) . phi(k_j), and epsilon.
   */
   RpStatus (*linear_attention)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,

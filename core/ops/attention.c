@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/base/memory.h"
+#include "core/ops/strided.h"
 #include "core/tensor/copy.h"
 
 /* What backward needs besides q, k, v, o and the log-sum-exp. */
@@ -11,7 +12,11 @@ typedef struct Context {
   RpAttention kernel;
   RpRotaryTable tables[4]; /* query, key, value, output */
   RpTensor *mask;
+  RpTensor *bias[RP_MAX_BIASES]; /* broadcast */
+  RpStrides sums[RP_MAX_BIASES]; /* where the gradient of each is summed */
 } Context;
+
+enum { INPUTS = 3, SAVED = 6 }; /* before the biases */
 
 static void release_context(void *data)
 {
@@ -19,14 +24,22 @@ static void release_context(void *data)
   for (int i = 0; i < 4; i++)
     rp_rotary_table_release(&context->tables[i]);
   rp_tensor_release(context->mask);
+  for (int i = 0; i < RP_MAX_BIASES; i++)
+    rp_tensor_release(context->bias[i]);
 }
 
-static bool mask_fits(const RpTensor *mask, const int64_t *scores)
+/* RP_BAD_ARGUMENT unless x has the dtype and broadcasts to the scores. */
+static RpStatus check_for_scores(const char *name, const char *option, const RpTensor *x,
+                                 RpDtype dtype, const int64_t *scores)
 {
-  bool fits = mask->dtype == RP_INT32 && mask->rank <= 4;
-  for (int i = 1; fits && i <= mask->rank; i++)
-    fits = mask->shape[mask->rank - i] == scores[4 - i] || mask->shape[mask->rank - i] == 1;
-  return fits;
+  bool fits = x->dtype == dtype && x->rank <= 4;
+  for (int i = 1; fits && i <= x->rank; i++)
+    fits = x->shape[x->rank - i] == scores[4 - i] || x->shape[x->rank - i] == 1;
+  if (fits)
+    return RP_OK;
+  return rp_fail(RP_BAD_ARGUMENT, "%s: %s: expected %s that broadcasts to %s, got %s %s", name,
+                 option, rp_dtype_name(dtype), rp_shape_text(4, scores), rp_dtype_name(x->dtype),
+                 rp_tensor_shape_text(x));
 }
 
 RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor *v,
@@ -72,11 +85,14 @@ RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor
     return rp_fail(RP_BAD_ARGUMENT, "%s: the position scheme is for %lld features, got values %s",
                    name, (long long)rotary->dim, rp_tensor_shape_text(v));
   const int64_t scores[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
-  if (options->mask != NULL && !mask_fits(options->mask, scores))
-    return rp_fail(RP_BAD_ARGUMENT, "%s: mask: expected int32 that broadcasts to %s, got %s %s",
-                   name, rp_shape_text(4, scores), rp_dtype_name(options->mask->dtype),
-                   rp_tensor_shape_text(options->mask));
-  RpStatus status = rp_positions_check(&options->queries, q->shape[0], q->shape[2]);
+  RpStatus status = RP_OK;
+  if (options->mask != NULL)
+    status = check_for_scores(name, "mask", options->mask, RP_INT32, scores);
+  for (int i = 0; status == RP_OK && i < options->biases; i++)
+    status = check_for_scores(name, "bias", options->bias[i], q->dtype, scores);
+  if (status != RP_OK)
+    return status;
+  status = rp_positions_check(&options->queries, q->shape[0], q->shape[2]);
   return status == RP_OK ? rp_positions_check(&options->keys, k->shape[0], k->shape[2]) : status;
 }
 
@@ -101,7 +117,54 @@ static bool share_table(RpRotaryTable *tables, const RpPositions *const *positio
   return false;
 }
 
-/* Tables and mask for the kernel. On failure the caller releases the context. */
+static RpBias steps_of(const int64_t *strides, void *data)
+{
+  return (RpBias){data, strides[0], strides[1], strides[2], strides[3]};
+}
+
+/* Strides over the scores of a bias that is seen through `strides`. */
+static RpStrides over_scores(const RpTensor *bias, const RpStrides *strides, const int64_t *scores)
+{
+  RpStrides whole = {.rank = 4, .offset = strides->offset};
+  for (int axis = 0; axis < 4; axis++) {
+    const int own = axis - 4 + bias->rank;
+    whole.shape[axis] = scores[axis];
+    whole.strides[axis] = own >= 0 && bias->shape[own] > 1 ? strides->strides[own] : 0;
+  }
+  return whole;
+}
+
+static RpStrides packed_strides(const RpTensor *x)
+{
+  RpStrides packed = {.rank = x->rank};
+  int64_t stride = 1;
+  for (int axis = x->rank - 1; axis >= 0; axis--) {
+    packed.strides[axis] = stride;
+    stride *= x->shape[axis];
+  }
+  return packed;
+}
+
+/*
+** The tensor that the gradient of a bias is summed into, and how: what the bias
+** is a strided view of, so that no gradient of all scores is made, or the bias
+** itself where threads would meet in the view.
+*/
+static RpTensor *find_sum(RpTensor *bias, const int64_t *scores, RpStrides *strides)
+{
+  const RpStrides *seen;
+  RpTensor *source = rp_strided_source(bias, &seen);
+  if (source != NULL) {
+    *strides = over_scores(bias, seen, scores);
+    if (rp_strides_apart(strides, 2))
+      return source;
+  }
+  const RpStrides packed = packed_strides(bias);
+  *strides = over_scores(bias, &packed, scores);
+  return bias;
+}
+
+/* Tables, biases and mask for the kernel. On failure the caller releases the context. */
 static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor *k,
                              const RpTensor *v, const RpAttentionOptions *options)
 {
@@ -136,9 +199,16 @@ static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor
     }
     *tables[i] = context->tables[i].table;
   }
+  const int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+  for (int i = 0; i < options->biases; i++) {
+    RpTensor *bias = rp_tensor_broadcast(options->bias[i], 4, shape);
+    if (bias == NULL)
+      return rp_last_status();
+    context->bias[i] = bias;
+    kernel->bias[kernel->biases++] = steps_of(bias->strides, rp_tensor_data(bias));
+  }
   if (options->mask == NULL)
     return RP_OK;
-  const int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
   context->mask = rp_tensor_broadcast(options->mask, 4, shape);
   if (context->mask == NULL)
     return rp_last_status();
@@ -178,26 +248,49 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients);
 static const RpNodeType type = {"attention", backward, release_context};
 static const RpNodeType linear_type = {"linear_attention", backward, release_context};
 
-/* saved: q, k, v, o, log-sum-exp (of linear attention: denominators), mask */
+/* Zeros that the gradients of the biases are summed into, where they are asked for. */
+static RpStatus start_sums(RpNode *node, RpTensor **gradients, RpBias *sums)
+{
+  const Context *context = node->context;
+  for (int i = 0; i < context->kernel.biases; i++) {
+    const RpStrides *to = &context->sums[i];
+    sums[i] = steps_of(to->strides, NULL);
+    if (!rp_node_wants(node, INPUTS + i))
+      continue;
+    const RpEdge *input = &node->edges[INPUTS + i];
+    RpTensor *sum = rp_tensor_full(node->saved[0]->dtype, input->rank, input->shape, 0);
+    if (sum == NULL)
+      return rp_last_status();
+    gradients[INPUTS + i] = sum;
+    sums[i].data = (char *)rp_tensor_data(sum) + to->offset * (int64_t)rp_dtype_size(sum->dtype);
+  }
+  return RP_OK;
+}
+
+/* saved: q, k, v, o, log-sum-exp (of linear attention: denominators), mask, biases */
 static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
-  Context *context = node->context;
+  const Context *context = node->context;
   RpTensor *q = node->saved[0], *k = node->saved[1], *v = node->saved[2], *o = node->saved[3];
+  const void *sums = rp_tensor_data(node->saved[4]);
   RpTensor *output_gradient = with_adjacent_features(dy);
-  const RpKernels *kernels = rp_kernels(q->dtype);
+  RpBias dbias[RP_MAX_BIASES];
   gradients[0] = new_time_major(q->dtype, q->shape);
   gradients[1] = new_time_major(k->dtype, k->shape);
   gradients[2] = new_time_major(v->dtype, v->shape);
-  RpStatus status = rp_last_status();
+  RpStatus status = RP_OUT_OF_MEMORY;
   if (output_gradient != NULL && gradients[0] != NULL && gradients[1] != NULL &&
-      gradients[2] != NULL) {
+      gradients[2] != NULL && start_sums(node, gradients, dbias) == RP_OK) {
+    const RpKernels *kernels = rp_kernels(q->dtype);
+    const RpAttention *kernel = &context->kernel;
     const RpHeads in[] = {heads_of(q), heads_of(k), heads_of(v), heads_of(o),
                           heads_of(output_gradient)};
     const RpHeads out[] = {heads_of(gradients[0]), heads_of(gradients[1]), heads_of(gradients[2])};
-    status = (node->type == &linear_type ? kernels->linear_attention_gradient
-                                         : kernels->attention_gradient)(
-        &context->kernel, &in[0], &in[1], &in[2], &in[3], &in[4], rp_tensor_data(node->saved[4]),
-        &out[0], &out[1], &out[2]);
+    status = node->type == &linear_type
+                 ? kernels->linear_attention_gradient(kernel, &in[0], &in[1], &in[2], &in[3],
+                                                      &in[4], sums, &out[0], &out[1], &out[2])
+                 : kernels->attention_gradient(kernel, &in[0], &in[1], &in[2], &in[3], &in[4], sums,
+                                               &out[0], &out[1], &out[2], dbias);
   }
   rp_tensor_release(output_gradient);
   return status;
@@ -207,9 +300,11 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 static RpTensor *record(bool linear, RpTensor *y, RpTensor *const *inputs, RpTensor *const *saved,
                         const Context *context)
 {
+  const int biases = context->kernel.biases;
   Context *kept = rp_alloc(sizeof *kept);
   if (kept != NULL)
-    y = rp_graph_record(linear ? &linear_type : &type, y, 3, inputs, 6, saved);
+    y = rp_graph_record(linear ? &linear_type : &type, y, INPUTS + biases, inputs, SAVED + biases,
+                        saved);
   if (kept == NULL || y == NULL) {
     if (kept == NULL)
       rp_tensor_release(y);
@@ -223,15 +318,20 @@ static RpTensor *record(bool linear, RpTensor *y, RpTensor *const *inputs, RpTen
 
 RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttentionOptions *options)
 {
-  RpTensor *const inputs[] = {q, k, v};
+  RpTensor *inputs[INPUTS + RP_MAX_BIASES] = {q, k, v};
   Context context;
   if (rp_attention_check(q, k, v, options) != RP_OK)
     return NULL;
   RpStatus status = fill_context(&context, q, k, v, options);
   const int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], v->shape[3]};
-  RpTensor *in[6] = {NULL}, *y = NULL;
+  const int64_t scores[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+  RpTensor *in[SAVED + RP_MAX_BIASES] = {NULL}, *y = NULL;
   if (status == RP_OK) {
     in[5] = context.mask;
+    for (int i = 0; i < options->biases; i++) {
+      in[SAVED + i] = context.bias[i];
+      inputs[INPUTS + i] = find_sum(options->bias[i], scores, &context.sums[i]);
+    }
     for (int i = 0; i < 3; i++)
       in[i] = with_adjacent_features(inputs[i]);
     y = in[3] = new_time_major(q->dtype, shape);
@@ -246,7 +346,7 @@ RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttenti
   } else {
     y = rp_tensor_unless_failed(RP_OUT_OF_MEMORY, y);
   }
-  if (y != NULL && rp_graph_records(3, inputs))
+  if (y != NULL && rp_graph_records(INPUTS + options->biases, inputs))
     y = record(options->linear, y, inputs, in, &context);
   if (y == NULL || y->node == NULL)
     release_context(&context);

@@ -14,23 +14,26 @@ RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, int64_t pairs,
                        const RpPositions *positions, bool back);
 
 typedef struct RpAttentionOptions {
-  const RpRotary *rotary;    /* NULL rotates nothing */
-  RpPositions queries, keys; /* positions of the two time axes */
-  bool causal;               /* query i sees keys j <= i + Tk - Tq */
-  RpTensor *mask;            /* NULL, or int32, broadcast to [B, H, Tq, Tk]: 0 hides */
-  double scale;              /* 0 stands for 1 / sqrt(features) */
-  double dropout;            /* of the weights, 0 <= p < 1 */
-  uint64_t seed;             /* of the dropout */
-  bool linear;               /* linear attention, without mask, scale and dropout */
-  double epsilon;            /* for it: added to the denominators, >= 0 */
+  const RpRotary *rotary;        /* NULL rotates nothing */
+  RpPositions queries, keys;     /* positions of the two time axes */
+  bool causal;                   /* query i sees keys j <= i + Tk - Tq */
+  RpTensor *mask;                /* NULL, or int32, broadcast to [B, H, Tq, Tk]: 0 hides */
+  int biases;                    /* how many of these are added to the scores */
+  RpTensor *bias[RP_MAX_BIASES]; /* floats of the dtype of q, broadcast to [B, H, Tq, Tk] */
+  double scale;                  /* of the products; 0 stands for 1 / sqrt(features) */
+  double dropout;                /* of the weights, 0 <= p < 1 */
+  uint64_t seed;                 /* of the dropout */
+  bool linear;                   /* linear attention, without bias, mask, scale and dropout */
+  double epsilon;                /* for it: added to the denominators, >= 0 */
 } RpAttentionOptions;
 
 /*
 ** Attention of q [B, H, Tq, d], k [B, H, Tk, d], v [B, H, Tk, dv]: [B, H, Tq, dv].
 **
-**   s_ij = scale (A_i q_i) . (B_j k_j),  a = softmax(s),  o_i = C_i^-1 sum_j a_ij D_j v_j
+**   s_ij = scale (A_i q_i) . (B_j k_j) + c_ij,  a = softmax(s),  o_i = C_i^-1 sum_j a_ij D_j v_j
 **
-** where A, B, C, D are the rotations at the positions of queries, keys, queries
+** where c is the sum of the biases, read where they lie, whatever their strides, and A, B, C, D are
+*the rotations at the positions of queries, keys, queries
 ** and keys, each the identity unless its letter is in `rotate`. "qk" is RoPE
 ** (RoFormer eq. 16); "qkvo" is RoPER: o_i = sum_j a_ij R_{j-i} v_j. A query that
 ** sees no key gives 0. The result lies in memory as [B, Tq, H, dv].

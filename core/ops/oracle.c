@@ -10,6 +10,7 @@
 typedef struct Oracle {
   const RpAttentionOptions *options;
   RpTensor *q, *k, *v, *mask, *weights, *o;
+  RpTensor *bias[RP_MAX_BIASES];
   double *turned; /* room for one vector */
   double scale;
 } Oracle;
@@ -85,13 +86,23 @@ static void score(const Oracle *oracle, const RpRotary *rotary, int64_t unit, in
   }
 }
 
-/* Scores a become weights: softmax(scale a) over the keys that query i sees. */
+static double bias_at(const Oracle *oracle, int64_t unit, int64_t i, int64_t j)
+{
+  const int64_t heads = oracle->q->shape[1], index[] = {unit / heads, unit % heads, i, j};
+  double sum = 0;
+  for (int c = 0; c < oracle->options->biases; c++)
+    sum += rp_tensor_get(oracle->bias[c], index);
+  return sum;
+}
+
+/* Products a become weights: softmax(scale a + c) over the keys that query i sees. */
 static void soften(const Oracle *oracle, int64_t unit, int64_t i, double *a)
 {
   const int64_t keys = oracle->k->shape[2];
   double maximum = -INFINITY, sum = 0;
   for (int64_t j = 0; j < keys; j++) {
-    a[j] = sees(oracle, unit, i, j) ? a[j] * oracle->scale : -INFINITY;
+    a[j] =
+        sees(oracle, unit, i, j) ? a[j] * oracle->scale + bias_at(oracle, unit, i, j) : -INFINITY;
     maximum = a[j] > maximum ? a[j] : maximum;
   }
   for (int64_t j = 0; j < keys; j++) {
@@ -163,9 +174,14 @@ static RpStatus prepare(Oracle *oracle, RpTensor *q, RpTensor *k, RpTensor *v)
   oracle->turned = rp_alloc((size_t)width * sizeof(double));
   if (options->mask != NULL)
     oracle->mask = rp_tensor_broadcast(options->mask, 4, weights);
-  const bool ready = oracle->q != NULL && oracle->k != NULL && oracle->v != NULL &&
-                     oracle->weights != NULL && oracle->o != NULL && oracle->turned != NULL &&
-                     (options->mask == NULL || oracle->mask != NULL);
+  bool ready = true;
+  for (int i = 0; i < options->biases; i++) {
+    oracle->bias[i] = rp_tensor_broadcast(options->bias[i], 4, weights);
+    ready &= oracle->bias[i] != NULL;
+  }
+  ready &= oracle->q != NULL && oracle->k != NULL && oracle->v != NULL && oracle->weights != NULL &&
+           oracle->o != NULL && oracle->turned != NULL &&
+           (options->mask == NULL || oracle->mask != NULL);
   if (ready && options->linear) {
     map_features(oracle->q);
     map_features(oracle->k);
@@ -189,6 +205,8 @@ RpTensor *rp_oracle_attention(RpTensor *q, RpTensor *k, RpTensor *v,
   rp_tensor_release(oracle.k);
   rp_tensor_release(oracle.v);
   rp_tensor_release(oracle.mask);
+  for (int i = 0; i < options->biases; i++)
+    rp_tensor_release(oracle.bias[i]);
   rp_free(oracle.turned);
   if (weights != NULL && status == RP_OK)
     *weights = oracle.weights;

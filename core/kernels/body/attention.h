@@ -1,7 +1,8 @@
 /*
 ** Attention by tiles of query rows, one (batch, head) unit a thread at a time:
-** s_ij = scale (A_i q_i) . (B_j k_j), a = softmax(s), o_i = C_i^-1 sum_j a_ij D_j v_j
-** where A, B, C, D are rotations by the tables (RoFormer eq. 16; the RoPER study
+** s_ij = scale (A_i q_i) . (B_j k_j) + c_ij, a = softmax(s), o_i = C_i^-1 sum_j a_ij D_j v_j
+** where c is the sum of the biases and A, B, C, D are rotations by the tables (RoFormer eq. 16; the
+*RoPER study
 ** for values and output). Rotation happens while rows are packed. Only the tile
 ** of scores exists, never all of them; the backward computes it again from the
 ** saved log-sum-exp (Dao et al. 2022, FlashAttention).
@@ -85,8 +86,42 @@ static Causal needed(const RpAttention *a, int64_t first, int part)
   return a->causal ? (Causal){part, visible(a, first)} : whole_product;
 }
 
+/* One row of a bias, of the keys that a query sees. */
+typedef struct BiasRow {
+  REAL *data;
+  int64_t keys, step;
+} BiasRow;
+
+static BiasRow bias_row(const RpAttention *a, const RpBias *bias, int64_t unit, int64_t i)
+{
+  REAL *data = (REAL *)bias->data + unit / a->heads * bias->batch + unit % a->heads * bias->head;
+  return (BiasRow){data + i * bias->query, visible(a, i), bias->key};
+}
+
+static void add_bias_row(BiasRow row, REAL *scores)
+{
+  const REAL *bias = row.data;
+  if (row.step == 1)
+    for (int64_t j = 0; j < row.keys; j++)
+      scores[j] += bias[j];
+  else
+    for (int64_t j = 0; j < row.keys; j++)
+      scores[j] += bias[j * row.step];
+}
+
+/* The other way: what flows back to the scores flows back to the bias. */
+static void add_to_bias_row(const REAL *slopes, BiasRow row)
+{
+  if (row.step == 1)
+    for (int64_t j = 0; j < row.keys; j++)
+      row.data[j] += slopes[j];
+  else
+    for (int64_t j = 0; j < row.keys; j++)
+      row.data[j * row.step] += slopes[j];
+}
+
 /*
-** s = scaled scores of queries first .. first + count - 1, minus infinity where
+** s = scores of queries first .. first + count - 1, minus infinity where
 ** the mask hides a key. Entries past the causal limit of a row are not
 ** meaningful. Returns how many columns the tile has.
 */
@@ -101,6 +136,9 @@ static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int
     multiply(count, round_up(columns, STEP), a->features, (REAL)a->scale,
              (Strided){q.data, q.stride, 1}, scratch->k_columns, line, false, scratch->s, line,
              needed(a, first, OF_C));
+  for (int i = 0; i < a->biases; i++)
+    for (int64_t r = 0; r < count; r++)
+      add_bias_row(bias_row(a, &a->bias[i], unit, first + r), scratch->s + r * line);
   if (a->mask == NULL)
     return columns;
   const int64_t *step = a->mask_strides;
@@ -231,7 +269,7 @@ static void differentiate_tile(const RpAttention *a, int64_t unit, int64_t first
 
 /* heads: q, k, v, o, output gradient, dq, dk, dv */
 static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *const *heads,
-                          const REAL *lse, const Scratch *w)
+                          const REAL *lse, const RpBias *dbias, const Scratch *w)
 {
   const int64_t b = unit / a->heads, h = unit % a->heads, line = w->line;
   const int64_t d = a->features, dv = a->value_features, keys = a->keys;
@@ -252,6 +290,9 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
     multiply(count, round_up(columns, STEP), dv, 1, (Strided){g.data, g.stride, 1}, w->v_columns,
              line, false, w->ds, line, needed(a, first, OF_C));
     differentiate_tile(a, unit, first, count, columns, lse, in[3], in[4], w);
+    for (int i = 0; i < a->biases; i++)
+      for (int64_t r = 0; dbias[i].data != NULL && r < count; r++)
+        add_to_bias_row(w->ds + r * line, bias_row(a, &dbias[i], unit, first + r));
     multiply(columns, w->value_width, count, 1, (Strided){w->s, 1, line}, g.data, g.stride, true,
              w->dv, w->value_width, needed(a, first, OF_TRANSPOSED_A));
     multiply(columns, w->width, count, (REAL)a->scale, (Strided){w->ds, 1, line}, q.data, q.stride,
@@ -274,30 +315,53 @@ static double attention_flops(const RpAttention *a)
 /* What runs over units: forward, weights or backward. */
 typedef enum Pass { FORWARD, WEIGHTS, BACKWARD } Pass;
 
+/* The batch rows and heads that one thread takes on, since their gradients meet in a bias. */
+typedef struct Share {
+  int64_t batch, heads;
+} Share;
+
+static Share share_of(const RpAttention *a, const RpBias *dbias)
+{
+  Share share = {1, 1};
+  for (int i = 0; dbias != NULL && i < a->biases; i++) {
+    if (dbias[i].data != NULL && dbias[i].batch == 0 && a->batch > 1)
+      share.batch = a->batch;
+    if (dbias[i].data != NULL && dbias[i].head == 0 && a->heads > 1)
+      share.heads = a->heads;
+  }
+  return share;
+}
+
 /*
 ** Run all units, with a scratch for each thread. Unless all is small, the region
 ** is of all threads, also for a single unit: outside a parallel region OpenBLAS
 ** would thread by itself.
 */
 static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const *heads,
-                          REAL *result)
+                          REAL *result, const RpBias *dbias)
 {
   Scratch sizes;
   const bool backward = pass == BACKWARD;
   const int64_t elements = lay_out(a, backward, NULL, &sizes);
+  const Share share = share_of(a, dbias);
+  const int64_t across = a->heads / share.heads, shares = a->batch / share.batch * across;
   REAL *memory = rp_alloc((size_t)omp_get_max_threads() * (size_t)elements * sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
 #pragma omp parallel for schedule(static) if (!is_small(a->queries, attention_flops(a)))
-  for (int64_t unit = 0; unit < a->batch * a->heads; unit++) {
+  for (int64_t s = 0; s < shares; s++) {
     Scratch scratch;
     lay_out(a, backward, memory + omp_get_thread_num() * elements, &scratch);
-    if (pass == FORWARD)
-      attention_unit(a, unit, heads, result, &scratch);
-    else if (pass == WEIGHTS)
-      weights_unit(a, unit, heads, result, &scratch);
-    else
-      gradient_unit(a, unit, heads, result, &scratch);
+    for (int64_t part = 0; part < share.batch * share.heads; part++) {
+      const int64_t b = s / across * share.batch + part / share.heads;
+      const int64_t h = s % across * share.heads + part % share.heads, unit = b * a->heads + h;
+      if (pass == FORWARD)
+        attention_unit(a, unit, heads, result, &scratch);
+      else if (pass == WEIGHTS)
+        weights_unit(a, unit, heads, result, &scratch);
+      else
+        gradient_unit(a, unit, heads, result, dbias, &scratch);
+    }
   }
   rp_free(memory);
   return rp_interrupt_status();
@@ -306,22 +370,23 @@ static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const 
 static RpStatus attention(const RpAttention *a, const RpHeads *q, const RpHeads *k,
                           const RpHeads *v, const RpHeads *o, void *lse)
 {
-  return run_units(a, FORWARD, (const RpHeads *const[]){q, k, v, o}, lse);
+  return run_units(a, FORWARD, (const RpHeads *const[]){q, k, v, o}, lse, NULL);
 }
 
 static RpStatus attention_weights(const RpAttention *a, const RpHeads *q, const RpHeads *k,
                                   void *weights)
 {
-  return run_units(a, WEIGHTS, (const RpHeads *const[]){q, k}, weights);
+  return run_units(a, WEIGHTS, (const RpHeads *const[]){q, k}, weights, NULL);
 }
 
 static RpStatus attention_gradient(const RpAttention *a, const RpHeads *q, const RpHeads *k,
                                    const RpHeads *v, const RpHeads *o,
                                    const RpHeads *output_gradient, const void *lse,
-                                   const RpHeads *dq, const RpHeads *dk, const RpHeads *dv)
+                                   const RpHeads *dq, const RpHeads *dk, const RpHeads *dv,
+                                   const RpBias *dbias)
 {
   const RpHeads *const heads[] = {q, k, v, o, output_gradient, dq, dk, dv};
-  return run_units(a, BACKWARD, heads, (REAL *)lse); /* only read by the backward */
+  return run_units(a, BACKWARD, heads, (REAL *)lse, dbias); /* only read by the backward */
 }
 
 #endif

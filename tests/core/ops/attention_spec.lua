@@ -277,7 +277,8 @@ describe("attention", function()
     refused("attention: option scale: expected a number other than 0", q, k, k, { scale = 0 })
     refused("attention: option causal: expected true or false, got 1", q, k, k, { causal = 1 })
     refused('attention: option dropout: expected a number, got "x"', q, k, k, { dropout = "x" })
-    refused("attention: unknown option mas; it takes position, causal, mask", q, k, k, { mas = 1 })
+    refused("attention: unknown option mas; it takes position, causal, bias, mask", q, k, k,
+      { mas = 1 })
     refused("attention: unknown option 1", q, k, k, { 5 })
     refused("expected one of none, rope, roper.*, got rop", q, k, k, { position = "rop" })
     refused("attention: option position: expected a position scheme, got false", q, k, k,

@@ -1,0 +1,170 @@
+#include "core/ops/strided.h"
+
+#include "core/base/interrupt.h"
+#include "core/base/memory.h"
+#include "core/tensor/copy.h"
+#include "core/tensor/elementwise.h"
+
+typedef struct Context {
+  RpTensor *source;
+  RpStrides strides;
+} Context;
+
+static void release_context(void *data)
+{
+  rp_tensor_release(((Context *)data)->source);
+}
+
+static int64_t magnitude(int64_t stride)
+{
+  return stride < 0 ? -stride : stride;
+}
+
+/* The first and the last element shown; false where these numbers overflow. */
+static bool reach(const RpStrides *s, int64_t *first, int64_t *last)
+{
+  *first = *last = s->offset;
+  for (int axis = 0; axis < s->rank; axis++) {
+    int64_t span;
+    if (__builtin_mul_overflow(s->shape[axis] - 1, s->strides[axis], &span))
+      return false;
+    int64_t *end = span < 0 ? first : last;
+    if (__builtin_add_overflow(*end, span, end))
+      return false;
+  }
+  return true;
+}
+
+static RpStatus check(const RpTensor *x, const RpStrides *s)
+{
+  const int64_t count = rp_tensor_count(x);
+  bool empty = false;
+  for (int axis = 0; axis < s->rank; axis++) {
+    empty |= s->shape[axis] == 0;
+    if (s->shape[axis] < 0)
+      return rp_fail(RP_BAD_ARGUMENT, "as_strided: expected sizes from 0 on, got %s",
+                     rp_shape_text(s->rank, s->shape));
+  }
+  int64_t first, last;
+  if (!empty && (!reach(s, &first, &last) || first < 0 || last >= count))
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "as_strided: %s with strides %s from element %lld on is not inside the %lld "
+                   "elements of %s",
+                   rp_shape_text(s->rank, s->shape), rp_shape_text(s->rank, s->strides),
+                   (long long)s->offset, (long long)count, rp_tensor_shape_text(x));
+  return RP_OK;
+}
+
+/*
+** Choose axes, the closest elements first, such that no two places along them
+** show one element.
+*/
+static void find_apart(const RpStrides *s, bool *apart)
+{
+  int64_t span = 0; /* from the first to the last element along the axes chosen */
+  for (int axis = 0; axis < s->rank; axis++)
+    apart[axis] = s->shape[axis] <= 1;
+  for (;;) {
+    int next = -1;
+    for (int axis = 0; axis < s->rank; axis++)
+      if (!apart[axis] && magnitude(s->strides[axis]) > span &&
+          (next < 0 || magnitude(s->strides[axis]) < magnitude(s->strides[next])))
+        next = axis;
+    if (next < 0)
+      return;
+    apart[next] = true;
+    span += (s->shape[next] - 1) * magnitude(s->strides[next]);
+  }
+}
+
+bool rp_strides_apart(const RpStrides *s, int leading)
+{
+  int64_t span = 0;
+  for (int axis = leading; axis < s->rank; axis++)
+    span += (s->shape[axis] - 1) * magnitude(s->strides[axis]);
+  for (int axis = leading - 1; axis >= 0; axis--) {
+    if (s->shape[axis] <= 1 || s->strides[axis] == 0)
+      continue;
+    if (magnitude(s->strides[axis]) <= span)
+      return false;
+    span += (s->shape[axis] - 1) * magnitude(s->strides[axis]);
+  }
+  return true;
+}
+
+/* sum += dy through the strides: one slab of places that are apart after another. */
+static RpStatus add_places(const RpStrides *s, const RpTensor *dy, RpTensor *sum)
+{
+  bool apart[RP_MAX_RANK];
+  int64_t slab[RP_MAX_RANK], at[RP_MAX_RANK] = {0};
+  find_apart(s, apart);
+  for (int axis = 0; axis < s->rank; axis++)
+    slab[axis] = apart[axis] ? s->shape[axis] : 1;
+  for (;;) {
+    int64_t to = s->offset, from = dy->offset;
+    for (int axis = 0; axis < s->rank; axis++) {
+      to += at[axis] * s->strides[axis];
+      from += at[axis] * dy->strides[axis];
+    }
+    RpTensor *target = rp_tensor_view(sum, s->rank, slab, s->strides, to);
+    RpTensor *part = rp_tensor_view(dy, s->rank, slab, dy->strides, from);
+    RpStatus status =
+        target != NULL && part != NULL ? rp_tensor_accumulate(target, part) : rp_last_status();
+    rp_tensor_release(target);
+    rp_tensor_release(part);
+    if (status != RP_OK || rp_interrupted())
+      return status != RP_OK ? status : rp_interrupt_status();
+    int axis = s->rank - 1;
+    for (; axis >= 0; axis--) {
+      if (!apart[axis] && ++at[axis] < s->shape[axis])
+        break;
+      at[axis] = 0;
+    }
+    if (axis < 0)
+      return RP_OK;
+  }
+}
+
+static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
+{
+  const RpEdge *input = &node->edges[0];
+  const Context *context = node->context;
+  gradients[0] = rp_tensor_full(dy->dtype, input->rank, input->shape, 0);
+  if (gradients[0] == NULL)
+    return rp_last_status();
+  return rp_tensor_count(dy) > 0 ? add_places(&context->strides, dy, gradients[0]) : RP_OK;
+}
+
+static const RpNodeType type = {"as_strided", backward, release_context};
+
+RpTensor *rp_op_as_strided(RpTensor *x, const RpStrides *s)
+{
+  if (check(x, s) != RP_OK)
+    return NULL;
+  RpTensor *packed = rp_tensor_contiguous(x);
+  if (packed == NULL)
+    return NULL;
+  RpTensor *y = rp_tensor_view(packed, s->rank, s->shape, s->strides, packed->offset + s->offset);
+  rp_tensor_release(packed);
+  if (y == NULL || !rp_graph_records(1, &x))
+    return y;
+  Context *context = rp_alloc(sizeof *context);
+  RpNode *node = context != NULL ? rp_node_attach(&type, y, 1, &x) : NULL;
+  if (node == NULL) {
+    rp_free(context);
+    rp_tensor_release(y);
+    return NULL;
+  }
+  *context = (Context){rp_tensor_retain(x), *s};
+  node->context = context;
+  return y;
+}
+
+RpTensor *rp_strided_source(const RpTensor *view, const RpStrides **strides)
+{
+  if (view->node == NULL || view->node->type != &type || view->node->spent)
+    return NULL;
+  const Context *context = view->node->context;
+  *strides = &context->strides;
+  return context->source;
+}

@@ -1,0 +1,150 @@
+local agreement = require("tests.agreement")
+local gradients = require("tests.gradients")
+local roper = require("roper")
+
+-- Biases of every broadcast shape for scores [2, 3, queries, keys].
+local function shapes(queries, keys)
+  return { { 2, 3, queries, keys }, { 1, 3, queries, keys }, { 2, 1, queries, keys },
+    { queries, keys }, { keys }, { 2, 3, queries, 1 }, { 2, 1, 1, keys }, { 1 }, {} }
+end
+
+--- A number for each head and distance, seen at each query and key.
+local function by_distance(b, queries, keys)
+  return b:as_strided({ b:size(1), queries, keys }, { b:size(2), -1, 1 }, queries - 1)
+end
+
+describe("attention with a bias", function()
+  before_each(function() roper.seed(1) end)
+
+  it("adds it to the scores, whatever its shape and strides", function()
+    for _, sizes in ipairs({ { 70, 70 }, { 3, 50 }, { 9, 9 } }) do
+      local queries, keys = table.unpack(sizes)
+      local inputs = { agreement.inputs({ batch = 2, heads = 3, queries = queries, keys = keys }) }
+      for i, shape in ipairs(shapes(queries, keys)) do
+        local bias = roper.randn(shape)
+        local options = { causal = i % 2 == 0, position = "roper" }
+        agreement.check(inputs, options, function(q, k, v, o)
+          return roper.attention(q, k, v, { bias = bias:to(q:dtype()), causal = o.causal,
+            position = o.position })
+        end, function(q, k, v, o)
+          return (roper.oracle.attention(q, k, v, { bias = bias:to("float64"), causal = o.causal,
+            position = o.position }))
+        end)
+      end
+    end
+  end)
+
+  it("is a softmax of scaled products and it", function()
+    local q, k = roper.randn({ 2, 3, 5, 4 }, "float64"), roper.randn({ 2, 3, 7, 4 }, "float64")
+    local bias = roper.randn({ 3, 5, 7 }, "float64")
+    local expected = (q:matmul(k:transpose(3, 4)) * 0.3 + bias):softmax(4)
+    local found = roper.attention_weights(q, k, { bias = bias, scale = 0.3 })
+    assert.is_true((found - expected):abs():max():item() < 1e-14)
+    local _, weights = roper.oracle.attention(q, k, k, { bias = bias, scale = 0.3 })
+    assert.is_true((weights - expected):abs():max():item() < 1e-14)
+  end)
+
+  it("sums a list of biases", function()
+    local q = roper.randn({ 1, 2, 6, 4 }, "float64")
+    local a, b = roper.randn({ 2, 6, 1 }, "float64"), roper.randn({ 6 }, "float64")
+    local both = roper.attention(q, q, q, { bias = { a, b } })
+    assert.is_true((both - roper.attention(q, q, q, { bias = a + b })):abs():max():item() < 1e-14)
+    assert.is_true((roper.attention(q, q, q, { bias = {} }) - roper.attention(q, q, q)):abs():max()
+      :item() == 0)
+  end)
+
+  it("may hide keys by minus infinity, also all of a query's", function()
+    local q = roper.randn({ 1, 1, 6, 4 })
+    local mask = roper.rand({ 6, 6 }):gt(0.5)
+    mask[2] = 0
+    local bias = roper.where(mask, roper.zeros({ 6, 6 }), -math.huge)
+    assert.is_true((roper.attention(q, q, q, { bias = bias })
+      - roper.attention(q, q, q, { mask = mask })):abs():max():item() == 0)
+  end)
+
+  it("passes its gradient on, summed over what was broadcast", function()
+    for i, shape in ipairs(shapes(5, 7)) do
+      gradients.check(function(q, k, v, bias)
+        return (roper.attention(q, k, v, { bias = bias, causal = i % 2 == 0, position = "roper",
+          dropout = i == 1 and 0.3 or 0, seed = 3 }))
+      end, { { 2, 3, 5, 2 }, { 2, 3, 7, 2 }, { 2, 3, 7, 2 }, shape }, { layouts = i == 4 })
+    end
+  end)
+
+  it("passes the gradient of a strided view on to the tensor that it shows", function()
+    for _, causal in ipairs({ true, false }) do
+      gradients.check(function(q, k, v, b, r, few)
+        return (roper.attention(q, k, v, { causal = causal, bias = {
+          by_distance(b, 5, 7),
+          r:as_strided({ 2, 3, 5, 7 }, { 165, 55, 10, 1 }, 4), -- relative shift
+          few:as_strided({ 2, 3, 5, 7 }, { 1, 1, 1, 1 }, 0),   -- units meet in it
+        } }))
+      end, { { 2, 3, 5, 2 }, { 2, 3, 7, 2 }, { 2, 3, 7, 2 }, { 3, 11 }, { 2, 3, 5, 11 }, { 16 } },
+        { layouts = false })
+    end
+  end)
+
+  it("has the same gradient through the view as without it, at more than a tile", function()
+    local q = roper.randn({ 2, 3, 70, 4 }, "float64")
+    local b = roper.randn({ 3, 139 }, "float64")
+    local function gradient(view)
+      local parameter = b:clone():parameter()
+      roper.attention(q, q, q, { causal = true, bias = view(by_distance(parameter, 70, 70)) })
+        :square():sum():backward()
+      return parameter.grad
+    end
+    local direct = gradient(function(x) return x end)
+    local whole = gradient(function(x) return x * 1 end)
+    assert.is_true(whole:abs():max():item() > 1e-3)
+    assert.is_true((direct - whole):abs():max():item() < 1e-12)
+  end)
+
+  it("makes no gradient of all scores for a number by distance", function()
+    local q = roper.randn({ 8, 2, 512, 4 })
+    local b = roper.randn({ 2, 1023 }):parameter()
+    roper.attention(q, q, q, { bias = by_distance(b, 512, 512) }):sum():backward()
+    b.grad = nil
+    collectgarbage()
+    local y = roper.attention(q, q, q, { bias = by_distance(b, 512, 512) }):sum()
+    local before = roper.memory().live
+    roper.threads(1)
+    roper.memory_limit(before + 8 * 512 * 512)  -- less than the scores of four heads
+    local ok, message = pcall(y.backward, y)
+    roper.memory_limit(0)
+    assert.is_true(ok, message)
+  end)
+
+  it("gives the same bits with any number of threads", function()
+    local q = roper.randn({ 4, 3, 70, 8 })
+    local b = roper.randn({ 3, 139 })
+    local threads, found = roper.threads(), {}
+    for count = 1, 2 do
+      roper.threads(count)
+      local parameter = b:clone():parameter()
+      roper.attention(q, q, q, { bias = by_distance(parameter, 70, 70) }):square():sum():backward()
+      found[count] = parameter.grad
+    end
+    roper.threads(threads)
+    assert.equal(0, (found[1] - found[2]):abs():max():item())
+  end)
+
+  it("is refused where it does not fit", function()
+    local q = roper.randn({ 2, 3, 5, 4 })
+    local function refused(message, bias)
+      assert.error_matches(function() roper.attention(q, q, q, { bias = bias }) end, message)
+    end
+    refused("bias: expected float32 that broadcasts to %[2, 3, 5, 5%], got float32 %[4%]",
+      roper.zeros({ 4 }))
+    refused("got float64 %[5%]", roper.zeros({ 5 }, "float64"))
+    refused("got int32 %[5%]", roper.zeros({ 5 }, "int32"))
+    refused("got float32 %[1, 2, 3, 5, 5%]", roper.zeros({ 1, 2, 3, 5, 5 }))
+    local one = roper.zeros({ 5 })
+    refused("a list of at most 4 tensors, got 5", { one, one, one, one, one })
+    refused("option bias: expected a tensor, got 3", 3)
+    assert.error_matches(function() roper.linear_attention(q, q, q, { bias = one }) end,
+      "unknown option bias")
+    local y = roper.attention(q:clone():parameter(), q, q, { bias = one })
+    one:fill(1)
+    assert.error_matches(function() y:sum():backward() end, "was changed in place")
+  end)
+end)
