@@ -23,6 +23,7 @@ static RpAttentionOptions read_places(const RplOptions *options, const RpTensor 
                  rpl_push_shown(L, -1));
   }
   lua_pop(L, 1);
+  const int coordinates = result.rotary != NULL ? result.rotary->coordinates : 1;
   result.causal = rpl_option_boolean(options, "causal", false);
   const double offset = rpl_option_number(options, "offset", 0);
   const double ahead = result.causal ? (double)(keys - queries) : 0;
@@ -33,8 +34,9 @@ static RpAttentionOptions read_places(const RplOptions *options, const RpTensor 
   if (shared && (has_queries || has_keys))
     luaL_error(L, "%s: expected positions, or query_positions and key_positions, got both",
                options->function);
-  result.queries = rpl_push_positions(L, shared ? both : both + 1, queries, offset + ahead);
-  result.keys = rpl_push_positions(L, shared ? both : both + 2, keys, offset);
+  result.queries =
+      rpl_push_positions(L, shared ? both : both + 1, coordinates, queries, offset + ahead);
+  result.keys = rpl_push_positions(L, shared ? both : both + 2, coordinates, keys, offset);
   return result;
 }
 

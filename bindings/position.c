@@ -2,9 +2,11 @@
 #include "bindings/position.h"
 
 #include "core/ops/attention.h"
+#include "core/ops/ops.h"
 #include "core/tensor/copy.h"
 
-RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double offset)
+RpPositions rpl_push_positions(lua_State *L, int index, int coordinates, int64_t time,
+                               double offset)
 {
   RpPositions positions = {.list = NULL, .offset = offset};
   index = lua_absindex(L, index);
@@ -14,8 +16,9 @@ RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double off
   }
   RpTensor **slot;
   if (lua_type(L, index) == LUA_TNUMBER) {
+    const int64_t shape[] = {time, coordinates};
     slot = rpl_new_tensor(L);
-    *slot = rp_tensor_full(RP_FLOAT64, 1, &time, lua_tonumber(L, index));
+    *slot = rp_tensor_full(RP_FLOAT64, coordinates > 1 ? 2 : 1, shape, lua_tonumber(L, index));
   } else {
     if (lua_istable(L, index)) { /* read as tensor(list, "float64") would */
       lua_getfield(L, LUA_REGISTRYINDEX, RPL_ROTARY ".tensor");
@@ -40,6 +43,20 @@ RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double off
   return positions;
 }
 
+/* Push the list or tensor at `index` as a packed tensor of one axis; `name` is that of the option.
+ */
+static RpTensor *push_list(lua_State *L, int index, const char *name, RpDtype dtype)
+{
+  lua_getfield(L, LUA_REGISTRYINDEX, RPL_ROTARY ".tensor");
+  lua_pushvalue(L, index);
+  lua_pushstring(L, rp_dtype_name(dtype));
+  if (!lua_istable(L, -2) && luaL_testudata(L, -2, RPL_TENSOR) == NULL)
+    luaL_error(L, "rope: option %s: expected a list or a tensor, got %s", name,
+               luaL_typename(L, -2));
+  lua_call(L, 2, 1);
+  return rpl_check_tensor(L, -1);
+}
+
 /*
 ** @class rotary
 ** A rotary position scheme: which features of queries, keys, values and output turn, and how fast.
@@ -54,6 +71,21 @@ static RpRotary *check_rotary(lua_State *L, int index)
   return luaL_checkudata(L, index, RPL_ROTARY);
 }
 
+/* Push a scheme that holds nothing yet. */
+static RpRotary *new_rotary(lua_State *L)
+{
+  RpRotary *scheme = lua_newuserdatauv(L, sizeof *scheme, 0);
+  *scheme = (RpRotary){0};
+  luaL_setmetatable(L, RPL_ROTARY);
+  return scheme;
+}
+
+static int rotary_gc(lua_State *L)
+{
+  rp_rotary_clear(check_rotary(L, 1));
+  return 0;
+}
+
 /*
 ** @class RotaryOptions
 ** @field dim integer features of a head
@@ -63,37 +95,72 @@ static RpRotary *check_rotary(lua_State *L, int index)
 ** @field fraction? number = 1; of the features of queries and keys that turn
 ** @field value_fraction? number = fraction; of the features of values and output that turn
 ** @field rotate? string = "qk"; what turns: any letters of "qkvo"
+** @field last? boolean = false; the last features turn, not the first
+** @field frequencies? number[]|tensor in place of base and fractions: radians a position for each
+**   pair, of queries, keys, values and output alike
+** @field coordinates? integer[] for positions of several numbers: which of them, from 1, each pair
+**   reads; by default all read the only one
+** @field magnitude? number = 1; factor of queries and of keys
+** @field growth? number[]|tensor for each pair g: queries at p are multiplied by exp(g (p -
+*centre)),
+**   keys by its inverse (xPos)
+** @field centre? number = 0; where nothing grows or shrinks
 */
 
 /*
 ** function roper.rotary(options)
 ** A rotary scheme; `roper.position.rope` and `roper.position.roper` make the usual ones.
 **
-** Errors: a fraction of the features that is no even number; letters other than q, k, v and o.
+** Errors: a fraction of the features that is no even number; letters other than q, k, v and o;
+** lists with another number of entries than there are pairs.
 **
 **     > roper.rotary{dim = 4, rotate = "vo"}
 **     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "vo"}
+**     > roper.rotary{dim = 4, frequencies = {1, 0.5}}:matrix(1)[1]
+**     float64 [4]
+**      0.5403  0.0000 -0.8415  0.0000
 ** @param options RotaryOptions
 ** @return rotary scheme
 */
 static int rotary(lua_State *L)
 {
-  static const char *const names[] = {"dim",    "base", "pairing", "fraction", "value_fraction",
-                                      "rotate", NULL};
+  static const char *const names[] = {
+      "dim",         "base",        "pairing",   "fraction", "value_fraction", "rotate", "last",
+      "frequencies", "coordinates", "magnitude", "growth",   "centre",         NULL};
   rpl_check_count(L, "rope", 1);
   const RplOptions options = rpl_options(L, 1, "rope", names);
   if (rpl_option_push(&options, "dim") == LUA_TNIL)
     return luaL_error(L, "rope: expected dim, the number of features of a head");
   lua_pop(L, 1);
-  const int64_t dim = rpl_option_integer(&options, "dim", 0, 1, INT32_MAX);
-  const double base = rpl_option_number(&options, "base", 10000);
-  const char *pairing = rpl_option_string(&options, "pairing", "half");
-  const double fraction = rpl_option_number(&options, "fraction", 1);
-  const double value_fraction = rpl_option_number(&options, "value_fraction", fraction);
-  const char *rotate = rpl_option_string(&options, "rotate", "qk");
-  RpRotary *scheme = lua_newuserdatauv(L, sizeof *scheme, 0);
-  rpl_check(L, rp_rotary_init(scheme, dim, base, pairing, fraction, value_fraction, rotate));
-  luaL_setmetatable(L, RPL_ROTARY);
+  RpRotaryOptions o = {.dim = rpl_option_integer(&options, "dim", 0, 1, INT32_MAX)};
+  o.base = rpl_option_number(&options, "base", 10000);
+  o.fraction = rpl_option_number(&options, "fraction", 1);
+  o.value_fraction = rpl_option_number(&options, "value_fraction", o.fraction);
+  o.pairing = rpl_option_string(&options, "pairing", "half");
+  o.rotate = rpl_option_string(&options, "rotate", "qk");
+  o.last = rpl_option_boolean(&options, "last", false);
+  o.magnitude = rpl_option_number(&options, "magnitude", 1);
+  o.centre = rpl_option_number(&options, "centre", 0);
+  const bool listed = rpl_option_push(&options, "frequencies") != LUA_TNIL;
+  static const char *const instead[] = {"base", "fraction", "value_fraction", NULL};
+  for (int i = 0; listed && instead[i] != NULL; i++)
+    if (rpl_option_push(&options, instead[i]) != LUA_TNIL)
+      return luaL_error(L, "rope: expected frequencies or %s, got both", instead[i]);
+  if (listed) {
+    rpl_option_push(&options, "frequencies");
+    o.frequencies = push_list(L, lua_gettop(L), "frequencies", RP_FLOAT64);
+  }
+  if (rpl_option_push(&options, "growth") != LUA_TNIL)
+    o.growth = push_list(L, lua_gettop(L), "growth", RP_FLOAT64);
+  if (rpl_option_push(&options, "coordinates") != LUA_TNIL) {
+    RpTensor *coordinate = push_list(L, lua_gettop(L), "coordinates", RP_INT32);
+    int32_t *number = rp_tensor_data(coordinate);
+    for (int64_t t = 0; t < rp_tensor_count(coordinate); t++)
+      number[t]--;
+    o.coordinate = coordinate;
+  }
+  RpRotary *scheme = new_rotary(L);
+  rpl_check(L, rp_rotary_init(scheme, &o));
   return 1;
 }
 
@@ -107,31 +174,25 @@ static void push_parts(lua_State *L, unsigned parts)
   lua_pushlstring(L, letters, (size_t)count);
 }
 
-/* The pairs that turn for an optional letter of "qkvo" at `index`: none if it is not rotated. */
-static int64_t pairs_for(lua_State *L, int index, const RpRotary *scheme)
-{
-  static const char *const letters[] = {"q", "k", "v", "o", NULL};
-  if (lua_isnoneornil(L, index))
-    return scheme->pairs;
-  const int part = luaL_checkoption(L, index, NULL, letters);
-  if ((scheme->parts & 1u << part) == 0)
-    return 0;
-  return part < 2 ? scheme->pairs : scheme->value_pairs;
-}
-
 static int turn(lua_State *L, const char *name, bool back)
 {
+  static const char *const letters[] = {"q", "k", "v", "o", NULL};
   rpl_check_count(L, name, 4);
   const RpRotary *scheme = check_rotary(L, 1);
   RpTensor *x = rpl_check_tensor(L, 2);
-  const int64_t pairs = pairs_for(L, 4, scheme);
+  const unsigned part = 1u << luaL_checkoption(L, 4, "q", letters);
+  const bool turns = lua_isnoneornil(L, 4) || (scheme->parts & part) != 0;
   if (x->rank == 0 || x->shape[x->rank - 1] != scheme->dim)
     return luaL_error(L, "%s: expected [..., time, %I], got %s", name, (lua_Integer)scheme->dim,
                       rp_tensor_shape_text(x));
   const int64_t time = x->rank > 1 ? x->shape[x->rank - 2] : 1;
-  const RpPositions positions = rpl_push_positions(L, 3, time, 0);
+  const RpPositions positions = rpl_push_positions(L, 3, scheme->coordinates, time, 0);
+  if (!turns) {
+    lua_pushvalue(L, 2);
+    return 1;
+  }
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_rotate(x, scheme, pairs, &positions, back);
+  *slot = rp_op_rotate(x, scheme, part, &positions, back);
   return rpl_return_tensor(L, slot);
 }
 
@@ -206,7 +267,7 @@ static int matrix(lua_State *L)
   const RpRotary *scheme = check_rotary(L, 1);
   luaL_checknumber(L, 2);
   const int64_t shape[] = {scheme->dim, scheme->dim};
-  const RpPositions positions = rpl_push_positions(L, 2, scheme->dim, 0);
+  const RpPositions positions = rpl_push_positions(L, 2, scheme->coordinates, scheme->dim, 0);
   RpTensor **unit = rpl_new_tensor(L);
   *unit = rp_tensor_full(RP_FLOAT64, 2, shape, 0);
   if (*unit == NULL)
@@ -214,9 +275,13 @@ static int matrix(lua_State *L)
   double *diagonal = rp_tensor_data(*unit);
   for (int64_t i = 0; i < scheme->dim; i++)
     diagonal[i * (scheme->dim + 1)] = 1;
-  RpTensor **slot = rpl_new_tensor(L); /* row i of the rotated unit matrix is R e_i: a column */
-  *slot = rp_op_rotate(*unit, scheme, scheme->pairs, &positions, true);
-  return rpl_return_tensor(L, slot);
+  RpTensor **slot = rpl_new_tensor(L); /* its row i is R e_i, a column of R */
+  *slot = rp_op_rotate(*unit, scheme, RP_ROTATE_QUERY, &positions, false);
+  if (*slot == NULL)
+    return rpl_raise(L);
+  RpTensor **turned = rpl_new_tensor(L);
+  *turned = rp_op_permute(*slot, (const int[]){1, 0});
+  return rpl_return_tensor(L, turned);
 }
 
 /*
@@ -234,13 +299,8 @@ static int only(lua_State *L)
 {
   rpl_check_count(L, "only", 2);
   const RpRotary *scheme = check_rotary(L, 1);
-  RpRotary asked;
-  rpl_check(
-      L, rp_rotary_init(&asked, scheme->dim, scheme->base, "half", 0, 0, luaL_checkstring(L, 2)));
-  RpRotary *copy = lua_newuserdatauv(L, sizeof *copy, 0);
-  *copy = *scheme;
-  copy->parts &= asked.parts;
-  luaL_setmetatable(L, RPL_ROTARY);
+  const char *letters = luaL_checkstring(L, 2);
+  rpl_check(L, rp_rotary_only(new_rotary(L), scheme, letters));
   return 1;
 }
 
@@ -248,7 +308,7 @@ static int only(lua_State *L)
 ** function rotary:thetas()
 ** The frequencies: radians that each pair turns by in one position.
 **
-**     θ_t = base^(−2t / r), r features that turn
+**     θ_t = base^(−2t / r), r features that turn, unless they were listed
 **
 **     > roper.position.rope{dim = 4}:thetas()
 **     float64 [2]
@@ -260,13 +320,8 @@ static int thetas(lua_State *L)
   rpl_check_count(L, "thetas", 1);
   const RpRotary *scheme = check_rotary(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_new(RP_FLOAT64, 1, &scheme->pairs);
-  if (*slot == NULL)
-    return rpl_raise(L);
-  double *theta = rp_tensor_data(*slot);
-  for (int64_t t = 0; t < scheme->pairs; t++)
-    theta[t] = rp_rotary_theta(scheme, scheme->pairs, t);
-  return 1;
+  *slot = rp_tensor_convert(scheme->theta, RP_FLOAT64);
+  return rpl_return_tensor(L, slot);
 }
 
 /* The share of a head's features that these pairs are. */
@@ -290,43 +345,87 @@ static double fraction_of(const RpRotary *scheme, int64_t pairs)
 **     }
 ** @return RotaryOptions options
 */
+static void set_number(lua_State *L, const char *name, double value)
+{
+  lua_pushnumber(L, value);
+  lua_setfield(L, -2, name);
+}
+
+/* Set the field of the table on top to a list of numbers, counted from `base` where whole. */
+static void set_list(lua_State *L, const char *name, const RpTensor *list, int base)
+{
+  if (list == NULL)
+    return;
+  lua_createtable(L, (int)rp_tensor_count(list), 0);
+  for (int64_t t = 0; t < rp_tensor_count(list); t++) {
+    if (list->dtype == RP_INT32)
+      lua_pushinteger(L, ((const int32_t *)rp_tensor_data(list))[t] + base);
+    else
+      lua_pushnumber(L, ((const double *)rp_tensor_data(list))[t]);
+    lua_rawseti(L, -2, t + 1);
+  }
+  lua_setfield(L, -2, name);
+}
+
 static int scheme_options(lua_State *L)
 {
   rpl_check_count(L, "options", 1);
   const RpRotary *scheme = check_rotary(L, 1);
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 8);
   lua_pushinteger(L, scheme->dim);
   lua_setfield(L, -2, "dim");
-  lua_pushnumber(L, scheme->base);
-  lua_setfield(L, -2, "base");
   lua_pushstring(L, scheme->interleaved ? "interleaved" : "half");
   lua_setfield(L, -2, "pairing");
-  lua_pushnumber(L, fraction_of(scheme, scheme->pairs));
-  lua_setfield(L, -2, "fraction");
-  lua_pushnumber(L, fraction_of(scheme, scheme->value_pairs));
-  lua_setfield(L, -2, "value_fraction");
   push_parts(L, scheme->parts);
   lua_setfield(L, -2, "rotate");
+  if (scheme->base == 0) {
+    set_list(L, "frequencies", scheme->theta, 0);
+  } else {
+    set_number(L, "base", scheme->base);
+    set_number(L, "fraction", fraction_of(scheme, scheme->pairs));
+    set_number(L, "value_fraction", fraction_of(scheme, scheme->value_pairs));
+  }
+  if (scheme->last) {
+    lua_pushboolean(L, true);
+    lua_setfield(L, -2, "last");
+  }
+  if (scheme->magnitude != 1)
+    set_number(L, "magnitude", scheme->magnitude);
+  if (scheme->centre != 0)
+    set_number(L, "centre", scheme->centre);
+  set_list(L, "growth", scheme->growth, 0);
+  set_list(L, "coordinates", scheme->coordinate, 1);
   return 1;
 }
 
 static int scheme_tostring(lua_State *L)
 {
   const RpRotary *scheme = check_rotary(L, 1);
-  lua_pushfstring(L, "rotary{dim = %I, base = %f, pairing = \"%s\"", (lua_Integer)scheme->dim,
-                  scheme->base, scheme->interleaved ? "interleaved" : "half");
-  if (2 * scheme->pairs != scheme->dim)
+  lua_pushfstring(L, "rotary{dim = %I", (lua_Integer)scheme->dim);
+  if (scheme->base == 0)
+    lua_pushfstring(L, ", %I frequencies", (lua_Integer)scheme->pairs);
+  else
+    lua_pushfstring(L, ", base = %f", scheme->base);
+  lua_pushfstring(L, ", pairing = \"%s\"", scheme->interleaved ? "interleaved" : "half");
+  lua_concat(L, 3);
+  if (scheme->base != 0 && 2 * scheme->pairs != scheme->dim) {
     lua_pushfstring(L, ", fraction = %f", fraction_of(scheme, scheme->pairs));
-  else
-    lua_pushliteral(L, "");
-  if (scheme->value_pairs != scheme->pairs)
+    lua_concat(L, 2);
+  }
+  if (scheme->value_pairs != scheme->pairs) {
     lua_pushfstring(L, ", value_fraction = %f", fraction_of(scheme, scheme->value_pairs));
-  else
-    lua_pushliteral(L, "");
-  lua_pushliteral(L, ", rotate = \"");
+    lua_concat(L, 2);
+  }
+  if (scheme->magnitude != 1) {
+    lua_pushfstring(L, ", magnitude = %f", scheme->magnitude);
+    lua_concat(L, 2);
+  }
+  lua_pushfstring(L, "%s%s%s, rotate = \"", scheme->last ? ", last = true" : "",
+                  scheme->growth != NULL ? ", with growth" : "",
+                  scheme->coordinates > 1 ? ", of several coordinates" : "");
   push_parts(L, scheme->parts);
   lua_pushliteral(L, "\"}");
-  lua_concat(L, 6);
+  lua_concat(L, 4);
   return 1;
 }
 
@@ -344,5 +443,7 @@ void rpl_open_position(lua_State *L)
   lua_setfield(L, -2, "__index");
   lua_pushcfunction(L, scheme_tostring);
   lua_setfield(L, -2, "__tostring");
+  lua_pushcfunction(L, rotary_gc);
+  lua_setfield(L, -2, "__gc");
   lua_pop(L, 1);
 }

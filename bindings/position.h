@@ -9,9 +9,11 @@
 
 /*
 ** Positions at a stack index: nil (0, 1, 2, ... from `offset`), a number (the
-** same for all of `time`), a list, or a tensor [time] or [batch, time]. The
+** same for all of `time` and every coordinate), a list, or a tensor [time] or
+** [batch, time], with an axis of coordinates behind where there are several. The
 ** list is left on the stack, which keeps it alive.
 */
-RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double offset);
+RpPositions rpl_push_positions(lua_State *L, int index, int coordinates, int64_t time,
+                               double offset);
 
 #endif

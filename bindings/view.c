@@ -212,7 +212,7 @@ static int tensor_unsqueeze(lua_State *L)
 ** Errors: a place outside the tensor; another number of strides than of sizes.
 **
 **     > by_distance = roper.tensor{-2, -1, 0, 1, 2}
-**     > by_distance:as_strided({3, 3}, {-1, 1}, 2)              -- element j - i + 2 at (i, j)
+**     > by_distance:as_strided({3, 3}, {-1, 1}, 2)       -- element j - i + 2
 **     float32 [3, 3]
 **      0  1  2
 **     -1  0  1

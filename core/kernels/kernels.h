@@ -65,6 +65,7 @@ typedef struct RpTable {
   const void *cosine, *sine;
   int64_t batch_stride; /* 0 where all rows of the batch share positions */
   int64_t pairs;        /* rotated features / 2; 0 rotates nothing */
+  int64_t first;        /* of the rotated features */
   bool interleaved;     /* pairs (2t, 2t+1); else (t, t + pairs) */
 } RpTable;
 

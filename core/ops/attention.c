@@ -85,6 +85,7 @@ RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor
     return rp_fail(RP_BAD_ARGUMENT, "%s: the position scheme is for %lld features, got values %s",
                    name, (long long)rotary->dim, rp_tensor_shape_text(v));
   const int64_t scores[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+  const int coordinates = rotary != NULL ? rotary->coordinates : 1;
   RpStatus status = RP_OK;
   if (options->mask != NULL)
     status = check_for_scores(name, "mask", options->mask, RP_INT32, scores);
@@ -92,22 +93,23 @@ RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor
     status = check_for_scores(name, "bias", options->bias[i], q->dtype, scores);
   if (status != RP_OK)
     return status;
-  status = rp_positions_check(&options->queries, q->shape[0], q->shape[2]);
-  return status == RP_OK ? rp_positions_check(&options->keys, k->shape[0], k->shape[2]) : status;
+  status = rp_positions_check(&options->queries, coordinates, q->shape[0], q->shape[2]);
+  return status == RP_OK ? rp_positions_check(&options->keys, coordinates, k->shape[0], k->shape[2])
+                         : status;
 }
 
 /*
 ** Take an earlier one of `tables`, of the positions at their places in `positions`,
 ** for operand i; false when there is none.
 */
-static bool share_table(RpRotaryTable *tables, const RpPositions *const *positions, int i,
-                        int64_t pairs, int64_t time)
+static bool share_table(const RpRotary *rotary, RpRotaryTable *tables,
+                        const RpPositions *const *positions, int i, int64_t time)
 {
   for (int j = 0; j < i; j++) {
     const RpRotaryTable *earlier = &tables[j];
-    if (earlier->cosine == NULL || earlier->table.pairs != pairs ||
-        earlier->cosine->shape[1] != time || positions[j]->list != positions[i]->list ||
-        positions[j]->offset != positions[i]->offset)
+    if (earlier->cosine == NULL || earlier->cosine->shape[1] != time ||
+        positions[j]->list != positions[i]->list || positions[j]->offset != positions[i]->offset ||
+        !rp_rotary_alike(rotary, 1u << i, 1u << j))
       continue;
     tables[i] = *earlier;
     rp_tensor_retain(earlier->cosine);
@@ -189,11 +191,10 @@ static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor
     const bool of_keys = i == 1 || i == 2;
     if (rotary == NULL || (rotary->parts & 1u << i) == 0)
       continue;
-    const int64_t pairs = i < 2 ? rotary->pairs : rotary->value_pairs;
     const int64_t time = of_keys ? k->shape[2] : q->shape[2];
-    if (!share_table(context->tables, positions, i, pairs, time)) {
-      RpStatus status = rp_rotary_table(rotary, pairs, q->dtype, positions[i], q->shape[0], time,
-                                        &context->tables[i]);
+    if (!share_table(rotary, context->tables, positions, i, time)) {
+      RpStatus status = rp_rotary_table(rotary, 1u << i, false, q->dtype, positions[i], q->shape[0],
+                                        time, &context->tables[i]);
       if (status != RP_OK)
         return status;
     }

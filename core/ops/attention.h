@@ -7,10 +7,10 @@
 
 /*
 ** R_p x for x [batch, heads, time, features] (or fewer leading axes) and the
-** positions p of its time axis, or R_p^-1 x where `back` (RoFormer eq. 14).
-** The first 2 `pairs` features turn, the others pass.
+** positions p of its time axis, or R_p^-1 x where `back` (RoFormer eq. 14), with
+** the magnitudes of a part (one RP_ROTATE_... bit).
 */
-RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, int64_t pairs,
+RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
                        const RpPositions *positions, bool back);
 
 typedef struct RpAttentionOptions {

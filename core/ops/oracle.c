@@ -15,40 +15,56 @@ typedef struct Oracle {
   double scale;
 } Oracle;
 
-static double position_at(const RpPositions *positions, int64_t batch, int64_t i)
+/* Places of one query and one key. */
+typedef struct Places {
+  const RpAttentionOptions *options;
+  int64_t batch, queries, keys, i, j;
+} Places;
+
+/* Coordinate c of a query's or a key's position. */
+static double position_of(const Places *at, unsigned part, int c)
 {
-  const RpTensor *list = positions->list;
-  if (list == NULL)
-    return positions->offset + (double)i;
-  const int64_t index[] = {batch, i};
-  return list->rank == 1 || list->shape[0] == 1 ? ((const double *)rp_tensor_data(list))[i]
-                                                : rp_tensor_get(list, index);
+  const int coordinates = at->options->rotary->coordinates;
+  const bool of_query = (part & (RP_ROTATE_QUERY | RP_ROTATE_OUTPUT)) != 0;
+  return of_query
+             ? rp_position_at(&at->options->queries, coordinates, at->batch, at->queries, at->i, c)
+             : rp_position_at(&at->options->keys, coordinates, at->batch, at->keys, at->j, c);
 }
 
 /*
-** y = R_p x, pair by pair with the angle p theta_t (RoFormer eq. 15). R_0 is the
-** identity: a side that is not rotated may be narrower than the pairs reach.
+** y = R x by which key j turns as seen from query i (RoFormer eq. 15 and 16), pair
+** by pair: by (j - i) theta_t where both sides are rotated, by j theta_t or by
+** -i theta_t where only one is. `near` is the query's side, `far` the key's.
 */
-static void rotate(const RpRotary *rotary, int64_t pairs, double p, int64_t features,
-                   const double *x, double *y)
+static void rotate(const Places *at, unsigned near, unsigned far, int64_t features, const double *x,
+                   double *y)
 {
+  const RpRotary *rotary = at->options->rotary;
   for (int64_t i = 0; i < features; i++)
     y[i] = x[i];
-  for (int64_t t = 0; p != 0 && t < pairs; t++) {
-    const int64_t a = rotary->interleaved ? 2 * t : t, b = rotary->interleaved ? a + 1 : t + pairs;
-    const double angle = p * rp_rotary_theta(rotary, pairs, t);
-    y[a] = x[a] * cos(angle) - x[b] * sin(angle);
-    y[b] = x[b] * cos(angle) + x[a] * sin(angle);
+  if (rotary == NULL || (rotary->parts & (near | far)) == 0)
+    return;
+  const int64_t pairs = rp_rotary_pairs(rotary, near);
+  const double *theta = rp_rotary_theta(rotary, near);
+  const int64_t first = rotary->last ? rotary->dim - 2 * pairs : 0;
+  for (int64_t t = 0; t < pairs; t++) {
+    const int64_t a = first + (rotary->interleaved ? 2 * t : t);
+    const int64_t b = rotary->interleaved ? a + 1 : a + pairs;
+    const int c = rp_rotary_coordinate(rotary, t);
+    double distance = 0, magnitude = 1;
+    if ((rotary->parts & far) != 0) {
+      distance += position_of(at, far, c);
+      magnitude *= rp_rotary_magnitude(rotary, far, t, position_of(at, far, c));
+    }
+    if ((rotary->parts & near) != 0) {
+      distance -= position_of(at, near, c);
+      magnitude *= rp_rotary_magnitude(rotary, near, t, position_of(at, near, c));
+    }
+    const double cosine = magnitude * cos(distance * theta[t]);
+    const double sine = magnitude * sin(distance * theta[t]);
+    y[a] = x[a] * cosine - x[b] * sine;
+    y[b] = x[b] * cosine + x[a] * sine;
   }
-}
-
-/*
-** The angle, as a position, by which key j turns as seen from query i: j - i
-** where both sides are rotated, j or -i where only one is.
-*/
-static double relative(unsigned parts, unsigned near, unsigned far, double i, double j)
-{
-  return ((parts & far) != 0 ? j : 0) - ((parts & near) != 0 ? i : 0);
 }
 
 static double *vector(const RpTensor *x, int64_t unit, int64_t i)
@@ -72,17 +88,13 @@ static double dot(int64_t n, const double *a, const double *b)
   return sum;
 }
 
-/* a = q_i^T R_{j-i} k_j, with the R that `rotary` asks for. */
-static void score(const Oracle *oracle, const RpRotary *rotary, int64_t unit, int64_t i, double *a)
+/* a = q_i^T R_{j-i} k_j, with the R that the scheme asks for. */
+static void score(const Oracle *oracle, Places at, int64_t unit, double *a)
 {
-  const RpAttentionOptions *options = oracle->options;
-  const int64_t batch = unit / oracle->q->shape[1], d = oracle->q->shape[3];
-  const double here = position_at(&options->queries, batch, i);
-  for (int64_t j = 0; j < oracle->k->shape[2]; j++) {
-    const double there = position_at(&options->keys, batch, j);
-    const double p = relative(rotary->parts, RP_ROTATE_QUERY, RP_ROTATE_KEY, here, there);
-    rotate(rotary, rotary->pairs, p, d, vector(oracle->k, unit, j), oracle->turned);
-    a[j] = dot(d, vector(oracle->q, unit, i), oracle->turned);
+  const int64_t d = oracle->q->shape[3];
+  for (at.j = 0; at.j < at.keys; at.j++) {
+    rotate(&at, RP_ROTATE_QUERY, RP_ROTATE_KEY, d, vector(oracle->k, unit, at.j), oracle->turned);
+    a[at.j] = dot(d, vector(oracle->q, unit, at.i), oracle->turned);
   }
 }
 
@@ -127,26 +139,24 @@ static void divide(const Oracle *oracle, int64_t unit, int64_t i, double *a)
 /* One query: its weights, then its output. */
 static void attend(const Oracle *oracle, int64_t unit, int64_t i)
 {
-  const RpAttentionOptions *options = oracle->options;
-  const RpRotary none = {0}, *rotary = options->rotary != NULL ? options->rotary : &none;
-  const int64_t batch = unit / oracle->q->shape[1], dv = oracle->v->shape[3];
-  const double here = position_at(&options->queries, batch, i);
+  const int64_t dv = oracle->v->shape[3];
+  Places at = {
+      oracle->options, unit / oracle->q->shape[1], oracle->q->shape[2], oracle->k->shape[2], i, 0};
   double *a = vector(oracle->weights, unit, i), *o = vector(oracle->o, unit, i);
-  score(oracle, rotary, unit, i, a);
-  if (options->linear)
+  score(oracle, at, unit, a);
+  if (oracle->options->linear)
     divide(oracle, unit, i, a);
   else
     soften(oracle, unit, i, a);
   for (int64_t f = 0; f < dv; f++)
     o[f] = 0;
-  for (int64_t j = 0; j < oracle->k->shape[2]; j++) {
-    const double there = position_at(&options->keys, batch, j);
-    const double p = relative(rotary->parts, RP_ROTATE_OUTPUT, RP_ROTATE_VALUE, here, there);
-    if (a[j] == 0)
+  for (at.j = 0; at.j < at.keys; at.j++) {
+    if (a[at.j] == 0)
       continue;
-    rotate(rotary, rotary->value_pairs, p, dv, vector(oracle->v, unit, j), oracle->turned);
+    rotate(&at, RP_ROTATE_OUTPUT, RP_ROTATE_VALUE, dv, vector(oracle->v, unit, at.j),
+           oracle->turned);
     for (int64_t f = 0; f < dv; f++)
-      o[f] += a[j] * oracle->turned[f];
+      o[f] += a[at.j] * oracle->turned[f];
   }
 }
 

@@ -38,12 +38,13 @@ static RpTensor *turn(RpTensor *x, const RpTable *table, bool back)
   return y;
 }
 
-/* integers: back, pairs, interleaved, batch stride; saved: cosine, sine */
+/* integers: back, pairs, interleaved, batch stride, first; saved: cosine, sine */
 static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   RpTable table = {.pairs = node->integers[1],
                    .interleaved = node->integers[2] != 0,
-                   .batch_stride = node->integers[3]};
+                   .batch_stride = node->integers[3],
+                   .first = node->integers[4]};
   if (table.pairs > 0) {
     table.cosine = rp_tensor_data(node->saved[0]);
     table.sine = rp_tensor_data(node->saved[1]);
@@ -52,30 +53,30 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
   return gradients[0] != NULL ? RP_OK : rp_last_status();
 }
 
-RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, int64_t pairs,
+RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
                        const RpPositions *positions, bool back)
 {
   static const RpNodeType type = {"rotate", backward, NULL};
   if (x->rank < 1 || x->rank > 4 || !rp_dtype_is_float(x->dtype) ||
-      x->shape[x->rank - 1] < 2 * pairs) {
+      x->shape[x->rank - 1] != rotary->dim) {
     rp_fail(RP_BAD_ARGUMENT,
-            "rotate: expected floats [batch, heads, time, features] with at least %lld features, "
-            "got %s %s",
-            2 * (long long)pairs, rp_dtype_name(x->dtype), rp_tensor_shape_text(x));
+            "rotate: expected floats [batch, heads, time, features] with %lld features, got %s %s",
+            (long long)rotary->dim, rp_dtype_name(x->dtype), rp_tensor_shape_text(x));
     return NULL;
   }
   RpRotaryTable table;
   const int64_t batch = x->rank > 3 ? x->shape[0] : 1,
                 time = x->rank > 1 ? x->shape[x->rank - 2] : 1;
-  if (rp_rotary_table(rotary, pairs, x->dtype, positions, batch, time, &table) != RP_OK)
+  if (rp_rotary_table(rotary, part, back, x->dtype, positions, batch, time, &table) != RP_OK)
     return NULL;
   RpTensor *y = rp_graph_record(&type, turn(x, &table.table, back), 1, (RpTensor *[]){x}, 2,
                                 (RpTensor *[]){table.cosine, table.sine});
   if (y != NULL && y->node != NULL) {
     y->node->integers[0] = back;
-    y->node->integers[1] = pairs;
+    y->node->integers[1] = table.table.pairs;
     y->node->integers[2] = rotary->interleaved;
     y->node->integers[3] = table.table.batch_stride;
+    y->node->integers[4] = table.table.first;
   }
   rp_rotary_table_release(&table);
   return y;

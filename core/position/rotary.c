@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/interrupt.h"
+#include "core/tensor/copy.h"
 
 /* fraction * dim as a number of pairs, or RP_BAD_ARGUMENT. */
 static RpStatus count_pairs(const char *name, double fraction, int64_t dim, int64_t *pairs)
@@ -35,31 +36,196 @@ static RpStatus parse_parts(const char *rotate, unsigned *parts)
   return RP_OK;
 }
 
-RpStatus rp_rotary_init(RpRotary *rotary, int64_t dim, double base, const char *pairing,
-                        double fraction, double value_fraction, const char *rotate)
+/* Are these finite numbers of the dtype, one for each of `count` pairs? */
+static RpStatus check_list(const char *name, const RpTensor *list, RpDtype dtype, int64_t count)
 {
-  if (dim < 1 || dim > 2 * RP_MAX_PAIRS)
+  if (list->dtype != dtype || list->rank != 1 || list->shape[0] != count)
+    return rp_fail(RP_BAD_ARGUMENT, "rope: %s: expected %s [%lld], one for each pair, got %s %s",
+                   name, rp_dtype_name(dtype), (long long)count, rp_dtype_name(list->dtype),
+                   rp_tensor_shape_text(list));
+  const double *number = dtype == RP_FLOAT64 ? rp_tensor_data(list) : NULL;
+  for (int64_t t = 0; number != NULL && t < count; t++)
+    if (!isfinite(number[t]))
+      return rp_fail(RP_BAD_ARGUMENT, "rope: %s: expected finite numbers, got %g at place %lld",
+                     name, number[t], (long long)t + 1);
+  return RP_OK;
+}
+
+static RpStatus check_numbers(const RpRotaryOptions *o)
+{
+  if (o->dim < 1 || o->dim > 2 * RP_MAX_PAIRS)
     return rp_fail(RP_BAD_ARGUMENT, "rope: dim: expected 1 to %d features, got %lld",
-                   2 * RP_MAX_PAIRS, (long long)dim);
-  if (!(base > 0) || !isfinite(base))
-    return rp_fail(RP_BAD_ARGUMENT, "rope: base: expected a positive finite number, got %g", base);
-  *rotary = (RpRotary){.dim = dim, .base = base};
-  rotary->interleaved = strcmp(pairing, "interleaved") == 0;
-  if (!rotary->interleaved && strcmp(pairing, "half") != 0)
+                   2 * RP_MAX_PAIRS, (long long)o->dim);
+  if (!(o->base > 0) || !isfinite(o->base))
+    return rp_fail(RP_BAD_ARGUMENT, "rope: base: expected a positive finite number, got %g",
+                   o->base);
+  if (!(o->magnitude > 0) || !isfinite(o->magnitude))
+    return rp_fail(RP_BAD_ARGUMENT, "rope: magnitude: expected a positive finite number, got %g",
+                   o->magnitude);
+  if (!isfinite(o->centre))
+    return rp_fail(RP_BAD_ARGUMENT, "rope: centre: expected a finite number, got %g", o->centre);
+  if (strcmp(o->pairing, "half") != 0 && strcmp(o->pairing, "interleaved") != 0)
     return rp_fail(RP_BAD_ARGUMENT,
-                   "rope: pairing: expected \"half\" or \"interleaved\", got \"%s\"", pairing);
-  RpStatus status = count_pairs("fraction", fraction, dim, &rotary->pairs);
-  if (status == RP_OK)
-    status = count_pairs("value_fraction", value_fraction, dim, &rotary->value_pairs);
-  return status == RP_OK ? parse_parts(rotate, &rotary->parts) : status;
+                   "rope: pairing: expected \"half\" or \"interleaved\", got \"%s\"", o->pairing);
+  return RP_OK;
 }
 
-double rp_rotary_theta(const RpRotary *rotary, int64_t pairs, int64_t t)
+/* Fill the numbers of pairs; the frequencies listed decide, or the fractions do. */
+static RpStatus count_rotated(RpRotary *rotary, const RpRotaryOptions *o)
 {
-  return pow(rotary->base, -(double)t / (double)pairs);
+  if (o->frequencies == NULL) {
+    RpStatus status = count_pairs("fraction", o->fraction, o->dim, &rotary->pairs);
+    return status == RP_OK
+               ? count_pairs("value_fraction", o->value_fraction, o->dim, &rotary->value_pairs)
+               : status;
+  }
+  const int64_t count = rp_tensor_count(o->frequencies);
+  if (count > o->dim / 2)
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "rope: frequencies: expected at most %lld, one for each pair of %lld features, "
+                   "got %lld",
+                   (long long)(o->dim / 2), (long long)o->dim, (long long)count);
+  rotary->pairs = rotary->value_pairs = count;
+  return check_list("frequencies", o->frequencies, RP_FLOAT64, count);
 }
 
-RpStatus rp_positions_check(const RpPositions *positions, int64_t batch, int64_t time)
+static RpStatus check_lists(RpRotary *rotary, const RpRotaryOptions *o)
+{
+  RpStatus status = RP_OK;
+  rotary->coordinates = 1;
+  if (o->growth != NULL)
+    status = check_list("growth", o->growth, RP_FLOAT64, rotary->pairs);
+  if (status != RP_OK || o->coordinate == NULL)
+    return status;
+  if (rotary->pairs != rotary->value_pairs)
+    return rp_fail(RP_BAD_ARGUMENT, "rope: coordinates: expected as many pairs of values as of "
+                                    "keys");
+  status = check_list("coordinates", o->coordinate, RP_INT32, rotary->pairs);
+  const int32_t *coordinate = rp_tensor_data(o->coordinate);
+  for (int64_t t = 0; status == RP_OK && t < rotary->pairs; t++) {
+    if (coordinate[t] < 0 || coordinate[t] >= RP_MAX_COORDINATES)
+      return rp_fail(RP_BAD_ARGUMENT, "rope: coordinates: expected numbers from 1 to %d, got %d",
+                     RP_MAX_COORDINATES, coordinate[t] + 1);
+    if (coordinate[t] >= rotary->coordinates)
+      rotary->coordinates = coordinate[t] + 1;
+  }
+  return status;
+}
+
+/* theta_t = base^(-t / pairs) for t < pairs. */
+static RpTensor *powers(double base, int64_t pairs)
+{
+  RpTensor *theta = rp_tensor_new(RP_FLOAT64, 1, &pairs);
+  for (int64_t t = 0; theta != NULL && t < pairs; t++)
+    ((double *)rp_tensor_data(theta))[t] = pow(base, -(double)t / (double)pairs);
+  return theta;
+}
+
+static RpTensor *copy_of(const RpTensor *list)
+{
+  return rp_tensor_convert(list, list->dtype);
+}
+
+RpStatus rp_rotary_init(RpRotary *rotary, const RpRotaryOptions *o)
+{
+  RpRotary made = {.dim = o->dim,
+                   .base = o->frequencies == NULL ? o->base : 0,
+                   .interleaved = strcmp(o->pairing, "interleaved") == 0,
+                   .last = o->last,
+                   .magnitude = o->magnitude,
+                   .centre = o->centre};
+  RpStatus status = check_numbers(o);
+  if (status == RP_OK)
+    status = count_rotated(&made, o);
+  if (status == RP_OK)
+    status = check_lists(&made, o);
+  if (status == RP_OK)
+    status = parse_parts(o->rotate, &made.parts);
+  if (status != RP_OK)
+    return status;
+  const bool listed = o->frequencies != NULL;
+  made.theta = listed ? copy_of(o->frequencies) : powers(o->base, made.pairs);
+  made.value_theta = listed && made.theta != NULL ? rp_tensor_retain(made.theta)
+                                                  : powers(o->base, made.value_pairs);
+  made.growth = o->growth != NULL ? copy_of(o->growth) : NULL;
+  made.coordinate = o->coordinate != NULL ? copy_of(o->coordinate) : NULL;
+  if (made.theta == NULL || made.value_theta == NULL ||
+      (o->growth != NULL && made.growth == NULL) ||
+      (o->coordinate != NULL && made.coordinate == NULL)) {
+    rp_rotary_clear(&made);
+    return RP_OUT_OF_MEMORY;
+  }
+  *rotary = made;
+  return RP_OK;
+}
+
+RpStatus rp_rotary_only(RpRotary *copy, const RpRotary *rotary, const char *letters)
+{
+  unsigned parts;
+  RpStatus status = parse_parts(letters, &parts);
+  if (status != RP_OK)
+    return status;
+  *copy = *rotary;
+  copy->parts &= parts;
+  RpTensor *const held[] = {copy->theta, copy->value_theta, copy->growth, copy->coordinate};
+  for (int i = 0; i < 4; i++)
+    if (held[i] != NULL)
+      rp_tensor_retain(held[i]);
+  return RP_OK;
+}
+
+void rp_rotary_clear(RpRotary *rotary)
+{
+  rp_tensor_release(rotary->theta);
+  rp_tensor_release(rotary->value_theta);
+  rp_tensor_release(rotary->growth);
+  rp_tensor_release(rotary->coordinate);
+  *rotary = (RpRotary){0};
+}
+
+static bool is_of_scores(unsigned part)
+{
+  return (part & (RP_ROTATE_QUERY | RP_ROTATE_KEY)) != 0;
+}
+
+int64_t rp_rotary_pairs(const RpRotary *rotary, unsigned part)
+{
+  return is_of_scores(part) ? rotary->pairs : rotary->value_pairs;
+}
+
+const double *rp_rotary_theta(const RpRotary *rotary, unsigned part)
+{
+  return rp_tensor_data(is_of_scores(part) ? rotary->theta : rotary->value_theta);
+}
+
+double rp_rotary_magnitude(const RpRotary *rotary, unsigned part, int64_t t, double p)
+{
+  if (!is_of_scores(part) || rotary->growth == NULL)
+    return is_of_scores(part) ? rotary->magnitude : 1;
+  const double exponent = ((double *)rp_tensor_data(rotary->growth))[t] * (p - rotary->centre);
+  return rotary->magnitude * exp(part == RP_ROTATE_QUERY ? exponent : -exponent);
+}
+
+int rp_rotary_coordinate(const RpRotary *rotary, int64_t t)
+{
+  return rotary->coordinate != NULL ? ((int32_t *)rp_tensor_data(rotary->coordinate))[t] : 0;
+}
+
+bool rp_rotary_alike(const RpRotary *rotary, unsigned part, unsigned other)
+{
+  if (is_of_scores(part) == is_of_scores(other))
+    return rotary->growth == NULL || part == other || !is_of_scores(part);
+  return rotary->pairs == rotary->value_pairs && rotary->growth == NULL && rotary->magnitude == 1;
+}
+
+/* Is the list of positions [batch, time], with or without coordinates behind? */
+static bool is_each(const RpTensor *list, int coordinates)
+{
+  return list != NULL && list->rank == (coordinates > 1 ? 3 : 2) && list->shape[0] > 1;
+}
+
+RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64_t batch,
+                            int64_t time)
 {
   const RpTensor *list = positions->list;
   if (list == NULL)
@@ -67,18 +233,34 @@ RpStatus rp_positions_check(const RpPositions *positions, int64_t batch, int64_t
                ? RP_OK
                : rp_fail(RP_BAD_ARGUMENT, "positions: expected a finite offset, got %g",
                          positions->offset);
-  const bool shared = list->rank == 1 && list->shape[0] == time;
-  const bool each =
-      list->rank == 2 && list->shape[1] == time && (list->shape[0] == batch || list->shape[0] == 1);
-  if (!shared && !each)
-    return rp_fail(RP_BAD_ARGUMENT, "positions: expected shape [%lld] or [%lld, %lld], got %s",
-                   (long long)time, (long long)batch, (long long)time, rp_tensor_shape_text(list));
+  const int behind = coordinates > 1;
+  const int64_t one[] = {time, coordinates}, all[] = {batch, time, coordinates};
+  bool fits = !behind || list->rank == 0 || list->shape[list->rank - 1] == coordinates;
+  if (list->rank == 1 + behind)
+    fits = fits && list->shape[0] == time;
+  else
+    fits = fits && list->rank == 2 + behind && list->shape[1] == time &&
+           (list->shape[0] == batch || list->shape[0] == 1);
+  if (!fits)
+    return rp_fail(RP_BAD_ARGUMENT, "positions: expected shape %s or %s, got %s",
+                   rp_shape_text(1 + behind, one), rp_shape_text(2 + behind, all),
+                   rp_tensor_shape_text(list));
   const double *position = rp_tensor_data(list);
   for (int64_t i = 0; i < rp_tensor_count(list); i++)
     if (!isfinite(position[i]))
       return rp_fail(RP_BAD_ARGUMENT, "positions: expected finite numbers, got %g at place %lld",
                      position[i], (long long)i + 1);
   return RP_OK;
+}
+
+double rp_position_at(const RpPositions *positions, int coordinates, int64_t batch, int64_t time,
+                      int64_t i, int c)
+{
+  const RpTensor *list = positions->list;
+  if (list == NULL)
+    return positions->offset + (double)i;
+  const int64_t row = is_each(list, coordinates) ? batch * time + i : i;
+  return ((const double *)rp_tensor_data(list))[row * coordinates + c];
 }
 
 /*
@@ -94,25 +276,26 @@ static void turn(double position, double theta, double *cosine, double *sine)
   *sine = s * dc + c * ds;
 }
 
-static void fill_table(const RpRotary *rotary, int64_t rows, const RpPositions *positions,
-                       RpRotaryTable *table)
+static void fill_table(const RpRotary *rotary, unsigned part, bool inverse, int64_t rows,
+                       int64_t time, const RpPositions *positions, RpRotaryTable *table)
 {
   const int64_t pairs = table->table.pairs;
-  const double *list = positions->list != NULL ? rp_tensor_data(positions->list) : NULL;
-  double theta[RP_MAX_PAIRS];
-  for (int64_t t = 0; t < pairs; t++)
-    theta[t] = rp_rotary_theta(rotary, pairs, t);
+  const double *theta = rp_rotary_theta(rotary, part);
   void *cosine = rp_tensor_data(table->cosine), *sine = rp_tensor_data(table->sine);
   const bool single = table->cosine->dtype == RP_FLOAT32;
 #pragma omp parallel for schedule(static) if (rows * pairs > 1 << 10)
   for (int64_t row = 0; row < rows; row++) {
     if (rp_interrupted())
       continue;
-    const double position = list != NULL ? list[row] : positions->offset + (double)row;
     for (int64_t t = 0; t < pairs; t++) {
+      const double position = rp_position_at(positions, rotary->coordinates, row / time, time,
+                                             row % time, rp_rotary_coordinate(rotary, t));
+      const double magnitude = rp_rotary_magnitude(rotary, part, t, position);
       const int64_t at = row * pairs + t;
       double c, s;
       turn(position, theta[t], &c, &s);
+      c = inverse ? c / magnitude : c * magnitude;
+      s = inverse ? s / magnitude : s * magnitude;
       if (single) {
         ((float *)cosine)[at] = (float)c;
         ((float *)sine)[at] = (float)s;
@@ -124,17 +307,18 @@ static void fill_table(const RpRotary *rotary, int64_t rows, const RpPositions *
   }
 }
 
-RpStatus rp_rotary_table(const RpRotary *rotary, int64_t pairs, RpDtype dtype,
+RpStatus rp_rotary_table(const RpRotary *rotary, unsigned part, bool inverse, RpDtype dtype,
                          const RpPositions *positions, int64_t batch, int64_t time,
                          RpRotaryTable *table)
 {
+  const int64_t pairs = rp_rotary_pairs(rotary, part);
   *table = (RpRotaryTable){.table = {.pairs = pairs, .interleaved = rotary->interleaved}};
-  if (rp_positions_check(positions, batch, time) != RP_OK)
+  table->table.first = rotary->last && pairs > 0 ? rotary->dim - 2 * pairs : 0;
+  if (rp_positions_check(positions, rotary->coordinates, batch, time) != RP_OK)
     return RP_BAD_ARGUMENT;
   if (pairs == 0)
     return RP_OK;
-  const bool each =
-      positions->list != NULL && positions->list->rank == 2 && positions->list->shape[0] > 1;
+  const bool each = is_each(positions->list, rotary->coordinates);
   const int64_t shape[] = {each ? batch : 1, time, pairs};
   table->cosine = rp_tensor_new(dtype, 3, shape);
   table->sine = rp_tensor_new(dtype, 3, shape);
@@ -142,7 +326,7 @@ RpStatus rp_rotary_table(const RpRotary *rotary, int64_t pairs, RpDtype dtype,
     rp_rotary_table_release(table);
     return RP_OUT_OF_MEMORY;
   }
-  fill_table(rotary, shape[0] * time, positions, table);
+  fill_table(rotary, part, inverse, shape[0] * time, time, positions, table);
   if (rp_interrupted()) {
     rp_rotary_table_release(table);
     return rp_interrupt_status();

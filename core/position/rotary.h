@@ -13,42 +13,80 @@
 /* Which of attention's four tensors are rotated; any subset. */
 enum { RP_ROTATE_QUERY = 1, RP_ROTATE_KEY = 2, RP_ROTATE_VALUE = 4, RP_ROTATE_OUTPUT = 8 };
 
-enum { RP_MAX_PAIRS = 4096 };
+enum { RP_MAX_PAIRS = 4096, RP_MAX_COORDINATES = 16 };
 
-/* A scheme. Immutable once made, so a table made from it is never stale. */
+/*
+** A scheme. Immutable once made, so a table made from it is never stale.
+**
+** Pair t of a query at position p turns by p[coordinate_t] theta_t, and is
+** multiplied by magnitude exp(growth_t (p - centre)); that of a key by
+** magnitude exp(-growth_t (p - centre)). Values and output turn alone.
+*/
 typedef struct RpRotary {
   int64_t dim;         /* features of a query or key vector */
   int64_t pairs;       /* rotated features of queries and keys, halved */
   int64_t value_pairs; /* the same for values and output */
-  double base;
-  bool interleaved; /* pairs (2t, 2t+1), else (t, t + pairs) */
-  unsigned parts;   /* RP_ROTATE_... */
+  double base;         /* 0 where frequencies were listed */
+  bool interleaved;    /* pairs (2t, 2t+1), else (t, t + pairs) */
+  bool last;           /* the last features turn, else the first */
+  unsigned parts;      /* RP_ROTATE_... */
+  int coordinates;     /* numbers in a position */
+  double magnitude, centre;
+  RpTensor *theta, *value_theta; /* float64 [pairs], [value_pairs] */
+  RpTensor *growth;              /* float64 [pairs], or NULL */
+  RpTensor *coordinate;          /* int32 [pairs], from 0, or NULL for the only one */
 } RpRotary;
 
-/*
-** Check and fill *rotary. `dim` features, of which fraction * dim (an even
-** whole number) are rotated in queries and keys and value_fraction * dim in
-** values and output; theta_t = base^(-2t / rotated). `rotate` holds letters of
-** "qkvo". RP_BAD_ARGUMENT says which of these does not fit.
-*/
-RpStatus rp_rotary_init(RpRotary *rotary, int64_t dim, double base, const char *pairing,
-                        double fraction, double value_fraction, const char *rotate);
+/* What makes a scheme; lists are float64 or int32, of one axis, packed, or NULL. */
+typedef struct RpRotaryOptions {
+  int64_t dim;
+  double base;                     /* theta_t = base^(-2t / rotated), */
+  double fraction, value_fraction; /* with this share of dim rotated, an even number; */
+  const RpTensor *frequencies;     /* or theta_t itself, a pair each, for all four parts */
+  const char *pairing;             /* "half" or "interleaved" */
+  const char *rotate;              /* letters of "qkvo" */
+  bool last;
+  double magnitude, centre;   /* 1 and 0 where nothing is magnified */
+  const RpTensor *growth;     /* a pair each */
+  const RpTensor *coordinate; /* a pair each, from 0 */
+} RpRotaryOptions;
 
-/* theta_t for 0 <= t < pairs: base^(-t / pairs). */
-double rp_rotary_theta(const RpRotary *rotary, int64_t pairs, int64_t t);
+/* Check the options and fill *rotary. RP_BAD_ARGUMENT says which of them does not fit. */
+RpStatus rp_rotary_init(RpRotary *rotary, const RpRotaryOptions *options);
+
+/* Fill *copy with the same scheme, of which only `letters` turn; RP_BAD_ARGUMENT for others. */
+RpStatus rp_rotary_only(RpRotary *copy, const RpRotary *rotary, const char *letters);
+
+/* Give up what a scheme holds; one full of zeros holds nothing. */
+void rp_rotary_clear(RpRotary *rotary);
+
+/* How many pairs of a part (one RP_ROTATE_... bit) turn, and their frequencies. */
+int64_t rp_rotary_pairs(const RpRotary *rotary, unsigned part);
+const double *rp_rotary_theta(const RpRotary *rotary, unsigned part);
+
+/* What pair t of a part is multiplied by at position p. */
+double rp_rotary_magnitude(const RpRotary *rotary, unsigned part, int64_t t, double p);
+
+/* The coordinate of a position that pair t reads, from 0. */
+int rp_rotary_coordinate(const RpRotary *rotary, int64_t t);
 
 /*
 ** Positions of a [batch, heads, time, ...] tensor: `list` float64, packed,
-** [time] or [batch, time]; or NULL for offset, offset + 1, ...
+** [time] or [batch, time], with an axis of coordinates behind where a scheme
+** has several; or NULL for offset, offset + 1, ..., in every coordinate.
 */
 typedef struct RpPositions {
   RpTensor *list;
   double offset;
 } RpPositions;
 
-/* RP_BAD_ARGUMENT when the list has another shape than [time] or [batch, time], or is not finite.
- */
-RpStatus rp_positions_check(const RpPositions *positions, int64_t batch, int64_t time);
+/* RP_BAD_ARGUMENT when the list has another shape, or is not finite. */
+RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64_t batch,
+                            int64_t time);
+
+/* Coordinate c of the position at place i of a batch row. */
+double rp_position_at(const RpPositions *positions, int coordinates, int64_t batch, int64_t time,
+                      int64_t i, int c);
 
 /* Cosines and sines for positions; fills `table`, which borrows from the tensors returned in it. */
 typedef struct RpRotaryTable {
@@ -57,12 +95,16 @@ typedef struct RpRotaryTable {
 } RpRotaryTable;
 
 /*
-** Make the table of `pairs` pairs in `dtype` for `batch` rows of `time`
-** positions. Fails as rp_positions_check does. With 0 pairs the table is empty and rotates nothing.
+** Make the table of a part in `dtype` for `batch` rows of `time` positions; of
+** the inverse magnitudes where `inverse`. Fails as rp_positions_check does. With
+** 0 pairs the table is empty and rotates nothing.
 */
-RpStatus rp_rotary_table(const RpRotary *rotary, int64_t pairs, RpDtype dtype,
+RpStatus rp_rotary_table(const RpRotary *rotary, unsigned part, bool inverse, RpDtype dtype,
                          const RpPositions *positions, int64_t batch, int64_t time,
                          RpRotaryTable *table);
+
+/* Do the tables of two parts agree wherever their positions do? */
+bool rp_rotary_alike(const RpRotary *rotary, unsigned part, unsigned other);
 
 void rp_rotary_table_release(RpRotaryTable *table);
 

@@ -26,6 +26,8 @@ end
 ---@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
 ---@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
 ---@field mask? tensor int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key
+---@field bias? tensor|tensor[] added to the scaled scores; floats, each broadcast to
+---   [batch, heads, Tq, Tk], with a gradient
 ---@field dropout? number = 0; of the weights
 ---@field seed? integer of the dropout; by default the generator gives one
 ---@field scale? number = 1 / sqrt(d); not 0
@@ -39,7 +41,7 @@ end
 
 --- The weights that attention uses, before dropout; outside the graph.
 ---
----     a = softmax(s),   sᵢⱼ = scale (R_i qᵢ) · (R_j kⱼ)
+---     a = softmax(s),   sᵢⱼ = scale (R_i qᵢ) · (R_j kⱼ) + cᵢⱼ
 ---
 --- Errors: as for `attention`.
 ---
@@ -63,8 +65,9 @@ end
 ---
 --- A query that sees no key gives 0.
 ---
----     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ),  a = softmax(s),  oᵢ = C_i⁻¹ Σⱼ aᵢⱼ D_j vⱼ
----     A, B, C, D = R where "q", "k", "o", "v" turn, else 1
+---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   a = softmax(s)
+---     oᵢ = C_i⁻¹ Σⱼ aᵢⱼ D_j vⱼ
+---     c = the bias;  A, B, C, D = R where "q", "k", "o", "v" turn, else 1
 ---
 --- Errors: shapes or dtypes that do not fit, a scheme for another number of features, both
 --- `positions` and the positions of queries or keys.

@@ -4,7 +4,7 @@
 
 /*
 ** y = R x for one vector at place `time` of batch row `batch`, or R^-1 x where
-** `back`. Features past the rotated ones are copied. x and y may not overlap.
+** `back`. Features that do not turn are copied. x and y may not overlap.
 */
 static inline void rotate_vector(const RpTable *table, bool back, int64_t batch, int64_t time,
                                  int64_t features, const REAL *restrict x, REAL *restrict y)
@@ -14,6 +14,10 @@ static inline void rotate_vector(const RpTable *table, bool back, int64_t batch,
   const REAL *restrict cosine = (const REAL *)table->cosine + row;
   const REAL *restrict sine = (const REAL *)table->sine + row;
   const REAL sign = back ? -1 : 1;
+  for (int64_t i = 0; i < table->first; i++)
+    y[i] = x[i];
+  x += table->first;
+  y += table->first;
   if (pairs > 0 && table->interleaved) {
     for (int64_t t = 0; t < pairs; t++) {
       const REAL c = cosine[t], s = sign * sine[t];
@@ -27,7 +31,7 @@ static inline void rotate_vector(const RpTable *table, bool back, int64_t batch,
       y[t + pairs] = x[t + pairs] * c + x[t] * s;
     }
   }
-  for (int64_t i = 2 * pairs; i < features; i++)
+  for (int64_t i = 2 * pairs; i < features - table->first; i++)
     y[i] = x[i];
 }
 

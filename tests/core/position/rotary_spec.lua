@@ -183,3 +183,112 @@ describe("a shift of all positions", function()
     end
   end)
 end)
+
+describe("rotary scheme of listed frequencies", function()
+  local growing = { dim = 8, frequencies = { 1, 0.5, 0.25 }, growth = { -0.01, 0, -0.002 },
+    centre = 40, magnitude = 1.2, rotate = "qkvo", pairing = "interleaved", last = true }
+  local apart = { dim = 8, frequencies = { 1, 0.5, 1, 0.5 }, coordinates = { 1, 1, 2, 2 },
+    rotate = "qkvo", pairing = "half" }
+
+  before_each(function() roper.seed(1) end)
+
+  it("keeps them, and what goes with them", function()
+    for _, options in ipairs({ growing, apart }) do
+      local p = roper.rotary(options)
+      assert.same(options, p:options())
+      assert.same(options, roper.rotary(p:options()):options())
+      arrays.close(roper.tensor(options.frequencies, "float64"), p:thetas(), 0)
+    end
+    assert.equal('rotary{dim = 8, 3 frequencies, pairing = "interleaved", magnitude = 1.2, '
+      .. 'last = true, with growth, rotate = "qkvo"}', tostring(roper.rotary(growing)))
+  end)
+
+  it("of base^(-2t / r) is rope", function()
+    local x = roper.randn({ 2, 5, 8 }, "float64")
+    local rope = roper.position.rope({ dim = 8 })
+    local listed = roper.rotary({ dim = 8, frequencies = rope:thetas() })
+    arrays.close(rope:rotate(x), listed:rotate(x), 0)
+  end)
+
+  it("agrees with the definition in attention, all subsets", function()
+    for _, rotate in ipairs(agreement.subsets()) do
+      for _, options in ipairs({ growing, apart }) do
+        local changed = {}
+        for name, value in pairs(options) do
+          changed[name] = value
+        end
+        changed.rotate = rotate
+        local p = roper.rotary(changed)
+        local function places()
+          return roper.randn(options.coordinates and { 2, 50, 2 } or { 2, 50 }, "float64") * 30
+        end
+        local inputs = { agreement.inputs({ batch = 2, keys = 50 }) }
+        agreement.check(inputs, { position = p, query_positions = places(),
+          key_positions = places() })
+        agreement.check(inputs, { position = p, causal = true, offset = 100 })
+      end
+    end
+  end)
+
+  it("grows queries and shrinks keys, so that scores know the distance alone", function()
+    local p = roper.rotary({ dim = 8, frequencies = { 1, 0.5, 0.25, 0.1 }, rotate = "qk",
+      growth = { -0.01, -0.02, 0, 0.01 }, centre = 7 })
+    local q, k = roper.randn({ 8 }, "float64"), roper.randn({ 8 }, "float64")
+    local function score(i, j)
+      return (p:rotate(q, i, "q") * p:rotate(k, j, "k")):sum():item()
+    end
+    for _, move in ipairs({ 1, 640, 0.5, -3 }) do
+      assert.is_true(math.abs(score(12 + move, 5 + move) - score(12, 5)) < 1e-10)
+    end
+    assert.is_true(math.abs(p:rotate(q, 107, "q")[1]:item() * math.exp(1)
+      - roper.rotary({ dim = 8, frequencies = { 1, 0.5, 0.25, 0.1 } }):rotate(q, 107)[1]:item())
+      < 1e-12)
+  end)
+
+  it("is turned back by unrotate, magnitudes too", function()
+    for _, part in ipairs({ "q", "k", "v", "o" }) do
+      local p = roper.rotary(growing)
+      local x, places = roper.randn({ 6, 8 }, "float64"), roper.randn({ 6 }, "float64") * 50
+      arrays.close(x, p:unrotate(p:rotate(x, places, part), places, part), 1e-14)
+      assert.is_true(roper.gradcheck(function(y) return p:rotate(y, places, part) end, { x }))
+      assert.is_true(roper.gradcheck(function(y) return p:unrotate(y, places, part) end, { x }))
+    end
+  end)
+
+  it("reads the coordinate that a pair is given", function()
+    local p = roper.rotary(apart)
+    local x = roper.randn({ 3, 8 }, "float64")
+    local y = p:rotate(x, roper.tensor({ { 1, 0 }, { 0, 0 }, { 0, 2 } }, "float64"))
+    local half = roper.rotary({ dim = 8, frequencies = { 1, 0.5, 0, 0 } })
+    local other = roper.rotary({ dim = 8, frequencies = { 0, 0, 1, 0.5 } })
+    arrays.close(half:rotate(x[1], 1), y[1], 0)
+    arrays.close(x[2], y[2], 0)
+    arrays.close(other:rotate(x[3], 2), y[3], 0)
+    arrays.close(p:rotate(x, roper.ones({ 3, 2 }) * 5), p:rotate(x, 5), 0)
+  end)
+
+  it("is refused where lists do not fit", function()
+    local function refused(message, changes)
+      local options = { dim = 8, frequencies = { 1, 2 } }
+      for name, value in pairs(changes) do
+        options[name] = value
+      end
+      assert.error_matches(function() roper.rotary(options) end, message)
+    end
+    refused("frequencies: expected at most 4, one for each pair of 8 features, got 5",
+      { frequencies = { 1, 2, 3, 4, 5 } })
+    refused("frequencies: expected finite numbers, got .*nan at place 2",
+      { frequencies = { 1, 0 / 0 } })
+    refused("option frequencies: expected a list or a tensor, got number", { frequencies = 3 })
+    refused("expected frequencies or base, got both", { base = 5 })
+    refused("growth: expected float64 %[2%], one for each pair, got float64 %[1%]",
+      { growth = { 1 } })
+    refused("coordinates: expected numbers from 1 to 16, got 0", { coordinates = { 0, 1 } })
+    refused("coordinates: expected numbers from 1 to 16, got 17", { coordinates = { 17, 1 } })
+    refused("magnitude: expected a positive finite number, got 0", { magnitude = 0 })
+    refused("centre: expected a finite number, got inf", { centre = math.huge })
+    assert.error_matches(function()
+      roper.rotary(apart):rotate(roper.zeros({ 3, 8 }), { 1, 2, 3 })
+    end, "positions: expected shape %[3, 2%] or %[1, 3, 2%], got %[3%]")
+  end)
+end)

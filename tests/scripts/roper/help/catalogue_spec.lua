@@ -39,7 +39,8 @@ describe("catalogue", function()
     end
     assert.equal("step tolerance most", names(roper.gradcheck))
     assert.equal("ignore each", names(roper.cross_entropy))
-    assert.equal("dim base pairing fraction value_fraction rotate", names(roper.position.none))
+    assert.equal("dim base pairing fraction value_fraction rotate last frequencies coordinates "
+      .. "magnitude growth centre", names(roper.position.none))
     assert.equal("", names(roper.matmul))
   end)
 end)
