@@ -9,7 +9,8 @@ local M = {}
 local function map_of(trial, options)
   local ok, result = chunk.call(function()
     local model, task = require("roper.runs").model(trial.run)
-    return require("roper.report.attention_map").of(model, task, options)
+    return require("roper.report.attention_map").of(model, task, { layer = options.layer,
+      head = options.head, problem = options.problem, problems = trial.config.problems })
   end)
   if not ok and result.interrupted then
     error("interrupted", 0)
@@ -41,7 +42,8 @@ end
 --- All that the report shows, read from a sweep's folder.
 ---@param folder string
 ---@param options table? layer, head: which attention head to show (the clearest by default);
----   problem: number of the one it looks at (one with a long answer by default)
+---   problem: number of the one it looks at, up to as many as a run was asked (one with a long
+---   answer by default)
 ---@return table view sweep, summary, attention, chosen
 function M.read(folder, options)
   local o = options_of.check("report", options, { layer = "size?", head = "size?",

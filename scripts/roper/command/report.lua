@@ -12,7 +12,8 @@ function M.define(command)
   for _, option in ipairs {
     { "--layer", "Layer of the attention maps (by default the clearest head is found)." },
     { "--head", "Head of the attention maps." },
-    { "--problem", "Number of the problem that they look at (by default one with a long answer)." },
+    { "--problem", "Number of the problem that they look at, up to as many as a run was asked (by "
+      .. "default one with a long answer)." },
   } do
     command:option(option[1]):argname("N"):convert(count.of(option[1])):description(option[2])
   end

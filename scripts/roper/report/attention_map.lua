@@ -8,8 +8,8 @@ local M = {}
 -- Problems come from a stream of their own.
 local PROBLEM_SEED <const> = 2000003
 
--- The last problem that can be asked for; each before it is drawn.
-local MOST_PROBLEM <const> = 10000
+-- Problems that can be asked for where nothing else is said.
+local MOST_PROBLEMS <const> = 128
 
 -- Most tokens of an answer that are looked at.
 local MOST_ROWS <const> = 48
@@ -101,7 +101,7 @@ end
 --- looks most at one relative distance while it answers, neighbours apart.
 ---@param model Transformer
 ---@param task task
----@param options table? layer, head: from 1; problem: as for `problem`
+---@param options table? layer, head: from 1; problem: as for `problem`, up to problems = 128
 ---@return table question, answer, layer, head; rows: for each token of the answer {position of the
 ---   token that predicts it, from 0; predicted: the token; weights: by distance, 0 = itself};
 ---   distance at which it looks most, and share: the mean weight there
@@ -109,7 +109,7 @@ function M.of(model, task, options)
   local o = options or {}
   check("layer", o.layer, #model.layers)
   check("head", o.head, model.layers[1].attention.heads)
-  check("problem", o.problem, MOST_PROBLEM)
+  check("problem", o.problem, o.problems or MOST_PROBLEMS)
   local question, answer = M.problem(task, o.problem)
   local text = question .. answer
   local count = math.min(#answer, MOST_ROWS)

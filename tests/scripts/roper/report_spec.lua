@@ -163,6 +163,9 @@ describe("report", function()
     end
     refuses({ scratch.path("none") }, 1, "none holds no sweep: it has no sweep.json")
     refuses({ folder, "--head", "0" }, 2, "--head takes a whole number from 1 on")
+    refuses({ folder, "--problem", "5" }, 1,
+            "report: problem: expected a whole number from 1 to 4, got 5")
+    assert.equal(0, (process.run({ "./roper", "report", folder, "--problem", "4" })))
     refuses({ folder, "--problem", "x" }, 2, "--problem takes a whole number from 1 on, got 'x'")
     refuses({}, 2, "missing argument 'sweep'")
   end)

@@ -109,7 +109,7 @@ describe("attention_map.of", function()
     end
     refuses({ layer = 3 }, "report: layer: expected a whole number from 1 to 2, got 3")
     refuses({ head = 0 }, "report: head: expected a whole number from 1 to 2, got 0")
-    refuses({ problem = 1.5 }, "report: problem: expected a whole number from 1 to 10000, got 1.5")
+    refuses({ problem = 1.5 }, "report: problem: expected a whole number from 1 to 128, got 1.5")
   end)
 
   it("shows the first tokens of a long answer", function()
