@@ -13,6 +13,7 @@
 
 enum {
   ALIGNMENT = 64,
+  PAGE = 4096,
   STEPS = 8,           /* size classes in each doubling: at most 1/8 is lost to rounding */
   CLASSES = 64 * STEPS /* more than a size_t can ask for */
 };
@@ -114,14 +115,27 @@ static void evict(size_t budget)
   }
 }
 
+/* An idle block of the class; where it has pages of its own, else of a larger one, up to twice the
+   size: every page of fresh memory costs a fault. NULL for none. */
+static Header *take_idle(size_t size, int size_class)
+{
+  int largest = size < PAGE ? size_class : size_class + STEPS;
+  for (int c = size_class; c <= largest && c < CLASSES; c++) {
+    Link *idle = &idle_by_class[c];
+    if (idle->next != NULL && idle->next != idle) {
+      Header *header = (Header *)((char *)idle->next - offsetof(Header, s.by_class));
+      end_idle(header);
+      return header;
+    }
+  }
+  return NULL;
+}
+
 static Header *take(size_t size, int size_class)
 {
-  Link *idle = &idle_by_class[size_class];
-  if (idle->next != NULL && idle->next != idle) {
-    Header *header = (Header *)((char *)idle->next - offsetof(Header, s.by_class));
-    end_idle(header);
-    return header;
-  }
+  Header *idle = take_idle(size, size_class);
+  if (idle != NULL)
+    return idle;
   if (use.limit == 0)
     use.limit = system_limit();
   if (size > use.limit)
@@ -160,7 +174,7 @@ void *rp_alloc(size_t bytes)
     size_t size = round_up(bytes, &size_class);
     header = take(size, size_class);
     if (header != NULL) {
-      use.live += size;
+      use.live += header->s.size;
       use.blocks++;
       if (use.live > use.peak)
         use.peak = use.live;

@@ -38,6 +38,24 @@ describe("memory", function()
     assert.equal(0, x:sum():item())
   end)
 
+  it("hands out a block of up to twice the size sooner than fresh memory", function()
+    collect()
+    roper.memory_trim()
+    roper.zeros({ 500, 500 })
+    collect()
+    local before = roper.memory()
+    local small = roper.zeros({ 100, 500 })
+    assert.is_true(before.idle - roper.memory().idle < 1e6) -- a fifth of the block
+    local x = roper.zeros({ 300, 500 })
+    local after = roper.memory()
+    assert.is_true(before.idle - after.idle >= 1e6)
+    assert.is_true(after.live - before.live >= 1e6 + 2e5)
+    assert.equal(0, x:sum():item() + small:sum():item())
+    x, small = nil, nil -- luacheck: ignore
+    collect()
+    assert.equal(before.live, roper.memory().live)
+  end)
+
   it("has a limit, and the system's where none is set", function()
     local standard = roper.memory().limit
     assert.is_true(standard > 1e8)
