@@ -13,7 +13,8 @@ local M = {}
 -- same for all runs.
 local TEST_SEED <const> = 1000003
 
---- Test sequences of each measure while training.
+--- Test sequences of each measure while training. All are looked at in batches of the training's
+--- size, for which there is memory already.
 M.SEQUENCES = 32
 
 --- The first step at which the accuracy on answers was at least `accuracy`.
@@ -59,7 +60,7 @@ local function measure(config, parts, beat)
     seed = seed, temperature = 0 })
   beat()
   local found = evaluation.answers(model, task, { seed = TEST_SEED,
-    sequences = config.test_sequences, beat = beat })
+    sequences = config.test_sequences, batch = config.batch, beat = beat })
   local floor, floor_error = task:floor()
   return { config = config, parameters = model:count(),
     solved = solved, solved_greedy = solved_greedy, problems = config.problems,
@@ -69,8 +70,8 @@ local function measure(config, parts, beat)
     floor = floor, floor_error = floor_error,
     by_distance = core.json_array(found.by_distance),
     longer = core.json_array(evaluation.longer(model, task, experiment.longer(config),
-      { problems = config.problems, sequences = math.min(64, config.test_sequences), seed = seed,
-        beat = beat })),
+      { problems = config.problems, sequences = math.min(64, config.test_sequences),
+        batch = config.batch, seed = seed, beat = beat })),
   }, { sampled = core.json_array(sampled), greedy = core.json_array(greedy) }
 end
 
@@ -113,7 +114,7 @@ local function work(config, o, beat)
     best = o.run and "test_loss" or nil,
     evaluate = function(model)
       local found = evaluation.answers(model, parts.task, { seed = TEST_SEED,
-        sequences = M.SEQUENCES, beat = beat })
+        sequences = M.SEQUENCES, batch = config.batch, beat = beat })
       return { accuracy = found.accuracy, test_loss = found.loss }
     end,
   }

@@ -122,6 +122,17 @@ describe("run.run", function()
     assert.equal(result.metrics[2].loss, result.last_half)
   end)
 
+  it("looks at sequences in batches of the training's size", function()
+    local answers, batches = evaluation.answers, {}
+    finally(function() evaluation.answers = answers end)
+    evaluation.answers = function(model, task, options)
+      batches[options.batch] = true
+      return answers(model, task, options)
+    end
+    run.run(experiment.configure("addition", { preset = "smoke", batch = 5 }), { progress = false })
+    assert.same({ [5] = true }, batches)
+  end)
+
   it("keeps the model that was best on test sequences", function()
     local folder = scratch.path("run")
     local planned, seen = { 5, 3, 2, 4, 2, 6 }, {}
