@@ -47,12 +47,19 @@ local function unknown(name)
   return ("nothing is called %s%s"):format(name, hint)
 end
 
--- The name of a function of Lua's own.
+local BASE <const> = {} -- Lua's own globals, as keys; what else is there is somebody's
+for name in ([[assert collectgarbage dofile error getmetatable ipairs load loadfile next pairs pcall
+  print rawequal rawget rawlen rawset require select setmetatable tonumber tostring type warn
+  xpcall]]):gmatch "%a+" do
+  BASE[name] = true
+end
+
+-- The name of a function of Lua's own: it is in C, where its name says.
 local function standard_name(value)
-  for _, library in ipairs { "_G", "string", "table", "math", "io", "os", "utf8", "coroutine",
-    "debug" } do
+  for _, library in ipairs(debug.getinfo(value, "S").what == "C" and { "_G", "string", "table",
+    "math", "io", "os", "utf8", "coroutine", "debug" } or {}) do
     for name, found in pairs(package.loaded[library]) do
-      if rawequal(found, value) then
+      if rawequal(found, value) and (library ~= "_G" or BASE[name]) then
         return library == "_G" and name or library .. "." .. name
       end
     end
@@ -228,16 +235,17 @@ local function native_source(place)
   end)
 end
 
--- The source of a Lua function; nil where it stands in no file.
+-- The source of a Lua function; nil where there is none.
 local function lua_source(value, comment)
   local sources = require "roper.help.sources"
-  local file, first, last
+  local text, file, first, last, _
   if type(value) == "function" then
-    file, first, last = sources.place(value)
+    text, file = sources.text(value)
+    _, first, last = sources.place(value)
   elseif comment and comment.arguments then
     file, first = comment.file, comment.line
+    text = require("roper.folder").read(file)
   end
-  local text = file and require("roper.folder").read(file)
   return text and ("%s:%d\n%s"):format(file, first, excerpt(text, first, function(line, number)
     return number == last or not last and line == "end"
   end))

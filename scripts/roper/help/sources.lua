@@ -1,6 +1,7 @@
 --- The files that documentation comments stand in, and what they say: of Lua functions their own
 --- file, of C functions what `make` took from the bindings.
 local comment_of = require "roper.help.comment"
+local failures = require "roper.failure"
 local folder = require "roper.folder"
 
 local M = {}
@@ -53,6 +54,15 @@ end
 function M.place(value)
   local where = debug.getinfo(value, "S")
   return where.source:match "^@(.+)$", where.linedefined, where.lastlinedefined
+end
+
+--- The code that a Lua function is part of: its file, or what was typed.
+---@param value function
+---@return string? text nil for a function of C, or where there is none any more
+---@return string name of the file, or what messages call the code
+function M.text(value)
+  local kind, name = debug.getinfo(value, "S").source:match "^([@=])(.+)$"
+  return kind == "@" and folder.read(name) or kind == "=" and failures.sources[name] or nil, name
 end
 
 --- The comment above a Lua function.

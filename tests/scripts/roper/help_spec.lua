@@ -148,6 +148,9 @@ describe("apropos", function()
 end)
 
 describe("questions in a session", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
   it("are about the library, or what a variable holds", function()
     assert_starts("roper.randn(shape, dtype?)\n", answer("?roper.randn"))
     assert_starts("roper.randn(shape, dtype?)\n", answer("  ? roper.randn(   -- how?"))
@@ -179,6 +182,29 @@ describe("questions in a session", function()
     assert.has_error(function() answer("??print", _G) end, "print has no source to show")
     assert.has_error(function() answer("??step") end, "step may be several; ?step lists them")
     assert.has_error(function() answer("??nothing_here") end, "nothing is called nothing_here")
+  end)
+
+  it("tell where the user's own functions are, and show them", function()
+    finally(function()
+      _G.mine, _G.alias = nil, nil
+      rawset(string, "mine", nil)
+    end)
+    local path = scratch.write("mine.lua", "x = 1\nfunction string.mine(s)\n  return s\nend\n")
+    local current = require("roper.repl.session").new(_G)
+    local function shown(line)
+      return (stdout.capture(current.feed, current, line))
+    end
+    shown("function mine(a, b)\n  return a + b -- here\nend alias = print")
+    shown("%run " .. path)
+    assert.equal("mine(a, b)\n\nA function of input 1:1, without a documentation comment.\n",
+      shown("?mine"))
+    assert.equal("input 1:1\nfunction mine(a, b)\n  return a + b -- here\nend alias = print\n",
+      shown("??mine"))
+    assert.matches("^print is Lua's own;", shown("?alias"))
+    assert.equal(("string.mine(s)\n\nA function of %s:2, without a documentation comment.\n")
+      :format(path), shown("?string.mine"))
+    assert.equal(path .. ":2\nfunction string.mine(s)\n  return s\nend\n",
+      shown("??string.mine"))
   end)
 
   it("leave Lua alone", function()
