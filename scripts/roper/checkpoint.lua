@@ -94,9 +94,41 @@ function M.save_model(path, model)
   core.save_safetensors(path, collect(model, "", {}), metadata)
 end
 
+-- What must agree of two tensors that are copied: the shape, and the dtype where that tells.
+local function kind(tensor, other)
+  local shape = "[" .. table.concat(tensor:shape(), ", ") .. "]"
+  return other and tensor:dtype() ~= other:dtype() and tensor:dtype() .. " " .. shape or shape
+end
+
+-- Refuse a tensor that is another here than there; either may be missing.
+local function compare(path, name, here, there)
+  local expected = here and kind(here, there) or "missing"
+  local got = there and kind(there, here) or "missing"
+  if expected ~= got then
+    error(("%s: belongs to another model: %s is %s here and %s there"):format(path, name, expected,
+      got), 0)
+  end
+end
+
+-- Refuse tensors that are not the parameters of a model, all of them and no others.
+local function check(path, model, prefix, tensors)
+  local known, others = {}, {}
+  for _, entry in ipairs(model:named_parameters()) do
+    compare(path, entry.name, entry.tensor, tensors[prefix .. entry.name])
+    known[prefix .. entry.name] = true
+  end
+  for name in pairs(tensors) do
+    others[#others + 1] = name:sub(1, #prefix) == prefix and not known[name] and name or nil
+  end
+  table.sort(others)
+  if others[1] then
+    compare(path, others[1]:sub(#prefix + 1), nil, tensors[others[1]])
+  end
+end
+
 --- Copy tensors by name over a model's parameters; nothing is changed unless all fit.
 ---
---- Errors: a tensor that is missing or has another shape.
+--- Errors: a tensor that is missing, has another shape or dtype, or no place in the model.
 ---
 ---     > linear = roper.nn.Linear{inputs = 2, outputs = 1, bias = false}
 ---     > tensors = {["a.weight"] = roper.tensor{{1, 2}}}
@@ -109,18 +141,46 @@ end
 ---@param prefix string before each name in the file
 ---@param tensors table<string, tensor> by name
 function M.fill(path, model, prefix, tensors)
-  local entries = model:named_parameters()
-  for _, entry in ipairs(entries) do
-    local source = tensors[prefix .. entry.name]
-    local expected = table.concat(entry.tensor:shape(), ", ")
-    local got = source and table.concat(source:shape(), ", ")
-    if expected ~= got then
-      error(("%s: belongs to another model: %s is [%s] here and %s there"):format(path, entry.name,
-        expected, got and "[" .. got .. "]" or "missing"), 0)
+  check(path, model, prefix, tensors)
+  for _, entry in ipairs(model:named_parameters()) do
+    entry.tensor:copy(tensors[prefix .. entry.name])
+  end
+end
+
+-- The table that a file's metadata hold as JSON under a name.
+local function decode(path, metadata, name)
+  local ok, content = pcall(core.json_decode, metadata[name] or "")
+  if not ok and content:find "out of memory" then
+    error(content, 0)
+  elseif not ok or type(content) ~= "table" then
+    error(("%s: metadata %q: expected a JSON object, got %s"):format(path, name,
+      metadata[name] or "none"), 0)
+  end
+  return content
+end
+
+-- Refuse options that ask for larger tensors, or more, than the file has, before anything is made
+-- of them.
+local function check_sizes(path, options, tensors)
+  local function expect(name, rows, columns)
+    local wanted = ("[%d, %d]"):format(rows, columns)
+    local got = tensors[name] and kind(tensors[name]) or "missing"
+    if got ~= wanted then
+      error(("%s: belongs to another model: by its options %s is %s, but there it is %s"):format(
+        path, name, wanted, got), 0)
     end
   end
-  for _, entry in ipairs(entries) do
-    entry.tensor:copy(tensors[prefix .. entry.name])
+  local sizes = {}
+  for _, name in ipairs { "vocabulary", "d_model", "layers", options.d_ff and "d_ff" } do
+    sizes[name] = math.type(options[name]) == "integer" and options[name] or error(
+      ("%s: damaged: %s of its options: expected a whole number, got %s"):format(path, name,
+        tostring(options[name])), 0)
+  end
+  local width = sizes.d_model
+  expect("embedding.weight", sizes.vocabulary, width)
+  for i = 1, sizes.layers do
+    expect(("layers.%d.attention.query.weight"):format(i), width, width)
+    expect(("layers.%d.feed_forward.inner.weight"):format(i), sizes.d_ff or 4 * width, width)
   end
 end
 
@@ -140,7 +200,9 @@ end
 ---@param metadata table<string, string>
 ---@return Transformer model
 function M.restore_model(path, tensors, metadata)
-  local model = require("roper.nn").Transformer(core.json_decode(metadata.options))
+  local options = decode(path, metadata, "options")
+  check_sizes(path, options, tensors)
+  local model = require("roper.nn").Transformer(options)
   M.fill(path, model, "", tensors)
   return model
 end
@@ -192,6 +254,11 @@ function M.save_training(path, state)
   })
 end
 
+-- A value of a configuration.
+local function text(value)
+  return value == nil and "nil" or type(value) == "string" and value or core.json_encode(value)
+end
+
 -- Where two configurations differ, as sorted lines of text.
 local function differences(a, b, prefix, list)
   local names = {}
@@ -205,18 +272,77 @@ local function differences(a, b, prefix, list)
     if type(there) == "table" and type(here) == "table" then
       differences(there, here, prefix .. name .. ".", list)
     elseif there ~= here then
-      list[#list + 1] = ("%s%s is %s there and %s here"):format(prefix, name, tostring(there),
-        tostring(here))
+      list[#list + 1] = ("%s%s is %s there and %s here"):format(prefix, name, text(there),
+        text(here))
     end
   end
   table.sort(list)
   return list
 end
 
+-- Refuse a state that `save_training` did not write.
+local function check_state(path, saved)
+  local function expect(name, what, fits)
+    if not fits(saved[name]) then
+      error(("%s: damaged: %s of its state: expected %s, got %s"):format(path, name, what,
+        type(saved[name]) == "table" and core.json_encode(saved[name]) or tostring(saved[name])), 0)
+    end
+  end
+  local function is_count(value)
+    return math.type(value) == "integer" and value >= 0
+  end
+  local function is_pair(value)
+    return type(value) == "table" and math.type(value[1]) == "integer"
+      and math.type(value[2]) == "integer" and #value == 2
+  end
+  for _, name in ipairs { "step", "count", "optimizer_count" } do
+    expect(name, "a whole number from 0 on", is_count)
+  end
+  expect("sum", "a number", function(value) return type(value) == "number" end)
+  expect("task", "two whole numbers", is_pair)
+  expect("random", "two whole numbers", is_pair)
+end
+
+-- The moments that the tensors of a file hold, by the place of their parameter; refused unless they
+-- are the optimizer's.
+local function moments_of(path, tensors, optimizer, parameters)
+  local function refuse(name, expected)
+    error(("%s: damaged: %s: expected %s"):format(path, name, expected), 0)
+  end
+  local state = {}
+  for name, tensor in pairs(tensors) do
+    local digits, moment = name:match "^optimizer%.([1-9]%d*)%.(%a+)$"
+    local place = math.tointeger(tonumber(digits))
+    if place and parameters[place] then
+      compare(path, name, parameters[place], tensor)
+      state[place] = state[place] or {}
+      state[place][moment] = tensor
+    elseif not name:match "^model%." then
+      refuse(name, "parameters of a model and moments of its optimizer")
+    end
+  end
+  for place, moments in pairs(state) do
+    local wanted = {}
+    for _, name in ipairs(optimizer.moments) do
+      wanted[name] = true
+      if not moments[name] then
+        refuse(("optimizer.%d"):format(place), name .. ", found none")
+      end
+    end
+    for name in pairs(moments) do
+      if not wanted[name] then
+        refuse(("optimizer.%d.%s"):format(place, name), table.concat(optimizer.moments, ", "))
+      end
+    end
+  end
+  return state
+end
+
 --- Read what `save_training` wrote into a state and the random generator. Nothing is changed where
 --- it is refused.
 ---
---- Errors: a damaged file, another configuration, a step past those asked for.
+--- Errors: a damaged file, another configuration, a step past those asked for, moments that are not
+--- the optimizer's.
 ---
 ---     > state = {model = roper.nn.Linear{inputs = 1, outputs = 1}, step = 5,
 ---     >>   sum = 0, count = 0, optimizer = roper.optim.SGD(),
@@ -232,30 +358,24 @@ end
 ---@param state TrainingState step, sum and count are set
 function M.load_training(path, state)
   local tensors, metadata = core.load_safetensors(path)
-  if not metadata or metadata.roper ~= "training" then
+  if metadata.roper ~= "training" then
     error(path .. ": expected a training checkpoint, found other tensors", 0)
   end
-  local differing = differences(core.json_decode(metadata.config),
+  local differing = differences(decode(path, metadata, "config"),
     core.json_decode(core.json_encode(state.config)), "", {})
   if #differing > 0 then
     error(("%s: belongs to another configuration: %s"):format(path,
       table.concat(differing, "; ")), 0)
   end
-  local saved = core.json_decode(metadata.state)
+  local saved = decode(path, metadata, "state")
+  check_state(path, saved)
   if saved.step > state.steps then
     error(("%s: is at step %d, past the %d asked for"):format(path, saved.step, state.steps), 0)
   end
+  check(path, state.model, "model.", tensors)
+  local moments = moments_of(path, tensors, state.optimizer, state.model:parameters())
   M.fill(path, state.model, "model.", tensors)
-  state.optimizer.count = saved.optimizer_count
-  state.optimizer.state = {}
-  for name, tensor in pairs(tensors) do
-    local place, moment = name:match "^optimizer%.(%d+)%.(%a+)$"
-    if place then
-      local moments = state.optimizer.state
-      moments[tonumber(place)] = moments[tonumber(place)] or {}
-      moments[tonumber(place)][moment] = tensor
-    end
-  end
+  state.optimizer.count, state.optimizer.state = saved.optimizer_count, moments
   state.task:set_random(saved.task[1], saved.task[2])
   core.random_state(saved.random[1], saved.random[2])
   state.step, state.sum, state.count = saved.step, saved.sum, saved.count

@@ -36,7 +36,8 @@ end
 ---@field options AdamOptions
 ---@field count integer steps so far
 ---@field state table[] the moments of each parameter, by its place in the list
-local Adam = optimizer { name = "Adam" }
+---@field moments string[] their names
+local Adam = optimizer { name = "Adam", moments = { "mean", "variance" } }
 
 ---@class AdamOptions
 ---@field rate? number = 1e-3
@@ -119,7 +120,8 @@ end
 ---@field options SGDOptions
 ---@field count integer steps so far
 ---@field state table[] the velocity of each parameter, by its place in the list
-local SGD = optimizer { name = "SGD" }
+---@field moments string[] its name
+local SGD = optimizer { name = "SGD", moments = { "velocity" } }
 
 ---@class SGDOptions
 ---@field rate? number = 1e-2

@@ -180,7 +180,7 @@ describe("json", function()
   describe("without memory", function()
     after_each(function() core.memory_fail_after(-1) end)
 
-    -- Refuse the first, second, third ... allocation of f until it succeeds: each time it must say so.
+    -- Refuse the first, second, third ... allocation of f until it succeeds; each time it says so.
     local function check_every_allocation(f, ...)
       local expected, allowed, ok, result = f(...), -1
       repeat
@@ -208,7 +208,7 @@ describe("json", function()
     it("tells it from text that is none", function()
       core.memory_fail_after(0)
       assert.error_matches(function() decode("[1") end, "out of memory: asked for %d+ bytes$")
-      assert.error_matches(function() encode("x") end, "out of memory: asked for %d+ bytes for JSON$")
+      assert.error_matches(function() encode("x") end, "out of memory: asked for .* for JSON$")
       core.memory_fail_after(-1)
       assert.error_matches(function() decode("[1") end, "json_decode: line 1")
       assert.error_matches(function() encode("\xff") end, "is not UTF%-8")

@@ -158,6 +158,96 @@ describe("checkpoint.save_training and load_training", function()
       "belongs to another model: logits.bias is [9] here and [45] there")
   end)
 
+  -- A checkpoint after `change` was given its tensors and metadata, as tables.
+  local function changed(state, change)
+    local path = scratch.path("changed.safetensors")
+    checkpoint.save_training(path, state)
+    local tensors, metadata = core.load_safetensors(path)
+    local facts = { config = core.json_decode(metadata.config),
+      state = core.json_decode(metadata.state) }
+    change(tensors, facts)
+    for name, value in pairs(facts) do
+      metadata[name] = type(value) == "string" and value or core.json_encode(value)
+    end
+    core.save_safetensors(path, tensors, metadata)
+    return path
+  end
+
+  it("refuse parameters of another dtype, and such as the model has not", function()
+    local state = make_state(1, 2)
+    assert_refused(changed(state, function(tensors)
+      tensors["model.logits.bias"] = tensors["model.logits.bias"]:to("float64")
+    end), state, "another model: logits.bias is float32 [45] here and float64 [45] there")
+    assert_refused(changed(state, function(tensors)
+      tensors["model.more"] = core.zeros({ 3 })
+    end), state, "another model: more is missing here and [3] there")
+    local linear = roper.nn.Linear({ inputs = 2, outputs = 1 })
+    assert.has_error(function()
+      checkpoint.fill("a file", linear, "", { weight = core.zeros({ 1, 2 }, "int32"),
+        bias = core.zeros({ 1 }) })
+    end, "a file: belongs to another model: weight is float32 [1, 2] here and int32 [1, 2] there")
+  end)
+
+  it("refuse an optimizer's state that is not its own, before anything is filled", function()
+    for expected, change in pairs({
+      ["optimizer.1.mean is [45, 16] here and [3] there"] = function(tensors)
+        tensors["optimizer.1.mean"] = core.zeros({ 3 })
+      end,
+      ["optimizer.1.mean is float32 [45, 16] here and float64 [45, 16] there"] = function(tensors)
+        tensors["optimizer.1.mean"] = tensors["optimizer.1.mean"]:to("float64")
+      end,
+      ["optimizer.2: expected variance, found none"] = function(tensors)
+        tensors["optimizer.2.variance"] = nil
+      end,
+      ["optimizer.2.velocity: expected mean, variance"] = function(tensors)
+        tensors["optimizer.2.velocity"] = tensors["optimizer.2.mean"]
+      end,
+      ["optimizer.99.mean: expected parameters of a model and moments"] = function(tensors)
+        tensors["optimizer.99.mean"] = core.zeros({ 16 })
+      end,
+      ["optimizer.01.mean: expected parameters of a model and moments"] = function(tensors)
+        tensors["optimizer.01.mean"] = core.zeros({ 16 })
+      end,
+      ["more: expected parameters of a model and moments"] = function(tensors)
+        tensors.more = core.zeros({ 16 })
+      end,
+    }) do
+      local state = make_state(1, 2)
+      assert_refused(changed(state, change), make_state(2, 1), expected)
+    end
+    local sgd = roper.optim.SGD({ momentum = 0.9 })
+    local ok, message = pcall(checkpoint.load_training, changed(make_state(1, 2), function() end),
+      make_state(1, 2, { optimizer = sgd }))
+    assert.is_false(ok)
+    assert.matches("optimizer%.%d+: expected velocity, found none$", message)
+  end)
+
+  it("refuse a damaged state and configuration", function()
+    local null, state = core.json_null, make_state(1, 2)
+    for name, values in pairs({ step = { null, "2", -1, 1.5, {} }, count = { null, {}, -1 },
+      sum = { null, "1" }, optimizer_count = { null, 0.5 }, task = { null, 1, { 1 }, { 1, "2" },
+      { 1, 2, 3 } }, random = { "x", { 1.5, 2 } } }) do
+      for _, value in ipairs(values) do
+        assert_refused(changed(state, function(_, facts)
+          facts.state[name] = value
+        end), state, ("damaged: %s of its state: expected "):format(name))
+      end
+      assert_refused(changed(state, function(_, facts)
+        facts.state[name] = nil
+      end), state, ("damaged: %s of its state: expected "):format(name))
+    end
+    for _, name in ipairs({ "config", "state" }) do
+      for _, text in ipairs({ "", "{", "5", '"x"', "null" }) do
+        assert_refused(changed(state, function(_, facts)
+          facts[name] = text
+        end), state, ('metadata "%s": expected a JSON object, got %s'):format(name, text))
+      end
+    end
+    assert_refused(changed(state, function(_, facts)
+      facts.config.task = 5
+    end), state, "task is 5 there and {")
+  end)
+
   it("refuse a run that is past the steps asked for", function()
     local path = scratch.path("a.safetensors")
     checkpoint.save_training(path, make_state(1, 3))
@@ -206,6 +296,8 @@ describe("without memory", function()
 end)
 
 describe("checkpoint.save and load", function()
+  after_each(function() roper.memory_limit(0) end)
+
   it("keep tensors and metadata", function()
     local path = scratch.path("a.npy")
     local x = roper.randn({ 2, 3 })
@@ -236,8 +328,50 @@ describe("checkpoint.save and load", function()
     model:save(path)
     local ok, message = pcall(roper.load, path)
     assert.is_false(ok)
-    assert.equal(path .. ": belongs to another model: layers.2.feed_forward.inner.bias is [24] "
-      .. "here and [64] there", message)
+    assert.equal(path .. ": belongs to another model: by its options "
+      .. "layers.2.feed_forward.inner.weight is [24, 16], but there it is [64, 16]", message)
+  end)
+
+  it("refuse options that the tensors do not bear out, before anything is made of them", function()
+    local path = scratch.path("a.safetensors")
+    local model = models.small()
+    model:save(path)
+    local tensors, metadata = core.load_safetensors(path)
+    roper.memory_limit(roper.memory().live + 5000000) -- more would be refused
+    local function refused(message, changes)
+      local options = core.json_decode(metadata.options)
+      for name, value in pairs(changes) do
+        options[name] = value
+      end
+      core.save_safetensors(path, tensors, { roper = "model", options = core.json_encode(options) })
+      local ok, got = pcall(roper.load, path)
+      assert.is_false(ok)
+      assert(got:find(path .. ": " .. message, 1, true) == 1, got)
+    end
+    local other = "belongs to another model: "
+    refused(other .. "by its options layers.3.attention.query.weight is [16, 16], but there it is "
+      .. "missing", { layers = 1 << 32 })
+    refused(other .. "by its options embedding.weight is [1073741824, 16], but there",
+      { vocabulary = 1 << 30 })
+    refused(other .. "by its options embedding.weight is [45, 1048576]", { d_model = 1 << 20 })
+    refused(other .. "by its options layers.1.feed_forward.inner.weight is [1073741824, 16]",
+      { d_ff = 1 << 30 })
+    refused(other .. "layers.2.attention.key.bias is missing here and [16] there", { layers = 1 })
+    refused("damaged: layers of its options: expected a whole number, got x", { layers = "x" })
+    refused("damaged: d_model of its options: expected a whole number, got 16.5",
+      { d_model = 16.5 })
+    -- An axis of no length makes room for any other.
+    tensors["embedding.weight"] = core.zeros({ 0, 1 << 20 })
+    refused(other .. "by its options embedding.weight is [45, 1048576], but there it is "
+      .. "[0, 1048576]", { d_model = 1 << 20 })
+    for _, options in ipairs({ "", "[", "5" }) do
+      core.save_safetensors(path, tensors, { roper = "model", options = options })
+      assert.has_error(function() roper.load(path) end, path .. ': metadata "options": expected a '
+        .. "JSON object, got " .. options)
+    end
+    core.save_safetensors(path, tensors, { roper = "model" })
+    assert.has_error(function() roper.load(path) end, path .. ': metadata "options": expected a '
+      .. "JSON object, got none")
   end)
 
   it("name the file that they can not read or write", function()
