@@ -19,8 +19,8 @@ end
 
 -- Train in the folder of a run to go on with, or in a new one, and tell the result.
 local function train(config, resume)
-  local run = resume
-    or require("roper.folder").fresh(("runs/%s-%s"):format(config.experiment, config.position))
+  local run = resume or require("roper.folder").fresh(("runs/%s-%s-%d"):format(config.experiment,
+    config.position, config.seed))
   if resume and not require("roper.folder").stat(resume .. "/checkpoint.safetensors") then
     error(("no checkpoint in %s to resume from"):format(resume), 0)
   end
