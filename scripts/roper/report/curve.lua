@@ -128,6 +128,53 @@ function M.means(sweep, curves)
   return means
 end
 
+-- The finished run of another method that makes a pair with a trial's; nil for none.
+local function partner(sweep, trial, method)
+  for _, other in ipairs(sweep.trials) do
+    if other.method == method and other.seed == trial.seed and other.run.status == "finished"
+      and other.config.experiment == trial.config.experiment then
+      return other.run
+    end
+  end
+end
+
+-- after - before where both have a value.
+local function difference(before, after, field)
+  local values, points = {}, {}
+  for _, point in ipairs((points_of(before.metrics, field))) do
+    values[point[1]] = point[2]
+  end
+  for _, point in ipairs((points_of(after.metrics, field))) do
+    local value = values[point[1]]
+    points[#points + 1] = value and point[2] and { point[1], point[2] - value } or nil
+  end
+  return points
+end
+
+--- The mean difference between finished runs of the same seed, for each two methods that have any.
+---@param sweep table
+---@param field string of the metrics
+---@return table[] curves, with runs: how many pairs each is over
+function M.differences(sweep, field)
+  local curves = {}
+  for i, a in ipairs(sweep.methods) do
+    for j = i + 1, #sweep.methods do
+      local b, each = sweep.methods[j], {}
+      for _, trial in ipairs(sweep.trials) do
+        local before = trial.method == b and trial.run.status == "finished"
+          and partner(sweep, trial, a)
+        each[#each + 1] = before and { points = difference(before, trial.run, field) } or nil
+      end
+      local points = M.mean(each)
+      local name = ("%s − %s"):format(b, a)
+      curves[#curves + 1] = #points > 0 and { method = name, style = #curves + 1, finished = true,
+        points = M.thin(points, math.ceil(#points / M.MOST_POINTS)), runs = #each,
+        label = ("%s, mean of %d"):format(name, #each) } or nil
+    end
+  end
+  return curves
+end
+
 --- The number of a method, which decides its colour and mark.
 ---@param sweep table
 ---@param method string

@@ -61,6 +61,9 @@ function M.section(view)
     note = "Thin: a run each; thick: the mean of a method’s finished runs. "
       .. (note(accuracy_facts, accuracy) or ""),
     lines = both(accuracy, curve.means(sweep, accuracy)) }
+  add { title = "Difference in accuracy between runs of the same seed", y = "accuracy",
+    level = { value = 0, text = "none" }, note = "The mean over the pairs that finished.",
+    lines = curve.differences(sweep, "accuracy") }
   add { title = "Training loss of every run", y = "nats per token", level = level,
     note = note(loss_facts, loss), lines = loss }
   add { title = "Training loss of every run, last half of the steps", y = "nats per token",

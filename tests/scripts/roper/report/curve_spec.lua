@@ -82,3 +82,40 @@ describe("curve.means", function()
     assert.is_true(math.abs(means[1].points[1][2] - (1.25 + 0.2 + 0.0015)) < 1e-12)
   end)
 end)
+
+describe("curve.differences", function()
+  it("are those of finished runs of the same seed, on average", function()
+    local trials = {}
+    for seed = 1, 2 do
+      for _, method in ipairs({ "rope", "roper" }) do
+        trials[#trials + 1] = reports.trial(method, seed, "finished")
+      end
+    end
+    trials[5] = reports.trial("rope", 3, "finished") -- without a partner
+    trials[6] = reports.trial("roper", 3, "running")
+    for _, entry in ipairs(trials[2].run.metrics) do
+      entry.accuracy = entry.accuracy and entry.accuracy + 0.25
+    end
+    for _, entry in ipairs(trials[4].run.metrics) do
+      entry.accuracy = entry.accuracy and entry.accuracy - 0.75
+    end
+    trials[4].run.metrics[4].accuracy = 0 / 0 -- no difference at step 40
+    local found = curve.differences(reports.view(trials).sweep, "accuracy")
+    assert.equal(1, #found)
+    assert.same({ "roper − rope", "roper − rope, mean of 2", 2 },
+                { found[1].method, found[1].label, found[1].runs })
+    local steps = {}
+    for i, point in ipairs(found[1].points) do
+      steps[i] = point[1]
+      assert.near(-0.25, point[2], 1e-12)
+    end
+    assert.same({ 20, 60, 80, 100 }, steps)
+  end)
+
+  it("are none between different experiments, or without a seed in common", function()
+    local trials = { reports.trial("rope", 1, "finished"), reports.trial("roper", 2, "finished") }
+    assert.same({}, curve.differences(reports.view(trials).sweep, "accuracy"))
+    trials[2].seed, trials[2].config.experiment = 1, "addition"
+    assert.same({}, curve.differences(reports.view(trials).sweep, "accuracy"))
+  end)
+end)
