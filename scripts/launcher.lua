@@ -1,6 +1,17 @@
 #!/usr/bin/env lua5.4
 -- Starts roper with the files of the folder this file lies in (symbolic links are
 -- followed), or below PREFIX where it was installed as PREFIX/bin/roper.
+
+-- A closed standard stream would give its descriptor to the next file, which luv takes for a
+-- fault of its own when it closes it. Reading ends at once there; writing fails, as it did.
+local EBADF, stand_ins = 9, {}
+for _, stream in ipairs { io.stdin, io.stdout, io.stderr } do
+  local _, _, code = stream:seek()
+  if code == EBADF then
+    stand_ins[#stand_ins + 1] = io.open "/dev/null"
+  end
+end
+
 local root = require("luv").fs_realpath(arg[0]):match "^(.*)/[^/]*$"
 local lua = ("%s/scripts/?.lua;%s/scripts/?/init.lua"):format(root, root)
 local c = root .. "/build/?.so"

@@ -105,6 +105,21 @@ describe("./roper", function()
     end
   end)
 
+  it("works without a standard stream, and fails only where it cannot write its output", function()
+    local full = "roper: cannot write all of standard output\n"
+    for closed, expected in pairs({
+      ["<&-"] = { 0, "2\n", "" },
+      ["2>&-"] = { 0, "2\n", "" },
+      ["<&- 2>&-"] = { 0, "2\n", "" },
+      [">&-"] = { 1, "", full },
+      ["<&- >&-"] = { 1, "", full },
+      ["<&- >&- 2>&-"] = { 1, "", "" },
+    }) do
+      local result = { process.run({ "sh", "-c", "exec ./roper -e 1+1 " .. closed }) }
+      assert.same(expected, result, closed)
+    end
+  end)
+
   describe("options", function()
     it("tells the version", function()
       assert.same(done("roper " .. require("roper").version .. "\n"), roper("--version"))
