@@ -203,7 +203,7 @@ static int turn(lua_State *L, const char *name, bool back)
 **
 **     (x, y) → (x cos pθ − y sin pθ, x sin pθ + y cos pθ)
 **
-** Errors: another number of features; positions of another shape, or not finite.
+** Errors: another number of features; positions of another shape, not finite or beyond 2^53.
 **
 **     > rope = roper.position.rope{dim = 2}
 **     > rope:rotate(roper.tensor{{1, 0}, {1, 0}}, {0, 1})

@@ -1,5 +1,6 @@
 #include "core/position/rotary.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -121,6 +122,19 @@ static RpTensor *powers(double base, int64_t pairs)
   return theta;
 }
 
+/* May these frequencies turn any position? */
+static RpStatus check_turns(const RpTensor *theta)
+{
+  const double *data = rp_tensor_data(theta);
+  for (int64_t t = 0; t < rp_tensor_count(theta); t++)
+    if (!isfinite(data[t] * RP_FARTHEST_POSITION))
+      return rp_fail(RP_BAD_ARGUMENT,
+                     "rope: expected frequencies up to %g, so that no angle overflows, got %g for "
+                     "pair %lld",
+                     DBL_MAX / RP_FARTHEST_POSITION, data[t], (long long)t + 1);
+  return RP_OK;
+}
+
 static RpTensor *copy_of(const RpTensor *list)
 {
   return rp_tensor_convert(list, list->dtype);
@@ -155,8 +169,14 @@ RpStatus rp_rotary_init(RpRotary *rotary, const RpRotaryOptions *o)
     rp_rotary_clear(&made);
     return RP_OUT_OF_MEMORY;
   }
-  *rotary = made;
-  return RP_OK;
+  status = check_turns(made.theta);
+  if (status == RP_OK)
+    status = check_turns(made.value_theta);
+  if (status == RP_OK)
+    *rotary = made;
+  else
+    rp_rotary_clear(&made);
+  return status;
 }
 
 RpStatus rp_rotary_only(RpRotary *copy, const RpRotary *rotary, const char *letters)
@@ -229,9 +249,10 @@ RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64
 {
   const RpTensor *list = positions->list;
   if (list == NULL)
-    return isfinite(positions->offset)
+    return fabs(positions->offset) + (double)time <= RP_FARTHEST_POSITION
                ? RP_OK
-               : rp_fail(RP_BAD_ARGUMENT, "positions: expected a finite offset, got %g",
+               : rp_fail(RP_BAD_ARGUMENT,
+                         "positions: expected a finite offset, and positions up to 2^53, got %g",
                          positions->offset);
   const int behind = coordinates > 1;
   const int64_t one[] = {time, coordinates}, all[] = {batch, time, coordinates};
@@ -247,8 +268,9 @@ RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64
                    rp_tensor_shape_text(list));
   const double *position = rp_tensor_data(list);
   for (int64_t i = 0; i < rp_tensor_count(list); i++)
-    if (!isfinite(position[i]))
-      return rp_fail(RP_BAD_ARGUMENT, "positions: expected finite numbers, got %g at place %lld",
+    if (!(fabs(position[i]) <= RP_FARTHEST_POSITION))
+      return rp_fail(RP_BAD_ARGUMENT,
+                     "positions: expected finite numbers up to 2^53, got %g at place %lld",
                      position[i], (long long)i + 1);
   return RP_OK;
 }

@@ -15,6 +15,9 @@ enum { RP_ROTATE_QUERY = 1, RP_ROTATE_KEY = 2, RP_ROTATE_VALUE = 4, RP_ROTATE_OU
 
 enum { RP_MAX_PAIRS = 4096, RP_MAX_COORDINATES = 16 };
 
+/* 2^53: how far from 0 a position may lie. Beyond, float64 does not tell it from the next one. */
+#define RP_FARTHEST_POSITION 9007199254740992.0
+
 /*
 ** A scheme. Immutable once made, so a table made from it is never stale.
 **
@@ -80,7 +83,7 @@ typedef struct RpPositions {
   double offset;
 } RpPositions;
 
-/* RP_BAD_ARGUMENT when the list has another shape, or is not finite. */
+/* RP_BAD_ARGUMENT when the list has another shape, or a position is not finite or too far. */
 RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64_t batch,
                             int64_t time);
 

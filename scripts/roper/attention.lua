@@ -70,7 +70,7 @@ end
 ---     c = the bias;  A, B, C, D = R where "q", "k", "o", "v" turn, else 1
 ---
 --- Errors: shapes or dtypes that do not fit, a scheme for another number of features, both
---- `positions` and the positions of queries or keys.
+--- `positions` and the positions of queries or keys, positions beyond 2^53.
 ---
 ---     > roper.seed(1)
 ---     > q = roper.randn{1, 1, 6, 4}
@@ -134,7 +134,7 @@ end
 ---     φ(x) = elu(x) + 1;   A, B, C, D = R where "q", "k", "o", "v" turn, else 1
 ---
 --- Errors: shapes or dtypes that do not fit, a scheme for another number of features, both
---- `positions` and the positions of queries or keys.
+--- `positions` and the positions of queries or keys, positions beyond 2^53.
 ---
 ---     > roper.seed(1)
 ---     > q = roper.randn{1, 1, 6, 4}

@@ -300,9 +300,11 @@ describe("attention", function()
     refused("positions: expected shape %[5%] or %[2, 5%], got %[4%]",
       { key_positions = { 0, 1, 2, 3 } })
     refused("got %[3, 3%]", { query_positions = roper.zeros({ 3, 3 }) })
-    for _, value in ipairs({ 0 / 0, math.huge }) do
-      refused("positions: expected finite numbers, got ", { query_positions = { 0, value, 2 } })
-      refused("positions: expected a finite offset, got ", { offset = value })
+    for _, value in ipairs({ 0 / 0, math.huge, 1e308 }) do
+      refused("positions: expected finite numbers up to 2%^53, got ",
+        { query_positions = { 0, value, 2 } })
+      refused("positions: expected a finite offset, and positions up to 2%^53, got ",
+        { offset = value })
     end
     refused("attention: expected positions, or query_positions and key_positions, got both",
       { positions = 1, key_positions = 1 })

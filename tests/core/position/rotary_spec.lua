@@ -74,6 +74,10 @@ describe("rotary scheme", function()
       ["base: expected a positive finite number, got %-2"] = { dim = 8, base = -2 },
       ["base: expected a positive finite number, got inf"] = { dim = 8, base = math.huge },
       ["base: expected a positive finite number, got %-?nan"] = { dim = 8, base = 0 / 0 },
+      ["expected frequencies up to 1.*e%+292, .* got .*e%+296 for pair 39"] =
+        { dim = 80, base = 1e-312 },
+      ["expected frequencies up to .*, got %-1e%+300 for pair 2"] =
+        { dim = 4, frequencies = { 1, -1e300 } },
       ['option base: expected a number, got "x"'] = { dim = 8, base = "x" },
       ['pairing: expected "half" or "interleaved", got "halves"'] = { dim = 8, pairing = "halves" },
       ["option pairing: expected a string, got 5"] = { dim = 8, pairing = 5 },
@@ -100,6 +104,18 @@ describe("rotation", function()
     assert.same({ { 1, 0 }, { 0, 1 } }, roper.position.rope({ dim = 2 }):matrix(0):totable())
     local quarter = roper.position.rope({ dim = 2 }):matrix(math.pi / 2)
     arrays.close(roper.tensor({ { 0, -1 }, { 1, 0 } }, "float64"), quarter, 1e-15)
+  end)
+
+  it("keeps lengths at the farthest positions and the fastest turns", function()
+    local x = roper.ones({ 1, 8 }, "float64")
+    for _, base in ipairs({ 1e-290, 0.5, 10000, 1e300 }) do
+      local scheme = roper.position.rope({ dim = 8, base = base })
+      for _, position in ipairs({ 1e13 + 0.3, 1e15 + 7, -2 ^ 53, 2 ^ 53 }) do
+        local y = scheme:rotate(x, position)
+        assert.near(8, y:square():sum():item(), 1e-13)
+        arrays.close(x, scheme:unrotate(y, position), 1e-13)
+      end
+    end
   end)
 
   it("composes: R_a R_b = R_{a+b}", function()
