@@ -229,9 +229,86 @@ static int arange(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
+/*
+** function roper.linspace(first, last, count, dtype)
+** Evenly spaced numbers, first and last included.
+**
+**     xᵢ = first + i (last − first) / (count − 1)
+**
+** Errors: less than two numbers, ends that are not finite; for int32, numbers that are not whole.
+**
+**     > roper.linspace(0, 1, 5)
+**     float32 [5]
+**     0.0000 0.2500 0.5000 0.7500 1.0000
+** @param first number
+** @param last number
+** @param count integer at least 2
+** @param dtype? "float32"|"float64"|"int32" = "float32"
+** @return tensor x [count]
+*/
+static int linspace(lua_State *L)
+{
+  rpl_check_count(L, "linspace", 4);
+  const double first = luaL_checknumber(L, 1), last = luaL_checknumber(L, 2);
+  luaL_argcheck(L, isfinite(first), 1, "expected a finite number");
+  luaL_argcheck(L, isfinite(last), 2, "expected a finite number");
+  const int64_t count = rpl_check_range(L, 3, "count", 2, INT64_MAX);
+  const RpDtype dtype = rpl_optional_dtype(L, 4, RP_FLOAT32);
+  RpTensor **values = rpl_new_tensor(L);
+  *values = rp_tensor_new(RP_FLOAT64, 1, &count);
+  if (*values == NULL)
+    return rpl_raise(L);
+  double *data = rp_tensor_data(*values);
+  const int64_t end = count - 1;
+  const double half = (last / 2 - first / 2) / (double)end; /* of a step: a step may overflow */
+  for (int64_t i = 0; i < count; i++) {
+    if (i % RPL_STRIDE == 0)
+      rpl_check_interrupt(L);
+    data[i] = i <= end / 2 ? first + 2 * (double)i * half : last - 2 * (double)(end - i) * half;
+  }
+  if (dtype == RP_INT32)
+    check_integers(L, "linspace", *values);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_tensor_convert(*values, dtype);
+  return rpl_return_tensor(L, slot);
+}
+
+/*
+** function roper.eye(n, dtype)
+** The unit matrix.
+**
+** Errors: a number below 0, or no whole one.
+**
+**     > roper.eye(2)
+**     float32 [2, 2]
+**     1 0
+**     0 1
+** @param n integer
+** @param dtype? "float32"|"float64"|"int32" = "float32"
+** @return tensor I [n, n]
+*/
+static int eye(lua_State *L)
+{
+  rpl_check_count(L, "eye", 2);
+  const int64_t n = rpl_check_range(L, 1, "n", 0, INT64_MAX - 1);
+  const int64_t shape[] = {n, n}, step = n + 1;
+  const RpDtype dtype = rpl_optional_dtype(L, 2, RP_FLOAT32);
+  RpTensor **slot = rpl_new_tensor(L), **diagonal = rpl_new_tensor(L);
+  *slot = rp_tensor_full(dtype, 2, shape, 0);
+  if (*slot == NULL)
+    return rpl_raise(L);
+  *diagonal = rp_tensor_view(*slot, 1, &n, &step, 0);
+  if (*diagonal == NULL)
+    return rpl_raise(L);
+  rpl_check(L, rp_tensor_fill(*diagonal, 1));
+  lua_pop(L, 1);
+  return 1;
+}
+
 void rpl_open_create(lua_State *L)
 {
-  static const luaL_Reg functions[] = {{"tensor", tensor}, {"zeros", zeros},   {"ones", ones},
-                                       {"full", full},     {"arange", arange}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"tensor", tensor}, {"zeros", zeros},       {"ones", ones}, {"full", full},
+      {"arange", arange}, {"linspace", linspace}, {"eye", eye},   {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

@@ -95,12 +95,12 @@ Example
 
   it("tells of a function without a comment by its arguments", function()
     local catalogue = require("roper.help.catalogue")
-    local entry = catalogue.entry("roper.eye")
+    local entry = catalogue.entry("roper.stack")
     local comment = entry.comment
     entry.comment = nil
-    for _, what in ipairs({ "roper.eye", roper.eye }) do
+    for _, what in ipairs({ "roper.stack", roper.stack }) do
       assert.truthy(page(what):find(
-        "%(n, dtype%)\n\nA function of scripts/roper/create.lua:%d+, without"))
+        "%(list, axis%)\n\nA function of scripts/roper/create.lua:%d+, without"))
     end
     entry.comment = comment
   end)
@@ -165,9 +165,9 @@ describe("questions in a session", function()
   end)
 
   it("show Lua source", function()
-    local text = answer("??roper.eye")
+    local text = answer("??roper.stack")
     assert.truthy(text:find(
-      "^scripts/roper/create.lua:%d+\nfunction M.eye%(n, dtype%)\n.*\nend\n$"))
+      "^scripts/roper/create.lua:%d+\nfunction M.stack%(list, axis%)\n.*\nend\n$"))
     assert.truthy(answer("??Linear:forward"):find("\nfunction Linear:forward%(x, activation%)\n"))
   end)
 

@@ -19,7 +19,7 @@ local function registrar(name)
   return "bindings"
 end
 
--- "roper.eye (scripts/roper/create.lua:12)"
+-- "roper.stack (scripts/roper/create.lua:12)"
 local function place(entry)
   local comment = entry.comment
   local file, line
