@@ -4,19 +4,43 @@
 
 #include "core/tensor/copy.h"
 
-static RpStatus check_packed(const char *name, const RpTensor *parameter, const RpTensor *other,
-                             const char *what)
+/* Do two packed tensors of one size have elements in common? */
+static bool overlap(const RpTensor *a, const RpTensor *b)
 {
-  if (other == NULL)
-    return rp_fail(RP_BAD_ARGUMENT, "%s: the parameter %s has no %s", name,
-                   rp_tensor_shape_text(parameter), what);
-  if (other->dtype != parameter->dtype || !rp_tensor_same_shape(other, parameter) ||
-      !rp_dtype_is_float(parameter->dtype))
-    return rp_fail(RP_BAD_ARGUMENT, "%s: expected %s like the parameter's %s %s, got %s %s", name,
-                   what, rp_dtype_name(parameter->dtype), rp_tensor_shape_text(parameter),
-                   rp_dtype_name(other->dtype), rp_tensor_shape_text(other));
-  if (!rp_tensor_is_contiguous(parameter) || !rp_tensor_is_contiguous(other))
-    return rp_fail(RP_BAD_ARGUMENT, "%s: expected packed tensors, got a strided view", name);
+  const int64_t apart = a->offset > b->offset ? a->offset - b->offset : b->offset - a->offset;
+  return a->storage == b->storage && apart < rp_tensor_count(a);
+}
+
+/*
+** May the step change `count` tensors, which messages name by `names`? The first is the parameter,
+** the others are its state: like it, and apart from each other and from the gradient.
+*/
+static RpStatus check_state(const char *name, int count, RpTensor *const *tensors,
+                            const char *const *names)
+{
+  const RpTensor *parameter = tensors[0];
+  for (int i = 0; i < count; i++) {
+    const RpTensor *tensor = tensors[i];
+    if (tensor == NULL)
+      return rp_fail(RP_BAD_ARGUMENT, "%s: the parameter %s has no %s", name,
+                     rp_tensor_shape_text(parameter), names[i]);
+    if (tensor->dtype != parameter->dtype || !rp_tensor_same_shape(tensor, parameter) ||
+        !rp_dtype_is_float(parameter->dtype))
+      return rp_fail(RP_BAD_ARGUMENT, "%s: expected %s like the parameter's %s %s, got %s %s", name,
+                     names[i], rp_dtype_name(parameter->dtype), rp_tensor_shape_text(parameter),
+                     rp_dtype_name(tensor->dtype), rp_tensor_shape_text(tensor));
+    if (!rp_tensor_is_contiguous(tensor))
+      return rp_fail(RP_BAD_ARGUMENT, "%s: expected packed tensors, got a strided view", name);
+    if (rp_tensor_check_writable(tensor) != RP_OK)
+      return rp_last_status();
+    if (parameter->gradient != NULL && parameter->gradient->storage == tensor->storage)
+      return rp_fail(RP_BAD_ARGUMENT, "%s: %s and gradient have elements in common", name,
+                     names[i]);
+    for (int j = 0; j < i; j++)
+      if (overlap(tensor, tensors[j]))
+        return rp_fail(RP_BAD_ARGUMENT, "%s: %s and %s have elements in common", name, names[j],
+                       names[i]);
+  }
   return RP_OK;
 }
 
@@ -24,7 +48,8 @@ static RpStatus check_packed(const char *name, const RpTensor *parameter, const 
 static RpTensor *packed_gradient(const char *name, const RpTensor *parameter)
 {
   if (parameter->gradient == NULL) {
-    check_packed(name, parameter, NULL, "gradient");
+    rp_fail(RP_BAD_ARGUMENT, "%s: the parameter %s has no gradient", name,
+            rp_tensor_shape_text(parameter));
     return NULL;
   }
   return rp_tensor_contiguous(parameter->gradient);
@@ -44,9 +69,8 @@ RpStatus rp_adam_step(const RpAdam *settings, RpTensor *parameter, RpTensor *mea
   if (!(s->correction1 > 0 && s->correction1 <= 1 && s->correction2 > 0 && s->correction2 <= 1))
     return rp_fail(RP_BAD_ARGUMENT, "adam: expected corrections above 0 and up to 1, got %g and %g",
                    s->correction1, s->correction2);
-  RpStatus status = check_packed("adam", parameter, mean, "mean");
-  if (status == RP_OK)
-    status = check_packed("adam", parameter, variance, "variance");
+  static const char *const names[] = {"parameter", "mean", "variance"};
+  RpStatus status = check_state("adam", 3, (RpTensor *[]){parameter, mean, variance}, names);
   RpTensor *gradient = status == RP_OK ? packed_gradient("adam", parameter) : NULL;
   if (gradient == NULL)
     return rp_last_status();
@@ -54,6 +78,8 @@ RpStatus rp_adam_step(const RpAdam *settings, RpTensor *parameter, RpTensor *mea
                ->adam(s, rp_tensor_count(parameter), rp_tensor_data(parameter),
                       rp_tensor_data(gradient), rp_tensor_data(mean), rp_tensor_data(variance));
   parameter->storage->version++;
+  mean->storage->version++;
+  variance->storage->version++;
   rp_tensor_release(gradient);
   return status;
 }
@@ -67,9 +93,9 @@ RpStatus rp_sgd_step(const RpSgd *settings, RpTensor *parameter, RpTensor *veloc
                    "sgd: expected finite settings, got rate %g, momentum %g, l2 %g, "
                    "gradient_scale %g",
                    s->rate, s->momentum, s->l2, s->gradient_scale);
-  RpStatus status = RP_OK;
-  if (velocity != NULL || s->momentum != 0)
-    status = check_packed("sgd", parameter, velocity, "velocity");
+  static const char *const names[] = {"parameter", "velocity"};
+  RpStatus status = check_state("sgd", velocity != NULL || s->momentum != 0 ? 2 : 1,
+                                (RpTensor *[]){parameter, velocity}, names);
   RpTensor *gradient = status == RP_OK ? packed_gradient("sgd", parameter) : NULL;
   if (gradient == NULL)
     return rp_last_status();
@@ -77,6 +103,8 @@ RpStatus rp_sgd_step(const RpSgd *settings, RpTensor *parameter, RpTensor *veloc
                ->sgd(s, rp_tensor_count(parameter), rp_tensor_data(parameter),
                      rp_tensor_data(gradient), velocity != NULL ? rp_tensor_data(velocity) : NULL);
   parameter->storage->version++;
+  if (velocity != NULL)
+    velocity->storage->version++;
   rp_tensor_release(gradient);
   return status;
 }

@@ -1,7 +1,7 @@
 /*
 ** Optimizer steps: each changes a parameter in place from its gradient, in one
-** pass over memory. State tensors have the parameter's shape and dtype and
-** belong to the caller.
+** pass over memory. State tensors have the parameter's shape and dtype, no
+** element in common with it or each other, and belong to the caller.
 */
 #ifndef RP_OPTIMIZER_H
 #define RP_OPTIMIZER_H
@@ -12,7 +12,8 @@
 /*
 ** Adam (Kingma and Ba 2015, algorithm 1) or, with decay, AdamW (Loshchilov and
 ** Hutter 2019). The corrections are 1 - beta^step. RP_BAD_ARGUMENT when a
-** tensor differs in shape or dtype, is not packed, or a setting is not finite.
+** tensor differs in shape or dtype, is not packed, shares elements with another
+** or may not be written, or a setting is not finite.
 */
 RpStatus rp_adam_step(const RpAdam *settings, RpTensor *parameter, RpTensor *mean,
                       RpTensor *variance);

@@ -10,6 +10,17 @@ local function optimizer(methods)
   return methods
 end
 
+local function check_distinct(name, parameters)
+  local places = {}
+  for i, parameter in ipairs(parameters) do
+    if places[parameter] then
+      error(("%s: expected each parameter once, got number %d again as number %d"):format(name,
+        places[parameter], i), 0)
+    end
+    places[parameter] = i
+  end
+end
+
 -- Scale that clips the norm of all gradients together to `most` (Pascanu et al. 2013).
 local function clip_scale(parameters, most)
   if not most then
@@ -79,6 +90,7 @@ end
 
 local function adam_step(self, parameters)
   local o = self.options
+  check_distinct("Adam", parameters)
   local scale = clip_scale(parameters, o.clip)
   self.count = self.count + 1
   local settings = {
@@ -102,7 +114,7 @@ end
 
 --- Change every parameter that has a gradient. Ctrl-C waits until all are changed.
 ---
---- Errors: a gradient norm that is not finite, where it is clipped.
+--- Errors: a gradient norm that is not finite, where it is clipped; a parameter listed twice.
 ---
 ---     > w = roper.tensor{1}:parameter()
 ---     > (w * 3):sum():backward()
@@ -151,6 +163,7 @@ end
 
 local function sgd_step(self, parameters)
   local o = self.options
+  check_distinct("SGD", parameters)
   local scale = clip_scale(parameters, o.clip)
   self.count = self.count + 1
   local settings = { rate = o.rate * (o.schedule and o.schedule(self.count) or 1),
@@ -167,7 +180,7 @@ end
 
 --- Change every parameter that has a gradient. Ctrl-C waits until all are changed.
 ---
---- Errors: a gradient norm that is not finite, where it is clipped.
+--- Errors: a gradient norm that is not finite, where it is clipped; a parameter listed twice.
 ---
 ---     > w = roper.tensor{1}:parameter()
 ---     > (w * 3):sum():backward()

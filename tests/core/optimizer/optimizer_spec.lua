@@ -81,7 +81,7 @@ describe("adam_step", function()
 
   it("refuses state and settings that do not fit, and changes nothing then", function()
     local w, state = roper.ones({ 2, 3 }):parameter(), roper.zeros({ 2, 3 })
-    assert.error_matches(function() core.adam_step(w, state, state, {}) end,
+    assert.error_matches(function() core.adam_step(w, state, state:clone(), {}) end,
       "adam: the parameter %[2, 3%] has no gradient")
     set_gradient(w, roper.ones({ 2, 3 }))
     local function refused(message, mean, variance, settings)
@@ -107,6 +107,14 @@ describe("adam_step", function()
         { correction1 = value })
       refused("adam: expected corrections above 0", state, state, { correction2 = value })
     end
+    local both, result = roper.zeros({ 3, 3 }), roper.zeros({ 2, 3 }) * w
+    refused("adam: mean and variance have elements in common", state, state, {})
+    refused("adam: mean and variance have elements in common", both:narrow(1, 1, 2),
+      both:narrow(1, 2, 2), {})
+    refused("adam: parameter and mean have elements in common", w, state, {})
+    refused("adam: parameter and variance have elements in common", state, w:detach(), {})
+    refused("adam: variance and gradient have elements in common", state, w.grad, {})
+    refused("assign: expected a tensor outside the graph", state, result, {})
     refused("adam: unknown option lr; it takes rate, beta1", state, state, { lr = 1 })
     refused('adam: option rate: expected a number, got "x"', state, state, { rate = "x" })
     assert.equal(6, w:sum():item())
@@ -144,6 +152,8 @@ describe("sgd_step", function()
       assert.error_matches(function() core.sgd_step(w, velocity, settings) end, message)
     end
     refused("sgd: the parameter %[2%] has no velocity", nil, { momentum = 0.9 })
+    refused("sgd: parameter and velocity have elements in common", w, {})
+    refused("sgd: velocity and gradient have elements in common", w.grad:view({ 2 }), {})
     refused("sgd: expected velocity like .*, got float32 %[3%]", roper.zeros({ 3 }), {})
     for _, name in ipairs({ "rate", "momentum", "l2", "gradient_scale" }) do
       for _, value in ipairs({ 0 / 0, math.huge }) do
@@ -160,6 +170,15 @@ describe("sgd_step", function()
     set_gradient(w, roper.ones({ 2 }))
     core.sgd_step(w, nil, { rate = 0.1 })
     assert.error_matches(function() loss:backward() end, "changed in place")
+    local states = roper.ones({ 3, 2 })
+    for _, step in ipairs({
+      function() core.sgd_step(w, states[1], { momentum = 0.9 }) end,
+      function() core.adam_step(w, states[2], states[3]) end,
+    }) do
+      loss = (states * roper.ones({ 2 }):parameter()):sum()
+      step()
+      assert.error_matches(function() loss:backward() end, "changed in place")
+    end
   end)
 end)
 

@@ -158,6 +158,18 @@ describe("optimizers", function()
     end
   end)
 
+  it("refuse a parameter that is listed twice, and change nothing then", function()
+    local w, v = roper.ones({ 2 }):parameter(), roper.ones({ 2 }):parameter()
+    for _, name in ipairs({ "SGD", "Adam" }) do
+      local optimizer = roper.optim[name]()
+      w:sum():backward()
+      assert.error_matches(function() optimizer:step({ w, v, w }) end,
+        name .. ": expected each parameter once, got number 1 again as number 3")
+      assert.equal(0, optimizer.count)
+      assert.same({ 1, 1 }, w:totable())
+    end
+  end)
+
   it("leave parameters without a gradient alone", function()
     for _, make in ipairs({ optim.SGD, optim.Adam }) do
       local optimizer = make({ rate = 1 })
