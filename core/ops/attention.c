@@ -111,9 +111,7 @@ static bool share_table(const RpRotary *rotary, RpRotaryTable *tables,
         positions[j]->list != positions[i]->list || positions[j]->offset != positions[i]->offset ||
         !rp_rotary_alike(rotary, 1u << i, 1u << j))
       continue;
-    tables[i] = *earlier;
-    rp_tensor_retain(earlier->cosine);
-    rp_tensor_retain(earlier->sine);
+    tables[i] = rp_rotary_table_retain(earlier);
     return true;
   }
   return false;

@@ -5,7 +5,17 @@
 #include <string.h>
 
 #include "core/base/interrupt.h"
+#include "core/base/memory.h"
 #include "core/tensor/copy.h"
+
+/* A table for positions offset, offset + 1, ...; empty at first. */
+struct RpRotaryKept {
+  RpRotaryTable table;
+  double offset;
+  bool inverse;
+};
+
+enum { PARTS = 4 };
 
 /* fraction * dim as a number of pairs, or RP_BAD_ARGUMENT. */
 static RpStatus count_pairs(const char *name, double fraction, int64_t dim, int64_t *pairs)
@@ -140,6 +150,15 @@ static RpTensor *copy_of(const RpTensor *list)
   return rp_tensor_convert(list, list->dtype);
 }
 
+/* Room to keep tables in. */
+static struct RpRotaryKept *new_kept(void)
+{
+  struct RpRotaryKept *kept = rp_alloc(PARTS * sizeof *kept);
+  for (int i = 0; kept != NULL && i < PARTS; i++)
+    kept[i] = (struct RpRotaryKept){.offset = 0};
+  return kept;
+}
+
 RpStatus rp_rotary_init(RpRotary *rotary, const RpRotaryOptions *o)
 {
   RpRotary made = {.dim = o->dim,
@@ -163,7 +182,8 @@ RpStatus rp_rotary_init(RpRotary *rotary, const RpRotaryOptions *o)
                                                   : powers(o->base, made.value_pairs);
   made.growth = o->growth != NULL ? copy_of(o->growth) : NULL;
   made.coordinate = o->coordinate != NULL ? copy_of(o->coordinate) : NULL;
-  if (made.theta == NULL || made.value_theta == NULL ||
+  made.kept = new_kept();
+  if (made.theta == NULL || made.value_theta == NULL || made.kept == NULL ||
       (o->growth != NULL && made.growth == NULL) ||
       (o->coordinate != NULL && made.coordinate == NULL)) {
     rp_rotary_clear(&made);
@@ -185,8 +205,12 @@ RpStatus rp_rotary_only(RpRotary *copy, const RpRotary *rotary, const char *lett
   RpStatus status = parse_parts(letters, &parts);
   if (status != RP_OK)
     return status;
+  struct RpRotaryKept *kept = new_kept();
+  if (kept == NULL)
+    return RP_OUT_OF_MEMORY;
   *copy = *rotary;
   copy->parts &= parts;
+  copy->kept = kept;
   RpTensor *const held[] = {copy->theta, copy->value_theta, copy->growth, copy->coordinate};
   for (int i = 0; i < 4; i++)
     if (held[i] != NULL)
@@ -200,6 +224,9 @@ void rp_rotary_clear(RpRotary *rotary)
   rp_tensor_release(rotary->value_theta);
   rp_tensor_release(rotary->growth);
   rp_tensor_release(rotary->coordinate);
+  for (int i = 0; rotary->kept != NULL && i < PARTS; i++)
+    rp_rotary_table_release(&rotary->kept[i].table);
+  rp_free(rotary->kept);
   *rotary = (RpRotary){0};
 }
 
@@ -329,6 +356,15 @@ static void fill_table(const RpRotary *rotary, unsigned part, bool inverse, int6
   }
 }
 
+/* Where tables of a part are kept: the place of the first that is like it. */
+static struct RpRotaryKept *kept_for(const RpRotary *rotary, unsigned part)
+{
+  int i = 0;
+  while (!rp_rotary_alike(rotary, part, 1u << i))
+    i++;
+  return &rotary->kept[i];
+}
+
 RpStatus rp_rotary_table(const RpRotary *rotary, unsigned part, bool inverse, RpDtype dtype,
                          const RpPositions *positions, int64_t batch, int64_t time,
                          RpRotaryTable *table)
@@ -340,6 +376,13 @@ RpStatus rp_rotary_table(const RpRotary *rotary, unsigned part, bool inverse, Rp
     return RP_BAD_ARGUMENT;
   if (pairs == 0)
     return RP_OK;
+  struct RpRotaryKept *kept = positions->list == NULL ? kept_for(rotary, part) : NULL;
+  const RpTensor *before = kept != NULL ? kept->table.cosine : NULL;
+  if (before != NULL && before->dtype == dtype && before->shape[1] == time &&
+      kept->offset == positions->offset && kept->inverse == inverse) {
+    *table = rp_rotary_table_retain(&kept->table);
+    return RP_OK;
+  }
   const bool each = is_each(positions->list, rotary->coordinates);
   const int64_t shape[] = {each ? batch : 1, time, pairs};
   table->cosine = rp_tensor_new(dtype, 3, shape);
@@ -356,7 +399,18 @@ RpStatus rp_rotary_table(const RpRotary *rotary, unsigned part, bool inverse, Rp
   table->table.cosine = rp_tensor_data(table->cosine);
   table->table.sine = rp_tensor_data(table->sine);
   table->table.batch_stride = each ? time * pairs : 0;
+  if (kept != NULL) {
+    rp_rotary_table_release(&kept->table);
+    *kept = (struct RpRotaryKept){rp_rotary_table_retain(table), positions->offset, inverse};
+  }
   return RP_OK;
+}
+
+RpRotaryTable rp_rotary_table_retain(const RpRotaryTable *table)
+{
+  rp_tensor_retain(table->cosine);
+  rp_tensor_retain(table->sine);
+  return *table;
 }
 
 void rp_rotary_table_release(RpRotaryTable *table)

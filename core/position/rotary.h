@@ -19,7 +19,9 @@ enum { RP_MAX_PAIRS = 4096, RP_MAX_COORDINATES = 16 };
 #define RP_FARTHEST_POSITION 9007199254740992.0
 
 /*
-** A scheme. Immutable once made, so a table made from it is never stale.
+** A scheme. Immutable once made, so a table made from it is never stale: of parts
+** that are alike it keeps the last one without a list of positions, which all
+** layers and steps of one length share.
 **
 ** Pair t of a query at position p turns by p[coordinate_t] theta_t, and is
 ** multiplied by magnitude exp(growth_t (p - centre)); that of a key by
@@ -38,6 +40,7 @@ typedef struct RpRotary {
   RpTensor *theta, *value_theta; /* float64 [pairs], [value_pairs] */
   RpTensor *growth;              /* float64 [pairs], or NULL */
   RpTensor *coordinate;          /* int32 [pairs], from 0, or NULL for the only one */
+  struct RpRotaryKept *kept;     /* a table for each part */
 } RpRotary;
 
 /* What makes a scheme; lists are float64 or int32, of one axis, packed, or NULL. */
@@ -108,6 +111,9 @@ RpStatus rp_rotary_table(const RpRotary *rotary, unsigned part, bool inverse, Rp
 
 /* Do the tables of two parts agree wherever their positions do? */
 bool rp_rotary_alike(const RpRotary *rotary, unsigned part, unsigned other);
+
+/* The same table, for another owner to release. */
+RpRotaryTable rp_rotary_table_retain(const RpRotaryTable *table);
 
 void rp_rotary_table_release(RpRotaryTable *table);
 

@@ -212,7 +212,9 @@ function M.run(o, state, checkpoint, metrics, progress)
       error(("train: the loss is %s at step %d; a smaller rate or clipping may help"):format(value,
         state.step + 1), 0)
     end
-    model:zero_gradients()
+    for _, parameter in ipairs(parameters) do
+      parameter.grad = nil
+    end
     loss:backward()
     core.interrupt_defer(function()
       o.optimizer:step(parameters)

@@ -138,8 +138,9 @@ function M.Transformer(options)
   self.layers = {}
   for i = 1, o.layers do
     self.layers[i] = M.TransformerLayer { d_model = o.d_model, heads = o.heads,
-      d_ff = o.d_ff, norm = o.norm, activation = o.activation, position = o.position,
-      dropout = o.dropout }
+      d_ff = o.d_ff, norm = o.norm, activation = o.activation, dropout = o.dropout,
+      -- one scheme for all layers, since it keeps the tables that it made
+      position = i == 1 and o.position or self.layers[1].attention.position or "none" }
   end
   self.norm = o.norm == "pre" and layers.LayerNorm { features = o.d_model } or nil
   self.logits = layers.Linear { inputs = o.d_model, outputs = count }

@@ -1,5 +1,6 @@
 local agreement = require("tests.agreement")
 local arrays = require("tests.arrays")
+local core = require("roper.core")
 local roper = require("roper")
 
 local function random_scheme(rotate)
@@ -151,6 +152,74 @@ describe("rotation", function()
       arrays.close(x, near, 1e-15 * 10)
       local single = scheme:rotate(x:to("float32"), place)
       arrays.close(scheme:rotate(x, place), single, 3e-7)
+    end
+  end)
+end)
+
+describe("the tables of a scheme", function()
+  -- Does attention by this scheme get by with so many new blocks of memory?
+  local function gets_by(count, scheme, q)
+    core.memory_fail_after(count)
+    local ok, message = pcall(roper.attention, q, q, q, { position = scheme })
+    core.memory_fail_after(-1)
+    assert(ok or tostring(message):find("out of memory", 1, true), message)
+    return ok
+  end
+
+  it("are made once for one length, and let go with the scheme", function()
+    local function collect()
+      collectgarbage()
+      collectgarbage()
+      return roper.memory().blocks
+    end
+    local x, q = roper.randn({ 10, 8 }), roper.randn({ 1, 1, 10, 8 })
+    local before = collect()
+    do
+      local scheme = roper.position.roper({ dim = 8 })
+      local least = 0
+      while not gets_by(least, scheme, q) do
+        least = least + 1
+      end
+      assert.is_true(gets_by(least, scheme, q))
+      assert.is_false(gets_by(least, roper.position.roper({ dim = 8 }), q))
+      scheme:rotate(x:to("float64"))
+      assert.is_false(gets_by(least, scheme, q))
+      local kept = collect()
+      for time = 1, 10 do
+        scheme:rotate(x:narrow(1, 1, time), 3)
+        scheme:rotate(x:narrow(1, 1, time))
+        scheme:rotate(x:narrow(1, 1, time):to("float64"))
+      end
+      assert.equal(kept, collect())
+      assert.is_true(kept > before)
+    end
+    assert.equal(before, collect())
+  end)
+
+  it("are never those of other positions, parts or dtypes", function()
+    math.randomseed(5)
+    roper.seed(5)
+    local schemes = {
+      roper.position.rope({ dim = 8, rotate = "qkvo", value_fraction = 0.5 }),
+      roper.position.rope({ dim = 8, rotate = "qkvo", magnitude = 1.5 }),
+      roper.position.rope({ dim = 8, rotate = "qkvo", growth = { 0.1, 0.2, -0.1, 0 } }),
+    }
+    for _ = 1, 500 do
+      local scheme = schemes[math.random(#schemes)]
+      local dtype = math.random(2) == 1 and "float32" or "float64"
+      local time, letter = math.random(3), ("qkvo"):sub(math.random(4)):sub(1, 1)
+      local x = roper.randn({ time, 8 }, dtype)
+      local turned = math.random(2) == 1 and scheme or scheme:only("qv")
+      local fresh = roper.position.rope(turned:options())
+      local positions = math.random(3) == 1 and math.random(3) or nil
+      local method = math.random(2) == 1 and "rotate" or "unrotate"
+      arrays.close(fresh[method](fresh, x, positions, letter),
+        turned[method](turned, x, positions, letter), 0)
+      fresh = roper.position.rope(turned:options())
+      local how = { position = turned, offset = math.random(0, 2) }
+      local q = x:view({ 1, 1, time, 8 })
+      local expected = roper.attention(q, q, q, { position = fresh, offset = how.offset })
+      arrays.close(expected, roper.attention(q, q, q, how), 0)
     end
   end)
 end)

@@ -376,6 +376,15 @@ describe("nn.Transformer", function()
     refuses({ position = "rop" }, 'got rop; did you mean "rope"')
   end)
 
+  it("has one scheme for all layers, which makes its tables once", function()
+    for _, position in ipairs({ "rope", "roper", { type = "rope", rotate = "v" } }) do
+      local list = models.small({ layers = 3, position = position }).layers
+      assert.is_not_nil(list[1].attention.position)
+      assert.equal(list[1].attention.position, list[2].attention.position)
+      assert.equal(list[1].attention.position, list[3].attention.position)
+    end
+  end)
+
   it("refuses what is no batch of tokens", function()
     local model, task = models.small(), models.task()
     local tokens = task:batch(2)
