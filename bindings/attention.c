@@ -21,6 +21,8 @@ static RpAttentionOptions read_places(const RplOptions *options, const RpTensor 
     if (result.rotary == NULL)
       luaL_error(L, "%s: option position: expected a position scheme, got %s", options->function,
                  rpl_push_shown(L, -1));
+    if (result.rotary->dim == 0)
+      luaL_error(L, "%s: option position: this scheme was already collected", options->function);
   }
   lua_pop(L, 1);
   const int coordinates = result.rotary != NULL ? result.rotary->coordinates : 1;

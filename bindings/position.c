@@ -68,7 +68,9 @@ static RpTensor *push_list(lua_State *L, int index, const char *name, RpDtype dt
 
 static RpRotary *check_rotary(lua_State *L, int index)
 {
-  return luaL_checkudata(L, index, RPL_ROTARY);
+  RpRotary *scheme = luaL_checkudata(L, index, RPL_ROTARY);
+  luaL_argcheck(L, scheme->dim > 0, index, "this scheme was already collected");
+  return scheme;
 }
 
 /* Push a scheme that holds nothing yet. */
@@ -82,7 +84,7 @@ static RpRotary *new_rotary(lua_State *L)
 
 static int rotary_gc(lua_State *L)
 {
-  rp_rotary_clear(check_rotary(L, 1));
+  rp_rotary_clear(luaL_checkudata(L, 1, RPL_ROTARY));
   return 0;
 }
 

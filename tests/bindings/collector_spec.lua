@@ -64,6 +64,25 @@ describe("a tensor that is closed", function()
     assert.error_matches(function() kept:sum() end, "already collected")
   end)
 
+  it("is refused where it is a position scheme, too", function()
+    local scheme, q = roper.position.roper({ dim = 4 }), roper.ones({ 1, 1, 2, 4 })
+    local gc = getmetatable(scheme).__gc
+    gc(scheme)
+    gc(scheme)
+    for name, f in pairs({
+      rotate = function() scheme:rotate(q) end,
+      matrix = function() scheme:matrix(1) end,
+      thetas = function() scheme:thetas() end,
+      only = function() scheme:only("q") end,
+      options = function() scheme:options() end,
+      tostring = function() tostring(scheme) end,
+      attention = function() roper.attention(q, q, q, { position = scheme }) end,
+      linear = function() roper.linear_attention(q, q, q, { position = scheme }) end,
+    }) do
+      assert.error_matches(f, "this scheme was already collected", nil, nil, name)
+    end
+  end)
+
   it("stays alive in the graph", function()
     local w, x = roper.ones({ 2 }):parameter(), roper.tensor({ 3, 4 })
     local y = w * x
