@@ -2,11 +2,26 @@
 local core = require "roper.core"
 local claims = require "roper.claim"
 local experiment = require "roper.experiment"
+local failure = require "roper.failure"
 local folders = require "roper.folder"
+local shape = require "roper.shape"
 local stints = require "roper.stints"
 local uv = require "luv"
 
 local M = {}
+
+-- What a result tells; a number is missing where it was not finite.
+local RESULT <const> = { config = "table", parameters = "integer", problems = "integer",
+  solved = "integer", solved_greedy = "integer", accuracy = "number", loss = "number",
+  loss_answers = "number", loss_questions = "number", test_floor = "number",
+  test_floor_answers = "number", test_floor_questions = "number", floor = "number",
+  floor_error = "number", steps_to_90 = "number", last_half = "number", seconds = "number",
+  by_distance = { distance = "number", right = "number", count = "number" },
+  longer = { name = "string", problems = "integer", solved = "integer" } }
+
+local SAMPLE <const> = { question = "string", answer = "string", text = "string",
+  solved = "boolean" }
+local SAMPLES <const> = { sampled = SAMPLE, greedy = SAMPLE }
 
 -- What a folder's config.json tells of a run; nil where there is none, or another's file.
 local function about(folder)
@@ -67,11 +82,17 @@ end
 ---@return table? result nil where there is none, a damaged one, or one of another configuration
 function M.result(folder, config)
   local result = clean(folders.decode(folder .. "/result.json"))
-  if not result or type(result.config) ~= "table" or config and not M.same(result.config, config)
-  then
+  if not result or not result.config or not shape.fits(result, RESULT)
+    or config and not M.same(result.config, config) then
     return nil
   end
   return result
+end
+
+-- What a finished run answered; nil where no file tells, or a damaged one.
+local function samples_of(folder)
+  local samples = folders.decode(folder .. "/samples.json")
+  return samples and shape.fits(samples, SAMPLES) and samples or nil
 end
 
 --- What the status of a run may be.
@@ -112,7 +133,7 @@ function M.read(folder, config)
   run.result = M.result(folder, run.config)
   if run.result then
     run.status = "finished"
-    run.samples = folders.decode(folder .. "/samples.json")
+    run.samples = samples_of(folder)
   else
     local claim = claims.read(folder)
     run.status = claim.state == "free" and "waiting" or claim.state
@@ -121,26 +142,42 @@ function M.read(folder, config)
   return run
 end
 
+-- The names in a folder; nil where it is that of a run.
+local function names_in(folder)
+  return not about(folder) and folders.names(folder) or nil
+end
+
+-- Collect the folders of runs, and why some folders could not be looked into.
+local function search(folder, found, problems)
+  local ok, names = pcall(names_in, folder)
+  if failure.is_interrupt(names) then
+    error(names, 0)
+  elseif not ok then
+    problems[#problems + 1] = names
+  elseif not names then
+    found[#found + 1] = folder
+  else
+    for _, name in ipairs(names) do
+      local path = folder .. "/" .. name
+      local stat = uv.fs_lstat(path)
+      if stat and stat.type == "directory" then
+        search(path, found, problems)
+      end
+    end
+  end
+end
+
 --- The folders of runs in a folder and those below it, sorted.
 ---
 ---     > roper.runs.find "runs/nothing-here"
----     {}
+---     {}	{}
 ---@param folder string
 ---@return string[] folders
+---@return string[] problems folders that may hold runs and cannot be read, and why
 function M.find(folder)
-  if about(folder) then
-    return { folder }
-  end
-  local list = {}
-  for _, name in ipairs(folders.names(folder)) do
-    local path = folder .. "/" .. name
-    local stat = uv.fs_lstat(path)
-    if stat and stat.type == "directory" then
-      local below = M.find(path)
-      table.move(below, 1, #below, #list + 1, list)
-    end
-  end
-  return list
+  local found, problems = {}, {}
+  search(folder, found, problems)
+  return found, problems
 end
 
 --- The model that a run left behind.

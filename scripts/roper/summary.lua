@@ -221,8 +221,8 @@ function M.rows(summary)
   for _, entry in ipairs(summary.methods) do
     local run, solved, loss = entry.runs[1], entry.solved, entry.loss
     local row = { entry.method, runs_text(entry), with_error("%.1f", solved.mean, solved.error),
-      with_error("%.4f", loss.mean, loss.error), run and ("%.4f"):format(run.result.test_floor)
-        or "-", steps_text(entry.steps_to_90) }
+      with_error("%.4f", loss.mean, loss.error), with_error("%.4f", run and run.result.test_floor),
+      steps_text(entry.steps_to_90) }
     if trimmed then
       table.insert(row, 4, solved.n > 0 and ("%.1f (%d)"):format(solved.trimmed, solved.kept)
         or "-")

@@ -39,17 +39,30 @@ local function row_of(run)
   local config, result = run.config, run.result or {}
   return { run.folder, tostring(config.preset or "-"), tostring(config.seed or "-"), run.status,
     ("%d of %s"):format(run.step, config.steps or "?"),
-    result.solved and ("%d of %d"):format(result.solved, result.problems) or "-",
+    result.solved and ("%d of %s"):format(result.solved, result.problems or "?") or "-",
     result.loss and ("%.4f"):format(result.loss) or "-" }
 end
 
+-- What is known of the runs in a folder, and why some of them cannot be read.
+local function all_in(folder)
+  local runs, list = require "roper.runs", {}
+  local found, problems = runs.find(folder)
+  for _, path in ipairs(found) do
+    local ok, run = pcall(runs.read, path)
+    if require("roper.failure").is_interrupt(run) then
+      error(run, 0)
+    end
+    list[#list + 1] = ok and run or nil
+    problems[#problems + 1] = not ok and run or nil
+  end
+  return list, problems
+end
+
 local function list(folder, wanted)
-  local runs = require "roper.runs"
   local rows, seen, fields = { { "run", "preset", "seed", "status", "step", "correct", "loss" } },
     { status = true }, { "status" }
-  local found = runs.find(folder)
-  for _, path in ipairs(found) do
-    local run = runs.read(path)
+  local found, problems = all_in(folder)
+  for _, run in ipairs(found) do
     for field in pairs(run.config) do
       fields[#fields + 1] = field
     end
@@ -69,6 +82,9 @@ local function list(folder, wanted)
     io.stdout:write(("no such run among the %d in %s\n"):format(#found, foreign.line(folder)))
   else
     io.stdout:write(require("roper.format.columns").align(rows), "\n")
+  end
+  if #problems > 0 then
+    error("runs: " .. table.concat(problems, "\n"), 0)
   end
 end
 

@@ -4,6 +4,7 @@ local core = require "roper.core"
 local claims = require "roper.claim"
 local experiment = require "roper.experiment"
 local folders = require "roper.folder"
+local foreign = require "roper.foreign"
 local suggest = require "roper.suggest"
 local uv = require "luv"
 
@@ -135,9 +136,25 @@ local function path_of(folder)
   return folder .. "/sweep.json"
 end
 
+-- May it be a part of a file's name, and of a line on a terminal?
+local function is_name(text)
+  return type(text) == "string" and not text:find "/" and not text:find("..", 1, true)
+    and foreign.line(text) == text
+end
+
+-- Is it a configuration of an experiment? Anybody may have written the file.
 local function is_configuration(config)
-  return type(config) == "table" and type(config.experiment) == "string"
-    and type(config.position) == "string" and math.type(config.seed) == "integer"
+  if type(config) ~= "table" then
+    return false
+  end
+  for _, value in pairs(config) do
+    if type(value) ~= "string" and type(value) ~= "number" and type(value) ~= "boolean" then
+      return false
+    end
+  end
+  return is_name(config.experiment) and is_name(config.position) and is_name(config.rotate or "")
+    and math.type(config.seed) == "integer" and math.type(config.steps) == "integer"
+    and config.steps > 0
 end
 
 --- The trials of a sweep's folder.
@@ -149,8 +166,8 @@ function M.read(folder)
   if not text then
     return nil
   end
-  local ok, content = pcall(core.json_decode, text)
-  if not ok or type(content) ~= "table" or type(content.trials) ~= "table" then
+  local content = folders.parse(text)
+  if not content or type(content.trials) ~= "table" or #content.trials == 0 then
     error(("sweep: %s: expected the trials of a sweep, got another file"):format(path_of(folder)),
       0)
   end

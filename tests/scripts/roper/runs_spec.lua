@@ -8,6 +8,7 @@ local run = require("roper.run")
 local runs = require("roper.runs")
 local scratch = require("tests.scratch")
 local sweeps = require("tests.sweeps")
+local uv = require("luv")
 
 setup(function()
   scratch.create()
@@ -77,6 +78,39 @@ describe("runs.result", function()
       assert.is_nil(runs.result(folder))
     end
     scratch.write("runs/rope/result.json", whole)
+  end)
+end)
+
+describe("a result or samples of a wrong form", function()
+  local folder
+
+  before_each(function()
+    folder = scratch.path("wrong")
+    folders.make(folder)
+  end)
+  after_each(function() os.execute(("rm -r '%s'"):format(folder)) end)
+
+  local function write(name, content)
+    scratch.write("wrong/" .. name .. ".json", core.json_encode(content))
+  end
+
+  it("counts as damaged", function()
+    local config = config_of("rope")
+    local cell = { distance = 1, right = 1, count = 2 }
+    for name, value in pairs({ solved = "3", problems = 1.5, loss = { 1 }, test_floor = true,
+                               steps_to_90 = "x", by_distance = { cell, 5 }, longer = { {} } }) do
+      write("result", { config = config, [name] = value })
+      assert.is_nil(runs.result(folder), name)
+    end
+    local whole = { config = config, solved = 3, problems = 4, loss = core.json_null,
+                    by_distance = { cell }, longer = core.json_array() }
+    write("result", whole)
+    assert.equal(3, runs.result(folder).solved)
+    for _, samples in ipairs({ { sampled = 5 }, { sampled = { 5 } }, { greedy = { { text = 5 } } },
+                               { sampled = { { question = "q", text = "t", solved = true } } } }) do
+      write("samples", samples)
+      assert.is_nil(runs.read(folder, config).samples)
+    end
   end)
 end)
 
@@ -160,6 +194,37 @@ describe("./roper runs", function()
       found[#found + 1] = path
     end
     assert.same({ scratch.path("odd/deep/odd"), scratch.path("odd/odd") }, found)
+  end)
+
+  it("lists what it can of runs that others cannot be read beside, and says why", function()
+    local folder = scratch.path("mixed")
+    local config = core.json_encode({ config = { seed = 1 } })
+    local path = {}
+    for _, name in ipairs({ "bad", "far", "fifo", "good", "loop" }) do
+      path[name] = folder .. "/" .. name
+      folders.make(path[name])
+    end
+    scratch.write("mixed/bad/config.json", config)
+    scratch.write("mixed/bad/metrics.jsonl", "{}\n")
+    scratch.write("mixed/far/config.json", config)
+    scratch.write("mixed/far/claim-9223372036854775807.json", "")
+    assert.equal(0, (process.run({ "mkfifo", path.fifo .. "/config.json" })))
+    scratch.write("mixed/good/config.json", config)
+    assert(uv.fs_symlink("config.json", path.loop .. "/config.json"))
+    local status, output, errors = list(folder)
+    assert.equal(1, status)
+    local found = {}
+    for listed in output:gmatch("\n  (%S+)") do
+      found[#found + 1] = listed
+    end
+    assert.same({ path.far, path.good }, found)
+    for _, message in ipairs({
+      path.fifo .. "/config.json: expected a file, got a fifo\n",
+      path.loop .. "/config.json: ELOOP: too many symbolic links encountered\n",
+      path.bad .. "/metrics.jsonl:1: expected a JSON object with a step, got {}\n",
+    }) do
+      assert.truthy(errors:find(message, 1, true), errors)
+    end
   end)
 
   it("lists a result that is not finite", function()

@@ -1,3 +1,4 @@
+local core = require("roper.core")
 local experiment = require("roper.experiment")
 local folders = require("roper.folder")
 local plan = require("roper.sweep.plan")
@@ -150,7 +151,7 @@ describe("plan.add", function()
   end)
 
   it("refuses a damaged file", function()
-    for _, text in ipairs({ "", "{", "[1]", "{}" }) do
+    for _, text in ipairs({ "", "{", "[1]", "{}", '{"trials": []}', '{"trials": {"a": 1}}' }) do
       local path = scratch.write("sweep.json", text)
       assert.has_error(function() plan.read(scratch.path("."):sub(1, -3)) end,
         ("sweep: %s: expected the trials of a sweep, got another file"):format(path))
@@ -160,6 +161,24 @@ describe("plan.add", function()
       assert.has_error(function() plan.read(scratch.path("."):sub(1, -3)) end,
         ("sweep: %s: trial 1 is no configuration of an experiment"):format(path))
     end
+    local config = configure({ seed = 1 })
+    for name, values in pairs({ position = { "../../away", "a/b", "..", "a\nb", "a\u{202E}b", 5 },
+                                rotate = { "../q", 5 }, steps = { 0, 1.5, "x" },
+                                seed = { "1", 1.5 }, problems = { { 1 }, core.json_null },
+                                experiment = { "../addition", false } }) do
+      local before = config[name]
+      for _, value in ipairs(values) do
+        config[name] = value
+        local path = scratch.write("sweep.json", core.json_encode({ trials = { config } }))
+        assert.has_error(function() plan.read(scratch.path("."):sub(1, -3)) end,
+          ("sweep: %s: trial 1 is no configuration of an experiment"):format(path))
+        scratch.write("config.json", core.json_encode({ config = config }))
+        assert.is_nil(plan.lone(scratch.path(".")))
+      end
+      config[name] = before
+    end
+    scratch.write("sweep.json", core.json_encode({ trials = { config } }))
+    assert.equal(1, #plan.read(scratch.path(".")))
     assert.error_matches(function() plan.require(scratch.path("none")) end,
                          "/none holds no sweep: it has no sweep.json")
   end)
