@@ -29,7 +29,7 @@ return roper.lesson {
           weight, value = a[1][1][n + 1][i + 1], v[1][1][i + 1]:view{4, 1}
           o = o + weight * rope:matrix(i - n):matmul(value)
         end
-        off = difference(o:view{4}, out[1][1][n + 1])]],
+        off = (o:view{4} - out[1][1][n + 1]):abs():max():item()]],
       claims = { { "off < 1e-12", instead = { "matrix(i - n)", "matrix(n - i)" } } } },
     { title = "With uniform weights, exactly one",
       text = [[
@@ -46,7 +46,7 @@ return roper.lesson {
           kernel = rope:matrix(p):transpose(1, 2) / T
           convolved = convolved + padded:narrow(1, T + 1 + p, T):matmul(kernel)
         end
-        off = difference(convolved, uniform[1][1])]],
+        off = (convolved - uniform[1][1]):abs():max():item()]],
       claims = { { "off < 1e-12", instead = { "nothing, nothing, v", "q, k, v" } } },
       identity = { "unrotate(sum(rotate(v, i)), n) == sum(rotation(i - n)*v)",
         wrong = { "unrotate(sum(rotate(v, i)), n) == rotation(n)*sum(v)" } } },
@@ -63,7 +63,7 @@ return roper.lesson {
           return roper.attention(nothing, nothing, x, {position = "roper"})
         end
         moved_out = respond(moved_in):narrow(3, 2, T - 1)
-        off = difference(moved_out, respond(bump):narrow(3, 1, T - 1))]],
+        off = (moved_out - respond(bump):narrow(3, 1, T - 1)):abs():max():item()]],
       claims = { { "off < 1e-12",
         instead = { '{position = "roper"}', '{position = {type = "rope", rotate = "v"}}' } } } },
     { title = "What it lets through",

@@ -28,7 +28,7 @@ return roper.lesson {
         rope = roper.position.rope{dim = 8}
         by_hand = rope:unrotate(a:matmul(rope:rotate(v)))
         by_roper = roper.attention(q, k, v, {position = "roper", causal = true})
-        off = difference(by_hand, by_roper)]],
+        off = (by_hand - by_roper):abs():max():item()]],
       claims = { { "off < 1e-12", instead = { "rope:unrotate", "rope:rotate" } } } },
     { title = "What it takes to believe a line",
       text = [[
@@ -47,8 +47,7 @@ return roper.lesson {
         Sides that differ could agree by bad luck, where their difference happens to be zero. But if
         its longest product has D factors, at most 2D of each p points of a circle are such (the
         lemma of Schwartz and Zippel). So a false line with D = 4 passes one trial with probability
-        below 8/p, and six independent ones below (8/p)⁶ = 3e-51. Should one be false all the same,
-        you have seen something rarer than any accident in your machine.
+        below 8/p, and six independent ones below (8/p)⁶ = 3e-51.
 
         How many terms has the sum, and how many pairs a vector? The line should hold for any
         number. Where S sums are multiplied with each other, each product in the result comes from S
@@ -64,10 +63,10 @@ return roper.lesson {
         c, s = -3 * fifth % p, 4 * fifth % p       -- t = 2; a 3, 4, 5 triangle
         one = (c * c + s * s) % p
         C, S = (c * c - s * s) % p, 2 * s * c % p  -- that turn made twice
-        again = (C * C + S * S) % p]],
+        twice = (C * C + S * S) % p]],
       claims = {
         { "one == 1", instead = { "c * c + s", "c * c - s" } },
-        { "again == 1", instead = { "2 * s * c", "3 * s * c" } } } },
+        { "twice == 1", instead = { "2 * s * c", "3 * s * c" } } } },
     { title = "Turning back, written out",
       text = [[
         RoPE(ô, -n) with cos(-nθ) = cos nθ and sin(-nθ) = -sin nθ. Each line that follows has two
@@ -149,9 +148,9 @@ return roper.lesson {
       code = [[
         here = {position = "roper", causal = true}
         explicit = roper.oracle.attention(q, k, v, here)
-        off = difference(by_roper, explicit)
+        off = (by_roper - explicit):abs():max():item()
         there = {position = "roper", causal = true, offset = 1000}
-        moved = difference(by_roper, roper.attention(q, k, v, there))]],
+        moved = (by_roper - roper.attention(q, k, v, there)):abs():max():item()]],
       claims = {
         { "off < 1e-12", instead = { 'here = {position = "roper"', 'here = {position = "rope"' } },
         { "moved < 1e-12",

@@ -71,8 +71,8 @@ end
 ---@field title string
 ---@field text string paragraphs, with `code` in backticks
 ---@field formula? string lines that are shown as they are
----@field code? string Lua, run and shown as if typed, with the variables of the steps before and
----   difference(a, b), the largest difference between two tensors
+---@field code? string Lua, run and shown as if typed, with the variables of the steps before; in
+---   none of these is a name that is a word at the lesson's prompt, such as again
 ---@field claims? table[] = {}; each {"Lua that is true", instead = {"code", "other code"}}: with
 ---   the other code in place of the first the claim must fail, or it would prove nothing
 ---@field identity? IdentityOptions

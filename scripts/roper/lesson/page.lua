@@ -183,7 +183,7 @@ local function index_page(lessons)
   end
   return page("Rotary position encodings, step by step",
     "<h1>Rotary position encodings, step by step</h1>\n<p>Each lesson can be followed with school "
-    .. "trigonometry and the one before it. Whatever is claimed was checked when these pages were "
+    .. "trigonometry and the one before it. Each line with a ✓ was checked when these pages were "
     .. "written; at the machine, <code>./roper lesson NAME</code> lets you try each step "
     .. 'yourself.</p>\n<ol class="lessons">\n' .. table.concat(items, "\n") .. "\n</ol>")
 end

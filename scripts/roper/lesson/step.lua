@@ -8,18 +8,10 @@ local M = {}
 
 local NAME <const> = "lesson" -- stands for the code in messages
 
--- The largest difference between two tensors, or of one from 0.
-local function difference(a, b)
-  local gap = b and a:to "float64" - b:to "float64" or a:to "float64"
-  return gap:abs():max():item()
-end
-
---- A place for the variables of a lesson. Besides what every script has there is
---- `difference(a, b)`: the largest difference between two tensors.
+--- A place for the variables of a lesson, with the names that a session begins with.
 ---@return table scope
 function M.scope()
-  return setmetatable({ roper = require "roper", plot = require "roper.plot",
-    difference = difference }, { __index = _G })
+  return setmetatable({ roper = require "roper", plot = require "roper.plot" }, { __index = _G })
 end
 
 -- Lines of code as the pieces that would run one after the other if they were typed.

@@ -9,7 +9,8 @@ local terminal = require "roper.terminal"
 local M = {}
 
 local HELP <const> = "Enter goes on. In between, any Lua runs, with the variables of the lesson.\n"
-  .. "back, again, answer, quit: these words do what they say.\n"
+  .. "back, again, answer, quit: these words do what they say (where a variable has\n"
+  .. "the name of one, %back and so on).\n"
 
 local Tour = {}
 Tour.__index = Tour
@@ -35,7 +36,10 @@ function Tour:redo(number)
   self:go(math.max(1, number))
 end
 
+-- What a line can say besides Lua: functions of the tour.
 local words = {}
+
+M.words = words
 
 words[""] = function(tour)
   if tour.number == #tour.lesson.steps then
@@ -64,9 +68,15 @@ end
 
 words.exit = words.quit
 
+-- The word in a line; nil where a variable has its name, unless there is a % in front.
+local function word_of(line, scope)
+  local sign, name = line:match "^%s*(%%?)(%a*)%s*$"
+  return (sign == "%" or name and rawget(scope, name) == nil) and words[name] or nil
+end
+
 -- A line of the person: a word, or Lua, of which the rest is returned where more must come.
 function Tour:take(line, open)
-  local word = not open and words[line:match "^%s*(.-)%s*$"]
+  local word = not open and word_of(line, self.scope)
   if not word then
     local rest = self.session:feed(open and open .. "\n" .. line or line)
     self.is_over = self.is_over or self.session.is_over

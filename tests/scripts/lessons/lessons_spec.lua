@@ -4,9 +4,11 @@ local check = require("roper.lesson.check")
 local lessons = require("roper.lesson")
 local mutant = require("roper.identity.mutant")
 local output = require("tests.stdout")
+local process = require("tests.process")
 local roper = require("roper")
 local statement = require("roper.identity.statement")
 local steps = require("roper.lesson.step")
+local tour = require("roper.lesson.tour")
 
 -- The misprints that are equations, by where they are printed, and their lessons.
 local MISPRINTS = {
@@ -70,6 +72,24 @@ describe("the lessons", function()
     each_step(function(lesson, number, step)
       assert.is_true(#step.claims > 0 or step.identity ~= nil, named(lesson, number))
     end)
+  end)
+
+  it("name nothing that the prompt lacks, and nothing that is a word there", function()
+    local begins_with = {}
+    for name in pairs(steps.scope()) do
+      begins_with[#begins_with + 1] = name .. " ~= nil"
+    end
+    local _, shown = process.run({ "./roper", "-e", table.concat(begins_with, " and ") })
+    assert.equal("true\n", shown)
+    for _, lesson in ipairs(lessons.all()) do
+      local scope = steps.scope()
+      for number, step in ipairs(lesson.steps) do
+        steps.prepare(step, scope)
+        for word in pairs(tour.words) do
+          assert.is_nil(rawget(scope, word), named(lesson, number) .. ": " .. word)
+        end
+      end
+    end
   end)
 
   it("claim nothing that stays true when its code is broken", function()
