@@ -233,7 +233,9 @@ static int task_answer(lua_State *L)
 
 /*
 ** function task:grade(question, text)
-** Is the text a right and complete answer, and no more?
+** Does the text solve the question? Of an addition it must end with "d==", the sum, and the first
+** and only stop sign, as in the study; the steps before are not looked at. Of the other tasks the
+** whole text must be a right answer, and no more.
 **
 ** Errors: what is no question of this task.
 **
@@ -242,9 +244,11 @@ static int task_answer(lua_State *L)
 **     true
 **     > task:grade("?d=12+34;", "46")
 **     false
+**     > task:grade("?d=12+34;", "any steps, then d==46#")
+**     true
 ** @param question string
 ** @param text string
-** @return boolean right
+** @return boolean is_solved
 */
 static int task_grade(lua_State *L)
 {

@@ -70,7 +70,10 @@ typedef struct RpTaskKind {
   /* The answer to `question`, valid until the next call; RP_BAD_ARGUMENT for a malformed one. */
   RpStatus (*solve)(RpTask *task, RpText question, RpText *answer);
 
-  /* Is `text` a right and complete answer? RP_BAD_ARGUMENT for a malformed question. */
+  /*
+  ** Does `text` solve `question`? Each task says what of it must be right.
+  ** RP_BAD_ARGUMENT for a malformed question.
+  */
   RpStatus (*grade)(RpTask *task, RpText question, RpText text, bool *right);
 
   /*
