@@ -1,7 +1,6 @@
 --- The size of what is added up to each element of a side: what comes out where every number is
 --- taken without its sign and every cosine and sine as 1. Rounding errors are in proportion to it.
 local core = require "roper.core"
-local create = require "roper.create"
 local tensors = require "roper.identity.tensors"
 
 local M = {}
@@ -37,7 +36,7 @@ function Sizes:rotate(x, angle)
 end
 
 function Sizes:rotation(angle)
-  local one = create.eye(self.pairs, "float64")
+  local one = core.eye(self.pairs, "float64")
   local rows = core.cat({ one, one }, 1)
   return core.cat({ rows, rows }, 2):unsqueeze(1)
     :expand { angle.is_many and self.terms or 1, 2 * self.pairs, 2 * self.pairs }
