@@ -72,31 +72,40 @@ function M.fresh(path)
   return made
 end
 
--- Flush what a folder lists to the disk.
-local function sync_folder(path)
-  local descriptor = uv.fs_open(path, "r", 0)
+--- Flush a file, or what a folder lists, to the disk.
+---
+--- Errors: what cannot be opened, or flushed.
+---@param path string
+function M.sync(path)
+  local descriptor, message = uv.fs_open(path, READ, 0)
+  local flushed, reason = nil, message
   if descriptor then
-    uv.fs_fsync(descriptor)
+    flushed, reason = uv.fs_fsync(descriptor)
     uv.fs_close(descriptor)
+  end
+  if not flushed then
+    refuse("flush", path, reason)
   end
 end
 
--- Write a file of a temporary name beside `path` and flush it to the disk.
+-- Write a file of a temporary name beside `path`, flush it to the disk and read it back.
 local function write_temporary(path, text)
   local suffix = uv.random(4):gsub(".", function(byte)
     return ("%02x"):format(byte:byte())
   end)
   local temporary = ("%s.%d-%s.tmp"):format(path, uv.os_getpid(), suffix)
-  local descriptor, message = uv.fs_open(temporary, "wx", tonumber("644", 8))
+  local descriptor, message = uv.fs_open(temporary, "wx+", tonumber("644", 8))
   if not descriptor then
     refuse("write", path, message, temporary)
   end
   local written, reason = uv.fs_write(descriptor, text)
   local flushed, problem = uv.fs_fsync(descriptor)
+  local found, trouble = uv.fs_read(descriptor, #text + 1, 0)
   uv.fs_close(descriptor)
-  if written ~= #text or not flushed then
+  if written ~= #text or not flushed or found ~= text then
     uv.fs_unlink(temporary)
-    refuse("write", path, reason or problem or "the disk is full", temporary)
+    reason = reason or written ~= #text and "the disk is full" or problem or trouble
+    refuse("write", path, reason or "what was written reads back otherwise", temporary)
   end
   return temporary
 end
@@ -128,7 +137,7 @@ end
 ---@param text string
 function M.write(path, text)
   place(path, text, uv.fs_rename)
-  sync_folder(path:match "^(.*)/[^/]*$" or ".")
+  M.sync(path:match "^(.*/)[^/]*$" or ".")
 end
 
 --- Write a whole file at once where none is.

@@ -85,6 +85,43 @@ describe("folder.write", function()
   end)
 end)
 
+describe("folder.write", function()
+  it("keeps the old file when the new one reads back otherwise, or short", function()
+    local path, fs_write = scratch.write("a.txt", "old"), uv.fs_write
+    for _, damaged in ipairs({ "newer", "nwe", "ne", "" }) do
+      uv.fs_write = function(descriptor)
+        fs_write(descriptor, damaged)
+        return 3
+      end
+      local ok, message = pcall(folder.write, path, "new")
+      uv.fs_write = fs_write
+      assert.is_false(ok)
+      assert.equal(("cannot write %s: what was written reads back otherwise"):format(path), message)
+      assert.equal("old", scratch.read(path))
+      assert.same({ "a.txt" }, scratch.list())
+    end
+  end)
+end)
+
+describe("folder.sync", function()
+  it("flushes files and folders, and says what it cannot", function()
+    local fs_fsync, flushed = uv.fs_fsync, {}
+    uv.fs_fsync = function(descriptor)
+      flushed[#flushed + 1] = uv.fs_readlink("/proc/self/fd/" .. descriptor)
+      return fs_fsync(descriptor)
+    end
+    local path = scratch.write("a.txt", "text")
+    folder.sync(path)
+    folder.sync(scratch.path("."))
+    uv.fs_fsync = fs_fsync
+    assert.same({ path, path:match("(.*)/") }, flushed)
+    assert.error_matches(function() folder.sync(scratch.path("none")) end,
+                         "^cannot flush .*/none: ENOENT")
+    assert.error_matches(function() folder.sync("/proc/self/comm") end,
+                         "^cannot flush /proc/self/comm: EINVAL")
+  end)
+end)
+
 describe("folder.write and folder.create", function()
   local link, rename = uv.fs_link, uv.fs_rename
 
