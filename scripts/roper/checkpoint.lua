@@ -1,6 +1,7 @@
 --- Files that hold a model or a whole training state. Both are safetensors; what is not a tensor
 --- stands in the metadata as JSON.
 local core = require "roper.core"
+local folders = require "roper.folder"
 
 local M = {}
 
@@ -149,14 +150,9 @@ end
 
 -- The table that a file's metadata hold as JSON under a name.
 local function decode(path, metadata, name)
-  local ok, content = pcall(core.json_decode, metadata[name] or "")
-  if not ok and content:find "out of memory" then
-    error(content, 0)
-  elseif not ok or type(content) ~= "table" then
-    error(("%s: metadata %q: expected a JSON object, got %s"):format(path, name,
-      metadata[name] or "none"), 0)
-  end
-  return content
+  local text = metadata[name]
+  return folders.parse(text or "") or error(("%s: metadata %q: expected a JSON object, got %s")
+    :format(path, name, text or "none"), 0)
 end
 
 -- Refuse options that ask for larger tensors, or more, than the file has, before anything is made

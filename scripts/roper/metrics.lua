@@ -28,25 +28,31 @@ end
 --- it resumes from, are dropped first.
 ---@param path string
 ---@param step integer
----@return table writer with `write(object)` and `close()`
+---@return table writer with `write(object)`, `sync()` (what was written is on the disk then) and
+---   `close()`
+---@return table[] kept the objects up to that step
 function M.open(path, step)
-  local kept = {}
+  local kept, lines = {}, {}
   for _, object in ipairs(M.read(path)) do
     if object.step <= step then
-      kept[#kept + 1] = core.json_encode(object) .. "\n"
+      kept[#kept + 1] = object
+      lines[#lines + 1] = core.json_encode(object) .. "\n"
     end
   end
-  folders.write(path, table.concat(kept))
+  folders.write(path, table.concat(lines))
   local file = assert(io.open(path, "ab"))
   return {
     write = function(object)
       assert(file:write(core.json_encode(object), "\n"))
       assert(file:flush())
     end,
+    sync = function()
+      folders.sync(path)
+    end,
     close = function()
       file:close()
     end,
-  }
+  }, kept
 end
 
 return M

@@ -42,7 +42,7 @@ end
 
 ---@param options table name, steps, floor: lowest mean loss that is possible, tokens: predicted a
 ---   step
----@return Progress with update and finish
+---@return Progress with update, note and finish
 function M.new(options)
   return setmetatable({ options = options, line = terminal.progress(), smooth = nil }, Progress)
 end
@@ -59,6 +59,13 @@ function Progress:update(step, loss, speed)
   local name = terminal.cut(o.name, math.max(0, room))
   local bar = M.bar(step / o.steps, math.min(BAR, room - utf8.len(name) - 1))
   self.line:update(name .. " " .. (bar ~= "" and bar .. " " or "") .. numbers)
+end
+
+--- Say something, on a line of its own.
+---@param text string
+function Progress:note(text)
+  self.line:finish()
+  self.line.stream:write(self.options.name, ": ", text, "\n")
 end
 
 function Progress:finish()

@@ -32,6 +32,21 @@ function M.of(about)
   return list
 end
 
+-- What the last bits of the numbers depend on: the order in which sums are taken.
+local NUMBERS <const> = { "threads", "instructions", "blas_core" }
+
+-- Where the last bits may change from one stint to the next, as text; nil where they do not.
+local function change(before, now)
+  local parts = {}
+  for _, name in ipairs(NUMBERS) do
+    if before[name] ~= nil and before[name] ~= now[name] then
+      parts[#parts + 1] = ("%s %s instead of %s"):format(name, now[name], tostring(before[name]))
+    end
+  end
+  return parts[1] and ("from step %d on with %s: not bit for bit what one that never stopped gives")
+    :format(now.step, table.concat(parts, ", "))
+end
+
 -- Do two stints agree in all but when they began?
 local function is_same(a, b)
   for _, pair in ipairs { { a, b }, { b, a } } do
@@ -48,6 +63,7 @@ end
 ---@param stints table[] those before
 ---@param step integer that it goes on from; what was done past it does not count
 ---@return table[] stints with a further one where the last was on something else
+---@return string? note where the numbers are others than on the last, in their last bits
 function M.continue(stints, step)
   local list = {}
   for _, stint in ipairs(stints) do
@@ -55,10 +71,11 @@ function M.continue(stints, step)
   end
   local own = require("roper.info").record()
   own.step = step
-  if not list[1] or not is_same(list[#list], own) then
+  local last = list[#list]
+  if not last or not is_same(last, own) then
     list[#list + 1] = own
   end
-  return list
+  return list, last and change(last, own)
 end
 
 --- One thing over all stints, as text: "8f304ef then d44e7aa from step 2210".

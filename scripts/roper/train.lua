@@ -26,11 +26,11 @@ local function check(options)
     log_every = { "size", 10 }, evaluate_every = "size?", evaluate = "function?",
     checkpoint_every = "size?", best = "string?", progress = "any?",
     name = { "string", "training" },
-  }, 4)
+  }, 5)
   if o.best and not (o.run and o.evaluate) then
-    error("train: best needs run, a folder to keep the model in, and evaluate, to tell it by", 3)
+    error("train: best needs run, a folder to keep the model in, and evaluate, to tell it by", 4)
   elseif o.evaluate and not o.evaluate_every then
-    error("train: evaluate needs evaluate_every, a number of steps", 3)
+    error("train: evaluate needs evaluate_every, a number of steps", 4)
   end
   return o
 end
@@ -51,17 +51,28 @@ local function identity(o)
     model = require("roper.checkpoint").options(o.model), parameters = o.model:count() }
 end
 
--- Make the folder of a run, or go on with it: load its checkpoint, write what the run is, open its
--- metrics. A folder whose checkpoint is refused stays as it was.
-local function open(o, state)
-  local folders = require "roper.folder"
+-- What the metrics so far tell: the smallest of the numbers that tell the best model, and the
+-- seconds. A number that was not finite is null.
+local function remember(o, state, entries)
+  for _, entry in ipairs(entries) do
+    local value, past = entry[o.best], entry.seconds
+    state.best = type(value) == "number" and math.min(state.best, value) or state.best
+    state.seconds = type(past) == "number" and past or state.seconds
+  end
+end
+
+-- Make the folder of a run, or go on with it: load its checkpoint, open its metrics, write what the
+-- run is. A folder whose checkpoint is refused stays as it was.
+local function enter(session)
+  local o, state = session.options, session.state
+  local folders, stints = require "roper.folder", require "roper.stints"
   folders.make(o.run)
   folders.clean(o.run)
   local checkpoint = o.run .. "/checkpoint.safetensors"
   if folders.stat(checkpoint) then
     if not o.resume then
       error(("train: %s has a checkpoint; resume it (resume = true) or choose another folder")
-        :format(o.run), 3)
+        :format(o.run), 4)
     end
     require("roper.checkpoint").load_training(checkpoint, state)
   end
@@ -69,18 +80,16 @@ local function open(o, state)
   for name, value in pairs(state.config) do
     config[name] = value
   end
-  local path, stints = o.run .. "/config.json", require "roper.stints"
-  local worked = stints.continue(stints.of(folders.decode(path)), state.step)
+  local path = o.run .. "/config.json"
+  local before = stints.of(folders.decode(path))
+  -- Losses that no entry tells of yet: one of this step was cut off, and is made again.
+  local told = state.count > 0 and state.step - 1 or state.step
+  local metrics, entries = require("roper.metrics").open(o.run .. "/metrics.jsonl", told)
+  remember(o, state, entries)
+  local worked, note = stints.continue(before, state.step)
   folders.write(path, core.json_encode({ config = config, stints = worked }, { indent = 2 })
     .. "\n")
-  local metrics = require "roper.metrics"
-  path = o.run .. "/metrics.jsonl"
-  local writer = metrics.open(path, state.step)
-  for _, entry in ipairs(metrics.read(path)) do
-    state.best = o.best and math.min(state.best, entry[o.best] or math.huge) or state.best
-    state.seconds = entry.seconds or state.seconds
-  end
-  return checkpoint, writer
+  session.checkpoint, session.metrics, session.note = checkpoint, metrics, note
 end
 
 -- Keep the model beside the checkpoint where no entry of the metrics was better before.
@@ -109,20 +118,27 @@ end
 ---@field checkpoint_every? integer steps; by default at the end only
 ---@field best? string a number that `evaluate` finds; the model with the smallest so far is
 ---   kept as best.safetensors in the folder
----@field progress? table|false with update(step, loss, speed) and finish(); by default a line
----   on the terminal
+---@field progress? table|false with update(step, loss, speed), finish() and, where it takes news,
+---   note(text); by default a line on the terminal
 ---@field name? string = "training"; for that line
 
--- The states of the generators that a step draws from.
+-- The states of the generators that a step and an evaluation draw from.
 local function generators(task)
   return { task = { task:random() }, core = { core.random_state() } }
 end
 
--- Keep what was done before a step that Ctrl-C ended, as if that step had not begun.
-local function keep(checkpoint, state)
+-- Write a checkpoint, once the metrics that it counts as told are on the disk.
+local function save(session)
+  session.metrics.sync()
+  require("roper.checkpoint").save_training(session.checkpoint, session.state)
+end
+
+-- Keep what was done before Ctrl-C, as if what it ended had not begun.
+local function keep(session)
+  local state = session.state
   state.task:set_random(table.unpack(state.generators.task))
   core.random_state(table.unpack(state.generators.core))
-  require("roper.checkpoint").save_training(checkpoint, state)
+  save(session)
 end
 
 ---@class Trained
@@ -148,103 +164,147 @@ end
 ---@param options TrainOptions
 ---@return Trained done
 function M.train(options)
+  local session = M.open(options)
+  return M.run(session)
+end
+
+--- Begin a training: check its options, and in its folder load the checkpoint to go on from. Where
+--- that is refused, the folder is as it was.
+---@param options TrainOptions
+---@return table session for `run`
+function M.open(options)
   local o = check(options)
-  local state = { model = o.model, optimizer = o.optimizer, task = o.task, config = identity(o),
-    steps = o.steps, step = 0, sum = 0, count = 0, best = math.huge, seconds = 0 }
-  local checkpoint, metrics
+  local session = { options = o, state = { model = o.model, optimizer = o.optimizer, task = o.task,
+    config = identity(o), steps = o.steps, step = 0, sum = 0, count = 0, best = math.huge,
+    seconds = 0 } }
   if o.run then
-    checkpoint, metrics = open(o, state)
+    enter(session)
   end
+  return session
+end
+
+-- Is there an entry of the metrics for this step?
+local function is_told(o, step)
+  return step == o.steps or step % o.log_every == 0
+    or o.evaluate ~= nil and step % o.evaluate_every == 0
+end
+
+-- What `evaluate` finds where it is due.
+local function evaluate(o, step, entry)
+  if not o.evaluate or step ~= o.steps and step % o.evaluate_every ~= 0 then
+    return
+  end
+  local found = o.evaluate(o.model, step)
+  if type(found) ~= "table" then
+    error("train: evaluate: expected a function that returns a table, got " .. type(found), 0)
+  end
+  for name, number in pairs(found) do
+    if entry[name] then
+      error(("train: evaluate: expected names other than step and loss, got %s"):format(name), 0)
+    end
+    entry[name] = number
+  end
+  o.model:training(true)
+end
+
+-- Make the entry of the metrics for the step that was done. Ctrl-C leaves it whole or undone.
+local function tell(session, history, elapsed)
+  local o, state = session.options, session.state
+  local entry = { step = state.step, loss = state.sum / state.count }
+  evaluate(o, state.step, entry)
+  core.interrupt_defer(function()
+    entry.seconds = elapsed()
+    history[#history + 1] = entry
+    if session.metrics then
+      session.metrics.write(entry)
+    end
+    if o.best then
+      keep_best(o, state, entry)
+    end
+    state.sum, state.count = 0, 0
+    state.generators = generators(o.task)
+  end)
+end
+
+-- Do a step; returns its loss.
+local function advance(o, state, parameters)
+  local loss = M.loss(o.model, o.task:batch(o.batch))
+  local value = loss:item()
+  if value ~= value or value == math.huge then
+    error(("train: the loss is %s at step %d; a smaller rate or clipping may help"):format(value,
+      state.step + 1), 0)
+  end
+  for _, parameter in ipairs(parameters) do
+    parameter.grad = nil
+  end
+  loss:backward()
+  core.interrupt_defer(function()
+    o.optimizer:step(parameters)
+    state.step = state.step + 1
+    state.sum, state.count = state.sum + value, state.count + 1
+    state.generators = generators(o.task)
+  end)
+  return value
+end
+
+-- The loop of `run`.
+local function loop(session, progress)
+  local o, state = session.options, session.state
+  state.generators = generators(o.task)
+  local parameters, history = o.model:parameters(), {}
+  local start, started = state.step, seconds()
+  local function elapsed()
+    return state.seconds + seconds() - started
+  end
+  o.model:training(true)
+  local is_cut = state.count > 0 and is_told(o, state.step) -- before its entry was made
+  while is_cut or state.step < o.steps do
+    local value = not is_cut and advance(o, state, parameters)
+    is_cut = false
+    if is_told(o, state.step) then
+      tell(session, history, elapsed)
+    end
+    if progress and value then
+      progress:update(state.step, value, (state.step - start) / (seconds() - started))
+    end
+    local due = o.checkpoint_every and state.step % o.checkpoint_every == 0
+    if session.checkpoint and (due or state.step == o.steps) then
+      save(session)
+    end
+  end
+  return { step = state.step, loss = history[#history] and history[#history].loss,
+    history = history }
+end
+
+--- Train to the end what `open` began.
+---@param session table
+---@return Trained done
+function M.run(session)
+  local o = session.options
   local progress = o.progress
   if progress == nil then
     progress = require("roper.progress").new { name = o.name, steps = o.steps,
       floor = o.task:floor(), tokens = o.batch * (o.task:length() - 1) }
   end
-  local ok, result = pcall(M.run, o, state, checkpoint, metrics, progress)
-  if metrics then
-    metrics.close()
+  if session.note and progress and progress.note then
+    progress:note(session.note)
   end
+  local ok, result = pcall(loop, session, progress)
   if progress then
     progress:finish()
   end
-  if not ok and checkpoint and state.generators
+  if not ok and session.checkpoint and session.state.generators
     and require("roper.failure").is_interrupt(result) then
-    keep(checkpoint, state)
+    local kept, problem = pcall(core.interrupt_defer, keep, session)
+    result = kept and result or problem
+  end
+  if session.metrics then
+    session.metrics.close()
   end
   if not ok then
     error(result, 0)
   end
   return result
-end
-
--- An entry of the metrics for the step that was done, with what `evaluate` finds where it is due.
-local function measure(o, state, is_last)
-  local entry = { step = state.step, loss = state.sum / state.count }
-  state.sum, state.count = 0, 0
-  if o.evaluate and (is_last or state.step % o.evaluate_every == 0) then
-    local found = o.evaluate(o.model, state.step)
-    if type(found) ~= "table" then
-      error("train: evaluate: expected a function that returns a table, got " .. type(found), 0)
-    end
-    for name, number in pairs(found) do
-      if entry[name] then
-        error(("train: evaluate: expected names other than step and loss, got %s"):format(name), 0)
-      end
-      entry[name] = number
-    end
-    o.model:training(true)
-  end
-  return entry
-end
-
---- The loop of `train`.
-function M.run(o, state, checkpoint, metrics, progress)
-  local model = o.model
-  local parameters = model:parameters()
-  local history = {}
-  local start, started = state.step, seconds()
-  model:training(true)
-  while state.step < o.steps do
-    state.generators = generators(o.task)
-    local loss = M.loss(model, o.task:batch(o.batch))
-    local value = loss:item()
-    if value ~= value or value == math.huge then
-      error(("train: the loss is %s at step %d; a smaller rate or clipping may help"):format(value,
-        state.step + 1), 0)
-    end
-    for _, parameter in ipairs(parameters) do
-      parameter.grad = nil
-    end
-    loss:backward()
-    core.interrupt_defer(function()
-      o.optimizer:step(parameters)
-      state.step = state.step + 1
-      state.sum, state.count = state.sum + value, state.count + 1
-      state.generators = nil
-    end)
-    local is_last = state.step == o.steps
-    if is_last or state.step % o.log_every == 0
-      or (o.evaluate and state.step % o.evaluate_every == 0) then
-      local entry = measure(o, state, is_last)
-      entry.seconds = state.seconds + seconds() - started
-      history[#history + 1] = entry
-      if metrics then
-        metrics.write(entry)
-      end
-      if o.best then
-        keep_best(o, state, entry)
-      end
-    end
-    if progress then
-      progress:update(state.step, value, (state.step - start) / (seconds() - started))
-    end
-    local due = o.checkpoint_every and state.step % o.checkpoint_every == 0
-    if checkpoint and (due or is_last) then
-      require("roper.checkpoint").save_training(checkpoint, state)
-    end
-  end
-  return { step = state.step, loss = history[#history] and history[#history].loss,
-    history = history }
 end
 
 return M

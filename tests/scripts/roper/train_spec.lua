@@ -238,6 +238,98 @@ describe("train", function()
     assert.same(timeless(scratch.path("whole")), timeless(scratch.path("cut")))
   end)
 
+  -- Train in `folder`, with an evaluation that draws; Ctrl-C comes in the midst of those of `cuts`.
+  local function train_evaluated(folder, cuts, options)
+    local calls = 0
+    local all = { steps = 11, log_every = 2, evaluate_every = 3, run = folder, resume = true,
+      best = "drawn", evaluate = function(_, step)
+        calls = calls + 1
+        local drawn = roper.rand({ 1 }):item()
+        if cuts[calls] == step then
+          uv.kill(uv.os_getpid(), "sigint")
+        end
+        return { drawn = drawn + roper.rand({ 1 }):item() }
+      end }
+    for name, value in pairs(options or {}) do
+      all[name] = value
+    end
+    core.interrupt_enable()
+    local ok, result = core.interrupt_call(function() return run(all) end, tostring)
+    core.interrupt_disable()
+    assert.is_true(ok or result:find("interrupted$") ~= nil, result)
+    return ok, result
+  end
+
+  it("keeps the step that Ctrl-C found evaluated, and evaluates it when it goes on", function()
+    local whole, cut = scratch.path("whole"), scratch.path("cut")
+    assert.is_true(train_evaluated(whole, {}))
+    for _, cuts in ipairs({ { [2] = 6 }, { 6 }, { [2] = 9 }, { [2] = 11 }, { 11 } }) do
+      local _, step = next(cuts)
+      assert.is_false(train_evaluated(cut, cuts))
+      local tensors, facts = core.load_safetensors(cut .. "/checkpoint.safetensors")
+      assert.truthy(next(tensors))
+      assert.equal(step, core.json_decode(facts.state).step)
+    end
+    assert.is_true(train_evaluated(cut, {}))
+    assert.is_true(same_checkpoint(whole, cut))
+    assert.same(timeless(whole), timeless(cut))
+    assert.equal(files(whole)["best.safetensors"], files(cut)["best.safetensors"])
+  end)
+
+  it("makes the last entry of a run that is to end where Ctrl-C found it", function()
+    local folder = scratch.path("run")
+    interrupt_forward({ steps = 12, run = folder }, 8)
+    assert.same({}, timeless(folder))
+    local result = run({ steps = 7, run = folder, resume = true })
+    assert.same({ 7 }, numbers(result.history, "step"))
+    assert.same(run({ steps = 7 }).loss, result.loss)
+  end)
+
+  it("has its metrics on the disk before a checkpoint counts on them", function()
+    local folder = scratch.path("run")
+    local path, fs_fsync, save = folder .. "/metrics.jsonl", uv.fs_fsync, core.save_safetensors
+    local flushed, saves
+    local function count(...)
+      saves = saves + 1
+      assert.equal(uv.fs_stat(path).size, flushed)
+      return save(...)
+    end
+    uv.fs_fsync = function(descriptor)
+      if uv.fs_readlink("/proc/self/fd/" .. descriptor) == path then
+        flushed = uv.fs_fstat(descriptor).size
+      end
+      return fs_fsync(descriptor)
+    end
+    core.save_safetensors, saves = count, 0
+    local ok, message = pcall(function()
+      run({ run = folder, log_every = 1, checkpoint_every = 3, steps = 10 })
+      assert.equal(4, saves)
+      interrupt_forward({ run = folder, log_every = 1, steps = 20, resume = true }, 3)
+      assert.equal(5, saves)
+    end)
+    uv.fs_fsync, core.save_safetensors = fs_fsync, save
+    assert(ok, message)
+  end)
+
+  it("goes on after a number that is not finite", function()
+    local folder = scratch.path("run")
+    local function train_with(measured, steps)
+      return run({ run = folder, resume = true, steps = steps, best = "measured",
+        evaluate_every = 1, evaluate = function() return { measured = measured } end })
+    end
+    train_with(0 / 0, 1)
+    train_with(math.huge, 2)
+    assert.is_nil(uv.fs_stat(folder .. "/best.safetensors"))
+    train_with(5, 3)
+    local best = files(folder)["best.safetensors"]
+    train_with(0 / 0, 4)
+    train_with(6, 5)
+    assert.equal(best, files(folder)["best.safetensors"])
+    train_with(4, 6)
+    assert.not_equal(best, files(folder)["best.safetensors"])
+    assert.same({ 1, 2, 3, 4, 5, 6 }, numbers(timeless(folder), "step"))
+  end)
+
   it("leaves a model that can be trained on after Ctrl-C", function()
     local model = interrupt_forward({ steps = 12 }, 8)
     assert.equal(3, run({ model = model, steps = 3 }).step)
@@ -378,6 +470,25 @@ describe("train", function()
     assert.equal(2, #stints)
     assert.same(about.stints[1], stints[1])
     assert.same({ uv.os_gethostname(), 7 }, { stints[2].host, stints[2].step })
+  end)
+
+  it("says when what goes on is not the same to the bit", function()
+    local folder, notes = scratch.path("run"), {}
+    local progress = { update = function() end, finish = function() end,
+      note = function(_, text) notes[#notes + 1] = text end }
+    run({ run = folder, steps = 5, progress = progress })
+    run({ run = folder, steps = 6, progress = progress, resume = true })
+    assert.same({}, notes)
+    local path = folder .. "/config.json"
+    local about = core.json_decode(scratch.read(path))
+    about.stints[1].threads, about.stints[1].blas_core = 64, "Elsewhere"
+    scratch.write("run/config.json", core.json_encode(about))
+    run({ run = folder, steps = 7, progress = progress, resume = true })
+    assert.same({ ("from step 6 on with threads %d instead of 64, blas_core %s instead of "
+      .. "Elsewhere: not bit for bit what one that never stopped gives"):format(core.threads(),
+      core.machine().blas_core) }, notes)
+    run({ run = folder, steps = 8, progress = progress, resume = true })
+    assert.equal(1, #notes)
   end)
 
   it("counts the seconds of a run over all its starts", function()
