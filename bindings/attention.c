@@ -4,28 +4,32 @@
 #include "bindings/generator.h"
 #include "bindings/position.h"
 
+/* The places of time of the tensor at `index`: the last axis but one. */
+static int64_t times(lua_State *L, int index)
+{
+  const RpTensor *tensor = rpl_check_tensor(L, index);
+  return tensor->rank > 1 ? tensor->shape[tensor->rank - 2] : 1;
+}
+
 /*
-** Read the scheme, the causal rule and the positions, which are pushed and stay
-** on the stack. Without explicit positions, keys stand at offset, offset + 1, ...;
-** queries too, but under the causal rule they are aligned with the last keys.
+** Push the scheme, and read the causal rule and the positions, which stay on the
+** stack, for queries at 1 and keys at 2. Without explicit positions, keys
+** stand at offset, offset + 1, ...; queries too, but under the causal rule they
+** are aligned with the last keys.
 */
-static RpAttentionOptions read_places(const RplOptions *options, const RpTensor *q,
-                                      const RpTensor *k)
+static RpAttentionOptions read_places(const RplOptions *options)
 {
   lua_State *L = options->L;
   RpAttentionOptions result = {0};
-  const int64_t queries = q->rank > 1 ? q->shape[q->rank - 2] : 1;
-  const int64_t keys = k->rank > 1 ? k->shape[k->rank - 2] : 1;
+  const int64_t queries = times(L, 1), keys = times(L, 2);
+  int coordinates = 1;
   if (rpl_option_push(options, "position") != LUA_TNIL) {
-    result.rotary = luaL_testudata(L, -1, RPL_ROTARY); /* the option table keeps it alive */
-    if (result.rotary == NULL)
+    const RpRotary *rotary = luaL_testudata(L, -1, RPL_ROTARY);
+    if (rotary == NULL)
       luaL_error(L, "%s: option position: expected a position scheme, got %s", options->function,
                  rpl_push_shown(L, -1));
-    if (result.rotary->dim == 0)
-      luaL_error(L, "%s: option position: this scheme was already collected", options->function);
+    coordinates = rotary->coordinates;
   }
-  lua_pop(L, 1);
-  const int coordinates = result.rotary != NULL ? result.rotary->coordinates : 1;
   result.causal = rpl_option_boolean(options, "causal", false);
   const double offset = rpl_option_number(options, "offset", 0);
   const double ahead = result.causal ? (double)(keys - queries) : 0;
@@ -42,7 +46,12 @@ static RpAttentionOptions read_places(const RplOptions *options, const RpTensor 
   return result;
 }
 
-/* The bias, or the list of them; pushed, they stay on the stack. */
+static const RpRotary *optional_rotary(lua_State *L, int index)
+{
+  return lua_isnil(L, index) ? NULL : rpl_check_rotary(L, index);
+}
+
+/* The bias, or the list of them. */
 static void read_bias(const RplOptions *options, RpAttentionOptions *result)
 {
   lua_State *L = options->L;
@@ -54,24 +63,24 @@ static void read_bias(const RplOptions *options, RpAttentionOptions *result)
       result->bias[i] = list[i];
   } else if (type != LUA_TNIL) {
     result->bias[0] = rpl_option_tensor(options, "bias");
-    result->biases = 1;
+    result->biases = result->bias[0] != NULL;
   }
 }
 
 /*
-** The options of attention at `index`. Attention itself gives `weights`, which takes
-** whether they are to be returned, and then dropout without a seed draws one from the
-** generator; the others pass NULL.
+** The options of attention at `index`, where the scheme is left. Attention itself gives
+** `weights`, which takes whether they are to be returned, and then dropout without a seed
+** draws one from the generator; the others pass NULL.
 */
-static RpAttentionOptions read_options(lua_State *L, const char *function, int index,
-                                       const RpTensor *q, const RpTensor *k, bool *weights)
+static RpAttentionOptions read_options(lua_State *L, const char *function, int index, bool *weights)
 {
   static const char *const names[] = {
       "position",      "causal",  "bias",   "mask",      "dropout",
       "seed",          "scale",   "offset", "positions", "query_positions",
       "key_positions", "weights", NULL};
   const RplOptions options = rpl_options(L, index, function, names);
-  RpAttentionOptions result = read_places(&options, q, k);
+  const int scheme = lua_gettop(L) + 1;
+  RpAttentionOptions result = read_places(&options);
   read_bias(&options, &result);
   result.mask = rpl_option_tensor(&options, "mask");
   result.dropout = rpl_option_number(&options, "dropout", 0);
@@ -87,19 +96,21 @@ static RpAttentionOptions read_options(lua_State *L, const char *function, int i
     result.seed = (uint64_t)rpl_option_integer(&options, "seed", 0, INT64_MIN, INT64_MAX);
   else if (weights != NULL && result.dropout > 0)
     result.seed = rpl_next_seed();
+  lua_copy(L, scheme, index);
   return result;
 }
 
-/* The options of linear attention. */
-static RpAttentionOptions read_linear_options(lua_State *L, const char *function, int index,
-                                              const RpTensor *q, const RpTensor *k)
+/* The options of linear attention at `index`, where the scheme is left. */
+static RpAttentionOptions read_linear_options(lua_State *L, const char *function, int index)
 {
   static const char *const names[] = {"position",  "causal",          "epsilon",       "offset",
                                       "positions", "query_positions", "key_positions", NULL};
   const RplOptions options = rpl_options(L, index, function, names);
-  RpAttentionOptions result = read_places(&options, q, k);
+  const int scheme = lua_gettop(L) + 1;
+  RpAttentionOptions result = read_places(&options);
   result.linear = true;
   result.epsilon = rpl_option_number(&options, "epsilon", 1e-6);
+  lua_copy(L, scheme, index);
   return result;
 }
 
@@ -107,11 +118,12 @@ static RpAttentionOptions read_linear_options(lua_State *L, const char *function
 static int attention(lua_State *L)
 {
   rpl_check_count(L, "attention", 4);
-  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
   bool has_weights = false;
-  const RpAttentionOptions options = read_options(L, "attention", 4, q, k, &has_weights);
+  RpAttentionOptions options = read_options(L, "attention", 4, &has_weights);
   RpTensor **weights = has_weights ? rpl_new_tensor(L) : NULL;
   RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
+  options.rotary = optional_rotary(L, 4);
   *slot = rp_op_attention(q, k, v, &options);
   if (*slot == NULL || weights == NULL)
     return rpl_return_tensor(L, slot);
@@ -127,9 +139,10 @@ static int attention(lua_State *L)
 static int attention_weights(lua_State *L)
 {
   rpl_check_count(L, "attention_weights", 3);
-  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2);
-  const RpAttentionOptions options = read_options(L, "attention_weights", 3, q, k, NULL);
+  RpAttentionOptions options = read_options(L, "attention_weights", 3, NULL);
   RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2);
+  options.rotary = optional_rotary(L, 3);
   *slot = rp_attention_weights(q, k, &options);
   return rpl_return_tensor(L, slot);
 }
@@ -138,11 +151,12 @@ static int attention_weights(lua_State *L)
 static int oracle_attention(lua_State *L)
 {
   rpl_check_count(L, "oracle.attention", 4);
-  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
-  const RpAttentionOptions options = read_options(L, "oracle.attention", 4, q, k, NULL);
+  RpAttentionOptions options = read_options(L, "oracle.attention", 4, NULL);
   if (options.dropout != 0)
     return luaL_error(L, "oracle.attention: option dropout: expected 0, got %f", options.dropout);
   RpTensor **slot = rpl_new_tensor(L), **weights = rpl_new_tensor(L);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
+  options.rotary = optional_rotary(L, 4);
   *slot = rp_oracle_attention(q, k, v, &options, weights);
   return *slot != NULL ? 2 : rpl_raise(L);
 }
@@ -151,9 +165,10 @@ static int oracle_attention(lua_State *L)
 static int linear_attention(lua_State *L)
 {
   rpl_check_count(L, "linear_attention", 4);
-  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
-  const RpAttentionOptions options = read_linear_options(L, "linear_attention", 4, q, k);
+  RpAttentionOptions options = read_linear_options(L, "linear_attention", 4);
   RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
+  options.rotary = optional_rotary(L, 4);
   *slot = rp_op_attention(q, k, v, &options);
   return rpl_return_tensor(L, slot);
 }
@@ -162,9 +177,10 @@ static int linear_attention(lua_State *L)
 static int oracle_linear_attention(lua_State *L)
 {
   rpl_check_count(L, "oracle.linear_attention", 4);
-  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
-  const RpAttentionOptions options = read_linear_options(L, "oracle.linear_attention", 4, q, k);
+  RpAttentionOptions options = read_linear_options(L, "oracle.linear_attention", 4);
   RpTensor **slot = rpl_new_tensor(L), **weights = rpl_new_tensor(L);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
+  options.rotary = optional_rotary(L, 4);
   *slot = rp_oracle_attention(q, k, v, &options, weights);
   return *slot != NULL ? 2 : rpl_raise(L);
 }

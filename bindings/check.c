@@ -38,6 +38,7 @@ void rpl_check_count(lua_State *L, const char *function, int most)
   int count = lua_gettop(L);
   if (count > most)
     luaL_error(L, "%s: expected at most %d arguments, got %d", function, most, count);
+  lua_settop(L, most);
 }
 
 RpTensor *rpl_check_tensor(lua_State *L, int index)
@@ -49,9 +50,32 @@ RpTensor *rpl_check_tensor(lua_State *L, int index)
   return *slot;
 }
 
+RpTensor *rpl_to_tensor(lua_State *L, int index, const char **got)
+{
+  RpTensor **slot = luaL_testudata(L, index, RPL_TENSOR);
+  if (slot == NULL)
+    *got = luaL_typename(L, index);
+  else if (*slot == NULL)
+    *got = "one that was already collected";
+  return slot != NULL ? *slot : NULL;
+}
+
 RpTensor *rpl_optional_tensor(lua_State *L, int index)
 {
   return lua_isnoneornil(L, index) ? NULL : rpl_check_tensor(L, index);
+}
+
+/* Put a userdata of its own in the place of the tensor on top: NULL as from rpl_to_tensor. */
+static RpTensor *hold(lua_State *L, const char **got)
+{
+  RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *tensor = rpl_to_tensor(L, -2, got);
+  if (tensor == NULL)
+    return NULL;
+  *slot = rp_tensor_retain(tensor);
+  rpl_return_tensor(L, slot);
+  lua_remove(L, -2);
+  return tensor;
 }
 
 RpTensor **rpl_push_tensors(lua_State *L, int index, const char *function, int most, int *count)
@@ -65,12 +89,11 @@ RpTensor **rpl_push_tensors(lua_State *L, int index, const char *function, int m
   RpTensor **list = lua_newuserdatauv(L, ((size_t)length + 1) * sizeof *list, 0);
   lua_createtable(L, *count, 0);
   for (int i = 0; i < *count; i++) {
+    const char *got;
     lua_geti(L, index, i + 1);
-    RpTensor **slot = luaL_testudata(L, -1, RPL_TENSOR);
-    if (slot == NULL || *slot == NULL)
-      luaL_error(L, "%s: expected a tensor as number %d, got %s", function, i + 1,
-                 slot == NULL ? luaL_typename(L, -1) : "one that was already collected");
-    list[i] = *slot;
+    list[i] = hold(L, &got);
+    if (list[i] == NULL)
+      luaL_error(L, "%s: expected a tensor as number %d, got %s", function, i + 1, got);
     lua_rawseti(L, -2, i + 1);
   }
   return list;
@@ -201,6 +224,7 @@ RplOptions rpl_options(lua_State *L, int index, const char *function, const char
     return options;
   }
   luaL_checktype(L, index, LUA_TTABLE);
+  luaL_checkstack(L, LUA_MINSTACK, function); /* for what is left there */
   lua_pushnil(L);
   while (lua_next(L, index) != 0) {
     lua_pop(L, 1);
@@ -281,17 +305,19 @@ const char *rpl_option_string(const RplOptions *options, const char *name, const
   int type = rpl_option_push(options, name);
   if (type != LUA_TNIL && type != LUA_TSTRING)
     bad_option(options, name, "a string");
-  const char *value = type == LUA_TNIL ? standard : lua_tostring(options->L, -1);
-  lua_pop(options->L, 1);
-  return value;
+  return type == LUA_TNIL ? standard : lua_tostring(options->L, -1);
 }
 
 RpTensor *rpl_option_tensor(const RplOptions *options, const char *name)
 {
-  int type = rpl_option_push(options, name);
-  RpTensor **slot = luaL_testudata(options->L, -1, RPL_TENSOR);
-  if (type != LUA_TNIL && (slot == NULL || *slot == NULL))
+  const char *got;
+  if (rpl_option_push(options, name) == LUA_TNIL)
+    return NULL;
+  if (luaL_testudata(options->L, -1, RPL_TENSOR) == NULL)
     bad_option(options, name, "a tensor");
-  lua_pop(options->L, 1);
-  return slot != NULL ? *slot : NULL;
+  RpTensor *tensor = hold(options->L, &got);
+  if (tensor == NULL)
+    luaL_error(options->L, "%s: option %s: expected a tensor, got %s", options->function, name,
+               got);
+  return tensor;
 }

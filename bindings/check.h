@@ -2,6 +2,14 @@
 ** What every binding shares: arguments are checked before anything is
 ** acquired, a userdata exists (empty) before the core object it will own, and
 ** a failed core call becomes a Lua error. 1-based turns 0-based here only.
+**
+** A pointer from a userdata lasts until Lua runs: a new string, table or
+** userdata may run finalizers, a list its metamethods, a callback anything, and
+** each of them can close the tensor (`<close>`). So a function reads lists,
+** strings and options and makes its results first, and fetches its tensors
+** last, right before the core call. What it needs across more than that it
+** holds: retained in a userdata of its own, as the tensors in lists and options
+** are. What else C points to stays on the stack.
 */
 #ifndef RPL_CHECK_H
 #define RPL_CHECK_H
@@ -32,19 +40,22 @@ void rpl_check_interrupt(lua_State *L);
 /* Push the value at `index` as messages show it, a string in quotes, and return the text. */
 const char *rpl_push_shown(lua_State *L, int index);
 
-/* Raise when more than `most` arguments were given. */
+/* Raise when more than `most` arguments were given; absent ones are nil from then on. */
 void rpl_check_count(lua_State *L, const char *function, int most);
 
 /* The tensor at `index`; calls no Lua. */
 RpTensor *rpl_check_tensor(lua_State *L, int index);
 
-/* The same, NULL where the argument is absent or nil. */
+/* The same or NULL, and then *got says what is there instead; for messages of one's own. */
+RpTensor *rpl_to_tensor(lua_State *L, int index, const char **got);
+
+/* The same, NULL where the argument is nil. */
 RpTensor *rpl_optional_tensor(lua_State *L, int index);
 
 /*
 ** The tensors of the list at `index`, 0 to `most` of them; `function` names the
-** caller in messages. Pushes two values, which keep the array and what it
-** points to alive.
+** caller in messages. Pushes two values, which keep the array and hold the
+** tensors.
 */
 RpTensor **rpl_push_tensors(lua_State *L, int index, const char *function, int most, int *count);
 
@@ -104,9 +115,9 @@ bool rpl_option_boolean(const RplOptions *options, const char *name, bool standa
 double rpl_option_number(const RplOptions *options, const char *name, double standard);
 int64_t rpl_option_integer(const RplOptions *options, const char *name, int64_t standard,
                            int64_t smallest, int64_t largest);
-/* The string stays valid while the option table does. */
+/* Left on the stack, which keeps it alive. */
 const char *rpl_option_string(const RplOptions *options, const char *name, const char *standard);
-/* NULL where absent; borrowed from the table. */
+/* NULL where absent; held on the stack. */
 RpTensor *rpl_option_tensor(const RplOptions *options, const char *name);
 /* Push the option's value (nil where absent) and return its type; metamethods play no part. */
 int rpl_option_push(const RplOptions *options, const char *name);

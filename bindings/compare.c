@@ -7,8 +7,8 @@ static int compare(lua_State *L)
   const RpCompare op = (RpCompare)rpl_operation(L);
   RpTensor *a, *b;
   rpl_check_count(L, rp_compare_name(op), 2);
-  rpl_operands(L, 1, &a, &b);
   RpTensor **slot = rpl_new_tensor(L);
+  rpl_operands(L, 1, &a, &b);
   *slot = rp_tensor_compare(op, a, b);
   return rpl_return_tensor(L, slot);
 }
@@ -17,12 +17,13 @@ static int compare(lua_State *L)
 static int compare_scalars(lua_State *L)
 {
   RpTensor *a, *b;
+  lua_settop(L, 2);
+  RpTensor **slot = rpl_new_tensor(L);
   rpl_operands(L, 1, &a, &b);
   if (rp_tensor_count(a) != 1 || rp_tensor_count(b) != 1)
     return luaL_error(L,
                       "< and <= compare single numbers, got shapes %s and %s; use :lt() or :le()",
                       rp_tensor_shape_text(a), rp_tensor_shape_text(b));
-  RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_compare((RpCompare)rpl_operation(L), a, b);
   if (*slot == NULL)
     return rpl_raise(L);

@@ -85,10 +85,9 @@ static int tensor(lua_State *L)
 {
   rpl_check_count(L, "tensor", 2);
   if (!lua_istable(L, 1) && lua_type(L, 1) != LUA_TNUMBER) {
-    RpTensor *source = rpl_check_tensor(L, 1);
-    RpDtype dtype = rpl_optional_dtype(L, 2, source->dtype);
+    const RpDtype dtype = rpl_optional_dtype(L, 2, rpl_check_tensor(L, 1)->dtype);
     RpTensor **slot = rpl_new_tensor(L);
-    *slot = rp_tensor_convert(source, dtype);
+    *slot = rp_tensor_convert(rpl_check_tensor(L, 1), dtype);
     return rpl_return_tensor(L, slot);
   }
   RpDtype dtype =

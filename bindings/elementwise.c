@@ -12,9 +12,8 @@ static int unary(lua_State *L)
   const RpUnary op = (RpUnary)rpl_operation(L);
   /* Lua passes the operand of a unary metamethod twice. */
   rpl_check_count(L, rp_unary_name(op), op == RP_NEGATE ? 2 : 1);
-  RpTensor *x = rpl_check_tensor(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_unary(op, x);
+  *slot = rp_op_unary(op, rpl_check_tensor(L, 1));
   return rpl_return_tensor(L, slot);
 }
 
@@ -23,8 +22,8 @@ static int binary(lua_State *L)
   const RpBinary op = (RpBinary)rpl_operation(L);
   RpTensor *a, *b;
   rpl_check_count(L, rp_binary_name(op), 2);
-  rpl_operands(L, 1, &a, &b);
   RpTensor **slot = rpl_new_tensor(L);
+  rpl_operands(L, 1, &a, &b);
   *slot = rp_op_binary(op, a, b);
   return rpl_return_tensor(L, slot);
 }

@@ -101,7 +101,8 @@ static int load_safetensors(lua_State *L)
   lua_createtable(L, 0, (int)contents->tensor_count);
   for (size_t i = 0; i < contents->tensor_count; i++) {
     lua_pushstring(L, contents->tensors[i].name);
-    *rpl_new_tensor(L) = rp_tensor_retain(contents->tensors[i].tensor);
+    RpTensor **slot = rpl_new_tensor(L);
+    *slot = rp_tensor_retain(contents->tensors[i].tensor);
     lua_rawset(L, -3);
   }
   lua_createtable(L, 0, (int)contents->metadata_count);
@@ -148,11 +149,10 @@ static void push_tensors(lua_State *L, int index, RpSafetensors *contents)
   contents->tensors = lua_newuserdatauv(L, count * sizeof *contents->tensors, 0);
   for (lua_pushnil(L); lua_next(L, copy) != 0; lua_pop(L, 1)) {
     const char *name = check_text(L, -2, "name of a tensor");
-    RpTensor **slot = luaL_testudata(L, -1, RPL_TENSOR);
-    RpTensor *tensor = slot != NULL ? *slot : NULL;
+    const char *got;
+    RpTensor *tensor = rpl_to_tensor(L, -1, &got);
     if (tensor == NULL)
-      luaL_error(L, "save_safetensors: \"%s\": expected a tensor, got %s", name,
-                 luaL_typename(L, -1));
+      luaL_error(L, "save_safetensors: \"%s\": expected a tensor, got %s", name, got);
     contents->tensors[contents->tensor_count++] = (RpNamedTensor){name, tensor};
   }
 }
@@ -217,6 +217,7 @@ static int save(lua_State *L)
 {
   rpl_check_count(L, "save", 3);
   const char *path = check_path(L, 1);
+  lua_settop(L, lua_isnil(L, 3) ? 2 : 3); /* both count anew */
   if (has_extension(path, ".npy"))
     return save_npy(L);
   if (has_extension(path, ".safetensors"))

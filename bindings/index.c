@@ -45,18 +45,20 @@ static bool narrow_slot(lua_State *L, RpTensor **slot, int axis)
   return !is_range;
 }
 
-/* Push the view that the key at `key` selects from `tensor`. */
-static RpTensor *push_selected(lua_State *L, RpTensor *tensor, int key, bool detached)
+/* Push the view that the key at 2 selects from the tensor at 1. */
+static RpTensor *push_selected(lua_State *L, bool detached)
 {
+  const int key = 2;
   RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *tensor = rpl_check_tensor(L, 1);
   *slot = detached ? rp_tensor_detach(tensor) : rp_tensor_retain(tensor);
   if (*slot == NULL)
     rpl_raise(L);
   const bool is_list = lua_istable(L, key);
   const lua_Integer count = is_list ? luaL_len(L, key) : 1;
-  if (count > tensor->rank)
-    luaL_error(L, "index: expected at most %d places for shape %s, got %I", tensor->rank,
-               rp_tensor_shape_text(tensor), count);
+  if (count > (*slot)->rank)
+    luaL_error(L, "index: expected at most %d places for shape %s, got %I", (*slot)->rank,
+               rp_tensor_shape_text(*slot), count);
   int axis = 0;
   for (lua_Integer i = 1; i <= count; i++) {
     if (is_list)
@@ -75,18 +77,20 @@ static RpTensor *push_selected(lua_State *L, RpTensor *tensor, int key, bool det
 
 static int tensor_index(lua_State *L)
 {
-  RpTensor *tensor = rpl_check_tensor(L, 1);
+  lua_settop(L, 2);
   if (lua_type(L, 2) != LUA_TSTRING) {
-    push_selected(L, tensor, 2, false);
+    push_selected(L, false);
     return 1;
   }
   if (strcmp(lua_tostring(L, 2), "grad") == 0) {
-    if (tensor->gradient == NULL)
-      return 0;
     RpTensor **slot = rpl_new_tensor(L);
-    *slot = rp_tensor_retain(tensor->gradient);
+    RpTensor *gradient = rpl_check_tensor(L, 1)->gradient;
+    if (gradient == NULL)
+      return 0;
+    *slot = rp_tensor_retain(gradient);
     return 1;
   }
+  rpl_check_tensor(L, 1);
   lua_pushvalue(L, 2);
   lua_gettable(L, lua_upvalueindex(1)); /* its metatable may raise where there is nothing */
   return 1;
@@ -94,6 +98,7 @@ static int tensor_index(lua_State *L)
 
 static int tensor_newindex(lua_State *L)
 {
+  lua_settop(L, 3);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   if (lua_type(L, 2) == LUA_TSTRING) {
     if (strcmp(lua_tostring(L, 2), "grad") != 0 || !lua_isnil(L, 3))
@@ -104,8 +109,8 @@ static int tensor_newindex(lua_State *L)
     return 0;
   }
   rpl_check(L, rp_tensor_check_writable(tensor));
-  RpTensor *target = push_selected(L, tensor, 2, true);
-  rpl_check(L, rp_tensor_assign(target, rpl_push_values(L, 3, tensor->dtype)));
+  RpTensor *target = push_selected(L, true);
+  rpl_check(L, rp_tensor_assign(target, rpl_push_values(L, 3, target->dtype)));
   return 0;
 }
 

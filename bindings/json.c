@@ -217,8 +217,8 @@ static void encode(lua_State *L, Work *work, json_t *container, const Place *pla
 static int json_encode(lua_State *L)
 {
   static const char *const names[] = {"indent", "sort", NULL};
-  rpl_check_count(L, "json_encode", 2);
   luaL_checkany(L, 1);
+  rpl_check_count(L, "json_encode", 2);
   RplOptions options = rpl_options(L, 2, "json_encode", names);
   size_t indent = (size_t)rpl_option_integer(&options, "indent", 0, 0, LARGEST_INDENT);
   bool sort = rpl_option_boolean(&options, "sort", true);

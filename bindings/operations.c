@@ -14,25 +14,16 @@ int rpl_operation(lua_State *L)
   return (int)lua_tointeger(L, lua_upvalueindex(1));
 }
 
-/* Turn a number at `index` into a scalar tensor of the dtype of `other`. */
-static RpTensor *operand(lua_State *L, int index, const RpTensor *other)
-{
-  if (lua_type(L, index) != LUA_TNUMBER)
-    return rpl_check_tensor(L, index);
-  RpTensor *scalar = rpl_push_scalar(L, index, other->dtype);
-  lua_replace(L, index);
-  return scalar;
-}
-
 void rpl_operands(lua_State *L, int first, RpTensor **a, RpTensor **b)
 {
-  if (lua_type(L, first) == LUA_TNUMBER) {
-    *b = rpl_check_tensor(L, first + 1);
-    *a = operand(L, first, *b);
-  } else {
-    *a = rpl_check_tensor(L, first);
-    *b = operand(L, first + 1, *a);
+  const int second = first + 1;
+  const int number = lua_type(L, first) == LUA_TNUMBER ? first : second;
+  if (lua_type(L, number) == LUA_TNUMBER) {
+    rpl_push_scalar(L, number, rpl_check_tensor(L, number == first ? second : first)->dtype);
+    lua_replace(L, number);
   }
+  *a = rpl_check_tensor(L, first);
+  *b = rpl_check_tensor(L, second);
 }
 
 void rpl_add_operations(lua_State *L, const RplOperation *table)
@@ -80,9 +71,8 @@ void rpl_add_events(lua_State *L, const RplOperation *events)
 static int matmul(lua_State *L)
 {
   rpl_check_count(L, "matmul", 2);
-  RpTensor *a = rpl_check_tensor(L, 1), *b = rpl_check_tensor(L, 2);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_matmul(a, b);
+  *slot = rp_op_matmul(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2));
   return rpl_return_tensor(L, slot);
 }
 
@@ -108,10 +98,10 @@ static int linear(lua_State *L)
 {
   static const char *const activations[] = {"none", "relu", NULL};
   rpl_check_count(L, "linear", 4);
-  RpTensor *x = rpl_check_tensor(L, 1), *weight = rpl_check_tensor(L, 2);
-  RpTensor *bias = rpl_optional_tensor(L, 3);
   const bool relu = luaL_checkoption(L, 4, "none", activations) == 1;
   RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *x = rpl_check_tensor(L, 1), *weight = rpl_check_tensor(L, 2);
+  RpTensor *bias = rpl_optional_tensor(L, 3);
   *slot = rp_op_linear(x, weight, bias, relu);
   return rpl_return_tensor(L, slot);
 }
@@ -136,10 +126,10 @@ static int linear(lua_State *L)
 static int layer_norm(lua_State *L)
 {
   rpl_check_count(L, "layer_norm", 4);
-  RpTensor *x = rpl_check_tensor(L, 1), *gain = rpl_check_tensor(L, 2);
-  RpTensor *bias = rpl_check_tensor(L, 3);
   const double epsilon = luaL_optnumber(L, 4, 1e-5);
   RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *x = rpl_check_tensor(L, 1), *gain = rpl_check_tensor(L, 2);
+  RpTensor *bias = rpl_check_tensor(L, 3);
   *slot = rp_op_layer_norm(x, gain, bias, epsilon);
   return rpl_return_tensor(L, slot);
 }
@@ -163,9 +153,8 @@ static int layer_norm(lua_State *L)
 static int embedding(lua_State *L)
 {
   rpl_check_count(L, "embedding", 2);
-  RpTensor *table = rpl_check_tensor(L, 1), *index = rpl_check_tensor(L, 2);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_embedding(table, index);
+  *slot = rp_op_embedding(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2));
   return rpl_return_tensor(L, slot);
 }
 
@@ -199,10 +188,10 @@ static void check_places(lua_State *L, const RpTensor *from_0, int64_t size)
 static int gather(lua_State *L)
 {
   rpl_check_count(L, "gather", 3);
+  RpTensor **one = rpl_new_tensor(L), **from_0 = rpl_new_tensor(L), **slot = rpl_new_tensor(L);
   RpTensor *x = rpl_check_tensor(L, 1), *index = rpl_check_tensor(L, 3);
   const int axis = rpl_check_axis(L, 2, x->rank);
   luaL_argcheck(L, index->dtype == RP_INT32, 3, "expected an int32 index, got floats");
-  RpTensor **one = rpl_new_tensor(L), **from_0 = rpl_new_tensor(L);
   *one = rp_tensor_full(RP_INT32, 0, NULL, 1);
   if (*one == NULL)
     return rpl_raise(L);
@@ -210,7 +199,6 @@ static int gather(lua_State *L)
   if (*from_0 == NULL)
     return rpl_raise(L);
   check_places(L, *from_0, x->shape[axis]);
-  RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_gather(x, axis, *from_0);
   return rpl_return_tensor(L, slot);
 }
@@ -233,12 +221,12 @@ static int gather(lua_State *L)
 static int where(lua_State *L)
 {
   rpl_check_count(L, "where", 3);
-  RpTensor *condition = rpl_check_tensor(L, 1), *a, *b;
+  RpTensor *a, *b;
   luaL_argcheck(L, lua_type(L, 2) != LUA_TNUMBER || lua_type(L, 3) != LUA_TNUMBER, 2,
                 "expected a tensor for a or b, got two numbers");
-  rpl_operands(L, 2, &a, &b);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_where(condition, a, b);
+  rpl_operands(L, 2, &a, &b);
+  *slot = rp_op_where(rpl_check_tensor(L, 1), a, b);
   return rpl_return_tensor(L, slot);
 }
 
@@ -262,15 +250,15 @@ static int concatenate(lua_State *L)
   enum { MOST = 4096 };
   int count;
   rpl_check_count(L, "cat", 2);
-  lua_settop(L, 2);
+  RpTensor **slot = rpl_new_tensor(L);
   RpTensor **list = rpl_push_tensors(L, 1, "cat", MOST, &count);
   if (count == 0)
     return luaL_error(L, "cat: expected at least one tensor, got an empty list");
   if (list[0]->rank == 0)
     return luaL_error(L, "cat: expected tensors with an axis, got scalars; use stack");
   const int axis = lua_isnil(L, 2) ? 0 : rpl_check_axis(L, 2, list[0]->rank);
-  RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_concatenate(count, list, axis);
+  lua_settop(L, 3);
   return rpl_return_tensor(L, slot);
 }
 
@@ -301,11 +289,11 @@ static int cross_entropy(lua_State *L)
 {
   static const char *const names[] = {"ignore", "each", NULL};
   rpl_check_count(L, "cross_entropy", 3);
-  RpTensor *logits = rpl_check_tensor(L, 1), *targets = rpl_check_tensor(L, 2);
   const RplOptions options = rpl_options(L, 3, "cross_entropy", names);
   const int64_t ignore = rpl_option_integer(&options, "ignore", -1, INT32_MIN, INT32_MAX);
   const bool each = rpl_option_boolean(&options, "each", false);
   RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *logits = rpl_check_tensor(L, 1), *targets = rpl_check_tensor(L, 2);
   *slot = rp_op_cross_entropy(logits, targets, (int32_t)ignore, each);
   return rpl_return_tensor(L, slot);
 }
@@ -327,11 +315,10 @@ static int cross_entropy(lua_State *L)
 static int dropout(lua_State *L)
 {
   rpl_check_count(L, "dropout", 3);
-  RpTensor *x = rpl_check_tensor(L, 1);
   const double p = luaL_checknumber(L, 2);
   const uint64_t seed = lua_isnoneornil(L, 3) ? rpl_next_seed() : (uint64_t)luaL_checkinteger(L, 3);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_dropout(x, p, seed);
+  *slot = rp_op_dropout(rpl_check_tensor(L, 1), p, seed);
   return rpl_return_tensor(L, slot);
 }
 

@@ -20,7 +20,10 @@ void rpl_add_events(lua_State *L, const RplOperation *events);
 /* The operation that the running function was registered for. */
 int rpl_operation(lua_State *L);
 
-/* Two operands at `first` and the place after it, of which one may be a number. */
+/*
+** Two operands at `first` and the place after it, of which one may be a number:
+** a scalar of the dtype of the other takes its place.
+*/
 void rpl_operands(lua_State *L, int first, RpTensor **a, RpTensor **b);
 
 #endif

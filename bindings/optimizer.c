@@ -44,8 +44,6 @@ static int adam_step(lua_State *L)
                                       "decay",          "l2",    "correction1", "correction2",
                                       "gradient_scale", NULL};
   rpl_check_count(L, "adam", 4);
-  RpTensor *parameter = rpl_check_tensor(L, 1), *mean = rpl_check_tensor(L, 2);
-  RpTensor *variance = rpl_check_tensor(L, 3);
   const RplOptions options = rpl_options(L, 4, "adam", names);
   const RpAdam settings = {.rate = rpl_option_number(&options, "rate", 1e-3),
                            .beta1 = rpl_option_number(&options, "beta1", 0.9),
@@ -56,6 +54,8 @@ static int adam_step(lua_State *L)
                            .correction1 = rpl_option_number(&options, "correction1", 1),
                            .correction2 = rpl_option_number(&options, "correction2", 1),
                            .gradient_scale = rpl_option_number(&options, "gradient_scale", 1)};
+  RpTensor *parameter = rpl_check_tensor(L, 1), *mean = rpl_check_tensor(L, 2);
+  RpTensor *variance = rpl_check_tensor(L, 3);
   rpl_check(L, rp_adam_step(&settings, parameter, mean, variance));
   return 0;
 }
@@ -91,13 +91,13 @@ static int sgd_step(lua_State *L)
 {
   static const char *const names[] = {"rate", "momentum", "l2", "nesterov", "gradient_scale", NULL};
   rpl_check_count(L, "sgd", 3);
-  RpTensor *parameter = rpl_check_tensor(L, 1), *velocity = rpl_optional_tensor(L, 2);
   const RplOptions options = rpl_options(L, 3, "sgd", names);
   const RpSgd settings = {.rate = rpl_option_number(&options, "rate", 1e-2),
                           .momentum = rpl_option_number(&options, "momentum", 0),
                           .l2 = rpl_option_number(&options, "l2", 0),
                           .nesterov = rpl_option_boolean(&options, "nesterov", false),
                           .gradient_scale = rpl_option_number(&options, "gradient_scale", 1)};
+  RpTensor *parameter = rpl_check_tensor(L, 1), *velocity = rpl_optional_tensor(L, 2);
   rpl_check(L, rp_sgd_step(&settings, parameter, velocity));
   return 0;
 }

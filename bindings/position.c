@@ -26,14 +26,13 @@ RpPositions rpl_push_positions(lua_State *L, int index, int coordinates, int64_t
       lua_pushstring(L, "float64");
       lua_call(L, 2, 1);
     } else {
-      if (!lua_isuserdata(L, index))
-        luaL_error(L, "positions: expected a number, a list or a tensor, got %s",
-                   luaL_typename(L, index));
-      rpl_check_tensor(L, index);
       lua_pushvalue(L, index);
     }
-    RpTensor *given = rpl_check_tensor(L, -1);
     slot = rpl_new_tensor(L);
+    const char *got;
+    const RpTensor *given = rpl_to_tensor(L, -2, &got);
+    if (given == NULL)
+      luaL_error(L, "positions: expected a number, a list or a tensor, got %s", got);
     *slot = rp_tensor_convert(given, RP_FLOAT64);
     lua_remove(L, -2);
   }
@@ -66,7 +65,7 @@ static RpTensor *push_list(lua_State *L, int index, const char *name, RpDtype dt
 **     rotary{dim = 64, base = 10000.0, pairing = "half", rotate = "qkvo"}
 */
 
-static RpRotary *check_rotary(lua_State *L, int index)
+RpRotary *rpl_check_rotary(lua_State *L, int index)
 {
   RpRotary *scheme = luaL_checkudata(L, index, RPL_ROTARY);
   luaL_argcheck(L, scheme->dim > 0, index, "this scheme was already collected");
@@ -180,21 +179,22 @@ static int turn(lua_State *L, const char *name, bool back)
 {
   static const char *const letters[] = {"q", "k", "v", "o", NULL};
   rpl_check_count(L, name, 4);
-  const RpRotary *scheme = check_rotary(L, 1);
-  RpTensor *x = rpl_check_tensor(L, 2);
   const unsigned part = 1u << luaL_checkoption(L, 4, "q", letters);
+  const RpRotary *scheme = rpl_check_rotary(L, 1);
+  const RpTensor x = *rpl_check_tensor(L, 2);
   const bool turns = lua_isnoneornil(L, 4) || (scheme->parts & part) != 0;
-  if (x->rank == 0 || x->shape[x->rank - 1] != scheme->dim)
+  if (x.rank == 0 || x.shape[x.rank - 1] != scheme->dim)
     return luaL_error(L, "%s: expected [..., time, %I], got %s", name, (lua_Integer)scheme->dim,
-                      rp_tensor_shape_text(x));
-  const int64_t time = x->rank > 1 ? x->shape[x->rank - 2] : 1;
+                      rp_tensor_shape_text(&x));
+  const int64_t time = x.rank > 1 ? x.shape[x.rank - 2] : 1;
   const RpPositions positions = rpl_push_positions(L, 3, scheme->coordinates, time, 0);
   if (!turns) {
     lua_pushvalue(L, 2);
     return 1;
   }
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_rotate(x, scheme, part, &positions, back);
+  scheme = rpl_check_rotary(L, 1);
+  *slot = rp_op_rotate(rpl_check_tensor(L, 2), scheme, part, &positions, back);
   return rpl_return_tensor(L, slot);
 }
 
@@ -266,22 +266,22 @@ static int unrotate(lua_State *L)
 static int matrix(lua_State *L)
 {
   rpl_check_count(L, "matrix", 2);
-  const RpRotary *scheme = check_rotary(L, 1);
   luaL_checknumber(L, 2);
+  const RpRotary *scheme = rpl_check_rotary(L, 1);
   const int64_t shape[] = {scheme->dim, scheme->dim};
   const RpPositions positions = rpl_push_positions(L, 2, scheme->coordinates, scheme->dim, 0);
-  RpTensor **unit = rpl_new_tensor(L);
+  RpTensor **unit = rpl_new_tensor(L), **slot = rpl_new_tensor(L), **turned = rpl_new_tensor(L);
+  scheme = rpl_check_rotary(L, 1);
   *unit = rp_tensor_full(RP_FLOAT64, 2, shape, 0);
   if (*unit == NULL)
     return rpl_raise(L);
   double *diagonal = rp_tensor_data(*unit);
-  for (int64_t i = 0; i < scheme->dim; i++)
-    diagonal[i * (scheme->dim + 1)] = 1;
-  RpTensor **slot = rpl_new_tensor(L); /* its row i is R e_i, a column of R */
+  for (int64_t i = 0; i < shape[0]; i++)
+    diagonal[i * (shape[0] + 1)] = 1;
+  /* row i is R e_i, a column of R */
   *slot = rp_op_rotate(*unit, scheme, RP_ROTATE_QUERY, &positions, false);
   if (*slot == NULL)
     return rpl_raise(L);
-  RpTensor **turned = rpl_new_tensor(L);
   *turned = rp_op_permute(*slot, (const int[]){1, 0});
   return rpl_return_tensor(L, turned);
 }
@@ -300,9 +300,9 @@ static int matrix(lua_State *L)
 static int only(lua_State *L)
 {
   rpl_check_count(L, "only", 2);
-  const RpRotary *scheme = check_rotary(L, 1);
   const char *letters = luaL_checkstring(L, 2);
-  rpl_check(L, rp_rotary_only(new_rotary(L), scheme, letters));
+  RpRotary *copy = new_rotary(L);
+  rpl_check(L, rp_rotary_only(copy, rpl_check_rotary(L, 1), letters));
   return 1;
 }
 
@@ -320,9 +320,8 @@ static int only(lua_State *L)
 static int thetas(lua_State *L)
 {
   rpl_check_count(L, "thetas", 1);
-  const RpRotary *scheme = check_rotary(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_convert(scheme->theta, RP_FLOAT64);
+  *slot = rp_tensor_convert(rpl_check_rotary(L, 1)->theta, RP_FLOAT64);
   return rpl_return_tensor(L, slot);
 }
 
@@ -372,7 +371,8 @@ static void set_list(lua_State *L, const char *name, const RpTensor *list, int b
 static int scheme_options(lua_State *L)
 {
   rpl_check_count(L, "options", 1);
-  const RpRotary *scheme = check_rotary(L, 1);
+  RpRotary *scheme = new_rotary(L); /* a copy that nobody else can clear */
+  rpl_check(L, rp_rotary_only(scheme, rpl_check_rotary(L, 1), "qkvo"));
   lua_createtable(L, 0, 8);
   lua_pushinteger(L, scheme->dim);
   lua_setfield(L, -2, "dim");
@@ -402,7 +402,7 @@ static int scheme_options(lua_State *L)
 
 static int scheme_tostring(lua_State *L)
 {
-  const RpRotary *scheme = check_rotary(L, 1);
+  const RpRotary facts = *rpl_check_rotary(L, 1), *scheme = &facts;
   lua_pushfstring(L, "rotary{dim = %I", (lua_Integer)scheme->dim);
   if (scheme->base == 0)
     lua_pushfstring(L, ", %I frequencies", (lua_Integer)scheme->pairs);

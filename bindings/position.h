@@ -7,6 +7,9 @@
 
 #define RPL_ROTARY "roper.rotary"
 
+/* The scheme at `index`; calls no Lua. */
+RpRotary *rpl_check_rotary(lua_State *L, int index);
+
 /*
 ** Positions at a stack index: nil (0, 1, 2, ... from `offset`), a number (the
 ** same for all of `time` and every coordinate), a list, or a tensor [time] or

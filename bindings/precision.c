@@ -22,14 +22,13 @@
 static int round_to(lua_State *L)
 {
   rpl_check_count(L, "round_to", 2);
-  RpTensor *x = rpl_check_tensor(L, 1);
   const char *format = luaL_checkstring(L, 2);
   const bool is_half = strcmp(format, "float16") == 0;
   if (!is_half && strcmp(format, "bfloat16") != 0)
     return luaL_error(L, "round_to: expected \"float16\" or \"bfloat16\", got \"%s\"%s", format,
                       strncmp(format, "float", 5) == 0 ? "; :to() converts to other dtypes" : "");
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_unary(is_half ? RP_ROUND_FLOAT16 : RP_ROUND_BFLOAT16, x);
+  *slot = rp_op_unary(is_half ? RP_ROUND_FLOAT16 : RP_ROUND_BFLOAT16, rpl_check_tensor(L, 1));
   return rpl_return_tensor(L, slot);
 }
 

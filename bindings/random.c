@@ -150,7 +150,7 @@ static int set_seed(lua_State *L)
 static int random_state(lua_State *L)
 {
   rpl_check_count(L, "random_state", 2);
-  if (lua_gettop(L) > 0) {
+  if (!lua_isnil(L, 1) || !lua_isnil(L, 2)) {
     const lua_Integer seed = luaL_checkinteger(L, 1), counter = luaL_checkinteger(L, 2);
     generator = (RpRandom){(uint64_t)seed, (uint64_t)counter};
   }

@@ -9,10 +9,9 @@
 #include "core/tensor/copy.h"
 #include "core/tensor/elementwise.h"
 
-/* A tensor at 1, an axis at 2 (all of them where absent) and `keep` at 3. */
+/* A tensor at 1, an axis at 2 (all of them where nil) and `keep` at 3. */
 static RpTensor *check_reduction(lua_State *L, int *axis, bool *keep)
 {
-  rpl_check_count(L, rp_reduction_name((RpReduction)rpl_operation(L)), 3);
   RpTensor *x = rpl_check_tensor(L, 1);
   *axis = lua_isnoneornil(L, 2) ? RP_ALL_AXES : rpl_check_axis(L, 2, x->rank);
   *keep = lua_toboolean(L, 3);
@@ -21,25 +20,29 @@ static RpTensor *check_reduction(lua_State *L, int *axis, bool *keep)
 
 static int reduce(lua_State *L)
 {
+  const RpReduction op = (RpReduction)rpl_operation(L);
   int axis;
   bool keep;
-  RpTensor *x = check_reduction(L, &axis, &keep);
+  rpl_check_count(L, rp_reduction_name(op), 3);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_reduce((RpReduction)rpl_operation(L), x, axis, keep);
+  RpTensor *x = check_reduction(L, &axis, &keep);
+  *slot = rp_op_reduce(op, x, axis, keep);
   return rpl_return_tensor(L, slot);
 }
 
 /* The places of extrema, from 1. */
 static int argument(lua_State *L)
 {
+  const RpReduction op = (RpReduction)rpl_operation(L);
   int axis;
   bool keep;
-  RpTensor *x = check_reduction(L, &axis, &keep);
+  rpl_check_count(L, rp_reduction_name(op), 3);
   RpTensor **values = rpl_new_tensor(L), **places = rpl_new_tensor(L);
-  *values = rp_tensor_reduce((RpReduction)rpl_operation(L), x, axis, keep, places);
+  RpTensor **one = rpl_new_tensor(L), **slot = rpl_new_tensor(L);
+  RpTensor *x = check_reduction(L, &axis, &keep);
+  *values = rp_tensor_reduce(op, x, axis, keep, places);
   if (*values == NULL)
     return rpl_raise(L);
-  RpTensor **one = rpl_new_tensor(L), **slot = rpl_new_tensor(L);
   *one = rp_tensor_full(RP_INT32, 0, NULL, 1);
   if (*one == NULL)
     return rpl_raise(L);
@@ -50,9 +53,9 @@ static int argument(lua_State *L)
 static int softmax(lua_State *L)
 {
   rpl_check_count(L, "softmax", 2);
+  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *x = rpl_check_tensor(L, 1);
   const int axis = lua_isnoneornil(L, 2) ? x->rank - 1 : rpl_check_axis(L, 2, x->rank);
-  RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_softmax(x, axis, rpl_operation(L) != 0);
   return rpl_return_tensor(L, slot);
 }
@@ -60,9 +63,9 @@ static int softmax(lua_State *L)
 static int cumulative_sum(lua_State *L)
 {
   rpl_check_count(L, "cumsum", 2);
+  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *x = rpl_check_tensor(L, 1);
   const int axis = rpl_check_axis(L, 2, x->rank);
-  RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_cumulative_sum(x, axis);
   return rpl_return_tensor(L, slot);
 }

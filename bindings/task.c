@@ -59,10 +59,9 @@ static int task_batch(lua_State *L)
   int64_t rows = rpl_check_range(L, 2, "rows", 1, MOST_ROWS);
   const RplOptions options = rpl_options(L, 3, "task:batch", names);
   const bool has_answers = rpl_option_boolean(&options, "answers", false);
-  RpTask *task = check_task(L);
   RpTensor **tokens = rpl_new_tensor(L);
   RpTensor **answers = rpl_new_tensor(L);
-  rpl_check(L, rp_task_batch(task, rows, tokens, answers));
+  rpl_check(L, rp_task_batch(check_task(L), rows, tokens, answers));
   if (!has_answers)
     lua_pop(L, 1);
   return has_answers ? 2 : 1;
@@ -87,11 +86,9 @@ static int task_batch(lua_State *L)
 static int task_explain(lua_State *L)
 {
   rpl_check_count(L, "task:explain", 2);
-  RpTask *task = check_task(L);
-  RpTensor *tokens = rpl_check_tensor(L, 2);
   RpTensor **nats = rpl_new_tensor(L);
   RpTensor **sources = rpl_new_tensor(L);
-  rpl_check(L, rp_task_explain(task, tokens, nats, sources));
+  rpl_check(L, rp_task_explain(check_task(L), rpl_check_tensor(L, 2), nats, sources));
   return 2;
 }
 
@@ -111,10 +108,9 @@ static int task_explain(lua_State *L)
 static int task_encode(lua_State *L)
 {
   rpl_check_count(L, "task:encode", 2);
-  RpTask *task = check_task(L);
   RpText text = check_text(L, 2);
   RpTensor **ids = rpl_new_tensor(L);
-  *ids = rp_task_encode(task, text);
+  *ids = rp_task_encode(check_task(L), text);
   return rpl_return_tensor(L, ids);
 }
 
@@ -155,14 +151,12 @@ static void list_to_tensor(lua_State *L, int index)
 static int task_decode(lua_State *L)
 {
   rpl_check_count(L, "task:decode", 2);
-  RpTask *task = check_task(L);
   if (lua_istable(L, 2))
     list_to_tensor(L, 2);
-  RpTensor *ids = rpl_check_tensor(L, 2);
-  size_t bytes = (size_t)rp_tensor_count(ids);
+  size_t bytes = (size_t)rp_tensor_count(rpl_check_tensor(L, 2));
   luaL_Buffer text;
   char *start = luaL_buffinitsize(L, &text, bytes);
-  rpl_check(L, rp_task_decode(task, ids, start));
+  rpl_check(L, rp_task_decode(check_task(L), rpl_check_tensor(L, 2), start));
   luaL_pushresultsize(&text, bytes);
   return 1;
 }
@@ -179,10 +173,11 @@ static int task_decode(lua_State *L)
 static int task_vocabulary(lua_State *L)
 {
   rpl_check_count(L, "task:vocabulary", 1);
-  RpTask *task = check_task(L);
-  lua_createtable(L, task->sizes.vocabulary, 0);
-  for (int id = 0; id < task->sizes.vocabulary; id++) {
-    lua_pushlstring(L, task->kind->characters + id, 1);
+  const char *characters = check_task(L)->kind->characters;
+  const int count = check_task(L)->sizes.vocabulary;
+  lua_createtable(L, count, 0);
+  for (int id = 0; id < count; id++) {
+    lua_pushlstring(L, characters + id, 1);
     lua_rawseti(L, -2, id + 1);
   }
   return 1;
@@ -204,8 +199,10 @@ static int task_question(lua_State *L)
   RpTask *task = check_task(L);
   RpText question, answer;
   rp_task_question(task, &question, &answer);
-  push_text(L, question);
-  push_text(L, answer);
+  /* one string of both, as they lie there, before the collector can run */
+  const char *both = lua_pushlstring(L, question.start, (size_t)(question.bytes + answer.bytes));
+  lua_pushlstring(L, both, (size_t)question.bytes);
+  lua_pushlstring(L, both + question.bytes, (size_t)answer.bytes);
   return 2;
 }
 
@@ -224,9 +221,9 @@ static int task_question(lua_State *L)
 static int task_answer(lua_State *L)
 {
   rpl_check_count(L, "task:answer", 2);
+  RpText question = check_text(L, 2), answer;
   RpTask *task = check_task(L);
-  RpText answer;
-  rpl_check(L, task->kind->solve(task, check_text(L, 2), &answer));
+  rpl_check(L, task->kind->solve(task, question, &answer));
   push_text(L, answer);
   return 1;
 }
@@ -253,9 +250,8 @@ static int task_answer(lua_State *L)
 static int task_grade(lua_State *L)
 {
   rpl_check_count(L, "task:grade", 3);
+  RpText question = check_text(L, 2), text = check_text(L, 3);
   RpTask *task = check_task(L);
-  RpText question = check_text(L, 2);
-  RpText text = check_text(L, 3);
   bool right = false;
   rpl_check(L, task->kind->grade(task, question, text, &right));
   lua_pushboolean(L, right);
@@ -386,8 +382,8 @@ static int task_stop(lua_State *L)
 static int task_options(lua_State *L)
 {
   rpl_check_count(L, "task:options", 1);
-  RpTask *task = check_task(L);
   lua_newtable(L);
+  RpTask *task = check_task(L);
   for (int i = 0; task->kind->options[i].name != NULL; i++) {
     lua_pushinteger(L, task->options[i]);
     lua_setfield(L, -2, task->kind->options[i].name);
@@ -400,16 +396,16 @@ static int task_options(lua_State *L)
 /* "addition{length = 641, max_digits = 8, seed = 1}" */
 static int task_tostring(lua_State *L)
 {
-  RpTask *task = check_task(L);
+  const RpTask task = *check_task(L);
   luaL_Buffer text;
   luaL_buffinit(L, &text);
-  luaL_addstring(&text, task->kind->name);
+  luaL_addstring(&text, task.kind->name);
   luaL_addchar(&text, '{');
-  for (int i = 0; task->kind->options[i].name != NULL; i++) {
-    lua_pushfstring(L, "%s = %I, ", task->kind->options[i].name, (lua_Integer)task->options[i]);
+  for (int i = 0; task.kind->options[i].name != NULL; i++) {
+    lua_pushfstring(L, "%s = %I, ", task.kind->options[i].name, (lua_Integer)task.options[i]);
     luaL_addvalue(&text);
   }
-  lua_pushfstring(L, "seed = %I}", (lua_Integer)task->random.seed);
+  lua_pushfstring(L, "seed = %I}", (lua_Integer)task.random.seed);
   luaL_addvalue(&text);
   luaL_pushresult(&text);
   return 1;

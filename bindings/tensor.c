@@ -94,10 +94,10 @@ static int tensor_gc(lua_State *L)
 static int tensor_shape(lua_State *L)
 {
   rpl_check_count(L, "shape", 1);
-  const RpTensor *tensor = rpl_check_tensor(L, 1);
-  lua_createtable(L, tensor->rank, 0);
-  for (int i = 0; i < tensor->rank; i++) {
-    lua_pushinteger(L, tensor->shape[i]);
+  const RpTensor tensor = *rpl_check_tensor(L, 1);
+  lua_createtable(L, tensor.rank, 0);
+  for (int i = 0; i < tensor.rank; i++) {
+    lua_pushinteger(L, tensor.shape[i]);
     lua_rawseti(L, -2, i + 1);
   }
   return 1;
@@ -250,7 +250,9 @@ static int tensor_totable(lua_State *L)
 {
   rpl_check_count(L, "totable", 1);
   int64_t index[RP_MAX_RANK] = {0};
-  push_table(L, rpl_check_tensor(L, 1), 0, index);
+  RpTensor **held = rpl_new_tensor(L);
+  *held = rp_tensor_retain(rpl_check_tensor(L, 1));
+  push_table(L, *held, 0, index);
   return 1;
 }
 
@@ -265,8 +267,8 @@ static int tensor_totable(lua_State *L)
 static int tensor_contiguous(lua_State *L)
 {
   rpl_check_count(L, "contiguous", 1);
-  RpTensor *tensor = rpl_check_tensor(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *tensor = rpl_check_tensor(L, 1);
   *slot = rp_tensor_is_contiguous(tensor) ? rp_tensor_retain(tensor)
                                           : rp_op_convert(tensor, tensor->dtype);
   return rpl_return_tensor(L, slot);
@@ -286,8 +288,8 @@ static int tensor_contiguous(lua_State *L)
 static int tensor_clone(lua_State *L)
 {
   rpl_check_count(L, "clone", 1);
-  RpTensor *tensor = rpl_check_tensor(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *tensor = rpl_check_tensor(L, 1);
   *slot = rp_op_convert(tensor, tensor->dtype);
   return rpl_return_tensor(L, slot);
 }
@@ -303,9 +305,8 @@ static int tensor_clone(lua_State *L)
 static int tensor_detach(lua_State *L)
 {
   rpl_check_count(L, "detach", 1);
-  RpTensor *tensor = rpl_check_tensor(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_detach(tensor);
+  *slot = rp_tensor_detach(rpl_check_tensor(L, 1));
   return rpl_return_tensor(L, slot);
 }
 
@@ -324,10 +325,10 @@ static int tensor_detach(lua_State *L)
 static int tensor_to(lua_State *L)
 {
   rpl_check_count(L, "to", 2);
-  RpTensor *tensor = rpl_check_tensor(L, 1);
   luaL_checkstring(L, 2);
-  const RpDtype dtype = rpl_optional_dtype(L, 2, tensor->dtype);
+  const RpDtype dtype = rpl_optional_dtype(L, 2, RP_FLOAT32);
   RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *tensor = rpl_check_tensor(L, 1);
   *slot = dtype == tensor->dtype ? rp_tensor_retain(tensor) : rp_op_convert(tensor, dtype);
   return rpl_return_tensor(L, slot);
 }
@@ -336,9 +337,10 @@ RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype)
 {
   if (lua_type(L, index) == LUA_TNUMBER)
     return rpl_push_scalar(L, index, dtype);
-  if (luaL_testudata(L, index, RPL_TENSOR) == NULL)
-    luaL_error(L, "assign: expected a number or a tensor, got %s", luaL_typename(L, index));
-  RpTensor *tensor = rpl_check_tensor(L, index);
+  const char *got;
+  RpTensor *tensor = rpl_to_tensor(L, index, &got);
+  if (tensor == NULL)
+    luaL_error(L, "assign: expected a number or a tensor, got %s", got);
   lua_pushvalue(L, index);
   return tensor;
 }
@@ -360,8 +362,8 @@ RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype)
 static int tensor_copy(lua_State *L)
 {
   rpl_check_count(L, "copy", 2);
-  RpTensor *tensor = rpl_check_tensor(L, 1);
-  rpl_check(L, rp_tensor_assign(tensor, rpl_push_values(L, 2, tensor->dtype)));
+  RpTensor *source = rpl_push_values(L, 2, rpl_check_tensor(L, 1)->dtype);
+  rpl_check(L, rp_tensor_assign(rpl_check_tensor(L, 1), source));
   lua_settop(L, 1);
   return 1;
 }
@@ -382,7 +384,8 @@ static int tensor_copy(lua_State *L)
 static int tensor_fill(lua_State *L)
 {
   rpl_check_count(L, "fill", 2);
-  rpl_check(L, rp_tensor_fill(rpl_check_tensor(L, 1), luaL_checknumber(L, 2)));
+  const double value = luaL_checknumber(L, 2);
+  rpl_check(L, rp_tensor_fill(rpl_check_tensor(L, 1), value));
   lua_settop(L, 1);
   return 1;
 }

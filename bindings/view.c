@@ -36,11 +36,11 @@ static int tensor_view(lua_State *L)
 {
   if (lua_istable(L, 2))
     rpl_check_count(L, "view", 2);
-  RpTensor *tensor = rpl_check_tensor(L, 1);
   int64_t shape[RP_MAX_RANK];
   const int rank = rpl_check_shape(L, 2, -1, shape);
+  lua_settop(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_reshape(tensor, rank, shape);
+  *slot = rp_op_reshape(rpl_check_tensor(L, 1), rank, shape);
   return rpl_return_tensor(L, slot);
 }
 
@@ -61,12 +61,12 @@ static int tensor_view(lua_State *L)
 static int tensor_transpose(lua_State *L)
 {
   rpl_check_count(L, "transpose", 3);
+  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   const int a = rpl_check_axis(L, 2, tensor->rank), b = rpl_check_axis(L, 3, tensor->rank);
   int order[RP_MAX_RANK];
   for (int i = 0; i < tensor->rank; i++)
     order[i] = i == a ? b : i == b ? a : i;
-  RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_permute(tensor, order);
   return rpl_return_tensor(L, slot);
 }
@@ -86,16 +86,17 @@ static int tensor_permute(lua_State *L)
 {
   if (lua_istable(L, 2))
     rpl_check_count(L, "permute", 2);
-  RpTensor *tensor = rpl_check_tensor(L, 1);
   int64_t axes[RP_MAX_RANK];
   int order[RP_MAX_RANK];
   const int count = rpl_check_shape(L, 2, 1, axes);
+  lua_settop(L, 1);
+  RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *tensor = rpl_check_tensor(L, 1);
   if (count != tensor->rank)
     return luaL_error(L, "permute: expected %d axes for shape %s, got %d", tensor->rank,
                       rp_tensor_shape_text(tensor), count);
   for (int i = 0; i < tensor->rank; i++)
     order[i] = axes[i] <= tensor->rank ? (int)axes[i] - 1 : tensor->rank;
-  RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_permute(tensor, order);
   return rpl_return_tensor(L, slot);
 }
@@ -117,11 +118,11 @@ static int tensor_permute(lua_State *L)
 static int tensor_narrow(lua_State *L)
 {
   rpl_check_count(L, "narrow", 4);
+  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   const int axis = rpl_check_axis(L, 2, tensor->rank);
   const int64_t start = rpl_check_range(L, 3, "start", 1, INT64_MAX);
   const int64_t size = rpl_check_range(L, 4, "size", 0, INT64_MAX);
-  RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_narrow(tensor, axis, start - 1, size);
   return rpl_return_tensor(L, slot);
 }
@@ -143,11 +144,11 @@ static int tensor_expand(lua_State *L)
 {
   if (lua_istable(L, 2))
     rpl_check_count(L, "expand", 2);
-  RpTensor *tensor = rpl_check_tensor(L, 1);
   int64_t shape[RP_MAX_RANK];
   const int rank = rpl_check_shape(L, 2, 0, shape);
+  lua_settop(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_expand(tensor, rank, shape);
+  *slot = rp_op_expand(rpl_check_tensor(L, 1), rank, shape);
   return rpl_return_tensor(L, slot);
 }
 
@@ -165,12 +166,12 @@ static int tensor_expand(lua_State *L)
 static int tensor_squeeze(lua_State *L)
 {
   rpl_check_count(L, "squeeze", 2);
+  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   const int axis = rpl_check_axis(L, 2, tensor->rank);
   if (tensor->shape[axis] != 1)
     return luaL_error(L, "squeeze: expected size 1 on axis %d, got shape %s", axis + 1,
                       rp_tensor_shape_text(tensor));
-  RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_retain(tensor);
   rpl_drop_axis(L, slot, axis);
   return rpl_return_tensor(L, slot);
@@ -190,6 +191,7 @@ static int tensor_squeeze(lua_State *L)
 static int tensor_unsqueeze(lua_State *L)
 {
   rpl_check_count(L, "unsqueeze", 2);
+  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   const int axis = rpl_check_axis(L, 2, tensor->rank + 1);
   if (tensor->rank == RP_MAX_RANK)
@@ -198,7 +200,6 @@ static int tensor_unsqueeze(lua_State *L)
   int64_t shape[RP_MAX_RANK];
   for (int i = 0; i <= tensor->rank; i++)
     shape[i] = i == axis ? 1 : tensor->shape[i < axis ? i : i - 1];
-  RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_op_reshape(tensor, tensor->rank + 1, shape);
   return rpl_return_tensor(L, slot);
 }

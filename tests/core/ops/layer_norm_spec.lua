@@ -82,6 +82,6 @@ describe("layer_norm", function()
       assert.error_matches(function() roper.layer_norm(x, one, one, epsilon) end,
         "layer_norm: epsilon: expected a number from 0 on, got ")
     end
-    assert.error_matches(function() roper.layer_norm(x, one) end, "tensor expected, got no value")
+    assert.error_matches(function() roper.layer_norm(x, one) end, "tensor expected, got nil")
   end)
 end)

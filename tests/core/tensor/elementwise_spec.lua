@@ -143,7 +143,7 @@ describe("unary functions", function()
 
   it("takes one argument, a tensor", function()
     assert.error_matches(function() roper.exp(1) end, "tensor expected, got number")
-    assert.error_matches(function() roper.exp() end, "tensor expected, got no value")
+    assert.error_matches(function() roper.exp() end, "tensor expected, got nil")
     assert.error_matches(function() roper.ones({ 1 }):exp(2) end,
       "exp: expected at most 1 argument")
   end)

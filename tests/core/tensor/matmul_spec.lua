@@ -77,6 +77,6 @@ describe("matmul", function()
     assert.error_matches(function() roper.ones({ 2, 1, 1 }):matmul(roper.ones({ 3, 1, 1 })) end,
       "matmul: shapes %[2%] and %[3%] do not broadcast")
     assert.error_matches(function() a:matmul(2) end, "tensor expected, got number")
-    assert.error_matches(function() roper.matmul(a) end, "tensor expected, got no value")
+    assert.error_matches(function() roper.matmul(a) end, "tensor expected, got nil")
   end)
 end)

@@ -70,7 +70,7 @@ describe("round_to", function()
       'round_to: expected "float16" or "bfloat16", got "half"$')
     assert.error_matches(function() x:round_to("float32") end,
       'got "float32"; :to%(%) converts to other dtypes')
-    assert.error_matches(function() x:round_to() end, "string expected, got no value")
+    assert.error_matches(function() x:round_to() end, "string expected, got nil")
     assert.error_matches(function() x:to("int32"):round_to("float16") end,
       "round_to: expected float32 or float64, got int32")
     assert.error_matches(function() x:round_to("float16", 1) end, "round_to")

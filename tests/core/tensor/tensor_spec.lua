@@ -80,7 +80,7 @@ describe("zeros, ones and full", function()
     assert.error_matches(function() roper.ones({ 1, 1, 1, 1, 1, 1, 1, 1, 1 }) end,
       "ones.*expected at most 8 sizes, got 9")
     assert.error_matches(function() roper.zeros(2, 3) end, "zeros.*table expected, got number")
-    assert.error_matches(function() roper.full({ 2 }) end, "full.*number expected, got no value")
+    assert.error_matches(function() roper.full({ 2 }) end, "full.*number expected, got nil")
   end)
 
   it("refuse sizes past memory and past addresses, and live on", function()
@@ -166,7 +166,7 @@ describe("conversion", function()
 
   it("refuses dtypes that are none", function()
     assert.error_matches(function() roper.ones({ 1 }):to("double") end, 'got "double"')
-    assert.error_matches(function() roper.ones({ 1 }):to() end, "string expected, got no value")
+    assert.error_matches(function() roper.ones({ 1 }):to() end, "string expected, got nil")
   end)
 end)
 

@@ -1,0 +1,514 @@
+--- Every function of C that works on tensors or tasks, while finalizers, lists and options close
+-- what it works on. Each call is repeated: one time the first chance to do so is taken, then the
+-- second and so on, until the call gives no more. It must give the right result or refuse.
+-- Prints what did neither and, at its end, how many calls did either.
+local core = require "roper.core"
+
+-- The attack
+
+local chances, struck -- until the strike; did it come?
+local victims, wiped -- tensors and tasks to close, tables to empty
+local collecting = false
+
+local function chance()
+  chances = chances - 1
+  if chances ~= 0 then
+    return
+  end
+  struck = true
+  for _, victim in ipairs(victims) do
+    getmetatable(victim).__gc(victim)
+  end
+  for _, options in ipairs(wiped) do
+    for name in pairs(options) do
+      options[name] = nil
+    end
+  end
+  for size = 1, 16 do -- into memory that is free now
+    core.full({ size }, 0 / 0)
+    core.full({ size }, -1, "int32")
+  end
+end
+
+--- A list that takes a chance at each look.
+local function hostile(list)
+  return setmetatable({}, {
+    __len = function()
+      chance()
+      return #list
+    end,
+    __index = function(_, i)
+      chance()
+      return list[i]
+    end,
+  })
+end
+
+local function same(list)
+  return list
+end
+
+local function leave_garbage()
+  setmetatable({}, {
+    __gc = function()
+      if collecting then
+        chance()
+        leave_garbage()
+      end
+    end,
+  })
+end
+
+--- Let every allocation collect all garbage, or let the collector go its usual way.
+local function collect_always(on)
+  collecting = on
+  if on then
+    collectgarbage("incremental", 1, 100, 64)
+    collectgarbage()
+    leave_garbage()
+  else
+    collectgarbage("incremental", 200, 100, 13)
+  end
+end
+
+local function text(value)
+  local kind = core.tensor_metatable == debug.getmetatable(value) and "tensor" or type(value)
+  if kind == "tensor" then
+    return value:dtype() .. text(value:shape()) .. text(value:totable())
+  elseif kind == "table" then
+    local parts = {}
+    for name, part in pairs(value) do
+      parts[#parts + 1] = name .. "=" .. text(part)
+    end
+    table.sort(parts)
+    return "{" .. table.concat(parts, ",") .. "}"
+  end
+  return tostring(value)
+end
+
+--- Call with a strike at chance number `n`; returns whether it came, and the result as text.
+local function attack(make, lists, finalizers, n)
+  chances, struck, wiped = math.huge, false, {}
+  local closed, call = make(lists and hostile or same, function(options)
+    wiped[#wiped + 1] = options
+    return options
+  end)
+  victims = closed
+  collect_always(finalizers)
+  chances = n
+  local results = table.pack(pcall(call))
+  collect_always(false)
+  chances = math.huge
+  results.n = nil
+  return struck, results[1] and text(results) or "refused: " .. tostring(results[2])
+end
+
+-- The functions: what makes one returns the victims and the call
+
+local calls = {}
+
+local function numbers(shape, dtype)
+  return core.tensor({ 3, 1, 2, 5, 4, 6 }, dtype):view(shape)
+end
+
+local function integers(list)
+  return core.tensor(list, "int32")
+end
+
+--- Calls named by their method and how many arguments follow x.
+local function add_methods(x, list)
+  for _, arguments in ipairs(list) do
+    local name = arguments[1]
+    calls[name .. " " .. #arguments - 1] = function()
+      local y = core.tensor(x)
+      local f = y[name]
+      return { y }, function() return f(y, table.unpack(arguments, 2)) end
+    end
+  end
+end
+
+add_methods(numbers({ 2, 3 }), {
+  { "abs" }, { "ceil" }, { "cos" }, { "exp" }, { "floor" }, { "gelu" }, { "log" }, { "neg" },
+  { "relu" }, { "round" }, { "sigmoid" }, { "sign" }, { "sin" }, { "sqrt" }, { "square" },
+  { "tanh" },
+  { "clone" }, { "contiguous" }, { "count" }, { "detach" }, { "dtype" }, { "is_contiguous" },
+  { "rank" }, { "shape" }, { "size", 1 }, { "to", "float64" }, { "totable" },
+  { "sum" }, { "sum", 1 }, { "mean" }, { "max" }, { "min" }, { "argmax" }, { "argmax", 2 },
+  { "argmin" }, { "softmax" }, { "softmax", 1 }, { "log_softmax" }, { "cumsum", 1 },
+  { "narrow", 2, 2, 1 }, { "transpose", 1, 2 }, { "unsqueeze", 2 },
+  { "dropout", 0.5, 3 }, { "round_to", "float16" },
+})
+add_methods(core.tensor({ 7 }), { { "item" }, { "squeeze", 1 } })
+
+function calls.contiguous()
+  local x = numbers({ 2, 3 }):transpose(1, 2)
+  return { x }, function() return x:contiguous() end
+end
+
+for _, name in ipairs({ "add", "sub", "mul", "div", "pow", "maximum", "minimum", "eq", "ne", "lt",
+  "le", "gt", "ge" }) do
+  calls[name] = function()
+    local a, b = numbers({ 2, 3 }), numbers({ 3, 2 }):transpose(1, 2)
+    return { a, b }, function() return core[name](a, b) end
+  end
+  calls[name .. " with a number"] = function()
+    local a = numbers({ 2, 3 })
+    return { a }, function() return core[name](a, 2), core[name](2, a) end
+  end
+end
+
+function calls.__lt()
+  local a, b = core.tensor({ 1 }), core.tensor({ 2 })
+  return { a, b }, function() return a < b, a <= b, a < 2, 2 <= a end
+end
+
+function calls.__len()
+  local x = numbers({ 2, 3 })
+  return { x }, function() return #x end
+end
+
+function calls.view(list)
+  local x = numbers({ 2, 3 })
+  local shape = list({ 3, 2 })
+  return { x }, function() return x:view(shape) end
+end
+
+function calls.expand(list)
+  local x = core.tensor({ 1, 2 })
+  local shape = list({ 3, 2 })
+  return { x }, function() return x:expand(shape) end
+end
+
+function calls.permute(list)
+  local x = numbers({ 2, 3 })
+  local axes = list({ 2, 1 })
+  return { x }, function() return x:permute(axes) end
+end
+
+function calls.as_strided(list)
+  local x = core.tensor({ 1, 2, 3, 4 })
+  local shape, strides = list({ 2, 2 }), list({ -1, 1 })
+  return { x }, function() return x:as_strided(shape, strides, 1) end
+end
+
+calls.__index = function(list)
+  local x = numbers({ 2, 3 })
+  local key = list({ list({}), list({ 1, 2 }) })
+  return { x }, function() return x[key], x[1] end
+end
+
+calls["__index grad"] = function()
+  local w = core.ones({ 2 }):parameter()
+  w:sum():backward()
+  return { w }, function() return w.grad end
+end
+
+calls.__newindex = function(list)
+  local x, row = numbers({ 2, 3 }), core.tensor({ 8, 9 })
+  local kept = x:detach()
+  local key = list({ list({}), list({ 1, 2 }) })
+  return { x, row }, function()
+    x[key] = row
+    return kept
+  end
+end
+
+calls["__newindex a number"] = function(list)
+  local x = numbers({ 2, 3 })
+  local kept = x:detach()
+  local key = list({ 1, 2 })
+  return { x }, function()
+    x[key] = 7
+    return kept
+  end
+end
+
+function calls.copy()
+  local x, y = numbers({ 2, 3 }), numbers({ 3, 2 }):transpose(1, 2)
+  local kept = x:detach()
+  return { x, y }, function()
+    x:copy(y)
+    return kept
+  end
+end
+
+calls["copy a number"] = function()
+  local x = numbers({ 2, 3 })
+  local kept = x:detach()
+  return { x }, function()
+    x:copy(2)
+    return kept
+  end
+end
+
+function calls.fill()
+  local x = numbers({ 2, 3 })
+  local kept = x:detach()
+  return { x }, function()
+    x:fill(4)
+    return kept
+  end
+end
+
+function calls.tensor(list)
+  local x = numbers({ 2, 3 })
+  local data = list({ list({ 1, 2 }), list({ 3, 4 }) })
+  return { x }, function() return core.tensor(x, "float64"), core.tensor(x), core.tensor(data) end
+end
+
+function calls.matmul()
+  local a, b = numbers({ 2, 3 }), numbers({ 3, 2 })
+  return { a, b }, function() return a:matmul(b) end
+end
+
+function calls.linear()
+  local x, weight, bias = numbers({ 2, 3 }), numbers({ 2, 3 }), core.tensor({ 1, 2 })
+  return { x, weight, bias }, function() return core.linear(x, weight, bias, "relu") end
+end
+
+function calls.layer_norm()
+  local x, gain, bias = numbers({ 2, 3 }), core.tensor({ 1, 2, 3 }), core.tensor({ 3, 2, 1 })
+  return { x, gain, bias }, function() return core.layer_norm(x, gain, bias) end
+end
+
+function calls.embedding()
+  local rows, index = numbers({ 2, 3 }), integers({ 1, 0 })
+  return { rows, index }, function() return core.embedding(rows, index) end
+end
+
+function calls.gather()
+  local x, index = numbers({ 2, 3 }), integers({ { 3 }, { 1 } })
+  return { x, index }, function() return x:gather(2, index) end
+end
+
+function calls.where()
+  local condition, a, b = integers({ 1, 0 }), core.tensor({ 1, 2 }), core.tensor({ 3, 4 })
+  return { condition, a, b }, function()
+    return core.where(condition, a, b), core.where(condition, a, 5), core.where(condition, 5, b)
+  end
+end
+
+function calls.cat(list)
+  local a, b = numbers({ 2, 3 }), numbers({ 2, 3 })
+  local both = list({ a, b })
+  return { a, b }, function() return core.cat(both, 2) end
+end
+
+function calls.cross_entropy(_, options)
+  local logits, targets = numbers({ 2, 3 }), integers({ 1, 0 })
+  local given = options({ ignore = -1, each = false })
+  return { logits, targets }, function() return core.cross_entropy(logits, targets, given) end
+end
+
+--- A parameter with a gradient, and another tensor on its storage.
+local function parameter()
+  local w = core.tensor({ 1, 2, 3 })
+  local kept = w:detach()
+  w:parameter();
+  (w * w):sum():backward()
+  return w, kept
+end
+
+function calls.adam_step(_, options)
+  local w, kept = parameter()
+  local mean, variance = core.zeros({ 3 }), core.zeros({ 3 })
+  local given = options({ rate = 1e-3 })
+  return { w, mean, variance }, function()
+    core.adam_step(w, mean, variance, given)
+    return kept
+  end
+end
+
+function calls.sgd_step(_, options)
+  local w, kept = parameter()
+  local velocity = core.zeros({ 3 })
+  local given = options({ rate = 1e-2 })
+  return { w, velocity }, function()
+    core.sgd_step(w, velocity, given)
+    return kept
+  end
+end
+
+function calls.gradient_norm(list)
+  local w, v = parameter(), parameter()
+  local both = list({ w, v })
+  return { w, v }, function() return core.gradient_norm(both) end
+end
+
+-- A scheme that turns nothing, a mask that hides nothing, biases of 0: so the result is the same
+-- without them.
+local function attention(name, is_weights, more)
+  return function(list, options)
+    local shape = { 1, 1, 3, 2 }
+    local q, k, v = numbers(shape), numbers(shape), numbers(shape)
+    local mask, places = core.ones({ 3, 3 }, "int32"), core.tensor({ 0, 1, 2 })
+    local scheme, bias = core.rotary({ dim = 2, rotate = "" }), core.zeros({ 3, 3 })
+    local given = { position = scheme, query_positions = list({ 0, 1, 2 }),
+      key_positions = places }
+    for key, value in pairs(more) do
+      given[key] = value == "mask" and mask or value == "bias" and bias
+        or value == "biases" and list({ bias, bias }) or value
+    end
+    options(given)
+    local closed = { q, k, mask, places, scheme, bias, not is_weights and v or nil }
+    return closed, function()
+      if is_weights then
+        return core[name](q, k, given)
+      end
+      return core[name](q, k, v, given)
+    end
+  end
+end
+local masked = { mask = "mask", scale = 2 ^ -0.5, bias = "bias" }
+calls.attention = attention("attention", false, { mask = "mask", dropout = 0, bias = "biases" })
+calls["attention with weights"] = attention("attention", false, { weights = true, bias = "bias" })
+calls.attention_weights = attention("attention_weights", true, masked)
+calls.oracle_attention = attention("oracle_attention", false, masked)
+calls.linear_attention = attention("linear_attention", false, { epsilon = 1e-6 })
+calls.oracle_linear_attention = attention("oracle_linear_attention", false, {})
+
+function calls.rotary(_, options)
+  local given = options({ dim = 4, pairing = ("half"):rep(1), rotate = ("qk"):rep(1) })
+  return {}, function() return core.rotary(given):options() end
+end
+
+for _, name in ipairs({ "rotate", "unrotate" }) do
+  calls["rotary:" .. name] = function(list)
+    local scheme = core.rotary({ dim = 2 })
+    local x, places = numbers({ 3, 2 }), core.tensor({ 0, 1, 2 })
+    local given = list({ 4, 5, 6 })
+    return { x, places, scheme }, function()
+      return scheme[name](scheme, x, places), scheme[name](scheme, x, given, "q"),
+        scheme[name](scheme, x, 2)
+    end
+  end
+end
+
+for name, arguments in pairs({ matrix = { 1 }, only = { "q" }, thetas = {}, options = {},
+  tostring = {} }) do
+  calls["rotary:" .. name] = function()
+    local scheme = core.rotary({ dim = 4, growth = { 1, 0 }, coordinates = { 1, 2 } })
+    local f = name ~= "tostring" and scheme[name] or tostring
+    return { scheme }, function()
+      local result = f(scheme, table.unpack(arguments))
+      return name == "only" and result:options() or result
+    end
+  end
+end
+
+local function task()
+  return core.tasks.addition({ max_digits = 1, length = 30, seed = 1 })
+end
+
+calls["task:decode"] = function(list)
+  local addition, ids = task(), integers({ 4, 5, 2, 6 })
+  local given = list({ 4, 5, 2, 6 })
+  return { addition, ids }, function() return addition:decode(ids), addition:decode(given) end
+end
+
+calls["task:decode more"] = function()
+  local addition = task()
+  local ids = core.full({ 5000 }, 4, "int32")
+  return { addition, ids }, function() return addition:decode(ids) end
+end
+
+calls["task:explain"] = function()
+  local addition = task()
+  local tokens = addition:batch(2)
+  return { addition, tokens }, function() return addition:explain(tokens) end
+end
+
+for name, arguments in pairs({ batch = { 2 }, encode = { "12+3" }, question = {}, vocabulary = {},
+  answer = { "?d=1+3;" }, grade = { "?d=1+3;", "4" }, floor = {}, random = {}, name = {},
+  set_random = { 1, 2 }, length = {}, stop = {}, options = {}, tostring = {} }) do
+  calls["task:" .. name] = function()
+    local addition = task()
+    local f = addition[name] or tostring
+    return { addition }, function() return f(addition, table.unpack(arguments)) end
+  end
+end
+
+local path = os.tmpname()
+
+function calls.save_npy()
+  local x = numbers({ 3, 2 }):transpose(1, 2)
+  return { x }, function()
+    core.save_npy(path, x)
+    return core.load_npy(path)
+  end
+end
+
+function calls.save_safetensors()
+  local x, y = numbers({ 3, 2 }):transpose(1, 2), integers({ 1 })
+  local tensors, metadata = { x = x, y = y }, { made = "here" }
+  return { x, y }, function()
+    core.save_safetensors(path, tensors, metadata)
+    return core.load_safetensors(path)
+  end
+end
+
+-- What there is: each function of C is among the calls, or here
+
+local elsewhere = {}
+for name in ("backward differentiable is_parameter no_grad parameter" -- the graph has its own spec
+  .. " __add __sub __mul __div __pow __unm __le __close __gc" -- as add, ...; they close
+  .. " arange linspace eye full ones zeros rand randint randn seed random_state is_recording" -- no tensor
+  .. " json_array json_decode json_encode load load_npy load_safetensors save"
+  .. " interrupt_call interrupt_clear interrupt_defer interrupt_disable interrupt_enable"
+  .. " interrupt_wait interrupted machine memory memory_fail_after memory_limit memory_trim"
+  .. " output_kept prepare_readline terminal_columns threads"):gmatch "%S+" do
+  elsewhere[name] = true
+end
+
+local tried = {}
+for name in pairs(calls) do
+  tried[name:match "^%S+"] = true
+end
+
+local function check_all(prefix, functions)
+  for name, f in pairs(functions) do
+    name = prefix .. name
+    if type(f) == "function" and not tried[name] and not elsewhere[name] then
+      print(name .. ": is not tried here")
+    end
+  end
+end
+
+local tensor = core.tensor_metatable
+check_all("", core)
+check_all("", tensor)
+check_all("", tensor.methods)
+check_all("rotary:", debug.getmetatable(core.rotary({ dim = 2 })).__index)
+check_all("task:", debug.getmetatable(task()).__index)
+
+-- The calls
+
+local names, right, refused = {}, 0, 0
+for name in pairs(calls) do
+  names[#names + 1] = name
+end
+table.sort(names)
+for _, name in ipairs(names) do
+  local _, expected = attack(calls[name], false, false, -1)
+  if expected:find "^refused" then
+    print(("%s: %s"):format(name, expected))
+  end
+  for _, finalizers in ipairs({ false, true }) do
+    local n, again = 0, true
+    while again do
+      n = n + 1
+      local result
+      again, result = attack(calls[name], not finalizers, finalizers, n)
+      if result == expected then
+        right = right + 1
+      elseif result:find "^refused: .*already collected" or result:find "expected dim" then
+        refused = refused + 1
+      else
+        print(("%s, closed by %s at chance %d: expected %s, got %s"):format(name,
+          finalizers and "a finalizer" or "a list", n, expected, result))
+      end
+    end
+  end
+end
+os.remove(path)
+print(("%d functions, %d calls right, %d refused"):format(#names, right, refused))
