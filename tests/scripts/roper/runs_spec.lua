@@ -129,11 +129,13 @@ describe("runs.model", function()
     for _, position in ipairs({ "rope", "twice" }) do
       local one = runs.read(scratch.path("runs/" .. position))
       local model, task = runs.model(one)
-      local found = evaluation.answers(model, task, { seed = 1000003, sequences = 4 })
+      local found = evaluation.answers(model, task, { seed = 1000003, sequences = 4,
+                                                      batch = one.config.batch })
       assert.equal(one.result.loss, found.loss)
       assert.equal(one.result.by_distance[1].right, found.by_distance[1].right)
       model = runs.model(one, "best")
-      found = evaluation.answers(model, task, { seed = 1000003, sequences = 32 })
+      found = evaluation.answers(model, task, { seed = 1000003, sequences = 32,
+                                                batch = one.config.batch })
       assert.equal(one.metrics[2].test_loss, found.loss)
     end
   end)
