@@ -39,20 +39,20 @@ describe("runs.read", function()
 
   it("tells how far one is that is not finished", function()
     local folder = scratch.path("runs/broken")
-    local function stop(message)
+    local function stop(message, at)
       local config = config_of("none")
       pcall(run.run, config, { run = folder, resume = true, progress = { finish = function() end,
         update = function(_, step)
-          if step == 20 then
+          if step == at then
             error(message, 0)
           end
         end } })
     end
-    stop("interrupted")
+    stop("interrupted", 15)
     local one = runs.read(folder)
-    assert.same({ "waiting", 20 }, { one.status, one.step })
+    assert.same({ "waiting", 10 }, { one.status, one.step })
     assert.is_nil(one.result)
-    stop("the disk is on fire")
+    stop("the disk is on fire", 20)
     one = runs.read(folder)
     assert.same({ "failed", "the disk is on fire" }, { one.status, one.failure })
     os.execute(("rm -r '%s'"):format(folder))
