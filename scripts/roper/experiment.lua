@@ -186,6 +186,24 @@ function M.longer(config)
   return list
 end
 
+--- The task of a configuration.
+---
+--- Errors: values that do not fit together.
+---
+---     > config = roper.experiment.configure("addition", {length = 50})
+---     > roper.experiment.task(config):length()
+---     50
+---@param config table from `configure`
+---@return task task
+function M.task(config)
+  local name = M.definition(config.experiment).task
+  local options = { seed = config.seed }
+  for _, option in ipairs(core.tasks.options(name)) do
+    options[option.name] = config[option.name]
+  end
+  return core.tasks[name](options)
+end
+
 ---@class ExperimentParts
 ---@field model Transformer
 ---@field task task
@@ -201,12 +219,7 @@ end
 ---@param config table from `configure`
 ---@return ExperimentParts parts
 function M.build(config)
-  local definition = M.definition(config.experiment)
-  local task_options = { seed = config.seed }
-  for _, option in ipairs(core.tasks.options(definition.task)) do
-    task_options[option.name] = config[option.name]
-  end
-  local task = core.tasks[definition.task](task_options)
+  local task = M.task(config)
   core.seed(config.seed)
   local model = require("roper.nn").Transformer { vocabulary = task:vocabulary(),
     d_model = config.d_model, layers = config.layers, heads = config.heads, norm = config.norm,

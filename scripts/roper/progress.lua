@@ -18,7 +18,7 @@ function M.duration(seconds)
   elseif whole < 3600 then
     return ("%dm%02ds"):format(whole // 60, whole % 60)
   end
-  return ("%dh%02dm"):format(whole // 3600, whole % 3600 // 60)
+  return ("%.0fh%02.0fm"):format(whole // 3600, whole % 3600 // 60)
 end
 
 -- A number of things a second: 950, 12.3k, 1.2M.

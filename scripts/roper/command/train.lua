@@ -30,16 +30,29 @@ local function train(config, resume)
     result.loss, result.test_floor, require("roper.foreign").line(run)))
 end
 
+-- Bytes as people say them.
+local function size(bytes)
+  local mebibytes = bytes / 2 ^ 20
+  return mebibytes < 10240 and ("%.0f MiB"):format(mebibytes)
+    or ("%.0f GiB"):format(mebibytes / 1024)
+end
+
 -- Show the configuration and what it costs.
 local function show(config)
   local out = io.stdout
   out:write(require("roper.experiment").describe(config.experiment, config), "\n\n")
   out:flush()
   local cost = require("roper.experiment.estimate").run(config)
-  local duration = require("roper.progress").duration
-  out:write(("%d parameters, about %.0f MiB of tensors;\nabout %.0f ms a step with %d threads, "
-    .. "%s for %d steps\n"):format(cost.parameters, cost.bytes / 2 ^ 20, cost.seconds * 1000,
-    require("roper.core").threads(), duration(cost.total), config.steps))
+  local core, duration = require "roper.core", require("roper.progress").duration
+  out:write(("%.0f parameters;\nabout %s of tensors, %s with those that wait to be "
+    .. "collected;\nabout %s a step with %d threads, %s for %d steps\n"):format(cost.parameters,
+    size(cost.bytes), size(cost.most), cost.seconds < 10 and ("%.0f ms"):format(cost.seconds * 1000)
+    or duration(cost.seconds), core.threads(), duration(cost.total), config.steps))
+  local limit = core.memory().limit
+  if cost.most > limit then
+    out:write(("This machine has %s for tensors: %s.\n"):format(size(limit),
+      cost.bytes > limit and "too little" or "it may be too little"))
+  end
 end
 
 --- Train.
