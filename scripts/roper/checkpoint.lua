@@ -299,6 +299,17 @@ local function check_state(path, saved)
   expect("random", "two whole numbers", is_pair)
 end
 
+-- What `save_training` wrote: tensors, metadata, and the state in these.
+local function read_training(path)
+  local tensors, metadata = core.load_safetensors(path)
+  if metadata.roper ~= "training" then
+    error(path .. ": expected a training checkpoint, found other tensors", 0)
+  end
+  local saved = decode(path, metadata, "state")
+  check_state(path, saved)
+  return tensors, metadata, saved
+end
+
 -- The moments that the tensors of a file hold, by the place of their parameter; refused unless they
 -- are the optimizer's.
 local function moments_of(path, tensors, optimizer, parameters)
@@ -353,18 +364,13 @@ end
 ---@param path string
 ---@param state TrainingState step, sum and count are set
 function M.load_training(path, state)
-  local tensors, metadata = core.load_safetensors(path)
-  if metadata.roper ~= "training" then
-    error(path .. ": expected a training checkpoint, found other tensors", 0)
-  end
+  local tensors, metadata, saved = read_training(path)
   local differing = differences(decode(path, metadata, "config"),
     core.json_decode(core.json_encode(state.config)), "", {})
   if #differing > 0 then
     error(("%s: belongs to another configuration: %s"):format(path,
       table.concat(differing, "; ")), 0)
   end
-  local saved = decode(path, metadata, "state")
-  check_state(path, saved)
   if saved.step > state.steps then
     error(("%s: is at step %d, past the %d asked for"):format(path, saved.step, state.steps), 0)
   end
@@ -375,6 +381,25 @@ function M.load_training(path, state)
   state.task:set_random(saved.task[1], saved.task[2])
   core.random_state(saved.random[1], saved.random[2])
   state.step, state.sum, state.count = saved.step, saved.sum, saved.count
+end
+
+--- The step that a training run was at.
+---
+--- Errors: a damaged file, another one.
+---
+---     > state = {model = roper.nn.Linear{inputs = 1, outputs = 1}, step = 5,
+---     >>   sum = 0, count = 0, optimizer = roper.optim.SGD(),
+---     >>   task = roper.tasks.addition(), config = {}, steps = 10}
+---     > path = os.tmpname()
+---     > roper.checkpoint.save_training(path, state)
+---     > roper.checkpoint.step(path)
+---     5
+---     > os.remove(path);
+---@param path string of what `save_training` wrote
+---@return integer step
+function M.step(path)
+  local _, _, saved = read_training(path)
+  return saved.step
 end
 
 return M

@@ -67,4 +67,11 @@ function M.text(text)
   return (text:gsub("[^\n\t]+", M.line))
 end
 
+--- Text as one word of a shell's line.
+---@param text string
+---@return string
+function M.word(text)
+  return text:find "^[%w_./:=,+-]+$" and text or "'" .. text:gsub("'", "'\\''") .. "'"
+end
+
 return M

@@ -17,27 +17,32 @@ local TEST_SEED <const> = 1000003
 --- size, for which there is memory already.
 M.SEQUENCES = 32
 
+-- A number of the metrics; one that was not finite is null there.
+local function number(value)
+  return type(value) == "number" and value or 0 / 0
+end
+
 --- The first step at which the accuracy on answers was at least `accuracy`.
 ---@param metrics table[] entries with step and accuracy
 ---@param accuracy number
 ---@return integer? nil when it never was
 function M.steps_to(metrics, accuracy)
   for _, entry in ipairs(metrics) do
-    if entry.accuracy and entry.accuracy >= accuracy then
+    if number(entry.accuracy) >= accuracy then
       return entry.step
     end
   end
   return nil
 end
 
--- The mean training loss of the last half of the steps.
+-- The mean training loss of the last half of the steps; not a number without metrics.
 local function last_half(metrics)
   local sum, count = 0, 0
-  local last = metrics[#metrics].step
+  local last = metrics[#metrics] and metrics[#metrics].step
   local before = 0
   for _, entry in ipairs(metrics) do
     if entry.step > last / 2 then
-      sum = sum + entry.loss * (entry.step - before)
+      sum = sum + number(entry.loss) * (entry.step - before)
       count = count + entry.step - before
     end
     before = entry.step
@@ -84,6 +89,11 @@ local function watched(progress, beat)
         progress:update(...)
       end
     end,
+    note = function(_, text)
+      if progress and progress.note then
+        progress:note(text)
+      end
+    end,
     finish = function()
       if progress then
         progress:finish()
@@ -92,8 +102,8 @@ local function watched(progress, beat)
   }
 end
 
--- Train, measure, and write down what came out.
-local function work(config, o, beat)
+-- Build what a configuration says, and open its folder.
+local function open(config, o, beat)
   local parts = experiment.build(config)
   local identity = {}
   for name, value in pairs(config) do
@@ -106,7 +116,7 @@ local function work(config, o, beat)
       steps = config.steps, floor = parts.task:floor(),
       tokens = config.batch * (config.length - 1) }
   end
-  local trained = require("roper.train").train {
+  local session = require("roper.train").open {
     model = parts.model, task = parts.task, optimizer = parts.optimizer,
     steps = config.steps, batch = config.batch, run = o.run, resume = o.resume,
     config = identity, progress = watched(progress, beat),
@@ -118,12 +128,20 @@ local function work(config, o, beat)
       return { accuracy = found.accuracy, test_loss = found.loss }
     end,
   }
+  return parts, session
+end
+
+-- Train, and measure what came out.
+local function work(config, o, beat, parts, session)
+  local trained = require("roper.train").run(session)
   local metrics = o.run and require("roper.metrics").read(o.run .. "/metrics.jsonl")
     or trained.history
   local trained_at = require("luv").hrtime()
   local result, samples = measure(config, parts, beat)
   result.steps_to_90, result.last_half = M.steps_to(metrics, 0.9), last_half(metrics)
-  result.seconds = metrics[#metrics].seconds + (require("luv").hrtime() - trained_at) * 1e-9
+  local last = metrics[#metrics]
+  result.seconds = (last and number(last.seconds) or 0)
+    + (require("luv").hrtime() - trained_at) * 1e-9
   return result, samples, metrics, parts
 end
 
@@ -133,9 +151,10 @@ local function write(run, result, samples)
   folders.write(run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
 end
 
--- The claim on a run's folder, or an error that says who has it.
+-- The claim on a run's folder and what stood there before it, or an error that says who has it.
 local function claim(run)
   folders.make(run)
+  local before = claims.read(run)
   claims.forgive(run)
   local taken = claims.take(run)
   if not taken then
@@ -147,7 +166,18 @@ local function claim(run)
     error(("run: %s: process %s on %s works on it"):format(run, owner and owner.pid or "?",
       owner and owner.host or "?"), 0)
   end
-  return taken
+  return taken, before
+end
+
+-- Give a run back that was trained, or opened, or refused; a refused one is as it was before.
+local function leave(held, is_open, before, message)
+  local state = not message and "finished" or failure.is_interrupt(message) and "released"
+    or "failed"
+  message = message and failure.without_place(tostring(message))
+  if message and not is_open and before then
+    state, message = before.state == "failed" and "failed" or "released", before.message
+  end
+  pcall(held.leave, held, state, message)
 end
 
 --- Run a configuration to its end.
@@ -163,11 +193,19 @@ end
 function M.run(config, options)
   local o = options_of.check("run", options, { run = "string?", claim = "table?",
     resume = { "boolean", false }, progress = "any?", name = "string?" })
-  local held = o.claim or o.run and claim(o.run)
-  local ok, result, samples, metrics, parts = pcall(work, config, o, function()
+  local held, before, is_open = o.claim, nil, false
+  if o.run and not held then
+    held, before = claim(o.run)
+  end
+  local function beat()
     if held then
       held:beat()
     end
+  end
+  local ok, result, samples, metrics, parts = pcall(function()
+    local opened, session = open(config, o, beat)
+    is_open = true
+    return work(config, o, beat, opened, session)
   end)
   if held then
     local written, message = ok, result
@@ -177,8 +215,7 @@ function M.run(config, options)
         write(o.run, result, samples)
       end)
     end
-    local state = written and "finished" or failure.is_interrupt(message) and "released" or "failed"
-    pcall(held.leave, held, state, not written and failure.without_place(tostring(message)) or nil)
+    leave(held, is_open, before, not written and message or nil)
     ok, result = written, written and result or message
   end
   if not ok then

@@ -111,7 +111,8 @@ end
 ---   made if missing
 ---@field config? table what the run is, as JSON can hold it: by default the options of model,
 ---   task and optimizer; a checkpoint of another is refused
----@field resume? boolean = false; go on from the checkpoint in the folder, bit for bit
+---@field resume? boolean = false; go on from the checkpoint in the folder, bit for bit on the same
+---   threads, kernels and BLAS; where they are others, it says so
 ---@field log_every? integer = 10; steps between entries of the metrics
 ---@field evaluate? fun(model: Transformer, step: integer): table numbers for the metrics
 ---@field evaluate_every? integer steps between them

@@ -8,13 +8,27 @@ M.summary = "Train a model as an experiment says."
 --- Say what the command takes.
 ---@param command table an argparse command
 function M.define(command)
-  command:argument("experiment"):description("One of: "
-    .. table.concat(require("roper.experiment").list(), ", ") .. ".")
+  command:argument("experiment"):args("?"):description("One of: "
+    .. table.concat(require("roper.experiment").list(), ", ") .. ". With --resume not needed.")
   command:argument("fields"):args("*"):argname("field=value"):convert(assignment.parse)
     :description "What to set, such as position=rope preset=mini seed=3; --dry-run shows all."
-  command:option("--resume"):argname("DIR"):description "Go on with the run in this folder."
+  command:option("--resume"):argname("DIR")
+    :description "Go on with the run in this folder; all that it needs is there."
   command:flag("--dry-run")
     :description "Show the whole configuration and what it costs; train nothing."
+end
+
+-- Say where Ctrl-C left a run, and the line that goes on with it.
+local function tell_resume(run)
+  local path = run .. "/checkpoint.safetensors"
+  if require("roper.folder").stat(path) then
+    local foreign = require "roper.foreign"
+    local program = arg and arg[0] and arg[0]:match "^.*roper$" or "./roper"
+    io.stdout:flush()
+    io.stderr:write(("%s is kept at step %d; this goes on with it:\n%s train --resume %s\n"):format(
+      foreign.line(run), require("roper.checkpoint").step(path), foreign.word(program),
+      foreign.word(foreign.line(run))))
+  end
 end
 
 -- Train in the folder of a run to go on with, or in a new one, and tell the result.
@@ -24,7 +38,13 @@ local function train(config, resume)
   if resume and not require("roper.folder").stat(resume .. "/checkpoint.safetensors") then
     error(("no checkpoint in %s to resume from"):format(resume), 0)
   end
-  local result = require("roper.run").run(config, { run = run, resume = resume ~= nil })
+  local ok, result = pcall(require("roper.run").run, config, { run = run, resume = resume ~= nil })
+  if not ok then
+    if require("roper.failure").is_interrupt(result) then
+      tell_resume(run)
+    end
+    error(result, 0)
+  end
   io.stdout:write(("%d of %d solved (%d greedy), accuracy on answers %.3f, loss %.4f (floor %.4f), "
     .. "in %s\n"):format(result.solved, result.problems, result.solved_greedy, result.accuracy,
     result.loss, result.test_floor, require("roper.foreign").line(run)))
@@ -55,15 +75,46 @@ local function show(config)
   end
 end
 
+-- The experiment of a run to go on with, and its fields where `fields` do not say others.
+local function of_run(run, experiment, fields)
+  local config = require("roper.runs").read(run).config
+  local name = config.experiment
+  if type(name) ~= "string" then
+    error(("%s: expected the run of an experiment; train{run = ..., resume = true} goes on with it")
+      :format(run), 0)
+  elseif experiment and experiment ~= name then
+    error(("%s: is a run of %s, not of %s"):format(run, name, experiment), 0)
+  end
+  local all = {}
+  for field, value in pairs(config) do
+    all[field] = value
+  end
+  all.experiment = nil
+  for field, value in pairs(fields) do
+    all[field] = value
+  end
+  return name, all
+end
+
 --- Train.
 ---@param parsed table what argparse made of the arguments
 ---@return string? usage_error what is wrong with the arguments
 function M.run(parsed)
-  local fields, repeated = assignment.fields(parsed.fields)
+  local experiment, list = parsed.experiment, parsed.fields
+  local first = parsed.resume and experiment and assignment.parse(experiment)
+  if first then
+    experiment = nil
+    table.insert(list, 1, first)
+  end
+  local fields, repeated = assignment.fields(list)
   if not fields then
     return repeated
+  elseif parsed.resume then
+    experiment, fields = of_run(parsed.resume, experiment, fields)
+  elseif not experiment then
+    return "missing argument 'experiment'"
   end
-  local ok, config = pcall(require("roper.experiment").configure, parsed.experiment, fields)
+  local ok, config = pcall(require("roper.experiment").configure, experiment, fields)
   if not ok then
     return config
   elseif parsed.dry_run then

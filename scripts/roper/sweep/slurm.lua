@@ -1,13 +1,9 @@
 --- Sweeps on a cluster: a job array whose tasks are workers of one sweep in a shared folder.
 local folders = require "roper.folder"
 local uv = require "luv"
+local word = require("roper.foreign").word
 
 local M = {}
-
--- A text that the shell takes as one word.
-local function quoted(text)
-  return "'" .. text:gsub("'", "'\\''") .. "'"
-end
 
 -- SIGINT a minute before the time is up lets a worker give its trial back. The log of task %a of
 -- job %A lies in the folder that the script is submitted from.
@@ -34,8 +30,8 @@ function M.write(folder, options)
   local code = ('os.exit(require("roper.cli").main { "sweep", %q, "--worker", "--threads", "%d" })')
     :format(root, options.threads)
   folders.write(path, SCRIPT:format(root:match "[^/]*$":gsub("[^%w_.-]", "_"), options.jobs,
-    options.threads, quoted(uv.cwd()), options.threads, quoted(package.path),
-    quoted(package.cpath), quoted(uv.exepath()), quoted(code)))
+    options.threads, word(uv.cwd()), options.threads, word(package.path),
+    word(package.cpath), word(uv.exepath()), word(code)))
   return path
 end
 
@@ -48,10 +44,10 @@ function M.submit(folder, options)
   local path = M.write(folder, options)
   local words = {}
   for i, option in ipairs(options.options or {}) do
-    words[i] = quoted(option)
+    words[i] = word(option)
   end
   local pipe = assert(io.popen(("cd %s && sbatch --parsable %s slurm.sh 2>&1"):format(
-    quoted(path:match "^(.*)/"), table.concat(words, " "))))
+    word(path:match "^(.*)/"), table.concat(words, " "))))
   local answer = pipe:read "a"
   local ok = pipe:close()
   local job = ("\n" .. answer):match "\n(%d+)[;\n]"

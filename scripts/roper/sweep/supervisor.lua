@@ -78,6 +78,9 @@ local HANDLERS <const> = {
     worker.step, worker.first = message.step, message.first
     worker.loss, worker.speed = message.loss, message.speed
   end,
+  note = function(self, _, trial, message)
+    self.say(("%s: %s"):format(trial.name, message.text))
+  end,
   finish = function(self, worker, trial, message)
     worker.trial = nil
     self.worked = self.worked + 1 - worker.first / trial.config.steps

@@ -119,6 +119,9 @@ local function messages()
           end
         end,
         finish = function() end,
+        note = function(_, text)
+          send("note", trial, { text = text })
+        end,
       }
     end,
   }

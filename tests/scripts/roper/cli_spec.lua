@@ -155,6 +155,66 @@ describe("./roper", function()
       end
     end)
 
+    it("goes on by the line that Ctrl-C prints, and by no other than its own fields", function()
+      local here, folder = uv.cwd(), scratch.path("train")
+      uv.fs_mkdir(folder, 493)
+      local function interrupted(line)
+        local screen = process.open(("cd '%s' && %s"):format(folder, line))
+        screen:expect("/100000")
+        screen:type("\3")
+        screen:expect("runs/substring_index-rope-5 is kept at step ")
+        local step = math.tointeger(tonumber(screen:expect("; this goes on with it:\n")))
+        local again = screen:expect("\nroper: interrupted\n")
+        assert.equal(130, screen:leave())
+        assert.equal(here .. "/roper train --resume runs/substring_index-rope-5", again)
+        return step, again
+      end
+      local step, again = interrupted(here .. "/roper train substring_index preset=smoke seed=5 "
+        .. "position=rope steps=100000 dropout=0.25 rate=0.00031")
+      local later = interrupted(again)
+      assert.is_true(step >= 0 and later >= step)
+      local function resume(words)
+        local status, output, errors = process.run({ "sh", "-c", ("cd '%s' && %s %s"):format(folder,
+          again, words) })
+        return { status = status, output = output, errors = errors }
+      end
+      local path = folder .. "/runs/substring_index-rope-5/config.json"
+      local before = scratch.read(path)
+      for words, reason in pairs({
+        ["addition"] = "runs/substring_index-rope-5: is a run of substring_index, not of addition",
+        ["dropout=0.5"] = "belongs to another configuration: dropout is 0.25 there and 0.5 here",
+        ["substring_index seed=6 base=5"] =
+          "another configuration: base is 10000 there and 5 here; seed is 5 there and 6 here",
+      }) do
+        local result = resume(words)
+        assert.equal(1, result.status)
+        assert.truthy(result.errors:find(reason, 1, true), result.errors)
+      end
+      assert.equal(2, resume("setps=5").status)
+      assert.equal(before, scratch.read(path))
+      local listed = roper("runs", folder)
+      assert.truthy(listed.output:find("waiting", 1, true), listed.output)
+      local result = resume(("steps=%d"):format(later + 2))
+      assert.equal(0, result.status, result.errors)
+      assert.truthy(result.output:find("in runs/substring_index%-rope%-5\n$"), result.output)
+      assert.truthy(roper("runs", folder).output:find("finished", 1, true))
+    end)
+
+    it("goes on with nothing that is no run of an experiment", function()
+      local folder = scratch.path("none")
+      local function refuses(reason)
+        local result = roper("train", "--resume", folder)
+        assert.equal(1, result.status)
+        assert.truthy(result.errors:find(reason, 1, true), result.errors)
+      end
+      refuses("none holds no run: it has no config.json of one")
+      uv.fs_mkdir(folder, 493)
+      scratch.write("none/config.json", '{"config": {"batch": 3}}')
+      refuses("expected the run of an experiment")
+      scratch.write("none/config.json", '{"config": {"experiment": "addition", "preset": "smoke"}}')
+      refuses("no checkpoint in " .. folder)
+    end)
+
     it("refuses what it does not know, with the nearest name", function()
       local function refuses(reason, ...)
         local result = roper(...)

@@ -6,6 +6,7 @@ local metrics = require("roper.metrics")
 local models = require("tests.models")
 local roper = require("roper")
 local run = require("roper.run")
+local runs = require("roper.runs")
 local scratch = require("tests.scratch")
 local uv = require("luv")
 
@@ -75,6 +76,69 @@ describe("run.run", function()
     for name, bytes in pairs(before) do
       assert.equal(bytes, scratch.read(folder .. "/" .. name), name)
     end
+  end)
+
+  it("leaves the state of a run as it was where it refuses to go on", function()
+    local folder = scratch.path("run")
+    local config = experiment.configure("addition", { preset = "smoke", checkpoint_every = 5 })
+    local other = experiment.configure("addition", { preset = "smoke", base = 5 })
+    local function stop(message)
+      assert.error_matches(function()
+        run.run(config, { run = folder, resume = true, progress = { finish = function() end,
+          update = function(_, step)
+            if step % 5 == 1 and step > 5 then
+              error(message, 0)
+            end
+          end } })
+      end, message)
+    end
+    local function refused()
+      for options, message in pairs({ [{ resume = true }] = "belongs to another configuration",
+        [{ resume = false }] = "has a checkpoint; resume it" }) do
+        options.run, options.progress = folder, false
+        assert.error_matches(function() run.run(other, options) end, message)
+      end
+    end
+    stop("interrupted")
+    assert.equal("waiting", runs.read(folder).status)
+    refused()
+    assert.equal("waiting", runs.read(folder).status)
+    stop("no luck")
+    refused()
+    assert.same({ "failed", "no luck" }, { runs.read(folder).status, runs.read(folder).failure })
+    local held = claim.take(folder)
+    assert.is_nil(held)
+    claim.forgive(folder)
+    -- A worker of a sweep must not take again what it was refused.
+    assert.error_matches(function()
+      run.run(other, { run = folder, claim = claim.take(folder), resume = true, progress = false })
+    end, "belongs to another configuration")
+    assert.equal("failed", claim.read(folder).state)
+  end)
+
+  it("goes on with metrics that were not finite, or are gone", function()
+    local folder = scratch.path("run")
+    local function config(steps)
+      return experiment.configure("addition", { preset = "smoke", steps = steps,
+        evaluate_every = 2 })
+    end
+    local answers = evaluation.answers
+    evaluation.answers = function(...)
+      local found = answers(...)
+      found.loss, found.accuracy = 0 / 0, 0 / 0
+      return found
+    end
+    local ok, message = pcall(run.run, config(4), { run = folder, progress = false })
+    evaluation.answers = answers
+    assert(ok, message)
+    local result = run.run(config(6), { run = folder, resume = true, progress = false })
+    assert.same({ 2, 4, 6 }, { result.metrics[1].step, result.metrics[2].step,
+      result.metrics[3].step })
+    assert.is_true(result.last_half > 0 and result.seconds > 0)
+    assert(os.remove(folder .. "/metrics.jsonl"))
+    result = run.run(config(6), { run = folder, resume = true, progress = false })
+    assert.same({}, result.metrics)
+    assert.is_true(result.last_half ~= result.last_half and result.seconds > 0)
   end)
 
   it("is the same from the same seed", function()

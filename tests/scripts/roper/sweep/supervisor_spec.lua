@@ -52,13 +52,15 @@ describe("a supervisor", function()
     -- The next trial of the same worker begins at its beginning.
     listen(one, 2, "begin")
     assert.same({ 0, 0 }, { one.step, one.first })
+    listen(one, 2, "note", { text = "good news" })
     listen(one, 2, "finish", { text = "well done" })
     assert.near(1.1, supervisor.worked, 1e-12)
     listen(other, 3, "begin")
     listen(other, 3, "fail", { text = "no luck" })
     assert.same({ 2, true }, { supervisor.finished, supervisor.failed[supervisor.trials[3]] })
     assert.near(1.1, supervisor.worked, 1e-12)
-    assert.same({ "rope-1: well done", "rope-2: well done", "rope-3: failed: no luck" }, said)
+    assert.same({ "rope-1: well done", "rope-2: good news", "rope-2: well done",
+      "rope-3: failed: no luck" }, said)
   end)
 
   it("counts what others finish, but not what was there", function()
