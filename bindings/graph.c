@@ -325,6 +325,7 @@ static void attach(lua_State *L, RpTensor *output, int kept, int count, RpTensor
   for (int i = 0; i < count; i++)
     context->versions[i] = inputs[i]->storage->version;
   node->context = context;
+  node->foreign = node;
   push_tables(L);
   lua_pushvalue(L, kept);
   set_table(L, lua_gettop(L) - 1, node);

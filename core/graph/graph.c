@@ -92,7 +92,6 @@ RpNode *rp_node_attach(const RpNodeType *type, RpTensor *output, int input_count
     return NULL;
   *node =
       (RpNode){.type = type, .references = 1, .order = ++last_order, .input_count = input_count};
-  node->foreign = type->free_context != NULL ? node : NULL;
   for (int i = 0; i < input_count; i++) {
     RpTensor *input = inputs[i];
     RpEdge *edge = &node->edges[i];

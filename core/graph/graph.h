@@ -19,7 +19,7 @@ typedef RpStatus (*RpBackward)(RpNode *node, RpTensor *output_gradient, RpTensor
 typedef struct RpNodeType {
   const char *name;
   RpBackward backward;
-  void (*free_context)(void *context); /* NULL but for foreign nodes: see RpNode */
+  void (*free_context)(void *context); /* NULL when the node has none or plain rp_alloc memory */
 } RpNodeType;
 
 /* Where a gradient goes: to the node that computed the input, or to the parameter it is. */
@@ -31,8 +31,9 @@ typedef struct RpEdge {
 } RpEdge;
 
 /*
-** A foreign node needs something of its maker for its backward, of which `context` knows. Who holds
-** a tensor of the graph must hold what the foreign nodes below it need; `foreign` leads there.
+** A foreign node is one whose backward needs something that its maker keeps alive, not the node.
+** Whoever holds a tensor must hold what all foreign nodes below it need; `foreign` leads to them:
+** to the first on every way down, or to the node where ways to several meet. Its maker sets it.
 */
 struct RpNode {
   const RpNodeType *type;
@@ -45,9 +46,8 @@ struct RpNode {
   uint64_t saved_version[RP_MAX_SAVED];
   int64_t integers[RP_MAX_NUMBERS]; /* small facts for backward: axes, sizes, seeds */
   double numbers[2];
-  void *context; /* larger facts, from rp_alloc; owned */
-  RpNode
-      *foreign; /* the first foreign node, or meeting of ways to several, here or below; or NULL */
+  void *context;   /* larger facts, from rp_alloc; owned */
+  RpNode *foreign; /* NULL where there is none here or below */
   int input_count;
   RpEdge edges[]; /* input_count of them */
 };

@@ -369,6 +369,13 @@ describe("differentiable", function()
     end
   end)
 
+  it("makes nothing to be kept where nothing of Lua is in the graph", function()
+    local q = roper.ones({ 1, 1, 2, 2 }):parameter()
+    local y = roper.attention(q, q, q) * q
+    assert.is_nil(debug.getuservalue(y, 1))
+    assert.is_table(debug.getuservalue(cube(y) * 2, 1))
+  end)
+
   it("keeps every backward of a chain to the end of the sweep", function()
     local w = roper.ones({ 2 }):parameter()
     local calls = 0
