@@ -222,6 +222,25 @@ static int tensor_item(lua_State *L)
   return 1;
 }
 
+/* Raise where the tables would not fit into memory: an empty or expanded tensor may be any size. */
+static void check_tables(lua_State *L, const RpTensor *tensor)
+{
+  enum { TABLE = 56, VALUE = 16 }; /* bytes in Lua 5.4 */
+  double bytes = 0, tables = 1;
+  for (int axis = 0; axis < tensor->rank; axis++) {
+    bytes += tables * (TABLE + VALUE * (double)tensor->shape[axis]);
+    tables *= (double)tensor->shape[axis];
+  }
+  const RpMemoryUse use = rp_memory_use();
+  if (bytes <= (double)use.limit - (double)use.live)
+    return;
+  rp_fail(RP_OUT_OF_MEMORY,
+          "out of memory: tables of shape %s take %.0f bytes, with %zu in use, "
+          "limit %zu",
+          rp_tensor_shape_text(tensor), bytes, use.live, use.limit);
+  rpl_raise(L);
+}
+
 static void push_table(lua_State *L, const RpTensor *tensor, int axis, int64_t *index)
 {
   if (axis == tensor->rank) {
@@ -242,6 +261,8 @@ static void push_table(lua_State *L, const RpTensor *tensor, int axis, int64_t *
 ** function tensor:totable()
 ** The elements as nested tables; of a scalar, a number.
 **
+** Errors: tables that do not fit into memory.
+**
 **     > roper.tensor{{1, 2}, {3, 4}}:totable()
 **     {{1.0, 2.0}, {3.0, 4.0}}
 ** @return table|number values
@@ -252,6 +273,7 @@ static int tensor_totable(lua_State *L)
   int64_t index[RP_MAX_RANK] = {0};
   RpTensor **held = rpl_new_tensor(L);
   *held = rp_tensor_retain(rpl_check_tensor(L, 1));
+  check_tables(L, *held);
   push_table(L, *held, 0, index);
   return 1;
 }

@@ -339,8 +339,9 @@ RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttenti
   if (in[0] != NULL && in[1] != NULL && in[2] != NULL && y != NULL && in[4] != NULL) {
     const RpHeads heads[] = {heads_of(in[0]), heads_of(in[1]), heads_of(in[2]), heads_of(y)};
     const RpKernels *kernels = rp_kernels(q->dtype);
-    status = (options->linear ? kernels->linear_attention : kernels->attention)(
-        &context.kernel, &heads[0], &heads[1], &heads[2], &heads[3], rp_tensor_data(in[4]));
+    if (rp_tensor_count(y) > 0)
+      status = (options->linear ? kernels->linear_attention : kernels->attention)(
+          &context.kernel, &heads[0], &heads[1], &heads[2], &heads[3], rp_tensor_data(in[4]));
     y = rp_tensor_unless_failed(status, y);
   } else {
     y = rp_tensor_unless_failed(RP_OUT_OF_MEMORY, y);
@@ -374,8 +375,9 @@ RpTensor *rp_attention_weights(RpTensor *q, RpTensor *k, const RpAttentionOption
   if (status == RP_OK) {
     RpTensor *packed_q = with_adjacent_features(q), *packed_k = with_adjacent_features(k);
     weights = rp_tensor_new(q->dtype, 4, shape);
-    status = RP_OUT_OF_MEMORY;
-    if (packed_q != NULL && packed_k != NULL && weights != NULL) {
+    if (packed_q == NULL || packed_k == NULL || weights == NULL) {
+      status = RP_OUT_OF_MEMORY;
+    } else if (rp_tensor_count(weights) > 0) {
       const RpHeads q_heads = heads_of(packed_q), k_heads = heads_of(packed_k);
       status = rp_kernels(q->dtype)->attention_weights(&context.kernel, &q_heads, &k_heads,
                                                        rp_tensor_data(weights));

@@ -48,8 +48,8 @@ static RpStatus gather_backward(RpNode *node, RpTensor *dy, RpTensor **gradients
   RpTensor *packed = rp_tensor_contiguous(dy);
   if (packed != NULL)
     gradients[0] = rp_tensor_full(dy->dtype, input->rank, input->shape, 0);
-  RpStatus status = rp_last_status();
-  if (gradients[0] != NULL)
+  RpStatus status = gradients[0] != NULL ? RP_OK : rp_last_status();
+  if (status == RP_OK && rp_tensor_count(dy) > 0)
     status = rp_kernels(dy->dtype)->scatter_add(
         outer, input->shape[axis], dy->shape[axis], inner, rp_tensor_data(packed),
         rp_tensor_data(node->saved[0]), rp_tensor_data(gradients[0]));
@@ -76,7 +76,7 @@ RpTensor *rp_op_gather(RpTensor *x, int axis, RpTensor *index)
   RpTensor *places = packed_index("gather", index, x->shape[axis]);
   RpTensor *packed = places != NULL ? rp_tensor_contiguous(x) : NULL;
   RpTensor *y = packed != NULL ? rp_tensor_new(x->dtype, index->rank, index->shape) : NULL;
-  if (y != NULL) {
+  if (y != NULL && rp_tensor_count(y) > 0) {
     RpEdge edge = {.rank = x->rank};
     int64_t outer, inner;
     for (int i = 0; i < x->rank; i++)

@@ -55,7 +55,7 @@ RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpT
   RpTensor *y = rp_tensor_new(source->dtype, rank, shape);
   RpTensor *places = y != NULL && index != NULL ? rp_tensor_new(RP_INT32, rank, shape) : NULL;
   RpStatus status = y == NULL || (index != NULL && places == NULL) ? RP_OUT_OF_MEMORY : RP_OK;
-  if (status == RP_OK)
+  if (status == RP_OK && rp_tensor_count(y) > 0)
     status = rp_kernels(source->dtype)
                  ->reduce(op, outer, n, inner, rp_tensor_data(source), rp_tensor_data(y),
                           places != NULL ? rp_tensor_data(places) : NULL);
@@ -80,8 +80,8 @@ RpTensor *rp_tensor_cumulate(RpTensor *x, int axis, bool reverse)
   split(x, axis, &outer, &n, &inner);
   RpTensor *source = rp_tensor_contiguous(x);
   RpTensor *y = source != NULL ? rp_tensor_new_like(x) : NULL;
-  RpStatus status = RP_OUT_OF_MEMORY;
-  if (y != NULL)
+  RpStatus status = y != NULL ? RP_OK : RP_OUT_OF_MEMORY;
+  if (status == RP_OK && rp_tensor_count(y) > 0)
     status = rp_kernels(x->dtype)->cumulate(outer, n, inner, reverse, rp_tensor_data(source),
                                             rp_tensor_data(y));
   rp_tensor_release(source);
