@@ -34,11 +34,14 @@ describe("worker.main", function()
       configs[seed] = experiment.configure("substring_index", sweeps.fields({ seed = seed }))
     end
     local trials = plan.add(folder, configs)
-    -- The second goes on from step 15.
+    -- The second goes on from step 15, on as many threads as before.
+    local threads = core.threads()
+    finally(function() core.threads(threads) end)
+    core.threads(1)
     assert.error_matches(function()
       run.run(configs[2], { run = trials[2].folder, progress = { finish = function() end,
         update = function(_, step)
-          if step == 16 then
+          if step == 15 then
             error("interrupted", 0)
           end
         end } })
