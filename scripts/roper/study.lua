@@ -42,7 +42,7 @@ local function curves(sweep)
   for _, trial in ipairs(sweep.trials) do
     local line, counts, place = by_method[trial.method], runs[trial.method], 0
     for _, entry in ipairs(trial.run.status == "finished" and trial.run.metrics or {}) do
-      if entry.accuracy then
+      if type(entry.accuracy) == "number" then
         place = place + 1
         local count = counts[place] or 0
         line.x[place] = entry.step

@@ -95,6 +95,12 @@ local function pairs_of(fields)
   return list
 end
 
+-- Is it the folder of a sweep, not an experiment or a file?
+local function is_sweep(what)
+  local stat = folders.stat(what)
+  return stat ~= nil and stat.type == "directory" and folders.stat(what .. "/sweep.json") ~= nil
+end
+
 --- Write the trials of a sweep down, or find those of a folder.
 ---
 --- Errors: unknown fields and values that do not fit, with the nearest name; a folder of another
@@ -114,7 +120,7 @@ end
 function M.prepare(what, fields, folder)
   local given = pairs_of(fields or {})
   local is_file = what:match "%.lua$"
-  if folders.stat(what .. "/sweep.json") or what:find "/" and not is_file then
+  if is_sweep(what) or what:find "/" and not is_file then
     if #given > 0 or folder then
       error(("sweep: %s is a sweep, whose trials are set; to add some, name its experiment and "
         .. "--folder %s"):format(what, what), 0)

@@ -154,7 +154,7 @@ local function is_configuration(config)
   end
   return is_name(config.experiment) and is_name(config.position) and is_name(config.rotate or "")
     and math.type(config.seed) == "integer" and math.type(config.steps) == "integer"
-    and config.steps > 0
+    and config.steps > 0 and math.type(config.problems or 0) == "integer"
 end
 
 --- The trials of a sweep's folder.

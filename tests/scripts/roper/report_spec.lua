@@ -54,6 +54,23 @@ describe("report", function()
     assert.truthy(page:find("<h1>substring_index: rope, roper (smoke)</h1>", 1, true))
   end)
 
+  it("leaves out what metrics and samples hold that is none", function()
+    local trial = view.sweep.trials[1]
+    with_file(trial, "metrics.jsonl", '{"step": 10, "loss": "x", "accuracy": [1], '
+      .. '"test_loss": null}\n', function()
+      for _, samples in ipairs({ '{"sampled": 5}', '{"sampled": [5]}', '{"sampled": [{}]}' }) do
+        with_file(trial, "samples.json", samples, function()
+          assert.truthy(write():find("4 of 4 runs finished.", 1, true))
+        end)
+      end
+    end)
+    with_file(trial, "metrics.jsonl", "{}\n", function()
+      local _, message = pcall(write)
+      assert.equal(trial.folder .. "/metrics.jsonl:1: expected a JSON object with a step, got {}",
+                   message)
+    end)
+  end)
+
   it("has the numbers of the files, as a browser reads them", function()
     local path, reason = browser.find()
     if not path then

@@ -1,5 +1,7 @@
+local folders = require("roper.folder")
 local html = require("tests.html")
 local identities = require("roper.identities")
+local plan = require("roper.sweep.plan")
 local plot = require("roper.plot")
 local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")
@@ -55,6 +57,17 @@ describe("study.run", function()
     for name, bytes in pairs(before) do
       assert.equal(bytes, after[name])
     end
+  end)
+
+  it("draws no accuracy that is not finite", function()
+    run({ seeds = 1 })
+    for _, trial in ipairs(plan.read(folder)) do
+      local path = trial.folder .. "/metrics.jsonl"
+      local text = folders.read(path):gsub('"accuracy": [^,]*', '"accuracy": null', 1)
+      assert.truthy(text:find("null", 1, true))
+      folders.write(path, text)
+    end
+    assert.truthy((run({ seeds = 1 })):find("mean of the runs", 1, true))
   end)
 
   it("draws the curves without gnuplot", function()

@@ -35,6 +35,18 @@ local function run(options)
   return sweep.run(all)
 end
 
+describe("sweep.prepare", function()
+  it("takes the trials of a Lua file, and a folder that has some", function()
+    local path = scratch.write("trials.lua",
+      "return { experiment = 'addition', { preset = 'smoke' }, { preset = 'smoke', seed = 2 } }")
+    local trials = sweep.prepare(path, { position = "rope" }, folder)
+    assert.same({ "rope", "rope" }, { trials[1].config.position, trials[2].config.position })
+    assert.same({ trials, folder }, { sweep.prepare(folder) })
+    assert.error_matches(function() sweep.prepare(scratch.path("none")) end,
+                         "^sweep: .*/none holds no sweep: it has no sweep.json")
+  end)
+end)
+
 describe("sweep.run", function()
   it("runs every trial once, in workers with their share of the threads", function()
     local found, failed = run({ fields = sweeps.fields({ position = "rope,roper", seed = "1..2" }),

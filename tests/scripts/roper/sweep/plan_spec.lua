@@ -164,7 +164,7 @@ describe("plan.add", function()
     local config = configure({ seed = 1 })
     for name, values in pairs({ position = { "../../away", "a/b", "..", "a\nb", "a\u{202E}b", 5 },
                                 rotate = { "../q", 5 }, steps = { 0, 1.5, "x" },
-                                seed = { "1", 1.5 }, problems = { { 1 }, core.json_null },
+                                seed = { "1", 1.5 }, problems = { { 1 }, "x" }, rate = { core.json_null },
                                 experiment = { "../addition", false } }) do
       local before = config[name]
       for _, value in ipairs(values) do
