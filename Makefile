@@ -2,6 +2,7 @@
 # make test   ... every test   make lint   formatters and linters, no warnings
 # make bench  speed            make install PREFIX=/usr/local
 # make docs   reference pages in build/reference
+# make sanitize   the tests of C, ended by a use of freed memory or what C leaves undefined
 MAKEFLAGS += --no-builtin-rules
 PREFIX ?= /usr/local
 BUILD := build
@@ -33,7 +34,7 @@ MODULE := $(BUILD)/roper/native.so
 # What editors and ?name read.
 DEFINITIONS := $(BUILD)/library/roper.lua
 
-.PHONY: all libraries deps run test lint bench docs install clean
+.PHONY: all libraries deps run test sanitize lint bench docs install clean
 all: $(MODULE) roper $(DEFINITIONS)
 
 # nodelete: closing Lua must not unload the code that OpenMP threads still stand in.
@@ -85,6 +86,18 @@ test:
 	@$(call deps,$(BUILD_PACKAGES) $(TEST_PACKAGES))
 	@$(MAKE) --no-print-directory -j all
 	@busted
+
+# The library is loaded first, since Lua is built without it; it keeps freed memory, which the tests
+# tagged #memory would count.
+SANITIZED := $(BUILD)/sanitized
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+sanitize:
+	@$(call deps,$(BUILD_PACKAGES) $(TEST_PACKAGES))
+	@$(MAKE) --no-print-directory -j all
+	@$(MAKE) --no-print-directory -j BUILD=$(SANITIZED) CFLAGS='-O1 -g $(SANITIZERS) -DRP_POOL_NONE' \
+	  LDFLAGS='$(SANITIZERS)' $(SANITIZED)/roper/native.so
+	LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+	  busted --cpath='$(SANITIZED)/?.so' --exclude-tags=memory tests/core tests/bindings tests/tasks
 
 C_FILES = $(shell find core tasks bindings -name '*.[ch]')
 lint:

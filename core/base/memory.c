@@ -18,6 +18,12 @@ enum {
   CLASSES = 64 * STEPS /* more than a size_t can ask for */
 };
 
+#ifdef RP_POOL_NONE
+enum { KEEPS_IDLE = 0 }; /* a sanitizer sees the use of a block only after it is freed */
+#else
+enum { KEEPS_IDLE = 1 };
+#endif
+
 typedef union Header Header;
 
 /* A place in a ring; the ring's own head is one too. */
@@ -200,7 +206,7 @@ void rp_free(void *block)
   use.blocks--;
   make_idle(header);
   /* Keep what the busiest moment needed and a little more, not every size ever seen. */
-  evict(use.peak + use.peak / 4 + ((size_t)64 << 20));
+  evict(KEEPS_IDLE ? use.peak + use.peak / 4 + ((size_t)64 << 20) : 0);
   pthread_mutex_unlock(&lock);
 }
 

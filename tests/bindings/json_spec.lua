@@ -99,7 +99,7 @@ describe("json", function()
       encode_fails("at most 2 arguments", 1, {}, 3)
     end)
 
-    it("holds no memory after errors", function()
+    it("holds no memory after errors #memory", function()
       local large = { ("x"):rep(1000000), print }
       local function resident()
         collectgarbage()

@@ -452,8 +452,8 @@ end
 local elsewhere = {}
 for name in ("backward differentiable is_parameter no_grad parameter" -- the graph has its own spec
   .. " __add __sub __mul __div __pow __unm __le __close __gc" -- as add, ...; they close
-  .. " arange linspace eye full ones zeros rand randint randn seed random_state is_recording" -- no tensor
-  .. " json_array json_decode json_encode load load_npy load_safetensors save"
+  .. " arange linspace eye full ones zeros rand randint randn seed random_state" -- no tensor
+  .. " is_recording json_array json_decode json_encode load load_npy load_safetensors save"
   .. " interrupt_call interrupt_clear interrupt_defer interrupt_disable interrupt_enable"
   .. " interrupt_wait interrupted machine memory memory_fail_after memory_limit memory_trim"
   .. " output_kept prepare_readline terminal_columns threads"):gmatch "%S+" do

@@ -121,7 +121,8 @@ describe("file", function()
         end
       ]]):format(path, path))
       local function save(kind, turned)
-        local _, output = process.run({ "lua5.4", script, kind }, "", { LD_PRELOAD = library,
+        local _, output = process.run({ "lua5.4", script, kind }, "", {
+          LD_PRELOAD = (os.getenv "LD_PRELOAD" or "") .. ":" .. library,
           TURN = turned, LUA_PATH = package.path, LUA_CPATH = package.cpath })
         return output
       end

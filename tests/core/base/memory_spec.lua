@@ -7,7 +7,7 @@ local function collect()
 end
 
 describe("memory", function()
-  it("is accounted in bytes, live, idle and at the peak", function()
+  it("is accounted in bytes, live, idle and at the peak #memory", function()
     collect()
     roper.memory_trim()
     local before = roper.memory()
@@ -29,7 +29,7 @@ describe("memory", function()
     assert.equal(after.live, roper.memory().peak)
   end)
 
-  it("hands blocks out again", function()
+  it("hands blocks out again #memory", function()
     roper.zeros({ 500, 500 })
     collect()
     local idle = roper.memory().idle
@@ -38,7 +38,7 @@ describe("memory", function()
     assert.equal(0, x:sum():item())
   end)
 
-  it("hands out a block of up to twice the size sooner than fresh memory", function()
+  it("hands out a block of up to twice the size sooner than fresh memory #memory", function()
     collect()
     roper.memory_trim()
     roper.zeros({ 500, 500 })
