@@ -122,7 +122,10 @@ typedef struct LuaContext {
   lua_State *main;
   uint64_t order; /* of the node */
   int input_count;
-  uint64_t versions[]; /* of the inputs after the forward */
+  struct {
+    RpDtype dtype;
+    uint64_t version; /* after the forward */
+  } inputs[];
 } LuaContext;
 
 static const char tables_key; /* of the table of weak values, in the registry */
@@ -202,9 +205,7 @@ static void take_gradient(lua_State *L, const Sweep *sweep, int i, int at)
   if (!fits)
     luaL_error(L, "differentiable: expected a gradient of shape %s for input %d, got %s",
                rp_shape_text(input->rank, input->shape), i + 1, rp_tensor_shape_text(gradient));
-  lua_rawgeti(L, 1, i + 2);
-  const RpDtype dtype = rpl_check_tensor(L, -1)->dtype;
-  lua_pop(L, 1);
+  const RpDtype dtype = sweep->context->inputs[i].dtype;
   if (gradient->dtype != dtype)
     luaL_error(L, "differentiable: expected a %s gradient for input %d, got %s",
                rp_dtype_name(dtype), i + 1, rp_dtype_name(gradient->dtype));
@@ -230,8 +231,10 @@ static int run_backward(lua_State *L)
   lua_insert(L, -2);
   for (int i = 0; i < count; i++) {
     lua_rawgeti(L, 1, i + 2);
-    const RpTensor *input = rpl_check_tensor(L, -1);
-    rpl_check(L, rp_node_check_version(sweep->node, input, sweep->context->versions[i]));
+    RpTensor **input = lua_touserdata(L, -1);
+    if (*input == NULL)
+      luaL_error(L, "differentiable: forward closed input %d, which backward needs", i + 1);
+    rpl_check(L, rp_node_check_version(sweep->node, *input, sweep->context->inputs[i].version));
   }
   lua_call(L, count + 1, count);
   const int first = lua_gettop(L) - count + 1;
@@ -315,15 +318,17 @@ static void attach(lua_State *L, RpTensor *output, int kept, int count, RpTensor
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
   lua_State *main = lua_tothread(L, -1);
   lua_pop(L, 1);
-  LuaContext *context = rp_alloc(sizeof *context + (size_t)count * sizeof context->versions[0]);
+  LuaContext *context = rp_alloc(sizeof *context + (size_t)count * sizeof context->inputs[0]);
   RpNode *node = context != NULL ? rp_node_attach(&type, output, count, inputs) : NULL;
   if (node == NULL) {
     rp_free(context);
     rpl_raise(L);
   }
   *context = (LuaContext){main, node->order, count};
-  for (int i = 0; i < count; i++)
-    context->versions[i] = inputs[i]->storage->version;
+  for (int i = 0; i < count; i++) {
+    context->inputs[i].dtype = inputs[i]->dtype;
+    context->inputs[i].version = inputs[i]->storage->version;
+  }
   node->context = context;
   node->foreign = node;
   push_tables(L);

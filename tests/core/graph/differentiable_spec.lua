@@ -395,15 +395,36 @@ describe("differentiable", function()
     assert.same({ 3.0 ^ 12, 3.0 ^ 12 }, w.grad:totable())
   end)
 
-  it("may close its inputs in forward", function()
+  it("says which input was closed, and lets backward close what it was given", function()
+    local function close(x)
+      local _ <close> = x
+    end
+    local function make(forward, backward)
+      return roper.differentiable(function(x)
+        forward(x)
+        return x * 1
+      end, function(dy, x)
+        local dx = dy * 2
+        backward(dy, x)
+        return dx
+      end)
+    end
     local w = roper.ones({ 2 }):parameter()
-    local f = roper.differentiable(function(x)
-      do
-        local _ <close> = w
-      end
-      return x * 1
-    end, function(dy) return dy end)
-    assert.error_matches(function() f(w) end, "already collected")
+    make(function() end, function(dy, x)
+      close(dy)
+      close(x)
+    end)(w):sum():backward()
+    assert.same({ 2, 2 }, w.grad:totable())
+    local x = w * 1
+    assert.error_matches(function() make(function() close(x) end, close)(x) end,
+      "already collected")
+    local y = roper.differentiable(function(inner)
+      local result = inner * 1
+      close(inner)
+      return result
+    end, function(dy) return dy end)(w):sum()
+    assert.error_matches(function() y:backward() end,
+      "differentiable: forward closed input 1, which backward needs")
   end)
 
   it("refuses gradients and results that do not fit", function()
