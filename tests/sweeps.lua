@@ -1,8 +1,8 @@
 -- Sweeps of trials so small that one takes a tenth of a second, run as programs.
 
-local folders = require("roper.folder")
-local runs = require("roper.runs")
-local plan = require("roper.sweep.plan")
+local folders = require("roper.base.file")
+local runs = require("roper.study.listing")
+local plan = require("roper.study.sweep.plan")
 local uv = require("luv")
 
 local M = {}

@@ -5,7 +5,7 @@ local core = require "roper.core"
 
 local M = {}
 
-M.version = "0.1.0"
+M.version = require "roper.base.version"
 
 local attention = require "roper.attention"
 M.position = require "roper.position"
@@ -17,32 +17,32 @@ M.oracle = { attention = attention.oracle, linear_attention = attention.linear_o
 
 -- Modules loaded on first use, so that a short script starts fast.
 local lazy = {
-  checkpoint = "roper.checkpoint",
-  evaluate = "roper.evaluation",
-  experiment = "roper.experiment",
-  format = "roper.format",
-  nn = "roper.nn",
-  optim = "roper.optim",
+  checkpoint = "roper.model.checkpoint",
+  evaluate = "roper.training.evaluation",
+  experiment = "roper.study.experiment",
+  format = "roper.base.format",
+  nn = "roper.model",
+  optim = "roper.training.optim",
   plot = "roper.plot",
-  runs = "roper.runs",
-  statistics = "roper.statistics",
-  sweep = "roper.sweep",
+  runs = "roper.study.listing",
+  statistics = "roper.study.statistics",
+  sweep = "roper.study.sweep",
 }
 -- Functions that live in a module of their own.
 local functions = {
-  generate = { "roper.generate", "generate" },
-  gradcheck = { "roper.gradcheck", "gradcheck" },
+  generate = { "roper.model.generate", "generate" },
+  gradcheck = { "roper.base.gradcheck", "gradcheck" },
   identity = { "roper.identity", "identity" },
   lesson = { "roper.lesson", "lesson" },
-  train = { "roper.train", "train" },
-  info = { "roper.info", "info" },
-  help = { "roper.help", "help" },
-  apropos = { "roper.help", "apropos" },
-  debug = { "roper.failure", "debug" },
-  print_options = { "roper.format.options", "print_options" },
-  stack = { "roper.create", "stack" },
-  load = { "roper.checkpoint", "load" },
-  save = { "roper.checkpoint", "save" },
+  train = { "roper.training", "train" },
+  info = { "roper.base.info", "info" },
+  help = { "roper.session.help", "help" },
+  apropos = { "roper.session.help", "apropos" },
+  debug = { "roper.base.failure", "debug" },
+  print_options = { "roper.base.format.options", "print_options" },
+  stack = { "roper.base.create", "stack" },
+  load = { "roper.model.checkpoint", "load" },
+  save = { "roper.model.checkpoint", "save" },
 }
 
 -- What the library needs of C and nobody else does stays in roper.native.
@@ -88,7 +88,7 @@ setmetatable(M, {
       value = require(functions[name][1])[functions[name][2]]
     else
       error(("roper has no field %q"):format(tostring(name))
-        .. require("roper.suggest").hint(tostring(name), names()), 2)
+        .. require("roper.base.suggest").hint(tostring(name), names()), 2)
     end
     M[name] = value
     return value
@@ -102,12 +102,12 @@ setmetatable(core.tensor_metatable.methods, {
       known[#known + 1] = method
     end
     error(("a tensor has no field %q"):format(tostring(name))
-      .. require("roper.suggest").hint(tostring(name), known), 3)
+      .. require("roper.base.suggest").hint(tostring(name), known), 3)
   end,
 })
 
 core.tensor_metatable.__tostring = function(tensor)
-  return require("roper.format").tensor(tensor)
+  return require("roper.base.format").tensor(tensor)
 end
 
 return M

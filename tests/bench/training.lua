@@ -20,18 +20,18 @@ end
 ---@return Training with model, optimizer, parameters, tokens
 function M.new(shape, position)
   core.seed(1)
-  local model = require("roper.nn").Transformer { vocabulary = shape.vocabulary,
+  local model = require("roper.model").Transformer { vocabulary = shape.vocabulary,
     d_model = shape.d_model, layers = shape.layers, heads = shape.heads, d_ff = shape.d_ff,
     norm = shape.norm, position = position }
   return setmetatable({ model = model, parameters = model:parameters(),
-    optimizer = require("roper.optim").Adam { rate = 2.5e-4 }, tokens = M.tokens(shape) },
+    optimizer = require("roper.training.optim").Adam { rate = 2.5e-4 }, tokens = M.tokens(shape) },
     Training)
 end
 
 --- Forward and backward: leaves the gradients of all parameters.
 function Training:differentiate()
   self.model:zero_gradients()
-  require("roper.train").loss(self.model, self.tokens):backward()
+  require("roper.training").loss(self.model, self.tokens):backward()
 end
 
 --- One step: forward, backward, Adam.

@@ -9,7 +9,7 @@ local FRESH <const> = 50 -- lines between two times that all names get their fir
 package.path = arg[0]:match("^(.*)tests/fuzz/") .. "?.lua;" .. package.path
 local core = require("roper.core")
 local grammar = require("tests.fuzz.grammar")
-local session = require("roper.repl.session")
+local session = require("roper.session.repl.session")
 core.memory_limit(128 << 20)
 core.interrupt_enable()
 

@@ -1,7 +1,7 @@
 -- Random lines of a session: calls of everything public, with arguments good and hostile.
 
-local catalogue = require("roper.help.catalogue")
-local sources = require("roper.help.sources")
+local catalogue = require("roper.session.help.catalogue")
+local sources = require("roper.session.help.sources")
 
 local M = {}
 

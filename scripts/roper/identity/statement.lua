@@ -2,7 +2,7 @@
 local angles = require "roper.identity.angle"
 local parser = require "roper.identity.parser"
 local quantity = require "roper.identity.quantity"
-local suggest = require "roper.suggest"
+local suggest = require "roper.base.suggest"
 
 local M = {}
 

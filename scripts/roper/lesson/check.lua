@@ -1,6 +1,6 @@
 --- Every claim of every lesson, for a machine: in the Test Anything Protocol.
-local chunk = require "roper.chunk"
-local foreign = require "roper.foreign"
+local chunk = require "roper.base.code"
+local foreign = require "roper.base.printable"
 local report = require "roper.identity.report"
 local steps = require "roper.lesson.step"
 

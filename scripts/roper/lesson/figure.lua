@@ -1,5 +1,5 @@
 --- Figures of lessons: the code that draws one, told what for.
-local chunk = require "roper.chunk"
+local chunk = require "roper.base.code"
 
 local M = {}
 

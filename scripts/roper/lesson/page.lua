@@ -1,7 +1,7 @@
 --- Lessons as pages that need nothing else: one a lesson, and an index of all.
-local escape = require("roper.report.markup").escape
+local escape = require("roper.base.markup").escape
 local figures = require "roper.lesson.figure"
-local folder = require "roper.folder"
+local folder = require "roper.base.file"
 local identity_report = require "roper.identity.report"
 local steps = require "roper.lesson.step"
 

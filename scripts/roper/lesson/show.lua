@@ -1,7 +1,7 @@
 --- Lessons on the terminal.
 local figures = require "roper.lesson.figure"
 local steps = require "roper.lesson.step"
-local terminal = require "roper.terminal"
+local terminal = require "roper.base.terminal"
 
 local M = {}
 

@@ -1,7 +1,7 @@
 --- One step of a lesson, run: its code as if typed, its claims, its identity.
-local chunk = require "roper.chunk"
+local chunk = require "roper.base.code"
 local core = require "roper.core"
-local format = require "roper.format"
+local format = require "roper.base.format"
 local identity = require "roper.identity"
 
 local M = {}

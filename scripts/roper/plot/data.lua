@@ -1,7 +1,7 @@
 --- What plots take: tensors and Lua lists, as series of points or as a matrix.
 local core = require "roper.core"
-local format = require "roper.format"
-local options_of = require "roper.options"
+local format = require "roper.base.format"
+local options_of = require "roper.base.options"
 
 local M = {}
 

@@ -1,5 +1,5 @@
 --- Plots through gnuplot: to SVG, PNG and PDF, or into a window.
-local folder = require "roper.folder"
+local folder = require "roper.base.file"
 local syntax = require "roper.plot.gnuplot.syntax"
 local text = require "roper.plot.text"
 

@@ -3,7 +3,7 @@
 local axes = require "roper.plot.axis"
 local data = require "roper.plot.data"
 local gnuplot = require "roper.plot.gnuplot"
-local options_of = require "roper.options"
+local options_of = require "roper.base.options"
 local output = require "roper.plot.output"
 local reduce = require "roper.plot.reduce"
 local text = require "roper.plot.text"

@@ -1,7 +1,7 @@
 --- Where a plot goes: to a file, a string, a window or standard output.
-local folder = require "roper.folder"
+local folder = require "roper.base.file"
 local gnuplot = require "roper.plot.gnuplot"
-local terminal = require "roper.terminal"
+local terminal = require "roper.base.terminal"
 
 local M = {}
 

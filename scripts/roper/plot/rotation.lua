@@ -1,7 +1,7 @@
 --- The pairs of a vector as arrows, before and after a rotary scheme turned them.
 local data = require "roper.plot.data"
 local color = require "roper.plot.color"
-local format = require "roper.format"
+local format = require "roper.base.format"
 local position = require "roper.position"
 
 local M = {}

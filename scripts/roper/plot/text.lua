@@ -1,5 +1,5 @@
 --- Text of plots: made harmless, measured and cut to a width.
-local foreign = require "roper.foreign"
+local foreign = require "roper.base.printable"
 
 local M = {}
 

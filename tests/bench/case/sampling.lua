@@ -2,7 +2,7 @@
 --- have reached its stop sign: the model is not trained and does not stop by itself. Options:
 --- shape, problems.
 local core = require "roper.core"
-local generate = require("roper.generate").generate
+local generate = require("roper.model.generate").generate
 local stopwatch = require "tests.bench.stopwatch"
 
 -- Simpson's rule, which is exact for what grows with a square, as attention does.
@@ -14,7 +14,7 @@ return function(options)
   local shape = options.shape
   core.seed(1)
   local task = core.tasks.addition { length = 64, seed = 1 }
-  local model = require("roper.nn").Transformer { vocabulary = task:vocabulary(),
+  local model = require("roper.model").Transformer { vocabulary = task:vocabulary(),
     d_model = shape.d_model, layers = shape.layers, heads = shape.heads, d_ff = shape.d_ff,
     norm = shape.norm, position = "roper" }
   local questions, texts, most = {}, {}, 0

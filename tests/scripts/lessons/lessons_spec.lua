@@ -8,7 +8,7 @@ local process = require("tests.process")
 local roper = require("roper")
 local statement = require("roper.identity.statement")
 local steps = require("roper.lesson.step")
-local tour = require("roper.lesson.tour")
+local tour = require("roper.session.tour")
 
 -- The misprints that are equations, by where they are printed, and their lessons.
 local MISPRINTS = {

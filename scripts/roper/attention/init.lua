@@ -1,0 +1,179 @@
+--- Attention as Lua sees it: positions by name.
+local core = require "roper.core"
+local format = require "roper.base.format"
+local position = require "roper.position"
+
+local M = {}
+
+local size = core.tensor_metatable.methods.size
+
+-- `options` with a position scheme for the features of q in place of a name. The core refuses
+-- what is not even an option table or a tensor.
+local function resolve(options, q)
+  local given = type(options) == "table" and options.position
+  if not given or type(given) == "userdata" or not format.is_tensor(q) then
+    return options
+  end
+  local result = {}
+  for name, value in pairs(options) do
+    result[name] = value
+  end
+  result.position = position.resolve(given, size(q, -1))
+  return result
+end
+
+---@class AttentionOptions
+---@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
+---@field mask? tensor int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key
+---@field bias? tensor|tensor[] added to the scaled scores; floats, each broadcast to
+---   [batch, heads, Tq, Tk], with a gradient
+---@field dropout? number = 0; of the weights
+---@field seed? integer of the dropout; by default the generator gives one
+---@field scale? number = 1 / sqrt(d); not 0
+---@field offset? number = 0; of the first key, where no positions are given
+---@field positions? number|number[]|tensor of queries and keys alike: one, a list, or a tensor
+---   [time] or [batch, time]
+---@field query_positions? number|number[]|tensor by default 0, 1, ... from the offset; where
+---   causal, the last query stands at the last key
+---@field key_positions? number|number[]|tensor by default 0, 1, ... from the offset
+---@field weights? boolean = false; of `attention`: return the weights too
+
+--- The weights that attention uses, before dropout; outside the graph.
+---
+---     a = softmax(s),   sᵢⱼ = scale (R_i qᵢ) · (R_j kⱼ) + cᵢⱼ
+---
+--- Errors: as for `attention`.
+---
+---     > roper.seed(1)
+---     > q = roper.randn{1, 1, 3, 2}
+---     > roper.attention_weights(q, q, {position = "rope", causal = true})
+---     float32 [1, 1, 3, 3]
+---     1.0000 0.0000 0.0000
+---     0.6315 0.3685 0.0000
+---     0.1466 0.2235 0.6299
+---@param q tensor [batch, heads, Tq, d], floats
+---@param k tensor [batch, heads, Tk, d]
+---@param options? AttentionOptions
+---@return tensor a [batch, heads, Tq, Tk], rows of which sum to 1
+function M.weights(q, k, options)
+  return core.attention_weights(q, k, resolve(options, q))
+end
+
+--- Attention with any of query, key, value and output turned by their positions (RoFormer, Su et
+--- al. 2021, eq. 16, for queries and keys; the RoPER study for all four).
+---
+--- A query that sees no key gives 0.
+---
+---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   a = softmax(s)
+---     oᵢ = C_i⁻¹ Σⱼ aᵢⱼ D_j vⱼ
+---     c = the bias;  A, B, C, D = R where "q", "k", "o", "v" turn, else 1
+---
+--- Errors: shapes or dtypes that do not fit, a scheme for another number of features, both
+--- `positions` and the positions of queries or keys, positions beyond 2^53.
+---
+---     > roper.seed(1)
+---     > q = roper.randn{1, 1, 6, 4}
+---     > how = {position = "roper", causal = true}
+---     > out = roper.attention(q, q, q, how)
+---     > how.offset, how.weights = 1000, true
+---     > far, weights = roper.attention(q, q, q, how)
+---     > (out - far):abs():max():item() < 1e-3, weights:shape()
+---     true	{1, 1, 6, 6}
+---@param q tensor [batch, heads, Tq, d], floats
+---@param k tensor [batch, heads, Tk, d]
+---@param v tensor [batch, heads, Tk, dv]
+---@param options? AttentionOptions
+---@return tensor output [batch, heads, Tq, dv]
+---@return tensor? weights [batch, heads, Tq, Tk], before dropout, outside the graph; only with the
+---   option `weights`
+function M.attention(q, k, v, options)
+  return core.attention(q, k, v, resolve(options, q))
+end
+
+--- Attention from its definition: float64, a sum over explicit R_{j-i}, no tables, no tiles, no
+--- BLAS. Slow, outside the graph; for tests and lessons.
+---
+--- Errors: as for `attention`; dropout.
+---
+---     > roper.seed(1)
+---     > q = roper.randn{1, 1, 6, 4}
+---     > slow = roper.oracle.attention(q, q, q, {position = "roper"})
+---     > fast = roper.attention(q, q, q, {position = "roper"})
+---     > (fast:to "float64" - slow):abs():max():item() < 1e-6
+---     true
+---@param q tensor [batch, heads, Tq, d], floats
+---@param k tensor [batch, heads, Tk, d]
+---@param v tensor [batch, heads, Tk, dv]
+---@param options? AttentionOptions without dropout
+---@return tensor output [batch, heads, Tq, dv], float64
+---@return tensor weights [batch, heads, Tq, Tk], float64
+function M.oracle(q, k, v, options)
+  return core.oracle_attention(q, k, v, resolve(options, q))
+end
+
+---@class LinearAttentionOptions
+---@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
+---@field epsilon? number = 1e-6; added to the denominators
+---@field offset? number = 0; of the first key, where no positions are given
+---@field positions? number|number[]|tensor of queries and keys alike: one, a list, or a tensor
+---   [time] or [batch, time]
+---@field query_positions? number|number[]|tensor by default 0, 1, ... from the offset; where
+---   causal, the last query stands at the last key
+---@field key_positions? number|number[]|tensor by default 0, 1, ... from the offset
+
+--- Attention without a softmax, in time that grows with the length alone (Katharopoulos et al.
+--- 2020), with any of query, key, value and output turned by their positions.
+---
+--- Rotation comes after the feature map φ and leaves the denominator alone (RoFormer, Su et al.
+--- 2021, section 3.3), so weights may be negative and need not sum to 1. Sums over keys run along
+--- with the queries: time grows with Tq + Tk, and memory holds inputs and outputs alone.
+---
+---     oᵢ = C_i⁻¹ (Σⱼ D_j vⱼ (B_j φ(kⱼ))ᵀ) A_i φ(qᵢ) / (φ(qᵢ) · Σⱼ φ(kⱼ) + ε)
+---     φ(x) = elu(x) + 1;   A, B, C, D = R where "q", "k", "o", "v" turn, else 1
+---
+--- Errors: shapes or dtypes that do not fit, a scheme for another number of features, both
+--- `positions` and the positions of queries or keys, positions beyond 2^53.
+---
+---     > roper.seed(1)
+---     > q = roper.randn{1, 1, 6, 4}
+---     > out = roper.linear_attention(q, q, q, {position = "rope", causal = true})
+---     > options = {position = "rope", causal = true, offset = 1000}
+---     > far = roper.linear_attention(q, q, q, options)
+---     > out:shape(), (out - far):abs():max():item() < 1e-3
+---     {1, 1, 6, 4}	true
+---@param q tensor [batch, heads, Tq, d], floats
+---@param k tensor [batch, heads, Tk, d]
+---@param v tensor [batch, heads, Tk, dv]
+---@param options? LinearAttentionOptions
+---@return tensor output [batch, heads, Tq, dv]
+function M.linear_attention(q, k, v, options)
+  return core.linear_attention(q, k, v, resolve(options, q))
+end
+
+--- Linear attention from its definition: float64, every weight made explicitly, no running sums.
+--- Slow, outside the graph; for tests and lessons.
+---
+---     aᵢⱼ = φ(qᵢ)ᵀ R_{j-i} φ(kⱼ) / (Σⱼ φ(qᵢ) · φ(kⱼ) + ε)
+---     oᵢ = Σⱼ aᵢⱼ vⱼ, or Σⱼ aᵢⱼ R_{j-i} vⱼ where values and output turn
+---
+--- Errors: as for `linear_attention`.
+---
+---     > roper.seed(1)
+---     > q = roper.randn{1, 1, 6, 4}
+---     > slow, weights = roper.oracle.linear_attention(q, q, q, {position = "rope"})
+---     > fast = roper.linear_attention(q, q, q, {position = "rope"})
+---     > (fast:to "float64" - slow):abs():max():item() < 1e-6
+---     true
+---@param q tensor [batch, heads, Tq, d], floats
+---@param k tensor [batch, heads, Tk, d]
+---@param v tensor [batch, heads, Tk, dv]
+---@param options? LinearAttentionOptions
+---@return tensor output [batch, heads, Tq, dv], float64
+---@return tensor weights [batch, heads, Tq, Tk], float64
+function M.linear_oracle(q, k, v, options)
+  return core.oracle_linear_attention(q, k, v, resolve(options, q))
+end
+
+return M

@@ -1,0 +1,93 @@
+--- Lua code from outside: compiled as an expression or as statements, run so that
+--- Ctrl-C can end it, its errors told without the frames of this library.
+local core = require "roper.core"
+local failure = require "roper.base.failure"
+
+local M = {}
+
+-- In front of an expression: what is to be closed keeps its frame during a call in it.
+local RETURN <const> = "local __frame <close> = nil return "
+
+local MOST_TRIES <const> = 16 -- semicolons behind which an expression may begin
+
+-- The message and whether more input could mend it; no message when it compiles.
+local function try(source, name, globals)
+  local chunk, message = load(source .. "\n", "=" .. name, "t", globals)
+  return chunk, message, message ~= nil and message:find "<eof>'?$" ~= nil
+end
+
+-- Does the message complain about the first word of the source?
+local function is_about_start(message, source)
+  local token = message:match "near '?(.-)'?$"
+  return token ~= nil and source:match("^%s*(.*)"):sub(1, #token) == token
+end
+
+-- Statements and, after a semicolon, an expression, which becomes what they return.
+local function try_return(source, name, globals)
+  local tries = 0
+  for from_end in source:reverse():gmatch "();" do
+    local at = #source - from_end + 1
+    local text = source:sub(1, at) .. " return " .. source:sub(at + 1)
+    local chunk = try(text, name, globals)
+    tries = tries + 1
+    if chunk or tries == MOST_TRIES then
+      return chunk, text
+    end
+  end
+  return nil
+end
+
+--- Compile an expression, or else statements, at whose end an expression may stand after a
+--- semicolon.
+---@param source string
+---@param name string stands for the source in messages
+---@param globals table
+---@return function? chunk nil where it does not compile
+---@return "expression"|"statement"|"incomplete"|"wrong" kind incomplete: more lines could mend it
+---@return string? message why it does not compile
+---@return string? statements where they were made from the source: with `return` before the
+---   expression at its end
+function M.compile(source, name, globals)
+  local chunk, expression_message, expression_open = try(RETURN .. source, name, globals)
+  if chunk then
+    return chunk, "expression"
+  end
+  local statement_message, statement_open
+  chunk, statement_message, statement_open = try(source, name, globals)
+  if chunk then
+    return chunk, "statement"
+  end
+  local statements
+  chunk, statements = try_return(source, name, globals)
+  if chunk then
+    return chunk, "statement", nil, statements
+  elseif expression_open or statement_open then
+    return nil, "incomplete", statement_open and statement_message or expression_message
+  elseif is_about_start(statement_message, source)
+    and not is_about_start(expression_message, source)
+    and not expression_message:find("<eof> expected", 1, true) then
+    return nil, "wrong", expression_message
+  end
+  return nil, "wrong", statement_message
+end
+
+-- The results of interrupt_call; failure.of did not see an error that left no memory.
+local function settle(ok, result, ...)
+  if not ok and type(result) ~= "table" then
+    result = failure.bare(tostring(result))
+  end
+  return ok, result, ...
+end
+
+--- Run a function; Ctrl-C ends it.
+---@param action function
+---@param ... any its arguments
+---@return boolean ok
+---@return any ... its results, or a Failure
+function M.call(action, ...)
+  return settle(core.interrupt_call(action, failure.of, ...))
+end
+
+M.trace = failure.trace
+
+return M

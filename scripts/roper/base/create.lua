@@ -1,0 +1,38 @@
+--- Tensors made from others.
+local core = require "roper.core"
+local format = require "roper.base.format"
+
+local M = {}
+
+--- Tensors of one shape side by side along a new axis.
+---
+--- Errors: an empty list, other shapes or dtypes.
+---
+---     > roper.stack({roper.zeros{2}, roper.ones{2}}, 2)
+---     float32 [2, 2]
+---     0 1
+---     0 1
+---@param list tensor[]
+---@param axis? integer = 1; of the result
+---@return tensor y
+function M.stack(list, axis)
+  if type(list) ~= "table" or #list == 0 then
+    error("stack: expected a list of tensors, got " .. (type(list) == "table" and "an empty one"
+      or type(list)), 2)
+  end
+  for key in pairs(list) do
+    if math.type(key) ~= "integer" then
+      error(("stack: unknown field %s of a list"):format(tostring(key)), 2)
+    end
+  end
+  local parts = {}
+  for i, tensor in ipairs(list) do
+    if not format.is_tensor(tensor) then
+      error(("stack: expected a tensor as number %d, got %s"):format(i, type(tensor)), 2)
+    end
+    parts[i] = tensor:unsqueeze(axis or 1)
+  end
+  return core.cat(parts, axis or 1)
+end
+
+return M

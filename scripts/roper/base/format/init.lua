@@ -1,0 +1,218 @@
+--- How values look when they are printed: tensors with dtype, shape and aligned
+--- columns, tables sorted and nested, everything else as Lua writes it.
+local foreign = require "roper.base.printable"
+local options = require "roper.base.format.options"
+local terminal = require "roper.base.terminal"
+
+local M = {}
+
+local LONGEST_COLUMN <const> = 24 -- entries; tables with more have several on a line
+
+local GAP <const> = "…"
+local KEYWORDS = {}
+for word in ([[and break do else elseif end false for function goto if in local nil not or
+  repeat return then true until while]]):gmatch "%a+" do
+  KEYWORDS[word] = true
+end
+
+--- Is the value a tensor?
+---
+---     > roper.format.is_tensor(roper.zeros{2})
+---     true
+---@param value any
+---@return boolean yes
+function M.is_tensor(value)
+  local metatable = debug.getmetatable(value)
+  return metatable ~= nil and rawget(metatable, "__name") == "roper.tensor"
+end
+
+--- A tensor in a word.
+---
+---     > roper.format.summary(roper.zeros{2, 3})
+---     "float32 [2, 3]"
+---@param tensor tensor
+---@return string text
+function M.summary(tensor)
+  return ("%s [%s]"):format(tensor:dtype(), table.concat(tensor:shape(), ", "))
+end
+
+local function is_finite(x)
+  return x == x and math.abs(x) ~= math.huge
+end
+
+-- The width to fit what is printed to.
+local function width()
+  local fixed = options.current.line_width
+  return fixed > 0 and fixed or terminal.columns(io.stdout)
+end
+
+--- A tensor with dtype, shape and aligned columns; one with many elements shows its edges.
+---
+---     > roper.format.tensor(roper.eye(2))
+---     "float32 [2, 2]\n1 0\n0 1"
+---@param tensor tensor
+---@param columns? integer the width to stay within; by default that of the terminal
+---@return string text
+function M.tensor(tensor, columns)
+  if tensor:rank() == 0 then
+    return M.scalar(tensor:totable())
+  elseif tensor:count() == 0 then
+    return M.summary(tensor) .. ", empty"
+  end
+  return require("roper.base.format.tensor").write(tensor, M.summary(tensor), columns or width())
+end
+
+--- A number of no dtype, such as a scalar tensor holds.
+---
+---     > roper.format.scalar(1 / 3)
+---     "0.33333"
+---@param x number
+---@return string text
+function M.scalar(x)
+  if x ~= x then
+    return "nan"
+  elseif is_finite(x) and x == math.floor(x) and math.abs(x) < 1e15 then
+    return ("%.0f"):format(x)
+  end
+  return ("%%.%dg"):format(options.current.precision + 1):format(x)
+end
+
+-- A Lua string as it would be typed, without what a terminal could take for a command.
+local function quoted(text)
+  return foreign.line((("%q"):format(text):gsub("\\\n", "\\n")))
+end
+
+-- A function by where it was defined.
+local function function_text(value)
+  local where = debug.getinfo(value, "S")
+  if where.what == "C" then
+    return "function (C)"
+  end
+  local file = foreign.line(where.short_src:match "[^/]*$")
+  return ("function (%s:%d)"):format(file, where.linedefined)
+end
+
+-- Keys in the order they are shown: 1, 2, ..., other numbers, strings, the rest.
+local function sorted_keys(value)
+  local ranks = { number = 1, string = 2 }
+  local keys = {}
+  for key in next, value do
+    keys[#keys + 1] = key
+  end
+  table.sort(keys, function(a, b)
+    local rank_a, rank_b = ranks[type(a)] or 3, ranks[type(b)] or 3
+    if rank_a ~= rank_b then
+      return rank_a < rank_b
+    elseif rank_a < 3 then
+      return a < b
+    end
+    return tostring(a) < tostring(b)
+  end)
+  return keys
+end
+
+local render
+
+-- `name = ` or `[key] = `, "" for the next item of a list.
+local function key_text(key, next_index)
+  if key == next_index then
+    return ""
+  elseif type(key) == "string" and key:match "^[%a_][%w_]*$" and not KEYWORDS[key] then
+    return key .. " = "
+  end
+  return ("[%s] = "):format(type(key) == "table" and tostring(key) or render(key, {}, 0, 0, 0))
+end
+
+-- Items joined to lines, as many as fit, without a last comma.
+local function packed(items, columns)
+  local lines = {}
+  for _, item in ipairs(items) do
+    local line = lines[#lines]
+    if line and #line + #item + 3 <= columns and not (line .. item):find "\n" then
+      lines[#lines] = line .. ", " .. item
+    else
+      lines[#lines + 1] = item
+    end
+  end
+  return lines
+end
+
+-- A table; `around` holds the tables it lies in, `lead` columns of its first line are taken.
+local function render_table(value, around, indent, columns, lead)
+  local keys = sorted_keys(value)
+  around[value] = true
+  local items, next_index = {}, 1
+  for i = 1, math.min(#keys, options.current.entries) do
+    local name = key_text(keys[i], next_index)
+    next_index = name == "" and next_index + 1 or next_index
+    items[i] = name .. render(rawget(value, keys[i]), around, indent + 2, columns, #name)
+  end
+  local is_list = next_index > #items
+  if #keys > #items then
+    items[#items + 1] = ("%s %d more"):format(GAP, #keys - #items)
+  end
+  around[value] = nil
+  local all = table.concat(items, ", ")
+  local length = indent + lead + (utf8.len(all) or #all) + #"{}" + (indent > 0 and #"," or 0)
+  if length <= columns and not all:find "\n" then
+    return ("{%s}"):format(all)
+  end
+  local margin = (" "):rep(indent + 2)
+  local is_long = is_list or #items > LONGEST_COLUMN
+  local lines = is_long and packed(items, columns - indent - 2) or items
+  return ("{\n%s%s\n%s}"):format(margin, table.concat(lines, ",\n" .. margin), (" "):rep(indent))
+end
+
+function render(value, around, indent, columns, lead)
+  local kind = type(value)
+  local metatable = debug.getmetatable(value)
+  if kind == "string" then
+    return quoted(value)
+  elseif value ~= value then
+    return "nan"
+  elseif kind == "function" then
+    return indent > 0 and "function" or function_text(value)
+  elseif M.is_tensor(value) then
+    return M.summary(value)
+  elseif kind ~= "table" or (metatable and rawget(metatable, "__tostring")) then
+    return tostring(value)
+  elseif around[value] then
+    return "{cycle}"
+  elseif indent >= 2 * options.current.depth and next(value) ~= nil then
+    return ("{%s}"):format(GAP)
+  end
+  return render_table(value, around, indent, columns, lead)
+end
+
+--- Any value as text: strings quoted, tables with sorted keys, nested tables to a depth, tables
+--- inside themselves as {cycle}; tensors whole, or by dtype and shape inside a table.
+---
+---     > roper.format.value({b = 1, a = {"x"}})
+---     "{a = {\"x\"}, b = 1}"
+---@param value any
+---@param columns? integer the width to stay within; by default that of the terminal
+---@return string text
+function M.value(value, columns)
+  columns = columns or width()
+  if M.is_tensor(value) then
+    return M.tensor(value, columns)
+  end
+  return render(value, {}, 0, columns, 0)
+end
+
+--- The results of an expression as text, one beside the other where each is one line.
+---
+---     > roper.format.results(table.pack(1, "a"))
+---     "1\9\"a\""
+---@param results table as table.pack makes it
+---@return string text
+function M.results(results)
+  local texts, separator = {}, "\t"
+  for i = 1, results.n do
+    texts[i] = M.value(results[i])
+    separator = texts[i]:find "\n" and "\n" or separator
+  end
+  return table.concat(texts, separator)
+end
+
+return M

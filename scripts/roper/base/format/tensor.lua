@@ -1,0 +1,202 @@
+--- A tensor as text: a head with dtype, shape and scale, then its elements in aligned columns.
+local options = require "roper.base.format.options"
+
+local M = {}
+
+local GAP <const> = "…"
+
+-- The elements that are shown as nested tables, with GAP where some are left
+-- out. `cuts` says for each axis how many to keep at each end, nil for all.
+local function gather(tensor, cuts, axis)
+  local size, keep = #tensor, cuts[axis]
+  local is_cut = keep ~= nil and size > 2 * keep
+  local is_row = tensor:rank() == 1
+  if is_row and not is_cut then
+    return tensor:totable()
+  end
+  local list = {}
+  local function add(first, last)
+    if is_row then
+      table.move(tensor:narrow(1, first, last - first + 1):totable(), 1, last - first + 1,
+        #list + 1, list)
+      return
+    end
+    for i = first, last do
+      list[#list + 1] = gather(tensor[i], cuts, axis + 1)
+    end
+  end
+  if not is_cut then
+    add(1, size)
+    return list
+  end
+  add(1, keep)
+  list[#list + 1] = GAP
+  add(size - keep + 1, size)
+  return list
+end
+
+-- The axes of a tensor that is too large: only the last two keep several elements.
+local function cuts_of(tensor)
+  local cuts = {}
+  if tensor:count() > options.current.threshold then
+    for axis = 1, tensor:rank() do
+      cuts[axis] = axis > tensor:rank() - 2 and options.current.edge_items or 1
+    end
+  end
+  return cuts
+end
+
+-- Call `visit` with each number in nested tables.
+local function each_number(nested, visit)
+  for _, item in ipairs(nested) do
+    if type(item) == "table" then
+      each_number(item, visit)
+    elseif item ~= GAP then
+      visit(item)
+    end
+  end
+end
+
+local function is_finite(x)
+  return x == x and math.abs(x) ~= math.huge
+end
+
+-- One number of a tensor that is no integer; tiny ones never pass for zero.
+local function float_cell(x, decimals)
+  local text = ("%%.%df"):format(decimals):format(x)
+  if x ~= 0 and tonumber(text) == 0 then
+    return ("%.1e"):format(x)
+  end
+  return text
+end
+
+-- How numbers are written: a function from number to text, and the common scale.
+local function cell_style(nested, dtype)
+  local largest, all_whole = 0.0, true
+  each_number(nested, function(x)
+    if is_finite(x) then
+      largest = math.max(largest, math.abs(x))
+      all_whole = all_whole and x == math.floor(x)
+    end
+  end)
+  local is_whole = dtype == "int32" or (all_whole and largest < 1e7)
+  local scale = 1
+  if not is_whole and (largest >= 1e5 or largest < 1e-3) then
+    scale = 10.0 ^ math.max(math.floor(math.log(largest, 10)), -300)
+  end
+  local function cell(x)
+    if x ~= x then
+      return "nan"
+    elseif not is_finite(x) then
+      return x > 0 and "inf" or "-inf"
+    end
+    x = x / scale + 0.0 -- the sum turns -0 into 0
+    return is_whole and ("%.0f"):format(x) or float_cell(x, options.current.precision)
+  end
+  return cell, scale
+end
+
+-- Nested tables of numbers as nested tables of texts, and the longest of these.
+local function write_cells(nested, cell)
+  local texts, longest = {}, 0
+  for i, item in ipairs(nested) do
+    local width
+    if type(item) == "table" then
+      texts[i], width = write_cells(item, cell)
+    else
+      texts[i] = item == GAP and GAP or cell(item)
+      width = item == GAP and 1 or #texts[i]
+    end
+    longest = math.max(longest, width)
+  end
+  return texts, longest
+end
+
+-- Cells first .. last of a row, each right-aligned to `width` but for the gap.
+local function row_line(row, first, last, width)
+  local aligned = {}
+  for i = first, last do
+    aligned[#aligned + 1] = row[i] == GAP and GAP or (" "):rep(width - #row[i]) .. row[i]
+  end
+  return table.concat(aligned, " ")
+end
+
+-- What is being written: its lines so far, the shape, how wide a cell is and how
+-- many fit on a line, and whether blocks need a label with their leading indices.
+local Page = {}
+Page.__index = Page
+
+function Page:add(line)
+  self.lines[#self.lines + 1] = line
+end
+
+-- A vector: as many cells a line as fit.
+function Page:add_vector(row)
+  for first = 1, #row, self.fit do
+    self:add(row_line(row, first, math.min(first + self.fit - 1, #row), self.width))
+  end
+end
+
+-- A matrix; one too wide comes in groups of columns.
+function Page:add_matrix(rows)
+  local columns = #rows[1]
+  for first = 1, columns, self.fit do
+    local last = math.min(first + self.fit - 1, columns)
+    if columns > self.fit then
+      self:add(("columns %d to %d"):format(first, last))
+    end
+    for _, row in ipairs(rows) do
+      self:add(row == GAP and (" "):rep(self.width - 1) .. GAP
+        or row_line(row, first, last, self.width))
+    end
+  end
+end
+
+-- Nested cells below the leading indices `index`: matrices under their labels.
+function Page:add_nested(nested, index)
+  local axis = #index + 1
+  if axis == #self.shape then
+    return self:add_vector(nested)
+  elseif axis == #self.shape - 1 then
+    if self.labelled then
+      self:add(("[%s]"):format(table.concat(index, ", ")))
+    end
+    return self:add_matrix(nested)
+  end
+  local before_gap = true
+  for i, block in ipairs(nested) do
+    if block == GAP then
+      before_gap = false
+      self:add(GAP)
+    else
+      local inner = table.move(index, 1, #index, 1, {})
+      inner[axis] = before_gap and i or self.shape[axis] - (#nested - i)
+      self:add_nested(block, inner)
+    end
+  end
+end
+
+--- The elements of a tensor of rank 1 or more that is not empty, below a head.
+---@param tensor tensor
+---@param head string what stands above the elements, in front of a common scale
+---@param columns integer the width to stay within
+---@return string
+function M.write(tensor, head, columns)
+  local nested = gather(tensor, cuts_of(tensor), 1)
+  local cell, scale = cell_style(nested, tensor:dtype())
+  local cells, width = write_cells(nested, cell)
+  local shape = tensor:shape()
+  local matrix = #shape < 2 and tensor:count() or shape[#shape] * shape[#shape - 1]
+  local page = setmetatable({
+    lines = {},
+    shape = shape,
+    width = width,
+    fit = math.max(1, (columns + 1) // (width + 1)),
+    labelled = tensor:count() > matrix,
+  }, Page)
+  page:add(head .. (scale == 1 and "" or (", times %.0e"):format(scale)))
+  page:add_nested(cells, {})
+  return table.concat(page.lines, "\n")
+end
+
+return M

@@ -1,0 +1,2 @@
+--- The version of the library.
+return "0.1.0"

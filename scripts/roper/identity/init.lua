@@ -1,0 +1,136 @@
+--- Identities of rotations, checked three ways: by residuals on random tensors, by a search for a
+--- counterexample, and exactly over a prime field.
+local core = require "roper.core"
+local counterexample = require "roper.identity.counterexample"
+local exact = require "roper.identity.exact"
+local options_of = require "roper.base.options"
+local residual = require "roper.identity.residual"
+local statement = require "roper.identity.statement"
+
+local M = {}
+
+local Identity = {}
+Identity.__index = Identity
+Identity.__name = "identity"
+
+-- The checks on one equation.
+local function examine(equation, given)
+  local sides, variables = statement.sides(equation, given)
+  local result = { sides = sides, variables = variables, exact = exact.check(sides, variables),
+    residuals = residual.table(sides, variables) }
+  result.float32, result.float64 = residual.worst(result.residuals)
+  result.is_small = result.float32 <= residual.TOLERANCE.float32
+    and result.float64 <= residual.TOLERANCE.float64
+  if not result.exact.holds then
+    result.counterexample = counterexample.find(sides, variables, result.exact)
+  end
+  return result
+end
+
+-- Equations that must be refuted: as text, or as {text, source = who prints it}.
+local function examine_wrong(list, given)
+  local results = {}
+  for i, entry in ipairs(list) do
+    local equation, source = entry, nil
+    if type(entry) == "table" and type(entry[1]) ~= "function" then
+      equation, source = entry[1], entry.source
+    end
+    local result = examine(equation, given)
+    result.source = source
+    result.is_refuted = not result.exact.holds
+    results[i] = result
+  end
+  return results
+end
+
+-- Everything about an identity, with the generator seeded.
+local function examine_all(o)
+  local given = statement.variables(o.given)
+  local saved, counter = core.random_state()
+  core.seed(o.seed)
+  local ok, result = pcall(function()
+    local result = examine(o.equation, given)
+    result.wrong = examine_wrong(o.wrong, given)
+    return result
+  end)
+  core.random_state(saved, counter)
+  if not ok then
+    error(result, 0)
+  end
+  result.holds = result.is_small and result.exact.holds
+  for _, wrong in ipairs(result.wrong) do
+    result.holds = result.holds and wrong.is_refuted
+  end
+  return result
+end
+
+---@class IdentityOptions the equation stands first, without a name
+---@field given? table<string, string> = {}; name to "number", "vector", "matrix" or "position", or
+---   to the plural of one of these for another in each term of a sum; what an equation does not
+---   name is left out of its checks
+---@field wrong? (string|table)[] = {}; equations that must be refuted, as text or as
+---   {text, source = who prints it}
+---@field seed? integer = 1; of the random values; the generator is left as it was
+
+---@class Identity prints as a report
+---@field holds boolean it held in every check, and every wrong equation was refuted
+---@field float32 number the largest residual in float32
+---@field float64 number the same in float64
+---@field residuals table[] for each shape that was tried
+---@field exact ExactResult
+---@field counterexample? table values, left, right; nil where the equation holds or none was found
+---@field wrong table[] these fields for each wrong equation, its source, and is_refuted
+
+--- Put an identity of rotations to three checks: its residual on random tensors in float32 and
+--- float64, over lengths, widths, bases and whole, fractional and negative positions; where it is
+--- false, a search for the smallest counterexample; and an exact test, in which cosines and sines
+--- are random points of c^2 + s^2 = 1 over a prime field.
+---
+---     P(a false equation of degree D passes N exact trials) < (2D/p)^N < 1e-50
+---
+--- That holds for any number of terms in a sum and of pairs in a vector: as many of each are tried
+--- as it takes to know them all. The field has p = 2^31 - 1 elements. A residual is relative to the
+--- size of what is added up: of all its numbers without their signs, and cosines and sines as 1.
+---
+--- An equation is text with two sides or more. They may use whole numbers, + - * ^, x[1] and x[2]
+--- (the members of a vector's pairs), rotate(x, m), unrotate, cos(m) and sin(m) (of m theta), dot,
+--- pair(a, b) (the vector with these members), sum (over the terms), rotation(m) (the matrix R_m)
+--- and transpose. * with a matrix or a transposed vector on its left is the matrix product, else
+--- element by element. A position times theta turns by m theta^2. Text is not run as Lua.
+--- A side can also be a function of a table of all these names, as in
+--- {function(e) return e.cos(e.m)^2 end, function(e) return 1 - e.sin(e.m)^2 end}. It is called
+--- once, and what it returns is checked: plain numbers in it are Lua's, which may wrap.
+---
+--- Errors: what cannot be read, names that are not given, sides that differ in kind, what is no
+--- polynomial (a division), and what is too large for the exact check to be sure.
+---
+---     > given = {x = "vector", m = "position", n = "position"}
+---     > equation = "rotate(rotate(x, m), n) == rotate(x, m + n)"
+---     > roper.identity{equation, given = given}.holds
+---     true
+---     > wrong = roper.identity{"cos(m + n) == cos(m) + cos(n)", given = given}
+---     > wrong.counterexample.values
+---     "m = 0, n = 0"
+---@param options IdentityOptions
+---@return Identity identity
+function M.identity(options)
+  local named = {}
+  for name, value in pairs(type(options) == "table" and options or {}) do
+    named[name] = value
+  end
+  local equation = table.remove(named, 1)
+  local o = options_of.check("identity", type(options) == "table" and named or options, {
+    given = { "table", {} }, wrong = { "table", {} }, seed = { "integer", 1 } })
+  o.equation = equation
+  local ok, result = pcall(examine_all, o)
+  if not ok then
+    error(result, 2)
+  end
+  return setmetatable(result, Identity)
+end
+
+Identity.__tostring = function(self)
+  return require("roper.identity.report").text(self)
+end
+
+return M

@@ -1,0 +1,159 @@
+--- Lessons: their form, and where they are. A lesson is a file of scripts/lessons that returns
+--- `roper.lesson { ... }`; it is found by being there.
+local options_of = require "roper.base.options"
+local suggest = require "roper.base.suggest"
+
+local M = {}
+
+local LESSON <const> = { order = "integer", title = "string", before = "string",
+  after = "string", given = "table?", steps = "table" }
+local STEP <const> = { title = "string", text = "string", formula = "string?", code = "string?",
+  claims = { "table", {} }, identity = "table?", figure = "table?", exercise = "table?" }
+local FIGURE <const> = { caption = "string", draw = "string" }
+local EXERCISE <const> = { question = "string", answer = "string" }
+
+local is_reading = false -- a file, to hand its lesson over
+
+-- A claim as {text, instead = {from, to}}.
+local function check_claim(where, claim, step)
+  local text, instead
+  if type(claim) == "table" then
+    text, instead = claim[1], claim.instead
+  end
+  if type(text) ~= "string" or type(instead) ~= "table" or type(instead[2]) ~= "string" then
+    error(where .. ": expected {\"claim\", instead = {\"code\", \"broken code\"}}", 0)
+  elseif not (step.code or ""):find(tostring(instead[1]), 1, true) then
+    error(("%s: instead: the code has no '%s'"):format(where, tostring(instead[1])), 0)
+  end
+  return { text = text, instead = instead }
+end
+
+local function check_step(where, given, lesson)
+  local step = options_of.check(where, given, STEP)
+  if step.identity and not step.identity.given then
+    step.identity.given = lesson.given
+  end
+  for i, claim in ipairs(step.claims) do
+    step.claims[i] = check_claim(("%s, claim %d"):format(where, i), claim, step)
+  end
+  if step.figure then
+    step.figure = options_of.check(where .. ", figure", step.figure, FIGURE)
+  end
+  if step.exercise then
+    step.exercise = options_of.check(where .. ", exercise", step.exercise, EXERCISE)
+  end
+  return step
+end
+
+-- The lesson, checked; steps that are none are errors.
+local function checked(given)
+  local lesson = options_of.check("lesson", given, LESSON)
+  local steps = {}
+  for i, step in ipairs(lesson.steps) do
+    steps[i] = check_step(("lesson: step %d"):format(i), step, lesson)
+  end
+  if #steps == 0 then
+    error("lesson: expected at least one step", 0)
+  end
+  lesson.steps = steps
+  return lesson
+end
+
+---@class Lesson
+---@field order integer its place among the lessons
+---@field title string
+---@field before string what the learner can do before it
+---@field after string what the learner can do after it
+---@field given? table<string, string> what names stand for in identities that do not say it
+---@field steps LessonStep[]
+
+---@class LessonStep
+---@field title string
+---@field text string paragraphs, with `code` in backticks
+---@field formula? string lines that are shown as they are
+---@field code? string Lua, run and shown as if typed, with the variables of the steps before; in
+---   none of these is a name that is a word at the lesson's prompt, such as again
+---@field claims? table[] = {}; each {"Lua that is true", instead = {"code", "other code"}}: with
+---   the other code in place of the first the claim must fail, or it would prove nothing
+---@field identity? IdentityOptions
+---@field figure? table {caption = text, draw = "return plot.line(y, {format = format})"}
+---@field exercise? table {question = text, answer = text}
+
+--- A lesson. In a file of scripts/lessons it is handed to who reads the file; in a script or a
+--- session it is shown as a whole.
+---
+--- Errors: a field that is missing, misspelt or of another type; where the lesson is shown, a claim
+--- that fails.
+---
+---     > (pcall(roper.lesson, {title = "half a lesson"}))
+---     false
+---@param lesson Lesson
+---@return Lesson? lesson where a file is read
+function M.lesson(lesson)
+  local ok, result = pcall(checked, lesson)
+  if not ok then
+    error(result, 2)
+  elseif is_reading then
+    return result
+  elseif not require("roper.lesson.show").all(result) then
+    error("lesson: a claim fails", 0)
+  end
+end
+
+local function folder()
+  return require("roper.base.place").LIBRARY .. "/../lessons"
+end
+
+--- Read the lesson in a file.
+---@param path string
+---@return table lesson
+function M.read(path)
+  local chunk, message = loadfile(path, "t", setmetatable({
+    roper = require "roper" }, { __index = _G }))
+  if not chunk then
+    error(message, 0)
+  end
+  is_reading = true
+  local ok, result = pcall(chunk)
+  is_reading = false
+  if not ok then
+    error(("%s: %s"):format(path, result), 0)
+  elseif type(result) ~= "table" or not result.steps then
+    error(("%s: expected a file that returns roper.lesson {...}"):format(path), 0)
+  end
+  result.name = path:match("([^/]+)%.lua$"):gsub("_", "-")
+  return result
+end
+
+--- All lessons, in their order.
+---@return table[] lessons with their `name`
+function M.all()
+  local uv = require "luv"
+  local lessons = {}
+  for name, kind in uv.fs_scandir_next, assert(uv.fs_scandir(folder())) do
+    if kind ~= "directory" and name:match "%.lua$" then
+      lessons[#lessons + 1] = M.read(folder() .. "/" .. name)
+    end
+  end
+  table.sort(lessons, function(a, b)
+    return a.order < b.order or a.order == b.order and a.name < b.name
+  end)
+  return lessons
+end
+
+--- The lesson of a name.
+---@param name string such as "relative-distance"
+---@return table lesson
+function M.find(name)
+  local names = {}
+  for i, lesson in ipairs(M.all()) do
+    if lesson.name == name:gsub("_", "-") then
+      return lesson
+    end
+    names[i] = lesson.name
+  end
+  error(("no lesson '%s'%s; there are %s"):format(name, suggest.hint(name, names),
+    table.concat(names, ", ")), 0)
+end
+
+return M

@@ -1,0 +1,109 @@
+--- The part of a model in which tokens look at each other.
+local attention = require "roper.attention"
+local format = require "roper.base.format"
+local layers = require "roper.model.layers"
+local modules = require "roper.model.module"
+local options_of = require "roper.base.options"
+local position = require "roper.position"
+
+local M = {}
+
+--- Self-attention in several heads. `roper.nn.MultiHeadAttention` makes it.
+---@class MultiHeadAttention: Module
+---@field query Linear
+---@field key Linear
+---@field value Linear
+---@field output Linear
+---@field heads integer
+---@field position? rotary nil without positions
+---@field dropout number
+---@field causal boolean
+local MultiHeadAttention = modules.class "MultiHeadAttention"
+
+---@class MultiHeadAttentionOptions
+---@field d_model integer
+---@field heads integer
+---@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field dropout? number = 0; of the weights
+---@field causal? boolean = true
+
+--- Self-attention in several heads, with a position scheme (Vaswani et al. 2017, section 3.2).
+---
+--- Errors: heads that do not divide d_model, a position that no scheme has.
+---
+---     > roper.nn.MultiHeadAttention{d_model = 8, heads = 2}:count()
+---     288
+---@param options MultiHeadAttentionOptions
+---@return MultiHeadAttention module
+function M.MultiHeadAttention(options)
+  local o = options_of.check("MultiHeadAttention", options, { d_model = "size", heads = "size",
+    position = { "any", "none" }, dropout = { "probability", 0 }, causal = { "boolean", true } })
+  if o.d_model % o.heads ~= 0 then
+    error(("MultiHeadAttention: %d heads do not divide d_model %d"):format(o.heads, o.d_model), 2)
+  end
+  local self = setmetatable({ heads = o.heads, dropout = o.dropout, causal = o.causal,
+    is_training = true }, MultiHeadAttention)
+  self.position = position.resolve(o.position, o.d_model // o.heads)
+  for _, name in ipairs { "query", "key", "value", "output" } do
+    self[name] = layers.Linear { inputs = o.d_model, outputs = o.d_model }
+  end
+  return self
+end
+
+--- The features of each head apart.
+---
+---     > attention = roper.nn.MultiHeadAttention{d_model = 8, heads = 2}
+---     > attention:split(roper.zeros{1, 3, 8}):shape()
+---     {1, 2, 3, 4}
+---@param x tensor [batch, time, features]
+---@return tensor y [batch, heads, time, features / heads]
+function MultiHeadAttention:split(x)
+  local batch, time, features = table.unpack(x:shape())
+  return x:view { batch, time, self.heads, features // self.heads }:transpose(2, 3)
+end
+
+--- What each token takes from those that it sees.
+---
+--- Errors: another shape.
+---
+---     > attention = roper.nn.MultiHeadAttention{d_model = 8, heads = 2}
+---     > attention(roper.zeros{1, 3, 8}):shape()
+---     {1, 3, 8}
+---@param x tensor [batch, time, d_model]
+---@param cache? CacheLayer what `Transformer:cache` made for this layer
+---@return tensor y [batch, time, d_model]
+function MultiHeadAttention:forward(x, cache)
+  local width = self.query.weight:size(2)
+  if not format.is_tensor(x) or x:rank() ~= 3 or x:size(3) ~= width then
+    error(("MultiHeadAttention: expected [batch, time, %d], got %s"):format(width,
+      modules.kind_of(x)), 2)
+  end
+  local q, k, v = self:split(self.query(x)), self:split(self.key(x)), self:split(self.value(x))
+  return self.output(self:attend(q, k, v, cache):transpose(2, 3):view(x:shape()))
+end
+
+--- What `forward` does between its linear maps, in training and with a cache alike. With a cache,
+--- keys and values of all tokens so far take the place of those of the new ones.
+---
+--- Errors: shapes that do not fit.
+---
+---     > attention = roper.nn.MultiHeadAttention{d_model = 8, heads = 2}
+---     > q = roper.randn{1, 2, 3, 4}
+---     > attention:attend(q, q, q):shape()
+---     {1, 2, 3, 4}
+---@param q tensor [batch, heads, time, features]
+---@param k tensor [batch, heads, time, features]
+---@param v tensor [batch, heads, time, features]
+---@param cache? CacheLayer left alone where attention is not causal: tokens of before would have to
+---   see those that come
+---@return tensor output [batch, heads, time, features]
+function MultiHeadAttention:attend(q, k, v, cache)
+  local how = { position = self.position }
+  if cache and self.causal then
+    k, v, how = cache:extend(k, v, self.position)
+  end
+  how.causal, how.dropout = self.causal, self.is_training and self.dropout or 0
+  return attention.attention(q, k, v, how)
+end
+
+return M

@@ -1,0 +1,422 @@
+--- Files that hold a model or a whole training state. Both are safetensors; what is not a tensor
+--- stands in the metadata as JSON.
+local core = require "roper.core"
+local folders = require "roper.base.file"
+local modules = require "roper.model.module"
+
+local M = {}
+
+--- Read a file by its content: npy, safetensors, or a model that `save` wrote.
+---
+--- Errors: a file that is missing, damaged or of another kind.
+---
+---     > path = os.tmpname() .. ".npy"
+---     > roper.save(path, roper.eye(2))
+---     > roper.load(path)
+---     float32 [2, 2]
+---     1 0
+---     0 1
+---     > os.remove(path);
+---@param path string
+---@return tensor|table<string, tensor>|Transformer value
+---@return table? metadata of safetensors: strings by name
+function M.load(path)
+  local value, metadata = core.load(path)
+  if not metadata then -- of npy
+    return value
+  elseif metadata.roper == "model" then
+    return M.restore_model(path, value, metadata)
+  end
+  return value, metadata
+end
+
+--- Write a tensor (.npy), tensors by name (.safetensors) or a model. The path holds the old file or
+--- the new one, never half of it.
+---
+--- Errors: a path that ends otherwise or can not be written.
+---
+---     > path = os.tmpname() .. ".safetensors"
+---     > roper.save(path, {w = roper.zeros{2}}, {made = "here"})
+---     > roper.load(path)
+---     {w = float32 [2]}	{made = "here"}
+---     > os.remove(path);
+---@param path string
+---@param value tensor|table<string, tensor>|Module
+---@param ... table? metadata beside tensors by name: strings
+function M.save(path, value, ...)
+  if type(value) == "table" and value.named_parameters then
+    return M.save_model(path, value)
+  end
+  return core.save(path, value, ...)
+end
+
+-- Parameters by name, ready for a file.
+local function collect(model, prefix, tensors)
+  for _, entry in ipairs(model:named_parameters()) do
+    tensors[prefix .. entry.name] = entry.tensor:detach():contiguous()
+  end
+  return tensors
+end
+
+--- The options a model was made from, as JSON can hold them; a position scheme becomes the options
+--- that make it again.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > roper.checkpoint.options(model).d_model
+---     8
+---@param model Transformer
+---@return table options
+function M.options(model)
+  local result = {}
+  for name, value in pairs(model.options or {}) do
+    result[name] = value
+  end
+  if type(result.position) == "userdata" then
+    result.position = result.position:options()
+    result.position.type = "rope"
+  end
+  return result
+end
+
+--- Write a module's parameters and, for a Transformer, the options it was made from.
+---
+--- Errors: a path that can not be written.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > path = os.tmpname()
+---     > roper.checkpoint.save_model(path, model)
+---     > roper.load(path):count() == model:count()
+---     true
+---     > os.remove(path);
+---@param path string
+---@param model Module
+function M.save_model(path, model)
+  local metadata = model.options
+    and { roper = "model", options = core.json_encode(M.options(model)) }
+  core.save_safetensors(path, collect(model, "", {}), metadata)
+end
+
+--- Write the parameters to a safetensors file, with the options a Transformer was made from; `load`
+--- makes the model again.
+---
+--- Errors: a path that can not be written.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > path = os.tmpname()
+---     > model:save(path)
+---     > roper.load(path):count() == model:count()
+---     true
+---     > os.remove(path);
+---@param path string
+function modules.Module:save(path)
+  M.save_model(path, self)
+end
+
+-- What must agree of two tensors that are copied: the shape, and the dtype where that tells.
+local function kind(tensor, other)
+  local shape = "[" .. table.concat(tensor:shape(), ", ") .. "]"
+  return other and tensor:dtype() ~= other:dtype() and tensor:dtype() .. " " .. shape or shape
+end
+
+-- Refuse a tensor that is another here than there; either may be missing.
+local function compare(path, name, here, there)
+  local expected = here and kind(here, there) or "missing"
+  local got = there and kind(there, here) or "missing"
+  if expected ~= got then
+    error(("%s: belongs to another model: %s is %s here and %s there"):format(path, name, expected,
+      got), 0)
+  end
+end
+
+-- Refuse tensors that are not the parameters of a model, all of them and no others.
+local function check(path, model, prefix, tensors)
+  local known, others = {}, {}
+  for _, entry in ipairs(model:named_parameters()) do
+    compare(path, entry.name, entry.tensor, tensors[prefix .. entry.name])
+    known[prefix .. entry.name] = true
+  end
+  for name in pairs(tensors) do
+    others[#others + 1] = name:sub(1, #prefix) == prefix and not known[name] and name or nil
+  end
+  table.sort(others)
+  if others[1] then
+    compare(path, others[1]:sub(#prefix + 1), nil, tensors[others[1]])
+  end
+end
+
+--- Copy tensors by name over a model's parameters; nothing is changed unless all fit.
+---
+--- Errors: a tensor that is missing, has another shape or dtype, or no place in the model.
+---
+---     > linear = roper.nn.Linear{inputs = 2, outputs = 1, bias = false}
+---     > tensors = {["a.weight"] = roper.tensor{{1, 2}}}
+---     > roper.checkpoint.fill("a file", linear, "a.", tensors)
+---     > linear.weight
+---     float32 [1, 2]
+---     1 2
+---@param path string for messages
+---@param model Module
+---@param prefix string before each name in the file
+---@param tensors table<string, tensor> by name
+function M.fill(path, model, prefix, tensors)
+  check(path, model, prefix, tensors)
+  for _, entry in ipairs(model:named_parameters()) do
+    entry.tensor:copy(tensors[prefix .. entry.name])
+  end
+end
+
+-- The table that a file's metadata hold as JSON under a name.
+local function decode(path, metadata, name)
+  local text = metadata[name]
+  return folders.parse(text or "") or error(("%s: metadata %q: expected a JSON object, got %s")
+    :format(path, name, text or "none"), 0)
+end
+
+-- Refuse options that ask for larger tensors, or more, than the file has, before anything is made
+-- of them.
+local function check_sizes(path, options, tensors)
+  local function expect(name, rows, columns)
+    local wanted = ("[%d, %d]"):format(rows, columns)
+    local got = tensors[name] and kind(tensors[name]) or "missing"
+    if got ~= wanted then
+      error(("%s: belongs to another model: by its options %s is %s, but there it is %s"):format(
+        path, name, wanted, got), 0)
+    end
+  end
+  local sizes = {}
+  for _, name in ipairs { "vocabulary", "d_model", "layers", options.d_ff and "d_ff" } do
+    sizes[name] = math.type(options[name]) == "integer" and options[name] or error(
+      ("%s: damaged: %s of its options: expected a whole number, got %s"):format(path, name,
+        tostring(options[name])), 0)
+  end
+  local width = sizes.d_model
+  expect("embedding.weight", sizes.vocabulary, width)
+  for i = 1, sizes.layers do
+    expect(("layers.%d.attention.query.weight"):format(i), width, width)
+    expect(("layers.%d.feed_forward.inner.weight"):format(i), sizes.d_ff or 4 * width, width)
+  end
+end
+
+--- Make the model that a file describes.
+---
+--- Errors: tensors that do not fit the options.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > path = os.tmpname()
+---     > model:save(path)
+---     > tensors, metadata = roper.load_safetensors(path)
+---     > roper.checkpoint.restore_model(path, tensors, metadata):count() > 0
+---     true
+---     > os.remove(path);
+---@param path string for messages
+---@param tensors table<string, tensor> by name
+---@param metadata table<string, string>
+---@return Transformer model
+function M.restore_model(path, tensors, metadata)
+  local options = decode(path, metadata, "options")
+  check_sizes(path, options, tensors)
+  local model = require("roper.model.transformer").Transformer(options)
+  M.fill(path, model, "", tensors)
+  return model
+end
+
+---@class TrainingState
+---@field model Module
+---@field optimizer Adam|SGD
+---@field task task
+---@field config table what the run is, as JSON can hold it
+---@field steps integer to train up to
+---@field step integer done so far
+---@field sum number of the losses since the last entry of the metrics
+---@field count integer of these losses
+
+--- Write the whole state of a training run.
+---
+--- Errors: a path that can not be written.
+---
+---     > state = {model = roper.nn.Linear{inputs = 1, outputs = 1}, step = 5,
+---     >>   sum = 0, count = 0, optimizer = roper.optim.SGD(),
+---     >>   task = roper.tasks.addition(), config = {}, steps = 10}
+---     > path = os.tmpname()
+---     > roper.checkpoint.save_training(path, state)
+---     > select(2, roper.load_safetensors(path)).roper
+---     "training"
+---     > os.remove(path);
+---@param path string
+---@param state TrainingState
+function M.save_training(path, state)
+  local tensors = collect(state.model, "model.", {})
+  for i, moments in pairs(state.optimizer.state) do
+    for name, tensor in pairs(moments) do
+      tensors[("optimizer.%d.%s"):format(i, name)] = tensor
+    end
+  end
+  local task_seed, task_counter = state.task:random()
+  local seed, counter = core.random_state()
+  core.save_safetensors(path, tensors, {
+    roper = "training",
+    config = core.json_encode(state.config),
+    state = core.json_encode {
+      step = state.step,
+      sum = state.sum,
+      count = state.count,
+      optimizer_count = state.optimizer.count,
+      task = { task_seed, task_counter },
+      random = { seed, counter },
+    },
+  })
+end
+
+-- A value of a configuration.
+local function text(value)
+  return value == nil and "nil" or type(value) == "string" and value or core.json_encode(value)
+end
+
+-- Where two configurations differ, as sorted lines of text.
+local function differences(a, b, prefix, list)
+  local names = {}
+  for _, config in ipairs { a, b } do
+    for name in pairs(config) do
+      names[name] = true
+    end
+  end
+  for name in pairs(names) do
+    local there, here = a[name], b[name]
+    if type(there) == "table" and type(here) == "table" then
+      differences(there, here, prefix .. name .. ".", list)
+    elseif there ~= here then
+      list[#list + 1] = ("%s%s is %s there and %s here"):format(prefix, name, text(there),
+        text(here))
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+-- Refuse a state that `save_training` did not write.
+local function check_state(path, saved)
+  local function expect(name, what, fits)
+    if not fits(saved[name]) then
+      error(("%s: damaged: %s of its state: expected %s, got %s"):format(path, name, what,
+        type(saved[name]) == "table" and core.json_encode(saved[name]) or tostring(saved[name])), 0)
+    end
+  end
+  local function is_count(value)
+    return math.type(value) == "integer" and value >= 0
+  end
+  local function is_pair(value)
+    return type(value) == "table" and math.type(value[1]) == "integer"
+      and math.type(value[2]) == "integer" and #value == 2
+  end
+  for _, name in ipairs { "step", "count", "optimizer_count" } do
+    expect(name, "a whole number from 0 on", is_count)
+  end
+  expect("sum", "a number", function(value) return type(value) == "number" end)
+  expect("task", "two whole numbers", is_pair)
+  expect("random", "two whole numbers", is_pair)
+end
+
+-- What `save_training` wrote: tensors, metadata, and the state in these.
+local function read_training(path)
+  local tensors, metadata = core.load_safetensors(path)
+  if metadata.roper ~= "training" then
+    error(path .. ": expected a training checkpoint, found other tensors", 0)
+  end
+  local saved = decode(path, metadata, "state")
+  check_state(path, saved)
+  return tensors, metadata, saved
+end
+
+-- The moments that the tensors of a file hold, by the place of their parameter; refused unless they
+-- are the optimizer's.
+local function moments_of(path, tensors, optimizer, parameters)
+  local function refuse(name, expected)
+    error(("%s: damaged: %s: expected %s"):format(path, name, expected), 0)
+  end
+  local state = {}
+  for name, tensor in pairs(tensors) do
+    local digits, moment = name:match "^optimizer%.([1-9]%d*)%.(%a+)$"
+    local place = math.tointeger(tonumber(digits))
+    if place and parameters[place] then
+      compare(path, name, parameters[place], tensor)
+      state[place] = state[place] or {}
+      state[place][moment] = tensor
+    elseif not name:match "^model%." then
+      refuse(name, "parameters of a model and moments of its optimizer")
+    end
+  end
+  for place, moments in pairs(state) do
+    local wanted = {}
+    for _, name in ipairs(optimizer.moments) do
+      wanted[name] = true
+      if not moments[name] then
+        refuse(("optimizer.%d"):format(place), name .. ", found none")
+      end
+    end
+    for name in pairs(moments) do
+      if not wanted[name] then
+        refuse(("optimizer.%d.%s"):format(place, name), table.concat(optimizer.moments, ", "))
+      end
+    end
+  end
+  return state
+end
+
+--- Read what `save_training` wrote into a state and the random generator. Nothing is changed where
+--- it is refused.
+---
+--- Errors: a damaged file, another configuration, a step past those asked for, moments that are not
+--- the optimizer's.
+---
+---     > state = {model = roper.nn.Linear{inputs = 1, outputs = 1}, step = 5,
+---     >>   sum = 0, count = 0, optimizer = roper.optim.SGD(),
+---     >>   task = roper.tasks.addition(), config = {}, steps = 10}
+---     > path = os.tmpname()
+---     > roper.checkpoint.save_training(path, state)
+---     > state.step = 0
+---     > roper.checkpoint.load_training(path, state)
+---     > state.step
+---     5
+---     > os.remove(path);
+---@param path string
+---@param state TrainingState step, sum and count are set
+function M.load_training(path, state)
+  local tensors, metadata, saved = read_training(path)
+  local differing = differences(decode(path, metadata, "config"),
+    core.json_decode(core.json_encode(state.config)), "", {})
+  if #differing > 0 then
+    error(("%s: belongs to another configuration: %s"):format(path,
+      table.concat(differing, "; ")), 0)
+  end
+  if saved.step > state.steps then
+    error(("%s: is at step %d, past the %d asked for"):format(path, saved.step, state.steps), 0)
+  end
+  check(path, state.model, "model.", tensors)
+  local moments = moments_of(path, tensors, state.optimizer, state.model:parameters())
+  M.fill(path, state.model, "model.", tensors)
+  state.optimizer.count, state.optimizer.state = saved.optimizer_count, moments
+  state.task:set_random(saved.task[1], saved.task[2])
+  core.random_state(saved.random[1], saved.random[2])
+  state.step, state.sum, state.count = saved.step, saved.sum, saved.count
+end
+
+--- The step that a training run was at.
+---
+--- Errors: a damaged file, another one.
+---
+---     > state = {model = roper.nn.Linear{inputs = 1, outputs = 1}, step = 5,
+---     >>   sum = 0, count = 0, optimizer = roper.optim.SGD(),
+---     >>   task = roper.tasks.addition(), config = {}, steps = 10}
+---     > path = os.tmpname()
+---     > roper.checkpoint.save_training(path, state)
+---     > roper.checkpoint.step(path)
+---     5
+---     > os.remove(path);
+---@param path string of what `save_training` wrote
+---@return integer step
+function M.step(path)
+  local _, _, saved = read_training(path)
+  return saved.step
+end
+
+return M

@@ -1,0 +1,183 @@
+--- Sampling from a model: many prompts at once, with a cache of keys and values.
+local core = require "roper.core"
+local aside = require "roper.base.temporarily"
+local options_of = require "roper.base.options"
+
+local M = {}
+
+--- One token id for each row of logits, drawn with a temperature; 0 takes the most likely.
+---@param logits tensor [batch, vocabulary]
+---@param temperature number from 0 on
+---@return tensor int32 [batch, 1]
+function M.sample(logits, temperature)
+  local largest = logits:max(2, true)
+  if (largest - largest):ne(0):sum():item() > 0 then
+    error("generate: expected finite logits; the model gives infinite ones or NaN", 0)
+  elseif temperature == 0 then
+    return logits:argmax(2, true) - 1
+  end
+  -- The first place where the running sum of probabilities passes a uniform draw. Without the
+  -- largest logit, a temperature near 0 can not overflow.
+  local sums = ((logits - largest):to("float64") / temperature):softmax(2):cumsum(2)
+  local draw = core.rand({ logits:size(1), 1 }, "float64") * sums:narrow(2, logits:size(2), 1)
+  return sums:le(draw):sum(2, true):to("int32"):minimum(logits:size(2) - 1)
+end
+
+-- Each prompt as ids, how many each has, and the most of them.
+local function encode(prompts, task)
+  local rows, lengths, longest = {}, {}, 0
+  for i, prompt in ipairs(prompts) do
+    rows[i] = task:encode(prompt)
+    lengths[i] = rows[i]:count()
+    if lengths[i] == 0 then
+      error(("generate: prompt %d is empty"):format(i), 0)
+    end
+    longest = math.max(longest, lengths[i])
+  end
+  return rows, lengths, longest
+end
+
+-- Rows as one tensor, padded at the left.
+local function pad(rows, longest)
+  local tokens = core.zeros({ #rows, longest }, "int32")
+  for i, row in ipairs(rows) do
+    tokens[{ i, { longest - row:count() + 1, longest } }] = row
+  end
+  return tokens
+end
+
+-- The logits after the last token: [batch, vocabulary] of [batch, time, vocabulary].
+local function last(logits)
+  return logits:narrow(2, logits:size(2), 1):squeeze(2)
+end
+
+-- Logits after the prompts and what followed, by forward passes over all of it. Prompts of one
+-- length go together: whatever a model does, it sees no padding.
+local function whole_forward(model, rows, made)
+  local groups, logits = {}, {}
+  local followed = made[1] and core.cat(made, 2)
+  for i, row in ipairs(rows) do
+    local group = groups[row:count()] or { places = {}, tokens = {} }
+    groups[row:count()] = group
+    table.insert(group.places, i)
+    table.insert(group.tokens, (followed and core.cat { row, followed[i] } or row):unsqueeze(1))
+  end
+  for _, group in pairs(groups) do
+    local found = last(model(core.cat(group.tokens, 1)))
+    for j, place in ipairs(group.places) do
+      logits[place] = found:narrow(1, j, 1)
+    end
+  end
+  return core.cat(logits, 1)
+end
+
+-- Models of which it was said that they do not use the cache.
+local told = setmetatable({}, { __mode = "k" })
+
+local function tell(model)
+  if not told[model] then
+    told[model] = true
+    io.stderr:write("generate: the attention of this model does not use the cache as it must: "
+      .. "every token takes a whole forward pass\n")
+  end
+end
+
+---@class GenerateOptions
+---@field task task encodes and decodes
+---@field stop? string|false ends a completion; by default the stop sign of the task
+---@field most? integer = 256; new tokens
+---@field temperature? number = 1; 0 takes the likeliest
+---@field seed? integer of the draws; by default the generator goes on
+---@field cache? boolean = true; keep keys and values, which is faster; where a changed attention
+---   leaves the cache alone, generation says so once and does without
+
+--- Complete prompts, many at once, with a cache of keys and values.
+---
+---     pᵢ = softmax(logits / temperature)ᵢ
+---
+--- Errors: an empty prompt, a character outside the vocabulary, logits that are not finite.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > words = task:vocabulary()
+---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
+---     > texts = roper.generate(model, {"?d=1+2;", "?"}, {task = task, most = 5})
+---     > #texts, #texts[1] <= 5
+---     2	true
+---@param model Transformer
+---@param prompts string[] of any lengths from 1 on
+---@param options GenerateOptions
+---@return string[] texts without their prompts, each to its stop sign included
+function M.generate(model, prompts, options)
+  local o = options_of.check("generate", options, { task = "task", stop = "any?",
+    most = { "size", 256 }, temperature = { "number", 1 }, seed = "integer?",
+    cache = { "boolean", true } })
+  if o.temperature < 0 then
+    error(("generate: temperature: expected a number from 0 on, got %g"):format(o.temperature), 2)
+  end
+  if type(model) ~= "table" then
+    error("generate: expected a model, got " .. type(model), 2)
+  elseif type(prompts) ~= "table" or #prompts == 0 then
+    error("generate: expected a list of prompts, got "
+      .. (type(prompts) == "table" and "an empty one" or tostring(prompts)), 2)
+  end
+  local stop = o.stop
+  if stop == nil then
+    stop = o.task:stop()
+  elseif stop and (type(stop) ~= "string" or stop == "") then
+    error("generate: stop: expected a text, or false for none, got "
+      .. (stop == "" and '""' or tostring(stop)), 2)
+  end
+  local function complete()
+    return aside.without_training(model, function()
+      return M.run(model, prompts, o, stop)
+    end)
+  end
+  if o.seed then
+    return aside.with_seed(o.seed, complete)
+  end
+  return complete()
+end
+
+--- The loop of `generate`, with checked options.
+function M.run(model, prompts, o, stop)
+  local rows, lengths, longest = encode(prompts, o.task)
+  local batch = #rows
+  local made = {} -- what came after the prompts, each [batch, 1]
+  local cache = o.cache and model.cache
+    and model:cache { batch = batch, length = longest + o.most, lengths = lengths }
+  local function next_logits()
+    if cache then
+      local logits = model(made[#made] or pad(rows, longest), cache)
+      if cache:holds(longest + #made) then
+        return last(logits)
+      end
+      cache = nil
+      tell(model)
+    end
+    return whole_forward(model, rows, made)
+  end
+  local texts, open = {}, batch
+  local done = {}
+  for i = 1, batch do
+    texts[i] = ""
+  end
+  for step = 1, o.most do
+    made[step] = M.sample(next_logits(), o.temperature)
+    local text = o.task:decode(made[step]:view { -1 })
+    for i = 1, batch do
+      if not done[i] then
+        texts[i] = texts[i] .. text:sub(i, i)
+        if stop and texts[i]:sub(-#stop) == stop then
+          done[i] = true
+          open = open - 1
+        end
+      end
+    end
+    if open == 0 then
+      break
+    end
+  end
+  return texts
+end
+
+return M

@@ -1,0 +1,186 @@
+--- Parts of a model that treat each token by itself.
+local core = require "roper.core"
+local modules = require "roper.model.module"
+local options_of = require "roper.base.options"
+
+local M = {}
+
+-- Uniform in [-limit, limit).
+local function uniform(shape, limit)
+  return (core.rand(shape) * (2 * limit) - limit):parameter()
+end
+
+--- A linear map of the last axis. `roper.nn.Linear` makes it.
+---@class Linear: Module
+---@field weight tensor [outputs, inputs]
+---@field bias? tensor [outputs]
+local Linear = modules.class "Linear"
+
+---@class LinearOptions
+---@field inputs integer
+---@field outputs integer
+---@field bias? boolean = true
+
+--- A linear map of the last axis. Weights start uniform within ±1/√inputs, the bias at 0.
+---
+---     y = x Wᵀ + b
+---
+--- Errors: inputs or outputs that are no sizes.
+---
+---     > roper.nn.Linear{inputs = 2, outputs = 1}:count()
+---     3
+---@param options LinearOptions
+---@return Linear module
+function M.Linear(options)
+  local o = options_of.check("Linear", options, { inputs = "size", outputs = "size",
+    bias = { "boolean", true } })
+  local self = setmetatable({}, Linear)
+  self.weight = uniform({ o.outputs, o.inputs }, o.inputs ^ -0.5)
+  self.bias = o.bias and core.zeros({ o.outputs }):parameter() or nil
+  return self
+end
+
+--- The map of x, then ReLU where asked.
+---
+--- Errors: another number of inputs.
+---
+---     > roper.nn.Linear{inputs = 2, outputs = 1}(roper.ones{3, 2}):shape()
+---     {3, 1}
+---@param x tensor [..., inputs]
+---@param activation? "none"|"relu" = "none"
+---@return tensor y [..., outputs]
+function Linear:forward(x, activation)
+  return core.linear(x, self.weight, self.bias, activation)
+end
+
+--- Rows of a table by token id. `roper.nn.Embedding` makes it.
+---@class Embedding: Module
+---@field weight tensor [count, features]
+local Embedding = modules.class "Embedding"
+
+---@class EmbeddingOptions
+---@field count integer of tokens
+---@field features integer
+
+--- Rows of a table by token id, from 0. It starts standard normal.
+---
+--- Errors: what is no size.
+---
+---     > roper.nn.Embedding{count = 5, features = 4}:count()
+---     20
+---@param options EmbeddingOptions
+---@return Embedding module
+function M.Embedding(options)
+  local o = options_of.check("Embedding", options, { count = "size", features = "size" })
+  return setmetatable({ weight = core.randn { o.count, o.features }:parameter() }, Embedding)
+end
+
+--- The rows of tokens.
+---
+--- Errors: an id past the table.
+---
+---     > embedding = roper.nn.Embedding{count = 5, features = 4}
+---     > embedding(roper.tensor({{0, 4}}, "int32")):shape()
+---     {1, 2, 4}
+---@param tokens tensor [...], int32, from 0
+---@return tensor y [..., features]
+function Embedding:forward(tokens)
+  return core.embedding(self.weight, tokens)
+end
+
+--- Layer norm. `roper.nn.LayerNorm` makes it.
+---@class LayerNorm: Module
+---@field gain tensor [features]
+---@field bias tensor [features]
+---@field epsilon number
+local LayerNorm = modules.class "LayerNorm"
+
+---@class LayerNormOptions
+---@field features integer
+---@field epsilon? number = 1e-5
+
+--- Normalise the last axis to mean 0 and variance 1, then scale and shift (Ba et al. 2016).
+---
+---     y = gain (x − mean) / √(variance + ε) + bias
+---
+--- Errors: what is no size.
+---
+---     > roper.nn.LayerNorm{features = 4}:count()
+---     8
+---@param options LayerNormOptions
+---@return LayerNorm module
+function M.LayerNorm(options)
+  local o = options_of.check("LayerNorm", options, { features = "size",
+    epsilon = { "number", 1e-5 } })
+  local self = setmetatable({ epsilon = o.epsilon }, LayerNorm)
+  self.gain = core.ones({ o.features }):parameter()
+  self.bias = core.zeros({ o.features }):parameter()
+  return self
+end
+
+--- The last axis of x normalised.
+---
+--- Errors: another number of features.
+---
+---     > roper.nn.LayerNorm{features = 2}(roper.tensor{{1, 3}})
+---     float32 [1, 2]
+---     -1.0000  1.0000
+---@param x tensor [..., features]
+---@return tensor y of the shape of x
+function LayerNorm:forward(x)
+  return core.layer_norm(x, self.gain, self.bias, self.epsilon)
+end
+
+--- Two linear maps with an activation between. `roper.nn.FeedForward` makes it.
+---@class FeedForward: Module
+---@field inner Linear
+---@field outer Linear
+---@field activation string
+---@field dropout number
+local FeedForward = modules.class "FeedForward"
+
+---@class FeedForwardOptions
+---@field d_model integer
+---@field d_ff? integer 4 d_model by default
+---@field activation? "relu"|"gelu" = "relu"
+---@field dropout? number = 0
+
+--- Two linear maps with an activation between (Vaswani et al. 2017, eq. 2).
+---
+---     y = W₂ relu(W₁ x + b₁) + b₂
+---
+--- Errors: what is no size.
+---
+---     > roper.nn.FeedForward{d_model = 8}:count()
+---     552
+---@param options FeedForwardOptions
+---@return FeedForward module
+function M.FeedForward(options)
+  local o = options_of.check("FeedForward", options, { d_model = "size", d_ff = "size?",
+    activation = { { "relu", "gelu" }, "relu" }, dropout = { "probability", 0 } })
+  local d_ff = o.d_ff or 4 * o.d_model
+  local self = setmetatable({ activation = o.activation, dropout = o.dropout,
+    is_training = true }, FeedForward)
+  self.inner = M.Linear { inputs = o.d_model, outputs = d_ff }
+  self.outer = M.Linear { inputs = d_ff, outputs = o.d_model }
+  return self
+end
+
+--- The two maps of each token.
+---
+--- Errors: another number of features.
+---
+---     > roper.nn.FeedForward{d_model = 8}(roper.zeros{1, 3, 8}):shape()
+---     {1, 3, 8}
+---@param x tensor [..., d_model]
+---@return tensor y of the shape of x
+function FeedForward:forward(x)
+  local hidden = self.activation == "relu" and self.inner(x, "relu")
+    or core[self.activation](self.inner(x))
+  if self.is_training and self.dropout > 0 then
+    hidden = core.dropout(hidden, self.dropout)
+  end
+  return self.outer(hidden)
+end
+
+return M

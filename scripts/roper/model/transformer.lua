@@ -1,0 +1,192 @@
+--- The layers of a transformer, and the language model made of them.
+local attention = require "roper.model.attention"
+local core = require "roper.core"
+local format = require "roper.base.format"
+local layers = require "roper.model.layers"
+local modules = require "roper.model.module"
+local options_of = require "roper.base.options"
+
+local M = {}
+
+--- A layer of a transformer. `roper.nn.TransformerLayer` makes it.
+---@class TransformerLayer: Module
+---@field attention MultiHeadAttention
+---@field feed_forward FeedForward
+---@field attention_norm LayerNorm
+---@field feed_forward_norm LayerNorm
+---@field norm "pre"|"post"
+---@field dropout number
+local TransformerLayer = modules.class "TransformerLayer"
+
+---@class TransformerLayerOptions
+---@field d_model integer
+---@field heads integer
+---@field d_ff? integer 4 d_model by default
+---@field norm? "pre"|"post" = "pre"
+---@field activation? "relu"|"gelu" = "relu"
+---@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field dropout? number = 0
+
+--- Attention and feed-forward, each with a residual connection and layer norm: before each ("pre"),
+--- or after ("post", as in Vaswani et al. 2017).
+---
+---     pre: x + f(norm(x)),   post: norm(x + f(x))
+---
+--- Errors: as for `MultiHeadAttention` and `FeedForward`.
+---
+---     > roper.nn.TransformerLayer{d_model = 8, heads = 2}:count()
+---     872
+---@param options TransformerLayerOptions
+---@return TransformerLayer module
+function M.TransformerLayer(options)
+  local o = options_of.check("TransformerLayer", options, { d_model = "size", heads = "size",
+    d_ff = "size?", norm = { { "pre", "post" }, "pre" },
+    activation = { { "relu", "gelu" }, "relu" }, position = { "any", "none" },
+    dropout = { "probability", 0 } })
+  local self = setmetatable({ norm = o.norm, dropout = o.dropout, is_training = true },
+    TransformerLayer)
+  self.attention = attention.MultiHeadAttention { d_model = o.d_model, heads = o.heads,
+    position = o.position, dropout = o.dropout }
+  self.feed_forward = layers.FeedForward { d_model = o.d_model, d_ff = o.d_ff,
+    activation = o.activation, dropout = o.dropout }
+  self.attention_norm = layers.LayerNorm { features = o.d_model }
+  self.feed_forward_norm = layers.LayerNorm { features = o.d_model }
+  return self
+end
+
+--- x + f(x), with the norm where this layer has it.
+---
+---     > layer = roper.nn.TransformerLayer{d_model = 8, heads = 2}
+---     > x = roper.ones{1, 3, 8}
+---     > layer:residual(x, layer.attention_norm, layer.attention):shape()
+---     {1, 3, 8}
+---@param x tensor [batch, time, d_model]
+---@param norm LayerNorm
+---@param f Module
+---@param cache? CacheLayer handed to f
+---@return tensor y of the shape of x
+function TransformerLayer:residual(x, norm, f, cache)
+  local y = f(self.norm == "pre" and norm(x) or x, cache)
+  if self.is_training and self.dropout > 0 then
+    y = core.dropout(y, self.dropout)
+  end
+  y = x + y
+  return self.norm == "post" and norm(y) or y
+end
+
+--- Attention, then feed-forward.
+---
+--- Errors: another shape.
+---
+---     > layer = roper.nn.TransformerLayer{d_model = 8, heads = 2}
+---     > layer(roper.zeros{1, 3, 8}):shape()
+---     {1, 3, 8}
+---@param x tensor [batch, time, d_model]
+---@param cache? CacheLayer what `Transformer:cache` made for this layer
+---@return tensor y of the shape of x
+function TransformerLayer:forward(x, cache)
+  x = self:residual(x, self.attention_norm, self.attention, cache)
+  return self:residual(x, self.feed_forward_norm, self.feed_forward)
+end
+
+--- A causal language model. `roper.nn.Transformer` makes it; calling it with tokens gives logits.
+---@class Transformer: Module
+---@field embedding Embedding
+---@field layers TransformerLayer[]
+---@field norm? LayerNorm with norm = "pre"
+---@field logits Linear
+---@field options TransformerOptions
+local Transformer = modules.class "Transformer"
+
+---@class TransformerOptions
+---@field vocabulary integer|string[] how many tokens, or the list that `task:vocabulary()` gives
+---@field d_model? integer = 128
+---@field layers? integer = 3
+---@field heads? integer = 4
+---@field d_ff? integer 4 d_model by default
+---@field norm? "pre"|"post" = "pre"
+---@field activation? "relu"|"gelu" = "relu"
+---@field position? string|table|rotary = "roper"; a scheme, its name, or {type = name, ...}
+---@field dropout? number = 0
+
+--- A causal language model: embedding, layers, a last norm where norms come before, logits (Vaswani
+--- et al. 2017, the decoder without the encoder).
+---
+--- Errors: as for `TransformerLayer`; a vocabulary that is neither a size nor a list.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > model = roper.nn.Transformer{vocabulary = task:vocabulary(), d_model = 16,
+---     >>   layers = 1, heads = 2, position = "roper"}
+---     > tokens = task:batch(2)
+---     > model(tokens):shape()
+---     {2, 40, 20}
+---@param options TransformerOptions
+---@return Transformer model
+function M.Transformer(options)
+  local o = options_of.check("Transformer", options, { vocabulary = "any",
+    d_model = { "size", 128 }, layers = { "size", 3 }, heads = { "size", 4 },
+    d_ff = "size?", norm = { { "pre", "post" }, "pre" },
+    activation = { { "relu", "gelu" }, "relu" }, position = { "any", "roper" },
+    dropout = { "probability", 0 } })
+  local count = type(o.vocabulary) == "table" and #o.vocabulary or o.vocabulary
+  if math.type(count) ~= "integer" or count < 1 then
+    error("Transformer: vocabulary: expected the number of tokens or a list of them, got "
+      .. tostring(count), 2)
+  end
+  local self = setmetatable({ is_training = true }, Transformer)
+  self.embedding = layers.Embedding { count = count, features = o.d_model }
+  self.layers = {}
+  for i = 1, o.layers do
+    self.layers[i] = M.TransformerLayer { d_model = o.d_model, heads = o.heads,
+      d_ff = o.d_ff, norm = o.norm, activation = o.activation, dropout = o.dropout,
+      -- one scheme for all layers, since it keeps the tables that it made
+      position = i == 1 and o.position or self.layers[1].attention.position or "none" }
+  end
+  self.norm = o.norm == "pre" and layers.LayerNorm { features = o.d_model } or nil
+  self.logits = layers.Linear { inputs = o.d_model, outputs = count }
+  o.vocabulary = count
+  self.options = setmetatable(o, { __name = "options" })
+  return self
+end
+
+--- Logits of the token after each.
+---
+--- Errors: another shape, an id past the vocabulary, more tokens than the cache has room for.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > model(roper.zeros({2, 5}, "int32")):shape()
+---     {2, 5, 4}
+---@param tokens tensor [batch, time], int32, from 0
+---@param cache? Cache from `cache`; its keys and values then come before these tokens
+---@return tensor logits [batch, time, vocabulary]
+function Transformer:forward(tokens, cache)
+  if not format.is_tensor(tokens) or tokens:rank() ~= 2 then
+    error("Transformer: expected tokens [batch, time], got " .. modules.kind_of(tokens), 2)
+  elseif cache and type(cache) ~= "table" then
+    error("Transformer: expected a cache as second argument, got " .. modules.kind_of(cache), 2)
+  end
+  local x = self.embedding(tokens)
+  for i, layer in ipairs(self.layers) do
+    x = layer(x, cache and cache:layer(i))
+  end
+  if cache then
+    cache:advance(tokens:size(2))
+  end
+  return self.logits(self.norm and self.norm(x) or x)
+end
+
+--- Room for keys and values of tokens that were seen, so that generation computes each token once.
+---
+--- Errors: lengths that do not fit.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > cache = model:cache{batch = 1, length = 10}
+---     > model(roper.zeros({1, 3}, "int32"), cache):shape(), cache.filled
+---     {1, 3, 4}	3
+---@param options CacheOptions
+---@return Cache cache
+function Transformer:cache(options)
+  return require("roper.attention.cache").new(self, options)
+end
+
+return M

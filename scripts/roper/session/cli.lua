@@ -1,0 +1,163 @@
+--- The command line: `./roper`, `./roper FILE`, `./roper -e CODE`, `./roper COMMAND`.
+local M = {}
+
+local OK <const>, FAILED <const>, MISUSED <const>, INTERRUPTED <const> = 0, 1, 2, 130
+
+-- Each is a module roper.command.NAME with `summary`, `define` and `run`.
+local COMMANDS <const> = { "train", "sweep", "runs", "report", "study", "lesson" }
+
+local USAGE <const> = [[
+Usage: roper                     start a session, or run a script from a pipe
+       roper FILE [ARGUMENT]...  run a script; - is standard input
+       roper -e CODE             run a line and print its value
+       roper COMMAND [...]       do this; roper COMMAND --help tells more
+       roper --help | --version]]
+
+-- Say what is wrong with the arguments, of a command where one was given.
+local function misuse(message, command)
+  require("roper.base.terminal").report("roper", message)
+  io.stderr:write("Try roper ", command and command .. " " or "", "--help.\n")
+  return MISUSED
+end
+
+-- The globals that scripts and sessions have besides Lua's own.
+local function set_globals()
+  _G.roper = require "roper"
+  _G.plot = require "roper.plot"
+  _G.help, _G.apropos = _G.roper.help, _G.roper.apropos
+  require("roper.session.help").name_in_failures()
+end
+
+-- Run a function where Ctrl-C can end it; errors are told. Returns the status and the
+-- function's result.
+local function run(action, ...)
+  local core = require "roper.core"
+  local chunk = require "roper.base.code"
+  set_globals()
+  core.interrupt_enable()
+  local ok, result = chunk.call(action, ...)
+  core.interrupt_disable()
+  if ok then
+    return OK, result
+  end
+  require("roper.base.terminal").report("roper", result.interrupted and "interrupted"
+    or result.message .. chunk.trace(result))
+  return result.interrupted and INTERRUPTED or FAILED
+end
+
+-- Run a script: a path, or nil for standard input.
+local function run_script(path, arguments)
+  local action, message = loadfile(path)
+  if not action then
+    require("roper.base.terminal").report("roper", message)
+    return FAILED
+  end
+  _G.arg = arguments
+  return (run(action, table.unpack(arguments)))
+end
+
+-- Run code from the command line and print the values of an expression.
+local function run_code(code)
+  local chunk = require "roper.base.code"
+  local action, _, message = chunk.compile(code, "-e", _G)
+  if not action then
+    require("roper.base.terminal").report("roper", message)
+    return FAILED
+  end
+  return (run(function()
+    local results = table.pack(action())
+    if results.n > 0 then
+      io.stdout:write(require("roper.base.format").results(results), "\n")
+    end
+  end))
+end
+
+local function run_session()
+  if require("roper.base.terminal").is_terminal(io.stdin) then
+    set_globals()
+    require("roper.session.repl").run()
+    return OK
+  end
+  return run_script(nil, { [0] = "-" })
+end
+
+-- The parser of the whole command line; only the command `chosen` is filled in.
+local function parser(chosen)
+  local argparse = require "argparse"
+  local whole = argparse("roper", "A workbench for rotary position encodings."):usage(USAGE)
+    :help_max_width(80)
+  whole:option("-e", "Run a line of Lua and print its value."):argname "CODE"
+  whole:flag("--version", "Print the version.")
+  whole:command_target "command"
+  for _, name in ipairs(COMMANDS) do
+    local module = require("roper.session.command." .. name)
+    local command = whole:command(name, module.summary)
+    if name == chosen then
+      module.define(command)
+    end
+  end
+  return whole
+end
+
+local function run_command(arguments)
+  local status, problem = run(function()
+    local understood, parsed = parser(arguments[1]):pparse(arguments)
+    if not understood then
+      return parsed
+    end
+    return require("roper.session.command." .. parsed.command).run(parsed)
+  end)
+  return problem and misuse(problem, arguments[1]) or status
+end
+
+-- Refuse a first word that is no command, no file and no option.
+local function refuse(name)
+  local known = table.move(COMMANDS, 1, #COMMANDS, 4, { "-e", "--help", "--version" })
+  local hint = require("roper.base.suggest").hint(name, known)
+  return misuse(("'%s' is no command, no option and no file%s"):format(name, hint))
+end
+
+local function exists(path)
+  local _, _, code = require("luv").fs_stat(path)
+  return code ~= "ENOENT" -- what cannot be seen is told when it is run
+end
+
+local function dispatch(arguments)
+  local first = arguments[1]
+  local is_command = false
+  for _, name in ipairs(COMMANDS) do
+    is_command = is_command or name == first
+  end
+  if first == nil then
+    return run_session()
+  elseif is_command then
+    return run_command(arguments)
+  elseif first == "-e" then
+    return #arguments == 2 and run_code(arguments[2]) or misuse "-e takes one argument: the code"
+  elseif first == "--version" then
+    io.stdout:write("roper ", require("roper").version, "\n")
+    return OK
+  elseif first == "--help" or first == "-h" then
+    io.stdout:write(parser():get_help(), "\n")
+    return OK
+  elseif first == "-" or exists(first) then
+    local rest = table.move(arguments, 2, #arguments, 1, { [0] = first })
+    return run_script(first ~= "-" and first or nil, rest)
+  end
+  return refuse(first)
+end
+
+--- Do what the command line says.
+---@param arguments string[] as Lua's `arg`
+---@return integer status 0 done, 1 failed, also to write standard output; 2 wrong usage, 130 ended
+---   by Ctrl-C
+function M.main(arguments)
+  local status = dispatch(arguments)
+  if not require("roper.core").output_kept() then
+    require("roper.base.terminal").report("roper", "cannot write all of standard output")
+    return status == OK and FAILED or status
+  end
+  return status
+end
+
+return M

@@ -1,0 +1,32 @@
+--- `roper report`: the table of a sweep, and its page.
+local count = require "roper.session.command.count"
+
+local M = {}
+
+M.summary = "Print the table of a sweep and write its page."
+
+--- Say what the command takes.
+---@param command table an argparse command
+function M.define(command)
+  command:argument("sweep"):argname("SWEEP"):description "The folder of a sweep, or of a run."
+  for _, option in ipairs {
+    { "--layer", "Layer of the attention maps (by default the clearest head is found)." },
+    { "--head", "Head of the attention maps." },
+    { "--problem", "Number of the problem that they look at, up to as many as a run was asked (by "
+      .. "default one with a long answer)." },
+  } do
+    command:option(option[1]):argname("N"):convert(count.of(option[1])):description(option[2])
+  end
+end
+
+--- Report.
+---@param parsed table what argparse made of the arguments
+function M.run(parsed)
+  local path, view = require("roper.study.report").write(parsed.sweep, { layer = parsed.layer,
+    head = parsed.head, problem = parsed.problem })
+  io.stdout:write(require("roper.study.summary").text(view.summary), "\n\n",
+    require("roper.study.report.results").status(view.sweep), "; the page: ",
+    require("roper.base.printable").line(path), "\n")
+end
+
+return M

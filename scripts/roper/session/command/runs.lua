@@ -1,0 +1,141 @@
+--- `roper runs`: what runs there are, and where two differ.
+local assignment = require "roper.session.command.assignment"
+local foreign = require "roper.base.printable"
+
+local M = {}
+
+M.summary = "List runs, or compare the configurations of two."
+
+--- Say what the command takes.
+---@param command table an argparse command
+function M.define(command)
+  command:argument("folder"):args("?")
+    :description "Where to look, in all folders below; runs by default."
+  command:argument("fields"):args("*"):argname("field=values"):convert(assignment.parse)
+    :description("List only runs with these, such as position=rope,roper seed=1..3, "
+      .. "status=finished.")
+  command:option("--compare"):args(2):argname { "RUN", "RUN" }
+    :description "Tell where the configurations of two runs differ."
+end
+
+-- Does a run have one of the values of every field? Names of fields that no run has are collected.
+local function fits(run, wanted, seen)
+  local all = true
+  for field, values in pairs(wanted) do
+    local value = field == "status" and run.status or run.config[field]
+    seen[field] = seen[field] or value ~= nil
+    local found = false
+    for _, one in ipairs(values) do
+      found = found or tostring(value or "-") == tostring(one)
+        or tonumber(one) ~= nil and tonumber(one) == value
+    end
+    all = all and found
+  end
+  return all
+end
+
+-- A row for a run; a result has no number where it was not finite.
+local function row_of(run)
+  local config, result = run.config, run.result or {}
+  return { run.folder, tostring(config.preset or "-"), tostring(config.seed or "-"), run.status,
+    ("%d of %s"):format(run.step, config.steps or "?"),
+    result.solved and ("%d of %s"):format(result.solved, result.problems or "?") or "-",
+    result.loss and ("%.4f"):format(result.loss) or "-" }
+end
+
+-- What is known of the runs in a folder, and why some of them cannot be read.
+local function all_in(folder)
+  local runs, list = require "roper.study.listing", {}
+  local found, problems = runs.find(folder)
+  for _, path in ipairs(found) do
+    local ok, run = pcall(runs.read, path)
+    if require("roper.base.failure").is_interrupt(run) then
+      error(run, 0)
+    end
+    list[#list + 1] = ok and run or nil
+    problems[#problems + 1] = not ok and run or nil
+  end
+  return list, problems
+end
+
+local function list(folder, wanted)
+  local rows, seen, fields = { { "run", "preset", "seed", "status", "step", "correct", "loss" } },
+    { status = true }, { "status" }
+  local found, problems = all_in(folder)
+  for _, run in ipairs(found) do
+    for field in pairs(run.config) do
+      fields[#fields + 1] = field
+    end
+    if fits(run, wanted, seen) then
+      rows[#rows + 1] = row_of(run)
+    end
+  end
+  for field in pairs(wanted) do
+    if #found > 0 and not seen[field] then
+      error(("runs: no run has a field %q%s"):format(field,
+        require("roper.base.suggest").hint(field, fields)), 0)
+    end
+  end
+  if #found == 0 then
+    io.stdout:write(("no runs in %s\n"):format(foreign.line(folder)))
+  elseif #rows == 1 then
+    io.stdout:write(("no such run among the %d in %s\n"):format(#found, foreign.line(folder)))
+  else
+    io.stdout:write(require("roper.base.format.columns").align(rows), "\n")
+  end
+  if #problems > 0 then
+    error("runs: " .. table.concat(problems, "\n"), 0)
+  end
+end
+
+local function compare(one, other)
+  local runs, stints = require "roper.study.listing", require "roper.training.provenance"
+  local a, b = runs.read(one), runs.read(other)
+  local rows = { { "field", one, other } }
+  for _, difference in ipairs(runs.differences(a.config, b.config)) do
+    rows[#rows + 1] = { difference.field, tostring(difference.a or "-"),
+      tostring(difference.b or "-") }
+  end
+  for _, name in ipairs { "version", "commit", "host", "processor", "blas_core", "threads" } do
+    local here, there = stints.text(a.stints, name), stints.text(b.stints, name)
+    if here ~= there then
+      rows[#rows + 1] = { name, here, there }
+    end
+  end
+  io.stdout:write(#rows == 1 and "no difference\n"
+    or require("roper.base.format.columns").align(rows) .. "\n")
+end
+
+--- List or compare.
+---@param parsed table what argparse made of the arguments
+---@return string? usage_error what is wrong with the arguments
+function M.run(parsed)
+  local folder, fields = parsed.folder or "runs", parsed.fields
+  local first = assignment.parse(folder)
+  if first then -- a field in the place of the folder
+    table.insert(fields, 1, first)
+    folder = "runs"
+  end
+  local given, repeated = assignment.fields(fields)
+  if not given then
+    return repeated
+  end
+  local wanted = {}
+  for field, text in pairs(given) do
+    wanted[field] = require("roper.study.sweep.plan").values(field, text)
+  end
+  for _, status in ipairs(wanted.status or {}) do
+    require("roper.study.experiment.fields").convert({ "status",
+      require("roper.study.listing").STATUSES }, status)
+  end
+  if parsed.compare then
+    compare(parsed.compare[1], parsed.compare[2])
+  elseif not require("roper.base.file").stat(folder) then
+    error(("runs: there is no folder %s"):format(folder), 0)
+  else
+    list(folder, wanted)
+  end
+  return nil
+end
+
+return M

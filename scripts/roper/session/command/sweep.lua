@@ -1,0 +1,89 @@
+--- `roper sweep`: many trials, by several processes.
+local assignment = require "roper.session.command.assignment"
+local count = require "roper.session.command.count"
+local foreign = require "roper.base.printable"
+
+local M = {}
+
+M.summary = "Run every combination of fields that is missing, several at a time."
+
+-- Tasks of a job array where nothing else is said.
+local MOST_TASKS <const> = 100
+
+--- Say what the command takes.
+---@param command table an argparse command
+function M.define(command)
+  command:argument("what"):description("One of: "
+    .. table.concat(require("roper.study.experiment").list(), ", ")
+    .. "; or a Lua file that returns a list of trials; or the folder of a sweep.")
+  command:argument("fields"):args("*"):argname("field=values"):convert(assignment.parse)
+    :description "Such as position=rope,roper seed=1..10 preset=mini."
+  command:option("--folder"):argname("DIR")
+    :description "Where its runs are kept; runs/ and the name by default."
+  command:option("--jobs"):argname("N"):convert(count.of "--jobs")
+    :description "Processes at a time; one a thread of the machine by default."
+  command:option("--threads"):argname("N"):convert(count.of "--threads")
+    :description "Of each process; an equal share by default."
+  command:flag("--worker"):description("Work on the sweep in this process alone, until nothing is "
+    .. "left to claim; for mpirun, GNU parallel (with -N0, so that it adds no words), and other "
+    .. "machines that share the folder.")
+  command:flag("--slurm"):description "Write and submit a job array of --jobs workers."
+  command:option("--sbatch"):argname("OPTION"):count("*")
+    :description "An option for sbatch, such as --sbatch=--time=1:00:00; may be repeated."
+end
+
+-- Work in this process alone.
+local function work(parsed)
+  local trials = require("roper.study.sweep").prepare(parsed.what, parsed.fields, parsed.folder)
+  require("roper.core").threads(parsed.threads or 1)
+  for _, trial in ipairs(trials) do
+    require("roper.study.lease").forgive(trial.folder)
+  end
+  local worker = require "roper.study.sweep.worker"
+  return worker.run(trials, worker.lines(io.stdout))
+end
+
+-- Submit workers to Slurm.
+local function submit(parsed)
+  local sweep = require "roper.study.sweep"
+  local trials, folder = sweep.prepare(parsed.what, parsed.fields, parsed.folder)
+  local job, script = require("roper.session.slurm").submit(folder, {
+    jobs = parsed.jobs or math.min(#trials, MOST_TASKS), threads = parsed.threads or 1,
+    options = parsed.sbatch })
+  io.stdout:write(("job %s: %d trials in %s, as %s says\n"):format(foreign.line(job), #trials,
+    foreign.line(folder), foreign.line(script)))
+end
+
+--- Run the sweep.
+---@param parsed table what argparse made of the arguments
+---@return string? usage_error what is wrong with the arguments
+function M.run(parsed)
+  local _, repeated = assignment.fields(parsed.fields)
+  if repeated then
+    return repeated
+  elseif parsed.worker and (parsed.slurm or parsed.jobs) then
+    return "--worker is one process; it goes with neither --jobs nor --slurm"
+  elseif #parsed.sbatch > 0 and not parsed.slurm then
+    return "--sbatch goes with --slurm"
+  end
+  local failed
+  if parsed.slurm then
+    submit(parsed)
+    return nil
+  elseif parsed.worker then
+    failed = work(parsed)
+  else
+    local sweep
+    sweep, failed = require("roper.study.sweep").run { what = parsed.what, fields = parsed.fields,
+      folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads }
+    local summary = require "roper.study.summary"
+    io.stdout:write("\n", summary.text(summary.of(sweep)), "\n")
+  end
+  if failed > 0 then
+    error(("%d %s failed; said again, they are tried again"):format(failed,
+      failed == 1 and "trial" or "trials"), 0)
+  end
+  return nil
+end
+
+return M

@@ -1,0 +1,130 @@
+--- `roper train`: run an experiment, or go on with a run of it.
+local assignment = require "roper.session.command.assignment"
+
+local M = {}
+
+M.summary = "Train a model as an experiment says."
+
+--- Say what the command takes.
+---@param command table an argparse command
+function M.define(command)
+  command:argument("experiment"):args("?"):description("One of: "
+    .. table.concat(require("roper.study.experiment").list(), ", ")
+    .. ". With --resume not needed.")
+  command:argument("fields"):args("*"):argname("field=value"):convert(assignment.parse)
+    :description "What to set, such as position=rope preset=mini seed=3; --dry-run shows all."
+  command:option("--resume"):argname("DIR")
+    :description "Go on with the run in this folder; all that it needs is there."
+  command:flag("--dry-run")
+    :description "Show the whole configuration and what it costs; train nothing."
+end
+
+-- Say where Ctrl-C left a run, and the line that goes on with it.
+local function tell_resume(run)
+  local path = run .. "/checkpoint.safetensors"
+  if require("roper.base.file").stat(path) then
+    local foreign = require "roper.base.printable"
+    local program = arg and arg[0] and arg[0]:match "^.*roper$" or "./roper"
+    io.stdout:flush()
+    io.stderr:write(("%s is kept at step %d; this goes on with it:\n%s train --resume %s\n"):format(
+      foreign.line(run), require("roper.model.checkpoint").step(path), foreign.word(program),
+      foreign.word(foreign.line(run))))
+  end
+end
+
+-- Train in the folder of a run to go on with, or in a new one, and tell the result.
+local function train(config, resume)
+  local run = resume or require("roper.base.file").fresh(("runs/%s-%s-%d"):format(config.experiment,
+    config.position, config.seed))
+  if resume and not require("roper.base.file").stat(resume .. "/checkpoint.safetensors") then
+    error(("no checkpoint in %s to resume from"):format(resume), 0)
+  end
+  local ok, result = pcall(require("roper.study.run").run, config,
+    { run = run, resume = resume ~= nil })
+  if not ok then
+    if require("roper.base.failure").is_interrupt(result) then
+      tell_resume(run)
+    end
+    error(result, 0)
+  end
+  io.stdout:write(("%d of %d solved (%d greedy), accuracy on answers %.3f, loss %.4f (floor %.4f), "
+    .. "in %s\n"):format(result.solved, result.problems, result.solved_greedy, result.accuracy,
+    result.loss, result.test_floor, require("roper.base.printable").line(run)))
+end
+
+-- Bytes as people say them.
+local function size(bytes)
+  local mebibytes = bytes / 2 ^ 20
+  return mebibytes < 10240 and ("%.0f MiB"):format(mebibytes)
+    or ("%.0f GiB"):format(mebibytes / 1024)
+end
+
+-- Show the configuration and what it costs.
+local function show(config)
+  local out = io.stdout
+  out:write(require("roper.study.experiment").describe(config.experiment, config), "\n\n")
+  out:flush()
+  local cost = require("roper.study.experiment.estimate").run(config)
+  local core, duration = require "roper.core", require("roper.training.progress").duration
+  out:write(("%.0f parameters;\nabout %s of tensors, %s with those that wait to be "
+    .. "collected;\nabout %s a step with %d threads, %s for %d steps\n"):format(cost.parameters,
+    size(cost.bytes), size(cost.most), cost.seconds < 10 and ("%.0f ms"):format(cost.seconds * 1000)
+    or duration(cost.seconds), core.threads(), duration(cost.total), config.steps))
+  local limit = core.memory().limit
+  if cost.most > limit then
+    out:write(("This machine has %s for tensors: %s.\n"):format(size(limit),
+      cost.bytes > limit and "too little" or "it may be too little"))
+  end
+end
+
+-- The experiment of a run to go on with, and its fields where `fields` do not say others.
+local function of_run(run, experiment, fields)
+  local config = require("roper.study.listing").read(run).config
+  local name = config.experiment
+  if type(name) ~= "string" then
+    error(("%s: expected the run of an experiment; train{run = ..., resume = true} goes on with it")
+      :format(run), 0)
+  elseif experiment and experiment ~= name then
+    error(("%s: is a run of %s, not of %s"):format(run, name, experiment), 0)
+  end
+  local all = {}
+  for field, value in pairs(config) do
+    all[field] = value
+  end
+  all.experiment = nil
+  for field, value in pairs(fields) do
+    all[field] = value
+  end
+  return name, all
+end
+
+--- Train.
+---@param parsed table what argparse made of the arguments
+---@return string? usage_error what is wrong with the arguments
+function M.run(parsed)
+  local experiment, list = parsed.experiment, parsed.fields
+  local first = parsed.resume and experiment and assignment.parse(experiment)
+  if first then
+    experiment = nil
+    table.insert(list, 1, first)
+  end
+  local fields, repeated = assignment.fields(list)
+  if not fields then
+    return repeated
+  elseif parsed.resume then
+    experiment, fields = of_run(parsed.resume, experiment, fields)
+  elseif not experiment then
+    return "missing argument 'experiment'"
+  end
+  local ok, config = pcall(require("roper.study.experiment").configure, experiment, fields)
+  if not ok then
+    return config
+  elseif parsed.dry_run then
+    show(config)
+  else
+    train(config, parsed.resume)
+  end
+  return nil
+end
+
+return M

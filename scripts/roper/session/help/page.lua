@@ -1,0 +1,231 @@
+--- Documentation as it looks in the terminal.
+local catalogue = require "roper.session.help.catalogue"
+local comment_of = require "roper.session.help.comment"
+local sources = require "roper.session.help.sources"
+local terminal = require "roper.base.terminal"
+
+local M = {}
+
+local WIDEST <const>, NARROWEST <const> = 80, 40 -- columns
+local LONGEST_NAME <const> = 24 -- that descriptions are aligned after
+local DEEPEST <const> = 4 -- columns that options of options are moved in by
+
+local function columns()
+  return math.max(NARROWEST, math.min(WIDEST, terminal.columns(io.stdout)))
+end
+
+local function length(text)
+  return utf8.len(text) or #text
+end
+
+-- Words in lines that fit, the first after `lead` and the others after blanks as wide as `hang`.
+local function wrap(lead, text, hang)
+  local lines, line, is_empty = {}, lead, true
+  for word in text:gmatch "%S+" do
+    if not is_empty and length(line) + 1 + length(word) > columns() then
+      lines[#lines + 1] = line
+      line, is_empty = (" "):rep(hang), true
+    end
+    line = line .. (is_empty and "" or " ") .. word
+    is_empty = false
+  end
+  lines[#lines + 1] = line
+  return lines
+end
+
+-- A line that goes on, with "…" instead of a last word that leaves no room for it.
+local function cut(line)
+  while length(line) + 2 > columns() do
+    line = line:gsub("%s+%S+$", "")
+  end
+  return line:gsub("[,;:]$", "") .. " …"
+end
+
+local Page = {}
+Page.__index = Page
+
+function Page:add(lines)
+  table.move(lines, 1, #lines, #self.lines + 1, self.lines)
+end
+
+function Page:title(text)
+  self:add { "", terminal.styled(io.stdout, "bold", text) }
+end
+
+-- Names in a column, their descriptions beside them; cut to one line where `is_short`.
+function Page:list(rows, is_short)
+  local widest = 0
+  for _, row in ipairs(rows) do
+    local width = length(row[1])
+    widest = width <= LONGEST_NAME and math.max(widest, width) or widest
+  end
+  for _, row in ipairs(rows) do
+    local lead = "  " .. row[1] .. (" "):rep(math.max(widest - length(row[1]), 0) + 2)
+    if length(row[1]) > widest then
+      self:add { "  " .. row[1] }
+      lead = (" "):rep(widest + 4)
+    end
+    local lines = wrap(lead, row[2], widest + 4)
+    self:add(is_short and { lines[2] and cut(lines[1]) or lines[1] } or lines)
+  end
+end
+
+-- "tensor [n, n], optional: the rest"
+local function description(parameter)
+  local shape, text = parameter.text:match "^(%b[])[,:;]?%s*(.*)$"
+  text = text or parameter.text
+  local kind = parameter.type
+  if sources.classes()[kind] and sources.is_plain(kind) then
+    kind = "table"
+  end
+  if shape then
+    kind = kind .. " " .. shape
+  elseif text:find "^of " and not parameter.optional then -- "tensor of floats"
+    kind, text = kind .. " " .. text, ""
+  end
+  if parameter.default then
+    kind = ("%s = %s"):format(kind, parameter.default)
+  elseif parameter.optional then
+    kind = kind .. ", optional"
+  end
+  return (text ~= "" and kind .. ": " .. text or kind):gsub("`", "")
+end
+
+-- A row for each argument, and below an option table one for each option.
+local function add_rows(rows, parameters, margin)
+  for _, parameter in ipairs(parameters) do
+    rows[#rows + 1] = { margin .. (parameter.name ~= "" and parameter.name or "→"),
+      description(parameter) }
+    for _, class in ipairs(#margin < DEEPEST and sources.class_names(parameter.type) or {}) do
+      add_rows(rows, sources.is_plain(class) and sources.fields(class) or {}, margin .. "  ")
+    end
+  end
+  return rows
+end
+
+--- How a function is called: "roper.sum(x, axis?, keep?)".
+---@param entry Entry
+---@return string
+function M.signature(entry)
+  local optional, arguments = {}, {}
+  for _, parameter in ipairs(entry.comment.parameters) do
+    optional[parameter.name] = parameter.optional
+  end
+  for i, name in ipairs(entry.comment.arguments or {}) do
+    if not (i == 1 and entry.same) then
+      arguments[#arguments + 1] = name == "..." and "…" or name .. (optional[name] and "?" or "")
+    end
+  end
+  return ("%s(%s)"):format(entry.path, table.concat(arguments, ", "))
+end
+
+-- Prose, formulas and examples; errors and examples come last, after arguments and results.
+function Page:blocks(blocks, kinds)
+  for _, block in ipairs(blocks) do
+    if kinds[block.kind] then
+      if block.kind == "errors" then
+        self:title "Errors"
+        self:add(wrap("  ", block.lines[1]:gsub("`", ""), 2))
+      elseif block.kind == "example" then
+        self:title "Example"
+      else
+        self:add { "" }
+      end
+      if block.kind == "prose" then
+        self:add(wrap("", block.lines[1]:gsub("`", ""), 0))
+      elseif block.kind ~= "errors" then
+        for _, line in ipairs(block.lines) do
+          self:add { (block.kind == "formula" and "    " or "  ") .. line }
+        end
+      end
+    end
+  end
+end
+
+function Page:parameters(title, parameters)
+  if parameters[1] then
+    self:title(title)
+    self:list(add_rows({}, parameters, ""), false)
+  end
+end
+
+-- Other ways to call a function: as a method of its first argument.
+local function aliases(entry)
+  local list = {}
+  for _, other in ipairs(catalogue.entries()) do
+    if other.same == entry.path then
+      list[#list + 1] = M.signature(other)
+    end
+  end
+  return list
+end
+
+function Page:action(entry)
+  local comment = entry.comment
+  local blocks = comment_of.blocks(comment)
+  for _, call in ipairs { M.signature(entry), table.unpack(aliases(entry)) } do
+    for _, line in ipairs(wrap("", call, 4)) do
+      self:add { terminal.styled(io.stdout, "bold", line) }
+    end
+  end
+  self:blocks(blocks, { prose = true, formula = true })
+  self:parameters("Arguments", table.move(comment.parameters, entry.same and 2 or 1,
+    #comment.parameters, 1, {}))
+  self:parameters(#comment.results > 1 and "Results" or "Result", comment.results)
+  self:blocks(blocks, { errors = true })
+  self:blocks(blocks, { example = true })
+end
+
+local function summary(entry)
+  return entry.comment and comment_of.summary(entry.comment):gsub("`", "") or ""
+end
+
+function Page:overview(entry)
+  self:add { terminal.styled(io.stdout, "bold", entry.path) }
+  if entry.comment then
+    local blocks = comment_of.blocks(entry.comment)
+    self:blocks(blocks, { prose = true, formula = true })
+    self:parameters("Fields", entry.comment.fields)
+    self:blocks(blocks, { example = true })
+  end
+  for _, group in ipairs { { "Modules", "module" }, { "Functions", "function" },
+    { "Methods", "method" } } do
+    local rows = {}
+    for _, member in ipairs(catalogue.members(entry)) do
+      rows[#rows + 1] = member.kind == group[2]
+        and { member.path:match "[%w_]+$", summary(member) } or nil
+    end
+    if rows[1] then
+      self:title(group[1])
+      self:list(rows, true)
+    end
+  end
+end
+
+--- The page of an entry.
+---@param entry Entry
+---@return string
+function M.entry(entry)
+  local page = setmetatable({ lines = {} }, Page)
+  if (entry.kind == "function" or entry.kind == "method") and entry.comment then
+    page:action(entry)
+  else
+    page:overview(entry)
+  end
+  return table.concat(page.lines, "\n") .. "\n"
+end
+
+--- A list of entries, each with what it is in a line.
+---@param head string
+---@param entries Entry[]
+---@return string
+function M.list(head, entries)
+  local page, rows = setmetatable({ lines = { head } }, Page), {}
+  for i, entry in ipairs(entries) do
+    rows[i] = { entry.path, summary(entry) }
+  end
+  page:list(rows, true)
+  return table.concat(page.lines, "\n") .. "\n"
+end
+
+return M

@@ -1,0 +1,206 @@
+--- What a session understands besides Lua: `%time` and the like with the rest of
+--- the line, `$ command` for the shell, and words such as `who`.
+local suggest = require "roper.base.suggest"
+local terminal = require "roper.base.terminal"
+
+local M = {}
+
+local HELP <const> = [[
+An expression prints its value; a ; at the end mutes.
+_ is the last value, _1 and _2 are those before it.
+Input goes on over several lines until it is complete; Ctrl-C gives it up.
+  Tab             completes names, methods, options inside {, file names
+  Ctrl-R          searches what was typed, also in earlier sessions
+  ?roper.randn    tells about it
+  ??roper.randn   shows its source
+  apropos "mask"  finds names by a word
+  who             lists your variables
+  %time f(x)      runs Lua and tells how long it took
+  %bench f(x)     runs it many times: median and spread
+  %run FILE       runs a script; its globals stay
+  %save FILE      writes what ran without an error, as a script
+  %cd FOLDER      goes to a folder
+  $ ls            runs a command of the shell
+  roper.debug(true)                     tells errors in full
+  roper.print_options{precision = 6}    says how values look
+  Ctrl-C          stops what runs; your variables stay
+  Ctrl-D or exit  leaves; so does Ctrl-C, twice at an empty prompt
+]]
+
+-- Three digits: "1.20 ms".
+local function duration(seconds)
+  local number, unit = seconds * 1e6, "µs"
+  if seconds >= 1 then
+    number, unit = seconds, "s"
+  elseif seconds >= 1e-3 then
+    number, unit = seconds * 1e3, "ms"
+  end
+  local decimals = number < 10 and 2 or number < 100 and 1 or 0
+  return ("%%.%df %%s"):format(decimals):format(number, unit)
+end
+
+-- The path that was typed: quotes around it are taken off, ~ is the home.
+local function path_of(text, command)
+  local path = text:match '^"(.*)"$' or text:match "^'(.*)'$" or text
+  if path == "" then
+    error(("%%%s: expected a path"):format(command), 0)
+  end
+  return (path:gsub("^~%f[/\0]", os.getenv "HOME" or "~"))
+end
+
+-- Commands with a % in front: functions of the session and the rest of the line.
+local percent = {}
+
+function percent.time(session, source)
+  local luv = require "luv"
+  local start = luv.hrtime()
+  if session:run(source) then
+    io.stdout:write(duration((luv.hrtime() - start) / 1e9), "\n")
+  end
+end
+
+function percent.bench(session, source)
+  local action = session:compile(source)
+  if action then
+    local found = require("roper.session.repl.benchmark").measure(action)
+    io.stdout:write(("%s, half of the samples from %s to %s (%d of %d %s)\n"):format(
+      duration(found.median), duration(found.low), duration(found.high), found.samples, found.runs,
+      found.runs == 1 and "run" or "runs"))
+  end
+end
+
+function percent.run(session, text)
+  local path = path_of(text, "run")
+  local action, message = loadfile(path, "t", session.globals)
+  if not action then
+    error(message, 0)
+  end
+  action()
+  session:note(("dofile(%q)"):format(path))
+end
+
+function percent.save(session, text)
+  local path = path_of(text, "save")
+  if require("roper.base.file").stat(path) then
+    error(("%%save: %s is there; expected a name that is not taken"):format(path), 0)
+  end
+  local script = session:script()
+  require("roper.base.file").write(path, script)
+  io.stdout:write(("%d lines\n"):format(select(2, script:gsub("\n", ""))))
+end
+
+function percent.cd(_, text)
+  local luv = require "luv"
+  local ok, message = luv.chdir(path_of(text == "" and "~" or text, "cd"))
+  if not ok then
+    error("%cd: " .. message, 0)
+  end
+  io.stdout:write(require("roper.base.printable").line(luv.cwd()), "\n")
+end
+
+-- Commands of a word: functions of the session.
+local words = {}
+
+function words.who(session)
+  for _, line in ipairs(require("roper.session.repl.who").lines(session.globals, session.known)) do
+    io.stdout:write(line, "\n")
+  end
+end
+
+function words.exit(session)
+  session.is_over = true
+end
+
+words.quit = words.exit
+
+words["?"] = function()
+  io.stdout:write(HELP)
+end
+
+words["??"], words.help = words["?"], words["?"]
+
+-- Run a command of the shell and tell how it ended where it failed.
+local function run_shell(command)
+  io.stdout:flush()
+  local ok, how, number = os.execute(command)
+  if not ok then
+    io.stderr:write(how == "exit" and "exit status " or "ended by signal ", number, "\n")
+  end
+end
+
+--- The names of the commands that have a % in front, sorted.
+---@return string[]
+function M.names()
+  local names = {}
+  for name in pairs(percent) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return names
+end
+
+-- `?name` and `??name`: functions of a name and the globals of the session.
+local questions = {
+  ["?"] = function(...)
+    require("roper.session.help").show(...)
+  end,
+  ["??"] = function(...)
+    require("roper.session.help").source(...)
+  end,
+}
+
+-- The word that a line consists of, also where it is called; nil where a global has its name.
+-- The library's `help`, which does nothing until it is called, is no such global.
+local function word_of(line, globals)
+  local word = line:match "^%s*([%a?]+)%s*$"
+  if word == "help" and rawget(globals, "help") == require("roper").help then
+    return word
+  end
+  word = word or line:match "^%s*(%a+)%s*%(%s*%)%s*$"
+  return rawget(globals, word) == nil and word or nil
+end
+
+-- Is a name that of a command, which the list of `?` tells about?
+local function is_command(name, globals)
+  return percent[name:match "^%%(%a+)$"] ~= nil
+    or words[name] ~= nil and rawget(globals, name) == nil
+end
+
+--- The command in a line.
+---@param line string
+---@param globals table
+---@return (fun(session: table))? action nil where the line is Lua: also where a
+---   global has the name of the command
+function M.find(line, globals)
+  local word = words[word_of(line, globals)]
+  if word then
+    return word
+  end
+  local command = line:match "^%s*%$%s*(.*)$"
+  if command then
+    return function()
+      run_shell(command)
+    end
+  end
+  local marks, asked = line:match "^%s*(%?%??)%s*([^%s%(%-]+)"
+  if marks and is_command(asked, globals) then
+    return words["?"]
+  elseif marks then
+    return function(session)
+      questions[marks](asked, session.globals)
+    end
+  end
+  local name, rest = line:match "^%s*%%(%a*)%s*(.-)%s*$"
+  if not name then
+    return nil
+  end
+  return function(session)
+    if percent[name] then
+      return percent[name](session, rest)
+    end
+    terminal.report("error", ("unknown command %%%s%s"):format(name,
+      suggest.hint(name, M.names())))
+  end
+end
+
+return M

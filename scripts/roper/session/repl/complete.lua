@@ -1,0 +1,93 @@
+--- Completion: of globals and the fields and methods of what they hold, of the options of a
+--- function, of files in strings, of commands.
+local foreign = require "roper.base.printable"
+local names_of = require "roper.base.names"
+local cursor = require "roper.session.repl.cursor"
+
+local M = {}
+
+-- The files that a path may go on with. One alone is ended by the quote.
+local function file_names(path, quote)
+  local luv = require "luv"
+  local folder, start = path:match "^(.-)([^/]*)$"
+  local names = {}
+  local scan = luv.fs_scandir(folder == "" and "." or folder)
+  if not scan then
+    return {}, 0
+  end
+  for name, kind in luv.fs_scandir_next, scan do
+    local fits = name:sub(1, #start) == start and (name:sub(1, 1) ~= "." or start ~= "")
+    if fits and foreign.line(name) == name and not name:find "[\"'\\]" then
+      local is_folder = (luv.fs_stat(folder .. name) or { type = kind }).type == "directory"
+      names[#names + 1] = name .. (is_folder and "/" or "")
+    end
+  end
+  if #names == 1 and names[1]:sub(-1) ~= "/" then
+    names[1] = names[1] .. quote
+  end
+  return names, #start
+end
+
+-- The options of a function that are not in the table yet. One alone gets its equals sign.
+local function option_names(place, globals)
+  local start = place.table:match "[%w_]*$"
+  local catalogue = require "roper.session.help.catalogue"
+  local entry = catalogue.of_value(names_of.resolve(place.caller, globals))
+  local names = {}
+  for _, option in ipairs(entry and catalogue.options(entry) or {}) do
+    local is_given = place.table:find("%f[%w_]" .. option .. "%s*=")
+    if option:sub(1, #start) == start and not is_given then
+      names[#names + 1] = option
+    end
+  end
+  if #names == 1 then
+    names[1] = names[1] .. " = "
+  end
+  return names, #start
+end
+
+local function command_names(start)
+  local names = {}
+  for _, name in ipairs(require("roper.session.repl.commands").names()) do
+    if name:sub(1, #start) == start then
+      names[#names + 1] = name .. " "
+    end
+  end
+  return names, #start
+end
+
+local function find(text, globals)
+  local command = text:match "^%s*%%(%a*)$"
+  local path = text:match "^%s*%%%a+%s+(.*)$" or text:match "^%s*%$.*%s(%S*)$"
+  if command then
+    return command_names(command)
+  elseif path and not text:find "^%s*%%time%s" and not text:find "^%s*%%bench%s" then
+    return file_names(path, "")
+  end
+  local place = cursor.at_end(text)
+  if place.kind == "string" then
+    return file_names(place.text, place.quote)
+  elseif place.kind == "options" then
+    local names, length = option_names(place, globals)
+    if names[1] then
+      return names, length
+    end
+  end
+  if place.kind == "comment" then
+    return {}, 0
+  end
+  return names_of.after(text, globals)
+end
+
+--- The ways to go on with what was typed in part.
+---@param text string what was typed up to the cursor; its end matters
+---@param globals table the globals
+---@return string[] names sorted
+---@return integer length of the end of the text that each takes the place of
+function M.names(text, globals)
+  local names, length = find(text, globals)
+  table.sort(names)
+  return names, length
+end
+
+return M

@@ -1,0 +1,77 @@
+--- Lines typed in earlier sessions: a file with one entry a line, in which an
+--- entry of several lines has its line ends written as \n.
+local folder = require "roper.base.file"
+
+local M = {}
+
+local KEPT <const> = 1000 -- entries; the file is cut to these once it has twice as many
+
+local ESCAPES <const> = { ["\\"] = "\\\\", ["\n"] = "\\n" }
+local UNESCAPES <const> = { ["\\\\"] = "\\", ["\\n"] = "\n" }
+
+--- The file of the REPL's history.
+---@return string? path below $XDG_STATE_HOME or ~/.local/state; nil without a home
+function M.standard_path()
+  local state, home = os.getenv "XDG_STATE_HOME", os.getenv "HOME"
+  if not state or state == "" then
+    state = home and home .. "/.local/state"
+  end
+  return state and state .. "/roper/history"
+end
+
+local function escaped(entry)
+  return (entry:gsub("[\\\n]", ESCAPES))
+end
+
+-- Put exactly these entries into the file, if that can be.
+local function rewrite(path, entries)
+  local lines = {}
+  for i, entry in ipairs(entries) do
+    lines[i] = escaped(entry) .. "\n"
+  end
+  pcall(folder.write, path, table.concat(lines))
+end
+
+--- The entries of the file, oldest first, none twice: the newest place counts.
+---@param path string
+---@return string[] entries empty where there is no such file
+---@return string? problem where it cannot be read
+function M.load(path)
+  local text, problem = folder.peek(path)
+  local lines = {}
+  for line in (text or ""):gmatch "[^\n]+" do
+    lines[#lines + 1] = line
+  end
+  local kept, seen = {}, {} -- newest first
+  for i = #lines, 1, -1 do
+    if not seen[lines[i]] and #kept < KEPT then
+      seen[lines[i]] = true
+      table.insert(kept, lines[i])
+    end
+  end
+  local entries = {}
+  for i = #kept, 1, -1 do
+    entries[#entries + 1] = kept[i]:gsub("\\[\\n]", UNESCAPES)
+  end
+  if #lines > 2 * KEPT then
+    rewrite(path, entries)
+  end
+  return entries, problem
+end
+
+--- Add an entry to the file; nothing happens where it cannot be written.
+---@param path string
+---@param entry string
+function M.append(path, entry)
+  local file = io.open(path, "a")
+  if not file then
+    pcall(folder.make, path:match "^(.*)/")
+    file = io.open(path, "a")
+  end
+  if file then
+    file:write(escaped(entry), "\n")
+    file:close()
+  end
+end
+
+return M

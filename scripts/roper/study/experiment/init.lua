@@ -1,0 +1,238 @@
+--- Experiments: what one training run of the study is, as a flat table of named fields, and how it
+--- is run. An experiment is a file of scripts/experiments; it is found by being there.
+local core = require "roper.core"
+local fields = require "roper.study.experiment.fields"
+local mutant = require "roper.study.experiment.mutant"
+local suggest = require "roper.base.suggest"
+
+local M = {}
+
+local function folder()
+  return require("roper.base.place").LIBRARY .. "/../experiments"
+end
+
+--- The names of all experiments.
+---
+---     > roper.experiment.list()
+---     {"addition", "substring_index", "substring_prefix"}
+---@return string[] names
+function M.list()
+  local names = {}
+  for name, kind in require("luv").fs_scandir_next, assert(require("luv").fs_scandir(folder())) do
+    if kind ~= "directory" and name:match "%.lua$" then
+      names[#names + 1] = name:gsub("%.lua$", "")
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+---@class ExperimentDefinition
+---@field summary string
+---@field task string the name of its kind of task
+---@field presets table<string, table> fields by preset
+
+--- What an experiment is.
+---
+--- Errors: a name that no experiment has; the nearest one is suggested.
+---
+---     > roper.experiment.definition("addition").task
+---     "addition"
+---@param name string
+---@return ExperimentDefinition definition
+function M.definition(name)
+  local names = M.list()
+  for _, known in ipairs(names) do
+    if known == name then
+      return dofile(("%s/%s.lua"):format(folder(), name))
+    end
+  end
+  error(("no experiment %q%s; there are %s"):format(tostring(name),
+    suggest.hint(tostring(name), names), table.concat(names, ", ")), 0)
+end
+
+local function preset_names(definition)
+  local names = {}
+  for preset in pairs(definition.presets) do
+    names[#names + 1] = preset
+  end
+  table.sort(names)
+  return names
+end
+
+--- The whole configuration of a run.
+---
+--- Errors: a name, a field or a preset that is not there; a value that does not fit.
+---
+---     > config = roper.experiment.configure("addition", {steps = 5, rate = "1e-3"})
+---     > config.steps, config.rate, config.preset
+---     5	0.001	"mini"
+---@param name string of the experiment
+---@param given? table field to value (strings are converted); `preset` chooses a
+---   preset, "mini" by default
+---@return table config every field, with experiment and preset
+function M.configure(name, given)
+  given = given or {}
+  local definition = M.definition(name)
+  local names = { "preset" }
+  local preset = given.preset or "mini"
+  if not definition.presets[preset] then
+    local presets = preset_names(definition)
+    error(("%s has no preset %q%s; it has %s"):format(name, tostring(preset),
+      suggest.hint(tostring(preset), presets), table.concat(presets, ", ")), 0)
+  end
+  local config, known = { experiment = name, preset = preset }, { preset = true }
+  for _, field in ipairs(fields.of(definition.task)) do
+    local field_name = field[1]
+    names[#names + 1] = field_name
+    known[field_name] = true
+    config[field_name] = field[3]
+    local value = given[field_name]
+    if value == nil then
+      value = definition.presets[preset][field_name]
+    end
+    if value ~= nil and value ~= false then
+      config[field_name] = fields.convert(field, value)
+    end
+  end
+  for field_name in pairs(given) do
+    if not known[field_name] then
+      error(("%s has no field %q%s; it has %s"):format(name, tostring(field_name),
+        suggest.hint(tostring(field_name), names), table.concat(names, ", ")), 0)
+    end
+  end
+  if config.d_model % config.heads ~= 0 then
+    error(("field heads: %d heads do not divide d_model %d"):format(config.heads, config.d_model),
+      0)
+  end
+  return config
+end
+
+--- What each field of an experiment is and means, as lines of text.
+---
+--- Errors: a name that no experiment has.
+---
+---     > roper.experiment.describe("addition"):match "^[^\n]*"
+---     "addition: add two numbers step by step"
+---@param name string
+---@param config? table whose values to show; without it what holds when nothing is
+---   said, and the presets
+---@return string text
+function M.describe(name, config)
+  local wrap = require("roper.base.format.columns").wrap
+  local definition = M.definition(name)
+  local lines = { name .. ": " .. definition.summary, "" }
+  if config then
+    lines[3] = ("  %-16s %-9s %s"):format("preset", config.preset,
+      "where nothing else is said: " .. table.concat(preset_names(definition), ", "))
+  end
+  for _, field in ipairs(fields.of(definition.task)) do
+    local value = field[3]
+    if config then
+      value = config[field[1]]
+    end
+    local meaning = field[4]
+    if type(field[2]) == "table" then
+      meaning = ("%s: %s"):format(meaning, fields.takes(field))
+    end
+    lines[#lines + 1] = ("  %-16s %-9s %s"):format(field[1], value or "-", wrap(meaning, 29))
+  end
+  if config then
+    return table.concat(lines, "\n")
+  end
+  lines[#lines + 1] = "\nPresets:"
+  for _, preset in ipairs(preset_names(definition)) do
+    local parts = {}
+    for field, value in pairs(definition.presets[preset]) do
+      parts[#parts + 1] = ("%s=%s"):format(field, value)
+    end
+    table.sort(parts)
+    lines[#lines + 1] = ("  %-8s %s"):format(preset, wrap(table.concat(parts, " "), 11))
+  end
+  return table.concat(lines, "\n")
+end
+
+-- The position scheme of a configuration, as a Transformer takes it.
+local function scheme(config)
+  local name = config.position == mutant.NAME and "roper" or config.position
+  if name == "none" then
+    return name
+  end
+  return { type = name, rotate = config.rotate or nil, pairing = config.pairing,
+    base = config.base, fraction = config.fraction, value_fraction = config.value_fraction }
+end
+
+--- The longer problems that an experiment looks at in the end.
+---
+---     > config = roper.experiment.configure("substring_index")
+---     > roper.experiment.longer(config)[1]
+---     {letters = 14}
+---@param config table from `configure`
+---@return table[] changes of the task's options, each within what it takes
+function M.longer(config)
+  local definition = M.definition(config.experiment)
+  local largest, list = {}, {}
+  for _, option in ipairs(core.tasks.options(definition.task)) do
+    largest[option.name] = option.largest
+  end
+  for _, changes in ipairs(definition.longer and definition.longer(config) or {}) do
+    local fits = true
+    for name, value in pairs(changes) do
+      fits = fits and value <= largest[name] and value > config[name]
+    end
+    list[#list + 1] = fits and changes or nil
+  end
+  return list
+end
+
+--- The task of a configuration.
+---
+--- Errors: values that do not fit together.
+---
+---     > config = roper.experiment.configure("addition", {length = 50})
+---     > roper.experiment.task(config):length()
+---     50
+---@param config table from `configure`
+---@return task task
+function M.task(config)
+  local name = M.definition(config.experiment).task
+  local options = { seed = config.seed }
+  for _, option in ipairs(core.tasks.options(name)) do
+    options[option.name] = config[option.name]
+  end
+  return core.tasks[name](options)
+end
+
+---@class ExperimentParts
+---@field model Transformer
+---@field task task
+---@field optimizer Adam
+
+--- The task, model and optimizer of a configuration, made from its seed.
+---
+--- Errors: values that do not fit together.
+---
+---     > config = roper.experiment.configure("addition", {d_model = 16})
+---     > roper.experiment.build(config).model:count()
+---     10532
+---@param config table from `configure`
+---@return ExperimentParts parts
+function M.build(config)
+  local task = M.task(config)
+  core.seed(config.seed)
+  local model = require("roper.model").Transformer { vocabulary = task:vocabulary(),
+    d_model = config.d_model, layers = config.layers, heads = config.heads, norm = config.norm,
+    d_ff = config.d_ff or nil, activation = config.activation, dropout = config.dropout,
+    position = scheme(config) }
+  if config.position == mutant.NAME then
+    mutant.turn_values_twice(model)
+  end
+  local optimizer = require("roper.training.optim").Adam { rate = config.rate,
+    clip = config.clip > 0 and config.clip or nil,
+    schedule = config.warmup > 0 and function(step)
+      return math.min(1, step / config.warmup)
+    end or nil }
+  return { model = model, task = task, optimizer = optimizer }
+end
+
+return M

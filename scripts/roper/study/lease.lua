@@ -1,0 +1,227 @@
+--- Who works on a run. The claims of a run are numbered files in its folder; the newest counts.
+---
+--- A claim begins as a file that did not exist, which any file system gives to one process alone,
+--- so that any number of workers share a sweep without a coordinator. It is not removed while it is
+--- the newest: a run is taken over by creating the next number, which two can not do either. Its
+--- owner alone writes to it.
+local core = require "roper.core"
+local folders = require "roper.base.file"
+local uv = require "luv"
+
+local M = {}
+
+--- Seconds without a heartbeat after which the owner on another machine counts as dead. The clocks
+--- of machines that share a folder must agree better than that.
+M.LOST = 600
+
+-- Seconds between heartbeats.
+local BEAT <const> = 20
+
+-- Seconds that a machine must be up before it takes what another boot of it claimed.
+local SETTLED <const> = 120
+
+-- The largest number of a claim; nobody comes near it.
+local LARGEST <const> = 999999999
+
+-- Seconds of a clock that nobody sets.
+local function monotonic()
+  return uv.hrtime() * 1e-9
+end
+
+local Claim = {}
+Claim.__index = Claim
+
+-- When a process of this machine began, in clock ticks since it was started; nil where none has
+-- that id. Ids are used again, and so is the pair after a restart.
+local function start_of(pid)
+  local text = folders.read(("/proc/%d/stat"):format(pid))
+  local fields = text and text:match "^.*%)%s+(.*)$"
+  if not fields or fields:match "^[ZX]" then
+    return nil
+  end
+  return tonumber(fields:match("^" .. ("%S+ "):rep(19) .. "(%d+)"))
+end
+
+--- This process, so that any other can tell whether it lives.
+---@return table host, machine, boot, namespace, pid, start
+function M.identity()
+  local function line(path)
+    return (folders.read(path) or ""):match "^[^\n]*"
+  end
+  local pid = math.tointeger(uv.os_getpid())
+  return { host = uv.os_gethostname(), machine = line "/etc/machine-id",
+    boot = line "/proc/sys/kernel/random/boot_id",
+    namespace = uv.fs_readlink "/proc/self/ns/pid" or "", pid = pid, start = start_of(pid) }
+end
+
+-- Does the owner of a claim live? Where its process can be seen, that tells; elsewhere its
+-- heartbeat. Another boot of the same machine is over, or it is a copy with the same name and id,
+-- which would have shown a heartbeat since this machine started.
+local function is_alive(owner, path)
+  local here, lost = M.identity(), M.LOST
+  if owner.host == here.host and owner.machine == here.machine then
+    if owner.boot ~= here.boot then
+      lost = math.min(lost, math.max(SETTLED, uv.uptime()))
+    elseif owner.namespace == here.namespace then
+      return owner.start ~= nil and start_of(owner.pid) == owner.start
+    end
+  end
+  local stat = folders.stat(path)
+  return stat ~= nil and math.abs(os.time() - stat.mtime.sec) < lost -- a clock may have been set
+end
+
+local function path_of(folder, number)
+  return ("%s/claim-%04d.json"):format(folder, number)
+end
+
+-- The numbers of the claims in a folder.
+local function numbers(folder)
+  local list = {}
+  for _, name in ipairs(folders.names(folder)) do
+    local number = tonumber(name:match "^claim%-(%d+)%.json$")
+    list[#list + 1] = number and number <= LARGEST and number or nil
+  end
+  return list
+end
+
+-- The number of the newest claim in a folder; 0 where there is none.
+local function newest(folder)
+  local largest = 0
+  for _, number in ipairs(numbers(folder)) do
+    largest = math.max(largest, number)
+  end
+  return largest
+end
+
+-- What a claim says; nil for what no process of ours writes.
+local function parse(text)
+  local content = text and folders.parse(text)
+  local owner = content and content.owner
+  return type(owner) == "table" and math.type(owner.pid) == "integer" and content or nil
+end
+
+--- The newest claim on a run.
+---@param folder string of the run
+---@return table number (0 where there is none); state: "free", "running" or "failed"; owner;
+---   message of what failed; problem: why it cannot be read, and counts as running
+function M.read(folder)
+  local number = newest(folder)
+  if number == 0 then
+    return { number = 0, state = "free" }
+  end
+  local path = path_of(folder, number)
+  local text, problem = folders.peek(path)
+  if problem then
+    return { number = number, state = "running", problem = problem }
+  end
+  local content = parse(text)
+  if not content then
+    return { number = number, state = "free" }
+  end
+  local state = content.state
+  if state == "running" and not is_alive(content.owner, path) then
+    if folders.peek(path) ~= text then -- what it wrote before it ended is what counts
+      return M.read(folder)
+    end
+    state = "free"
+  elseif state ~= "running" and state ~= "failed" then
+    state = "free"
+  end
+  return { number = number, state = state, owner = content.owner,
+    message = type(content.message) == "string" and content.message or nil }
+end
+
+function Claim:write(state, message)
+  folders.write(self.path, core.json_encode({ state = state, message = message,
+    owner = self.owner }, { indent = 2 }) .. "\n")
+end
+
+--- Claim a run that is free.
+---@param folder string of the run, there already
+---@return Claim? claim nil where somebody else has it, or it failed
+---@return table found the claim before, as from `read`
+function M.take(folder)
+  local found = M.read(folder)
+  if found.state ~= "free" then
+    return nil, found
+  elseif found.number == LARGEST then
+    error(("%s: no claim can follow %s"):format(folder, path_of(folder, LARGEST)), 0)
+  end
+  local self = setmetatable({ folder = folder, number = found.number + 1,
+    owner = M.identity(), beaten = monotonic() }, Claim)
+  self.path = path_of(folder, self.number)
+  local text = core.json_encode({ state = "running", owner = self.owner }, { indent = 2 })
+  if not folders.create(self.path, text .. "\n") then
+    return nil, found
+  elseif newest(folder) ~= self.number then
+    uv.fs_unlink(self.path) -- of the number that was free, a later owner has removed the claim
+    return nil, found
+  end
+  return self, found
+end
+
+--- Show others now and then that the owner lives; an error where the run was taken over by somebody
+--- who thought it did not.
+function Claim:beat()
+  if monotonic() - self.beaten >= BEAT then
+    self:check()
+    uv.fs_utime(self.path, os.time(), os.time())
+    self.beaten = monotonic()
+  end
+end
+
+--- An error unless the claim still holds.
+function Claim:check()
+  if newest(self.folder) ~= self.number then
+    error(("%s: another worker has taken over; this one was silent for too long"):format(
+      self.folder), 0)
+  end
+end
+
+--- Remove the claims before this one, where nobody asks who worked.
+function Claim:forget_others()
+  for _, number in ipairs(numbers(self.folder)) do
+    if number < self.number then
+      uv.fs_unlink(path_of(self.folder, number))
+    end
+  end
+end
+
+--- Give the run back: "released" as free to take, "finished", or "failed" with a message.
+---@param state string
+---@param message string?
+function Claim:leave(state, message)
+  self:write(state, message)
+end
+
+--- Remove what a killed owner left unfinished in the folder of a run, unless somebody works on it.
+---@param folder string of the run
+function M.clean(folder)
+  if M.read(folder).state ~= "running" then
+    folders.clean(folder)
+  end
+end
+
+--- Let a failed run be claimed again.
+---@param folder string of the run
+function M.forgive(folder)
+  local found = M.read(folder)
+  if found.state == "failed" then
+    setmetatable({ path = path_of(folder, found.number), owner = found.owner }, Claim)
+      :write("released", found.message)
+  end
+end
+
+--- Say that a run failed whose owner died of it.
+---@param folder string of the run
+---@param pid integer of the owner, on this machine
+---@param message string
+function M.condemn(folder, pid, message)
+  local found = M.read(folder)
+  if found.state == "free" and found.owner and found.owner.pid == pid then
+    setmetatable({ path = path_of(folder, found.number), owner = found.owner }, Claim)
+      :write("failed", message)
+  end
+end
+
+return M

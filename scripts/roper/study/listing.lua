@@ -1,0 +1,207 @@
+--- Reading the folders that runs leave behind.
+local core = require "roper.core"
+local claims = require "roper.study.lease"
+local experiment = require "roper.study.experiment"
+local failure = require "roper.base.failure"
+local folders = require "roper.base.file"
+local shape = require "roper.base.shape"
+local stints = require "roper.training.provenance"
+local uv = require "luv"
+
+local M = {}
+
+-- What a result tells; a number is missing where it was not finite.
+local RESULT <const> = { config = "table", parameters = "integer", problems = "integer",
+  solved = "integer", solved_greedy = "integer", accuracy = "number", loss = "number",
+  loss_answers = "number", loss_questions = "number", test_floor = "number",
+  test_floor_answers = "number", test_floor_questions = "number", floor = "number",
+  floor_error = "number", steps_to_90 = "number", last_half = "number", seconds = "number",
+  by_distance = { distance = "number", right = "number", count = "number" },
+  longer = { name = "string", problems = "integer", solved = "integer" } }
+
+local SAMPLE <const> = { question = "string", answer = "string", text = "string",
+  solved = "boolean" }
+local SAMPLES <const> = { sampled = SAMPLE, greedy = SAMPLE }
+
+-- What a folder's config.json tells of a run; nil where there is none, or another's file.
+local function about(folder)
+  local content = folders.decode(folder .. "/config.json")
+  return content and type(content.config) == "table" and content or nil
+end
+
+-- A value without JSON's null.
+local function clean(content)
+  for name, value in pairs(content or {}) do
+    if value == core.json_null then
+      content[name] = nil
+    end
+  end
+  return content
+end
+
+--- Do two configurations agree in every field? A field that is not set may be absent.
+---
+---     > roper.runs.same({seed = 1, rotate = false}, {seed = 1})
+---     true
+---@param a table
+---@param b table
+---@return boolean yes
+function M.same(a, b)
+  return #M.differences(a, b) == 0
+end
+
+--- Where two configurations differ.
+---
+---     > roper.runs.differences({seed = 1, layers = 3}, {seed = 2, layers = 3})
+---     {{a = 1, b = 2, field = "seed"}}
+---@param a table
+---@param b table
+---@return table[] list field, a, b each, sorted by field; nil where one is not set
+function M.differences(a, b)
+  local names, list = {}, {}
+  for _, config in ipairs { a, b } do
+    for name in pairs(config) do
+      names[name] = true
+    end
+  end
+  for name in pairs(names) do
+    if (a[name] or nil) ~= (b[name] or nil) then
+      list[#list + 1] = { field = name, a = a[name] or nil, b = b[name] or nil }
+    end
+  end
+  table.sort(list, function(x, y) return x.field < y.field end)
+  return list
+end
+
+--- The result of a finished run.
+---
+---     > roper.runs.result("runs/nothing-here")
+---     nil
+---@param folder string
+---@param config? table that it must be of
+---@return table? result nil where there is none, a damaged one, or one of another configuration
+function M.result(folder, config)
+  local result = clean(folders.decode(folder .. "/result.json"))
+  if not result or not result.config or not shape.fits(result, RESULT)
+    or config and not M.same(result.config, config) then
+    return nil
+  end
+  return result
+end
+
+-- What a finished run answered; nil where no file tells, or a damaged one.
+local function samples_of(folder)
+  local samples = folders.decode(folder .. "/samples.json")
+  return samples and shape.fits(samples, SAMPLES) and samples or nil
+end
+
+--- What the status of a run may be.
+M.STATUSES = { "finished", "failed", "running", "waiting" }
+
+---@class Run
+---@field folder string
+---@field status string "finished", "failed", "running", or "waiting" for somebody to begin it, or
+---   to go on
+---@field config? table
+---@field stints table[] version, commit, machine, and step from which on: one, or more where a run
+---   went on with others
+---@field metrics table[]
+---@field step integer of the last of these
+---@field result? table of a finished run
+---@field samples? Sample[] of a finished run
+---@field failure? string what a failed one died of
+---@field owner? table of its claim
+
+--- What is known of a run.
+---
+--- Errors: a folder that holds no run, without its configuration.
+---
+---     > config = roper.experiment.configure("addition", {preset = "smoke"})
+---     > roper.runs.read("runs/nothing-here", config).status
+---     "waiting"
+---@param folder string
+---@param config? table of the run, where its folder may not tell yet
+---@return Run run
+function M.read(folder, config)
+  local told = about(folder)
+  if not told and not config then
+    error(("runs: %s holds no run: it has no config.json of one"):format(folder), 0)
+  end
+  local run = { folder = folder, config = config or told.config, stints = stints.of(told),
+    metrics = require("roper.training.metrics").read(folder .. "/metrics.jsonl") }
+  run.step = run.metrics[#run.metrics] and run.metrics[#run.metrics].step or 0
+  run.result = M.result(folder, run.config)
+  if run.result then
+    run.status = "finished"
+    run.samples = samples_of(folder)
+  else
+    local claim = claims.read(folder)
+    run.status = claim.state == "free" and "waiting" or claim.state
+    run.failure, run.owner = claim.message, claim.owner
+  end
+  return run
+end
+
+-- The names in a folder; nil where it is that of a run.
+local function names_in(folder)
+  return not about(folder) and folders.names(folder) or nil
+end
+
+-- Collect the folders of runs, and why some folders could not be looked into.
+local function search(folder, found, problems)
+  local ok, names = pcall(names_in, folder)
+  if failure.is_interrupt(names) then
+    error(names, 0)
+  elseif not ok then
+    problems[#problems + 1] = names
+  elseif not names then
+    found[#found + 1] = folder
+  else
+    for _, name in ipairs(names) do
+      local path = folder .. "/" .. name
+      local stat = uv.fs_lstat(path)
+      if stat and stat.type == "directory" then
+        search(path, found, problems)
+      end
+    end
+  end
+end
+
+--- The folders of runs in a folder and those below it, sorted.
+---
+---     > roper.runs.find "runs/nothing-here"
+---     {}	{}
+---@param folder string
+---@return string[] folders
+---@return string[] problems folders that may hold runs and cannot be read, and why
+function M.find(folder)
+  local found, problems = {}, {}
+  search(folder, found, problems)
+  return found, problems
+end
+
+--- The model that a run left behind.
+---
+--- Errors: a run without a checkpoint, or whose checkpoint is damaged.
+---
+---     > config = roper.experiment.configure("addition", {preset = "smoke"})
+---     > run = roper.runs.read("runs/nothing-here", config)
+---     > (pcall(roper.runs.model, run))
+---     false
+---@param run Run
+---@param which? "last"|"best" the weights at its last checkpoint, or those with the smallest
+---   loss on test sequences; "last" by default
+---@return Transformer model
+---@return task task
+function M.model(run, which)
+  local parts = experiment.build(run.config)
+  local name = which == "best" and "best" or "checkpoint"
+  local path = ("%s/%s.safetensors"):format(run.folder, name)
+  local tensors = core.load_safetensors(path)
+  require("roper.model.checkpoint").fill(path, parts.model, which == "best" and "" or "model.",
+    tensors)
+  parts.model:training(false)
+  return parts.model, parts.task
+end
+
+return M

@@ -1,0 +1,137 @@
+--- Where a head of a trained model looks while it answers one problem.
+local aside = require "roper.base.temporarily"
+local attention = require "roper.attention"
+local evaluation = require "roper.training.evaluation"
+
+local M = {}
+
+-- Problems come from a stream of their own.
+local PROBLEM_SEED <const> = 2000003
+
+-- Problems that can be asked for where nothing else is said.
+local MOST_PROBLEMS <const> = 128
+
+-- Most tokens of an answer that are looked at.
+local MOST_ROWS <const> = 48
+
+-- Nearer than this, attention shows what comes next to what, not where an answer is found.
+local NEAREST <const> = 2
+
+-- Of so many problems the one with the longest answer shows most.
+local PROBLEMS <const> = 8
+
+--- A fresh problem of a task, its answer included.
+---@param task task its own stream is left alone
+---@param number integer? from 1 on; by default, of the first 8 the one with the longest answer
+---@return string question
+---@return string answer
+function M.problem(task, number)
+  local fresh = evaluation.fresh(task, PROBLEM_SEED)
+  local question, answer
+  for i = 1, number or PROBLEMS do
+    local asked, right = fresh:question()
+    if i == number or not number and (not answer or #right > #answer) then
+      question, answer = asked, right
+    end
+  end
+  return question, answer
+end
+
+-- What goes into the attention of each layer on `tokens`.
+local function inputs_of(model, tokens)
+  local inputs, modules = {}, {}
+  for i, layer in ipairs(model.layers) do
+    local module = layer.attention
+    modules[i] = module
+    layer.attention = function(x, ...)
+      inputs[i] = x
+      return module(x, ...)
+    end
+  end
+  local ok, message = pcall(model, tokens)
+  for i, layer in ipairs(model.layers) do
+    layer.attention = modules[i]
+  end
+  if not ok then
+    error(message, 0)
+  end
+  return inputs
+end
+
+-- The distance at which the rows of a map look most, on average, and how much.
+local function stripe(rows)
+  local sums, best, most = {}, NEAREST, 0
+  for _, row in ipairs(rows) do
+    for distance, weight in pairs(row.weights) do
+      sums[distance] = (sums[distance] or 0) + weight
+    end
+  end
+  for distance, sum in pairs(sums) do
+    if distance >= NEAREST and (sum > most or sum == most and distance < best) then
+      best, most = distance, sum
+    end
+  end
+  return best, most / #rows
+end
+
+-- The rows of one head from its weights [queries][keys], of which the first belongs to the query
+-- at position `first`.
+local function rows_of(weights, first, text)
+  local rows = {}
+  for i, keys in ipairs(weights) do
+    local position, by_distance = first + i - 1, {}
+    for j = 1, position + 1 do
+      by_distance[position - (j - 1)] = keys[j]
+    end
+    rows[i] = { position = position, predicted = text:sub(position + 2, position + 2),
+      weights = by_distance }
+  end
+  return rows
+end
+
+-- A number within 1 .. most, or nil.
+local function check(name, value, most)
+  if value ~= nil and (math.type(value) ~= "integer" or value < 1 or value > most) then
+    error(("report: %s: expected a whole number from 1 to %d, got %s"):format(name, most,
+      tostring(value)), 0)
+  end
+end
+
+--- The map of one head over one problem. Without a choice of layer and head it is the head that
+--- looks most at one relative distance while it answers, neighbours apart.
+---@param model Transformer
+---@param task task
+---@param options table? layer, head: from 1; problem: as for `problem`, up to problems = 128
+---@return table question, answer, layer, head; rows: for each token of the answer {position of the
+---   token that predicts it, from 0; predicted: the token; weights: by distance, 0 = itself};
+---   distance at which it looks most, and share: the mean weight there
+function M.of(model, task, options)
+  local o = options or {}
+  check("layer", o.layer, #model.layers)
+  check("head", o.head, model.layers[1].attention.heads)
+  check("problem", o.problem, o.problems or MOST_PROBLEMS)
+  local question, answer = M.problem(task, o.problem)
+  local text = question .. answer
+  local count = math.min(#answer, MOST_ROWS)
+  local best
+  aside.without_training(model, function()
+    local inputs = inputs_of(model, task:encode(text):view { 1, #text })
+    for i = o.layer or 1, o.layer or #model.layers do
+      local module, x = model.layers[i].attention, inputs[i]
+      local weights = attention.weights(module:split(module.query(x)), module:split(module.key(x)),
+        { position = module.position, causal = module.causal })
+      weights = weights:narrow(3, #question, count):contiguous():totable()[1]
+      for head = o.head or 1, o.head or module.heads do
+        local rows = rows_of(weights[head], #question - 1, text)
+        local distance, share = stripe(rows)
+        if not best or share > best.share then
+          best = { layer = i, head = head, rows = rows, distance = distance, share = share }
+        end
+      end
+    end
+  end)
+  best.question, best.answer, best.text = question, answer, text
+  return best
+end
+
+return M

@@ -1,0 +1,52 @@
+--- Attention maps: one head of one run of each method, all over the same problem.
+local h = require("roper.base.markup").h
+local chart = require "roper.study.report.chart"
+local curve = require "roper.study.report.curve"
+local heatmap = require "roper.study.report.heatmap"
+local number = require "roper.study.report.number"
+
+local M = {}
+
+-- The map of one trial as a figure.
+local function figure(view, entry)
+  local map = entry.map
+  local title = { h.bdi { curve.label(entry.trial) },
+    (": layer %d, head %d"):format(map.layer, map.head) }
+  local share = (". On average %s of its weight lies %d back."):format(
+    number.fixed(map.share, 2), map.distance)
+  return h.figure { class = "attention",
+    h.figcaption { h.b { title }, share },
+    heatmap.of(map, chart.class(curve.style(view.sweep, entry.trial.method))) }
+end
+
+--- The section; nil where there is nothing to say.
+---@param view table with attention: a list of {trial, map} or {trial, problem: text why none}, and
+---   chosen: was a head asked for?
+---@return table? nodes
+function M.section(view)
+  local nodes, question = {}, nil
+  for _, entry in ipairs(view.attention) do
+    if entry.map then
+      local problem = entry.map.question .. "\0" .. entry.map.answer
+      if problem ~= question then
+        question = problem
+        nodes[#nodes + 1] = h.p { class = "problem", "Problem: ", h.code { entry.map.question,
+          h.b { entry.map.answer } } }
+      end
+      nodes[#nodes + 1] = figure(view, entry)
+    else
+      nodes[#nodes + 1] = h.p { class = "missing", h.bdi { curve.label(entry.trial) },
+        ": no map; ", entry.problem }
+    end
+  end
+  if #nodes == 0 then
+    return nil
+  end
+  return { h.p { class = "note", "One run of each method. ",
+    view.chosen and "The head was asked for." or "The head is the one that looks most at one "
+      .. "relative distance while it answers, neighbours apart.",
+    " A row is a token of the answer; across it lies what the model looks at to predict it, by ",
+    "relative distance. A head that copies from one distance shows a column." }, nodes }
+end
+
+return M

@@ -1,0 +1,66 @@
+--- The whole page: its sections under their headings, with style and script inside, so that it
+--- needs no other file and no network.
+local markup = require "roper.base.markup"
+local h = markup.h
+
+local M = {}
+
+-- A file beside this one.
+local function asset(name)
+  local path = require("roper.base.place").LIBRARY .. "/study/report/" .. name
+  local file <close> = assert(io.open(path, "rb"))
+  return markup.verbatim(file:read "a")
+end
+
+--- The sections in their order: module, function, heading.
+local SECTIONS <const> = {
+  { "results", "section" },
+  { "training", "section", "Curves" },
+  { "distance", "section", "Distance and length" },
+  { "spread", "section", "Statistics" },
+  { "heads", "section", "Where a head looks" },
+  { "samples", "section", "Samples" },
+  { "runs", "section", "Every run" },
+  { "runs", "configuration", "Configuration" },
+}
+
+local function sections(view)
+  local nodes = {}
+  for i, entry in ipairs(SECTIONS) do
+    local body = require("roper.study.report." .. entry[1])[entry[2]](view)
+    nodes[i] = body and h.section { entry[3] and h.h2 { entry[3] }, body } or false
+  end
+  return nodes
+end
+
+--- What the page is called.
+---@param view table
+---@return string
+function M.title(view)
+  local preset = view.sweep.trials[1].config.preset
+  return ("%s: %s"):format(view.sweep.experiment, table.concat(view.sweep.methods, ", "))
+    .. (preset and (" (%s)"):format(preset) or "")
+end
+
+--- The page as text.
+---@param view table sweep, from `sweep.read`; summary, from `summary.of`; attention and chosen, as
+---   for `roper.report.heads`
+---@return string html
+function M.render(view)
+  local title = M.title(view)
+  return "<!doctype html>\n" .. markup.render(h.html { lang = "en",
+    h.head {
+      h.meta { charset = "utf-8" },
+      h.meta { name = "viewport", content = "width=device-width, initial-scale=1" },
+      h.title { title },
+      h.style { asset "page.css" },
+    },
+    h.body {
+      h.main { h.h1 { title }, sections(view) },
+      h.div { id = "tip", role = "status", hidden = true },
+      h.script { asset "page.js" },
+    },
+  }) .. "\n"
+end
+
+return M

@@ -1,0 +1,68 @@
+--- Answers that were sampled, right and wrong, a few of each method.
+local h = require("roper.base.markup").h
+local curve = require "roper.study.report.curve"
+local number = require "roper.study.report.number"
+local results = require "roper.study.report.results"
+
+local M = {}
+
+-- Of each method, so many right and so many wrong.
+local MOST <const> = 3
+
+-- Of a longer question the end is shown.
+local MOST_QUESTION <const> = 160
+
+local function ending(text)
+  return #text > MOST_QUESTION and "…" .. text:sub(-MOST_QUESTION) or text
+end
+
+-- A given answer, marked from where it leaves the right one.
+local function marked(text, answer)
+  local same = 0
+  while same < #text and text:byte(same + 1) == answer:byte(same + 1) do
+    same = same + 1
+  end
+  return { text:sub(1, same), h.mark { same < #text and text:sub(same + 1) or "(ends here)" } }
+end
+
+local function entry(sample)
+  local question, answer = tostring(sample.question), tostring(sample.answer)
+  local text = tostring(sample.text)
+  return h.div { class = "sample",
+    h.p { h.code { ending(question) } },
+    h.p { h.span { class = "verdict", sample.solved and "✓ right" or "✗ wrong" },
+      h.code { sample.solved and text or marked(text, answer) } },
+    not sample.solved and h.p { h.span { class = "verdict", "expected" }, h.code { answer } },
+  }
+end
+
+-- Samples of the first run of a method that has any.
+local function of_method(view, method)
+  for _, trial in ipairs(view.sweep.trials) do
+    local list = trial.run.samples and trial.run.samples.sampled
+    if trial.method == method and list and #list > 0 then
+      local right, wrong, solved = {}, {}, 0
+      for _, sample in ipairs(list) do
+        local group = sample.solved and right or wrong
+        solved = solved + (sample.solved and 1 or 0)
+        group[#group + 1] = #group < MOST and entry(sample) or nil
+      end
+      return { h.h3 { results.name(view, method) },
+        h.p { class = "note", h.bdi { curve.label(trial) }, (": %d of %s right."):format(solved,
+          number.count(#list, "sampled answer")) }, right, wrong }
+    end
+  end
+end
+
+--- The section; nil where no run has samples.
+---@param view table
+---@return table? nodes
+function M.section(view)
+  local nodes = {}
+  for _, method in ipairs(view.sweep.methods) do
+    nodes[#nodes + 1] = of_method(view, method)
+  end
+  return #nodes > 0 and nodes or nil
+end
+
+return M

@@ -1,0 +1,229 @@
+--- A run: a configuration trained to its end and measured, in a folder of its own.
+local core = require "roper.core"
+local claims = require "roper.study.lease"
+local evaluation = require "roper.training.evaluation"
+local experiment = require "roper.study.experiment"
+local failure = require "roper.base.failure"
+local folders = require "roper.base.file"
+local options_of = require "roper.base.options"
+
+local M = {}
+
+-- Questions and test sequences come from seeds far from those of training. The sequences are the
+-- same for all runs.
+local TEST_SEED <const> = 1000003
+
+--- Test sequences of each measure while training. All are looked at in batches of the training's
+--- size, for which there is memory already.
+M.SEQUENCES = 32
+
+-- A number of the metrics; one that was not finite is null there.
+local function number(value)
+  return type(value) == "number" and value or 0 / 0
+end
+
+--- The first step at which the accuracy on answers was at least `accuracy`.
+---@param metrics table[] entries with step and accuracy
+---@param accuracy number
+---@return integer? nil when it never was
+function M.steps_to(metrics, accuracy)
+  for _, entry in ipairs(metrics) do
+    if number(entry.accuracy) >= accuracy then
+      return entry.step
+    end
+  end
+  return nil
+end
+
+-- The mean training loss of the last half of the steps; not a number without metrics.
+local function last_half(metrics)
+  local sum, count = 0, 0
+  local last = metrics[#metrics] and metrics[#metrics].step
+  local before = 0
+  for _, entry in ipairs(metrics) do
+    if entry.step > last / 2 then
+      sum = sum + number(entry.loss) * (entry.step - before)
+      count = count + entry.step - before
+    end
+    before = entry.step
+  end
+  return sum / count
+end
+
+--- What a trained model can do.
+---@param config table
+---@param parts table model, task, as from `experiment.build`
+---@param beat function called now and then
+---@return table for result.json
+---@return table samples of problems: sampled, greedy
+local function measure(config, parts, beat)
+  local model, task = parts.model, parts.task
+  local seed = TEST_SEED + config.seed
+  local solved, sampled = evaluation.solve(model, task, { problems = config.problems, seed = seed })
+  beat()
+  local solved_greedy, greedy = evaluation.solve(model, task, { problems = config.problems,
+    seed = seed, temperature = 0 })
+  beat()
+  local found = evaluation.answers(model, task, { seed = TEST_SEED,
+    sequences = config.test_sequences, batch = config.batch, beat = beat })
+  local floor, floor_error = task:floor()
+  return { config = config, parameters = model:count(),
+    solved = solved, solved_greedy = solved_greedy, problems = config.problems,
+    accuracy = found.accuracy, loss = found.loss, loss_answers = found.loss_answers,
+    loss_questions = found.loss_questions, test_floor = found.floor,
+    test_floor_answers = found.floor_answers, test_floor_questions = found.floor_questions,
+    floor = floor, floor_error = floor_error,
+    by_distance = core.json_array(found.by_distance),
+    longer = core.json_array(evaluation.longer(model, task, experiment.longer(config),
+      { problems = config.problems, sequences = math.min(64, config.test_sequences),
+        batch = config.batch, seed = seed, beat = beat })),
+  }, { sampled = core.json_array(sampled), greedy = core.json_array(greedy) }
+end
+
+-- A progress object that lets the claim beat.
+local function watched(progress, beat)
+  return {
+    update = function(_, ...)
+      beat()
+      if progress then
+        progress:update(...)
+      end
+    end,
+    note = function(_, text)
+      if progress and progress.note then
+        progress:note(text)
+      end
+    end,
+    finish = function()
+      if progress then
+        progress:finish()
+      end
+    end,
+  }
+end
+
+-- Build what a configuration says, and open its folder.
+local function open(config, o, beat)
+  local parts = experiment.build(config)
+  local identity = {}
+  for name, value in pairs(config) do
+    identity[name] = value
+  end
+  identity.steps = nil
+  local progress = o.progress
+  if progress == nil then
+    progress = require("roper.training.progress").new { name = o.name or config.experiment,
+      steps = config.steps, floor = parts.task:floor(),
+      tokens = config.batch * (config.length - 1) }
+  end
+  local session = require("roper.training").open {
+    model = parts.model, task = parts.task, optimizer = parts.optimizer,
+    steps = config.steps, batch = config.batch, run = o.run, resume = o.resume,
+    config = identity, progress = watched(progress, beat),
+    evaluate_every = config.evaluate_every, checkpoint_every = config.checkpoint_every,
+    best = o.run and "test_loss" or nil,
+    evaluate = function(model)
+      local found = evaluation.answers(model, parts.task, { seed = TEST_SEED,
+        sequences = M.SEQUENCES, batch = config.batch, beat = beat })
+      return { accuracy = found.accuracy, test_loss = found.loss }
+    end,
+  }
+  return parts, session
+end
+
+-- Train, and measure what came out.
+local function work(config, o, beat, parts, session)
+  local trained = require("roper.training").run(session)
+  local metrics = o.run and require("roper.training.metrics").read(o.run .. "/metrics.jsonl")
+    or trained.history
+  local trained_at = require("luv").hrtime()
+  local result, samples = measure(config, parts, beat)
+  result.steps_to_90, result.last_half = M.steps_to(metrics, 0.9), last_half(metrics)
+  local last = metrics[#metrics]
+  result.seconds = (last and number(last.seconds) or 0)
+    + (require("luv").hrtime() - trained_at) * 1e-9
+  return result, samples, metrics, parts
+end
+
+-- Write the outcome: the result last, since a run that has one is finished.
+local function write(run, result, samples)
+  folders.write(run .. "/samples.json", core.json_encode(samples, { indent = 2 }) .. "\n")
+  folders.write(run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
+end
+
+-- The claim on a run's folder and what stood there before it, or an error that says who has it.
+local function claim(run)
+  folders.make(run)
+  local before = claims.read(run)
+  claims.forgive(run)
+  local taken = claims.take(run)
+  if not taken then
+    local found = claims.read(run)
+    if found.problem then
+      error("run: " .. found.problem, 0)
+    end
+    local owner = found.owner
+    error(("run: %s: process %s on %s works on it"):format(run, owner and owner.pid or "?",
+      owner and owner.host or "?"), 0)
+  end
+  return taken, before
+end
+
+-- Give a run back that was trained, or opened, or refused; a refused one is as it was before.
+local function leave(held, is_open, before, message)
+  local state = not message and "finished" or failure.is_interrupt(message) and "released"
+    or "failed"
+  message = message and failure.without_place(tostring(message))
+  if message and not is_open and before then
+    state, message = before.state == "failed" and "failed" or "released", before.message
+  end
+  pcall(held.leave, held, state, message)
+end
+
+--- Run a configuration to its end.
+---@param config table from `experiment.configure`
+---@param options table? run: folder for configuration, metrics, samples, checkpoints and result;
+---   claim: on that folder, taken if it is missing; resume = false: go on from its checkpoint;
+---   progress, name: as for `train`
+---@return table config, parameters; seconds: of training, over all starts, and of measuring;
+---   solved and solved_greedy (of problems); accuracy, loss, loss_answers, loss_questions and their
+---   floors, as `evaluation.answers` finds on the test sequences: test_floor, ...; floor and
+---   floor_error of the task; steps_to_90 (or nil); last_half: mean training loss over the last
+---   half of the steps; by_distance; longer; metrics, samples, model, task
+function M.run(config, options)
+  local o = options_of.check("run", options, { run = "string?", claim = "table?",
+    resume = { "boolean", false }, progress = "any?", name = "string?" })
+  local held, before, is_open = o.claim, nil, false
+  if o.run and not held then
+    held, before = claim(o.run)
+  end
+  local function beat()
+    if held then
+      held:beat()
+    end
+  end
+  local ok, result, samples, metrics, parts = pcall(function()
+    local opened, session = open(config, o, beat)
+    is_open = true
+    return work(config, o, beat, opened, session)
+  end)
+  if held then
+    local written, message = ok, result
+    if ok then
+      written, message = pcall(function()
+        held:check()
+        write(o.run, result, samples)
+      end)
+    end
+    leave(held, is_open, before, not written and message or nil)
+    ok, result = written, written and result or message
+  end
+  if not ok then
+    error(result, 0)
+  end
+  result.metrics, result.samples, result.model, result.task = metrics, samples, parts.model,
+    parts.task
+  return result
+end
+
+return M

@@ -1,0 +1,329 @@
+--- What a sweep says: per method and per pair of methods, always with the number of runs.
+local statistics = require "roper.study.statistics"
+
+local M = {}
+
+--- The numbers of a result: name, which of two is worse, heading and form.
+M.METRICS = {
+  { name = "solved", worst = "smallest", title = "correct", form = "%.1f" },
+  { name = "solved_greedy", worst = "smallest", title = "correct, greedy", form = "%.1f" },
+  { name = "accuracy", worst = "smallest", title = "accuracy", form = "%.4f" },
+  { name = "loss", worst = "largest", title = "loss", form = "%.4f" },
+  { name = "last_half", worst = "largest", title = "training loss, last half", form = "%.4f" },
+}
+
+-- Steps until 90 % of the answers' tokens were right.
+local STEPS <const> = { name = "steps_to_90", title = "90 % after", form = "%.0f" }
+
+--- What is compared between runs of the same seed. A run that never came to 90 % counts as having
+--- got there with its last step: under the hypothesis that is tested it may be either of the two.
+M.COMPARED = table.move(M.METRICS, 1, #M.METRICS, 1, {})
+M.COMPARED[#M.COMPARED + 1] = STEPS
+
+-- The statistics of one metric of the finished runs of a method.
+local function of_metric(finished, metric)
+  local numbers = {}
+  for _, run in ipairs(finished) do
+    numbers[#numbers + 1] = run.result[metric.name] -- nil where it was not finite
+  end
+  local kept, removed = statistics.trim(numbers, metric.worst)
+  local low, high = statistics.interval(numbers)
+  return { n = #numbers, mean = statistics.mean(numbers), median = statistics.median(numbers),
+    error = statistics.standard_error(numbers), low = low, high = high,
+    trimmed = statistics.mean(kept), kept = #kept, removed = removed }
+end
+
+-- Steps to 90 % of the finished runs of a method, which all had the same number of steps.
+local function steps_of(finished)
+  local times = {}
+  for _, run in ipairs(finished) do
+    times[#times + 1] = run.result.steps_to_90
+  end
+  return finished[1] and statistics.censored(times, #finished, finished[1].config.steps)
+end
+
+local function of_method(sweep, method)
+  local entry = { method = method, planned = 0, failed = 0, waiting = 0, running = 0, runs = {} }
+  for _, trial in ipairs(sweep.trials) do
+    if trial.method == method then
+      entry.planned = entry.planned + 1
+      if trial.run.status == "finished" then
+        entry.runs[#entry.runs + 1] = trial.run
+      else
+        entry[trial.run.status] = entry[trial.run.status] + 1
+      end
+    end
+  end
+  entry.finished = #entry.runs
+  for _, metric in ipairs(M.METRICS) do
+    entry[metric.name] = of_metric(entry.runs, metric)
+  end
+  entry.steps_to_90 = steps_of(entry.runs)
+  return entry
+end
+
+-- The number of a run that is compared.
+local function value_of(run, metric)
+  return run.result[metric] or metric == STEPS.name and run.config.steps or nil
+end
+
+-- Can two runs be compared? Steps to 90 % only where any run got there, and the two had as many.
+local function is_comparable(a, b, run, other, metric)
+  return other and other.config.experiment == run.config.experiment
+    and (metric ~= STEPS.name or a.steps_to_90.reached + b.steps_to_90.reached > 0
+      and other.config.steps == run.config.steps)
+end
+
+-- The differences b - a of a metric between runs of the same experiment and seed.
+local function differences(a, b, metric)
+  local by_seed, list = {}, {}
+  for _, run in ipairs(a.runs) do
+    by_seed[run.config.seed] = run
+  end
+  for _, run in ipairs(b.runs) do
+    local other = by_seed[run.config.seed]
+    if is_comparable(a, b, run, other, metric) then
+      local before, after = value_of(other, metric), value_of(run, metric)
+      list[#list + 1] = before and after and after - before or nil
+    end
+  end
+  return list
+end
+
+-- Two methods, paired by seed.
+local function compare(a, b, metric)
+  local list = differences(a, b, metric)
+  local low, high = statistics.interval(list)
+  return { a = a.method, b = b.method, metric = metric, n = #list, each = list,
+    difference = statistics.mean(list), error = statistics.standard_error(list),
+    low = low, high = high, p = statistics.permutation_test(list) }
+end
+
+-- All pairs of methods in one metric, their probabilities corrected for how many there are.
+local function compare_all(methods, metric)
+  local compared, probabilities = {}, {}
+  for i, a in ipairs(methods) do
+    for j = i + 1, #methods do
+      compared[#compared + 1] = compare(a, methods[j], metric)
+      probabilities[#probabilities + 1] = compared[#compared].p -- nil where they share no seed
+    end
+  end
+  local corrected, place = statistics.holm(probabilities), 0
+  for _, pair in ipairs(compared) do
+    place = place + (pair.p and 1 or 0)
+    pair.corrected = pair.p and corrected[place]
+  end
+  return compared
+end
+
+-- What a reader must know before trusting the numbers.
+local function notes_of(sweep, methods)
+  local notes, commits, names = {}, {}, {}
+  for _, entry in ipairs(methods) do
+    local missing = entry.planned - entry.finished
+    if missing > 0 then
+      notes[#notes + 1] = ("%s: %d of %d runs are missing (%d failed, %d running, %d waiting)")
+        :format(entry.method, missing, entry.planned, entry.failed, entry.running, entry.waiting)
+    end
+  end
+  for _, trial in ipairs(sweep.trials) do
+    for _, stint in ipairs(trial.run.status == "finished" and trial.run.stints or {}) do
+      local commit = stint.commit or "unknown"
+      if not commits[commit] then
+        commits[commit], names[#names + 1] = true, commit
+      end
+    end
+  end
+  if #names > 1 then
+    table.sort(names)
+    notes[#notes + 1] = "the runs are of different commits: " .. table.concat(names, ", ")
+  end
+  return notes
+end
+
+--- The statistics of a sweep.
+---@param sweep table from `sweep.read`
+---@return table methods: a list of {method, planned, finished, failed, running, waiting, runs},
+---   with a table for each of METRICS: n, mean, median, error (standard), low and high (95 %
+---   interval), trimmed (mean without the worst tenth), kept, removed; steps_to_90 as from
+---   `statistics.censored`. pairs: a list of {a, b, metric, n, each (differences b - a), difference
+---   (their mean), error, low, high, p, corrected (p, by Holm for the pairs of methods)} over runs
+---   of the same experiment and seed, for each pair of methods and each of COMPARED. notes: texts
+function M.of(sweep)
+  local methods, compared = {}, {}
+  for i, method in ipairs(sweep.methods) do
+    methods[i] = of_method(sweep, method)
+  end
+  for _, metric in ipairs(M.COMPARED) do
+    local pairs_of = compare_all(methods, metric.name)
+    table.move(pairs_of, 1, #pairs_of, #compared + 1, compared)
+  end
+  return { methods = methods, pairs = compared, notes = notes_of(sweep, methods) }
+end
+
+-- A number with its standard error; "-" for none.
+local function with_error(form, number, error)
+  if not number then
+    return "-"
+  end
+  return form:format(number) .. (error and " ± " .. form:format(error) or "")
+end
+
+--- The median of steps to 90 % as text.
+---@param steps table from `statistics.censored`
+---@return string
+function M.median_of_steps(steps)
+  return steps.median and ("%.0f"):format(steps.median)
+    or steps.above and ("> %d"):format(steps.limit) or "undetermined"
+end
+
+-- The median of steps, with how many got there.
+local function steps_text(steps)
+  return steps and ("%s (%d/%d)"):format(M.median_of_steps(steps), steps.reached, steps.n) or "-"
+end
+
+-- How many runs of those asked for.
+local function runs_text(entry)
+  return entry.finished == entry.planned and tostring(entry.planned)
+    or ("%d of %d"):format(entry.finished, entry.planned)
+end
+
+-- Was a run left out of a trimmed mean?
+local function is_trimmed(summary)
+  for _, entry in ipairs(summary.methods) do
+    if entry.solved.removed > 0 then
+      return true
+    end
+  end
+  return false
+end
+
+-- A result of any method; nil where no run is finished.
+local function any_result(summary)
+  for _, entry in ipairs(summary.methods) do
+    if entry.runs[1] then
+      return entry.runs[1].result
+    end
+  end
+  return nil
+end
+
+--- The study's table: a row a method. The trimmed mean has a column where a run was left out.
+---@param summary table from `of`
+---@return string[][] rows, the head first
+function M.rows(summary)
+  local some, trimmed = any_result(summary), is_trimmed(summary)
+  local rows = { { "method", "runs", "of " .. (some and some.problems or "?"), "loss", "floor",
+    "90 % after" } }
+  if trimmed then
+    table.insert(rows[1], 4, "trimmed")
+  end
+  for _, entry in ipairs(summary.methods) do
+    local run, solved, loss = entry.runs[1], entry.solved, entry.loss
+    local row = { entry.method, runs_text(entry), with_error("%.1f", solved.mean, solved.error),
+      with_error("%.4f", loss.mean, loss.error), with_error("%.4f", run and run.result.test_floor),
+      steps_text(entry.steps_to_90) }
+    if trimmed then
+      table.insert(row, 4, solved.n > 0 and ("%.1f (%d)"):format(solved.trimmed, solved.kept)
+        or "-")
+    end
+    rows[#rows + 1] = row
+  end
+  return rows
+end
+
+--- What the columns of `rows` are.
+---@param summary table from `of`
+---@return string
+function M.legend(summary)
+  local some = any_result(summary)
+  return ([[
+of %s: problems solved by random sampling. They and the loss: mean ± standard
+error over the runs. %s
+floor: the lowest loss to be expected of any predictor on the same sequences.
+90 %% after: median of the steps until 90 %% of the answers' tokens were right,
+and how many runs got there; one that did not counts as one that takes longer,
+so that the median is undetermined where just half of them did.]]):format(
+    some and some.problems or "?",
+    is_trimmed(summary) and [[trimmed: mean without the worst tenth of the runs
+(the study's rule: one of ten), and how many that leaves.]] or
+    [[No run is left out: that is done from ten runs on.]])
+end
+
+-- The pairs of methods that are shown, with their metric: of some metrics, with shared seeds.
+local function shown_pairs(summary, metrics)
+  local list = {}
+  for _, name in ipairs(metrics or { "solved", "loss", STEPS.name }) do
+    for _, metric in ipairs(M.COMPARED) do
+      for _, pair in ipairs(summary.pairs) do
+        if metric.name == name and pair.metric == name and pair.n > 0 then
+          list[#list + 1] = { pair = pair, form = metric.form:gsub("%%", "%%+"),
+            title = ("%s, %s - %s"):format(metric.title, pair.b, pair.a) }
+        end
+      end
+    end
+  end
+  return list
+end
+
+--- Pairs of methods that share seeds: a row a pair and metric.
+---@param summary table
+---@param metrics string[]? names; solved, loss and steps_to_90 by default
+---@return string[][]? rows, the head first; nil where no seed is shared
+function M.pair_rows(summary, metrics)
+  local rows = { { "by seed", "pairs", "difference", "95 % interval", "p", "Holm" } }
+  for _, shown in ipairs(shown_pairs(summary, metrics)) do
+    local pair, form = shown.pair, shown.form
+    rows[#rows + 1] = { shown.title, tostring(pair.n), form:format(pair.difference),
+      pair.low and (form .. " to " .. form):format(pair.low, pair.high) or "-",
+      ("%.3f"):format(pair.p), ("%.3f"):format(pair.corrected) }
+  end
+  return #rows > 1 and rows or nil
+end
+
+--- The differences themselves where they are too few for an interval, in the order of the runs.
+---@param summary table
+---@return string[][]? rows of a title and the differences; nil where there are enough
+function M.few_rows(summary)
+  local rows = {}
+  for _, shown in ipairs(shown_pairs(summary)) do
+    if shown.pair.n < statistics.LEAST then
+      local parts = {}
+      for i, difference in ipairs(shown.pair.each) do
+        parts[i] = shown.form:format(difference)
+      end
+      rows[#rows + 1] = { shown.title, table.concat(parts, "  ") }
+    end
+  end
+  return #rows > 0 and rows or nil
+end
+
+--- What the columns of `pair_rows` are.
+M.PAIR_LEGEND = [[
+difference: mean over pairs of runs of the same seed; its bootstrap-t interval,
+from six pairs on; p of a two-sided permutation test (signs of the differences);
+Holm: p corrected for the number of pairs of methods, though not of measures.
+A run that never came to 90 % counts as having got there with its last step.]]
+
+--- Everything as text for a terminal.
+---@param summary table from `of`
+---@return string
+function M.text(summary)
+  local align = require("roper.base.format.columns").align
+  local parts = { align(M.rows(summary)), M.legend(summary) }
+  local compared = M.pair_rows(summary)
+  if compared then
+    parts[#parts + 1] = align(compared)
+    parts[#parts + 1] = M.PAIR_LEGEND
+    local few = M.few_rows(summary)
+    if few then
+      parts[#parts + 1] = "Too few for an interval, one by one:\n\n" .. align(few)
+    end
+  end
+  for _, note in ipairs(summary.notes) do
+    parts[#parts + 1] = "Note: " .. note
+  end
+  return require("roper.base.printable").text(table.concat(parts, "\n\n"))
+end
+
+return M

@@ -1,0 +1,236 @@
+--- Sweeps: many trials in one folder, worked on by any number of processes, and read together.
+local core = require "roper.core"
+local board = require "roper.study.sweep.board"
+local experiment = require "roper.study.experiment"
+local folders = require "roper.base.file"
+local mutant = require "roper.study.experiment.mutant"
+local options_of = require "roper.base.options"
+local outlook = require "roper.study.sweep.outlook"
+local plan = require "roper.study.sweep.plan"
+local runs = require "roper.study.listing"
+local uv = require "luv"
+
+local M = {}
+
+-- Milliseconds between looks at the workers, and between redrawings.
+local TICK <const> = 200
+
+-- The fields besides the seed in which trials differ; the position is always among them.
+local function varied_fields(trials)
+  local varied, list = {}, {}
+  for _, trial in ipairs(trials) do
+    for _, difference in ipairs(runs.differences(trials[1].config, trial.config)) do
+      varied[difference.field] = true
+    end
+  end
+  varied.seed, varied.position = nil, nil
+  for name in pairs(varied) do
+    list[#list + 1] = name
+  end
+  table.sort(list)
+  table.insert(list, 1, "position")
+  return list
+end
+
+-- What a trial's runs are called together: its position, and what else varies, "rope rotate=vo".
+local function method_of(config, varied)
+  local parts = { config.position == mutant.NAME and mutant.LABEL or config.position }
+  for i = 2, #varied do
+    local name = varied[i]
+    parts[#parts + 1] = config[name] and ("%s=%s"):format(name, config[name]) or nil
+  end
+  return table.concat(parts, " ")
+end
+
+---@class Sweep
+---@field folder string
+---@field trials table[] {id, name, folder, config, method, seed, run (a Run)} each, in the order
+---   they were asked for, those not begun too
+---@field methods string[] in order
+---@field varied string[] the fields in which trials differ, besides the seed
+---@field experiment string of the first trial
+
+--- Everything in the folder of a sweep; a run by itself is one of a single trial.
+---
+--- Errors: a folder with neither.
+---
+---     > folder = os.tmpname() .. ".d"
+---     > fields = {position = "rope,roper", seed = "1..3", preset = "smoke"}
+---     > _ = roper.sweep.prepare("addition", fields, folder);
+---     > sweep = roper.sweep.read(folder)
+---     > sweep.methods, #sweep.trials
+---     {"rope", "roper"}	6
+---@param folder string
+---@return Sweep sweep
+function M.read(folder)
+  local trials = plan.read(folder) or plan.lone(folder) or plan.require(folder)
+  local varied, methods, known = varied_fields(trials), {}, {}
+  for _, trial in ipairs(trials) do
+    trial.method, trial.seed = method_of(trial.config, varied), trial.config.seed
+    trial.run = runs.read(trial.folder, trial.config)
+    if not known[trial.method] then
+      methods[#methods + 1], known[trial.method] = trial.method, true
+    end
+  end
+  return { folder = folder, trials = trials, methods = methods, varied = varied,
+    experiment = trials[1].config.experiment }
+end
+
+-- Fields as `plan.product` takes them, from pairs or a table by name; texts are split.
+local function pairs_of(fields)
+  local list = {}
+  for _, pair in ipairs(fields) do
+    list[#list + 1] = pair
+  end
+  if #list == 0 then
+    for name, value in pairs(fields) do
+      list[#list + 1] = { name, value }
+    end
+    table.sort(list, function(a, b) return a[1] < b[1] end)
+  end
+  for i, pair in ipairs(list) do
+    local name, value = pair[1], pair[2]
+    list[i] = { name, type(value) == "string" and plan.values(name, value) or value }
+  end
+  return list
+end
+
+-- Is it the folder of a sweep, not an experiment or a file?
+local function is_sweep(what)
+  local stat = folders.stat(what)
+  return stat ~= nil and stat.type == "directory" and folders.stat(what .. "/sweep.json") ~= nil
+end
+
+--- Write the trials of a sweep down, or find those of a folder.
+---
+--- Errors: unknown fields and values that do not fit, with the nearest name; a folder of another
+--- sweep.
+---
+---     > folder = os.tmpname() .. ".d"
+---     > fields = {seed = "1..3", preset = "smoke"}
+---     > trials = roper.sweep.prepare("addition", fields, folder)
+---     > #trials, trials[3].config.seed
+---     3	3
+---@param what string an experiment, a Lua file that returns trials, or the folder of a sweep
+---@param fields? table field to a value, a list of them, or a text such as "rope,roper" and
+---   "1..10"; or a list of pairs {field, values}, which also gives their order
+---@param folder? string of the sweep; runs/ and the name by default
+---@return table[] trials
+---@return string folder
+function M.prepare(what, fields, folder)
+  local given = pairs_of(fields or {})
+  local is_file = what:match "%.lua$"
+  if is_sweep(what) or what:find "/" and not is_file then
+    if #given > 0 or folder then
+      error(("sweep: %s is a sweep, whose trials are set; to add some, name its experiment and "
+        .. "--folder %s"):format(what, what), 0)
+    end
+    return plan.require(what), what
+  end
+  local configs = {}
+  if is_file then
+    configs = plan.load(what, given)
+  else
+    for i, each in ipairs(plan.product(given)) do
+      configs[i] = experiment.configure(what, each)
+    end
+  end
+  if #configs == 0 then
+    error("sweep: there are no trials to run", 0)
+  end
+  folder = folder or "runs/" .. what:gsub("%.lua$", ""):match "[^/]*$"
+  return plan.add(folder, configs), folder
+end
+
+-- Run the loop of events until the workers are through; true where a signal ended it.
+local function supervise(supervisor, show)
+  local signals, through, interrupted, problem = {}, false, false, nil
+  local was_enabled = core.interrupt_disable()
+  for i, name in ipairs { "sigint", "sigterm" } do
+    signals[i] = uv.new_signal()
+    signals[i]:start(name, function()
+      interrupted = true
+      supervisor:stop()
+    end)
+  end
+  uv.update_time()
+  local started, timer = uv.now(), uv.new_timer()
+  timer:start(0, TICK, function()
+    local ok, more = pcall(supervisor.tick, supervisor)
+    show(outlook.lines(supervisor, (uv.now() - started) / 1000))
+    if not ok then
+      problem = problem or more
+      if not supervisor.stopping then
+        supervisor:stop()
+      end
+    end
+    through = ok and not more
+  end)
+  while not through do
+    uv.run "once"
+  end
+  for _, handle in ipairs { timer, table.unpack(signals) } do
+    handle:close()
+  end
+  uv.run "nowait" -- a handle that is not closed to the end crashes luv when Lua closes
+  if was_enabled then
+    core.interrupt_enable()
+  end
+  if problem then
+    error(problem, 0)
+  end
+  return interrupted
+end
+
+---@class SweepOptions
+---@field what string an experiment, a Lua file of trials, or the folder of a sweep
+---@field fields? table as for `roper.sweep.prepare`
+---@field folder? string of the sweep; runs/ and the name by default
+---@field jobs? integer workers at a time; one a thread of this machine by default
+---@field threads? integer of each worker; an equal share by default
+---@field stream? any of news and progress; io.stderr by default
+
+--- Run what is missing of a sweep with worker processes of this machine. Any number of sweeps and
+--- workers may work in the same folder. Ctrl-C ends it; said again, it goes on. A trial that fails
+--- stops no other.
+---
+--- Errors: as for `roper.sweep.prepare`.
+---
+---     > folder = os.tmpname() .. ".d"
+---     > fields = {preset = "smoke", steps = 1, position = "rope"}
+---     > news = io.tmpfile()
+---     > sweep, failed = roper.sweep.run{what = "addition", fields = fields,
+---     >>   folder = folder, jobs = 1, stream = news}
+---     > sweep.trials[1].run.status, failed
+---     "finished"	0
+---@param options SweepOptions
+---@return Sweep sweep
+---@return integer failed trials that failed
+function M.run(options)
+  local o = options_of.check("sweep", options, { what = "string", fields = "table?",
+    folder = "string?", jobs = "size?", threads = "size?", stream = { "any", io.stderr } })
+  local trials, folder = M.prepare(o.what, o.fields, o.folder)
+  local jobs = math.min(o.jobs or core.threads(), #trials)
+  local shown = board.new { stream = o.stream }
+  local supervisor = require("roper.study.sweep.supervisor").new(folder, trials, { jobs = jobs,
+    threads = o.threads or math.max(1, core.threads() // jobs),
+    say = function(text) shown:say(text) end })
+  shown:say(("%s: %d %s, %d done; %d at a time, %d %s each"):format(folder, #trials,
+    #trials == 1 and "trial" or "trials", supervisor.finished, jobs, supervisor.threads,
+    supervisor.threads == 1 and "thread" or "threads"))
+  local interrupted = supervise(supervisor, function(lines) shown:show(lines) end)
+  shown:finish()
+  if interrupted then
+    shown:say(("%d of %d trials are done; said again, the sweep goes on"):format(
+      supervisor.finished, #trials))
+    error("interrupted", 0)
+  end
+  supervisor:look()
+  local failed = 0
+  for _ in pairs(supervisor.failed) do
+    failed = failed + 1
+  end
+  return M.read(folder), failed
+end
+
+return M

@@ -1,0 +1,76 @@
+--- What is shown of a sweep while it runs: a line a worker, and one for all with the time left.
+local progress = require "roper.training.progress"
+
+local M = {}
+
+-- Most lines of workers.
+local MOST_LINES <const> = 12
+
+-- The line of a worker.
+local function worker_line(worker)
+  local trial = worker.trial
+  if not trial then
+    return "  (starting)"
+  end
+  local steps, step = trial.config.steps, worker.step
+  local line = ("  %-22s %s %d/%d"):format(trial.name, progress.bar(step / steps, 8), step, steps)
+  if step == steps then
+    return line .. "  measuring"
+  elseif worker.loss then
+    line = ("%s  loss %.3f  %s left"):format(line, worker.loss,
+      progress.duration((steps - step) / worker.speed))
+  end
+  return line
+end
+
+-- The line of the whole, of which `part` trials are done by workers that are at it and `worked`
+-- since the start.
+local function whole_line(supervisor, part, worked, seconds)
+  local total, failed = #supervisor.trials, 0
+  for _ in pairs(supervisor.failed) do
+    failed = failed + 1
+  end
+  local done = supervisor.finished + part
+  local text = ("sweep %s %d of %d done"):format(progress.bar(done / total, 12),
+    supervisor.finished, total)
+  for _, count in ipairs { { failed, "failed" }, { supervisor.elsewhere, "run elsewhere" } } do
+    if count[1] > 0 then
+      text = ("%s, %d %s"):format(text, count[1], count[2])
+    end
+  end
+  if supervisor.stopping then
+    return text .. ", stopping"
+  elseif worked > 0 then
+    text = ("%s, %s left"):format(text,
+      progress.duration(seconds / worked * math.max(0, total - done - failed)))
+  end
+  return text
+end
+
+--- The state of a sweep.
+---@param supervisor table finished, worked, failed, elsewhere, trials, stopping and workers, as in
+---   `roper.sweep.supervisor`
+---@param seconds number since its start
+---@return string[] lines, that of the whole last
+function M.lines(supervisor, seconds)
+  local workers, lines, part, worked = {}, {}, 0, supervisor.worked
+  for worker in pairs(supervisor.workers) do
+    workers[#workers + 1] = worker
+  end
+  table.sort(workers, function(a, b) return a.pid < b.pid end)
+  for i, worker in ipairs(workers) do
+    lines[i] = i <= MOST_LINES and worker_line(worker) or nil
+    if worker.trial then
+      local steps = worker.trial.config.steps
+      part = part + worker.step / steps
+      worked = worked + (worker.step - worker.first) / steps
+    end
+  end
+  if #workers > MOST_LINES then
+    lines[#lines + 1] = ("  and %d more"):format(#workers - MOST_LINES)
+  end
+  lines[#lines + 1] = whole_line(supervisor, part, worked, seconds)
+  return lines
+end
+
+return M

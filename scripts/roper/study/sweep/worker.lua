@@ -1,0 +1,154 @@
+--- A worker of a sweep: claims a trial, runs it, and goes on to the next until none is left.
+local core = require "roper.core"
+local claims = require "roper.study.lease"
+local failures = require "roper.base.failure"
+local foreign = require "roper.base.printable"
+local runner = require "roper.study.run"
+local runs = require "roper.study.listing"
+local uv = require "luv"
+
+local M = {}
+
+-- Claim the first trial that is neither finished nor anybody's.
+local function take(trials, is_done)
+  for _, trial in ipairs(trials) do
+    if not is_done[trial] then
+      require("roper.base.file").make(trial.folder)
+      if runs.result(trial.folder, trial.config) then
+        claims.clean(trial.folder)
+        is_done[trial] = true
+      else
+        local claim = claims.take(trial.folder)
+        -- Somebody may have finished it just before this claim.
+        if claim and runs.result(trial.folder, trial.config) then
+          claim:leave "finished"
+        elseif claim then
+          return trial, claim
+        end
+      end
+    end
+  end
+  return nil
+end
+
+--- Work on trials until none is left to claim.
+---@param trials table[] from `plan`
+---@param tell table what to do with news: begin(trial), finish(trial, result), fail(trial, message)
+---   and progress(trial), which returns an object as for `train`
+---@return integer failed how many of those it ran
+function M.run(trials, tell)
+  local is_done, failed = {}, 0
+  local trial, claim = take(trials, is_done)
+  while trial do
+    tell.begin(trial)
+    local ok, result = pcall(runner.run, trial.config, { run = trial.folder, claim = claim,
+      resume = true, progress = tell.progress(trial), name = trial.name })
+    if ok then
+      tell.finish(trial, result)
+    elseif failures.is_interrupt(result) then
+      error(result, 0)
+    else
+      failed = failed + 1
+      tell.fail(trial, failures.without_place(tostring(result)))
+    end
+    collectgarbage() -- a model need not outlive its trial
+    trial, claim = take(trials, is_done)
+  end
+  return failed
+end
+
+--- What a person wants to know of a finished trial.
+---@param result table
+---@return string
+function M.outcome(result)
+  return ("%d of %d solved, loss %.4f (floor %.4f), %s"):format(result.solved, result.problems,
+    result.loss, result.test_floor, require("roper.training.progress").duration(result.seconds))
+end
+
+--- News as lines of text on a stream.
+---@param stream file*
+---@return table tell
+function M.lines(stream)
+  local function say(trial, text)
+    stream:write(foreign.text(trial.name .. ": " .. text), "\n")
+    stream:flush()
+  end
+  return {
+    begin = function(trial)
+      say(trial, "begins")
+    end,
+    finish = function(trial, result)
+      say(trial, M.outcome(result))
+    end,
+    fail = function(trial, message)
+      say(trial, "failed: " .. message)
+    end,
+    progress = function() end,
+  }
+end
+
+-- Least nanoseconds between two reports of a step, the last apart: measuring follows it.
+local REPORT_EVERY <const> = 2e8
+
+-- News as lines of JSON for the sweep that started this process. When it is gone, the next line
+-- ends this one too: the pipe is broken, and SIGPIPE does what it does by default.
+local function messages()
+  local function send(event, trial, facts)
+    facts.event, facts.trial = event, trial.name
+    io.stdout:write(core.json_encode(facts), "\n")
+    io.stdout:flush()
+  end
+  return {
+    begin = function(trial)
+      send("begin", trial, {})
+    end,
+    finish = function(trial, result)
+      send("finish", trial, { text = M.outcome(result) })
+    end,
+    fail = function(trial, message)
+      send("fail", trial, { text = message })
+    end,
+    progress = function(trial)
+      local sent, first = 0, nil -- the step that it went on from
+      return {
+        update = function(_, step, loss, speed)
+          first = first or step - 1
+          if step == trial.config.steps or uv.hrtime() - sent >= REPORT_EVERY then
+            sent = uv.hrtime()
+            send("step", trial, { step = step, first = first, loss = loss, speed = speed })
+          end
+        end,
+        finish = function() end,
+        note = function(_, text)
+          send("note", trial, { text = text })
+        end,
+      }
+    end,
+  }
+end
+
+--- The process that a sweep starts: its order comes on standard input as JSON: folder, names of
+--- trials, threads.
+---@return integer status 0 done, 1 failed, 130 interrupted
+function M.main()
+  local chunk = require "roper.base.code"
+  core.interrupt_enable()
+  local ok, failure = chunk.call(function()
+    local order = core.json_decode(io.stdin:read "a")
+    core.threads(order.threads)
+    local wanted, trials = {}, {}
+    for _, name in ipairs(order.trials) do
+      wanted[name] = true
+    end
+    for _, trial in ipairs(require("roper.study.sweep.plan").require(order.folder)) do
+      trials[#trials + 1] = wanted[trial.name] and trial or nil
+    end
+    M.run(trials, messages())
+  end)
+  if not ok and not failure.interrupted then
+    io.stderr:write(foreign.text(failure.message), "\n")
+  end
+  return ok and 0 or failure.interrupted and 130 or 1
+end
+
+return M

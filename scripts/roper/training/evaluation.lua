@@ -1,0 +1,249 @@
+--- How good a model is at a task: problems solved by sampling, and accuracy on answers.
+local core = require "roper.core"
+local aside = require "roper.base.temporarily"
+local options_of = require "roper.base.options"
+
+local M = {}
+
+--- The same task with other draws, and with other options where they are named.
+---
+---     > task = roper.tasks.addition{seed = 1}
+---     > roper.evaluate.fresh(task, 2, {max_digits = 3})
+---     addition{length = 641, max_digits = 3, seed = 2}
+---@param task task
+---@param seed integer
+---@param changes? table option to value
+---@return task fresh
+function M.fresh(task, seed, changes)
+  local options = task:options()
+  for name, value in pairs(changes or {}) do
+    options[name] = value
+  end
+  options.seed = seed
+  return core.tasks[task:name()](options)
+end
+
+-- Problems that are looked at, at most, to find one that another task could not pose.
+local TRIES <const> = 10000
+
+-- A fresh problem; where `beyond` is a task, one that it could not pose.
+local function ask(task, beyond)
+  for _ = 1, TRIES do
+    local question, answer = task:question()
+    if not beyond or not pcall(beyond.answer, beyond, question) then
+      return question, answer
+    end
+  end
+  error(("solve: %s poses no problem that %s could not pose"):format(task, beyond), 0)
+end
+
+---@class SolveOptions
+---@field problems? integer = 128
+---@field temperature? number = 1; 0 takes the likeliest
+---@field seed? integer = 1; of the problems and the draws
+---@field beyond? task ask only what this one could not pose, since it is too long for it
+
+---@class Sample
+---@field question string
+---@field answer string a right one
+---@field text string what the model said
+---@field solved boolean
+
+--- Ask fresh problems and grade what the model samples: the measure of the RoPER study.
+---
+--- Errors: other options; a model for another vocabulary; a task that poses nothing beyond another.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > words = task:vocabulary()
+---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
+---     > (roper.evaluate.solve(model, task, {problems = 4}))
+---     0
+---@param model Transformer
+---@param task task its own stream of problems is left alone
+---@param options? SolveOptions
+---@return integer solved how many
+---@return Sample[] samples
+function M.solve(model, task, options)
+  local o = options_of.check("solve", options, { problems = { "size", 128 },
+    temperature = { "number", 1 }, seed = { "integer", 1 }, beyond = "task?" })
+  local asked = M.fresh(task, o.seed)
+  local questions, samples, most = {}, {}, 1
+  for i = 1, o.problems do
+    local question, answer = ask(asked, o.beyond)
+    questions[i] = question
+    samples[i] = { question = question, answer = answer }
+    most = math.max(most, #answer)
+  end
+  local generate = require("roper.model.generate").generate
+  local texts = generate(model, questions, { task = asked, most = most,
+    temperature = o.temperature, seed = o.seed })
+  local solved = 0
+  for i, sample in ipairs(samples) do
+    sample.text = texts[i]
+    sample.solved = asked:grade(sample.question, sample.text)
+    solved = solved + (sample.solved and 1 or 0)
+  end
+  return solved, samples
+end
+
+-- Sums over sequences that `answers` divides at the end.
+local function new_sums()
+  return { right = 0, answers = 0, tokens = 0, loss = 0, answer_loss = 0, floor = 0,
+    answer_floor = 0, by_distance = {} }
+end
+
+-- Add what the model predicts of a batch.
+local function add(sums, model, task, rows)
+  local tokens, is_answer = task:batch(rows, { answers = true })
+  local nats, sources = task:explain(tokens)
+  local last = tokens:size(2) - 1
+  local function targets_of(x)
+    return x:narrow(2, 2, last)
+  end
+  local targets, counted = targets_of(tokens), targets_of(is_answer)
+  local logits = model(tokens:narrow(2, 1, last))
+  local right = (logits:argmax(3) - 1):eq(targets) * counted
+  local loss = core.cross_entropy(logits, targets, { each = true }):to "float64"
+  nats, counted = targets_of(nats), counted:to "float64"
+  sums.right = sums.right + right:sum():item()
+  sums.answers = sums.answers + counted:sum():item()
+  sums.tokens = sums.tokens + rows * last
+  sums.loss = sums.loss + loss:sum():item()
+  sums.answer_loss = sums.answer_loss + (loss * counted):sum():item()
+  sums.floor = sums.floor + nats:sum():item()
+  sums.answer_floor = sums.answer_floor + (nats * counted):sum():item()
+  local hits = right:totable()
+  for row, places in ipairs(targets_of(sources):totable()) do
+    for i, source in ipairs(places) do
+      if source >= 0 then
+        local distance = i - source -- the target's place, counted from 0, is i
+        local entry = sums.by_distance[distance] or { distance = distance, right = 0, count = 0 }
+        entry.right, entry.count = entry.right + hits[row][i], entry.count + 1
+        sums.by_distance[distance] = entry
+      end
+    end
+  end
+end
+
+-- The entries of a table by their distance, nearest first.
+local function in_order(by_distance)
+  local list = {}
+  for _, entry in pairs(by_distance) do
+    list[#list + 1] = entry
+  end
+  table.sort(list, function(a, b) return a.distance < b.distance end)
+  return list
+end
+
+---@class AnswersOptions
+---@field sequences? integer = 64
+---@field seed? integer = 1; of the sequences
+---@field batch? integer = 32; sequences at a time
+---@field beat? fun() called after each batch
+
+---@class Answers
+---@field accuracy number from 0 to 1, on tokens of answers
+---@field loss number nats per token
+---@field loss_answers number the same over tokens of answers
+---@field loss_questions? number over all others, where there are any
+---@field floor number the lowest loss to be expected of any predictor on these very sequences
+---@field floor_answers number
+---@field floor_questions? number
+---@field by_distance table[] {distance, right, count}: tokens of answers by how far before them
+---   stands the token that they repeat
+
+--- What the model predicts of fresh sequences, each token from those before: how many of the
+--- tokens that belong to answers it takes to be the most likely, and its loss.
+---
+--- Errors: other options; sequences too short for an answer.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > words = task:vocabulary()
+---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
+---     > found = roper.evaluate.answers(model, task, {sequences = 4})
+---     > found.accuracy < 0.5, found.loss > found.floor
+---     true	true
+---@param model Transformer
+---@param task task its own stream of problems is left alone
+---@param options? AnswersOptions
+---@return Answers found
+function M.answers(model, task, options)
+  local o = options_of.check("answers", options, { sequences = { "size", 64 },
+    seed = { "integer", 1 }, batch = { "size", 32 }, beat = "function?" })
+  local fresh = M.fresh(task, o.seed)
+  local sums = new_sums()
+  aside.without_training(model, function()
+    for first = 1, o.sequences, o.batch do
+      add(sums, model, fresh, math.min(o.batch, o.sequences - first + 1))
+      if o.beat then
+        o.beat()
+      end
+    end
+  end)
+  if sums.answers == 0 then
+    error(("answers: no token of %d sequences of length %d belongs to an answer"):format(
+      o.sequences, task:length()), 2)
+  end
+  local others = sums.tokens - sums.answers
+  local function of_others(sum)
+    return others > 0 and sum / others or nil
+  end
+  return { accuracy = sums.right / sums.answers,
+    loss = sums.loss / sums.tokens, loss_answers = sums.answer_loss / sums.answers,
+    loss_questions = of_others(sums.loss - sums.answer_loss),
+    floor = sums.floor / sums.tokens, floor_answers = sums.answer_floor / sums.answers,
+    floor_questions = of_others(sums.floor - sums.answer_floor),
+    by_distance = in_order(sums.by_distance) }
+end
+
+-- A change of options as text: "length=322", several separated by spaces.
+local function name_of(changes)
+  local parts = {}
+  for option, value in pairs(changes) do
+    parts[#parts + 1] = ("%s=%s"):format(option, value)
+  end
+  table.sort(parts)
+  return table.concat(parts, " ")
+end
+
+---@class LongerOptions
+---@field problems? integer = 128
+---@field sequences? integer = 64
+---@field seed? integer = 1
+---@field batch? integer = 32; sequences at a time
+---@field beat? fun() called after each batch
+
+--- How a model does on problems longer than those it was trained on.
+---
+--- Errors: other options; changes that the task does not take.
+---
+---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
+---     > words = task:vocabulary()
+---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
+---     > options = {problems = 2, sequences = 2}
+---     > found = roper.evaluate.longer(model, task, {{max_digits = 3}}, options)
+---     > found[1].name, found[1].solved
+---     "max_digits=3"	0
+---@param model Transformer
+---@param task task of the training
+---@param longer table[] changes of the task's options, such as {letters = 26}
+---@param options? LongerOptions
+---@return table[] found for each: name, such as "letters=26"; solved of `problems`, none of
+---   which the task of the training could pose; accuracy, loss and floor as in `answers`
+function M.longer(model, task, longer, options)
+  local o = options_of.check("longer", options, { problems = { "size", 128 },
+    sequences = { "size", 64 }, seed = { "integer", 1 }, batch = { "size", 32 },
+    beat = "function?" })
+  local list = {}
+  for i, changes in ipairs(longer) do
+    local changed = M.fresh(task, o.seed, changes)
+    local solved = M.solve(model, changed, { problems = o.problems, seed = o.seed, beyond = task })
+    local found = M.answers(model, changed, { sequences = o.sequences, seed = o.seed,
+      batch = o.batch, beat = o.beat })
+    list[i] = { name = name_of(changes), solved = solved, problems = o.problems,
+      accuracy = found.accuracy, loss = found.loss, floor = found.floor }
+  end
+  return list
+end
+
+return M

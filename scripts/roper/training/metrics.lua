@@ -1,0 +1,58 @@
+--- Metrics of a run: JSON Lines, one object a line, appended and flushed.
+local core = require "roper.core"
+local folders = require "roper.base.file"
+
+local M = {}
+
+--- Read a file of metrics. A torn last line, from a run that was killed, is ignored.
+---
+--- Errors: a file that cannot be read; a line that is no object, or has no step.
+---@param path string
+---@return table[] the objects, in order; empty where there is no file
+function M.read(path)
+  local list = {}
+  local number = 0
+  for line in (folders.read(path) or ""):gmatch "([^\n]*)\n" do
+    number = number + 1
+    local object = folders.parse(line)
+    if object and math.type(object.step) == "integer" then
+      list[#list + 1] = object
+    elseif line ~= "" then
+      error(("%s:%d: expected a JSON object with a step, got %s"):format(path, number, line), 0)
+    end
+  end
+  return list
+end
+
+--- Open a file to append to. Lines after step `step`, from a run that went on past the checkpoint
+--- it resumes from, are dropped first.
+---@param path string
+---@param step integer
+---@return table writer with `write(object)`, `sync()` (what was written is on the disk then) and
+---   `close()`
+---@return table[] kept the objects up to that step
+function M.open(path, step)
+  local kept, lines = {}, {}
+  for _, object in ipairs(M.read(path)) do
+    if object.step <= step then
+      kept[#kept + 1] = object
+      lines[#lines + 1] = core.json_encode(object) .. "\n"
+    end
+  end
+  folders.write(path, table.concat(lines))
+  local file = assert(io.open(path, "ab"))
+  return {
+    write = function(object)
+      assert(file:write(core.json_encode(object), "\n"))
+      assert(file:flush())
+    end,
+    sync = function()
+      folders.sync(path)
+    end,
+    close = function()
+      file:close()
+    end,
+  }, kept
+end
+
+return M

@@ -1,0 +1,281 @@
+--- Optimizers and learning-rate schedules. An optimizer holds the state of each parameter by its
+--- place in the list it is given, and steps from the gradients that backward left.
+local core = require "roper.core"
+local options_of = require "roper.base.options"
+
+local M = {}
+
+local function optimizer(methods)
+  methods.__index = methods
+  return methods
+end
+
+local function check_distinct(name, parameters)
+  local places = {}
+  for i, parameter in ipairs(parameters) do
+    if places[parameter] then
+      error(("%s: expected each parameter once, got number %d again as number %d"):format(name,
+        places[parameter], i), 0)
+    end
+    places[parameter] = i
+  end
+end
+
+-- Scale that clips the norm of all gradients together to `most` (Pascanu et al. 2013).
+local function clip_scale(parameters, most)
+  if not most then
+    return 1
+  end
+  local norm = core.gradient_norm(parameters)
+  if norm ~= norm or norm == math.huge then
+    error(("optimizer: the gradient norm is %s; the loss or a gradient is not finite"):format(
+      norm), 0)
+  end
+  return norm > most and most / norm or 1
+end
+
+local function check_rate(name, o)
+  if o.rate < 0 then
+    error(("%s: rate: expected a number from 0 on, got %g"):format(name, o.rate), 3)
+  elseif o.clip and o.clip <= 0 then
+    error(("%s: clip: expected a number above 0, got %g"):format(name, o.clip), 3)
+  end
+end
+
+--- Adam with its state. `roper.optim.Adam` makes it.
+---@class Adam
+---@field options AdamOptions
+---@field count integer steps so far
+---@field state table[] the moments of each parameter, by its place in the list
+---@field moments string[] their names
+local Adam = optimizer { name = "Adam", moments = { "mean", "variance" } }
+
+---@class AdamOptions
+---@field rate? number = 1e-3
+---@field beta1? number = 0.9
+---@field beta2? number = 0.999
+---@field epsilon? number = 1e-8
+---@field decay? number = 0; decoupled from the gradient (AdamW)
+---@field l2? number = 0; added to the gradient, times the parameter
+---@field clip? number most for the norm of all gradients together (Pascanu et al. 2013)
+---@field schedule? fun(step: integer): number a factor of the rate, from step 1 on
+
+--- Adam (Kingma and Ba 2015, algorithm 1); with `decay`, AdamW (Loshchilov and Hutter 2019).
+---
+---     m ← β₁ m + (1 − β₁) g, v ← β₂ v + (1 − β₂) g²
+---     m̂ = m / (1 − β₁ᵗ),     v̂ = v / (1 − β₂ᵗ)
+---     w ← w − rate (m̂ / (√v̂ + ε) + decay w)
+---
+--- Errors: a rate below 0, a clip that is not above.
+---
+---     > w = roper.tensor{3}:parameter()
+---     > adam = roper.optim.Adam{rate = 0.1}
+---     > for _ = 1, 100 do
+---     >>   w.grad = nil
+---     >>   (w ^ 2):sum():backward()
+---     >>   adam:step{w}
+---     >> end
+---     > w:item() < 0.2
+---     true
+---@param options? AdamOptions
+---@return Adam optimizer
+function M.Adam(options)
+  local o = options_of.check("Adam", options, { rate = { "number", 1e-3 },
+    beta1 = { "probability", 0.9 }, beta2 = { "probability", 0.999 }, epsilon = { "number", 1e-8 },
+    decay = { "number", 0 }, l2 = { "number", 0 }, clip = "number?",
+    schedule = "function?" })
+  check_rate("Adam", o)
+  return setmetatable({ options = o, count = 0, state = {} }, Adam)
+end
+
+local function adam_step(self, parameters)
+  local o = self.options
+  check_distinct("Adam", parameters)
+  local scale = clip_scale(parameters, o.clip)
+  self.count = self.count + 1
+  local settings = {
+    rate = o.rate * (o.schedule and o.schedule(self.count) or 1),
+    beta1 = o.beta1, beta2 = o.beta2, epsilon = o.epsilon, decay = o.decay, l2 = o.l2,
+    correction1 = 1 - o.beta1 ^ self.count, correction2 = 1 - o.beta2 ^ self.count,
+    gradient_scale = scale,
+  }
+  for i, parameter in ipairs(parameters) do
+    if parameter.grad then
+      local state = self.state[i]
+      if not state then
+        state = { mean = core.zeros(parameter:shape(), parameter:dtype()),
+          variance = core.zeros(parameter:shape(), parameter:dtype()) }
+        self.state[i] = state
+      end
+      core.adam_step(parameter, state.mean, state.variance, settings)
+    end
+  end
+end
+
+--- Change every parameter that has a gradient. Ctrl-C waits until all are changed.
+---
+--- Errors: a gradient norm that is not finite, where it is clipped; a parameter listed twice.
+---
+---     > w = roper.tensor{1}:parameter()
+---     > (w * 3):sum():backward()
+---     > roper.optim.Adam{rate = 0.5}:step{w}
+---     > w
+---     float32 [1]
+---     0.5000
+---@param parameters tensor[] the same list at each step
+function Adam:step(parameters)
+  core.interrupt_defer(adam_step, self, parameters)
+end
+
+--- Gradient descent with its state. `roper.optim.SGD` makes it.
+---@class SGD
+---@field options SGDOptions
+---@field count integer steps so far
+---@field state table[] the velocity of each parameter, by its place in the list
+---@field moments string[] its name
+local SGD = optimizer { name = "SGD", moments = { "velocity" } }
+
+---@class SGDOptions
+---@field rate? number = 1e-2
+---@field momentum? number = 0
+---@field nesterov? boolean = false; look ahead along the velocity
+---@field l2? number = 0; added to the gradient, times the parameter
+---@field clip? number most for the norm of all gradients together
+---@field schedule? fun(step: integer): number a factor of the rate, from step 1 on
+
+--- Stochastic gradient descent, with momentum where asked.
+---
+---     v ← momentum v + g,   w ← w − rate v
+---
+--- Errors: a rate below 0, a clip that is not above.
+---
+---     > roper.optim.SGD{rate = 0.1, momentum = 0.9}.options.momentum
+---     0.9
+---@param options? SGDOptions
+---@return SGD optimizer
+function M.SGD(options)
+  local o = options_of.check("SGD", options, { rate = { "number", 1e-2 },
+    momentum = { "number", 0 }, nesterov = { "boolean", false }, l2 = { "number", 0 },
+    clip = "number?", schedule = "function?" })
+  check_rate("SGD", o)
+  return setmetatable({ options = o, count = 0, state = {} }, SGD)
+end
+
+local function sgd_step(self, parameters)
+  local o = self.options
+  check_distinct("SGD", parameters)
+  local scale = clip_scale(parameters, o.clip)
+  self.count = self.count + 1
+  local settings = { rate = o.rate * (o.schedule and o.schedule(self.count) or 1),
+    momentum = o.momentum, nesterov = o.nesterov, l2 = o.l2, gradient_scale = scale }
+  for i, parameter in ipairs(parameters) do
+    if parameter.grad then
+      if o.momentum ~= 0 and not self.state[i] then
+        self.state[i] = { velocity = core.zeros(parameter:shape(), parameter:dtype()) }
+      end
+      core.sgd_step(parameter, self.state[i] and self.state[i].velocity, settings)
+    end
+  end
+end
+
+--- Change every parameter that has a gradient. Ctrl-C waits until all are changed.
+---
+--- Errors: a gradient norm that is not finite, where it is clipped; a parameter listed twice.
+---
+---     > w = roper.tensor{1}:parameter()
+---     > (w * 3):sum():backward()
+---     > roper.optim.SGD{rate = 0.1}:step{w}
+---     > w
+---     float32 [1]
+---     0.7000
+---@param parameters tensor[] the same list at each step
+function SGD:step(parameters)
+  core.interrupt_defer(sgd_step, self, parameters)
+end
+
+--- Schedules: functions of the step, from 1, that give a factor of the learning rate.
+M.schedule = {}
+
+local function check_count(name, value, least)
+  if math.type(value) ~= "integer" or value < least then
+    error(("schedule.%s: expected a whole number from %d on, got %s"):format(name, least,
+      tostring(value)), 3)
+  end
+end
+
+--- A schedule: always 1.
+---
+---     > roper.optim.schedule.constant()(100)
+---     1
+---@return fun(step: integer): number factor
+function M.schedule.constant()
+  return function()
+    return 1
+  end
+end
+
+--- A schedule: rise linearly, then fall along half a cosine (Loshchilov and Hutter 2017).
+---
+---     least + (1 − least) (1 + cos(π (step − warmup) / (steps − warmup))) / 2
+---
+--- Errors: numbers of steps that are none.
+---
+---     > factor = roper.optim.schedule.cosine(10, 110)
+---     > factor(5), factor(10), factor(60)
+---     0.5	1.0	0.5
+---@param warmup integer steps of the rise
+---@param steps integer where the fall ends
+---@param least? number = 0; from then on
+---@return fun(step: integer): number factor
+function M.schedule.cosine(warmup, steps, least)
+  check_count("cosine: warmup", warmup, 0)
+  check_count("cosine: steps", steps, 1)
+  least = least or 0
+  return function(step)
+    if step <= warmup then
+      return step / warmup
+    end
+    local done = math.min(1, (step - warmup) / math.max(1, steps - warmup))
+    return least + (1 - least) * 0.5 * (1 + math.cos(math.pi * done))
+  end
+end
+
+--- A schedule: rise linearly, then fall with the inverse square root of the step.
+---
+---     min(step / warmup, √(warmup / step))
+---
+--- Errors: a number of steps that is none.
+---
+---     > factor = roper.optim.schedule.inverse_square_root(10)
+---     > factor(5), factor(40)
+---     0.5	0.5
+---@param warmup integer steps of the rise
+---@return fun(step: integer): number factor
+function M.schedule.inverse_square_root(warmup)
+  check_count("inverse_square_root: warmup", warmup, 1)
+  return function(step)
+    return math.min(step / warmup, (warmup / step) ^ 0.5)
+  end
+end
+
+--- The schedule of Vaswani et al. 2017 (eq. 3); use it with rate = 1.
+---
+---     d_model^−½ min(step^−½, step warmup^−1.5)
+---
+--- Errors: numbers that are no sizes.
+---
+---     > factor = roper.optim.schedule.noam(100, 4)
+---     > factor(4), factor(16)
+---     0.05	0.025
+---@param d_model integer
+---@param warmup integer
+---@return fun(step: integer): number factor
+function M.schedule.noam(d_model, warmup)
+  check_count("noam: d_model", d_model, 1)
+  check_count("noam: warmup", warmup, 1)
+  return function(step)
+    return d_model ^ -0.5 * math.min(step ^ -0.5, step * warmup ^ -1.5)
+  end
+end
+
+return M

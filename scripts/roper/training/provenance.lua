@@ -1,0 +1,97 @@
+--- The stints of a run: the versions and machines that worked on it one after another, and from
+--- which step on each did.
+local M = {}
+
+-- What says nothing of the numbers that come out.
+local ASIDE <const> = { started = true, step = true }
+
+--- The names of what a stint tells of version and machine.
+---@param stint table
+---@return string[] names sorted
+function M.names(stint)
+  local names = {}
+  for name in pairs(stint) do
+    names[#names + 1] = not ASIDE[name] and name or nil
+  end
+  table.sort(names)
+  return names
+end
+
+--- The stints that the content of a run's config.json tells of.
+---@param about any
+---@return table[] stints as from `roper.info` `record`, with step: done when each began
+function M.of(about)
+  local told = type(about) == "table" and (about.stints or { about.info }) -- older files have one
+  local list = {}
+  for _, stint in ipairs(type(told) == "table" and told or {}) do
+    if type(stint) == "table" then
+      stint.step = math.tointeger(stint.step) or 0
+      list[#list + 1] = stint
+    end
+  end
+  return list
+end
+
+-- What the last bits of the numbers depend on: the order in which sums are taken.
+local NUMBERS <const> = { "threads", "instructions", "blas_core" }
+
+-- Where the last bits may change from one stint to the next, as text; nil where they do not.
+local function change(before, now)
+  local parts = {}
+  for _, name in ipairs(NUMBERS) do
+    if before[name] ~= nil and before[name] ~= now[name] then
+      parts[#parts + 1] = ("%s %s instead of %s"):format(name, now[name], tostring(before[name]))
+    end
+  end
+  return parts[1] and ("from step %d on with %s: not bit for bit what one that never stopped gives")
+    :format(now.step, table.concat(parts, ", "))
+end
+
+-- Do two stints agree in all but when they began?
+local function is_same(a, b)
+  for _, pair in ipairs { { a, b }, { b, a } } do
+    for _, name in ipairs(M.names(pair[1])) do
+      if pair[1][name] ~= pair[2][name] then
+        return false
+      end
+    end
+  end
+  return true
+end
+
+--- The stints of a run that this process goes on with.
+---@param stints table[] those before
+---@param step integer that it goes on from; what was done past it does not count
+---@return table[] stints with a further one where the last was on something else
+---@return string? note where the numbers are others than on the last, in their last bits
+function M.continue(stints, step)
+  local list = {}
+  for _, stint in ipairs(stints) do
+    list[#list + 1] = stint.step < step and stint or nil
+  end
+  local own = require("roper.base.info").record()
+  own.step = step
+  local last = list[#list]
+  if not last or not is_same(last, own) then
+    list[#list + 1] = own
+  end
+  return list, last and change(last, own)
+end
+
+--- One thing over all stints, as text: "8f304ef then d44e7aa from step 2210".
+---@param stints table[]
+---@param name string such as "commit"
+---@return string
+function M.text(stints, name)
+  local parts, last = {}, nil
+  for i, stint in ipairs(stints) do
+    local value = tostring(stint[name] or "-")
+    if value ~= last then
+      parts[#parts + 1] = i == 1 and value or ("%s from step %d"):format(value, stint.step)
+    end
+    last = value
+  end
+  return #parts > 0 and table.concat(parts, " then ") or "-"
+end
+
+return M

@@ -1,0 +1,157 @@
+local floors = require("tests.floors")
+local scratch = require("tests.scratch")
+
+-- The number of the floor a file is on, and which folder of it.
+local function floor_of(path)
+  for number, folders in ipairs(floors) do
+    for _, folder in ipairs(folders) do
+      if path == folder or path:sub(1, #folder + 1) == folder .. "/" then
+        return number, folder
+      end
+    end
+  end
+  return nil
+end
+
+local function exists(path)
+  local file = io.open(path)
+  return file and file:close() and true
+end
+
+-- The files that a file names in #include or require, of those that are there.
+local function used_by(root, path)
+  local text = scratch.read(root .. path)
+  local list = {}
+  if path:match("%.[ch]$") then
+    for name in text:gmatch('#include "([^"]+)"') do
+      list[#list + 1] = name
+    end
+    return list
+  end
+  for line in text:gmatch("[^\n]+") do
+    if not line:match("^%s*%-%-") then
+      for name in line:gmatch('require%s*%(?%s*["\'](roper[%w_.]*)["\']') do
+        local base = "scripts/" .. name:gsub("%.", "/")
+        list[#list + 1] = exists(root .. base .. ".lua") and base .. ".lua"
+          or exists(root .. base .. "/init.lua") and base .. "/init.lua" or nil
+      end
+    end
+  end
+  return list
+end
+
+-- The sources below a folder: file to the files it uses.
+local function arrows(root)
+  local list = {}
+  local pipe <close> = io.popen(("cd '%s' && find core tasks bindings scripts/roper -type f "
+    .. "'(' -name '*.[ch]' -o -name '*.lua' ')' | LC_ALL=C sort"):format(root))
+  for path in pipe:lines() do
+    list[#list + 1] = { path = path, uses = used_by(root, path) }
+  end
+  return list
+end
+
+-- What climbs, or goes across to another folder of the floor, or is on no floor.
+local function climbs(list)
+  local found = {}
+  for _, file in ipairs(list) do
+    local floor, folder = floor_of(file.path)
+    if not floor then
+      found[#found + 1] = file.path .. " is on no floor"
+    end
+    for _, used in ipairs(floor and file.uses or {}) do
+      local below, other = floor_of(used)
+      if not below or below > floor or (below == floor and other ~= folder) then
+        found[#found + 1] = file.path .. " uses " .. used
+      end
+    end
+  end
+  return found
+end
+
+-- The circles, each once, as "a -> b -> a".
+local function circles(list)
+  local uses, state, stack, found = {}, {}, {}, {}
+  for _, file in ipairs(list) do
+    uses[file.path] = file.uses
+  end
+  local function visit(path)
+    state[path] = "open"
+    stack[#stack + 1] = path
+    for _, used in ipairs(uses[path] or {}) do
+      if state[used] == "open" and used ~= path then
+        local text = used
+        for i = #stack, 1, -1 do
+          text = stack[i] .. " -> " .. text
+          if stack[i] == used then
+            break
+          end
+        end
+        found[#found + 1] = text
+      elseif not state[used] then
+        visit(used)
+      end
+    end
+    stack[#stack] = nil
+    state[path] = "done"
+  end
+  for _, file in ipairs(list) do
+    if not state[file.path] then
+      visit(file.path)
+    end
+  end
+  return found
+end
+
+describe("the house", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  it("has no arrow that climbs a floor", function()
+    assert.same({}, climbs(arrows("./")))
+  end)
+
+  it("has no circles", function()
+    assert.same({}, circles(arrows("./")))
+  end)
+
+  it("shows its floors in README", function()
+    local readme = scratch.read("README.md")
+    for _, folders in ipairs(floors) do
+      for _, folder in ipairs(folders) do
+        assert.truthy(readme:find("`" .. folder, 1, true), folder .. " is not in README")
+      end
+    end
+  end)
+
+  -- A house of a few files, as text by path.
+  local function planted(files)
+    local root = scratch.path("house")
+    for _, folder in ipairs({ "core/base", "core/tensor", "tasks", "bindings", "scripts/roper/base",
+      "scripts/roper/study" }) do
+      os.execute(("mkdir -p '%s/%s'"):format(root, folder))
+    end
+    for path, text in pairs(files) do
+      scratch.write("house/" .. path, text)
+    end
+    return arrows(root .. "/")
+  end
+
+  it("would show a climb in C and in Lua", function()
+    assert.same({ "core/base/a.c uses core/tensor/b.h" }, climbs(planted({
+      ["core/base/a.c"] = '#include "core/tensor/b.h"\n', ["core/tensor/b.h"] = "" })))
+    assert.same({ "core/base/a.c uses core/tensor/b.h",
+      "scripts/roper/base/x.lua uses scripts/roper/study/y.lua" }, climbs(planted({
+      ["scripts/roper/base/x.lua"] = 'local y = require "roper.study.y"\n',
+      ["scripts/roper/study/y.lua"] = "-- require 'roper.none'\n" })))
+  end)
+
+  it("would show a circle", function()
+    local found = circles(planted({
+      ["scripts/roper/base/p.lua"] = 'local q = require("roper.base.q")\n',
+      ["scripts/roper/base/q.lua"] = 'return function() return require "roper.base.r" end\n',
+      ["scripts/roper/base/r.lua"] = "require 'roper.base.p'\n" }))
+    assert.same({ "scripts/roper/base/p.lua -> scripts/roper/base/q.lua -> "
+      .. "scripts/roper/base/r.lua -> scripts/roper/base/p.lua" }, found)
+  end)
+end)

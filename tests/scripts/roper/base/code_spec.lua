@@ -1,0 +1,129 @@
+local chunk = require("roper.base.code")
+
+describe("chunk.compile", function()
+  local function kind(source)
+    return (select(2, chunk.compile(source, "input", _G)))
+  end
+
+  it("tells expressions, statements, incomplete and wrong source apart", function()
+    for source, expected in pairs({
+      ["1 + 1"] = "expression", ["f(1);"] = "expression", ["1, 2"] = "expression",
+      ["x = 1"] = "statement", ["return 1"] = "statement", ["local x"] = "statement",
+      ["x = 1; x"] = "statement", ["x = 1; x;"] = "statement", ["x = 1; x ="] = "incomplete",
+      ["1 +"] = "incomplete", ["f("] = "incomplete", ["{1,"] = "incomplete", ["if"] = "incomplete",
+      ["for i = 1, 2 do"] = "incomplete", ["[[a"] = "incomplete", ["x = [==[\n]]"] = "incomplete",
+      ["--[[ a"] = "incomplete", ["function f()\n  return 1"] = "incomplete",
+      ["x ="] = "incomplete", ["'a\\"] = "incomplete",
+      ["x = = 1"] = "wrong", ["foo bar"] = "wrong", ['"abc'] = "wrong", ["end"] = "wrong",
+      ["f(1,,2)"] = "wrong", ["\27Lua"] = "wrong",
+    }) do
+      assert.equal(expected, kind(source), source)
+    end
+  end)
+
+  it("takes nothing but comments and space for an expression without values", function()
+    for _, source in ipairs({ "", "  \n", "-- comment" }) do
+      assert.equal("expression", kind(source))
+      assert.equal(0, select("#", chunk.compile(source, "input", _G)()))
+    end
+  end)
+
+  it("blames the place that is wrong", function()
+    local function blames(near, source)
+      local _, _, message = chunk.compile(source, "input", _G)
+      assert.truthy(message:find("near '" .. near .. "'", 1, true), message)
+    end
+    blames("*", "1 + * 2")
+    blames("=", "x = = 2")
+    blames("bar", "foo bar")
+    blames("do", "for i = 1 do end")
+  end)
+
+  it("uses the globals it is given", function()
+    assert.equal(7, chunk.compile("x", "input", { x = 7 })())
+  end)
+end)
+
+describe("chunk.call", function()
+  local function failure(source)
+    local ok, result = chunk.call(chunk.compile(source, "input", _G))
+    assert.is_false(ok)
+    return result
+  end
+
+  it("passes arguments and results", function()
+    assert.same({ true, 1, nil, 3, n = 4 },
+      table.pack(chunk.call(function(...) return ... end, 1, nil, 3)))
+  end)
+
+  it("names the place in the user's code, not in the library", function()
+    local message = failure("\nrequire('roper.model').Linear { inputs = -1 }").message
+    assert.truthy(message:find("^input:2: [^/]*$"), message)
+    message = failure("require('roper').zeros({ 2, 3 }):matmul(7)").message
+    assert.truthy(message:find("^input:1: "), message)
+  end)
+
+  it("lists the frames of the user's code", function()
+    local result = failure([[
+      local function inner() error("deep") end
+      function outer() inner() return 1 end
+      outer()
+      return 1]])
+    assert.equal("input:1: deep", result.message)
+    assert.equal("\n→ input:1 in inner\n  input:2 in outer\n  input:3", chunk.trace(result))
+    assert.equal("", chunk.trace(failure("error('x')")))
+  end)
+
+  it("cuts the frames of a deep recursion", function()
+    local result = failure("local function f() return 1 + f() end f()")
+    assert.truthy(result.message:find("stack overflow"))
+    assert.equal(9, #result.frames)
+    assert.equal("…", result.frames[9].place)
+  end)
+
+  it("asks about a misspelt global", function()
+    assert.equal("input:1: attempt to call a nil value (global 'prnt'); did you mean \"print\"?",
+      failure("prnt()").message)
+  end)
+
+  it("asks about a misspelt field and method", function()
+    local path = "require('roper')."
+    assert.matches('did you mean "Transformer"%?$', failure(path .. "nn.Transfomer()").message)
+    assert.matches('did you mean "upper"%?$', failure("('x'):uper()").message)
+    assert.equal("input:1: attempt to call a nil value (method 'x')", failure("(''):x()").message)
+  end)
+
+  it("names the function that stumbles over what it was given", function()
+    require("roper.session.help").name_in_failures()
+    assert.equal("input:1: roper.statistics.mean: expected something else (attempt to index a "
+      .. "number value); ?roper.statistics.mean tells what it takes",
+      failure("require('roper').statistics.mean(5)").message)
+    assert.equal("input:1: attempt to index a nil value (global 'x')", failure("x.y = 1").message)
+    assert.equal("input:1: attempt to index a nil value (global 'x')",
+      failure("require('roper').no_grad(function() return x.y end)").message)
+  end)
+
+  it("leaves out where require looked", function()
+    assert.equal("input:1: module 'no.such' not found", failure("require 'no.such'").message)
+  end)
+
+  it("describes error objects", function()
+    assert.equal("input:1: error object {code = 5}", failure("error { code = 5 }").message)
+    assert.equal("input:1: error object nil", failure("error()").message)
+    assert.equal("input:1: told", failure(
+      "error(setmetatable({}, { __tostring = function() return 'told' end }))").message)
+  end)
+
+  it("knows an interrupt from an error", function()
+    assert.is_true(failure("error('interrupted', 0)").interrupted)
+    assert.is_true(failure("error('interrupted')").interrupted)
+    assert.is_false(failure("error('the study was interrupted')").interrupted)
+  end)
+
+  it("survives errors while an error is handled", function()
+    local result = failure(
+      "error(setmetatable({}, { __tostring = function() error('again') end }))")
+    assert.equal("string", type(result.message))
+    assert.is_false(result.interrupted)
+  end)
+end)

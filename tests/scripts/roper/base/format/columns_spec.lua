@@ -1,0 +1,17 @@
+local columns = require("roper.base.format.columns")
+
+describe("columns.align", function()
+  it("lines up columns, the first to the left", function()
+    assert.equal("  a    bbb\n  ccc  ± 1", columns.align({ { "a", "bbb" }, { "ccc", "± 1" } }))
+    assert.equal("  a\n  b", columns.align({ { "a", "" }, { "b" } }))
+  end)
+end)
+
+describe("columns.wrap", function()
+  it("breaks between words", function()
+    assert.equal("one two\n   three", columns.wrap("one two  three", 3, 10))
+    assert.equal("§§ §§\n §", columns.wrap("§§ §§ §", 1, 6))
+    assert.equal("averylongword\nb", columns.wrap("averylongword b", 0, 5))
+    assert.equal("", columns.wrap("", 4))
+  end)
+end)

@@ -1,0 +1,230 @@
+local format = require("roper.base.format")
+local roper = require("roper")
+
+-- The text as lines, with the margin of this file removed.
+local function lines(text)
+  return (text:gsub("\n +|", "\n"):gsub("^ *|", ""):gsub("\n *$", ""))
+end
+
+describe("format.tensor", function()
+  local function shows(expected, tensor, columns)
+    assert.equal(lines(expected), format.tensor(tensor, columns or 80))
+  end
+
+  it("aligns columns under dtype and shape", function()
+    shows([[
+      |float32 [2, 3]
+      | 1.5000 -2.0000  0.2500
+      |10.0000  0.0000  0.1250]],
+      roper.tensor({ { 1.5, -2, 0.25 }, { 10, 0, 0.125 } }))
+  end)
+
+  it("shows whole numbers without a point, and -0 as 0", function()
+    shows([[
+      |float64 [3]
+      | 1 -2  0]], roper.tensor({ 1, -2, -0.0 }, "float64"))
+    shows([[
+      |int32 [2, 1]
+      |-2000000000
+      |         12]], roper.tensor({ { -2000000000 }, { 12 } }, "int32"))
+  end)
+
+  it("takes a common scale out of large and small magnitudes", function()
+    shows([[
+      |float64 [3], times 1e-06
+      |1.2000 9.5000 0.0000]], roper.tensor({ 1.2e-6, 9.5e-6, 0 }, "float64"))
+    shows([[
+      |float64 [2], times 1e+07
+      | 2.5000 -1.0000]], roper.tensor({ 25000000.5, -10000000 }, "float64"))
+  end)
+
+  it("never shows a number as zero that is not", function()
+    shows([[
+      |float64 [3]
+      | 0.5000  0.0000 2.0e-09]], roper.tensor({ 0.5, 0, 2e-9 }, "float64"))
+    shows([[
+      |float64 [2], times 1e-300
+      |4.9e-24  0.0000]], roper.tensor({ 4.9406564584125e-324, 0 }, "float64"))
+  end)
+
+  it("says nan and inf plainly", function()
+    shows([[
+      |float32 [4]
+      |   nan    inf   -inf 0.5000]], roper.tensor({ 0 / 0, 1 / 0, -1 / 0, 0.5 }))
+    shows([[
+      |float32 [2]
+      |nan nan]], roper.tensor({ 0 / 0, -(0 / 0) }))
+  end)
+
+  it("shows rank 0 as a number", function()
+    assert.equal("0.1", format.tensor(roper.tensor(0.1)))
+    assert.equal("5.9605e-08", format.tensor(roper.tensor(2.0 ^ -24)))
+    assert.equal("1234567", format.tensor(roper.tensor(1234567)))
+    assert.equal("nan", format.tensor(roper.tensor(0 / 0)))
+    assert.equal("-inf", format.tensor(roper.tensor(-1 / 0)))
+    assert.equal("7", format.tensor(roper.tensor(7, "int32")))
+  end)
+
+  it("says that a tensor has no elements", function()
+    assert.equal("float32 [0, 3], empty", format.tensor(roper.zeros({ 0, 3 })))
+  end)
+
+  it("labels the blocks of more than one matrix", function()
+    shows([[
+      |int32 [2, 2, 1, 2]
+      |[1, 1]
+      |0 1
+      |[1, 2]
+      |2 3
+      |[2, 1]
+      |4 5
+      |[2, 2]
+      |6 7]], roper.arange(0, 8):to("int32"):view({ 2, 2, 1, 2 }))
+    shows([[
+      |int32 [1, 1, 2]
+      |0 1]], roper.arange(0, 2):to("int32"):view({ 1, 1, 2 }))
+  end)
+
+  it("goes on below where rows are too wide", function()
+    shows([[
+      |int32 [7]
+      |10 11 12
+      |13 14 15
+      |16]], roper.arange(10, 17):to("int32"), 10)
+    shows([[
+      |int32 [2, 4]
+      |columns 1 to 3
+      |10 11 12
+      |14 15 16
+      |columns 4 to 4
+      |13
+      |17]], roper.arange(10, 18):to("int32"):view({ 2, 4 }), 8)
+  end)
+
+  it("shows the edges of a large tensor", function()
+    shows([[
+      |int32 [40, 30]
+      |   0    1    2 …   27   28   29
+      |  30   31   32 …   57   58   59
+      |  60   61   62 …   87   88   89
+      |   …
+      |1110 1111 1112 … 1137 1138 1139
+      |1140 1141 1142 … 1167 1168 1169
+      |1170 1171 1172 … 1197 1198 1199]],
+      roper.arange(0, 1200):to("int32"):view({ 40, 30 }))
+    shows([[
+      |int32 [5, 1, 500]
+      |[1]
+      |   0    1    2 …  497  498  499
+      |…
+      |[5]
+      |2000 2001 2002 … 2497 2498 2499]],
+      roper.arange(0, 2500):to("int32"):view({ 5, 1, 500 }))
+  end)
+
+  it("keeps to the width whatever is shown", function()
+    local seed = os.time()
+    roper.seed(seed)
+    for _, shape in ipairs({ { 3 }, { 30, 30 }, { 2000 }, { 4, 5, 6, 7 }, { 2, 3, 4, 500 } }) do
+      for line in format.tensor(roper.randn(shape), 40):gmatch("[^\n]+") do
+        assert.is_true(utf8.len(line) <= 40, ("seed %d: %s"):format(seed, line))
+      end
+    end
+  end)
+
+  it("shows views and what a gradient flows through", function()
+    local x = roper.tensor({ { 1, 2 }, { 3, 4 } }):parameter()
+    shows([[
+      |float32 [2, 2]
+      |2 6
+      |4 8]], (x * 2):transpose(1, 2))
+  end)
+
+  it("is what print and tostring show", function()
+    assert.equal("float32 [2]\n1 2", tostring(roper.tensor({ 1, 2 })))
+  end)
+end)
+
+describe("format.value", function()
+  it("writes strings as they would be typed", function()
+    assert.equal([["a\"b\\\n\0\27"]], format.value('a"b\\\n\0\27'))
+    assert.equal('"é"', format.value("é"))
+    assert.equal([["a\xFF"]], format.value("a\xFF"))
+    assert.equal([["\u{202E}é\xFF"]], format.value("\u{202E}é\xFF"))
+    assert.equal([["\u{9B}2J§"]], format.value("\u{9B}2J§"))
+    assert.equal([["\u{9B}\xFF"]], format.value("\xC2\x9B\xFF"))
+  end)
+
+  it("writes numbers, nil and booleans as Lua does", function()
+    assert.equal("1 1.0 nan nil true",
+      table.concat({ format.value(1), format.value(1.0), format.value(0 / 0), format.value(nil),
+        format.value(true) }, " "))
+  end)
+
+  it("sorts the keys of tables", function()
+    assert.equal('{1, 2, [5] = 3, a = 4, b = {}, ["c d"] = 5, ["end"] = 6, [true] = 7}',
+      format.value({ 1, 2, [5] = 3, b = {}, a = 4, ["end"] = 6, ["c d"] = 5, [true] = 7 }))
+  end)
+
+  it("breaks what does not fit", function()
+    assert.equal(lines([[
+      |{
+      |  first = {1, 2, 3},
+      |  second = "0123456789"
+      |}]]), format.value({ first = { 1, 2, 3 }, second = "0123456789" }, 30))
+    assert.equal(lines([[
+      |{
+      |  100, 101, 102,
+      |  103, 104
+      |}]]), format.value({ 100, 101, 102, 103, 104 }, 18))
+  end)
+
+  it("stays within the width, names and commas of inner tables included", function()
+    local nested = { count = 0, options = { base = 1, list = { 1, 2, { 3, 4 } }, dim = 2 }, z = {} }
+    for columns = 20, 80 do
+      for line in format.value(nested, columns):gmatch("[^\n]+") do
+        assert.is_true(#line <= columns, columns .. ": " .. line)
+      end
+    end
+  end)
+
+  it("puts the entries of a long table side by side", function()
+    local long = {}
+    for i = 1, 26 do
+      long[string.char(96 + i)] = i
+    end
+    assert.truthy(format.value(long, 40):find("^{\n  a = 1, b = 2, c = 3, d = 4, e = 5,\n  f = 6,"))
+  end)
+
+  it("survives cycles and depth", function()
+    local cyclic = { name = "x" }
+    cyclic.self, cyclic.list = cyclic, { cyclic }
+    assert.equal('{list = {{cycle}}, name = "x", self = {cycle}}', format.value(cyclic))
+    local shared = { 1 }
+    assert.equal("{{1}, {1}}", format.value({ shared, shared }))
+    assert.equal("{{{{{…}}}}}", format.value({ { { { { { 1 } } } } } }))
+  end)
+
+  it("leaves out what is too much", function()
+    local list = {}
+    for i = 1, 1000 do
+      list[i] = i
+    end
+    assert.truthy(format.value(list):find("99, 100, … 900 more", 1, true))
+  end)
+
+  it("names tensors, functions and objects in a word", function()
+    local object = setmetatable({}, { __tostring = function() return "an object" end })
+    assert.equal("{an object, float32 [2, 3], function}",
+      format.value({ object, roper.zeros({ 2, 3 }), print }))
+    assert.equal("function (C)", format.value(print))
+    assert.truthy(format.value(lines):find("^function %(format_spec.lua:%d+%)$"))
+  end)
+end)
+
+describe("format.results", function()
+  it("puts short values side by side and long ones below each other", function()
+    assert.equal('1\t"a"\tnil', format.results(table.pack(1, "a", nil)))
+    assert.equal("1\nfloat32 [1]\n2", format.results(table.pack(1, roper.tensor({ 2 }))))
+  end)
+end)

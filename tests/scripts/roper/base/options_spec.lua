@@ -1,0 +1,89 @@
+local options = require("roper.base.options")
+local roper = require("roper")
+
+describe("options.check", function()
+  local known = {
+    count = "size",
+    offset = "integer?",
+    rate = { "number", 0.5 },
+    dropout = { "probability", 0 },
+    name = "string?",
+    norm = { { "pre", "post" }, "pre" },
+    value = { "any", "none" },
+    causal = { "boolean", true },
+    task = "task?",
+  }
+
+  local function check(given)
+    return options.check("f", given, known)
+  end
+
+  it("fills in defaults, and leaves the given table alone", function()
+    local given = { count = 3, causal = false }
+    assert.same({ count = 3, rate = 0.5, dropout = 0, norm = "pre", value = "none",
+                  causal = false }, check(given))
+    assert.same({ count = 3, causal = false }, given)
+  end)
+
+  it("takes every kind", function()
+    local given = { count = 1, offset = -2, rate = 3, dropout = 0.99, name = "", norm = "post",
+      value = {}, causal = true, task = roper.tasks.addition() }
+    assert.same(given, check(given))
+  end)
+
+  it("refuses values of another kind, naming option, kind and value", function()
+    for _, case in ipairs({
+      { "count", "a whole number from 1 on", { 0, -1, 1.5, 1.0, "3", {}, true, 0 / 0 } },
+      { "offset", "a whole number", { 1.5, 2.0, "x", true } },
+      { "rate", "a finite number", { "1", 0 / 0, math.huge, -math.huge, {} } },
+      { "dropout", "a number from 0 to below 1", { -0.1, 1, "0", 0 / 0 } },
+      { "name", "a string", { 1, true } },
+      { "norm", "one of pre, post", { "both", 1, false } },
+      { "causal", "a boolean", { 0, "true" } },
+      { "task", "a task", { 5, "addition", {}, roper.zeros({ 2 }) } },
+    }) do
+      local name, expected, wrong = table.unpack(case)
+      for _, value in ipairs(wrong) do
+        local given = { count = 1, [name] = value }
+        assert.has_error(function() check(given) end,
+          ("f: option %s: expected %s, got %s"):format(name, expected,
+            type(value) == "string" and '"' .. value .. '"' or tostring(value)))
+      end
+    end
+  end)
+
+  it("refuses what is missing", function()
+    local message = "f: option count: expected a whole number from 1 on, got nil"
+    assert.has_error(function() check({}) end, message)
+    assert.has_error(function() check() end, message)
+    assert.has_error(function() options.check("f", {}, { x = "any" }) end,
+                     "f: option x: expected a value, got nil")
+  end)
+
+  it("refuses unknown names, and suggests the nearest", function()
+    local all = "it takes causal, count, dropout, name, norm, offset, rate, task, value"
+    assert.has_error(function() check({ count = 1, nam = "x" }) end,
+                     'f: unknown option nam; did you mean "name"?; ' .. all)
+    assert.has_error(function() check({ count = 1, 5 }) end, "f: unknown option 1; " .. all)
+    assert.has_error(function() check({ count = 1, [true] = 5 }) end,
+                     "f: unknown option true; " .. all)
+  end)
+
+  it("refuses what is no table", function()
+    assert.has_error(function() check("x") end, "f: expected a table of options, got string")
+    assert.has_error(function() check(5) end, "f: expected a table of options, got number")
+  end)
+
+  it("blames the caller of the function that was called", function()
+    local function f(given)
+      local o = options.check("f", given, known)
+      return o
+    end
+    local line
+    local _, message = pcall(function()
+      line = debug.getinfo(1, "l").currentline + 1
+      f({ count = 0 })
+    end)
+    assert.truthy(message:find(("options_spec.lua:%d: f: option count"):format(line), 1, true))
+  end)
+end)

@@ -1,0 +1,104 @@
+local core = require("roper.core")
+local folders = require("roper.base.file")
+local foreign = require("roper.base.printable")
+local process = require("tests.process")
+local roper = require("roper")
+local scratch = require("tests.scratch")
+
+-- A control sequence, one in 8 bits, the direction of reading turned, a byte that is no text.
+local HOSTILE <const> = "a\27[2J\u{9B}31m\u{202E}b\xFF\r"
+
+-- Can the text do nothing on a terminal but show?
+local function is_harmless(text)
+  for _, code in utf8.codes(text) do
+    local is_control = code < 0x20 and code ~= 0x0A and code ~= 0x09
+      or code >= 0x7F and code <= 0x9F
+    local turns = code >= 0x202A and code <= 0x202E or code >= 0x2066 and code <= 0x2069
+      or code == 0x200E or code == 0x200F or code == 0x61C
+    if is_control or turns then
+      return false
+    end
+  end
+  return true
+end
+
+describe("foreign.line", function()
+  it("leaves text as it is", function()
+    for _, text in ipairs({ "", "loss 0.5 \\n", "θ = 0.1 <&> 日本 🙂 e\u{301} 👩\u{200D}🔬" }) do
+      assert.equal(text, foreign.line(text))
+    end
+  end)
+
+  it("writes what does not show as Lua strings have it", function()
+    assert.equal("a\\x1B[2J\\u{9B}31m\\u{202E}b\\xFF\\r", foreign.line(HOSTILE))
+    assert.equal("\\n\\t\\x00\\x7F\\u{2028}\\u{2069}\\u{61C}", foreign.line(
+      "\n\t\0\127\u{2028}\u{2069}\u{61C}"))
+    assert.equal("\\xED\\xA0\\x80\\xC3é\\xE2\\x80", foreign.line("\xED\xA0\x80\xC3é\xE2\x80"))
+  end)
+
+  it("leaves nothing that does not show, whatever the bytes", function()
+    local state = 1
+    for _ = 1, 2000 do
+      local bytes = {}
+      for i = 1, 12 do
+        state = (state * 6364136223846793005 + 1442695040888963407) & math.maxinteger
+        bytes[i] = string.char(state >> 40 & 0xFF)
+      end
+      local text = table.concat(bytes)
+      assert.is_true(is_harmless(foreign.line(text)))
+      assert.is_true(is_harmless(foreign.text(text)))
+    end
+  end)
+end)
+
+describe("foreign.text", function()
+  it("keeps line ends and tabs", function()
+    assert.equal("a\n\tb\\x1B\n", foreign.text("a\n\tb\27\n"))
+  end)
+end)
+
+describe("what a file holds", function()
+  setup(function()
+    scratch.create()
+    local config = { experiment = "addition", seed = 1, steps = 1, preset = HOSTILE:sub(1, -3),
+      position = HOSTILE:sub(1, -3) }
+    for _, name in ipairs({ "one", "two" .. HOSTILE }) do
+      config.seed = config.seed + 1
+      folders.make(scratch.path("runs/" .. name))
+      scratch.write("runs/" .. name .. "/config.json", core.json_encode({ config = config }))
+    end
+  end)
+  teardown(scratch.remove)
+
+  -- The program says something, with the name that the hostile text stands for, and harmlessly.
+  local function shows(...)
+    local _, output, errors = process.run({ "./roper", ... })
+    assert.truthy((output .. errors):find("a\\x1B[2J", 1, true), output .. errors)
+    assert.is_true(is_harmless(output .. errors), output .. errors)
+  end
+
+  it("does nothing to the terminal where runs are listed and compared", function()
+    shows("runs", scratch.path("runs"))
+    shows("runs", "--compare", scratch.path("runs/one"), scratch.path("runs/two" .. HOSTILE))
+  end)
+
+  it("does nothing to the terminal in errors", function()
+    local tensors = scratch.write("damaged.safetensors",
+      string.pack("<s8", '{"' .. "a\27[2J\u{202E}" .. '": {"dtype": "F99"}}'))
+    for _, path in ipairs({ tensors, scratch.write("damaged.npy", "\x93NUMPY\1\0"
+      .. string.pack("<s2", "{'descr': 'a\27[2J', }\n")) }) do
+      local _, output, errors = process.run({ "./roper", "-e", ("roper.load %q"):format(path) })
+      assert.is_true(is_harmless(output .. errors), output .. errors)
+      assert.truthy(errors:find("damaged", 1, true), errors)
+    end
+    shows("-e", ("error 'a\27[2J%s'"):format("\u{202E}"))
+    shows("a\27[2J")
+    shows("train", "addition", "position=a\27[2J")
+    shows("runs", scratch.path("runs"), "a\27[2J=1")
+  end)
+
+  it("does nothing to the terminal as a value", function()
+    assert.is_true(is_harmless(roper.format.value({ [HOSTILE] = HOSTILE, HOSTILE })))
+    assert.equal(HOSTILE, load("return " .. roper.format.value(HOSTILE))())
+  end)
+end)

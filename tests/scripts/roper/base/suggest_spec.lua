@@ -1,0 +1,41 @@
+local suggest = require("roper.base.suggest")
+
+describe("suggest", function()
+  describe("nearest", function()
+    it("finds a name with one letter more, less, other or swapped", function()
+      local names = { "rope", "roper", "shaw", "learned" }
+      assert.equal("shaw", suggest.nearest("shawn", names))
+      assert.equal("shaw", suggest.nearest("sha", names))
+      assert.equal("shaw", suggest.nearest("shew", names))
+      assert.equal("shaw", suggest.nearest("hsaw", names))
+    end)
+
+    it("prefers fewer edits, then the same start, then the alphabet", function()
+      assert.equal("matmul", suggest.nearest("matmull", { "matul", "matmul" }))
+      assert.equal("rope", suggest.nearest("rop", { "rep", "rope", "top" }))
+      assert.equal("line", suggest.nearest("lin", { "line", "len" }))
+      assert.equal("bar", suggest.nearest("bat", { "bay", "bar" }))
+    end)
+
+    it("does not mind capitals", function()
+      assert.equal("Linear", suggest.nearest("linear", { "Linear", "LayerNorm" }))
+    end)
+
+    it("gives nil where nothing is near", function()
+      assert.is_nil(suggest.nearest("x", { "matmul" }))
+      assert.is_nil(suggest.nearest("abcdef", { "abcxyz" }))
+      assert.is_nil(suggest.nearest("rope", {}))
+    end)
+
+    it("allows one edit for every three letters", function()
+      assert.equal("substring_index", suggest.nearest("substrng_idnex", { "substring_index" }))
+    end)
+  end)
+
+  describe("hint", function()
+    it("is a question, or nothing", function()
+      assert.equal('; did you mean "rope"?', suggest.hint("rop", { "rope" }))
+      assert.equal("", suggest.hint("matmul", { "rope" }))
+    end)
+  end)
+end)

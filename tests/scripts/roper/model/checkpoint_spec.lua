@@ -1,0 +1,391 @@
+local checkpoint = require("roper.model.checkpoint")
+local core = require("roper.core")
+local models = require("tests.models")
+local roper = require("roper")
+local scratch = require("tests.scratch")
+local train = require("roper.training")
+
+before_each(scratch.create)
+after_each(scratch.remove)
+
+-- The state of a run after some steps.
+local function make_state(seed, steps, options)
+  local model = models.small({ seed = seed, dropout = 0.1 })
+  local state = { model = model, task = models.task({ seed = seed }), steps = 100, step = steps,
+    optimizer = roper.optim.Adam(), sum = steps / 3, count = steps,
+    config = { experiment = "test", rate = 1e-3, task = { length = 30, name = "x" } } }
+  for name, value in pairs(options or {}) do
+    state[name] = value
+  end
+  for _ = 1, steps do
+    model:zero_gradients()
+    train.loss(model, state.task:batch(2)):backward()
+    state.optimizer:step(model:parameters())
+  end
+  return state
+end
+
+-- All that a checkpoint holds, as plain values.
+local function contents(state)
+  local moments = {}
+  for i, list in pairs(state.optimizer.state) do
+    moments[i] = { mean = list.mean:totable(), variance = list.variance:totable() }
+  end
+  return { parameters = models.values(state.model), moments = moments,
+    optimizer_count = state.optimizer.count, task = { state.task:random() },
+    random = { roper.random_state() }, step = state.step, sum = state.sum, count = state.count }
+end
+
+local function same_bytes(a, b)
+  return scratch.read(scratch.path(a)) == scratch.read(scratch.path(b))
+end
+
+-- Check that loading fails with a message that holds `expected`, and changes nothing.
+local function assert_refused(path, state, expected)
+  local before, bytes = contents(state), scratch.read(path)
+  local ok, message = pcall(checkpoint.load_training, path, state)
+  assert.is_false(ok)
+  assert.truthy(message:find(path, 1, true), message)
+  assert.truthy(message:find(expected, 1, true), message)
+  assert.same(before, contents(state))
+  assert.is_true(bytes == scratch.read(path))
+end
+
+describe("checkpoint.save_training and load_training", function()
+  it("keep all of a run", function()
+    local path = scratch.path("a.safetensors")
+    local state = make_state(1, 3)
+    checkpoint.save_training(path, state)
+    local saved = contents(state)
+    local other = make_state(2, 1)
+    assert.not_same(saved, contents(other))
+    checkpoint.load_training(path, other)
+    assert.same(saved, contents(other))
+    -- The two go on alike.
+    for _, one in ipairs({ state, other }) do
+      roper.random_state(table.unpack(saved.random))
+      one.model:zero_gradients()
+      train.loss(one.model, one.task:batch(2)):backward()
+      one.optimizer:step(one.model:parameters())
+    end
+    assert.same(contents(state), contents(other))
+  end)
+
+  it("write the same bytes for the same state", function()
+    for i = 1, 2 do
+      checkpoint.save_training(scratch.path(i .. ".safetensors"), make_state(5, 2))
+    end
+    assert.is_true(same_bytes("1.safetensors", "2.safetensors"))
+    local state = make_state(6, 2)
+    checkpoint.load_training(scratch.path("1.safetensors"), state)
+    checkpoint.save_training(scratch.path("3.safetensors"), state)
+    assert.is_true(same_bytes("1.safetensors", "3.safetensors"))
+  end)
+
+  it("keep the velocity of SGD", function()
+    local path = scratch.path("a.safetensors")
+    local state = make_state(1, 2, { optimizer = roper.optim.SGD({ momentum = 0.9 }) })
+    checkpoint.save_training(path, state)
+    local other = make_state(2, 0, { optimizer = roper.optim.SGD({ momentum = 0.9 }) })
+    checkpoint.load_training(path, other)
+    for i, list in ipairs(state.optimizer.state) do
+      assert.same(list.velocity:totable(), other.optimizer.state[i].velocity:totable())
+    end
+  end)
+
+  it("refuse a file that is cut at any byte, or goes on", function()
+    local state = make_state(1, 2)
+    checkpoint.save_training(scratch.path("whole.safetensors"), state)
+    local bytes = scratch.read(scratch.path("whole.safetensors"))
+    local header = 8 + ("<I8"):unpack(bytes)
+    local cuts = { 0, 1, 7, 8, 9, header // 2, header - 1, header, header + 1, #bytes - 1 }
+    local seed = os.time()
+    math.randomseed(seed)
+    for i = 1, 10 do
+      cuts[#cuts + 1] = math.random(#bytes) - 1
+      assert(cuts[i] < #bytes, "seed " .. seed)
+    end
+    for _, cut in ipairs(cuts) do
+      assert_refused(scratch.write("cut.safetensors", bytes:sub(1, cut)), state, "cut.safetensors")
+    end
+    assert_refused(scratch.write("cut.safetensors", bytes .. "\0"), state, "cut.safetensors")
+  end)
+
+  it("refuse other files", function()
+    local state = make_state(1, 1)
+    local path = scratch.path("other.safetensors")
+    state.model:save(path)
+    assert_refused(path, state, "expected a training checkpoint, found other tensors")
+    roper.save(path, { a = roper.ones({ 2 }) })
+    assert_refused(path, state, "expected a training checkpoint, found other tensors")
+    assert_refused(scratch.write("text", ("text "):rep(50)), state, "load_safetensors")
+    local none = scratch.path("none")
+    local ok, message = pcall(checkpoint.load_training, none, state)
+    assert.is_false(ok)
+    assert.truthy(message:find(none, 1, true))
+  end)
+
+  it("refuse a checkpoint of another configuration, and say where they differ", function()
+    local path = scratch.path("a.safetensors")
+    local state = make_state(1, 2)
+    checkpoint.save_training(path, state)
+    for expected, change in pairs({
+      ["another configuration: rate is 0.001 there and 0.002 here"] =
+        function(config) config.rate = 2e-3 end,
+      ["another configuration: task.length is 30 there and 31 here"] =
+        function(config) config.task.length = 31 end,
+      ["another configuration: rotate is nil there and qk here"] =
+        function(config) config.rotate = "qk" end,
+      ["another configuration: experiment is test there and nil here; rate is 0.001 there and 1 "
+        .. "here"] = function(config) config.experiment, config.rate = nil, 1 end,
+    }) do
+      local other = make_state(2, 1)
+      change(other.config)
+      assert_refused(path, other, expected)
+    end
+  end)
+
+  it("refuse a model of another shape", function()
+    local path = scratch.path("a.safetensors")
+    local state = make_state(1, 2)
+    checkpoint.save_training(path, state)
+    assert_refused(path, make_state(1, 1, { model = models.small({ layers = 3 }) }),
+      "belongs to another model: layers.3.attention.key.bias is [16] here and missing there")
+    local wide = models.small()
+    wide.logits = roper.nn.Linear({ inputs = 16, outputs = 9 })
+    local other = make_state(1, 0, { model = wide })
+    assert_refused(path, other,
+      "belongs to another model: logits.bias is [9] here and [45] there")
+  end)
+
+  -- A checkpoint after `change` was given its tensors and metadata, as tables.
+  local function changed(state, change)
+    local path = scratch.path("changed.safetensors")
+    checkpoint.save_training(path, state)
+    local tensors, metadata = core.load_safetensors(path)
+    local facts = { config = core.json_decode(metadata.config),
+      state = core.json_decode(metadata.state) }
+    change(tensors, facts)
+    for name, value in pairs(facts) do
+      metadata[name] = type(value) == "string" and value or core.json_encode(value)
+    end
+    core.save_safetensors(path, tensors, metadata)
+    return path
+  end
+
+  it("refuse parameters of another dtype, and such as the model has not", function()
+    local state = make_state(1, 2)
+    assert_refused(changed(state, function(tensors)
+      tensors["model.logits.bias"] = tensors["model.logits.bias"]:to("float64")
+    end), state, "another model: logits.bias is float32 [45] here and float64 [45] there")
+    assert_refused(changed(state, function(tensors)
+      tensors["model.more"] = core.zeros({ 3 })
+    end), state, "another model: more is missing here and [3] there")
+    local linear = roper.nn.Linear({ inputs = 2, outputs = 1 })
+    assert.has_error(function()
+      checkpoint.fill("a file", linear, "", { weight = core.zeros({ 1, 2 }, "int32"),
+        bias = core.zeros({ 1 }) })
+    end, "a file: belongs to another model: weight is float32 [1, 2] here and int32 [1, 2] there")
+  end)
+
+  it("refuse an optimizer's state that is not its own, before anything is filled", function()
+    for expected, change in pairs({
+      ["optimizer.1.mean is [45, 16] here and [3] there"] = function(tensors)
+        tensors["optimizer.1.mean"] = core.zeros({ 3 })
+      end,
+      ["optimizer.1.mean is float32 [45, 16] here and float64 [45, 16] there"] = function(tensors)
+        tensors["optimizer.1.mean"] = tensors["optimizer.1.mean"]:to("float64")
+      end,
+      ["optimizer.2: expected variance, found none"] = function(tensors)
+        tensors["optimizer.2.variance"] = nil
+      end,
+      ["optimizer.2.velocity: expected mean, variance"] = function(tensors)
+        tensors["optimizer.2.velocity"] = tensors["optimizer.2.mean"]
+      end,
+      ["optimizer.99.mean: expected parameters of a model and moments"] = function(tensors)
+        tensors["optimizer.99.mean"] = core.zeros({ 16 })
+      end,
+      ["optimizer.01.mean: expected parameters of a model and moments"] = function(tensors)
+        tensors["optimizer.01.mean"] = core.zeros({ 16 })
+      end,
+      ["more: expected parameters of a model and moments"] = function(tensors)
+        tensors.more = core.zeros({ 16 })
+      end,
+    }) do
+      local state = make_state(1, 2)
+      assert_refused(changed(state, change), make_state(2, 1), expected)
+    end
+    local sgd = roper.optim.SGD({ momentum = 0.9 })
+    local ok, message = pcall(checkpoint.load_training, changed(make_state(1, 2), function() end),
+      make_state(1, 2, { optimizer = sgd }))
+    assert.is_false(ok)
+    assert.matches("optimizer%.%d+: expected velocity, found none$", message)
+  end)
+
+  it("refuse a damaged state and configuration", function()
+    local null, state = core.json_null, make_state(1, 2)
+    for name, values in pairs({ step = { null, "2", -1, 1.5, {} }, count = { null, {}, -1 },
+      sum = { null, "1" }, optimizer_count = { null, 0.5 }, task = { null, 1, { 1 }, { 1, "2" },
+      { 1, 2, 3 } }, random = { "x", { 1.5, 2 } } }) do
+      for _, value in ipairs(values) do
+        assert_refused(changed(state, function(_, facts)
+          facts.state[name] = value
+        end), state, ("damaged: %s of its state: expected "):format(name))
+      end
+      assert_refused(changed(state, function(_, facts)
+        facts.state[name] = nil
+      end), state, ("damaged: %s of its state: expected "):format(name))
+    end
+    for _, name in ipairs({ "config", "state" }) do
+      for _, text in ipairs({ "", "{", "5", '"x"', "null" }) do
+        assert_refused(changed(state, function(_, facts)
+          facts[name] = text
+        end), state, ('metadata "%s": expected a JSON object, got %s'):format(name, text))
+      end
+    end
+    assert_refused(changed(state, function(_, facts)
+      facts.config.task = 5
+    end), state, "task is 5 there and {")
+  end)
+
+  it("refuse a run that is past the steps asked for", function()
+    local path = scratch.path("a.safetensors")
+    checkpoint.save_training(path, make_state(1, 3))
+    assert_refused(path, make_state(2, 1, { steps = 2 }), "is at step 3, past the 2 asked for")
+    local same = make_state(2, 1, { steps = 3 })
+    checkpoint.load_training(path, same)
+    assert.equal(3, same.step)
+  end)
+
+  it("leave the old file when the new one can not be written", function()
+    local path = scratch.path("a.safetensors")
+    local state = make_state(1, 1)
+    checkpoint.save_training(path, state)
+    local bytes = scratch.read(path)
+    state.config.bad = print
+    assert.has_error(function() checkpoint.save_training(path, state) end)
+    assert.is_true(bytes == scratch.read(path))
+    assert.same({ "a.safetensors" }, scratch.list())
+  end)
+end)
+
+describe("without memory", function()
+  after_each(function() core.memory_fail_after(-1) end)
+
+  it("a checkpoint stays, whichever allocation fails while the next is written", function()
+    local path, state = scratch.path("a.safetensors"), make_state(1, 1)
+    checkpoint.save_training(path, state)
+    local old = scratch.read(path)
+    state.step = 2
+    checkpoint.save_training(scratch.path("b.safetensors"), state)
+    local allowed, ok, message = -1
+    repeat
+      allowed = allowed + 1
+      core.memory_fail_after(allowed)
+      ok, message = pcall(checkpoint.save_training, path, state)
+      core.memory_fail_after(-1)
+      if not ok then
+        assert.matches("out of memory: asked for %d+ bytes", message)
+        assert.is_true(scratch.read(path) == old)
+      end
+    until ok
+    assert.is_true(allowed > 100)
+    assert.is_true(same_bytes("a.safetensors", "b.safetensors"))
+    assert.same({ "a.safetensors", "b.safetensors" }, scratch.list())
+  end)
+end)
+
+describe("checkpoint.save and load", function()
+  after_each(function() roper.memory_limit(0) end)
+
+  it("keep tensors and metadata", function()
+    local path = scratch.path("a.npy")
+    local x = roper.randn({ 2, 3 })
+    roper.save(path, x)
+    assert.same(x:totable(), roper.load(path):totable())
+    assert.equal(1, select("#", roper.load(path)))
+    path = scratch.path("a.safetensors")
+    roper.save(path, { x = x, n = roper.tensor({ 1, 2 }, "int32") }, { note = "text" })
+    local tensors, metadata = roper.load(path)
+    assert.same(x:totable(), tensors.x:totable())
+    assert.equal("int32", tensors.n:dtype())
+    assert.same({ note = "text" }, metadata)
+  end)
+
+  it("keep the tensors of a module that is no Transformer", function()
+    local path = scratch.path("linear.safetensors")
+    local linear = roper.nn.Linear({ inputs = 3, outputs = 2 })
+    linear:save(path)
+    local tensors = roper.load(path)
+    assert.same(linear.weight:totable(), tensors.weight:totable())
+    assert.same(linear.bias:totable(), tensors.bias:totable())
+  end)
+
+  it("refuse a model that its options do not describe", function()
+    local path = scratch.path("a.safetensors")
+    local model = models.small()
+    model.layers[2] = roper.nn.TransformerLayer({ d_model = 16, heads = 2 })
+    model:save(path)
+    local ok, message = pcall(roper.load, path)
+    assert.is_false(ok)
+    assert.equal(path .. ": belongs to another model: by its options "
+      .. "layers.2.feed_forward.inner.weight is [24, 16], but there it is [64, 16]", message)
+  end)
+
+  it("refuse options that the tensors do not bear out, before anything is made of them", function()
+    local path = scratch.path("a.safetensors")
+    local model = models.small()
+    model:save(path)
+    local tensors, metadata = core.load_safetensors(path)
+    roper.memory_limit(roper.memory().live + 5000000) -- more would be refused
+    local function refused(message, changes)
+      local options = core.json_decode(metadata.options)
+      for name, value in pairs(changes) do
+        options[name] = value
+      end
+      core.save_safetensors(path, tensors, { roper = "model", options = core.json_encode(options) })
+      local ok, got = pcall(roper.load, path)
+      assert.is_false(ok)
+      assert(got:find(path .. ": " .. message, 1, true) == 1, got)
+    end
+    local other = "belongs to another model: "
+    refused(other .. "by its options layers.3.attention.query.weight is [16, 16], but there it is "
+      .. "missing", { layers = 1 << 32 })
+    refused(other .. "by its options embedding.weight is [1073741824, 16], but there",
+      { vocabulary = 1 << 30 })
+    refused(other .. "by its options embedding.weight is [45, 1048576]", { d_model = 1 << 20 })
+    refused(other .. "by its options layers.1.feed_forward.inner.weight is [1073741824, 16]",
+      { d_ff = 1 << 30 })
+    refused(other .. "layers.2.attention.key.bias is missing here and [16] there", { layers = 1 })
+    refused("damaged: layers of its options: expected a whole number, got x", { layers = "x" })
+    refused("damaged: d_model of its options: expected a whole number, got 16.5",
+      { d_model = 16.5 })
+    -- An axis of no length makes room for any other.
+    tensors["embedding.weight"] = core.zeros({ 0, 1 << 20 })
+    refused(other .. "by its options embedding.weight is [45, 1048576], but there it is "
+      .. "[0, 1048576]", { d_model = 1 << 20 })
+    for _, options in ipairs({ "", "[", "5" }) do
+      core.save_safetensors(path, tensors, { roper = "model", options = options })
+      assert.has_error(function() roper.load(path) end, path .. ': metadata "options": expected a '
+        .. "JSON object, got " .. options)
+    end
+    core.save_safetensors(path, tensors, { roper = "model" })
+    assert.has_error(function() roper.load(path) end, path .. ': metadata "options": expected a '
+      .. "JSON object, got none")
+  end)
+
+  it("name the file that they can not read or write", function()
+    for _, path in ipairs({ scratch.path("none.npy"), scratch.write("bad.safetensors", "x"),
+                            scratch.path("") }) do
+      local ok, message = pcall(roper.load, path)
+      assert.is_false(ok)
+      assert.truthy(message:find(path, 1, true), message)
+    end
+    local path = scratch.path("none/a.safetensors")
+    local ok, message = pcall(roper.save, path, models.small())
+    assert.is_false(ok)
+    assert.truthy(message:find(path, 1, true), message)
+    assert.error_matches(function() roper.save("a.txt", roper.ones({ 2 })) end,
+                         'save: expected a path that ends in .npy or .safetensors, got "a.txt"')
+  end)
+end)

@@ -1,0 +1,124 @@
+local complete = require("roper.session.repl.complete")
+local roper = require("roper")
+local scratch = require("tests.scratch")
+
+describe("complete.names", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  local class = { turn = function() end, twist = function() end, _hidden = 1 }
+  class.__index = class
+  local globals = {
+    roper = { attention = 1, attend = 2, nn = { Linear = 1 } },
+    rope = 3,
+    object = setmetatable({ turns = 5 }, class),
+    tensor = roper.zeros({ 2 }),
+    text = "abc",
+    ["not a name"] = 1,
+  }
+
+  local function offers(expected, text)
+    assert.same(expected, (complete.names(text, globals)))
+  end
+
+  it("offers globals", function()
+    offers({ "rope", "roper" }, "ro")
+    offers({ "rope", "roper" }, "x = f(1) + ro")
+    offers({}, "xyz")
+  end)
+
+  it("offers fields, with the path in front", function()
+    offers({ "roper.attend", "roper.attention" }, "roper.att")
+    offers({ "roper.nn.Linear" }, "f(roper.nn.")
+    offers({}, "roper.nothing.")
+    offers({}, "roper.nn.Linear.")
+  end)
+
+  it("offers methods: functions alone after a colon", function()
+    offers({ "object:turn", "object:twist" }, "object:t")
+    offers({ "object.turn", "object.turns" }, "object.turn")
+    offers({ "text:rep", "text:reverse" }, "text:re")
+    offers({ "tensor:matmul" }, "tensor:matm")
+  end)
+
+  it("hides names with an underscore until one is typed", function()
+    offers({ "object._hidden" }, "object._h")
+    assert.equal(nil, table.concat(complete.names("object.", globals)):find("_"))
+  end)
+
+  it("offers nothing after what is no name", function()
+    offers({}, "")
+    offers({}, "x + ")
+    offers({}, "3ro")
+    offers({}, "f().ro")
+  end)
+
+  it("calls nothing on the way", function()
+    local trap = setmetatable({}, { __index = function() error("called") end })
+    assert.same({}, (complete.names("trap.inner.x", { trap = trap })))
+  end)
+
+  it("offers what is loaded on first use, and loads it to look inside", function()
+    local loaded = {}
+    local lazy = setmetatable({}, {
+      __names = function() return { "inner", "outer" } end,
+      __index = function(_, name)
+        loaded[#loaded + 1] = name
+        return { x = 1 }
+      end,
+    })
+    assert.same({ "lazy.inner", "lazy.outer" }, (complete.names("lazy.", { lazy = lazy })))
+    assert.same({}, loaded)
+    assert.same({ "lazy.inner.x" }, (complete.names("lazy.inner.", { lazy = lazy })))
+    assert.same({}, (complete.names("lazy.other.", { lazy = lazy })))
+    assert.same({ "inner" }, loaded)
+  end)
+
+  it("offers the options of a known function that are not given yet", function()
+    local library = { roper = roper, r = roper.position }
+    local function options(text)
+      return (complete.names(text, library))
+    end
+    assert.same({ "position", "positions" }, options("roper.attention(q, k, v, {causal = true, po"))
+    assert.same({ "causal = " }, options("roper.attention(q, k, v, {\n  ca"))
+    assert.same({ "pairing = " }, options("r.rope{dim = 4, p"))
+    assert.same({}, options("r.rope{dim = 4, di"))
+    assert.same({ "base", "centre", "coordinates", "dim", "fraction", "frequencies", "growth",
+      "last", "magnitude", "pairing", "rotate", "value_fraction" }, options("x = r.rope{"))
+    assert.same({ "roper", "r" }, { options("r.rope{dim = rop")[1], options("unknown{r")[1] })
+    assert.equal(2, select(2, complete.names("r.rope{ba", library)))
+  end)
+
+  it("offers files in strings and where commands take them", function()
+    scratch.write("first.npy", "")
+    scratch.write("second thing.npy", "")
+    scratch.write("second's", "")
+    require("roper.base.file").make(scratch.path("folder"))
+    local path = scratch.path("")
+    offers({ 'first.npy"' }, 'roper.load("' .. path .. "f" .. "i")
+    offers({ "first.npy", "folder/" }, "roper.load('" .. path .. "f")
+    offers({ "second thing.npy'" }, "roper.load('" .. path .. "second t")
+    offers({ "second thing.npy'" }, "roper.load('" .. path .. "se")
+    offers({ "folder/" }, "%cd " .. path .. "fo")
+    offers({ "first.npy" }, "$ ls -l " .. path .. "fi")
+    offers({}, "roper.load('" .. path .. "none/x")
+    assert.equal(4, select(2, complete.names("x '" .. path .. "seco", globals)))
+  end)
+
+  it("offers commands", function()
+    offers({ "bench " }, "%b")
+    offers({ "rope", "roper" }, "%time ro")
+  end)
+
+  it("offers nothing in a comment", function()
+    offers({}, "x -- ro")
+  end)
+
+  it("survives metatables in a circle", function()
+    local a, b = {}, {}
+    setmetatable(a, { __index = b })
+    setmetatable(b, { __index = a })
+    b.name = 1
+    assert.same({ "a.name" }, (complete.names("a.", { a = a })))
+  end)
+end)

@@ -1,0 +1,322 @@
+local roper = require("roper")
+local scratch = require("tests.scratch")
+local session = require("roper.session.repl.session")
+local stdout = require("tests.stdout")
+
+describe("session", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  local globals, current
+
+  before_each(function()
+    globals = setmetatable({}, { __index = _G })
+    current = session.new(globals)
+  end)
+
+  -- What is not complete yet of a text.
+  local function feed(text)
+    return (select(3, stdout.capture_both(current.feed, current, text)))
+  end
+
+  -- What a complete text prints.
+  local function printed(text)
+    local output, errors, rest = stdout.capture_both(current.feed, current, text)
+    assert.is_nil(rest)
+    return output .. errors
+  end
+
+  it("shows the values of expressions", function()
+    assert.equal("2\n", printed("1 + 1"))
+    assert.equal('1\t"a"\n', printed('1, "a"'))
+    assert.equal("nil\n", printed("nil"))
+    assert.equal("", printed("x = 5"))
+    assert.equal("", printed("(function() end)()"))
+    assert.equal("3\n", printed("return 3"))
+  end)
+
+  it("shows the values of an expression after statements on its line", function()
+    assert.equal("2\n", printed("x = 1; x + 1"))
+    assert.equal("'a;b'\t{1, 2}\n", (printed("x = 1; y = 2; 'a;b', { 1; 2 }"):gsub('"', "'")))
+    assert.equal("", printed("x = 5; x;"))
+    assert.equal("5\n", printed("_"))
+    assert.equal("x = 6; y =", feed("x = 6; y ="))
+    assert.equal("for i = 1, 2 do x = i; x", feed("for i = 1, 2 do x = i; x"))
+    assert.equal("5\n", printed("x"))
+    assert.equal("error: attempt to index a nil value (field 'z')\n", printed("x = {}; x.z.z"))
+  end)
+
+  it("keeps the last value that is not nil as _", function()
+    printed("6 * 7")
+    assert.equal("43\n", printed("_ + 1"))
+    printed("nil")
+    assert.equal("43\n", printed("_"))
+    printed("x = 1")
+    assert.equal("43\n", printed("_"))
+  end)
+
+  it("keeps the two values before it as _1 and _2", function()
+    printed("1\n2\n3")
+    assert.equal("3\t2\t1\n", printed("_, _1, _2"))
+    assert.equal("3\t3\t2\n", printed("_, _1, _2"))
+    printed("nil")
+    assert.equal("3\t3\t3\n", printed("_, _1, _2"))
+    assert.equal("", printed("who"))
+  end)
+
+  it("is mute after a semicolon", function()
+    assert.equal("", printed("1 + 1;"))
+    assert.equal("2\n", printed("_"))
+    assert.equal("", printed("1 + 1 ; "))
+  end)
+
+  it("waits for the end of what is not complete", function()
+    assert.equal("function f(x)", feed("function f(x)"))
+    assert.equal("function f(x)\n  return x", feed("function f(x)\n  return x"))
+    assert.is_nil(feed("function f(x)\n  return x\nend"))
+    assert.equal("9\n", printed("f(9)"))
+  end)
+
+  it("runs pasted lines as if they were typed", function()
+    assert.equal("1\n3\n", printed("a = 1\na\n\nb = a + 2\nb\n"))
+    assert.equal("1\n2\n", printed("for i = 1, 2 do\n  io.stdout:write(i, '\\n')\nend"))
+    assert.equal("5\n3\n", printed("f = function() return 5 end\nf()\n(function() return 3 end)()"))
+  end)
+
+  it("keeps pasted lines together where they need each other", function()
+    assert.equal("6\n", printed("local z = 3\nz * 2"))
+    assert.equal("6\n", printed("local z = 3\nlocal y = z + z\ny"))
+    assert.equal('"ABC"\n', printed("s = ('abc')\n  :upper()\ns"))
+    assert.equal("7\n", printed("t = 3\n  + 4\nt"))
+    assert.equal("true\n", printed("t = false\n  or true\nt"))
+    assert.equal('"x"\n', printed("if true then\n  t = 'x'\nend\nt"))
+  end)
+
+  it("waits for the rest of a pasted block", function()
+    assert.equal("for i = 1, 2 do", feed("x = 4\nfor i = 1, 2 do"))
+    assert.equal(4, globals.x)
+    assert.equal("local y = 4\nfor i = 1, 2 do", feed("local y = 4\nfor i = 1, 2 do"))
+  end)
+
+  it("stops a pasted block at the first error", function()
+    assert.equal("error: boom\n→ input 2:1: error('boom')\n",
+      printed("a = 1\nerror('boom')\na = 2"))
+    assert.equal(1, globals.a)
+    assert.equal("error: unexpected symbol near '='\n→ input 4:1: b = = 4\n",
+      printed("a = 3\nb = = 4\na = 5"))
+    assert.equal(3, globals.a)
+  end)
+
+  it("tells errors with the line where there are several", function()
+    assert.equal("error: boom\n", printed("error('boom')"))
+    assert.equal("error: boom\n→ input 2:2: error('boom')\n",
+      printed("do\n  error('boom')\nend"))
+    assert.equal("error: foo\n→ input 3:1 in f: function f() error('foo') end\n"
+      .. "  input 4:1: f() x = 1\n",
+      printed("function f() error('foo') end") .. printed("f() x = 1"))
+    assert.equal("error: bar\n  input 5:1 in g: function g() error('bar', 2) end\n"
+      .. "→ input 6:2: g()\n",
+      printed("function g() error('bar', 2) end") .. printed("do\n  g()\n  x = 1 end"))
+    assert.equal("error: unexpected symbol near '='\n→ input 8:1: y = = 2\n",
+      printed("local y = 1\ny = = 2"))
+  end)
+
+  it("asks about names of what a field or a method was taken from", function()
+    finally(function() _G.mine = nil end)
+    local held = setmetatable({ abc = print, roper = roper }, { __index = { cosh = print } })
+    _G.mine = held
+    assert.matches("field 'abs'%); did you mean \"abc\"%?\n$", printed("mine.abs()"))
+    assert.matches("method 'cos'%); did you mean \"cosh\"%?\n$", printed("mine:cos()"))
+    assert.matches("field 'zzz'%)\n$", printed("mine.zzz()"))
+    assert.matches('did you mean "line"%?\n$', printed("mine.roper.plot.lin()"))
+    assert.matches('did you mean "abs"%?\n', printed("local t = {} t.abss()"))
+    setmetatable(held, { __names = error })
+    assert.matches("field 'xyz'%)\n$", printed("mine.xyz()"))
+  end)
+
+  it("tells the line of a script that failed", function()
+    local path = scratch.write("wrong.lua", "x = 1\n  local y = z.w -- here\n")
+    assert.equal(("error: %s:2: attempt to index a nil value (global 'z')\n"):format(path),
+      printed("%run " .. path))
+    assert.equal(("error: %s:2: attempt to index a nil value (global 'z')\n"
+      .. "→ %s:2: local y = z.w -- here\n  input 1:1: dofile('%s') y = 1\n"):format(path, path,
+      path), printed(("dofile('%s') y = 1"):format(path)))
+  end)
+
+  it("tells all frames once asked to", function()
+    finally(function() require("roper").debug(false) end)
+    assert.equal("true\n", printed("require 'roper'.debug(true)"))
+    local text = printed("error('boom')")
+    assert.truthy(text:find("^error: input 2:1: boom\nstack traceback:\n.*\n%s+%[C%]: in "))
+    assert.truthy(text:find("scripts/roper/session/repl/session.lua:%d+: in "))
+    assert.equal("false\n", printed("require 'roper'.debug(false)"))
+    assert.equal("error: boom\n", printed("error('boom')"))
+    assert.equal("error: debug: expected true or false, got number\n",
+      printed("require 'roper'.debug(1)"))
+  end)
+
+  it("lists globals", function()
+    assert.equal("", printed("who"))
+    globals.t, globals.longer = { 1, 2, a = 3 }, "text"
+    assert.equal('name    type\nlonger  string  "text"\nt       table   3 entries\n',
+      printed("who"))
+    globals.x, globals.weights = roper.zeros({ 2, 3 }), roper.zeros({ 100, 100 }, "float64")
+    assert.equal(table.concat({
+      "name     type    dtype    shape       bytes",
+      'longer   string  "text"',
+      "t        table   3 entries",
+      "weights  tensor  float64  [100, 100]  80000",
+      "x        tensor  float32  [2, 3]         24",
+      "" }, "\n"), printed("who"))
+    globals.rope, globals.weights = roper.position.rope({ dim = 4 }), nil
+    globals.layer = roper.nn.Linear({ inputs = 2, outputs = 3 })
+    local shown = printed("who")
+    assert.truthy(shown:find("\nlayer   Linear  Linear: 9 parameters\n", 1, true), shown)
+    assert.truthy(shown:find("\nrope    rotary  rotary{dim = 4, ", 1, true), shown)
+    globals.x = ("é"):rep(500)
+    assert.equal(80, utf8.len(printed("who"):match("([^\n]*)\n$")))
+    globals.x, globals["a\27[2J"] = nil, 1
+    assert.matches('\na\\x1B[2J  number  1\n', printed("who()"), 1, true)
+    globals.who = 5
+    assert.equal("5\n", printed("who"))
+  end)
+
+  it("lists what it understands besides Lua, within 80 columns", function()
+    local text = printed("?")
+    assert.equal(text, printed("??"))
+    assert.equal(text, printed("?who"))
+    assert.equal(text, printed("? %time"))
+    globals.help = roper.help
+    assert.equal(text, printed("help"))
+    assert.matches("^roper.help%(what%?%)", printed("?help"))
+    assert.matches("^roper\n\nroper: a workbench", printed("help()"))
+    for line in text:gmatch("[^\n]+") do
+      assert.is_true(#line <= 80, line)
+    end
+  end)
+
+  it("understands everything on that list", function()
+    local uv = require("luv")
+    local before = uv.cwd()
+    finally(function()
+      uv.chdir(before)
+      roper.debug(false)
+      roper.print_options({ precision = 4 })
+    end)
+    globals.roper, globals.apropos = roper, roper.apropos
+    globals.f, globals.x = function(x) return x end, 1
+    local script, saved = scratch.write("listed.lua", "made = 5"), scratch.path("listed_saved.lua")
+    local keys = { Tab = true, ["Ctrl-R"] = true, ["Ctrl-C"] = true, ["Ctrl-D or exit"] = true }
+    local stands_for = { ["%run FILE"] = "%run " .. script, ["%save FILE"] = "%save " .. saved,
+      ["%cd FOLDER"] = "%cd " .. scratch.path(""), ["$ ls"] = "$ ls >/dev/null" }
+    local shown = {}
+    for line in printed("?"):gmatch("  ([^\n]+)\n") do
+      local example = line:match("^(.-)  ")
+      if not keys[example] then
+        local text = printed(stands_for[example] or example)
+        assert(text:find("^error") == nil, ("%s gives %s"):format(example, text))
+        shown[#shown + 1] = example
+      end
+    end
+    assert.same({ "?roper.randn", "??roper.randn", 'apropos "mask"', "who", "%time f(x)",
+      "%bench f(x)", "%run FILE", "%save FILE", "%cd FOLDER", "$ ls", "roper.debug(true)",
+      "roper.print_options{precision = 6}" }, shown)
+    assert.equal(5, globals.made)
+  end)
+
+  it("times", function()
+    assert.truthy(printed("%time 6 * 7"):find("^42\n%d[%d.]* %S*s\n$"))
+    assert.equal("error: boom\n", printed("%time error('boom')"))
+  end)
+
+  it("measures", function()
+    local text = printed("%bench runs = (runs or 0) + 1")
+    local all, samples, runs = text:match(
+      "^[%d.]+ %S+, half of the samples from [%d.]+ %S+ to [%d.]+ %S+ (%((%d+) of (%d+) runs%))\n$")
+    assert.is_truthy(all, text)
+    assert.is_true(tonumber(samples) >= 5 and globals.runs > samples * runs)
+    assert.equal("error: boom\n", printed("%bench error('boom')"))
+    assert.equal("error: unexpected symbol near '='\n", printed("%bench x = = 1"))
+  end)
+
+  it("runs scripts among its globals", function()
+    local path = scratch.write("a script.lua", "made = (made or 0) + 1\nreturn 5\n")
+    assert.equal("", printed("%run " .. path))
+    assert.equal("", printed(('%%run "%s"'):format(path)))
+    assert.equal(2, globals.made)
+    assert.truthy(printed("%run none.lua"):find("^error: .*none.lua"))
+    assert.equal("error: %run: expected a path\n", printed("%run"))
+  end)
+
+  it("saves what was done as a script that does it again", function()
+    printed("a = 6 * 7\na + 1\na:never()\na -- comment\n2 * a;\nmath.max(a, 1)\nerror('no')")
+    printed("b = 1 x = = 2")
+    printed("b = { -- more\n  a,\n}")
+    printed("%time a = a + 1")
+    printed("a -- comment")
+    local path = scratch.path("saved.lua")
+    assert.equal("8 lines\n", printed("%save " .. path))
+    assert.equal("a = 6 * 7\nprint(a + 1)\nb = { -- more\n  a,\n}\na = a + 1\n"
+      .. "print(a -- comment\n)\n", scratch.read(path))
+    assert.equal(("error: %%save: %s is there; expected a name that is not taken\n"):format(path),
+      printed("%save " .. path))
+    globals.print = function() end
+    printed("%run " .. path)
+    assert.equal(43, globals.a)
+  end)
+
+  it("saves nothing over what it cannot see", function()
+    local path = scratch.path("loop.lua")
+    assert(require("luv").fs_symlink(path, path))
+    assert.truthy(printed("%save " .. path):find("error: cannot read " .. path, 1, true))
+    assert.equal(path, require("luv").fs_readlink(path))
+  end)
+
+  it("saves what was returned as what is printed", function()
+    printed("local z = 3\nz * 2")
+    printed("a = 'return'; a")
+    printed("do return end\nreturn 5")
+    printed("return")
+    printed("a = 7; a, 2;")
+    assert.equal("local z = 3\nprint(z * 2)\na = 'return'; print(a)\ndo return end\nprint(5)\n"
+      .. "a = 7; _ = a, 2\n", current:script())
+    assert.truthy(load(current:script()))
+  end)
+
+  it("changes the folder", function()
+    local uv = require("luv")
+    local before = uv.cwd()
+    finally(function() uv.chdir(before) end)
+    assert.equal(uv.fs_realpath(scratch.path("")) .. "\n", printed("%cd " .. scratch.path("")))
+    assert.truthy(printed("%cd none"):find("^error: %%cd: ENOENT"))
+  end)
+
+  it("runs commands of the shell, and tells how they failed", function()
+    assert.equal("", printed("$ exit 0"))
+    assert.equal("exit status 3\n", printed("$exit 3"))
+    assert.equal("ended by signal 9\n", printed("$ kill -9 $$"))
+  end)
+
+  it("refuses unknown commands", function()
+    assert.equal('error: unknown command %tim; did you mean "time"?\n', printed("%tim x"))
+    assert.equal("error: unknown command %\n", printed("%"))
+  end)
+
+  it("ends with exit", function()
+    printed("exit = nil")
+    assert.is_false(current.is_over)
+    printed("exit()")
+    assert.is_true(current.is_over)
+    current.is_over = false
+    printed("exit")
+    assert.is_true(current.is_over)
+  end)
+
+  it("survives values that cannot be shown", function()
+    globals.bad = setmetatable({}, { __tostring = function() error("bad tostring", 0) end })
+    assert.truthy(printed("bad"):find("bad tostring"))
+    globals.strange = setmetatable({}, { __tostring = function() return {} end })
+    assert.truthy(printed("strange"):find("error: .*tostring"))
+    assert.equal("1\n", printed("1"))
+  end)
+end)

@@ -1,0 +1,33 @@
+local number = require("roper.study.report.number")
+
+describe("number", function()
+  it("has a true minus, and a dash for what is no finite number", function()
+    assert.equal("1.50", number.fixed(1.5, 2))
+    assert.equal("−1.50", number.fixed(-1.5, 2))
+    assert.equal("0.00", number.fixed(-0.001, 2))
+    for _, none in ipairs({ 0 / 0, math.huge, -math.huge, "1", false }) do
+      assert.equal("–", number.fixed(none, 2))
+    end
+    assert.equal("–", number.fixed(nil, 2))
+    assert.same({ "−1e-05", "20" }, { number.shown("-1e-05"), number.shown("20") })
+  end)
+
+  it("signs differences, but not nothing", function()
+    assert.equal("+1.5", number.signed(1.5, 1))
+    assert.equal("+0.25", number.signed(0.25, 2))
+    assert.equal("−0.25", number.signed(-0.25, 2))
+    assert.equal("0.0", number.signed(0.01, 1))
+    assert.equal("–", number.signed(nil, 1))
+  end)
+
+  it("writes intervals, probabilities and counts", function()
+    assert.equal("−1.0 to 2.0", number.interval(-1, 2, 1))
+    assert.equal("−1.0 to +2.0", number.interval(-1, 2, 1, number.signed))
+    assert.equal("–", number.interval(nil, nil, 1))
+    assert.equal("0.250", number.probability(0.25))
+    assert.equal("< 0.001", number.probability(0.0005))
+    assert.equal("–", number.probability(0 / 0))
+    assert.equal("1 run", number.count(1, "run"))
+    assert.equal("0 runs", number.count(0, "run"))
+  end)
+end)

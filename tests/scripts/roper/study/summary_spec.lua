@@ -1,0 +1,191 @@
+local fixture = require("tests.fixtures.statistics")
+local statistics = require("roper.study.statistics")
+local summary = require("roper.study.summary")
+
+-- A trial of a method as `sweep.read` gives it; without a result it is in the state `status`.
+local function trial(method, seed, result, status)
+  return { method = method, seed = seed, run = { status = status or "finished",
+    config = { seed = seed, steps = 500 }, stints = { { commit = "abc" } }, result = result } }
+end
+
+local function result(solved, loss, steps)
+  return { solved = solved, solved_greedy = solved, problems = 128, accuracy = solved / 128,
+    loss = loss, last_half = loss + 1, test_floor = 1.25, steps_to_90 = steps }
+end
+
+-- Ten runs of each of two methods, which share eight seeds.
+local function sweep()
+  local trials = {}
+  for seed, solved in ipairs(fixture[3].numbers) do
+    trials[#trials + 1] = trial("rope", seed, result(solved, 1.3 + seed / 1000,
+      seed <= 4 and 100 * seed or nil))
+    trials[#trials + 1] = trial("roper", seed + 2, result(100, 1.28, 200))
+  end
+  return { methods = { "rope", "roper" }, trials = trials }
+end
+
+describe("summary.of", function()
+  it("has the statistics of each method", function()
+    local rope = summary.of(sweep()).methods[1]
+    assert.same({ "rope", 10, 10, 0 }, { rope.method, rope.planned, rope.finished, rope.failed })
+    assert.same({ 10, 9, 1 }, { rope.solved.n, rope.solved.kept, rope.solved.removed })
+    assert.near(fixture[3].mean, rope.solved.mean, 1e-12)
+    assert.near(fixture[3].error, rope.solved.error, 1e-12)
+    assert.equal(106, rope.solved.median)
+    assert.near((983 - 30) / 9, rope.solved.trimmed, 1e-12) -- the worst solved the fewest
+    assert.near((13.055 - 1.31) / 9, rope.loss.trimmed, 1e-12) -- the worst lost the most
+    assert.is_true(rope.loss.low < rope.loss.mean and rope.loss.mean < rope.loss.high)
+    assert.same({ n = 10, reached = 4, limit = 500, mean = 400.0,
+                  above = true, error = rope.steps_to_90.error }, rope.steps_to_90)
+  end)
+
+  it("does not compare runs of different experiments", function()
+    local found = sweep()
+    for _, one in ipairs(found.trials) do
+      one.run.config.experiment = one.method == "rope" and "addition" or "substring_index"
+    end
+    for _, pair in ipairs(summary.of(found).pairs) do
+      assert.equal(0, pair.n)
+    end
+    assert.is_nil(summary.pair_rows(summary.of(found)))
+  end)
+
+  it("pairs runs by their seed", function()
+    local pairs_ = summary.of(sweep()).pairs
+    assert.equal(#summary.COMPARED, #pairs_)
+    local solved = pairs_[1]
+    assert.same({ "rope", "roper", "solved", 8 }, { solved.a, solved.b, solved.metric, solved.n })
+    local sum = 0
+    for seed = 3, 10 do
+      sum = sum + 100 - fixture[3].numbers[seed]
+    end
+    assert.near(sum / 8, solved.difference, 1e-12)
+    assert.is_true(solved.low < solved.difference and solved.difference < solved.high)
+    assert.is_true(solved.p > 0 and solved.p <= 1)
+    assert.equal(2 / 2 ^ 8, pairs_[4].p) -- every loss is larger without
+    assert.same({ solved.p, 8 }, { solved.corrected, #solved.each }) -- one pair of methods
+  end)
+
+  it("counts a run that never came to 90 % as having got there with its last step", function()
+    local pairs_ = summary.of(sweep()).pairs
+    local steps = pairs_[#pairs_]
+    assert.equal("steps_to_90", steps.metric)
+    assert.same({ -100, -200, -300, -300, -300, -300, -300, -300 }, steps.each)
+    assert.equal(2 / 2 ^ 8, steps.p)
+    local found = sweep()
+    for _, one in ipairs(found.trials) do
+      one.run.config.steps = one.method == "rope" and 500 or 600
+    end
+    pairs_ = summary.of(found).pairs
+    assert.equal(0, pairs_[#pairs_].n) -- had they had as many steps, more might have got there
+    for _, one in ipairs(found.trials) do
+      one.run.config.steps, one.run.result.steps_to_90 = 500, nil
+    end
+    pairs_ = summary.of(found).pairs
+    assert.equal(0, pairs_[#pairs_].n)
+  end)
+
+  it("corrects for the number of pairs of methods", function()
+    local found = sweep()
+    found.methods[3] = "none"
+    for seed = 1, 8 do
+      found.trials[#found.trials + 1] = trial("none", seed, result(seed, 2 + seed, nil))
+    end
+    local solved, corrected = {}, {}
+    for _, pair in ipairs(summary.of(found).pairs) do
+      if pair.metric == "solved" then
+        solved[#solved + 1], corrected[#corrected + 1] = pair.p, pair.corrected
+      end
+    end
+    assert.equal(3, #solved)
+    assert.same(statistics.holm(solved), corrected)
+    assert.not_same(solved, corrected)
+  end)
+
+  it("never leaves out a missing run silently", function()
+    local found = sweep()
+    for i, status in ipairs({ "failed", "running", "waiting" }) do
+      found.trials[2 * i - 1].run.status, found.trials[2 * i - 1].run.result = status, nil
+    end
+    found.trials[8].run.stints[2] = { commit = "def-dirty" }
+    local summed = summary.of(found)
+    assert.same({ 10, 7, 1, 1, 1 }, { summed.methods[1].planned, summed.methods[1].finished,
+      summed.methods[1].failed, summed.methods[1].running, summed.methods[1].waiting })
+    assert.same({ "rope: 3 of 10 runs are missing (1 failed, 1 running, 1 waiting)",
+                  "the runs are of different commits: abc, def-dirty" }, summed.notes)
+    assert.equal("7 of 10", summary.rows(summed)[2][2])
+    assert.truthy(summary.text(summed):find("\n\nNote: rope: 3 of 10 runs are missing", 1, true))
+  end)
+
+  it("takes a sweep of which nothing is finished", function()
+    local found = { methods = { "rope" }, trials = { trial("rope", 1, nil, "waiting") } }
+    assert.same({ { "method", "runs", "of ?", "loss", "floor", "90 % after" },
+                  { "rope", "0 of 1", "-", "-", "-", "-" } },
+                summary.rows(summary.of(found)))
+    assert.is_nil(summary.pair_rows(summary.of(found)))
+  end)
+end)
+
+describe("summary.rows", function()
+  it("is the study's table", function()
+    assert.same({
+      { "method", "runs", "of 128", "trimmed", "loss", "floor", "90 % after" },
+      { "rope", "10", "98.3 ± 9.8", "105.9 (9)", "1.3055 ± 0.0010", "1.2500", "> 500 (4/10)" },
+      { "roper", "10", "100.0 ± 0.0", "100.0 (9)", "1.2800 ± 0.0000", "1.2500", "200 (10/10)" },
+    }, summary.rows(summary.of(sweep())))
+    local found = sweep()
+    found.trials[1].run.status, found.trials[2].run.status = "failed", "waiting"
+    assert.same({ "rope", "9 of 10", "96.9 ± 10.8", "1.3060 ± 0.0009", "1.2500",
+                  "> 500 (3/9)" }, summary.rows(summary.of(found))[2])
+    assert.truthy(summary.text(summary.of(found)):find("No run is left out: that is done from ten",
+                                                       1, true))
+  end)
+
+  it("does not tell the median steps of which half never came", function()
+    local found = sweep()
+    found.trials[9].run.result.steps_to_90 = 450
+    assert.equal("undetermined (5/10)", summary.rows(summary.of(found))[2][7])
+  end)
+
+  it("fits the terminal", function()
+    for line in summary.text(summary.of(sweep())):gmatch("[^\n]+") do
+      assert.is_true(utf8.len(line) <= 80, line)
+    end
+  end)
+end)
+
+describe("summary.pair_rows", function()
+  it("has a row a pair and metric", function()
+    local rows = summary.pair_rows(summary.of(sweep()))
+    assert.same({ "by seed", "pairs", "difference", "95 % interval", "p", "Holm" }, rows[1])
+    assert.equal("correct, roper - rope", rows[2][1])
+    assert.equal("8", rows[2][2])
+    assert.equal("-0.0265", rows[3][3])
+    assert.truthy(rows[3][4]:find("^%-0.028%d to %-0.024%d$"), rows[3][4])
+    assert.same({ "0.008", "0.008" }, { rows[3][5], rows[3][6] })
+    assert.equal("90 % after, roper - rope", rows[4][1])
+    assert.equal(4, #rows)
+    assert.equal("accuracy, roper - rope", summary.pair_rows(summary.of(sweep()),
+                                                             { "accuracy" })[2][1])
+  end)
+
+  it("shows fewer than six pairs one by one, without an interval", function()
+    local found = sweep()
+    for i = 1, 7 do
+      found.trials[i].run.status = "failed" -- seeds 1 to 4 of rope, 3 to 5 of roper
+    end
+    local few = summary.of(found)
+    assert.equal(5, few.pairs[1].n)
+    assert.same({ nil, nil }, { few.pairs[1].low, few.pairs[1].high })
+    assert.equal("-", summary.pair_rows(few)[2][4])
+    local rows = summary.few_rows(few)
+    assert.same({ "correct, roper - rope", "-20.0  -19.0  +70.0  -1.0  -25.0" }, rows[1])
+    assert.truthy(summary.text(few):find("Too few for an interval, one by one:\n\n  correct", 1,
+                                         true))
+    assert.is_nil(summary.few_rows(summary.of(sweep())))
+    assert.is_nil(summary.text(summary.of(sweep())):find("Too few", 1, true))
+    for line in summary.text(few):gmatch("[^\n]+") do
+      assert.is_true(utf8.len(line) <= 80, line)
+    end
+  end)
+end)
