@@ -409,12 +409,12 @@ end
 ---     >>   task = roper.tasks.addition(), config = {}, steps = 10}
 ---     > path = os.tmpname()
 ---     > roper.checkpoint.save_training(path, state)
----     > roper.checkpoint.step(path)
+---     > roper.checkpoint.training_step(path)
 ---     5
 ---     > os.remove(path);
 ---@param path string of what `save_training` wrote
 ---@return integer step
-function M.step(path)
+function M.training_step(path)
   local _, _, saved = read_training(path)
   return saved.step
 end

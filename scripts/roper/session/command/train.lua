@@ -21,13 +21,13 @@ end
 
 -- Say where Ctrl-C left a run, and the line that goes on with it.
 local function tell_resume(run)
-  local path = run .. "/checkpoint.safetensors"
+  local path, checkpoint = run .. "/checkpoint.safetensors", require "roper.model.checkpoint"
   if require("roper.base.file").stat(path) then
     local foreign = require "roper.base.printable"
     local program = arg and arg[0] and arg[0]:match "^.*roper$" or "./roper"
     io.stdout:flush()
     io.stderr:write(("%s is kept at step %d; this goes on with it:\n%s train --resume %s\n"):format(
-      foreign.line(run), require("roper.model.checkpoint").step(path), foreign.word(program),
+      foreign.line(run), checkpoint.training_step(path), foreign.word(program),
       foreign.word(foreign.line(run))))
   end
 end
