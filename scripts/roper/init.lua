@@ -15,6 +15,9 @@ M.linear_attention = attention.linear_attention
 --- Attention from its definition, slow and exact, to hold the fast ones against.
 M.oracle = { attention = attention.oracle, linear_attention = attention.linear_oracle }
 
+--- Attention in plain Lua, to read and to change a line of.
+M.eager = { attention = require("roper.attention.eager").attention }
+
 -- Modules loaded on first use, so that a short script starts fast.
 local lazy = {
   checkpoint = "roper.model.checkpoint",

@@ -5,6 +5,7 @@
 --- it, and its positions count from its own first token.
 local core = require "roper.core"
 local options_of = require "roper.base.options"
+local schemes = require "roper.position.scheme"
 
 local M = {}
 
@@ -24,6 +25,7 @@ Cache.__index = Cache
 ---@class CacheLayer
 ---@field cache Cache
 ---@field taken integer tokens of this pass
+---@field memory table what a scheme keeps from pass to pass
 ---@field keys? tensor [batch, heads, length, features], turned as the scheme says
 ---@field values? tensor [batch, heads, length, features], turned as the scheme says
 local CacheLayer = { name = "CacheLayer" }
@@ -77,7 +79,7 @@ function M.new(model, options)
   self.mask = hidden and self.positions:ge(0):view { o.batch, 1, 1, o.length } or nil
   self.layers = {}
   for i = 1, #model.layers do
-    self.layers[i] = setmetatable({ cache = self, taken = 0 }, CacheLayer)
+    self.layers[i] = setmetatable({ cache = self, taken = 0, memory = {} }, CacheLayer)
   end
   return self
 end
@@ -135,6 +137,24 @@ end
 
 --- The positions of the tokens that come next.
 ---
+--- Errors: more tokens than there is room for.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > model:cache{batch = 1, length = 10}:next_positions(3)
+---     float64 [1, 3]
+---     0 1 2
+---@param time integer how many
+---@return tensor positions [batch, time], float64
+function Cache:next_positions(time)
+  if self.filled + time > self.length then
+    error(("cache: %d places are filled and %d more do not fit its length %d"):format(self.filled,
+      time, self.length), 0)
+  end
+  return self.positions:narrow(2, self.filled + 1, time)
+end
+
+--- The positions of the tokens that come next.
+---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > cache = model:cache{batch = 1, length = 10}
 ---     > model(roper.zeros({1, 3}, "int32"), cache);
@@ -144,7 +164,7 @@ end
 ---@param time integer how many
 ---@return tensor positions [batch, time], float64
 function CacheLayer:positions(time)
-  return self.cache.positions:narrow(2, self.cache.filled + 1, time)
+  return self.cache:next_positions(time)
 end
 
 -- The tensor with room for all places, made when it is first needed, with x at the next ones.
@@ -170,28 +190,29 @@ end
 ---     {1, 2, 3, 4}
 ---@param k tensor [batch, heads, time, features], of tokens that follow those in the cache
 ---@param v tensor [batch, heads, time, features]
----@param scheme? rotary
----@return tensor keys [batch, heads, time so far, features], turned
----@return tensor values [batch, heads, time so far, features], turned
----@return AttentionOptions options position, query_positions, mask
+---@param scheme? Scheme|rotary a rotary turns keys and values once, as they enter; another is
+---   asked about all of them in every pass
+---@return tensor keys [batch, heads, time so far, features], turned by a rotary
+---@return tensor values [batch, heads, time so far, features], turned by a rotary
+---@return AttentionOptions options position, query_positions, key_positions, mask, memory
 function CacheLayer:extend(k, v, scheme)
   local cache, time = self.cache, k:size(3)
   local total = cache.filled + time
   if k:size(1) ~= cache.batch then
     error(("cache: expected %d rows, got %d"):format(cache.batch, k:size(1)), 0)
-  elseif total > cache.length then
-    error(("cache: %d places are filled and %d more do not fit its length %d"):format(
-      cache.filled, time, cache.length), 0)
   end
   local positions = self:positions(time)
-  if scheme then
+  local is_rotary, asks = schemes.is_rotary(scheme), schemes.is_scheme(scheme)
+  if is_rotary then
     k, v = scheme:rotate(k, positions, "k"), scheme:rotate(v, positions, "v")
   end
   self.keys, self.values = put(cache, self.keys, k), put(cache, self.values, v)
   self.taken = self.taken + time
   return self.keys:narrow(3, 1, total), self.values:narrow(3, 1, total), {
-    position = scheme and scheme:only "qo",
+    position = is_rotary and scheme:only "qo" or scheme,
     query_positions = positions,
+    key_positions = asks and cache.positions:narrow(2, 1, total) or nil,
+    memory = asks and self.memory or nil,
     mask = cache.mask and cache.mask:narrow(4, 1, total),
   }
 end

@@ -1,36 +1,46 @@
---- Attention as Lua sees it: positions by name.
+--- Attention as Lua sees it: positions by name, schemes made of methods.
 local core = require "roper.core"
-local format = require "roper.base.format"
-local position = require "roper.position"
+local setting = require "roper.attention.setting"
+local schemes = require "roper.position.scheme"
 
 local M = {}
 
-local size = core.tensor_metatable.methods.size
-
--- `options` with a position scheme for the features of q in place of a name. The core refuses
--- what is not even an option table or a tensor.
-local function resolve(options, q)
-  local given = type(options) == "table" and options.position
-  if not given or type(given) == "userdata" or not format.is_tensor(q) then
+-- `options` with the scheme as the core takes it.
+local function with(options, scheme)
+  if type(options) ~= "table"
+    or scheme == options.position and not options.input and not options.memory then
     return options
   end
   local result = {}
   for name, value in pairs(options) do
     result[name] = value
   end
-  result.position = position.resolve(given, size(q, -1))
+  result.position, result.input, result.memory = scheme, nil, nil
   return result
 end
 
+-- Run one of the core's functions of attention with what a scheme of methods makes of q, k and v.
+local function through(run, scheme, q, k, v, options)
+  local s = setting.new(scheme, q, k, options)
+  local all, rotary = s:fused()
+  if all then
+    s.options.position = rotary
+    return run(q, k, v, s.options)
+  end
+  local o, weights = run(s:turned("q", q), s:turned("k", k), v and s:turned("v", v), s.options)
+  return v and s:turned_back(o) or o, weights
+end
+
 ---@class AttentionOptions
----@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
+---   names joined by "+"
 ---@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
 ---@field mask? tensor int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key
 ---@field bias? tensor|tensor[] added to the scaled scores; floats, each broadcast to
 ---   [batch, heads, Tq, Tk], with a gradient
 ---@field dropout? number = 0; of the weights
 ---@field seed? integer of the dropout; by default the generator gives one
----@field scale? number = 1 / sqrt(d); not 0
+---@field scale? number of the products, = 1 / sqrt(d) unless the scheme has another; not 0
 ---@field offset? number = 0; of the first key, where no positions are given
 ---@field positions? number|number[]|tensor of queries and keys alike: one, a list, or a tensor
 ---   [time] or [batch, time]
@@ -57,7 +67,13 @@ end
 ---@param options? AttentionOptions
 ---@return tensor a [batch, heads, Tq, Tk], rows of which sum to 1
 function M.weights(q, k, options)
-  return core.attention_weights(q, k, resolve(options, q))
+  local scheme = setting.scheme_of(options, q)
+  if not schemes.is_scheme(scheme) then
+    return core.attention_weights(q, k, with(options, scheme))
+  end
+  return (through(function(turned_q, turned_k, _, o)
+    return core.attention_weights(turned_q, turned_k, o)
+  end, scheme, q, k, nil, options))
 end
 
 --- Attention with any of query, key, value and output turned by their positions (RoFormer, Su et
@@ -88,7 +104,17 @@ end
 ---@return tensor? weights [batch, heads, Tq, Tk], before dropout, outside the graph; only with the
 ---   option `weights`
 function M.attention(q, k, v, options)
-  return core.attention(q, k, v, resolve(options, q))
+  local scheme = setting.scheme_of(options, q)
+  if not schemes.is_scheme(scheme) then
+    return core.attention(q, k, v, with(options, scheme))
+  elseif scheme.carry then
+    local o, weights = require("roper.attention.eager").attention(q, k, v, options)
+    if options.weights then
+      return o, weights
+    end
+    return o
+  end
+  return through(core.attention, scheme, q, k, v, options)
 end
 
 --- Attention from its definition: float64, a sum over explicit R_{j-i}, no tables, no tiles, no
@@ -109,11 +135,30 @@ end
 ---@return tensor output [batch, heads, Tq, dv], float64
 ---@return tensor weights [batch, heads, Tq, Tk], float64
 function M.oracle(q, k, v, options)
-  return core.oracle_attention(q, k, v, resolve(options, q))
+  local scheme = setting.scheme_of(options, q)
+  if not schemes.is_scheme(scheme) then
+    return core.oracle_attention(q, k, v, with(options, scheme))
+  elseif scheme.carry then
+    error(("oracle.attention: position %s carries by the weights; only the eager attention does")
+      :format(scheme.name), 2)
+  end
+  return through(core.oracle_attention, scheme, q:to "float64", k:to "float64", v:to "float64",
+    options)
+end
+
+-- The options of linear attention: only rotary schemes fit it.
+local function linear(options, q)
+  local scheme = setting.scheme_of(options, q)
+  if schemes.is_scheme(scheme) then
+    error(("linear_attention: expected a rotary scheme, got %s: there are no scores to add to")
+      :format(scheme.name), 0)
+  end
+  return with(options, scheme)
 end
 
 ---@class LinearAttentionOptions
----@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
+---   names joined by "+"
 ---@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
 ---@field epsilon? number = 1e-6; added to the denominators
 ---@field offset? number = 0; of the first key, where no positions are given
@@ -149,7 +194,7 @@ end
 ---@param options? LinearAttentionOptions
 ---@return tensor output [batch, heads, Tq, dv]
 function M.linear_attention(q, k, v, options)
-  return core.linear_attention(q, k, v, resolve(options, q))
+  return core.linear_attention(q, k, v, linear(options, q))
 end
 
 --- Linear attention from its definition: float64, every weight made explicitly, no running sums.
@@ -173,7 +218,7 @@ end
 ---@return tensor output [batch, heads, Tq, dv], float64
 ---@return tensor weights [batch, heads, Tq, Tk], float64
 function M.linear_oracle(q, k, v, options)
-  return core.oracle_linear_attention(q, k, v, resolve(options, q))
+  return core.oracle_linear_attention(q, k, v, linear(options, q))
 end
 
 return M

@@ -5,6 +5,7 @@ local layers = require "roper.model.layers"
 local modules = require "roper.model.module"
 local options_of = require "roper.base.options"
 local position = require "roper.position"
+local schemes = require "roper.position.scheme"
 
 local M = {}
 
@@ -15,7 +16,7 @@ local M = {}
 ---@field value Linear
 ---@field output Linear
 ---@field heads integer
----@field position? rotary nil without positions
+---@field position? Scheme|rotary nil without positions
 ---@field dropout number
 ---@field causal boolean
 local MultiHeadAttention = modules.class "MultiHeadAttention"
@@ -23,7 +24,9 @@ local MultiHeadAttention = modules.class "MultiHeadAttention"
 ---@class MultiHeadAttentionOptions
 ---@field d_model integer
 ---@field heads integer
----@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
+---   names joined by "+"
+---@field tied? boolean = false; keys are values too, as in DeepSeek-V4: no projection of values
 ---@field dropout? number = 0; of the weights
 ---@field causal? boolean = true
 
@@ -37,15 +40,19 @@ local MultiHeadAttention = modules.class "MultiHeadAttention"
 ---@return MultiHeadAttention module
 function M.MultiHeadAttention(options)
   local o = options_of.check("MultiHeadAttention", options, { d_model = "size", heads = "size",
-    position = { "any", "none" }, dropout = { "probability", 0 }, causal = { "boolean", true } })
+    position = { "any", "none" }, tied = { "boolean", false },
+    dropout = { "probability", 0 }, causal = { "boolean", true } })
   if o.d_model % o.heads ~= 0 then
     error(("MultiHeadAttention: %d heads do not divide d_model %d"):format(o.heads, o.d_model), 2)
   end
   local self = setmetatable({ heads = o.heads, dropout = o.dropout, causal = o.causal,
     is_training = true }, MultiHeadAttention)
-  self.position = position.resolve(o.position, o.d_model // o.heads)
+  self.position = position.resolve(o.position, { dim = o.d_model // o.heads, heads = o.heads,
+    d_model = o.d_model })
   for _, name in ipairs { "query", "key", "value", "output" } do
-    self[name] = layers.Linear { inputs = o.d_model, outputs = o.d_model }
+    if name ~= "value" or not o.tied then
+      self[name] = layers.Linear { inputs = o.d_model, outputs = o.d_model }
+    end
   end
   return self
 end
@@ -71,15 +78,18 @@ end
 ---     {1, 3, 8}
 ---@param x tensor [batch, time, d_model]
 ---@param cache? CacheLayer what `Transformer:cache` made for this layer
+---@param positions? tensor [batch, time], where they are not 0, 1, ...
 ---@return tensor y [batch, time, d_model]
-function MultiHeadAttention:forward(x, cache)
+function MultiHeadAttention:forward(x, cache, positions)
   local width = self.query.weight:size(2)
   if not format.is_tensor(x) or x:rank() ~= 3 or x:size(3) ~= width then
     error(("MultiHeadAttention: expected [batch, time, %d], got %s"):format(width,
       modules.kind_of(x)), 2)
   end
-  local q, k, v = self:split(self.query(x)), self:split(self.key(x)), self:split(self.value(x))
-  return self.output(self:attend(q, k, v, cache):transpose(2, 3):view(x:shape()))
+  local q, k = self:split(self.query(x)), self:split(self.key(x))
+  local v = self.value and self:split(self.value(x)) or k
+  local o = self:attend(q, k, v, cache, { input = x, positions = positions })
+  return self.output(o:transpose(2, 3):view(x:shape()))
 end
 
 --- What `forward` does between its linear maps, in training and with a cache alike. With a cache,
@@ -96,12 +106,15 @@ end
 ---@param v tensor [batch, heads, time, features]
 ---@param cache? CacheLayer left alone where attention is not causal: tokens of before would have to
 ---   see those that come
+---@param given? table input: x of `forward`, for schemes that read it; positions: as there
 ---@return tensor output [batch, heads, time, features]
-function MultiHeadAttention:attend(q, k, v, cache)
-  local how = { position = self.position }
+function MultiHeadAttention:attend(q, k, v, cache, given)
+  given = given or {}
+  local how = { position = self.position, positions = given.positions }
   if cache and self.causal then
     k, v, how = cache:extend(k, v, self.position)
   end
+  how.input = schemes.is_scheme(self.position) and given.input or nil
   how.causal, how.dropout = self.causal, self.is_training and self.dropout or 0
   return attention.attention(q, k, v, how)
 end

@@ -3,6 +3,8 @@
 local core = require "roper.core"
 local folders = require "roper.base.file"
 local modules = require "roper.model.module"
+local position = require "roper.position"
+local schemes = require "roper.position.scheme"
 
 local M = {}
 
@@ -58,6 +60,22 @@ local function collect(model, prefix, tensors)
   return tensors
 end
 
+-- A position scheme, or a list of them, as the options that make it again.
+local function plain(scheme)
+  if schemes.is_rotary(scheme) or schemes.is_scheme(scheme) then
+    local options = scheme:options()
+    options.type = options.type or "rope"
+    return options
+  elseif type(scheme) ~= "table" then
+    return scheme
+  end
+  local result = {}
+  for name, value in pairs(scheme) do
+    result[name] = type(name) == "number" and plain(value) or value
+  end
+  return result
+end
+
 --- The options a model was made from, as JSON can hold them; a position scheme becomes the options
 --- that make it again.
 ---
@@ -71,10 +89,7 @@ function M.options(model)
   for name, value in pairs(model.options or {}) do
     result[name] = value
   end
-  if type(result.position) == "userdata" then
-    result.position = result.position:options()
-    result.position.type = "rope"
-  end
+  result.position = plain(result.position)
   return result
 end
 
@@ -215,6 +230,11 @@ end
 function M.restore_model(path, tensors, metadata)
   local options = decode(path, metadata, "options")
   check_sizes(path, options, tensors)
+  local missing = position.missing(options.position)
+  if missing then
+    error(("%s: needs the position scheme %s: register it first (roper.position.register)"):format(
+      path, missing), 0)
+  end
   local model = require("roper.model.transformer").Transformer(options)
   M.fill(path, model, "", tensors)
   return model

@@ -53,7 +53,9 @@ local function walk(fields, prefix, visit, seen)
   end)
   for _, name in ipairs(names) do
     local value, path = fields[name], prefix .. tostring(name)
-    local is_part = type(value) == "table" and (is_module(value) or getmetatable(value) == nil)
+    local metatable = type(value) == "table" and getmetatable(value)
+    local is_part = type(value) == "table"
+      and (not metatable or is_module(value) or metatable.is_scheme)
     if (is_part or format.is_tensor(value)) and not seen[value] then
       seen[value] = true
       visit(path, value)

@@ -5,6 +5,8 @@ local format = require "roper.base.format"
 local layers = require "roper.model.layers"
 local modules = require "roper.model.module"
 local options_of = require "roper.base.options"
+local position = require "roper.position"
+local schemes = require "roper.position.scheme"
 
 local M = {}
 
@@ -24,7 +26,9 @@ local TransformerLayer = modules.class "TransformerLayer"
 ---@field d_ff? integer 4 d_model by default
 ---@field norm? "pre"|"post" = "pre"
 ---@field activation? "relu"|"gelu" = "relu"
----@field position? string|table|rotary = "none"; a scheme, its name, or {type = name, ...}
+---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
+---   names joined by "+"
+---@field tied? boolean = false; keys are values too: no projection of values
 ---@field dropout? number = 0
 
 --- Attention and feed-forward, each with a residual connection and layer norm: before each ("pre"),
@@ -42,11 +46,11 @@ function M.TransformerLayer(options)
   local o = options_of.check("TransformerLayer", options, { d_model = "size", heads = "size",
     d_ff = "size?", norm = { { "pre", "post" }, "pre" },
     activation = { { "relu", "gelu" }, "relu" }, position = { "any", "none" },
-    dropout = { "probability", 0 } })
+    tied = { "boolean", false }, dropout = { "probability", 0 } })
   local self = setmetatable({ norm = o.norm, dropout = o.dropout, is_training = true },
     TransformerLayer)
   self.attention = attention.MultiHeadAttention { d_model = o.d_model, heads = o.heads,
-    position = o.position, dropout = o.dropout }
+    position = o.position, tied = o.tied, dropout = o.dropout }
   self.feed_forward = layers.FeedForward { d_model = o.d_model, d_ff = o.d_ff,
     activation = o.activation, dropout = o.dropout }
   self.attention_norm = layers.LayerNorm { features = o.d_model }
@@ -63,10 +67,10 @@ end
 ---@param x tensor [batch, time, d_model]
 ---@param norm LayerNorm
 ---@param f Module
----@param cache? CacheLayer handed to f
+---@param ... any what f takes besides
 ---@return tensor y of the shape of x
-function TransformerLayer:residual(x, norm, f, cache)
-  local y = f(self.norm == "pre" and norm(x) or x, cache)
+function TransformerLayer:residual(x, norm, f, ...)
+  local y = f(self.norm == "pre" and norm(x) or x, ...)
   if self.is_training and self.dropout > 0 then
     y = core.dropout(y, self.dropout)
   end
@@ -106,8 +110,31 @@ local Transformer = modules.class "Transformer"
 ---@field d_ff? integer 4 d_model by default
 ---@field norm? "pre"|"post" = "pre"
 ---@field activation? "relu"|"gelu" = "relu"
----@field position? string|table|rotary = "roper"; a scheme, its name, or {type = name, ...}
+---@field position? string|table|Scheme|rotary = "roper"; a scheme, its name, {type = name, ...}, or
+---   names joined by "+"; or a list of these, which repeats over the layers
+---@field tied? boolean = false; keys are values too: no projection of values
+---@field length? integer tokens of the longest sequence, for a scheme that has a table of them
 ---@field dropout? number = 0
+
+-- The scheme of each layer. Layers that are asked for the same share one, with the tables that it
+-- keeps, unless each is to have its own.
+local function schemes_of_layers(o)
+  local context = { dim = o.d_model // o.heads, heads = o.heads, d_model = o.d_model,
+    length = o.length }
+  local is_list = type(o.position) == "table" and not schemes.is_scheme(o.position)
+    and #o.position > 0
+  local list = is_list and o.position or { o.position }
+  local made = {}
+  return function(layer)
+    local place = (layer - 1) % #list + 1
+    local scheme = made[place]
+    if scheme == nil or schemes.is_scheme(scheme) and scheme.per_layer then
+      scheme = position.resolve(list[place], context) or "none"
+    end
+    made[place] = scheme
+    return scheme
+  end
+end
 
 --- A causal language model: embedding, layers, a last norm where norms come before, logits (Vaswani
 --- et al. 2017, the decoder without the encoder).
@@ -127,7 +154,7 @@ function M.Transformer(options)
     d_model = { "size", 128 }, layers = { "size", 3 }, heads = { "size", 4 },
     d_ff = "size?", norm = { { "pre", "post" }, "pre" },
     activation = { { "relu", "gelu" }, "relu" }, position = { "any", "roper" },
-    dropout = { "probability", 0 } })
+    tied = { "boolean", false }, length = "size?", dropout = { "probability", 0 } })
   local count = type(o.vocabulary) == "table" and #o.vocabulary or o.vocabulary
   if math.type(count) ~= "integer" or count < 1 then
     error("Transformer: vocabulary: expected the number of tokens or a list of them, got "
@@ -136,17 +163,45 @@ function M.Transformer(options)
   local self = setmetatable({ is_training = true }, Transformer)
   self.embedding = layers.Embedding { count = count, features = o.d_model }
   self.layers = {}
+  local scheme_of = schemes_of_layers(o)
   for i = 1, o.layers do
     self.layers[i] = M.TransformerLayer { d_model = o.d_model, heads = o.heads,
-      d_ff = o.d_ff, norm = o.norm, activation = o.activation, dropout = o.dropout,
-      -- one scheme for all layers, since it keeps the tables that it made
-      position = i == 1 and o.position or self.layers[1].attention.position or "none" }
+      d_ff = o.d_ff, norm = o.norm, activation = o.activation, dropout = o.dropout, tied = o.tied,
+      position = scheme_of(i) }
   end
   self.norm = o.norm == "pre" and layers.LayerNorm { features = o.d_model } or nil
   self.logits = layers.Linear { inputs = o.d_model, outputs = count }
   o.vocabulary = count
   self.options = setmetatable(o, { __name = "options" })
   return self
+end
+
+--- Put positions into embeddings, for each scheme of the layers that does so, once.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > x = roper.randn{1, 3, 8}
+---     > (model:embed(x) - x):abs():max():item()  -- roper turns
+---     0.0
+---@param x tensor [batch, time, d_model]
+---@param positions? tensor [1 or batch, time], float64; 0, 1, ... by default
+---@return tensor y of the shape of x
+function Transformer:embed(x, positions)
+  local done = {}
+  for _, layer in ipairs(self.layers) do
+    local scheme = type(layer.attention) == "table" and layer.attention.position
+    if schemes.is_scheme(scheme) and scheme.embed and not done[scheme] then
+      done[scheme] = true
+      positions = positions or core.arange(0, x:size(2), 1, "float64"):unsqueeze(1)
+      local y = scheme:embed(x, positions)
+      if not format.is_tensor(y) or modules.kind_of(y) ~= modules.kind_of(x)
+        or y:dtype() ~= x:dtype() then
+        error(("position: %s: embed: expected %s %s, got %s"):format(scheme.name, x:dtype(),
+          modules.kind_of(x), modules.kind_of(y)), 0)
+      end
+      x = y
+    end
+  end
+  return x
 end
 
 --- Logits of the token after each.
@@ -158,19 +213,24 @@ end
 ---     {2, 5, 4}
 ---@param tokens tensor [batch, time], int32, from 0
 ---@param cache? Cache from `cache`; its keys and values then come before these tokens
+---@param positions? tensor [batch, time] of the tokens; by default they go on from the cache
 ---@return tensor logits [batch, time, vocabulary]
-function Transformer:forward(tokens, cache)
+function Transformer:forward(tokens, cache, positions)
   if not format.is_tensor(tokens) or tokens:rank() ~= 2 then
     error("Transformer: expected tokens [batch, time], got " .. modules.kind_of(tokens), 2)
   elseif cache and type(cache) ~= "table" then
     error("Transformer: expected a cache as second argument, got " .. modules.kind_of(cache), 2)
   end
-  local x = self.embedding(tokens)
+  local time = tokens:size(2)
+  if cache and positions then
+    cache:next_positions(time):copy(positions:to "float64")
+  end
+  local x = self:embed(self.embedding(tokens), cache and cache:next_positions(time) or positions)
   for i, layer in ipairs(self.layers) do
-    x = layer(x, cache and cache:layer(i))
+    x = layer(x, cache and cache:layer(i), positions)
   end
   if cache then
-    cache:advance(tokens:size(2))
+    cache:advance(time)
   end
   return self.logits(self.norm and self.norm(x) or x)
 end

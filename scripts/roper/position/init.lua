@@ -1,86 +1,141 @@
---- Position schemes by name. A scheme is a function from options to an object that attention
---- takes as `position`. A new one is a line in `schemes`.
-local core = require "roper.core"
+--- Position schemes by name: each file of `schemes` is one, found by being there, and `register`
+--- adds one of your own.
+local join = require "roper.position.join"
 local options_of = require "roper.base.options"
+local positions = require "roper.position.positions"
+local schemes = require "roper.position.scheme"
 local suggest = require "roper.base.suggest"
+local uv = require "luv"
 
 local M = {}
 
--- Copy `options`, with `defaults` where it is silent.
-local function with_defaults(options, defaults)
-  if options ~= nil and type(options) ~= "table" then
-    error("position: expected a table of options, got " .. type(options), 3)
-  end
-  local result = {}
-  for name, value in pairs(defaults) do
-    result[name] = value
-  end
-  for name, value in pairs(options or {}) do
-    result[name] = value
-  end
-  return result
-end
+M.convert_pairing = require("roper.position.pairing").convert_pairing
 
 ---@class RopeOptions: RotaryOptions
 ---@field dim? integer features of a head; only `none` does without
 
---- No rotation: the baseline without positions.
----
---- Errors: as for `rope`.
----
----     > roper.position.none()
----     rotary{dim = 2, base = 10000.0, pairing = "half", rotate = ""}
----@param options? RopeOptions
----@return rotary scheme
-function M.none(options)
-  return core.rotary(with_defaults(options, { dim = 2, rotate = "" }))
+-- What schemes may be told of where they stand: each is given those that it takes.
+local CONTEXT <const> = { "dim", "heads", "d_model", "length" }
+
+local definitions, names = {}, {}
+
+local function add(name, definition)
+  if not definitions[name] then
+    names[#names + 1] = name
+  end
+  definitions[name] = definition
+  M[name] = definition.make
 end
 
---- Rotary position encoding: queries and keys turn by position times θ, so that scores depend on
---- relative position (RoFormer, Su et al. 2021, eq. 13-16).
----
----     sᵢⱼ = (R_i qᵢ) · (R_j kⱼ) = qᵢ · R_{j−i} kⱼ
----
---- Errors: no dim, a fraction of it that is no even number.
----
----     > rope = roper.position.rope{dim = 4}
----     > q = roper.randn{1, 1, 6, 4}
----     > both = rope:rotate(rope:rotate(q, 1), 2)
----     > (rope:rotate(q, 3) - both):abs():max():item() < 1e-6
----     true
----@param options RotaryOptions
----@return rotary scheme
-function M.rope(options)
-  return core.rotary(with_defaults(options, { rotate = "qk" }))
+for file in uv.fs_scandir_next, assert(uv.fs_scandir(
+  require("roper.base.place").LIBRARY .. "/position/schemes")) do
+  local name = file:match "^([%l%d_]+)%.lua$"
+  if name then
+    add(name, require("roper.position.schemes." .. name))
+  end
 end
-
---- RoPE with values turned too and the output turned back: what is carried is relative as well
---- (the RoPER study, Harik and Jayasiri 2022). As `rope`, but for rotate = "qkvo".
----
----     oᵢ = R_{−i} Σⱼ aᵢⱼ R_j vⱼ = Σⱼ aᵢⱼ R_{j−i} vⱼ
----
---- Errors: as for `rope`.
----
----     > roper.position.roper{dim = 4}
----     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "qkvo"}
----@param options RotaryOptions
----@return rotary scheme
-function M.roper(options)
-  return core.rotary(with_defaults(options, { rotate = "qkvo" }))
-end
-
-local schemes = { "none", "rope", "roper" }
+table.sort(names, function(a, b)
+  if (a == "none") ~= (b == "none") then
+    return a == "none"
+  end
+  return a < b
+end)
+local built_in = table.move(names, 1, #names, 1, {})
 
 --- The names of all schemes.
 ---
----     > roper.position.list()
----     {"none", "rope", "roper"}
+---     > roper.position.list()[1]
+---     "none"
 ---@return string[] names
 function M.list()
-  return table.move(schemes, 1, #schemes, 1, {})
+  return table.move(names, 1, #names, 1, {})
 end
 
---- A scheme from a name, from an options table with a field `type`, or as it is.
+--- A scheme of your own, from now on a name like any other. Its methods are those of `Scheme`, as
+--- `?Scheme` lists them; what is missing is nothing.
+---
+--- Errors: the name of a scheme of the library; members that a scheme does not have.
+---
+---     > roper.position.register("near", {bias = function(self, q, k, positions)
+---     >>   return positions:by_distance(function(distance)
+---     >>     return -distance:square():unsqueeze(1)
+---     >>   end)
+---     >> end})
+---     > q = roper.zeros{1, 1, 2, 4}
+---     > roper.attention_weights(q, q, {position = "near"})[1][1]
+---     float32 [2, 2]
+---     0.7311 0.2689
+---     0.2689 0.7311
+---@param name string letters, digits and "_"
+---@param scheme Scheme a table with any of its methods
+function M.register(name, scheme)
+  if type(name) ~= "string" or not name:match "^%a[%w_]*$" or M[name] and not definitions[name] then
+    error(("register: expected a name of letters, digits and _ that is free, got %s"):format(
+      options_of.shown(name)), 2)
+  end
+  for _, known in ipairs(built_in) do
+    if known == name then
+      error(("register: %s is a scheme of the library; choose another name"):format(name), 2)
+    end
+  end
+  schemes.check(name, scheme)
+  local definition = {}
+  for member, value in pairs(scheme) do
+    definition[member] = value
+  end
+  definition.name = name
+  add(name, schemes.entry(definition, schemes.class(definition)))
+end
+
+local function find(name)
+  local definition = definitions[name]
+  if not definition then
+    error(("position: expected one of %s, got %s%s"):format(table.concat(names, ", "),
+      tostring(name), suggest.hint(tostring(name), names)), 0)
+  end
+  return definition
+end
+
+-- What the scheme of a definition takes of the context that options do not say.
+local function fill(definition, options, context)
+  local result = {}
+  for _, name in ipairs(CONTEXT) do
+    result[name] = definition.takes[name] and context[name]
+  end
+  for name, value in pairs(options) do
+    if name ~= "type" then
+      result[name] = value
+    end
+  end
+  return result
+end
+
+--- A name that options ask for and no scheme has, such as one of your own that is not registered.
+---
+---     > roper.position.missing {"rope", {type = "mine"}}
+---     "mine"
+---@param position any as `resolve` and Transformer take it
+---@return string? name nil where all are there
+function M.missing(position)
+  if type(position) == "table" and not schemes.is_scheme(position) then
+    for _, part in ipairs(position.parts or position) do
+      local name = M.missing(part)
+      if name then
+        return name
+      end
+    end
+    return M.missing(position.type)
+  end
+  for name in (type(position) == "string" and position or ""):gmatch "[^+]+" do
+    if not definitions[name] and name ~= "join" then
+      return name
+    end
+  end
+  return nil
+end
+
+--- A scheme from a name, from an options table with a field `type`, or as it is. Names joined by
+--- "+" make one that does what each does.
 ---
 --- Errors: a name that no scheme has; the nearest one is suggested.
 ---
@@ -88,84 +143,57 @@ end
 ---     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "qk"}
 ---     > roper.position.resolve({type = "rope", rotate = "vo"}, 4)
 ---     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "vo"}
----@param position? string|table|rotary
----@param dim integer features of a head
----@return rotary? scheme nil for nil and "none"
-function M.resolve(position, dim)
-  if position == nil or position == "none" or type(position) == "userdata" then
-    return type(position) == "userdata" and position or nil
+---     > roper.position.resolve("rope+alibi", {dim = 4, heads = 2}).name
+---     "rotary+alibi"
+---@param position? string|table|Scheme|rotary
+---@param context integer|table features of a head; or dim, heads, d_model, length
+---@return Scheme|rotary|nil scheme nil for nil and "none"
+function M.resolve(position, context)
+  if position == nil or position == "none" then
+    return nil
+  elseif schemes.is_rotary(position) or schemes.is_scheme(position) then
+    return position
   end
+  context = type(context) == "table" and context or { dim = context }
   local options = type(position) == "table" and position or { type = position }
   local name = options.type
-  for _, known in ipairs(schemes) do
-    if known == name then
-      local rest = with_defaults(options, { dim = dim })
-      rest.type = nil
-      return M[name](rest)
+  if name == "join" or type(name) == "string" and name:find("+", 1, true) then
+    local parts = {}
+    for _, part in ipairs(options.parts or {}) do
+      parts[#parts + 1] = M.resolve(part, context)
     end
+    for part in (name == "join" and "" or name):gmatch "[^+]+" do
+      parts[#parts + 1] = M.resolve(part, context)
+    end
+    return join.join(parts)
   end
-  error(("position: expected one of %s, got %s%s"):format(table.concat(schemes, ", "),
-    tostring(name), suggest.hint(tostring(name), schemes)), 0)
+  local definition = find(name)
+  return definition.make(fill(definition, options, context))
 end
 
--- Where feature i of one pairing stands in the other: both turn the same pairs, in other places.
-local function pairing_order(rotated, from, to)
-  local half = rotated // 2
-  local order = {}
-  for t = 0, half - 1 do
-    local a = { half = { t, t + half }, interleaved = { 2 * t, 2 * t + 1 } }
-    if not a[from] or not a[to] then
-      error(('convert_pairing: expected "half" or "interleaved", got %q and %q'):format(
-        tostring(from), tostring(to)), 3)
-    end
-    order[a[to][1] + 1] = a[from][1] + 1
-    order[a[to][2] + 1] = a[from][2] + 1
-  end
-  return order
-end
+---@class PositionsOptions
+---@field causal? boolean = false
+---@field offset? number = 0
+---@field positions? number|number[]|tensor
+---@field query_positions? number|number[]|tensor
+---@field key_positions? number|number[]|tensor
+---@field scale? number of the products, = 1 / sqrt(d)
 
----@class ConvertPairingOptions
----@field heads? integer = 1
----@field rotated? integer all features of a head by default
----@field axis? integer = 1
-
---- Reorder the features of weights trained with one pairing for the other. Apply it to the rows of
---- the query and key projections; for RoPER also to the rows of the value projection and, with
---- axis 2, to the columns of the output projection.
+--- Where queries and keys stand, as the methods of a scheme are told.
 ---
---- Errors: features that the heads do not divide; an odd number of rotated ones.
----
----     > roper.position.convert_pairing(roper.arange(0, 8), "half", "interleaved")
----     float32 [8]
----     0 4 1 5 2 6 3 7
----@param weights tensor [heads * dim, inputs], [outputs, heads * dim] with axis 2, or [heads * dim]
----@param from "half"|"interleaved"
----@param to "half"|"interleaved"
----@param options? ConvertPairingOptions
----@return tensor y of the same shape
-function M.convert_pairing(weights, from, to, options)
-  local o = options_of.check("convert_pairing", options, { heads = { "size", 1 },
-    rotated = "integer?", axis = { "integer", 1 } })
-  local heads, axis = o.heads, o.axis
-  local width = weights:size(axis)
-  if width % heads ~= 0 then
-    error(("convert_pairing: axis %d has %d features, which %d heads do not divide"):format(axis,
-      width, heads), 2)
-  end
-  local dim = width // heads
-  local rotated = o.rotated or dim
-  if rotated < 0 or rotated > dim or rotated % 2 ~= 0 then
-    error(("convert_pairing: rotated: expected an even number up to %d, got %d"):format(dim,
-      rotated), 2)
-  end
-  local order = pairing_order(rotated, from, to)
-  local parts = {}
-  for head = 0, heads - 1 do
-    for i = 1, dim do
-      parts[#parts + 1] = weights:narrow(axis, head * dim + (order[i] or i), 1)
-    end
-  end
-  return core.cat(parts, axis)
+---     > q = roper.zeros{1, 1, 3, 4}
+---     > roper.position.positions(q, q, {offset = 5}).query
+---     float64 [1, 3]
+---     5 6 7
+---@param q tensor [batch, heads, queries, d]
+---@param k tensor [batch, heads, keys, d]
+---@param options? PositionsOptions as those of attention
+---@return Positions positions
+function M.positions(q, k, options)
+  local o = options_of.check("positions", options, { causal = { "boolean", false },
+    offset = { "number", 0 }, positions = "any?", query_positions = "any?", key_positions = "any?",
+    scale = "number?" })
+  return positions.new(q, k, o, o.scale or q:size(-1) ^ -0.5)
 end
 
 return M

@@ -1,0 +1,68 @@
+--- Attention written out: products, bias, softmax, sum. To read beside the papers, and to change a
+--- line of; every scheme and option works, with gradients, and agrees with `roper.attention`.
+local core = require "roper.core"
+local options_of = require "roper.base.options"
+local setting = require "roper.attention.setting"
+local schemes = require "roper.position.scheme"
+
+local M = {}
+
+local nothing = schemes.class { name = "none" }()
+
+---@class EagerOptions: AttentionOptions
+---@field input? tensor what the layer was given, for a scheme that reads it
+---@field memory? table what a scheme keeps from pass to pass, beside a cache
+
+--- Attention in plain Lua (Vaswani et al. 2017, eq. 1, with the positions of a scheme).
+---
+---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   a = softmax(s)
+---     oᵢ = C_i⁻¹ (Σⱼ aᵢⱼ D_j vⱼ + carryᵢ)
+---
+--- Errors: as for `attention`.
+---
+---     > q = roper.randn{1, 2, 5, 4}
+---     > eager = roper.eager.attention(q, q, q, {position = "roper", causal = true})
+---     > fast = roper.attention(q, q, q, {position = "roper", causal = true})
+---     > (eager - fast):abs():max():item() < 1e-5
+---     true
+---@param q tensor [batch, heads, Tq, d], floats
+---@param k tensor [batch, heads, Tk, d]
+---@param v tensor [batch, heads, Tk, dv]
+---@param options? EagerOptions
+---@return tensor output [batch, heads, Tq, dv]
+---@return tensor weights [batch, heads, Tq, Tk], before dropout, in the graph
+function M.attention(q, k, v, options)
+  local o = options_of.check("eager.attention", options, { position = "any?",
+    causal = { "boolean", false }, mask = "any?", bias = "any?", dropout = { "probability", 0 },
+    seed = "integer?", scale = "number?", offset = { "number", 0 }, positions = "any?",
+    query_positions = "any?", key_positions = "any?", input = "any?", memory = "table?",
+    weights = "boolean?" })
+  local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
+
+  local scores = s:turned("q", q):matmul(s:turned("k", k):transpose(3, 4)) * s.scale
+  for _, bias in ipairs(s.biases) do
+    scores = scores + bias
+  end
+
+  local visible = s.positions:visible(o.mask)
+  if visible then
+    local blind = visible:max(-1, true):eq(0) -- a query that sees no key: its weights are 0
+    scores = core.where(core.maximum(visible:ne(0), blind), scores, -math.huge)
+  end
+  local weights = scores:softmax(4)
+  if visible then
+    weights = weights * visible:ne(0):to(q:dtype())
+  end
+
+  local kept = weights
+  if o.dropout > 0 then
+    kept = core.dropout(weights, o.dropout, o.seed)
+  end
+  local output = kept:matmul(s:turned("v", v))
+  if s.scheme.carry then
+    output = output + s.scheme:carry(kept, s.positions)
+  end
+  return s:turned_back(output), weights
+end
+
+return M

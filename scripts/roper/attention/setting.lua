@@ -1,0 +1,144 @@
+--- The options of attention with the position scheme in: what the fast attention and the eager one
+--- both work from.
+local format = require "roper.base.format"
+local places = require "roper.position.positions"
+local position = require "roper.position"
+local schemes = require "roper.position.scheme"
+
+local M = {}
+
+--- Options of attention that a scheme made of methods has been asked about.
+---@class Setting
+---@field options table for the core: what was given, with bias and scale, without position
+---@field scheme Scheme
+---@field positions Positions
+---@field biases tensor[] those given and the scheme's
+---@field scale number
+local Setting = {}
+Setting.__index = Setting
+
+-- Options that are Lua's alone.
+local OWN <const> = { position = true, bias = true, memory = true, input = true }
+
+local function fits(c, q, positions)
+  local sizes = { q:size(1), q:size(2), positions.queries, positions.keys }
+  local rank = format.is_tensor(c) and c:rank() or 5
+  if rank > 4 or c:dtype() ~= q:dtype() then
+    return false
+  end
+  for axis = 1, rank do
+    local size = c:size(axis)
+    if size ~= 1 and size ~= sizes[4 - rank + axis] then
+      return false
+    end
+  end
+  return true
+end
+
+local function kind(value)
+  return format.is_tensor(value) and ("%s [%s]"):format(value:dtype(),
+    table.concat(value:shape(), ", ")) or type(value)
+end
+
+-- Add what the scheme's `bias` gives to a list.
+local function add_bias(list, scheme, q, k, positions, x)
+  local found = scheme:bias(q, k, positions, x)
+  for _, c in ipairs(type(found) == "table" and found or { found }) do
+    if not fits(c, q, positions) then
+      error(("position: %s: bias: expected %s that broadcasts to [%d, %d, %d, %d], got %s"):format(
+        scheme.name, q:dtype(), q:size(1), q:size(2), positions.queries, positions.keys, kind(c)),
+        0)
+    end
+    list[#list + 1] = c
+  end
+  if found == nil then
+    error(("position: %s: bias: expected a tensor, got nil"):format(scheme.name), 0)
+  end
+end
+
+--- The scheme that options name, for q: a rotary of the core, a table of methods, or nil.
+---@param options any
+---@param q any
+---@return Scheme|rotary|nil
+function M.scheme_of(options, q)
+  local given = type(options) == "table" and options.position
+  if not given or not format.is_tensor(q) or q:rank() ~= 4 then
+    return given
+  end
+  return position.resolve(given, { dim = q:size(4), heads = q:size(2) })
+end
+
+--- Ask a scheme about the scores of q and k.
+---@param scheme Scheme
+---@param q tensor [batch, heads, queries, d]
+---@param k tensor [batch, heads, keys, d]
+---@param given AttentionOptions
+---@return Setting
+function M.new(scheme, q, k, given)
+  local scale = given.scale or scheme.scale and scheme:scale(q:size(4)) or q:size(4) ^ -0.5
+  local positions = places.new(q, k, given, scale)
+  local self = setmetatable({ scheme = scheme, positions = positions, scale = scale, biases = {},
+    options = {} }, Setting)
+  for _, c in ipairs(type(given.bias) == "table" and given.bias or { given.bias }) do
+    self.biases[#self.biases + 1] = c
+  end
+  if scheme.bias then
+    add_bias(self.biases, scheme, q, k, positions, given.input)
+  end
+  for name, value in pairs(given) do
+    self.options[name] = not OWN[name] and value or nil
+  end
+  self.options.scale, self.options.bias = scale, self.biases
+  return self
+end
+
+--- What turns a part of attention; nil where it stays.
+---@param part "q"|"k"|"v"|"o"
+---@return table? turn a rotary, or what has `rotate` and `unrotate`
+function Setting:turn(part)
+  local scheme = self.scheme
+  if schemes.is_rotary(scheme) then
+    return scheme
+  end
+  local turn = scheme.turns and scheme:turns(part, self.positions)
+  if turn and not (schemes.is_rotary(turn) or type(turn) == "table" and turn.rotate) then
+    error(("position: %s: turns: expected what has rotate and unrotate for %q, got %s"):format(
+      scheme.name, part, kind(turn)), 0)
+  end
+  return turn or nil
+end
+
+--- x turned as the scheme turns a part of it.
+---@param part "q"|"k"|"v"
+---@param x tensor [batch, heads, time, features]
+---@return tensor
+function Setting:turned(part, x)
+  local turn = self:turn(part)
+  return turn and turn:rotate(x, self.positions[part == "q" and "query" or "key"], part) or x
+end
+
+--- The output turned back.
+---@param o tensor [batch, heads, queries, features]
+---@return tensor
+function Setting:turned_back(o)
+  local turn = self:turn "o"
+  return turn and turn:unrotate(o, self.positions.query, "o") or o
+end
+
+--- The one rotary that turns all that is turned, where there is one: the core then turns by it as
+--- it reads.
+---@return boolean all
+---@return rotary? rotary
+function Setting:fused()
+  local found
+  for _, part in ipairs { "q", "k", "v", "o" } do
+    local turn = self:turn(part)
+    if turn and (not schemes.is_rotary(turn) or found and found ~= turn) then
+      return false
+    end
+    found = turn or found
+  end
+  return true, found
+end
+
+return M

@@ -1,0 +1,108 @@
+--- Several schemes in one attention, each doing its own: rope turns while alibi adds a bias.
+local schemes = require "roper.position.scheme"
+
+local M = {}
+
+-- The methods of a part; those of a rotary of the core from its letters.
+local function turns_of(part, letter, positions)
+  if schemes.is_rotary(part) then
+    return part:options().rotate:find(letter, 1, true) and part or nil
+  end
+  return part.turns and part:turns(letter, positions)
+end
+
+local function name_of(part)
+  return schemes.is_rotary(part) and "rotary" or part.name
+end
+
+local function each(self, method)
+  local list = {}
+  for _, part in ipairs(self.parts) do
+    if not schemes.is_rotary(part) and part[method] then
+      list[#list + 1] = part
+    end
+  end
+  return list
+end
+
+local Join = {}
+
+function Join:turns(letter, positions)
+  local found, by
+  for _, part in ipairs(self.parts) do
+    local turn = turns_of(part, letter, positions)
+    if turn and found then
+      error(("position: %s and %s both turn %q: one attention turns each once"):format(by,
+        name_of(part), letter), 0)
+    elseif turn then
+      found, by = turn, name_of(part)
+    end
+  end
+  return found
+end
+
+function Join:embed(x, positions)
+  for _, part in ipairs(each(self, "embed")) do
+    x = part:embed(x, positions)
+  end
+  return x
+end
+
+function Join:bias(q, k, positions, x)
+  local list = {}
+  for _, part in ipairs(each(self, "bias")) do
+    local c = part:bias(q, k, positions, x)
+    for _, one in ipairs(type(c) == "table" and c or { c }) do
+      list[#list + 1] = one
+    end
+  end
+  return list
+end
+
+function Join:scale(dim)
+  local parts = each(self, "scale")
+  if #parts > 1 then
+    error(("position: %s and %s both set the scale of the scores"):format(parts[1].name,
+      parts[2].name), 0)
+  end
+  return parts[1] and parts[1]:scale(dim) or dim ^ -0.5
+end
+
+--- Join schemes. Which of them carries values by the weights may be one at most.
+---@param parts Scheme[] each a scheme or a rotary
+---@return Scheme
+function M.join(parts)
+  local names, definition = {}, {}
+  for name, method in pairs(Join) do
+    definition[name] = method
+  end
+  local carries, per_layer = nil, false
+  for i, part in ipairs(parts) do
+    names[i] = name_of(part)
+    if not schemes.is_rotary(part) then
+      if part.carry and carries then
+        error(("position: %s and %s both carry"):format(carries.name, part.name), 0)
+      end
+      carries = part.carry and part or carries
+      per_layer = per_layer or part.per_layer or false
+    end
+  end
+  definition.name, definition.per_layer = table.concat(names, "+"), per_layer
+  definition.carry = carries and function(_, ...) return carries:carry(...) end
+  if #each({ parts = parts }, "embed") == 0 then
+    definition.embed = nil
+  end
+  local joined = schemes.class(definition)()
+  joined.parts = parts
+  function joined.options()
+    local list = {}
+    for i, part in ipairs(parts) do
+      list[i] = part:options()
+      list[i].type = list[i].type or "rope"
+    end
+    return { type = "join", parts = list }
+  end
+  return joined
+end
+
+return M

@@ -1,0 +1,67 @@
+--- Weights that were trained with one pairing of features, for the other.
+local core = require "roper.core"
+local options_of = require "roper.base.options"
+
+local M = {}
+
+-- Where feature i of one pairing stands in the other: both turn the same pairs, in other places.
+local function pairing_order(rotated, from, to)
+  local half = rotated // 2
+  local order = {}
+  for t = 0, half - 1 do
+    local a = { half = { t, t + half }, interleaved = { 2 * t, 2 * t + 1 } }
+    if not a[from] or not a[to] then
+      error(('convert_pairing: expected "half" or "interleaved", got %q and %q'):format(
+        tostring(from), tostring(to)), 3)
+    end
+    order[a[to][1] + 1] = a[from][1] + 1
+    order[a[to][2] + 1] = a[from][2] + 1
+  end
+  return order
+end
+
+---@class ConvertPairingOptions
+---@field heads? integer = 1
+---@field rotated? integer all features of a head by default
+---@field axis? integer = 1
+
+--- Reorder the features of weights trained with one pairing for the other. Apply it to the rows of
+--- the query and key projections; for RoPER also to the rows of the value projection and, with
+--- axis 2, to the columns of the output projection.
+---
+--- Errors: features that the heads do not divide; an odd number of rotated ones.
+---
+---     > roper.position.convert_pairing(roper.arange(0, 8), "half", "interleaved")
+---     float32 [8]
+---     0 4 1 5 2 6 3 7
+---@param weights tensor [heads * dim, inputs], [outputs, heads * dim] with axis 2, or [heads * dim]
+---@param from "half"|"interleaved"
+---@param to "half"|"interleaved"
+---@param options? ConvertPairingOptions
+---@return tensor y of the same shape
+function M.convert_pairing(weights, from, to, options)
+  local o = options_of.check("convert_pairing", options, { heads = { "size", 1 },
+    rotated = "integer?", axis = { "integer", 1 } })
+  local heads, axis = o.heads, o.axis
+  local width = weights:size(axis)
+  if width % heads ~= 0 then
+    error(("convert_pairing: axis %d has %d features, which %d heads do not divide"):format(axis,
+      width, heads), 2)
+  end
+  local dim = width // heads
+  local rotated = o.rotated or dim
+  if rotated < 0 or rotated > dim or rotated % 2 ~= 0 then
+    error(("convert_pairing: rotated: expected an even number up to %d, got %d"):format(dim,
+      rotated), 2)
+  end
+  local order = pairing_order(rotated, from, to)
+  local parts = {}
+  for head = 0, heads - 1 do
+    for i = 1, dim do
+      parts[#parts + 1] = weights:narrow(axis, head * dim + (order[i] or i), 1)
+    end
+  end
+  return core.cat(parts, axis)
+end
+
+return M

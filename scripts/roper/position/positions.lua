@@ -1,0 +1,223 @@
+--- Where the queries and the keys of one attention stand, and the biases that follow from it.
+---
+--- Where both count up one by one, all that depends on the distance alone is a view: element
+--- (i, j) of the scores shows what stands at distance j - i (Dai et al. 2019, appendix B, the
+--- "relative shift"). Elsewhere each distance that occurs is computed once.
+local core = require "roper.core"
+
+local M = {}
+
+--- The positions of the queries and keys of one attention. A scheme's methods are given it.
+---@class Positions
+---@field queries integer how many
+---@field keys integer how many
+---@field query tensor [1 or batch, queries], float64; with an axis of coordinates behind where
+---   there are several
+---@field key tensor [1 or batch, keys]
+---@field causal boolean query i sees keys j <= i + keys - queries
+---@field scale number of the products of queries and keys
+---@field dtype string of the queries
+---@field heads integer
+---@field shift? number position of the first key minus that of the first query, where both count up
+---   one by one in all rows
+---@field memory table that lives as long as the cache of a layer; {} without one
+local Positions = { name = "Positions" }
+Positions.__index = Positions
+
+-- Positions as [rows, time] (and coordinates), float64.
+local function rows_of(given, time, first)
+  if given == nil then
+    return core.arange(first, first + time, 1, "float64"):view { 1, time }
+  elseif type(given) == "number" then
+    return core.full({ 1, time }, given, "float64")
+  end
+  local list = type(given) == "table" and core.tensor(given, "float64") or given:to "float64"
+  return list:rank() == 1 and list:view { 1, -1 } or list
+end
+
+-- The distance between the first of each, where both count up one by one, alike in all rows.
+local function shift_of(query, key)
+  if query:rank() ~= 2 or key:rank() ~= 2 or query:count() == 0 or key:count() == 0 then
+    return nil
+  end
+  local from = query:narrow(2, 1, 1)
+  local shift = key:narrow(2, 1, 1) - from
+  local function counts_up(x, start)
+    return (x - core.arange(0, x:size(2), 1, "float64") - start):abs():max():item() == 0
+  end
+  local first = shift[{ 1, 1 }]:item()
+  if (shift - first):abs():max():item() == 0 and counts_up(query, from)
+    and counts_up(key, from + first) then
+    return first
+  end
+  return nil
+end
+
+--- The positions that options of attention tell of.
+---@param q tensor [batch, heads, queries, d]
+---@param k tensor [batch, heads, keys, d]
+---@param o AttentionOptions
+---@param scale number
+---@return Positions
+function M.new(q, k, o, scale)
+  local queries, keys, offset = q:size(3), k:size(3), o.offset or 0
+  local self = setmetatable({ queries = queries, keys = keys, causal = o.causal or false,
+    scale = scale, dtype = q:dtype(), heads = q:size(2), memory = o.memory or {} }, Positions)
+  local ahead = self.causal and keys - queries or 0
+  local of_query, of_key = o.query_positions, o.key_positions
+  if o.positions ~= nil then
+    of_query, of_key = o.positions, o.positions
+  end
+  self.query = rows_of(of_query, queries, offset + ahead)
+  self.key = rows_of(of_key, keys, offset)
+  if of_query == nil and of_key == nil then
+    self.shift = -ahead
+  else
+    self.shift = shift_of(self.query, self.key)
+  end
+  return self
+end
+
+--- How far each key stands from each query.
+---
+---     > q, k = roper.zeros{1, 1, 2, 4}, roper.zeros{1, 1, 3, 4}
+---     > roper.position.positions(q, k):distances()
+---     float64 [1, 1, 2, 3]
+---      0  1  2
+---     -1  0  1
+---@return tensor distance [1 or batch, 1, queries, keys], key minus query
+function Positions:distances()
+  if self.query:rank() > 2 then
+    error("position: distances need positions of one number each, got several coordinates", 0)
+  end
+  return (self.key:unsqueeze(2) - self.query:unsqueeze(3)):unsqueeze(2)
+end
+
+-- Every distance that occurs, once, and which of them is at each query and key.
+local function distinct(self)
+  if not self.list then
+    local distances = self:distances()
+    local list, place, index = {}, {}, {}
+    for i, distance in ipairs(distances:contiguous():view { -1 }:totable()) do
+      if not place[distance] then
+        list[#list + 1] = distance
+        place[distance] = #list - 1
+      end
+      index[i] = place[distance]
+    end
+    self.list = core.tensor(list, "float64")
+    self.index = core.tensor(index, "int32"):view(distances:shape())
+  end
+  return self.list, self.index
+end
+
+-- The distances that a view over scores shows: from the last query to the first key, and on.
+local function range(self)
+  local count = self.queries + self.keys - 1
+  return core.arange(0, count, 1, "float64") + (self.shift - (self.queries - 1)), count
+end
+
+--- A number for each head and distance, as a bias.
+---
+---     cₕᵢⱼ = f(j − i)ₕ
+---
+---     > q = roper.zeros{1, 1, 3, 4}
+---     > positions = roper.position.positions(q, q)
+---     > positions:by_distance(function(distance)
+---     >>   return -distance:abs():unsqueeze(1)
+---     >> end)
+---     float32 [1, 3, 3]
+---      0 -1 -2
+---     -1  0 -1
+---     -2 -1  0
+---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n]
+---@return tensor c [1 or heads, queries, keys], or [batch, ...]
+function Positions:by_distance(f)
+  if self.shift then
+    local distance, count = range(self)
+    local b = f(distance):to(self.dtype)
+    return b:as_strided({ b:size(1), self.queries, self.keys }, { count, -1, 1 }, self.queries - 1)
+  end
+  local list, index = distinct(self)
+  local b = f(list):to(self.dtype)
+  return core.embedding(b:transpose(1, 2), index:squeeze(2)):permute { 1, 4, 2, 3 }
+end
+
+--- What each query makes of a vector for each head and distance, as a bias.
+---
+---     cₕᵢⱼ = qₕᵢ · f(j − i)ₕ
+---
+---     > q = roper.ones{1, 1, 3, 2}
+---     > positions = roper.position.positions(q, q)
+---     > positions:by_query(q, function(distance)
+---     >>   return distance:view{1, -1, 1}:expand{1, distance:count(), 2}
+---     >> end)[1][1]
+---     float32 [3, 3]
+---      0  2  4
+---     -2  0  2
+---     -4 -2  0
+---@param q tensor [batch, heads, queries, d]
+---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
+---@return tensor c [batch, heads, queries, keys]
+function Positions:by_query(q, f)
+  local shape = { q:size(1), q:size(2), self.queries, self.keys }
+  if self.shift then
+    local distance, count = range(self)
+    local products = q:matmul(f(distance):to(self.dtype):transpose(2, 3))
+    return products:as_strided(shape, { self.heads * self.queries * count, self.queries * count,
+      count - 1, 1 }, self.queries - 1)
+  end
+  local list, index = distinct(self)
+  return q:matmul(f(list):to(self.dtype):transpose(2, 3)):gather(4, (index + 1):expand(shape))
+end
+
+--- What each key makes of a vector for each head and distance, as a bias.
+---
+---     cₕᵢⱼ = kₕⱼ · f(j − i)ₕ
+---
+---     > k = roper.tensor{{{{1}, {2}, {3}}}}
+---     > positions = roper.position.positions(k, k)
+---     > positions:by_key(k, function(distance)
+---     >>   return distance:view{1, -1, 1}
+---     >> end)[1][1]
+---     float32 [3, 3]
+---      0  2  6
+---     -1  0  3
+---     -2 -2  0
+---@param k tensor [batch, heads, keys, d]
+---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
+---@return tensor c [batch, heads, queries, keys]
+function Positions:by_key(k, f)
+  local shape = { k:size(1), k:size(2), self.queries, self.keys }
+  if self.shift then
+    local distance, count = range(self)
+    local products = k:matmul(f(distance):to(self.dtype):transpose(2, 3))
+    return products:as_strided(shape, { self.heads * self.keys * count, self.keys * count, -1,
+      count + 1 }, self.queries - 1)
+  end
+  local list, index = distinct(self)
+  local across = (index + 1):expand(shape):transpose(3, 4)
+  return k:matmul(f(list):to(self.dtype):transpose(2, 3)):gather(4, across):transpose(3, 4)
+end
+
+--- Which keys each query sees under the causal rule and a mask.
+---
+---     > q = roper.zeros{1, 1, 3, 4}
+---     > roper.position.positions(q, q, {causal = true}):visible()
+---     int32 [3, 3]
+---     1 0 0
+---     1 1 0
+---     1 1 1
+---@param mask? tensor int32, broadcast to [batch, heads, queries, keys]; 0 hides
+---@return tensor? visible int32, 1 or 0; nil where all are
+function Positions:visible(mask)
+  if not self.causal then
+    return mask
+  end
+  local place = core.arange(0, self.keys, 1, "float64")
+  local last = core.arange(self.keys - self.queries, self.keys, 1, "float64"):view { -1, 1 }
+  local seen = place:le(last)
+  return mask and seen * mask:ne(0) or seen
+end
+
+return M

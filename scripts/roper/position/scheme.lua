@@ -1,0 +1,168 @@
+--- What a position scheme is: a table with a name and any of the methods below. What it lacks is
+--- "nothing". A rotary scheme of the core is one as well.
+---
+---     xᵢ  ← embed(x, positions)ᵢ
+---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ
+---     oᵢ  = C_i⁻¹ (Σⱼ softmax(s)ᵢⱼ D_j vⱼ + carryᵢ)
+local format = require "roper.base.format"
+local options_of = require "roper.base.options"
+local suggest = require "roper.base.suggest"
+
+local M = {}
+
+--- A position scheme, or what one is made from.
+---@class Scheme
+---@field name string
+---@field takes? table option to its kind, as `options.check` has them; dim, heads, d_model and
+---   length are filled in where a scheme takes them
+---@field init? fun(self: Scheme) makes what it keeps, from the options, which are its fields
+---@field embed? fun(self: Scheme, x: tensor, positions: tensor): tensor embeddings
+---   [batch, time, d_model] with positions [1 or batch, time] put in, once, before the first layer
+---@field turns? fun(self: Scheme, part: string, positions: Positions): table? what turns "q", "k",
+---   "v" or "o": a rotary, or a table with `rotate` and `unrotate`
+---@field bias? fun(self: Scheme, q: tensor, k: tensor, positions: Positions, x?: tensor): any
+---   one or a list of what is added to the scores, which broadcasts to
+---   [batch, heads, queries, keys]; q and k not turned, x what the layer was given
+---@field carry? fun(self: Scheme, weights: tensor, positions: Positions): tensor what is added to
+---   the output [batch, heads, queries, dv] from the weights; attention is then the eager one
+---@field scale? fun(self: Scheme, dim: integer): number of the products, in place of 1 / sqrt(dim)
+---@field per_layer? boolean layers have one each; by default all share one
+---@field relative? boolean do scores know the distance alone?
+---@field formula? string
+---@field source? string
+---@field summary? string
+local Scheme = {}
+Scheme.__index = Scheme
+
+local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "carry", "scale",
+  "parameters", "options", "describe", "per_layer", "relative", "formula", "source", "summary" }
+local KINDS <const> = { name = "string", takes = "table", per_layer = "boolean",
+  relative = "boolean", formula = "string", source = "string", summary = "string" }
+
+--- What makes the same scheme again.
+---
+---     > roper.position.alibi{heads = 2}:options()
+---     {heads = 2, type = "alibi"}
+---@return table options with `type`, its name
+function Scheme:options()
+  local result = { type = self.name }
+  for name, value in pairs(self.given) do
+    result[name] = value
+  end
+  return result
+end
+
+--- Its trained tensors by name.
+---
+---     > roper.position.alibi{heads = 2}:parameters()
+---     {}
+---@return table<string, tensor> parameters
+function Scheme:parameters()
+  local result = {}
+  for name, value in pairs(self) do
+    if format.is_tensor(value) and value:is_parameter() then
+      result[name] = value
+    end
+  end
+  return result
+end
+
+local function text_of(self)
+  local parts = {}
+  for name, value in pairs(self.given) do
+    parts[#parts + 1] = ("%s = %s"):format(name, type(value) == "string" and ("%q"):format(value)
+      or type(value) == "table" and "{…}" or tostring(value))
+  end
+  table.sort(parts)
+  return ("%s{%s}"):format(self.name, table.concat(parts, ", "))
+end
+
+--- Options with what they do not say filled in.
+---@param options table?
+---@param defaults table
+---@return table
+function M.with_defaults(options, defaults)
+  if options ~= nil and type(options) ~= "table" then
+    error("position: expected a table of options, got " .. type(options), 0)
+  end
+  local result = {}
+  for _, values in ipairs { defaults, options or {} } do
+    for name, value in pairs(values) do
+      result[name] = value
+    end
+  end
+  return result
+end
+
+--- Refuse what is no definition of a scheme.
+---@param name string
+---@param definition any
+function M.check(name, definition)
+  if type(definition) ~= "table" then
+    error(("position: %s: expected a table of methods, got %s"):format(name,
+      options_of.shown(definition)), 0)
+  end
+  local known = {}
+  for _, member in ipairs(MEMBERS) do
+    known[member] = true
+  end
+  for member, value in pairs(definition) do
+    if not known[member] then
+      error(("position: %s: unknown member %s%s; a scheme has %s"):format(name, tostring(member),
+        suggest.hint(tostring(member), MEMBERS), table.concat(MEMBERS, ", ")), 0)
+    end
+    local kind = KINDS[member] or "function"
+    if type(value) ~= kind then
+      error(("position: %s: %s: expected a %s, got %s"):format(name, member, kind,
+        options_of.shown(value)), 0)
+    end
+  end
+end
+
+--- A function that makes schemes of a definition from options.
+---@param definition table with `name`
+---@return fun(options: table?): Scheme
+function M.class(definition)
+  local metatable = { __index = setmetatable(definition, Scheme), __name = "position",
+    __tostring = text_of, is_scheme = true }
+  return function(options)
+    local checked = options_of.check(definition.name, options, definition.takes or {})
+    local self = setmetatable(checked, metatable)
+    local given = {}
+    for name, value in pairs(checked) do
+      given[name] = value
+    end
+    rawset(self, "given", given)
+    if self.init then
+      self:init()
+    end
+    return self
+  end
+end
+
+--- What the list of schemes holds of a definition.
+---@param definition table
+---@param make fun(options: table?): Scheme|rotary
+---@return table entry
+function M.entry(definition, make)
+  return { make = make, takes = definition.takes or {}, relative = definition.relative or false,
+    formula = definition.formula, source = definition.source, summary = definition.summary,
+    per_layer = definition.per_layer or false }
+end
+
+--- Is it a rotary scheme of the core?
+---@param value any
+---@return boolean
+function M.is_rotary(value)
+  return type(value) == "userdata" and debug.getmetatable(value).__name == "roper.rotary"
+end
+
+--- Is it a scheme made by a class?
+---@param value any
+---@return boolean
+function M.is_scheme(value)
+  local metatable = type(value) == "table" and getmetatable(value)
+  return metatable and metatable.is_scheme == true or false
+end
+
+return M

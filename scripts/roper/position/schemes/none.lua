@@ -1,0 +1,17 @@
+local core = require "roper.core"
+local schemes = require "roper.position.scheme"
+
+--- No rotation: the baseline without positions.
+---
+--- Errors: as for `rope`.
+---
+---     > roper.position.none()
+---     rotary{dim = 2, base = 10000.0, pairing = "half", rotate = ""}
+---@param options? RopeOptions
+---@return rotary scheme
+local function none(options)
+  return core.rotary(schemes.with_defaults(options, { dim = 2, rotate = "" }))
+end
+
+return schemes.entry({ takes = { dim = "size" }, relative = true, summary = "no positions",
+  formula = "sᵢⱼ = qᵢ · kⱼ / √d", source = "the baseline (Kazemnejad et al. 2023: NoPE)" }, none)

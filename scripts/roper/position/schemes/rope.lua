@@ -1,0 +1,23 @@
+local core = require "roper.core"
+local schemes = require "roper.position.scheme"
+
+--- Rotary position encoding: queries and keys turn by position times θ, so that scores depend on
+--- relative position (RoFormer, Su et al. 2021, eq. 13-16).
+---
+---     sᵢⱼ = (R_i qᵢ) · (R_j kⱼ) = qᵢ · R_{j−i} kⱼ
+---
+--- Errors: no dim, a fraction of it that is no even number.
+---
+---     > rope = roper.position.rope{dim = 4}
+---     > q = roper.randn{1, 1, 6, 4}
+---     > both = rope:rotate(rope:rotate(q, 1), 2)
+---     > (rope:rotate(q, 3) - both):abs():max():item() < 1e-6
+---     true
+---@param options RotaryOptions
+---@return rotary scheme
+local function rope(options)
+  return core.rotary(schemes.with_defaults(options, { rotate = "qk" }))
+end
+
+return schemes.entry({ takes = { dim = "size" }, relative = true, summary = "queries and keys turn",
+  formula = "sᵢⱼ = qᵢ · R_{j−i} kⱼ / √d", source = "RoFormer, Su et al. 2021, eq. 13-16" }, rope)

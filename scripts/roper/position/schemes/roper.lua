@@ -1,0 +1,21 @@
+local core = require "roper.core"
+local schemes = require "roper.position.scheme"
+
+--- RoPE with values turned too and the output turned back: what is carried is relative as well
+--- (the RoPER study, Harik and Jayasiri 2022). As `rope`, but for rotate = "qkvo".
+---
+---     oᵢ = R_{−i} Σⱼ aᵢⱼ R_j vⱼ = Σⱼ aᵢⱼ R_{j−i} vⱼ
+---
+--- Errors: as for `rope`.
+---
+---     > roper.position.roper{dim = 4}
+---     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "qkvo"}
+---@param options RotaryOptions
+---@return rotary scheme
+local function roper(options)
+  return core.rotary(schemes.with_defaults(options, { rotate = "qkvo" }))
+end
+
+return schemes.entry({ takes = { dim = "size" }, relative = true,
+  summary = "values turn too, the output turns back",
+  formula = "oᵢ = Σⱼ aᵢⱼ R_{j−i} vⱼ", source = "the RoPER study, Harik and Jayasiri 2022" }, roper)

@@ -1,0 +1,65 @@
+local roper = require("roper")
+
+-- Options of attention for queries [2, 3, 5, 4] and keys [2, 3, 7, 4].
+local function settings()
+  return {
+    {}, { causal = true }, { causal = true, offset = 7.5 },
+    { query_positions = { 1, 5, 2, 8, 3.5 }, key_positions = roper.randn({ 2, 7 }) },
+    { causal = true, mask = roper.rand({ 5, 7 }):gt(0.5) },
+    { mask = roper.zeros({ 5, 7 }, "int32") },
+    { dropout = 0.3, seed = 4, bias = roper.randn({ 7 }, "float64"), scale = 0.3 },
+  }
+end
+
+describe("eager.attention", function()
+  before_each(function() roper.seed(1) end)
+
+  it("is short enough to be read", function()
+    local count = 0
+    for line in io.lines("scripts/roper/attention/eager.lua") do
+      count = count + (line:match("^%s*%-%-") and 0 or line:match("%S") and 1 or 0)
+    end
+    assert.is_true(count < 60, count .. " lines")
+  end)
+
+  it("agrees with the fast attention in value and gradient", function()
+    for _, position in ipairs({ "none", "rope", "roper", "alibi", "rope+alibi",
+      { type = "roper", fraction = 0.5, last = true } }) do
+      for _, options in ipairs(settings()) do
+        options.position = position
+        local found = {}
+        for i, attention in ipairs({ roper.attention, roper.eager.attention }) do
+          roper.seed(2)
+          local inputs = {}
+          for j, time in ipairs({ 5, 7, 7 }) do
+            inputs[j] = roper.randn({ 2, 3, time, 4 }, "float64"):parameter()
+          end
+          local o = attention(inputs[1], inputs[2], inputs[3], options)
+          o:backward(roper.randn(o:shape(), "float64"))
+          found[i] = { o:detach(), inputs[1].grad, inputs[2].grad, inputs[3].grad }
+        end
+        for j = 1, 4 do
+          local difference = (found[1][j] - found[2][j]):abs():max():item()
+          assert.is_true(difference < 1e-13, ("%s: %g"):format(position, difference))
+        end
+      end
+    end
+  end)
+
+  it("gives weights through which gradients flow", function()
+    local q = roper.randn({ 1, 2, 4, 4 }, "float64")
+    assert.is_true(roper.gradcheck(function(x)
+      local _, weights = roper.eager.attention(x, x, x, { position = "alibi", causal = true })
+      return weights
+    end, { q }))
+    local _, weights = roper.eager.attention(q, q, q, { position = "rope" })
+    local expected = roper.attention_weights(q, q, { position = "rope" })
+    assert.is_true((weights - expected):abs():max():item() < 1e-14)
+  end)
+
+  it("refuses options that it does not know", function()
+    local q = roper.randn({ 1, 1, 2, 4 })
+    assert.error_matches(function() roper.eager.attention(q, q, q, { casual = true }) end,
+      'unknown option casual; did you mean "causal"')
+  end)
+end)

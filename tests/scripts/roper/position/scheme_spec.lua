@@ -1,0 +1,172 @@
+local roper = require("roper")
+
+-- Names are used once a process: a scheme stays registered.
+local count = 0
+local function fresh()
+  count = count + 1
+  return ("spec_scheme_%d"):format(count)
+end
+
+local function near(_, _, _, positions)
+  return positions:by_distance(function(distance) return -distance:square():unsqueeze(1) end)
+end
+
+describe("position.register", function()
+  before_each(function() roper.seed(1) end)
+
+  it("makes a scheme a name like any other", function()
+    local name = fresh()
+    roper.position.register(name, { bias = near })
+    local names = roper.position.list()
+    assert.equal(name, names[#names])
+    local q = roper.zeros({ 1, 2, 3, 4 })
+    local weights = roper.attention_weights(q, q, { position = name })
+    local scores = roper.tensor({ { 0, -1, -4 }, { -1, 0, -1 }, { -4, -1, 0 } })
+    assert.is_true((weights[1][2] - scores:softmax(2)):abs():max():item() < 1e-6)
+    assert.same({ type = name }, roper.position[name]():options())
+  end)
+
+  it("gives it options, and makes what it keeps", function()
+    local name = fresh()
+    roper.position.register(name, {
+      takes = { heads = "size", rate = { "number", 0.5 } },
+      per_layer = true,
+      init = function(self)
+        self.slope = (roper.ones({ self.heads, 1 }) * self.rate):parameter()
+      end,
+      bias = function(self, _, _, positions)
+        return positions:by_distance(function(distance)
+          return -self.slope * distance:abs():to(self.slope:dtype())
+        end)
+      end,
+    })
+    local model = roper.nn.Transformer({ vocabulary = 4, d_model = 8, heads = 2, layers = 2,
+      position = { type = name, rate = 0.25 } })
+    local names = {}
+    for _, entry in ipairs(model:named_parameters()) do
+      names[entry.name] = entry.tensor
+    end
+    assert.same({ { 0.25 }, { 0.25 } }, names["layers.1.attention.position.slope"]:totable())
+    assert.is_not_nil(names["layers.2.attention.position.slope"])
+    local path = os.tmpname()
+    model:save(path)
+    local again = roper.load(path)
+    os.remove(path)
+    local tokens = roper.tensor({ { 0, 1, 2, 3, 1 } }, "int32")
+    assert.equal(0, (model(tokens) - again(tokens)):abs():max():item())
+    model(tokens):sum():backward()
+    assert.is_true(names["layers.1.attention.position.slope"].grad:abs():max():item() > 0)
+  end)
+
+  it("refuses what is no scheme, and names that are taken", function()
+    local function refused(message, name, scheme)
+      assert.error_matches(function() roper.position.register(name, scheme) end, message)
+    end
+    refused("rope is a scheme of the library", "rope", {})
+    refused('a name of letters, digits and _ that is free, got "list"', "list", {})
+    refused('got "a b"', "a b", {})
+    refused("expected a table of methods, got 5", fresh(), 5)
+    refused('unknown member bais; did you mean "bias"', fresh(), { bais = near })
+    refused("bias: expected a function, got 3", fresh(), { bias = 3 })
+  end)
+
+  it("says which method gave what does not fit", function()
+    local q = roper.zeros({ 1, 2, 3, 4 })
+    local function refused(message, scheme)
+      local name = fresh()
+      roper.position.register(name, scheme)
+      assert.error_matches(function() roper.attention(q, q, q, { position = name }) end,
+        "position: " .. name .. ": " .. message)
+    end
+    refused("bias: expected a tensor, got nil", { bias = function() end })
+    refused("bias: expected float32 that broadcasts to %[1, 2, 3, 3%], got float32 %[4%]",
+      { bias = function() return roper.zeros({ 4 }) end })
+    refused("bias: .* got float64 %[3%]",
+      { bias = function() return roper.zeros({ 3 }, "float64") end })
+    refused("bias: .* got string", { bias = function() return "x" end })
+    refused('turns: expected what has rotate and unrotate for "q", got number',
+      { turns = function() return 3 end })
+    local name = fresh()
+    roper.position.register(name, { embed = function() return roper.zeros({ 1 }) end })
+    local model = roper.nn.Transformer({ vocabulary = 4, d_model = 8, heads = 2, position = name })
+    assert.error_matches(function() model(roper.zeros({ 1, 3 }, "int32")) end,
+      "embed: expected float32 %[1, 3, 8%], got %[1%]")
+  end)
+
+  it("names the scheme that a file needs", function()
+    local name = fresh()
+    roper.position.register(name, { bias = near })
+    local path = os.tmpname()
+    roper.nn.Transformer({ vocabulary = 4, d_model = 8, heads = 2, position = name }):save(path)
+    local text = assert(io.open(path, "rb")):read("a")
+    local missing = name:gsub("spec", "none")
+    assert(io.open(path, "wb")):write((text:gsub(name, missing))):close()
+    assert.error_matches(function() roper.load(path) end,
+      "needs the position scheme " .. missing .. ": register it first")
+    os.remove(path)
+  end)
+end)
+
+describe("positions of queries and keys", function()
+  before_each(function() roper.seed(1) end)
+
+  -- A bias that a function of the distance gives, where distances are a view and where not.
+  it("give the same biases as a view and one by one", function()
+    local q, k = roper.randn({ 2, 3, 5, 4 }, "float64"), roper.randn({ 2, 3, 7, 4 }, "float64")
+    local table_of = roper.randn({ 3, 4 }, "float64")
+    local function vectors(distance)
+      return distance:view({ 1, -1, 1 }) * table_of:view({ 3, 1, 4 })
+    end
+    local function numbers(distance)
+      return distance:square():unsqueeze(1) * table_of:narrow(2, 1, 1)
+    end
+    local regular = roper.position.positions(q, k, { causal = true, offset = 3 })
+    assert.equal(-2, regular.shift)
+    local listed = roper.position.positions(q, k, { causal = true, offset = 3 })
+    listed.shift = nil
+    local same = roper.position.positions(q, k, { query_positions = roper.arange(5, 10),
+      key_positions = roper.arange(3, 10) })
+    assert.equal(-2, same.shift)
+    for _, pair in ipairs({
+      { regular:by_distance(numbers), listed:by_distance(numbers) },
+      { regular:by_query(q, vectors), listed:by_query(q, vectors) },
+      { regular:by_key(k, vectors), listed:by_key(k, vectors) },
+    }) do
+      assert.is_true((pair[1] - pair[2]):abs():max():item() < 1e-12)
+    end
+    local distances = regular:distances()
+    assert.equal(-2, distances[{ 1, 1, 1, 1 }]:item())
+    local expected = (q:unsqueeze(4) * vectors(distances:view({ -1 })):view({ 1, 3, 5, 7, 4 }))
+      :sum(5)
+    assert.is_true((regular:by_query(q, vectors) - expected):abs():max():item() < 1e-12)
+  end)
+
+  it("that do not count up are no view", function()
+    local q = roper.randn({ 1, 1, 3, 4 })
+    local function shift(positions)
+      return roper.position.positions(q, q, { positions = positions }).shift
+    end
+    assert.equal(0, shift({ 0.5, 1.5, 2.5 }))
+    assert.is_nil(shift({ 0, 2, 4 }))
+    assert.is_nil(shift({ 0, 1, 3 }))
+    assert.equal(0, shift(roper.tensor({ { 0, 1, 2 }, { -3, -2, -1 } })))
+    assert.is_nil(shift(5))
+  end)
+end)
+
+describe("joined schemes", function()
+  it("do what each does, and refuse to turn twice", function()
+    local q = roper.randn({ 1, 2, 4, 4 })
+    local joined = roper.position.resolve("rope+alibi", { dim = 4, heads = 2 })
+    assert.same({ "rope", "alibi" },
+      { joined:options().parts[1].type, joined:options().parts[2].type })
+    local rope, alibi = roper.position.rope({ dim = 4 }), roper.position.alibi({ heads = 2 })
+    local expected = roper.attention(rope:rotate(q), rope:rotate(q), q, { position = alibi })
+    assert.is_true((roper.attention(q, q, q, { position = "rope+alibi" }) - expected):abs():max()
+      :item() < 1e-5)
+    assert.error_matches(function() roper.attention(q, q, q, { position = "rope+roper" }) end,
+      'rotary and rotary both turn "q": one attention turns each once')
+    assert.error_matches(function() roper.attention(q, q, q, { position = "rope+rop" }) end,
+      "got rop")
+  end)
+end)
