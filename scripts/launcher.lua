@@ -4,11 +4,11 @@
 
 -- A closed standard stream would give its descriptor to the next file, which luv takes for a
 -- fault of its own when it closes it. Reading ends at once there; writing fails, as it did.
-local EBADF, stand_ins = 9, {}
+local EBADF, placeholders = 9, {}
 for _, stream in ipairs { io.stdin, io.stdout, io.stderr } do
   local _, _, code = stream:seek()
   if code == EBADF then
-    stand_ins[#stand_ins + 1] = io.open "/dev/null"
+    placeholders[#placeholders + 1] = io.open "/dev/null"
   end
 end
 

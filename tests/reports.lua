@@ -47,7 +47,8 @@ function M.trial(method, seed, status)
     method = method, seed = seed, config = config, run = {
       folder = "/nowhere", status = status, config = config, step = steps,
       metrics = metrics(method, seed, steps),
-      stints = { { version = "0.1.0", commit = "abc1234", threads = 2, started = seed, step = 0 } },
+      provenance = { { version = "0.1.0", commit = "abc1234", threads = 2, started = seed,
+        step = 0 } },
       result = finished and result(config, seed) or nil,
       samples = finished and { sampled = {
         { question = "?s='abc'; s[1:]=='", answer = "bc'#", text = "bc'#", solved = true },

@@ -1,7 +1,7 @@
 -- Sweeps of trials so small that one takes a tenth of a second, run as programs.
 
-local folders = require("roper.base.file")
-local runs = require("roper.study.listing")
+local files = require("roper.base.file")
+local listing = require("roper.study.listing")
 local plan = require("roper.study.sweep.plan")
 local uv = require("luv")
 
@@ -67,7 +67,7 @@ end
 function M.results(folder)
   local results, count = {}, 0
   for _, trial in ipairs(plan.read(folder) or {}) do
-    results[trial.name] = folders.read(trial.folder .. "/result.json")
+    results[trial.name] = files.read(trial.folder .. "/result.json")
     count = count + (results[trial.name] and 1 or 0)
   end
   return results, count
@@ -79,7 +79,7 @@ end
 function M.workers(folder)
   local list = {}
   for _, trial in ipairs(plan.read(folder) or {}) do
-    local run = runs.read(trial.folder, trial.config)
+    local run = listing.read(trial.folder, trial.config)
     list[#list + 1] = run.status == "running" and run.owner.pid or nil
   end
   return list

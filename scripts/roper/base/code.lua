@@ -1,7 +1,7 @@
 --- Lua code from outside: compiled as an expression or as statements, run so that
 --- Ctrl-C can end it, its errors told without the frames of this library.
 local core = require "roper.core"
-local failure = require "roper.base.failure"
+local failures = require "roper.base.failure"
 
 local M = {}
 
@@ -71,10 +71,10 @@ function M.compile(source, name, globals)
   return nil, "wrong", statement_message
 end
 
--- The results of interrupt_call; failure.of did not see an error that left no memory.
+-- The results of interrupt_call; failures.of did not see an error that left no memory.
 local function settle(ok, result, ...)
   if not ok and type(result) ~= "table" then
-    result = failure.bare(tostring(result))
+    result = failures.bare(tostring(result))
   end
   return ok, result, ...
 end
@@ -85,9 +85,9 @@ end
 ---@return boolean ok
 ---@return any ... its results, or a Failure
 function M.call(action, ...)
-  return settle(core.interrupt_call(action, failure.of, ...))
+  return settle(core.interrupt_call(action, failures.of, ...))
 end
 
-M.trace = failure.trace
+M.trace = failures.trace
 
 return M

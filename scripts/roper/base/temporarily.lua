@@ -1,4 +1,4 @@
---- Doing something aside: afterwards things are as they were, also after an error.
+--- Doing something for a while: afterwards things are as they were, also after an error.
 local core = require "roper.core"
 
 local M = {}

@@ -1,6 +1,6 @@
 --- Every claim of every lesson, for a machine: in the Test Anything Protocol.
-local chunk = require "roper.base.code"
-local foreign = require "roper.base.printable"
+local code = require "roper.base.code"
+local printable = require "roper.base.printable"
 local report = require "roper.identity.report"
 local steps = require "roper.lesson.step"
 
@@ -8,7 +8,7 @@ local M = {}
 
 -- What is claimed in a step, as {text, holds}; a step that fails to run claims that it runs.
 local function outcomes(step, scope)
-  local ok, result = chunk.call(steps.run, step, scope)
+  local ok, result = code.call(steps.run, step, scope)
   if not ok then
     if result.interrupted then
       error("interrupted", 0)
@@ -46,7 +46,7 @@ function M.run(lessons)
           lesson.name, number, (text:gsub("%s+", " "))))
         if not holds then
           failed = failed + 1
-          io.stdout:write("# ", (foreign.text(detail):gsub("\n", "\n# ")), "\n")
+          io.stdout:write("# ", (printable.text(detail):gsub("\n", "\n# ")), "\n")
         end
       end
       io.stdout:flush()

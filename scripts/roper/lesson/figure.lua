@@ -1,5 +1,5 @@
 --- Figures of lessons: the code that draws one, told what for.
-local chunk = require "roper.base.code"
+local code = require "roper.base.code"
 
 local M = {}
 
@@ -10,7 +10,7 @@ local M = {}
 ---@return string? svg
 function M.draw(figure, scope, format)
   local drawing = setmetatable({ format = format }, { __index = scope })
-  local action, _, message = chunk.compile(figure.draw, "figure", drawing)
+  local action, _, message = code.compile(figure.draw, "figure", drawing)
   if not action then
     error(message, 0)
   end

@@ -1,7 +1,7 @@
 --- Lessons as pages that need nothing else: one a lesson, and an index of all.
 local escape = require("roper.base.markup").escape
 local figures = require "roper.lesson.figure"
-local folder = require "roper.base.file"
+local files = require "roper.base.file"
 local identity_report = require "roper.identity.report"
 local steps = require "roper.lesson.step"
 
@@ -193,12 +193,12 @@ end
 ---@param path string of a folder, made where it is missing
 ---@return string index path of the page to begin with
 function M.write(lessons, path)
-  folder.make(path)
+  files.make(path)
   for i, lesson in ipairs(lessons) do
-    folder.write(("%s/%s.html"):format(path, lesson.name), lesson_page(lessons, i))
+    files.write(("%s/%s.html"):format(path, lesson.name), lesson_page(lessons, i))
   end
   local index = path .. "/index.html"
-  folder.write(index, index_page(lessons))
+  files.write(index, index_page(lessons))
   return index
 end
 

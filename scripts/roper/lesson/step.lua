@@ -1,5 +1,5 @@
 --- One step of a lesson, run: its code as if typed, its claims, its identity.
-local chunk = require "roper.base.code"
+local code = require "roper.base.code"
 local core = require "roper.core"
 local format = require "roper.base.format"
 local identity = require "roper.identity"
@@ -15,11 +15,11 @@ function M.scope()
 end
 
 -- Lines of code as the pieces that would run one after the other if they were typed.
-local function pieces(code, scope)
+local function pieces(text, scope)
   local list, open = {}, nil
-  for line in (code:gsub("%s+$", "") .. "\n"):gmatch "(.-)\n" do
+  for line in (text:gsub("%s+$", "") .. "\n"):gmatch "(.-)\n" do
     open = open and open .. "\n" .. line or line
-    local action, kind, message = chunk.compile(open, NAME, scope)
+    local action, kind, message = code.compile(open, NAME, scope)
     if action then
       if open:find "%S" then
         list[#list + 1] = { source = open, action = action }
@@ -47,12 +47,12 @@ function M.unindented(text)
 end
 
 --- Run code in a scope. Results of expressions are kept as text, unless a ; ends the line.
----@param code string
+---@param text string
 ---@param scope table
 ---@return {source: string, output: string?}[] transcript
-function M.execute(code, scope)
+function M.execute(text, scope)
   local transcript = {}
-  for i, piece in ipairs(pieces(M.unindented(code), scope)) do
+  for i, piece in ipairs(pieces(M.unindented(text), scope)) do
     local results = table.pack(piece.action())
     local is_muted = results.n == 0 or piece.source:find ";%s*$"
     transcript[i] = { source = piece.source, output = not is_muted and format.results(results)
@@ -62,7 +62,7 @@ function M.execute(code, scope)
 end
 
 local function evaluate(source, scope)
-  local action, _, message = chunk.compile(source, NAME, scope)
+  local action, _, message = code.compile(source, NAME, scope)
   if not action then
     error(message, 0)
   end
@@ -75,7 +75,7 @@ end
 ---@return {text: string, value: string, holds: boolean} result value: of what is compared
 function M.judge(claim, scope)
   local left = claim.text:match "^(.-)%s*[<>=~]=?%s*[^=]*$"
-  if not left or not chunk.compile(left, NAME, scope) then
+  if not left or not code.compile(left, NAME, scope) then
     left = claim.text
   end
   local value = evaluate(left, scope)
@@ -86,11 +86,11 @@ end
 --- Run the code of a step alone, seeded: what it leaves in the scope is always the same.
 ---@param step table
 ---@param scope table
----@param code string? in place of the step's own
+---@param text string? in place of the step's own code
 ---@return table[] transcript
-function M.prepare(step, scope, code)
+function M.prepare(step, scope, text)
   core.seed(1)
-  return M.execute(code or step.code or "", scope)
+  return M.execute(text or step.code or "", scope)
 end
 
 --- Run a step.

@@ -1,6 +1,6 @@
 --- Sampling from a model: many prompts at once, with a cache of keys and values.
 local core = require "roper.core"
-local aside = require "roper.base.temporarily"
+local temporarily = require "roper.base.temporarily"
 local options_of = require "roper.base.options"
 
 local M = {}
@@ -128,12 +128,12 @@ function M.generate(model, prompts, options)
       .. (stop == "" and '""' or tostring(stop)), 2)
   end
   local function complete()
-    return aside.without_training(model, function()
+    return temporarily.without_training(model, function()
       return M.run(model, prompts, o, stop)
     end)
   end
   if o.seed then
-    return aside.with_seed(o.seed, complete)
+    return temporarily.with_seed(o.seed, complete)
   end
   return complete()
 end

@@ -32,16 +32,16 @@ end
 -- function's result.
 local function run(action, ...)
   local core = require "roper.core"
-  local chunk = require "roper.base.code"
+  local code = require "roper.base.code"
   set_globals()
   core.interrupt_enable()
-  local ok, result = chunk.call(action, ...)
+  local ok, result = code.call(action, ...)
   core.interrupt_disable()
   if ok then
     return OK, result
   end
   require("roper.base.terminal").report("roper", result.interrupted and "interrupted"
-    or result.message .. chunk.trace(result))
+    or result.message .. code.trace(result))
   return result.interrupted and INTERRUPTED or FAILED
 end
 
@@ -57,9 +57,9 @@ local function run_script(path, arguments)
 end
 
 -- Run code from the command line and print the values of an expression.
-local function run_code(code)
-  local chunk = require "roper.base.code"
-  local action, _, message = chunk.compile(code, "-e", _G)
+local function run_line(text)
+  local code = require "roper.base.code"
+  local action, _, message = code.compile(text, "-e", _G)
   if not action then
     require("roper.base.terminal").report("roper", message)
     return FAILED
@@ -133,7 +133,7 @@ local function dispatch(arguments)
   elseif is_command then
     return run_command(arguments)
   elseif first == "-e" then
-    return #arguments == 2 and run_code(arguments[2]) or misuse "-e takes one argument: the code"
+    return #arguments == 2 and run_line(arguments[2]) or misuse "-e takes one argument: the code"
   elseif first == "--version" then
     io.stdout:write("roper ", require("roper").version, "\n")
     return OK

@@ -1,5 +1,5 @@
 --- Sweeps on a cluster: a job array whose tasks are workers of one sweep in a shared folder.
-local folders = require "roper.base.file"
+local files = require "roper.base.file"
 local uv = require "luv"
 local word = require("roper.base.printable").word
 
@@ -29,7 +29,7 @@ function M.write(folder, options)
   local path = root .. "/slurm.sh"
   local code = ('os.exit(require("roper.session.cli").main { "sweep", %q, "--worker", '
     .. '"--threads", "%d" })'):format(root, options.threads)
-  folders.write(path, SCRIPT:format(root:match "[^/]*$":gsub("[^%w_.-]", "_"), options.jobs,
+  files.write(path, SCRIPT:format(root:match "[^/]*$":gsub("[^%w_.-]", "_"), options.jobs,
     options.threads, word(uv.cwd()), options.threads, word(package.path),
     word(package.cpath), word(uv.exepath()), word(code)))
   return path

@@ -1,5 +1,5 @@
 --- A lesson with a person at the terminal: step after step, with any Lua in between.
-local chunk = require "roper.base.code"
+local code = require "roper.base.code"
 local readers = require "roper.session.repl.reader"
 local sessions = require "roper.session.repl.session"
 local show = require "roper.lesson.show"
@@ -17,7 +17,7 @@ Tour.__index = Tour
 
 -- Run a step, after those before it whose code was not run yet, and show it.
 function Tour:go(number)
-  local ok, failure = chunk.call(function()
+  local ok, failure = code.call(function()
     for before = self.first_stale, number - 1 do
       steps.prepare(self.lesson.steps[before], self.scope)
     end
@@ -110,7 +110,7 @@ function M.run(lesson)
   while not tour.is_over do
     io.stdout:flush()
     local prompt = ("%s %d/%d> "):format(lesson.name, tour.number, #lesson.steps)
-    local ok, line = chunk.call(lines.read, lines,
+    local ok, line = code.call(lines.read, lines,
       open and (" "):rep(#prompt - 3) .. ">> " or prompt)
     if not ok or line == readers.INTERRUPTED then
       open = nil

@@ -1,11 +1,11 @@
 --- Reading the folders that runs leave behind.
 local core = require "roper.core"
-local claims = require "roper.study.lease"
+local lease = require "roper.study.lease"
 local experiment = require "roper.study.experiment"
-local failure = require "roper.base.failure"
-local folders = require "roper.base.file"
+local failures = require "roper.base.failure"
+local files = require "roper.base.file"
 local shape = require "roper.base.shape"
-local stints = require "roper.training.provenance"
+local provenance = require "roper.training.provenance"
 local uv = require "luv"
 
 local M = {}
@@ -25,7 +25,7 @@ local SAMPLES <const> = { sampled = SAMPLE, greedy = SAMPLE }
 
 -- What a folder's config.json tells of a run; nil where there is none, or another's file.
 local function about(folder)
-  local content = folders.decode(folder .. "/config.json")
+  local content = files.decode(folder .. "/config.json")
   return content and type(content.config) == "table" and content or nil
 end
 
@@ -81,7 +81,7 @@ end
 ---@param config? table that it must be of
 ---@return table? result nil where there is none, a damaged one, or one of another configuration
 function M.result(folder, config)
-  local result = clean(folders.decode(folder .. "/result.json"))
+  local result = clean(files.decode(folder .. "/result.json"))
   if not result or not result.config or not shape.fits(result, RESULT)
     or config and not M.same(result.config, config) then
     return nil
@@ -91,7 +91,7 @@ end
 
 -- What a finished run answered; nil where no file tells, or a damaged one.
 local function samples_of(folder)
-  local samples = folders.decode(folder .. "/samples.json")
+  local samples = files.decode(folder .. "/samples.json")
   return samples and shape.fits(samples, SAMPLES) and samples or nil
 end
 
@@ -103,14 +103,14 @@ M.STATUSES = { "finished", "failed", "running", "waiting" }
 ---@field status string "finished", "failed", "running", or "waiting" for somebody to begin it, or
 ---   to go on
 ---@field config? table
----@field stints table[] version, commit, machine, and step from which on: one, or more where a run
----   went on with others
+---@field provenance table[] version, commit, machine, and step from which on: one, or more where a
+---   run went on with others
 ---@field metrics table[]
 ---@field step integer of the last of these
 ---@field result? table of a finished run
 ---@field samples? Sample[] of a finished run
 ---@field failure? string what a failed one died of
----@field owner? table of its claim
+---@field owner? table of its lease
 
 --- What is known of a run.
 ---
@@ -127,7 +127,7 @@ function M.read(folder, config)
   if not told and not config then
     error(("runs: %s holds no run: it has no config.json of one"):format(folder), 0)
   end
-  local run = { folder = folder, config = config or told.config, stints = stints.of(told),
+  local run = { folder = folder, config = config or told.config, provenance = provenance.of(told),
     metrics = require("roper.training.metrics").read(folder .. "/metrics.jsonl") }
   run.step = run.metrics[#run.metrics] and run.metrics[#run.metrics].step or 0
   run.result = M.result(folder, run.config)
@@ -135,22 +135,22 @@ function M.read(folder, config)
     run.status = "finished"
     run.samples = samples_of(folder)
   else
-    local claim = claims.read(folder)
-    run.status = claim.state == "free" and "waiting" or claim.state
-    run.failure, run.owner = claim.message, claim.owner
+    local found = lease.read(folder)
+    run.status = found.state == "free" and "waiting" or found.state
+    run.failure, run.owner = found.message, found.owner
   end
   return run
 end
 
 -- The names in a folder; nil where it is that of a run.
 local function names_in(folder)
-  return not about(folder) and folders.names(folder) or nil
+  return not about(folder) and files.names(folder) or nil
 end
 
 -- Collect the folders of runs, and why some folders could not be looked into.
 local function search(folder, found, problems)
   local ok, names = pcall(names_in, folder)
-  if failure.is_interrupt(names) then
+  if failures.is_interrupt(names) then
     error(names, 0)
   elseif not ok then
     problems[#problems + 1] = names

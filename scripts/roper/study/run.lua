@@ -1,10 +1,10 @@
 --- A run: a configuration trained to its end and measured, in a folder of its own.
 local core = require "roper.core"
-local claims = require "roper.study.lease"
+local lease = require "roper.study.lease"
 local evaluation = require "roper.training.evaluation"
 local experiment = require "roper.study.experiment"
-local failure = require "roper.base.failure"
-local folders = require "roper.base.file"
+local failures = require "roper.base.failure"
+local files = require "roper.base.file"
 local options_of = require "roper.base.options"
 
 local M = {}
@@ -80,7 +80,7 @@ local function measure(config, parts, beat)
   }, { sampled = core.json_array(sampled), greedy = core.json_array(greedy) }
 end
 
--- A progress object that lets the claim beat.
+-- A progress object that lets the lease beat.
 local function watched(progress, beat)
   return {
     update = function(_, ...)
@@ -105,11 +105,11 @@ end
 -- Build what a configuration says, and open its folder.
 local function open(config, o, beat)
   local parts = experiment.build(config)
-  local identity = {}
+  local fixed = {} -- what a checkpoint must agree with
   for name, value in pairs(config) do
-    identity[name] = value
+    fixed[name] = value
   end
-  identity.steps = nil
+  fixed.steps = nil
   local progress = o.progress
   if progress == nil then
     progress = require("roper.training.progress").new { name = o.name or config.experiment,
@@ -119,7 +119,7 @@ local function open(config, o, beat)
   local session = require("roper.training").open {
     model = parts.model, task = parts.task, optimizer = parts.optimizer,
     steps = config.steps, batch = config.batch, run = o.run, resume = o.resume,
-    config = identity, progress = watched(progress, beat),
+    config = fixed, progress = watched(progress, beat),
     evaluate_every = config.evaluate_every, checkpoint_every = config.checkpoint_every,
     best = o.run and "test_loss" or nil,
     evaluate = function(model)
@@ -147,18 +147,18 @@ end
 
 -- Write the outcome: the result last, since a run that has one is finished.
 local function write(run, result, samples)
-  folders.write(run .. "/samples.json", core.json_encode(samples, { indent = 2 }) .. "\n")
-  folders.write(run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
+  files.write(run .. "/samples.json", core.json_encode(samples, { indent = 2 }) .. "\n")
+  files.write(run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
 end
 
--- The claim on a run's folder and what stood there before it, or an error that says who has it.
-local function claim(run)
-  folders.make(run)
-  local before = claims.read(run)
-  claims.forgive(run)
-  local taken = claims.take(run)
+-- The lease on a run's folder and what stood there before it, or an error that says who has it.
+local function take(run)
+  files.make(run)
+  local before = lease.read(run)
+  lease.forgive(run)
+  local taken = lease.take(run)
   if not taken then
-    local found = claims.read(run)
+    local found = lease.read(run)
     if found.problem then
       error("run: " .. found.problem, 0)
     end
@@ -171,9 +171,9 @@ end
 
 -- Give a run back that was trained, or opened, or refused; a refused one is as it was before.
 local function leave(held, is_open, before, message)
-  local state = not message and "finished" or failure.is_interrupt(message) and "released"
+  local state = not message and "finished" or failures.is_interrupt(message) and "released"
     or "failed"
-  message = message and failure.without_place(tostring(message))
+  message = message and failures.without_place(tostring(message))
   if message and not is_open and before then
     state, message = before.state == "failed" and "failed" or "released", before.message
   end
@@ -183,7 +183,7 @@ end
 --- Run a configuration to its end.
 ---@param config table from `experiment.configure`
 ---@param options table? run: folder for configuration, metrics, samples, checkpoints and result;
----   claim: on that folder, taken if it is missing; resume = false: go on from its checkpoint;
+---   lease: on that folder, taken if it is missing; resume = false: go on from its checkpoint;
 ---   progress, name: as for `train`
 ---@return table config, parameters; seconds: of training, over all starts, and of measuring;
 ---   solved and solved_greedy (of problems); accuracy, loss, loss_answers, loss_questions and their
@@ -191,11 +191,11 @@ end
 ---   floor_error of the task; steps_to_90 (or nil); last_half: mean training loss over the last
 ---   half of the steps; by_distance; longer; metrics, samples, model, task
 function M.run(config, options)
-  local o = options_of.check("run", options, { run = "string?", claim = "table?",
+  local o = options_of.check("run", options, { run = "string?", lease = "table?",
     resume = { "boolean", false }, progress = "any?", name = "string?" })
-  local held, before, is_open = o.claim, nil, false
+  local held, before, is_open = o.lease, nil, false
   if o.run and not held then
-    held, before = claim(o.run)
+    held, before = take(o.run)
   end
   local function beat()
     if held then

@@ -127,8 +127,8 @@ local function notes_of(sweep, methods)
     end
   end
   for _, trial in ipairs(sweep.trials) do
-    for _, stint in ipairs(trial.run.status == "finished" and trial.run.stints or {}) do
-      local commit = stint.commit or "unknown"
+    for _, record in ipairs(trial.run.status == "finished" and trial.run.provenance or {}) do
+      local commit = record.commit or "unknown"
       if not commits[commit] then
         commits[commit], names[#names + 1] = true, commit
       end

@@ -1,6 +1,6 @@
 --- How good a model is at a task: problems solved by sampling, and accuracy on answers.
 local core = require "roper.core"
-local aside = require "roper.base.temporarily"
+local temporarily = require "roper.base.temporarily"
 local options_of = require "roper.base.options"
 
 local M = {}
@@ -172,7 +172,7 @@ function M.answers(model, task, options)
     seed = { "integer", 1 }, batch = { "size", 32 }, beat = "function?" })
   local fresh = M.fresh(task, o.seed)
   local sums = new_sums()
-  aside.without_training(model, function()
+  temporarily.without_training(model, function()
     for first = 1, o.sequences, o.batch do
       add(sums, model, fresh, math.min(o.batch, o.sequences - first + 1))
       if o.beat then

@@ -36,7 +36,7 @@ local function check(options)
 end
 
 -- What a checkpoint must agree with. `steps` is not part of it: a run may be made longer.
-local function identity(o)
+local function fixed(o)
   if o.config then
     return o.config
   end
@@ -65,11 +65,11 @@ end
 -- run is. A folder whose checkpoint is refused stays as it was.
 local function enter(session)
   local o, state = session.options, session.state
-  local folders, stints = require "roper.base.file", require "roper.training.provenance"
-  folders.make(o.run)
-  folders.clean(o.run)
+  local files, provenance = require "roper.base.file", require "roper.training.provenance"
+  files.make(o.run)
+  files.clean(o.run)
   local checkpoint = o.run .. "/checkpoint.safetensors"
-  if folders.stat(checkpoint) then
+  if files.stat(checkpoint) then
     if not o.resume then
       error(("train: %s has a checkpoint; resume it (resume = true) or choose another folder")
         :format(o.run), 4)
@@ -81,13 +81,13 @@ local function enter(session)
     config[name] = value
   end
   local path = o.run .. "/config.json"
-  local before = stints.of(folders.decode(path))
+  local before = provenance.of(files.decode(path))
   -- Losses that no entry tells of yet: one of this step was cut off, and is made again.
   local told = state.count > 0 and state.step - 1 or state.step
   local metrics, entries = require("roper.training.metrics").open(o.run .. "/metrics.jsonl", told)
   remember(o, state, entries)
-  local worked, note = stints.continue(before, state.step)
-  folders.write(path, core.json_encode({ config = config, stints = worked }, { indent = 2 })
+  local worked, note = provenance.continue(before, state.step)
+  files.write(path, core.json_encode({ config = config, provenance = worked }, { indent = 2 })
     .. "\n")
   session.checkpoint, session.metrics, session.note = checkpoint, metrics, note
 end
@@ -176,7 +176,7 @@ end
 function M.open(options)
   local o = check(options)
   local session = { options = o, state = { model = o.model, optimizer = o.optimizer, task = o.task,
-    config = identity(o), steps = o.steps, step = 0, sum = 0, count = 0, best = math.huge,
+    config = fixed(o), steps = o.steps, step = 0, sum = 0, count = 0, best = math.huge,
     seconds = 0 } }
   if o.run then
     enter(session)

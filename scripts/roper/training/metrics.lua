@@ -1,6 +1,6 @@
 --- Metrics of a run: JSON Lines, one object a line, appended and flushed.
 local core = require "roper.core"
-local folders = require "roper.base.file"
+local files = require "roper.base.file"
 
 local M = {}
 
@@ -12,9 +12,9 @@ local M = {}
 function M.read(path)
   local list = {}
   local number = 0
-  for line in (folders.read(path) or ""):gmatch "([^\n]*)\n" do
+  for line in (files.read(path) or ""):gmatch "([^\n]*)\n" do
     number = number + 1
-    local object = folders.parse(line)
+    local object = files.parse(line)
     if object and math.type(object.step) == "integer" then
       list[#list + 1] = object
     elseif line ~= "" then
@@ -39,7 +39,7 @@ function M.open(path, step)
       lines[#lines + 1] = core.json_encode(object) .. "\n"
     end
   end
-  folders.write(path, table.concat(lines))
+  files.write(path, table.concat(lines))
   local file = assert(io.open(path, "ab"))
   return {
     write = function(object)
@@ -47,7 +47,7 @@ function M.open(path, step)
       assert(file:flush())
     end,
     sync = function()
-      folders.sync(path)
+      files.sync(path)
     end,
     close = function()
       file:close()

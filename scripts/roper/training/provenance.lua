@@ -1,32 +1,33 @@
---- The stints of a run: the versions and machines that worked on it one after another, and from
---- which step on each did.
+--- The provenance of a run: records of the versions and machines that worked on it one after
+--- another, and from which step on each did.
 local M = {}
 
 -- What says nothing of the numbers that come out.
-local ASIDE <const> = { started = true, step = true }
+local IGNORED <const> = { started = true, step = true }
 
---- The names of what a stint tells of version and machine.
----@param stint table
+--- The names of what a record tells of version and machine.
+---@param record table
 ---@return string[] names sorted
-function M.names(stint)
+function M.names(record)
   local names = {}
-  for name in pairs(stint) do
-    names[#names + 1] = not ASIDE[name] and name or nil
+  for name in pairs(record) do
+    names[#names + 1] = not IGNORED[name] and name or nil
   end
   table.sort(names)
   return names
 end
 
---- The stints that the content of a run's config.json tells of.
+--- The provenance that the content of a run's config.json tells.
 ---@param about any
----@return table[] stints as from `roper.info` `record`, with step: done when each began
+---@return table[] records as from `roper.info` `record`, with step: done when each began
 function M.of(about)
-  local told = type(about) == "table" and (about.stints or { about.info }) -- older files have one
+  local told = type(about) == "table" and (about.provenance
+    or about.stints or { about.info }) -- as older files have it
   local list = {}
-  for _, stint in ipairs(type(told) == "table" and told or {}) do
-    if type(stint) == "table" then
-      stint.step = math.tointeger(stint.step) or 0
-      list[#list + 1] = stint
+  for _, record in ipairs(type(told) == "table" and told or {}) do
+    if type(record) == "table" then
+      record.step = math.tointeger(record.step) or 0
+      list[#list + 1] = record
     end
   end
   return list
@@ -35,7 +36,7 @@ end
 -- What the last bits of the numbers depend on: the order in which sums are taken.
 local NUMBERS <const> = { "threads", "instructions", "blas_core" }
 
--- Where the last bits may change from one stint to the next, as text; nil where they do not.
+-- Where the last bits may change from one record to the next, as text; nil where they do not.
 local function change(before, now)
   local parts = {}
   for _, name in ipairs(NUMBERS) do
@@ -47,7 +48,7 @@ local function change(before, now)
     :format(now.step, table.concat(parts, ", "))
 end
 
--- Do two stints agree in all but when they began?
+-- Do two records agree in all but when they began?
 local function is_same(a, b)
   for _, pair in ipairs { { a, b }, { b, a } } do
     for _, name in ipairs(M.names(pair[1])) do
@@ -59,15 +60,15 @@ local function is_same(a, b)
   return true
 end
 
---- The stints of a run that this process goes on with.
----@param stints table[] those before
+--- The provenance of a run that this process goes on with.
+---@param before table[] the records so far
 ---@param step integer that it goes on from; what was done past it does not count
----@return table[] stints with a further one where the last was on something else
+---@return table[] records with a further one where the last was on something else
 ---@return string? note where the numbers are others than on the last, in their last bits
-function M.continue(stints, step)
+function M.continue(before, step)
   local list = {}
-  for _, stint in ipairs(stints) do
-    list[#list + 1] = stint.step < step and stint or nil
+  for _, record in ipairs(before) do
+    list[#list + 1] = record.step < step and record or nil
   end
   local own = require("roper.base.info").record()
   own.step = step
@@ -78,16 +79,16 @@ function M.continue(stints, step)
   return list, last and change(last, own)
 end
 
---- One thing over all stints, as text: "8f304ef then d44e7aa from step 2210".
----@param stints table[]
+--- One thing over all records, as text: "8f304ef then d44e7aa from step 2210".
+---@param records table[]
 ---@param name string such as "commit"
 ---@return string
-function M.text(stints, name)
+function M.text(records, name)
   local parts, last = {}, nil
-  for i, stint in ipairs(stints) do
-    local value = tostring(stint[name] or "-")
+  for i, record in ipairs(records) do
+    local value = tostring(record[name] or "-")
     if value ~= last then
-      parts[#parts + 1] = i == 1 and value or ("%s from step %d"):format(value, stint.step)
+      parts[#parts + 1] = i == 1 and value or ("%s from step %d"):format(value, record.step)
     end
     last = value
   end

@@ -148,13 +148,13 @@ describe("train", function()
     run({ run = folder, steps = 3, optimizer = roper.optim.SGD({ rate = 0.25, clip = 1,
       schedule = roper.optim.schedule.constant() }) })
     local whole = core.json_decode(files(folder)["config.json"])
-    assert.equal(1, #whole.stints)
-    local stint = whole.stints[1]
+    assert.equal(1, #whole.provenance)
+    local record = whole.provenance[1]
     assert.same({ roper.version, uv.os_gethostname(), 0 },
-                { stint.version, stint.host, stint.step })
-    assert.truthy(stint.started:find("^%d%d%d%d%-%d%d%-%d%dT"))
+                { record.version, record.host, record.step })
+    assert.truthy(record.started:find("^%d%d%d%d%-%d%d%-%d%dT"))
     for name, value in pairs(core.machine()) do
-      assert.equal(value, stint[name])
+      assert.equal(value, record[name])
     end
     assert.same({ name = "SGD", rate = 0.25, clip = 1, momentum = 0, l2 = 0, nesterov = false },
                 whole.config.optimizer)
@@ -462,14 +462,14 @@ describe("train", function()
     run({ run = folder, steps = 7 })
     local path = folder .. "/config.json"
     local about = core.json_decode(scratch.read(path))
-    about.stints[1].host, about.stints[1].threads = "elsewhere", 64
+    about.provenance[1].host, about.provenance[1].threads = "elsewhere", 64
     scratch.write("run/config.json", core.json_encode(about))
     run({ run = folder, steps = 9, resume = true })
     run({ run = folder, steps = 10, resume = true })
-    local stints = core.json_decode(scratch.read(path)).stints
-    assert.equal(2, #stints)
-    assert.same(about.stints[1], stints[1])
-    assert.same({ uv.os_gethostname(), 7 }, { stints[2].host, stints[2].step })
+    local records = core.json_decode(scratch.read(path)).provenance
+    assert.equal(2, #records)
+    assert.same(about.provenance[1], records[1])
+    assert.same({ uv.os_gethostname(), 7 }, { records[2].host, records[2].step })
   end)
 
   it("says when what goes on is not the same to the bit", function()
@@ -481,7 +481,7 @@ describe("train", function()
     assert.same({}, notes)
     local path = folder .. "/config.json"
     local about = core.json_decode(scratch.read(path))
-    about.stints[1].threads, about.stints[1].blas_core = 64, "Elsewhere"
+    about.provenance[1].threads, about.provenance[1].blas_core = 64, "Elsewhere"
     scratch.write("run/config.json", core.json_encode(about))
     run({ run = folder, steps = 7, progress = progress, resume = true })
     assert.same({ ("from step 6 on with threads %d instead of 64, blas_core %s instead of "

@@ -1,5 +1,5 @@
 --- Tables as aligned text.
-local foreign = require "roper.base.printable"
+local printable = require "roper.base.printable"
 
 local M = {}
 
@@ -11,7 +11,7 @@ function M.align(rows)
   for j, row in ipairs(rows) do
     shown[j] = {}
     for i, cell in ipairs(row) do
-      shown[j][i] = foreign.line(cell)
+      shown[j][i] = printable.line(cell)
       widths[i] = math.max(widths[i] or 0, utf8.len(shown[j][i]))
     end
   end

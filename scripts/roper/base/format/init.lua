@@ -1,6 +1,6 @@
 --- How values look when they are printed: tensors with dtype, shape and aligned
 --- columns, tables sorted and nested, everything else as Lua writes it.
-local foreign = require "roper.base.printable"
+local printable = require "roper.base.printable"
 local options = require "roper.base.format.options"
 local terminal = require "roper.base.terminal"
 
@@ -79,7 +79,7 @@ end
 
 -- A Lua string as it would be typed, without what a terminal could take for a command.
 local function quoted(text)
-  return foreign.line((("%q"):format(text):gsub("\\\n", "\\n")))
+  return printable.line((("%q"):format(text):gsub("\\\n", "\\n")))
 end
 
 -- A function by where it was defined.
@@ -88,7 +88,7 @@ local function function_text(value)
   if where.what == "C" then
     return "function (C)"
   end
-  local file = foreign.line(where.short_src:match "[^/]*$")
+  local file = printable.line(where.short_src:match "[^/]*$")
   return ("function (%s:%d)"):format(file, where.linedefined)
 end
 

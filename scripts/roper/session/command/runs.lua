@@ -1,6 +1,6 @@
 --- `roper runs`: what runs there are, and where two differ.
 local assignment = require "roper.session.command.assignment"
-local foreign = require "roper.base.printable"
+local printable = require "roper.base.printable"
 
 local M = {}
 
@@ -45,10 +45,10 @@ end
 
 -- What is known of the runs in a folder, and why some of them cannot be read.
 local function all_in(folder)
-  local runs, list = require "roper.study.listing", {}
-  local found, problems = runs.find(folder)
+  local listing, list = require "roper.study.listing", {}
+  local found, problems = listing.find(folder)
   for _, path in ipairs(found) do
-    local ok, run = pcall(runs.read, path)
+    local ok, run = pcall(listing.read, path)
     if require("roper.base.failure").is_interrupt(run) then
       error(run, 0)
     end
@@ -77,9 +77,9 @@ local function list(folder, wanted)
     end
   end
   if #found == 0 then
-    io.stdout:write(("no runs in %s\n"):format(foreign.line(folder)))
+    io.stdout:write(("no runs in %s\n"):format(printable.line(folder)))
   elseif #rows == 1 then
-    io.stdout:write(("no such run among the %d in %s\n"):format(#found, foreign.line(folder)))
+    io.stdout:write(("no such run among the %d in %s\n"):format(#found, printable.line(folder)))
   else
     io.stdout:write(require("roper.base.format.columns").align(rows), "\n")
   end
@@ -89,15 +89,15 @@ local function list(folder, wanted)
 end
 
 local function compare(one, other)
-  local runs, stints = require "roper.study.listing", require "roper.training.provenance"
-  local a, b = runs.read(one), runs.read(other)
+  local listing, provenance = require "roper.study.listing", require "roper.training.provenance"
+  local a, b = listing.read(one), listing.read(other)
   local rows = { { "field", one, other } }
-  for _, difference in ipairs(runs.differences(a.config, b.config)) do
+  for _, difference in ipairs(listing.differences(a.config, b.config)) do
     rows[#rows + 1] = { difference.field, tostring(difference.a or "-"),
       tostring(difference.b or "-") }
   end
   for _, name in ipairs { "version", "commit", "host", "processor", "blas_core", "threads" } do
-    local here, there = stints.text(a.stints, name), stints.text(b.stints, name)
+    local here, there = provenance.text(a.provenance, name), provenance.text(b.provenance, name)
     if here ~= there then
       rows[#rows + 1] = { name, here, there }
     end

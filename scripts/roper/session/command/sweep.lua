@@ -1,7 +1,7 @@
 --- `roper sweep`: many trials, by several processes.
 local assignment = require "roper.session.command.assignment"
 local count = require "roper.session.command.count"
-local foreign = require "roper.base.printable"
+local printable = require "roper.base.printable"
 
 local M = {}
 
@@ -50,8 +50,8 @@ local function submit(parsed)
   local job, script = require("roper.session.slurm").submit(folder, {
     jobs = parsed.jobs or math.min(#trials, MOST_TASKS), threads = parsed.threads or 1,
     options = parsed.sbatch })
-  io.stdout:write(("job %s: %d trials in %s, as %s says\n"):format(foreign.line(job), #trials,
-    foreign.line(folder), foreign.line(script)))
+  io.stdout:write(("job %s: %d trials in %s, as %s says\n"):format(printable.line(job), #trials,
+    printable.line(folder), printable.line(script)))
 end
 
 --- Run the sweep.

@@ -23,12 +23,12 @@ end
 local function tell_resume(run)
   local path, checkpoint = run .. "/checkpoint.safetensors", require "roper.model.checkpoint"
   if require("roper.base.file").stat(path) then
-    local foreign = require "roper.base.printable"
+    local printable = require "roper.base.printable"
     local program = arg and arg[0] and arg[0]:match "^.*roper$" or "./roper"
     io.stdout:flush()
     io.stderr:write(("%s is kept at step %d; this goes on with it:\n%s train --resume %s\n"):format(
-      foreign.line(run), checkpoint.training_step(path), foreign.word(program),
-      foreign.word(foreign.line(run))))
+      printable.line(run), checkpoint.training_step(path), printable.word(program),
+      printable.word(printable.line(run))))
   end
 end
 

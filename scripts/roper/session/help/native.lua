@@ -14,7 +14,7 @@
 ---
 --- A comment that starts with `@class` tells of a class. `make` turns all of them into a file of
 --- definitions that LuaLS and `help` read.
-local folder = require "roper.base.file"
+local files = require "roper.base.file"
 
 local M = {}
 
@@ -101,16 +101,16 @@ end
 function M.write(folders, path)
   local names = {}
   for _, name in ipairs(folders) do
-    for _, file in ipairs(folder.names(name)) do
+    for _, file in ipairs(files.names(name)) do
       names[#names + 1] = file:match "%.c$" and name .. "/" .. file or nil
     end
   end
   table.sort(names)
   local sources = {}
   for i, name in ipairs(names) do
-    sources[i] = { name = name, text = folder.read(name) }
+    sources[i] = { name = name, text = files.read(name) }
   end
-  folder.write(path, M.definitions(sources))
+  files.write(path, M.definitions(sources))
 end
 
 return M

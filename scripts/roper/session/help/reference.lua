@@ -1,7 +1,7 @@
 --- Reference pages in Markdown: one for each module and each class, and an index.
 local catalogue = require "roper.session.help.catalogue"
 local comment_of = require "roper.session.help.comment"
-local folder = require "roper.base.file"
+local files = require "roper.base.file"
 local page = require "roper.session.help.page"
 local sources = require "roper.session.help.sources"
 
@@ -86,17 +86,17 @@ end
 --- Write all pages.
 ---@param path string a folder
 function M.write(path)
-  folder.make(path)
+  files.make(path)
   local index = { "# roper\n" }
   for _, entry in ipairs(catalogue.entries()) do
     if entry.kind == "module" or entry.kind == "class" then
       local name = entry.path .. ".md"
-      folder.write(path .. "/" .. name, M.page(entry))
+      files.write(path .. "/" .. name, M.page(entry))
       index[#index + 1] = ("- [%s](%s): %s"):format(entry.path, name,
         entry.comment and comment_of.summary(entry.comment) or "")
     end
   end
-  folder.write(path .. "/index.md", table.concat(index, "\n") .. "\n")
+  files.write(path .. "/index.md", table.concat(index, "\n") .. "\n")
 end
 
 return M

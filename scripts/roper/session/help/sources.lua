@@ -2,7 +2,7 @@
 --- file, of C functions what `make` took from the bindings.
 local comment_of = require "roper.session.help.comment"
 local failures = require "roper.base.failure"
-local folder = require "roper.base.file"
+local files = require "roper.base.file"
 
 local M = {}
 
@@ -21,7 +21,7 @@ local parsed = {} -- comments by file; the files of the library do not change un
 ---@return Comment[]
 function M.comments(path)
   local is_library = path:sub(1, #HERE) == HERE
-  local list = parsed[path] or comment_of.parse(folder.read(path) or "")
+  local list = parsed[path] or comment_of.parse(files.read(path) or "")
   for _, comment in ipairs(list) do
     comment.file = path
   end
@@ -36,7 +36,7 @@ local native
 function M.native()
   if not native then
     native = {}
-    local text = folder.read(NATIVE[1]) or folder.read(NATIVE[2]) or ""
+    local text = files.read(NATIVE[1]) or files.read(NATIVE[2]) or ""
     for _, comment in ipairs(comment_of.parse(text)) do
       if comment.name then
         native[comment.name] = comment
@@ -62,7 +62,7 @@ end
 ---@return string name of the file, or what messages call the code
 function M.text(value)
   local kind, name = debug.getinfo(value, "S").source:match "^([@=])(.+)$"
-  return kind == "@" and folder.read(name) or kind == "=" and failures.sources[name] or nil, name
+  return kind == "@" and files.read(name) or kind == "=" and failures.sources[name] or nil, name
 end
 
 --- The comment above a Lua function.
@@ -87,11 +87,11 @@ function M.head(path)
 end
 
 -- All Lua files below a folder.
-local function files(path, list)
+local function lua_files(path, list)
   local luv = require "luv"
   for name, kind in luv.fs_scandir_next, assert(luv.fs_scandir(path)) do
     if kind == "directory" then
-      files(path .. "/" .. name, list)
+      lua_files(path .. "/" .. name, list)
     elseif name:find "%.lua$" then
       list[#list + 1] = path .. "/" .. name
     end
@@ -125,7 +125,7 @@ end
 function M.classes()
   if not classes then
     classes = {}
-    for _, file in ipairs(files(HERE, {})) do
+    for _, file in ipairs(lua_files(HERE, {})) do
       add_classes(M.comments(file))
     end
     add_classes(M.native())

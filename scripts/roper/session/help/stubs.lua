@@ -1,7 +1,7 @@
 --- Definition files for LuaLS, from which editors complete names and check types: `native.lua` with
 --- what C implements, `roper.lua` with the rest, `session.lua` with the globals of a session.
 local catalogue = require "roper.session.help.catalogue"
-local folder = require "roper.base.file"
+local files = require "roper.base.file"
 local sources = require "roper.session.help.sources"
 
 local M = {}
@@ -108,10 +108,10 @@ end
 --- Write the definition files, from the sources below the working directory.
 ---@param path string a folder
 function M.write(path)
-  folder.make(path)
+  files.make(path)
   require("roper.session.help.native").write({ "bindings", "tasks" }, path .. "/native.lua")
-  folder.write(path .. "/session.lua", SESSION)
-  folder.write(path .. "/roper.lua", M.definitions())
+  files.write(path .. "/session.lua", SESSION)
+  files.write(path .. "/roper.lua", M.definitions())
 end
 
 return M

@@ -1,6 +1,6 @@
 --- Completion: of globals and the fields and methods of what they hold, of the options of a
 --- function, of files in strings, of commands.
-local foreign = require "roper.base.printable"
+local printable = require "roper.base.printable"
 local names_of = require "roper.base.names"
 local cursor = require "roper.session.repl.cursor"
 
@@ -17,7 +17,7 @@ local function file_names(path, quote)
   end
   for name, kind in luv.fs_scandir_next, scan do
     local fits = name:sub(1, #start) == start and (name:sub(1, 1) ~= "." or start ~= "")
-    if fits and foreign.line(name) == name and not name:find "[\"'\\]" then
+    if fits and printable.line(name) == name and not name:find "[\"'\\]" then
       local is_folder = (luv.fs_stat(folder .. name) or { type = kind }).type == "directory"
       names[#names + 1] = name .. (is_folder and "/" or "")
     end

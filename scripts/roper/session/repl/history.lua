@@ -1,6 +1,6 @@
 --- Lines typed in earlier sessions: a file with one entry a line, in which an
 --- entry of several lines has its line ends written as \n.
-local folder = require "roper.base.file"
+local files = require "roper.base.file"
 
 local M = {}
 
@@ -29,7 +29,7 @@ local function rewrite(path, entries)
   for i, entry in ipairs(entries) do
     lines[i] = escaped(entry) .. "\n"
   end
-  pcall(folder.write, path, table.concat(lines))
+  pcall(files.write, path, table.concat(lines))
 end
 
 --- The entries of the file, oldest first, none twice: the newest place counts.
@@ -37,7 +37,7 @@ end
 ---@return string[] entries empty where there is no such file
 ---@return string? problem where it cannot be read
 function M.load(path)
-  local text, problem = folder.peek(path)
+  local text, problem = files.peek(path)
   local lines = {}
   for line in (text or ""):gmatch "[^\n]+" do
     lines[#lines + 1] = line
@@ -65,7 +65,7 @@ end
 function M.append(path, entry)
   local file = io.open(path, "a")
   if not file then
-    pcall(folder.make, path:match "^(.*)/")
+    pcall(files.make, path:match "^(.*)/")
     file = io.open(path, "a")
   end
   if file then

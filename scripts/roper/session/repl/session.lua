@@ -1,6 +1,6 @@
 --- What becomes of the lines of a session: Lua is run and its values are shown,
 --- commands are carried out, errors are told.
-local chunk = require "roper.base.code"
+local code = require "roper.base.code"
 local commands = require "roper.session.repl.commands"
 local failures = require "roper.base.failure"
 local format = require "roper.base.format"
@@ -40,7 +40,7 @@ function Session:tell(failure)
     io.stdout:flush()
     io.stderr:write "\ninterrupted\n" -- after the ^C that the terminal shows
   elseif not place or failure.traceback then
-    terminal.report("error", failure.message .. chunk.trace(failure))
+    terminal.report("error", failure.message .. code.trace(failure))
   elseif self.is_alone and #failure.frames == 1 and failure.frames[1].is_whole then
     terminal.report("error", message)
   else
@@ -53,7 +53,7 @@ end
 ---@param ... any its arguments
 ---@return boolean ok
 function Session:attempt(action, ...)
-  local ok, failure = chunk.call(action, ...)
+  local ok, failure = code.call(action, ...)
   if not ok then
     self:tell(failure)
   end
@@ -69,12 +69,12 @@ end
 ---@param source string
 ---@return function? action nil where it does not compile, which is told
 ---@return "expression"|"statement"|"incomplete"|"wrong" kind
----@return string? statements as of chunk.compile
+---@return string? statements as of code.compile
 function Session:compile(source)
   self.count = self.count + 1
   local name = ("%s %d"):format(NAME, self.count)
   failures.sources[name] = source
-  local action, kind, message, statements = chunk.compile(source, name, self.globals)
+  local action, kind, message, statements = code.compile(source, name, self.globals)
   if not action then
     self:tell(failures.bare(message))
   end
@@ -119,7 +119,7 @@ end
 
 --- Remember what was done, for `script`.
 ---@param source string
----@param kind "expression"|"statement"|nil as of chunk.compile; nil for a statement without values
+---@param kind "expression"|"statement"|nil as of code.compile; nil for a statement without values
 ---@param form string? what makes a statement of the values
 function Session:note(source, kind, form)
   local body, value = source:gsub(";%s*$", ""), ""
@@ -167,7 +167,7 @@ local function split(text, globals)
     elseif not open:find "%S" then
       open = nil
     elseif not (lines[i + 1] and goes_on(lines[i + 1])) then
-      local _, kind = chunk.compile(open, NAME, globals)
+      local _, kind = code.compile(open, NAME, globals)
       if kind ~= "incomplete" then
         parts[#parts + 1] = { source = open, kind = kind }
         open = nil
@@ -195,7 +195,7 @@ local function joined(parts, open, globals)
     sources[#sources] = "return " .. sources[#sources]
   end
   local source = table.concat(sources, "\n")
-  local _, kind = chunk.compile(source, NAME, globals)
+  local _, kind = code.compile(source, NAME, globals)
   return kind ~= "wrong" and source or nil, kind
 end
 

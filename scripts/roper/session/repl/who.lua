@@ -1,5 +1,5 @@
 --- A table of variables: what each is, and what its elements take.
-local foreign = require "roper.base.printable"
+local printable = require "roper.base.printable"
 local format = require "roper.base.format"
 local terminal = require "roper.base.terminal"
 
@@ -27,7 +27,7 @@ local function describe(value)
     return { kind, entries(value) }
   end
   local shown, text = pcall(format.value, value)
-  return { kind, shown and foreign.line((text:gsub("\n.*", " …"))) or "?" }
+  return { kind, shown and printable.line((text:gsub("\n.*", " …"))) or "?" }
 end
 
 -- How wide each column is, counting cells of tensors alone from the third on.
@@ -58,7 +58,7 @@ function M.lines(globals, known)
   local rows, titles = {}, { "name", "type" }
   for name, value in next, globals do
     if type(name) == "string" and not known[name] then
-      local row = { foreign.line(name), table.unpack(describe(value)) }
+      local row = { printable.line(name), table.unpack(describe(value)) }
       rows[#rows + 1] = row
       titles = #row > 3 and { "name", "type", "dtype", "shape", "bytes" } or titles
     end

@@ -1,5 +1,5 @@
 --- Where a head of a trained model looks while it answers one problem.
-local aside = require "roper.base.temporarily"
+local temporarily = require "roper.base.temporarily"
 local attention = require "roper.attention"
 local evaluation = require "roper.training.evaluation"
 
@@ -114,7 +114,7 @@ function M.of(model, task, options)
   local text = question .. answer
   local count = math.min(#answer, MOST_ROWS)
   local best
-  aside.without_training(model, function()
+  temporarily.without_training(model, function()
     local inputs = inputs_of(model, task:encode(text):view { 1, #text })
     for i = o.layer or 1, o.layer or #model.layers do
       local module, x = model.layers[i].attention, inputs[i]

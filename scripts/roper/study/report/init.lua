@@ -1,13 +1,13 @@
 --- The report of a sweep: its table as text, and one HTML page that needs nothing else.
-local chunk = require "roper.base.code"
-local folders = require "roper.base.file"
+local code = require "roper.base.code"
+local files = require "roper.base.file"
 local options_of = require "roper.base.options"
 
 local M = {}
 
 -- The map of a trial, or why there is none.
 local function map_of(trial, options)
-  local ok, result = chunk.call(function()
+  local ok, result = code.call(function()
     local model, task = require("roper.study.listing").model(trial.run)
     return require("roper.study.report.attention_map").of(model, task, { layer = options.layer,
       head = options.head, problem = options.problem, problems = trial.config.problems })
@@ -61,7 +61,7 @@ end
 function M.write(folder, options)
   local view = M.read(folder, options)
   local path = folder:gsub("/+$", "") .. "/report.html"
-  folders.write(path, require("roper.study.report.page").render(view))
+  files.write(path, require("roper.study.report.page").render(view))
   return path, view
 end
 

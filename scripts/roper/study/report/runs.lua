@@ -3,7 +3,7 @@ local h = require("roper.base.markup").h
 local core = require "roper.core"
 local number = require "roper.study.report.number"
 local results = require "roper.study.report.results"
-local stints = require "roper.training.provenance"
+local provenance = require "roper.training.provenance"
 local tables = require "roper.study.report.table"
 
 local M = {}
@@ -118,9 +118,9 @@ function M.configuration(view)
     end, "differs"),
     h.h3 { "Version and machine" },
     settings(view, function(trial)
-      local told, last = {}, trial.run.stints[#trial.run.stints]
-      for _, name in ipairs(last and stints.names(last) or {}) do
-        told[name] = stints.text(trial.run.stints, name)
+      local told, last = {}, trial.run.provenance[#trial.run.provenance]
+      for _, name in ipairs(last and provenance.names(last) or {}) do
+        told[name] = provenance.text(trial.run.provenance, name)
       end
       return told
     end, "differs"),

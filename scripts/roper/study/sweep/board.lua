@@ -1,6 +1,6 @@
 --- Several lines that show how a long job is getting on. On a terminal they rewrite themselves
 --- below what was said; elsewhere, a pipe or a log file, the last line is printed now and then.
-local foreign = require "roper.base.printable"
+local printable = require "roper.base.printable"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -36,7 +36,7 @@ end
 --- Print a line that stays.
 ---@param text string
 function Board:say(text)
-  text = foreign.text(text)
+  text = printable.text(text)
   if self.rewrites then
     self:clear()
   end
@@ -55,7 +55,7 @@ function Board:show(lines)
     self:clear()
     self.lines = {}
     for i, line in ipairs(lines) do
-      self.lines[i] = terminal.cut(foreign.line(line), room)
+      self.lines[i] = terminal.cut(printable.line(line), room)
     end
     self:draw()
   elseif self.clock() - self.printed_at >= self.every then

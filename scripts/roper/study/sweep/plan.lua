@@ -1,10 +1,10 @@
 --- The trials of a sweep: which configurations there are, what each is called, and the file that
 --- keeps them.
 local core = require "roper.core"
-local claims = require "roper.study.lease"
+local lease = require "roper.study.lease"
 local experiment = require "roper.study.experiment"
-local folders = require "roper.base.file"
-local foreign = require "roper.base.printable"
+local files = require "roper.base.file"
+local printable = require "roper.base.printable"
 local suggest = require "roper.base.suggest"
 local uv = require "luv"
 
@@ -108,11 +108,11 @@ function M.load(path, given)
   return configs
 end
 
---- The identity of a trial: a hash (FNV-1a, 64 bits) of its configuration as JSON with sorted keys;
---- fields that are not set do not count.
+--- The hash of a configuration (FNV-1a, 64 bits), as JSON with sorted keys; fields that are not set
+--- do not count.
 ---@param config table
 ---@return string sixteen hexadecimal digits
-function M.identity(config)
+function M.hash(config)
   local set = {}
   for name, value in pairs(config) do
     set[name] = value or nil
@@ -126,7 +126,7 @@ end
 
 -- A trial: its configuration and where it runs.
 local function new_trial(folder, config)
-  local id = M.identity(config)
+  local id = M.hash(config)
   local name = ("%s%s-%d-%s"):format(config.position, config.rotate and "-" .. config.rotate or "",
     config.seed, id:sub(1, 8))
   return { id = id, name = name, folder = folder .. "/" .. name, config = config }
@@ -139,7 +139,7 @@ end
 -- May it be a part of a file's name, and of a line on a terminal?
 local function is_name(text)
   return type(text) == "string" and not text:find "/" and not text:find("..", 1, true)
-    and foreign.line(text) == text
+    and printable.line(text) == text
 end
 
 -- Is it a configuration of an experiment? Anybody may have written the file.
@@ -162,11 +162,11 @@ end
 ---@return table[]? trials {id, name, folder, config} in the order they were asked for; nil where
 ---   the folder has no sweep
 function M.read(folder)
-  local text = folders.read(path_of(folder))
+  local text = files.read(path_of(folder))
   if not text then
     return nil
   end
-  local content = folders.parse(text)
+  local content = files.parse(text)
   if not content or type(content.trials) ~= "table" or #content.trials == 0 then
     error(("sweep: %s: expected the trials of a sweep, got another file"):format(path_of(folder)),
       0)
@@ -186,7 +186,7 @@ end
 ---@param folder string of the run
 ---@return table[]? trials nil where the folder has no such run
 function M.lone(folder)
-  local about = folders.decode(folder .. "/config.json")
+  local about = files.decode(folder .. "/config.json")
   if not about or not is_configuration(about.config) then
     return nil
   end
@@ -198,19 +198,19 @@ end
 -- Call f while nobody else changes the file of the sweep.
 local function locked(folder, f)
   local lock = folder .. "/lock"
-  folders.make(lock)
-  local claim, other = claims.take(lock)
-  while not claim do
+  files.make(lock)
+  local held, other = lease.take(lock)
+  while not held do
     if other.problem then
       error("sweep: " .. other.problem, 0)
     end
     uv.sleep(20)
-    claim, other = claims.take(lock)
+    held, other = lease.take(lock)
   end
-  folders.clean(lock)
-  claim:forget_others()
+  files.clean(lock)
+  held:forget_others()
   local ok, result = pcall(f)
-  claim:leave "finished"
+  held:leave "finished"
   if not ok then
     error(result, 0)
   end
@@ -222,9 +222,9 @@ end
 ---@param configs table[] from `experiment.configure`
 ---@return table[] trials of these configurations, in their order, each once
 function M.add(folder, configs)
-  folders.make(folder)
+  files.make(folder)
   return locked(folder, function()
-    folders.clean(folder, "sweep.json")
+    files.clean(folder, "sweep.json")
     local all, asked, known, wanted = M.read(folder) or {}, {}, {}, {}
     local had = #all
     for _, trial in ipairs(all) do
@@ -248,7 +248,7 @@ function M.add(folder, configs)
       for i, trial in ipairs(all) do
         list[i] = trial.config
       end
-      folders.write(path_of(folder), core.json_encode({ version = require "roper.base.version",
+      files.write(path_of(folder), core.json_encode({ version = require "roper.base.version",
         trials = core.json_array(list) }, { indent = 2 }) .. "\n")
     end
     return asked
@@ -261,7 +261,7 @@ end
 function M.require(folder)
   local trials = M.read(folder)
   if not trials then
-    local near = suggest.nearest(folder:match "[^/]*$", folders.names(folder:match "^(.*)/" or "."))
+    local near = suggest.nearest(folder:match "[^/]*$", files.names(folder:match "^(.*)/" or "."))
     error(("sweep: %s holds no sweep: it has no sweep.json%s"):format(folder,
       near and near ~= folder:match "[^/]*$" and ('; did you mean "%s"?'):format(near) or ""), 0)
   end

@@ -1,7 +1,7 @@
 --- Worker processes of a sweep on this machine: started, listened to, replaced when they die.
 local core = require "roper.core"
-local claims = require "roper.study.lease"
-local runs = require "roper.study.listing"
+local lease = require "roper.study.lease"
+local listing = require "roper.study.listing"
 local uv = require "luv"
 
 local M = {}
@@ -30,7 +30,7 @@ function M.new(folder, trials, options)
     deaths = {}, told = {}, workers = {}, stillborn = 0, finished = 0, worked = 0 }, Supervisor)
   for _, trial in ipairs(trials) do
     self.by_name[trial.name] = trial
-    claims.forgive(trial.folder)
+    lease.forgive(trial.folder)
   end
   self:look()
   self.looked, self.worked = -math.huge, 0
@@ -46,14 +46,14 @@ function Supervisor:look()
   end
   for _, trial in ipairs(self.trials) do
     if not self.is_done[trial] and not mine[trial] then
-      local claim = claims.read(trial.folder)
-      local state = runs.result(trial.folder, trial.config) and "finished" or claim.state
-      if claim.problem and not self.told[trial] then
+      local found = lease.read(trial.folder)
+      local state = listing.result(trial.folder, trial.config) and "finished" or found.state
+      if found.problem and not self.told[trial] then
         self.told[trial] = true
-        self.say(("%s: it counts as running: %s"):format(trial.name, claim.problem))
+        self.say(("%s: it counts as running: %s"):format(trial.name, found.problem))
       end
       if state == "finished" then
-        claims.clean(trial.folder)
+        lease.clean(trial.folder)
         self.is_done[trial] = true
         self.finished, self.worked = self.finished + 1, self.worked + 1
       elseif state == "free" then
@@ -131,7 +131,7 @@ function Supervisor:bury(worker)
   else
     reason = ("%s, as %d before it"):format(reason, DEATHS - 1)
     self.say(("%s: failed: %s"):format(trial.name, reason))
-    claims.condemn(trial.folder, worker.pid, reason)
+    lease.condemn(trial.folder, worker.pid, reason)
   end
 end
 

@@ -1,29 +1,29 @@
---- A worker of a sweep: claims a trial, runs it, and goes on to the next until none is left.
+--- A worker of a sweep: takes a trial, runs it, and goes on to the next until none is left.
 local core = require "roper.core"
-local claims = require "roper.study.lease"
+local lease = require "roper.study.lease"
 local failures = require "roper.base.failure"
-local foreign = require "roper.base.printable"
+local printable = require "roper.base.printable"
 local runner = require "roper.study.run"
-local runs = require "roper.study.listing"
+local listing = require "roper.study.listing"
 local uv = require "luv"
 
 local M = {}
 
--- Claim the first trial that is neither finished nor anybody's.
+-- Take the first trial that is neither finished nor anybody's.
 local function take(trials, is_done)
   for _, trial in ipairs(trials) do
     if not is_done[trial] then
       require("roper.base.file").make(trial.folder)
-      if runs.result(trial.folder, trial.config) then
-        claims.clean(trial.folder)
+      if listing.result(trial.folder, trial.config) then
+        lease.clean(trial.folder)
         is_done[trial] = true
       else
-        local claim = claims.take(trial.folder)
-        -- Somebody may have finished it just before this claim.
-        if claim and runs.result(trial.folder, trial.config) then
-          claim:leave "finished"
-        elseif claim then
-          return trial, claim
+        local held = lease.take(trial.folder)
+        -- Somebody may have finished it just before.
+        if held and listing.result(trial.folder, trial.config) then
+          held:leave "finished"
+        elseif held then
+          return trial, held
         end
       end
     end
@@ -31,17 +31,17 @@ local function take(trials, is_done)
   return nil
 end
 
---- Work on trials until none is left to claim.
+--- Work on trials until none is left to take.
 ---@param trials table[] from `plan`
 ---@param tell table what to do with news: begin(trial), finish(trial, result), fail(trial, message)
 ---   and progress(trial), which returns an object as for `train`
 ---@return integer failed how many of those it ran
 function M.run(trials, tell)
   local is_done, failed = {}, 0
-  local trial, claim = take(trials, is_done)
+  local trial, held = take(trials, is_done)
   while trial do
     tell.begin(trial)
-    local ok, result = pcall(runner.run, trial.config, { run = trial.folder, claim = claim,
+    local ok, result = pcall(runner.run, trial.config, { run = trial.folder, lease = held,
       resume = true, progress = tell.progress(trial), name = trial.name })
     if ok then
       tell.finish(trial, result)
@@ -52,7 +52,7 @@ function M.run(trials, tell)
       tell.fail(trial, failures.without_place(tostring(result)))
     end
     collectgarbage() -- a model need not outlive its trial
-    trial, claim = take(trials, is_done)
+    trial, held = take(trials, is_done)
   end
   return failed
 end
@@ -70,7 +70,7 @@ end
 ---@return table tell
 function M.lines(stream)
   local function say(trial, text)
-    stream:write(foreign.text(trial.name .. ": " .. text), "\n")
+    stream:write(printable.text(trial.name .. ": " .. text), "\n")
     stream:flush()
   end
   return {
@@ -131,9 +131,9 @@ end
 --- trials, threads.
 ---@return integer status 0 done, 1 failed, 130 interrupted
 function M.main()
-  local chunk = require "roper.base.code"
+  local code = require "roper.base.code"
   core.interrupt_enable()
-  local ok, failure = chunk.call(function()
+  local ok, failure = code.call(function()
     local order = core.json_decode(io.stdin:read "a")
     core.threads(order.threads)
     local wanted, trials = {}, {}
@@ -146,7 +146,7 @@ function M.main()
     M.run(trials, messages())
   end)
   if not ok and not failure.interrupted then
-    io.stderr:write(foreign.text(failure.message), "\n")
+    io.stderr:write(printable.text(failure.message), "\n")
   end
   return ok and 0 or failure.interrupted and 130 or 1
 end

@@ -1,8 +1,8 @@
-local chunk = require("roper.base.code")
+local code = require("roper.base.code")
 
 describe("chunk.compile", function()
   local function kind(source)
-    return (select(2, chunk.compile(source, "input", _G)))
+    return (select(2, code.compile(source, "input", _G)))
   end
 
   it("tells expressions, statements, incomplete and wrong source apart", function()
@@ -24,13 +24,13 @@ describe("chunk.compile", function()
   it("takes nothing but comments and space for an expression without values", function()
     for _, source in ipairs({ "", "  \n", "-- comment" }) do
       assert.equal("expression", kind(source))
-      assert.equal(0, select("#", chunk.compile(source, "input", _G)()))
+      assert.equal(0, select("#", code.compile(source, "input", _G)()))
     end
   end)
 
   it("blames the place that is wrong", function()
     local function blames(near, source)
-      local _, _, message = chunk.compile(source, "input", _G)
+      local _, _, message = code.compile(source, "input", _G)
       assert.truthy(message:find("near '" .. near .. "'", 1, true), message)
     end
     blames("*", "1 + * 2")
@@ -40,20 +40,20 @@ describe("chunk.compile", function()
   end)
 
   it("uses the globals it is given", function()
-    assert.equal(7, chunk.compile("x", "input", { x = 7 })())
+    assert.equal(7, code.compile("x", "input", { x = 7 })())
   end)
 end)
 
 describe("chunk.call", function()
   local function failure(source)
-    local ok, result = chunk.call(chunk.compile(source, "input", _G))
+    local ok, result = code.call(code.compile(source, "input", _G))
     assert.is_false(ok)
     return result
   end
 
   it("passes arguments and results", function()
     assert.same({ true, 1, nil, 3, n = 4 },
-      table.pack(chunk.call(function(...) return ... end, 1, nil, 3)))
+      table.pack(code.call(function(...) return ... end, 1, nil, 3)))
   end)
 
   it("names the place in the user's code, not in the library", function()
@@ -70,8 +70,8 @@ describe("chunk.call", function()
       outer()
       return 1]])
     assert.equal("input:1: deep", result.message)
-    assert.equal("\n→ input:1 in inner\n  input:2 in outer\n  input:3", chunk.trace(result))
-    assert.equal("", chunk.trace(failure("error('x')")))
+    assert.equal("\n→ input:1 in inner\n  input:2 in outer\n  input:3", code.trace(result))
+    assert.equal("", code.trace(failure("error('x')")))
   end)
 
   it("cuts the frames of a deep recursion", function()

@@ -1,5 +1,5 @@
 local core = require("roper.core")
-local folder = require("roper.base.file")
+local files = require("roper.base.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local uv = require("luv")
@@ -9,17 +9,17 @@ after_each(scratch.remove)
 
 describe("folder.make", function()
   it("makes a folder and those above it", function()
-    folder.make(scratch.path("a/b/c"))
+    files.make(scratch.path("a/b/c"))
     assert.equal("directory", uv.fs_stat(scratch.path("a/b/c")).type)
-    folder.make(scratch.path("a/b/c"))
-    folder.make(scratch.path("a//b/d/"))
+    files.make(scratch.path("a/b/c"))
+    files.make(scratch.path("a//b/d/"))
     assert.equal("directory", uv.fs_stat(scratch.path("a/b/d")).type)
   end)
 
   it("makes folders below the working directory", function()
     local before = uv.cwd()
     uv.chdir(scratch.path(""))
-    local ok, message = pcall(folder.make, "x/y")
+    local ok, message = pcall(files.make, "x/y")
     uv.chdir(before)
     assert(ok, message)
     assert.equal("directory", uv.fs_stat(scratch.path("x/y")).type)
@@ -27,26 +27,26 @@ describe("folder.make", function()
 
   it("refuses where a file is in the way", function()
     local path = scratch.write("file", "text")
-    assert.has_error(function() folder.make(path) end,
+    assert.has_error(function() files.make(path) end,
                      ("cannot make the folder %s: a file of that name is there"):format(path))
-    assert.error_matches(function() folder.make(path .. "/below") end,
+    assert.error_matches(function() files.make(path .. "/below") end,
                          "cannot make the folder .*file/below: ENOTDIR")
     assert.equal("text", scratch.read(path))
-    assert.error_matches(function() folder.make("") end, "cannot make the folder")
+    assert.error_matches(function() files.make("") end, "cannot make the folder")
   end)
 end)
 
 describe("folder.fresh", function()
   it("makes the first folder that is not there", function()
     local path = scratch.path("runs/run")
-    assert.equal(path, folder.fresh(path))
+    assert.equal(path, files.fresh(path))
     assert.equal("directory", uv.fs_stat(path).type)
-    folder.make(path .. "-3")
-    assert.equal(path .. "-2", folder.fresh(path))
+    files.make(path .. "-3")
+    assert.equal(path .. "-2", files.fresh(path))
     scratch.write("runs/run-4", "")
-    assert.equal(path .. "-5", folder.fresh(path))
+    assert.equal(path .. "-5", files.fresh(path))
     local file = scratch.write("file", "")
-    assert.has_error(function() folder.fresh(file .. "/run") end,
+    assert.has_error(function() files.fresh(file .. "/run") end,
                      ("cannot make the folder %s: a file of that name is there"):format(file))
   end)
 
@@ -70,18 +70,18 @@ describe("folder.write", function()
   it("writes a whole file, over another too", function()
     local path = scratch.path("a.txt")
     for _, text in ipairs({ "some\0 bytes\n", "", ("x"):rep(100000) }) do
-      folder.write(path, text)
+      files.write(path, text)
       assert.equal(text, scratch.read(path))
     end
     assert.same({ "a.txt" }, scratch.list())
   end)
 
   it("leaves what is there when it fails", function()
-    folder.make(scratch.path("a.txt"))
-    assert.error_matches(function() folder.write(scratch.path("a.txt"), "new") end,
+    files.make(scratch.path("a.txt"))
+    assert.error_matches(function() files.write(scratch.path("a.txt"), "new") end,
                          "^cannot write [^:]*/a.txt: EISDIR: [^:]*$")
     assert.same({ "a.txt" }, scratch.list())
-    assert.error_matches(function() folder.write(scratch.path("none/a.txt"), "x") end,
+    assert.error_matches(function() files.write(scratch.path("none/a.txt"), "x") end,
                          "^cannot write [^:]*/none/a.txt: ENOENT: [^:]*$")
   end)
 end)
@@ -94,7 +94,7 @@ describe("folder.write", function()
         fs_write(descriptor, damaged)
         return 3
       end
-      local ok, message = pcall(folder.write, path, "new")
+      local ok, message = pcall(files.write, path, "new")
       uv.fs_write = fs_write
       assert.is_false(ok)
       assert.equal(("cannot write %s: what was written reads back otherwise"):format(path), message)
@@ -112,18 +112,18 @@ describe("folder.sync", function()
       return fs_fsync(descriptor)
     end
     local path = scratch.write("a.txt", "text")
-    folder.sync(path)
-    folder.sync(scratch.path("."))
+    files.sync(path)
+    files.sync(scratch.path("."))
     uv.fs_fsync = fs_fsync
     assert.same({ path, path:match("(.*)/") }, flushed)
-    assert.error_matches(function() folder.sync(scratch.path("none")) end,
+    assert.error_matches(function() files.sync(scratch.path("none")) end,
                          "^cannot flush .*/none: ENOENT")
-    assert.error_matches(function() folder.sync("/proc/self/comm") end,
+    assert.error_matches(function() files.sync("/proc/self/comm") end,
                          "^cannot flush /proc/self/comm: EINVAL")
   end)
 end)
 
-describe("folder.write and folder.create", function()
+describe("folder.write and files.create", function()
   local link, rename = uv.fs_link, uv.fs_rename
 
   after_each(function() uv.fs_link, uv.fs_rename = link, rename end)
@@ -135,16 +135,16 @@ describe("folder.write and folder.create", function()
       return function(...)
         calls = calls + 1
         if calls < 3 then
-          folder.clean(scratch.path("."))
+          files.clean(scratch.path("."))
         end
         return put(...)
       end
     end
     uv.fs_link, uv.fs_rename = after_cleaning(link), after_cleaning(rename)
-    assert.is_true(folder.create(path, "new"))
+    assert.is_true(files.create(path, "new"))
     assert.equal(3, calls)
     calls = 0
-    folder.write(path, "newer")
+    files.write(path, "newer")
     assert.equal(3, calls)
     assert.equal("newer", scratch.read(path))
     assert.same({ "a.txt" }, scratch.list())
@@ -154,46 +154,46 @@ end)
 describe("folder.create", function()
   it("writes a file where none is, once", function()
     local path = scratch.path("a.txt")
-    assert.is_true(folder.create(path, "first"))
-    assert.is_false(folder.create(path, "second"))
+    assert.is_true(files.create(path, "first"))
+    assert.is_false(files.create(path, "second"))
     assert.equal("first", scratch.read(path))
     assert.same({ "a.txt" }, scratch.list())
-    assert.error_matches(function() folder.create(scratch.path("none/a.txt"), "x") end,
+    assert.error_matches(function() files.create(scratch.path("none/a.txt"), "x") end,
                          "^cannot write [^:]*/none/a.txt: ENOENT: [^:]*$")
   end)
 end)
 
 describe("what reads", function()
   it("gives what is there", function()
-    assert.is_nil(folder.read(scratch.path("a")))
-    assert.is_nil(folder.stat(scratch.path("a")))
-    assert.equal("x\0y", folder.read(scratch.write("a", "x\0y")))
-    assert.equal(3, folder.stat(scratch.path("a")).size)
+    assert.is_nil(files.read(scratch.path("a")))
+    assert.is_nil(files.stat(scratch.path("a")))
+    assert.equal("x\0y", files.read(scratch.write("a", "x\0y")))
+    assert.equal(3, files.stat(scratch.path("a")).size)
     local long = ("0123456789abcdef"):rep(1 << 16)
-    assert.equal(long, folder.read(scratch.write("B", long)))
-    assert.equal("", folder.read(scratch.write("c", "")))
-    assert.same({ "B", "a", "c" }, folder.names(scratch.path(".")))
-    assert.same({}, folder.names(scratch.path("none")))
+    assert.equal(long, files.read(scratch.write("B", long)))
+    assert.equal("", files.read(scratch.write("c", "")))
+    assert.same({ "B", "a", "c" }, files.names(scratch.path(".")))
+    assert.same({}, files.names(scratch.path("none")))
   end)
 
   it("takes nothing for missing that it cannot see", function()
     local loop = scratch.path("loop")
     assert(uv.fs_symlink(loop, loop))
-    for _, read in ipairs({ folder.read, folder.decode, folder.stat }) do
+    for _, read in ipairs({ files.read, files.decode, files.stat }) do
       assert.error_matches(function() read(loop) end, "^cannot read [^:]*/loop: ELOOP: [^:]*$")
     end
-    assert.error_matches(function() folder.names(loop) end, "^cannot list [^:]*/loop: ELOOP: ")
+    assert.error_matches(function() files.names(loop) end, "^cannot list [^:]*/loop: ELOOP: ")
     local file = scratch.write("file", "")
-    assert.error_matches(function() folder.read(file .. "/x") end, "^cannot read .*: ENOTDIR: ")
-    assert.error_matches(function() folder.names(file) end, "^cannot list .*: ENOTDIR: ")
-    assert.error_matches(function() folder.read(scratch.path(".")) end,
+    assert.error_matches(function() files.read(file .. "/x") end, "^cannot read .*: ENOTDIR: ")
+    assert.error_matches(function() files.names(file) end, "^cannot list .*: ENOTDIR: ")
+    assert.error_matches(function() files.read(scratch.path(".")) end,
                          "^cannot read .*: expected a file, got a directory$")
   end)
 
   it("does not wait for what a FIFO will give", function()
     local path = scratch.path("fifo")
     assert.equal(0, (process.run({ "mkfifo", path })))
-    assert.has_error(function() folder.read(path) end,
+    assert.has_error(function() files.read(path) end,
                      ("cannot read %s: expected a file, got a fifo"):format(path))
   end)
 
@@ -202,22 +202,22 @@ describe("what reads", function()
     finally(function() uv.fs_open, uv.fs_read = open, read end)
     local path = scratch.write("a", "text")
     uv.fs_open = function() return nil, "EMFILE: too many open files: " .. path, "EMFILE" end
-    assert.has_error(function() folder.read(path) end,
+    assert.has_error(function() files.read(path) end,
                      ("cannot read %s: EMFILE: too many open files"):format(path))
     uv.fs_open = open
     uv.fs_read = function() return nil, "EIO: i/o error", "EIO" end
-    assert.has_error(function() folder.decode(path) end,
+    assert.has_error(function() files.decode(path) end,
                      ("cannot read %s: EIO: i/o error"):format(path))
   end)
 end)
 
-describe("folder.parse and folder.decode", function()
+describe("folder.parse and files.decode", function()
   it("give JSON, and nil for what is none", function()
-    assert.same({ a = { 1 } }, folder.decode(scratch.write("a", '{"a": [1]}')))
-    assert.is_nil(folder.decode(scratch.path("none")))
+    assert.same({ a = { 1 } }, files.decode(scratch.write("a", '{"a": [1]}')))
+    assert.is_nil(files.decode(scratch.path("none")))
     for _, text in ipairs({ "", "{", '{"a": 1} x', "5", "null" }) do
-      assert.is_nil(folder.parse(text))
-      assert.is_nil(folder.decode(scratch.write("a", text)))
+      assert.is_nil(files.parse(text))
+      assert.is_nil(files.decode(scratch.write("a", text)))
     end
   end)
 
@@ -225,7 +225,7 @@ describe("folder.parse and folder.decode", function()
     local decode = core.json_decode
     finally(function() core.json_decode = decode end)
     core.json_decode = function() error("not enough memory", 0) end
-    assert.has_error(function() folder.parse("{}") end, "not enough memory")
+    assert.has_error(function() files.parse("{}") end, "not enough memory")
   end)
 end)
 
@@ -235,10 +235,10 @@ describe("folder.clean", function()
                             "a.tmp.json" }) do
       scratch.write(name, "")
     end
-    folder.clean(scratch.path("."), "a.json")
+    files.clean(scratch.path("."), "a.json")
     assert.same({ "a.json", "a.tmp.json", "b.json.1-ff.tmp", "tmp" }, scratch.list())
-    folder.clean(scratch.path("."))
+    files.clean(scratch.path("."))
     assert.same({ "a.json", "a.tmp.json", "tmp" }, scratch.list())
-    folder.clean(scratch.path("none"))
+    files.clean(scratch.path("none"))
   end)
 end)

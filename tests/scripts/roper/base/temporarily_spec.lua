@@ -1,13 +1,13 @@
-local aside = require("roper.base.temporarily")
+local temporarily = require("roper.base.temporarily")
 local core = require("roper.core")
 local models = require("tests.models")
 
 -- What f comes to with the message of an error.
 local function outcome(f)
-  return { pcall(aside.with_seed, 5, f) }
+  return { pcall(temporarily.with_seed, 5, f) }
 end
 
-describe("aside.with_seed", function()
+describe("temporarily.with_seed", function()
   it("leaves the generator where it was, also after an error", function()
     core.seed(3)
     local before = { core.random_state() }
@@ -20,7 +20,7 @@ describe("aside.with_seed", function()
   end)
 end)
 
-describe("aside.without_training", function()
+describe("temporarily.without_training", function()
   it("is without dropout and gradients, and goes back, also after an error", function()
     local model = models.small({ seed = 1, dropout = 0.5 })
     local function needs_gradient()
@@ -28,12 +28,12 @@ describe("aside.without_training", function()
     end
     for _, was_training in ipairs({ true, false }) do
       model:training(was_training)
-      local seen = aside.without_training(model, function()
+      local seen = temporarily.without_training(model, function()
         return { model.is_training, model.layers[1].is_training, needs_gradient() }
       end)
       assert.same({ false, false, false }, seen)
       assert.has_error(function()
-        aside.without_training(model, function() error("no", 0) end)
+        temporarily.without_training(model, function() error("no", 0) end)
       end, "no")
       assert.same({ was_training, true }, { model.layers[1].is_training, needs_gradient() })
     end

@@ -1,8 +1,8 @@
-local claim = require("roper.study.lease")
-local folders = require("roper.base.file")
+local lease = require("roper.study.lease")
+local files = require("roper.base.file")
 local plan = require("roper.study.sweep.plan")
 local process = require("tests.process")
-local runs = require("roper.study.listing")
+local listing = require("roper.study.listing")
 local scratch = require("tests.scratch")
 local slurm = require("roper.session.slurm")
 local sweeps = require("tests.sweeps")
@@ -29,9 +29,9 @@ local function assert_shared(folder, count, least)
   local trials = plan.read(folder)
   assert.equal(count, #trials)
   for _, trial in ipairs(trials) do
-    assert.equal("finished", runs.read(trial.folder).status)
-    assert.same({ 1, trial.name }, { claim.read(trial.folder).number, trial.name })
-    owners[claim.read(trial.folder).owner.pid] = true
+    assert.equal("finished", listing.read(trial.folder).status)
+    assert.same({ 1, trial.name }, { lease.read(trial.folder).number, trial.name })
+    owners[lease.read(trial.folder).owner.pid] = true
   end
   for _ in pairs(owners) do
     workers = workers + 1
@@ -42,7 +42,7 @@ end
 describe("slurm.write", function()
   it("writes a script that a shell understands, whatever the folder is called", function()
     local folder = scratch.path("a sweep's $(folder) \"here\"")
-    folders.make(folder)
+    files.make(folder)
     local path = slurm.write(folder, { jobs = 7, threads = 3 })
     assert.equal(folder .. "/slurm.sh", path)
     local text = scratch.read(path)
@@ -109,7 +109,7 @@ describe("a sweep", function()
       local job = output:match("^job (%d+): 8 trials in .*/sweep, as .*/slurm.sh says\n$")
       assert.truthy(job, output)
       for task = 1, 2 do -- the second may begin when the first has done all
-        assert.truthy(folders.read(("%s/slurm-%s-%d.log"):format(folder, job, task)))
+        assert.truthy(files.read(("%s/slurm-%s-%d.log"):format(folder, job, task)))
       end
       assert_shared(folder, 8, 1)
     end)

@@ -1,6 +1,6 @@
-local claim = require("roper.study.lease")
+local lease = require("roper.study.lease")
 local core = require("roper.core")
-local folders = require("roper.base.file")
+local files = require("roper.base.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local uv = require("luv")
@@ -14,44 +14,44 @@ before_each(function()
 end)
 after_each(scratch.remove)
 
--- Write a claim of somebody else: this process with changes.
+-- Write a lease of somebody else: this process with changes.
 local function write(number, changes, state)
-  local owner = claim.identity()
+  local owner = lease.owner()
   for name, value in pairs(changes) do
     owner[name] = value
   end
-  return scratch.write(("run/claim-%04d.json"):format(number), core.json_encode({
+  return scratch.write(("run/lease-%04d.json"):format(number), core.json_encode({
     state = state or "running", owner = owner }))
 end
 
-describe("claim", function()
+describe("lease", function()
   it("is one process's until it is given back", function()
-    assert.same({ number = 0, state = "free" }, claim.read(folder))
-    local held = claim.take(folder)
-    assert.equal("running", claim.read(folder).state)
-    assert.equal(uv.os_getpid(), claim.read(folder).owner.pid)
-    assert.is_nil(claim.take(folder))
+    assert.same({ number = 0, state = "free" }, lease.read(folder))
+    local held = lease.take(folder)
+    assert.equal("running", lease.read(folder).state)
+    assert.equal(uv.os_getpid(), lease.read(folder).owner.pid)
+    assert.is_nil(lease.take(folder))
     held:check()
     held:leave("released")
-    assert.equal("free", claim.read(folder).state)
-    local again = claim.take(folder)
+    assert.equal("free", lease.read(folder).state)
+    local again = lease.take(folder)
     assert.equal(2, again.number)
     assert.has_error(function() held:check() end,
       folder .. ": another worker has taken over; this one was silent for too long")
     again:leave("finished")
-    assert.equal(3, claim.take(folder).number)
+    assert.equal(3, lease.take(folder).number)
   end)
 
   it("keeps others away from what failed, until it is forgiven", function()
-    claim.take(folder):leave("failed", "no luck")
-    local found = claim.read(folder)
+    lease.take(folder):leave("failed", "no luck")
+    local found = lease.read(folder)
     assert.same({ "failed", "no luck" }, { found.state, found.message })
-    assert.is_nil(claim.take(folder))
-    claim.forgive(folder)
-    assert.equal("free", claim.read(folder).state)
-    assert.equal(2, claim.take(folder).number)
-    claim.forgive(folder)
-    assert.equal("running", claim.read(folder).state)
+    assert.is_nil(lease.take(folder))
+    lease.forgive(folder)
+    assert.equal("free", lease.read(folder).state)
+    assert.equal(2, lease.take(folder).number)
+    lease.forgive(folder)
+    assert.equal("running", lease.read(folder).state)
   end)
 
   it("passes from a process that was killed", function()
@@ -63,17 +63,17 @@ describe("claim", function()
     ]]):format(package.path, package.cpath, folder) })
     assert.equal(137, status)
     assert.equal("1\n", output)
-    assert.equal("free", claim.read(folder).state)
-    assert.equal(2, claim.take(folder).number)
+    assert.equal("free", lease.read(folder).state)
+    assert.equal(2, lease.take(folder).number)
   end)
 
   it("tells the living from the dead", function()
-    local self = claim.identity()
+    local self = lease.owner()
     write(1, {})
-    assert.equal("running", claim.read(folder).state)
+    assert.equal("running", lease.read(folder).state)
     for name, value in pairs({ pid = 2 ^ 22 + 7 | 0, start = self.start + 1 }) do
       write(1, { [name] = value })
-      assert.equal("free", claim.read(folder).state, name)
+      assert.equal("free", lease.read(folder).state, name)
     end
   end)
 
@@ -83,21 +83,21 @@ describe("claim", function()
     finally(function() uv.uptime = uptime end)
     for _, case in ipairs({ { 30, 0, "running" }, { 30, 100, "running" }, { 30, 140, "free" },
                             { 300, 280, "running" }, { 300, 320, "free" },
-                            { 1e6, claim.LOST - 60, "running" }, { 1e6, claim.LOST + 60, "free" },
+                            { 1e6, lease.LOST - 60, "running" }, { 1e6, lease.LOST + 60, "free" },
                           }) do
       local up, silence, state = table.unpack(case)
       uv.uptime = function() return up end
       uv.fs_utime(path, os.time() - silence, os.time() - silence)
-      assert.equal(state, claim.read(folder).state, ("%g %d"):format(up, silence))
+      assert.equal(state, lease.read(folder).state, ("%g %d"):format(up, silence))
     end
   end)
 
   it("is not blocked by a date in the future", function()
     local path = write(1, { host = "other" })
     for _, case in ipairs({ { -60, "running" }, { 60, "free" }, { 1e8, "free" } }) do
-      local date = os.time() + claim.LOST + case[1]
+      local date = os.time() + lease.LOST + case[1]
       uv.fs_utime(path, date, date)
-      assert.equal(case[2], claim.read(folder).state)
+      assert.equal(case[2], lease.read(folder).state)
     end
   end)
 
@@ -106,16 +106,16 @@ describe("claim", function()
                                  { namespace = "pid:[1]" } }) do
       elsewhere.pid = 2 ^ 22 + 7 | 0
       local path = write(1, elsewhere)
-      assert.equal("running", claim.read(folder).state)
-      uv.fs_utime(path, os.time() - claim.LOST + 60, os.time() - claim.LOST + 60)
-      assert.equal("running", claim.read(folder).state)
-      uv.fs_utime(path, os.time() - claim.LOST - 60, os.time() - claim.LOST - 60)
-      assert.equal("free", claim.read(folder).state)
+      assert.equal("running", lease.read(folder).state)
+      uv.fs_utime(path, os.time() - lease.LOST + 60, os.time() - lease.LOST + 60)
+      assert.equal("running", lease.read(folder).state)
+      uv.fs_utime(path, os.time() - lease.LOST - 60, os.time() - lease.LOST - 60)
+      assert.equal("free", lease.read(folder).state)
     end
   end)
 
   it("beats now and then, and notices when it was taken over", function()
-    local held = claim.take(folder)
+    local held = lease.take(folder)
     uv.fs_utime(held.path, 1, 1)
     held:beat()
     assert.equal(1, uv.fs_stat(held.path).mtime.sec) -- too early
@@ -129,7 +129,7 @@ describe("claim", function()
   end)
 
   it("beats on while the clock is set back", function()
-    local held = claim.take(folder)
+    local held = lease.take(folder)
     local time <const> = os.time
     finally(function() os.time = time end) -- luacheck: ignore 122
     os.time = function(...) return time(...) - 86400 end -- luacheck: ignore 122
@@ -158,78 +158,91 @@ describe("claim", function()
   end)
 
   it("is not had by the number of one that was removed", function()
-    local create = folders.create
-    -- Between a look at the folder and the creation of claim 1, others come, go, and clean up.
-    folders.create = function(...)
-      folders.create = create
+    local create = files.create
+    -- Between a look at the folder and the creation of lease 1, others come, go, and clean up.
+    files.create = function(...)
+      files.create = create
       for _ = 1, 2 do
-        claim.take(folder):leave("released")
+        lease.take(folder):leave("released")
       end
-      claim.take(folder):forget_others()
+      lease.take(folder):forget_others()
       return create(...)
     end
-    local held = claim.take(folder)
-    folders.create = create
+    local held = lease.take(folder)
+    files.create = create
     assert.is_nil(held)
-    assert.same({ "claim-0003.json" }, folders.names(folder))
-    assert.equal("running", claim.read(folder).state)
+    assert.same({ "lease-0003.json" }, files.names(folder))
+    assert.equal("running", lease.read(folder).state)
   end)
 
   it("is cleaned up behind a dead owner alone", function()
-    local left = scratch.write("run/claim-0001.json.7-abcd0123.tmp", "")
+    local left = scratch.write("run/lease-0001.json.7-abcd0123.tmp", "")
     write(1, {})
-    claim.clean(folder)
+    lease.clean(folder)
     assert.truthy(uv.fs_stat(left))
     write(1, { pid = 2 ^ 22 + 7 | 0 })
-    claim.clean(folder)
-    assert.same({ "claim-0001.json" }, folders.names(folder))
+    lease.clean(folder)
+    assert.same({ "lease-0001.json" }, files.names(folder))
   end)
 
   it("can be condemned when its owner died of it", function()
     local dead <const> = 2 ^ 22 + 7 | 0
     write(1, { pid = dead })
-    claim.condemn(folder, dead + 1, "not me")
-    assert.equal("free", claim.read(folder).state)
-    claim.condemn(folder, dead, "out of memory")
+    lease.condemn(folder, dead + 1, "not me")
+    assert.equal("free", lease.read(folder).state)
+    lease.condemn(folder, dead, "out of memory")
     assert.same({ "failed", "out of memory" },
-                { claim.read(folder).state, claim.read(folder).message })
+                { lease.read(folder).state, lease.read(folder).message })
   end)
 
   it("counts as running where it cannot be read", function()
-    local path = scratch.path("run/claim-0001.json")
+    local path = scratch.path("run/lease-0001.json")
     assert(uv.fs_symlink(path, path))
     local problem = ("cannot read %s: ELOOP: too many symbolic links encountered"):format(path)
     local found = { number = 1, state = "running", problem = problem }
-    assert.same(found, claim.read(folder))
-    assert.same({ n = 2, nil, found }, table.pack(claim.take(folder)))
+    assert.same(found, lease.read(folder))
+    assert.same({ n = 2, nil, found }, table.pack(lease.take(folder)))
     uv.fs_unlink(path)
     assert.equal(0, (process.run({ "mkfifo", path })))
-    assert.equal("running", claim.read(folder).state)
-    assert.error_matches(function() claim.read(path) end, "^cannot list .*: ENOTDIR: ")
+    assert.equal("running", lease.read(folder).state)
+    assert.error_matches(function() lease.read(path) end, "^cannot list .*: ENOTDIR: ")
   end)
 
   it("is not led astray by a number that is too large", function()
-    scratch.write("run/claim-9223372036854775807.json", "")
-    local held = claim.take(folder)
+    scratch.write("run/lease-9223372036854775807.json", "")
+    local held = lease.take(folder)
     assert.equal(1, held.number)
     held:leave("released")
-    local last = scratch.write("run/claim-999999998.json", "")
-    held = claim.take(folder)
+    local last = scratch.write("run/lease-999999998.json", "")
+    held = lease.take(folder)
     assert.equal(999999999, held.number)
     held:forget_others()
-    assert.same({ "claim-9223372036854775807.json", "claim-999999999.json" },
-                folders.names(folder))
+    assert.same({ "lease-9223372036854775807.json", "lease-999999999.json" },
+                files.names(folder))
     held:leave("released")
-    assert.has_error(function() claim.take(folder) end,
-      ("%s: no claim can follow %s"):format(folder, last:gsub("8%.json$", "9.json")))
+    assert.has_error(function() lease.take(folder) end,
+      ("%s: no lease can follow %s"):format(folder, last:gsub("8%.json$", "9.json")))
+  end)
+
+  it("reads what older versions called a claim", function()
+    local owner = lease.owner()
+    scratch.write("run/claim-0002.json", core.json_encode({ state = "failed", message = "no luck",
+      owner = owner }))
+    local found = lease.read(folder)
+    assert.same({ 2, "failed", "no luck" }, { found.number, found.state, found.message })
+    lease.forgive(folder)
+    local held = lease.take(folder)
+    assert.equal(3, held.number)
+    held:forget_others()
+    assert.same({ "lease-0003.json" }, files.names(folder))
   end)
 
   it("takes a damaged file for nobody's", function()
     for i, text in ipairs({ "", "{", "[]", "null", '{"state": "running"}', "{}",
                                 '{"state": "running", "owner": {"pid": "x"}}' }) do
-      scratch.write(("run/claim-%04d.json"):format(i), text)
-      assert.same({ number = i, state = "free" }, claim.read(folder))
+      scratch.write(("run/lease-%04d.json"):format(i), text)
+      assert.same({ number = i, state = "free" }, lease.read(folder))
     end
-    assert.equal(8, claim.take(folder).number)
+    assert.equal(8, lease.take(folder).number)
   end)
 end)

@@ -1,11 +1,11 @@
 local core = require("roper.core")
 local evaluation = require("roper.training.evaluation")
 local experiment = require("roper.study.experiment")
-local folders = require("roper.base.file")
+local files = require("roper.base.file")
 local process = require("tests.process")
 local roper = require("roper")
 local run = require("roper.study.run")
-local runs = require("roper.study.listing")
+local listing = require("roper.study.listing")
 local scratch = require("tests.scratch")
 local sweeps = require("tests.sweeps")
 local uv = require("luv")
@@ -26,13 +26,13 @@ end
 
 describe("runs.read", function()
   it("tells all of a finished run", function()
-    local one = runs.read(scratch.path("runs/rope"))
+    local one = listing.read(scratch.path("runs/rope"))
     assert.same({ "finished", 20 }, { one.status, one.step })
     assert.same(config_of("rope"), one.config)
     assert.same(config_of("rope"), one.result.config)
     assert.equal(2, #one.samples.sampled)
     assert.equal(2, #one.samples.greedy)
-    assert.equal(roper.version, one.stints[1].version)
+    assert.equal(roper.version, one.provenance[1].version)
     assert.is_nil(one.result.steps_to_90)
     assert.is_nil(one.failure)
   end)
@@ -49,19 +49,19 @@ describe("runs.read", function()
         end } })
     end
     stop("interrupted", 15)
-    local one = runs.read(folder)
+    local one = listing.read(folder)
     assert.same({ "waiting", 10 }, { one.status, one.step })
     assert.is_nil(one.result)
     stop("the disk is on fire", 20)
-    one = runs.read(folder)
+    one = listing.read(folder)
     assert.same({ "failed", "the disk is on fire" }, { one.status, one.failure })
     os.execute(("rm -r '%s'"):format(folder))
   end)
 
   it("takes a configuration for a folder that is not there yet", function()
-    local one = runs.read(scratch.path("none"), config_of("rope"))
+    local one = listing.read(scratch.path("none"), config_of("rope"))
     assert.same({ "waiting", 0, {} }, { one.status, one.step, one.metrics })
-    assert.error_matches(function() runs.read(scratch.path("none")) end,
+    assert.error_matches(function() listing.read(scratch.path("none")) end,
                          "runs: .*/none holds no run: it has no config.json of one")
   end)
 end)
@@ -69,13 +69,13 @@ end)
 describe("runs.result", function()
   it("is none for another configuration, or a damaged file", function()
     local folder = scratch.path("runs/rope")
-    assert.is_table(runs.result(folder))
-    assert.is_table(runs.result(folder, config_of("rope")))
-    assert.is_nil(runs.result(folder, config_of("roper")))
+    assert.is_table(listing.result(folder))
+    assert.is_table(listing.result(folder, config_of("rope")))
+    assert.is_nil(listing.result(folder, config_of("roper")))
     local whole = scratch.read(folder .. "/result.json")
     for _, torn in ipairs({ "", "{", whole:sub(1, #whole // 2), "{}", "[]", "null" }) do
       scratch.write("runs/rope/result.json", torn)
-      assert.is_nil(runs.result(folder))
+      assert.is_nil(listing.result(folder))
     end
     scratch.write("runs/rope/result.json", whole)
   end)
@@ -86,7 +86,7 @@ describe("a result or samples of a wrong form", function()
 
   before_each(function()
     folder = scratch.path("wrong")
-    folders.make(folder)
+    files.make(folder)
   end)
   after_each(function() os.execute(("rm -r '%s'"):format(folder)) end)
 
@@ -100,16 +100,16 @@ describe("a result or samples of a wrong form", function()
     for name, value in pairs({ solved = "3", problems = 1.5, loss = { 1 }, test_floor = true,
                                steps_to_90 = "x", by_distance = { cell, 5 }, longer = { {} } }) do
       write("result", { config = config, [name] = value })
-      assert.is_nil(runs.result(folder), name)
+      assert.is_nil(listing.result(folder), name)
     end
     local whole = { config = config, solved = 3, problems = 4, loss = core.json_null,
                     by_distance = { cell }, longer = core.json_array() }
     write("result", whole)
-    assert.equal(3, runs.result(folder).solved)
+    assert.equal(3, listing.result(folder).solved)
     for _, samples in ipairs({ { sampled = 5 }, { sampled = { 5 } }, { greedy = { { text = 5 } } },
                                { sampled = { { question = "q", text = "t", solved = true } } } }) do
       write("samples", samples)
-      assert.is_nil(runs.read(folder, config).samples)
+      assert.is_nil(listing.read(folder, config).samples)
     end
   end)
 end)
@@ -117,23 +117,23 @@ end)
 describe("runs.differences", function()
   it("names what differs", function()
     assert.same({ { field = "position", a = "rope", b = "roper" } },
-                runs.differences(config_of("rope"), config_of("roper")))
+                listing.differences(config_of("rope"), config_of("roper")))
     assert.same({ { field = "a", a = 1 }, { field = "c", b = 2 } },
-                runs.differences({ a = 1, b = false }, { c = 2 }))
-    assert.is_true(runs.same({ a = 1, b = false }, { a = 1 }))
+                listing.differences({ a = 1, b = false }, { c = 2 }))
+    assert.is_true(listing.same({ a = 1, b = false }, { a = 1 }))
   end)
 end)
 
 describe("runs.model", function()
   it("is the model that was trained, the last or the best", function()
     for _, position in ipairs({ "rope", "twice" }) do
-      local one = runs.read(scratch.path("runs/" .. position))
-      local model, task = runs.model(one)
+      local one = listing.read(scratch.path("runs/" .. position))
+      local model, task = listing.model(one)
       local found = evaluation.answers(model, task, { seed = 1000003, sequences = 4,
                                                       batch = one.config.batch })
       assert.equal(one.result.loss, found.loss)
       assert.equal(one.result.by_distance[1].right, found.by_distance[1].right)
-      model = runs.model(one, "best")
+      model = listing.model(one, "best")
       found = evaluation.answers(model, task, { seed = 1000003, sequences = 32,
                                                 batch = one.config.batch })
       assert.equal(one.metrics[2].test_loss, found.loss)
@@ -174,9 +174,9 @@ describe("./roper runs", function()
 
   it("says where there is none, and keeps a row on a line", function()
     local folder = scratch.path("empty")
-    folders.make(folder)
+    files.make(folder)
     assert.same({ 0, "no runs in " .. folder .. "\n", "" }, { list(folder) })
-    folders.make(folder .. "/new\nline")
+    files.make(folder .. "/new\nline")
     scratch.write("empty/new\nline/config.json", core.json_encode({ config = { steps = 1 } }))
     local _, output = list(folder)
     assert.truthy(output:find("\n  " .. folder .. "/new\\nline  ", 1, true), output)
@@ -186,7 +186,7 @@ describe("./roper runs", function()
     local config = core.json_encode({ config = { steps = { 1 }, preset = { "x" } } })
     for name, text in pairs({ torn = '{"config"', another = '{"name": "x"}', odd = config,
                               ["deep/torn"] = "", ["deep/odd"] = config }) do
-      folders.make(scratch.path("odd/" .. name))
+      files.make(scratch.path("odd/" .. name))
       scratch.write("odd/" .. name .. "/config.json", text)
     end
     local status, output, errors = list(scratch.path("odd"))
@@ -204,12 +204,12 @@ describe("./roper runs", function()
     local path = {}
     for _, name in ipairs({ "bad", "far", "fifo", "good", "loop" }) do
       path[name] = folder .. "/" .. name
-      folders.make(path[name])
+      files.make(path[name])
     end
     scratch.write("mixed/bad/config.json", config)
     scratch.write("mixed/bad/metrics.jsonl", "{}\n")
     scratch.write("mixed/far/config.json", config)
-    scratch.write("mixed/far/claim-9223372036854775807.json", "")
+    scratch.write("mixed/far/lease-9223372036854775807.json", "")
     assert.equal(0, (process.run({ "mkfifo", path.fifo .. "/config.json" })))
     scratch.write("mixed/good/config.json", config)
     assert(uv.fs_symlink("config.json", path.loop .. "/config.json"))
@@ -230,7 +230,7 @@ describe("./roper runs", function()
   end)
 
   it("lists a result that is not finite", function()
-    folders.make(scratch.path("infinite"))
+    files.make(scratch.path("infinite"))
     local config = '"config": {"seed": 1}'
     scratch.write("infinite/config.json", ("{%s}"):format(config))
     scratch.write("infinite/result.json", ('{%s, "solved": 3, "problems": 4, "loss": null}'):format(
@@ -248,7 +248,7 @@ describe("./roper runs", function()
     local path = scratch.path("runs/rope/config.json")
     local before = scratch.read(path)
     local about = core.json_decode(before)
-    about.stints = { { commit = "abc1234", threads = 1, step = 0 },
+    about.provenance = { { commit = "abc1234", threads = 1, step = 0 },
                      { commit = "def5678", threads = 1, step = 12 } }
     scratch.write("runs/rope/config.json", core.json_encode(about))
     _, output = list("--compare", a, b)

@@ -1,4 +1,4 @@
-local folders = require("roper.base.file")
+local files = require("roper.base.file")
 local html = require("tests.html")
 local identities = require("roper.identity.rotations")
 local plan = require("roper.study.sweep.plan")
@@ -63,9 +63,9 @@ describe("study.run", function()
     run({ seeds = 1 })
     for _, trial in ipairs(plan.read(folder)) do
       local path = trial.folder .. "/metrics.jsonl"
-      local text = folders.read(path):gsub('"accuracy": [^,]*', '"accuracy": null', 1)
+      local text = files.read(path):gsub('"accuracy": [^,]*', '"accuracy": null', 1)
       assert.truthy(text:find("null", 1, true))
-      folders.write(path, text)
+      files.write(path, text)
     end
     assert.truthy((run({ seeds = 1 })):find("mean of the runs", 1, true))
   end)

@@ -5,7 +5,7 @@ local summary = require("roper.study.summary")
 -- A trial of a method as `sweep.read` gives it; without a result it is in the state `status`.
 local function trial(method, seed, result, status)
   return { method = method, seed = seed, run = { status = status or "finished",
-    config = { seed = seed, steps = 500 }, stints = { { commit = "abc" } }, result = result } }
+    config = { seed = seed, steps = 500 }, provenance = { { commit = "abc" } }, result = result } }
 end
 
 local function result(solved, loss, steps)
@@ -107,7 +107,7 @@ describe("summary.of", function()
     for i, status in ipairs({ "failed", "running", "waiting" }) do
       found.trials[2 * i - 1].run.status, found.trials[2 * i - 1].run.result = status, nil
     end
-    found.trials[8].run.stints[2] = { commit = "def-dirty" }
+    found.trials[8].run.provenance[2] = { commit = "def-dirty" }
     local summed = summary.of(found)
     assert.same({ 10, 7, 1, 1, 1 }, { summed.methods[1].planned, summed.methods[1].finished,
       summed.methods[1].failed, summed.methods[1].running, summed.methods[1].waiting })

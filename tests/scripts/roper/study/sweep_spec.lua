@@ -1,8 +1,8 @@
-local claim = require("roper.study.lease")
-local folders = require("roper.base.file")
+local lease = require("roper.study.lease")
+local files = require("roper.base.file")
 local plan = require("roper.study.sweep.plan")
 local process = require("tests.process")
-local runs = require("roper.study.listing")
+local listing = require("roper.study.listing")
 local scratch = require("tests.scratch")
 local summary = require("roper.study.summary")
 local sweep = require("roper.study.sweep")
@@ -59,10 +59,10 @@ describe("sweep.run", function()
     for i, trial in ipairs(found.trials) do
       assert.same({ (i + 1) // 2, i % 2 == 1 and "rope" or "roper" }, { trial.seed, trial.method })
       assert.equal("finished", trial.run.status)
-      assert.equal(1, trial.run.stints[1].threads)
+      assert.equal(1, trial.run.provenance[1].threads)
       assert.equal(20, trial.run.step)
-      assert.equal(1, claim.read(trial.folder).number)
-      pids[#pids + 1] = claim.read(trial.folder).owner.pid
+      assert.equal(1, lease.read(trial.folder).number)
+      pids[#pids + 1] = lease.read(trial.folder).owner.pid
     end
     for _, pid in ipairs(pids) do
       assert.not_equal(uv.os_getpid(), pid)
@@ -127,8 +127,8 @@ describe("sweep.run", function()
     assert.truthy(text:find("0 of 2", 1, true))
     local _, again = run({ fields = fields })
     assert.equal(2, again)
-    assert.equal(2, claim.read(found.trials[2].folder).number)
-    assert.equal(1, claim.read(found.trials[1].folder).number)
+    assert.equal(2, lease.read(found.trials[2].folder).number)
+    assert.equal(1, lease.read(found.trials[1].folder).number)
   end)
 
   it("says why workers do not start", function()
@@ -200,7 +200,7 @@ describe("a sweep of which processes are killed", function()
       assert.equal(0, last.status, name)
       assert.equal(expected, text_of(folder), name)
       for _, trial in ipairs(plan.read(folder)) do
-        for _, left in ipairs(folders.names(trial.folder)) do
+        for _, left in ipairs(files.names(trial.folder)) do
           assert.is_nil(left:find("%.tmp$"), left)
         end
       end
@@ -245,8 +245,8 @@ describe("two sweeps at once in one folder", function()
     local trials = plan.read(folder)
     assert.equal(40, #trials)
     for _, trial in ipairs(trials) do
-      local last = claim.read(trial.folder)
-      assert.equal("finished", runs.read(trial.folder).status)
+      local last = lease.read(trial.folder)
+      assert.equal("finished", listing.read(trial.folder).status)
       assert.equal(1, last.number, trial.name)
       owners[last.owner.pid] = true
     end
@@ -302,8 +302,8 @@ describe("./roper sweep", function()
     screen:expect("interrupted")
     assert.equal(130, screen:leave())
     for _, trial in ipairs(plan.read(folder)) do
-      assert.same({ "waiting", 1 }, { runs.read(trial.folder, trial.config).status,
-                                      claim.read(trial.folder).number })
+      assert.same({ "waiting", 1 }, { listing.read(trial.folder, trial.config).status,
+                                      lease.read(trial.folder).number })
     end
     local program = process.spawn(command)
     sweeps.wait({ program })
@@ -326,7 +326,7 @@ describe("./roper sweep", function()
     local _, restarts = errors:gsub("a worker was killed by signal %d+; it goes on from", "")
     assert.equal(2, restarts, errors)
     assert.truthy(errors:find("failed: a worker was killed by signal %d+, as 2 before it"), errors)
-    assert.equal("failed", runs.read(plan.read(folder)[1].folder).status)
+    assert.equal("failed", listing.read(plan.read(folder)[1].folder).status)
   end)
 
   it("works as a worker alone", function()

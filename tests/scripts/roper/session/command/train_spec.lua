@@ -1,4 +1,4 @@
-local folders = require("roper.base.file")
+local files = require("roper.base.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local sweeps = require("tests.sweeps")
@@ -24,10 +24,10 @@ describe("./roper train", function()
     assert.equal(0, status, errors)
     local names = { "substring_index-roper-3", "substring_index-roper-3-2",
                     "substring_index-roper-3-3" }
-    assert.same(names, folders.names(scratch.path("runs")))
+    assert.same(names, files.names(scratch.path("runs")))
     for _, name in ipairs(names) do
       assert.truthy(output:find(", in runs/" .. name .. "\n", 1, true), output)
-      assert.equal(3, folders.decode(scratch.path("runs/" .. name .. "/result.json")).config.seed)
+      assert.equal(3, files.decode(scratch.path("runs/" .. name .. "/result.json")).config.seed)
     end
   end)
 end)

@@ -4,7 +4,7 @@ local catalogue = require("roper.session.help.catalogue")
 local comment_of = require("roper.session.help.comment")
 local core = require("roper.core")
 local examples = require("tests.examples")
-local folder = require("roper.base.file")
+local files = require("roper.base.file")
 local page = require("roper.session.help.page")
 local roper = require("roper")
 local sources = require("roper.session.help.sources")
@@ -12,7 +12,7 @@ local sources = require("roper.session.help.sources")
 -- The file of the bindings that registers a function.
 local function registrar(name)
   for file in io.popen("ls bindings/*.c"):lines() do
-    if folder.read(file):find(('{"%s",'):format(name), 1, true) then
+    if files.read(file):find(('{"%s",'):format(name), 1, true) then
       return file
     end
   end

@@ -187,7 +187,7 @@ describe("page.render", function()
     assert.truthy(text:find("<dt>d_model</dt><dd>128</dd>", 1, true))
     assert.truthy(text:find("<dt>commit</dt><dd>abc1234</dd>", 1, true))
     -- A run that went on with another version has both.
-    view.sweep.trials[2].run.stints[2] = { version = "0.1.0", commit = "def5678", threads = 2,
+    view.sweep.trials[2].run.provenance[2] = { version = "0.1.0", commit = "def5678", threads = 2,
       step = 40 }
     text = page.render(view)
     assert.truthy(text:find("<td>abc1234 then def5678 from step 40, abc1234</td>", 1, true), text)
@@ -220,7 +220,7 @@ describe("page.render", function()
       trial.run.samples.sampled = { { question = text, answer = text, text = text .. "x",
         solved = false }, { question = text, answer = text, text = text, solved = true } }
       trial.run.result.longer[1].name = text
-      for _, part in ipairs({ trial.config, trial.run.stints[1] }) do
+      for _, part in ipairs({ trial.config, trial.run.provenance[1] }) do
         part.commit, part.rotate, part[text] = text, text, text
       end
       local view = reports.view({ trial, failed }, { text })

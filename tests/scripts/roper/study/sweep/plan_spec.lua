@@ -1,6 +1,6 @@
 local core = require("roper.core")
 local experiment = require("roper.study.experiment")
-local folders = require("roper.base.file")
+local files = require("roper.base.file")
 local plan = require("roper.study.sweep.plan")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
@@ -53,25 +53,25 @@ describe("plan.product", function()
   end)
 end)
 
-describe("plan.identity", function()
+describe("plan.hash", function()
   it("is the FNV-1a hash of the fields that are set", function()
     -- By a line of Python over the bytes of {"a": 1, "b": "x"}.
-    assert.equal("9c5b8ebe1a8a6a03", plan.identity({ b = "x", a = 1, c = false }))
+    assert.equal("9c5b8ebe1a8a6a03", plan.hash({ b = "x", a = 1, c = false }))
   end)
 
   it("depends on every field and on nothing else", function()
     local config = configure({ seed = 1 })
-    local id = plan.identity(config)
-    assert.equal(id, plan.identity(configure({ seed = "1" })))
+    local id = plan.hash(config)
+    assert.equal(id, plan.hash(configure({ seed = "1" })))
     local seen = { [id] = true }
     for name, value in pairs(config) do
       config[name] = value == false and "qk" or value == "x" and "y" or "x"
-      local other = plan.identity(config)
+      local other = plan.hash(config)
       assert.is_nil(seen[other], name)
       seen[other] = true
       config[name] = value
     end
-    assert.equal(id, plan.identity(config))
+    assert.equal(id, plan.hash(config))
   end)
 end)
 
@@ -136,16 +136,16 @@ describe("plan.add", function()
     local folder = scratch.path("sweep")
     plan.add(folder, { configure({ seed = 1 }) })
     scratch.write("sweep/sweep.json.7-abcd0123.tmp", "")
-    scratch.write("sweep/lock/claim-0002.json.7-abcd0123.tmp", "")
+    scratch.write("sweep/lock/lease-0002.json.7-abcd0123.tmp", "")
     plan.add(folder, { configure({ seed = 2 }) })
-    assert.same({ "lock", "sweep.json" }, folders.names(folder))
-    assert.same({ "claim-0002.json" }, folders.names(folder .. "/lock"))
+    assert.same({ "lock", "sweep.json" }, files.names(folder))
+    assert.same({ "lease-0002.json" }, files.names(folder .. "/lock"))
   end)
 
   it("does not wait for a lock that cannot be read", function()
     local folder = scratch.path("sweep")
-    local path = folder .. "/lock/claim-0001.json"
-    folders.make(folder .. "/lock")
+    local path = folder .. "/lock/lease-0001.json"
+    files.make(folder .. "/lock")
     assert(uv.fs_symlink(path, path))
     assert.has_error(function() plan.add(folder, { configure({ seed = 1 }) }) end,
       ("sweep: cannot read %s: ELOOP: too many symbolic links encountered"):format(path))
