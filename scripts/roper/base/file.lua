@@ -1,4 +1,4 @@
---- Folders of runs.
+--- Files and folders.
 local core = require "roper.core"
 local uv = require "luv"
 
@@ -223,6 +223,17 @@ function M.names(path)
   end
   table.sort(names)
   return names
+end
+
+--- The Lua files in a folder: their names without the ending, sorted.
+---@param path string
+---@return string[] names
+function M.modules(path)
+  local list = {}
+  for _, name in ipairs(M.names(path)) do
+    list[#list + 1] = name:match "^(.+)%.lua$"
+  end
+  return list
 end
 
 --- Remove what killed processes left unfinished, where nobody writes now.

@@ -100,9 +100,7 @@ function M.lesson(lesson)
   end
 end
 
-local function folder()
-  return require("roper.base.place").LIBRARY .. "/../lessons"
-end
+local FOLDER <const> = require("roper.base.place").LIBRARY .. "/../lessons"
 
 --- Read the lesson in a file.
 ---@param path string
@@ -128,12 +126,9 @@ end
 --- All lessons, in their order.
 ---@return table[] lessons with their `name`
 function M.all()
-  local uv = require "luv"
   local lessons = {}
-  for name, kind in uv.fs_scandir_next, assert(uv.fs_scandir(folder())) do
-    if kind ~= "directory" and name:match "%.lua$" then
-      lessons[#lessons + 1] = M.read(folder() .. "/" .. name)
-    end
+  for i, name in ipairs(require("roper.base.file").modules(FOLDER)) do
+    lessons[i] = M.read(("%s/%s.lua"):format(FOLDER, name))
   end
   table.sort(lessons, function(a, b)
     return a.order < b.order or a.order == b.order and a.name < b.name

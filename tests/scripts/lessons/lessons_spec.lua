@@ -2,7 +2,7 @@
 
 local check = require("roper.lesson.check")
 local lessons = require("roper.lesson")
-local mutant = require("roper.identity.mutant")
+local mutants = require("tests.mutants")
 local output = require("tests.stdout")
 local process = require("tests.process")
 local roper = require("roper")
@@ -117,7 +117,7 @@ describe("the lessons", function()
         return
       end
       local refuted = false
-      for _, broken in ipairs(mutant.of(equation, statement.variables(step.identity.given))) do
+      for _, broken in ipairs(mutants.of(equation, statement.variables(step.identity.given))) do
         local mutated = { name = lesson.name, steps = { { claims = {}, identity = { broken,
           given = step.identity.given } } } }
         local text, holds = output.capture(check.run, { mutated })

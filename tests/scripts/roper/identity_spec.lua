@@ -1,4 +1,4 @@
-local mutant = require("roper.identity.mutant")
+local mutants = require("tests.mutants")
 local position = require("roper.position")
 local roper = require("roper")
 local statement = require("roper.identity.statement")
@@ -50,8 +50,8 @@ describe("roper.identity", function()
 
   it("tells each of their mutants as what it is, by all checks alike", function()
     for _, case in ipairs(TRUE) do
-      local refuted, mutants = 0, mutant.of(case[1], statement.variables(case[2]))
-      for _, equation in ipairs(mutants) do
+      local refuted, broken = 0, mutants.of(case[1], statement.variables(case[2]))
+      for _, equation in ipairs(broken) do
         local found = identity(equation, case[2])
         assert.equal(found.exact.holds, found.float64 <= 1e-13, tostring(found))
         assert.equal(found.exact.holds, found.float32 <= 1e-5, tostring(found))
@@ -59,7 +59,7 @@ describe("roper.identity", function()
         assert.equal(found.exact.holds, found.holds)
         refuted = refuted + (found.holds and 0 or 1)
       end
-      assert.is_true(refuted > #mutants / 2, case[1] .. (": %d of %d"):format(refuted, #mutants))
+      assert.is_true(refuted > #broken / 2, case[1] .. (": %d of %d"):format(refuted, #broken))
     end
   end)
 

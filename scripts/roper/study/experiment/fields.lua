@@ -1,12 +1,16 @@
 --- The fields of an experiment: what each is called, takes and means.
 local core = require "roper.core"
-local mutant = require "roper.study.experiment.mutant"
+local mutants = require "roper.study.experiment.mutants"
 local position = require "roper.position"
+local tables = require "roper.base.tables"
 
 local M = {}
 
-local POSITIONS <const> = position.list()
-POSITIONS[#POSITIONS + 1] = mutant.NAME
+local POSITIONS <const>, meaning = position.list(), "scheme"
+for _, name in ipairs(tables.keys(mutants)) do
+  POSITIONS[#POSITIONS + 1] = name
+  meaning = ("%s; %s is a mutant: %s"):format(meaning, name, mutants[name].summary)
+end
 
 ---@class Field
 ---@field [1] string name
@@ -18,8 +22,7 @@ POSITIONS[#POSITIONS + 1] = mutant.NAME
 
 ---@type Field[]
 local COMMON <const> = {
-  { "position", POSITIONS, "roper",
-    ("scheme; %s is a mutant: RoPER that turns values twice"):format(mutant.NAME) },
+  { "position", POSITIONS, "roper", meaning },
   { "rotate", "letters", false, "letters of qkvo that turn, instead of the scheme's own" },
   { "pairing", { "half", "interleaved" }, "half", "which features turn together" },
   { "base", "number", 10000, "of the frequencies" },

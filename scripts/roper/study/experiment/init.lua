@@ -2,14 +2,12 @@
 --- is run. An experiment is a file of scripts/experiments; it is found by being there.
 local core = require "roper.core"
 local fields = require "roper.study.experiment.fields"
-local mutant = require "roper.study.experiment.mutant"
+local mutants = require "roper.study.experiment.mutants"
 local suggest = require "roper.base.suggest"
 
 local M = {}
 
-local function folder()
-  return require("roper.base.place").LIBRARY .. "/../experiments"
-end
+local FOLDER <const> = require("roper.base.place").LIBRARY .. "/../experiments"
 
 --- The names of all experiments.
 ---
@@ -17,14 +15,7 @@ end
 ---     {"addition", "substring_index", "substring_prefix"}
 ---@return string[] names
 function M.list()
-  local names = {}
-  for name, kind in require("luv").fs_scandir_next, assert(require("luv").fs_scandir(folder())) do
-    if kind ~= "directory" and name:match "%.lua$" then
-      names[#names + 1] = name:gsub("%.lua$", "")
-    end
-  end
-  table.sort(names)
-  return names
+  return require("roper.base.file").modules(FOLDER)
 end
 
 ---@class ExperimentDefinition
@@ -44,7 +35,7 @@ function M.definition(name)
   local names = M.list()
   for _, known in ipairs(names) do
     if known == name then
-      return dofile(("%s/%s.lua"):format(folder(), name))
+      return dofile(("%s/%s.lua"):format(FOLDER, name))
     end
   end
   error(("no experiment %q%s; there are %s"):format(tostring(name),
@@ -154,7 +145,8 @@ end
 
 -- The position scheme of a configuration, as a Transformer takes it.
 local function scheme(config)
-  local name = config.position == mutant.NAME and "roper" or config.position
+  local mutant = mutants[config.position]
+  local name = mutant and mutant.position or config.position
   if name == "none" then
     return name
   end
@@ -224,8 +216,9 @@ function M.build(config)
     d_model = config.d_model, layers = config.layers, heads = config.heads, norm = config.norm,
     d_ff = config.d_ff or nil, activation = config.activation, dropout = config.dropout,
     position = scheme(config) }
-  if config.position == mutant.NAME then
-    mutant.turn_values_twice(model)
+  if mutants[config.position] then
+    mutants[config.position].change(model)
+    model.options = nil -- its files hold tensors alone: no other model's can be taken for them
   end
   local optimizer = require("roper.training.optim").Adam { rate = config.rate,
     clip = config.clip > 0 and config.clip or nil,

@@ -2,12 +2,12 @@
 local core = require "roper.core"
 local board = require "roper.study.sweep.board"
 local experiment = require "roper.study.experiment"
-local folders = require "roper.base.file"
-local mutant = require "roper.study.experiment.mutant"
+local files = require "roper.base.file"
+local mutants = require "roper.study.experiment.mutants"
 local options_of = require "roper.base.options"
 local outlook = require "roper.study.sweep.outlook"
 local plan = require "roper.study.sweep.plan"
-local runs = require "roper.study.listing"
+local listing = require "roper.study.listing"
 local uv = require "luv"
 
 local M = {}
@@ -19,7 +19,7 @@ local TICK <const> = 200
 local function varied_fields(trials)
   local varied, list = {}, {}
   for _, trial in ipairs(trials) do
-    for _, difference in ipairs(runs.differences(trials[1].config, trial.config)) do
+    for _, difference in ipairs(listing.differences(trials[1].config, trial.config)) do
       varied[difference.field] = true
     end
   end
@@ -34,7 +34,7 @@ end
 
 -- What a trial's runs are called together: its position, and what else varies, "rope rotate=vo".
 local function method_of(config, varied)
-  local parts = { config.position == mutant.NAME and mutant.LABEL or config.position }
+  local parts = { config.position .. (mutants[config.position] and " (mutant)" or "") }
   for i = 2, #varied do
     local name = varied[i]
     parts[#parts + 1] = config[name] and ("%s=%s"):format(name, config[name]) or nil
@@ -67,7 +67,7 @@ function M.read(folder)
   local varied, methods, known = varied_fields(trials), {}, {}
   for _, trial in ipairs(trials) do
     trial.method, trial.seed = method_of(trial.config, varied), trial.config.seed
-    trial.run = runs.read(trial.folder, trial.config)
+    trial.run = listing.read(trial.folder, trial.config)
     if not known[trial.method] then
       methods[#methods + 1], known[trial.method] = trial.method, true
     end
@@ -97,8 +97,8 @@ end
 
 -- Is it the folder of a sweep, not an experiment or a file?
 local function is_sweep(what)
-  local stat = folders.stat(what)
-  return stat ~= nil and stat.type == "directory" and folders.stat(what .. "/sweep.json") ~= nil
+  local stat = files.stat(what)
+  return stat ~= nil and stat.type == "directory" and files.stat(what .. "/sweep.json") ~= nil
 end
 
 --- Write the trials of a sweep down, or find those of a folder.

@@ -1,5 +1,5 @@
---- An equation broken on purpose: one sign, function, part or name exchanged. A check that passes
---- these as well would prove nothing.
+-- An equation broken on purpose: one sign, function, part or name exchanged. A check that passes
+-- these as well would prove nothing.
 local M = {}
 
 local EXCHANGED <const> = { cos = "sin", sin = "cos", rotate = "unrotate", unrotate = "rotate",

@@ -1,0 +1,17 @@
+local tables = require("roper.base.tables")
+
+describe("tables.keys", function()
+  it("sorts the keys of tables and names each once", function()
+    assert.same({ "a", "b", "c" }, tables.keys({ c = 1, a = false }, { b = 1, a = 2 }))
+    assert.same({}, tables.keys({}))
+  end)
+end)
+
+describe("tables.merged", function()
+  it("takes later fields for earlier ones and leaves both tables alone", function()
+    local first, second = { a = 1, b = 2 }, { b = 3, c = false }
+    assert.same({ a = 1, b = 3, c = false }, tables.merged(first, nil, second))
+    assert.same({ a = 1, b = 2 }, first)
+    assert.same({ b = 3, c = false }, second)
+  end)
+end)
