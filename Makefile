@@ -60,7 +60,7 @@ $(BUILD)/kernels/%.o: core/kernels/float.c | libraries
 roper: scripts/launcher.lua Makefile
 	cp $< $@ && chmod +x $@
 
-$(DEFINITIONS): $(MODULE) roper $(wildcard bindings/*.c tasks/*.c) $(shell find scripts/roper -name "*.lua")
+$(DEFINITIONS): $(MODULE) roper $(wildcard bindings/*.c tasks/*.c core/kernels/operation/*.h) $(shell find scripts/roper -name "*.lua")
 	./roper -e 'require("roper.session.help.stubs").write "$(@D)"'
 
 docs: all

@@ -128,7 +128,6 @@ void rpl_open_view(lua_State *L);
 void rpl_open_index(lua_State *L);
 void rpl_open_create(lua_State *L);
 void rpl_open_elementwise(lua_State *L);
-void rpl_open_compare(lua_State *L);
 void rpl_open_reduce(lua_State *L);
 void rpl_open_operations(lua_State *L);
 void rpl_open_precision(lua_State *L);

@@ -12,7 +12,6 @@ int luaopen_roper_native(lua_State *L)
   rpl_open_index(L);
   rpl_open_create(L);
   rpl_open_elementwise(L);
-  rpl_open_compare(L);
   rpl_open_reduce(L);
   rpl_open_operations(L);
   rpl_open_precision(L);

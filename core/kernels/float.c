@@ -14,6 +14,9 @@
 #include "core/kernels/kernels.h"
 
 #define IS_NAN isnan
+#define VALUE REAL
+#define FITS(value) true
+#define FLOATS(...) __VA_ARGS__
 #if REAL_IS_FLOAT
 #define REAL float
 #define REAL_C(literal) literal##F
@@ -54,8 +57,11 @@
 
 #include "core/kernels/body/any.h"
 #include "core/kernels/body/attention.h"
+#include "core/kernels/body/scalar.h"
+
 #include "core/kernels/body/elementwise.h"
 #include "core/kernels/body/gemm.h"
+#include "core/kernels/body/gradient.h"
 #include "core/kernels/body/linear.h"
 #include "core/kernels/body/linear_attention.h"
 #include "core/kernels/body/norm.h"
@@ -68,6 +74,7 @@ const RpKernels RP_TABLE = {
     .unary = unary,
     .unary_gradient = unary_gradient,
     .binary = binary,
+    .binary_gradient = binary_gradient,
     .compare = compare,
     .where = where,
     .convert = convert,

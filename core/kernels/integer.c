@@ -1,5 +1,6 @@
 /* The int32 kernels: what token ids, masks and indices need. */
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/interrupt.h"
@@ -7,10 +8,17 @@
 #include "core/kernels/kernels.h"
 
 #define REAL int32_t
+#define VALUE int64_t
+#define FITS(value) ((value) == (int32_t)(value))
+#define FLOATS(...)
 #define IS_NAN(x) false
+#define REAL_ABS llabs
+#define REAL_FLOOR(x) (x)
+#define REAL_CEIL(x) (x)
+#define REAL_RINT(x) (x)
 
 #include "core/kernels/body/any.h"
-#include "core/kernels/body/integer.h"
+#include "core/kernels/body/elementwise.h"
 
 const RpKernels rp_kernels_int32 = {
     .unary = unary,
@@ -20,7 +28,5 @@ const RpKernels rp_kernels_int32 = {
     .convert = convert,
     .reduce = reduce,
     .take_rows = take_rows,
-    .add_to_rows = add_to_rows,
     .gather = gather,
-    .scatter_add = scatter_add,
 };

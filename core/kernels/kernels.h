@@ -1,7 +1,6 @@
 /*
-** The backend seam: everything that touches elements is reached through one
-** table a dtype. The tables of this folder are for the CPU; another backend
-** fills the same structure and nothing above it changes.
+** Everything that touches elements is reached through one table a dtype: code
+** for the CPU, on memory of the host.
 **
 ** Pointers are to elements of the table's dtype unless said otherwise; sizes
 ** and strides count elements; matrices are row-major. Kernels check nothing:
@@ -18,37 +17,21 @@
 #include "core/kernels/loop.h"
 
 typedef enum RpUnary {
-  RP_NEGATE,
-  RP_ABS,
-  RP_SIGN,
-  RP_SQUARE,
-  RP_FLOOR,
-  RP_CEIL,
-  RP_ROUND,
-  RP_SQRT,
-  RP_EXP,
-  RP_LOG,
-  RP_SIN,
-  RP_COS,
-  RP_TANH,
-  RP_SIGMOID,
-  RP_RELU,
-  RP_GELU,
-  RP_ROUND_FLOAT16, /* to the nearest that the format has, ties to even; slope 1 */
-  RP_ROUND_BFLOAT16
+#define UNARY(id, ...) RP_##id,
+#include "core/kernels/operation/unary.h"
+  RP_UNARIES
 } RpUnary;
 
 typedef enum RpBinary {
-  RP_ADD,
-  RP_SUBTRACT,
-  RP_MULTIPLY,
-  RP_DIVIDE,
-  RP_POWER,
-  RP_MAXIMUM,
-  RP_MINIMUM
+#define BINARY(id, ...) RP_##id,
+#include "core/kernels/operation/binary.h"
+  RP_BINARIES
 } RpBinary;
 
-typedef enum RpCompare { RP_EQ, RP_NE, RP_LT, RP_LE, RP_GT, RP_GE } RpCompare;
+typedef enum RpCompare {
+#define COMPARE(id, ...) RP_##id,
+#include "core/kernels/operation/compare.h"
+} RpCompare;
 
 typedef enum RpReduction { RP_SUM, RP_MEAN, RP_MAX, RP_MIN } RpReduction;
 
@@ -111,12 +94,15 @@ typedef struct RpSgd {
 } RpSgd;
 
 typedef struct RpKernels {
-  /* operands: x, y;  y = f(x) */
+  /* operands: x, y;  y = f(x). An int32 that overflows fails, here and in `binary`. */
   RpStatus (*unary)(RpUnary op, const RpLoop *loop, void *const *data);
-  /* operands: x, y = f(x), dy, dx;  dx = dy f'(x) */
+  /* operands: what the row keeps, x or y or any, dy, dx;  dx = dy f'(x) */
   RpStatus (*unary_gradient)(RpUnary op, const RpLoop *loop, void *const *data);
-  /* operands: a, b, y. int32 addition, subtraction and multiplication that overflow fail. */
+  /* operands: a, b, y = f(a, b) */
   RpStatus (*binary)(RpBinary op, const RpLoop *loop, void *const *data);
+  /* operands: a, b, y, dy and the gradient of b where `right`, else of a; what its row does not
+     read may be any */
+  RpStatus (*binary_gradient)(RpBinary op, bool right, const RpLoop *loop, void *const *data);
   /* operands: a, b, int32 y = 1 where the relation holds, else 0 */
   RpStatus (*compare)(RpCompare op, const RpLoop *loop, void *const *data);
   /* operands: int32 condition, a, b, y */
@@ -223,7 +209,7 @@ typedef struct RpKernels {
 /*
 ** The kernels for a dtype, built for the best instruction set this machine
 ** has. The int32 table has only unary, binary, compare, where, convert, reduce
-** (maxima and minima), take_rows, add_to_rows, gather and scatter_add.
+** (maxima and minima), take_rows and gather.
 */
 const RpKernels *rp_kernels(RpDtype dtype);
 

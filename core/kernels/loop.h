@@ -10,7 +10,7 @@
 #include "core/base/dtype.h"
 #include "core/base/status.h"
 
-enum { RP_MAX_OPERANDS = 4 };
+enum { RP_MAX_OPERANDS = 5 };
 
 typedef struct RpLoop {
   int rank; /* 1 at least */

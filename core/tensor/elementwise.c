@@ -1,48 +1,47 @@
 #include "core/tensor/elementwise.h"
 
-static const char *const unary_names[] = {
-    [RP_NEGATE] = "neg",
-    [RP_ABS] = "abs",
-    [RP_SIGN] = "sign",
-    [RP_SQUARE] = "square",
-    [RP_FLOOR] = "floor",
-    [RP_CEIL] = "ceil",
-    [RP_ROUND] = "round",
-    [RP_SQRT] = "sqrt",
-    [RP_EXP] = "exp",
-    [RP_LOG] = "log",
-    [RP_SIN] = "sin",
-    [RP_COS] = "cos",
-    [RP_TANH] = "tanh",
-    [RP_SIGMOID] = "sigmoid",
-    [RP_RELU] = "relu",
-    [RP_GELU] = "gelu",
-    [RP_ROUND_FLOAT16] = "round_to",
-    [RP_ROUND_BFLOAT16] = "round_to",
+typedef struct Facts {
+  const char *name;
+  bool takes_int32;
+} Facts;
+
+static const Facts unaries[] = {
+#define UNARY(id, name, ...) [RP_##id] = {name, true},
+#define FLOAT_UNARY(id, name, ...) [RP_##id] = {name, false},
+#include "core/kernels/operation/unary.h"
 };
 
-static const char *const binary_names[] = {
-    [RP_ADD] = "add",   [RP_SUBTRACT] = "sub",    [RP_MULTIPLY] = "mul",    [RP_DIVIDE] = "div",
-    [RP_POWER] = "pow", [RP_MAXIMUM] = "maximum", [RP_MINIMUM] = "minimum",
+static const Facts binaries[] = {
+#define BINARY(id, name, ...) [RP_##id] = {name, true},
+#define FLOAT_BINARY(id, name, ...) [RP_##id] = {name, false},
+#include "core/kernels/operation/binary.h"
+};
+
+static const char *const compare_names[] = {
+#define COMPARE(id, name, ...) [RP_##id] = name,
+#include "core/kernels/operation/compare.h"
 };
 
 const char *rp_unary_name(RpUnary op)
 {
-  return unary_names[op];
+  return unaries[op].name;
 }
 
 const char *rp_binary_name(RpBinary op)
 {
-  return binary_names[op];
+  return binaries[op].name;
 }
-
-static const char *const compare_names[] = {
-    [RP_EQ] = "eq", [RP_NE] = "ne", [RP_LT] = "lt", [RP_LE] = "le", [RP_GT] = "gt", [RP_GE] = "ge",
-};
 
 const char *rp_compare_name(RpCompare op)
 {
   return compare_names[op];
+}
+
+static bool takes(const Facts *facts, RpDtype dtype)
+{
+  if (dtype == RP_INT32 && !facts->takes_int32)
+    rp_fail(RP_BAD_ARGUMENT, "%s: expected float32 or float64, got int32", facts->name);
+  return dtype != RP_INT32 || facts->takes_int32;
 }
 
 /* Line up operands, all broadcast to the shape of the last, for one loop. */
@@ -75,30 +74,24 @@ static RpTensor *result_of(const char *name, RpStatus status, RpTensor *y)
 
 RpTensor *rp_tensor_unary(RpUnary op, const RpTensor *x)
 {
-  const bool integral = op <= RP_ROUND || op == RP_RELU;
-  if (x->dtype == RP_INT32 && !integral) {
-    rp_fail(RP_BAD_ARGUMENT, "%s: expected float32 or float64, got int32", unary_names[op]);
-    return NULL;
-  }
-  RpTensor *y = rp_tensor_new_like(x);
+  RpTensor *y = takes(&unaries[op], x->dtype) ? rp_tensor_new_like(x) : NULL;
   if (y == NULL)
     return NULL;
   RpLoop loop;
   void *data[2];
   prepare(&loop, data, 2, (const RpTensor *[]){x, y});
-  return result_of(unary_names[op], rp_kernels(x->dtype)->unary(op, &loop, data), y);
+  return result_of(unaries[op].name, rp_kernels(x->dtype)->unary(op, &loop, data), y);
 }
 
-RpTensor *rp_tensor_unary_gradient(RpUnary op, const RpTensor *x, const RpTensor *y,
-                                   const RpTensor *dy)
+RpTensor *rp_tensor_unary_gradient(RpUnary op, const RpTensor *kept, const RpTensor *dy)
 {
-  RpTensor *dx = rp_tensor_new_like(x);
+  RpTensor *dx = rp_tensor_new_like(dy);
   if (dx == NULL)
     return NULL;
   RpLoop loop;
-  void *data[4];
-  prepare(&loop, data, 4, (const RpTensor *[]){x, y, dy, dx});
-  return rp_tensor_unless_failed(rp_kernels(x->dtype)->unary_gradient(op, &loop, data), dx);
+  void *data[3];
+  prepare(&loop, data, 3, (const RpTensor *[]){kept != NULL ? kept : dy, dy, dx});
+  return rp_tensor_unless_failed(rp_kernels(dy->dtype)->unary_gradient(op, &loop, data), dx);
 }
 
 /* The shape of a op b; RP_BAD_ARGUMENT when dtypes or shapes do not go together. */
@@ -121,17 +114,30 @@ static RpTensor *new_for_pair(const char *name, const RpTensor *a, const RpTenso
 
 RpTensor *rp_tensor_binary(RpBinary op, const RpTensor *a, const RpTensor *b)
 {
-  if (a->dtype == RP_INT32 && (op == RP_DIVIDE || op == RP_POWER)) {
-    rp_fail(RP_BAD_ARGUMENT, "%s: expected float32 or float64, got int32", binary_names[op]);
-    return NULL;
-  }
-  RpTensor *y = new_for_pair(binary_names[op], a, b, a->dtype);
+  const char *name = binaries[op].name;
+  RpTensor *y = takes(&binaries[op], a->dtype) ? new_for_pair(name, a, b, a->dtype) : NULL;
   if (y == NULL)
     return NULL;
   RpLoop loop;
   void *data[3];
   prepare(&loop, data, 3, (const RpTensor *[]){a, b, y});
-  return result_of(binary_names[op], rp_kernels(a->dtype)->binary(op, &loop, data), y);
+  return result_of(name, rp_kernels(a->dtype)->binary(op, &loop, data), y);
+}
+
+RpTensor *rp_tensor_binary_gradient(RpBinary op, bool right, RpTensor *const *kept,
+                                    const RpTensor *dy)
+{
+  RpTensor *gradient = rp_tensor_new_like(dy);
+  if (gradient == NULL)
+    return NULL;
+  RpLoop loop;
+  void *data[5];
+  const RpTensor *operands[] = {kept[0], kept[1], kept[2], dy, gradient};
+  for (int i = 0; i < 3; i++)
+    operands[i] = kept[i] != NULL ? kept[i] : dy;
+  prepare(&loop, data, 5, operands);
+  RpStatus status = rp_kernels(dy->dtype)->binary_gradient(op, right, &loop, data);
+  return rp_tensor_unless_failed(status, gradient);
 }
 
 RpTensor *rp_tensor_compare(RpCompare op, const RpTensor *a, const RpTensor *b)

@@ -13,15 +13,21 @@ const char *rp_unary_name(RpUnary op);
 const char *rp_binary_name(RpBinary op);
 const char *rp_compare_name(RpCompare op);
 
-/* f(x). int32 takes negate, abs, sign, square, floor, ceil, round and relu. */
+/* f(x). int32 takes what is a UNARY row, not what is a FLOAT_UNARY one. */
 RpTensor *rp_tensor_unary(RpUnary op, const RpTensor *x);
 
-/* dy f'(x), where y = f(x); all of one shape. */
-RpTensor *rp_tensor_unary_gradient(RpUnary op, const RpTensor *x, const RpTensor *y,
-                                   const RpTensor *dy);
+/* dy f'(x), where `kept` is what the row of the operation keeps; NULL where that is nothing. */
+RpTensor *rp_tensor_unary_gradient(RpUnary op, const RpTensor *kept, const RpTensor *dy);
 
-/* a op b, broadcast; both of one dtype. int32 takes neither divide nor power. */
+/* a op b, broadcast; both of one dtype. int32 takes what is a BINARY row. */
 RpTensor *rp_tensor_binary(RpBinary op, const RpTensor *a, const RpTensor *b);
+
+/*
+** The gradient of b where `right`, else of a, in the shape of dy. kept: a, b and
+** y = a op b, NULL where the row of the operation does not read them for that side.
+*/
+RpTensor *rp_tensor_binary_gradient(RpBinary op, bool right, RpTensor *const *kept,
+                                    const RpTensor *dy);
 
 /* int32 1 where the relation holds, else 0; broadcast. */
 RpTensor *rp_tensor_compare(RpCompare op, const RpTensor *a, const RpTensor *b);

@@ -1,102 +1,6 @@
-/* Kernels that are the same for every dtype: compare, where, reductions, gather. */
+/* Kernels that are the same for every dtype: reductions, rows of a table, gather. */
 #ifndef RP_BODY_ANY_H
 #define RP_BODY_ANY_H
-
-static void compare_row(const void *context, int64_t n, void *const *data, const int64_t *strides)
-{
-  const REAL *a = data[0], *b = data[1];
-  int32_t *y = data[2];
-  const int64_t sa = strides[0], sb = strides[1], sy = strides[2];
-  switch (*(const RpCompare *)context) {
-  case RP_EQ:
-    for (int64_t i = 0; i < n; i++)
-      y[i * sy] = a[i * sa] == b[i * sb];
-    break;
-  case RP_NE:
-    for (int64_t i = 0; i < n; i++)
-      y[i * sy] = a[i * sa] != b[i * sb];
-    break;
-  case RP_LT:
-    for (int64_t i = 0; i < n; i++)
-      y[i * sy] = a[i * sa] < b[i * sb];
-    break;
-  case RP_LE:
-    for (int64_t i = 0; i < n; i++)
-      y[i * sy] = a[i * sa] <= b[i * sb];
-    break;
-  case RP_GT:
-    for (int64_t i = 0; i < n; i++)
-      y[i * sy] = a[i * sa] > b[i * sb];
-    break;
-  case RP_GE:
-    for (int64_t i = 0; i < n; i++)
-      y[i * sy] = a[i * sa] >= b[i * sb];
-    break;
-  }
-}
-
-static RpStatus compare(RpCompare op, const RpLoop *loop, void *const *data)
-{
-  const size_t sizes[] = {sizeof(REAL), sizeof(REAL), sizeof(int32_t)};
-  return rp_loop_run(loop, compare_row, &op, data, sizes);
-}
-
-static void where_row(const void *context, int64_t n, void *const *data, const int64_t *strides)
-{
-  (void)context;
-  const int32_t *condition = data[0];
-  const REAL *a = data[1], *b = data[2];
-  REAL *y = data[3];
-  for (int64_t i = 0; i < n; i++)
-    y[i * strides[3]] = condition[i * strides[0]] ? a[i * strides[1]] : b[i * strides[2]];
-}
-
-static RpStatus where(const RpLoop *loop, void *const *data)
-{
-  const size_t sizes[] = {sizeof(int32_t), sizeof(REAL), sizeof(REAL), sizeof(REAL)};
-  return rp_loop_run(loop, where_row, NULL, data, sizes);
-}
-
-typedef struct ConvertContext {
-  RpDtype to;
-  atomic_bool *overflow;
-} ConvertContext;
-
-static void convert_row(const void *context, int64_t n, void *const *data, const int64_t *strides)
-{
-  const ConvertContext *c = context;
-  const REAL *x = data[0];
-  const int64_t sx = strides[0], sy = strides[1];
-  bool fits = true;
-  switch (c->to) {
-  case RP_FLOAT32:
-    for (int64_t i = 0; i < n; i++)
-      ((float *)data[1])[i * sy] = (float)x[i * sx];
-    break;
-  case RP_FLOAT64:
-    for (int64_t i = 0; i < n; i++)
-      ((double *)data[1])[i * sy] = (double)x[i * sx];
-    break;
-  default:
-    for (int64_t i = 0; i < n; i++) {
-      const double value = (double)x[i * sx];
-      const bool holds = value > -2147483649.0 && value < 2147483648.0; /* once truncated */
-      ((int32_t *)data[1])[i * sy] = holds ? (int32_t)value : 0;
-      fits &= holds;
-    }
-  }
-  if (!fits)
-    atomic_store(c->overflow, true);
-}
-
-static RpStatus convert(RpDtype to, const RpLoop *loop, void *const *data)
-{
-  const size_t sizes[] = {sizeof(REAL), rp_dtype_size(to)};
-  atomic_bool overflow = false;
-  const ConvertContext context = {to, &overflow};
-  RpStatus status = rp_loop_run(loop, convert_row, &context, data, sizes);
-  return status == RP_OK && overflow ? RP_BAD_ARGUMENT : status;
-}
 
 /* y[inner] = sum or mean over x[n, inner] */
 static void sum_block(int64_t n, int64_t inner, double divisor, const REAL *x, REAL *y)
@@ -200,26 +104,6 @@ static RpStatus take_rows(int64_t rows, int64_t n, const void *table, const int3
   return rp_interrupt_status();
 }
 
-/* Threads share the columns, so that every sum keeps the order of the rows. */
-static RpStatus add_to_rows(int64_t rows, int64_t n, const void *y_data, const int32_t *index,
-                            void *table_data)
-{
-  enum { COLUMNS = 64 };
-  const REAL *y = y_data;
-  REAL *table = table_data;
-#pragma omp parallel for schedule(static) if (rows * n > 1 << 15)
-  for (int64_t first = 0; first < n; first += COLUMNS) {
-    const int64_t width = n - first < COLUMNS ? n - first : COLUMNS;
-    for (int64_t r = 0; r < rows; r++) {
-      REAL *target = table + index[r] * n + first;
-      const REAL *source = y + r * n + first;
-      for (int64_t k = 0; k < width; k++)
-        target[k] += source[k];
-    }
-  }
-  return rp_interrupt_status();
-}
-
 static RpStatus gather(int64_t outer, int64_t size, int64_t n, int64_t inner, const void *table,
                        const int32_t *index, void *y)
 {
@@ -228,16 +112,6 @@ static RpStatus gather(int64_t outer, int64_t size, int64_t n, int64_t inner, co
     for (int64_t k = 0; k < inner && !rp_interrupted(); k++)
       ((REAL *)y)[row * inner + k] =
           ((const REAL *)table)[(row / n * size + index[row * inner + k]) * inner + k];
-  return rp_interrupt_status();
-}
-
-static RpStatus scatter_add(int64_t outer, int64_t size, int64_t n, int64_t inner, const void *y,
-                            const int32_t *index, void *table)
-{
-#pragma omp parallel for schedule(static) if (outer * n * inner > 1 << 15)
-  for (int64_t o = 0; o < outer; o++)
-    for (int64_t i = o * n * inner; i < (o + 1) * n * inner; i++)
-      ((REAL *)table)[(o * size + index[i]) * inner + i % inner] += ((const REAL *)y)[i];
   return rp_interrupt_status();
 }
 

@@ -125,6 +125,53 @@ describe("gradients of binary functions", function()
   end)
 end)
 
+describe("what a graph keeps for its backward", function()
+  local SIZE <const> = 100000 -- of tensors that cannot be mistaken for a node
+
+  -- How many operands and results of an operation stay when only the graph below its sum is held.
+  local function kept(operation, ...)
+    local function collected()
+      collectgarbage()
+      collectgarbage()
+      return roper.memory().live
+    end
+    local leaves = { ... }
+    local before = collected()
+    local y = (function()
+      local operands = {}
+      for i, leaf in ipairs(leaves) do
+        operands[i] = leaf + 0
+      end
+      return operation(table.unpack(operands)):sum()
+    end)()
+    local bytes = collected() - before
+    assert.equal(0, y:rank())
+    return math.floor(bytes / (4 * SIZE) + 0.5)
+  end
+
+  it("is what the slope of one element reads", function()
+    local w = roper.ones({ SIZE }):parameter()
+    for name, count in pairs({ neg = 0, sign = 0, floor = 0, ceil = 0, round = 0, abs = 1,
+      square = 1, sqrt = 1, exp = 1, log = 1, sin = 1, cos = 1, tanh = 1, sigmoid = 1, relu = 1,
+      gelu = 1 }) do
+      assert.same({ name, count }, { name, kept(roper[name], w) })
+    end
+    assert.equal(0, kept(function(x) return x:round_to("float16") end, w))
+    assert.equal(2, kept(function(x) return x:exp():exp():square() end, w)) -- the square's x is one
+  end)
+
+  it("is what the gradients of two operands read, of those that a gradient flows to", function()
+    local w, v = roper.ones({ SIZE }):parameter(), roper.ones({ SIZE }):parameter()
+    local plain = roper.ones({ SIZE })
+    for name, counts in pairs({ add = { 0, 0, 0 }, sub = { 0, 0, 0 }, mul = { 2, 1, 1 },
+      div = { 2, 1, 2 }, pow = { 3, 2, 3 }, maximum = { 2, 2, 2 }, minimum = { 2, 2, 2 } }) do
+      assert.same({ name, counts }, { name, { kept(roper[name], w, v), kept(roper[name], w, plain),
+        kept(roper[name], plain, v) } })
+    end
+    assert.equal(0, kept(function(x) return 2 * x / 3 end, w))
+  end)
+end)
+
 describe("gradient of where", function()
   it("goes to the side that was chosen, broadcast", function()
     roper.seed(4)

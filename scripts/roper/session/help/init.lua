@@ -230,8 +230,11 @@ local function native_source(place)
   if not text then
     return place .. " (C, in the source tree)\n"
   end
+  local is_row = false -- of operation/, which may take several lines
   return place .. "\n" .. excerpt(text, tonumber(first), function(line, number)
-    return line:find "^};?$" or number == tonumber(first) and line:find "^%s*{.*},$"
+    is_row = is_row or number == tonumber(first) and line:find "^%u[%u_]*%(" ~= nil
+    return line:find "^};?$" or is_row and line:find "%)$"
+      or number == tonumber(first) and line:find "^%s*{.*},$"
   end)
 end
 

@@ -1,5 +1,6 @@
---- The documentation of functions that C implements. It stands in block comments of the bindings,
---- above the function or its row in a table, in the form of comment.lua without the dashes:
+--- The documentation of functions that C implements. It stands in block comments of the bindings
+--- and of the rows of operations, above the function or its row in a table, in the form of
+--- comment.lua without the dashes:
 ---
 ---     /*
 ---     ** function roper.eye(n, dtype)
@@ -102,7 +103,7 @@ function M.write(folders, path)
   local names = {}
   for _, name in ipairs(folders) do
     for _, file in ipairs(files.names(name)) do
-      names[#names + 1] = file:match "%.c$" and name .. "/" .. file or nil
+      names[#names + 1] = file:match "%.[ch]$" and name .. "/" .. file or nil
     end
   end
   table.sort(names)

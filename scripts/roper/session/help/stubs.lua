@@ -109,7 +109,8 @@ end
 ---@param path string a folder
 function M.write(path)
   files.make(path)
-  require("roper.session.help.native").write({ "bindings", "tasks" }, path .. "/native.lua")
+  require("roper.session.help.native").write({ "bindings", "core/kernels/operation", "tasks" },
+    path .. "/native.lua")
   files.write(path .. "/session.lua", SESSION)
   files.write(path .. "/roper.lua", M.definitions())
 end

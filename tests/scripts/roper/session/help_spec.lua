@@ -176,8 +176,12 @@ describe("questions in a session", function()
   it("show C source", function()
     assert.truthy(answer("??roper.matmul"):find(
       "^bindings/operations.c:%d+\nstatic int matmul%(lua_State %*L%)\n{\n.*\n}\n$"))
+    assert.truthy(answer("??sum"):find(
+      '^bindings/reduce.c:%d+\n%s+{"sum", reduce, RP_SUM},\n$'))
     assert.truthy(answer("??exp"):find(
-      '^bindings/elementwise.c:%d+\n%s+{"exp", unary, RP_EXP},\n$'))
+      '^core/kernels/operation/unary.h:%d+\nFLOAT_UNARY%(EXP, "exp", y, REAL_EXP%(x%), y%)\n$'))
+    assert.truthy(answer("??pow"):find(
+      '^core/kernels/operation/binary.h:%d+\nFLOAT_BINARY%(POWER.-,\n.- : 0%)\n$'))
   end)
 
   it("say where there is no source", function()

@@ -1,0 +1,236 @@
+/*
+** The functions of one element, a row each:
+**
+**     UNARY(id, name, keeps, f(x), slope)
+**
+** of any dtype; FLOAT_UNARY, of floats alone. Kernels, tensors, graph and
+** bindings are made of these rows: who includes this file says what a row
+** becomes. `keeps` is what the slope reads, x or y = f(x) or nothing, and what
+** a node keeps for its backward; the slope times dy is the gradient. int32
+** computes f in 64 bits and refuses what does not fit 32.
+*/
+/* A product would be taken for a declaration. */
+/* clang-format off */
+#ifndef FLOAT_UNARY
+#define FLOAT_UNARY UNARY
+#endif
+#ifndef FORMAT
+#define FORMAT FLOAT_UNARY
+#endif
+
+/*
+** function roper.neg(x)
+** −x of each element; -x does the same.
+**
+**     > -roper.tensor{1, -2}
+**     float32 [2]
+**     -1  2
+** @param x tensor
+** @return tensor y of the shape of x
+*/
+UNARY(NEGATE, "neg", nothing, -x, -1)
+
+/*
+** function roper.abs(x)
+** |x| of each element.
+**
+**     > roper.tensor{-3, 2}:abs()
+**     float32 [2]
+**     3 2
+** @param x tensor
+** @return tensor y of the shape of x
+*/
+UNARY(ABS, "abs", x, REAL_ABS(x), x > 0 ? 1 : x < 0 ? -1 : 0)
+
+/*
+** function roper.sign(x)
+** -1, 0 or 1 for each element; its gradient is 0.
+**
+**     > roper.tensor{-3, 0, 2}:sign()
+**     float32 [3]
+**     -1  0  1
+** @param x tensor
+** @return tensor y of the shape of x
+*/
+UNARY(SIGN, "sign", nothing, x > 0 ? 1 : x < 0 ? -1 : x, 0)
+
+/*
+** function roper.square(x)
+** x² of each element.
+**
+**     > roper.tensor{-3, 2}:square()
+**     float32 [2]
+**     9 4
+** @param x tensor
+** @return tensor y of the shape of x
+*/
+UNARY(SQUARE, "square", x, x * x, 2 * x)
+
+/*
+** function roper.floor(x)
+** The largest whole number that is not above each element; its gradient is 0.
+**
+**     > roper.tensor{-1.5, 1.5}:floor()
+**     float32 [2]
+**     -2  1
+** @param x tensor
+** @return tensor y of the shape of x
+*/
+UNARY(FLOOR, "floor", nothing, REAL_FLOOR(x), 0)
+
+/*
+** function roper.ceil(x)
+** The smallest whole number that is not below each element; its gradient is 0.
+**
+**     > roper.tensor{-1.5, 1.5}:ceil()
+**     float32 [2]
+**     -1  2
+** @param x tensor
+** @return tensor y of the shape of x
+*/
+UNARY(CEIL, "ceil", nothing, REAL_CEIL(x), 0)
+
+/*
+** function roper.round(x)
+** The nearest whole number, of two the even one; its gradient is 0.
+**
+**     > roper.tensor{0.5, 1.5, 2.6}:round()
+**     float32 [3]
+**     0 2 3
+** @param x tensor
+** @return tensor y of the shape of x
+*/
+UNARY(ROUND, "round", nothing, REAL_RINT(x), 0)
+
+/*
+** function roper.relu(x)
+** max(x, 0) of each element.
+**
+**     > roper.tensor{-1, 0, 1}:relu()
+**     float32 [3]
+**     0 0 1
+** @param x tensor
+** @return tensor y of the shape of x
+*/
+UNARY(RELU, "relu", y, x<0 ? 0 : x, y> 0 ? 1 : 0)
+
+/*
+** function roper.sqrt(x)
+** √x of each element; nan below 0.
+**
+** Errors: x holds integers.
+**
+**     > roper.tensor{4, 2}:sqrt()
+**     float32 [2]
+**     2.0000 1.4142
+** @param x tensor of floats
+** @return tensor y of the shape of x
+*/
+FLOAT_UNARY(SQRT, "sqrt", y, REAL_SQRT(x), REAL_C(0.5) / y)
+
+/*
+** function roper.exp(x)
+** eˣ of each element.
+**
+** Errors: x holds integers.
+**
+**     > roper.tensor{0, 1}:exp()
+**     float32 [2]
+**     1.0000 2.7183
+** @param x tensor of floats
+** @return tensor y of the shape of x
+*/
+FLOAT_UNARY(EXP, "exp", y, REAL_EXP(x), y)
+
+/*
+** function roper.log(x)
+** The natural logarithm of each element; -inf for 0, nan below.
+**
+** Errors: x holds integers.
+**
+**     > roper.tensor{1, 10}:log()
+**     float32 [2]
+**     0.0000 2.3026
+** @param x tensor of floats
+** @return tensor y of the shape of x
+*/
+FLOAT_UNARY(LOG, "log", x, REAL_LOG(x), 1 / x)
+
+/*
+** function roper.sin(x)
+** The sine of each element, in radians.
+**
+** Errors: x holds integers.
+**
+**     > roper.tensor{0, 1}:sin()
+**     float32 [2]
+**     0.0000 0.8415
+** @param x tensor of floats
+** @return tensor y of the shape of x
+*/
+FLOAT_UNARY(SIN, "sin", x, REAL_SIN(x), REAL_COS(x))
+
+/*
+** function roper.cos(x)
+** The cosine of each element, in radians.
+**
+** Errors: x holds integers.
+**
+**     > roper.tensor{0, 1}:cos()
+**     float32 [2]
+**     1.0000 0.5403
+** @param x tensor of floats
+** @return tensor y of the shape of x
+*/
+FLOAT_UNARY(COS, "cos", x, REAL_COS(x), -REAL_SIN(x))
+
+/*
+** function roper.tanh(x)
+** The hyperbolic tangent of each element.
+**
+** Errors: x holds integers.
+**
+**     > roper.tensor{-1, 0, 1}:tanh()
+**     float32 [3]
+**     -0.7616  0.0000  0.7616
+** @param x tensor of floats
+** @return tensor y of the shape of x
+*/
+FLOAT_UNARY(TANH, "tanh", y, REAL_TANH(x), 1 - y * y)
+
+/*
+** function roper.sigmoid(x)
+** 1 / (1 + e⁻ˣ) of each element.
+**
+** Errors: x holds integers.
+**
+**     > roper.tensor{-1, 0, 1}:sigmoid()
+**     float32 [3]
+**     0.2689 0.5000 0.7311
+** @param x tensor of floats
+** @return tensor y of the shape of x
+*/
+FLOAT_UNARY(SIGMOID, "sigmoid", y, 1 / (1 + REAL_EXP(-x)), y *(1 - y))
+
+/*
+** function roper.gelu(x)
+** x Φ(x) of each element, Φ the normal distribution (Hendrycks and Gimpel 2016).
+**
+** Errors: x holds integers.
+**
+**     > roper.tensor{-1, 0, 1}:gelu()
+**     float32 [3]
+**     -0.1587  0.0000  0.8413
+** @param x tensor of floats
+** @return tensor y of the shape of x
+*/
+FLOAT_UNARY(GELU, "gelu", x, gelu(x), gelu_slope(x))
+
+/* To the nearest number of a narrower format, ties to even; round_to takes the name of the format.
+ */
+FORMAT(ROUND_FLOAT16, "round_to", nothing, round_to_float16(x), 1)
+FORMAT(ROUND_BFLOAT16, "round_to", nothing, round_to_bfloat16(x), 1)
+
+#undef UNARY
+#undef FLOAT_UNARY
+#undef FORMAT
