@@ -12,7 +12,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla \
             -Werror=implicit-function-declaration $(if $(CI),-Werror)
 
 BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libopenblas-openmp-dev libjansson-dev \
-                  lua-luv lua-argparse lua-readline gnuplot-nox
+                  lua-luv lua-argparse lua-readline librsvg2-bin
 TEST_PACKAGES := lua-busted
 LINT_PACKAGES := lua-check clang-format cppcheck
 

@@ -5,6 +5,9 @@
 ---
 --- Keys are attributes (`true` for one without a value), list entries are children: text, numbers,
 --- elements, lists of these. What is false or nil is left out.
+local file = require "roper.base.file"
+local place = require "roper.base.place"
+
 local M = {}
 
 local VOID <const> = { br = true, hr = true, meta = true }
@@ -48,6 +51,13 @@ local Verbatim = {}
 ---@return table
 function M.verbatim(text)
   return setmetatable({ text = text }, Verbatim)
+end
+
+--- A file of the library, as text that goes into a page as it is.
+---@param name string relative to the library's folder
+---@return table
+function M.asset(name)
+  return M.verbatim(assert(file.read(place.LIBRARY .. "/" .. name), name))
 end
 
 local write

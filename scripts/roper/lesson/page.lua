@@ -30,7 +30,8 @@ pre.formula { background: none; padding: 0 0 0 1.2rem; font-size: .9rem;
 th, td { padding: .15rem .7rem .15rem 0; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; } th { font-weight: normal; opacity: .75; }
 .check { font-size: .9rem; margin: .3rem 0; }
-figure { margin: 1.2rem 0; } figure svg { width: 100%; height: auto; border-radius: 6px; }
+figure { margin: 1.2rem 0; } figure .chart { max-width: 100%; height: auto; }
+figure .paper { fill: none; }
 figcaption, nav, .about { font-size: .9rem; opacity: .85; }
 details { margin: 1rem 0; } summary { cursor: pointer; }
 nav { display: flex; justify-content: space-between; gap: 1rem; }
@@ -111,17 +112,6 @@ local function identity(found)
   return table.concat(parts, "\n")
 end
 
--- The SVG of a figure without the head of its file; its names made the page's own.
-local function svg(step, number, scope)
-  if not require("roper.plot").available() then
-    return "<p>(gnuplot, which draws this figure, is not installed.)</p>"
-  end
-  local picture = figures.draw(step.figure, scope, "svg"):gsub("^.-<svg", "<svg", 1)
-    :gsub("(%f[%w]id=['\"])", "%1s" .. number .. "-"):gsub("(href=['\"]#)", "%1s" .. number .. "-")
-    :gsub("(url%(#)", "%1s" .. number .. "-")
-  return picture
-end
-
 local function section(number, step, result, scope)
   local parts = { ('<section id="step-%d">\n<h2>%d. %s</h2>'):format(number, number,
     inline(step.title)), paragraphs(step.text) }
@@ -142,8 +132,8 @@ local function section(number, step, result, scope)
     parts[#parts + 1] = identity(result.identity)
   end
   if step.figure then
-    parts[#parts + 1] = "<figure>" .. svg(step, number, scope) .. "<figcaption>"
-      .. inline(step.figure.caption) .. "</figcaption></figure>"
+    local picture = figures.draw(step.figure, scope, "svg"):gsub("^<%?xml.-%?>%s*", "")
+    add("<figure>%s<figcaption>%s</figcaption></figure>", picture, inline(step.figure.caption))
   end
   if step.exercise then
     add("<p><em>Try it.</em> %s</p>\n<details><summary>Answer</summary>%s</details>",

@@ -32,7 +32,8 @@ end
 ---@param most_rows integer
 ---@param most_columns integer
 ---@return table cells rows: lists of numbers, nan for a gap; axis: from the least to the greatest
----   value; map: its colours; gap_color; has_gaps; note: of the averaging, where there was any
+---   value; palette: its name; map: its colours; gap_color; has_gaps; note: of the averaging, where
+---   there was any
 function M.read(figure, most_rows, most_columns)
   local rows, columns = figure.matrix:size(1), figure.matrix:size(2)
   local reduced = reduce.matrix(figure.matrix, most_rows, most_columns)
@@ -45,7 +46,7 @@ function M.read(figure, most_rows, most_columns)
   data.check_size(figure.name, low)
   data.check_size(figure.name, high)
   local palette = figure.palette or (low < 0 and high > 0 and "diverging" or "viridis")
-  cells.map, cells.gap_color = color.MAPS[palette], color.GAPS[palette]
+  cells.palette, cells.map, cells.gap_color = palette, color.MAPS[palette], color.GAPS[palette]
   local range = figure.range
   if not range and palette == "diverging" then
     local most = math.max(math.abs(low), math.abs(high))

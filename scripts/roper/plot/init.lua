@@ -1,8 +1,7 @@
---- Plots: lines, points, bars, heatmaps, rotations and attention weights, to a file through
---- gnuplot or drawn in the terminal.
+--- Plots: lines, points, bars, heatmaps, rotations and attention weights, to a file or drawn in the
+--- terminal.
 local axes = require "roper.plot.axis"
 local data = require "roper.plot.data"
-local gnuplot = require "roper.plot.gnuplot"
 local options_of = require "roper.base.options"
 local output = require "roper.plot.output"
 local reduce = require "roper.plot.reduce"
@@ -88,6 +87,7 @@ local function set_axes(figure, o, x_round)
     ys[#ys + 1] = series.high
   end
   local name = figure.name
+  figure.is_ranged = o.xrange ~= nil or o.yrange ~= nil
   figure.x = axes.new(xs, { log = o.logx, round = x_round,
     range = data.range(name .. ": xrange", o.xrange, o.logx) })
   figure.y = axes.new(ys, { log = o.logy, round = true,
@@ -143,7 +143,8 @@ end
 --- drawn by their extremes. Series of one label share a colour and an entry of the legend.
 ---
 --- Errors: data that are no numbers, of unequal lengths or without a finite one; unknown options;
---- a file of another ending than .svg, .png, .pdf, .txt; a gnuplot that is missing or fails.
+--- a file of another ending than .svg, .png, .pdf, .txt; for .png and .pdf an rsvg-convert, for a
+--- window an xdg-open that is missing or fails.
 ---
 ---     > plot.line({1, 4, 9, 16}, {width = 30, height = 4})
 ---     20 ┤                         ⣀
@@ -362,13 +363,13 @@ function M.attention(weights, file, options)
   return output.show(figure, o.file, o.format)
 end
 
---- Is gnuplot there, which plots need to become files?
+--- Is rsvg-convert there, which plots need to become PNG or PDF?
 ---
 ---     > plot.available() == plot.available()
 ---     true
 ---@return boolean
 function M.available()
-  return gnuplot.available()
+  return output.has "rsvg-convert"
 end
 
 return M

@@ -1,6 +1,5 @@
 --- Where a plot goes: to a file, a string, a window or standard output.
 local folder = require "roper.base.file"
-local gnuplot = require "roper.plot.gnuplot"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -11,6 +10,16 @@ M.FORMATS = { "svg", "png", "pdf", "text", "window" }
 local ENDINGS <const> = { svg = "svg", png = "png", pdf = "pdf", txt = "text" }
 local WIDEST <const> = 100 -- columns, where a terminal has more
 local NARROWEST <const> = 20
+
+local MISSING <const> = "%s: %s is not installed (apt-get install %s); .svg and .txt need none"
+
+local CONVERT <const> = "rsvg-convert --format %s %s 2>%s"
+
+-- A program that shows the picture may end at once, having told another, or go on: a failure is
+-- looked for in the first second.
+local OPEN <const> = [[setsid xdg-open %s >/dev/null 2>%s & i=0
+while [ $i -lt 10 ] && kill -0 $! 2>/dev/null; do sleep 0.1; i=$((i + 1)); done
+kill -0 $! 2>/dev/null || wait $!]]
 
 --- The format that a plot will have.
 ---@param name string of the function, for messages
@@ -39,6 +48,59 @@ local function as_text(figure, colored)
   return table.concat(lines, "\n") .. "\n"
 end
 
+--- Is a program there?
+---@param program string
+---@return boolean
+function M.has(program)
+  return os.execute(("command -v %s >/dev/null 2>&1"):format(program)) == true
+end
+
+-- What a shell command prints, given the path of a file that holds a picture.
+local function run(name, program, package, command, path)
+  if not M.has(program) then
+    error(MISSING:format(name, program, package), 0)
+  end
+  local log = os.tmpname()
+  local _ <close> = setmetatable({}, { __close = function() os.remove(log) end })
+  local pipe = assert(io.popen(command:format(path, log)))
+  local output = pipe:read "a"
+  local ok, how, status = pipe:close()
+  if not ok then
+    error(("%s: %s failed (%s %d): %s"):format(name, program, how, status,
+      folder.read(log):match "^%s*(.-)%s*$"), 0)
+  end
+  return output
+end
+
+-- A picture in another format than its own.
+local function converted(name, svg, format)
+  local path = os.tmpname()
+  local _ <close> = setmetatable({}, { __close = function() os.remove(path) end })
+  folder.write(path, svg)
+  local bytes = run(name, "rsvg-convert", "librsvg2-bin", CONVERT:gsub("%%s", format, 1), path)
+  if bytes == "" then
+    error(name .. ": rsvg-convert wrote no picture", 0)
+  end
+  return bytes
+end
+
+-- Show a picture in a window; its file stays for the program that shows it.
+local function open(name, svg)
+  local path = os.tmpname()
+  os.remove(path)
+  folder.write(path .. ".svg", svg)
+  run(name, "xdg-open", "xdg-utils", OPEN, path .. ".svg")
+end
+
+-- The bytes of a plot in a format of files.
+local function bytes_of(figure, format)
+  if format == "text" then
+    return as_text(figure, false)
+  end
+  local svg = require("roper.plot.svg").render(figure)
+  return format == "svg" and svg or converted(figure.name, svg, format)
+end
+
 --- Draw a plot.
 ---@param figure table
 ---@param file string?
@@ -51,10 +113,11 @@ function M.show(figure, file, format)
     io.stdout:flush()
     return
   end
-  local bytes = format == "text" and as_text(figure, false) or gnuplot.render(figure, format)
   if format == "window" then
-    return
-  elseif not file then
+    return open(figure.name, require("roper.plot.svg").render(figure))
+  end
+  local bytes = bytes_of(figure, format)
+  if not file then
     return bytes
   end
   local ok, message = pcall(folder.write, file, bytes)

@@ -3,6 +3,7 @@ local html = require("tests.html")
 local plot = require("roper.plot")
 local position = require("roper.position")
 local process = require("tests.process")
+local rotation = require("roper.plot.rotation")
 local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")
 local uv = require("luv")
@@ -34,22 +35,22 @@ local function check_svg(svg)
   assert.is_nil(svg:find("[%z\1-\8\11\12\14-\31]"))
   assert.is_nil(svg:find("]]>", 1, true))
   local counts = html.check((svg:gsub("^<%?xml.-%?>%s*", "")))
-  assert.equal(1, counts.svg)
+  assert.equal(1, select(2, svg:gsub("xmlns=", "")))
   return counts
 end
 
--- How many plots gnuplot says an SVG file holds.
-local function count_plots(svg)
-  return select(2, svg:gsub('id="gnuplot_plot_%d+"', ""))
+-- How many lines an SVG file holds.
+local function count_lines(svg)
+  return select(2, svg:gsub('class="line ', ""))
 end
 
--- Call f where PATH finds only a `gnuplot` that runs the shell commands given, or none.
-local function with_gnuplot(commands, f)
+-- Call f where PATH finds only a program that runs the shell commands given, or none.
+local function with_program(program, commands, f)
   local path = uv.os_getenv("PATH")
   local folder = scratch.path("bin")
   assert(uv.fs_mkdir(folder, tonumber("755", 8)))
   if commands then
-    assert(uv.fs_chmod(scratch.write("bin/gnuplot", "#!/bin/sh\n" .. commands),
+    assert(uv.fs_chmod(scratch.write("bin/" .. program, "#!/bin/sh\n" .. commands),
       tonumber("755", 8)))
   end
   uv.os_setenv("PATH", commands and folder .. ":" .. path or folder)
@@ -74,7 +75,7 @@ describe("every plot", function()
     local mark = scratch.path("mark")
     local hostile = ("<b>]]>&\"'`touch %s`$(touch %s)\\n{/Bold x}_1^2\0\n\27[31m\xff%%g %%s'"
       .. "; system('touch %s')"):format(mark, mark, mark)
-    local shown = "&lt;b>]]&gt;&amp;\"'`touch "
+    local shown = "&lt;b&gt;]]&gt;&amp;&quot;&#39;`touch "
     local list = {
       plot.line({ label = hostile, y = { 1, 2 } }, { title = hostile, xlabel = hostile,
         ylabel = hostile, format = "svg", width = 2000 }),
@@ -84,13 +85,23 @@ describe("every plot", function()
     }
     for i, svg in ipairs(list) do
       check_svg(svg)
-      assert.truthy(svg:find(shown:sub(1, i == 1 and -1 or 18), 1, true))
+      assert.truthy(svg:find(shown:sub(1, i == 1 and -1 or 30), 1, true))
       assert.truthy(i == 1 or svg:find(">50%<", 1, true))
     end
     assert.is_nil(uv.fs_stat(mark))
     local text = plot.line({ label = hostile, y = { 1, 2 } }, { title = hostile, format = "text" })
     assert.is_nil(text:find("[%z\1-\9\11-\31]"))
     assert.truthy(utf8.len(text))
+  end)
+
+  it("follows the reader's light or dark mode, and refers to nothing", function()
+    for _, draw in pairs(plots({ format = "svg" })) do
+      local svg = draw()
+      assert.truthy(svg:find("@media screen and (prefers-color-scheme: dark)", 1, true))
+      assert.is_nil(svg:find("%sid="))
+      assert.is_nil(svg:find("href", 1, true))
+      assert.is_nil(svg:find("url(", 1, true))
+    end
   end)
 
   it("stays within 80 columns without a terminal, and has no colours there", function()
@@ -121,8 +132,12 @@ describe("every plot", function()
   end)
 
   it("has the size that was asked for", function()
-    assert.truthy(plot.line({ 1, 2 }, { format = "svg", width = 300, height = 200 })
-      :find('width="300" height="200"', 1, true))
+    local svg = plot.line({ 1, 2 }, { format = "svg", width = 300, height = 200 })
+    assert.same({ "200", "300" }, { svg:match('<svg [^>]* height="(%d+)"[^>]* width="(%d+)"') })
+    local png = plot.line({ 1, 2 }, { format = "png", width = 300, height = 200 })
+    assert.same({ 300, 200, 25 }, { string.unpack(">I4I4", png, 17) })
+    local pdf = plot.line({ 1, 2 }, { format = "pdf", width = 320, height = 240 })
+    assert.truthy(pdf:find("/MediaBox [ 0 0 240 180 ]", 1, true)) -- at 96 pixels an inch
     local text = plot.line({ 1, 2 }, { format = "text", width = 30, height = 5 })
     assert.equal(7, select(2, text:gsub("\n", "")))
   end)
@@ -154,37 +169,47 @@ describe("every plot", function()
   end)
 end)
 
-describe("gnuplot", function()
+describe("a program for other formats", function()
   it("is looked for each time", function()
     assert.is_true(plot.available())
-    assert.same({ true, false }, { with_gnuplot(nil, plot.available) })
+    assert.same({ true, false }, { with_program("rsvg-convert", nil, plot.available) })
   end)
 
-  it("is not needed for text, and named where it is missing", function()
-    local path = scratch.path("a.svg")
-    local ok, message = with_gnuplot(nil, function()
+  it("is not needed for text and SVG, and named where it is missing", function()
+    local ok, message = with_program("rsvg-convert", nil, function()
       assert.truthy(plot.line({ 1, 2 }, { format = "text" }))
-      plot.line({ 1, 2 }, path)
+      check_svg(plot.line({ 1, 2 }, { format = "svg" }))
+      plot.line({ 1, 2 }, scratch.path("a.png"))
     end)
     assert.is_false(ok)
-    assert.truthy(message:find("plot.line: gnuplot is not installed (apt-get install gnuplot-nox)",
+    assert.truthy(message:find("plot.line: rsvg-convert is not installed (apt-get install "
+      .. "librsvg2-bin)", 1, true))
+    assert.is_nil(uv.fs_stat(scratch.path("a.png")))
+    uv.fs_rmdir(scratch.path("bin"))
+    ok, message = with_program("xdg-open", nil, function()
+      plot.line({ 1, 2 }, { format = "window" })
+    end)
+    assert.is_false(ok)
+    assert.truthy(message:find("plot.line: xdg-open is not installed (apt-get install xdg-utils)",
       1, true))
-    assert.is_nil(uv.fs_stat(path))
   end)
 
   it("leaves the file as it was when it fails, and is quoted", function()
     for i, case in ipairs({
-      { "echo 'no such font' >&2; exit 3", "plot.bar: gnuplot failed %(exit 3%): no such font$" },
-      { "echo '<svg'; kill -9 $$", "plot.bar: gnuplot failed %(%a+ %d+%): " },
-      { "echo '<svg>'", "plot.bar: gnuplot wrote no whole picture" },
+      { "echo 'no such font' >&2; exit 3",
+        "plot.bar: rsvg%-convert failed %(exit 3%): no such font$" },
+      { "echo 'half'; kill -9 $$", "plot.bar: rsvg%-convert failed %(%a+ %d+%): " },
+      { "exit 0", "plot.bar: rsvg%-convert wrote no picture" },
     }) do
-      local path = scratch.write("old" .. i .. ".svg", "old")
-      local ok, message = with_gnuplot(case[1], function() plot.bar({ 1 }, path) end)
+      local path = scratch.write("old" .. i .. ".png", "old")
+      local ok, message = with_program("rsvg-convert", case[1], function()
+        plot.bar({ 1 }, path)
+      end)
       assert.is_false(ok)
       assert.truthy(message:find(case[2]), message)
       assert.equal("old", scratch.read(path))
       os.remove(path)
-      os.remove(scratch.path("bin/gnuplot"))
+      os.remove(scratch.path("bin/rsvg-convert"))
       assert.same({ "bin" }, scratch.list())
       uv.fs_rmdir(scratch.path("bin"))
     end
@@ -197,34 +222,22 @@ describe("gnuplot", function()
   end)
 
   it("opens a window where it can", function()
-    local script = scratch.path("script")
-    local command = ([[case "$(cat "$2")" in *GPVAL*) echo "png qt svg";; *) cp "$2" '%s';; esac]])
-      :format(script)
-    local results = table.pack(with_gnuplot(command, function()
-      return plot.line({ 1, 2 }, { format = "window", title = "here" })
-    end))
+    local picture = scratch.path("picture")
+    local results = table.pack(with_program("xdg-open", ('cp "$1" \'%s\''):format(picture),
+      function() return plot.line({ 1, 2 }, { format = "window", title = "here" }) end))
     assert.equal(1, results.n)
     assert.is_true(results[1])
-    local commands = scratch.read(script)
-    assert.truthy(commands:find("set terminal qt size 640,420", 1, true))
-    assert.truthy(commands:find("set title 'here'", 1, true))
+    local svg = scratch.read(picture)
+    check_svg(svg)
+    assert.truthy(svg:find(">here<", 1, true))
   end)
 
-  it("says when it has no windows", function()
-    local ok, message = with_gnuplot("echo png svg", function()
+  it("says why it has no windows", function()
+    local ok, message = with_program("xdg-open", "echo 'no display' >&2; exit 4", function()
       plot.line({ 1, 2 }, { format = "window" })
     end)
     assert.is_false(ok)
-    assert.truthy(message:find("plot.line: this gnuplot has no windows", 1, true))
-  end)
-
-  it("reads no settings of the user", function()
-    scratch.write(".gnuplot", "exit status 7\n")
-    local home = uv.os_getenv("HOME")
-    uv.os_setenv("HOME", scratch.path("."))
-    local ok, message = pcall(plot.line, { 1, 2 }, { format = "svg" })
-    uv.os_setenv("HOME", home)
-    assert.is_true(ok, message)
+    assert.truthy(message:find("plot.line: xdg-open failed (exit 4): no display", 1, true))
   end)
 end)
 
@@ -235,12 +248,13 @@ describe("plot.line", function()
       { y = { 2, 3, 4 }, label = "roper" },
       { y = { 3, 4, 5 }, label = "roper" },
     }, { format = "svg" })
-    assert.equal(4, count_plots(svg))
-    assert.equal(1, select(2, svg:gsub("fill%-opacity", "")))
+    assert.equal(3, count_lines(svg))
+    assert.equal(1, select(2, svg:gsub('class="band s1"', "")))
     assert.equal(1, select(2, svg:gsub(">rope<", "")))
     assert.equal(1, select(2, svg:gsub(">roper<", "")))
-    assert.equal(1 + 1, select(2, svg:gsub("<path stroke='rgb%(  0, 114, 178%)'", "")) + 1)
-    assert.equal(2, select(2, svg:gsub("<path stroke='rgb%(213,  94,   0%)'", "")))
+    assert.equal(1, select(2, svg:gsub('class="line s1"', "")))
+    assert.equal(2, select(2, svg:gsub('class="line s2"', "")))
+    assert.truthy(svg:find(".s1 { color: #0072b2; } .s2 { color: #d55e00; }", 1, true))
     assert.is_nil(plot.line({ y = { 1, 2 }, label = "rope" }, { format = "svg", legend = false })
       :find(">rope<", 1, true))
   end)
@@ -254,15 +268,15 @@ describe("plot.line", function()
       tensor:narrow(1, 1, 1) }) do
       assert.equal(expected, plot.line(values, { format = "svg" }))
     end
-    assert.equal(2, count_plots(plot.line(tensor, { format = "svg" })))
+    assert.equal(2, count_lines(plot.line(tensor, { format = "svg" })))
   end)
 
   it("leaves gaps where there is no number, and shows a lone point", function()
     check_svg(plot.line({ { NAN, NAN }, { 1, 2 } }, { format = "svg" }))
     local svg = plot.line({ 1, 2, NAN, NAN, 3, 1 / 0, 4, 5 }, { format = "svg" })
-    local path = svg:match("d='([^']*)'/></g>%s*</g>%s*<g id=\"gnuplot_plot_2\"")
+    local path = svg:match('class="line s1" d="([^"]*)"')
     assert.equal(2, select(2, path:gsub("L", "")))
-    assert.equal(2, count_plots(svg))
+    assert.equal(3, select(2, path:gsub("M[%d. ]+h0", "")))
     assert.truthy(plot.line({ 5 }, { format = "text" }):find("•", 1, true))
     assert.truthy(plot.line({ NAN, 5, NAN }, { format = "text" }):find("•", 1, true))
   end)
@@ -271,6 +285,21 @@ describe("plot.line", function()
     local y = core.randn({ 1000000 }):cumsum(1)
     assert.is_true(#plot.line(y, { format = "svg" }) < 1000000)
     assert.truthy(plot.line(y, { format = "text" }))
+  end)
+
+  it("names lines at their ends, and cuts what is outside a range that was asked for", function()
+    local function svg_of(options)
+      options.format = "svg"
+      return plot.line({ { y = { 4, 0 }, label = "falls" }, { y = { 0, 4 }, label = "rises" } },
+        options)
+    end
+    local names = {}
+    for y, name in svg_of({}):gmatch('class="name" x="100.00%%" y="([%d.]+)%%".->(%a+)</text>') do
+      names[#names + 1] = name .. " " .. y
+    end
+    assert.same({ "rises 0.00", "falls 100.00" }, names)
+    assert.is_nil(svg_of({}):find('class="clipped"', 1, true))
+    assert.truthy(svg_of({ yrange = { 1, 3 } }):find('class="clipped"', 1, true))
   end)
 
   it("draws whatever numbers there are", function()
@@ -329,8 +358,8 @@ describe("plot.scatter", function()
   it("draws every point of a small cloud, and the shape of a large one", function()
     local svg = plot.scatter({ { x = { 1, 2, NAN }, y = { 3, 4, 5 } }, { 1, 2, 3 } },
       { format = "svg" })
-    assert.equal(2, count_plots(svg))
-    assert.equal(2 + 3, select(2, svg:gsub("<use xlink:href='#gpPt%d+' transform", "")))
+    assert.equal(2, select(2, svg:gsub('<g class="s%d"><path d="[^"]*" transform', "")))
+    assert.equal(2 + 3, select(2, svg:gsub("<path d=\"[^\"]*\" transform=\"translate", "")))
     local x = core.randn({ 200000 })
     svg = plot.scatter({ x = x, y = x }, { format = "svg" })
     assert.is_true(#svg < 100000)
@@ -343,8 +372,10 @@ describe("plot.bar", function()
       label = "a" }, { y = { 1, 2, 3 }, label = "b" } },
       { names = { "rope", "roper", "x'y" }, format = "svg" })
     check_svg(svg)
-    assert.equal(3, count_plots(svg))
-    for _, text in ipairs({ "rope", "roper", "x'y", "a", "b" }) do
+    assert.equal(2 + 3, select(2, svg:gsub('class="bar s%d"', "")))
+    local ranges = svg:match('class="range" d="([^"]*)"')
+    assert.equal(2, select(2, ranges:gsub("V", "")))
+    for _, text in ipairs({ "rope", "roper", "x&#39;y", "a", "b" }) do
       assert.truthy(svg:find(">" .. text .. "<", 1, true), text)
     end
   end)
@@ -366,10 +397,11 @@ describe("plot.heatmap", function()
     local svg = plot.heatmap({ { 0, 1 }, { NAN, 0.5 } }, { format = "svg", legend = false })
     check_svg(svg)
     local colors = {}
-    for color in svg:gmatch("<polygon fill = 'rgb%(([%d ,]+)%)'") do
-      colors[#colors + 1] = color:gsub(" ", "")
+    for d, color in svg:gmatch('<path d="(M[^"]*)" fill="([^"]*)"') do
+      colors[#colors + 1] = d .. " " .. color
     end
-    assert.same({ "238,238,238", "68,1,84", "253,231,37", "33,145,140" }, colors)
+    assert.truthy(svg:find('class="viridis" fill="#EEEEEE"', 1, true)) -- below where none is
+    assert.same({ "M0 0h1v1H0z #440154", "M1 0h1v1H1z #FDE725", "M1 1h1v1H1z #21918C" }, colors)
   end)
 
   it("is diverging around 0 where data have both signs", function()
@@ -377,7 +409,7 @@ describe("plot.heatmap", function()
       options.format = "svg"
       return plot.heatmap(matrix, options)
     end
-    local white = "rgb%(247, 247, 247%)"
+    local white = "#F7F7F7"
     assert.truthy(colors({ { -1, 0, 3 } }, { legend = false }):find(white))
     assert.is_nil(colors({ { 0, 3 } }, { legend = false }):find(white))
     assert.is_nil(colors({ { -1, 0, 3 } }, { legend = false, palette = "viridis" }):find(white))
@@ -430,17 +462,13 @@ describe("plot.heatmap", function()
 end)
 
 describe("plot.rotation", function()
-  -- The ends of the arrows after the rotation, as gnuplot was told.
-  local function tips(...)
-    local arguments = table.pack(...)
-    local script = scratch.path("script")
-    assert.is_true((with_gnuplot(("cp \"$2\" '%s'; echo '</svg>'"):format(script), function()
-      plot.rotation(table.unpack(arguments, 1, arguments.n))
-    end)))
-    os.execute(("rm -r '%s'"):format(scratch.path("bin")))
+  -- The ends of the arrows, before and after the rotation.
+  local function tips(x, scheme, place)
     local list = {}
-    for x, y in scratch.read(script):gmatch("\n0 0 (%S+) (%S+)\nEOD") do
-      list[#list + 1] = { tonumber(x), tonumber(y) }
+    for _, series in ipairs((rotation.series("plot.rotation", x, scheme, place))) do
+      if series.style == "arrow" then
+        list[#list + 1] = { series.x[2], series.y[2] }
+      end
     end
     return list
   end
@@ -450,7 +478,7 @@ describe("plot.rotation", function()
       local rope = position.rope({ dim = 6, pairing = pairing })
       local x = core.randn({ 6 }, "float64")
       local turned, thetas = rope:rotate(x, 2.5):totable(), rope:thetas():totable()
-      local list = tips(x, rope, 2.5, { format = "svg" })
+      local list = tips(x, rope, 2.5)
       assert.equal(6, #list)
       for t = 1, 3 do
         local a = pairing == "half" and t or 2 * t - 1

@@ -1,11 +1,41 @@
 --- Attention maps: one head of one run of each method, all over the same problem.
+local core = require "roper.core"
 local h = require("roper.base.markup").h
-local chart = require "roper.study.report.chart"
 local curve = require "roper.study.report.curve"
-local heatmap = require "roper.study.report.heatmap"
+local marks = require "roper.plot.svg.mark"
 local number = require "roper.study.report.number"
+local svg = require "roper.plot.svg"
+local text = require "roper.plot.text"
 
 local M = {}
+
+-- Height of a row, in rem.
+local ROW <const> = 0.95
+
+-- A heatmap: a row for each token of the answer, relative distance to the right, the stronger the
+-- more weight.
+local function heatmap(map, class)
+  local farthest, rows, predicted = 1, {}, {}
+  for _, row in ipairs(map.rows) do
+    farthest = math.max(farthest, row.position)
+  end
+  for i, row in ipairs(map.rows) do
+    rows[i], predicted[i] = {}, text.token(row.predicted)
+    for distance = farthest, 0, -1 do
+      rows[i][farthest - distance + 1] = row.weights[distance] or 0 / 0
+    end
+  end
+  local function tell(i, j, weight)
+    local row, distance = map.rows[i], farthest - j + 1
+    local key = row.position - distance
+    return ("%s on “%s” at %d, %d back, for “%s”"):format(number.fixed(weight, 3),
+      text.token(map.text:sub(key + 1, key + 1)), key, distance, predicted[i])
+  end
+  return svg.fluid({ kind = "matrix", name = "report", title = "attention by relative distance",
+    xlabel = "relative distance j − i", ylabel = "predicted token", class = class, tell = tell,
+    matrix = core.tensor(rows, "float64"), rows = predicted, first_row = 1,
+    first_column = -farthest }, ("%.2frem"):format(ROW * #map.rows))
+end
 
 -- The map of one trial as a figure.
 local function figure(view, entry)
@@ -16,7 +46,7 @@ local function figure(view, entry)
     number.fixed(map.share, 2), map.distance)
   return h.figure { class = "attention",
     h.figcaption { h.b { title }, share },
-    heatmap.of(map, chart.class(curve.style(view.sweep, entry.trial.method))) }
+    heatmap(map, marks.class(curve.style(view.sweep, entry.trial.method))) }
 end
 
 --- The section; nil where there is nothing to say.

@@ -1,16 +1,10 @@
 --- The whole page: its sections under their headings, with style and script inside, so that it
 --- needs no other file and no network.
 local markup = require "roper.base.markup"
+local svg = require "roper.plot.svg"
 local h = markup.h
 
 local M = {}
-
--- A file beside this one.
-local function asset(name)
-  local path = require("roper.base.place").LIBRARY .. "/study/report/" .. name
-  local file <close> = assert(io.open(path, "rb"))
-  return markup.verbatim(file:read "a")
-end
 
 --- The sections in their order: module, function, heading.
 local SECTIONS <const> = {
@@ -53,12 +47,12 @@ function M.render(view)
       h.meta { charset = "utf-8" },
       h.meta { name = "viewport", content = "width=device-width, initial-scale=1" },
       h.title { title },
-      h.style { asset "page.css" },
+      h.style { markup.asset "study/report/page.css", svg.style() },
     },
     h.body {
       h.main { h.h1 { title }, sections(view) },
       h.div { id = "tip", role = "status", hidden = true },
-      h.script { asset "page.js" },
+      h.script { markup.asset "study/report/page.js" },
     },
   }) .. "\n"
 end

@@ -1,6 +1,6 @@
 --- The study's table, beside what was published, and all that limits what it says.
 local h = require("roper.base.markup").h
-local chart = require "roper.study.report.chart"
+local marks = require "roper.plot.svg.mark"
 local number = require "roper.study.report.number"
 local published = require "roper.study.report.published"
 local summary = require "roper.study.summary"
@@ -13,7 +13,7 @@ local M = {}
 ---@param method string
 ---@return table
 function M.name(view, method)
-  return { chart.mark(require("roper.study.report.curve").style(view.sweep, method)), " ",
+  return { marks.beside_text(require("roper.study.report.curve").style(view.sweep, method)), " ",
     h.bdi { method } }
 end
 

@@ -53,7 +53,7 @@ describe("chart.lines", function()
     end
     local page = draw(lines)
     local marks, seen = 0, {}
-    for mark in page:gmatch('<svg aria%-hidden="true"[^>]*><path d="([^"]*)"') do
+    for mark in page:gmatch('class="name"[^>]*><g class="s%d"><path d="([^"]*)"') do
       marks = marks + 1
       seen[mark] = (seen[mark] or 0) + 1
     end
@@ -61,7 +61,7 @@ describe("chart.lines", function()
     for _, count in pairs(seen) do
       assert.is_true(count <= 2)
     end
-    assert.equal(2, select(2, page:gsub('class="line s%d again"', "")))
+    assert.equal(2, select(2, page:gsub('class="line s%d thin dashed"', "")))
   end)
 
   it("names each method once, apart from the others, within the height", function()
@@ -71,7 +71,7 @@ describe("chart.lines", function()
       lines[i + 6] = line({ { 0, 1 }, { 1, 1 } }, { method = "m" .. i, style = i })
     end
     local places, page = {}, draw(lines, { low = 0, high = 1 })
-    for place in page:gmatch('class="name" style="top:([%d.-]+)%%"') do
+    for place in page:gmatch('class="name" x="100.00%%" y="([%d.-]+)%%"') do
       places[#places + 1] = tonumber(place)
     end
     assert.equal(6, #places)

@@ -211,6 +211,22 @@ describe("page.render", function()
     assert.same({ "1 0 0.875", "3 0 0.125", "1 1 0.625", "2 1 0.125", "3 1 0.25" }, cells)
   end)
 
+  it("draws every cell of a long map, and none of a model that has diverged", function()
+    local view, long = reports.view(), map()
+    long.rows[2].position, long.rows[2].weights[600] = 600, 0.5
+    view.attention = { { trial = view.sweep.trials[1], map = long } }
+    assert.truthy(page.render(view):find('fill-opacity="0.5" height="1" width="1" x="0" y="1"', 1,
+      true))
+    for _, row in ipairs(long.rows) do
+      for distance in pairs(row.weights) do
+        row.weights[distance] = 0 / 0
+      end
+    end
+    local text = page.render(view)
+    assert.truthy(text:find("layer 2, head 1", 1, true))
+    assert.is_nil(text:find("fill-opacity", 1, true))
+  end)
+
   it("takes hostile text as text, wherever a run or sweep has text", function()
     for _, text in ipairs(HOSTILE) do
       local trial = reports.trial("rope", 1, "finished")

@@ -1,0 +1,153 @@
+--- Lines, points and arrows between two axes as SVG.
+local h = require("roper.base.markup").h
+local marks = require "roper.plot.svg.mark"
+local places = require "roper.plot.svg.place"
+
+local M = {}
+
+local TICKS <const> = 5 -- about so many numbers beside an axis
+
+-- A line through the points; it breaks where one has no value. The `h0` makes a lone point a dot.
+local function path(count, place)
+  local parts, is_open = {}, false
+  for i = 1, count do
+    local x, y = place(i)
+    local is_point = x == x and y == y
+    if is_point then
+      parts[#parts + 1] = (is_open and "L%.1f %.1f" or "M%.1f %.1fh0"):format(x, y)
+    end
+    is_open = is_point
+  end
+  return table.concat(parts)
+end
+
+-- The area between low and high.
+local function band(series, place)
+  local parts, first = {}, 1
+  local function is_gap(i)
+    local sum = series.x[i] + series.low[i] + series.high[i]
+    return sum ~= sum
+  end
+  for i = 1, #series.x do
+    first = is_gap(i) and i + 1 or first
+    if first <= i and (i == #series.x or is_gap(i + 1)) then
+      for j = first, i do
+        parts[#parts + 1] = ("%s%.1f %.1f"):format(j == first and "M" or "L",
+          place(series.x[j], series.low[j]))
+      end
+      for j = i, first, -1 do
+        parts[#parts + 1] = ("L%.1f %.1f"):format(place(series.x[j], series.high[j]))
+      end
+      parts[#parts + 1] = "Z"
+    end
+  end
+  return h.path { class = "band " .. marks.class(series.index), d = table.concat(parts) }
+end
+
+-- The numbers of a line for the script that shows them under the pointer.
+local function data_of(series)
+  local xs, ys = {}, {}
+  for i, y in ipairs(series.y) do
+    if y == y then
+      xs[#xs + 1], ys[#ys + 1] = ("%.9g"):format(series.x[i]), ("%.6g"):format(y)
+    end
+  end
+  return table.concat(xs, " "), table.concat(ys, " ")
+end
+
+local function line(series, place)
+  local classes = { "line", marks.class(series.index) }
+  for _, class in ipairs { "thin", "dotted" } do
+    classes[#classes + 1] = series[class] and class or nil
+  end
+  classes[#classes + 1] = (series.dashed or series.index > marks.COUNT) and "dashed" or nil
+  local fields = { class = table.concat(classes, " "), d = path(#series.x, function(i)
+    return place(series.x[i], series.y[i])
+  end) }
+  if series.title then
+    fields["data-x"], fields["data-y"] = data_of(series)
+    fields["data-counts"] = series.counts
+    fields[1] = h.title { series.title }
+  end
+  return h.path(fields)
+end
+
+-- The points of a cloud.
+local function points(figure, series, place)
+  local list = { class = marks.class(series.index) }
+  for i = 1, #series.x do
+    local across, up = figure.x:place(series.x[i]), figure.y:place(series.y[i])
+    if across >= 0 and across <= 1 and up >= 0 and up <= 1 then
+      local x, y = place(series.x[i], series.y[i])
+      list[#list + 1] = marks.path(series.index,
+        ("translate(%.1f %.1f)scale(.8)translate(-5 -5)"):format(x, y))
+    end
+  end
+  return h.g(list)
+end
+
+local function arrow_head(series, place)
+  local x1, y1 = place(series.x[1], series.y[1])
+  local x2, y2 = place(series.x[2], series.y[2])
+  return h.path { class = marks.class(series.index), d = "M1 0L-11 4.5V-4.5Z",
+    transform = ("translate(%.1f %.1f)rotate(%.1f)"):format(x2, y2,
+      math.deg(math.atan(y2 - y1, x2 - x1))) }
+end
+
+-- What series are called, each at the height where its lines end on average.
+local function names_of(figure)
+  local names, by_label = {}, {}
+  for _, series in ipairs(figure.legend and figure.series or {}) do
+    local last = figure.y.high
+    for _, value in ipairs((series.style or "lines") == "lines" and series.y or {}) do
+      last = value == value and value or last
+    end
+    local name = by_label[series.label]
+    if series.label and not name then
+      name = { text = series.label, index = series.index, sum = 0, count = 0 }
+      by_label[series.label], names[#names + 1] = name, name
+    end
+    if name then
+      name.sum, name.count = name.sum + 1 - figure.y:place(last), name.count + 1
+    end
+  end
+  for _, name in ipairs(names) do
+    name.at = math.min(math.max(name.sum / name.count, 0), 1)
+  end
+  if figure.level then
+    names[#names + 1] = { text = figure.level.text, at = 1 - figure.y:place(figure.level.value) }
+  end
+  return names
+end
+
+--- What is drawn of curves.
+---@param figure table
+---@return table drawing as for `roper.plot.svg`
+function M.drawing(figure)
+  local x_ticks, y_ticks = places.ticks(figure.x, TICKS), places.ticks(figure.y, TICKS, true)
+  local function body(width, height)
+    local function place(x, y)
+      return width * figure.x:place(x), height * (1 - figure.y:place(y))
+    end
+    local grid, areas, lines = places.rules(y_ticks, width, height), {}, {}
+    for _, tick in ipairs(x_ticks) do
+      grid[#grid + 1] = h.path { class = "grid", d = ("M%.1f %.1fv%.1f"):format(width * tick.at,
+        height, figure.is_square and -height or -0.012 * height) }
+    end
+    if figure.level then
+      grid[#grid + 1] = h.path { class = "level", h.title { figure.level.text },
+        d = ("M0 %.1fH%d"):format(height * (1 - figure.y:place(figure.level.value)), width) }
+    end
+    for i, series in ipairs(figure.series) do
+      areas[#areas + 1] = series.low and band(series, place) or nil
+      lines[i] = series.style == "points" and points(figure, series, place)
+        or { line(series, place), series.style == "arrow" and arrow_head(series, place) }
+    end
+    return h.svg { viewBox = ("0 0 %.6g %.6g"):format(width, height), preserveAspectRatio = "none",
+      class = figure.is_ranged and "clipped", grid, areas, lines }
+  end
+  return { x = x_ticks, y = y_ticks, names = names_of(figure), body = body,
+    aspect = figure.is_square and 1 or nil }
+end
+
+return M

@@ -1,0 +1,43 @@
+--- Marks of series, told apart without colour.
+local h = require("roper.base.markup").h
+
+local M = {}
+
+-- In a box of 10 by 10.
+local MARKS <const> = {
+  "M5 1A4 4 0 1 0 5 9A4 4 0 1 0 5 1Z", -- disc
+  "M1.5 1.5H8.5V8.5H1.5Z", -- square
+  "M5 0.8L9.4 8.8H0.6Z", -- triangle
+  "M5 0.2L9.8 5L5 9.8L0.2 5Z", -- diamond
+  "M5 9.2L9.4 1.2H0.6Z", -- triangle on its tip
+  "M3.6 0.5H6.4V3.6H9.5V6.4H6.4V9.5H3.6V6.4H0.5V3.6H3.6Z", -- cross
+  "M5 0L6.3 3.5H10L7 5.8L8 9.6L5 7.2L2 9.6L3 5.8L0 3.5H3.7Z", -- star
+}
+
+--- So many colours and marks there are; further series use them again, their lines dashed.
+M.COUNT = #MARKS
+
+--- The class that gives a series its colour.
+---@param index integer number of the series
+---@return string
+function M.class(index)
+  return "s" .. (index - 1) % #MARKS + 1
+end
+
+--- The mark of a series.
+---@param index integer
+---@param transform string? where it stands in a chart
+---@return table path
+function M.path(index, transform)
+  return h.path { d = MARKS[(index - 1) % #MARKS + 1], transform = transform }
+end
+
+--- The mark of a series, to stand before its name in a text.
+---@param index integer
+---@return table svg
+function M.beside_text(index)
+  return h.svg { class = "mark " .. M.class(index), viewBox = "0 0 10 10",
+    ["aria-hidden"] = "true", M.path(index) }
+end
+
+return M

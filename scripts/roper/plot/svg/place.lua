@@ -1,0 +1,50 @@
+--- Places in the plot of a chart, whatever its size.
+local h = require("roper.base.markup").h
+
+local M = {}
+
+--- A share of the plot's width or height.
+---@param share number
+---@return string
+function M.percent(share)
+  return ("%.2f%%"):format(100 * share)
+end
+
+--- Elements with their origin at a place.
+---@param x number share of the width
+---@param y number share of the height, from the top
+---@param fields table attributes and elements
+---@return table svg
+function M.at(x, y, fields)
+  fields.x, fields.y = M.percent(x), M.percent(y)
+  return h.svg(fields)
+end
+
+--- The numbers beside an axis.
+---@param axis Axis
+---@param count integer about so many
+---@param from_top boolean?
+---@return table[] ticks their texts, with a true minus sign, each at a share of the axis
+function M.ticks(axis, count, from_top)
+  local list = {}
+  for i, tick in ipairs(axis:ticks(count)) do
+    local place = axis:place(tick.value)
+    list[i] = { at = from_top and 1 - place or place, text = (tick.text:gsub("^-", "−")) }
+  end
+  return list
+end
+
+--- Lines across the plot at the ticks of the vertical axis.
+---@param ticks table[]
+---@param width number of the plot, in units
+---@param height number
+---@return table[] paths
+function M.rules(ticks, width, height)
+  local rules = {}
+  for i, tick in ipairs(ticks) do
+    rules[i] = h.path { class = "grid", d = ("M0 %.1fH%.1f"):format(height * tick.at, width) }
+  end
+  return rules
+end
+
+return M
