@@ -7,6 +7,7 @@
 --- elements, lists of these. What is false or nil is left out.
 local file = require "roper.base.file"
 local place = require "roper.base.place"
+local printable = require "roper.base.printable"
 
 local M = {}
 
@@ -15,32 +16,22 @@ local VOID <const> = { br = true, hr = true, meta = true }
 local ENTITIES <const> = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;",
   ["'"] = "&#39;" }
 
--- What stands for a byte that is no part of UTF-8, and for a control character.
-local REPLACEMENT <const> = utf8.char(0xFFFD)
-local CONTROL_PICTURES <const> = 0x2400
+-- A character that does not show, but for tabs, line ends and those that turn the direction of
+-- reading, as a picture of it.
+local function shown(code)
+  local is_kept = code == 9 or code == 10 or code >= 0x80
+  return utf8.char(is_kept and code or 0x2400 + math.min(code, 0x21))
+end
 
--- Text as UTF-8 without control characters but tab and newline.
-local function readable(text)
-  if not utf8.len(text) then
-    local parts, at = {}, 1
-    while at <= #text do
-      local _, bad = utf8.len(text, at)
-      parts[#parts + 1] = text:sub(at, (bad or #text + 1) - 1)
-      parts[#parts + 1] = bad and REPLACEMENT
-      at = (bad or #text) + 1
-    end
-    text = table.concat(parts)
-  end
-  return (text:gsub("[^\t\n\x20-\x7E\x80-\xFF]", function(control)
-    return utf8.char(CONTROL_PICTURES + math.min(control:byte(), 0x21))
-  end))
+local function replacement()
+  return "\u{FFFD}"
 end
 
 --- Any value as text for HTML, also inside quoted attributes.
 ---@param value any
 ---@return string
 function M.escape(value)
-  return (readable(tostring(value)):gsub("[&<>\"']", ENTITIES))
+  return (printable.replaced(tostring(value), shown, replacement):gsub("[&<>\"']", ENTITIES))
 end
 
 local Element = {}

@@ -11,15 +11,19 @@ local ENDINGS <const> = { svg = "svg", png = "png", pdf = "pdf", txt = "text" }
 local WIDEST <const> = 100 -- columns, where a terminal has more
 local NARROWEST <const> = 20
 
-local MISSING <const> = "%s: %s is not installed (apt-get install %s); .svg and .txt need none"
-
-local CONVERT <const> = "rsvg-convert --format %s %s 2>%s"
-
 -- A program that shows the picture may end at once, having told another, or go on: a failure is
 -- looked for in the first second.
 local OPEN <const> = [[setsid xdg-open %s >/dev/null 2>%s & i=0
 while [ $i -lt 10 ] && kill -0 $! 2>/dev/null; do sleep 0.1; i=$((i + 1)); done
 kill -0 $! 2>/dev/null || wait $!]]
+
+-- What takes a plot as SVG in other formats: a program, its package, and how it is called with the
+-- picture and a file for what it complains of.
+local PROGRAMS <const> = {
+  png = { "rsvg-convert", "librsvg2-bin", "rsvg-convert --format png %s 2>%s" },
+  pdf = { "rsvg-convert", "librsvg2-bin", "rsvg-convert --format pdf %s 2>%s" },
+  window = { "xdg-open", "xdg-utils", OPEN },
+}
 
 --- The format that a plot will have.
 ---@param name string of the function, for messages
@@ -55,50 +59,32 @@ function M.has(program)
   return os.execute(("command -v %s >/dev/null 2>&1"):format(program)) == true
 end
 
--- What a shell command prints, given the path of a file that holds a picture.
-local function run(name, program, package, command, path)
+-- What the program for a format prints. The picture of a window stays, for what shows it.
+local function through(name, svg, format)
+  local program, package, command = table.unpack(PROGRAMS[format])
   if not M.has(program) then
-    error(MISSING:format(name, program, package), 0)
+    error(("%s: %s is not installed (apt-get install %s); .svg and .txt need none"):format(name,
+      program, package), 0)
   end
   local log = os.tmpname()
-  local _ <close> = setmetatable({}, { __close = function() os.remove(log) end })
-  local pipe = assert(io.popen(command:format(path, log)))
+  local picture = log .. ".svg"
+  local _ <close> = setmetatable({}, { __close = function()
+    os.remove(log)
+    if format ~= "window" then
+      os.remove(picture)
+    end
+  end })
+  folder.write(picture, svg)
+  local pipe = assert(io.popen(command:format(picture, log)))
   local output = pipe:read "a"
   local ok, how, status = pipe:close()
   if not ok then
     error(("%s: %s failed (%s %d): %s"):format(name, program, how, status,
       folder.read(log):match "^%s*(.-)%s*$"), 0)
+  elseif output == "" and format ~= "window" then
+    error(("%s: %s wrote no picture"):format(name, program), 0)
   end
   return output
-end
-
--- A picture in another format than its own.
-local function converted(name, svg, format)
-  local path = os.tmpname()
-  local _ <close> = setmetatable({}, { __close = function() os.remove(path) end })
-  folder.write(path, svg)
-  local bytes = run(name, "rsvg-convert", "librsvg2-bin", CONVERT:gsub("%%s", format, 1), path)
-  if bytes == "" then
-    error(name .. ": rsvg-convert wrote no picture", 0)
-  end
-  return bytes
-end
-
--- Show a picture in a window; its file stays for the program that shows it.
-local function open(name, svg)
-  local path = os.tmpname()
-  os.remove(path)
-  folder.write(path .. ".svg", svg)
-  run(name, "xdg-open", "xdg-utils", OPEN, path .. ".svg")
-end
-
--- The bytes of a plot in a format of files.
-local function bytes_of(figure, format)
-  if format == "text" then
-    return as_text(figure, false)
-  end
-  local svg = require("roper.plot.svg").render(figure)
-  return format == "svg" and svg or converted(figure.name, svg, format)
 end
 
 --- Draw a plot.
@@ -113,11 +99,12 @@ function M.show(figure, file, format)
     io.stdout:flush()
     return
   end
+  local bytes = format == "text" and as_text(figure, false)
+    or require("roper.plot.svg").render(figure)
+  bytes = PROGRAMS[format] and through(figure.name, bytes, format) or bytes
   if format == "window" then
-    return open(figure.name, require("roper.plot.svg").render(figure))
-  end
-  local bytes = bytes_of(figure, format)
-  if not file then
+    return
+  elseif not file then
     return bytes
   end
   local ok, message = pcall(folder.write, file, bytes)

@@ -34,22 +34,10 @@ end
 
 -- Accuracy on answers over the steps, the mean of each method's finished runs, for plot.line.
 local function curves(sweep)
-  local series, by_method, runs = {}, {}, {}
-  for i, method in ipairs(sweep.methods) do
-    series[i] = { label = method, x = {}, y = {} }
-    by_method[method], runs[method] = series[i], {}
-  end
-  for _, trial in ipairs(sweep.trials) do
-    local line, counts, place = by_method[trial.method], runs[trial.method], 0
-    for _, entry in ipairs(trial.run.status == "finished" and trial.run.metrics or {}) do
-      if type(entry.accuracy) == "number" then
-        place = place + 1
-        local count = counts[place] or 0
-        line.x[place] = entry.step
-        line.y[place] = ((line.y[place] or 0) * count + entry.accuracy) / (count + 1)
-        counts[place] = count + 1
-      end
-    end
+  local curve, series = require "roper.study.report.curve", {}
+  for i, mean in ipairs(curve.means(sweep, (curve.runs(sweep, "accuracy")))) do
+    local xs, ys = curve.coordinates(mean.points)
+    series[i] = { label = mean.method, x = xs, y = ys }
   end
   return series
 end
@@ -92,7 +80,7 @@ function M.run(options)
   local summary = require "roper.study.summary"
   say("\n" .. summary.text(summary.of(sweep)) .. "\n")
   local series = curves(sweep)
-  if #series[1].x > 0 then
+  if #series > 0 then
     require("roper.plot").line(series, { title = "Accuracy on answer tokens, mean of the runs",
       xlabel = "step", ylabel = "accuracy" })
   end

@@ -1,21 +1,12 @@
 --- A chart of lines in the report, named at their ends.
 local h = require("roper.base.markup").h
 local axes = require "roper.plot.axis"
+local curve = require "roper.study.report.curve"
 local number = require "roper.study.report.number"
 local svg = require "roper.plot.svg"
 local text = require "roper.plot.text"
 
 local M = {}
-
--- A curve as a series, and its values.
-local function series_of(line)
-  local xs, ys = {}, {}
-  for i, point in ipairs(line.points) do
-    xs[i], ys[i] = point[2] and point[1] or 0 / 0, point[2] or 0 / 0
-  end
-  return { x = xs, y = ys, index = line.style, label = text.clean(line.method), title = line.label,
-    counts = line.counts, thin = not line.runs, dotted = not line.finished }
-end
 
 --- A chart.
 ---@param options table title; x, y: what the axes count; lines: as in `roper.study.report.curve`,
@@ -26,8 +17,10 @@ function M.lines(options)
   local level = options.level and number.is_finite(options.level.value) and options.level or nil
   local series, xs, ys = {}, {}, { { options.low, options.high }, { level and level.value } }
   for i, line in ipairs(options.lines) do
-    series[i] = series_of(line)
-    xs[i], ys[i + 2] = series[i].x, series[i].y
+    xs[i], ys[i + 2] = curve.coordinates(line.points)
+    series[i] = { x = xs[i], y = ys[i + 2], index = line.style, label = text.clean(line.method),
+      title = line.label, counts = line.counts, thin = not line.runs,
+      dotted = not line.finished }
   end
   local x = axes.new(xs, {})
   return x and h.figure {

@@ -27,6 +27,18 @@ local function points_of(metrics, field, first)
   return points, broken
 end
 
+--- The points of a curve as a plot takes them.
+---@param points table[]
+---@return number[] xs
+---@return number[] ys nan, as its x, where the curve breaks
+function M.coordinates(points)
+  local xs, ys = {}, {}
+  for i, point in ipairs(points) do
+    xs[i], ys[i] = point[2] and point[1] or 0 / 0, point[2] or 0 / 0
+  end
+  return xs, ys
+end
+
 --- Points averaged in groups of `group` neighbours, each at its last step. A group without any
 --- value stays a break.
 ---@param points table[]
