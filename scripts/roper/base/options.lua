@@ -1,5 +1,6 @@
 --- Option tables of Lua functions: unknown names and values of the wrong kind are errors.
 local suggest = require "roper.base.suggest"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -56,11 +57,7 @@ function M.check(name, given, known, level)
     error(("%s: expected a table of options, got %s"):format(name, type(given)), level)
   end
   given = given or {}
-  local result, names = {}, {}
-  for option in pairs(known) do
-    names[#names + 1] = option
-  end
-  table.sort(names)
+  local result, names = {}, tables.keys(known)
   for option in pairs(given) do
     if known[option] == nil then
       error(("%s: unknown option %s%s; it takes %s"):format(name, tostring(option),

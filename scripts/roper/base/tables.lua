@@ -16,6 +16,28 @@ function M.keys(...)
   return list
 end
 
+--- How many keys a table has.
+---@param one table
+---@return integer
+function M.count(one)
+  local count = 0
+  for _ in next, one do
+    count = count + 1
+  end
+  return count
+end
+
+--- Fields as text, sorted: "letters=26 seed=1".
+---@param fields table
+---@return string
+function M.text(fields)
+  local parts = {}
+  for i, name in ipairs(M.keys(fields)) do
+    parts[i] = ("%s=%s"):format(name, fields[name])
+  end
+  return table.concat(parts, " ")
+end
+
 --- A new table with the fields of others, those of later ones in place of earlier ones.
 ---@param ... table?
 ---@return table

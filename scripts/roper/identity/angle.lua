@@ -1,6 +1,8 @@
 --- Positions in an identity: sums of whole multiples of named positions and of 1, such as i - n or
 --- 2 * m + 1. Each turns by its multiple of theta, the speed of a pair; multiplied by theta once
 --- more, as in (i - n) * theta, by one of theta^2.
+local tables = require "roper.base.tables"
+
 local M = {}
 
 local Angle = {}
@@ -64,10 +66,7 @@ end
 
 local function combine(a, b, sign)
   a, b = lift(a), lift(b)
-  local multiples = {}
-  for key, multiple in pairs(a.multiples) do
-    multiples[key] = multiple
-  end
+  local multiples = tables.merged(a.multiples)
   for key, multiple in pairs(b.multiples) do
     local sum = (multiples[key] or 0) + sign * multiple
     multiples[key] = sum ~= 0 and sum or nil
@@ -129,10 +128,9 @@ Angle.__pow = Angle.__div
 ---@return {[1]: string, [2]: integer}[]
 function Angle:parts()
   local list = {}
-  for key, multiple in pairs(self.multiples) do
-    list[#list + 1] = { key, multiple }
+  for i, key in ipairs(tables.keys(self.multiples)) do
+    list[i] = { key, self.multiples[key] }
   end
-  table.sort(list, function(a, b) return a[1] < b[1] end)
   return list
 end
 

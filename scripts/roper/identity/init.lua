@@ -6,6 +6,7 @@ local exact = require "roper.identity.exact"
 local options_of = require "roper.base.options"
 local residual = require "roper.identity.residual"
 local statement = require "roper.identity.statement"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -114,10 +115,7 @@ end
 ---@param options IdentityOptions
 ---@return Identity identity
 function M.identity(options)
-  local named = {}
-  for name, value in pairs(type(options) == "table" and options or {}) do
-    named[name] = value
-  end
+  local named = tables.merged(type(options) == "table" and options or nil)
   local equation = table.remove(named, 1)
   local o = options_of.check("identity", type(options) == "table" and named or options, {
     given = { "table", {} }, wrong = { "table", {} }, seed = { "integer", 1 } })

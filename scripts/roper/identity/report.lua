@@ -1,4 +1,6 @@
 --- What was found out about an identity, as lines of text.
+local fill = require("roper.base.format.columns").fill
+
 local M = {}
 
 local WIDTH <const> = 76 -- columns of an equation
@@ -64,19 +66,9 @@ local function pieces(text, width)
   return list
 end
 
--- Text broken into lines of at most `width` bytes; all but the first are indented.
+-- Text broken into lines of at most `width` columns; all but the first are indented.
 local function broken(text, width)
-  local lines, line = {}, ""
-  for _, word in ipairs(pieces(text, width - 4)) do
-    if line ~= "" and #line + 1 + #word > width then
-      lines[#lines + 1] = line
-      line = "    " .. word
-    else
-      line = line == "" and word or line .. " " .. word
-    end
-  end
-  lines[#lines + 1] = line
-  return table.concat(lines, "\n")
+  return table.concat(fill(pieces(text, width - 4), width, "", 4), "\n")
 end
 
 --- The counterexample as a sentence.

@@ -1,6 +1,7 @@
 --- The rounding check: both sides on random tensors in float32 and float64, through the library's
 --- own rotation.
 local core = require "roper.core"
+local merged = require("roper.base.tables").merged
 local sizes = require "roper.identity.sizes"
 local statement = require "roper.identity.statement"
 local tensors = require "roper.identity.tensors"
@@ -91,12 +92,8 @@ function M.table(sides, variables)
   for i, shape in ipairs(M.SHAPES) do
     local values = draw(variables, shape)
     local sums = added_up(sides, shape, values)
-    local row = { float32 = residual(sides, shape, values, sums, "float32"),
-      float64 = residual(sides, shape, values, sums, "float64") }
-    for name, value in pairs(shape) do
-      row[name] = value
-    end
-    rows[i] = row
+    rows[i] = merged(shape, { float32 = residual(sides, shape, values, sums, "float32"),
+      float64 = residual(sides, shape, values, sums, "float64") })
   end
   return rows
 end

@@ -3,6 +3,7 @@ local angles = require "roper.identity.angle"
 local parser = require "roper.identity.parser"
 local quantity = require "roper.identity.quantity"
 local suggest = require "roper.base.suggest"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -40,12 +41,8 @@ end
 
 -- The names that a side may use, as a table; a name that was used becomes a key of `used`.
 local function environment(variables, used)
-  local scope, known = { theta = angles.THETA }, { "theta" }
-  for name, f in pairs(quantity.functions) do
-    scope[name] = f
-    known[#known + 1] = name
-  end
-  table.sort(known)
+  local scope = tables.merged({ theta = angles.THETA }, quantity.functions)
+  local known = tables.keys(scope)
   for _, v in ipairs(variables) do
     known[#known + 1] = v.name
     scope[v.name] = v.kind == "position" and angles.new(v.name, v.is_many)

@@ -1,5 +1,6 @@
 --- Lessons on the terminal.
 local figures = require "roper.lesson.figure"
+local fill = require("roper.base.format.columns").fill
 local steps = require "roper.lesson.step"
 local terminal = require "roper.base.terminal"
 
@@ -21,17 +22,9 @@ end
 
 -- Words as lines of at most `width` characters, none of which ends or begins with - or =.
 local function wrapped(text, width)
-  text = text:gsub("%s+([-=])%s+", "\u{A0}%1\u{A0}")
-  local lines, line, length = {}, "", 0
-  for word in text:gmatch "%S+" do
-    local size = utf8.len((word:gsub("`", "")))
-    if length > 0 and length + 1 + size > width then
-      lines[#lines + 1], line, length = line, "", 0
-    end
-    line = length > 0 and line .. " " .. word or word
-    length = length + size + (length > 0 and 1 or 0)
-  end
-  lines[#lines + 1] = line
+  local lines = fill((text:gsub("%s+([-=])%s+", "\u{A0}%1\u{A0}")), width, "", 0, function(word)
+    return utf8.len((word:gsub("`", "")))
+  end)
   return (table.concat(lines, "\n"):gsub("\u{A0}", " "))
 end
 

@@ -6,6 +6,7 @@ local failures = require "roper.base.failure"
 local files = require "roper.base.file"
 local shape = require "roper.base.shape"
 local provenance = require "roper.training.provenance"
+local tables = require "roper.base.tables"
 local uv = require "luv"
 
 local M = {}
@@ -58,18 +59,12 @@ end
 ---@param b table
 ---@return table[] list field, a, b each, sorted by field; nil where one is not set
 function M.differences(a, b)
-  local names, list = {}, {}
-  for _, config in ipairs { a, b } do
-    for name in pairs(config) do
-      names[name] = true
-    end
-  end
-  for name in pairs(names) do
+  local list = {}
+  for _, name in ipairs(tables.keys(a, b)) do
     if (a[name] or nil) ~= (b[name] or nil) then
       list[#list + 1] = { field = name, a = a[name] or nil, b = b[name] or nil }
     end
   end
-  table.sort(list, function(x, y) return x.field < y.field end)
   return list
 end
 

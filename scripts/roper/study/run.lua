@@ -105,10 +105,7 @@ end
 -- Build what a configuration says, and open its folder.
 local function open(config, o, beat)
   local parts = experiment.build(config)
-  local fixed = {} -- what a checkpoint must agree with
-  for name, value in pairs(config) do
-    fixed[name] = value
-  end
+  local fixed = require("roper.base.tables").merged(config) -- what a checkpoint must agree with
   fixed.steps = nil
   local progress = o.progress
   if progress == nil then

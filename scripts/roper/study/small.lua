@@ -58,8 +58,8 @@ function M.run(options)
     error("study: fields: position and seed are set by methods and seeds", 2)
   end
   local fields = { { "position", o.methods }, { "seed", "1.." .. o.seeds } }
-  for name, value in pairs(o.fields) do
-    fields[#fields + 1] = { name, value }
+  for _, name in ipairs(require("roper.base.tables").keys(o.fields)) do
+    fields[#fields + 1] = { name, o.fields[name] }
   end
   local sweeps = require "roper.study.sweep"
   for _, each in ipairs(require("roper.study.sweep.plan").product { { "position", o.methods },

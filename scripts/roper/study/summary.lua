@@ -118,7 +118,7 @@ end
 
 -- What a reader must know before trusting the numbers.
 local function notes_of(sweep, methods)
-  local notes, commits, names = {}, {}, {}
+  local notes, commits = {}, {}
   for _, entry in ipairs(methods) do
     local missing = entry.planned - entry.finished
     if missing > 0 then
@@ -128,14 +128,11 @@ local function notes_of(sweep, methods)
   end
   for _, trial in ipairs(sweep.trials) do
     for _, record in ipairs(trial.run.status == "finished" and trial.run.provenance or {}) do
-      local commit = record.commit or "unknown"
-      if not commits[commit] then
-        commits[commit], names[#names + 1] = true, commit
-      end
+      commits[record.commit or "unknown"] = true
     end
   end
+  local names = require("roper.base.tables").keys(commits)
   if #names > 1 then
-    table.sort(names)
     notes[#notes + 1] = "the runs are of different commits: " .. table.concat(names, ", ")
   end
   return notes

@@ -2,6 +2,7 @@
 local core = require "roper.core"
 local temporarily = require "roper.base.temporarily"
 local options_of = require "roper.base.options"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -15,12 +16,7 @@ local M = {}
 ---@param changes? table option to value
 ---@return task fresh
 function M.fresh(task, seed, changes)
-  local options = task:options()
-  for name, value in pairs(changes or {}) do
-    options[name] = value
-  end
-  options.seed = seed
-  return core.tasks[task:name()](options)
+  return core.tasks[task:name()](tables.merged(task:options(), changes, { seed = seed }))
 end
 
 -- Problems that are looked at, at most, to find one that another task could not pose.
@@ -128,10 +124,9 @@ end
 -- The entries of a table by their distance, nearest first.
 local function in_order(by_distance)
   local list = {}
-  for _, entry in pairs(by_distance) do
-    list[#list + 1] = entry
+  for i, distance in ipairs(tables.keys(by_distance)) do
+    list[i] = by_distance[distance]
   end
-  table.sort(list, function(a, b) return a.distance < b.distance end)
   return list
 end
 
@@ -196,16 +191,6 @@ function M.answers(model, task, options)
     by_distance = in_order(sums.by_distance) }
 end
 
--- A change of options as text: "length=322", several separated by spaces.
-local function name_of(changes)
-  local parts = {}
-  for option, value in pairs(changes) do
-    parts[#parts + 1] = ("%s=%s"):format(option, value)
-  end
-  table.sort(parts)
-  return table.concat(parts, " ")
-end
-
 ---@class LongerOptions
 ---@field problems? integer = 128
 ---@field sequences? integer = 64
@@ -240,7 +225,7 @@ function M.longer(model, task, longer, options)
     local solved = M.solve(model, changed, { problems = o.problems, seed = o.seed, beyond = task })
     local found = M.answers(model, changed, { sequences = o.sequences, seed = o.seed,
       batch = o.batch, beat = o.beat })
-    list[i] = { name = name_of(changes), solved = solved, problems = o.problems,
+    list[i] = { name = tables.text(changes), solved = solved, problems = o.problems,
       accuracy = found.accuracy, loss = found.loss, floor = found.floor }
   end
   return list

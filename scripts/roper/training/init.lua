@@ -76,10 +76,7 @@ local function enter(session)
     end
     require("roper.model.checkpoint").load_training(checkpoint, state)
   end
-  local config = { steps = o.steps }
-  for name, value in pairs(state.config) do
-    config[name] = value
-  end
+  local config = require("roper.base.tables").merged({ steps = o.steps }, state.config)
   local path = o.run .. "/config.json"
   local before = provenance.of(files.decode(path))
   -- Losses that no entry tells of yet: one of this step was cut off, and is made again.

@@ -1,20 +1,16 @@
 --- The provenance of a run: records of the versions and machines that worked on it one after
 --- another, and from which step on each did.
-local M = {}
+local tables = require "roper.base.tables"
 
--- What says nothing of the numbers that come out.
-local IGNORED <const> = { started = true, step = true }
+local M = {}
 
 --- The names of what a record tells of version and machine.
 ---@param record table
 ---@return string[] names sorted
 function M.names(record)
-  local names = {}
-  for name in pairs(record) do
-    names[#names + 1] = not IGNORED[name] and name or nil
-  end
-  table.sort(names)
-  return names
+  local told = tables.merged(record)
+  told.started, told.step = nil, nil -- which say nothing of the numbers that come out
+  return tables.keys(told)
 end
 
 --- The provenance that the content of a run's config.json tells.
@@ -50,11 +46,9 @@ end
 
 -- Do two records agree in all but when they began?
 local function is_same(a, b)
-  for _, pair in ipairs { { a, b }, { b, a } } do
-    for _, name in ipairs(M.names(pair[1])) do
-      if pair[1][name] ~= pair[2][name] then
-        return false
-      end
+  for _, name in ipairs(M.names(tables.merged(a, b))) do
+    if a[name] ~= b[name] then
+      return false
     end
   end
   return true

@@ -27,24 +27,46 @@ function M.align(rows)
   return table.concat(lines, "\n")
 end
 
+local function length_of(text)
+  return utf8.len(text) or #text
+end
+
+--- Words in lines of at most `width` columns, or of one word.
+---@param words string|string[] a text is split at its blanks
+---@param width integer
+---@param lead string? before the first word; nothing by default
+---@param hang integer? blanks before the other lines; none by default
+---@param length? fun(text: string): integer its columns
+---@return string[] lines
+function M.fill(words, width, lead, hang, length)
+  local lines, line, is_empty = {}, lead or "", true
+  length = length or length_of
+  if type(words) == "string" then
+    local text = words
+    words = {}
+    for word in text:gmatch "%S+" do
+      words[#words + 1] = word
+    end
+  end
+  for _, word in ipairs(words) do
+    if not is_empty and length(line) + 1 + length(word) > width then
+      lines[#lines + 1] = line
+      line, is_empty = (" "):rep(hang or 0), true
+    end
+    line = line .. (is_empty and "" or " ") .. word
+    is_empty = false
+  end
+  lines[#lines + 1] = line
+  return lines
+end
+
 --- Text broken between words, further lines below where the first began.
 ---@param text string
 ---@param start integer columns before the text
 ---@param width integer? of the whole; 80
 ---@return string
 function M.wrap(text, start, width)
-  local lines, room = { "" }, (width or 80) - start
-  for word in text:gmatch "%S+" do
-    local line = lines[#lines]
-    if line == "" then
-      lines[#lines] = word
-    elseif utf8.len(line) + 1 + utf8.len(word) <= room then
-      lines[#lines] = line .. " " .. word
-    else
-      lines[#lines + 1] = word
-    end
-  end
-  return table.concat(lines, "\n" .. (" "):rep(start))
+  return table.concat(M.fill(text, (width or 80) - start), "\n" .. (" "):rep(start))
 end
 
 return M

@@ -47,9 +47,7 @@ function M.print_options(options)
         least, largest, value), 2)
     end
   end
-  for name, value in pairs(asked) do
-    M.current[name] = value
-  end
+  M.current = require("roper.base.tables").merged(asked)
   return asked
 end
 

@@ -1,6 +1,7 @@
 --- `roper runs`: what runs there are, and where two differ.
 local assignment = require "roper.session.command.assignment"
 local printable = require "roper.base.printable"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -18,12 +19,11 @@ function M.define(command)
     :description "Tell where the configurations of two runs differ."
 end
 
--- Does a run have one of the values of every field? Names of fields that no run has are collected.
-local function fits(run, wanted, seen)
+-- Does a run have one of the values of every field?
+local function fits(run, wanted)
   local all = true
   for field, values in pairs(wanted) do
     local value = field == "status" and run.status or run.config[field]
-    seen[field] = seen[field] or value ~= nil
     local found = false
     for _, one in ipairs(values) do
       found = found or tostring(value or "-") == tostring(one)
@@ -59,21 +59,19 @@ local function all_in(folder)
 end
 
 local function list(folder, wanted)
-  local rows, seen, fields = { { "run", "preset", "seed", "status", "step", "correct", "loss" } },
-    { status = true }, { "status" }
+  local rows, known = { { "run", "preset", "seed", "status", "step", "correct", "loss" } },
+    { status = true }
   local found, problems = all_in(folder)
   for _, run in ipairs(found) do
-    for field in pairs(run.config) do
-      fields[#fields + 1] = field
-    end
-    if fits(run, wanted, seen) then
+    known = tables.merged(known, run.config)
+    if fits(run, wanted) then
       rows[#rows + 1] = row_of(run)
     end
   end
   for field in pairs(wanted) do
-    if #found > 0 and not seen[field] then
+    if #found > 0 and known[field] == nil then
       error(("runs: no run has a field %q%s"):format(field,
-        require("roper.base.suggest").hint(field, fields)), 0)
+        require("roper.base.suggest").hint(field, tables.keys(known))), 0)
     end
   end
   if #found == 0 then

@@ -87,15 +87,8 @@ local function of_run(run, experiment, fields)
   elseif experiment and experiment ~= name then
     error(("%s: is a run of %s, not of %s"):format(run, name, experiment), 0)
   end
-  local all = {}
-  for field, value in pairs(config) do
-    all[field] = value
-  end
-  all.experiment = nil
-  for field, value in pairs(fields) do
-    all[field] = value
-  end
-  return name, all
+  config.experiment = nil
+  return name, require("roper.base.tables").merged(config, fields)
 end
 
 --- Train.

@@ -2,6 +2,7 @@
 --- gives out, each with the comment that tells about it.
 local core = require "roper.core"
 local sources = require "roper.session.help.sources"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -31,15 +32,9 @@ local function names_of(holder)
     names[name] = true
   end
   for name in pairs(holder) do
-    names[name] = true
+    names[name] = type(name) == "string" and not name:find "^_" or nil
   end
-  local list = {}
-  for name in pairs(names) do
-    local is_public = type(name) == "string" and not name:find "^_"
-    list[#list + 1] = is_public and name or nil
-  end
-  table.sort(list)
-  return list
+  return tables.keys(names)
 end
 
 -- Is it a table of functions?
@@ -127,15 +122,9 @@ end
 -- Add the classes that a list of parameters names, also inside option tables.
 local function add_classes_in(parameters)
   for _, parameter in ipairs(parameters) do
-    for _, name in ipairs(sources.class_names(parameter.type)) do
-      if sources.is_plain(name) then
-        for _, field in ipairs(sources.fields(name)) do
-          for _, inner in ipairs(sources.class_names(field.type)) do
-            add_class(inner)
-          end
-        end
-      else
-        add_class(name)
+    for _, one in ipairs { parameter, table.unpack(sources.options(parameter.type)) } do
+      for _, name in ipairs(sources.class_names(one.type)) do
+        add_class(name) -- no plain one
       end
     end
   end
@@ -206,10 +195,8 @@ end
 function M.options(entry)
   local names = {}
   for _, parameter in ipairs(entry.comment and entry.comment.parameters or {}) do
-    for _, class in ipairs(sources.class_names(parameter.type)) do
-      for _, field in ipairs(sources.is_plain(class) and sources.fields(class) or {}) do
-        names[#names + 1] = field.name
-      end
+    for _, option in ipairs(sources.options(parameter.type)) do
+      names[#names + 1] = option.name
     end
   end
   return names

@@ -141,12 +141,11 @@ function M.help(what)
 end
 
 -- Add what is said of arguments, results or fields, also of the options in a table.
-local function add_parameters(parts, parameters, is_inner)
-  local sources = require "roper.session.help.sources"
+local function add_parameters(parts, parameters)
+  local options = require("roper.session.help.sources").options
   for _, parameter in ipairs(parameters) do
-    parts[#parts + 1] = parameter.name .. " " .. parameter.text
-    for _, class in ipairs(is_inner and {} or sources.class_names(parameter.type)) do
-      add_parameters(parts, sources.is_plain(class) and sources.fields(class) or {}, true)
+    for _, one in ipairs { parameter, table.unpack(options(parameter.type)) } do
+      parts[#parts + 1] = one.name .. " " .. one.text
     end
   end
 end

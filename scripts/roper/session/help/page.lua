@@ -1,6 +1,7 @@
 --- Documentation as it looks in the terminal.
 local catalogue = require "roper.session.help.catalogue"
 local comment_of = require "roper.session.help.comment"
+local fill = require("roper.base.format.columns").fill
 local sources = require "roper.session.help.sources"
 local terminal = require "roper.base.terminal"
 
@@ -20,17 +21,7 @@ end
 
 -- Words in lines that fit, the first after `lead` and the others after blanks as wide as `hang`.
 local function wrap(lead, text, hang)
-  local lines, line, is_empty = {}, lead, true
-  for word in text:gmatch "%S+" do
-    if not is_empty and length(line) + 1 + length(word) > columns() then
-      lines[#lines + 1] = line
-      line, is_empty = (" "):rep(hang), true
-    end
-    line = line .. (is_empty and "" or " ") .. word
-    is_empty = false
-  end
-  lines[#lines + 1] = line
-  return lines
+  return fill(text, columns(), lead, hang)
 end
 
 -- A line that goes on, with "…" instead of a last word that leaves no room for it.
@@ -96,9 +87,7 @@ local function add_rows(rows, parameters, margin)
   for _, parameter in ipairs(parameters) do
     rows[#rows + 1] = { margin .. (parameter.name ~= "" and parameter.name or "→"),
       description(parameter) }
-    for _, class in ipairs(#margin < DEEPEST and sources.class_names(parameter.type) or {}) do
-      add_rows(rows, sources.is_plain(class) and sources.fields(class) or {}, margin .. "  ")
-    end
+    add_rows(rows, #margin < DEEPEST and sources.options(parameter.type) or {}, margin .. "  ")
   end
   return rows
 end

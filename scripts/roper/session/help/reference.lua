@@ -17,7 +17,7 @@ local function code(text)
 end
 
 -- Rows of a table: name, type, default, meaning.
-local function add_parameters(out, title, parameters, is_method)
+local function add_parameters(out, title, parameters)
   local rows = {}
   local function add(parameter, prefix)
     local default = parameter.default and code(parameter.default)
@@ -25,14 +25,10 @@ local function add_parameters(out, title, parameters, is_method)
     rows[#rows + 1] = ("| %s | %s | %s | %s |"):format(code(prefix .. parameter.name),
       cell(code(parameter.type)), cell(default), cell(parameter.text))
   end
-  for i, parameter in ipairs(parameters) do
-    if not (is_method and i == 1) then
-      add(parameter, "")
-      for _, class in ipairs(sources.class_names(parameter.type)) do
-        for _, field in ipairs(sources.is_plain(class) and sources.fields(class) or {}) do
-          add(field, parameter.name ~= "" and parameter.name .. "." or "")
-        end
-      end
+  for _, parameter in ipairs(parameters) do
+    add(parameter, "")
+    for _, option in ipairs(sources.options(parameter.type)) do
+      add(option, parameter.name ~= "" and parameter.name .. "." or "")
     end
   end
   if rows[1] then

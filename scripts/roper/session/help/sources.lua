@@ -178,4 +178,16 @@ function M.is_plain(name)
   return true
 end
 
+--- The options that a table of a type takes: the fields of the plain classes that it names.
+---@param kind string
+---@return Parameter[]
+function M.options(kind)
+  local list = {}
+  for _, class in ipairs(M.class_names(kind)) do
+    local fields = M.is_plain(class) and M.fields(class) or {}
+    table.move(fields, 1, #fields, #list + 1, list)
+  end
+  return list
+end
+
 return M

@@ -131,12 +131,7 @@ end
 --- The names of the commands that have a % in front, sorted.
 ---@return string[]
 function M.names()
-  local names = {}
-  for name in pairs(percent) do
-    names[#names + 1] = name
-  end
-  table.sort(names)
-  return names
+  return require("roper.base.tables").keys(percent)
 end
 
 -- `?name` and `??name`: functions of a name and the globals of the session.

@@ -1,15 +1,13 @@
 --- A table of variables: what each is, and what its elements take.
 local printable = require "roper.base.printable"
 local format = require "roper.base.format"
+local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
 
 local M = {}
 
 local function entries(value)
-  local count = 0
-  for _ in next, value do
-    count = count + 1
-  end
+  local count = tables.count(value)
   return ("%d %s"):format(count, count == 1 and "entry" or "entries")
 end
 

@@ -4,6 +4,7 @@ local core = require "roper.core"
 local fields = require "roper.study.experiment.fields"
 local mutants = require "roper.study.experiment.mutants"
 local suggest = require "roper.base.suggest"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -42,15 +43,6 @@ function M.definition(name)
     suggest.hint(tostring(name), names), table.concat(names, ", ")), 0)
 end
 
-local function preset_names(definition)
-  local names = {}
-  for preset in pairs(definition.presets) do
-    names[#names + 1] = preset
-  end
-  table.sort(names)
-  return names
-end
-
 --- The whole configuration of a run.
 ---
 --- Errors: a name, a field or a preset that is not there; a value that does not fit.
@@ -68,7 +60,7 @@ function M.configure(name, given)
   local names = { "preset" }
   local preset = given.preset or "mini"
   if not definition.presets[preset] then
-    local presets = preset_names(definition)
+    local presets = tables.keys(definition.presets)
     error(("%s has no preset %q%s; it has %s"):format(name, tostring(preset),
       suggest.hint(tostring(preset), presets), table.concat(presets, ", ")), 0)
   end
@@ -115,7 +107,7 @@ function M.describe(name, config)
   local lines = { name .. ": " .. definition.summary, "" }
   if config then
     lines[3] = ("  %-16s %-9s %s"):format("preset", config.preset,
-      "where nothing else is said: " .. table.concat(preset_names(definition), ", "))
+      "where nothing else is said: " .. table.concat(tables.keys(definition.presets), ", "))
   end
   for _, field in ipairs(fields.of(definition.task)) do
     local value = field[3]
@@ -132,13 +124,9 @@ function M.describe(name, config)
     return table.concat(lines, "\n")
   end
   lines[#lines + 1] = "\nPresets:"
-  for _, preset in ipairs(preset_names(definition)) do
-    local parts = {}
-    for field, value in pairs(definition.presets[preset]) do
-      parts[#parts + 1] = ("%s=%s"):format(field, value)
-    end
-    table.sort(parts)
-    lines[#lines + 1] = ("  %-8s %s"):format(preset, wrap(table.concat(parts, " "), 11))
+  for _, preset in ipairs(tables.keys(definition.presets)) do
+    lines[#lines + 1] = ("  %-8s %s"):format(preset,
+      wrap(tables.text(definition.presets[preset]), 11))
   end
   return table.concat(lines, "\n")
 end

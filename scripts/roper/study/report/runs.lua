@@ -1,6 +1,7 @@
 --- Every run, and what set the runs apart.
 local h = require("roper.base.markup").h
 local core = require "roper.core"
+local keys = require("roper.base.tables").keys
 local number = require "roper.study.report.number"
 local results = require "roper.study.report.results"
 local provenance = require "roper.training.provenance"
@@ -57,20 +58,6 @@ local function values_of(trials, f)
   return list
 end
 
-local function names_of(trials, part)
-  local names, seen = {}, {}
-  for _, trial in ipairs(trials) do
-    for name in pairs(part(trial) or {}) do
-      if not seen[name] then
-        seen[name] = true
-        names[#names + 1] = name
-      end
-    end
-  end
-  table.sort(names)
-  return names
-end
-
 local function trials_of(sweep, method)
   local list = {}
   for _, trial in ipairs(sweep.trials) do
@@ -82,13 +69,16 @@ end
 -- Settings of one part of the trials: those that differ as a table, those all share as a list.
 local function settings(view, part, caption)
   local sweep, rows, common = view.sweep, {}, {}
-  local head, left = { caption }, {}
+  local head, left, parts = { caption }, {}, {}
+  for i, trial in ipairs(sweep.trials) do
+    parts[i] = part(trial)
+  end
   for i, method in ipairs(sweep.methods) do
     head[i + 1], left[i + 1] = results.name(view, method), true
   end
-  for _, name in ipairs(names_of(sweep.trials, part)) do
+  for _, name in ipairs(keys(table.unpack(parts))) do
     local function value(trial)
-      return (part(trial) or {})[name]
+      return part(trial)[name]
     end
     local all = values_of(sweep.trials, value)
     if #all == 1 then

@@ -8,6 +8,7 @@ local options_of = require "roper.base.options"
 local outlook = require "roper.study.sweep.outlook"
 local plan = require "roper.study.sweep.plan"
 local listing = require "roper.study.listing"
+local tables = require "roper.base.tables"
 local uv = require "luv"
 
 local M = {}
@@ -17,19 +18,14 @@ local TICK <const> = 200
 
 -- The fields besides the seed in which trials differ; the position is always among them.
 local function varied_fields(trials)
-  local varied, list = {}, {}
+  local varied = {}
   for _, trial in ipairs(trials) do
     for _, difference in ipairs(listing.differences(trials[1].config, trial.config)) do
       varied[difference.field] = true
     end
   end
   varied.seed, varied.position = nil, nil
-  for name in pairs(varied) do
-    list[#list + 1] = name
-  end
-  table.sort(list)
-  table.insert(list, 1, "position")
-  return list
+  return { "position", table.unpack(tables.keys(varied)) }
 end
 
 -- What a trial's runs are called together: its position, and what else varies, "rope rotate=vo".
@@ -83,10 +79,9 @@ local function pairs_of(fields)
     list[#list + 1] = pair
   end
   if #list == 0 then
-    for name, value in pairs(fields) do
-      list[#list + 1] = { name, value }
+    for i, name in ipairs(tables.keys(fields)) do
+      list[i] = { name, fields[name] }
     end
-    table.sort(list, function(a, b) return a[1] < b[1] end)
   end
   for i, pair in ipairs(list) do
     local name, value = pair[1], pair[2]
@@ -226,11 +221,7 @@ function M.run(options)
     error("interrupted", 0)
   end
   supervisor:look()
-  local failed = 0
-  for _ in pairs(supervisor.failed) do
-    failed = failed + 1
-  end
-  return M.read(folder), failed
+  return M.read(folder), tables.count(supervisor.failed)
 end
 
 return M

@@ -1,5 +1,6 @@
 --- What is shown of a sweep while it runs: a line a worker, and one for all with the time left.
 local progress = require "roper.training.progress"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -26,10 +27,7 @@ end
 -- The line of the whole, of which `part` trials are done by workers that are at it and `worked`
 -- since the start.
 local function whole_line(supervisor, part, worked, seconds)
-  local total, failed = #supervisor.trials, 0
-  for _ in pairs(supervisor.failed) do
-    failed = failed + 1
-  end
+  local total, failed = #supervisor.trials, tables.count(supervisor.failed)
   local done = supervisor.finished + part
   local text = ("sweep %s %d of %d done"):format(progress.bar(done / total, 12),
     supervisor.finished, total)

@@ -6,6 +6,7 @@ local experiment = require "roper.study.experiment"
 local files = require "roper.base.file"
 local printable = require "roper.base.printable"
 local suggest = require "roper.base.suggest"
+local tables = require "roper.base.tables"
 local uv = require "luv"
 
 local M = {}
@@ -56,11 +57,7 @@ function M.product(given)
     local longer = {}
     for _, fields in ipairs(list) do
       for _, value in ipairs(type(values) == "table" and values or { values }) do
-        local copy = { [field] = value }
-        for name, other in pairs(fields) do
-          copy[name] = other
-        end
-        longer[#longer + 1] = copy
+        longer[#longer + 1] = tables.merged({ [field] = value }, fields)
       end
     end
     list = longer
@@ -89,12 +86,7 @@ function M.load(path, given)
         error(("sweep: %s: trial %d: expected a table of fields, got %s"):format(path, i,
           type(trial)), 0)
       end
-      local fields = {}
-      for _, source in ipairs { trial, more } do
-        for name, value in pairs(source) do
-          fields[name] = value
-        end
-      end
+      local fields = tables.merged(trial, more)
       local name = fields.experiment or found.experiment
       fields.experiment = nil
       local ok, config = pcall(experiment.configure, name, fields)

@@ -2,6 +2,7 @@
 local core = require "roper.core"
 local lease = require "roper.study.lease"
 local listing = require "roper.study.listing"
+local tables = require "roper.base.tables"
 local uv = require "luv"
 
 local M = {}
@@ -138,14 +139,8 @@ end
 -- The environment of a worker: where this library is, and as many threads as it may use.
 local function environment(threads)
   local list = {}
-  local changed = { LUA_PATH_5_4 = package.path, LUA_CPATH_5_4 = package.cpath,
-    OMP_NUM_THREADS = tostring(threads) }
-  for name, value in pairs(uv.os_environ()) do
-    if not changed[name] then
-      list[#list + 1] = ("%s=%s"):format(name, value)
-    end
-  end
-  for name, value in pairs(changed) do
+  for name, value in pairs(tables.merged(uv.os_environ(), { LUA_PATH_5_4 = package.path,
+    LUA_CPATH_5_4 = package.cpath, OMP_NUM_THREADS = threads })) do
     list[#list + 1] = ("%s=%s"):format(name, value)
   end
   return list
@@ -200,11 +195,7 @@ function Supervisor:start()
 end
 
 function Supervisor:count()
-  local count = 0
-  for _ in pairs(self.workers) do
-    count = count + 1
-  end
-  return count
+  return tables.count(self.workers)
 end
 
 --- Start workers where there is something to do for them. Call it now and then.

@@ -15,3 +15,12 @@ describe("tables.merged", function()
     assert.same({ b = 3, c = false }, second)
   end)
 end)
+
+describe("tables.count and tables.text", function()
+  it("tell of all fields", function()
+    local fields = { seed = 1, letters = 26 }
+    assert.equal(2, tables.count(fields))
+    assert.equal("letters=26 seed=1", tables.text(fields))
+    assert.same({ 0, "" }, { tables.count({}), tables.text({}) })
+  end)
+end)
