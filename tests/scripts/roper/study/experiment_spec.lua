@@ -9,6 +9,7 @@ local uv = require("luv")
 before_each(scratch.create)
 after_each(scratch.remove)
 
+local POSITIONS = table.concat(roper.position.list(), ", ") .. ", twice"
 local NAMES <const> = { "addition", "substring_index", "substring_prefix" }
 
 describe("experiment.list", function()
@@ -108,7 +109,7 @@ describe("experiment.configure", function()
       { "rotate", "letters of qkvo, each at most once", { "x", "qq", 5, true } },
       { "rate", "a finite number from 0 on", { "x", -1, 0 / 0, math.huge, "inf", "1e999" } },
       { "clip", "a finite number from 0 on", { -1 } },
-      { "position", "one of none, rope, roper, twice", { 5, true } },
+      { "position", "one of " .. POSITIONS, { 5, true } },
       { "norm", "one of pre, post", { "both" } },
     }) do
       local field, expected, wrong = table.unpack(case)
@@ -126,7 +127,7 @@ describe("experiment.configure", function()
 
   it("suggests the nearest of several values", function()
     assert.has_error(function() experiment.configure("addition", { position = "ropr" }) end,
-      'field position: expected one of none, rope, roper, twice, got ropr; did you mean "rope"?')
+      ('field position: expected one of %s, got ropr; did you mean "rope"?'):format(POSITIONS))
   end)
 
   it("refuses unknown presets and fields, and suggests the nearest", function()
