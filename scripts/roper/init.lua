@@ -12,6 +12,20 @@ M.position = require "roper.position"
 M.attention = attention.attention
 M.attention_weights = attention.weights
 M.linear_attention = attention.linear_attention
+
+-- The battery needs models, which stand on positions.
+setmetatable(M.position, {
+  __names = function()
+    return { "check" }
+  end,
+  __index = function(position, name)
+    if name == "check" then
+      position.check = require("roper.model.battery").check
+      return position.check
+    end
+  end,
+})
+
 --- Attention from its definition, slow and exact, to hold the fast ones against.
 M.oracle = { attention = attention.oracle, linear_attention = attention.linear_oracle }
 

@@ -1,5 +1,6 @@
 --- Position schemes by name: each file of `schemes` is one, found by being there, and `register`
 --- adds one of your own.
+local describe = require "roper.position.describe"
 local join = require "roper.position.join"
 local options_of = require "roper.base.options"
 local positions = require "roper.position.positions"
@@ -169,6 +170,59 @@ function M.resolve(position, context)
   end
   local definition = find(name)
   return definition.make(fill(definition, options, context))
+end
+
+-- The definitions that a scheme goes by, and its name.
+local function parts_of(scheme)
+  if schemes.is_rotary(scheme) then
+    return { find "rope" }, "rotary"
+  end
+  local list, name = {}, schemes.is_scheme(scheme) and scheme.name or scheme
+  if type(scheme) == "table" and scheme.parts then
+    local shown = {}
+    for i, part in ipairs(scheme.parts) do
+      local definitions_of_part, part_name = parts_of(part)
+      table.move(definitions_of_part, 1, #definitions_of_part, #list + 1, list)
+      shown[i] = part_name
+    end
+    return list, table.concat(shown, "+")
+  end
+  name = type(name) == "table" and name.type or name
+  for part in tostring(name):gmatch "[^+]+" do
+    list[#list + 1] = find(part)
+  end
+  return list, name
+end
+
+--- What a scheme is: formula, source, whether scores know the distance alone, what it trains, what
+--- of a cache is turned. Without a scheme, a table of all.
+---
+--- Errors: a name that no scheme has; the nearest one is suggested.
+---
+---     > roper.position.describe "rope"
+---     rope: queries and keys turn
+---       formula    sᵢⱼ = qᵢ · R_{j−i} kⱼ / √d
+---       source     RoFormer, Su et al. 2021, eq. 13-16
+---       positions  relative
+---       trains     nothing
+---       cache      keys turned once, values as they are
+---     > roper.position.describe()[1].name
+---     "none"
+---@param scheme? string|table|Scheme|rotary a name, {type = name, ...}, or one that was made
+---@return PositionDescription|PositionDescription[] description
+function M.describe(scheme)
+  if scheme == nil then
+    local list = {}
+    for i, name in ipairs(names) do
+      list[i] = M.describe(name)
+    end
+    return describe.all(list)
+  end
+  local parts, name = parts_of(scheme)
+  return describe.one(parts, name, function(context)
+    local options = type(scheme) == "string" and { type = scheme } or scheme
+    return M.resolve(options, context)
+  end)
 end
 
 ---@class PositionsOptions

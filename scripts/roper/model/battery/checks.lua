@@ -1,0 +1,317 @@
+--- What every position scheme must hold, a check each: a function of the case that gives the
+--- largest difference found, the largest that is allowed, and what there is to say. What a scheme
+--- refuses is raised.
+local attention = require "roper.attention"
+local cases = require "roper.model.battery.case"
+local checkpoint = require "roper.model.checkpoint"
+local core = require "roper.core"
+local eager = require "roper.attention.eager"
+local gradcheck = require "roper.base.gradcheck"
+local position = require "roper.position"
+local transformer = require "roper.model.transformer"
+
+local EXACT <const> = 1e-9 -- float64: what is the same but for the order of sums
+
+local attend, difference = cases.attend, cases.difference
+
+local M = {}
+
+local function add(name, run)
+  M[#M + 1] = { name = name, run = run }
+end
+
+-- The largest of what f gives in each mode.
+local function worst_of(case, f)
+  local worst = 0
+  for _, causal in ipairs(case.modes) do
+    worst = math.max(worst, f(causal))
+  end
+  return worst
+end
+
+local function range(first, last)
+  local list = {}
+  for i = first, last do
+    list[#list + 1] = i
+  end
+  return list
+end
+
+local function text_of(options)
+  return core.json_encode(checkpoint.options { options = { position = options } })
+end
+
+add("options", function(case)
+  local holder = case:make()
+  local told = text_of(holder.position)
+  local again = position.resolve(core.json_decode(told).position, case.context)
+  if text_of(again) ~= told then
+    error(("options: %s makes %s"):format(told, text_of(again)), 0)
+  end
+  return 0, 0
+end)
+
+-- Shapes, dtypes, and weights that sum to 1; a mode that works is one of the case.
+local function runs(case, causal)
+  local worst = 0
+  for _, dtype in ipairs { "float32", "float64" } do
+    local inputs = case:inputs(dtype)
+    local o, weights = attend(attention.attention, case:make(dtype), inputs,
+      { causal = causal, weights = true })
+    local expected = inputs[1]
+    if o:dtype() ~= dtype or difference(o, o) ~= 0
+      or table.concat(o:shape(), ", ") ~= table.concat(expected:shape(), ", ") then
+      error(("expected %s [%s] of finite numbers, got %s [%s]"):format(dtype,
+        table.concat(expected:shape(), ", "), o:dtype(), table.concat(o:shape(), ", ")), 0)
+    end
+    worst = math.max(worst, difference(weights:sum(4), core.ones { cases.BATCH,
+      case.context.heads, cases.QUERIES }))
+  end
+  case.modes[#case.modes + 1] = causal
+  return worst, 1e-5
+end
+
+add("not causal", function(case) return runs(case, false) end)
+add("causal", function(case) return runs(case, true) end)
+
+add("what comes later", function(case)
+  local inputs = case:inputs()
+  local before = attend(attention.attention, case:make(), inputs, { causal = true })
+  for i, x in ipairs(inputs) do
+    local axis = i == 4 and 2 or 3
+    inputs[i] = core.cat({ x:narrow(axis, 1, x:size(axis) - 1),
+      x:narrow(axis, x:size(axis), 1) + 1 }, axis)
+  end
+  local after = attend(attention.attention, case:make(), inputs, { causal = true })
+  local seen = cases.QUERIES - 1
+  return difference(before:narrow(3, 1, seen), after:narrow(3, 1, seen)), EXACT
+end)
+
+add("fewer queries", function(case)
+  local few = attend(attention.attention, case:make(), case:inputs(), { causal = true })
+  local all = attend(attention.attention, case:make(), case:inputs("float64", cases.KEYS),
+    { causal = true })
+  return difference(all:narrow(3, cases.KEYS - cases.QUERIES + 1, cases.QUERIES), few), EXACT
+end)
+
+add("rows", function(case)
+  local holder, coordinates = case:make()
+  local inputs, rows = case:inputs(), { range(0, 5), { 3, 4, 6, 7, 9, 10 } }
+  return worst_of(case, function(causal)
+    local function output(given, list)
+      local key = cases.positions(list, coordinates)
+      return attend(attention.attention, holder, given, { causal = causal, key_positions = key,
+        query_positions = key:narrow(2, cases.KEYS - cases.QUERIES + 1, cases.QUERIES) })
+    end
+    local both, worst = output(inputs, rows), 0
+    for row = 1, cases.BATCH do
+      local alone = {}
+      for i, x in ipairs(inputs) do
+        alone[i] = x:narrow(1, row, 1)
+      end
+      worst = math.max(worst, difference(output(alone, { rows[row] }), both:narrow(1, row, 1)))
+    end
+    return worst
+  end), EXACT
+end)
+
+add("hidden keys", function(case)
+  local holder, coordinates = case:make()
+  local inputs = case:inputs()
+  local all = cases.positions({ range(0, 5) }, coordinates)
+  local last = all:narrow(2, 3, 4)
+  local without = { inputs[1], inputs[2]:narrow(3, 3, 4), inputs[3]:narrow(3, 3, 4),
+    inputs[4]:narrow(2, 3, 4) }
+  return worst_of(case, function(causal)
+    return difference(
+      attend(attention.attention, holder, inputs, { causal = causal, query_positions = last,
+        key_positions = all, mask = core.tensor({ 0, 0, 1, 1, 1, 1 }, "int32") }),
+      attend(attention.attention, holder, without, { causal = causal, query_positions = last,
+        key_positions = last }))
+  end), EXACT
+end)
+
+add("no key", function(case)
+  local o = attend(attention.attention, case:make(), case:inputs(), { causal = true,
+    mask = core.zeros({ cases.KEYS }, "int32") })
+  return o:abs():max():item(), 0
+end)
+
+add("gradients", function(case)
+  local holder = case:make()
+  local parameters, put = cases.trained(holder)
+  local inputs = case:inputs()
+  table.move(parameters, 1, #parameters, #inputs + 1, inputs)
+  return worst_of(case, function(causal)
+    local _, worst = gradcheck.gradcheck(function(...)
+      local given = { ... }
+      put(given, 4)
+      return (attend(attention.attention, holder, given, { causal = causal }))
+    end, inputs, { most = 12 })
+    return worst
+  end), 1e-6
+end)
+
+-- Options of attention, of all sorts.
+local function settings(coordinates)
+  core.seed(3)
+  local function places(rows)
+    local key = cases.positions(rows, coordinates)
+    return { key_positions = key,
+      query_positions = key:narrow(2, cases.KEYS - cases.QUERIES + 1, cases.QUERIES) }
+  end
+  return { {}, { offset = 2 }, places { range(0, 5), { 3, 4, 6, 7, 9, 10 } },
+    places { { -4.5, 2, 0.25, 3, 3, -1 } },
+    { mask = core.rand { cases.QUERIES, cases.KEYS }:gt(0.4) },
+    { bias = core.randn({ cases.KEYS }, "float64"), scale = 0.3 } }
+end
+
+-- Do two attentions agree in all settings? What both refuse says nothing unless all is refused.
+local function agree(case, one, other)
+  local _, coordinates = case:make()
+  local worst, runs_somewhere, refusal = 0, false, nil
+  for _, causal in ipairs(case.modes) do
+    for _, how in ipairs(settings(coordinates)) do
+      how.causal = causal
+      local ok, a = pcall(one, how)
+      local also_ok, b = pcall(other, how)
+      if ok ~= also_ok then
+        error(ok and b or a, 0)
+      elseif not ok then
+        refusal = a
+      else
+        runs_somewhere = true
+        for i, x in ipairs(a) do
+          worst = math.max(worst, difference(x, b[i]))
+        end
+      end
+    end
+  end
+  if not runs_somewhere and refusal then
+    error(refusal, 0)
+  end
+  return worst, EXACT
+end
+
+-- The output, and the gradients of all inputs and parameters.
+local function with_gradients(case, by)
+  return function(how)
+    local holder, inputs = case:make(), case:inputs()
+    for i, x in ipairs(inputs) do
+      inputs[i] = x:contiguous():parameter()
+    end
+    local o = attend(by, holder, inputs, how)
+    o:backward(core.arange(0, o:count(), 1, "float64"):sin():view(o:shape()))
+    local list = { o }
+    for _, group in ipairs { inputs, holder:parameters() } do
+      for _, x in ipairs(group) do
+        list[#list + 1] = x.grad or core.zeros(x:shape(), "float64")
+      end
+    end
+    return list
+  end
+end
+
+add("eager", function(case)
+  return agree(case, with_gradients(case, eager.attention),
+    with_gradients(case, attention.attention))
+end)
+
+add("oracle", function(case)
+  local function by(run)
+    return function(how)
+      return core.no_grad(function()
+        return { (attend(run, case:make(), case:inputs(), how)) }
+      end)
+    end
+  end
+  return agree(case, by(attention.oracle), by(attention.attention))
+end)
+
+add("float32", function(case)
+  return worst_of(case, function(causal)
+    local found = {}
+    for i, dtype in ipairs { "float32", "float64" } do
+      found[i] = attend(attention.attention, case:make(dtype), case:inputs(dtype),
+        { causal = causal })
+    end
+    return difference(found[1], found[2])
+  end), 1e-4
+end)
+
+for _, step in ipairs { 1, 640, 0.5, -3 } do
+  add(("moved by %g"):format(step), function(case)
+    local holder, coordinates = case:make()
+    local inputs = case:inputs()
+    local worst = worst_of(case, function(causal)
+      local function output(moved)
+        local key = cases.positions({ range(0, 5) }, coordinates) + moved
+        return attend(attention.attention, holder, inputs, { causal = causal, key_positions = key,
+          query_positions = key:narrow(2, cases.KEYS - cases.QUERIES + 1, cases.QUERIES) })
+      end
+      return difference(output(0), output(step))
+    end)
+    return worst, case.relative and EXACT or math.huge,
+      case.relative and "relative: nothing changes" or "not relative"
+  end)
+end
+
+-- A small model in float64, and tokens for it.
+local function model_of(case, dtype)
+  core.seed(4)
+  local c = case.context
+  local model = transformer.Transformer { vocabulary = 5, d_model = c.d_model, heads = c.heads,
+    layers = 2, d_ff = 8, length = c.length, position = case.options }
+  cases.stir(model, dtype or "float64"):training(false)
+  return model, core.tensor({ { 0, 3, 1, 4, 2, 2 }, { 4, 4, 0, 1, 3, 0 } }, "int32")
+end
+
+add("cache", function(case)
+  local model, tokens = model_of(case)
+  local whole = model(tokens)
+  local worst = 0
+  for _, sizes in ipairs { { 1, 1, 1, 1, 1, 1 }, { 3, 1, 2 } } do
+    local cache, first = model:cache { batch = 2, length = 6 }, 1
+    for _, size in ipairs(sizes) do
+      local logits = model(tokens:narrow(2, first, size), cache)
+      worst = math.max(worst, difference(whole:narrow(2, first, size), logits))
+      first = first + size
+    end
+  end
+  return worst, EXACT
+end)
+
+add("prompts", function(case)
+  local model, tokens = model_of(case)
+  local cache = model:cache { batch = 2, length = 6, lengths = { 4, 2 } }
+  local short = core.cat({ core.zeros({ 1, 2 }, "int32"), tokens[{ { 2, 2 }, { 1, 2 } }] }, 2)
+  model(core.cat({ tokens[{ { 1, 1 }, { 1, 4 } }], short }, 1), cache)
+  local worst = 0
+  for step = 1, 2 do
+    local list = { tokens[{ { 1, 1 }, { 4 + step, 4 + step } }],
+      tokens[{ { 2, 2 }, { 2 + step, 2 + step } }] }
+    local logits = model(core.cat(list, 1), cache)
+    for row, length in ipairs { 4, 2 } do
+      local alone = model(tokens[{ { row, row }, { 1, length + step } }])
+      worst = math.max(worst, difference(alone:narrow(2, length + step, 1),
+        logits:narrow(1, row, 1)))
+    end
+  end
+  return worst, EXACT
+end)
+
+add("checkpoint", function(case)
+  local model, tokens = model_of(case, "float32")
+  local path = os.tmpname()
+  local ok, again = pcall(function()
+    model:save(path)
+    return checkpoint.load(path)
+  end)
+  os.remove(path)
+  if not ok then
+    error(again, 0)
+  end
+  return math.max(difference(model(tokens), again(tokens)), model:count() - again:count()), 0
+end)
+
+return M

@@ -1,0 +1,111 @@
+--- The battery of checks that every position scheme passes.
+local cases = require "roper.model.battery.case"
+local checks = require "roper.model.battery.checks"
+local options_of = require "roper.base.options"
+local printable = require "roper.base.printable"
+local schemes = require "roper.position.scheme"
+local temporarily = require "roper.base.temporarily"
+
+local M = {}
+
+---@class PositionFinding
+---@field name string of the check
+---@field ok boolean false where it failed
+---@field refused? string the scheme's words, where it says that it can not do this
+---@field difference? number the largest that was found
+---@field message? string what went wrong, or what there is to say
+
+---@class PositionFindings: PositionFinding[] a line each when it is printed
+---@field name string of the scheme
+---@field ok boolean does nothing fail, and is attention one of what works?
+
+local Findings = { __name = "findings" }
+
+function Findings:__tostring()
+  local lines = { self.name }
+  for _, finding in ipairs(self) do
+    local outcome = finding.refused and "refused" or finding.ok and "ok" or "FAILS"
+    local parts = { finding.difference and ("%.1e"):format(finding.difference) or nil,
+      finding.refused or finding.message }
+    lines[#lines + 1] = ("  %-18s%-9s%s"):format(finding.name, outcome,
+      printable.line(table.concat(parts, "  "))):gsub("%s+$", "")
+  end
+  lines[#lines + 1] = self.ok and "ok" or "FAILS"
+  return table.concat(lines, "\n")
+end
+
+-- The words of a refusal: an error that names the scheme. A fault in its code is none.
+local function refusal(message, case)
+  local words = tostring(message):gsub("^[^%s:]+:%d+: ", "")
+  local names = case.name .. "+" .. tostring(case.options.type) .. "+rotary"
+  for name in names:gmatch "[^+]+" do
+    if words:find("%f[%w_]" .. name .. "%f[^%w_]") and not words:find "^attempt to" then
+      return words
+    end
+  end
+  return nil
+end
+
+-- What one check finds.
+local function find(check, case)
+  local ok, worst, allowed, words = pcall(check.run, case)
+  if not ok then
+    local refused = refusal(worst, case)
+    return { name = check.name, ok = refused ~= nil, refused = refused,
+      message = not refused and tostring(worst) or nil }
+  end
+  return { name = check.name, ok = worst <= allowed, difference = worst, message = words }
+end
+
+---@class PositionCheckOptions
+---@field dim? integer = 8; features of a head
+---@field heads? integer = 3
+---@field length? integer = 16; of a scheme with a table of positions
+
+--- Try a position scheme: shapes and dtypes, gradients, what changes when all positions move,
+--- masks, the cache, the eager attention and the oracle, precision, checkpoints. What the scheme
+--- says that it can not do is "refused" and no failure; attention of some kind must work.
+---
+--- Errors: no such scheme; options that it refuses.
+---
+---     > roper.position.check("alibi").ok
+---     true
+---     > roper.position.register("skewed", {relative = true, bias =
+---     >>   function(self, q, k, positions)
+---     >>     return positions.key:view{1, 1, 1, -1}:to(q:dtype()):square()
+---     >>   end})
+---     > findings = roper.position.check "skewed"
+---     > for _, finding in ipairs(findings) do
+---     >>   if not finding.ok then print(finding.name) end
+---     >> end
+---     moved by 1
+---     moved by 640
+---     moved by 0.5
+---     moved by -3
+---@param scheme string|table|Scheme|rotary a name, {type = name, ...}, or one that was made
+---@param options? PositionCheckOptions
+---@return PositionFindings findings
+function M.check(scheme, options)
+  local o = options_of.check("position.check", options, { dim = { "size", 8 },
+    heads = { "size", 3 }, length = { "size", 16 } })
+  if schemes.is_rotary(scheme) or schemes.is_scheme(scheme) then
+    scheme = scheme:options()
+    scheme.type = scheme.type or "rope"
+  elseif type(scheme) == "string" then
+    scheme = { type = scheme }
+  end
+  local case = cases.new(scheme, { dim = o.dim, heads = o.heads, d_model = o.dim * o.heads,
+    length = o.length })
+  return temporarily.with_seed(1, function()
+    case:make()
+    local findings = setmetatable({ name = case.name, ok = true }, Findings)
+    for i, check in ipairs(checks) do
+      findings[i] = find(check, case)
+      findings.ok = findings.ok and findings[i].ok
+    end
+    findings.ok = findings.ok and #case.modes > 0
+    return findings
+  end)
+end
+
+return M

@@ -1,0 +1,123 @@
+--- What a position scheme is, in words.
+local columns = require "roper.base.format.columns"
+local schemes = require "roper.position.scheme"
+
+local M = {}
+
+-- A place that fits most schemes, to make one and see.
+local PLACE <const> = { dim = 8, heads = 2, d_model = 16, length = 16 }
+
+--- What a position scheme is; it prints as lines.
+---@class PositionDescription
+---@field name string
+---@field summary? string
+---@field formula? string
+---@field source? string
+---@field relative boolean do scores know the distance alone?
+---@field trains string what is trained, with shapes for 2 heads of 8 features
+---@field cache string what of the keys and values in a cache is turned
+---@field words? string what the scheme itself says
+local Description = { __name = "description" }
+
+function Description:__tostring()
+  local lines = { self.name .. (self.summary and ": " .. self.summary or "") }
+  for _, line in ipairs { { "formula", self.formula }, { "source", self.source },
+    { "positions", self.relative and "relative" or "absolute" }, { "trains", self.trains },
+    { "cache", self.cache }, { "", self.words } } do
+    if line[2] then
+      lines[#lines + 1] = ("  %-11s%s"):format(line[1], columns.wrap(line[2], 13))
+    end
+  end
+  return table.concat(lines, "\n")
+end
+
+local function rotates(rotary, letters)
+  local list = {}
+  for letter in letters:gmatch "." do
+    list[#list + 1] = rotary:options().rotate:find(letter, 1, true) and letter or nil
+  end
+  return table.concat(list)
+end
+
+-- Does each pair of turns undo what both have in common?
+local function is_paired(rotary)
+  return #rotates(rotary, "qk") ~= 1 and #rotates(rotary, "vo") ~= 1
+end
+
+-- The trained tensors of a scheme, those of its parts among them.
+local function trained(scheme, list)
+  for name, tensor in pairs(schemes.is_rotary(scheme) and {} or scheme:parameters()) do
+    list[#list + 1] = ("%s [%s]"):format(name, table.concat(tensor:shape(), ", "))
+  end
+  for _, part in ipairs(schemes.is_scheme(scheme) and scheme.parts or {}) do
+    trained(part, list)
+  end
+  table.sort(list)
+  return list
+end
+
+local CACHED <const> = { [""] = "keys and values as they are",
+  k = "keys turned once, values as they are", v = "keys as they are, values turned once",
+  kv = "keys and values turned once" }
+
+-- What a made scheme shows.
+local function shown(scheme)
+  if scheme == nil then
+    return "unknown until it is made", "unknown until it is made"
+  end
+  local list = trained(scheme, {})
+  return #list > 0 and table.concat(list, ", ") or "nothing", schemes.is_rotary(scheme)
+    and CACHED[rotates(scheme, "kv")]
+    or "keys and values as they are; positions come in with each pass"
+end
+
+--- Tell about a scheme.
+---@param definitions table[] of it and, where it joins several, of each
+---@param name string
+---@param make fun(context: table): Scheme|rotary
+---@return PositionDescription
+function M.one(definitions, name, make)
+  local self = setmetatable({ name = name, relative = true }, Description)
+  local ok, scheme = pcall(make, PLACE)
+  scheme = ok and scheme or nil
+  for _, field in ipairs { "summary", "formula", "source" } do
+    local parts = {}
+    for _, definition in ipairs(definitions) do
+      parts[#parts + 1] = definition[field]
+    end
+    self[field] = #parts > 0 and table.concat(parts, "; ") or nil
+  end
+  for _, definition in ipairs(definitions) do
+    self.relative = self.relative and definition.relative
+  end
+  if schemes.is_rotary(scheme) then
+    self.relative = self.relative and is_paired(scheme)
+  elseif scheme and scheme.describe then
+    self.words = scheme:describe()
+  end
+  self.trains, self.cache = shown(scheme)
+  return self
+end
+
+local List = { __name = "descriptions" }
+
+function List:__tostring()
+  local width, lines = 0, {}
+  for _, one in ipairs(self) do
+    width = math.max(width, utf8.len(one.name))
+  end
+  for _, one in ipairs(self) do
+    lines[#lines + 1] = ("%s%s  %s  %s"):format(one.name, (" "):rep(width - utf8.len(one.name)),
+      one.relative and "relative" or "absolute", one.summary or ""):gsub("%s+$", "")
+  end
+  return table.concat(lines, "\n")
+end
+
+--- A list of descriptions that prints as a table.
+---@param list PositionDescription[]
+---@return PositionDescription[]
+function M.all(list)
+  return setmetatable(list, List)
+end
+
+return M
