@@ -1,9 +1,9 @@
 --- The battery of checks that every position scheme passes.
 local cases = require "roper.model.battery.case"
+local checkpoint = require "roper.model.checkpoint"
 local checks = require "roper.model.battery.checks"
 local options_of = require "roper.base.options"
 local printable = require "roper.base.printable"
-local schemes = require "roper.position.scheme"
 local temporarily = require "roper.base.temporarily"
 
 local M = {}
@@ -15,9 +15,11 @@ local M = {}
 ---@field difference? number the largest that was found
 ---@field message? string what went wrong, or what there is to say
 
----@class PositionFindings: PositionFinding[] a line each when it is printed
+--- What the battery found out, a finding a check; it prints as a line each.
+---@class PositionFindings
 ---@field name string of the scheme
 ---@field ok boolean does nothing fail, and is attention one of what works?
+---@field failed string[] the names of the checks that fail
 
 local Findings = { __name = "findings" }
 
@@ -74,36 +76,28 @@ end
 ---     >>   function(self, q, k, positions)
 ---     >>     return positions.key:view{1, 1, 1, -1}:to(q:dtype()):square()
 ---     >>   end})
----     > findings = roper.position.check "skewed"
----     > for _, finding in ipairs(findings) do
----     >>   if not finding.ok then print(finding.name) end
----     >> end
----     moved by 1
----     moved by 640
----     moved by 0.5
----     moved by -3
+---     > roper.position.check("skewed").failed
+---     {"moved by 1", "moved by 640", "moved by 0.5", "moved by -3"}
 ---@param scheme string|table|Scheme|rotary a name, {type = name, ...}, or one that was made
 ---@param options? PositionCheckOptions
 ---@return PositionFindings findings
 function M.check(scheme, options)
   local o = options_of.check("position.check", options, { dim = { "size", 8 },
     heads = { "size", 3 }, length = { "size", 16 } })
-  if schemes.is_rotary(scheme) or schemes.is_scheme(scheme) then
-    scheme = scheme:options()
-    scheme.type = scheme.type or "rope"
-  elseif type(scheme) == "string" then
-    scheme = { type = scheme }
-  end
-  local case = cases.new(scheme, { dim = o.dim, heads = o.heads, d_model = o.dim * o.heads,
+  local plain = checkpoint.options({ options = { position = scheme } }).position
+  plain = type(plain) == "table" and plain or { type = plain }
+  local case = cases.new(plain, { dim = o.dim, heads = o.heads, d_model = o.dim * o.heads,
     length = o.length })
   return temporarily.with_seed(1, function()
     case:make()
-    local findings = setmetatable({ name = case.name, ok = true }, Findings)
+    local findings = setmetatable({ name = case.name, failed = {} }, Findings)
     for i, check in ipairs(checks) do
       findings[i] = find(check, case)
-      findings.ok = findings.ok and findings[i].ok
+      if not findings[i].ok then
+        findings.failed[#findings.failed + 1] = check.name
+      end
     end
-    findings.ok = findings.ok and #case.modes > 0
+    findings.ok = #findings.failed == 0 and #case.modes > 0
     return findings
   end)
 end
