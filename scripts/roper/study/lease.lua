@@ -141,11 +141,13 @@ end
 
 --- Take a run that is free.
 ---@param folder string of the run, there already
----@return Lease? lease nil where somebody else has it, or it failed
+---@param is_wanted? function looks once more, after the lease before was read: who finishes the run
+---   meanwhile has a lease of the same number
+---@return Lease? lease nil where somebody else has it, it failed, or is not wanted
 ---@return table found the lease before, as from `read`
-function M.take(folder)
+function M.take(folder, is_wanted)
   local found = M.read(folder)
-  if found.state ~= "free" then
+  if found.state ~= "free" or is_wanted and not is_wanted() then
     return nil, found
   elseif found.number == LARGEST then
     error(("%s: no lease can follow %s"):format(folder, path_of(folder, LARGEST)), 0)

@@ -14,17 +14,14 @@ local function take(trials, is_done)
   for _, trial in ipairs(trials) do
     if not is_done[trial] then
       require("roper.base.file").make(trial.folder)
-      if listing.result(trial.folder, trial.config) then
+      local held = lease.take(trial.folder, function()
+        is_done[trial] = listing.result(trial.folder, trial.config) ~= nil
+        return not is_done[trial]
+      end)
+      if held then
+        return trial, held
+      elseif is_done[trial] then
         lease.clean(trial.folder)
-        is_done[trial] = true
-      else
-        local held = lease.take(trial.folder)
-        -- Somebody may have finished it just before.
-        if held and listing.result(trial.folder, trial.config) then
-          held:leave "finished"
-        elseif held then
-          return trial, held
-        end
       end
     end
   end

@@ -1,10 +1,14 @@
 local core = require("roper.core")
 local experiment = require("roper.study.experiment")
+local files = require("roper.base.file")
+local lease = require("roper.study.lease")
+local listing = require("roper.study.listing")
 local plan = require("roper.study.sweep.plan")
 local process = require("tests.process")
 local run = require("roper.study.run")
 local scratch = require("tests.scratch")
 local sweeps = require("tests.sweeps")
+local worker = require("roper.study.sweep.worker")
 
 before_each(scratch.create)
 after_each(scratch.remove)
@@ -26,6 +30,26 @@ local function messages(folder, trials)
   end
   return list
 end
+
+describe("worker.run", function()
+  it("does not take a trial that another finishes as it looks", function()
+    local config = experiment.configure("substring_index", sweeps.fields({ seed = 1 }))
+    local trials = plan.add(scratch.path("sweep"), { config })
+    local folder, result = trials[1].folder, listing.result
+    finally(function() listing.result = result end)
+    listing.result = function(...)
+      listing.result = result
+      local before = result(...)
+      local held = lease.take(folder)
+      files.write(folder .. "/result.json", core.json_encode({ config = config }))
+      held:leave("finished")
+      return before
+    end
+    assert.equal(0, worker.run(trials, { begin = function() error("it is taken") end }))
+    assert.equal(1, lease.read(folder).number)
+    assert.equal(result, listing.result)
+  end)
+end)
 
 describe("worker.main", function()
   it("tells its sweep where a trial begins and ends, and what came of it", function()
