@@ -22,13 +22,10 @@ static RpAttentionOptions read_places(const RplOptions *options)
   lua_State *L = options->L;
   RpAttentionOptions result = {0};
   const int64_t queries = times(L, 1), keys = times(L, 2);
-  int coordinates = 1;
   if (rpl_option_push(options, "position") != LUA_TNIL) {
-    const RpRotary *rotary = luaL_testudata(L, -1, RPL_ROTARY);
-    if (rotary == NULL)
+    if (luaL_testudata(L, -1, RPL_ROTARY) == NULL)
       luaL_error(L, "%s: option position: expected a position scheme, got %s", options->function,
                  rpl_push_shown(L, -1));
-    coordinates = rotary->coordinates;
   }
   result.causal = rpl_option_boolean(options, "causal", false);
   const double offset = rpl_option_number(options, "offset", 0);
@@ -40,9 +37,8 @@ static RpAttentionOptions read_places(const RplOptions *options)
   if (shared && (has_queries || has_keys))
     luaL_error(L, "%s: expected positions, or query_positions and key_positions, got both",
                options->function);
-  result.queries =
-      rpl_push_positions(L, shared ? both : both + 1, coordinates, queries, offset + ahead);
-  result.keys = rpl_push_positions(L, shared ? both : both + 2, coordinates, keys, offset);
+  result.queries = rpl_push_positions(L, shared ? both : both + 1, queries, offset + ahead);
+  result.keys = rpl_push_positions(L, shared ? both : both + 2, keys, offset);
   return result;
 }
 

@@ -5,8 +5,7 @@
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"
 
-RpPositions rpl_push_positions(lua_State *L, int index, int coordinates, int64_t time,
-                               double offset)
+RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double offset)
 {
   RpPositions positions = {.list = NULL, .offset = offset};
   index = lua_absindex(L, index);
@@ -16,9 +15,8 @@ RpPositions rpl_push_positions(lua_State *L, int index, int coordinates, int64_t
   }
   RpTensor **slot;
   if (lua_type(L, index) == LUA_TNUMBER) {
-    const int64_t shape[] = {time, coordinates};
     slot = rpl_new_tensor(L);
-    *slot = rp_tensor_full(RP_FLOAT64, coordinates > 1 ? 2 : 1, shape, lua_tonumber(L, index));
+    *slot = rp_tensor_full(RP_FLOAT64, 1, &time, lua_tonumber(L, index));
   } else {
     if (lua_istable(L, index)) { /* read as tensor(list, "float64") would */
       lua_getfield(L, LUA_REGISTRYINDEX, RPL_ROTARY ".tensor");
@@ -99,12 +97,11 @@ static int rotary_gc(lua_State *L)
 ** @field last? boolean = false; the last features turn, not the first
 ** @field frequencies? number[]|tensor in place of base and fractions: radians a position for each
 **   pair, of queries, keys, values and output alike
-** @field coordinates? integer[] for positions of several numbers: which of them, from 1, each pair
-**   reads; by default all read the only one
+** @field coordinates? integer[] for positions of several numbers, [batch, time, coordinates]: which
+**   of them, from 1, each pair reads; a position of one number is read by all
 ** @field magnitude? number = 1; factor of queries and of keys
-** @field growth? number[]|tensor for each pair g: queries at p are multiplied by exp(g (p -
-*centre)),
-**   keys by its inverse (xPos)
+** @field growth? number[]|tensor for each pair g: queries at p are multiplied by
+**   exp(g (p - centre)), keys by its inverse (xPos)
 ** @field centre? number = 0; where nothing grows or shrinks
 */
 
@@ -187,7 +184,7 @@ static int turn(lua_State *L, const char *name, bool back)
     return luaL_error(L, "%s: expected [..., time, %I], got %s", name, (lua_Integer)scheme->dim,
                       rp_tensor_shape_text(&x));
   const int64_t time = x.rank > 1 ? x.shape[x.rank - 2] : 1;
-  const RpPositions positions = rpl_push_positions(L, 3, scheme->coordinates, time, 0);
+  const RpPositions positions = rpl_push_positions(L, 3, time, 0);
   if (!turns) {
     lua_pushvalue(L, 2);
     return 1;
@@ -214,7 +211,7 @@ static int turn(lua_State *L, const char *name, bool back)
 **     0.5403 0.8415
 ** @param x tensor [..., time, dim], floats
 ** @param positions? number|number[]|tensor 0, 1, 2, ... by default; one for all of time, a list
-**   [time], a tensor [time] or [batch, time]; any real numbers
+**   [time], a tensor [time], [batch, time] or [batch, time, coordinates]; any real numbers
 ** @param part? "q"|"k"|"v"|"o" turn as the scheme turns this one; by default all pairs of
 **   queries turn
 ** @return tensor y of the shape of x
@@ -238,7 +235,7 @@ static int rotate(lua_State *L)
 **     true
 ** @param x tensor [..., time, dim], floats
 ** @param positions? number|number[]|tensor 0, 1, 2, ... by default; one for all of time, a list
-**   [time], a tensor [time] or [batch, time]; any real numbers
+**   [time], a tensor [time], [batch, time] or [batch, time, coordinates]; any real numbers
 ** @param part? "q"|"k"|"v"|"o" turn as the scheme turns this one; by default all pairs of
 **   queries turn
 ** @return tensor y of the shape of x
@@ -269,7 +266,7 @@ static int matrix(lua_State *L)
   luaL_checknumber(L, 2);
   const RpRotary *scheme = rpl_check_rotary(L, 1);
   const int64_t shape[] = {scheme->dim, scheme->dim};
-  const RpPositions positions = rpl_push_positions(L, 2, scheme->coordinates, scheme->dim, 0);
+  const RpPositions positions = rpl_push_positions(L, 2, scheme->dim, 0);
   RpTensor **unit = rpl_new_tensor(L), **slot = rpl_new_tensor(L), **turned = rpl_new_tensor(L);
   scheme = rpl_check_rotary(L, 1);
   *unit = rp_tensor_full(RP_FLOAT64, 2, shape, 0);

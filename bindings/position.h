@@ -12,11 +12,9 @@ RpRotary *rpl_check_rotary(lua_State *L, int index);
 
 /*
 ** Positions at a stack index: nil (0, 1, 2, ... from `offset`), a number (the
-** same for all of `time` and every coordinate), a list, or a tensor [time] or
-** [batch, time], with an axis of coordinates behind where there are several. The
-** list is left on the stack, which keeps it alive.
+** same for all of `time`), a list, or a tensor [time], [batch, time] or [batch,
+** time, coordinates]. The list is left on the stack, which keeps it alive.
 */
-RpPositions rpl_push_positions(lua_State *L, int index, int coordinates, int64_t time,
-                               double offset);
+RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double offset);
 
 #endif

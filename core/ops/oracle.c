@@ -24,11 +24,9 @@ typedef struct Places {
 /* Coordinate c of a query's or a key's position. */
 static double position_of(const Places *at, unsigned part, int c)
 {
-  const int coordinates = at->options->rotary->coordinates;
   const bool of_query = (part & (RP_ROTATE_QUERY | RP_ROTATE_OUTPUT)) != 0;
-  return of_query
-             ? rp_position_at(&at->options->queries, coordinates, at->batch, at->queries, at->i, c)
-             : rp_position_at(&at->options->keys, coordinates, at->batch, at->keys, at->j, c);
+  return of_query ? rp_position_at(&at->options->queries, at->batch, at->queries, at->i, c)
+                  : rp_position_at(&at->options->keys, at->batch, at->keys, at->j, c);
 }
 
 /*

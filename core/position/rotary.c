@@ -265,10 +265,10 @@ bool rp_rotary_alike(const RpRotary *rotary, unsigned part, unsigned other)
   return rotary->pairs == rotary->value_pairs && rotary->growth == NULL && rotary->magnitude == 1;
 }
 
-/* Is the list of positions [batch, time], with or without coordinates behind? */
-static bool is_each(const RpTensor *list, int coordinates)
+/* Has each row of the batch positions of its own? */
+static bool is_each(const RpTensor *list)
 {
-  return list != NULL && list->rank == (coordinates > 1 ? 3 : 2) && list->shape[0] > 1;
+  return list != NULL && list->rank > 1 && list->shape[0] > 1;
 }
 
 RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64_t batch,
@@ -281,18 +281,16 @@ RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64
                : rp_fail(RP_BAD_ARGUMENT,
                          "positions: expected a finite offset, and positions up to 2^53, got %g",
                          positions->offset);
-  const int behind = coordinates > 1;
-  const int64_t one[] = {time, coordinates}, all[] = {batch, time, coordinates};
-  bool fits = !behind || list->rank == 0 || list->shape[list->rank - 1] == coordinates;
-  if (list->rank == 1 + behind)
-    fits = fits && list->shape[0] == time;
-  else
-    fits = fits && list->rank == 2 + behind && list->shape[1] == time &&
-           (list->shape[0] == batch || list->shape[0] == 1);
+  const int64_t all[] = {batch, time, coordinates};
+  const int most = coordinates > 1 ? 3 : 2; /* axes */
+  const bool fits = list->rank == 1
+                        ? list->shape[0] == time
+                        : list->rank > 1 && list->rank <= most && list->shape[1] == time &&
+                              (list->shape[0] == batch || list->shape[0] == 1) &&
+                              (list->rank < 3 || list->shape[2] == coordinates);
   if (!fits)
     return rp_fail(RP_BAD_ARGUMENT, "positions: expected shape %s or %s, got %s",
-                   rp_shape_text(1 + behind, one), rp_shape_text(2 + behind, all),
-                   rp_tensor_shape_text(list));
+                   rp_shape_text(1, &time), rp_shape_text(most, all), rp_tensor_shape_text(list));
   const double *position = rp_tensor_data(list);
   for (int64_t i = 0; i < rp_tensor_count(list); i++)
     if (!(fabs(position[i]) <= RP_FARTHEST_POSITION))
@@ -302,14 +300,13 @@ RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64
   return RP_OK;
 }
 
-double rp_position_at(const RpPositions *positions, int coordinates, int64_t batch, int64_t time,
-                      int64_t i, int c)
+double rp_position_at(const RpPositions *positions, int64_t batch, int64_t time, int64_t i, int c)
 {
   const RpTensor *list = positions->list;
   if (list == NULL)
     return positions->offset + (double)i;
-  const int64_t row = is_each(list, coordinates) ? batch * time + i : i;
-  return ((const double *)rp_tensor_data(list))[row * coordinates + c];
+  const int64_t row = is_each(list) ? batch * time + i : i;
+  return ((const double *)rp_tensor_data(list))[list->rank == 3 ? row * list->shape[2] + c : row];
 }
 
 /*
@@ -337,8 +334,8 @@ static void fill_table(const RpRotary *rotary, unsigned part, bool inverse, int6
     if (rp_interrupted())
       continue;
     for (int64_t t = 0; t < pairs; t++) {
-      const double position = rp_position_at(positions, rotary->coordinates, row / time, time,
-                                             row % time, rp_rotary_coordinate(rotary, t));
+      const double position =
+          rp_position_at(positions, row / time, time, row % time, rp_rotary_coordinate(rotary, t));
       const double magnitude = rp_rotary_magnitude(rotary, part, t, position);
       const int64_t at = row * pairs + t;
       double c, s;
@@ -383,7 +380,7 @@ RpStatus rp_rotary_table(const RpRotary *rotary, unsigned part, bool inverse, Rp
     *table = rp_rotary_table_retain(&kept->table);
     return RP_OK;
   }
-  const bool each = is_each(positions->list, rotary->coordinates);
+  const bool each = is_each(positions->list);
   const int64_t shape[] = {each ? batch : 1, time, pairs};
   table->cosine = rp_tensor_new(dtype, 3, shape);
   table->sine = rp_tensor_new(dtype, 3, shape);

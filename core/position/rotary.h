@@ -78,8 +78,8 @@ int rp_rotary_coordinate(const RpRotary *rotary, int64_t t);
 
 /*
 ** Positions of a [batch, heads, time, ...] tensor: `list` float64, packed,
-** [time] or [batch, time], with an axis of coordinates behind where a scheme
-** has several; or NULL for offset, offset + 1, ..., in every coordinate.
+** [time] or [1 or batch, time], each for every coordinate, or [1 or batch, time,
+** coordinates]; or NULL for offset, offset + 1, ..., in every coordinate.
 */
 typedef struct RpPositions {
   RpTensor *list;
@@ -91,8 +91,7 @@ RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64
                             int64_t time);
 
 /* Coordinate c of the position at place i of a batch row. */
-double rp_position_at(const RpPositions *positions, int coordinates, int64_t batch, int64_t time,
-                      int64_t i, int c);
+double rp_position_at(const RpPositions *positions, int64_t batch, int64_t time, int64_t i, int c);
 
 /* Cosines and sines for positions; fills `table`, which borrows from the tensors returned in it. */
 typedef struct RpRotaryTable {

@@ -43,7 +43,7 @@ end
 ---@field scale? number of the products, = 1 / sqrt(d) unless the scheme has another; not 0
 ---@field offset? number = 0; of the first key, where no positions are given
 ---@field positions? number|number[]|tensor of queries and keys alike: one, a list, or a tensor
----   [time] or [batch, time]
+---   [time], [batch, time] or [batch, time, coordinates]
 ---@field query_positions? number|number[]|tensor by default 0, 1, ... from the offset; where
 ---   causal, the last query stands at the last key
 ---@field key_positions? number|number[]|tensor by default 0, 1, ... from the offset
@@ -163,7 +163,7 @@ end
 ---@field epsilon? number = 1e-6; added to the denominators
 ---@field offset? number = 0; of the first key, where no positions are given
 ---@field positions? number|number[]|tensor of queries and keys alike: one, a list, or a tensor
----   [time] or [batch, time]
+---   [time], [batch, time] or [batch, time, coordinates]
 ---@field query_positions? number|number[]|tensor by default 0, 1, ... from the offset; where
 ---   causal, the last query stands at the last key
 ---@field key_positions? number|number[]|tensor by default 0, 1, ... from the offset
