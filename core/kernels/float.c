@@ -28,6 +28,7 @@
 #define REAL_SQRT sqrtf
 #define REAL_EXP expf
 #define REAL_LOG logf
+#define REAL_LOG1P log1pf
 #define REAL_SIN sinf
 #define REAL_COS cosf
 #define REAL_TANH tanhf
@@ -46,6 +47,7 @@
 #define REAL_SQRT sqrt
 #define REAL_EXP exp
 #define REAL_LOG log
+#define REAL_LOG1P log1p
 #define REAL_SIN sin
 #define REAL_COS cos
 #define REAL_TANH tanh

@@ -129,8 +129,8 @@ end
 
 add_methods(numbers({ 2, 3 }), {
   { "abs" }, { "ceil" }, { "cos" }, { "exp" }, { "floor" }, { "gelu" }, { "log" }, { "neg" },
-  { "relu" }, { "round" }, { "sigmoid" }, { "sign" }, { "sin" }, { "sqrt" }, { "square" },
-  { "tanh" },
+  { "relu" }, { "round" }, { "sigmoid" }, { "sign" }, { "sin" }, { "softplus" }, { "sqrt" },
+  { "square" }, { "tanh" },
   { "clone" }, { "contiguous" }, { "count" }, { "detach" }, { "dtype" }, { "is_contiguous" },
   { "rank" }, { "shape" }, { "size", 1 }, { "to", "float64" }, { "totable" },
   { "sum" }, { "sum", 1 }, { "mean" }, { "max" }, { "min" }, { "argmax" }, { "argmax", 2 },

@@ -213,6 +213,21 @@ FLOAT_UNARY(TANH, "tanh", y, REAL_TANH(x), 1 - y * y)
 FLOAT_UNARY(SIGMOID, "sigmoid", y, 1 / (1 + REAL_EXP(-x)), y *(1 - y))
 
 /*
+** function roper.softplus(x)
+** ln(1 + eˣ) of each element: a smooth ReLU; -softplus(-x) is the logarithm of the sigmoid.
+**
+** Errors: x holds integers.
+**
+**     > roper.tensor{-1, 0, 1}:softplus()
+**     float32 [3]
+**     0.3133 0.6931 1.3133
+** @param x tensor of floats
+** @return tensor y of the shape of x
+*/
+FLOAT_UNARY(SOFTPLUS, "softplus", x, (x > 0 ? x : 0) + REAL_LOG1P(REAL_EXP(-REAL_ABS(x))),
+            1 / (1 + REAL_EXP(-x)))
+
+/*
 ** function roper.gelu(x)
 ** x Φ(x) of each element, Φ the normal distribution (Hendrycks and Gimpel 2016).
 **

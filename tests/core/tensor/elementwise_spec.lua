@@ -52,6 +52,12 @@ local unary = {
   cos = math.cos,
   tanh = tanh,
   sigmoid = function(x) return 1 / (1 + math.exp(-x)) end,
+  -- ln(1 + y) keeps its last digits where y / ((1 + y) - 1) makes up for what 1 + y lost
+  softplus = function(x)
+    local y = math.exp(-math.abs(x))
+    local sum = 1 + y
+    return math.max(x, 0) + (sum == 1 and y or math.log(sum) * y / (sum - 1))
+  end,
   relu = function(x) return x < 0 and 0 or x end,
 }
 
@@ -135,7 +141,8 @@ describe("unary functions", function()
     for _, name in ipairs({ "neg", "abs", "square" }) do
       assert.error_matches(function() least[name](least) end, name .. ": int32 overflow")
     end
-    for _, name in ipairs({ "sqrt", "exp", "log", "sin", "cos", "tanh", "sigmoid", "gelu" }) do
+    for _, name in ipairs({ "sqrt", "exp", "log", "sin", "cos", "tanh", "sigmoid",
+      "softplus", "gelu" }) do
       assert.error_matches(function() x[name](x) end,
         name .. ": expected float32 or float64, got int32")
     end

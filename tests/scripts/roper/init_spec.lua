@@ -10,8 +10,8 @@ format full gather ge gelu generate gradcheck gradient_norm gt help identity inf
 layer_norm le lesson linear linear_attention linspace load load_npy load_safetensors log log_softmax
 lt matmul max maximum mean memory memory_limit memory_trim min minimum mul ne neg nn no_grad ones
 optim oracle plot position pow print_options rand randint randn random_state relu rotary round
-round_to runs save save_npy save_safetensors seed sgd_step sigmoid sign sin softmax sqrt square
-stack statistics sub sum sweep tanh tasks tensor threads train version where zeros]]
+round_to runs save save_npy save_safetensors seed sgd_step sigmoid sign sin softmax softplus sqrt
+square stack statistics sub sum sweep tanh tasks tensor threads train version where zeros]]
 
 describe("the table roper", function()
   it("holds what is public, and nothing else", function()
