@@ -236,12 +236,17 @@ local function advance(o, state, parameters)
     parameter.grad = nil
   end
   loss:backward()
-  core.interrupt_defer(function()
-    o.optimizer:step(parameters)
-    state.step = state.step + 1
-    state.sum, state.count = state.sum + value, state.count + 1
-    state.generators = generators(o.task)
-  end)
+  local is_counted = false
+  local function count()
+    if not is_counted then
+      is_counted = true
+      state.step = state.step + 1
+      state.sum, state.count = state.sum + value, state.count + 1
+      state.generators = generators(o.task)
+    end
+  end
+  o.optimizer:step(parameters, count)
+  count() -- for an optimizer that is not of ours
   return value
 end
 

@@ -42,6 +42,14 @@ local function check_rate(name, o)
   end
 end
 
+-- A step and what belongs to it.
+local function whole(step, optimizer, parameters, done)
+  step(optimizer, parameters)
+  if done then
+    done()
+  end
+end
+
 --- Adam with its state. `roper.optim.Adam` makes it.
 ---@class Adam
 ---@field options AdamOptions
@@ -123,8 +131,9 @@ end
 ---     float32 [1]
 ---     0.5000
 ---@param parameters tensor[] the same list at each step
-function Adam:step(parameters)
-  core.interrupt_defer(adam_step, self, parameters)
+---@param done? fun() called before Ctrl-C may end what follows
+function Adam:step(parameters, done)
+  core.interrupt_defer(whole, adam_step, self, parameters, done)
 end
 
 --- Gradient descent with its state. `roper.optim.SGD` makes it.
@@ -189,8 +198,9 @@ end
 ---     float32 [1]
 ---     0.7000
 ---@param parameters tensor[] the same list at each step
-function SGD:step(parameters)
-  core.interrupt_defer(sgd_step, self, parameters)
+---@param done? fun() called before Ctrl-C may end what follows
+function SGD:step(parameters, done)
+  core.interrupt_defer(whole, sgd_step, self, parameters, done)
 end
 
 --- Schedules: functions of the step, from 1, that give a factor of the learning rate.

@@ -65,6 +65,18 @@ local function numbers(history, name)
 end
 
 describe("train.loss", function()
+  it("counts the steps of an optimizer that is not of ours", function()
+    local steps = 0
+    local own = { name = "own", options = {}, count = 0, state = {}, moments = {},
+      step = function() steps = steps + 1 end }
+    local task = roper.tasks.addition({ max_digits = 2, length = 40, seed = 1 })
+    local model = roper.nn.Transformer({ vocabulary = task:vocabulary(), d_model = 8, heads = 2,
+      layers = 1 })
+    local done = roper.train({ model = model, task = task, optimizer = own, steps = 3, batch = 2,
+      progress = false })
+    assert.same({ 3, 3 }, { done.step, steps })
+  end)
+
   it("is the mean cross-entropy of each next token, in nats", function()
     local model, tokens = models.small(), models.task():batch(2)
     local chances = model(tokens):softmax(3):log():totable()

@@ -265,7 +265,7 @@ describe("a step", function()
   setup(core.interrupt_enable)
   teardown(core.interrupt_disable)
 
-  it("is done whole before Ctrl-C ends it", function()
+  it("is done whole before Ctrl-C ends it, with what belongs to it", function()
     for _, class in ipairs({ "Adam", "SGD" }) do
       local parameters = {}
       for i = 1, 3 do
@@ -276,14 +276,15 @@ describe("a step", function()
         uv.kill(uv.os_getpid(), "sigint")
         return 1
       end })
-      local after = false
+      local after, counted = false, false
       local ok, message = core.interrupt_call(function()
-        optimizer:step(parameters)
+        optimizer:step(parameters, function() counted = true end)
         after = true
       end, tostring)
       assert.is_false(ok)
       assert.matches("interrupted$", message)
       assert.is_false(after)
+      assert.is_true(counted)
       assert.equal(1, optimizer.count)
       for _, parameter in ipairs(parameters) do
         assert.is_true(parameter:max() < 1)
