@@ -80,7 +80,7 @@ local function through(name, svg, format)
   local ok, how, status = pipe:close()
   if not ok then
     error(("%s: %s failed (%s %d): %s"):format(name, program, how, status,
-      folder.read(log):match "^%s*(.-)%s*$"), 0)
+      folder.read(log):match "([^\n]*)%s*$"), 0)
   elseif output == "" and format ~= "window" then
     error(("%s: %s wrote no picture"):format(name, program), 0)
   end

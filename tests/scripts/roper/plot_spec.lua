@@ -196,7 +196,7 @@ describe("a program for other formats", function()
 
   it("leaves the file as it was when it fails, and is quoted", function()
     for i, case in ipairs({
-      { "echo 'no such font' >&2; exit 3",
+      { "echo 'warning' >&2; echo 'no such font' >&2; exit 3",
         "plot.bar: rsvg%-convert failed %(exit 3%): no such font$" },
       { "echo 'half'; kill -9 $$", "plot.bar: rsvg%-convert failed %(%a+ %d+%): " },
       { "exit 0", "plot.bar: rsvg%-convert wrote no picture" },

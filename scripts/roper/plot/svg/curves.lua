@@ -21,25 +21,17 @@ local function path(count, place)
   return table.concat(parts)
 end
 
--- The area between low and high.
+-- The area between low and high, from each point to the next where both have a value.
 local function band(series, place)
-  local parts, first = {}, 1
-  local function is_gap(i)
-    local sum = series.x[i] + series.low[i] + series.high[i]
-    return sum ~= sum
-  end
-  for i = 1, #series.x do
-    first = is_gap(i) and i + 1 or first
-    if first <= i and (i == #series.x or is_gap(i + 1)) then
-      for j = first, i do
-        parts[#parts + 1] = ("%s%.1f %.1f"):format(j == first and "M" or "L",
-          place(series.x[j], series.low[j]))
-      end
-      for j = i, first, -1 do
-        parts[#parts + 1] = ("L%.1f %.1f"):format(place(series.x[j], series.high[j]))
-      end
-      parts[#parts + 1] = "Z"
-    end
+  local parts = {}
+  for i = 2, #series.x do
+    local x1, low1 = place(series.x[i - 1], series.low[i - 1])
+    local x2, low2 = place(series.x[i], series.low[i])
+    local _, high1 = place(series.x[i - 1], series.high[i - 1])
+    local _, high2 = place(series.x[i], series.high[i])
+    local sum = x1 + x2 + low1 + low2 + high1 + high2
+    parts[#parts + 1] = sum == sum and ("M%.1f %.1fV%.1fL%.1f %.1fV%.1fZ"):format(x1, low1, high1,
+      x2, high2, low2) or nil
   end
   return h.path { class = "band " .. marks.class(series.index), d = table.concat(parts) }
 end

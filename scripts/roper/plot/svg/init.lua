@@ -25,7 +25,7 @@ local LONGEST_TICK <const> = 24
 local NAME_GAP <const> = 1.3 -- em between names, where there is room
 local SIDE <const> = 0.8 -- em beside a picture
 local UNITS <const> = 1000 -- of a plot that stretches, in each direction
-local PAGE_ROOM <const> = 40 -- em of a page's plot, about
+local PAGE_ROOM <const> = 24 -- em of a page as narrow as a phone
 
 --- The rules that give charts their colours.
 ---@return table css

@@ -67,7 +67,7 @@
   }
 
   // Titles are what is shown without this script; the browser's own tips would cover ours.
-  document.querySelectorAll(".plot title").forEach((title) => {
+  document.querySelectorAll(".plot path > title, .plot rect > title").forEach((title) => {
     title.parentNode.dataset.label = title.textContent;
     title.remove();
   });

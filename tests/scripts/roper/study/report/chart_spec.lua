@@ -81,6 +81,15 @@ describe("chart.lines", function()
     end
   end)
 
+  it("cuts a long name, so that a phone has room for the lines, and tells the whole", function()
+    local name = ("long"):rep(10)
+    local page = draw({ line({ { 0, 1 }, { 1, 2 } }, { method = name }) })
+    local title, shown = page:match('class="name".-<title>(.-)</title>(.-)</text>')
+    assert.equal(name, title)
+    assert.equal("…", shown:sub(-#"…"))
+    assert.is_true(utf8.len(shown) < 20)
+  end)
+
   it("draws the floor within the axis", function()
     local page = draw({ line({ { 0, 2 }, { 1, 3 } }) },
       { level = { value = 1, text = "floor 1.000" } })
