@@ -131,12 +131,16 @@ end
 ---@return rotary? rotary
 function Setting:fused()
   local found
+  local still = ""
   for _, part in ipairs { "q", "k", "v", "o" } do
     local turn = self:turn(part)
     if turn and (not schemes.is_rotary(turn) or found and found ~= turn) then
       return false
     end
-    found = turn or found
+    found, still = turn or found, turn and still or still .. part
+  end
+  if found and still ~= "" and found:options().rotate:find("[" .. still .. "]") then
+    return false
   end
   return true, found
 end

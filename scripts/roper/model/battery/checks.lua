@@ -8,6 +8,7 @@ local core = require "roper.core"
 local eager = require "roper.attention.eager"
 local gradcheck = require "roper.base.gradcheck"
 local position = require "roper.position"
+local schemes = require "roper.position.scheme"
 local transformer = require "roper.model.transformer"
 
 local EXACT <const> = 1e-9 -- float64: what is the same but for the order of sums
@@ -37,16 +38,23 @@ local function range(first, last)
   return list
 end
 
-local function text_of(options)
-  return core.json_encode(checkpoint.options { options = { position = options } })
+local function text_of(scheme)
+  return core.json_encode(checkpoint.options({ options = { position = scheme } }).position)
 end
 
 add("options", function(case)
-  local holder = case:make()
-  local told = text_of(holder.position)
-  local again = position.resolve(core.json_decode(told).position, case.context)
-  if text_of(again) ~= told then
-    error(("options: %s makes %s"):format(told, text_of(again)), 0)
+  local scheme = case:make().position
+  local told = text_of(scheme)
+  local again = text_of(position.resolve(core.json_decode(told), case.context))
+  if again ~= told then
+    error(("expected options that make the same again, got %s from %s"):format(again, told), 0)
+  end
+  for name, value in pairs(schemes.is_scheme(scheme) and case.options or {}) do
+    local kept = core.json_decode(told)[name]
+    if name ~= "type" and core.json_encode { kept } ~= core.json_encode { value } then
+      error(("expected options with %s = %s, got %s"):format(name, tostring(value),
+        tostring(kept)), 0)
+    end
   end
   return 0, 0
 end)

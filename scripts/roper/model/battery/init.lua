@@ -27,10 +27,10 @@ function Findings:__tostring()
   local lines = { self.name }
   for _, finding in ipairs(self) do
     local outcome = finding.refused and "refused" or finding.ok and "ok" or "FAILS"
-    local parts = { finding.difference and ("%.1e"):format(finding.difference) or nil,
-      finding.refused or finding.message }
-    lines[#lines + 1] = ("  %-18s%-9s%s"):format(finding.name, outcome,
-      printable.line(table.concat(parts, "  "))):gsub("%s+$", "")
+    local worst = finding.difference and ("%.1e"):format(finding.difference) or ""
+    local words = printable.line(finding.refused or finding.message or "")
+    lines[#lines + 1] = ("  %-18s%-9s%-9s%s"):format(finding.name, outcome, worst, words)
+      :gsub("%s+$", "")
   end
   lines[#lines + 1] = self.ok and "ok" or "FAILS"
   return table.concat(lines, "\n")
@@ -95,6 +95,9 @@ function M.check(scheme, options)
       findings[i] = find(check, case)
       if not findings[i].ok then
         findings.failed[#findings.failed + 1] = check.name
+      end
+      if check.name == "causal" and #case.modes == 0 then
+        break -- nothing works that the rest could try
       end
     end
     findings.ok = #findings.failed == 0 and #case.modes > 0

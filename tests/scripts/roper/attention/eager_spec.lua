@@ -46,6 +46,20 @@ describe("eager.attention", function()
     end
   end)
 
+  it("agrees with the fast attention where a scheme turns less than its rotary would", function()
+    local q = roper.randn({ 1, 2, 5, 4 }, "float64")
+    for letter in ("qkvo"):gmatch(".") do
+      roper.position.register("less_" .. letter, {
+        takes = { dim = "size" },
+        init = function(self) self.turn = roper.position.roper({ dim = self.dim }) end,
+        turns = function(self, part) return part == letter and self.turn or nil end,
+      })
+      local how = { position = "less_" .. letter }
+      local eager, fast = roper.eager.attention(q, q, q, how), roper.attention(q, q, q, how)
+      assert.is_true((eager - fast):abs():max():item() < 1e-13, letter)
+    end
+  end)
+
   it("gives weights through which gradients flow", function()
     local q = roper.randn({ 1, 2, 4, 4 }, "float64")
     assert.is_true(roper.gradcheck(function(x)

@@ -1,0 +1,175 @@
+local roper = require("roper")
+
+local count = 0
+
+-- What the battery says of a scheme of one's own.
+local function try(definition, options)
+  count = count + 1
+  local name = ("battery_scheme_%d"):format(count)
+  definition.name = nil
+  roper.position.register(name, definition)
+  options = options or {}
+  options.type = name
+  return roper.position.check(options), name
+end
+
+local function row(x, q)
+  return x:view({ 1, 1, 1, -1 }):to(q:dtype())
+end
+
+-- One fault each, by a check that finds it.
+local FAULTS = {
+  ["causal"] = {
+    bias = function(_, q, _, positions)
+      return roper.full({ positions.queries, positions.keys }, positions.causal and 0 / 0 or 0,
+        q:dtype())
+    end,
+  },
+  ["what comes later"] = {
+    bias = function(_, q, k, positions)
+      local last = k:narrow(3, positions.keys, 1):sum(4, true)
+      return last * row(roper.arange(0, positions.keys), q)
+    end,
+  },
+  ["fewer queries"] = {
+    bias = function(_, q, _, positions)
+      return roper.arange(0, positions.queries):view({ -1, 1 }):to(q:dtype())
+        * row(roper.arange(0, positions.keys), q)
+    end,
+  },
+  ["rows"] = {
+    bias = function(_, q, _, positions) return row(positions.key[1]:square(), q) end,
+  },
+  ["hidden keys"] = {
+    bias = function(_, q, _, positions)
+      return row(roper.arange(0, positions.keys):square(), q)
+    end,
+  },
+  ["no key"] = {
+    carry = function(_, weights, positions)
+      return roper.ones({ weights:size(1), weights:size(2), positions.queries, 8 },
+        weights:dtype())
+    end,
+  },
+  ["gradients"] = {
+    bias = function(_, _, k) return k:detach():sum(4):unsqueeze(3) end,
+  },
+  ["float32"] = {
+    bias = function(_, q, _, positions)
+      local angle = (positions.key + 0.123456789) * 1e6
+      return angle:to(q:dtype()):sin():view({ -1, 1, 1, positions.keys })
+    end,
+  },
+  ["moved by 0.5"] = {
+    relative = true,
+    bias = function(_, q, _, positions)
+      local turned = (positions.key * (2 * math.pi)):cos()
+        * roper.arange(0, positions.keys, 1, "float64")
+      return turned:view({ -1, 1, 1, positions.keys }):to(q:dtype())
+    end,
+  },
+  ["cache"] = {
+    bias = function(_, q, _, positions)
+      positions.memory.passes = (positions.memory.passes or 0) + 1
+      return row(roper.arange(0, positions.keys) * positions.memory.passes, q)
+    end,
+  },
+  ["prompts"] = {
+    bias = function(_, q, _, positions)
+      return row(roper.arange(0, positions.keys):square(), q)
+    end,
+  },
+}
+
+describe("position.check", function()
+  for name, definition in pairs(FAULTS) do
+    it("finds a fault in: " .. name, function()
+      local findings = try(definition)
+      assert.is_false(findings.ok)
+      local found = {}
+      for _, failed in ipairs(findings.failed) do
+        found[failed] = true
+      end
+      assert.is_true(found[name], tostring(findings))
+      assert.truthy(tostring(findings):find("\n  " .. name .. " +FAILS"), tostring(findings))
+    end)
+  end
+
+  it("finds what a checkpoint does not hold", function()
+    local findings = try({
+      takes = { heads = "size" },
+      init = function(self) self.hidden = roper.randn({ self.heads }) end,
+      bias = function(self, q, _, positions)
+        return self.hidden:view({ 1, -1, 1, 1 }):to(q:dtype())
+          * row(roper.arange(0, positions.keys), q)
+      end,
+    })
+    assert.same({ "checkpoint" }, findings.failed)
+  end)
+
+  it("finds options that are not told again", function()
+    local findings = try({
+      takes = { rate = { "number", 1 } },
+      options = function(self) return { type = self.name } end,
+    }, { rate = 2 })
+    assert.same({ "options" }, findings.failed)
+    assert.equal("expected options with rate = 2, got nil", findings[1].message)
+  end)
+
+  it("finds another attention that does not agree", function()
+    for name, module in pairs({ eager = require("roper.attention.eager"),
+      oracle = require("roper.attention") }) do
+      local key = name == "eager" and "attention" or "oracle"
+      local original = module[key]
+      module[key] = function(q, ...) return original(q * 1.000001, ...) end
+      local findings = roper.position.check("alibi")
+      module[key] = original
+      assert.same({ name }, findings.failed)
+    end
+  end)
+
+  it("counts what a scheme refuses as refused, and a fault in its code as failure", function()
+    local findings, name = try({
+      bias = function(self, q, _, positions)
+        if not positions.causal then
+          error(self.name .. ": needs causal attention", 0)
+        end
+        return roper.zeros({ positions.keys }, q:dtype())
+      end,
+    })
+    assert.is_true(findings.ok, tostring(findings))
+    assert.equal(name .. ": needs causal attention", findings[2].refused)
+    assert.truthy(tostring(findings):find("not causal +refused +" .. name .. ": needs causal"))
+    findings = try({ bias = function(_, _, _, positions) return positions.nothing.there end })
+    assert.same({ "not causal", "causal" }, findings.failed)
+    assert.equal(3, #findings)
+  end)
+
+  it("is not content with a scheme that refuses everything", function()
+    local findings = try({ bias = function(self) error(self.name .. ": no", 0) end })
+    assert.same({}, findings.failed)
+    assert.is_false(findings.ok)
+    assert.equal("FAILS", tostring(findings):match("%a+$"))
+  end)
+
+  it("takes names, options, joined names and what was made", function()
+    for _, scheme in ipairs({ "rope", { type = "rope", fraction = 0.5 }, "rope+alibi",
+      roper.position.roper({ dim = 8 }), roper.position.alibi({ heads = 3 }) }) do
+      local findings = roper.position.check(scheme)
+      assert.is_true(findings.ok, tostring(findings))
+    end
+    assert.error_matches(function() roper.position.check("rop") end, 'did you mean "rope"')
+    assert.error_matches(function() roper.position.check("rope", { dims = 4 }) end,
+      "unknown option dims")
+    assert.error_matches(function() roper.position.check("rope", { dim = 3 }) end, "even")
+    assert.error_matches(function() roper.position.check() end, "position")
+  end)
+
+  it("leaves the random numbers where they were", function()
+    roper.seed(5)
+    local expected = roper.rand({ 1 }):item()
+    roper.seed(5)
+    roper.position.check("none")
+    assert.equal(expected, roper.rand({ 1 }):item())
+  end)
+end)

@@ -1,0 +1,45 @@
+local roper = require("roper")
+
+describe("position.describe", function()
+  it("tells of every scheme, and of all in a table", function()
+    local all = roper.position.describe()
+    for i, name in ipairs(roper.position.list()) do
+      assert.equal(name, all[i].name)
+      assert.truthy(tostring(all):find("%f[%w_]" .. name .. " +[ra]%a+e  "), name)
+      local text = tostring(roper.position.describe(name))
+      assert.equal(name, text:match("^[^:\n]+"))
+      assert.truthy(text:find("\n  cache      ", 1, true), text)
+    end
+  end)
+
+  it("knows formula, source and summary of those of the library", function()
+    for _, name in ipairs(require("tests.positions").schemes()) do
+      local told = roper.position.describe(name)
+      for _, field in ipairs({ "summary", "formula", "source" }) do
+        assert.is_string(told[field], name .. " " .. field)
+      end
+    end
+  end)
+
+  it("tells of a scheme of one's own", function()
+    roper.position.register("described", {
+      summary = "a slope that is trained", relative = true, takes = { heads = "size" },
+      init = function(self) self.slope = roper.ones({ self.heads, 1 }):parameter() end,
+      describe = function(self) return ("made for %d heads"):format(self.heads) end,
+    })
+    assert.equal("described: a slope that is trained\n  positions  relative\n"
+      .. "  trains     slope [2, 1]\n"
+      .. "  cache      keys and values as they are; positions come in with each pass\n"
+      .. "             made for 2 heads", tostring(roper.position.describe("described")))
+  end)
+
+  it("sees what a rotary leaves undone, and what joined schemes are", function()
+    assert.is_true(roper.position.describe("roper").relative)
+    assert.is_false(roper.position.describe({ type = "rope", rotate = "qv" }).relative)
+    local joined = roper.position.describe("rope+described")
+    assert.equal("slope [2, 1]", joined.trains)
+    assert.equal("rope+described", joined.name)
+    assert.is_true(joined.relative)
+    assert.error_matches(function() roper.position.describe("rop") end, 'did you mean "rope"')
+  end)
+end)
