@@ -43,8 +43,8 @@ local function check_rate(name, o)
 end
 
 -- A step and what belongs to it.
-local function whole(step, optimizer, parameters, done)
-  step(optimizer, parameters)
+local function whole(step, self, parameters, done)
+  step(self, parameters)
   if done then
     done()
   end

@@ -5,7 +5,8 @@ local roper = require("roper")
 -- Every public name. What the library needs of C and nobody else does is not among them.
 local PUBLIC <const> = [[
 abs adam_step add apropos arange argmax argmin attention attention_weights cat ceil checkpoint cos
-cross_entropy cumsum debug differentiable div dropout eager embedding eq evaluate exp experiment eye floor
+cross_entropy cumsum debug differentiable div dropout eager embedding eq evaluate exp experiment
+eye floor
 format full gather ge gelu generate gradcheck gradient_norm gt help identity info is_recording
 layer_norm le lesson linear linear_attention linspace load load_npy load_safetensors log log_softmax
 lt matmul max maximum mean memory memory_limit memory_trim min minimum mul ne neg nn no_grad ones
