@@ -58,10 +58,7 @@ function M.attention(q, k, v, options)
   if o.dropout > 0 then
     kept = core.dropout(weights, o.dropout, o.seed)
   end
-  local output = kept:matmul(s:turned("v", v))
-  if s.scheme.carry then
-    output = output + s.scheme:carry(kept, s.positions)
-  end
+  local output = s:carried(kept:matmul(s:turned("v", v)), kept)
   return s:turned_back(output), weights
 end
 

@@ -117,6 +117,23 @@ function Setting:turned(part, x)
   return turn and turn:rotate(x, self.positions[part == "q" and "query" or "key"], part) or x
 end
 
+--- The output with what the scheme adds to it from the weights.
+---@param o tensor [batch, heads, queries, features]
+---@param weights tensor [batch, heads, queries, keys]
+---@return tensor
+function Setting:carried(o, weights)
+  local scheme = self.scheme
+  if not scheme.carry then
+    return o
+  end
+  local carried = scheme:carry(weights, self.positions)
+  if not format.is_tensor(carried) or kind(carried) ~= kind(o) then
+    error(("position: %s: carry: expected %s, got %s"):format(scheme.name, kind(o), kind(carried)),
+      0)
+  end
+  return o + carried
+end
+
 --- The output turned back.
 ---@param o tensor [batch, heads, queries, features]
 ---@return tensor

@@ -200,6 +200,47 @@ function Positions:by_key(k, f)
   return k:matmul(f(list):to(self.dtype):transpose(2, 3)):gather(4, across):transpose(3, 4)
 end
 
+--- What weights make of a vector for each head and distance, beside the values (Shaw et al. 2018,
+--- eq. 3).
+---
+---     Σⱼ aₕᵢⱼ f(j − i)ₕ
+---
+---     > q = roper.zeros{1, 1, 3, 1}
+---     > positions = roper.position.positions(q, q, {causal = true})
+---     > a = roper.attention_weights(q, q, {causal = true})
+---     > positions:by_weights(a, function(distance)
+---     >>   return distance:view{1, -1, 1}
+---     >> end)[1][1]
+---     float32 [3, 1]
+---      0.0000
+---     -0.5000
+---     -1.0000
+---@param a tensor [batch, heads, queries, keys], 0 where a key is not seen
+---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
+---@return tensor y [batch, heads, queries, d]
+function Positions:by_weights(a, f)
+  if not self.shift then
+    local list, index = distinct(self)
+    local vectors = f(list):to(self.dtype)
+    local heads, count, features = table.unpack(vectors:shape())
+    local rows = core.embedding(vectors:transpose(1, 2):view { count, heads * features },
+      index:squeeze(2))
+    local each = rows:view { rows:size(1), self.queries, self.keys, heads, features }
+    return a:unsqueeze(4):matmul(each:permute { 1, 4, 2, 3, 5 }):squeeze(4)
+  end
+  local distance, count = range(self)
+  count = self.causal and self.keys or count -- keys beyond have no weight
+  local before, after = self.queries - 1, count - self.keys
+  local function zeros(size)
+    return core.zeros({ a:size(1), self.heads, self.queries, size }, self.dtype)
+  end
+  local width = before + count
+  local shifted = core.cat({ zeros(before), a, zeros(after) }, 4):as_strided(
+    { a:size(1), self.heads, self.queries, count },
+    { self.heads * self.queries * width, self.queries * width, width + 1, 1 })
+  return shifted:matmul(f(distance:narrow(1, 1, count)):to(self.dtype))
+end
+
 --- Which keys each query sees under the causal rule and a mask.
 ---
 ---     > q = roper.zeros{1, 1, 3, 4}

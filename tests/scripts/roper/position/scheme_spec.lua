@@ -84,6 +84,9 @@ describe("position.register", function()
     refused("bias: .* got float64 %[3%]",
       { bias = function() return roper.zeros({ 3 }, "float64") end })
     refused("bias: .* got string", { bias = function() return "x" end })
+    refused("carry: expected float32 %[1, 2, 3, 4%], got nil", { carry = function() end })
+    refused("carry: expected float32 %[1, 2, 3, 4%], got float32 %[1, 2, 3, 1%]",
+      { carry = function() return roper.zeros({ 1, 2, 3, 1 }) end })
     refused('turns: expected what has rotate and unrotate for "q", got number',
       { turns = function() return 3 end })
     local name = fresh()
@@ -120,6 +123,7 @@ describe("positions of queries and keys", function()
     local function numbers(distance)
       return distance:square():unsqueeze(1) * table_of:narrow(2, 1, 1)
     end
+    local a = roper.attention_weights(q, k, { causal = true })
     local regular = roper.position.positions(q, k, { causal = true, offset = 3 })
     assert.equal(-2, regular.shift)
     local listed = roper.position.positions(q, k, { causal = true, offset = 3 })
@@ -131,6 +135,7 @@ describe("positions of queries and keys", function()
       { regular:by_distance(numbers), listed:by_distance(numbers) },
       { regular:by_query(q, vectors), listed:by_query(q, vectors) },
       { regular:by_key(k, vectors), listed:by_key(k, vectors) },
+      { regular:by_weights(a, vectors), listed:by_weights(a, vectors) },
     }) do
       assert.is_true((pair[1] - pair[2]):abs():max():item() < 1e-12)
     end
@@ -139,6 +144,13 @@ describe("positions of queries and keys", function()
     local expected = (q:unsqueeze(4) * vectors(distances:view({ -1 })):view({ 1, 3, 5, 7, 4 }))
       :sum(5)
     assert.is_true((regular:by_query(q, vectors) - expected):abs():max():item() < 1e-12)
+    for _, causal in ipairs({ true, false }) do
+      local positions = roper.position.positions(q, k, { causal = causal })
+      local weights = roper.attention_weights(q, k, { causal = causal })
+      local carried = (weights:unsqueeze(5)
+        * vectors(positions:distances():view({ -1 })):view({ 1, 3, 5, 7, 4 })):sum(4)
+      assert.is_true((positions:by_weights(weights, vectors) - carried):abs():max():item() < 1e-12)
+    end
   end)
 
   it("that do not count up are no view", function()
