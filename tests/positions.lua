@@ -1,5 +1,6 @@
 -- The position schemes that are there, and what independent implementations make of each.
 
+local assert = require("luassert")
 local models = require("tests.models")
 local roper = require("roper")
 local uv = require("luv")
@@ -50,7 +51,7 @@ local function make(fixture, position, dtype)
     if field then
       assert(parameters[field], field .. " is not trained")
       assert.same(parameters[field]:shape(), tensor:shape(), field)
-      scheme[field] = tensor:to(dtype):parameter()
+      scheme[field] = tensor:to(dtype):detach():parameter()
     end
   end
   return scheme
