@@ -183,7 +183,7 @@ end
 ---     > (model:embed(x) - x):abs():max():item()  -- roper turns
 ---     0.0
 ---@param x tensor [batch, time, d_model]
----@param positions? tensor [1 or batch, time], float64; 0, 1, ... by default
+---@param positions? tensor [1 or batch, time]; 0, 1, ... by default
 ---@return tensor y of the shape of x
 function Transformer:embed(x, positions)
   local done = {}
@@ -191,7 +191,7 @@ function Transformer:embed(x, positions)
     local scheme = type(layer.attention) == "table" and layer.attention.position
     if schemes.is_scheme(scheme) and scheme.embed and not done[scheme] then
       done[scheme] = true
-      positions = positions or core.arange(0, x:size(2), 1, "float64"):unsqueeze(1)
+      positions = (positions or core.arange(0, x:size(2)):unsqueeze(1)):to "float64"
       local y = scheme:embed(x, positions)
       if not format.is_tensor(y) or modules.kind_of(y) ~= modules.kind_of(x)
         or y:dtype() ~= x:dtype() then
@@ -202,6 +202,16 @@ function Transformer:embed(x, positions)
     end
   end
   return x
+end
+
+-- Where the next tokens of a cache stand: 0 for what is hidden before a shorter prompt.
+local function positions_of(cache, time)
+  local positions = cache:next_positions(time)
+  if not cache.mask then
+    return positions
+  end
+  local shown = cache.mask:narrow(4, cache.filled + 1, time):view { cache.batch, time }
+  return positions * shown:to "float64"
 end
 
 --- Logits of the token after each.
@@ -225,7 +235,7 @@ function Transformer:forward(tokens, cache, positions)
   if cache and positions then
     cache:next_positions(time):copy(positions:to "float64")
   end
-  local x = self:embed(self.embedding(tokens), cache and cache:next_positions(time) or positions)
+  local x = self:embed(self.embedding(tokens), cache and positions_of(cache, time) or positions)
   for i, layer in ipairs(self.layers) do
     x = layer(x, cache and cache:layer(i), positions)
   end

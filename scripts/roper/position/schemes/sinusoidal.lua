@@ -1,0 +1,57 @@
+local core = require "roper.core"
+local schemes = require "roper.position.scheme"
+
+local definition = {
+  name = "sinusoidal",
+  takes = { d_model = "size", base = { "number", 10000 } },
+  init = function(self)
+    local base, width = self.base, self.d_model
+    if base <= 0 then
+      error(("sinusoidal: option base: expected a number above 0, got %s"):format(base), 0)
+    elseif width % 2 ~= 0 then
+      error(("sinusoidal: option d_model: expected an even number, got %d"):format(width), 0)
+    end
+    self.frequencies = (core.arange(0, width, 2, "float64") * (-math.log(base) / width)):exp()
+  end,
+  embed = function(self, x, positions)
+    if positions:rank() ~= 2 then
+      error("position: sinusoidal: expected positions of one number each, got several coordinates",
+        0)
+    end
+    local angles = positions:unsqueeze(3) * self.frequencies
+    local pairs_of = core.cat({ angles:sin():unsqueeze(4), angles:cos():unsqueeze(4) }, 4)
+    return x + pairs_of:view { positions:size(1), positions:size(2), self.d_model }:to(x:dtype())
+  end,
+  summary = "sines and cosines of the position are added to the embeddings",
+  formula = "xᵢ ← xᵢ + pᵢ,   p_{i,2t} = sin(i base^(−2t/d)),   p_{i,2t+1} = cos(i base^(−2t/d))",
+  source = "Vaswani et al. 2017, section 3.5; RoFormer, Su et al. 2021, eq. 4",
+}
+
+local make = schemes.class(definition)
+
+---@class SinusoidalOptions
+---@field d_model integer features of the embeddings, even
+---@field base? number = 10000
+
+--- Sines and cosines of the position are added to the embeddings, once, before the first layer
+--- (Vaswani et al. 2017, section 3.5; RoFormer, Su et al. 2021, eq. 4). Attention alone has no
+--- embeddings: there it does nothing.
+---
+---     p_{i,2t} = sin(i base^(−2t/d)),   p_{i,2t+1} = cos(i base^(−2t/d))
+---
+--- Errors: no d_model, an odd one; a base that is not above 0.
+---
+---     > sinusoidal = roper.position.sinusoidal{d_model = 4}
+---     > positions = roper.tensor({{0, 1, -2.5}}, "float64")
+---     > sinusoidal:embed(roper.zeros{1, 3, 4}, positions)[1]
+---     float32 [3, 4]
+---      0.0000  1.0000  0.0000  1.0000
+---      0.8415  0.5403  0.0100  0.9999
+---     -0.5985 -0.8011 -0.0250  0.9997
+---@param options SinusoidalOptions
+---@return Scheme scheme
+local function sinusoidal(options)
+  return make(options)
+end
+
+return schemes.entry(definition, sinusoidal)
