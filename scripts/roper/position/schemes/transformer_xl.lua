@@ -1,0 +1,66 @@
+local core = require "roper.core"
+local schemes = require "roper.position.scheme"
+local trained = require "roper.position.trained"
+
+-- A trained number for each feature of each head.
+local function of_heads(self)
+  return (core.randn { self.heads, self.dim } * 0.02):parameter()
+end
+
+local definition = {
+  name = "transformer_xl",
+  takes = { dim = "size", heads = "size", clip = { "size", 128 } },
+  per_layer = true,
+  init = function(self)
+    self.table = trained.table(2 * self.clip + 1, self.heads * self.dim)
+    self.u, self.w = of_heads(self), of_heads(self)
+  end,
+  bias = function(self, q, k, positions)
+    local shape, dtype = { self.heads, 1, self.dim }, positions.dtype
+    local u, w = self.u:to(dtype):view(shape), self.w:to(dtype):view(shape)
+    local by_distance = positions:by_query((q + w) * positions.scale, function(distance)
+      return trained.rows(self.table, trained.clipped(distance + self.clip, 2 * self.clip),
+        self.heads)
+    end)
+    return { by_distance, (k * u):sum(4):unsqueeze(3) * positions.scale }
+  end,
+  relative = true,
+  summary = "a trained vector for each head and distance meets the query; u and w, for each head, "
+    .. "stand in for its position",
+  formula = "sᵢⱼ = [(qᵢ + u) · kⱼ + (qᵢ + w) · r_c] / √d,   c = clip(j − i, −clip, clip)",
+  source = "Dai et al. 2019, section 3.3; RoFormer, Su et al. 2021, eq. 6-7",
+}
+
+local make = schemes.class(definition)
+
+---@class TransformerXlOptions
+---@field dim integer features of a head
+---@field heads integer
+---@field clip? integer = 128; distances beyond it count as this one
+
+--- Content and distance each meet the query, and trained u and w of each head stand where the
+--- position of the query would (Dai et al. 2019, section 3.3).
+---
+---     sᵢⱼ = [(qᵢ + u) · kⱼ + (qᵢ + w) · r_c] / √d,   c = clip(j − i, −clip, clip)
+---
+--- The paper projects sinusoids, W_R r; here the vectors of each head and distance are trained
+--- directly, so that distances end at `clip`. A distance between two whole ones counts as the
+--- nearest. Layers share nothing.
+---
+--- Errors: no dim, no heads.
+---
+---     > xl = roper.position.transformer_xl{dim = 4, heads = 2, clip = 3}
+---     > xl.table:shape(), xl.u:shape()
+---     {7, 8}	{2, 4}
+---     > q = roper.randn{1, 2, 5, 4}
+---     > near = roper.attention(q, q, q, {position = xl})
+---     > far = roper.attention(q, q, q, {position = xl, offset = 1000})
+---     > (near - far):abs():max():item()
+---     0.0
+---@param options TransformerXlOptions
+---@return Scheme scheme
+local function transformer_xl(options)
+  return make(options)
+end
+
+return schemes.entry(definition, transformer_xl)
