@@ -1,0 +1,83 @@
+local core = require "roper.core"
+local schemes = require "roper.position.scheme"
+local trained = require "roper.position.trained"
+
+-- Buckets of distances n >= 0: one each up to half of them, then as the logarithm grows.
+local function buckets_of(n, buckets, far)
+  local exact = buckets // 2
+  local n_far = n:maximum(exact)
+  local steps = (n_far / exact):log() * ((buckets - exact) / math.log(far / exact))
+  local logarithmic = (steps + (exact + 1e-9)):floor():minimum(buckets - 1) -- 1e-9: n at a boundary
+  return core.where(n:lt(exact), n:floor(), logarithmic)
+end
+
+local definition = {
+  name = "t5",
+  takes = { heads = "size", buckets = { "size", 32 }, distance = { "size", 128 } },
+  init = function(self)
+    if self.buckets < 4 or self.buckets % 2 ~= 0 then
+      error(("t5: option buckets: expected an even number from 4 on, got %d"):format(self.buckets),
+        0)
+    elseif self.distance <= self.buckets // 2 then
+      error(("t5: option distance: expected more than half of %d buckets, got %d"):format(
+        self.buckets, self.distance), 0)
+    end
+    self.table = trained.table(self.buckets, self.heads)
+  end,
+  bias = function(self, _, _, positions)
+    return positions:by_distance(function(distance)
+      local bucket
+      if positions.causal then
+        bucket = buckets_of((-distance):maximum(0), self.buckets, self.distance)
+      else
+        local half = self.buckets // 2
+        bucket = buckets_of(distance:abs(), half, self.distance)
+          + distance:gt(0):to "float64" * half
+      end
+      return core.embedding(self.table, bucket:to "int32"):transpose(1, 2)
+    end)
+  end,
+  relative = true,
+  summary = "a trained number for each head and bucket of distances is added",
+  formula = "sᵢⱼ = qᵢ · kⱼ / √d + table[bucket(i − j), h]",
+  source = "Raffel et al. 2020, section 2.1",
+}
+
+local make = schemes.class(definition)
+
+---@class T5Options
+---@field heads integer
+---@field buckets? integer = 32, even, from 4 on
+---@field distance? integer = 128; from it on all distances share the last bucket
+
+--- A trained number for each head and bucket of distances is added to the scores (Raffel et al.
+--- 2020, section 2.1). Near distances have a bucket each; farther ones share more and more. Layers
+--- share the table.
+---
+---     sᵢⱼ += table[bucket(n), h],   n = max(i − j, 0),   E = buckets / 2
+---     bucket(n) = n for n < E, else
+---       min(buckets − 1, E + ⌊ln(n/E) / ln(distance/E) (buckets − E)⌋)
+---
+--- Where attention is not causal, half of the buckets are for keys up to the query, n = |i − j|,
+--- and half for those after it. The scale is 1 / √d, as elsewhere; T5 itself has none.
+---
+--- Errors: no heads; an odd number of buckets; a distance within the near ones.
+---
+---     > t5 = roper.position.t5{heads = 1, buckets = 4, distance = 4}
+---     > t5.table:copy(roper.tensor{{0}, {1}, {2}, {3}});
+---     > q = roper.zeros{1, 1, 5, 4}
+---     > positions = roper.position.positions(q, q, {causal = true})
+---     > t5:bias(q, q, positions)[1]
+---     float32 [5, 5]
+---     0 0 0 0 0
+---     1 0 0 0 0
+---     2 1 0 0 0
+---     3 2 1 0 0
+---     3 3 2 1 0
+---@param options T5Options
+---@return Scheme scheme
+local function t5(options)
+  return make(options)
+end
+
+return schemes.entry(definition, t5)
