@@ -67,6 +67,14 @@ function M.text(text)
   return (text:gsub("[^\n\t]+", M.line))
 end
 
+--- A whole count of things: "1 run", "2 runs".
+---@param count integer
+---@param noun string
+---@return string
+function M.count(count, noun)
+  return ("%d %s%s"):format(count, noun, count == 1 and "" or "s")
+end
+
 --- Text as one word of a shell's line.
 ---@param text string
 ---@return string

@@ -49,11 +49,9 @@ end
 ---@param terms integer
 ---@param rows integer
 ---@param columns integer
----@param element fun(): any
+---@param element fun(term: integer, row: integer, column: integer): any
 ---@return table
-function M.fill(terms, rows, columns, element)
-  return build(terms, rows, columns, element)
-end
+M.fill = build
 
 function Grids:variable(name)
   return self.values[name]

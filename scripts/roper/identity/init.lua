@@ -1,12 +1,12 @@
 --- Identities of rotations, checked three ways: by residuals on random tensors, by a search for a
 --- counterexample, and exactly over a prime field.
-local core = require "roper.core"
 local counterexample = require "roper.identity.counterexample"
 local exact = require "roper.identity.exact"
 local options_of = require "roper.base.options"
 local residual = require "roper.identity.residual"
 local statement = require "roper.identity.statement"
 local tables = require "roper.base.tables"
+local with_seed = require("roper.base.temporarily").with_seed
 
 local M = {}
 
@@ -47,17 +47,11 @@ end
 -- Everything about an identity, with the generator seeded.
 local function examine_all(o)
   local given = statement.variables(o.given)
-  local saved, counter = core.random_state()
-  core.seed(o.seed)
-  local ok, result = pcall(function()
+  local result = with_seed(o.seed, function()
     local result = examine(o.equation, given)
     result.wrong = examine_wrong(o.wrong, given)
     return result
   end)
-  core.random_state(saved, counter)
-  if not ok then
-    error(result, 0)
-  end
   result.holds = result.is_small and result.exact.holds
   for _, wrong in ipairs(result.wrong) do
     result.holds = result.holds and wrong.is_refuted

@@ -2,6 +2,7 @@
 --- add, multiply and turn. A quantity remembers how it was made, and is evaluated over any algebra
 --- (grids over a ring, or tensors) as often as one likes; here is checked that it makes sense.
 local angles = require "roper.identity.angle"
+local counted = require("roper.base.printable").count
 
 local M = {}
 
@@ -230,7 +231,7 @@ M.functions = {}
 for name, count in pairs(ARGUMENTS) do
   M.functions[name] = function(...)
     if select("#", ...) ~= count then
-      error(("%s: expected %d argument%s, got %d"):format(name, count, count == 1 and "" or "s",
+      error(("%s: expected %s, got %d"):format(name, counted(count, "argument"),
         select("#", ...)), 0)
     end
     return functions[name](...)

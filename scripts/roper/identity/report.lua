@@ -1,4 +1,5 @@
 --- What was found out about an identity, as lines of text.
+local counted = require("roper.base.printable").count
 local fill = require("roper.base.format.columns").fill
 
 local M = {}
@@ -27,10 +28,6 @@ end
 -- "1 term", "1 to 3 terms"
 local function range(count, what)
   return count == 1 and "1 " .. what or ("1 to %d %ss"):format(count, what)
-end
-
-local function counted(count, what)
-  return ("%d %s%s"):format(count, what, count == 1 and "" or "s")
 end
 
 --- The outcome of the exact check in words.

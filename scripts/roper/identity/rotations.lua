@@ -52,10 +52,9 @@ function M.residuals(seed)
     results[i] = { statement = rotation[1], float32 = found.float32, float64 = found.float64,
       holds = found.holds }
   end
-  local saved, counter = core.random_state()
-  core.seed(seed or 1)
-  local x = core.randn({ 2, 2, 48, 16 }, "float64")
-  core.random_state(saved, counter)
+  local x = require("roper.base.temporarily").with_seed(seed or 1, function()
+    return core.randn({ 2, 2, 48, 16 }, "float64")
+  end)
   local rope, roper = position.rope { dim = 16 }, position.roper { dim = 16 }
   for _, one in ipairs(attentions) do
     local single, double = one[2](x:to "float32", rope, roper), one[2](x, rope, roper)

@@ -73,8 +73,8 @@ function M.run(options)
   if info.warning then
     say("Slow: " .. info.warning)
   end
-  say(("Training %s on %s, %d %s each\n"):format(table.concat(o.methods, " and "),
-    o.experiment, o.seeds, o.seeds == 1 and "seed" or "seeds"))
+  say(("Training %s on %s, %s each\n"):format(table.concat(o.methods, " and "), o.experiment,
+    require("roper.base.printable").count(o.seeds, "seed")))
   local sweep, failed = sweeps.run { what = o.experiment, fields = fields, folder = o.folder,
     jobs = o.jobs, stream = o.stream }
   local summary = require "roper.study.summary"

@@ -2,10 +2,11 @@
 --- place in the list it is given, and steps from the gradients that backward left.
 local core = require "roper.core"
 local options_of = require "roper.base.options"
+local tables = require "roper.base.tables"
 
 local M = {}
 
-local function optimizer(methods)
+local function class(methods)
   methods.__index = methods
   return methods
 end
@@ -34,17 +35,38 @@ local function clip_scale(parameters, most)
   return norm > most and most / norm or 1
 end
 
-local function check_rate(name, o)
+-- An optimizer of a kind, for a tail call: errors blame who called that. `own`: its own options.
+local function new(kind, options, own)
+  local o = options_of.check(kind.name, options, tables.merged({ l2 = { "number", 0 },
+    clip = "number?", schedule = "function?" }, own))
   if o.rate < 0 then
-    error(("%s: rate: expected a number from 0 on, got %g"):format(name, o.rate), 3)
+    error(("%s: rate: expected a number from 0 on, got %g"):format(kind.name, o.rate), 2)
   elseif o.clip and o.clip <= 0 then
-    error(("%s: clip: expected a number above 0, got %g"):format(name, o.clip), 3)
+    error(("%s: clip: expected a number above 0, got %g"):format(kind.name, o.clip), 2)
   end
+  return setmetatable({ options = o, count = 0, state = {} }, kind)
 end
 
--- A step and what belongs to it.
-local function whole(step, self, parameters, done)
-  step(self, parameters)
+-- A step of any optimizer, and what belongs to it; `update` changes a parameter by its moments and
+-- what `settings` gives.
+local function advance(self, parameters, done, settings, update)
+  local o = self.options
+  check_distinct(self.name, parameters)
+  local scale = clip_scale(parameters, o.clip)
+  local moments = o.momentum == 0 and {} or self.moments -- SGD without momentum keeps none
+  self.count = self.count + 1
+  local how = tables.merged(settings(o, self.count), { l2 = o.l2, gradient_scale = scale,
+    rate = o.rate * (o.schedule and o.schedule(self.count) or 1) })
+  for i, parameter in ipairs(parameters) do
+    if parameter.grad then
+      local state = self.state[i] or {}
+      for _, name in ipairs(moments) do
+        state[name] = state[name] or core.zeros(parameter:shape(), parameter:dtype())
+      end
+      self.state[i] = next(state) and state
+      update(parameter, state, how)
+    end
+  end
   if done then
     done()
   end
@@ -56,7 +78,7 @@ end
 ---@field count integer steps so far
 ---@field state table[] the moments of each parameter, by its place in the list
 ---@field moments string[] their names
-local Adam = optimizer { name = "Adam", moments = { "mean", "variance" } }
+local Adam = class { name = "Adam", moments = { "mean", "variance" } }
 
 ---@class AdamOptions
 ---@field rate? number = 1e-3
@@ -88,36 +110,17 @@ local Adam = optimizer { name = "Adam", moments = { "mean", "variance" } }
 ---@param options? AdamOptions
 ---@return Adam optimizer
 function M.Adam(options)
-  local o = options_of.check("Adam", options, { rate = { "number", 1e-3 },
-    beta1 = { "probability", 0.9 }, beta2 = { "probability", 0.999 }, epsilon = { "number", 1e-8 },
-    decay = { "number", 0 }, l2 = { "number", 0 }, clip = "number?",
-    schedule = "function?" })
-  check_rate("Adam", o)
-  return setmetatable({ options = o, count = 0, state = {} }, Adam)
+  return new(Adam, options, { rate = { "number", 1e-3 }, beta1 = { "probability", 0.9 },
+    beta2 = { "probability", 0.999 }, epsilon = { "number", 1e-8 }, decay = { "number", 0 } })
 end
 
-local function adam_step(self, parameters)
-  local o = self.options
-  check_distinct("Adam", parameters)
-  local scale = clip_scale(parameters, o.clip)
-  self.count = self.count + 1
-  local settings = {
-    rate = o.rate * (o.schedule and o.schedule(self.count) or 1),
-    beta1 = o.beta1, beta2 = o.beta2, epsilon = o.epsilon, decay = o.decay, l2 = o.l2,
-    correction1 = 1 - o.beta1 ^ self.count, correction2 = 1 - o.beta2 ^ self.count,
-    gradient_scale = scale,
-  }
-  for i, parameter in ipairs(parameters) do
-    if parameter.grad then
-      local state = self.state[i]
-      if not state then
-        state = { mean = core.zeros(parameter:shape(), parameter:dtype()),
-          variance = core.zeros(parameter:shape(), parameter:dtype()) }
-        self.state[i] = state
-      end
-      core.adam_step(parameter, state.mean, state.variance, settings)
-    end
-  end
+local function adam_settings(o, count)
+  return { beta1 = o.beta1, beta2 = o.beta2, epsilon = o.epsilon, decay = o.decay,
+    correction1 = 1 - o.beta1 ^ count, correction2 = 1 - o.beta2 ^ count }
+end
+
+local function adam_update(parameter, state, settings)
+  core.adam_step(parameter, state.mean, state.variance, settings)
 end
 
 --- Change every parameter that has a gradient. Ctrl-C waits until all are changed.
@@ -133,7 +136,7 @@ end
 ---@param parameters tensor[] the same list at each step
 ---@param done? fun() called before Ctrl-C may end what follows
 function Adam:step(parameters, done)
-  core.interrupt_defer(whole, adam_step, self, parameters, done)
+  core.interrupt_defer(advance, self, parameters, done, adam_settings, adam_update)
 end
 
 --- Gradient descent with its state. `roper.optim.SGD` makes it.
@@ -142,7 +145,7 @@ end
 ---@field count integer steps so far
 ---@field state table[] the velocity of each parameter, by its place in the list
 ---@field moments string[] its name
-local SGD = optimizer { name = "SGD", moments = { "velocity" } }
+local SGD = class { name = "SGD", moments = { "velocity" } }
 
 ---@class SGDOptions
 ---@field rate? number = 1e-2
@@ -163,28 +166,16 @@ local SGD = optimizer { name = "SGD", moments = { "velocity" } }
 ---@param options? SGDOptions
 ---@return SGD optimizer
 function M.SGD(options)
-  local o = options_of.check("SGD", options, { rate = { "number", 1e-2 },
-    momentum = { "number", 0 }, nesterov = { "boolean", false }, l2 = { "number", 0 },
-    clip = "number?", schedule = "function?" })
-  check_rate("SGD", o)
-  return setmetatable({ options = o, count = 0, state = {} }, SGD)
+  return new(SGD, options, { rate = { "number", 1e-2 }, momentum = { "number", 0 },
+    nesterov = { "boolean", false } })
 end
 
-local function sgd_step(self, parameters)
-  local o = self.options
-  check_distinct("SGD", parameters)
-  local scale = clip_scale(parameters, o.clip)
-  self.count = self.count + 1
-  local settings = { rate = o.rate * (o.schedule and o.schedule(self.count) or 1),
-    momentum = o.momentum, nesterov = o.nesterov, l2 = o.l2, gradient_scale = scale }
-  for i, parameter in ipairs(parameters) do
-    if parameter.grad then
-      if o.momentum ~= 0 and not self.state[i] then
-        self.state[i] = { velocity = core.zeros(parameter:shape(), parameter:dtype()) }
-      end
-      core.sgd_step(parameter, self.state[i] and self.state[i].velocity, settings)
-    end
-  end
+local function sgd_settings(o)
+  return { momentum = o.momentum, nesterov = o.nesterov }
+end
+
+local function sgd_update(parameter, state, settings)
+  core.sgd_step(parameter, state.velocity, settings)
 end
 
 --- Change every parameter that has a gradient. Ctrl-C waits until all are changed.
@@ -200,7 +191,7 @@ end
 ---@param parameters tensor[] the same list at each step
 ---@param done? fun() called before Ctrl-C may end what follows
 function SGD:step(parameters, done)
-  core.interrupt_defer(whole, sgd_step, self, parameters, done)
+  core.interrupt_defer(advance, self, parameters, done, sgd_settings, sgd_update)
 end
 
 --- Schedules: functions of the step, from 1, that give a factor of the learning rate.

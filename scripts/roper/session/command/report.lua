@@ -1,5 +1,5 @@
 --- `roper report`: the table of a sweep, and its page.
-local count = require "roper.session.command.count"
+local arguments = require "roper.session.command.arguments"
 
 local M = {}
 
@@ -15,7 +15,8 @@ function M.define(command)
     { "--problem", "Number of the problem that they look at, up to as many as a run was asked (by "
       .. "default one with a long answer)." },
   } do
-    command:option(option[1]):argname("N"):convert(count.of(option[1])):description(option[2])
+    command:option(option[1]):argname("N"):convert(arguments.count(option[1]))
+      :description(option[2])
   end
 end
 

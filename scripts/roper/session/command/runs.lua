@@ -1,5 +1,5 @@
 --- `roper runs`: what runs there are, and where two differ.
-local assignment = require "roper.session.command.assignment"
+local arguments = require "roper.session.command.arguments"
 local printable = require "roper.base.printable"
 local tables = require "roper.base.tables"
 
@@ -12,7 +12,7 @@ M.summary = "List runs, or compare the configurations of two."
 function M.define(command)
   command:argument("folder"):args("?")
     :description "Where to look, in all folders below; runs by default."
-  command:argument("fields"):args("*"):argname("field=values"):convert(assignment.parse)
+  command:argument("fields"):args("*"):argname("field=values"):convert(arguments.field)
     :description("List only runs with these, such as position=rope,roper seed=1..3, "
       .. "status=finished.")
   command:option("--compare"):args(2):argname { "RUN", "RUN" }
@@ -108,16 +108,11 @@ end
 ---@param parsed table what argparse made of the arguments
 ---@return string? usage_error what is wrong with the arguments
 function M.run(parsed)
-  local folder, fields = parsed.folder or "runs", parsed.fields
-  local first = assignment.parse(folder)
-  if first then -- a field in the place of the folder
-    table.insert(fields, 1, first)
-    folder = "runs"
-  end
-  local given, repeated = assignment.fields(fields)
+  local given, repeated = arguments.fields(parsed, "folder")
   if not given then
     return repeated
   end
+  local folder = parsed.folder or "runs"
   local wanted = {}
   for field, text in pairs(given) do
     wanted[field] = require("roper.study.sweep.plan").values(field, text)

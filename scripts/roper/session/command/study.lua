@@ -1,6 +1,5 @@
 --- `roper study`: the study in small, from the identities to the report.
-local assignment = require "roper.session.command.assignment"
-local count = require "roper.session.command.count"
+local arguments = require "roper.session.command.arguments"
 
 local M = {}
 
@@ -9,13 +8,13 @@ M.summary = "Check the identities, train RoPE and RoPER from the same seeds, wri
 --- Say what the command takes.
 ---@param command table an argparse command
 function M.define(command)
-  command:option("--seeds"):argname("N"):default("3"):convert(count.of "--seeds")
+  command:option("--seeds"):argname("N"):default("3"):convert(arguments.count "--seeds")
     :description "Runs of each method."
   command:option("--folder"):argname("DIR"):default("runs/study")
     :description "Where runs and report are kept; finished runs there are not repeated."
-  command:option("--jobs"):argname("N"):convert(count.of "--jobs")
+  command:option("--jobs"):argname("N"):convert(arguments.count "--jobs")
     :description "Processes at a time; one a thread of the machine by default."
-  command:argument("fields"):args("*"):argname("field=value"):convert(assignment.parse)
+  command:argument("fields"):args("*"):argname("field=value"):convert(arguments.field)
     :description "Fields of the experiment to set, such as preset=smoke steps=500."
 end
 
@@ -23,7 +22,7 @@ end
 ---@param parsed table what argparse made of the arguments
 ---@return string? usage_error what is wrong with the arguments
 function M.run(parsed)
-  local fields, repeated = assignment.fields(parsed.fields)
+  local fields, repeated = arguments.fields(parsed)
   if not fields then
     return repeated
   elseif fields.position or fields.seed then
@@ -35,11 +34,7 @@ function M.run(parsed)
   end
   local study = require("roper.study.small").run { seeds = parsed.seeds, folder = parsed.folder,
     fields = fields, jobs = parsed.jobs }
-  if study.failed > 0 then
-    error(("%d %s failed; said again, they are tried again"):format(study.failed,
-      study.failed == 1 and "trial" or "trials"), 0)
-  end
-  return nil
+  arguments.check_failed(study.failed)
 end
 
 return M

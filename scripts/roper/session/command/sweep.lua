@@ -1,6 +1,5 @@
 --- `roper sweep`: many trials, by several processes.
-local assignment = require "roper.session.command.assignment"
-local count = require "roper.session.command.count"
+local arguments = require "roper.session.command.arguments"
 local printable = require "roper.base.printable"
 
 local M = {}
@@ -16,13 +15,13 @@ function M.define(command)
   command:argument("what"):description("One of: "
     .. table.concat(require("roper.study.experiment").list(), ", ")
     .. "; or a Lua file that returns a list of trials; or the folder of a sweep.")
-  command:argument("fields"):args("*"):argname("field=values"):convert(assignment.parse)
+  command:argument("fields"):args("*"):argname("field=values"):convert(arguments.field)
     :description "Such as position=rope,roper seed=1..10 preset=mini."
   command:option("--folder"):argname("DIR")
     :description "Where its runs are kept; runs/ and the name by default."
-  command:option("--jobs"):argname("N"):convert(count.of "--jobs")
+  command:option("--jobs"):argname("N"):convert(arguments.count "--jobs")
     :description "Processes at a time; one a thread of the machine by default."
-  command:option("--threads"):argname("N"):convert(count.of "--threads")
+  command:option("--threads"):argname("N"):convert(arguments.count "--threads")
     :description "Of each process; an equal share by default."
   command:flag("--worker"):description("Work on the sweep in this process alone, until nothing is "
     .. "left to claim; for mpirun, GNU parallel (with -N0, so that it adds no words), and other "
@@ -58,7 +57,7 @@ end
 ---@param parsed table what argparse made of the arguments
 ---@return string? usage_error what is wrong with the arguments
 function M.run(parsed)
-  local _, repeated = assignment.fields(parsed.fields)
+  local _, repeated = arguments.fields(parsed)
   if repeated then
     return repeated
   elseif parsed.worker and (parsed.slurm or parsed.jobs) then
@@ -79,11 +78,7 @@ function M.run(parsed)
     local summary = require "roper.study.summary"
     io.stdout:write("\n", summary.text(summary.of(sweep)), "\n")
   end
-  if failed > 0 then
-    error(("%d %s failed; said again, they are tried again"):format(failed,
-      failed == 1 and "trial" or "trials"), 0)
-  end
-  return nil
+  arguments.check_failed(failed)
 end
 
 return M

@@ -1,5 +1,5 @@
 --- `roper train`: run an experiment, or go on with a run of it.
-local assignment = require "roper.session.command.assignment"
+local arguments = require "roper.session.command.arguments"
 
 local M = {}
 
@@ -11,7 +11,7 @@ function M.define(command)
   command:argument("experiment"):args("?"):description("One of: "
     .. table.concat(require("roper.study.experiment").list(), ", ")
     .. ". With --resume not needed.")
-  command:argument("fields"):args("*"):argname("field=value"):convert(assignment.parse)
+  command:argument("fields"):args("*"):argname("field=value"):convert(arguments.field)
     :description "What to set, such as position=rope preset=mini seed=3; --dry-run shows all."
   command:option("--resume"):argname("DIR")
     :description "Go on with the run in this folder; all that it needs is there."
@@ -95,13 +95,8 @@ end
 ---@param parsed table what argparse made of the arguments
 ---@return string? usage_error what is wrong with the arguments
 function M.run(parsed)
-  local experiment, list = parsed.experiment, parsed.fields
-  local first = parsed.resume and experiment and assignment.parse(experiment)
-  if first then
-    experiment = nil
-    table.insert(list, 1, first)
-  end
-  local fields, repeated = assignment.fields(list)
+  local fields, repeated = arguments.fields(parsed, parsed.resume and "experiment")
+  local experiment = parsed.experiment
   if not fields then
     return repeated
   elseif parsed.resume then

@@ -60,12 +60,6 @@ function M.probability(p)
   return p < 0.001 and "< 0.001" or M.fixed(p, 3)
 end
 
---- A whole count of things: "1 run", "2 runs".
----@param count integer
----@param noun string
----@return string
-function M.count(count, noun)
-  return ("%d %s%s"):format(count, noun, count == 1 and "" or "s")
-end
+M.count = require("roper.base.printable").count
 
 return M

@@ -1,6 +1,7 @@
 --- Sweeps: many trials in one folder, worked on by any number of processes, and read together.
 local core = require "roper.core"
 local board = require "roper.study.sweep.board"
+local counted = require("roper.base.printable").count
 local experiment = require "roper.study.experiment"
 local files = require "roper.base.file"
 local mutants = require "roper.study.experiment.mutants"
@@ -210,9 +211,8 @@ function M.run(options)
   local supervisor = require("roper.study.sweep.supervisor").new(folder, trials, { jobs = jobs,
     threads = o.threads or math.max(1, core.threads() // jobs),
     say = function(text) shown:say(text) end })
-  shown:say(("%s: %d %s, %d done; %d at a time, %d %s each"):format(folder, #trials,
-    #trials == 1 and "trial" or "trials", supervisor.finished, jobs, supervisor.threads,
-    supervisor.threads == 1 and "thread" or "threads"))
+  shown:say(("%s: %s, %d done; %d at a time, %s each"):format(folder, counted(#trials, "trial"),
+    supervisor.finished, jobs, counted(supervisor.threads, "thread")))
   local interrupted = supervise(supervisor, function(lines) shown:show(lines) end)
   shown:finish()
   if interrupted then
