@@ -107,6 +107,24 @@ function M.render(value)
   return table.concat(parts)
 end
 
+--- A whole page.
+---@param title string
+---@param style any
+---@param body any
+---@return string html
+function M.document(title, style, body)
+  local h = M.h
+  return "<!doctype html>\n" .. M.render(h.html { lang = "en",
+    h.head {
+      h.meta { charset = "utf-8" },
+      h.meta { name = "viewport", content = "width=device-width, initial-scale=1" },
+      h.title { title },
+      h.style { style },
+    },
+    h.body { body },
+  }) .. "\n"
+end
+
 --- `h.NAME(fields)` is an element NAME.
 M.h = setmetatable({}, { __index = function(h, tag)
   local function make(fields)

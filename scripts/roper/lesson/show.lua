@@ -1,5 +1,4 @@
 --- Lessons on the terminal.
-local figures = require "roper.lesson.figure"
 local fill = require("roper.base.format.columns").fill
 local steps = require "roper.lesson.step"
 local terminal = require "roper.base.terminal"
@@ -91,7 +90,7 @@ function M.step(lesson, number, result, scope)
   end
   if step.figure then
     write "\n"
-    figures.draw(step.figure, scope)
+    steps.draw(step.figure, scope)
     write(M.prose(step.figure.caption))
   end
   if step.exercise then

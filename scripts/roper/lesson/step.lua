@@ -69,6 +69,15 @@ local function evaluate(source, scope)
   return action()
 end
 
+--- Draw a figure of a step whose code was run.
+---@param figure {draw: string} Lua that draws with `plot`, with `format = format` among the options
+---@param scope table
+---@param kind "svg"? on the terminal by default
+---@return string? svg
+function M.draw(figure, scope, kind)
+  return evaluate(figure.draw, setmetatable({ format = kind }, { __index = scope }))
+end
+
 --- Is a claim true of the variables in a scope?
 ---@param claim {text: string}
 ---@param scope table

@@ -42,19 +42,11 @@ end
 ---@return string html
 function M.render(view)
   local title = M.title(view)
-  return "<!doctype html>\n" .. markup.render(h.html { lang = "en",
-    h.head {
-      h.meta { charset = "utf-8" },
-      h.meta { name = "viewport", content = "width=device-width, initial-scale=1" },
-      h.title { title },
-      h.style { markup.asset "study/report/page.css", svg.style() },
-    },
-    h.body {
-      h.main { h.h1 { title }, sections(view) },
-      h.div { id = "tip", role = "status", hidden = true },
-      h.script { markup.asset "study/report/page.js" },
-    },
-  }) .. "\n"
+  return markup.document(title, { markup.asset "study/report/page.css", svg.style() }, {
+    h.main { h.h1 { title }, sections(view) },
+    h.div { id = "tip", role = "status", hidden = true },
+    h.script { markup.asset "study/report/page.js" },
+  })
 end
 
 return M
