@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/tensor/copy.h"
+#include "core/tensor/create.h"
 
 #include "bindings/check.h"
 
@@ -50,16 +51,6 @@ static void read_nested(lua_State *L, int rank, const int64_t *shape, int axis, 
   }
 }
 
-/* Raise unless every value of a packed float64 tensor fits int32 unchanged. */
-static void check_integers(lua_State *L, const char *function, const RpTensor *values)
-{
-  const double *data = rp_tensor_data(values);
-  for (int64_t i = 0; i < rp_tensor_count(values); i++)
-    if (!(data[i] >= INT32_MIN && data[i] <= INT32_MAX && data[i] == floor(data[i])))
-      luaL_error(L, "%s: expected whole numbers of 32 bits for int32, got %f as element %I",
-                 function, data[i], (lua_Integer)i + 1);
-}
-
 /*
 ** function roper.tensor(data, dtype)
 ** A tensor of numbers. The list may say its dtype itself, as a field.
@@ -101,10 +92,8 @@ static int tensor(lua_State *L)
   lua_pushvalue(L, 1);
   read_nested(L, rank, shape, 0, rp_tensor_data(*values), &at);
   lua_pop(L, 1);
-  if (dtype == RP_INT32)
-    check_integers(L, "tensor", *values);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_convert(*values, dtype);
+  *slot = rp_tensor_exactly("tensor", *values, dtype);
   return rpl_return_tensor(L, slot);
 }
 
@@ -204,27 +193,8 @@ static int arange(lua_State *L)
   const double first = luaL_checknumber(L, 1), last = luaL_checknumber(L, 2);
   const double step = luaL_optnumber(L, 3, 1);
   const RpDtype dtype = rpl_optional_dtype(L, 4, RP_FLOAT32);
-  const double span = ceil((last - first) / step);
-  if (step == 0 || !(span < 1e15) || isinf(span))
-    return luaL_error(L,
-                      "arange: expected a finite range and a step other than 0, got %f to %f "
-                      "by %f",
-                      first, last, step);
-  const int64_t count = span > 0 ? (int64_t)span : 0;
-  RpTensor **values = rpl_new_tensor(L);
-  *values = rp_tensor_new(RP_FLOAT64, 1, &count);
-  if (*values == NULL)
-    return rpl_raise(L);
-  double *data = rp_tensor_data(*values);
-  for (int64_t i = 0; i < count; i++) {
-    if (i % RPL_STRIDE == 0)
-      rpl_check_interrupt(L);
-    data[i] = first + (double)i * step;
-  }
-  if (dtype == RP_INT32)
-    check_integers(L, "arange", *values);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_convert(*values, dtype);
+  *slot = rp_tensor_arange(first, last, step, dtype);
   return rpl_return_tensor(L, slot);
 }
 
@@ -253,22 +223,8 @@ static int linspace(lua_State *L)
   luaL_argcheck(L, isfinite(last), 2, "expected a finite number");
   const int64_t count = rpl_check_range(L, 3, "count", 2, INT64_MAX);
   const RpDtype dtype = rpl_optional_dtype(L, 4, RP_FLOAT32);
-  RpTensor **values = rpl_new_tensor(L);
-  *values = rp_tensor_new(RP_FLOAT64, 1, &count);
-  if (*values == NULL)
-    return rpl_raise(L);
-  double *data = rp_tensor_data(*values);
-  const int64_t end = count - 1;
-  const double half = (last / 2 - first / 2) / (double)end; /* of a step: a step may overflow */
-  for (int64_t i = 0; i < count; i++) {
-    if (i % RPL_STRIDE == 0)
-      rpl_check_interrupt(L);
-    data[i] = i <= end / 2 ? first + 2 * (double)i * half : last - 2 * (double)(end - i) * half;
-  }
-  if (dtype == RP_INT32)
-    check_integers(L, "linspace", *values);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_convert(*values, dtype);
+  *slot = rp_tensor_linspace(first, last, count, dtype);
   return rpl_return_tensor(L, slot);
 }
 
@@ -290,18 +246,10 @@ static int eye(lua_State *L)
 {
   rpl_check_count(L, "eye", 2);
   const int64_t n = rpl_check_range(L, 1, "n", 0, INT64_MAX - 1);
-  const int64_t shape[] = {n, n}, step = n + 1;
   const RpDtype dtype = rpl_optional_dtype(L, 2, RP_FLOAT32);
-  RpTensor **slot = rpl_new_tensor(L), **diagonal = rpl_new_tensor(L);
-  *slot = rp_tensor_full(dtype, 2, shape, 0);
-  if (*slot == NULL)
-    return rpl_raise(L);
-  *diagonal = rp_tensor_view(*slot, 1, &n, &step, 0);
-  if (*diagonal == NULL)
-    return rpl_raise(L);
-  rpl_check(L, rp_tensor_fill(*diagonal, 1));
-  lua_pop(L, 1);
-  return 1;
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_tensor_eye(n, dtype);
+  return rpl_return_tensor(L, slot);
 }
 
 void rpl_open_create(lua_State *L)

@@ -6,8 +6,6 @@
 
 #include "bindings/generator.h"
 #include "core/ops/ops.h"
-#include "core/tensor/copy.h"
-#include "core/tensor/elementwise.h"
 
 int rpl_operation(lua_State *L)
 {
@@ -158,16 +156,6 @@ static int embedding(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
-/* Raise unless every index, already from 0, is a place of the axis. */
-static void check_places(lua_State *L, const RpTensor *from_0, int64_t size)
-{
-  const int32_t *place = rp_tensor_data(from_0);
-  for (int64_t i = 0; i < rp_tensor_count(from_0); i++)
-    if (place[i] < 0 || place[i] >= size)
-      luaL_error(L, "gather: expected places from 1 to %I, got %I as element %I", (lua_Integer)size,
-                 (lua_Integer)place[i] + 1, (lua_Integer)i + 1);
-}
-
 /*
 ** function roper.gather(x, axis, index)
 ** Elements of x by their place along one axis.
@@ -188,18 +176,9 @@ static void check_places(lua_State *L, const RpTensor *from_0, int64_t size)
 static int gather(lua_State *L)
 {
   rpl_check_count(L, "gather", 3);
-  RpTensor **one = rpl_new_tensor(L), **from_0 = rpl_new_tensor(L), **slot = rpl_new_tensor(L);
+  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *x = rpl_check_tensor(L, 1), *index = rpl_check_tensor(L, 3);
-  const int axis = rpl_check_axis(L, 2, x->rank);
-  luaL_argcheck(L, index->dtype == RP_INT32, 3, "expected an int32 index, got floats");
-  *one = rp_tensor_full(RP_INT32, 0, NULL, 1);
-  if (*one == NULL)
-    return rpl_raise(L);
-  *from_0 = rp_tensor_binary(RP_SUBTRACT, index, *one);
-  if (*from_0 == NULL)
-    return rpl_raise(L);
-  check_places(L, *from_0, x->shape[axis]);
-  *slot = rp_op_gather(x, axis, *from_0);
+  *slot = rp_op_gather(x, rpl_check_axis(L, 2, x->rank), index, 1);
   return rpl_return_tensor(L, slot);
 }
 

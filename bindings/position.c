@@ -265,22 +265,10 @@ static int matrix(lua_State *L)
   rpl_check_count(L, "matrix", 2);
   luaL_checknumber(L, 2);
   const RpRotary *scheme = rpl_check_rotary(L, 1);
-  const int64_t shape[] = {scheme->dim, scheme->dim};
   const RpPositions positions = rpl_push_positions(L, 2, scheme->dim, 0);
-  RpTensor **unit = rpl_new_tensor(L), **slot = rpl_new_tensor(L), **turned = rpl_new_tensor(L);
-  scheme = rpl_check_rotary(L, 1);
-  *unit = rp_tensor_full(RP_FLOAT64, 2, shape, 0);
-  if (*unit == NULL)
-    return rpl_raise(L);
-  double *diagonal = rp_tensor_data(*unit);
-  for (int64_t i = 0; i < shape[0]; i++)
-    diagonal[i * (shape[0] + 1)] = 1;
-  /* row i is R e_i, a column of R */
-  *slot = rp_op_rotate(*unit, scheme, RP_ROTATE_QUERY, &positions, false);
-  if (*slot == NULL)
-    return rpl_raise(L);
-  *turned = rp_op_permute(*slot, (const int[]){1, 0});
-  return rpl_return_tensor(L, turned);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_rotary_matrix(rpl_check_rotary(L, 1), &positions);
+  return rpl_return_tensor(L, slot);
 }
 
 /*

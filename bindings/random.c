@@ -1,8 +1,8 @@
 /* Random tensors, and the generator they come from. */
-#include "core/base/random.h"
+#include "core/tensor/create.h"
+
 #include "bindings/check.h"
 #include "bindings/generator.h"
-#include "core/kernels/kernels.h"
 
 static RpRandom generator;
 
@@ -11,23 +11,20 @@ uint64_t rpl_next_seed(void)
   return rp_random_split(generator.seed, generator.counter++);
 }
 
-/* A new tensor of the shape at 1 and dtype at 2, and the generator moved past it. */
-static RpTensor *fresh(lua_State *L, const char *name, RpTensor ***slot, RpRandom *random)
+typedef RpTensor *(*Draw)(RpRandom *random, RpDtype dtype, int rank, const int64_t *shape);
+
+/* A new tensor of the shape at 1 and dtype at 2. */
+static int draw(lua_State *L, const char *name, Draw drawn)
 {
   int64_t shape[RP_MAX_RANK];
   rpl_check_count(L, name, 2);
-  luaL_checktype(L, 1, LUA_TTABLE);
   RpDtype dtype;
   const int rank = rpl_check_form(L, 1, 2, shape, &dtype);
   luaL_argcheck(L, rp_dtype_is_float(dtype), lua_isnoneornil(L, 2) ? 1 : 2,
                 "expected float32 or float64, got int32");
-  *slot = rpl_new_tensor(L);
-  RpTensor *tensor = **slot = rp_tensor_new(dtype, rank, shape);
-  if (tensor == NULL)
-    rpl_raise(L);
-  *random = generator;
-  generator.counter += (uint64_t)(rp_tensor_count(tensor) + 1) / 2;
-  return tensor;
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = drawn(&generator, dtype, rank, shape);
+  return rpl_return_tensor(L, slot);
 }
 
 /*
@@ -46,11 +43,7 @@ static RpTensor *fresh(lua_State *L, const char *name, RpTensor ***slot, RpRando
 */
 static int randn(lua_State *L)
 {
-  RpTensor **slot;
-  RpRandom random;
-  RpTensor *y = fresh(L, "randn", &slot, &random);
-  rpl_check(L, rp_kernels(y->dtype)->normal(random, rp_tensor_count(y), rp_tensor_data(y)));
-  return 1;
+  return draw(L, "randn", rp_tensor_normal);
 }
 
 /*
@@ -69,11 +62,7 @@ static int randn(lua_State *L)
 */
 static int rand_uniform(lua_State *L)
 {
-  RpTensor **slot;
-  RpRandom random;
-  RpTensor *y = fresh(L, "rand", &slot, &random);
-  rpl_check(L, rp_kernels(y->dtype)->uniform(random, rp_tensor_count(y), rp_tensor_data(y)));
-  return 1;
+  return draw(L, "rand", rp_tensor_uniform);
 }
 
 /*
@@ -102,17 +91,8 @@ static int randint(lua_State *L)
   if (high - low == UINT32_MAX)
     return luaL_argerror(L, 2, "expected a range smaller than all of int32, got all of it");
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_new(RP_INT32, rank, shape);
-  if (*slot == NULL)
-    return rpl_raise(L);
-  int32_t *data = rp_tensor_data(*slot);
-  const int64_t count = rp_tensor_count(*slot);
-  for (int64_t i = 0; i < count; i++) {
-    if (i % RPL_STRIDE == 0)
-      rpl_check_interrupt(L);
-    data[i] = (int32_t)(low + rp_random_below(&generator, (uint32_t)(high - low + 1)));
-  }
-  return 1;
+  *slot = rp_tensor_randint(&generator, (int32_t)low, (int32_t)high, rank, shape);
+  return rpl_return_tensor(L, slot);
 }
 
 /*

@@ -6,8 +6,6 @@
 
 #include "bindings/operations.h"
 #include "core/ops/ops.h"
-#include "core/tensor/copy.h"
-#include "core/tensor/elementwise.h"
 
 /* A tensor at 1, an axis at 2 (all of them where nil) and `keep` at 3. */
 static RpTensor *check_reduction(lua_State *L, int *axis, bool *keep)
@@ -37,16 +35,9 @@ static int argument(lua_State *L)
   int axis;
   bool keep;
   rpl_check_count(L, rp_reduction_name(op), 3);
-  RpTensor **values = rpl_new_tensor(L), **places = rpl_new_tensor(L);
-  RpTensor **one = rpl_new_tensor(L), **slot = rpl_new_tensor(L);
+  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *x = check_reduction(L, &axis, &keep);
-  *values = rp_tensor_reduce(op, x, axis, keep, places);
-  if (*values == NULL)
-    return rpl_raise(L);
-  *one = rp_tensor_full(RP_INT32, 0, NULL, 1);
-  if (*one == NULL)
-    return rpl_raise(L);
-  *slot = rp_tensor_binary(RP_ADD, *places, *one);
+  *slot = rp_tensor_places(op, x, axis, keep, 1);
   return rpl_return_tensor(L, slot);
 }
 

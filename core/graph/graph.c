@@ -58,14 +58,14 @@ static void node_release(RpNode *node)
   static _Thread_local bool busy;
   if (--node->references > 0)
     return;
-  node->gradient = (RpTensor *)(void *)dying; /* a dead node has no gradient: link the list here */
+  node->next_dying = dying;
   dying = node;
   if (busy)
     return;
   busy = true;
   while (dying != NULL) {
     RpNode *dead = dying;
-    dying = (RpNode *)(void *)dead->gradient;
+    dying = dead->next_dying;
     for (int i = 0; i < dead->input_count; i++) {
       if (dead->edges[i].node != NULL)
         node_release(dead->edges[i].node);

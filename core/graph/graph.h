@@ -46,8 +46,9 @@ struct RpNode {
   uint64_t saved_version[RP_MAX_SAVED];
   int64_t integers[RP_MAX_NUMBERS]; /* small facts for backward: axes, sizes, seeds */
   double numbers[2];
-  void *context;   /* larger facts, from rp_alloc; owned */
-  RpNode *foreign; /* NULL where there is none here or below */
+  void *context;      /* larger facts, from rp_alloc; owned */
+  RpNode *foreign;    /* NULL where there is none here or below */
+  RpNode *next_dying; /* in the list of nodes that nobody refers to any more */
   int input_count;
   RpEdge edges[]; /* input_count of them */
 };

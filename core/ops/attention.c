@@ -225,9 +225,11 @@ static RpTensor *with_adjacent_features(RpTensor *x)
   return rp_tensor_convert(x, x->dtype);
 }
 
-static RpHeads heads_of(const RpTensor *x)
+RpHeads rp_heads_of(const RpTensor *x)
 {
-  return (RpHeads){rp_tensor_data(x), x->strides[0], x->strides[1], x->strides[2]};
+  const int r = x->rank;
+  return (RpHeads){rp_tensor_data(x), r > 3 ? x->strides[r - 4] : 0, r > 2 ? x->strides[r - 3] : 0,
+                   r > 1 ? x->strides[r - 2] : 0};
 }
 
 /* A new [B, H, T, d] that lies in memory as [B, T, H, d]: joining heads then copies nothing. */
@@ -282,9 +284,10 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
       gradients[2] != NULL && start_sums(node, gradients, dbias) == RP_OK) {
     const RpKernels *kernels = rp_kernels(q->dtype);
     const RpAttention *kernel = &context->kernel;
-    const RpHeads in[] = {heads_of(q), heads_of(k), heads_of(v), heads_of(o),
-                          heads_of(output_gradient)};
-    const RpHeads out[] = {heads_of(gradients[0]), heads_of(gradients[1]), heads_of(gradients[2])};
+    const RpHeads in[] = {rp_heads_of(q), rp_heads_of(k), rp_heads_of(v), rp_heads_of(o),
+                          rp_heads_of(output_gradient)};
+    const RpHeads out[] = {rp_heads_of(gradients[0]), rp_heads_of(gradients[1]),
+                           rp_heads_of(gradients[2])};
     status = node->type == &linear_type
                  ? kernels->linear_attention_gradient(kernel, &in[0], &in[1], &in[2], &in[3],
                                                       &in[4], sums, &out[0], &out[1], &out[2])
@@ -337,7 +340,8 @@ RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttenti
     in[4] = rp_tensor_new(q->dtype, 3, shape);
   }
   if (in[0] != NULL && in[1] != NULL && in[2] != NULL && y != NULL && in[4] != NULL) {
-    const RpHeads heads[] = {heads_of(in[0]), heads_of(in[1]), heads_of(in[2]), heads_of(y)};
+    const RpHeads heads[] = {rp_heads_of(in[0]), rp_heads_of(in[1]), rp_heads_of(in[2]),
+                             rp_heads_of(y)};
     const RpKernels *kernels = rp_kernels(q->dtype);
     if (rp_tensor_count(y) > 0)
       status = (options->linear ? kernels->linear_attention : kernels->attention)(
@@ -378,7 +382,7 @@ RpTensor *rp_attention_weights(RpTensor *q, RpTensor *k, const RpAttentionOption
     if (packed_q == NULL || packed_k == NULL || weights == NULL) {
       status = RP_OUT_OF_MEMORY;
     } else if (rp_tensor_count(weights) > 0) {
-      const RpHeads q_heads = heads_of(packed_q), k_heads = heads_of(packed_k);
+      const RpHeads q_heads = rp_heads_of(packed_q), k_heads = rp_heads_of(packed_k);
       status = rp_kernels(q->dtype)->attention_weights(&context.kernel, &q_heads, &k_heads,
                                                        rp_tensor_data(weights));
     }

@@ -13,6 +13,10 @@
 RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
                        const RpPositions *positions, bool back);
 
+/* The rotation of queries, at positions that are all one, as a matrix [dim, dim], float64; no
+ * graph. */
+RpTensor *rp_rotary_matrix(const RpRotary *rotary, const RpPositions *positions);
+
 typedef struct RpAttentionOptions {
   const RpRotary *rotary;        /* NULL rotates nothing */
   RpPositions queries, keys;     /* positions of the two time axes */
@@ -32,11 +36,11 @@ typedef struct RpAttentionOptions {
 **
 **   s_ij = scale (A_i q_i) . (B_j k_j) + c_ij,  a = softmax(s),  o_i = C_i^-1 sum_j a_ij D_j v_j
 **
-** where c is the sum of the biases, read where they lie, whatever their strides, and A, B, C, D are
-*the rotations at the positions of queries, keys, queries
-** and keys, each the identity unless its letter is in `rotate`. "qk" is RoPE
-** (RoFormer eq. 16); "qkvo" is RoPER: o_i = sum_j a_ij R_{j-i} v_j. A query that
-** sees no key gives 0. The result lies in memory as [B, Tq, H, dv].
+** where c is the sum of the biases, read where they lie, whatever
+** their strides, and A, B, C, D are the rotations at the positions of queries,
+** keys, queries and keys, each the identity unless its letter is in `rotate`.
+** "qk" is RoPE (RoFormer eq. 16); "qkvo" is RoPER: o_i = sum_j a_ij R_{j-i} v_j.
+** A query that sees no key gives 0. The result lies in memory as [B, Tq, H, dv].
 **
 ** Where `linear`, the weights are those of linear attention, with phi = elu + 1
 ** (Katharopoulos et al. 2020), rotated after phi in the numerator alone
@@ -60,6 +64,9 @@ RpTensor *rp_attention_weights(RpTensor *q, RpTensor *k, const RpAttentionOption
 */
 RpTensor *rp_oracle_attention(RpTensor *q, RpTensor *k, RpTensor *v,
                               const RpAttentionOptions *options, RpTensor **weights);
+
+/* Where a tensor [batch, heads, time, features] lies; axes may be missing in front. */
+RpHeads rp_heads_of(const RpTensor *x);
 
 /* The check that both share: RP_BAD_ARGUMENT names the shapes, dtypes or options that do not fit.
  */

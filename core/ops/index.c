@@ -2,59 +2,39 @@
 #include "core/ops/ops.h"
 
 #include "core/tensor/copy.h"
+#include "core/tensor/reduce.h"
 
-/* Is every index within 0 .. size - 1? */
-static RpStatus check_index(const char *name, const RpTensor *index, int64_t size)
-{
-  const int32_t *value = rp_tensor_data(index);
-  const int64_t count = rp_tensor_count(index);
-  for (int64_t i = 0; i < count; i++)
-    if (value[i] < 0 || value[i] >= size)
-      return rp_fail(RP_BAD_ARGUMENT, "%s: expected indices from 0 to %lld, got %d at place %lld",
-                     name, (long long)size - 1, value[i], (long long)i + 1);
-  return RP_OK;
-}
-
-/* The index packed and checked; NULL on failure. */
-static RpTensor *packed_index(const char *name, RpTensor *index, int64_t size)
+/* The index packed, checked and counted from 0 instead of `first`; NULL on failure. */
+static RpTensor *packed_index(const char *name, RpTensor *index, int first, int64_t size)
 {
   if (index->dtype != RP_INT32) {
     rp_fail(RP_BAD_ARGUMENT, "%s: expected an int32 index, got %s", name,
             rp_dtype_name(index->dtype));
     return NULL;
   }
-  RpTensor *packed = rp_tensor_contiguous(index);
-  if (packed != NULL && check_index(name, packed, size) != RP_OK) {
-    rp_tensor_release(packed);
+  RpTensor *packed = first == 0 ? rp_tensor_contiguous(index) : rp_tensor_convert(index, RP_INT32);
+  if (packed == NULL)
     return NULL;
+  int32_t *value = rp_tensor_data(packed);
+  for (int64_t i = 0; i < rp_tensor_count(packed); i++) {
+    if (value[i] < first || value[i] >= size + first) {
+      rp_fail(RP_BAD_ARGUMENT, "%s: expected indices from %d to %lld, got %d at place %lld", name,
+              first, (long long)size - 1 + first, value[i], (long long)i + 1);
+      rp_tensor_release(packed);
+      return NULL;
+    }
+    if (first != 0)
+      value[i] -= first;
   }
   return packed;
-}
-
-static void split(const RpEdge *x, int axis, int64_t *outer, int64_t *inner)
-{
-  *outer = *inner = 1;
-  for (int i = 0; i < x->rank; i++)
-    if (i != axis)
-      *(i < axis ? outer : inner) *= x->shape[i];
 }
 
 static RpStatus gather_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   const RpEdge *input = &node->edges[0];
-  const int axis = (int)node->integers[0];
-  int64_t outer, inner;
-  split(input, axis, &outer, &inner);
-  RpTensor *packed = rp_tensor_contiguous(dy);
-  if (packed != NULL)
-    gradients[0] = rp_tensor_full(dy->dtype, input->rank, input->shape, 0);
-  RpStatus status = gradients[0] != NULL ? RP_OK : rp_last_status();
-  if (status == RP_OK && rp_tensor_count(dy) > 0)
-    status = rp_kernels(dy->dtype)->scatter_add(
-        outer, input->shape[axis], dy->shape[axis], inner, rp_tensor_data(packed),
-        rp_tensor_data(node->saved[0]), rp_tensor_data(gradients[0]));
-  rp_tensor_release(packed);
-  return status;
+  gradients[0] =
+      rp_tensor_scatter(input->rank, input->shape, (int)node->integers[0], node->saved[0], dy);
+  return gradients[0] != NULL ? RP_OK : rp_last_status();
 }
 
 static RpStatus check_gather_shapes(const RpTensor *x, int axis, const RpTensor *index)
@@ -68,21 +48,17 @@ static RpStatus check_gather_shapes(const RpTensor *x, int axis, const RpTensor 
                  rp_tensor_shape_text(x), axis + 1, rp_tensor_shape_text(index));
 }
 
-RpTensor *rp_op_gather(RpTensor *x, int axis, RpTensor *index)
+RpTensor *rp_op_gather(RpTensor *x, int axis, RpTensor *index, int first)
 {
   static const RpNodeType type = {"gather", gather_backward, NULL};
   if (check_gather_shapes(x, axis, index) != RP_OK)
     return NULL;
-  RpTensor *places = packed_index("gather", index, x->shape[axis]);
+  RpTensor *places = packed_index("gather", index, first, x->shape[axis]);
   RpTensor *packed = places != NULL ? rp_tensor_contiguous(x) : NULL;
   RpTensor *y = packed != NULL ? rp_tensor_new(x->dtype, index->rank, index->shape) : NULL;
   if (y != NULL && rp_tensor_count(y) > 0) {
-    RpEdge edge = {.rank = x->rank};
-    int64_t outer, inner;
-    for (int i = 0; i < x->rank; i++)
-      edge.shape[i] = x->shape[i];
-    split(&edge, axis, &outer, &inner);
-    RpStatus status = rp_kernels(x->dtype)->gather(outer, x->shape[axis], index->shape[axis], inner,
+    const RpSplit at = rp_split_at(x->rank, x->shape, axis);
+    RpStatus status = rp_kernels(x->dtype)->gather(at.outer, at.size, index->shape[axis], at.inner,
                                                    rp_tensor_data(packed), rp_tensor_data(places),
                                                    rp_tensor_data(y));
     y = rp_tensor_unless_failed(status, y);
@@ -123,7 +99,7 @@ RpTensor *rp_op_embedding(RpTensor *table, RpTensor *index)
   for (int i = 0; i < index->rank; i++)
     shape[i] = index->shape[i];
   shape[index->rank] = table->shape[1];
-  RpTensor *places = packed_index("embedding", index, table->shape[0]);
+  RpTensor *places = packed_index("embedding", index, 0, table->shape[0]);
   RpTensor *packed = places != NULL ? rp_tensor_contiguous(table) : NULL;
   RpTensor *y = packed != NULL ? rp_tensor_new(table->dtype, index->rank + 1, shape) : NULL;
   if (y != NULL) {

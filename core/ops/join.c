@@ -2,15 +2,6 @@
 #include "core/ops/ops.h"
 #include "core/tensor/elementwise.h"
 
-static RpTensor *slice(const RpTensor *whole, int axis, int64_t start, int64_t size)
-{
-  int64_t shape[RP_MAX_RANK];
-  for (int i = 0; i < whole->rank; i++)
-    shape[i] = i == axis ? size : whole->shape[i];
-  return rp_tensor_view(whole, whole->rank, shape, whole->strides,
-                        whole->offset + start * whole->strides[axis]);
-}
-
 static RpStatus concatenate_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   const int axis = (int)node->integers[0];
@@ -18,7 +9,7 @@ static RpStatus concatenate_backward(RpNode *node, RpTensor *dy, RpTensor **grad
   for (int i = 0; i < node->input_count; i++) {
     const int64_t size = node->edges[i].shape[axis];
     if (rp_node_wants(node, i)) {
-      gradients[i] = slice(dy, axis, start, size);
+      gradients[i] = rp_tensor_narrow(dy, axis, start, size);
       if (gradients[i] == NULL)
         return rp_last_status();
     }
@@ -54,7 +45,7 @@ RpTensor *rp_op_concatenate(int count, RpTensor *const *x, int axis)
     return NULL;
   RpTensor *y = rp_tensor_new(x[0]->dtype, x[0]->rank, shape);
   for (int n = 0; y != NULL && n < count; n++) {
-    RpTensor *part = slice(y, axis, start, x[n]->shape[axis]);
+    RpTensor *part = rp_tensor_narrow(y, axis, start, x[n]->shape[axis]);
     RpStatus status = part != NULL ? rp_tensor_copy_elements(x[n], part) : RP_OUT_OF_MEMORY;
     rp_tensor_release(part);
     start += x[n]->shape[axis];

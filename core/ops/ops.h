@@ -48,8 +48,8 @@ RpTensor *rp_op_expand(RpTensor *x, int rank, const int64_t *shape);
 /* Tensors of one dtype joined along an axis; their other sizes are equal. count >= 1. */
 RpTensor *rp_op_concatenate(int count, RpTensor *const *x, int axis);
 
-/* y[..., i, ...] = x[..., index[..., i, ...], ...]: int32 index from 0, same rank as x. */
-RpTensor *rp_op_gather(RpTensor *x, int axis, RpTensor *index);
+/* y[..., i, ...] = x[..., index[..., i, ...], ...]: int32 index from `first`, same rank as x. */
+RpTensor *rp_op_gather(RpTensor *x, int axis, RpTensor *index, int first);
 
 /* Rows of table [n, d] by int32 index [...] from 0: [..., d]. */
 RpTensor *rp_op_embedding(RpTensor *table, RpTensor *index);

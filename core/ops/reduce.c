@@ -42,22 +42,9 @@ static RpStatus sum_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 static RpStatus extremum_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   const RpEdge *input = &node->edges[0];
-  const int axis = (int)node->integers[0];
-  int64_t outer = 1, size = 1, inner = 1;
-  for (int i = 0; i < input->rank; i++) {
-    int64_t *part = axis == RP_ALL_AXES || i == axis ? &size : i < axis ? &outer : &inner;
-    *part *= input->shape[i];
-  }
-  RpTensor *packed = rp_tensor_contiguous(dy);
-  if (packed != NULL)
-    gradients[0] = rp_tensor_full(dy->dtype, input->rank, input->shape, 0);
-  RpStatus status = rp_last_status();
-  if (gradients[0] != NULL)
-    status = rp_kernels(dy->dtype)->scatter_add(outer, size, 1, inner, rp_tensor_data(packed),
-                                                rp_tensor_data(node->saved[0]),
-                                                rp_tensor_data(gradients[0]));
-  rp_tensor_release(packed);
-  return status;
+  gradients[0] =
+      rp_tensor_scatter(input->rank, input->shape, (int)node->integers[0], node->saved[0], dy);
+  return gradients[0] != NULL ? RP_OK : rp_last_status();
 }
 
 RpTensor *rp_op_reduce(RpReduction op, RpTensor *x, int axis, bool keep)

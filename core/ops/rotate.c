@@ -2,39 +2,22 @@
 #include "core/ops/attention.h"
 
 #include "core/tensor/copy.h"
-
-/* x as [batch, heads, time, features], leading axes of size 1 put in front. */
-static RpTensor *four_axes(const RpTensor *x)
-{
-  int64_t shape[4] = {1, 1, 1, 1}, strides[4] = {0};
-  for (int i = 0; i < x->rank; i++) {
-    shape[4 - x->rank + i] = x->shape[i];
-    strides[4 - x->rank + i] = x->strides[i];
-  }
-  return rp_tensor_view(x, 4, shape, strides, x->offset);
-}
-
-static RpHeads heads_of(const RpTensor *x)
-{
-  const int r = x->rank;
-  return (RpHeads){rp_tensor_data(x), r > 3 ? x->strides[r - 4] : 0, r > 2 ? x->strides[r - 3] : 0,
-                   r > 1 ? x->strides[r - 2] : 0};
-}
+#include "core/tensor/create.h"
 
 /* Rotate by a table that is there. */
 static RpTensor *turn(RpTensor *x, const RpTable *table, bool back)
 {
   RpTensor *packed = rp_tensor_contiguous(x);
-  RpTensor *whole = packed != NULL ? four_axes(packed) : NULL;
-  RpTensor *y = whole != NULL ? rp_tensor_new_like(packed) : NULL;
+  RpTensor *y = packed != NULL ? rp_tensor_new_like(packed) : NULL;
   if (y != NULL) {
-    const RpHeads from = heads_of(packed), to = heads_of(y);
-    const int64_t *s = whole->shape;
+    const RpHeads from = rp_heads_of(packed), to = rp_heads_of(y);
+    int64_t s[4] = {1, 1, 1, 1}; /* batch, heads, time, features */
+    for (int i = 0; i < x->rank; i++)
+      s[4 - x->rank + i] = x->shape[i];
     RpStatus status = rp_kernels(x->dtype)->rotate(table, back, s[0], s[1], s[2], s[3], &from, &to);
     y = rp_tensor_unless_failed(status, y);
   }
   rp_tensor_release(packed);
-  rp_tensor_release(whole);
   return y;
 }
 
@@ -79,5 +62,17 @@ RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
     y->node->integers[4] = table.table.first;
   }
   rp_rotary_table_release(&table);
+  return y;
+}
+
+RpTensor *rp_rotary_matrix(const RpRotary *rotary, const RpPositions *positions)
+{
+  RpTensor *unit = rp_tensor_eye(rotary->dim, RP_FLOAT64), *y = NULL;
+  RpTensor *turned = /* row i is R e_i, a column of R */
+      unit != NULL ? rp_op_rotate(unit, rotary, RP_ROTATE_QUERY, positions, false) : NULL;
+  if (turned != NULL)
+    y = rp_tensor_permute(turned, (const int[]){1, 0});
+  rp_tensor_release(unit);
+  rp_tensor_release(turned);
   return y;
 }

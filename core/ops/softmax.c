@@ -6,14 +6,10 @@
 /* x with `axis` and the last axis exchanged: kernels work along the last. */
 static RpTensor *axis_last(const RpTensor *x, int axis)
 {
-  int64_t shape[RP_MAX_RANK], strides[RP_MAX_RANK];
-  const int last = x->rank - 1;
-  for (int i = 0; i < x->rank; i++) {
-    const int from = i == axis ? last : i == last ? axis : i;
-    shape[i] = x->shape[from];
-    strides[i] = x->strides[from];
-  }
-  return rp_tensor_view(x, x->rank, shape, strides, x->offset);
+  int order[RP_MAX_RANK];
+  for (int i = 0; i < x->rank; i++)
+    order[i] = i == axis ? x->rank - 1 : i == x->rank - 1 ? axis : i;
+  return rp_tensor_permute(x, order);
 }
 
 /* The same, packed. */

@@ -99,22 +99,12 @@ RpTensor *rp_op_reshape(RpTensor *x, int rank, const int64_t *wanted)
   return rp_graph_record(&type, reshaped(x, rank, shape), 1, (RpTensor *[]){x}, 0, NULL);
 }
 
-static RpTensor *permuted(const RpTensor *x, const int *order)
-{
-  int64_t shape[RP_MAX_RANK], strides[RP_MAX_RANK];
-  for (int i = 0; i < x->rank; i++) {
-    shape[i] = x->shape[order[i]];
-    strides[i] = x->strides[order[i]];
-  }
-  return rp_tensor_view(x, x->rank, shape, strides, x->offset);
-}
-
 static RpStatus permute_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   int back[RP_MAX_RANK];
   for (int i = 0; i < dy->rank; i++)
     back[node->integers[i]] = i;
-  gradients[0] = permuted(dy, back);
+  gradients[0] = rp_tensor_permute(dy, back);
   return gradients[0] != NULL ? RP_OK : rp_last_status();
 }
 
@@ -130,18 +120,10 @@ RpTensor *rp_op_permute(RpTensor *x, const int *order)
     }
     used[order[i]] = true;
   }
-  RpTensor *y = rp_graph_record(&type, permuted(x, order), 1, (RpTensor *[]){x}, 0, NULL);
+  RpTensor *y = rp_graph_record(&type, rp_tensor_permute(x, order), 1, (RpTensor *[]){x}, 0, NULL);
   for (int i = 0; y != NULL && y->node != NULL && i < x->rank; i++)
     y->node->integers[i] = order[i];
   return y;
-}
-
-static RpTensor *narrowed(const RpTensor *x, int axis, int64_t start, int64_t size)
-{
-  int64_t shape[RP_MAX_RANK];
-  for (int i = 0; i < x->rank; i++)
-    shape[i] = i == axis ? size : x->shape[i];
-  return rp_tensor_view(x, x->rank, shape, x->strides, x->offset + start * x->strides[axis]);
 }
 
 static RpStatus narrow_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
@@ -149,7 +131,8 @@ static RpStatus narrow_backward(RpNode *node, RpTensor *dy, RpTensor **gradients
   const RpEdge *input = &node->edges[0];
   const int axis = (int)node->integers[0];
   RpTensor *whole = rp_tensor_full(dy->dtype, input->rank, input->shape, 0);
-  RpTensor *part = whole != NULL ? narrowed(whole, axis, node->integers[1], dy->shape[axis]) : NULL;
+  RpTensor *part =
+      whole != NULL ? rp_tensor_narrow(whole, axis, node->integers[1], dy->shape[axis]) : NULL;
   RpStatus status = part != NULL ? rp_tensor_copy_elements(dy, part) : rp_last_status();
   rp_tensor_release(part);
   if (status == RP_OK)
@@ -168,7 +151,7 @@ RpTensor *rp_op_narrow(RpTensor *x, int axis, int64_t start, int64_t size)
     return NULL;
   }
   RpTensor *y =
-      rp_graph_record(&type, narrowed(x, axis, start, size), 1, (RpTensor *[]){x}, 0, NULL);
+      rp_graph_record(&type, rp_tensor_narrow(x, axis, start, size), 1, (RpTensor *[]){x}, 0, NULL);
   if (y != NULL && y->node != NULL) {
     y->node->integers[0] = axis;
     y->node->integers[1] = start;

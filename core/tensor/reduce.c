@@ -1,6 +1,7 @@
 #include "core/tensor/reduce.h"
 
 #include "core/tensor/copy.h"
+#include "core/tensor/elementwise.h"
 
 static const char *const names[] = {
     [RP_SUM] = "sum", [RP_MEAN] = "mean", [RP_MAX] = "max", [RP_MIN] = "min"};
@@ -10,14 +11,14 @@ const char *rp_reduction_name(RpReduction op)
   return names[op];
 }
 
-/* The sizes before, along and after an axis; all of it along where RP_ALL_AXES. */
-static void split(const RpTensor *x, int axis, int64_t *outer, int64_t *n, int64_t *inner)
+RpSplit rp_split_at(int rank, const int64_t *shape, int axis)
 {
-  *outer = *inner = *n = 1;
-  for (int i = 0; i < x->rank; i++) {
-    int64_t *part = axis == RP_ALL_AXES || i == axis ? n : i < axis ? outer : inner;
-    *part *= x->shape[i];
-  }
+  RpSplit split = {1, 1, 1};
+  for (int i = 0; i < rank; i++)
+    *(axis == RP_ALL_AXES || i == axis ? &split.size
+      : i < axis                       ? &split.outer
+                                       : &split.inner) *= shape[i];
+  return split;
 }
 
 static int result_shape(const RpTensor *x, int axis, bool keep, int64_t *shape)
@@ -34,16 +35,16 @@ static int result_shape(const RpTensor *x, int axis, bool keep, int64_t *shape)
 RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpTensor **index)
 {
   const bool sums = op == RP_SUM || op == RP_MEAN;
-  int64_t outer, n, inner, shape[RP_MAX_RANK];
+  int64_t shape[RP_MAX_RANK];
+  const RpSplit at = rp_split_at(x->rank, x->shape, axis);
   if (index != NULL)
     *index = NULL;
-  split(x, axis, &outer, &n, &inner);
-  if (n == 0 && op != RP_SUM) {
+  if (at.size == 0 && op != RP_SUM) {
     rp_fail(RP_BAD_ARGUMENT, "%s: expected at least one element, got shape %s", names[op],
             rp_tensor_shape_text(x));
     return NULL;
   }
-  if (n > INT32_MAX && index != NULL) {
+  if (at.size > INT32_MAX && index != NULL) {
     rp_fail(RP_BAD_ARGUMENT, "%s: places past 2147483647 do not fit int32", names[op]);
     return NULL;
   }
@@ -57,8 +58,8 @@ RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpT
   RpStatus status = y == NULL || (index != NULL && places == NULL) ? RP_OUT_OF_MEMORY : RP_OK;
   if (status == RP_OK && rp_tensor_count(y) > 0)
     status = rp_kernels(source->dtype)
-                 ->reduce(op, outer, n, inner, rp_tensor_data(source), rp_tensor_data(y),
-                          places != NULL ? rp_tensor_data(places) : NULL);
+                 ->reduce(op, at.outer, at.size, at.inner, rp_tensor_data(source),
+                          rp_tensor_data(y), places != NULL ? rp_tensor_data(places) : NULL);
   rp_tensor_release(source);
   if (status != RP_OK) {
     rp_tensor_release(y);
@@ -70,22 +71,48 @@ RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpT
   return y;
 }
 
+RpTensor *rp_tensor_places(RpReduction op, RpTensor *x, int axis, bool keep, int first)
+{
+  RpTensor *places = NULL;
+  rp_tensor_release(rp_tensor_reduce(op, x, axis, keep, &places));
+  RpTensor *from = places != NULL ? rp_tensor_full(RP_INT32, 0, NULL, first) : NULL;
+  RpTensor *y = from != NULL ? rp_tensor_binary(RP_ADD, places, from) : NULL;
+  rp_tensor_release(places);
+  rp_tensor_release(from);
+  return y;
+}
+
 RpTensor *rp_tensor_cumulate(RpTensor *x, int axis, bool reverse)
 {
-  int64_t outer, n, inner;
+  const RpSplit at = rp_split_at(x->rank, x->shape, axis);
   if (!rp_dtype_is_float(x->dtype)) {
     rp_fail(RP_BAD_ARGUMENT, "cumsum: expected float32 or float64, got int32");
     return NULL;
   }
-  split(x, axis, &outer, &n, &inner);
   RpTensor *source = rp_tensor_contiguous(x);
   RpTensor *y = source != NULL ? rp_tensor_new_like(x) : NULL;
   RpStatus status = y != NULL ? RP_OK : RP_OUT_OF_MEMORY;
   if (status == RP_OK && rp_tensor_count(y) > 0)
-    status = rp_kernels(x->dtype)->cumulate(outer, n, inner, reverse, rp_tensor_data(source),
-                                            rp_tensor_data(y));
+    status = rp_kernels(x->dtype)->cumulate(at.outer, at.size, at.inner, reverse,
+                                            rp_tensor_data(source), rp_tensor_data(y));
   rp_tensor_release(source);
   return rp_tensor_unless_failed(status, y);
+}
+
+RpTensor *rp_tensor_scatter(int rank, const int64_t *shape, int axis, const RpTensor *index,
+                            RpTensor *values)
+{
+  const RpSplit at = rp_split_at(rank, shape, axis);
+  RpTensor *packed = rp_tensor_contiguous(values);
+  RpTensor *y = packed != NULL ? rp_tensor_full(values->dtype, rank, shape, 0) : NULL;
+  if (y != NULL && rp_tensor_count(index) > 0)
+    y = rp_tensor_unless_failed(
+        rp_kernels(y->dtype)->scatter_add(
+            at.outer, at.size, rp_tensor_count(index) / (at.outer * at.inner), at.inner,
+            rp_tensor_data(packed), rp_tensor_data(index), rp_tensor_data(y)),
+        y);
+  rp_tensor_release(packed);
+  return y;
 }
 
 RpTensor *rp_tensor_sum_to(RpTensor *gradient, int rank, const int64_t *shape)

@@ -7,6 +7,13 @@
 
 enum { RP_ALL_AXES = -1 };
 
+/* The sizes before, along and after an axis, each as one; RP_ALL_AXES is one axis of everything. */
+typedef struct RpSplit {
+  int64_t outer, size, inner;
+} RpSplit;
+
+RpSplit rp_split_at(int rank, const int64_t *shape, int axis);
+
 /* The name of a reduction as Lua has it, for messages: "sum", "max". */
 const char *rp_reduction_name(RpReduction op);
 
@@ -19,8 +26,18 @@ const char *rp_reduction_name(RpReduction op);
 */
 RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpTensor **index);
 
+/* The places of maxima or minima alone, counted from `first`. */
+RpTensor *rp_tensor_places(RpReduction op, RpTensor *x, int axis, bool keep, int first);
+
 /* The running sum along an axis, from its end where `reverse`; floats only. */
 RpTensor *rp_tensor_cumulate(RpTensor *x, int axis, bool reverse);
+
+/*
+** Zeros of a shape, with `values` added at the places along an axis that the packed int32 tensor
+** `index` of their shape says, from 0: the gradient of reading there.
+*/
+RpTensor *rp_tensor_scatter(int rank, const int64_t *shape, int axis, const RpTensor *index,
+                            RpTensor *values);
 
 /* Sum a gradient over the axes that were broadcast, back to the shape given. */
 RpTensor *rp_tensor_sum_to(RpTensor *gradient, int rank, const int64_t *shape);

@@ -129,6 +129,25 @@ RpTensor *rp_tensor_view(const RpTensor *tensor, int rank, const int64_t *shape,
   return view;
 }
 
+RpTensor *rp_tensor_narrow(const RpTensor *tensor, int axis, int64_t start, int64_t size)
+{
+  int64_t shape[RP_MAX_RANK];
+  for (int i = 0; i < tensor->rank; i++)
+    shape[i] = i == axis ? size : tensor->shape[i];
+  return rp_tensor_view(tensor, tensor->rank, shape, tensor->strides,
+                        tensor->offset + start * tensor->strides[axis]);
+}
+
+RpTensor *rp_tensor_permute(const RpTensor *tensor, const int *order)
+{
+  int64_t shape[RP_MAX_RANK], strides[RP_MAX_RANK];
+  for (int i = 0; i < tensor->rank; i++) {
+    shape[i] = tensor->shape[order[i]];
+    strides[i] = tensor->strides[order[i]];
+  }
+  return rp_tensor_view(tensor, tensor->rank, shape, strides, tensor->offset);
+}
+
 RpTensor *rp_tensor_detach(const RpTensor *tensor)
 {
   return rp_tensor_view(tensor, tensor->rank, tensor->shape, tensor->strides, tensor->offset);

@@ -62,6 +62,10 @@ RpTensor *rp_tensor_unless_failed(RpStatus status, RpTensor *tensor);
 RpTensor *rp_tensor_view(const RpTensor *tensor, int rank, const int64_t *shape,
                          const int64_t *strides, int64_t offset);
 
+/* Views outside the graph: places start .. start + size - 1 of an axis; axes in another order. */
+RpTensor *rp_tensor_narrow(const RpTensor *tensor, int axis, int64_t start, int64_t size);
+RpTensor *rp_tensor_permute(const RpTensor *tensor, const int *order);
+
 /* The same values outside the graph, on the same storage. */
 RpTensor *rp_tensor_detach(const RpTensor *tensor);
 

@@ -40,15 +40,15 @@ describe("gather", function()
       return function() x:gather(axis, roper.tensor(index, "int32")) end
     end
     assert.error_matches(gather(2, { { 1 }, { 4 } }),
-      "gather: expected places from 1 to 3, got 4 as element 2")
-    assert.error_matches(gather(2, { { 0 }, { 1 } }), "from 1 to 3, got 0 as element 1")
+      "gather: expected indices from 1 to 3, got 4 at place 2")
+    assert.error_matches(gather(2, { { 0 }, { 1 } }), "from 1 to 3, got 0 at place 1")
     assert.error_matches(gather(2, { { -2147483647 }, { 1 } }), "got %-2147483647")
     assert.error_matches(gather(1, { { 1, 1 } }),
       "gather: expected an index like %[2, 3%] but for axis 1, got %[1, 2%]")
     assert.error_matches(gather(1, { 1, 1, 1 }), "got %[3%]")
     assert.error_matches(gather(3, { { 1 } }), "an axis from 1 to 2")
     assert.error_matches(function() x:gather(1, x) end,
-      "'gather' %(expected an int32 index, got floats")
+      "gather: expected an int32 index, got float32")
   end)
 end)
 
