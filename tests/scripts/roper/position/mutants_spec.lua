@@ -1,0 +1,98 @@
+-- Schemes broken on purpose: the fixtures or the battery refuse each.
+
+local positions = require("tests.positions")
+local roper = require("roper")
+local schemes = require("roper.position.scheme")
+local scratch = require("tests.scratch")
+
+-- The functions that make the scheme of a file in which texts are exchanged.
+local function exchanged(name, exchanges)
+  local text = scratch.read(("scripts/roper/position/schemes/%s.lua"):format(name))
+  for from, to in pairs(exchanges) do
+    local first, last = text:find(from, 1, true)
+    assert.is_not_nil(first, ("%s.lua has no %q any more"):format(name, from))
+    text = text:sub(1, first - 1) .. to .. text:sub(last + 1)
+  end
+  return assert(load(text, "=" .. name))().make
+end
+
+-- A scheme that turns as a rotary does, but for what `change` makes of a call.
+local function turned(name, change)
+  local make = require("roper.position.schemes." .. name).make
+  return function(options)
+    local rotary = make(options)
+    local turn = {
+      rotate = function(_, x, at, part) return change(rotary, "rotate", x, at, part) end,
+      unrotate = function(_, x, at, part) return change(rotary, "unrotate", x, at, part) end,
+    }
+    return schemes.class({ name = name, turns = function() return turn end })()
+  end
+end
+
+-- What refuses a scheme while another function makes it.
+local function refused_by(name, make)
+  local entry = require("roper.position.schemes." .. name)
+  local original = entry.make
+  entry.make = make
+  local found = {}
+  local ok, message = pcall(function()
+    local fixture = positions.fixture(name)
+    local agrees, differences = pcall(positions.differences, fixture, fixture.position, "float64")
+    found.fixture = not agrees
+    for _, difference in pairs(agrees and differences or {}) do
+      found.fixture = found.fixture or difference > 1e-10
+    end
+    for _, check in ipairs(roper.position.check(fixture.position).failed) do
+      found[check] = true
+    end
+  end)
+  entry.make = original
+  assert(ok, message)
+  return found
+end
+
+local MUTANTS = {
+  { "alibi", "slopes of 12 heads as if there were 16", "fixture",
+    { ["power * 2 <= heads"] = "power < heads" } },
+  { "alibi", "distance off by one", "fixture", { ["distance:abs()"] = "(distance + 1):abs()" } },
+  { "rope", "distance sign flipped", "fixture",
+    function(rotary, _, x, at, part) return rotary:unrotate(x, at, part) end },
+  { "roper", "output turned on, not back", "moved by 1",
+    function(rotary, _, x, at, part) return rotary:rotate(x, at, part) end },
+}
+
+describe("refused is", function()
+  for _, mutant in ipairs(MUTANTS) do
+    local name, what, by, change = table.unpack(mutant)
+    it(("%s: %s"):format(name, what), function()
+      local make = type(change) == "table" and exchanged(name, change) or turned(name, change)
+      assert.is_true(refused_by(name, make)[by])
+    end)
+  end
+
+  for _, name in ipairs({ "rope", "roper" }) do
+    it(name .. ": cached keys turned twice", function()
+      local model = roper.nn.Transformer({ vocabulary = 2, d_model = 8, heads = 2 })
+      local layer = getmetatable(model:cache({ batch = 1, length = 2 }):layer(1))
+      local extend = layer.extend
+      layer.extend = function(self, k, v, rotary)
+        return extend(self, rotary:rotate(k, self:positions(k:size(3)), "k"), v, rotary)
+      end
+      local ok, findings = pcall(roper.position.check, name)
+      layer.extend = extend
+      assert(ok, findings)
+      assert.same({ "cache", "prompts" }, findings.failed)
+    end)
+  end
+
+  it("no scheme as it is", function()
+    for _, name in ipairs({ "rope", "alibi" }) do
+      assert.same({ fixture = false },
+        refused_by(name, require("roper.position.schemes." .. name).make))
+    end
+    local same = turned("roper", function(rotary, method, x, at, part)
+      return rotary[method](rotary, x, at, part)
+    end)
+    assert.same({ fixture = false }, refused_by("roper", same))
+  end)
+end)
