@@ -1,5 +1,5 @@
---- Plots: lines, points, bars, heatmaps, rotations and attention weights, to a file or drawn in the
---- terminal.
+--- Plots: lines, points, bars, heatmaps, rotations, attention weights and position schemes, to a
+--- file or drawn in the terminal.
 local axes = require "roper.plot.axis"
 local data = require "roper.plot.data"
 local options_of = require "roper.base.options"
@@ -110,10 +110,9 @@ end
 local CURVES <const> = { xrange = "table?", yrange = "table?", logx = { "boolean", false },
   logy = { "boolean", false } }
 
--- Lines or points.
-local function draw_curves(name, style, values, file, options)
-  local o, figure = read(name, CURVES, file, options)
-  figure.kind, figure.series = "curves", data.series(name, values)
+-- Lines or points in a figure that `read` began.
+local function show_curves(o, figure, style, values)
+  figure.kind, figure.series = "curves", data.series(figure.name, values)
   for _, series in ipairs(figure.series) do
     series.style, series.label = style, series.label and text.clean(series.label)
     drop_unscaled(series.x, o.logx)
@@ -127,6 +126,11 @@ local function draw_curves(name, style, values, file, options)
       or reduce.path(series)
   end
   return output.show(figure, o.file, o.format)
+end
+
+local function draw_curves(name, style, values, file, options)
+  local o, figure = read(name, CURVES, file, options)
+  return show_curves(o, figure, style, values)
 end
 
 ---@class plot.CurveOptions: plot.Options
@@ -361,6 +365,52 @@ function M.attention(weights, file, options)
   figure.xlabel = o.xlabel ~= "" and figure.xlabel or o.distance and "distance i - j" or "key"
   figure.ylabel = o.ylabel ~= "" and figure.ylabel or "query"
   return output.show(figure, o.file, o.format)
+end
+
+---@class plot.PositionOptions: plot.CurveOptions
+---@field distance? integer = 64; the largest
+---@field dim? integer = 64; features of a head
+---@field heads? integer = 8
+---@field head? integer which of them is drawn; by default all count alike
+---@field draws? integer = 64; of queries and keys
+---@field same? boolean = false; the key is the query itself: what a token scores with its like
+---@field seed? integer = 1; of what is drawn
+
+--- Scores against the distance i - j, for random queries and keys: the mean over many draws, and
+--- the standard deviation as a band. Several schemes are drawn in one chart, with the same draws.
+---
+---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   q, k ~ N(0, 1)
+---
+--- Errors: no such scheme, what it refuses; else as of plot.line.
+---
+---     > plot.position({"rope", "none"}, {same = true, distance = 6, width = 40,
+---     >>   height = 5})
+---     score
+---     10 ┤⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀⠄⡀
+---        │⠥⣦⣥●⣥⣦■⡦⠥⡦⠥⡦⠥⡦⠥⡦⠥⡦■⡦⠥⡦⠥⡦⠥⡦⠥⡦⠥⡦■⡦⠥⡦⠥⡦
+---        │⠅⡂⠅⡂⠅⡂⠅⡋⠍⡋⠗⡒⠗⡦⠥●⣅⣂⡅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂
+---        │      ⠁ ⠁⠂⠁⠂⠅⠂⠅⡂⠅⡂⠍⡋⠍⡋⠕⡒⠗⡒⠗●⠗⡒⠗⡒⠗⡒⠗⡒
+---      5 ┤                  ⠁ ⠁ ⠁⠂⠁⠂⠁⠂⠁⠂⠁⠂⠁⠂⠁⠂
+---        └┬───────────┬──────────┬───────────┬
+---         0           2          4           6
+---                    distance i - j
+---         ━●━ rope   ━■━ none
+---@param scheme string|table|Scheme|rotary a scheme, or a list of them
+---@param file? string to write; may be left out before the options
+---@param options? plot.PositionOptions
+---@return string? result the file; without one, with a format, the plot itself
+function M.position(scheme, file, options)
+  local name = "plot.position"
+  local known = { distance = { "size", 64 }, dim = { "size", 64 }, heads = { "size", 8 },
+    head = "size?", draws = { "size", 64 }, same = { "boolean", false }, seed = { "integer", 1 } }
+  for option, kind in pairs(CURVES) do
+    known[option] = kind
+  end
+  local o, figure = read(name, known, file, options)
+  local series = require("roper.plot.position").series(name, scheme, o)
+  figure.xlabel = o.xlabel ~= "" and figure.xlabel or "distance i - j"
+  figure.ylabel = o.ylabel ~= "" and figure.ylabel or "score"
+  return show_curves(o, figure, "lines", series)
 end
 
 --- Is rsvg-convert there, which plots need to become PNG or PDF?
