@@ -93,6 +93,21 @@ function Positions:distances()
   return (self.key:unsqueeze(2) - self.query:unsqueeze(3)):unsqueeze(2)
 end
 
+--- How many places there are from the first position to the last, as a scheme is told that changes
+--- with the length of a text.
+---
+---     > q = roper.zeros{1, 1, 3, 4}
+---     > roper.position.positions(q, q, {offset = 5}):length()
+---     3.0
+---@return number length of the longest row, 1 more than its longest distance; 0 without tokens
+function Positions:length()
+  if self.queries == 0 or self.keys == 0 then
+    return 0
+  end
+  local last = self.query:max(2):maximum(self.key:max(2))
+  return (last - self.query:min(2):minimum(self.key:min(2))):max():item() + 1
+end
+
 -- Every distance that occurs, once, and which of them is at each query and key.
 local function distinct(self)
   if not self.list then

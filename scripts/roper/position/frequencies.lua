@@ -1,0 +1,92 @@
+--- Rotary schemes from a list of frequencies: what their options have in common, and the angles of
+--- positions.
+local core = require "roper.core"
+
+local M = {}
+
+--- What rotary schemes take that list their frequencies.
+---@class FrequencyOptions
+---@field dim integer features of a head
+---@field base? number = 10000; of the frequencies
+---@field fraction? number = 1; of the features that turn
+---@field pairing? "half"|"interleaved" = "half"; which features turn together
+---@field last? boolean = false; the last features turn, not the first
+---@field rotate? string = "qk"; what turns: any letters of "qkvo"
+
+--- The kinds of `FrequencyOptions`, and of more.
+---@param more table option to kind, as `options.check` has them
+---@return table
+function M.takes(more)
+  local kinds = { dim = "size", base = { "number", 10000 }, fraction = { "number", 1 },
+    pairing = { { "half", "interleaved" }, "half" }, last = { "boolean", false },
+    rotate = { "string", "qk" } }
+  for name, kind in pairs(more) do
+    kinds[name] = kind
+  end
+  return kinds
+end
+
+--- How many features turn, by `fraction` of `dim`.
+---@param name string of the scheme
+---@param o FrequencyOptions
+---@return integer rotated even, from 2 on
+function M.rotated(name, o)
+  local rotated = math.tointeger(o.fraction * o.dim)
+  if not rotated or rotated < 2 or rotated > o.dim or rotated % 2 ~= 0 then
+    error(("%s: fraction %g of %d features: expected an even whole number of them from 2 on")
+      :format(name, o.fraction, o.dim), 0)
+  end
+  return rotated
+end
+
+--- An option that must be a number from 1 on, such as a factor of extension.
+---@param name string of the scheme
+---@param o table
+---@param option string
+function M.check_from_one(name, o, option)
+  if o[option] < 1 then
+    error(("%s: option %s: expected a number from 1 on, got %g"):format(name, option, o[option]), 0)
+  end
+end
+
+--- θ_t = base^(−2t/r), 0 <= t < r/2.
+---@param base number
+---@param rotated integer r
+---@return number[] theta
+function M.powers(base, rotated)
+  local theta = {}
+  for t = 0, rotated // 2 - 1 do
+    theta[t + 1] = base ^ (-2 * t / rotated)
+  end
+  return theta
+end
+
+--- The rotary of the core for these frequencies.
+---@param o FrequencyOptions
+---@param theta number[]
+---@param more? table further options of `roper.rotary`
+---@return rotary
+function M.rotary(o, theta, more)
+  local options = { dim = o.dim, frequencies = theta, pairing = o.pairing, last = o.last,
+    rotate = o.rotate }
+  for name, value in pairs(more or {}) do
+    options[name] = value
+  end
+  return core.rotary(options)
+end
+
+--- The angles of positions, in the graph of the frequencies.
+---@param name string of the scheme
+---@param positions tensor [1 or batch, time], float64
+---@param theta tensor [pairs] or [heads, pairs], floats
+---@return tensor angle [1 or batch, 1 or heads, time, pairs], float64
+function M.angles(name, positions, theta)
+  if positions:rank() > 2 then
+    error(("position: %s: expected positions of one number each, got several coordinates"):format(
+      name), 0)
+  end
+  local pairs_turned = theta:size(-1)
+  return positions:unsqueeze(2):unsqueeze(4) * theta:to("float64"):view { -1, 1, pairs_turned }
+end
+
+return M

@@ -1,0 +1,42 @@
+local frequencies = require "roper.position.frequencies"
+local options_of = require "roper.base.options"
+local schemes = require "roper.position.scheme"
+
+local TAKES <const> = frequencies.takes { centre = { "number", 0 }, span = { "number", 512 } }
+
+---@class XposOptions: FrequencyOptions
+---@field centre? number = 0; where queries and keys keep their length
+---@field span? number = 512; positions in which a score falls by the factor ζ
+
+--- RoPE whose scores decay with the distance, each pair at its own rate (xPos, Sun et al. 2022,
+--- section 3.2). Queries grow by what keys shrink, so that scores know the distance alone; far from
+--- the centre both leave the range of floats: put it among the positions.
+---
+---     qᵢ ζ^((i−c)/512),   kⱼ ζ^(−(j−c)/512),   ζ_t = (2t + 0.4 r) / (1.4 r)
+---
+--- Errors: no dim, a fraction of it that is no even number, a span that is not positive.
+---
+---     > xpos = roper.position.xpos{dim = 4, centre = 100}
+---     > q = roper.tensor{1, 1, 0, 0}
+---     > xpos:rotate(q, 612, "q"):square():sum():sqrt() -- 512 places on: shorter
+---     0.70349
+---@param options XposOptions
+---@return rotary scheme
+local function xpos(options)
+  local o = options_of.check("xpos", options, TAKES)
+  if o.span <= 0 then
+    error(("xpos: option span: expected a positive number, got %g"):format(o.span), 2)
+  end
+  local rotated = frequencies.rotated("xpos", o)
+  local growth = {}
+  for t = 0, rotated // 2 - 1 do
+    growth[t + 1] = math.log((2 * t + 0.4 * rotated) / (1.4 * rotated)) / o.span
+  end
+  return frequencies.rotary(o, frequencies.powers(o.base, rotated),
+    { growth = growth, centre = o.centre })
+end
+
+return schemes.entry({ takes = TAKES, relative = true,
+  summary = "queries and keys turn, and their scores decay with the distance",
+  formula = "sᵢⱼ = Σ_t ζ_t^((i−j)/512) qᵢ · R_{j−i} kⱼ / √d",
+  source = "xPos, Sun et al. 2022, section 3.2" }, xpos)

@@ -1,0 +1,56 @@
+local arrays = require("tests.arrays")
+local models = require("tests.models")
+local roper = require("roper")
+
+-- Attention of one token after another over the keys of those before.
+local function attend(q, position)
+  return roper.attention(q, q, q, { position = position, causal = true })
+end
+
+describe("ntk", function()
+  before_each(function() roper.seed(1) end)
+
+  it("leaves the fastest pair and slows the slowest by the factor", function()
+    local rope, ntk = roper.position.rope({ dim = 8 }), roper.position.ntk({ dim = 8, factor = 5 })
+    local ratio = (rope:thetas() / ntk:thetas()):totable()
+    assert.equal(1, ratio[1])
+    assert.is_true(math.abs(ratio[4] - 5) < 1e-12)
+    assert.is_true(1 < ratio[2] and ratio[2] < ratio[3] and ratio[3] < 5)
+  end)
+
+  it("follows the length of the text, where a trained length is given", function()
+    local dynamic = roper.position.ntk({ dim = 8, factor = 3, trained_length = 5,
+      rotate = "qkvo" })
+    for length, factor in pairs({ [4] = 1, [5] = 1, [6] = 1.6, [10] = 4 }) do
+      local q = roper.randn({ 1, 2, length, 8 }, "float64")
+      local expected = attend(q, { type = "ntk", factor = factor, rotate = "qkvo" })
+      arrays.close(expected, attend(q, dynamic), 1e-13)
+      arrays.close(expected, roper.attention(q, q, q, { position = dynamic, causal = true,
+        offset = 1000 }), 1e-12)
+    end
+  end)
+
+  it("turns cached keys anew as the text grows", function()
+    local model = models.convert(models.small({ layers = 1, position = { type = "ntk", factor = 3,
+      trained_length = 8, rotate = "qkvo" } }), "float64")
+    local tokens = models.task():batch(2)
+    local cache = model:cache({ batch = 2, length = 30 })
+    for length = 1, 20 do
+      local whole = roper.no_grad(model, tokens:narrow(2, 1, length))
+      local last = roper.no_grad(model, tokens:narrow(2, length, 1), cache)
+      arrays.close(whole:narrow(2, length, 1), last, 1e-12)
+    end
+  end)
+
+  it("refuses factors below 1 and a single pair", function()
+    local function refused(message, options)
+      assert.error_matches(function() roper.position.ntk(options) end, message)
+    end
+    refused("ntk: option factor: expected a number from 1 on, got 0", { dim = 8, factor = 0 })
+    refused("ntk: expected 4 features or more that turn, got 2", { dim = 2 })
+    refused("ntk: expected 4 features or more that turn, got 2",
+      { dim = 8, fraction = 0.25, trained_length = 10 })
+    refused("ntk: option trained_length: expected a whole number from 1 on, got 0",
+      { dim = 8, trained_length = 0 })
+  end)
+end)

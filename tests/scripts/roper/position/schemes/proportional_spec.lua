@@ -1,0 +1,31 @@
+local arrays = require("tests.arrays")
+local roper = require("roper")
+
+describe("proportional", function()
+  it("has the frequencies of the whole head, and pairs over it", function()
+    local rope = roper.position.rope({ dim = 16 })
+    local theta = rope:thetas():totable()
+    for fraction, turning in pairs({ [0] = 0, [0.25] = 2, [0.3] = 3, [1] = 8 }) do
+      local expected = {}
+      for t = 1, 8 do
+        expected[t] = t <= turning and theta[t] or 0
+      end
+      assert.same(expected, roper.position.proportional({ dim = 16, fraction = fraction }):thetas()
+        :totable())
+    end
+    local x = roper.randn({ 3, 16 }, "float64")
+    arrays.close(rope:rotate(x),
+      roper.position.proportional({ dim = 16, fraction = 1 }):rotate(x), 0)
+  end)
+
+  it("refuses another fraction, and odd heads", function()
+    for _, fraction in ipairs({ -0.1, 1.5 }) do
+      assert.error_matches(function()
+        roper.position.proportional({ dim = 8, fraction = fraction })
+      end, "proportional: option fraction: expected a number from 0 to 1, got %-?" .. math.abs(
+        fraction))
+    end
+    assert.error_matches(function() roper.position.proportional({ dim = 5 }) end,
+      "proportional: fraction 1 of 5 features")
+  end)
+end)

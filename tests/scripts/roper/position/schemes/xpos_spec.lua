@@ -1,0 +1,38 @@
+local arrays = require("tests.arrays")
+local roper = require("roper")
+
+describe("xpos", function()
+  before_each(function() roper.seed(1) end)
+
+  it("gives the same scores wherever its centre lies", function()
+    local q = roper.randn({ 1, 2, 6, 8 }, "float64")
+    local near = roper.attention_weights(q, q, { position = "xpos" })
+    for _, centre in ipairs({ 3, -500, 2000 }) do
+      arrays.close(near, roper.attention_weights(q, q, { position = { type = "xpos",
+        centre = centre } }), 1e-12)
+    end
+  end)
+
+  it("leaves the length of values and output", function()
+    local x, places = roper.randn({ 5, 8 }, "float64"), roper.arange(600, 605)
+    local xpos = roper.position.xpos({ dim = 8, rotate = "qkvo" })
+    local rope = roper.position.rope({ dim = 8 })
+    arrays.close(rope:rotate(x, places), xpos:rotate(x, places, "v"), 0)
+    arrays.close(rope:unrotate(x, places), xpos:unrotate(x, places, "o"), 0)
+    assert.is_true((rope:rotate(x, places) - xpos:rotate(x, places, "q")):abs():max():item() > 0.1)
+  end)
+
+  it("refuses a span that is not positive, and what rotary schemes refuse", function()
+    local function refused(message, options)
+      options.dim = options.dim or 8
+      assert.error_matches(function() roper.position.xpos(options) end, message)
+    end
+    refused("xpos: option span: expected a positive number, got 0", { span = 0 })
+    refused("xpos: fraction 0.4 of 8 features: expected an even whole number of them from 2 on",
+      { fraction = 0.4 })
+    refused("xpos: fraction 1 of 5 features", { dim = 5 })
+    refused("xpos: fraction 0 of 8 features", { fraction = 0 })
+    refused('xpos: unknown option center; did you mean "centre"', { center = 3 })
+    refused('rotate: expected letters of "qkvo"', { rotate = "x" })
+  end)
+end)
