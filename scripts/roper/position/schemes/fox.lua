@@ -1,0 +1,86 @@
+local core = require "roper.core"
+local format = require "roper.base.format"
+local schemes = require "roper.position.scheme"
+
+-- Refuse what does not fit.
+local function check(self, positions, x)
+  if not positions.causal then
+    error("position: fox: expected causal attention: a gate forgets what came before it", 0)
+  end
+  if not format.is_tensor(x) then
+    error("position: fox: expected the input of a layer, which its gates read; attention by itself "
+      .. "has none: use it in roper.nn, or give the option input", 0)
+  end
+  if x:rank() ~= 3 or x:size(3) ~= self.d_model then
+    error(("position: fox: expected an input [batch, time, %d], got [%s]"):format(self.d_model,
+      table.concat(x:shape(), ", ")), 0)
+  end
+end
+
+-- F of all keys, [batch, heads, keys]: sums of the tokens before from the cache, then those of x.
+local function sums_of(self, positions, x)
+  local gate = core.linear(x, self.gate_weight:to(x:dtype()), self.gate_bias:to(x:dtype()))
+  local sums = -(-gate):softplus():to("float64"):transpose(2, 3):contiguous():cumsum(3)
+  local before, memory = positions.keys - x:size(2), positions.memory
+  if before ~= 0 then
+    local old = memory.sums
+    if not old or old:size(3) ~= before then
+      error(("position: fox: expected an input of %d tokens, one for each key, got %d"):format(
+        positions.keys, x:size(2)), 0)
+    end
+    sums = core.cat({ old, sums + old:narrow(3, before, 1) }, 3)
+  end
+  memory.sums = sums:detach()
+  return sums
+end
+
+local definition = {
+  name = "fox",
+  takes = { heads = "size", d_model = "size" },
+  per_layer = true,
+  init = function(self)
+    self.gate_weight = (core.randn { self.heads, self.d_model } * 0.02):parameter()
+    self.gate_bias = core.zeros({ self.heads }):parameter()
+  end,
+  bias = function(self, _, _, positions, x)
+    check(self, positions, x)
+    local sums = sums_of(self, positions, x)
+    local of_queries = sums:narrow(3, positions.keys - positions.queries + 1, positions.queries)
+    return { of_queries:to(positions.dtype):unsqueeze(4), -sums:to(positions.dtype):unsqueeze(3) }
+  end,
+  relative = true,
+  summary = "a gate of each token forgets what came before",
+  formula = "sᵢⱼ = qᵢ · kⱼ / √d + Σ_{t=j+1..i} ln sigmoid(w · x_t + b)",
+  source = "the forgetting transformer, Lin et al. 2025, section 3",
+}
+
+local make = schemes.class(definition)
+
+---@class FoxOptions
+---@field heads integer
+---@field d_model integer features of the input of a layer
+
+--- The forgetting transformer: each token has a gate for each head, and what a query takes from a
+--- key is multiplied by the gates of the tokens after the key (Lin et al. 2025). The gates read the
+--- input of the layer, so the scheme belongs into a model; attention by itself must be given the
+--- input. With a cache the sums of earlier tokens are kept.
+---
+---     f_t = sigmoid(w · x_t + b),   F_i = Σ_{t<=i} ln f_t,   sᵢⱼ += F_i − F_j
+---
+--- Errors: no heads, no d_model; attention that is not causal, or without an input for each key.
+---
+---     > fox = roper.position.fox{heads = 1, d_model = 2}
+---     > q, x = roper.zeros{1, 1, 3, 2}, roper.zeros{1, 3, 2} -- gates of a half
+---     > how = {position = fox, input = x, causal = true}
+---     > roper.attention_weights(q, q, how)[1][1]
+---     float32 [3, 3]
+---     1.0000 0.0000 0.0000
+---     0.3333 0.6667 0.0000
+---     0.1429 0.2857 0.5714
+---@param options FoxOptions
+---@return Scheme scheme
+local function fox(options)
+  return make(options)
+end
+
+return schemes.entry(definition, fox)

@@ -1,0 +1,48 @@
+local arrays = require("tests.arrays")
+local models = require("tests.models")
+local roper = require("roper")
+
+describe("fox", function()
+  before_each(function() roper.seed(1) end)
+
+  it("makes nothing for each query and key", function()
+    local fox = roper.position.fox({ heads = 3, d_model = 6 })
+    local q, k = roper.randn({ 2, 3, 4, 2 }), roper.randn({ 2, 3, 9, 2 })
+    local positions = roper.position.positions(q, k, { causal = true })
+    local list = fox:bias(q, k, positions, roper.randn({ 2, 9, 6 }))
+    assert.same({ { 2, 3, 4, 1 }, { 2, 3, 1, 9 } }, { list[1]:shape(), list[2]:shape() })
+  end)
+
+  it("keeps its sums with the cache", function()
+    local model = models.convert(models.small({ position = "fox" }), "float64")
+    local tokens = models.task():batch(2)
+    local whole = roper.no_grad(model, tokens)
+    local cache, first = model:cache({ batch = 2, length = 30 }), 1
+    for _, size in ipairs({ 9, 1, 1, 12, 7 }) do
+      arrays.close(whole:narrow(2, first, size),
+        roper.no_grad(model, tokens:narrow(2, first, size), cache), 1e-12)
+      first = first + size
+    end
+  end)
+
+  it("refuses what it can not do", function()
+    local q = roper.randn({ 1, 2, 5, 4 })
+    local fox = roper.position.fox({ heads = 2, d_model = 8 })
+    local function refused(message, how)
+      how.position = fox
+      assert.error_matches(function() roper.attention(q, q, q, how) end, message)
+    end
+    local x = roper.randn({ 1, 5, 8 })
+    refused("position: fox: expected causal attention", { input = x })
+    refused("position: fox: expected the input of a layer, .* attention by itself has none",
+      { causal = true })
+    refused("position: fox: expected an input %[batch, time, 8%], got %[1, 5, 6%]",
+      { causal = true, input = roper.randn({ 1, 5, 6 }) })
+    refused("position: fox: expected an input of 5 tokens, one for each key, got 3",
+      { causal = true, input = x:narrow(2, 1, 3) })
+    refused("position: fox: expected an input of 5 tokens, one for each key, got 6",
+      { causal = true, input = roper.randn({ 1, 6, 8 }) })
+    assert.error_matches(function() roper.attention(q, q, q, { position = "fox" }) end,
+      "fox: option d_model: expected a whole number from 1 on, got nil")
+  end)
+end)
