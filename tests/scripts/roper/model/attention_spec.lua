@@ -1,0 +1,85 @@
+local arrays = require("tests.arrays")
+local models = require("tests.models")
+local roper = require("roper")
+
+-- Keys are values, and the last features of both turn (as in DeepSeek-V4).
+local TIED <const> = { tied = true, position = { type = "roper", fraction = 0.5, last = true } }
+
+describe("MultiHeadAttention with keys that are values", function()
+  before_each(function() roper.seed(1) end)
+
+  -- The last two of four features turned.
+  local function turned(x, angle)
+    local c, s = math.cos(angle), math.sin(angle)
+    return { x[1], x[2], x[3] * c - x[4] * s, x[3] * s + x[4] * c }
+  end
+
+  -- What one head makes of its queries and keys.
+  local function expected(q, k)
+    local output = {}
+    for i = 1, #q do
+      local sum, total = { 0, 0, 0, 0 }, 0
+      for j = 1, i do
+        local seen, score = turned(k[j], j - i), 0
+        for t = 1, 4 do
+          score = score + q[i][t] * seen[t]
+        end
+        local weight = math.exp(score / 2)
+        total = total + weight
+        for t = 1, 4 do
+          sum[t] = sum[t] + weight * seen[t]
+        end
+      end
+      output[i] = {}
+      for t = 1, 4 do
+        output[i][t] = sum[t] / total
+      end
+    end
+    return output
+  end
+
+  it("turns what it carries, last features alone", function()
+    local attention = models.convert(roper.nn.MultiHeadAttention({ d_model = 8, heads = 2,
+      tied = true, position = TIED.position }), "float64")
+    assert.is_nil(attention.value)
+    local x = roper.randn({ 1, 5, 8 }, "float64")
+    local q = attention:split(attention.query(x)):totable()
+    local k = attention:split(attention.key(x)):totable()
+    local heads = roper.tensor({ { expected(q[1][1], k[1][1]), expected(q[1][2], k[1][2]) } },
+      "float64")
+    arrays.close(attention.output(heads:transpose(2, 3):view({ 1, 5, 8 })), attention(x), 1e-14)
+  end)
+
+  it("has a projection less in each layer, and a cache of both all the same", function()
+    local model, free = models.small(TIED), models.small()
+    assert.equal(free:count() - 2 * (16 * 16 + 16), model:count())
+    models.convert(model, "float64")
+    local tokens = models.task():batch(2)
+    local whole = roper.no_grad(model, tokens)
+    local cache, first = model:cache({ batch = 2, length = 30 }), 1
+    for _, size in ipairs({ 7, 1, 1, 21 }) do
+      arrays.close(whole:narrow(2, first, size),
+        roper.no_grad(model, tokens:narrow(2, first, size), cache), 1e-12)
+      first = first + size
+    end
+  end)
+
+  it("gives the keys the gradients of both", function()
+    local attention = models.convert(roper.nn.MultiHeadAttention({ d_model = 8, heads = 2,
+      tied = true, position = TIED.position }), "float64")
+    assert.is_true(roper.gradcheck(function(x, weight)
+      attention.key.weight = weight
+      return attention(x)
+    end, { roper.randn({ 1, 4, 8 }, "float64"), attention.key.weight:detach() }))
+  end)
+
+  it("comes back from a file", function()
+    local model, path = models.small(TIED), os.tmpname()
+    model:save(path)
+    local again = roper.load(path)
+    os.remove(path)
+    local tokens = models.task():batch(2)
+    assert.is_nil(again.layers[1].attention.value)
+    assert.equal(0, (model(tokens) - again(tokens)):abs():max():item())
+  end)
+end)
