@@ -4,29 +4,36 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
-local function is_size(value)
-  return math.type(value) == "integer" and value >= 1
-end
+-- Kinds of numbers: what each is called, and whether a number is one.
+local NUMBERS <const> = {
+  integer = { "a whole number", function(x) return math.type(x) == "integer" end },
+  size = { "a whole number from 1 on", function(x)
+    return math.type(x) == "integer" and x >= 1
+  end },
+  number = { "a finite number", function(x) return x - x == 0 end },
+  amount = { "a finite number from 0 on", function(x) return x >= 0 and x < math.huge end },
+  share = { "a number from 0 to 1", function(x) return x >= 0 and x <= 1 end },
+  probability = { "a number from 0 to below 1", function(x) return x >= 0 and x < 1 end },
+}
 
--- Does `value` have the kind? If not, what was expected.
-local function mismatch(kind, value)
-  if type(kind) == "table" then
+--- Does a value have a kind, as `check` takes them?
+---@param kind string|table
+---@param value any
+---@return string? expected what should have come, where it does not
+function M.mismatch(kind, value)
+  local numbers = NUMBERS[kind]
+  if numbers then
+    return not (math.type(value) and numbers[2](value)) and numbers[1] or nil
+  elseif type(kind) == "table" and kind.smallest then
+    local fits = math.type(value) == "integer" and value >= kind.smallest and value <= kind.largest
+    return not fits and ("a whole number from %d to %d"):format(kind.smallest, kind.largest) or nil
+  elseif type(kind) == "table" then
     for _, choice in ipairs(kind) do
       if value == choice then
         return nil
       end
     end
     return "one of " .. table.concat(kind, ", ")
-  elseif kind == "size" then
-    return not is_size(value) and "a whole number from 1 on" or nil
-  elseif kind == "integer" then
-    return math.type(value) ~= "integer" and "a whole number" or nil
-  elseif kind == "number" then
-    local finite = type(value) == "number" and value == value and math.abs(value) ~= math.huge
-    return not finite and "a finite number" or nil
-  elseif kind == "probability" then
-    return not (type(value) == "number" and value >= 0 and value < 1)
-      and "a number from 0 to below 1" or nil
   elseif kind == "task" then
     local metatable = debug.getmetatable(value)
     return not (metatable and rawget(metatable, "__name") == "roper.task") and "a task" or nil
@@ -47,8 +54,9 @@ end
 ---@param name string of the function, for messages
 ---@param given table?
 ---@param known table option to kind, if it is required; to kind and "?", if it may be absent; or to
----   {kind, default}. Kinds: "size" (integer from 1), "integer", "number" (finite),
----   "probability" (below 1), "task", "any", a Lua type, or a list of choices
+---   {kind, default}. Kinds: "size" (integer from 1), "integer", {smallest =, largest =} (of one),
+---   "number" (finite), "amount" (from 0), "share" (from 0 to 1), "probability" (below 1), "task",
+---   "any", a Lua type, or a list of choices
 ---@param level integer? of the stack to blame; 3 (the caller's caller) by default
 ---@return table a new table with every option
 function M.check(name, given, known, level)
@@ -76,7 +84,7 @@ function M.check(name, given, known, level)
     if value == nil and optional then
       value = default
     else
-      local expected = mismatch(kind, value)
+      local expected = M.mismatch(kind, value)
       if expected then
         error(("%s: option %s: expected %s, got %s"):format(name, option, expected,
           M.shown(value)), level)

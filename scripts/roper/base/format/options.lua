@@ -37,16 +37,9 @@ end
 function M.print_options(options)
   local rules = {}
   for name, value in pairs(M.current) do
-    rules[name] = { "integer", value }
+    rules[name] = { { smallest = LIMITS[name][2], largest = LIMITS[name][3] }, value }
   end
   local asked = require("roper.base.options").check("print_options", options, rules)
-  for name, value in pairs(asked) do
-    local _, least, largest = table.unpack(LIMITS[name])
-    if value < least or value > largest then
-      error(("print_options: option %s: expected a whole number from %d to %d, got %d"):format(name,
-        least, largest, value), 2)
-    end
-  end
   M.current = require("roper.base.tables").merged(asked)
   return asked
 end

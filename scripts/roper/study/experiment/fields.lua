@@ -1,6 +1,7 @@
 --- The fields of an experiment: what each is called, takes and means.
 local core = require "roper.core"
 local mutants = require "roper.study.experiment.mutants"
+local options_of = require "roper.base.options"
 local position = require "roper.position"
 local tables = require "roper.base.tables"
 
@@ -14,9 +15,7 @@ end
 
 ---@class Field
 ---@field [1] string name
----@field [2] string|table kind: "number" (finite, from 0 on), "integer", "size" (a whole number
----   from 1 on), "share" (from 0 to 1), "probability" (from 0 to below 1), "letters" (of qkvo), a
----   list of choices, or {smallest =, largest =} of a whole number
+---@field [2] string|table kind: "letters" (of qkvo), or one as options have it
 ---@field [3] any value when nothing else is said; false: not set
 ---@field [4] string meaning
 
@@ -25,7 +24,7 @@ local COMMON <const> = {
   { "position", POSITIONS, "roper", meaning },
   { "rotate", "letters", false, "letters of qkvo that turn, instead of the scheme's own" },
   { "pairing", { "half", "interleaved" }, "half", "which features turn together" },
-  { "base", "number", 10000, "of the frequencies" },
+  { "base", "amount", 10000, "of the frequencies" },
   { "fraction", "share", 1, "of the features of queries and keys that turn" },
   { "value_fraction", "share", 1, "of the features of values and output that turn" },
   { "d_model", "size", 128, "features of a token" },
@@ -38,9 +37,9 @@ local COMMON <const> = {
   { "length", "size", 161, "tokens of a sequence" },
   { "batch", "size", 32, "sequences a step" },
   { "steps", "size", 1000, "training steps" },
-  { "rate", "number", 2.5e-4, "learning rate of Adam" },
-  { "warmup", "number", 0, "steps over which the rate rises" },
-  { "clip", "number", 0, "most for the norm of the gradient; 0 clips nothing" },
+  { "rate", "amount", 2.5e-4, "learning rate of Adam" },
+  { "warmup", "amount", 0, "steps over which the rate rises" },
+  { "clip", "amount", 0, "most for the norm of the gradient; 0 clips nothing" },
   { "evaluate_every", "size", 100, "steps between measures of accuracy on answers" },
   { "checkpoint_every", "size", 500, "steps between checkpoints" },
   { "problems", "size", 128, "problems asked at the end" },
@@ -68,43 +67,14 @@ function M.of(task)
   return list
 end
 
--- Whole numbers; and numbers in an interval.
-local function integer_from(smallest, largest)
-  return function(value)
-    return math.type(value) == "integer" and value >= smallest and value <= largest
+-- Letters of qkvo, each at most once.
+local function are_letters(value)
+  local seen, fits = {}, type(value) == "string" and value:match "^[qkvo]*$"
+  for letter in (fits or ""):gmatch "." do
+    fits = fits and not seen[letter]
+    seen[letter] = true
   end
-end
-
-local function number_from_0(below)
-  return function(value)
-    return type(value) == "number" and value >= 0 and below(value)
-  end
-end
-
-local KINDS <const> = {
-  number = { "a finite number from 0 on", number_from_0(function(x) return x < math.huge end) },
-  share = { "a number from 0 to 1", number_from_0(function(x) return x <= 1 end) },
-  probability = { "a number from 0 to below 1", number_from_0(function(x) return x < 1 end) },
-  integer = { "a whole number", integer_from(math.mininteger, math.maxinteger) },
-  size = { "a whole number from 1 on", integer_from(1, math.maxinteger) },
-}
-
--- What a kind of text expects, nil where `value` fits; and names near which it may be misspelt.
-local function text_mismatch(kind, value)
-  if kind == "letters" then
-    local seen, fits = {}, type(value) == "string" and value:match "^[qkvo]*$"
-    for letter in (fits or ""):gmatch "." do
-      fits = fits and not seen[letter]
-      seen[letter] = true
-    end
-    return not fits and "letters of qkvo, each at most once" or nil
-  end
-  for _, choice in ipairs(kind) do
-    if choice == value then
-      return nil
-    end
-  end
-  return "one of " .. table.concat(kind, ", "), kind
+  return fits
 end
 
 --- A given value as a field takes it: numbers also as text.
@@ -113,35 +83,31 @@ end
 ---@return any
 function M.convert(field, value)
   local name, kind = field[1], field[2]
-  local expected, result, near
-  if kind == "letters" or kind[1] then
-    expected, near = text_mismatch(kind, value)
-    result = value
+  local is_choice, result, expected = kind[1] ~= nil, value
+  if kind == "letters" then
+    expected = not are_letters(value) and "letters of qkvo, each at most once" or nil
   else
-    local range = type(kind) == "table" and { ("a whole number from %d to %d"):format(kind.smallest,
-      kind.largest), integer_from(kind.smallest, kind.largest) } or KINDS[kind]
-    local number = tonumber(value)
-    result = number and math.tointeger(number) or number
-    expected = not range[2](result) and range[1] or nil
+    if not is_choice then
+      local number = tonumber(value)
+      result = number and math.tointeger(number) or number
+    end
+    expected = options_of.mismatch(kind, result)
   end
   if expected then
-    local hint = near and type(value) == "string"
-      and require("roper.base.suggest").hint(value, near)
+    local hint = is_choice and type(value) == "string"
+      and require("roper.base.suggest").hint(value, kind)
     error(("field %s: expected %s, got %s%s"):format(name, expected, tostring(value), hint or ""),
       0)
   end
   return result
 end
 
---- What a field takes, in few words.
+--- What a field takes that has a list of choices or a range.
 ---@param field Field
 ---@return string
 function M.takes(field)
   local kind = field[2]
-  if type(kind) == "table" then
-    return kind[1] and table.concat(kind, ", ") or ("%d to %d"):format(kind.smallest, kind.largest)
-  end
-  return kind == "letters" and "any of qkvo" or KINDS[kind][1]
+  return kind[1] and table.concat(kind, ", ") or ("%d to %d"):format(kind.smallest, kind.largest)
 end
 
 return M
