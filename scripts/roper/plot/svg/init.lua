@@ -115,8 +115,8 @@ local function surroundings(figure, drawing, margins, gap, across, down)
       name.index and h.g { class = marks.class(name.index),
         marks.path(name.index, "translate(8 -5)") }
         or h.path { class = "level", d = "M6 0H18" },
-      h.text { x = "1.7em", dy = ".35em", name.shown ~= name.text and h.title { name.text },
-        name.shown } })
+      h.text { x = 26, dy = ".35em", ["font-size"] = letter_size(#drawing.names, down),
+        name.shown ~= name.text and h.title { name.text }, name.shown } })
   end
   return list
 end
