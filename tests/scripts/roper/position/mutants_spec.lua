@@ -72,7 +72,7 @@ local MUTANTS = {
     widen },
   { "t5", "distance sign flipped", "fixture", { ["(-distance):maximum"] = "distance:maximum",
     ["distance:gt(0)"] = "distance:lt(0)" } },
-  { "t5", "bucket boundary shifted", "fixture", 
+  { "t5", "bucket boundary shifted", "fixture",
     { ["exact = buckets // 2"] = "exact = buckets // 2 + 1" } },
   { "rope", "distance sign flipped", "fixture",
     function(rotary, _, x, at, part) return rotary:unrotate(x, at, part) end },
