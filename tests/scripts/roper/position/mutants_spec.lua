@@ -25,18 +25,24 @@ local function turned(name, change)
       rotate = function(_, x, at, part) return change(rotary, "rotate", x, at, part) end,
       unrotate = function(_, x, at, part) return change(rotary, "unrotate", x, at, part) end,
     }
-    return schemes.class({ name = name, turns = function() return turn end })()
+    local given = { type = name }
+    for option, value in pairs(options) do
+      given[option] = value
+    end
+    return schemes.class({ name = name, turns = function() return turn end,
+      options = function() return given end })()
   end
 end
 
--- What refuses a scheme while another function makes it; `prepare` fits the fixture to it.
-local function refused_by(name, make, prepare)
+-- What refuses a scheme while another function makes it; `prepare` fits the fixture to it, which is
+-- that of its name or another.
+local function refused_by(name, make, prepare, of)
   local entry = require("roper.position.schemes." .. name)
   local original = entry.make
   entry.make = make
   local found = {}
   local ok, message = pcall(function()
-    local fixture = positions.fixture(name)
+    local fixture = positions.fixture(of or name)
     if prepare then
       prepare(fixture.tensors)
     end
@@ -74,6 +80,11 @@ local MUTANTS = {
     ["distance:gt(0)"] = "distance:lt(0)" } },
   { "t5", "bucket boundary shifted", "fixture",
     { ["exact = buckets // 2"] = "exact = buckets // 2 + 1" } },
+  { "yarn", "its factor folded into values and output", "fixture",
+    function(rotary, method, x, at, part)
+      local factor = (part == "v" or part == "o") and rotary:options().magnitude or 1
+      return rotary[method](rotary, x, at, part) * factor
+    end, nil, "yarn_roper" },
   { "rope", "distance sign flipped", "fixture",
     function(rotary, _, x, at, part) return rotary:unrotate(x, at, part) end },
   { "roper", "output turned on, not back", "moved by 1",
@@ -82,10 +93,10 @@ local MUTANTS = {
 
 describe("refused is", function()
   for _, mutant in ipairs(MUTANTS) do
-    local name, what, by, change, prepare = table.unpack(mutant)
+    local name, what, by, change, prepare, of = table.unpack(mutant, 1, 6)
     it(("%s: %s"):format(name, what), function()
       local make = type(change) == "table" and exchanged(name, change) or turned(name, change)
-      assert.is_true(refused_by(name, make, prepare)[by])
+      assert.is_true(refused_by(name, make, prepare, of)[by])
     end)
   end
 
@@ -113,5 +124,9 @@ describe("refused is", function()
       return rotary[method](rotary, x, at, part)
     end)
     assert.same({ fixture = false }, refused_by("roper", same))
+    same = turned("yarn", function(rotary, method, x, at, part)
+      return rotary[method](rotary, x, at, part)
+    end)
+    assert.same({ fixture = false }, refused_by("yarn", same, nil, "yarn_roper"))
   end)
 end)
