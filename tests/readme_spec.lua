@@ -1,3 +1,4 @@
+local roper = require("roper")
 local scratch = require("tests.scratch")
 local sessions = require("tests.sessions")
 
@@ -23,5 +24,19 @@ describe("README", function()
       sessions.enter(screen, entry.input, entry.output)
     end
     sessions.leave(screen)
+  end)
+
+  it("tells of position schemes in lines that run", function()
+    local shown = scratch.read("README.md"):match("\n## Position schemes\n\n```lua\n(.-)```\n")
+    local results = {}
+    for line in shown:gsub('"scores.svg"', "path"):gmatch("[^\n]+") do
+      local chunk = assert(load("return " .. line, line, "t", { roper = roper, plot = roper.plot,
+        path = scratch.path("scores.svg") }))
+      results[#results + 1] = chunk()
+    end
+    assert.equal(#roper.position.list(), #results[1])
+    assert.equal("yarn", results[2].name)
+    assert.is_true(results[3].ok)
+    assert.truthy(scratch.read(results[4]):find(">xpos<", 1, true))
   end)
 end)

@@ -66,9 +66,13 @@ local function shown(scheme)
     return "unknown until it is made", "unknown until it is made"
   end
   local list = trained(scheme, {})
-  return #list > 0 and table.concat(list, ", ") or "nothing", schemes.is_rotary(scheme)
-    and CACHED[rotates(scheme, "kv")]
-    or "keys and values as they are; positions come in with each pass"
+  local cache = "keys and values as they are; positions come in with each pass"
+  if schemes.is_rotary(scheme) then
+    cache = CACHED[rotates(scheme, "kv")]
+  elseif scheme.embed and not scheme.turns and not scheme.bias then
+    cache = "keys and values as they are, made from embeddings that hold positions"
+  end
+  return #list > 0 and table.concat(list, ", ") or "nothing", cache
 end
 
 --- Tell about a scheme.

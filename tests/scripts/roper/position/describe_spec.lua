@@ -33,6 +33,15 @@ describe("position.describe", function()
       .. "             made for 2 heads", tostring(roper.position.describe("described")))
   end)
 
+  it("tells what of a cache is turned", function()
+    for name, words in pairs({ rope = "keys turned once, values as they are",
+      roper = "keys and values turned once", none = "keys and values as they are",
+      sinusoidal = "keys and values as they are, made from embeddings that hold positions",
+      t5 = "keys and values as they are; positions come in with each pass" }) do
+      assert.equal(words, roper.position.describe(name).cache)
+    end
+  end)
+
   it("sees what a rotary leaves undone, and what joined schemes are", function()
     assert.is_true(roper.position.describe("roper").relative)
     assert.is_false(roper.position.describe({ type = "rope", rotate = "qv" }).relative)
