@@ -143,6 +143,16 @@ static int attention_weights(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
+/* The oracle's output and weights, for tensors at 1 to 3 and the scheme at 4. */
+static int push_oracle(lua_State *L, RpAttentionOptions *options)
+{
+  RpTensor **slot = rpl_new_tensor(L), **weights = rpl_new_tensor(L);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
+  options->rotary = optional_rotary(L, 4);
+  *slot = rp_oracle_attention(q, k, v, options, weights);
+  return *slot != NULL ? 2 : rpl_raise(L);
+}
+
 /* oracle_attention(q, k, v [, options]) -> output, weights; float64 */
 static int oracle_attention(lua_State *L)
 {
@@ -150,11 +160,7 @@ static int oracle_attention(lua_State *L)
   RpAttentionOptions options = read_options(L, "oracle.attention", 4, NULL);
   if (options.dropout != 0)
     return luaL_error(L, "oracle.attention: option dropout: expected 0, got %f", options.dropout);
-  RpTensor **slot = rpl_new_tensor(L), **weights = rpl_new_tensor(L);
-  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
-  options.rotary = optional_rotary(L, 4);
-  *slot = rp_oracle_attention(q, k, v, &options, weights);
-  return *slot != NULL ? 2 : rpl_raise(L);
+  return push_oracle(L, &options);
 }
 
 /* linear_attention(q, k, v [, options]) */
@@ -174,11 +180,7 @@ static int oracle_linear_attention(lua_State *L)
 {
   rpl_check_count(L, "oracle.linear_attention", 4);
   RpAttentionOptions options = read_linear_options(L, "oracle.linear_attention", 4);
-  RpTensor **slot = rpl_new_tensor(L), **weights = rpl_new_tensor(L);
-  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
-  options.rotary = optional_rotary(L, 4);
-  *slot = rp_oracle_attention(q, k, v, &options, weights);
-  return *slot != NULL ? 2 : rpl_raise(L);
+  return push_oracle(L, &options);
 }
 
 void rpl_open_attention(lua_State *L)
