@@ -17,6 +17,7 @@
 
 enum {
   TILE = 48,
+  NEAR_KEYS = 8, /* of a bias whose keys are cache lines apart */
   FEW = 8 /* queries, as in generation: keys and values are then read where they lie */
 };
 
@@ -86,16 +87,29 @@ static Causal needed(const RpAttention *a, int64_t first, int part)
   return a->causal ? (Causal){part, visible(a, first)} : whole_product;
 }
 
-/* One row of a bias, of the keys that a query sees. */
+/* One row of a bias, of keys that a query sees. */
 typedef struct BiasRow {
   REAL *data;
   int64_t keys, step;
 } BiasRow;
 
-static BiasRow bias_row(const RpAttention *a, const RpBias *bias, int64_t unit, int64_t i)
+/* Of the keys from `first` on, at most `most`. */
+static BiasRow bias_row(const RpAttention *a, const RpBias *bias, int64_t unit, int64_t i,
+                        int64_t first, int64_t most)
 {
   REAL *data = (REAL *)bias->data + unit / a->heads * bias->batch + unit % a->heads * bias->head;
-  return (BiasRow){data + i * bias->query, visible(a, i), bias->key};
+  const int64_t rest = visible(a, i) - first;
+  return (BiasRow){data + i * bias->query + first * bias->key, rest < most ? rest : most,
+                   bias->key};
+}
+
+/*
+** How many keys of a tile to take at once: where each lies on a cache line of its
+** own, the rows that follow should find these lines still near.
+*/
+static int64_t bias_block(const RpBias *bias, int64_t columns)
+{
+  return bias->key >= -1 && bias->key <= 1 ? columns : NEAR_KEYS;
 }
 
 static void add_bias_row(BiasRow row, REAL *scores)
@@ -120,6 +134,25 @@ static void add_to_bias_row(const REAL *slopes, BiasRow row)
       row.data[j * row.step] += slopes[j];
 }
 
+/* The tiles of queries first .. first + count - 1: scores that a bias is added to, and slopes. */
+static void add_bias_tile(const RpAttention *a, const RpBias *bias, int64_t unit, int64_t first,
+                          int64_t count, int64_t columns, const Scratch *scratch)
+{
+  const int64_t block = bias_block(bias, columns), line = scratch->line;
+  for (int64_t j = 0; j < columns; j += block)
+    for (int64_t r = 0; r < count; r++)
+      add_bias_row(bias_row(a, bias, unit, first + r, j, block), scratch->s + r * line + j);
+}
+
+static void add_to_bias_tile(const RpAttention *a, const RpBias *dbias, int64_t unit, int64_t first,
+                             int64_t count, int64_t columns, const Scratch *scratch)
+{
+  const int64_t block = bias_block(dbias, columns), line = scratch->line;
+  for (int64_t j = 0; j < columns; j += block)
+    for (int64_t r = 0; r < count; r++)
+      add_to_bias_row(scratch->ds + r * line + j, bias_row(a, dbias, unit, first + r, j, block));
+}
+
 /*
 ** s = scores of queries first .. first + count - 1, minus infinity where
 ** the mask hides a key. Entries past the causal limit of a row are not
@@ -137,8 +170,7 @@ static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int
              (Strided){q.data, q.stride, 1}, scratch->k_columns, line, false, scratch->s, line,
              needed(a, first, OF_C));
   for (int i = 0; i < a->biases; i++)
-    for (int64_t r = 0; r < count; r++)
-      add_bias_row(bias_row(a, &a->bias[i], unit, first + r), scratch->s + r * line);
+    add_bias_tile(a, &a->bias[i], unit, first, count, columns, scratch);
   if (a->mask == NULL)
     return columns;
   const int64_t *step = a->mask_strides;
@@ -291,8 +323,8 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
              line, false, w->ds, line, needed(a, first, OF_C));
     differentiate_tile(a, unit, first, count, columns, lse, in[3], in[4], w);
     for (int i = 0; i < a->biases; i++)
-      for (int64_t r = 0; dbias[i].data != NULL && r < count; r++)
-        add_to_bias_row(w->ds + r * line, bias_row(a, &dbias[i], unit, first + r));
+      if (dbias[i].data != NULL)
+        add_to_bias_tile(a, &dbias[i], unit, first, count, columns, w);
     multiply(columns, w->value_width, count, 1, (Strided){w->s, 1, line}, g.data, g.stride, true,
              w->dv, w->value_width, needed(a, first, OF_TRANSPOSED_A));
     multiply(columns, w->width, count, (REAL)a->scale, (Strided){w->ds, 1, line}, q.data, q.stride,
