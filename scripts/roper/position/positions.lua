@@ -4,6 +4,7 @@
 --- (i, j) of the scores shows what stands at distance j - i (Dai et al. 2019, appendix B, the
 --- "relative shift"). Elsewhere each distance that occurs is computed once.
 local core = require "roper.core"
+local format = require "roper.base.format"
 
 local M = {}
 
@@ -24,15 +25,35 @@ local M = {}
 local Positions = { name = "Positions" }
 Positions.__index = Positions
 
+local FARTHEST <const> = 2 ^ 53
+
+-- Refuse what the core would.
+local function check(list, batch, time)
+  local rank = list:rank()
+  if rank ~= 2 and rank ~= 3 or list:size(2) ~= time
+    or list:size(1) ~= 1 and list:size(1) ~= batch then
+    error(("positions: expected shape [%d], [%d, %d] or [%d, %d, coordinates], got [%s]"):format(
+      time, batch, time, batch, time, table.concat(list:shape(), ", ")), 0)
+  end
+  local largest = list:count() > 0 and list:abs():max():item() or 0
+  if not (largest <= FARTHEST) then -- luacheck: ignore 581
+    error(("positions: expected finite numbers up to 2^53, got %g"):format(largest), 0)
+  end
+  return list
+end
+
 -- Positions as [rows, time] (and coordinates), float64.
-local function rows_of(given, time, first)
+local function rows_of(given, batch, time, first)
   if given == nil then
     return core.arange(first, first + time, 1, "float64"):view { 1, time }
   elseif type(given) == "number" then
     return core.full({ 1, time }, given, "float64")
   end
+  if type(given) ~= "table" and not format.is_tensor(given) then
+    error("positions: expected a number, a list or a tensor, got " .. type(given), 0)
+  end
   local list = type(given) == "table" and core.tensor(given, "float64") or given:to "float64"
-  return list:rank() == 1 and list:view { 1, -1 } or list
+  return check(list:rank() == 1 and list:unsqueeze(1) or list, batch, time)
 end
 
 -- The distance between the first of each, where both count up one by one, alike in all rows.
@@ -66,10 +87,13 @@ function M.new(q, k, o, scale)
   local ahead = self.causal and keys - queries or 0
   local of_query, of_key = o.query_positions, o.key_positions
   if o.positions ~= nil then
+    if of_query ~= nil or of_key ~= nil then
+      error("positions: expected positions, or query_positions and key_positions, got both", 0)
+    end
     of_query, of_key = o.positions, o.positions
   end
-  self.query = rows_of(of_query, queries, offset + ahead)
-  self.key = rows_of(of_key, keys, offset)
+  self.query = rows_of(of_query, q:size(1), queries, offset + ahead)
+  self.key = rows_of(of_key, k:size(1), keys, offset)
   if of_query == nil and of_key == nil then
     self.shift = -ahead
   else

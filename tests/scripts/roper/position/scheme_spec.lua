@@ -153,8 +153,30 @@ describe("positions of queries and keys", function()
     end
   end)
 
+  it("are refused where they do not fit, by each attention and scheme", function()
+    local q = roper.randn({ 2, 2, 3, 4 })
+    local function refused(message, options)
+      for _, position in ipairs({ "rope", "alibi", "pope" }) do
+        for _, attention in ipairs({ roper.attention, roper.eager.attention }) do
+          options.position = position
+          assert.error_matches(function() attention(q, q, q, options) end, message)
+        end
+      end
+    end
+    refused("positions: expected shape .*%[2, 3%].*, got %[", { positions = { 5 } })
+    refused("positions: expected shape .*, got %[.*4%]", { key_positions = { 1, 2, 3, 4 } })
+    refused("positions: expected shape .*, got %[3, 3%]", { positions = roper.zeros({ 3, 3 }) })
+    refused("positions: expected finite numbers up to 2%^53, got %-?nan",
+      { positions = { 0, 1, 0 / 0 } })
+    refused("positions: expected finite numbers up to 2%^53, got 1e%+16",
+      { query_positions = { 0, 1, 1e16 } })
+    refused("positions: expected a number, a list or a tensor, got boolean", { positions = true })
+    refused("expected positions, or query_positions and key_positions, got both",
+      { positions = { 0, 1, 2 }, key_positions = { 0, 1, 2 } })
+  end)
+
   it("that do not count up are no view", function()
-    local q = roper.randn({ 1, 1, 3, 4 })
+    local q = roper.randn({ 2, 1, 3, 4 })
     local function shift(positions)
       return roper.position.positions(q, q, { positions = positions }).shift
     end
