@@ -9,8 +9,16 @@ describe("fox", function()
     local fox = roper.position.fox({ heads = 3, d_model = 6 })
     local q, k = roper.randn({ 2, 3, 4, 2 }), roper.randn({ 2, 3, 9, 2 })
     local positions = roper.position.positions(q, k, { causal = true })
-    local list = fox:bias(q, k, positions, roper.randn({ 2, 9, 6 }))
+    local x = roper.randn({ 2, 9, 6 })
+    local list = fox:bias(q, k, positions, x)
     assert.same({ { 2, 3, 4, 1 }, { 2, 3, 1, 9 } }, { list[1]:shape(), list[2]:shape() })
+    -- at a query's own key nothing is forgotten, at the key before it the gate of its token
+    local gates = x:matmul(fox.gate_weight:transpose(1, 2)):sigmoid():log()
+    local scores = list[1] + list[2]
+    for i = 1, 4 do
+      assert.is_true(scores[{ {}, {}, i, i + 5 }]:abs():max():item() < 1e-6)
+      arrays.close(gates[{ {}, i + 5 }]:detach(), scores[{ {}, {}, i, i + 4 }]:detach(), 1e-5)
+    end
   end)
 
   it("keeps its sums with the cache", function()
