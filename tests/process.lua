@@ -5,7 +5,7 @@ local uv = require("luv")
 
 local M = {}
 
-local PATIENCE = 60000 -- milliseconds until a program that says nothing counts as stuck
+local PATIENCE = 300000 -- milliseconds until a program counts as stuck, beside however many others
 
 -- Writing to a program that has ended is no reason to end ourselves.
 local broken_pipe = uv.new_signal()
