@@ -18,7 +18,7 @@
 enum {
   TILE = 48,
   NEAR_KEYS = 8, /* of a bias whose keys are cache lines apart */
-  FEW = 8 /* queries, as in generation: keys and values are then read where they lie */
+  FEW = 8        /* queries, as in generation: keys and values are then read where they lie */
 };
 
 /*
