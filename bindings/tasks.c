@@ -42,7 +42,7 @@ static int new_task(lua_State *L)
 ** The names of all kinds of task, in the order of the alphabet.
 **
 **     > roper.tasks.list()
-**     {"addition", "substring_index", "substring_prefix"}
+**     {"addition", "copy", "recall", "substring_index", "substring_prefix"}
 ** @return string[] names
 */
 static int list_tasks(lua_State *L)

@@ -152,7 +152,7 @@ static int64_t explain_operand(const char *row, int64_t *at, int64_t length, int
   const int64_t first = *at;
   int64_t number = rp_read_number((RpText){row, length}, at, most);
   for (int64_t i = first; i <= *at && i < length; i++) {
-    double end = 1.0 / (double)(most - (i - first) + 1);
+    double end = rp_count_ends((int)(i - first), most);
     notes.nats[i] = i == first ? log(9) : -log(i < *at ? (1 - end) / 10 : end);
   }
   return number;
@@ -213,19 +213,11 @@ static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length
   return end;
 }
 
-/* Entropy of the character after `digits` digits of an operand: one more digit, or its end. */
+/* What the character after `digits` digits of an operand adds to the entropy. */
 static double operand_entropy(int digits, int most)
 {
-  if (digits == 0)
-    return log(9);
-  double end = 1.0 / (most - digits + 1);
-  return rp_entropy_term(end) + 10 * rp_entropy_term((1 - end) / 10);
-}
-
-/* Probability that an operand has at least `digits` digits. */
-static double operand_reaches(int digits, int most)
-{
-  return digits == 0 ? 1 : (double)(most - digits + 1) / most;
+  double end = rp_count_ends(digits, most);
+  return rp_count_reaches(digits, most) * rp_entropy_or_end(end, digits == 0 ? 9 : 10);
 }
 
 /* Only the characters of the operands, and where they end, are uncertain. */
@@ -233,11 +225,11 @@ static void set_entropy(RpProblemLaw *law, int most)
 {
   const int a = (int)(sizeof "?d=" - 1);
   for (int i = 0; i <= most; i++)
-    law->entropy[a + i] += operand_reaches(i, most) * operand_entropy(i, most);
+    law->entropy[a + i] += operand_entropy(i, most);
   for (int digits = 1; digits <= most; digits++) {
     int b = a + digits + 1;
     for (int i = 0; i <= most; i++)
-      law->entropy[b + i] += operand_reaches(i, most) * operand_entropy(i, most) / most;
+      law->entropy[b + i] += operand_entropy(i, most) / most;
   }
 }
 

@@ -10,4 +10,23 @@ static inline double rp_entropy_term(double p)
   return p > 0 ? -p * log(p) : 0;
 }
 
+/* The chance that a count, uniform in 1 .. most, is `n` (from 0 to most) at least. */
+static inline double rp_count_reaches(int n, int most)
+{
+  return n == 0 ? 1 : (double)(most - n + 1) / most;
+}
+
+/* The chance that a count, uniform in 1 .. most and `n` at least, is n. */
+static inline double rp_count_ends(int n, int most)
+{
+  return n == 0 ? 0 : 1.0 / (most - n + 1);
+}
+
+/* The entropy of an end, of probability `end`, or else one of `choices` alike. */
+static inline double rp_entropy_or_end(double end, int choices)
+{
+  double more = 1 - end;
+  return rp_entropy_term(end) + rp_entropy_term(more) + (more > 0 ? more * log(choices) : 0);
+}
+
 #endif

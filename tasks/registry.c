@@ -5,6 +5,8 @@
 /* One line a task, in alphabetical order; its file defines `rp_task_NAME`. */
 #define EVERY_KIND(KIND)                                                                           \
   KIND(addition)                                                                                   \
+  KIND(copy)                                                                                       \
+  KIND(recall)                                                                                     \
   KIND(substring_index)                                                                            \
   KIND(substring_prefix)
 

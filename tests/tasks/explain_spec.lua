@@ -10,6 +10,9 @@ local TASKS <const> = {
   { "substring_index", { letters = 100, length = 500 } },
   { "substring_prefix", { substring_length = 8, length = 90 } },
   { "substring_prefix", { alphabet = 2, random_length = 9, substring_length = 5, length = 70 } },
+  { "copy", { alphabet = 3, letters = 9, length = 60 } },
+  { "recall", { pairs = 7, length = 90 } },
+  { "recall", { pairs = 52, length = 300 } },
 }
 
 local function make(name, options, seed)
@@ -93,6 +96,9 @@ describe("task:explain", function()
         "...................ca......", { 20, 13 } },
       { roper.tasks.substring_prefix({ substring_length = 3, length = 40 }),
         "abcd>bcdacad>cad", ".....bcd.....cad", { 14, 4 } },
+      { roper.tasks.copy({ length = 60 }), "kqhzz>kqhzz#a>a#ab", "......kqhzz...a...", { 7, 6 } },
+      { roper.tasks.recall({ length = 60 }), "?k3Q8b1>b1k3Q8?a2>a2?b", ".........1.3.8.....2..",
+        { 12, 9 } },
     }) do
       local task, row, expected, one = table.unpack(case)
       row = row:sub(1, #expected)
@@ -127,7 +133,8 @@ describe("task:explain", function()
   it("refuses rows that the task does not write", function()
     local rows = { addition = "?d=77+38; 7e0+8e0+0e0==15e0 and 7e1+3e1+1e1==11e1 and 0e2+0e2+1e2"
       .. "==1e2 and d==115#?d=", substring_index = "?s='dyjeofuxvejmg'; s[12:]=='g'#?s='abc",
-      substring_prefix = "abcdabcdab>abcdabcdabcad>dabcdabcad" }
+      substring_prefix = "abcdabcdab>abcdabcdabcad>dabcdabcad", copy = "kqhzz>kqhzz#a>a#ab>a",
+      recall = "?k3Q8b1>b1k3Q8?a2>a2?b1c4>c" }
     for name, row in pairs(rows) do
       local task = roper.tasks[name](name == "substring_prefix"
         and { substring_length = 10, random_length = 3, length = 60 } or { length = 120 })

@@ -7,11 +7,14 @@ local options_of = {
   substring_prefix = {
     alphabet = 3, random_length = 2, substring_length = 6, length = 50, seed = 7,
   },
+  copy = { alphabet = 5, letters = 6, length = 50, seed = 7 },
+  recall = { pairs = 5, length = 50, seed = 7 },
 }
 
 describe("tasks.list", function()
   it("names every kind, and each name makes a task", function()
-    assert.same({ "addition", "substring_index", "substring_prefix" }, roper.tasks.list())
+    assert.same({ "addition", "copy", "recall", "substring_index", "substring_prefix" },
+                roper.tasks.list())
     for _, name in ipairs(roper.tasks.list()) do
       assert.equal(name, roper.tasks[name]():name())
     end
@@ -256,7 +259,7 @@ for _, name in ipairs(roper.tasks.list()) do
       local task = make(given)
       local question, answer = task:question()
       for _, wrong in ipairs({
-        "", "?", "\0", question:sub(2), question .. "~", answer, question .. answer .. question,
+        "", "?", "\0", ">" .. question, question .. "~", answer, question .. answer .. question,
         ("9"):rep(5000), ("?"):rep(100),
       }) do
         assert.error_matches(function() task:grade(wrong, answer) end,

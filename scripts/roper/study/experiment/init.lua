@@ -13,7 +13,7 @@ local FOLDER <const> = require("roper.base.place").LIBRARY .. "/../experiments"
 --- The names of all experiments.
 ---
 ---     > roper.experiment.list()
----     {"addition", "substring_index", "substring_prefix"}
+---     {"addition", "copy", "recall", "substring_index", "substring_prefix"}
 ---@return string[] names
 function M.list()
   return require("roper.base.file").modules(FOLDER)

@@ -10,7 +10,7 @@ before_each(scratch.create)
 after_each(scratch.remove)
 
 local POSITIONS = table.concat(roper.position.list(), ", ") .. ", twice"
-local NAMES <const> = { "addition", "substring_index", "substring_prefix" }
+local NAMES <const> = { "addition", "copy", "recall", "substring_index", "substring_prefix" }
 
 describe("experiment.list", function()
   it("finds the files of scripts/experiments", function()
@@ -160,6 +160,8 @@ end)
 
 describe("experiment.build", function()
   it("builds every preset, of the size of the study", function()
+    local sizes = { addition = { 18.9e6, 20e6 }, substring_index = { 18.9e6, 20e6 },
+      substring_prefix = { 0.59e6, 0.61e6 } }
     for _, name in ipairs(NAMES) do
       for _, preset in ipairs({ "paper", "mini", "smoke" }) do
         local config = experiment.configure(name, { preset = preset })
@@ -171,11 +173,8 @@ describe("experiment.build", function()
           parts.model:count())
         assert.equal(config.length, parts.task:length())
         assert.equal(config.rate, parts.optimizer.options.rate)
-        if preset == "paper" then
-          local low, high = 18.9e6, 20e6
-          if name == "substring_prefix" then
-            low, high = 0.59e6, 0.61e6
-          end
+        if preset == "paper" and sizes[name] then
+          local low, high = table.unpack(sizes[name])
           assert.is_true(parts.model:count() >= low and parts.model:count() <= high)
         end
       end

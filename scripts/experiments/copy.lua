@@ -1,0 +1,26 @@
+-- Copy: `kqhzz>kqhzz#`, a string of any length after a separator.
+--
+-- From Kazemnejad et al. 2023: the task, strings of up to 20 at training, longer ones in the end.
+-- Chosen here: letters as words, rows packed with problems, and the sizes.
+return {
+  summary = "repeat a string of any length",
+  task = "copy",
+  presets = {
+    paper = { d_model = 512, layers = 6, heads = 8, norm = "pre", length = 161, batch = 64,
+      steps = 10000, rate = 2.5e-4, evaluate_every = 500 },
+    mini = { d_model = 64, layers = 2, heads = 4, norm = "pre", length = 65, batch = 16,
+      steps = 1000, rate = 3e-3, evaluate_every = 50, letters = 10, warmup = 50 },
+    smoke = { d_model = 32, layers = 1, heads = 2, norm = "pre", length = 33, batch = 4, steps = 20,
+      rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
+      test_sequences = 16, letters = 5 },
+  },
+  -- Length generalisation: longer strings than there were in training, in rows as much longer.
+  longer = function(config)
+    local list = {}
+    for i, times in ipairs { 1.5, 2, 4 } do
+      list[i] = { letters = config.letters * times // 1 | 0,
+        length = (config.length - 1) * times // 1 + 1 | 0 }
+    end
+    return list
+  end,
+}

@@ -1,0 +1,27 @@
+-- Recall: `?k3Q8b1>b1k3Q8`, multi-query associative recall.
+--
+-- From zoology (Arora et al. 2023): pairs of keys and values, then every key again; two layers,
+-- widths from 64.
+-- Chosen here: letters and digits, a number of pairs that varies, and the sizes.
+return {
+  summary = "recall the value that came with each key",
+  task = "recall",
+  presets = {
+    paper = { d_model = 128, layers = 2, heads = 4, norm = "pre", length = 257, batch = 64,
+      steps = 20000, rate = 1e-3, evaluate_every = 500 },
+    mini = { d_model = 64, layers = 2, heads = 4, norm = "pre", length = 65, batch = 16,
+      steps = 1500, rate = 3e-3, evaluate_every = 50, pairs = 6, warmup = 50 },
+    smoke = { d_model = 32, layers = 1, heads = 2, norm = "pre", length = 33, batch = 4, steps = 20,
+      rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
+      test_sequences = 16, pairs = 3 },
+  },
+  -- Length generalisation: more pairs than there were in training, in rows as much longer.
+  longer = function(config)
+    local list = {}
+    for i, times in ipairs { 1.5, 2, 4 } do
+      list[i] = { pairs = config.pairs * times // 1 | 0,
+        length = (config.length - 1) * times // 1 + 1 | 0 }
+    end
+    return list
+  end,
+}

@@ -1,0 +1,88 @@
+local checks = require("tests.tasks.checks")
+local golden = require("tests.fixtures.tasks")
+local roper = require("roper")
+
+local function problem(text, at)
+  local question = text:match("^%l+>", at)
+  if question then
+    assert.is_true(#question <= 21)
+    return question, question:sub(1, -2) .. "#"
+  end
+  return assert.truthy(text:match("^%l+$", at)), ""
+end
+
+describe("copy:answer", function()
+  it("repeats the string", function()
+    local task = roper.tasks.copy()
+    assert.equal("kqhzz#", task:answer("kqhzz>"))
+    assert.equal("a#", task:answer("a>"))
+  end)
+
+  it("refuses strings that the task does not have", function()
+    local task = roper.tasks.copy({ letters = 4, alphabet = 5 })
+    assert.equal("abce#", task:answer("abce>"))
+    for _, question in ipairs({ ">", "abcde>", "abf>", "abc", "abc>#", "abc>a", "ab c>", "ABC>",
+                                "a>b>" }) do
+      assert.error_matches(function() task:answer(question) end,
+                           "copy: expected a question .* of 1 to 4 letters from a to e")
+    end
+  end)
+end)
+
+describe("copy:batch", function()
+  it("packs whole problems and marks the string and its stop sign", function()
+    for seed = 1, 5 do
+      checks.rows(roper.tasks.copy({ seed = seed }), 40, problem)
+    end
+  end)
+end)
+
+describe("copy:question", function()
+  it("draws lengths and letters uniformly", function()
+    local task = roper.tasks.copy({ letters = 13, alphabet = 4, seed = 1 })
+    local lengths, letters = {}, {}
+    for _ = 1, 3000 do
+      local string = task:question():match("^(%l+)>$")
+      checks.count(lengths, #string)
+      for letter in string:gmatch(".") do
+        checks.count(letters, letter)
+      end
+    end
+    -- 12 and 3 degrees of freedom: exceeded with a chance below 5e-4
+    assert.is_true(checks.chi_square(lengths, 13) < 36)
+    assert.is_true(checks.chi_square(letters, 4) < 18)
+  end)
+end)
+
+describe("copy:grade", function()
+  it("refuses every corruption", function()
+    local task = roper.tasks.copy({ seed = 5 })
+    for _ = 1, 10 do
+      local question, answer = task:question()
+      for _, corrupted in ipairs(checks.corruptions(answer, task:vocabulary())) do
+        assert.is_false(task:grade(question, corrupted))
+      end
+    end
+  end)
+end)
+
+describe("copy:floor", function()
+  it("agrees with listing every row, and with an independent computation", function()
+    for _, case in ipairs(golden.copy_floors) do
+      local task = roper.tasks.copy({ alphabet = case.alphabet, letters = case.letters,
+        length = case.length })
+      local nats, error = task:floor()
+      assert.is_true(math.abs(nats - case.nats) < 1e-12,
+                     ("%s: %.16g, expected %.16g"):format(task, nats, case.nats))
+      assert.equal(0, error)
+    end
+  end)
+end)
+
+describe("copy:vocabulary", function()
+  it("is the signs and the letters in use", function()
+    local task = roper.tasks.copy({ alphabet = 3 })
+    assert.equal("#>abc", table.concat(task:vocabulary()))
+    assert.equal("#", task:stop())
+  end)
+end)

@@ -1,0 +1,122 @@
+local checks = require("tests.tasks.checks")
+local golden = require("tests.fixtures.tasks")
+local roper = require("roper")
+
+-- The problem that begins at the last "?" up to `at`, as a table from key to value and its size.
+local function pairs_before(text, at)
+  local list = text:sub(1, at):match("^.*%?([^>]*)")
+  local values, count = {}, 0
+  for key, value in list:gmatch("(%a)(%d)") do
+    assert.is_nil(values[key])
+    values[key] = value
+    count = count + 1
+  end
+  return values, count
+end
+
+local function problem(text, at)
+  local first, key = text:match("^(%?[%a%d]+>)(%a)", at)
+  if not first then
+    key = text:match("^%a", at)
+    if not key then
+      return assert.truthy(text:match("^%?[%a%d]*>?$", at)), ""
+    end
+    first = ""
+  end
+  local values, count = pairs_before(text, at + #first)
+  assert.is_true(count >= 1 and count <= 12)
+  return first .. key, values[key]
+end
+
+describe("recall:answer", function()
+  it("is the value that came with the key", function()
+    local task = roper.tasks.recall()
+    assert.equal("3", task:answer("?k3Q8b1>k"))
+    assert.equal("8", task:answer("?k3Q8b1>b1k3Q"))
+    assert.equal("0", task:answer("?k0>k"))
+  end)
+
+  it("refuses pairs and queries that the task does not have", function()
+    local task = roper.tasks.recall({ pairs = 3 })
+    for _, question in ipairs({
+      "?k3Q8b1>", "?k3Q8b1>c", "?k3Q8b1>b2k", "?k3Q8b1>b1b", "?k3Q8b1>b1", "?k3Q8b1>b1k3Q8b",
+      "?k3Q8b1>bk", "?k3k8>k", "?k3Q8b1z2>k", "?k3Q>k", "?>k", "?33>3", "?kk>k", "k3>k", "?k3k",
+      "?k3 >k", "?k3>k3?a2>a",
+    }) do
+      assert.error_matches(function() task:answer(question) end, "recall: expected a question")
+    end
+  end)
+end)
+
+describe("recall:batch", function()
+  it("packs whole problems and marks the values asked for", function()
+    for seed = 1, 5 do
+      checks.rows(roper.tasks.recall({ seed = seed }), 40, problem)
+    end
+  end)
+
+  it("asks for every key once", function()
+    local task = roper.tasks.recall({ length = 400 })
+    local text = task:decode(task:batch(1)[1])
+    local problems = 0
+    for given, asked in text:gmatch("%?([%a%d]+)>([%a%d]+)%f[?]") do
+      local values, again = {}, {}
+      for pair in given:gmatch("..") do
+        values[#values + 1] = pair
+      end
+      for pair in asked:gmatch("..") do
+        again[#again + 1] = pair
+      end
+      table.sort(values)
+      table.sort(again)
+      assert.same(values, again)
+      problems = problems + 1
+    end
+    assert.is_true(problems > 3)
+  end)
+end)
+
+describe("recall:question", function()
+  it("draws numbers of pairs, keys, values and the place of the answer uniformly", function()
+    local task = roper.tasks.recall({ pairs = 4, seed = 1 })
+    local counts, keys, values, places, orders = {}, {}, {}, {}, {}
+    for _ = 1, 6000 do
+      local given, asked = task:question():match("^%?(.*)>(.*)$")
+      checks.count(counts, #given // 2)
+      for key, value in given:gmatch("(%a)(%d)") do
+        checks.count(keys, key)
+        checks.count(values, value)
+      end
+      if #given == 8 then
+        checks.count(places, #asked // 2)
+        checks.count(orders, (given:find(asked:sub(1, 1), 1, true) - 1) // 2)
+      end
+    end
+    -- 3, 51, 9, 3 and 3 degrees of freedom: exceeded with a chance below 5e-4
+    assert.is_true(checks.chi_square(counts, 4) < 18)
+    assert.is_true(checks.chi_square(keys, 52) < 91)
+    assert.is_true(checks.chi_square(values, 10) < 30)
+    assert.is_true(checks.chi_square(places, 4) < 18)
+    assert.is_true(checks.chi_square(orders, 4) < 18)
+  end)
+end)
+
+describe("recall:floor", function()
+  it("agrees with listing every row, and with an independent computation", function()
+    for _, case in ipairs(golden.recall_floors) do
+      local task = roper.tasks.recall({ pairs = case.pairs, length = case.length })
+      local nats, error = task:floor()
+      assert.is_true(math.abs(nats - case.nats) < 1e-12,
+                     ("%s: %.16g, expected %.16g"):format(task, nats, case.nats))
+      assert.equal(0, error)
+    end
+  end)
+end)
+
+describe("recall:vocabulary", function()
+  it("is values, signs and keys; no sign ends an answer", function()
+    local task = roper.tasks.recall()
+    assert.equal(64, #task:vocabulary())
+    assert.is_nil(task:stop())
+  end)
+end)
