@@ -353,6 +353,21 @@ static int task_length(lua_State *L)
 }
 
 /*
+** function task:longest()
+** Tokens of the longest problem, its answer included.
+**
+**     > roper.tasks.copy{letters = 20}:longest()
+**     42
+** @return integer longest
+*/
+static int task_longest(lua_State *L)
+{
+  rpl_check_count(L, "task:longest", 1);
+  lua_pushinteger(L, check_task(L)->sizes.longest);
+  return 1;
+}
+
+/*
 ** function task:stop()
 ** The last character of every answer.
 **
@@ -420,14 +435,23 @@ static int task_gc(lua_State *L)
 }
 
 static const luaL_Reg methods[] = {
-    {"batch", task_batch},           {"explain", task_explain},
-    {"encode", task_encode},         {"decode", task_decode},
-    {"vocabulary", task_vocabulary}, {"question", task_question},
-    {"answer", task_answer},         {"grade", task_grade},
-    {"floor", task_floor},           {"random", task_random},
-    {"set_random", task_set_random}, {"name", task_name},
-    {"length", task_length},         {"stop", task_stop},
-    {"options", task_options},       {NULL, NULL},
+    {"batch", task_batch},
+    {"explain", task_explain},
+    {"encode", task_encode},
+    {"decode", task_decode},
+    {"vocabulary", task_vocabulary},
+    {"question", task_question},
+    {"answer", task_answer},
+    {"grade", task_grade},
+    {"floor", task_floor},
+    {"random", task_random},
+    {"set_random", task_set_random},
+    {"name", task_name},
+    {"length", task_length},
+    {"longest", task_longest},
+    {"stop", task_stop},
+    {"options", task_options},
+    {NULL, NULL},
 };
 
 static const luaL_Reg metamethods[] = {

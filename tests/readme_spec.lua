@@ -1,3 +1,4 @@
+local process = require("tests.process")
 local roper = require("roper")
 local scratch = require("tests.scratch")
 local sessions = require("tests.sessions")
@@ -38,5 +39,37 @@ describe("README", function()
     assert.equal("yarn", results[2].name)
     assert.is_true(results[3].ok)
     assert.truthy(scratch.read(results[4]):find(">xpos<", 1, true))
+  end)
+
+  it("makes a scheme of one's own, trains it, sweeps it and goes on with it", function()
+    local scheme, lines = scratch.read("README.md"):match(
+      "\n```lua\n(roper%.position%.register.-)```\n.-\n```\n(> dofile.-)```\n")
+    local _, count = (scheme .. lines):gsub("\n", "\n")
+    assert.is_true(count < 20)
+    local folder, program = scratch.path("own"), require("luv").cwd() .. "/roper"
+    require("roper.base.file").make(folder)
+    require("roper.base.file").write(folder .. "/near.lua", scheme)
+    local told = {}
+    local function run(line, input)
+      local command = ("cd '%s' && %s"):format(folder, line:gsub("%./roper", program))
+      local status, output, errors = process.run({ "/bin/sh", "-c", command }, input,
+        { OMP_NUM_THREADS = "1" })
+      assert.equal(0, status, errors)
+      told[#told + 1] = output
+    end
+    local session = {}
+    for line in lines:gmatch("> ([^\n]*)\n") do -- the prompt shows the value of an expression
+      session[#session + 1] = line:gsub("(roper%.position%.check .*)$", "print(%1)")
+    end
+    run("./roper -", table.concat(session, "\n"))
+    for line in lines:gmatch("%$ ([^\n]*)\n") do
+      run(line)
+    end
+    told = table.concat(told)
+    assert.truthy(told:find("\ngradients +ok") or told:find("  gradients +ok"))
+    assert.truthy(told:find("near %- rope"))
+    local config = scratch.read(folder .. "/runs/copy-near+rope:near-1/config.json")
+    assert.truthy(config:find('"loaded": "near.lua %x+"'))
+    assert.truthy(config:find('"steps": 300'))
   end)
 end)

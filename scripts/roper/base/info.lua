@@ -39,10 +39,12 @@ function M.commit()
 end
 
 --- What the numbers of a run depend on besides its configuration, for its folder.
----@return table version, commit, host, processor, blas_core, instructions, threads, started
+---@return table version, commit, host, processor, blas_core, instructions, threads, started;
+---   loaded: the files that --load ran, with the hash of each
 function M.record()
   local facts = core.machine()
   facts.version, facts.commit = require "roper.base.version", M.commit()
+  facts.loaded = require("roper.base.preload").text()
   facts.host, facts.started = uv.os_gethostname(), os.date "!%Y-%m-%dT%H:%M:%SZ"
   return facts
 end

@@ -6,6 +6,7 @@ local options_of = require "roper.base.options"
 local positions = require "roper.position.positions"
 local schemes = require "roper.position.scheme"
 local suggest = require "roper.base.suggest"
+local tables = require "roper.base.tables"
 local uv = require "luv"
 
 local M = {}
@@ -95,6 +96,18 @@ local function find(name)
       tostring(name), suggest.hint(tostring(name), names)), 0)
   end
   return definition
+end
+
+--- The options of a scheme, to what each takes.
+---
+--- Errors: a name that no scheme has; the nearest one is suggested.
+---
+---     > roper.position.takes "alibi"
+---     {heads = "size"}
+---@param name string
+---@return table<string, any> takes
+function M.takes(name)
+  return tables.merged(find(name).takes)
 end
 
 -- What the scheme of a definition takes of the context that options do not say.

@@ -39,6 +39,10 @@ local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "ca
 local KINDS <const> = { name = "string", takes = "table", per_layer = "boolean",
   relative = "boolean", formula = "string", source = "string", summary = "string" }
 
+--- What the rotary schemes of the core take, to their kinds.
+M.ROTARY = { dim = "size", rotate = "string?", pairing = "string?", base = "number?",
+  fraction = "number?", value_fraction = "number?" }
+
 --- What makes the same scheme again.
 ---
 ---     > roper.position.alibi{heads = 2}:options()

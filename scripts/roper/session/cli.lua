@@ -94,6 +94,8 @@ local function parser(chosen)
     local command = whole:command(name, module.summary)
     if name == chosen then
       module.define(command)
+      command:option("--load"):argname("FILE"):count("*"):target("load")
+        :description "A Lua file to run first, such as one that registers a position scheme."
     end
   end
   return whole
@@ -104,6 +106,9 @@ local function run_command(arguments)
     local understood, parsed = parser(arguments[1]):pparse(arguments)
     if not understood then
       return parsed
+    end
+    for _, path in ipairs(parsed.load) do
+      require("roper.base.preload").run(path)
     end
     return require("roper.session.command." .. parsed.command).run(parsed)
   end)

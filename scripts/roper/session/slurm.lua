@@ -27,8 +27,12 @@ exec %s -e %s
 function M.write(folder, options)
   local root = assert(uv.fs_realpath(folder))
   local path = root .. "/slurm.sh"
+  local more = {}
+  for i, file in ipairs(require("roper.base.preload").paths()) do
+    more[i] = (', "--load", %q'):format(file)
+  end
   local code = ('os.exit(require("roper.session.cli").main { "sweep", %q, "--worker", '
-    .. '"--threads", "%d" })'):format(root, options.threads)
+    .. '"--threads", "%d"%s })'):format(root, options.threads, table.concat(more))
   files.write(path, SCRIPT:format(root:match "[^/]*$":gsub("[^%w_.-]", "_"), options.jobs,
     options.threads, word(uv.cwd()), options.threads, word(package.path),
     word(package.cpath), word(uv.exepath()), word(code)))

@@ -29,15 +29,16 @@ function M.of(about)
   return list
 end
 
--- What the last bits of the numbers depend on: the order in which sums are taken.
-local NUMBERS <const> = { "threads", "instructions", "blas_core" }
+-- What the numbers depend on: the order in which sums are taken, and code of one's own.
+local NUMBERS <const> = { "threads", "instructions", "blas_core", "loaded" }
 
 -- Where the last bits may change from one record to the next, as text; nil where they do not.
 local function change(before, now)
   local parts = {}
   for _, name in ipairs(NUMBERS) do
     if before[name] ~= nil and before[name] ~= now[name] then
-      parts[#parts + 1] = ("%s %s instead of %s"):format(name, now[name], tostring(before[name]))
+      parts[#parts + 1] = ("%s %s instead of %s"):format(name, now[name] or "nothing",
+        tostring(before[name]))
     end
   end
   return parts[1] and ("from step %d on with %s: not bit for bit what one that never stopped gives")

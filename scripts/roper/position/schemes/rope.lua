@@ -19,5 +19,5 @@ local function rope(options)
   return core.rotary(schemes.with_defaults(options, { rotate = "qk" }))
 end
 
-return schemes.entry({ takes = { dim = "size" }, relative = true, summary = "queries and keys turn",
+return schemes.entry({ takes = schemes.ROTARY, relative = true, summary = "queries and keys turn",
   formula = "sᵢⱼ = qᵢ · R_{j−i} kⱼ / √d", source = "RoFormer, Su et al. 2021, eq. 13-16" }, rope)

@@ -16,6 +16,6 @@ local function roper(options)
   return core.rotary(schemes.with_defaults(options, { rotate = "qkvo" }))
 end
 
-return schemes.entry({ takes = { dim = "size" }, relative = true,
+return schemes.entry({ takes = schemes.ROTARY, relative = true,
   summary = "values turn too, the output turns back",
   formula = "oᵢ = Σⱼ aᵢⱼ R_{j−i} vⱼ", source = "the RoPER study, Harik and Jayasiri 2022" }, roper)

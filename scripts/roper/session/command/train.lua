@@ -26,9 +26,9 @@ local function tell_resume(run)
     local printable = require "roper.base.printable"
     local program = arg and arg[0] and arg[0]:match "^.*roper$" or "./roper"
     io.stdout:flush()
-    io.stderr:write(("%s is kept at step %d; this goes on with it:\n%s train --resume %s\n"):format(
-      printable.line(run), checkpoint.training_step(path), printable.word(program),
-      printable.word(printable.line(run))))
+    io.stderr:write(("%s is kept at step %d; this goes on with it:\n%s train --resume %s%s\n")
+      :format(printable.line(run), checkpoint.training_step(path), printable.word(program),
+        printable.word(printable.line(run)), require("roper.base.preload").words()))
   end
 end
 
@@ -87,6 +87,7 @@ local function of_run(run, experiment, fields)
   elseif experiment and experiment ~= name then
     error(("%s: is a run of %s, not of %s"):format(run, name, experiment), 0)
   end
+  require("roper.study.experiment.position").require(run, config)
   config.experiment = nil
   return name, require("roper.base.tables").merged(config, fields)
 end

@@ -2,6 +2,9 @@
 --- model with the same parts.
 local core = require "roper.core"
 local experiment = require "roper.study.experiment"
+local modules = require "roper.model.module"
+local position = require "roper.position"
+local schemes = require "roper.position.scheme"
 
 local M = {}
 
@@ -9,6 +12,25 @@ local QUESTIONS <const> = 64 -- that are looked at for a long one
 local STEPS <const> = 3
 -- The model that is timed: one layer, at most so wide, and so many tokens at a time.
 local WIDTH <const>, TIME <const>, TOKENS <const> = 256, 256, 1024
+
+local Holder = modules.class "Scheme" -- a module, so that all that is trained in it is found
+
+-- {how many, numbers of each}: the trained tensors of the position schemes of all layers.
+local function scheme_blocks(config)
+  local chosen, blocks = experiment.scheme(config), {}
+  local list = type(chosen) == "table" and chosen[1] and chosen or { chosen }
+  for place, one in ipairs(list) do
+    local ok, scheme = pcall(position.resolve, one, { dim = config.d_model // config.heads,
+      heads = config.heads, d_model = config.d_model, length = experiment.reach(config) })
+    scheme = ok and scheme or nil -- what can not be made trains nothing
+    local layers = (config.layers - place) // #list + 1
+    local times = schemes.is_scheme(scheme) and scheme.per_layer and layers or math.min(layers, 1)
+    for _, tensor in ipairs(setmetatable({ position = scheme }, Holder):parameters()) do
+      blocks[#blocks + 1] = { times, tensor:count() }
+    end
+  end
+  return blocks
+end
 
 -- What the footprint of a configuration goes by.
 local function shapes_of(config)
@@ -21,7 +43,7 @@ local function shapes_of(config)
     d_ff = config.d_ff or 4.0 * config.d_model, layers = config.layers, heads = config.heads,
     norm = config.norm, activation = config.activation, dropout = config.dropout,
     batch = config.batch, time = config.length - 1, problems = config.problems, question = longest,
-    answer = last }
+    answer = last, schemes = scheme_blocks(config) }
 end
 
 -- The multiplications of a forward pass over one sequence.
@@ -60,7 +82,8 @@ local function timed(s)
 end
 
 --- Estimate what training a configuration takes on this machine, in less than a second whatever it
---- is. Nothing of its size is allocated, and the random generator is left as it was.
+--- is. Nothing of its size is allocated but what position schemes train, and the random generator
+--- is left as it was.
 ---@param config table from `experiment.configure`
 ---@return table parameters; bytes, of tensors that are needed at once, and most, with what waits to
 ---   be collected; seconds a step; evaluation, seconds each; total, seconds

@@ -1,27 +1,20 @@
 --- The fields of an experiment: what each is called, takes and means.
 local core = require "roper.core"
-local mutants = require "roper.study.experiment.mutants"
 local options_of = require "roper.base.options"
-local position = require "roper.position"
-local tables = require "roper.base.tables"
+local position = require "roper.study.experiment.position"
 
 local M = {}
 
-local POSITIONS <const>, meaning = position.list(), "scheme"
-for _, name in ipairs(tables.keys(mutants)) do
-  POSITIONS[#POSITIONS + 1] = name
-  meaning = ("%s; %s is a mutant: %s"):format(meaning, name, mutants[name].summary)
-end
-
 ---@class Field
 ---@field [1] string name
----@field [2] string|table kind: "letters" (of qkvo), or one as options have it
+---@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), or one as options
+---   have it
 ---@field [3] any value when nothing else is said; false: not set
 ---@field [4] string meaning
 
 ---@type Field[]
 local COMMON <const> = {
-  { "position", POSITIONS, "roper", meaning },
+  { "position", "scheme", "roper", position.meaning() },
   { "rotate", "letters", false, "letters of qkvo that turn, instead of the scheme's own" },
   { "pairing", { "half", "interleaved" }, "half", "which features turn together" },
   { "base", "amount", 10000, "of the frequencies" },
@@ -84,8 +77,12 @@ end
 function M.convert(field, value)
   local name, kind = field[1], field[2]
   local is_choice, result, expected = kind[1] ~= nil, value
+  local names, wrong = is_choice and kind, value
   if kind == "letters" then
     expected = not are_letters(value) and "letters of qkvo, each at most once" or nil
+  elseif kind == "scheme" then
+    names, wrong = position.names(), position.missing(value)
+    expected = wrong and "one of " .. table.concat(names, ", ")
   else
     if not is_choice then
       local number = tonumber(value)
@@ -94,10 +91,20 @@ function M.convert(field, value)
     expected = options_of.mismatch(kind, result)
   end
   if expected then
-    local hint = is_choice and type(value) == "string"
-      and require("roper.base.suggest").hint(value, kind)
+    local hint = names and type(value) == "string"
+      and require("roper.base.suggest").hint(wrong, names)
     error(("field %s: expected %s, got %s%s"):format(name, expected, tostring(value), hint or ""),
       0)
+  end
+  return result
+end
+
+--- The fields of all experiments where nothing is said.
+---@return table<string, any>
+function M.standards()
+  local result = {}
+  for _, field in ipairs(COMMON) do
+    result[field[1]] = field[3]
   end
   return result
 end
@@ -107,6 +114,9 @@ end
 ---@return string
 function M.takes(field)
   local kind = field[2]
+  if kind == "scheme" then
+    return table.concat(position.names(), ", ")
+  end
   return kind[1] and table.concat(kind, ", ") or ("%d to %d"):format(kind.smallest, kind.largest)
 end
 

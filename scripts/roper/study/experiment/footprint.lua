@@ -16,8 +16,9 @@ end
 local function parameters(s)
   local d, f, v, layers = s.d_model, s.d_ff, s.vocabulary, s.layers
   local last = s.norm == "pre" and 1 or 0
-  return { { 2, v * d }, { 1, v }, { 4 * layers, d * d }, { 9 * layers + 2 * last, d },
+  local blocks = { { 2, v * d }, { 1, v }, { 4 * layers, d * d }, { 9 * layers + 2 * last, d },
     { 2 * layers, d * f }, { layers, f } }
+  return table.move(s.schemes, 1, #s.schemes, #blocks + 1, blocks)
 end
 
 local function bytes_of(blocks)
@@ -54,7 +55,8 @@ end
 --- What training a Transformer takes: parameters with their gradients and the two moments of Adam,
 --- and the activations of a batch, of a measure or of the problems that are asked at the end.
 ---@param shapes table vocabulary, d_model, d_ff, layers, heads, norm, activation, dropout; batch
----   and time of a step; problems at the end, and tokens of the longest question and answer
+---   and time of a step; problems at the end, and tokens of the longest question and answer;
+---   schemes: {how many, numbers of each} of the tensors that position schemes train
 ---@return Footprint
 function M.of(shapes)
   local s = {} -- in floats, which do not wrap

@@ -3,6 +3,7 @@
 local core = require "roper.core"
 local fields = require "roper.study.experiment.fields"
 local mutants = require "roper.study.experiment.mutants"
+local position = require "roper.study.experiment.position"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 
@@ -115,7 +116,7 @@ function M.describe(name, config)
       value = config[field[1]]
     end
     local meaning = field[4]
-    if type(field[2]) == "table" then
+    if type(field[2]) == "table" or field[2] == "scheme" then
       meaning = ("%s: %s"):format(meaning, fields.takes(field))
     end
     lines[#lines + 1] = ("  %-16s %-9s %s"):format(field[1], value or "-", wrap(meaning, 29))
@@ -131,15 +132,16 @@ function M.describe(name, config)
   return table.concat(lines, "\n")
 end
 
--- The position scheme of a configuration, as a Transformer takes it.
-local function scheme(config)
-  local mutant = mutants[config.position]
-  local name = mutant and mutant.position or config.position
-  if name == "none" then
-    return name
-  end
-  return { type = name, rotate = config.rotate or nil, pairing = config.pairing,
-    base = config.base, fraction = config.fraction, value_fraction = config.value_fraction }
+--- The position scheme of a configuration, as a Transformer takes it.
+---
+---     > fields = {position = "rope+alibi:none", base = 500}
+---     > config = roper.experiment.configure("addition", fields)
+---     > roper.experiment.scheme(config)
+---     {{parts = {{base = 500, type = "rope"}, "alibi"}, type = "join"}, "none"}
+---@param config table from `configure`
+---@return string|table position
+function M.scheme(config)
+  return position.scheme(config, fields.standards())
 end
 
 --- The longer problems that an experiment looks at in the end.
@@ -183,6 +185,25 @@ function M.task(config)
   return core.tasks[name](options)
 end
 
+--- How many positions a configuration has use for: those of its rows and problems, and of the
+--- longer ones in the end. Schemes with a table of positions make it so long.
+---
+---     > config = roper.experiment.configure("copy", {preset = "smoke"})
+---     > config.length, roper.experiment.reach(config)
+---     33	129
+---@param config table from `configure`
+---@return integer count
+function M.reach(config)
+  local reach = 0
+  local all = M.longer(config)
+  all[#all + 1] = {}
+  for _, changes in ipairs(all) do
+    local task = M.task(tables.merged(config, changes))
+    reach = math.max(reach, task:length(), task:longest())
+  end
+  return reach
+end
+
 ---@class ExperimentParts
 ---@field model Transformer
 ---@field task task
@@ -203,7 +224,7 @@ function M.build(config)
   local model = require("roper.model").Transformer { vocabulary = task:vocabulary(),
     d_model = config.d_model, layers = config.layers, heads = config.heads, norm = config.norm,
     d_ff = config.d_ff or nil, activation = config.activation, dropout = config.dropout,
-    position = scheme(config) }
+    position = M.scheme(config), length = M.reach(config) }
   if mutants[config.position] then
     mutants[config.position].change(model)
     model.options = nil -- its files hold tensors alone: no other model's can be taken for them

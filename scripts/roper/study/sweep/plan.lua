@@ -4,6 +4,8 @@ local core = require "roper.core"
 local lease = require "roper.study.lease"
 local experiment = require "roper.study.experiment"
 local files = require "roper.base.file"
+local hash = require "roper.base.hash"
+local position = require "roper.study.experiment.position"
 local printable = require "roper.base.printable"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
@@ -100,8 +102,7 @@ function M.load(path, given)
   return configs
 end
 
---- The hash of a configuration (FNV-1a, 64 bits), as JSON with sorted keys; fields that are not set
---- do not count.
+--- The hash of a configuration, as JSON with sorted keys; fields that are not set do not count.
 ---@param config table
 ---@return string sixteen hexadecimal digits
 function M.hash(config)
@@ -109,11 +110,7 @@ function M.hash(config)
   for name, value in pairs(config) do
     set[name] = value or nil
   end
-  local hash = 0xcbf29ce484222325
-  for _, byte in ipairs { core.json_encode(set):byte(1, -1) } do
-    hash = (hash ~ byte) * 0x100000001b3
-  end
-  return ("%016x"):format(hash)
+  return hash.of(core.json_encode(set))
 end
 
 -- A trial: its configuration and where it runs.
@@ -247,7 +244,7 @@ function M.add(folder, configs)
   end)
 end
 
---- The trials of a folder, or an error that says there are none.
+--- The trials of a folder, or an error that says there are none, or whose scheme is not there.
 ---@param folder string
 ---@return table[]
 function M.require(folder)
@@ -256,6 +253,9 @@ function M.require(folder)
     local near = suggest.nearest(folder:match "[^/]*$", files.names(folder:match "^(.*)/" or "."))
     error(("sweep: %s holds no sweep: it has no sweep.json%s"):format(folder,
       near and near ~= folder:match "[^/]*$" and ('; did you mean "%s"?'):format(near) or ""), 0)
+  end
+  for _, trial in ipairs(trials) do
+    position.require(trial.folder, trial.config)
   end
   return trials
 end

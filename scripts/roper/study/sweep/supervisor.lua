@@ -2,6 +2,7 @@
 local core = require "roper.core"
 local lease = require "roper.study.lease"
 local listing = require "roper.study.listing"
+local preload = require "roper.base.preload"
 local tables = require "roper.base.tables"
 local uv = require "luv"
 
@@ -159,7 +160,7 @@ function Supervisor:start()
     end
   end
   local handle, pid = uv.spawn(uv.exepath(), {
-    args = { "-e", "os.exit(require('roper.study.sweep.worker').main(), true)" },
+    args = { "-l", "roper", "-e", "os.exit(require('roper.study.sweep.worker').main(), true)" },
     stdio = { order, output, errors }, env = environment(self.threads), detached = true,
   }, function(status, signal)
     worker.status, worker.signal = status, signal
@@ -189,7 +190,7 @@ function Supervisor:start()
     names[i] = trial.name
   end
   order:write(core.json_encode { folder = self.folder, trials = core.json_array(names),
-    threads = self.threads }, function()
+    threads = self.threads, load = core.json_array(preload.paths()) }, function()
     order:close()
   end)
 end

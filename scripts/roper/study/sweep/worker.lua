@@ -2,6 +2,7 @@
 local core = require "roper.core"
 local lease = require "roper.study.lease"
 local failures = require "roper.base.failure"
+local preload = require "roper.base.preload"
 local printable = require "roper.base.printable"
 local runner = require "roper.study.run"
 local listing = require "roper.study.listing"
@@ -125,7 +126,7 @@ local function messages()
 end
 
 --- The process that a sweep starts: its order comes on standard input as JSON: folder, names of
---- trials, threads.
+--- trials, threads, Lua files to run first.
 ---@return integer status 0 done, 1 failed, 130 interrupted
 function M.main()
   local code = require "roper.base.code"
@@ -133,6 +134,9 @@ function M.main()
   local ok, failure = code.call(function()
     local order = core.json_decode(io.stdin:read "a")
     core.threads(order.threads)
+    for _, path in ipairs(order.load or {}) do
+      preload.run(path)
+    end
     local wanted, trials = {}, {}
     for _, name in ipairs(order.trials) do
       wanted[name] = true

@@ -41,6 +41,12 @@ describe("provenance.continue", function()
     end
   end)
 
+  it("says where the files that --load ran have another content", function()
+    local list, note = provenance.continue({ own({ step = 0, loaded = "near.lua 1234" }) }, 500)
+    assert.equal(2, #list)
+    assert.truthy(note:find("from step 500 on with loaded nothing instead of near.lua 1234", 1, true))
+  end)
+
   it("forgets what was done past the step that it goes on from", function()
     local list = { own({ step = 0, host = "a" }), own({ step = 300, host = "b" }),
                    own({ step = 500, host = "c" }) }

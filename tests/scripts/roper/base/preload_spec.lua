@@ -1,0 +1,47 @@
+local process = require("tests.process")
+local scratch = require("tests.scratch")
+
+-- The text that says what was run, and the words that run it again, in a process of its own.
+local function preload(code)
+  local program = ("local preload = require 'roper.base.preload' %s"):format(code)
+  local status, output, errors = process.run({ "./roper", "-e", program })
+  return status == 0 and output or errors
+end
+
+describe("preload.run", function()
+  before_each(scratch.create)
+  after_each(scratch.remove)
+
+  it("runs a file once, and tells what was in it", function()
+    local path = scratch.path("one.lua")
+    scratch.write("one.lua", "count = (count or 0) + 1")
+    local function text()
+      return preload(("preload.run(%q) preload.run(%q) io.write(count, ' ', preload.text())")
+        :format(path, path))
+    end
+    local first = text()
+    assert.truthy(first:find("^1 one.lua %x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x\n?$"), first)
+    assert.equal(first, text())
+    scratch.write("one.lua", "count = (count or 0) + 1 -- changed")
+    assert.not_equal(first, text())
+  end)
+
+  it("gives the words that run it again", function()
+    scratch.write("a b.lua", "")
+    assert.equal((" --load '%s'"):format(scratch.path("a b.lua")),
+      (preload(("preload.run(%q) io.write(preload.words())"):format(scratch.path("a b.lua")))))
+    assert.equal("nil", (preload("io.write(tostring(preload.text()), preload.words())")))
+  end)
+
+  it("tells of a file that is missing, wrong or fails", function()
+    scratch.write("wrong.lua", "x = = 1")
+    scratch.write("fails.lua", "error('on purpose')")
+    for name, expected in pairs({ ["none.lua"] = "%-%-load: there is no file .*none.lua",
+                                  ["wrong.lua"] = "%-%-load: .*wrong.lua:1: unexpected symbol",
+                                  ["fails.lua"] = "fails.lua:1: on purpose" }) do
+      local status, _, errors = process.run({ "./roper", "runs", "--load", scratch.path(name) })
+      assert.equal(1, status)
+      assert.truthy(errors:find(expected), errors)
+    end
+  end)
+end)
