@@ -353,6 +353,23 @@ static void fill_table(const RpRotary *rotary, unsigned part, bool inverse, int6
   }
 }
 
+/* RP_BAD_ARGUMENT where a position lies so far from the centre that its magnitude overflows. */
+static RpStatus check_growth(const RpRotary *rotary, const RpRotaryTable *table)
+{
+  const RpTensor *const both[] = {table->cosine, table->sine};
+  for (int i = 0; rotary->growth != NULL && i < 2; i++)
+    for (int64_t at = 0; at < rp_tensor_count(both[i]); at++) {
+      const void *data = rp_tensor_data(both[i]);
+      if (!isfinite(both[i]->dtype == RP_FLOAT32 ? (double)((const float *)data)[at]
+                                                 : ((const double *)data)[at]))
+        return rp_fail(RP_BAD_ARGUMENT,
+                       "positions: expected some so near the centre %g that what grows with them "
+                       "fits %s",
+                       rotary->centre, rp_dtype_name(both[i]->dtype));
+    }
+  return RP_OK;
+}
+
 /* Where tables of a part are kept: the place of the first that is like it. */
 static struct RpRotaryKept *kept_for(const RpRotary *rotary, unsigned part)
 {
@@ -389,9 +406,10 @@ RpStatus rp_rotary_table(const RpRotary *rotary, unsigned part, bool inverse, Rp
     return RP_OUT_OF_MEMORY;
   }
   fill_table(rotary, part, inverse, shape[0] * time, time, positions, table);
-  if (rp_interrupted()) {
+  const RpStatus status = rp_interrupted() ? rp_interrupt_status() : check_growth(rotary, table);
+  if (status != RP_OK) {
     rp_rotary_table_release(table);
-    return rp_interrupt_status();
+    return status;
   }
   table->table.cosine = rp_tensor_data(table->cosine);
   table->table.sine = rp_tensor_data(table->sine);

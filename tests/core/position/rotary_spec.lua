@@ -330,6 +330,24 @@ describe("rotary scheme of listed frequencies", function()
       < 1e-12)
   end)
 
+  it("refuses positions at which what grows overflows", function()
+    local p = roper.rotary({ dim = 2, frequencies = { 1 }, growth = { -0.01 }, centre = 100 })
+    local function refused(dtype, position, part)
+      local x = roper.ones({ 1, 1, 1, 2 }, dtype)
+      assert.error_matches(function() p:rotate(x, position, part) end,
+        "positions: expected some so near the centre 100 that what grows with them fits " .. dtype)
+      assert.error_matches(function()
+        roper.attention(x, x, x, { position = p, positions = position })
+      end, "fits " .. dtype)
+    end
+    refused("float32", 1e4, "k")
+    refused("float32", -1e4, "q")
+    refused("float64", 1e5, "k")
+    local x = roper.ones({ 1, 1, 1, 2 }, "float64")
+    arrays.close(x, roper.attention(x, x, x, { position = p, positions = 1e4 }), 1e-15)
+    assert.equal(0, p:rotate(x:to("float32"), 1e5, "q"):abs():max():item())
+  end)
+
   it("is turned back by unrotate, magnitudes too", function()
     for _, part in ipairs({ "q", "k", "v", "o" }) do
       local p = roper.rotary(growing)

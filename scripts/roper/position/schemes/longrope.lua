@@ -56,7 +56,8 @@ local make = schemes.class(definition)
 
 --- LongRoPE: each frequency is divided by a number that was searched for, from one list up to the
 --- trained length L and from another beyond (Ding et al. 2024). Keys are cached as they came, and
---- turned anew in each pass, so that the list may change while a text grows.
+--- turned anew in each pass, so that the list may change while a text grows; what layers above the
+--- first hold of earlier tokens was made with the list of then.
 ---
 ---     θ'_t = θ_t / e_t;   scores times 1 + ln f / ln L
 ---
