@@ -190,7 +190,7 @@ local function parts_of(scheme)
   if schemes.is_rotary(scheme) then
     return { find "rope" }, "rotary"
   end
-  local list, name = {}, schemes.is_scheme(scheme) and scheme.name or scheme
+  local list = {}
   if type(scheme) == "table" and scheme.parts then
     local shown = {}
     for i, part in ipairs(scheme.parts) do
@@ -200,8 +200,15 @@ local function parts_of(scheme)
     end
     return list, table.concat(shown, "+")
   end
-  name = type(name) == "table" and name.type or name
-  for part in tostring(name):gmatch "[^+]+" do
+  local name = scheme
+  if type(scheme) == "table" then
+    name = schemes.is_scheme(scheme) and scheme.name or scheme.type
+  end
+  if type(name) ~= "string" then
+    error(("position: expected a scheme, its name or {type = name, ...}, got %s%s"):format(
+      type(scheme) == "table" and "type = " or "", tostring(name)), 0)
+  end
+  for part in name:gmatch "[^+]+" do
     list[#list + 1] = find(part)
   end
   return list, name

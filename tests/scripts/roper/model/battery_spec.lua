@@ -113,7 +113,7 @@ describe("position.check", function()
       options = function(self) return { type = self.name } end,
     }, { rate = 2 })
     assert.same({ "options" }, findings.failed)
-    assert.equal("expected options with rate = 2, got nil", findings[1].message)
+    assert.equal("expected options with rate = [2], got {}", findings[1].message)
   end)
 
   it("finds another attention that does not agree", function()
@@ -154,6 +154,7 @@ describe("position.check", function()
 
   it("takes names, options, joined names and what was made", function()
     for _, scheme in ipairs({ "rope", { type = "rope", fraction = 0.5 }, "rope+alibi",
+      { type = "join", parts = { "rope", "shaw" } },
       roper.position.roper({ dim = 8 }), roper.position.alibi({ heads = 3 }) }) do
       local findings = roper.position.check(scheme)
       assert.is_true(findings.ok, tostring(findings))
@@ -162,7 +163,11 @@ describe("position.check", function()
     assert.error_matches(function() roper.position.check("rope", { dims = 4 }) end,
       "unknown option dims")
     assert.error_matches(function() roper.position.check("rope", { dim = 3 }) end, "even")
-    assert.error_matches(function() roper.position.check() end, "position")
+    for _, nothing in ipairs({ 5, {}, { "rope", "none" } }) do
+      assert.error_matches(function() roper.position.check(nothing) end,
+        "expected a scheme, its name or {type = name, %.%.%.}, got type = ")
+    end
+    assert.error_matches(function() roper.position.check() end, "got type = nil")
   end)
 
   it("leaves the random numbers where they were", function()
