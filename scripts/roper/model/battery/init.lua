@@ -36,12 +36,13 @@ function Findings:__tostring()
   return table.concat(lines, "\n")
 end
 
--- The words of a refusal: an error that names the scheme. A fault in its code is none.
+-- The words of a refusal: an error that begins with the scheme's name, or that of "position" and
+-- the name. A fault in its code is none.
 local function refusal(message, case)
-  local words = tostring(message):gsub("^[^%s:]+:%d+: ", "")
+  local words = tostring(message):gsub("^[^:\n]*:%d+: ", "")
   local names = case.name .. "+" .. tostring(case.options.type) .. "+rotary"
   for name in names:gmatch "[^+]+" do
-    if words:find("%f[%w_]" .. name .. "%f[^%w_]") and not words:find "^attempt to" then
+    if words:find("^" .. name .. ":") or words:find("position:? " .. name .. "%f[^%w_]") then
       return words
     end
   end

@@ -140,9 +140,14 @@ describe("position.check", function()
     assert.is_true(findings.ok, tostring(findings))
     assert.equal(name .. ": needs causal attention", findings[2].refused)
     assert.truthy(tostring(findings):find("not causal +refused +" .. name .. ": needs causal"))
-    findings = try({ bias = function(_, _, _, positions) return positions.nothing.there end })
-    assert.same({ "not causal", "causal" }, findings.failed)
-    assert.equal(3, #findings)
+    for _, fault in ipairs({
+      function(_, _, _, positions) return positions.nothing.there end,
+      function(self) error("no key, got " .. self.name) end,
+    }) do
+      findings = try({ bias = fault })
+      assert.same({ "not causal", "causal" }, findings.failed)
+      assert.equal(3, #findings)
+    end
   end)
 
   it("is not content with a scheme that refuses everything", function()
