@@ -44,6 +44,29 @@ describe("attention with a bias", function()
     assert.is_true((weights - expected):abs():max():item() < 1e-14)
   end)
 
+  it("reads and trains keys that lie apart as if they were side by side", function()
+    local queries, keys = 55, 70
+    local count = queries + keys - 1
+    local q = roper.randn({ 2, 3, queries, 4 }, "float64")
+    local k = roper.randn({ 2, 3, keys, 4 }, "float64")
+    local dy = roper.randn(q:shape(), "float64")
+    local values = roper.randn({ 2, 3, keys, count }, "float64")
+    for _, causal in ipairs({ true, false }) do
+      local function run(pack)
+        local source = values:clone():parameter()
+        local bias = source:as_strided({ 2, 3, queries, keys },
+          { 3 * keys * count, keys * count, -1, count + 1 }, queries - 1)
+        local o = roper.attention(q, k, k, { bias = pack and bias * 1 or bias, causal = causal })
+        o:backward(dy)
+        return o:detach(), source.grad
+      end
+      local apart, d_apart = run(false)
+      local packed, d_packed = run(true)
+      assert.equal(0, (apart - packed):abs():max():item())
+      assert.is_true((d_apart - d_packed):abs():max():item() < 1e-14)
+    end
+  end)
+
   it("sums a list of biases", function()
     local q = roper.randn({ 1, 2, 6, 4 }, "float64")
     local a, b = roper.randn({ 2, 6, 1 }, "float64"), roper.randn({ 6 }, "float64")
