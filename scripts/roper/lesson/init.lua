@@ -116,7 +116,7 @@ function M.read(path)
   is_reading = false
   if not ok then
     error(("%s: %s"):format(path, result), 0)
-  elseif type(result) ~= "table" or not result.steps then
+  elseif type(result) ~= "table" or not (result.steps and result.order) then
     error(("%s: expected a file that returns roper.lesson {...}"):format(path), 0)
   end
   result.name = path:match("([^/]+)%.lua$"):gsub("_", "-")

@@ -49,8 +49,9 @@ describe("lesson", function()
       steps = { { title = "s", text = "t", code = "x = roper.zeros{2}" } } }]]
     assert.equal("a-lesson", found.name)
     assert.equal("T", found.title)
-    assert.error_matches(function() read "return 7" end,
-      "expected a file that returns roper.lesson")
+    for _, text in ipairs({ "return 7", "return { steps = {} }" }) do
+      assert.error_matches(function() read(text) end, "expected a file that returns roper.lesson")
+    end
     assert.error_matches(function() read "return = 7" end, "unexpected symbol near '='")
     assert.error_matches(function() read "return roper.lesson { title = 'x' }" end,
       "/a_lesson.lua: lesson: option after")
