@@ -87,9 +87,10 @@ end
 ---     {1, 3, 8}
 ---@param x tensor [batch, time, d_model]
 ---@param cache? CacheLayer what `Transformer:cache` made for this layer
+---@param positions? tensor [batch, time], where they are not 0, 1, ...
 ---@return tensor y of the shape of x
-function TransformerLayer:forward(x, cache)
-  x = self:residual(x, self.attention_norm, self.attention, cache)
+function TransformerLayer:forward(x, cache, positions)
+  x = self:residual(x, self.attention_norm, self.attention, cache, positions)
   return self:residual(x, self.feed_forward_norm, self.feed_forward)
 end
 

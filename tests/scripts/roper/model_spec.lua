@@ -254,6 +254,21 @@ describe("nn.Transformer", function()
     end
   end)
 
+  it("hands the positions that it is given to every layer, with a cache too", function()
+    local tokens = models.task():batch(2):narrow(2, 1, 8)
+    local positions = roper.tensor({ { 0, 3, 3, 1, 9, 2, 4, 5 } }, "float64"):expand({ 2, 8 })
+    for _, position in ipairs({ "rope", "alibi", "sinusoidal" }) do
+      local model = models.small({ position = position })
+      local given = model(tokens, nil, positions)
+      assert.is_true((given - model(tokens)):abs():max():item() > 1e-3, position)
+      local cache = model:cache({ batch = 2, length = 8 })
+      for at = 1, 8 do
+        arrays.close(given:narrow(2, at, 1), model(tokens:narrow(2, at, 1), cache,
+          positions:narrow(2, at, 1)), 1e-4)
+      end
+    end
+  end)
+
   it("composes its parts, with a last norm where norms come before", function()
     local tokens = models.task():batch(2)
     for _, norm in ipairs({ "pre", "post" }) do

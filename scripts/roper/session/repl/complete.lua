@@ -1,5 +1,5 @@
 --- Completion: of globals and the fields and methods of what they hold, of the options of a
---- function, of files in strings, of commands.
+--- function, of position schemes and of files in strings, of commands.
 local printable = require "roper.base.printable"
 local names_of = require "roper.base.names"
 local cursor = require "roper.session.repl.cursor"
@@ -26,6 +26,24 @@ local function file_names(path, quote)
     names[1] = names[1] .. quote
   end
   return names, #start
+end
+
+-- The position schemes that a name may go on with, after "+" too. One alone is ended by the quote.
+local function scheme_names(text, quote)
+  local start, names = text:match "[^+]*$", {}
+  for _, name in ipairs(require("roper.position").list()) do
+    names[#names + 1] = name:sub(1, #start) == start and name or nil
+  end
+  if #names == 1 then
+    names[1] = names[1] .. quote
+  end
+  return names, #start
+end
+
+-- Is a string after this text the name of a position scheme: position = ", position = {"rope", "?
+local function names_scheme(before)
+  return before:find "%f[%w_]position%s*=%s*{?[^{}=]*$"
+    or before:find "%f[%w_]position[.:]%a+%s*%(?%s*$"
 end
 
 -- The options of a function that are not in the table yet. One alone gets its equals sign.
@@ -65,7 +83,9 @@ local function find(text, globals)
     return file_names(path, "")
   end
   local place = cursor.at_end(text)
-  if place.kind == "string" then
+  if place.kind == "string" and names_scheme(text:sub(1, -#place.text - 2)) then
+    return scheme_names(place.text, place.quote)
+  elseif place.kind == "string" then
     return file_names(place.text, place.quote)
   elseif place.kind == "options" then
     local names, length = option_names(place, globals)

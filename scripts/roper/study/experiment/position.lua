@@ -52,7 +52,7 @@ end
 ---@param where string for messages
 ---@param config table
 function M.require(where, config)
-  local missing = M.missing(config.position)
+  local missing = type(config.position) == "string" and M.missing(config.position)
   if missing then
     error(("%s: needs the position scheme %s: register it first, in a file for --load"):format(
       where, missing), 0)

@@ -139,7 +139,7 @@ describe("sweep.run", function()
     assert.is_false(ok)
     assert.truthy(message:find("sweep: workers do not start: a worker ended with status 1", 1,
       true), message)
-    assert.truthy(message:find("module 'roper.study.sweep.worker' not found", 1, true), message)
+    assert.truthy(message:find("module 'roper' not found", 1, true), message)
   end)
 
   it("refuses bad fields before anything is written", function()

@@ -44,7 +44,7 @@ describe("provenance.continue", function()
   it("says where the files that --load ran have another content", function()
     local list, note = provenance.continue({ own({ step = 0, loaded = "near.lua 1234" }) }, 500)
     assert.equal(2, #list)
-    assert.truthy(note:find("from step 500 on with loaded nothing instead of near.lua 1234", 1, true))
+    assert.truthy(note:find("step 500 on with loaded nothing instead of near.lua 1234", 1, true))
   end)
 
   it("forgets what was done past the step that it goes on from", function()

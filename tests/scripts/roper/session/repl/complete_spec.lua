@@ -53,6 +53,22 @@ describe("complete.names", function()
     offers({}, "f().ro")
   end)
 
+  it("offers position schemes where one is named", function()
+    local list = roper.position.list()
+    table.sort(list)
+    offers(list, 'roper.nn.Transformer{position = "')
+    for _, text in ipairs({
+      'f{position = "alib', "f{heads = 2, position='alib", 'position = "rope+alib',
+      'f{position = {"rope", "alib', 'roper.position.describe "alib', 'roper.position.check("alib',
+    }) do
+      offers({ "alibi" .. text:match("[\"']") }, text)
+    end
+    offers({ "rope", "roper" }, 'f{position = "rop')
+    offers({}, 'f{position = "rope", name = "alib')
+    roper.position.register("zz_spec", {})
+    offers({ 'zz_spec"' }, 'f{position = "zz')
+  end)
+
   it("calls nothing on the way", function()
     local trap = setmetatable({}, { __index = function() error("called") end })
     assert.same({}, (complete.names("trap.inner.x", { trap = trap })))
