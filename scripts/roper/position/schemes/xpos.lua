@@ -9,8 +9,9 @@ local TAKES <const> = frequencies.takes { centre = { "number", 0 }, span = { "nu
 ---@field span? number = 512; positions in which a score falls by the factor ζ
 
 --- RoPE whose scores decay with the distance, each pair at its own rate (xPos, Sun et al. 2022,
---- section 3.2). Queries shrink by what keys grow, so that scores know the distance alone; positions
---- so far from the centre that keys leave the range of floats are refused: put it among them.
+--- section 3.2). Queries shrink by what keys grow, so that scores know the distance alone.
+--- Positions so far from the centre that keys leave the range of floats are refused: put it among
+--- them.
 ---
 ---     qᵢ ζ^((i−c)/512),   kⱼ ζ^(−(j−c)/512),   ζ_t = (2t + 0.4 r) / (1.4 r)
 ---
