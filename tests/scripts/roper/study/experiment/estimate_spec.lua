@@ -59,7 +59,7 @@ describe("estimate.run", function()
       { d_model = 64, layers = 2, batch = 32, length = 120, norm = "post", dropout = 0.1 },
       { d_model = 48, layers = 1, batch = 40, length = 90, activation = "gelu", position = "none" },
       { d_model = 192, layers = 2, batch = 1, length = 60 }, -- measuring takes more than training
-      { d_model = 64, layers = 2, batch = 1, length = 30, problems = 250 }, -- so do the problems
+      { d_model = 64, layers = 2, batch = 1, length = 30, problems = 120 }, -- so do the problems
     }
     for _, fields in ipairs(configurations) do
       fields.preset, fields.problems = "smoke", fields.problems or 1
