@@ -18,8 +18,7 @@ return {
       test_sequences = 16, max_digits = 2 },
   },
   -- Length generalisation: operands of more digits than there were in training.
-  longer = function(config)
-    return { { max_digits = config.max_digits + 1 }, { max_digits = config.max_digits + 2 },
-      { max_digits = config.max_digits + 4 } }
+  longer = function(config, times)
+    return { max_digits = config.max_digits + times // 1 | 0 }
   end,
 }

@@ -10,17 +10,15 @@ return {
       steps = 10000, rate = 2.5e-4, evaluate_every = 500 },
     mini = { d_model = 64, layers = 2, heads = 4, norm = "pre", length = 65, batch = 16,
       steps = 1000, rate = 3e-3, evaluate_every = 50, letters = 10, warmup = 50 },
+    comparison = { d_model = 64, layers = 2, heads = 4, norm = "pre", batch = 16, steps = 600,
+      rate = 3e-3, warmup = 50, evaluate_every = 50, problems = 64, test_sequences = 256,
+      letters = 10, length = 65 },
     smoke = { d_model = 32, layers = 1, heads = 2, norm = "pre", length = 33, batch = 4, steps = 20,
       rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
       test_sequences = 16, letters = 5 },
   },
   -- Length generalisation: longer strings than there were in training, in rows as much longer.
-  longer = function(config)
-    local list = {}
-    for i, times in ipairs { 1.5, 2, 4 } do
-      list[i] = { letters = config.letters * times // 1 | 0,
-        length = (config.length - 1) * times // 1 + 1 | 0 }
-    end
-    return list
+  longer = function(config, times)
+    return { letters = config.letters * times // 1 | 0, length = config.length * times // 1 | 0 }
   end,
 }

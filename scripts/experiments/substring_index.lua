@@ -12,13 +12,16 @@ return {
       steps = 5000, rate = 2.5e-4, evaluate_every = 250 },
     mini = { d_model = 128, layers = 3, heads = 4, d_ff = 256, norm = "pre", length = 161,
       batch = 16, steps = 650, rate = 1e-3, evaluate_every = 25 },
+    comparison = { d_model = 64, layers = 2, heads = 4, norm = "pre", batch = 16, steps = 800,
+      rate = 3e-3, warmup = 50, evaluate_every = 50, problems = 64, test_sequences = 256,
+      letters = 6, length = 81 },
     smoke = { d_model = 32, layers = 1, heads = 2, norm = "pre", length = 81, batch = 4, steps = 20,
       rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
       test_sequences = 16 },
   },
-  -- Length generalisation: longer strings than there were in training, with larger indices.
-  longer = function(config)
-    return { { letters = config.letters + 1 }, { letters = config.letters + 3 },
-      { letters = 2 * config.letters } }
+  -- Length generalisation: longer strings than there were in training, with larger indices,
+  -- in rows as much longer.
+  longer = function(config, times)
+    return { letters = config.letters * times // 1 | 0, length = config.length * times // 1 | 0 }
   end,
 }

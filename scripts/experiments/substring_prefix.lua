@@ -13,14 +13,16 @@ return {
       steps = 65000, rate = 2.5e-4, evaluate_every = 1000, checkpoint_every = 1000 },
     mini = { d_model = 128, layers = 2, heads = 4, norm = "pre", length = 257, batch = 16,
       steps = 2000, rate = 1e-3, evaluate_every = 100, substring_length = 20 },
+    comparison = { d_model = 64, layers = 2, heads = 4, norm = "pre", batch = 16, steps = 800,
+      rate = 3e-3, warmup = 50, evaluate_every = 50, problems = 64, test_sequences = 256,
+      substring_length = 12, length = 97 },
     smoke = { d_model = 32, layers = 1, heads = 2, norm = "pre", length = 81, batch = 4, steps = 20,
       rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
       test_sequences = 16,
       substring_length = 10 },
   },
-  -- Length generalisation: longer sequences than in training, and longer pieces.
-  longer = function(config)
-    return { { length = config.length + config.length // 2 }, { length = 2 * config.length },
-      { substring_length = config.substring_length + config.substring_length // 2 } }
+  -- Length generalisation: longer sequences than in training.
+  longer = function(config, times)
+    return { length = config.length * times // 1 | 0 }
   end,
 }

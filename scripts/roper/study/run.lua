@@ -67,6 +67,13 @@ local function measure(config, parts, beat)
   local found = evaluation.answers(model, task, { seed = TEST_SEED,
     sequences = config.test_sequences, batch = config.batch, beat = beat })
   local floor, floor_error = task:floor()
+  local changes, times = experiment.longer(config)
+  local longer = evaluation.longer(model, task, changes, { problems = config.problems,
+    sequences = math.min(64, config.test_sequences), batch = config.batch, seed = seed,
+    beat = beat })
+  for i, entry in ipairs(longer) do
+    entry.times = times[i]
+  end
   return { config = config, parameters = model:count(),
     solved = solved, solved_greedy = solved_greedy, problems = config.problems,
     accuracy = found.accuracy, loss = found.loss, loss_answers = found.loss_answers,
@@ -74,9 +81,7 @@ local function measure(config, parts, beat)
     test_floor_answers = found.floor_answers, test_floor_questions = found.floor_questions,
     floor = floor, floor_error = floor_error,
     by_distance = core.json_array(found.by_distance),
-    longer = core.json_array(evaluation.longer(model, task, experiment.longer(config),
-      { problems = config.problems, sequences = math.min(64, config.test_sequences),
-        batch = config.batch, seed = seed, beat = beat })),
+    longer = core.json_array(longer),
   }, { sampled = core.json_array(sampled), greedy = core.json_array(greedy) }
 end
 

@@ -108,7 +108,8 @@ function M.describe(name, config)
   local lines = { name .. ": " .. definition.summary, "" }
   if config then
     lines[3] = ("  %-16s %-9s %s"):format("preset", config.preset,
-      "where nothing else is said: " .. table.concat(tables.keys(definition.presets), ", "))
+      wrap("where nothing else is said: " .. table.concat(tables.keys(definition.presets), ", "),
+        29))
   end
   for _, field in ipairs(fields.of(definition.task)) do
     local value = field[3]
@@ -144,27 +145,33 @@ function M.scheme(config)
   return position.scheme(config, fields.standards())
 end
 
+-- How many times as long as in training the longer problems are.
+local TIMES <const> = { 1.5, 2, 4 }
+
 --- The longer problems that an experiment looks at in the end.
 ---
 ---     > config = roper.experiment.configure("substring_index")
----     > roper.experiment.longer(config)[1]
----     {letters = 14}
+---     > roper.experiment.longer(config)[2]
+---     {length = 322, letters = 26}
 ---@param config table from `configure`
 ---@return table[] changes of the task's options, each within what it takes
+---@return number[] times how much longer than in training each is
 function M.longer(config)
   local definition = M.definition(config.experiment)
-  local largest, list = {}, {}
+  local largest, list, kept = {}, {}, {}
   for _, option in ipairs(core.tasks.options(definition.task)) do
     largest[option.name] = option.largest
   end
-  for _, changes in ipairs(definition.longer and definition.longer(config) or {}) do
-    local fits = true
+  for _, times in ipairs(definition.longer and TIMES or {}) do
+    local changes, fits = definition.longer(config, times), true
     for name, value in pairs(changes) do
       fits = fits and value <= largest[name] and value > config[name]
     end
-    list[#list + 1] = fits and changes or nil
+    if fits then
+      list[#list + 1], kept[#kept + 1] = changes, times
+    end
   end
-  return list
+  return list, kept
 end
 
 --- The task of a configuration.
@@ -190,7 +197,7 @@ end
 ---
 ---     > config = roper.experiment.configure("copy", {preset = "smoke"})
 ---     > config.length, roper.experiment.reach(config)
----     33	129
+---     33	132
 ---@param config table from `configure`
 ---@return integer count
 function M.reach(config)

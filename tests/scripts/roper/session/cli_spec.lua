@@ -145,7 +145,7 @@ describe("./roper", function()
                            "--dry-run")
       assert.equal(0, result.status)
       assert.truthy(result.output:find("\n  preset           smoke     where nothing else is "
-        .. "said: mini, paper, smoke\n", 1, true))
+        .. "said: comparison, mini,\n" .. (" "):rep(29) .. "paper, smoke\n", 1, true))
       assert.truthy(result.output:find("\n  position         rope      scheme", 1, true))
       assert.truthy(result.output:find("\n  seed             7         of the model", 1, true))
       assert.truthy(result.output:find("\n15693 parameters;\nabout %d MiB of tensors, %d+ MiB "

@@ -256,8 +256,9 @@ describe("experiment.longer", function()
     for _, name in ipairs(NAMES) do
       for _, preset in ipairs({ "paper", "mini", "smoke" }) do
         local config = experiment.configure(name, { preset = preset })
-        local list = experiment.longer(config)
+        local list, times = experiment.longer(config)
         assert.equal(3, #list)
+        assert.same({ 1.5, 2, 4 }, times)
         local trained = experiment.build(config).task
         for _, changes in ipairs(list) do
           local longer = evaluation.fresh(trained, 5, changes)
@@ -265,8 +266,14 @@ describe("experiment.longer", function()
         end
       end
     end
-    assert.same({ { max_digits = 18 } },
-                experiment.longer(experiment.configure("addition", { max_digits = 17 })))
-    assert.same({}, experiment.longer(experiment.configure("addition", { max_digits = 18 })))
+    assert.same({ { { max_digits = 18 } }, { 1.5 } },
+      { experiment.longer(experiment.configure("addition", { max_digits = 17 })) })
+    assert.same({}, (experiment.longer(experiment.configure("addition", { max_digits = 18 }))))
+  end)
+
+  it("asks for 1.5, 2 and 4 times what was learned", function()
+    assert.same({ { pairs = 9, length = 97 }, { pairs = 12, length = 130 },
+      { pairs = 24, length = 260 } },
+      (experiment.longer(experiment.configure("recall", { preset = "comparison" }))))
   end)
 end)

@@ -184,6 +184,7 @@ describe("run.run", function()
     assert.is_true(#result.by_distance > 10)
     assert.equal(3, #result.longer)
     assert.equal("length=121", result.longer[1].name)
+    assert.equal(1.5, result.longer[1].times)
     assert.equal(result.metrics[2].loss, result.last_half)
   end)
 
