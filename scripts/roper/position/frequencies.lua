@@ -1,6 +1,7 @@
 --- Rotary schemes from a list of frequencies: what their options have in common, and the angles of
 --- positions.
 local core = require "roper.core"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -17,13 +18,9 @@ local M = {}
 ---@param more table option to kind, as `options.check` has them
 ---@return table
 function M.takes(more)
-  local kinds = { dim = "size", base = { "number", 10000 }, fraction = { "number", 1 },
+  return tables.merged({ dim = "size", base = { "number", 10000 }, fraction = { "number", 1 },
     pairing = { { "half", "interleaved" }, "half" }, last = { "boolean", false },
-    rotate = { "string", "qk" } }
-  for name, kind in pairs(more) do
-    kinds[name] = kind
-  end
-  return kinds
+    rotate = { "string", "qk" } }, more)
 end
 
 --- How many features turn, by `fraction` of `dim`.
@@ -67,12 +64,8 @@ end
 ---@param more? table further options of `roper.rotary`
 ---@return rotary
 function M.rotary(o, theta, more)
-  local options = { dim = o.dim, frequencies = theta, pairing = o.pairing, last = o.last,
-    rotate = o.rotate }
-  for name, value in pairs(more or {}) do
-    options[name] = value
-  end
-  return core.rotary(options)
+  return core.rotary(tables.merged({ dim = o.dim, frequencies = theta, pairing = o.pairing,
+    last = o.last, rotate = o.rotate }, more))
 end
 
 --- The angles of positions, in the graph of the frequencies.

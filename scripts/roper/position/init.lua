@@ -25,8 +25,8 @@ local function add(name, definition)
   if not definitions[name] then
     names[#names + 1] = name
   end
-  definitions[name] = definition
-  M[name] = definition.make
+  schemes.complete(name, definition)
+  definitions[name], M[name] = definition, definition.make
 end
 
 for file in uv.fs_scandir_next, assert(uv.fs_scandir(
@@ -81,12 +81,7 @@ function M.register(name, scheme)
     end
   end
   schemes.check(name, scheme)
-  local definition = {}
-  for member, value in pairs(scheme) do
-    definition[member] = value
-  end
-  definition.name = name
-  add(name, schemes.entry(definition, schemes.class(definition)))
+  add(name, tables.merged(scheme))
 end
 
 local function find(name)
@@ -112,15 +107,12 @@ end
 
 -- What the scheme of a definition takes of the context that options do not say.
 local function fill(definition, options, context)
-  local result = {}
+  local known = {}
   for _, name in ipairs(CONTEXT) do
-    result[name] = definition.takes[name] and context[name]
+    known[name] = definition.takes[name] and context[name]
   end
-  for name, value in pairs(options) do
-    if name ~= "type" then
-      result[name] = value
-    end
-  end
+  local result = tables.merged(known, options)
+  result.type = nil
   return result
 end
 

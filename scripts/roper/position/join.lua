@@ -1,5 +1,6 @@
 --- Several schemes in one attention, each doing its own: rope turns while alibi adds a bias.
 local schemes = require "roper.position.scheme"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -72,10 +73,7 @@ end
 ---@param parts Scheme[] each a scheme or a rotary
 ---@return Scheme
 function M.join(parts)
-  local names, definition = {}, {}
-  for name, method in pairs(Join) do
-    definition[name] = method
-  end
+  local names, definition = {}, tables.merged(Join)
   local carries, per_layer = nil, false
   for i, part in ipairs(parts) do
     names[i] = name_of(part)

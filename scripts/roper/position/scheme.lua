@@ -7,6 +7,7 @@
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
 local suggest = require "roper.base.suggest"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -49,11 +50,7 @@ M.ROTARY = { dim = "size", rotate = "string?", pairing = "string?", base = "numb
 ---     {heads = 2, type = "alibi"}
 ---@return table options with `type`, its name
 function Scheme:options()
-  local result = { type = self.name }
-  for name, value in pairs(self.given) do
-    result[name] = value
-  end
-  return result
+  return tables.merged({ type = self.name }, self.given)
 end
 
 --- Its trained tensors by name.
@@ -89,13 +86,7 @@ function M.with_defaults(options, defaults)
   if options ~= nil and type(options) ~= "table" then
     error("position: expected a table of options, got " .. type(options), 0)
   end
-  local result = {}
-  for _, values in ipairs { defaults, options or {} } do
-    for name, value in pairs(values) do
-      result[name] = value
-    end
-  end
-  return result
+  return tables.merged(defaults, options)
 end
 
 --- Refuse what is no definition of a scheme.
@@ -130,13 +121,9 @@ function M.class(definition)
   local metatable = { __index = setmetatable(definition, Scheme), __name = "position",
     __tostring = text_of, is_scheme = true }
   return function(options)
-    local checked = options_of.check(definition.name, options, definition.takes or {})
-    local self = setmetatable(checked, metatable)
-    local given = {}
-    for name, value in pairs(checked) do
-      given[name] = value
-    end
-    rawset(self, "given", given)
+    local given = options_of.check(definition.name, options, definition.takes or {})
+    local self = setmetatable(tables.merged(given), metatable)
+    self.given = given
     if self.init then
       self:init()
     end
@@ -144,14 +131,16 @@ function M.class(definition)
   end
 end
 
---- What the list of schemes holds of a definition.
+--- Give a definition its name and, where it has none, the function `make`, from options to a
+--- scheme. Definitions that do not describe an object have `build`, a function of checked options.
+---@param name string
 ---@param definition table
----@param make fun(options: table?): Scheme|rotary
----@return table entry
-function M.entry(definition, make)
-  return { make = make, takes = definition.takes or {}, relative = definition.relative or false,
-    formula = definition.formula, source = definition.source, summary = definition.summary,
-    per_layer = definition.per_layer or false }
+function M.complete(name, definition)
+  definition.name, definition.takes = name, definition.takes or {}
+  definition.relative = definition.relative or false
+  definition.make = definition.make or definition.build and function(options)
+    return definition.build(options_of.check(name, options, definition.takes))
+  end or M.class(definition)
 end
 
 --- Is it a rotary scheme of the core?

@@ -1,41 +1,3 @@
-local core = require "roper.core"
-local schemes = require "roper.position.scheme"
-
--- 2^(-8h/p) for the first p heads, p the largest power of two; the rest from the series between.
-local function slopes(heads)
-  local power = 1
-  while power * 2 <= heads do
-    power = power * 2
-  end
-  local list = {}
-  for h = 1, heads do
-    list[h] = h <= power and 2 ^ (-8 * h / power) or 2 ^ (-4 * (2 * (h - power) - 1) / power)
-  end
-  return core.tensor(list, "float64"):unsqueeze(2)
-end
-
-local definition = {
-  name = "alibi",
-  takes = { heads = "size" },
-  init = function(self)
-    self.slopes = slopes(self.heads)
-  end,
-  bias = function(self, _, _, positions)
-    return positions:by_distance(function(distance)
-      return -self.slopes * distance:abs()
-    end)
-  end,
-  relative = true,
-  summary = "a multiple of the distance is subtracted",
-  formula = "sᵢⱼ = qᵢ · kⱼ / √d − m_h |i − j|",
-  source = "Press et al. 2021, section 3",
-}
-
-local make = schemes.class(definition)
-
----@class AlibiOptions
----@field heads integer
-
 --- Attention with linear biases: each head subtracts its own multiple of the distance (Press et al.
 --- 2021).
 ---
@@ -53,8 +15,36 @@ local make = schemes.class(definition)
 ---     0.3127 0.3329 0.3544
 ---@param options AlibiOptions
 ---@return Scheme scheme
-local function alibi(options)
-  return make(options)
+local core = require "roper.core"
+
+---@class AlibiOptions
+---@field heads integer
+
+-- 2^(-8h/p) for the first p heads, p the largest power of two; the rest from the series between.
+local function slopes(heads)
+  local power = 1
+  while power * 2 <= heads do
+    power = power * 2
+  end
+  local list = {}
+  for h = 1, heads do
+    list[h] = h <= power and 2 ^ (-8 * h / power) or 2 ^ (-4 * (2 * (h - power) - 1) / power)
+  end
+  return core.tensor(list, "float64"):unsqueeze(2)
 end
 
-return schemes.entry(definition, alibi)
+return {
+  takes = { heads = "size" },
+  init = function(self)
+    self.slopes = slopes(self.heads)
+  end,
+  bias = function(self, _, _, positions)
+    return positions:by_distance(function(distance)
+      return -self.slopes * distance:abs()
+    end)
+  end,
+  relative = true,
+  summary = "a multiple of the distance is subtracted",
+  formula = "sᵢⱼ = qᵢ · kⱼ / √d − m_h |i − j|",
+  source = "Press et al. 2021, section 3",
+}

@@ -1,18 +1,3 @@
-local frequencies = require "roper.position.frequencies"
-local options_of = require "roper.base.options"
-local schemes = require "roper.position.scheme"
-
-local TAKES <const> = frequencies.takes { base = { "number", 100 }, coordinates = { "size", 2 } }
-
----@class AxialOptions
----@field dim integer features of a head
----@field base? number = 100; of the frequencies
----@field coordinates? integer = 2; of a position
----@field fraction? number = 1; of the features that turn
----@field pairing? "half"|"interleaved" = "half"; which features turn together
----@field last? boolean = false; the last features turn, not the first
----@field rotate? string = "qk"; what turns: any letters of "qkvo"
-
 --- RoPE of images: a part of the pairs turns by the row, a part by the column, each with
 --- frequencies of its own (RoPE-ViT, Heo et al. 2024, section 3.1). Positions are
 --- [batch, time, coordinates]; one of a single number stands for all coordinates.
@@ -29,22 +14,29 @@ local TAKES <const> = frequencies.takes { base = { "number", 100 }, coordinates 
 ---      1.0000 -0.3012  1.0000  1.3818
 ---@param options AxialOptions
 ---@return rotary scheme
-local function axial(options)
-  local o = options_of.check("axial", options, TAKES)
-  local rotated = frequencies.rotated("axial", o)
-  if rotated % (2 * o.coordinates) ~= 0 then
-    error(("axial: expected features that turn in pairs for each of %d coordinates, a multiple of "
-      .. "%d, got %d"):format(o.coordinates, 2 * o.coordinates, rotated), 2)
-  end
-  local own = frequencies.powers(o.base, rotated // o.coordinates)
-  local theta, coordinates = {}, {}
-  for t = 1, rotated // 2 do
-    theta[t], coordinates[t] = own[(t - 1) % #own + 1], (t - 1) // #own + 1
-  end
-  return frequencies.rotary(o, theta, { coordinates = coordinates })
-end
+local frequencies = require "roper.position.frequencies"
 
-return schemes.entry({ takes = TAKES, relative = true,
+---@class AxialOptions: FrequencyOptions
+---@field base? number = 100; of the frequencies
+---@field coordinates? integer = 2; of a position
+
+return {
+  takes = frequencies.takes { base = { "number", 100 }, coordinates = { "size", 2 } },
+  build = function(o)
+    local rotated = frequencies.rotated("axial", o)
+    if rotated % (2 * o.coordinates) ~= 0 then
+      error(("axial: expected features that turn in pairs for each of %d coordinates, a multiple "
+        .. "of %d, got %d"):format(o.coordinates, 2 * o.coordinates, rotated), 2)
+    end
+    local own = frequencies.powers(o.base, rotated // o.coordinates)
+    local theta, coordinates = {}, {}
+    for t = 1, rotated // 2 do
+      theta[t], coordinates[t] = own[(t - 1) % #own + 1], (t - 1) // #own + 1
+    end
+    return frequencies.rotary(o, theta, { coordinates = coordinates })
+  end,
+  relative = true,
   summary = "half of the pairs turn by the row, half by the column",
   formula = "sᵢⱼ = qᵢ · R_{rⱼ−rᵢ, cⱼ−cᵢ} kⱼ / √d",
-  source = "RoPE-ViT, Heo et al. 2024, section 3.1" }, axial)
+  source = "RoPE-ViT, Heo et al. 2024, section 3.1",
+}

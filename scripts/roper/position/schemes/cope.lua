@@ -1,5 +1,29 @@
+--- Contextual position encoding: a query counts the keys back to each key by gates that look at
+--- both, and reads a trained table at that count, between two rows (Golovneva et al. 2024). Where
+--- tokens stand is not read; a key that only a mask hides is counted all the same. The table starts
+--- at 0. It needs a number for each query and key: memory grows with their product.
+---
+---     pᵢⱼ = min(Σ_{t=j..i} sigmoid(qᵢ · k_t), P − 1),   u = p − ⌊p⌋
+---     sᵢⱼ += (1 − u) zᵢ[⌊p⌋] + u zᵢ[⌈p⌉],   zᵢ[n] = qᵢ · e[n]
+---
+--- Errors: no dim; attention that is not causal.
+---
+---     > cope = roper.position.cope{dim = 1, count = 4}
+---     > cope.table:copy(roper.tensor{{0}, {1}, {2}, {3}});
+---     > q, k = roper.ones{1, 1, 3, 1}, roper.zeros{1, 1, 3, 1} -- gates of a half
+---     > positions = roper.position.positions(q, k, {causal = true})
+---     > cope:bias(q, k, positions)[1][1]
+---     float32 [3, 3]
+---     0.5000 0.0000 0.0000
+---     1.0000 0.5000 0.0000
+---     1.5000 1.0000 0.5000
+---@param options CopeOptions
+---@return Scheme scheme
 local core = require "roper.core"
-local schemes = require "roper.position.scheme"
+
+---@class CopeOptions
+---@field dim integer features of a head
+---@field count? integer = 64; rows of the table: counts from 0 to one less
 
 -- The last axis of [.., n] backwards.
 local function backwards(x)
@@ -11,8 +35,7 @@ local function backwards(x)
   return x:contiguous():as_strided(shape, strides, shape[#shape] - 1)
 end
 
-local definition = {
-  name = "cope",
+return {
   takes = { dim = "size", count = { "size", 64 } },
   per_layer = true,
   init = function(self)
@@ -38,36 +61,3 @@ local definition = {
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + zᵢ[pᵢⱼ],   pᵢⱼ = Σ_{t=j..i} sigmoid(qᵢ · k_t)",
   source = "CoPE, Golovneva et al. 2024, section 4",
 }
-
-local make = schemes.class(definition)
-
----@class CopeOptions
----@field dim integer features of a head
----@field count? integer = 64; rows of the table: counts from 0 to one less
-
---- Contextual position encoding: a query counts the keys back to each key by gates that look at
---- both, and reads a trained table at that count, between two rows (Golovneva et al. 2024). Where
---- tokens stand is not read; a key that only a mask hides is counted all the same. The table starts
---- at 0. It needs a number for each query and key: memory grows with their product.
----
----     pᵢⱼ = min(Σ_{t=j..i} sigmoid(qᵢ · k_t), P − 1),   u = p − ⌊p⌋
----     sᵢⱼ += (1 − u) zᵢ[⌊p⌋] + u zᵢ[⌈p⌉],   zᵢ[n] = qᵢ · e[n]
----
---- Errors: no dim; attention that is not causal.
----
----     > cope = roper.position.cope{dim = 1, count = 4}
----     > cope.table:copy(roper.tensor{{0}, {1}, {2}, {3}});
----     > q, k = roper.ones{1, 1, 3, 1}, roper.zeros{1, 1, 3, 1} -- gates of a half
----     > positions = roper.position.positions(q, k, {causal = true})
----     > cope:bias(q, k, positions)[1][1]
----     float32 [3, 3]
----     0.5000 0.0000 0.0000
----     1.0000 0.5000 0.0000
----     1.5000 1.0000 0.5000
----@param options CopeOptions
----@return Scheme scheme
-local function cope(options)
-  return make(options)
-end
-
-return schemes.entry(definition, cope)

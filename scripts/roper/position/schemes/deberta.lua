@@ -1,13 +1,39 @@
-local schemes = require "roper.position.scheme"
+--- Disentangled attention: content meets content, the query the distance, and the key the distance
+--- (He et al. 2020, eq. 2-4).
+---
+---     sᵢⱼ = [qᵢ · kⱼ + qᵢ · K_{δ(i,j)} + kⱼ · Q_{δ(j,i)}] / √(3d)
+---     δ(x, y) = clip(x − y + clip, 0, 2 clip − 1)
+---
+--- The third term reads δ(j, i), as in the paper; code published with it reads δ(i, j) in both. The
+--- paper projects one table, K = P W_k and Q = P W_q; here the vectors of each head and distance
+--- are trained directly. A distance between two whole ones counts as the nearest. Layers share
+--- nothing.
+---
+--- Errors: no dim, no heads.
+---
+---     > deberta = roper.position.deberta{dim = 4, heads = 2, clip = 3}
+---     > deberta.key:shape()
+---     {6, 8}
+---     > q = roper.randn{1, 2, 5, 4}
+---     > near = roper.attention(q, q, q, {position = deberta})
+---     > far = roper.attention(q, q, q, {position = deberta, offset = 1000})
+---     > (near - far):abs():max():item()
+---     0.0
+---@param options DebertaOptions
+---@return Scheme scheme
 local trained = require "roper.position.trained"
+
+---@class DebertaOptions
+---@field dim integer features of a head
+---@field heads integer
+---@field clip? integer = 128; distances from it on count as one
 
 -- From δ to the rows of a table, for each head.
 local function rows_of(self, table, delta)
   return trained.rows(table, trained.clipped(delta + self.clip, 2 * self.clip - 1), self.heads)
 end
 
-local definition = {
-  name = "deberta",
+return {
   takes = { dim = "size", heads = "size", clip = { "size", 128 } },
   per_layer = true,
   init = function(self)
@@ -32,39 +58,3 @@ local definition = {
     .. "δ(x, y) = clip(x − y + clip, 0, 2 clip − 1)",
   source = "He et al. 2020, eq. 2-4; RoFormer, Su et al. 2021, eq. 10",
 }
-
-local make = schemes.class(definition)
-
----@class DebertaOptions
----@field dim integer features of a head
----@field heads integer
----@field clip? integer = 128; distances from it on count as one
-
---- Disentangled attention: content meets content, the query the distance, and the key the distance
---- (He et al. 2020, eq. 2-4).
----
----     sᵢⱼ = [qᵢ · kⱼ + qᵢ · K_{δ(i,j)} + kⱼ · Q_{δ(j,i)}] / √(3d)
----     δ(x, y) = clip(x − y + clip, 0, 2 clip − 1)
----
---- The third term reads δ(j, i), as in the paper; code published with it reads δ(i, j) in both. The
---- paper projects one table, K = P W_k and Q = P W_q; here the vectors of each head and distance
---- are trained directly. A distance between two whole ones counts as the nearest. Layers share
---- nothing.
----
---- Errors: no dim, no heads.
----
----     > deberta = roper.position.deberta{dim = 4, heads = 2, clip = 3}
----     > deberta.key:shape()
----     {6, 8}
----     > q = roper.randn{1, 2, 5, 4}
----     > near = roper.attention(q, q, q, {position = deberta})
----     > far = roper.attention(q, q, q, {position = deberta, offset = 1000})
----     > (near - far):abs():max():item()
----     0.0
----@param options DebertaOptions
----@return Scheme scheme
-local function deberta(options)
-  return make(options)
-end
-
-return schemes.entry(definition, deberta)

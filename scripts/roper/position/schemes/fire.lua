@@ -1,47 +1,3 @@
-local core = require "roper.core"
-local schemes = require "roper.position.scheme"
-
--- Uniform within ±limit, as weights of linear layers start.
-local function uniform(shape, limit)
-  return ((core.rand(shape) * 2 - 1) * limit):parameter()
-end
-
-local definition = {
-  name = "fire",
-  takes = { heads = "size", hidden = { "size", 32 } },
-  per_layer = true,
-  init = function(self)
-    local hidden, heads = self.hidden, self.heads
-    self.c, self.threshold = core.full({ 1 }, 0.1):parameter(), core.full({ 1 }, 512):parameter()
-    self.inner_weight, self.inner_bias = uniform({ hidden, 1 }, 1), uniform({ hidden }, 1)
-    self.outer_weight = uniform({ heads, hidden }, hidden ^ -0.5)
-    self.outer_bias = uniform({ heads }, hidden ^ -0.5)
-  end,
-  bias = function(self, _, _, positions)
-    local c = self.c:to "float64"
-    local function psi(x)
-      return ((c * x):abs() + 1):log()
-    end
-    local distance = positions:distances():squeeze(2)
-    local reach = core.maximum(positions.query, self.threshold:to "float64":abs()):unsqueeze(3)
-    local part = (psi(distance) / psi(reach)):to(positions.dtype):unsqueeze(4)
-    local function of(name)
-      return self[name]:to(positions.dtype)
-    end
-    local inner = core.relu(core.linear(part, of "inner_weight", of "inner_bias"))
-    return core.linear(inner, of "outer_weight", of "outer_bias"):permute { 1, 4, 2, 3 }
-  end,
-  summary = "a trained function of the distance, as a part of the query's position, is added",
-  formula = "sᵢⱼ = qᵢ · kⱼ / √d + F_h(ψ(i − j) / ψ(max(i, T))),   ψ(x) = ln(|c x| + 1)",
-  source = "Li et al. 2023, eq. 4",
-}
-
-local make = schemes.class(definition)
-
----@class FireOptions
----@field heads integer
----@field hidden? integer = 32; units within F
-
 --- Functional interpolation: a small network F makes a number for each head of the distance as a
 --- part of the query's position, both seen through a logarithm (Li et al. 2023). The bias knows the
 --- query's position, not the distance alone: all positions that grow by one change it past the
@@ -69,8 +25,42 @@ local make = schemes.class(definition)
 ---     true
 ---@param options FireOptions
 ---@return Scheme scheme
-local function fire(options)
-  return make(options)
+local core = require "roper.core"
+
+---@class FireOptions
+---@field heads integer
+---@field hidden? integer = 32; units within F
+
+-- Uniform within ±limit, as weights of linear layers start.
+local function uniform(shape, limit)
+  return ((core.rand(shape) * 2 - 1) * limit):parameter()
 end
 
-return schemes.entry(definition, fire)
+return {
+  takes = { heads = "size", hidden = { "size", 32 } },
+  per_layer = true,
+  init = function(self)
+    local hidden, heads = self.hidden, self.heads
+    self.c, self.threshold = core.full({ 1 }, 0.1):parameter(), core.full({ 1 }, 512):parameter()
+    self.inner_weight, self.inner_bias = uniform({ hidden, 1 }, 1), uniform({ hidden }, 1)
+    self.outer_weight = uniform({ heads, hidden }, hidden ^ -0.5)
+    self.outer_bias = uniform({ heads }, hidden ^ -0.5)
+  end,
+  bias = function(self, _, _, positions)
+    local c = self.c:to "float64"
+    local function psi(x)
+      return ((c * x):abs() + 1):log()
+    end
+    local distance = positions:distances():squeeze(2)
+    local reach = core.maximum(positions.query, self.threshold:to "float64":abs()):unsqueeze(3)
+    local part = (psi(distance) / psi(reach)):to(positions.dtype):unsqueeze(4)
+    local function of(name)
+      return self[name]:to(positions.dtype)
+    end
+    local inner = core.relu(core.linear(part, of "inner_weight", of "inner_bias"))
+    return core.linear(inner, of "outer_weight", of "outer_bias"):permute { 1, 4, 2, 3 }
+  end,
+  summary = "a trained function of the distance, as a part of the query's position, is added",
+  formula = "sᵢⱼ = qᵢ · kⱼ / √d + F_h(ψ(i − j) / ψ(max(i, T))),   ψ(x) = ln(|c x| + 1)",
+  source = "Li et al. 2023, eq. 4",
+}

@@ -1,6 +1,28 @@
+--- The forgetting transformer: each token has a gate for each head, and what a query takes from a
+--- key is multiplied by the gates of the tokens after the key (Lin et al. 2025). The gates read the
+--- input of the layer, so the scheme belongs into a model; attention by itself must be given the
+--- input. With a cache the sums of earlier tokens are kept.
+---
+---     f_t = sigmoid(w · x_t + b),   F_i = Σ_{t<=i} ln f_t,   sᵢⱼ += F_i − F_j
+---
+--- Errors: no heads, no d_model; attention that is not causal, or without an input for each key.
+---
+---     > fox = roper.position.fox{heads = 1, d_model = 2}
+---     > q, x = roper.zeros{1, 1, 3, 2}, roper.zeros{1, 3, 2} -- gates of a half
+---     > how = {position = fox, input = x, causal = true}
+---     > roper.attention_weights(q, q, how)[1][1]
+---     float32 [3, 3]
+---     1.0000 0.0000 0.0000
+---     0.3333 0.6667 0.0000
+---     0.1429 0.2857 0.5714
+---@param options FoxOptions
+---@return Scheme scheme
 local core = require "roper.core"
 local format = require "roper.base.format"
-local schemes = require "roper.position.scheme"
+
+---@class FoxOptions
+---@field heads integer
+---@field d_model integer features of the input of a layer
 
 -- Refuse what does not fit.
 local function check(self, positions, x)
@@ -34,8 +56,7 @@ local function sums_of(self, positions, x)
   return sums
 end
 
-local definition = {
-  name = "fox",
+return {
   takes = { heads = "size", d_model = "size" },
   per_layer = true,
   init = function(self)
@@ -53,34 +74,3 @@ local definition = {
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + Σ_{t=j+1..i} ln sigmoid(w · x_t + b)",
   source = "the forgetting transformer, Lin et al. 2025, section 3",
 }
-
-local make = schemes.class(definition)
-
----@class FoxOptions
----@field heads integer
----@field d_model integer features of the input of a layer
-
---- The forgetting transformer: each token has a gate for each head, and what a query takes from a
---- key is multiplied by the gates of the tokens after the key (Lin et al. 2025). The gates read the
---- input of the layer, so the scheme belongs into a model; attention by itself must be given the
---- input. With a cache the sums of earlier tokens are kept.
----
----     f_t = sigmoid(w · x_t + b),   F_i = Σ_{t<=i} ln f_t,   sᵢⱼ += F_i − F_j
----
---- Errors: no heads, no d_model; attention that is not causal, or without an input for each key.
----
----     > fox = roper.position.fox{heads = 1, d_model = 2}
----     > q, x = roper.zeros{1, 1, 3, 2}, roper.zeros{1, 3, 2} -- gates of a half
----     > how = {position = fox, input = x, causal = true}
----     > roper.attention_weights(q, q, how)[1][1]
----     float32 [3, 3]
----     1.0000 0.0000 0.0000
----     0.3333 0.6667 0.0000
----     0.1429 0.2857 0.5714
----@param options FoxOptions
----@return Scheme scheme
-local function fox(options)
-  return make(options)
-end
-
-return schemes.entry(definition, fox)

@@ -1,35 +1,3 @@
-local core = require "roper.core"
-local schemes = require "roper.position.scheme"
-
--- The logarithm of a number for each head, drawn from 0 (without) to `most`.
-local function drawn(heads, most)
-  return ((1 - core.rand { heads, 1 }) * most):log():parameter()
-end
-
-local definition = {
-  name = "kerple",
-  takes = { heads = "size" },
-  per_layer = true,
-  init = function(self)
-    self.log_a, self.log_b = drawn(self.heads, 2), drawn(self.heads, 1)
-  end,
-  bias = function(self, _, _, positions)
-    return positions:by_distance(function(distance)
-      local a, b = self.log_a:to "float64":exp(), self.log_b:to "float64":exp()
-      return -a * (1 + b * distance:abs()):log()
-    end)
-  end,
-  relative = true,
-  summary = "a trained multiple of the logarithm of the distance is subtracted",
-  formula = "sᵢⱼ = qᵢ · kⱼ / √d − a_h ln(1 + b_h |i − j|)",
-  source = "Chi et al. 2022, eq. 8, the logarithmic kernel",
-}
-
-local make = schemes.class(definition)
-
----@class KerpleOptions
----@field heads integer
-
 --- Each head subtracts a multiple of the logarithm of the distance (Chi et al. 2022, the
 --- logarithmic kernel). The logarithms of a and b are trained, so that both stay above 0; a starts
 --- in (0, 2], b in (0, 1]. Layers share nothing.
@@ -49,8 +17,30 @@ local make = schemes.class(definition)
 ---     0.1818 0.2727 0.5455
 ---@param options KerpleOptions
 ---@return Scheme scheme
-local function kerple(options)
-  return make(options)
+local core = require "roper.core"
+
+---@class KerpleOptions
+---@field heads integer
+
+-- The logarithm of a number for each head, drawn from 0 (without) to `most`.
+local function drawn(heads, most)
+  return ((1 - core.rand { heads, 1 }) * most):log():parameter()
 end
 
-return schemes.entry(definition, kerple)
+return {
+  takes = { heads = "size" },
+  per_layer = true,
+  init = function(self)
+    self.log_a, self.log_b = drawn(self.heads, 2), drawn(self.heads, 1)
+  end,
+  bias = function(self, _, _, positions)
+    return positions:by_distance(function(distance)
+      local a, b = self.log_a:to "float64":exp(), self.log_b:to "float64":exp()
+      return -a * (1 + b * distance:abs()):log()
+    end)
+  end,
+  relative = true,
+  summary = "a trained multiple of the logarithm of the distance is subtracted",
+  formula = "sᵢⱼ = qᵢ · kⱼ / √d − a_h ln(1 + b_h |i − j|)",
+  source = "Chi et al. 2022, eq. 8, the logarithmic kernel",
+}

@@ -1,5 +1,26 @@
+--- A trained vector for each position is added to the embeddings, once, before the first layer
+--- (Gehring et al. 2017, section 3.1). It starts as embeddings of tokens do. Attention alone has no
+--- embeddings: there it does nothing.
+---
+---     xᵢ ← xᵢ + table[i],   0 ≤ i < length
+---
+--- Errors: no length; when used, positions that are not whole or past the table.
+---
+---     > learned = roper.position.learned{d_model = 4, length = 10}
+---     > learned.table:shape()
+---     {10, 4}
+---     > x = roper.zeros{1, 2, 4}
+---     > learned:embed(x, roper.tensor({{8, 9}}, "float64")):shape()
+---     {1, 2, 4}
+---     > learned:embed(x, roper.tensor({{9, 10}}, "float64"))
+---     error: position: learned: expected whole positions from 0 to 9, got 10
+---@param options LearnedOptions
+---@return Scheme scheme
 local core = require "roper.core"
-local schemes = require "roper.position.scheme"
+
+---@class LearnedOptions
+---@field d_model integer features of the embeddings
+---@field length integer how many positions there are
 
 -- The first of the positions that is none of 0 .. length - 1.
 local function outside(positions, length)
@@ -10,8 +31,7 @@ local function outside(positions, length)
   end
 end
 
-local definition = {
-  name = "learned",
+return {
   takes = { d_model = "size", length = "size" },
   init = function(self)
     self.table = core.randn({ self.length, self.d_model }):parameter()
@@ -32,33 +52,3 @@ local definition = {
   formula = "xᵢ ← xᵢ + table[i]",
   source = "Gehring et al. 2017, section 3.1; Vaswani et al. 2017, section 3.5",
 }
-
-local make = schemes.class(definition)
-
----@class LearnedOptions
----@field d_model integer features of the embeddings
----@field length integer how many positions there are
-
---- A trained vector for each position is added to the embeddings, once, before the first layer
---- (Gehring et al. 2017, section 3.1). It starts as embeddings of tokens do. Attention alone has no
---- embeddings: there it does nothing.
----
----     xᵢ ← xᵢ + table[i],   0 ≤ i < length
----
---- Errors: no length; when used, positions that are not whole or past the table.
----
----     > learned = roper.position.learned{d_model = 4, length = 10}
----     > learned.table:shape()
----     {10, 4}
----     > x = roper.zeros{1, 2, 4}
----     > learned:embed(x, roper.tensor({{8, 9}}, "float64")):shape()
----     {1, 2, 4}
----     > learned:embed(x, roper.tensor({{9, 10}}, "float64"))
----     error: position: learned: expected whole positions from 0 to 9, got 10
----@param options LearnedOptions
----@return Scheme scheme
-local function learned(options)
-  return make(options)
-end
-
-return schemes.entry(definition, learned)

@@ -1,6 +1,31 @@
+--- RoPE whose frequencies are trained, in each layer: one list, or one for each head. They start as
+--- those of RoPE; angles are products in float64, as far from 0 as positions lie. The features of a
+--- pair are t and t + dim/2.
+---
+---     R turns pair t by p θ_t;   θ_t = base^(−2t/d) at first
+---
+--- Errors: no dim, an odd one; no heads where each has frequencies.
+---
+---     > learned = roper.position.learned_frequencies{dim = 4}
+---     > learned:parameters().theta
+---     float32 [2]
+---     1.0000 0.0100
+---     > q = roper.randn{1, 2, 3, 4}
+---     > o = roper.attention(q, q, q, {position = learned})
+---     > rope = roper.attention(q, q, q, {position = "rope"})
+---     > (o - rope):abs():max():item() < 1e-5
+---     true
+---@param options LearnedFrequenciesOptions
+---@return Scheme scheme
 local core = require "roper.core"
 local frequencies = require "roper.position.frequencies"
-local schemes = require "roper.position.scheme"
+
+---@class LearnedFrequenciesOptions
+---@field dim integer features of a head
+---@field heads? integer for frequencies of each head
+---@field per_head? boolean = false; frequencies for each head, not for all
+---@field base? number = 10000; of the frequencies at the start
+---@field rotate? string = "qk"; what turns: any letters of "qkvo"
 
 -- x, whose halves are pairs, turned by angles.
 local function turned(x, angle)
@@ -10,8 +35,7 @@ local function turned(x, angle)
   return core.cat({ a * cosine - b * sine, a * sine + b * cosine }, -1)
 end
 
-local definition = {
-  name = "learned_frequencies",
+return {
   takes = { dim = "size", heads = "size?", per_head = { "boolean", false },
     base = { "number", 10000 }, rotate = { "string", "qk" } },
   per_layer = true,
@@ -42,37 +66,3 @@ local definition = {
   formula = "sᵢⱼ = qᵢ · R_{(j−i)θ} kⱼ / √d, θ trained",
   source = "RoFormer, Su et al. 2021, eq. 15; trained as in RoPE-ViT, Heo et al. 2024, section 3.2",
 }
-
-local make = schemes.class(definition)
-
----@class LearnedFrequenciesOptions
----@field dim integer features of a head
----@field heads? integer for frequencies of each head
----@field per_head? boolean = false; frequencies for each head, not for all
----@field base? number = 10000; of the frequencies at the start
----@field rotate? string = "qk"; what turns: any letters of "qkvo"
-
---- RoPE whose frequencies are trained, in each layer: one list, or one for each head. They start as
---- those of RoPE; angles are products in float64, as far from 0 as positions lie. The features of a
---- pair are t and t + dim/2.
----
----     R turns pair t by p θ_t;   θ_t = base^(−2t/d) at first
----
---- Errors: no dim, an odd one; no heads where each has frequencies.
----
----     > learned = roper.position.learned_frequencies{dim = 4}
----     > learned:parameters().theta
----     float32 [2]
----     1.0000 0.0100
----     > q = roper.randn{1, 2, 3, 4}
----     > o = roper.attention(q, q, q, {position = learned})
----     > rope = roper.attention(q, q, q, {position = "rope"})
----     > (o - rope):abs():max():item() < 1e-5
----     true
----@param options LearnedFrequenciesOptions
----@return Scheme scheme
-local function learned_frequencies(options)
-  return make(options)
-end
-
-return schemes.entry(definition, learned_frequencies)

@@ -1,16 +1,3 @@
-local frequencies = require "roper.position.frequencies"
-local options_of = require "roper.base.options"
-local schemes = require "roper.position.scheme"
-
-local TAKES <const> = frequencies.takes { factor = { "number", 8 },
-  trained_length = { "size", 8192 }, low = { "number", 1 }, high = { "number", 4 } }
-
----@class Llama3Options: FrequencyOptions
----@field factor? number = 8; f
----@field trained_length? integer = 8192; L
----@field low? number = 1; turns within L up to which a pair is slowed by the factor
----@field high? number = 4; turns within L from which a pair stays as it is
-
 --- RoPE as Llama 3.1 extends it: by the number of turns within the trained length, pairs stay or
 --- are slowed by a factor, with a blend between (Llama Team 2024).
 ---
@@ -24,22 +11,33 @@ local TAKES <const> = frequencies.takes { factor = { "number", 8 },
 ---     1.0000 0.0428 0.0013 0.0001
 ---@param options Llama3Options
 ---@return rotary scheme
-local function llama3(options)
-  local o = options_of.check("llama3", options, TAKES)
-  frequencies.check_from_one("llama3", o, "factor")
-  if o.high <= o.low then
-    error(("llama3: option high: expected a number above low = %g, got %g"):format(o.low,
-      o.high), 2)
-  end
-  local theta = frequencies.powers(o.base, frequencies.rotated("llama3", o))
-  for t = 1, #theta do
-    local turns = o.trained_length * theta[t] / (2 * math.pi)
-    local s = math.min(math.max((turns - o.low) / (o.high - o.low), 0), 1)
-    theta[t] = (1 - s) * theta[t] / o.factor + s * theta[t]
-  end
-  return frequencies.rotary(o, theta)
-end
+local frequencies = require "roper.position.frequencies"
 
-return schemes.entry({ takes = TAKES, relative = true,
+---@class Llama3Options: FrequencyOptions
+---@field factor? number = 8; f
+---@field trained_length? integer = 8192; L
+---@field low? number = 1; turns within L up to which a pair is slowed by the factor
+---@field high? number = 4; turns within L from which a pair stays as it is
+
+return {
+  takes = frequencies.takes { factor = { "number", 8 }, trained_length = { "size", 8192 },
+    low = { "number", 1 }, high = { "number", 4 } },
+  build = function(o)
+    frequencies.check_from_one("llama3", o, "factor")
+    if o.high <= o.low then
+      error(("llama3: option high: expected a number above low = %g, got %g"):format(o.low,
+        o.high), 2)
+    end
+    local theta = frequencies.powers(o.base, frequencies.rotated("llama3", o))
+    for t = 1, #theta do
+      local turns = o.trained_length * theta[t] / (2 * math.pi)
+      local s = math.min(math.max((turns - o.low) / (o.high - o.low), 0), 1)
+      theta[t] = (1 - s) * theta[t] / o.factor + s * theta[t]
+    end
+    return frequencies.rotary(o, theta)
+  end,
+  relative = true,
   summary = "RoPE with slow pairs slowed by a factor, as in Llama 3.1",
-  formula = "θ'_t = (1 − s_t) θ_t / f + s_t θ_t", source = "Llama 3.1, Llama Team 2024" }, llama3)
+  formula = "θ'_t = (1 − s_t) θ_t / f + s_t θ_t",
+  source = "Llama 3.1, Llama Team 2024",
+}

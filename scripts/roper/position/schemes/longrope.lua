@@ -1,6 +1,30 @@
+--- LongRoPE: each frequency is divided by a number that was searched for, from one list up to the
+--- trained length L and from another beyond (Ding et al. 2024). Keys are cached as they came, and
+--- turned anew in each pass, so that the list may change while a text grows; what layers above the
+--- first hold of earlier tokens was made with the list of then.
+---
+---     θ'_t = θ_t / e_t;   scores times 1 + ln f / ln L
+---
+--- Errors: no dim, a fraction of it that is no even number, lists of another length or of numbers
+--- that are not positive, a factor below 1.
+---
+---     > options = {dim = 4, long = {1, 4}, trained_length = 4}
+---     > longrope, q = roper.position.longrope(options), roper.zeros{1, 1, 5, 4}
+---     > longrope:turns("q", roper.position.positions(q, q)):thetas()
+---     float64 [2]
+---     1.0000 0.0025
+---@param options LongropeOptions
+---@return Scheme scheme
 local frequencies = require "roper.position.frequencies"
 local options_of = require "roper.base.options"
-local schemes = require "roper.position.scheme"
+
+---@class LongropeOptions: FrequencyOptions
+---@field factor? number = 2; f, by how much longer the text is than in training
+---@field trained_length? integer = 2048; L
+---@field short? number|number[] = 1; what divides the frequencies of texts up to L, for each pair
+---@field long? number|number[] = factor; what divides those of longer texts
+---@field magnitude? number = sqrt(1 + ln f / ln L); of queries and of keys, among the features that
+---   turn
 
 -- The rotary whose frequencies are divided by a list, or all by one number.
 local function divided(self, name)
@@ -22,8 +46,7 @@ local function divided(self, name)
     or (1 + math.log(self.factor) / math.log(self.trained_length)) ^ 0.5 })
 end
 
-local definition = {
-  name = "longrope",
+return {
   takes = frequencies.takes { factor = { "number", 2 }, trained_length = { "size", 2048 },
     short = { "any", 1 }, long = "any?", magnitude = "number?" },
   init = function(self)
@@ -43,36 +66,3 @@ local definition = {
   formula = "θ'_t = θ_t / e_t;   sᵢⱼ = (1 + ln f / ln L) qᵢ · R_{j−i} kⱼ / √d",
   source = "LongRoPE, Ding et al. 2024",
 }
-
-local make = schemes.class(definition)
-
----@class LongropeOptions: FrequencyOptions
----@field factor? number = 2; f, by how much longer the text is than in training
----@field trained_length? integer = 2048; L
----@field short? number|number[] = 1; what divides the frequencies of texts up to L, for each pair
----@field long? number|number[] = factor; what divides those of longer texts
----@field magnitude? number = sqrt(1 + ln f / ln L); of queries and of keys, among the features that
----   turn
-
---- LongRoPE: each frequency is divided by a number that was searched for, from one list up to the
---- trained length L and from another beyond (Ding et al. 2024). Keys are cached as they came, and
---- turned anew in each pass, so that the list may change while a text grows; what layers above the
---- first hold of earlier tokens was made with the list of then.
----
----     θ'_t = θ_t / e_t;   scores times 1 + ln f / ln L
----
---- Errors: no dim, a fraction of it that is no even number, lists of another length or of numbers
---- that are not positive, a factor below 1.
----
----     > options = {dim = 4, long = {1, 4}, trained_length = 4}
----     > longrope, q = roper.position.longrope(options), roper.zeros{1, 1, 5, 4}
----     > longrope:turns("q", roper.position.positions(q, q)):thetas()
----     float64 [2]
----     1.0000 0.0025
----@param options LongropeOptions
----@return Scheme scheme
-local function longrope(options)
-  return make(options)
-end
-
-return schemes.entry(definition, longrope)

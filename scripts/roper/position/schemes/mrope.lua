@@ -1,8 +1,19 @@
+--- Multimodal RoPE: sections of the pairs turn by time, height and width, all with the frequencies
+--- of one RoPE (Qwen2-VL, Wang et al. 2024, section 2.1); interleaved, each coordinate has fast and
+--- slow pairs (Qwen3-VL). Positions are [batch, time, coordinates]; text has a single number, which
+--- stands for all coordinates and makes it plain RoPE.
+---
+---     θ_t = base^(−2t/r);   pair t turns by p[coordinate_t] θ_t
+---
+--- Errors: no dim; sections whose sum is another number of pairs.
+---
+---     > mrope = roper.position.mrope{dim = 12, interleaved = true}
+---     > table.concat(mrope:options().coordinates, " ")
+---     "1 2 3 1 2 3"
+---@param options MropeOptions
+---@return rotary scheme
 local frequencies = require "roper.position.frequencies"
 local options_of = require "roper.base.options"
-local schemes = require "roper.position.scheme"
-
-local TAKES <const> = frequencies.takes { sections = "table?", interleaved = { "boolean", false } }
 
 -- Three sections, as equal as whole pairs can be.
 local function thirds(count)
@@ -51,30 +62,17 @@ end
 ---   height and width
 ---@field interleaved? boolean = false; coordinates take turns along the pairs
 
---- Multimodal RoPE: sections of the pairs turn by time, height and width, all with the frequencies
---- of one RoPE (Qwen2-VL, Wang et al. 2024, section 2.1); interleaved, each coordinate has fast and
---- slow pairs (Qwen3-VL). Positions are [batch, time, coordinates]; text has a single number, which
---- stands for all coordinates and makes it plain RoPE.
----
----     θ_t = base^(−2t/r);   pair t turns by p[coordinate_t] θ_t
----
---- Errors: no dim; sections whose sum is another number of pairs.
----
----     > mrope = roper.position.mrope{dim = 12, interleaved = true}
----     > table.concat(mrope:options().coordinates, " ")
----     "1 2 3 1 2 3"
----@param options MropeOptions
----@return rotary scheme
-local function mrope(options)
-  local o = options_of.check("mrope", options, TAKES)
-  local theta = frequencies.powers(o.base, frequencies.rotated("mrope", o))
-  local sections = o.sections or thirds(#theta)
-  check(sections, #theta)
-  return frequencies.rotary(o, theta, {
-    coordinates = o.interleaved and in_turn(sections, #theta) or consecutive(sections) })
-end
-
-return schemes.entry({ takes = TAKES, relative = true,
+return {
+  takes = frequencies.takes { sections = "table?", interleaved = { "boolean", false } },
+  build = function(o)
+    local theta = frequencies.powers(o.base, frequencies.rotated("mrope", o))
+    local sections = o.sections or thirds(#theta)
+    check(sections, #theta)
+    return frequencies.rotary(o, theta, {
+      coordinates = o.interleaved and in_turn(sections, #theta) or consecutive(sections) })
+  end,
+  relative = true,
   summary = "sections of the pairs turn by time, height and width",
   formula = "sᵢⱼ = Σ_t qᵢ · R_{(pⱼ−pᵢ)[coordinate_t] θ_t} kⱼ / √d",
-  source = "Qwen2-VL, Wang et al. 2024, section 2.1" }, mrope)
+  source = "Qwen2-VL, Wang et al. 2024, section 2.1",
+}

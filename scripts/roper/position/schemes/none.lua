@@ -1,6 +1,3 @@
-local core = require "roper.core"
-local schemes = require "roper.position.scheme"
-
 --- No rotation: the baseline without positions.
 ---
 --- Errors: as for `rope`.
@@ -9,9 +6,16 @@ local schemes = require "roper.position.scheme"
 ---     rotary{dim = 2, base = 10000.0, pairing = "half", rotate = ""}
 ---@param options? RopeOptions
 ---@return rotary scheme
-local function none(options)
-  return core.rotary(schemes.with_defaults(options, { dim = 2, rotate = "" }))
-end
+local core = require "roper.core"
+local schemes = require "roper.position.scheme"
 
-return schemes.entry({ takes = { dim = "size" }, relative = true, summary = "no positions",
-  formula = "sᵢⱼ = qᵢ · kⱼ / √d", source = "the baseline (Kazemnejad et al. 2023: NoPE)" }, none)
+return {
+  takes = { dim = "size" },
+  make = function(options)
+    return core.rotary(schemes.with_defaults(options, { dim = 2, rotate = "" }))
+  end,
+  relative = true,
+  summary = "no positions",
+  formula = "sᵢⱼ = qᵢ · kⱼ / √d",
+  source = "the baseline (Kazemnejad et al. 2023: NoPE)",
+}

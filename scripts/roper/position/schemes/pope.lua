@@ -1,6 +1,29 @@
+--- Polar coordinate embedding: features of queries and keys are magnitudes only, the angles are
+--- those of positions, with a trained phase for each head and feature (Gopalakrishnan et al. 2025).
+--- Queries and keys are multiplied as 2 d numbers. The phase starts at 0; angles are periodic, so
+--- each has its equal from −2π to 0, and nothing holds it there.
+---
+---     sᵢⱼ = Σ_t softplus(qᵢₜ) softplus(kⱼₜ) cos((i − j) θ_t − δ_t) / √d
+---     θ_t = base^(−t/d)
+---
+--- Errors: no dim, no heads.
+---
+---     > pope = roper.position.pope{dim = 2, heads = 1}
+---     > q = roper.zeros{1, 1, 3, 2}
+---     > roper.attention_weights(q, q, {position = pope})[1][1]
+---     float32 [3, 3]
+---     0.4043 0.3458 0.2499
+---     0.3156 0.3689 0.3156
+---     0.2499 0.3458 0.4043
+---@param options PopeOptions
+---@return Scheme scheme
 local core = require "roper.core"
 local frequencies = require "roper.position.frequencies"
-local schemes = require "roper.position.scheme"
+
+---@class PopeOptions
+---@field dim integer features of a head
+---@field heads integer
+---@field base? number = 10000; of the frequencies
 
 -- Magnitudes at angles: x and y of the features, 2 d numbers.
 local function at_angles(x, angle)
@@ -9,8 +32,7 @@ local function at_angles(x, angle)
     magnitude * angle:sin():to(x:dtype()) }, -1)
 end
 
-local definition = {
-  name = "pope",
+return {
   takes = { dim = "size", heads = "size", base = { "number", 10000 } },
   per_layer = true,
   init = function(self)
@@ -33,35 +55,3 @@ local definition = {
   formula = "sᵢⱼ = Σ_t softplus(qᵢₜ) softplus(kⱼₜ) cos((i−j) θ_t − δ_t) / √d",
   source = "PoPE, Gopalakrishnan et al. 2025",
 }
-
-local make = schemes.class(definition)
-
----@class PopeOptions
----@field dim integer features of a head
----@field heads integer
----@field base? number = 10000; of the frequencies
-
---- Polar coordinate embedding: features of queries and keys are magnitudes only, the angles are
---- those of positions, with a trained phase for each head and feature (Gopalakrishnan et al. 2025).
---- Queries and keys are multiplied as 2 d numbers. The phase starts at 0; angles are periodic, so
---- each has its equal from −2π to 0, and nothing holds it there.
----
----     sᵢⱼ = Σ_t softplus(qᵢₜ) softplus(kⱼₜ) cos((i − j) θ_t − δ_t) / √d
----     θ_t = base^(−t/d)
----
---- Errors: no dim, no heads.
----
----     > pope = roper.position.pope{dim = 2, heads = 1}
----     > q = roper.zeros{1, 1, 3, 2}
----     > roper.attention_weights(q, q, {position = pope})[1][1]
----     float32 [3, 3]
----     0.4043 0.3458 0.2499
----     0.3156 0.3689 0.3156
----     0.2499 0.3458 0.4043
----@param options PopeOptions
----@return Scheme scheme
-local function pope(options)
-  return make(options)
-end
-
-return schemes.entry(definition, pope)

@@ -1,17 +1,3 @@
-local frequencies = require "roper.position.frequencies"
-local options_of = require "roper.base.options"
-local schemes = require "roper.position.scheme"
-
-local TAKES <const> = { dim = "size", base = { "number", 10000 }, fraction = { "number", 0.75 },
-  pairing = { { "half", "interleaved" }, "half" }, rotate = { "string", "qk" } }
-
----@class ProportionalOptions
----@field dim integer features of a head
----@field base? number = 10000; of the frequencies
----@field fraction? number = 0.75; p, of the pairs that turn: the fastest
----@field pairing? "half"|"interleaved" = "half"; which features turn together
----@field rotate? string = "qk"; what turns: any letters of "qkvo"
-
 --- p-RoPE: the fastest pairs turn as in RoPE over the whole head, the others stand still and carry
 --- what does not depend on positions (Barbero et al. 2024; Gemma 4). Rotating a fraction of the
 --- features has other frequencies: there they span those that turn, here the head.
@@ -25,21 +11,28 @@ local TAKES <const> = { dim = "size", base = { "number", 10000 }, fraction = { "
 ---     1.0000 0.1000 0.0000 0.0000
 ---@param options ProportionalOptions
 ---@return rotary scheme
-local function proportional(options)
-  local o = options_of.check("proportional", options, TAKES)
-  if not (o.fraction >= 0 and o.fraction <= 1) then
-    error(("proportional: option fraction: expected a number from 0 to 1, got %g"):format(
-      o.fraction), 2)
-  end
-  local theta = frequencies.powers(o.base, frequencies.rotated("proportional",
-    { dim = o.dim, fraction = 1 }))
-  for t = 0, #theta - 1 do
-    theta[t + 1] = t < o.fraction * #theta and theta[t + 1] or 0
-  end
-  return frequencies.rotary(o, theta)
-end
+local frequencies = require "roper.position.frequencies"
 
-return schemes.entry({ takes = TAKES, relative = true,
+---@class ProportionalOptions
+---@field dim integer features of a head
+---@field base? number = 10000; of the frequencies
+---@field fraction? number = 0.75; p, of the pairs that turn: the fastest
+---@field pairing? "half"|"interleaved" = "half"; which features turn together
+---@field rotate? string = "qk"; what turns: any letters of "qkvo"
+
+return {
+  takes = { dim = "size", base = { "number", 10000 }, fraction = { "share", 0.75 },
+    pairing = { { "half", "interleaved" }, "half" }, rotate = { "string", "qk" } },
+  build = function(o)
+    local theta = frequencies.powers(o.base, frequencies.rotated("proportional",
+      { dim = o.dim, fraction = 1 }))
+    for t = 0, #theta - 1 do
+      theta[t + 1] = t < o.fraction * #theta and theta[t + 1] or 0
+    end
+    return frequencies.rotary(o, theta)
+  end,
+  relative = true,
   summary = "the fastest pairs turn, the others stand still",
   formula = "θ_t = base^(−2t/d) for t < p d/2, else 0",
-  source = "p-RoPE, Barbero et al. 2024" }, proportional)
+  source = "p-RoPE, Barbero et al. 2024",
+}

@@ -1,6 +1,3 @@
-local core = require "roper.core"
-local schemes = require "roper.position.scheme"
-
 --- Rotary position encoding: queries and keys turn by position times θ, so that scores depend on
 --- relative position (RoFormer, Su et al. 2021, eq. 13-16).
 ---
@@ -15,9 +12,16 @@ local schemes = require "roper.position.scheme"
 ---     true
 ---@param options RotaryOptions
 ---@return rotary scheme
-local function rope(options)
-  return core.rotary(schemes.with_defaults(options, { rotate = "qk" }))
-end
+local core = require "roper.core"
+local schemes = require "roper.position.scheme"
 
-return schemes.entry({ takes = schemes.ROTARY, relative = true, summary = "queries and keys turn",
-  formula = "sᵢⱼ = qᵢ · R_{j−i} kⱼ / √d", source = "RoFormer, Su et al. 2021, eq. 13-16" }, rope)
+return {
+  takes = schemes.ROTARY,
+  make = function(options)
+    return core.rotary(schemes.with_defaults(options, { rotate = "qk" }))
+  end,
+  relative = true,
+  summary = "queries and keys turn",
+  formula = "sᵢⱼ = qᵢ · R_{j−i} kⱼ / √d",
+  source = "RoFormer, Su et al. 2021, eq. 13-16",
+}

@@ -1,6 +1,3 @@
-local core = require "roper.core"
-local schemes = require "roper.position.scheme"
-
 --- RoPE with values turned too and the output turned back: what is carried is relative as well
 --- (the RoPER study, Harik and Jayasiri 2022). As `rope`, but for rotate = "qkvo".
 ---
@@ -12,10 +9,16 @@ local schemes = require "roper.position.scheme"
 ---     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "qkvo"}
 ---@param options RotaryOptions
 ---@return rotary scheme
-local function roper(options)
-  return core.rotary(schemes.with_defaults(options, { rotate = "qkvo" }))
-end
+local core = require "roper.core"
+local schemes = require "roper.position.scheme"
 
-return schemes.entry({ takes = schemes.ROTARY, relative = true,
+return {
+  takes = schemes.ROTARY,
+  make = function(options)
+    return core.rotary(schemes.with_defaults(options, { rotate = "qkvo" }))
+  end,
+  relative = true,
   summary = "values turn too, the output turns back",
-  formula = "oᵢ = Σⱼ aᵢⱼ R_{j−i} vⱼ", source = "the RoPER study, Harik and Jayasiri 2022" }, roper)
+  formula = "oᵢ = Σⱼ aᵢⱼ R_{j−i} vⱼ",
+  source = "the RoPER study, Harik and Jayasiri 2022",
+}

@@ -1,40 +1,3 @@
-local schemes = require "roper.position.scheme"
-local trained = require "roper.position.trained"
-
--- From distances to the rows of a table, the same for all heads.
-local function rows_of(self, table)
-  return function(distance)
-    return trained.rows(table, trained.clipped(distance + self.clip, 2 * self.clip), 1)
-  end
-end
-
-local definition = {
-  name = "shaw",
-  takes = { dim = "size", clip = { "size", 16 } },
-  per_layer = true,
-  init = function(self)
-    self.key = trained.table(2 * self.clip + 1, self.dim)
-    self.value = trained.table(2 * self.clip + 1, self.dim)
-  end,
-  bias = function(self, q, _, positions)
-    return positions:by_query(q * positions.scale, rows_of(self, self.key))
-  end,
-  carry = function(self, weights, positions)
-    return positions:by_weights(weights, rows_of(self, self.value))
-  end,
-  relative = true,
-  summary = "a trained vector for each distance is added to keys and values",
-  formula = "sᵢⱼ = qᵢ · (kⱼ + A^K_c) / √d,   oᵢ = Σⱼ aᵢⱼ (vⱼ + A^V_c),   "
-    .. "c = clip(j − i, −clip, clip)",
-  source = "Shaw et al. 2018, eq. 3-4; RoFormer, Su et al. 2021, eq. 5",
-}
-
-local make = schemes.class(definition)
-
----@class ShawOptions
----@field dim integer features of a head
----@field clip? integer = 16; distances beyond it count as this one
-
 --- A trained vector for each distance is added to the key, another to the value (Shaw et al. 2018).
 --- Heads share the vectors, layers do not. A distance between two whole ones counts as the nearest.
 ---
@@ -56,8 +19,35 @@ local make = schemes.class(definition)
 ---     0.0
 ---@param options ShawOptions
 ---@return Scheme scheme
-local function shaw(options)
-  return make(options)
+local trained = require "roper.position.trained"
+
+---@class ShawOptions
+---@field dim integer features of a head
+---@field clip? integer = 16; distances beyond it count as this one
+
+-- From distances to the rows of a table, the same for all heads.
+local function rows_of(self, table)
+  return function(distance)
+    return trained.rows(table, trained.clipped(distance + self.clip, 2 * self.clip), 1)
+  end
 end
 
-return schemes.entry(definition, shaw)
+return {
+  takes = { dim = "size", clip = { "size", 16 } },
+  per_layer = true,
+  init = function(self)
+    self.key = trained.table(2 * self.clip + 1, self.dim)
+    self.value = trained.table(2 * self.clip + 1, self.dim)
+  end,
+  bias = function(self, q, _, positions)
+    return positions:by_query(q * positions.scale, rows_of(self, self.key))
+  end,
+  carry = function(self, weights, positions)
+    return positions:by_weights(weights, rows_of(self, self.value))
+  end,
+  relative = true,
+  summary = "a trained vector for each distance is added to keys and values",
+  formula = "sᵢⱼ = qᵢ · (kⱼ + A^K_c) / √d,   oᵢ = Σⱼ aᵢⱼ (vⱼ + A^V_c),   "
+    .. "c = clip(j − i, −clip, clip)",
+  source = "Shaw et al. 2018, eq. 3-4; RoFormer, Su et al. 2021, eq. 5",
+}

@@ -1,8 +1,27 @@
+--- Sines and cosines of the position are added to the embeddings, once, before the first layer
+--- (Vaswani et al. 2017, section 3.5; RoFormer, Su et al. 2021, eq. 4). Attention alone has no
+--- embeddings: there it does nothing.
+---
+---     p_{i,2t} = sin(i base^(−2t/d)),   p_{i,2t+1} = cos(i base^(−2t/d))
+---
+--- Errors: no d_model, an odd one; a base that is not above 0.
+---
+---     > sinusoidal = roper.position.sinusoidal{d_model = 4}
+---     > positions = roper.tensor({{0, 1, -2.5}}, "float64")
+---     > sinusoidal:embed(roper.zeros{1, 3, 4}, positions)[1]
+---     float32 [3, 4]
+---      0.0000  1.0000  0.0000  1.0000
+---      0.8415  0.5403  0.0100  0.9999
+---     -0.5985 -0.8011 -0.0250  0.9997
+---@param options SinusoidalOptions
+---@return Scheme scheme
 local core = require "roper.core"
-local schemes = require "roper.position.scheme"
 
-local definition = {
-  name = "sinusoidal",
+---@class SinusoidalOptions
+---@field d_model integer features of the embeddings, even
+---@field base? number = 10000
+
+return {
   takes = { d_model = "size", base = { "number", 10000 } },
   init = function(self)
     local base, width = self.base, self.d_model
@@ -26,32 +45,3 @@ local definition = {
   formula = "xᵢ ← xᵢ + pᵢ,   p_{i,2t} = sin(i base^(−2t/d)),   p_{i,2t+1} = cos(i base^(−2t/d))",
   source = "Vaswani et al. 2017, section 3.5; RoFormer, Su et al. 2021, eq. 4",
 }
-
-local make = schemes.class(definition)
-
----@class SinusoidalOptions
----@field d_model integer features of the embeddings, even
----@field base? number = 10000
-
---- Sines and cosines of the position are added to the embeddings, once, before the first layer
---- (Vaswani et al. 2017, section 3.5; RoFormer, Su et al. 2021, eq. 4). Attention alone has no
---- embeddings: there it does nothing.
----
----     p_{i,2t} = sin(i base^(−2t/d)),   p_{i,2t+1} = cos(i base^(−2t/d))
----
---- Errors: no d_model, an odd one; a base that is not above 0.
----
----     > sinusoidal = roper.position.sinusoidal{d_model = 4}
----     > positions = roper.tensor({{0, 1, -2.5}}, "float64")
----     > sinusoidal:embed(roper.zeros{1, 3, 4}, positions)[1]
----     float32 [3, 4]
----      0.0000  1.0000  0.0000  1.0000
----      0.8415  0.5403  0.0100  0.9999
----     -0.5985 -0.8011 -0.0250  0.9997
----@param options SinusoidalOptions
----@return Scheme scheme
-local function sinusoidal(options)
-  return make(options)
-end
-
-return schemes.entry(definition, sinusoidal)

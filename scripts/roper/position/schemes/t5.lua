@@ -1,6 +1,36 @@
+--- A trained number for each head and bucket of distances is added to the scores (Raffel et al.
+--- 2020, section 2.1). Near distances have a bucket each; farther ones share more and more. Layers
+--- share the table.
+---
+---     sᵢⱼ += table[bucket(n), h],   n = max(i − j, 0),   E = buckets / 2
+---     bucket(n) = n for n < E, else
+---       min(buckets − 1, E + ⌊ln(n/E) / ln(distance/E) (buckets − E)⌋)
+---
+--- Where attention is not causal, half of the buckets are for keys up to the query, n = |i − j|,
+--- and half for those after it. The scale is 1 / √d, as elsewhere; T5 itself has none.
+---
+--- Errors: no heads; an odd number of buckets; a distance within the near ones.
+---
+---     > t5 = roper.position.t5{heads = 1, buckets = 4, distance = 4}
+---     > t5.table:copy(roper.tensor{{0}, {1}, {2}, {3}});
+---     > q = roper.zeros{1, 1, 5, 4}
+---     > positions = roper.position.positions(q, q, {causal = true})
+---     > t5:bias(q, q, positions)[1]
+---     float32 [5, 5]
+---     0 0 0 0 0
+---     1 0 0 0 0
+---     2 1 0 0 0
+---     3 2 1 0 0
+---     3 3 2 1 0
+---@param options T5Options
+---@return Scheme scheme
 local core = require "roper.core"
-local schemes = require "roper.position.scheme"
 local trained = require "roper.position.trained"
+
+---@class T5Options
+---@field heads integer
+---@field buckets? integer = 32, even, from 4 on
+---@field distance? integer = 128; from it on all distances share the last bucket
 
 -- Buckets of distances n >= 0: one each up to half of them, then as the logarithm grows.
 local function buckets_of(n, buckets, far)
@@ -11,8 +41,7 @@ local function buckets_of(n, buckets, far)
   return core.where(n:lt(exact), n:floor(), logarithmic)
 end
 
-local definition = {
-  name = "t5",
+return {
   takes = { heads = "size", buckets = { "size", 32 }, distance = { "size", 128 } },
   init = function(self)
     if self.buckets < 4 or self.buckets % 2 ~= 0 then
@@ -42,42 +71,3 @@ local definition = {
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + table[bucket(i − j), h]",
   source = "Raffel et al. 2020, section 2.1",
 }
-
-local make = schemes.class(definition)
-
----@class T5Options
----@field heads integer
----@field buckets? integer = 32, even, from 4 on
----@field distance? integer = 128; from it on all distances share the last bucket
-
---- A trained number for each head and bucket of distances is added to the scores (Raffel et al.
---- 2020, section 2.1). Near distances have a bucket each; farther ones share more and more. Layers
---- share the table.
----
----     sᵢⱼ += table[bucket(n), h],   n = max(i − j, 0),   E = buckets / 2
----     bucket(n) = n for n < E, else
----       min(buckets − 1, E + ⌊ln(n/E) / ln(distance/E) (buckets − E)⌋)
----
---- Where attention is not causal, half of the buckets are for keys up to the query, n = |i − j|,
---- and half for those after it. The scale is 1 / √d, as elsewhere; T5 itself has none.
----
---- Errors: no heads; an odd number of buckets; a distance within the near ones.
----
----     > t5 = roper.position.t5{heads = 1, buckets = 4, distance = 4}
----     > t5.table:copy(roper.tensor{{0}, {1}, {2}, {3}});
----     > q = roper.zeros{1, 1, 5, 4}
----     > positions = roper.position.positions(q, q, {causal = true})
----     > t5:bias(q, q, positions)[1]
----     float32 [5, 5]
----     0 0 0 0 0
----     1 0 0 0 0
----     2 1 0 0 0
----     3 2 1 0 0
----     3 3 2 1 0
----@param options T5Options
----@return Scheme scheme
-local function t5(options)
-  return make(options)
-end
-
-return schemes.entry(definition, t5)

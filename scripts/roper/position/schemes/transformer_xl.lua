@@ -1,43 +1,3 @@
-local core = require "roper.core"
-local schemes = require "roper.position.scheme"
-local trained = require "roper.position.trained"
-
--- A trained number for each feature of each head.
-local function of_heads(self)
-  return (core.randn { self.heads, self.dim } * 0.02):parameter()
-end
-
-local definition = {
-  name = "transformer_xl",
-  takes = { dim = "size", heads = "size", clip = { "size", 128 } },
-  per_layer = true,
-  init = function(self)
-    self.table = trained.table(2 * self.clip + 1, self.heads * self.dim)
-    self.u, self.w = of_heads(self), of_heads(self)
-  end,
-  bias = function(self, q, k, positions)
-    local shape, dtype = { self.heads, 1, self.dim }, positions.dtype
-    local u, w = self.u:to(dtype):view(shape), self.w:to(dtype):view(shape)
-    local by_distance = positions:by_query((q + w) * positions.scale, function(distance)
-      return trained.rows(self.table, trained.clipped(distance + self.clip, 2 * self.clip),
-        self.heads)
-    end)
-    return { by_distance, (k * u):sum(4):unsqueeze(3) * positions.scale }
-  end,
-  relative = true,
-  summary = "a trained vector for each head and distance meets the query; u and w, for each head, "
-    .. "stand in for its position",
-  formula = "sᵢⱼ = [(qᵢ + u) · kⱼ + (qᵢ + w) · r_c] / √d,   c = clip(j − i, −clip, clip)",
-  source = "Dai et al. 2019, section 3.3; RoFormer, Su et al. 2021, eq. 6-7",
-}
-
-local make = schemes.class(definition)
-
----@class TransformerXlOptions
----@field dim integer features of a head
----@field heads integer
----@field clip? integer = 128; distances beyond it count as this one
-
 --- Content and distance each meet the query, and trained u and w of each head stand where the
 --- position of the query would (Dai et al. 2019, section 3.3).
 ---
@@ -59,8 +19,38 @@ local make = schemes.class(definition)
 ---     0.0
 ---@param options TransformerXlOptions
 ---@return Scheme scheme
-local function transformer_xl(options)
-  return make(options)
+local core = require "roper.core"
+local trained = require "roper.position.trained"
+
+---@class TransformerXlOptions
+---@field dim integer features of a head
+---@field heads integer
+---@field clip? integer = 128; distances beyond it count as this one
+
+-- A trained number for each feature of each head.
+local function of_heads(self)
+  return (core.randn { self.heads, self.dim } * 0.02):parameter()
 end
 
-return schemes.entry(definition, transformer_xl)
+return {
+  takes = { dim = "size", heads = "size", clip = { "size", 128 } },
+  per_layer = true,
+  init = function(self)
+    self.table = trained.table(2 * self.clip + 1, self.heads * self.dim)
+    self.u, self.w = of_heads(self), of_heads(self)
+  end,
+  bias = function(self, q, k, positions)
+    local shape, dtype = { self.heads, 1, self.dim }, positions.dtype
+    local u, w = self.u:to(dtype):view(shape), self.w:to(dtype):view(shape)
+    local by_distance = positions:by_query((q + w) * positions.scale, function(distance)
+      return trained.rows(self.table, trained.clipped(distance + self.clip, 2 * self.clip),
+        self.heads)
+    end)
+    return { by_distance, (k * u):sum(4):unsqueeze(3) * positions.scale }
+  end,
+  relative = true,
+  summary = "a trained vector for each head and distance meets the query; u and w, for each head, "
+    .. "stand in for its position",
+  formula = "sᵢⱼ = [(qᵢ + u) · kⱼ + (qᵢ + w) · r_c] / √d,   c = clip(j − i, −clip, clip)",
+  source = "Dai et al. 2019, section 3.3; RoFormer, Su et al. 2021, eq. 6-7",
+}

@@ -1,13 +1,3 @@
-local frequencies = require "roper.position.frequencies"
-local options_of = require "roper.base.options"
-local schemes = require "roper.position.scheme"
-
-local TAKES <const> = frequencies.takes { centre = { "number", 0 }, span = { "number", 512 } }
-
----@class XposOptions: FrequencyOptions
----@field centre? number = 0; where queries and keys keep their length
----@field span? number = 512; positions in which a score falls by the factor ζ
-
 --- RoPE whose scores decay with the distance, each pair at its own rate (xPos, Sun et al. 2022,
 --- section 3.2). Queries shrink by what keys grow, so that scores know the distance alone.
 --- Positions so far from the centre that keys leave the range of floats are refused: put it among
@@ -23,21 +13,28 @@ local TAKES <const> = frequencies.takes { centre = { "number", 0 }, span = { "nu
 ---     0.70349
 ---@param options XposOptions
 ---@return rotary scheme
-local function xpos(options)
-  local o = options_of.check("xpos", options, TAKES)
-  if o.span <= 0 then
-    error(("xpos: option span: expected a positive number, got %g"):format(o.span), 2)
-  end
-  local rotated = frequencies.rotated("xpos", o)
-  local growth = {}
-  for t = 0, rotated // 2 - 1 do
-    growth[t + 1] = math.log((2 * t + 0.4 * rotated) / (1.4 * rotated)) / o.span
-  end
-  return frequencies.rotary(o, frequencies.powers(o.base, rotated),
-    { growth = growth, centre = o.centre })
-end
+local frequencies = require "roper.position.frequencies"
 
-return schemes.entry({ takes = TAKES, relative = true,
+---@class XposOptions: FrequencyOptions
+---@field centre? number = 0; where queries and keys keep their length
+---@field span? number = 512; positions in which a score falls by the factor ζ
+
+return {
+  takes = frequencies.takes { centre = { "number", 0 }, span = { "number", 512 } },
+  build = function(o)
+    if o.span <= 0 then
+      error(("xpos: option span: expected a positive number, got %g"):format(o.span), 2)
+    end
+    local rotated = frequencies.rotated("xpos", o)
+    local growth = {}
+    for t = 0, rotated // 2 - 1 do
+      growth[t + 1] = math.log((2 * t + 0.4 * rotated) / (1.4 * rotated)) / o.span
+    end
+    return frequencies.rotary(o, frequencies.powers(o.base, rotated),
+      { growth = growth, centre = o.centre })
+  end,
+  relative = true,
   summary = "queries and keys turn, and their scores decay with the distance",
   formula = "sᵢⱼ = Σ_t ζ_t^((i−j)/512) qᵢ · R_{j−i} kⱼ / √d",
-  source = "xPos, Sun et al. 2022, section 3.2" }, xpos)
+  source = "xPos, Sun et al. 2022, section 3.2",
+}

@@ -1,10 +1,23 @@
+--- YaRN: pairs that turn often within the trained length stay, those that turn less than once are
+--- slowed by a factor, between them a ramp; scores are multiplied by m² (Peng et al. 2023, sections
+--- 3.2-3.4). Values and output, where they turn, keep their length.
+---
+---     θ'_t = (1 − g_t) θ_t + g_t θ_t / f,   m = 0.1 ln f + 1
+---     g_t = clamp((t − low) / (high − low), 0, 1),   low = ⌊c(32)⌋, high = ⌈c(1)⌉
+---     c(b) = r ln(L / 2πb) / (2 ln base)
+---
+--- Errors: no dim, a fraction of it that is no even number, a factor below 1, a base that is not
+--- above 1, turns that are not positive.
+---
+---     > yarn = roper.position.yarn{dim = 8, factor = 4, trained_length = 128}
+---     > yarn:thetas()
+---     float64 [4]
+---     1.0000 0.0625 0.0025 0.0003
+---     > yarn:options().magnitude
+---     1.138629436112
+---@param options YarnOptions
+---@return rotary scheme
 local frequencies = require "roper.position.frequencies"
-local options_of = require "roper.base.options"
-local schemes = require "roper.position.scheme"
-
-local TAKES <const> = frequencies.takes { factor = { "number", 2 },
-  trained_length = { "size", 2048 }, fast = { "number", 32 }, slow = { "number", 1 },
-  magnitude = "number?" }
 
 -- What share of each pair is interpolated: 0 for those that turn `fast` times within the trained
 -- length or more often, 1 for those that turn `slow` times or less.
@@ -26,43 +39,26 @@ end
 ---@field slow? number = 1; turns within L up to which a pair is slowed by the factor
 ---@field magnitude? number = 0.1 ln f + 1; of queries and of keys, among the features that turn
 
---- YaRN: pairs that turn often within the trained length stay, those that turn less than once are
---- slowed by a factor, between them a ramp; scores are multiplied by m² (Peng et al. 2023, sections
---- 3.2-3.4). Values and output, where they turn, keep their length.
----
----     θ'_t = (1 − g_t) θ_t + g_t θ_t / f,   m = 0.1 ln f + 1
----     g_t = clamp((t − low) / (high − low), 0, 1),   low = ⌊c(32)⌋, high = ⌈c(1)⌉
----     c(b) = r ln(L / 2πb) / (2 ln base)
----
---- Errors: no dim, a fraction of it that is no even number, a factor below 1, a base that is not
---- above 1, turns that are not positive.
----
----     > yarn = roper.position.yarn{dim = 8, factor = 4, trained_length = 128}
----     > yarn:thetas()
----     float64 [4]
----     1.0000 0.0625 0.0025 0.0003
----     > yarn:options().magnitude
----     1.138629436112
----@param options YarnOptions
----@return rotary scheme
-local function yarn(options)
-  local o = options_of.check("yarn", options, TAKES)
-  frequencies.check_from_one("yarn", o, "factor")
-  if o.base <= 1 or o.fast <= 0 or o.slow <= 0 then
-    error(("yarn: expected base above 1 and fast and slow above 0, got %g, %g and %g"):format(
-      o.base, o.fast, o.slow), 2)
-  end
-  local rotated = frequencies.rotated("yarn", o)
-  local theta, share = frequencies.powers(o.base, rotated), ramp(o, rotated)
-  for t = 1, #theta do
-    local g = share(t - 1)
-    theta[t] = (1 - g) * theta[t] + g * theta[t] / o.factor
-  end
-  return frequencies.rotary(o, theta,
-    { magnitude = o.magnitude or 0.1 * math.log(o.factor) + 1 })
-end
-
-return schemes.entry({ takes = TAKES, relative = true,
+return {
+  takes = frequencies.takes { factor = { "number", 2 }, trained_length = { "size", 2048 },
+    fast = { "number", 32 }, slow = { "number", 1 }, magnitude = "number?" },
+  build = function(o)
+    frequencies.check_from_one("yarn", o, "factor")
+    if o.base <= 1 or o.fast <= 0 or o.slow <= 0 then
+      error(("yarn: expected base above 1 and fast and slow above 0, got %g, %g and %g"):format(
+        o.base, o.fast, o.slow), 2)
+    end
+    local rotated = frequencies.rotated("yarn", o)
+    local theta, share = frequencies.powers(o.base, rotated), ramp(o, rotated)
+    for t = 1, #theta do
+      local g = share(t - 1)
+      theta[t] = (1 - g) * theta[t] + g * theta[t] / o.factor
+    end
+    return frequencies.rotary(o, theta,
+      { magnitude = o.magnitude or 0.1 * math.log(o.factor) + 1 })
+  end,
+  relative = true,
   summary = "RoPE with slow pairs slowed by a factor, and larger scores",
   formula = "θ'_t = (1 − g_t) θ_t + g_t θ_t / f;   sᵢⱼ = m² qᵢ · R_{j−i} kⱼ / √d",
-  source = "YaRN, Peng et al. 2023, sections 3.2-3.4" }, yarn)
+  source = "YaRN, Peng et al. 2023, sections 3.2-3.4",
+}

@@ -80,7 +80,7 @@ local function add_members(path, module, file)
     local value, inner = module[name], path .. "." .. name
     if type(value) == "function" then
       add { path = inner, kind = "function", value = value,
-        comment = sources.native()[inner] or sources.comment_above(value) }
+        comment = sources.native()[inner] or sources.comment_of(value) }
     elseif is_module(value) and not path_of[value] then
       add { path = inner, kind = "module", value = value,
         comment = module_comment(name, value, file) }
@@ -180,7 +180,7 @@ function M.of_value(value)
   elseif type(value) ~= "function" then
     return nil
   end
-  local comment = sources.comment_above(value)
+  local comment = sources.comment_of(value)
   for _, entry in ipairs(comment and entries or {}) do
     if entry.comment == comment then -- a method
       return entry

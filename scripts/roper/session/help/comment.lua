@@ -23,7 +23,7 @@ local M = {}
 
 ---@class Comment
 ---@field name string? what is documented: "M.eye", "Linear:forward", the name of a class
----@field arguments string[]? of a function
+---@field arguments string[]? of a function, or of what the file makes
 ---@field class string? the comment's class
 ---@field parent string? the class that this one extends
 ---@field parameters Parameter[]
@@ -131,6 +131,10 @@ local function read(lines, line)
   while comment.text[#comment.text] == "" do
     table.remove(comment.text)
   end
+  for i, one in ipairs(comment.parameters) do
+    comment.arguments = comment.arguments or {}
+    comment.arguments[i] = one.name
+  end
   return comment
 end
 
@@ -170,7 +174,8 @@ function M.parse(source)
     elseif #block > 0 then
       local comment = read(block, i)
       local name, arguments = signature(lines, i)
-      comment.name, comment.arguments = comment.class or name, arguments
+      comment.name = comment.class or name
+      comment.arguments = arguments or comment.arguments
       comments[#comments + 1] = comment
       block = {}
     end

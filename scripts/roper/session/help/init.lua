@@ -241,7 +241,11 @@ end
 local function lua_source(value, comment)
   local sources = require "roper.session.help.sources"
   local text, file, first, last, _
-  if type(value) == "function" then
+  local made_in = type(value) == "function" and sources.maker_file(value)
+  if made_in then
+    file, first, last = made_in, 1, math.huge
+    text = require("roper.base.file").read(file)
+  elseif type(value) == "function" then
     text, file = sources.text(value)
     _, first, last = sources.place(value)
   elseif comment and comment.arguments then

@@ -65,10 +65,26 @@ function M.text(value)
   return kind == "@" and files.read(name) or kind == "=" and failures.sources[name] or nil, name
 end
 
---- The comment above a Lua function.
+--- The file that is there to give a function, as `make` of the table that it returns.
+---@param value function
+---@return string? file
+function M.maker_file(value)
+  for name, loaded in pairs(package.loaded) do
+    if type(loaded) == "table" and rawget(loaded, "make") == value then
+      return package.searchpath(name, package.path)
+    end
+  end
+  return nil
+end
+
+--- The comment of a Lua function: above it, or at the top of the file that is there for it.
 ---@param value function
 ---@return Comment?
-function M.comment_above(value)
+function M.comment_of(value)
+  local made_in = M.maker_file(value)
+  if made_in then
+    return M.head(made_in)
+  end
   local file, line = M.place(value)
   for _, comment in ipairs(file and M.comments(file) or {}) do
     if comment.line == line then

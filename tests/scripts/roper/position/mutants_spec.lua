@@ -13,7 +13,9 @@ local function exchanged(name, exchanges)
     text, count = text:gsub(from:gsub("%p", "%%%0"), (to:gsub("%%", "%%%%")))
     assert.is_true(count > 0, ("%s.lua has no %q any more"):format(name, from))
   end
-  return assert(load(text, "=" .. name))().make
+  local definition = assert(load(text, "=" .. name))()
+  schemes.complete(name, definition)
+  return definition.make
 end
 
 -- A scheme that turns as a rotary does, but for what `change` makes of a call.
