@@ -26,7 +26,8 @@ SOURCES := $(wildcard core/base/*.c core/tensor/*.c core/graph/*.c core/position
                       core/optimizer/*.c tasks/*.c bindings/*.c) \
            core/kernels/loop.c core/kernels/integer.c core/kernels/select.c
 TARGETS := portable $(if $(filter x86_64,$(shell uname -m)),v3 v4)
-KERNELS := $(foreach t,$(TARGETS),$(BUILD)/kernels/$(t)_float32.o $(BUILD)/kernels/$(t)_float64.o)
+KERNELS := $(foreach t,$(TARGETS),$(foreach d,float32 float64,\
+             $(BUILD)/kernels/$(t)_$(d).o $(BUILD)/products/$(t)_$(d).o))
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(KERNELS)
 FLAGS_v3 := -march=x86-64-v3
 FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
@@ -53,9 +54,16 @@ $(BUILD)/%.o: %.c | libraries
 
 # One source, built for each dtype and instruction set: portable_float32.o ... v4_float64.o
 $(BUILD)/kernels/%.o: core/kernels/float.c | libraries
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(FLAGS_$(firstword $(subst _, ,$*))) \
-	  -DREAL_IS_FLOAT=$(if $(findstring float32,$*),1,0) -DRP_TABLE=rp_kernels_$* -c -o $@ $<
+	$(compile_body)
+
+$(BUILD)/products/%.o: core/kernels/products.c | libraries
+	$(compile_body)
+
+define compile_body
+@mkdir -p $(@D)
+$(CC) $(ALL_CFLAGS) $(FLAGS_$(firstword $(subst _, ,$*))) -DREAL_IS_FLOAT=$(if $(findstring 64,$*),0,1) \
+  -DRP_TABLE=rp_$(notdir $(@D))_$* -c -o $@ $<
+endef
 
 roper: scripts/launcher.lua Makefile
 	cp $< $@ && chmod +x $@

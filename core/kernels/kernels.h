@@ -121,17 +121,6 @@ typedef struct RpKernels {
   RpStatus (*cumulate)(int64_t outer, int64_t n, int64_t inner, bool reverse, const void *x,
                        void *y);
 
-  /* `count` products; operand o of product p starts at offsets[3 p + o]. */
-  RpStatus (*gemm)(const RpGemm *gemm, int64_t count, const int64_t *offsets, const void *a,
-                   const void *b, void *c);
-  /* y = x W^T + bias for x [rows, in], w [out, in], y [rows, out], then ReLU where asked */
-  RpStatus (*linear)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
-                     const void *bias, bool relu, void *y);
-  /* dz = dy, or 0 where y <= 0 (y is NULL without ReLU); dx = dz W, dw = dz^T x, dbias = sum dz
-     over rows: each where it is not NULL */
-  RpStatus (*linear_gradient)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
-                              const void *y, const void *dy, void *dx, void *dw, void *dbias);
-
   /* along rows of n: y = softmax(x), or log softmax(x) */
   RpStatus (*softmax)(bool logarithm, int64_t rows, int64_t n, const void *x, void *y);
   RpStatus (*softmax_gradient)(bool logarithm, int64_t rows, int64_t n, const void *y,
@@ -174,21 +163,8 @@ typedef struct RpKernels {
   /* y = x rotated by the table (or back); [batch, heads, time, features] each */
   RpStatus (*rotate)(const RpTable *table, bool back, int64_t batch, int64_t heads, int64_t time,
                      int64_t features, const RpHeads *x, const RpHeads *y);
-  /* lse: [batch, heads, queries], the log of the sum of the exponentials of the scores */
-  RpStatus (*attention)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
-                        const RpHeads *v, const RpHeads *o, void *lse);
-  /* weights before dropout, packed [batch, heads, queries, keys] */
-  RpStatus (*attention_weights)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
-                                void *weights);
-  /* gradients of the scores are added to dbias[i] where its data is not NULL: places of two batch
-     rows or heads are one where their step is 0, and apart otherwise */
-  RpStatus (*attention_gradient)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
-                                 const RpHeads *v, const RpHeads *o, const RpHeads *output_gradient,
-                                 const void *lse, const RpHeads *dq, const RpHeads *dk,
-                                 const RpHeads *dv, const RpBias *dbias);
-
   /*
-  ** The same with weights (A_i phi(q_i)) . (B_j phi(k_j)) / n_i, phi = elu + 1; no
+  ** Attention with weights (A_i phi(q_i)) . (B_j phi(k_j)) / n_i, phi = elu + 1; no
   ** bias, no mask, no dropout, no scale. n: [batch, heads, queries], the sums of
   ** phi(q_i) . phi(k_j), and epsilon.
   */
@@ -206,11 +182,41 @@ typedef struct RpKernels {
   double (*sum_of_squares)(int64_t n, const void *x);
 } RpKernels;
 
+/* The kernels whose time goes into products of matrices. */
+typedef struct RpProducts {
+  /* `count` products; operand o of product p starts at offsets[3 p + o]. */
+  RpStatus (*gemm)(const RpGemm *gemm, int64_t count, const int64_t *offsets, const void *a,
+                   const void *b, void *c);
+  /* y = x W^T + bias for x [rows, in], w [out, in], y [rows, out], then ReLU where asked */
+  RpStatus (*linear)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
+                     const void *bias, bool relu, void *y);
+  /* dz = dy, or 0 where y <= 0 (y is NULL without ReLU); dx = dz W, dw = dz^T x, dbias = sum dz
+     over rows: each where it is not NULL */
+  RpStatus (*linear_gradient)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
+                              const void *y, const void *dy, void *dx, void *dw, void *dbias);
+
+  /* lse: [batch, heads, queries], the log of the sum of the exponentials of the scores */
+  RpStatus (*attention)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
+                        const RpHeads *v, const RpHeads *o, void *lse);
+  /* weights before dropout, packed [batch, heads, queries, keys] */
+  RpStatus (*attention_weights)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
+                                void *weights);
+  /* gradients of the scores are added to dbias[i] where its data is not NULL: places of two batch
+     rows or heads are one where their step is 0, and apart otherwise */
+  RpStatus (*attention_gradient)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
+                                 const RpHeads *v, const RpHeads *o, const RpHeads *output_gradient,
+                                 const void *lse, const RpHeads *dq, const RpHeads *dk,
+                                 const RpHeads *dv, const RpBias *dbias);
+} RpProducts;
+
 /*
 ** The kernels for a dtype, built for the best instruction set this machine
 ** has. The int32 table has only unary, binary, compare, where, convert, reduce
 ** (maxima and minima), take_rows and gather.
 */
 const RpKernels *rp_kernels(RpDtype dtype);
+
+/* The products for a dtype of floats. */
+const RpProducts *rp_products(RpDtype dtype);
 
 #endif

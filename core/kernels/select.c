@@ -3,12 +3,15 @@
 
 extern const RpKernels rp_kernels_int32;
 extern const RpKernels rp_kernels_portable_float32, rp_kernels_portable_float64;
+extern const RpProducts rp_products_portable_float32, rp_products_portable_float64;
 #ifdef __x86_64__
 extern const RpKernels rp_kernels_v3_float32, rp_kernels_v3_float64;
 extern const RpKernels rp_kernels_v4_float32, rp_kernels_v4_float64;
+extern const RpProducts rp_products_v3_float32, rp_products_v3_float64;
+extern const RpProducts rp_products_v4_float32, rp_products_v4_float64;
 #endif
 
-static const RpKernels *const tables[][RP_DTYPES] = {
+static const RpKernels *const kernels[][RP_DTYPES] = {
     [RP_TARGET_PORTABLE] = {&rp_kernels_portable_float32, &rp_kernels_portable_float64,
                             &rp_kernels_int32},
 #ifdef __x86_64__
@@ -17,7 +20,20 @@ static const RpKernels *const tables[][RP_DTYPES] = {
 #endif
 };
 
+static const RpProducts *const products[][RP_DTYPES] = {
+    [RP_TARGET_PORTABLE] = {&rp_products_portable_float32, &rp_products_portable_float64},
+#ifdef __x86_64__
+    [RP_TARGET_V3] = {&rp_products_v3_float32, &rp_products_v3_float64},
+    [RP_TARGET_V4] = {&rp_products_v4_float32, &rp_products_v4_float64},
+#endif
+};
+
 const RpKernels *rp_kernels(RpDtype dtype)
 {
-  return tables[rp_machine_target()][dtype];
+  return kernels[rp_machine_target()][dtype];
+}
+
+const RpProducts *rp_products(RpDtype dtype)
+{
+  return products[rp_machine_target()][dtype];
 }

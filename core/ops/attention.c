@@ -282,17 +282,18 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
   RpStatus status = RP_OUT_OF_MEMORY;
   if (output_gradient != NULL && gradients[0] != NULL && gradients[1] != NULL &&
       gradients[2] != NULL && start_sums(node, gradients, dbias) == RP_OK) {
-    const RpKernels *kernels = rp_kernels(q->dtype);
     const RpAttention *kernel = &context->kernel;
     const RpHeads in[] = {rp_heads_of(q), rp_heads_of(k), rp_heads_of(v), rp_heads_of(o),
                           rp_heads_of(output_gradient)};
     const RpHeads out[] = {rp_heads_of(gradients[0]), rp_heads_of(gradients[1]),
                            rp_heads_of(gradients[2])};
     status = node->type == &linear_type
-                 ? kernels->linear_attention_gradient(kernel, &in[0], &in[1], &in[2], &in[3],
-                                                      &in[4], sums, &out[0], &out[1], &out[2])
-                 : kernels->attention_gradient(kernel, &in[0], &in[1], &in[2], &in[3], &in[4], sums,
-                                               &out[0], &out[1], &out[2], dbias);
+                 ? rp_kernels(q->dtype)->linear_attention_gradient(kernel, &in[0], &in[1], &in[2],
+                                                                   &in[3], &in[4], sums, &out[0],
+                                                                   &out[1], &out[2])
+                 : rp_products(q->dtype)->attention_gradient(kernel, &in[0], &in[1], &in[2], &in[3],
+                                                             &in[4], sums, &out[0], &out[1],
+                                                             &out[2], dbias);
   }
   rp_tensor_release(output_gradient);
   return status;
@@ -342,9 +343,9 @@ RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttenti
   if (in[0] != NULL && in[1] != NULL && in[2] != NULL && y != NULL && in[4] != NULL) {
     const RpHeads heads[] = {rp_heads_of(in[0]), rp_heads_of(in[1]), rp_heads_of(in[2]),
                              rp_heads_of(y)};
-    const RpKernels *kernels = rp_kernels(q->dtype);
     if (rp_tensor_count(y) > 0)
-      status = (options->linear ? kernels->linear_attention : kernels->attention)(
+      status = (options->linear ? rp_kernels(q->dtype)->linear_attention
+                                : rp_products(q->dtype)->attention)(
           &context.kernel, &heads[0], &heads[1], &heads[2], &heads[3], rp_tensor_data(in[4]));
     y = rp_tensor_unless_failed(status, y);
   } else {
@@ -383,8 +384,8 @@ RpTensor *rp_attention_weights(RpTensor *q, RpTensor *k, const RpAttentionOption
       status = RP_OUT_OF_MEMORY;
     } else if (rp_tensor_count(weights) > 0) {
       const RpHeads q_heads = rp_heads_of(packed_q), k_heads = rp_heads_of(packed_k);
-      status = rp_kernels(q->dtype)->attention_weights(&context.kernel, &q_heads, &k_heads,
-                                                       rp_tensor_data(weights));
+      status = rp_products(q->dtype)->attention_weights(&context.kernel, &q_heads, &k_heads,
+                                                        rp_tensor_data(weights));
     }
     rp_tensor_release(packed_q);
     rp_tensor_release(packed_k);

@@ -39,7 +39,7 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
   }
   RpStatus status = RP_OUT_OF_MEMORY;
   if (!failed)
-    status = rp_kernels(dy->dtype)->linear_gradient(
+    status = rp_products(dy->dtype)->linear_gradient(
         in[2]->shape[0], in[1]->shape[1], in[1]->shape[0], rp_tensor_data(in[0]),
         rp_tensor_data(in[1]), y != NULL ? rp_tensor_data(y) : NULL, rp_tensor_data(in[2]),
         results[0], results[1], results[2]);
@@ -87,7 +87,7 @@ RpTensor *rp_op_linear(RpTensor *x, RpTensor *weight, RpTensor *bias, bool relu)
   if (rows != NULL && packed_weight != NULL && (bias == NULL || packed_bias != NULL))
     y = rp_tensor_new(x->dtype, x->rank, shape);
   if (y != NULL && rp_tensor_count(y) > 0) {
-    RpStatus status = rp_kernels(y->dtype)->linear(
+    RpStatus status = rp_products(y->dtype)->linear(
         rows->shape[0], weight->shape[1], weight->shape[0], rp_tensor_data(rows),
         rp_tensor_data(packed_weight), bias != NULL ? rp_tensor_data(packed_bias) : NULL, relu,
         rp_tensor_data(y));

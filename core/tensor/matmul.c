@@ -82,8 +82,8 @@ static RpStatus multiply(const RpGemm *gemm, const RpTensor *a, const RpTensor *
     offsets[3 * p + 1] = batch_offset(b, p, rank, c->shape);
     offsets[3 * p + 2] = p * gemm->m * gemm->n;
   }
-  RpStatus status = rp_kernels(c->dtype)->gemm(gemm, count, offsets, rp_tensor_data(a),
-                                               rp_tensor_data(b), rp_tensor_data(c));
+  RpStatus status = rp_products(c->dtype)->gemm(gemm, count, offsets, rp_tensor_data(a),
+                                                rp_tensor_data(b), rp_tensor_data(c));
   rp_free(offsets);
   return status;
 }

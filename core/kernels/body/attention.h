@@ -12,8 +12,7 @@
 
 #include "core/kernels/body/gemm.h"
 #include "core/kernels/body/heads.h"
-#include "core/kernels/body/random.h"
-#include "core/kernels/body/rows.h"
+#include "core/kernels/body/row.h"
 
 enum {
   TILE = 48,

@@ -2,7 +2,23 @@
 #ifndef RP_BODY_GEMM_H
 #define RP_BODY_GEMM_H
 
+#include <cblas.h>
+
 #include "core/kernels/body/micro.h"
+
+#if REAL_IS_FLOAT
+#define CBLAS_GEMM cblas_sgemm
+#define CBLAS_GEMV cblas_sgemv
+#else
+#define CBLAS_GEMM cblas_dgemm
+#define CBLAS_GEMV cblas_dgemv
+#endif
+
+/* Should C[m, n], with a matrix of `held` elements used again and again, be done by tiles? */
+static bool suits_tiles(int64_t m, int64_t n, int64_t held)
+{
+  return TILES_WIN && m >= 16 && n % STEP == 0 && held <= CACHED;
+}
 
 /* C = alpha op(A) op(B) + beta C; one row times a matrix avoids packing the matrix. */
 static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
@@ -37,16 +53,6 @@ static bool tiled_product(const RpGemm *g, const REAL *a, const REAL *b, REAL *c
              (Strided){a + p * g->lda, 1, g->lda}, b + p * g->ldb, g->ldb, p > 0, c, g->ldc,
              whole_product);
   return true;
-}
-
-/*
-** Is this much work on products of m rows best done by the calling thread? Then
-** it may be done outside a parallel region too: OpenBLAS does not thread below
-** these sizes.
-*/
-static bool is_small(int64_t m, double flops)
-{
-  return flops <= (m == 1 ? 2.0 * 9216 : 2.0 * 64 * 64 * 64);
 }
 
 /* The part of the product in rows [m0, m1) and columns [n0, n1) of C. */

@@ -3,7 +3,7 @@
 #define RP_BODY_HEADS_H
 
 #include "core/kernels/body/micro.h"
-#include "core/kernels/body/rotate.h"
+#include "core/kernels/body/row.h"
 #include "core/kernels/body/transpose.h"
 
 enum { AHEAD = 24 }; /* rows from asking for one to reading it */

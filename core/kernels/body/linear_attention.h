@@ -17,9 +17,9 @@
 #ifndef RP_BODY_LINEAR_ATTENTION_H
 #define RP_BODY_LINEAR_ATTENTION_H
 
-#include "core/kernels/body/gemm.h"
 #include "core/kernels/body/heads.h"
-#include "core/kernels/body/rows.h"
+#include "core/kernels/body/micro.h"
+#include "core/kernels/body/row.h"
 
 enum {
   CHUNK = 64,

@@ -66,12 +66,6 @@ multiply_tile(const int vectors, int64_t rows, int64_t inner, REAL alpha, Stride
   }
 }
 
-/* Should C[m, n], with a matrix of `held` elements used again and again, be done by tiles? */
-static bool suits_tiles(int64_t m, int64_t n, int64_t held)
-{
-  return TILES_WIN && m >= 16 && n % STEP == 0 && held <= CACHED;
-}
-
 /*
 ** What a product may leave out where row r of a matrix, of queries, is wanted or
 ** not zero only in its first `seen` + r columns, of keys: tiles of C beyond, or
@@ -114,6 +108,16 @@ static void multiply(int64_t m, int64_t n, int64_t inner, REAL alpha, Strided a,
     multiply_strip(WIDE, m, left, inner, alpha, a, b, ldb, accumulate, c, ldc, causal);
   for (; left < n; left += NARROW * LANES)
     multiply_strip(NARROW, m, left, inner, alpha, a, b, ldb, accumulate, c, ldc, causal);
+}
+
+/*
+** Is this much work on products of m rows best done by the calling thread? Then
+** it may be done outside a parallel region too: OpenBLAS does not thread below
+** these sizes.
+*/
+static bool is_small(int64_t m, double flops)
+{
+  return flops <= (m == 1 ? 2.0 * 9216 : 2.0 * 64 * 64 * 64);
 }
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef RP_BODY_RANDOM_H
 #define RP_BODY_RANDOM_H
 
+#include "core/kernels/body/row.h"
+
 enum { RANDOM_PIECE = 4096 }; /* elements between two looks at the interrupt flag; even */
 
 /* Two numbers from a block of four words, 53 bits each. */
@@ -51,20 +53,6 @@ static RpStatus uniform(RpRandom random, int64_t n, void *y)
 static RpStatus normal(RpRandom random, int64_t n, void *y)
 {
   return fill_pairs(random, n, y, normal_pair);
-}
-
-/* Elements first .. first + n - 1 of a mask: y = x / (1 - p), or 0 with probability p. */
-static void dropout_row(uint64_t seed, double p, int64_t first, int64_t n, const REAL *x, REAL *y)
-{
-  const REAL keep = (REAL)(1 / (1 - p));
-  const uint64_t threshold = (uint64_t)(p * 0x1p32);
-  uint32_t words[4] = {0};
-  for (int64_t i = 0; i < n; i++) {
-    const uint64_t at = (uint64_t)(first + i);
-    if (i == 0 || at % 4 == 0)
-      rp_philox(seed, at / 4, words);
-    y[i] = words[at % 4] < threshold ? 0 : x[i] * keep;
-  }
 }
 
 static RpStatus dropout(uint64_t seed, double p, int64_t n, const void *x, void *y)

@@ -3,38 +3,7 @@
 #define RP_BODY_ROWS_H
 
 #include "core/kernels/body/any.h"
-#include "core/kernels/body/exponential.h"
-
-/* The largest of a row; NaN is passed over. */
-static REAL row_maximum(int64_t n, const REAL *x)
-{
-  REAL maximum = -(REAL)INFINITY;
-#pragma omp simd reduction(max : maximum)
-  for (int64_t i = 0; i < n; i++)
-    maximum = x[i] > maximum ? x[i] : maximum;
-  return maximum;
-}
-
-/* y = exp(x - shift); returns the sum of y. x and y may be the same. */
-static REAL exponential_row(int64_t n, const REAL *x, REAL shift, REAL *y)
-{
-  REAL sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < n; i++) {
-    y[i] = exponential(x[i] - shift);
-    sum += y[i];
-  }
-  return sum;
-}
-
-static REAL row_dot(int64_t n, const REAL *a, const REAL *b)
-{
-  REAL sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < n; i++)
-    sum += a[i] * b[i];
-  return sum;
-}
+#include "core/kernels/body/row.h"
 
 /* log sum exp of a row, through a fixed buffer. */
 static REAL row_log_sum(int64_t n, const REAL *x, REAL maximum)

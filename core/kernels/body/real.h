@@ -1,0 +1,43 @@
+/* The dtype that the bodies of float kernels are built for, REAL, and its functions. */
+#ifndef RP_BODY_REAL_H
+#define RP_BODY_REAL_H
+
+#include <math.h>
+
+#if REAL_IS_FLOAT
+#define REAL float
+#define REAL_C(literal) literal##F
+#define REAL_EPSILON 0x1p-23F
+#define REAL_ABS fabsf
+#define REAL_FLOOR floorf
+#define REAL_CEIL ceilf
+#define REAL_RINT rintf
+#define REAL_SQRT sqrtf
+#define REAL_EXP expf
+#define REAL_LOG logf
+#define REAL_LOG1P log1pf
+#define REAL_SIN sinf
+#define REAL_COS cosf
+#define REAL_TANH tanhf
+#define REAL_ERF erff
+#define REAL_POW powf
+#else
+#define REAL double
+#define REAL_C(literal) literal
+#define REAL_EPSILON 0x1p-52
+#define REAL_ABS fabs
+#define REAL_FLOOR floor
+#define REAL_CEIL ceil
+#define REAL_RINT rint
+#define REAL_SQRT sqrt
+#define REAL_EXP exp
+#define REAL_LOG log
+#define REAL_LOG1P log1p
+#define REAL_SIN sin
+#define REAL_COS cos
+#define REAL_TANH tanh
+#define REAL_ERF erf
+#define REAL_POW pow
+#endif
+
+#endif

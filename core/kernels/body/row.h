@@ -1,0 +1,86 @@
+/* What is done to one row: maximum, exponentials, dot product, rotation, dropout. */
+#ifndef RP_BODY_ROW_H
+#define RP_BODY_ROW_H
+
+#include "core/kernels/body/exponential.h"
+
+/* The largest of a row; NaN is passed over. */
+static REAL row_maximum(int64_t n, const REAL *x)
+{
+  REAL maximum = -(REAL)INFINITY;
+#pragma omp simd reduction(max : maximum)
+  for (int64_t i = 0; i < n; i++)
+    maximum = x[i] > maximum ? x[i] : maximum;
+  return maximum;
+}
+
+/* y = exp(x - shift); returns the sum of y. x and y may be the same. */
+static REAL exponential_row(int64_t n, const REAL *x, REAL shift, REAL *y)
+{
+  REAL sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = exponential(x[i] - shift);
+    sum += y[i];
+  }
+  return sum;
+}
+
+static REAL row_dot(int64_t n, const REAL *a, const REAL *b)
+{
+  REAL sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < n; i++)
+    sum += a[i] * b[i];
+  return sum;
+}
+
+/*
+** Rotation of pairs of features (RoFormer eq. 15; the element-wise form of eq. 34):
+** y = R x for one vector at place `time` of batch row `batch`, or R^-1 x where
+** `back`. Features that do not turn are copied. x and y may not overlap.
+*/
+static inline void rotate_vector(const RpTable *table, bool back, int64_t batch, int64_t time,
+                                 int64_t features, const REAL *restrict x, REAL *restrict y)
+{
+  const int64_t pairs = table->pairs;
+  const int64_t row = batch * table->batch_stride + time * pairs;
+  const REAL *restrict cosine = (const REAL *)table->cosine + row;
+  const REAL *restrict sine = (const REAL *)table->sine + row;
+  const REAL sign = back ? -1 : 1;
+  for (int64_t i = 0; i < table->first; i++)
+    y[i] = x[i];
+  x += table->first;
+  y += table->first;
+  if (pairs > 0 && table->interleaved) {
+    for (int64_t t = 0; t < pairs; t++) {
+      const REAL c = cosine[t], s = sign * sine[t];
+      y[2 * t] = x[2 * t] * c - x[2 * t + 1] * s;
+      y[2 * t + 1] = x[2 * t + 1] * c + x[2 * t] * s;
+    }
+  } else if (pairs > 0) {
+    for (int64_t t = 0; t < pairs; t++) {
+      const REAL c = cosine[t], s = sign * sine[t];
+      y[t] = x[t] * c - x[t + pairs] * s;
+      y[t + pairs] = x[t + pairs] * c + x[t] * s;
+    }
+  }
+  for (int64_t i = 2 * pairs; i < features - table->first; i++)
+    y[i] = x[i];
+}
+
+/* Elements first .. first + n - 1 of a mask: y = x / (1 - p), or 0 with probability p. */
+static void dropout_row(uint64_t seed, double p, int64_t first, int64_t n, const REAL *x, REAL *y)
+{
+  const REAL keep = (REAL)(1 / (1 - p));
+  const uint64_t threshold = (uint64_t)(p * 0x1p32);
+  uint32_t words[4] = {0};
+  for (int64_t i = 0; i < n; i++) {
+    const uint64_t at = (uint64_t)(first + i);
+    if (i == 0 || at % 4 == 0)
+      rp_philox(seed, at / 4, words);
+    y[i] = words[at % 4] < threshold ? 0 : x[i] * keep;
+  }
+}
+
+#endif

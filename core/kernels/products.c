@@ -1,0 +1,27 @@
+/*
+** The kernels that are products of matrices. Built once for each dtype
+** (REAL_IS_FLOAT 1 or 0) and each instruction set; RP_TABLE names the table that
+** comes out.
+*/
+#include <limits.h>
+#include <omp.h>
+#include <string.h>
+
+#include "core/base/interrupt.h"
+#include "core/base/memory.h"
+#include "core/kernels/kernels.h"
+
+#include "core/kernels/body/real.h"
+
+#include "core/kernels/body/attention.h"
+#include "core/kernels/body/gemm.h"
+#include "core/kernels/body/linear.h"
+
+const RpProducts RP_TABLE = {
+    .gemm = gemm,
+    .linear = linear,
+    .linear_gradient = linear_gradient,
+    .attention = attention,
+    .attention_weights = attention_weights,
+    .attention_gradient = attention_gradient,
+};
