@@ -1,7 +1,12 @@
 --- What a sweep says: per method and per pair of methods, always with the number of runs.
 local statistics = require "roper.study.statistics"
+local suggest = require "roper.base.suggest"
+local tables = require "roper.base.tables"
 
 local M = {}
+
+-- What a corrected probability must be under for a difference to be called one.
+local LEVEL <const> = 0.05
 
 --- The numbers of a result: name, which of two is worse, heading and form.
 M.METRICS = {
@@ -12,19 +17,52 @@ M.METRICS = {
   { name = "last_half", worst = "largest", title = "training loss, last half", form = "%.4f" },
 }
 
--- Steps until 90 % of the answers' tokens were right.
-local STEPS <const> = { name = "steps_to_90", title = "90 % after", form = "%.0f" }
+--- Steps until 90 % of the answers' tokens were right.
+M.STEPS = { name = "steps_to_90", title = "90 % after", form = "%.0f" }
 
---- What is compared between runs of the same seed. A run that never came to 90 % counts as having
---- got there with its last step: under the hypothesis that is tested it may be either of the two.
-M.COMPARED = table.move(M.METRICS, 1, #M.METRICS, 1, {})
-M.COMPARED[#M.COMPARED + 1] = STEPS
+-- The entry of a result for problems so many times as long as in training.
+local function longer_entry(result, times)
+  for _, entry in ipairs(result.longer or {}) do
+    if entry.times == times then
+      return entry
+    end
+  end
+  return nil
+end
+
+-- The number of a run; nil where it has none, or one that was not finite. A run that never came to
+-- 90 % counts as having got there with its last step: under the hypothesis that is tested it may
+-- be either of the two.
+local function value_of(run, metric)
+  if metric.times then
+    local entry = longer_entry(run.result, metric.times)
+    return entry and entry.accuracy
+  end
+  return run.result[metric.name] or metric == M.STEPS and run.config.steps or nil
+end
+
+-- METRICS, and the accuracy at each length that a finished run was tried at.
+local function metrics_of(sweep)
+  local list, seen = table.move(M.METRICS, 1, #M.METRICS, 1, {}), {}
+  for _, trial in ipairs(sweep.trials) do
+    local result = trial.run.status == "finished" and trial.run.result or {}
+    for _, entry in ipairs(result.longer or {}) do
+      seen[entry.times or false] = true
+    end
+  end
+  seen[false] = nil
+  for _, times in ipairs(tables.keys(seen)) do
+    list[#list + 1] = { name = ("accuracy_%g"):format(times), times = times, worst = "smallest",
+      title = ("accuracy at %g times the length"):format(times), form = "%.4f" }
+  end
+  return list
+end
 
 -- The statistics of one metric of the finished runs of a method.
 local function of_metric(finished, metric)
   local numbers = {}
   for _, run in ipairs(finished) do
-    numbers[#numbers + 1] = run.result[metric.name] -- nil where it was not finite
+    numbers[#numbers + 1] = value_of(run, metric)
   end
   local kept, removed = statistics.trim(numbers, metric.worst)
   local low, high = statistics.interval(numbers)
@@ -42,7 +80,7 @@ local function steps_of(finished)
   return finished[1] and statistics.censored(times, #finished, finished[1].config.steps)
 end
 
-local function of_method(sweep, method)
+local function of_method(sweep, method, metrics)
   local entry = { method = method, planned = 0, failed = 0, waiting = 0, running = 0, runs = {} }
   for _, trial in ipairs(sweep.trials) do
     if trial.method == method then
@@ -55,22 +93,17 @@ local function of_method(sweep, method)
     end
   end
   entry.finished = #entry.runs
-  for _, metric in ipairs(M.METRICS) do
+  for _, metric in ipairs(metrics) do
     entry[metric.name] = of_metric(entry.runs, metric)
   end
   entry.steps_to_90 = steps_of(entry.runs)
   return entry
 end
 
--- The number of a run that is compared.
-local function value_of(run, metric)
-  return run.result[metric] or metric == STEPS.name and run.config.steps or nil
-end
-
 -- Can two runs be compared? Steps to 90 % only where any run got there, and the two had as many.
 local function is_comparable(a, b, run, other, metric)
   return other and other.config.experiment == run.config.experiment
-    and (metric ~= STEPS.name or a.steps_to_90.reached + b.steps_to_90.reached > 0
+    and (metric ~= M.STEPS or a.steps_to_90.reached + b.steps_to_90.reached > 0
       and other.config.steps == run.config.steps)
 end
 
@@ -94,19 +127,47 @@ end
 local function compare(a, b, metric)
   local list = differences(a, b, metric)
   local low, high = statistics.interval(list)
-  return { a = a.method, b = b.method, metric = metric, n = #list, each = list,
+  return { a = a.method, b = b.method, metric = metric.name, n = #list, each = list,
     difference = statistics.mean(list), error = statistics.standard_error(list),
     low = low, high = high, p = statistics.permutation_test(list) }
 end
 
--- All pairs of methods in one metric, their probabilities corrected for how many there are.
-local function compare_all(methods, metric)
-  local compared, probabilities = {}, {}
-  for i, a in ipairs(methods) do
-    for j = i + 1, #methods do
-      compared[#compared + 1] = compare(a, methods[j], metric)
-      probabilities[#probabilities + 1] = compared[#compared].p -- nil where they share no seed
+-- Refuse a baseline that is no method of the sweep.
+local function check_baseline(sweep, baseline)
+  for _, method in ipairs(sweep.methods) do
+    if method == baseline then
+      return
     end
+  end
+  error(("report: no method %q%s; there are %s"):format(baseline,
+    suggest.hint(baseline, sweep.methods), table.concat(sweep.methods, ", ")), 0)
+end
+
+--- The pairs of methods that are compared: all, or those of a baseline with every other.
+---@param names string[] of the methods
+---@param baseline? string
+---@return string[][] pairs of the two names, the baseline first
+function M.pairs_of(names, baseline)
+  local list = {}
+  for i, a in ipairs(names) do
+    for j = i + 1, #names do
+      local b = names[j]
+      if not baseline or a == baseline then
+        list[#list + 1] = { a, b }
+      elseif b == baseline then
+        list[#list + 1] = { b, a }
+      end
+    end
+  end
+  return list
+end
+
+-- Those pairs in one metric, their probabilities corrected for how many there are.
+local function compare_all(methods, paired, metric)
+  local compared, probabilities = {}, {}
+  for i, pair in ipairs(paired) do
+    compared[i] = compare(methods[pair[1]], methods[pair[2]], metric)
+    probabilities[#probabilities + 1] = compared[i].p -- nil where they share no seed
   end
   local corrected, place = statistics.holm(probabilities), 0
   for _, pair in ipairs(compared) do
@@ -131,7 +192,7 @@ local function notes_of(sweep, methods)
       commits[record.commit or "unknown"] = true
     end
   end
-  local names = require("roper.base.tables").keys(commits)
+  local names = tables.keys(commits)
   if #names > 1 then
     notes[#notes + 1] = "the runs are of different commits: " .. table.concat(names, ", ")
   end
@@ -139,23 +200,34 @@ local function notes_of(sweep, methods)
 end
 
 --- The statistics of a sweep.
+---
+--- Errors: a baseline that the sweep has not.
 ---@param sweep table from `sweep.read`
----@return table methods: a list of {method, planned, finished, failed, running, waiting, runs},
----   with a table for each of METRICS: n, mean, median, error (standard), low and high (95 %
+---@param baseline? string the method that all others are compared with, instead of every pair
+---@return table metrics: METRICS, and an accuracy for each `times` that problems were longer.
+---   methods: a list of {method, planned, finished, failed, running, waiting, runs},
+---   with a table for each metric: n, mean, median, error (standard), low and high (95 %
 ---   interval), trimmed (mean without the worst tenth), kept, removed; steps_to_90 as from
 ---   `statistics.censored`. pairs: a list of {a, b, metric, n, each (differences b - a), difference
 ---   (their mean), error, low, high, p, corrected (p, by Holm for the pairs of methods)} over runs
----   of the same experiment and seed, for each pair of methods and each of COMPARED. notes: texts
-function M.of(sweep)
-  local methods, compared = {}, {}
+---   of the same experiment and seed, for each pair of methods in each metric and in the steps to
+---   90 %. baseline; notes: texts
+function M.of(sweep, baseline)
+  local metrics, methods, compared = metrics_of(sweep), {}, {}
+  if baseline then
+    check_baseline(sweep, baseline)
+  end
+  local by_name = {}
   for i, method in ipairs(sweep.methods) do
-    methods[i] = of_method(sweep, method)
+    methods[i] = of_method(sweep, method, metrics)
+    by_name[method] = methods[i]
   end
-  for _, metric in ipairs(M.COMPARED) do
-    local pairs_of = compare_all(methods, metric.name)
-    table.move(pairs_of, 1, #pairs_of, #compared + 1, compared)
+  local paired = M.pairs_of(sweep.methods, baseline)
+  for i = 1, #metrics + 1 do
+    table.move(compare_all(by_name, paired, metrics[i] or M.STEPS), 1, #paired, #compared + 1, compared)
   end
-  return { methods = methods, pairs = compared, notes = notes_of(sweep, methods) }
+  return { metrics = metrics, methods = methods, pairs = compared, baseline = baseline,
+    notes = notes_of(sweep, methods) }
 end
 
 -- A number with its standard error; "-" for none.
@@ -247,11 +319,63 @@ so that the median is undetermined where just half of them did.]]):format(
     [[No run is left out: that is done from ten runs on.]])
 end
 
+-- "+" or "-" where a method differs from the baseline, as far as can be told.
+local function mark_of(summary, method, metric)
+  for _, pair in ipairs(summary.pairs) do
+    if pair.a == summary.baseline and pair.b == method and pair.metric == metric.name
+      and pair.corrected and pair.corrected < LEVEL then
+      return pair.difference > 0 and " +" or " -"
+    end
+  end
+  return ""
+end
+
+--- Accuracy on problems as long as in training and longer: a row a method.
+---@param summary table from `of`
+---@return string[][]? rows, the head first; nil where no longer problems were tried
+function M.length_rows(summary)
+  local columns, head = {}, { "accuracy at length" }
+  for _, metric in ipairs(summary.metrics) do
+    if metric.times or metric.name == "accuracy" then
+      columns[#columns + 1] = metric
+      head[#head + 1] = ("x %g"):format(metric.times or 1)
+    end
+  end
+  if #columns < 2 then
+    return nil
+  end
+  local rows = { head }
+  for _, entry in ipairs(summary.methods) do
+    local row = { entry.method }
+    for _, metric in ipairs(columns) do
+      local numbers = entry[metric.name]
+      row[#row + 1] = with_error("%.3f", numbers.mean, numbers.error)
+        .. mark_of(summary, entry.method, metric)
+    end
+    rows[#rows + 1] = row
+  end
+  return rows
+end
+
+--- What the columns of `length_rows` are.
+---@param summary table from `of`
+---@return string
+function M.length_legend(summary)
+  local text = [[
+Accuracy on the answers' tokens of problems as many times as long as those of
+training: mean ± standard error over the runs.]]
+  return summary.baseline and ([[
+%s
++ and -: above and below %s, with p under %g after Holm's correction for the
+number of methods, though not of lengths; without a sign it cannot be told.]]):format(text,
+    summary.baseline, LEVEL) or text
+end
+
 -- The pairs of methods that are shown, with their metric: of some metrics, with shared seeds.
 local function shown_pairs(summary, metrics)
   local list = {}
-  for _, name in ipairs(metrics or { "solved", "loss", STEPS.name }) do
-    for _, metric in ipairs(M.COMPARED) do
+  for _, name in ipairs(metrics or { "solved", "loss", M.STEPS.name }) do
+    for _, metric in ipairs { M.STEPS, table.unpack(summary.metrics) } do
       for _, pair in ipairs(summary.pairs) do
         if metric.name == name and pair.metric == name and pair.n > 0 then
           list[#list + 1] = { pair = pair, form = metric.form:gsub("%%", "%%+"),
@@ -308,6 +432,11 @@ A run that never came to 90 % counts as having got there with its last step.]]
 function M.text(summary)
   local align = require("roper.base.format.columns").align
   local parts = { align(M.rows(summary)), M.legend(summary) }
+  local lengths = M.length_rows(summary)
+  if lengths then
+    parts[#parts + 1] = align(lengths)
+    parts[#parts + 1] = M.length_legend(summary)
+  end
   local compared = M.pair_rows(summary)
   if compared then
     parts[#parts + 1] = align(compared)

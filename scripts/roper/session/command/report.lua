@@ -18,13 +18,15 @@ function M.define(command)
     command:option(option[1]):argname("N"):convert(arguments.count(option[1]))
       :description(option[2])
   end
+  command:option("--baseline"):argname("METHOD")
+    :description "Compare every other method with this one, instead of every pair."
 end
 
 --- Report.
 ---@param parsed table what argparse made of the arguments
 function M.run(parsed)
   local path, view = require("roper.study.report").write(parsed.sweep, { layer = parsed.layer,
-    head = parsed.head, problem = parsed.problem })
+    head = parsed.head, problem = parsed.problem, baseline = parsed.baseline })
   io.stdout:write(require("roper.study.summary").text(view.summary), "\n\n",
     require("roper.study.report.results").status(view.sweep), "; the page: ",
     require("roper.base.printable").line(path), "\n")

@@ -3,6 +3,7 @@
 --- A curve is {points = {{step, value}, ...}, method, style, label, finished}; the value is false
 --- where the metrics have none that is finished, and the line breaks there.
 local is_finite = require("roper.study.report.number").is_finite
+local summary = require "roper.study.summary"
 
 local M = {}
 
@@ -166,23 +167,22 @@ end
 --- The mean difference between finished runs of the same seed, for each two methods that have any.
 ---@param sweep table
 ---@param field string of the metrics
+---@param baseline? string the method that all others are compared with, instead of every pair
 ---@return table[] curves, with runs: how many pairs each is over
-function M.differences(sweep, field)
+function M.differences(sweep, field, baseline)
   local curves = {}
-  for i, a in ipairs(sweep.methods) do
-    for j = i + 1, #sweep.methods do
-      local b, each = sweep.methods[j], {}
-      for _, trial in ipairs(sweep.trials) do
-        local before = trial.method == b and trial.run.status == "finished"
-          and partner(sweep, trial, a)
-        each[#each + 1] = before and { points = difference(before, trial.run, field) } or nil
-      end
-      local points = M.mean(each)
-      local name = ("%s − %s"):format(b, a)
-      curves[#curves + 1] = #points > 0 and { method = name, style = #curves + 1, finished = true,
-        points = M.thin(points, math.ceil(#points / M.MOST_POINTS)), runs = #each,
-        label = ("%s, mean of %d"):format(name, #each) } or nil
+  for _, pair in ipairs(summary.pairs_of(sweep.methods, baseline)) do
+    local a, b, each = pair[1], pair[2], {}
+    for _, trial in ipairs(sweep.trials) do
+      local before = trial.method == b and trial.run.status == "finished"
+        and partner(sweep, trial, a)
+      each[#each + 1] = before and { points = difference(before, trial.run, field) } or nil
     end
+    local points = M.mean(each)
+    local name = ("%s − %s"):format(b, a)
+    curves[#curves + 1] = #points > 0 and { method = name, style = #curves + 1, finished = true,
+      points = M.thin(points, math.ceil(#points / M.MOST_POINTS)), runs = #each,
+      label = ("%s, mean of %d"):format(name, #each) } or nil
   end
   return curves
 end

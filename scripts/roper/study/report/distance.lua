@@ -2,8 +2,10 @@
 local chart = require "roper.study.report.chart"
 local curve = require "roper.study.report.curve"
 local number = require "roper.study.report.number"
+local h = require("roper.base.markup").h
 local results = require "roper.study.report.results"
 local statistics = require "roper.study.statistics"
+local summary = require "roper.study.summary"
 local tables = require "roper.study.report.table"
 
 local M = {}
@@ -71,6 +73,20 @@ local function longer_table(view)
     caption = "Problems longer than in training, correct on average" }
 end
 
+-- Accuracy by length; nil where no longer problems were tried.
+local function length_table(view)
+  local rows = summary.length_rows(view.summary)
+  if not rows then
+    return nil
+  end
+  local head = table.remove(rows, 1)
+  for i, row in ipairs(rows) do
+    row[1] = results.name(view, view.summary.methods[i].method)
+  end
+  return { tables.of { class = "longer", head = head, rows = rows,
+    caption = "Accuracy by length" }, h.p { class = "note", summary.length_legend(view.summary) } }
+end
+
 --- The section; nil where no run tells anything of it.
 ---@param view table
 ---@return table? nodes
@@ -84,7 +100,8 @@ function M.section(view)
     y = "accuracy", low = 0, high = 1, lines = lines,
     note = "Answer tokens of all finished runs of a method together." }
   local longer = longer_table(view)
-  return (figure or longer) and { figure or false, longer } or nil
+  local lengths = length_table(view)
+  return (figure or longer or lengths) and { figure or false, lengths or false, longer } or nil
 end
 
 return M

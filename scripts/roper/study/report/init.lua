@@ -20,7 +20,8 @@ end
 
 -- A map for each method: of its first finished run, else of its first run. A head that was asked
 -- for must be in one of them.
-local function maps(sweep, options)
+local function maps(sweep, asked)
+  local options = { layer = asked.layer, head = asked.head, problem = asked.problem }
   local chosen = {}
   for _, trial in ipairs(sweep.trials) do
     local before = chosen[trial.method]
@@ -43,13 +44,14 @@ end
 ---@param folder string
 ---@param options table? layer, head: which attention head to show (the clearest by default);
 ---   problem: number of the one it looks at, up to as many as a run was asked (one with a long
----   answer by default)
+---   answer by default); baseline: the method that all others are compared with (every pair by
+---   default)
 ---@return table view sweep, summary, attention, chosen
 function M.read(folder, options)
   local o = options_of.check("report", options, { layer = "size?", head = "size?",
-    problem = "size?" })
+    problem = "size?", baseline = "string?" })
   local sweep = require("roper.study.sweep").read(folder)
-  return { sweep = sweep, summary = require("roper.study.summary").of(sweep),
+  return { sweep = sweep, summary = require("roper.study.summary").of(sweep, o.baseline),
     attention = maps(sweep, o), chosen = (o.layer or o.head) ~= nil }
 end
 

@@ -27,12 +27,16 @@ local function sections(view)
   return nodes
 end
 
+-- More methods than a title can name.
+local MANY <const> = 6
+
 --- What the page is called.
 ---@param view table
 ---@return string
 function M.title(view)
-  local preset = view.sweep.trials[1].config.preset
-  return ("%s: %s"):format(view.sweep.experiment, table.concat(view.sweep.methods, ", "))
+  local preset, methods = view.sweep.trials[1].config.preset, view.sweep.methods
+  return ("%s: %s"):format(view.sweep.experiment, #methods > MANY and #methods .. " methods"
+    or table.concat(methods, ", "))
     .. (preset and (" (%s)"):format(preset) or "")
 end
 

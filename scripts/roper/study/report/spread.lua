@@ -73,7 +73,7 @@ local function steps_table(view)
   return #rows > 0 and { h.h3 { "Steps to 90 % accuracy on answer tokens" },
     tables.of { class = "censored", rows = rows,
       head = { "method", "N", "reached", "median", "restricted mean", "± s.e." } },
-    pairs_table(view, summary.COMPARED[#summary.COMPARED]) } or nil
+    pairs_table(view, summary.STEPS) } or nil
 end
 
 --- The section.
@@ -81,7 +81,7 @@ end
 ---@return table nodes
 function M.section(view)
   local nodes = {}
-  for _, metric in ipairs(summary.METRICS) do
+  for _, metric in ipairs(view.summary.metrics) do
     local spread = spread_table(view, metric)
     nodes[#nodes + 1] = spread and { h.h3 { (metric.title:gsub("^%l", string.upper)) }, spread,
       pairs_table(view, metric) }

@@ -63,7 +63,7 @@ function M.section(view)
     lines = both(accuracy, curve.means(sweep, accuracy)) }
   add { title = "Difference in accuracy between runs of the same seed", y = "accuracy",
     level = { value = 0, text = "none" }, note = "The mean over the pairs that finished.",
-    lines = curve.differences(sweep, "accuracy") }
+    lines = curve.differences(sweep, "accuracy", view.summary.baseline) }
   add { title = "Training loss of every run", y = "nats per token", level = level,
     note = note(loss_facts, loss), lines = loss }
   add { title = "Training loss of every run, last half of the steps", y = "nats per token",

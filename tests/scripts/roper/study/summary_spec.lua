@@ -50,9 +50,57 @@ describe("summary.of", function()
     assert.is_nil(summary.pair_rows(summary.of(found)))
   end)
 
+  describe("with longer problems", function()
+    -- Eight seeds of three methods; at twice the length b is better than a, c is not.
+    local function longer()
+      local trials = {}
+      for seed = 1, 8 do
+        for method, more in pairs({ a = 0, b = 0.2, c = seed % 2 == 0 and 0.1 or -0.1 }) do
+          local found = result(100, 1.3, 200)
+          found.longer = { { name = "letters=9", times = 1.5, accuracy = 0.5 },
+            { name = "letters=12", times = 2, accuracy = 0.4 + more + seed / 100 } }
+          trials[#trials + 1] = trial(method, seed, found)
+        end
+      end
+      return { methods = { "b", "a", "c" }, trials = trials }
+    end
+
+    it("has the accuracy at each length as a measure", function()
+      local found = summary.of(longer())
+      assert.near(0.645, found.methods[1]["accuracy_2"].mean, 1e-12)
+      assert.same({ "accuracy at length", "x 1", "x 1.5", "x 2" }, summary.length_rows(found)[1])
+      assert.same({ "a", "0.781 ± 0.000", "0.500 ± 0.000", "0.445 ± 0.009" },
+        summary.length_rows(found)[3])
+      assert.is_nil(summary.length_rows(summary.of(sweep())))
+    end)
+
+    it("compares all with a baseline, corrects for their number, and says what differs", function()
+      local found = summary.of(longer(), "a")
+      local compared = {}
+      for _, pair in ipairs(found.pairs) do
+        assert.equal("a", pair.a)
+        compared[pair.b .. " " .. pair.metric] = pair
+      end
+      assert.equal(2 * (#found.metrics + 1), #found.pairs)
+      local b = compared["b accuracy_2"]
+      assert.near(0.2, b.difference, 1e-12)
+      assert.same({ 2 / 2 ^ 8, 4 / 2 ^ 8 }, { b.p, b.corrected })
+      local rows = summary.length_rows(found)
+      assert.equal("0.645 ± 0.009 +", rows[2][4])
+      assert.equal("0.445 ± 0.009", rows[3][4])
+      assert.is_nil(rows[4][4]:find("[+-]$"))
+      assert.truthy(summary.text(found):find("above and below a, with p under 0.05", 1, true))
+    end)
+
+    it("refuses a baseline that is no method", function()
+      assert.has_error(function() summary.of(longer(), "rope") end,
+        "report: no method \"rope\"; there are b, a, c")
+    end)
+  end)
+
   it("pairs runs by their seed", function()
     local pairs_ = summary.of(sweep()).pairs
-    assert.equal(#summary.COMPARED, #pairs_)
+    assert.equal(#summary.METRICS + 1, #pairs_)
     local solved = pairs_[1]
     assert.same({ "rope", "roper", "solved", 8 }, { solved.a, solved.b, solved.metric, solved.n })
     local sum = 0

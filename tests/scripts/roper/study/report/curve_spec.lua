@@ -112,6 +112,17 @@ describe("curve.differences", function()
     assert.same({ 20, 60, 80, 100 }, steps)
   end)
 
+  it("are those with the baseline where one is named", function()
+    local trials = {}
+    for i, method in ipairs({ "rope", "roper", "none" }) do
+      trials[i] = reports.trial(method, 1, "finished")
+    end
+    local view = reports.view(trials, { "rope", "roper", "none" })
+    assert.equal(3, #curve.differences(view.sweep, "accuracy"))
+    local found = curve.differences(view.sweep, "accuracy", "roper")
+    assert.same({ "rope − roper", "none − roper" }, { found[1].method, found[2].method })
+  end)
+
   it("are none between different experiments, or without a seed in common", function()
     local trials = { reports.trial("rope", 1, "finished"), reports.trial("roper", 2, "finished") }
     assert.same({}, curve.differences(reports.view(trials).sweep, "accuracy"))
