@@ -224,7 +224,8 @@ function M.of(sweep, baseline)
   end
   local paired = M.pairs_of(sweep.methods, baseline)
   for i = 1, #metrics + 1 do
-    table.move(compare_all(by_name, paired, metrics[i] or M.STEPS), 1, #paired, #compared + 1, compared)
+    local found = compare_all(by_name, paired, metrics[i] or M.STEPS)
+    table.move(found, 1, #found, #compared + 1, compared)
   end
   return { metrics = metrics, methods = methods, pairs = compared, baseline = baseline,
     notes = notes_of(sweep, methods) }
