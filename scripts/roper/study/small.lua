@@ -77,8 +77,8 @@ function M.run(options)
     require("roper.base.printable").count(o.seeds, "seed")))
   local sweep, failed = sweeps.run { what = o.experiment, fields = fields, folder = o.folder,
     jobs = o.jobs, stream = o.stream }
-  local summary = require "roper.study.summary"
-  say("\n" .. summary.text(summary.of(sweep)) .. "\n")
+  local summary = require("roper.study.summary").of(sweep)
+  say("\n" .. require("roper.study.report.text").text(summary) .. "\n")
   local series = curves(sweep)
   if #series > 0 then
     require("roper.plot").line(series, { title = "Accuracy on answer tokens, mean of the runs",

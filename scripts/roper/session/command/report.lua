@@ -27,7 +27,7 @@ end
 function M.run(parsed)
   local path, view = require("roper.study.report").write(parsed.sweep, { layer = parsed.layer,
     head = parsed.head, problem = parsed.problem, baseline = parsed.baseline })
-  io.stdout:write(require("roper.study.summary").text(view.summary), "\n\n",
+  io.stdout:write(require("roper.study.report.text").text(view.summary), "\n\n",
     require("roper.study.report.results").status(view.sweep), "; the page: ",
     require("roper.base.printable").line(path), "\n")
 end

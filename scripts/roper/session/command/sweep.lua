@@ -75,8 +75,8 @@ function M.run(parsed)
     local sweep
     sweep, failed = require("roper.study.sweep").run { what = parsed.what, fields = parsed.fields,
       folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads }
-    local summary = require "roper.study.summary"
-    io.stdout:write("\n", summary.text(summary.of(sweep)), "\n")
+    local summary = require("roper.study.summary").of(sweep)
+    io.stdout:write("\n", require("roper.study.report.text").text(summary), "\n")
   end
   arguments.check_failed(failed)
 end

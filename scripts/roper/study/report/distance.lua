@@ -5,8 +5,8 @@ local number = require "roper.study.report.number"
 local h = require("roper.base.markup").h
 local results = require "roper.study.report.results"
 local statistics = require "roper.study.statistics"
-local summary = require "roper.study.summary"
 local tables = require "roper.study.report.table"
+local text = require "roper.study.report.text"
 
 local M = {}
 
@@ -75,7 +75,7 @@ end
 
 -- Accuracy by length; nil where no longer problems were tried.
 local function length_table(view)
-  local rows = summary.length_rows(view.summary)
+  local rows = text.length_rows(view.summary)
   if not rows then
     return nil
   end
@@ -84,7 +84,7 @@ local function length_table(view)
     row[1] = results.name(view, view.summary.methods[i].method)
   end
   return { tables.of { class = "longer", head = head, rows = rows,
-    caption = "Accuracy by length" }, h.p { class = "note", summary.length_legend(view.summary) } }
+    caption = "Accuracy by length" }, h.p { class = "note", text.length_legend(view.summary) } }
 end
 
 --- The section; nil where no run tells anything of it.

@@ -3,8 +3,8 @@ local h = require("roper.base.markup").h
 local marks = require "roper.plot.svg.mark"
 local number = require "roper.study.report.number"
 local published = require "roper.study.report.published"
-local summary = require "roper.study.summary"
 local tables = require "roper.study.report.table"
+local text = require "roper.study.report.text"
 
 local M = {}
 
@@ -41,7 +41,7 @@ local function steps_cells(censored)
   if not censored then
     return number.NONE, number.NONE
   end
-  return summary.median_of_steps(censored), ("%d of %d"):format(censored.reached, censored.n)
+  return text.median_of_steps(censored), ("%d of %d"):format(censored.reached, censored.n)
 end
 
 -- The study's table: a row a method.

@@ -5,6 +5,7 @@ local results = require "roper.study.report.results"
 local statistics = require "roper.study.statistics"
 local summary = require "roper.study.summary"
 local tables = require "roper.study.report.table"
+local text = require "roper.study.report.text"
 
 local M = {}
 
@@ -65,7 +66,7 @@ local function steps_table(view)
     if c then
       rows[#rows + 1] = { results.name(view, method.method), c.n,
         ("%d of %d"):format(c.reached, c.n),
-        summary.median_of_steps(c),
+        text.median_of_steps(c),
         (c.reached < c.n and "≥ " or "") .. number.fixed(c.mean, 0),
         c.reached > 0 and number.fixed(c.error, 0) }
     end

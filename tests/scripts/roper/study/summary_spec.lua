@@ -1,6 +1,7 @@
 local fixture = require("tests.fixtures.statistics")
 local statistics = require("roper.study.statistics")
 local summary = require("roper.study.summary")
+local text = require("roper.study.report.text")
 
 -- A trial of a method as `sweep.read` gives it; without a result it is in the state `status`.
 local function trial(method, seed, result, status)
@@ -47,7 +48,7 @@ describe("summary.of", function()
     for _, pair in ipairs(summary.of(found).pairs) do
       assert.equal(0, pair.n)
     end
-    assert.is_nil(summary.pair_rows(summary.of(found)))
+    assert.is_nil(text.pair_rows(summary.of(found)))
   end)
 
   describe("with longer problems", function()
@@ -68,10 +69,10 @@ describe("summary.of", function()
     it("has the accuracy at each length as a measure", function()
       local found = summary.of(longer())
       assert.near(0.645, found.methods[1]["accuracy_2"].mean, 1e-12)
-      assert.same({ "accuracy at length", "x 1", "x 1.5", "x 2" }, summary.length_rows(found)[1])
+      assert.same({ "accuracy at length", "x 1", "x 1.5", "x 2" }, text.length_rows(found)[1])
       assert.same({ "a", "0.781 ± 0.000", "0.500 ± 0.000", "0.445 ± 0.009" },
-        summary.length_rows(found)[3])
-      assert.is_nil(summary.length_rows(summary.of(sweep())))
+        text.length_rows(found)[3])
+      assert.is_nil(text.length_rows(summary.of(sweep())))
     end)
 
     it("compares all with a baseline, corrects for their number, and says what differs", function()
@@ -85,11 +86,11 @@ describe("summary.of", function()
       local b = compared["b accuracy_2"]
       assert.near(0.2, b.difference, 1e-12)
       assert.same({ 2 / 2 ^ 8, 4 / 2 ^ 8 }, { b.p, b.corrected })
-      local rows = summary.length_rows(found)
+      local rows = text.length_rows(found)
       assert.equal("0.645 ± 0.009 +", rows[2][4])
       assert.equal("0.445 ± 0.009", rows[3][4])
       assert.is_nil(rows[4][4]:find("[+-]$"))
-      assert.truthy(summary.text(found):find("above and below a, with p under 0.05", 1, true))
+      assert.truthy(text.text(found):find("above and below a, with p under 0.05", 1, true))
     end)
 
     it("refuses a baseline that is no method", function()
@@ -161,50 +162,50 @@ describe("summary.of", function()
       summed.methods[1].failed, summed.methods[1].running, summed.methods[1].waiting })
     assert.same({ "rope: 3 of 10 runs are missing (1 failed, 1 running, 1 waiting)",
                   "the runs are of different commits: abc, def-dirty" }, summed.notes)
-    assert.equal("7 of 10", summary.rows(summed)[2][2])
-    assert.truthy(summary.text(summed):find("\n\nNote: rope: 3 of 10 runs are missing", 1, true))
+    assert.equal("7 of 10", text.rows(summed)[2][2])
+    assert.truthy(text.text(summed):find("\n\nNote: rope: 3 of 10 runs are missing", 1, true))
   end)
 
   it("takes a sweep of which nothing is finished", function()
     local found = { methods = { "rope" }, trials = { trial("rope", 1, nil, "waiting") } }
     assert.same({ { "method", "runs", "of ?", "loss", "floor", "90 % after" },
                   { "rope", "0 of 1", "-", "-", "-", "-" } },
-                summary.rows(summary.of(found)))
-    assert.is_nil(summary.pair_rows(summary.of(found)))
+                text.rows(summary.of(found)))
+    assert.is_nil(text.pair_rows(summary.of(found)))
   end)
 end)
 
-describe("summary.rows", function()
+describe("the text of a summary", function()
   it("is the study's table", function()
     assert.same({
       { "method", "runs", "of 128", "trimmed", "loss", "floor", "90 % after" },
       { "rope", "10", "98.3 ± 9.8", "105.9 (9)", "1.3055 ± 0.0010", "1.2500", "> 500 (4/10)" },
       { "roper", "10", "100.0 ± 0.0", "100.0 (9)", "1.2800 ± 0.0000", "1.2500", "200 (10/10)" },
-    }, summary.rows(summary.of(sweep())))
+    }, text.rows(summary.of(sweep())))
     local found = sweep()
     found.trials[1].run.status, found.trials[2].run.status = "failed", "waiting"
     assert.same({ "rope", "9 of 10", "96.9 ± 10.8", "1.3060 ± 0.0009", "1.2500",
-                  "> 500 (3/9)" }, summary.rows(summary.of(found))[2])
-    assert.truthy(summary.text(summary.of(found)):find("No run is left out: that is done from ten",
+                  "> 500 (3/9)" }, text.rows(summary.of(found))[2])
+    assert.truthy(text.text(summary.of(found)):find("No run is left out: that is done from ten",
                                                        1, true))
   end)
 
   it("does not tell the median steps of which half never came", function()
     local found = sweep()
     found.trials[9].run.result.steps_to_90 = 450
-    assert.equal("undetermined (5/10)", summary.rows(summary.of(found))[2][7])
+    assert.equal("undetermined (5/10)", text.rows(summary.of(found))[2][7])
   end)
 
   it("fits the terminal", function()
-    for line in summary.text(summary.of(sweep())):gmatch("[^\n]+") do
+    for line in text.text(summary.of(sweep())):gmatch("[^\n]+") do
       assert.is_true(utf8.len(line) <= 80, line)
     end
   end)
 end)
 
-describe("summary.pair_rows", function()
+describe("the pairs of a summary", function()
   it("has a row a pair and metric", function()
-    local rows = summary.pair_rows(summary.of(sweep()))
+    local rows = text.pair_rows(summary.of(sweep()))
     assert.same({ "by seed", "pairs", "difference", "95 % interval", "p", "Holm" }, rows[1])
     assert.equal("correct, roper - rope", rows[2][1])
     assert.equal("8", rows[2][2])
@@ -213,7 +214,7 @@ describe("summary.pair_rows", function()
     assert.same({ "0.008", "0.008" }, { rows[3][5], rows[3][6] })
     assert.equal("90 % after, roper - rope", rows[4][1])
     assert.equal(4, #rows)
-    assert.equal("accuracy, roper - rope", summary.pair_rows(summary.of(sweep()),
+    assert.equal("accuracy, roper - rope", text.pair_rows(summary.of(sweep()),
                                                              { "accuracy" })[2][1])
   end)
 
@@ -225,14 +226,14 @@ describe("summary.pair_rows", function()
     local few = summary.of(found)
     assert.equal(5, few.pairs[1].n)
     assert.same({ nil, nil }, { few.pairs[1].low, few.pairs[1].high })
-    assert.equal("-", summary.pair_rows(few)[2][4])
-    local rows = summary.few_rows(few)
+    assert.equal("-", text.pair_rows(few)[2][4])
+    local rows = text.few_rows(few)
     assert.same({ "correct, roper - rope", "-20.0  -19.0  +70.0  -1.0  -25.0" }, rows[1])
-    assert.truthy(summary.text(few):find("Too few for an interval, one by one:\n\n  correct", 1,
+    assert.truthy(text.text(few):find("Too few for an interval, one by one:\n\n  correct", 1,
                                          true))
-    assert.is_nil(summary.few_rows(summary.of(sweep())))
-    assert.is_nil(summary.text(summary.of(sweep())):find("Too few", 1, true))
-    for line in summary.text(few):gmatch("[^\n]+") do
+    assert.is_nil(text.few_rows(summary.of(sweep())))
+    assert.is_nil(text.text(summary.of(sweep())):find("Too few", 1, true))
+    for line in text.text(few):gmatch("[^\n]+") do
       assert.is_true(utf8.len(line) <= 80, line)
     end
   end)

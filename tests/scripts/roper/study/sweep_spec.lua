@@ -5,6 +5,7 @@ local process = require("tests.process")
 local listing = require("roper.study.listing")
 local scratch = require("tests.scratch")
 local summary = require("roper.study.summary")
+local report_text = require("roper.study.report.text")
 local sweep = require("roper.study.sweep")
 local sweeps = require("tests.sweeps")
 local uv = require("luv")
@@ -18,7 +19,7 @@ end)
 after_each(scratch.remove)
 
 local function text_of(path)
-  return summary.text(summary.of(sweep.read(path)))
+  return report_text.text(summary.of(sweep.read(path)))
 end
 
 -- A stream for `sweep.run` that keeps what is written.
@@ -122,7 +123,7 @@ describe("sweep.run", function()
     end
     local _, count = scratch.read(scratch.path("log")):gsub("failed: train: the loss is", "")
     assert.equal(2, count)
-    local text = summary.text(summary.of(found))
+    local text = report_text.text(summary.of(found))
     assert.truthy(text:find("2 of 2 runs are missing (2 failed, 0 running, 0 waiting)", 1, true))
     assert.truthy(text:find("0 of 2", 1, true))
     local _, again = run({ fields = fields })

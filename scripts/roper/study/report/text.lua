@@ -1,0 +1,233 @@
+--- The summary of a sweep as text: rows of tables, what their columns are, and all of it for a
+--- terminal.
+local statistics = require "roper.study.statistics"
+local measures = require "roper.study.summary"
+
+local M = {}
+
+-- What a corrected probability must be under for a difference to be called one.
+local LEVEL <const> = 0.05
+
+-- A number with its standard error; "-" for none.
+local function with_error(form, number, error)
+  if not number then
+    return "-"
+  end
+  return form:format(number) .. (error and " ± " .. form:format(error) or "")
+end
+
+--- The median of steps to 90 % as text.
+---@param steps table from `statistics.censored`
+---@return string
+function M.median_of_steps(steps)
+  return steps.median and ("%.0f"):format(steps.median)
+    or steps.above and ("> %d"):format(steps.limit) or "undetermined"
+end
+
+-- The median of steps, with how many got there.
+local function steps_text(steps)
+  return steps and ("%s (%d/%d)"):format(M.median_of_steps(steps), steps.reached, steps.n) or "-"
+end
+
+-- How many runs of those asked for.
+local function runs_text(entry)
+  return entry.finished == entry.planned and tostring(entry.planned)
+    or ("%d of %d"):format(entry.finished, entry.planned)
+end
+
+-- Was a run left out of a trimmed mean?
+local function is_trimmed(summary)
+  for _, entry in ipairs(summary.methods) do
+    if entry.solved.removed > 0 then
+      return true
+    end
+  end
+  return false
+end
+
+-- A result of any method; nil where no run is finished.
+local function any_result(summary)
+  for _, entry in ipairs(summary.methods) do
+    if entry.runs[1] then
+      return entry.runs[1].result
+    end
+  end
+  return nil
+end
+
+--- The study's table: a row a method. The trimmed mean has a column where a run was left out.
+---@param summary table from `summary.of`
+---@return string[][] rows, the head first
+function M.rows(summary)
+  local some, trimmed = any_result(summary), is_trimmed(summary)
+  local rows = { { "method", "runs", "of " .. (some and some.problems or "?"), "loss", "floor",
+    "90 % after" } }
+  if trimmed then
+    table.insert(rows[1], 4, "trimmed")
+  end
+  for _, entry in ipairs(summary.methods) do
+    local run, solved, loss = entry.runs[1], entry.solved, entry.loss
+    local row = { entry.method, runs_text(entry), with_error("%.1f", solved.mean, solved.error),
+      with_error("%.4f", loss.mean, loss.error), with_error("%.4f", run and run.result.test_floor),
+      steps_text(entry.steps_to_90) }
+    if trimmed then
+      table.insert(row, 4, solved.n > 0 and ("%.1f (%d)"):format(solved.trimmed, solved.kept)
+        or "-")
+    end
+    rows[#rows + 1] = row
+  end
+  return rows
+end
+
+--- What the columns of `rows` are.
+---@param summary table from `summary.of`
+---@return string
+function M.legend(summary)
+  local some = any_result(summary)
+  return ([[
+of %s: problems solved by random sampling. They and the loss: mean ± standard
+error over the runs. %s
+floor: the lowest loss to be expected of any predictor on the same sequences.
+90 %% after: median of the steps until 90 %% of the answers' tokens were right,
+and how many runs got there; one that did not counts as one that takes longer,
+so that the median is undetermined where just half of them did.]]):format(
+    some and some.problems or "?",
+    is_trimmed(summary) and [[trimmed: mean without the worst tenth of the runs
+(the study's rule: one of ten), and how many that leaves.]] or
+    [[No run is left out: that is done from ten runs on.]])
+end
+
+-- "+" or "-" where a method differs from the baseline, as far as can be told.
+local function mark_of(summary, method, metric)
+  for _, pair in ipairs(summary.pairs) do
+    if pair.a == summary.baseline and pair.b == method and pair.metric == metric.name
+      and pair.corrected and pair.corrected < LEVEL then
+      return pair.difference > 0 and " +" or " -"
+    end
+  end
+  return ""
+end
+
+--- Accuracy on problems as long as in training and longer: a row a method.
+---@param summary table from `summary.of`
+---@return string[][]? rows, the head first; nil where no longer problems were tried
+function M.length_rows(summary)
+  local columns, head = {}, { "accuracy at length" }
+  for _, metric in ipairs(summary.metrics) do
+    if metric.times or metric.name == "accuracy" then
+      columns[#columns + 1] = metric
+      head[#head + 1] = ("x %g"):format(metric.times or 1)
+    end
+  end
+  if #columns < 2 then
+    return nil
+  end
+  local rows = { head }
+  for _, entry in ipairs(summary.methods) do
+    local row = { entry.method }
+    for _, metric in ipairs(columns) do
+      local numbers = entry[metric.name]
+      row[#row + 1] = with_error("%.3f", numbers.mean, numbers.error)
+        .. mark_of(summary, entry.method, metric)
+    end
+    rows[#rows + 1] = row
+  end
+  return rows
+end
+
+--- What the columns of `length_rows` are.
+---@param summary table from `summary.of`
+---@return string
+function M.length_legend(summary)
+  local text = [[
+Accuracy on the answers' tokens of problems as many times as long as those of
+training: mean ± standard error over the runs.]]
+  return summary.baseline and ([[
+%s
++ and -: above and below %s, with p under %g after Holm's correction for the
+number of methods, though not of lengths; without a sign it cannot be told.]]):format(text,
+    summary.baseline, LEVEL) or text
+end
+
+-- The pairs of methods that are shown, with their metric: of some metrics, with shared seeds.
+local function shown_pairs(summary, metrics)
+  local list = {}
+  for _, name in ipairs(metrics or { "solved", "loss", measures.STEPS.name }) do
+    for _, metric in ipairs { measures.STEPS, table.unpack(summary.metrics) } do
+      for _, pair in ipairs(summary.pairs) do
+        if metric.name == name and pair.metric == name and pair.n > 0 then
+          list[#list + 1] = { pair = pair, form = metric.form:gsub("%%", "%%+"),
+            title = ("%s, %s - %s"):format(metric.title, pair.b, pair.a) }
+        end
+      end
+    end
+  end
+  return list
+end
+
+--- Pairs of methods that share seeds: a row a pair and metric.
+---@param summary table
+---@param metrics string[]? names; solved, loss and steps_to_90 by default
+---@return string[][]? rows, the head first; nil where no seed is shared
+function M.pair_rows(summary, metrics)
+  local rows = { { "by seed", "pairs", "difference", "95 % interval", "p", "Holm" } }
+  for _, shown in ipairs(shown_pairs(summary, metrics)) do
+    local pair, form = shown.pair, shown.form
+    rows[#rows + 1] = { shown.title, tostring(pair.n), form:format(pair.difference),
+      pair.low and (form .. " to " .. form):format(pair.low, pair.high) or "-",
+      ("%.3f"):format(pair.p), ("%.3f"):format(pair.corrected) }
+  end
+  return #rows > 1 and rows or nil
+end
+
+--- The differences themselves where they are too few for an interval, in the order of the runs.
+---@param summary table
+---@return string[][]? rows of a title and the differences; nil where there are enough
+function M.few_rows(summary)
+  local rows = {}
+  for _, shown in ipairs(shown_pairs(summary)) do
+    if shown.pair.n < statistics.LEAST then
+      local parts = {}
+      for i, difference in ipairs(shown.pair.each) do
+        parts[i] = shown.form:format(difference)
+      end
+      rows[#rows + 1] = { shown.title, table.concat(parts, "  ") }
+    end
+  end
+  return #rows > 0 and rows or nil
+end
+
+--- What the columns of `pair_rows` are.
+M.PAIR_LEGEND = [[
+difference: mean over pairs of runs of the same seed; its bootstrap-t interval,
+from six pairs on; p of a two-sided permutation test (signs of the differences);
+Holm: p corrected for the number of pairs of methods, though not of measures.
+A run that never came to 90 % counts as having got there with its last step.]]
+
+--- Everything as text for a terminal.
+---@param summary table from `summary.of`
+---@return string
+function M.text(summary)
+  local align = require("roper.base.format.columns").align
+  local parts = { align(M.rows(summary)), M.legend(summary) }
+  local lengths = M.length_rows(summary)
+  if lengths then
+    parts[#parts + 1] = align(lengths)
+    parts[#parts + 1] = M.length_legend(summary)
+  end
+  local compared = M.pair_rows(summary)
+  if compared then
+    parts[#parts + 1] = align(compared)
+    parts[#parts + 1] = M.PAIR_LEGEND
+    local few = M.few_rows(summary)
+    if few then
+      parts[#parts + 1] = "Too few for an interval, one by one:\n\n" .. align(few)
+    end
+  end
+  for _, note in ipairs(summary.notes) do
+    parts[#parts + 1] = "Note: " .. note
+  end
+  return require("roper.base.printable").text(table.concat(parts, "\n\n"))
+end
+
+return M
