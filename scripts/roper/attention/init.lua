@@ -2,6 +2,7 @@
 local core = require "roper.core"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -11,10 +12,7 @@ local function with(options, scheme)
     or scheme == options.position and not options.input and not options.memory then
     return options
   end
-  local result = {}
-  for name, value in pairs(options) do
-    result[name] = value
-  end
+  local result = tables.merged(options)
   result.position, result.input, result.memory = scheme, nil, nil
   return result
 end

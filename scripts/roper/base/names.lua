@@ -3,6 +3,8 @@
 -- Nothing is called on the way, so that asking for names has no effects, but for
 -- what a metatable offers for it: `methods`, a table, where __index is a function,
 -- and `__names`, a function that lists fields which __index loads on first use.
+local tables_of = require "roper.base.tables"
+
 local M = {}
 
 local LONGEST_CHAIN <const> = 10 -- of metatables that point to each other
@@ -32,11 +34,7 @@ end
 local function loadable(value)
   local metatable = debug.getmetatable(value)
   local list = metatable and rawget(metatable, "__names")
-  local names = {}
-  for _, name in ipairs(type(list) == "function" and list() or {}) do
-    names[name] = true
-  end
-  return names
+  return tables_of.set(type(list) == "function" and list() or {})
 end
 
 -- What `value.name` holds, nil where there is nothing.

@@ -1,19 +1,43 @@
 --- Tables as keys and values, whatever they are for.
 local M = {}
 
---- The keys of tables, sorted, each once.
+local RANKS <const> = { number = 1, string = 2 }
+
+local function is_before(a, b)
+  local rank_a, rank_b = RANKS[type(a)] or 3, RANKS[type(b)] or 3
+  if rank_a ~= rank_b then
+    return rank_a < rank_b
+  elseif rank_a < 3 then
+    return a < b
+  end
+  return tostring(a) < tostring(b)
+end
+
+--- The keys of tables, each once: sorted numbers, sorted strings, the rest by its text.
 ---@param ... table
 ---@return any[]
 function M.keys(...)
   local list, seen = {}, {}
   for _, one in ipairs { ... } do
-    for key in pairs(one) do
-      list[#list + 1] = not seen[key] and key or nil
-      seen[key] = true
+    for key in next, one do
+      if not seen[key] then
+        list[#list + 1], seen[key] = key, true
+      end
     end
   end
-  table.sort(list)
+  table.sort(list, is_before)
   return list
+end
+
+--- The entries of a list as keys.
+---@param list any[]
+---@return table<any, true>
+function M.set(list)
+  local set = {}
+  for _, entry in ipairs(list) do
+    set[entry] = true
+  end
+  return set
 end
 
 --- How many keys a table has.

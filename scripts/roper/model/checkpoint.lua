@@ -5,6 +5,7 @@ local folders = require "roper.base.file"
 local modules = require "roper.model.module"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -85,10 +86,7 @@ end
 ---@param model Transformer
 ---@return table options
 function M.options(model)
-  local result = {}
-  for name, value in pairs(model.options or {}) do
-    result[name] = value
-  end
+  local result = tables.merged(model.options)
   result.position = plain(result.position)
   return result
 end
@@ -294,13 +292,7 @@ end
 
 -- Where two configurations differ, as sorted lines of text.
 local function differences(a, b, prefix, list)
-  local names = {}
-  for _, config in ipairs { a, b } do
-    for name in pairs(config) do
-      names[name] = true
-    end
-  end
-  for name in pairs(names) do
+  for _, name in ipairs(tables.keys(a, b)) do
     local there, here = a[name], b[name]
     if type(there) == "table" and type(here) == "table" then
       differences(there, here, prefix .. name .. ".", list)
@@ -309,7 +301,6 @@ local function differences(a, b, prefix, list)
         text(here))
     end
   end
-  table.sort(list)
   return list
 end
 
@@ -365,10 +356,9 @@ local function moments_of(path, tensors, optimizer, parameters)
       refuse(name, "parameters of a model and moments of its optimizer")
     end
   end
+  local wanted = tables.set(optimizer.moments)
   for place, moments in pairs(state) do
-    local wanted = {}
     for _, name in ipairs(optimizer.moments) do
-      wanted[name] = true
       if not moments[name] then
         refuse(("optimizer.%d"):format(place), name .. ", found none")
       end

@@ -1,5 +1,6 @@
 --- What all parts of a model have in common: that their parameters are found, counted, saved.
 local format = require "roper.base.format"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -41,17 +42,7 @@ end
 -- Call visit(path, value) once for each tensor and module below, in the order of names.
 local function walk(fields, prefix, visit, seen)
   seen = seen or { [fields] = true }
-  local names = {}
-  for name in pairs(fields) do
-    names[#names + 1] = name
-  end
-  table.sort(names, function(a, b)
-    if type(a) == type(b) then
-      return a < b
-    end
-    return type(a) == "number"
-  end)
-  for _, name in ipairs(names) do
+  for _, name in ipairs(tables.keys(fields)) do
     local value, path = fields[name], prefix .. tostring(name)
     local metatable = type(value) == "table" and getmetatable(value)
     local is_part = type(value) == "table"

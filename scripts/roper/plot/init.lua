@@ -5,6 +5,7 @@ local data = require "roper.plot.data"
 local options_of = require "roper.base.options"
 local output = require "roper.plot.output"
 local reduce = require "roper.plot.reduce"
+local tables = require "roper.base.tables"
 local text = require "roper.plot.text"
 
 local M = {}
@@ -45,13 +46,7 @@ local function read(name, extra, file, options)
     error(("%s: expected a file name or a table of options after the data, got %s; points with "
       .. "an x are {x = ..., y = ...}"):format(name, file and data.kind(file) or "a list"), 0)
   end
-  local known = {}
-  for _, group in ipairs { COMMON, extra } do
-    for option, kind in pairs(group) do
-      known[option] = kind
-    end
-  end
-  local o = options_of.check(name, options, known, 0)
+  local o = options_of.check(name, options, tables.merged(COMMON, extra), 0)
   if file and o.file then
     error(name .. ": expected one file, got one as argument and one as option", 0)
   end
@@ -357,10 +352,7 @@ function M.attention(weights, file, options)
   local name = "plot.attention"
   local o, figure = read(name, { tokens = "any?", causal = "boolean?",
     distance = { "boolean", false }, range = "table?" }, file, options)
-  local drawn = require("roper.plot.attention").figure(name, weights, o)
-  for field, value in pairs(drawn) do
-    figure[field] = value
-  end
+  figure = tables.merged(figure, require("roper.plot.attention").figure(name, weights, o))
   figure.kind, figure.range = "matrix", data.range(name .. ": range", o.range)
   figure.xlabel = o.xlabel ~= "" and figure.xlabel or o.distance and "distance i - j" or "key"
   figure.ylabel = o.ylabel ~= "" and figure.ylabel or "query"
@@ -401,12 +393,9 @@ end
 ---@return string? result the file; without one, with a format, the plot itself
 function M.position(scheme, file, options)
   local name = "plot.position"
-  local known = { distance = { "size", 64 }, dim = { "size", 64 }, heads = { "size", 8 },
-    head = "size?", draws = { "size", 64 }, same = { "boolean", false }, seed = { "integer", 1 } }
-  for option, kind in pairs(CURVES) do
-    known[option] = kind
-  end
-  local o, figure = read(name, known, file, options)
+  local o, figure = read(name, tables.merged(CURVES, { distance = { "size", 64 },
+    dim = { "size", 64 }, heads = { "size", 8 }, head = "size?", draws = { "size", 64 },
+    same = { "boolean", false }, seed = { "integer", 1 } }), file, options)
   local series = require("roper.plot.position").series(name, scheme, o)
   figure.xlabel = o.xlabel ~= "" and figure.xlabel or "distance i - j"
   figure.ylabel = o.ylabel ~= "" and figure.ylabel or "score"

@@ -97,10 +97,7 @@ function M.check(name, definition)
     error(("position: %s: expected a table of methods, got %s"):format(name,
       options_of.shown(definition)), 0)
   end
-  local known = {}
-  for _, member in ipairs(MEMBERS) do
-    known[member] = true
-  end
+  local known = tables.set(MEMBERS)
   for member, value in pairs(definition) do
     if not known[member] then
       error(("position: %s: unknown member %s%s; a scheme has %s"):format(name, tostring(member),

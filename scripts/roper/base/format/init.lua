@@ -2,6 +2,7 @@
 --- columns, tables sorted and nested, everything else as Lua writes it.
 local printable = require "roper.base.printable"
 local options = require "roper.base.format.options"
+local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -9,11 +10,9 @@ local M = {}
 local LONGEST_COLUMN <const> = 24 -- entries; tables with more have several on a line
 
 local GAP <const> = "…"
-local KEYWORDS = {}
-for word in ([[and break do else elseif end false for function goto if in local nil not or
-  repeat return then true until while]]):gmatch "%a+" do
-  KEYWORDS[word] = true
-end
+local KEYWORDS <const> = tables.set { "and", "break", "do", "else", "elseif", "end", "false", "for",
+  "function", "goto", "if", "in", "local", "nil", "not", "or", "repeat", "return", "then", "true",
+  "until", "while" }
 
 --- Is the value a tensor?
 ---
@@ -92,25 +91,6 @@ local function function_text(value)
   return ("function (%s:%d)"):format(file, where.linedefined)
 end
 
--- Keys in the order they are shown: 1, 2, ..., other numbers, strings, the rest.
-local function sorted_keys(value)
-  local ranks = { number = 1, string = 2 }
-  local keys = {}
-  for key in next, value do
-    keys[#keys + 1] = key
-  end
-  table.sort(keys, function(a, b)
-    local rank_a, rank_b = ranks[type(a)] or 3, ranks[type(b)] or 3
-    if rank_a ~= rank_b then
-      return rank_a < rank_b
-    elseif rank_a < 3 then
-      return a < b
-    end
-    return tostring(a) < tostring(b)
-  end)
-  return keys
-end
-
 local render
 
 -- `name = ` or `[key] = `, "" for the next item of a list.
@@ -139,7 +119,7 @@ end
 
 -- A table; `around` holds the tables it lies in, `lead` columns of its first line are taken.
 local function render_table(value, around, indent, columns, lead)
-  local keys = sorted_keys(value)
+  local keys = tables.keys(value)
   around[value] = true
   local items, next_index = {}, 1
   for i = 1, math.min(#keys, options.current.entries) do

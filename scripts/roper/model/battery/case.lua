@@ -3,6 +3,7 @@ local core = require "roper.core"
 local modules = require "roper.model.module"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -125,10 +126,7 @@ end
 function M.attend(attention, holder, inputs, how)
   local scheme = holder.position
   local q, k, v, x = table.unpack(inputs)
-  local all = {}
-  for name, value in pairs(how or {}) do
-    all[name] = value
-  end
+  local all = tables.merged(how)
   all.position, all.input = scheme, not schemes.is_rotary(scheme) and x or nil
   if not schemes.is_rotary(scheme) and scheme.embed then
     local places = position.positions(q, k, { causal = all.causal, offset = all.offset,

@@ -27,10 +27,8 @@ end
 
 -- The names in a table, also those that it loads on first use.
 local function names_of(holder)
-  local metatable, names = getmetatable(holder), {}
-  for _, name in ipairs(metatable and metatable.__names and metatable.__names() or {}) do
-    names[name] = true
-  end
+  local metatable = getmetatable(holder)
+  local names = tables.set(metatable and metatable.__names and metatable.__names() or {})
   for name in pairs(holder) do
     names[name] = type(name) == "string" and not name:find "^_" or nil
   end

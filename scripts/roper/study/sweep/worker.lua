@@ -6,6 +6,7 @@ local preload = require "roper.base.preload"
 local printable = require "roper.base.printable"
 local runner = require "roper.study.run"
 local listing = require "roper.study.listing"
+local tables = require "roper.base.tables"
 local uv = require "luv"
 
 local M = {}
@@ -137,10 +138,7 @@ function M.main()
     for _, path in ipairs(order.load or {}) do
       preload.run(path)
     end
-    local wanted, trials = {}, {}
-    for _, name in ipairs(order.trials) do
-      wanted[name] = true
-    end
+    local wanted, trials = tables.set(order.trials), {}
     for _, trial in ipairs(require("roper.study.sweep.plan").require(order.folder)) do
       trials[#trials + 1] = wanted[trial.name] and trial or nil
     end

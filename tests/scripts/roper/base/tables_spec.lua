@@ -5,6 +5,18 @@ describe("tables.keys", function()
     assert.same({ "a", "b", "c" }, tables.keys({ c = 1, a = false }, { b = 1, a = 2 }))
     assert.same({}, tables.keys({}))
   end)
+
+  it("puts numbers before strings before the rest", function()
+    assert.same({ -1, 2.5, 10, "10", "b", false, true },
+      tables.keys({ b = 1, [true] = 1, [10] = 1 },
+        { ["10"] = 1, [2.5] = 1, [false] = 1, [-1] = 1 }))
+  end)
+end)
+
+describe("tables.set", function()
+  it("has the entries of a list as keys", function()
+    assert.same({ a = true, [2] = true }, tables.set({ "a", 2, "a" }))
+  end)
 end)
 
 describe("tables.merged", function()
