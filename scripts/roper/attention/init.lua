@@ -29,22 +29,15 @@ local function through(run, scheme, q, k, v, options)
   return v and s:turned_back(o) or o, weights
 end
 
----@class AttentionOptions
+---@class AttentionOptions: PlaceOptions
 ---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"
----@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
 ---@field mask? tensor int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key
 ---@field bias? tensor|tensor[] added to the scaled scores; floats, each broadcast to
 ---   [batch, heads, Tq, Tk], with a gradient
 ---@field dropout? number = 0; of the weights
 ---@field seed? integer of the dropout; by default the generator gives one
 ---@field scale? number of the products, = 1 / sqrt(d) unless the scheme has another; not 0
----@field offset? number = 0; of the first key, where no positions are given
----@field positions? number|number[]|tensor of queries and keys alike: one, a list, or a tensor
----   [time], [batch, time] or [batch, time, coordinates]
----@field query_positions? number|number[]|tensor by default 0, 1, ... from the offset; where
----   causal, the last query stands at the last key
----@field key_positions? number|number[]|tensor by default 0, 1, ... from the offset
 ---@field weights? boolean = false; of `attention`: return the weights too
 
 --- The weights that attention uses, before dropout; outside the graph.
@@ -154,17 +147,10 @@ local function linear(options, q)
   return with(options, scheme)
 end
 
----@class LinearAttentionOptions
+---@class LinearAttentionOptions: PlaceOptions
 ---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"
----@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
 ---@field epsilon? number = 1e-6; added to the denominators
----@field offset? number = 0; of the first key, where no positions are given
----@field positions? number|number[]|tensor of queries and keys alike: one, a list, or a tensor
----   [time], [batch, time] or [batch, time, coordinates]
----@field query_positions? number|number[]|tensor by default 0, 1, ... from the offset; where
----   causal, the last query stands at the last key
----@field key_positions? number|number[]|tensor by default 0, 1, ... from the offset
 
 --- Attention without a softmax, in time that grows with the length alone (Katharopoulos et al.
 --- 2020), with any of query, key, value and output turned by their positions.

@@ -20,16 +20,12 @@ local M = {}
 ---@field dropout number
 local TransformerLayer = modules.class "TransformerLayer"
 
----@class TransformerLayerOptions
----@field d_model integer
+---@class TransformerLayerOptions: FeedForwardOptions
 ---@field heads integer
----@field d_ff? integer 4 d_model by default
 ---@field norm? "pre"|"post" = "pre"
----@field activation? "relu"|"gelu" = "relu"
 ---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"
 ---@field tied? boolean = false; keys are values too: no projection of values
----@field dropout? number = 0
 
 --- Attention and feed-forward, each with a residual connection and layer norm: before each ("pre"),
 --- or after ("post", as in Vaswani et al. 2017).
@@ -103,19 +99,14 @@ end
 ---@field options TransformerOptions
 local Transformer = modules.class "Transformer"
 
----@class TransformerOptions
+---@class TransformerOptions: TransformerLayerOptions
 ---@field vocabulary integer|string[] how many tokens, or the list that `task:vocabulary()` gives
 ---@field d_model? integer = 128
 ---@field layers? integer = 3
 ---@field heads? integer = 4
----@field d_ff? integer 4 d_model by default
----@field norm? "pre"|"post" = "pre"
----@field activation? "relu"|"gelu" = "relu"
 ---@field position? string|table|Scheme|rotary = "roper"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"; or a list of these, which repeats over the layers
----@field tied? boolean = false; keys are values too: no projection of values
 ---@field length? integer tokens of the longest sequence, for a scheme that has a table of them
----@field dropout? number = 0
 
 -- The scheme of each layer. Layers that are asked for the same share one, with the tables that it
 -- keeps, unless each is to have its own.

@@ -237,12 +237,16 @@ function M.describe(scheme)
   end)
 end
 
----@class PositionsOptions
----@field causal? boolean = false
----@field offset? number = 0
----@field positions? number|number[]|tensor
----@field query_positions? number|number[]|tensor
----@field key_positions? number|number[]|tensor
+---@class PlaceOptions
+---@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
+---@field offset? number = 0; of the first key, where no positions are given
+---@field positions? number|number[]|tensor of queries and keys alike: one, a list, or a tensor
+---   [time], [batch, time] or [batch, time, coordinates]
+---@field query_positions? number|number[]|tensor by default 0, 1, ... from the offset; where
+---   causal, the last query stands at the last key
+---@field key_positions? number|number[]|tensor by default 0, 1, ... from the offset
+
+---@class PositionsOptions: PlaceOptions
 ---@field scale? number of the products, = 1 / sqrt(d)
 
 --- Where queries and keys stand, as the methods of a scheme are told.

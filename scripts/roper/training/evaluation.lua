@@ -130,6 +130,9 @@ local function in_order(by_distance)
   return list
 end
 
+local ANSWERS <const> = { sequences = { "size", 64 }, seed = { "integer", 1 },
+  batch = { "size", 32 }, beat = "function?" }
+
 ---@class AnswersOptions
 ---@field sequences? integer = 64
 ---@field seed? integer = 1; of the sequences
@@ -163,8 +166,7 @@ end
 ---@param options? AnswersOptions
 ---@return Answers found
 function M.answers(model, task, options)
-  local o = options_of.check("answers", options, { sequences = { "size", 64 },
-    seed = { "integer", 1 }, batch = { "size", 32 }, beat = "function?" })
+  local o = options_of.check("answers", options, ANSWERS)
   local fresh = M.fresh(task, o.seed)
   local sums = new_sums()
   temporarily.without_training(model, function()
@@ -191,12 +193,8 @@ function M.answers(model, task, options)
     by_distance = in_order(sums.by_distance) }
 end
 
----@class LongerOptions
+---@class LongerOptions: AnswersOptions
 ---@field problems? integer = 128
----@field sequences? integer = 64
----@field seed? integer = 1
----@field batch? integer = 32; sequences at a time
----@field beat? fun() called after each batch
 
 --- How a model does on problems longer than those it was trained on.
 ---
@@ -216,9 +214,8 @@ end
 ---@return table[] found for each: name, such as "letters=26"; solved of `problems`, none of
 ---   which the task of the training could pose; accuracy, loss and floor as in `answers`
 function M.longer(model, task, longer, options)
-  local o = options_of.check("longer", options, { problems = { "size", 128 },
-    sequences = { "size", 64 }, seed = { "integer", 1 }, batch = { "size", 32 },
-    beat = "function?" })
+  local o = options_of.check("longer", options,
+    tables.merged(ANSWERS, { problems = { "size", 128 } }))
   local list = {}
   for i, changes in ipairs(longer) do
     local changed = M.fresh(task, o.seed, changes)
