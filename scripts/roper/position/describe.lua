@@ -106,15 +106,11 @@ end
 local List = { __name = "descriptions" }
 
 function List:__tostring()
-  local width, lines = 0, {}
-  for _, one in ipairs(self) do
-    width = math.max(width, utf8.len(one.name))
+  local rows = {}
+  for i, one in ipairs(self) do
+    rows[i] = { one.name, one.relative and "relative" or "absolute", one.summary or "" }
   end
-  for _, one in ipairs(self) do
-    lines[#lines + 1] = ("%s%s  %s  %s"):format(one.name, (" "):rep(width - utf8.len(one.name)),
-      one.relative and "relative" or "absolute", one.summary or ""):gsub("%s+$", "")
-  end
-  return table.concat(lines, "\n")
+  return table.concat(columns.lines(rows, 3), "\n")
 end
 
 --- A list of descriptions that prints as a table.

@@ -3,28 +3,42 @@ local printable = require "roper.base.printable"
 
 local M = {}
 
---- Rows of cells, the first column to the left, the others to the right, each row on a line.
+--- Rows of cells as lines, the cells of a column below each other. What ends a row at the left may
+--- be longer than its column.
+---@param rows string[][]
+---@param left integer so many columns are to the left, the others to the right
+---@return string[] lines
+function M.lines(rows, left)
+  local widths, lines = {}, {}
+  for _, row in ipairs(rows) do
+    for i, cell in ipairs(row) do
+      local width = (i < #row or i > left) and utf8.len(cell) or 0
+      widths[i] = math.max(widths[i] or 0, width)
+    end
+  end
+  for j, row in ipairs(rows) do
+    local cells = {}
+    for i, cell in ipairs(row) do
+      local space = (" "):rep(widths[i] - utf8.len(cell))
+      cells[i] = i <= left and cell .. space or space .. cell
+    end
+    lines[j] = table.concat(cells, "  "):gsub("%s+$", "")
+  end
+  return lines
+end
+
+--- A table of what comes from anywhere: the first column to the left, the others to the right.
 ---@param rows string[][]
 ---@return string
 function M.align(rows)
-  local shown, widths = {}, {}
+  local shown = {}
   for j, row in ipairs(rows) do
     shown[j] = {}
     for i, cell in ipairs(row) do
       shown[j][i] = printable.line(cell)
-      widths[i] = math.max(widths[i] or 0, utf8.len(shown[j][i]))
     end
   end
-  local lines = {}
-  for _, row in ipairs(shown) do
-    local cells = {}
-    for i, cell in ipairs(row) do
-      local space = (" "):rep(widths[i] - utf8.len(cell))
-      cells[i] = i == 1 and cell .. space or space .. cell
-    end
-    lines[#lines + 1] = (("  " .. table.concat(cells, "  ")):gsub("%s+$", ""))
-  end
-  return table.concat(lines, "\n")
+  return "  " .. table.concat(M.lines(shown, 1), "\n  ")
 end
 
 local function length_of(text)

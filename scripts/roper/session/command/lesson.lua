@@ -15,15 +15,12 @@ function M.define(command)
 end
 
 local function list(lessons)
-  local widest = 0
-  for _, lesson in ipairs(lessons) do
-    widest = math.max(widest, #lesson.name)
-  end
+  local rows = {}
   for i, lesson in ipairs(lessons) do
-    io.stdout:write(("%2d  %s%s  %s\n"):format(i, lesson.name, (" "):rep(widest - #lesson.name),
-      lesson.title))
+    rows[i] = { ("%2d"):format(i), lesson.name, lesson.title }
   end
-  io.stdout:write("\n./roper lesson ", lessons[1].name, " starts at the beginning.\n")
+  io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 3), "\n"))
+  io.stdout:write("\n\n./roper lesson ", lessons[1].name, " starts at the beginning.\n")
 end
 
 --- List, show, check or write lessons.

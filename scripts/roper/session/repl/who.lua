@@ -1,4 +1,5 @@
 --- A table of variables: what each is, and what its elements take.
+local columns = require "roper.base.format.columns"
 local printable = require "roper.base.printable"
 local format = require "roper.base.format"
 local tables = require "roper.base.tables"
@@ -28,26 +29,6 @@ local function describe(value)
   return { kind, shown and printable.line((text:gsub("\n.*", " …"))) or "?" }
 end
 
--- How wide each column is, counting cells of tensors alone from the third on.
-local function widths_of(rows)
-  local widths = {}
-  for _, row in ipairs(rows) do
-    for i = 1, #row > 3 and #row or 2 do
-      widths[i] = math.max(widths[i] or 0, #row[i])
-    end
-  end
-  return widths
-end
-
-local function line_of(row, widths)
-  local cells = {}
-  for i, cell in ipairs(row) do
-    local gap = (" "):rep((widths[i] or 0) - #cell)
-    cells[i] = i == 5 and gap .. cell or cell .. gap
-  end
-  return (table.concat(cells, "  "):gsub(" +$", ""))
-end
-
 --- The variables of a table as lines of text, sorted by name, below a line of titles.
 ---@param globals table
 ---@param known table as keys, the names to leave out
@@ -68,11 +49,11 @@ function M.lines(globals, known)
     return a[1] < b[1]
   end)
   table.insert(rows, 1, titles)
-  local widths, columns = widths_of(rows), terminal.columns(io.stdout)
-  for i, row in ipairs(rows) do
-    rows[i] = terminal.cut(line_of(row, widths), columns)
+  local lines = columns.lines(rows, 4) -- the fifth counts bytes
+  for i, line in ipairs(lines) do
+    lines[i] = terminal.cut(line, terminal.columns(io.stdout))
   end
-  return rows
+  return lines
 end
 
 return M
