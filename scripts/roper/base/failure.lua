@@ -2,6 +2,7 @@
 --- lines of that code that led there, without the frames of this library.
 local core = require "roper.core"
 local names_of = require "roper.base.names"
+local printable = require "roper.base.printable"
 local suggest = require "roper.base.suggest"
 local terminal = require "roper.base.terminal"
 
@@ -50,11 +51,7 @@ end
 
 -- Line `number` of text, without the spaces around it.
 local function line_of(text, number)
-  local line
-  local lines = (text .. "\n"):gmatch "(.-)\r?\n"
-  for _ = 1, number do
-    line = lines()
-  end
+  local line = printable.lines(text)[number]
   return line and line:match "^%s*(.-)%s*$"
 end
 

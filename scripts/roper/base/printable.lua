@@ -67,6 +67,17 @@ function M.text(text)
   return (text:gsub("[^\n\t]+", M.line))
 end
 
+--- The lines of a text, without what ends them.
+---@param text string
+---@return string[]
+function M.lines(text)
+  local lines = {}
+  for line in (text .. "\n"):gmatch "(.-)\r?\n" do
+    lines[#lines + 1] = line
+  end
+  return lines
+end
+
 --- A whole count of things: "1 run", "2 runs".
 ---@param count integer
 ---@param noun string

@@ -12,6 +12,8 @@
 ---
 --- An option table has a class of its own, with a `---@field` line for each option, in the form of
 --- `---@param`. The class stands above the function, after an empty line's distance.
+local printable = require "roper.base.printable"
+
 local M = {}
 
 ---@class Parameter an argument, an option or a result
@@ -163,10 +165,7 @@ end
 ---@param source string its text
 ---@return Comment[] comments the first is the file's own where it starts with one
 function M.parse(source)
-  local lines, comments, block = {}, {}, {}
-  for line in (source .. "\n"):gmatch "(.-)\r?\n" do
-    lines[#lines + 1] = line
-  end
+  local lines, comments, block = printable.lines(source), {}, {}
   for i, line in ipairs(lines) do
     local text = line:match "^%s*%-%-%-(.*)$"
     if text then

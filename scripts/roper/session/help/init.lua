@@ -1,5 +1,7 @@
 --- Help: what `?name`, `??name`, `help(name)` and `apropos(word)` print. Names are those of the
 --- session, or of the library with or without what stands in front.
+local printable = require "roper.base.printable"
+
 local M = {}
 
 local LONGEST <const> = 60 -- characters of a name that is worth a suggestion
@@ -208,17 +210,11 @@ end
 
 -- The lines of a text from one on, to another or to the first that `is_last` knows.
 local function excerpt(text, first, is_last)
-  local list, number = {}, 0
-  for line in (text .. "\n"):gmatch "(.-)\n" do
-    number = number + 1
-    if number >= first then
-      list[#list + 1] = line
-      if is_last(line, number) then
-        break
-      end
-    end
+  local lines, last = printable.lines(text), first
+  while lines[last + 1] and not is_last(lines[last], last) do
+    last = last + 1
   end
-  return table.concat(list, "\n") .. "\n"
+  return table.concat(lines, "\n", first, math.min(last, #lines)) .. "\n"
 end
 
 -- The source of what C implements: the function, or its row in a table.
@@ -277,7 +273,7 @@ function M.source(name, globals)
   if not text then
     error(("%s has no source to show"):format(name), 0)
   end
-  io.stdout:write(require("roper.base.printable").text(text))
+  io.stdout:write(printable.text(text))
 end
 
 --- From now on an error inside a function of the library says what help calls that function.

@@ -16,6 +16,7 @@
 --- A comment that starts with `@class` tells of a class. `make` turns all of them into a file of
 --- definitions that LuaLS and `help` read.
 local files = require "roper.base.file"
+local printable = require "roper.base.printable"
 
 local M = {}
 
@@ -81,10 +82,7 @@ function M.definitions(sources)
     "---@class roper", "local roper = {}", "" }
   for _, wanted in ipairs { "@class", "function" } do -- classes before their methods
     for _, source in ipairs(sources) do
-      local lines = {}
-      for line in (source.text .. "\n"):gmatch "(.-)\n" do
-        lines[#lines + 1] = line
-      end
+      local lines = printable.lines(source.text)
       for i = 1, #lines do
         local block, code = block_at(lines, i)
         if block and (block[1] or ""):find(wanted, 1, true) == 1 then

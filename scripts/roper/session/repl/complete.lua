@@ -6,38 +6,31 @@ local cursor = require "roper.session.repl.cursor"
 
 local M = {}
 
--- The files that a path may go on with. One alone is ended by the quote.
+-- The names that begin with a start, and its length. One alone that is no folder gets an ending.
+local function going_on(start, names, ending)
+  local list = {}
+  for _, name in ipairs(names) do
+    list[#list + 1] = name:sub(1, #start) == start and name or nil
+  end
+  if #list == 1 and list[1]:sub(-1) ~= "/" then
+    list[1] = list[1] .. ending
+  end
+  return list, #start
+end
+
+-- The files that a path may go on with, up to the quote that ends it.
 local function file_names(path, quote)
   local luv = require "luv"
   local folder, start = path:match "^(.-)([^/]*)$"
-  local names = {}
-  local scan = luv.fs_scandir(folder == "" and "." or folder)
-  if not scan then
-    return {}, 0
-  end
-  for name, kind in luv.fs_scandir_next, scan do
-    local fits = name:sub(1, #start) == start and (name:sub(1, 1) ~= "." or start ~= "")
+  local scan, names = luv.fs_scandir(folder == "" and "." or folder), {}
+  for name, kind in scan and luv.fs_scandir_next or next, scan or {} do
+    local fits = name:sub(1, 1) ~= "." or start ~= ""
     if fits and printable.line(name) == name and not name:find "[\"'\\]" then
       local is_folder = (luv.fs_stat(folder .. name) or { type = kind }).type == "directory"
       names[#names + 1] = name .. (is_folder and "/" or "")
     end
   end
-  if #names == 1 and names[1]:sub(-1) ~= "/" then
-    names[1] = names[1] .. quote
-  end
-  return names, #start
-end
-
--- The position schemes that a name may go on with, after "+" too. One alone is ended by the quote.
-local function scheme_names(text, quote)
-  local start, names = text:match "[^+]*$", {}
-  for _, name in ipairs(require("roper.position").list()) do
-    names[#names + 1] = name:sub(1, #start) == start and name or nil
-  end
-  if #names == 1 then
-    names[1] = names[1] .. quote
-  end
-  return names, #start
+  return going_on(start, names, quote)
 end
 
 -- Is a string after this text the name of a position scheme: position = ", position = {"rope", "?
@@ -46,45 +39,30 @@ local function names_scheme(before)
     or before:find "%f[%w_]position[.:]%a+%s*%(?%s*$"
 end
 
--- The options of a function that are not in the table yet. One alone gets its equals sign.
+-- The options of a function that are not in the table yet.
 local function option_names(place, globals)
-  local start = place.table:match "[%w_]*$"
   local catalogue = require "roper.session.help.catalogue"
   local entry = catalogue.of_value(names_of.resolve(place.caller, globals))
   local names = {}
   for _, option in ipairs(entry and catalogue.options(entry) or {}) do
     local is_given = place.table:find("%f[%w_]" .. option .. "%s*=")
-    if option:sub(1, #start) == start and not is_given then
-      names[#names + 1] = option
-    end
+    names[#names + 1] = not is_given and option or nil
   end
-  if #names == 1 then
-    names[1] = names[1] .. " = "
-  end
-  return names, #start
-end
-
-local function command_names(start)
-  local names = {}
-  for _, name in ipairs(require("roper.session.repl.commands").names()) do
-    if name:sub(1, #start) == start then
-      names[#names + 1] = name .. " "
-    end
-  end
-  return names, #start
+  return going_on(place.table:match "[%w_]*$", names, " = ")
 end
 
 local function find(text, globals)
   local command = text:match "^%s*%%(%a*)$"
   local path = text:match "^%s*%%%a+%s+(.*)$" or text:match "^%s*%$.*%s(%S*)$"
   if command then
-    return command_names(command)
+    return going_on(command, require("roper.session.repl.commands").names(), " ")
   elseif path and not text:find "^%s*%%time%s" and not text:find "^%s*%%bench%s" then
     return file_names(path, "")
   end
   local place = cursor.at_end(text)
   if place.kind == "string" and names_scheme(text:sub(1, -#place.text - 2)) then
-    return scheme_names(place.text, place.quote)
+    local start = place.text:match "[^+]*$" -- the last of several that are joined
+    return going_on(start, require("roper.position").list(), place.quote)
   elseif place.kind == "string" then
     return file_names(place.text, place.quote)
   elseif place.kind == "options" then

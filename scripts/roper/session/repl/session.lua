@@ -4,6 +4,7 @@ local code = require "roper.base.code"
 local commands = require "roper.session.repl.commands"
 local failures = require "roper.base.failure"
 local format = require "roper.base.format"
+local printable = require "roper.base.printable"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -154,10 +155,7 @@ end
 -- and the rest that is not complete, nil where all is.
 local function split(text, globals)
   local parts, open = {}, nil
-  local lines = {}
-  for line in (text .. "\n"):gmatch "(.-)\n" do
-    lines[#lines + 1] = line
-  end
+  local lines = printable.lines(text)
   for i, line in ipairs(lines) do
     local is_command = not open and commands.find(line, globals) ~= nil
     open = open and open .. "\n" .. line or line
