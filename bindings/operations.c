@@ -278,6 +278,51 @@ static int cross_entropy(lua_State *L)
 }
 
 /*
+** @class LinearCrossEntropyOptions
+** @field ignore? integer = -1; a target that does not count
+** @field each? boolean = false; one loss a row instead of their mean
+** @field rows? integer = 0; whose logits are there at once; 0: as many as fill 32 MiB
+*/
+
+/*
+** function roper.linear_cross_entropy(x, weight, bias, targets, options)
+** `cross_entropy` of `linear`, for many classes: the logits of all rows are never there at once.
+**
+**     log Σⱼ exp(zⱼ) − z_target,   z = x Wᵀ + b
+**
+** Rows go in slices through product, loss and gradients. Besides x, weight and their gradients it
+** takes rows × classes numbers. The mean computes the gradients with the loss; with `each` the
+** logits are computed twice.
+**
+** Errors: sizes or dtypes that do not fit, a target that is no class.
+**
+**     > weight = roper.tensor{{1}, {-1}}
+**     > targets = roper.tensor({0, 1}, "int32")
+**     > roper.linear_cross_entropy(roper.tensor{{0}, {-50}}, weight, nil, targets)
+**     0.34657
+** @param x tensor [..., inputs], floats
+** @param weight tensor [classes, inputs]
+** @param bias? tensor [classes]
+** @param targets tensor [...], int32, from 0
+** @param options? LinearCrossEntropyOptions
+** @return tensor loss a scalar, or [...] with `each`
+*/
+static int linear_cross_entropy(lua_State *L)
+{
+  static const char *const names[] = {"ignore", "each", "rows", NULL};
+  rpl_check_count(L, "linear_cross_entropy", 5);
+  const RplOptions options = rpl_options(L, 5, "linear_cross_entropy", names);
+  const int64_t ignore = rpl_option_integer(&options, "ignore", -1, INT32_MIN, INT32_MAX);
+  const bool each = rpl_option_boolean(&options, "each", false);
+  const int64_t rows = rpl_option_integer(&options, "rows", 0, 0, INT32_MAX);
+  RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *x = rpl_check_tensor(L, 1), *weight = rpl_check_tensor(L, 2);
+  RpTensor *bias = rpl_optional_tensor(L, 3), *targets = rpl_check_tensor(L, 4);
+  *slot = rp_op_linear_cross_entropy(x, weight, bias, targets, (int32_t)ignore, each, rows);
+  return rpl_return_tensor(L, slot);
+}
+
+/*
 ** function roper.dropout(x, p, seed)
 ** Each element is 0 with probability p, else divided by 1 − p (Srivastava et al. 2014).
 **
@@ -302,11 +347,17 @@ static int dropout(lua_State *L)
 }
 
 static const RplOperation table[] = {
-    {"matmul", matmul, 0},         {"linear", linear, 0},
-    {"layer_norm", layer_norm, 0}, {"embedding", embedding, 0},
-    {"gather", gather, 0},         {"where", where, 0},
-    {"cat", concatenate, 0},       {"cross_entropy", cross_entropy, 0},
-    {"dropout", dropout, 0},       {NULL, NULL, 0},
+    {"matmul", matmul, 0},
+    {"linear", linear, 0},
+    {"layer_norm", layer_norm, 0},
+    {"embedding", embedding, 0},
+    {"gather", gather, 0},
+    {"where", where, 0},
+    {"cat", concatenate, 0},
+    {"cross_entropy", cross_entropy, 0},
+    {"linear_cross_entropy", linear_cross_entropy, 0},
+    {"dropout", dropout, 0},
+    {NULL, NULL, 0},
 };
 
 void rpl_open_operations(lua_State *L)

@@ -1,15 +1,13 @@
 /* Cross-entropy of logits against token ids, fused with the softmax. */
 #include "core/ops/ops.h"
+#include "core/ops/targets.h"
 #include "core/tensor/copy.h"
-#include "core/tensor/elementwise.h"
-#include "core/tensor/reduce.h"
 
 static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   RpTensor *logits = node->saved[0], *targets = node->saved[1];
   const bool each = node->integers[1] != 0;
-  RpTensor *counted = rp_tensor_full(dy->dtype, 0, NULL, node->numbers[0]);
-  RpTensor *scaled = counted != NULL ? rp_tensor_binary(RP_DIVIDE, dy, counted) : NULL;
+  RpTensor *scaled = rp_targets_scale(dy, node->integers[2]);
   if (scaled != NULL)
     gradients[0] = rp_tensor_new_like(logits);
   RpStatus status = rp_last_status();
@@ -19,7 +17,6 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
                                           rp_tensor_data(logits), rp_tensor_data(targets),
                                           (int32_t)node->integers[0], rp_tensor_data(scaled),
                                           each ? 1 : 0, rp_tensor_data(gradients[0]));
-  rp_tensor_release(counted);
   rp_tensor_release(scaled);
   return status;
 }
@@ -38,23 +35,6 @@ static RpStatus check(const RpTensor *logits, const RpTensor *targets)
   return RP_OK;
 }
 
-/* How many targets count; RP_BAD_ARGUMENT for one outside 0 .. n - 1. */
-static RpStatus count_targets(const RpTensor *targets, int64_t n, int32_t ignore, int64_t *counted)
-{
-  const int32_t *id = rp_tensor_data(targets);
-  *counted = 0;
-  for (int64_t i = 0; i < rp_tensor_count(targets); i++) {
-    if (id[i] == ignore)
-      continue;
-    if (id[i] < 0 || id[i] >= n)
-      return rp_fail(RP_BAD_ARGUMENT,
-                     "cross_entropy: expected targets from 0 to %lld, got %d at place %lld",
-                     (long long)n - 1, id[i], (long long)i + 1);
-    ++*counted;
-  }
-  return RP_OK;
-}
-
 /* One loss a row, or their mean over the rows that count. */
 static RpTensor *losses(RpTensor *logits, RpTensor *targets, int32_t ignore, bool each,
                         int64_t counted)
@@ -69,13 +49,8 @@ static RpTensor *losses(RpTensor *logits, RpTensor *targets, int32_t ignore, boo
   loss = rp_tensor_unless_failed(status, loss);
   if (each || loss == NULL)
     return loss;
-  RpTensor *sum = rp_tensor_reduce(RP_SUM, loss, RP_ALL_AXES, false, NULL);
-  RpTensor *divisor = rp_tensor_full(logits->dtype, 0, NULL, (double)counted);
-  RpTensor *mean =
-      sum != NULL && divisor != NULL ? rp_tensor_binary(RP_DIVIDE, sum, divisor) : NULL;
+  RpTensor *mean = rp_targets_mean(loss, counted);
   rp_tensor_release(loss);
-  rp_tensor_release(sum);
-  rp_tensor_release(divisor);
   return mean;
 }
 
@@ -87,17 +62,14 @@ RpTensor *rp_op_cross_entropy(RpTensor *logits, RpTensor *targets, int32_t ignor
     return NULL;
   RpTensor *x = rp_tensor_contiguous(logits), *ids = rp_tensor_contiguous(targets), *y = NULL;
   if (x != NULL && ids != NULL &&
-      count_targets(ids, logits->shape[targets->rank], ignore, &counted) == RP_OK) {
-    if (counted == 0 && !each)
-      rp_fail(RP_BAD_ARGUMENT, "cross_entropy: every target is ignored, there is no mean");
-    else
-      y = losses(x, ids, ignore, each, counted);
-  }
+      rp_targets_count("cross_entropy", ids, logits->shape[targets->rank], ignore, !each,
+                       &counted) == RP_OK)
+    y = losses(x, ids, ignore, each, counted);
   y = rp_graph_record(&type, y, 1, (RpTensor *[]){logits}, 2, (RpTensor *[]){x, ids});
   if (y != NULL && y->node != NULL) {
     y->node->integers[0] = ignore;
     y->node->integers[1] = each;
-    y->node->numbers[0] = each ? 1 : (double)counted;
+    y->node->integers[2] = each ? 1 : counted;
   }
   rp_tensor_release(x);
   rp_tensor_release(ids);

@@ -71,6 +71,16 @@ RpTensor *rp_op_softmax(RpTensor *x, int axis, bool logarithm);
 RpTensor *rp_op_cross_entropy(RpTensor *logits, RpTensor *targets, int32_t ignore, bool each);
 
 /*
+** rp_op_cross_entropy of x W^T + b, with x [..., in], weight [n, in], bias [n] or
+** NULL, targets [...], whose logits [..., n] are never there for more than `most`
+** rows at once; 0 takes as many as fill 32 MiB in float32, and 64 at least. All rows
+** at once give the same bits as rp_op_linear and rp_op_cross_entropy. A mean computes
+** its gradients in the forward pass, and holds them until the backward pass.
+*/
+RpTensor *rp_op_linear_cross_entropy(RpTensor *x, RpTensor *weight, RpTensor *bias,
+                                     RpTensor *targets, int32_t ignore, bool each, int64_t most);
+
+/*
 ** (x - mean) / sqrt(variance + epsilon) * gain + bias over the last axis
 ** (Ba, Kiros, Hinton 2016): x [..., d], gain [d], bias [d].
 */

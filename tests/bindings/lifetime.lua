@@ -294,6 +294,14 @@ function calls.cat(list)
   return { a, b }, function() return core.cat(both, 2) end
 end
 
+function calls.linear_cross_entropy(_, options)
+  local x, weight, bias = numbers({ 2, 3 }), numbers({ 2, 3 }), core.tensor({ 1, 2 })
+  local targets, given = integers({ 1, 0 }), options({ ignore = -1, each = false, rows = 1 })
+  return { x, weight, bias, targets }, function()
+    return core.linear_cross_entropy(x, weight, bias, targets, given)
+  end
+end
+
 function calls.cross_entropy(_, options)
   local logits, targets = numbers({ 2, 3 }), integers({ 1, 0 })
   local given = options({ ignore = -1, each = false })

@@ -53,6 +53,25 @@ function Linear:forward(x, activation)
   return core.linear(x, self.weight, self.bias, activation)
 end
 
+--- The mean cross-entropy, in nats, of targets, where the outputs are logits; not all of these are
+--- there at once. Of one slice, it has the bits of `forward` and `cross_entropy`.
+---
+--- Errors: another number of inputs, a target that is no output.
+---
+---     > linear = roper.nn.Linear{inputs = 2, outputs = 4}
+---     > linear:cross_entropy(roper.zeros{3, 2}, roper.zeros({3}, "int32"))
+---     1.3863
+---@param x tensor [..., inputs]
+---@param targets tensor [...], int32, from 0
+---@param options? LinearCrossEntropyOptions
+---@return tensor loss a scalar, or [...] with `each`
+function Linear:cross_entropy(x, targets, options)
+  if self.forward ~= Linear.forward then -- it has one of its own
+    return core.cross_entropy(self(x), targets, options)
+  end
+  return core.linear_cross_entropy(x, self.weight, self.bias, targets, options)
+end
+
 --- Rows of a table by token id. `roper.nn.Embedding` makes it.
 ---@class Embedding: Module
 ---@field weight tensor [count, features]

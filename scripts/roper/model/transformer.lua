@@ -206,18 +206,18 @@ local function positions_of(cache, time)
   return positions * shown:to "float64"
 end
 
---- Logits of the token after each.
+--- What the last linear map makes logits of.
 ---
 --- Errors: another shape, an id past the vocabulary, more tokens than the cache has room for.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
----     > model(roper.zeros({2, 5}, "int32")):shape()
----     {2, 5, 4}
+---     > model:features(roper.zeros({2, 5}, "int32")):shape()
+---     {2, 5, 8}
 ---@param tokens tensor [batch, time], int32, from 0
 ---@param cache? Cache from `cache`; its keys and values then come before these tokens
 ---@param positions? tensor [batch, time] of the tokens; by default they go on from the cache
----@return tensor logits [batch, time, vocabulary]
-function Transformer:forward(tokens, cache, positions)
+---@return tensor x [batch, time, d_model]
+function Transformer:features(tokens, cache, positions)
   if not format.is_tensor(tokens) or tokens:rank() ~= 2 then
     error("Transformer: expected tokens [batch, time], got " .. modules.kind_of(tokens), 2)
   elseif cache and type(cache) ~= "table" then
@@ -234,7 +234,43 @@ function Transformer:forward(tokens, cache, positions)
   if cache then
     cache:advance(time)
   end
-  return self.logits(self.norm and self.norm(x) or x)
+  return self.norm and self.norm(x) or x
+end
+
+--- Logits of the token after each.
+---
+--- Errors: as for `features`.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > model(roper.zeros({2, 5}, "int32")):shape()
+---     {2, 5, 4}
+---@param tokens tensor [batch, time], int32, from 0
+---@param cache? Cache from `cache`; its keys and values then come before these tokens
+---@param positions? tensor [batch, time] of the tokens; by default they go on from the cache
+---@return tensor logits [batch, time, vocabulary]
+function Transformer:forward(tokens, cache, positions)
+  return self.logits(self:features(tokens, cache, positions))
+end
+
+--- The loss of the tokens after each: mean cross-entropy, in nats. The logits of a large vocabulary
+--- are not all there at once (`linear_cross_entropy`); where they fit 32 MiB, it has the bits of
+--- `cross_entropy` of `forward`. A model with a `forward` or `logits` of its own is asked for those.
+---
+--- Errors: as for `features`; targets that no token has.
+---
+---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
+---     > tokens = roper.tensor({{0, 3, 1, 2}}, "int32")
+---     > model:loss(tokens:narrow(2, 1, 3), tokens:narrow(2, 2, 3), {each = true}):shape()
+---     {1, 3}
+---@param tokens tensor [batch, time], int32, from 0
+---@param targets tensor [batch, time], int32: the token after each
+---@param options? CrossEntropyOptions
+---@return tensor loss a scalar, or [batch, time] with `each`
+function Transformer:loss(tokens, targets, options)
+  if self.forward == Transformer.forward and self.logits.cross_entropy then
+    return self.logits:cross_entropy(self:features(tokens), targets, options)
+  end
+  return core.cross_entropy(self(tokens), targets, options)
 end
 
 --- Room for keys and values of tokens that were seen, so that generation computes each token once.

@@ -10,12 +10,16 @@ local function seconds()
 end
 
 --- The loss of a model on a batch: mean cross-entropy, in nats, of tokens 2..T given those before.
----@param model Transformer
+---@param model Transformer|function
 ---@param tokens tensor int32 [batch, T]
 ---@return tensor scalar
 function M.loss(model, tokens)
   local last = tokens:size(2) - 1
-  return core.cross_entropy(model(tokens:narrow(2, 1, last)), tokens:narrow(2, 2, last))
+  local given, targets = tokens:narrow(2, 1, last), tokens:narrow(2, 2, last)
+  if type(model) == "table" and model.loss then
+    return model:loss(given, targets)
+  end
+  return core.cross_entropy(model(given), targets)
 end
 
 local function check(options)

@@ -439,6 +439,57 @@ describe("nn.Transformer", function()
   end)
 end)
 
+describe("Transformer:loss", function()
+  it("is the cross-entropy of the logits, with the same bits for a small vocabulary", function()
+    for _, norm in ipairs({ "pre", "post" }) do
+      local model, tokens = models.small({ norm = norm }), models.task():batch(3)
+      local given, targets = tokens:narrow(2, 1, 29), tokens:narrow(2, 2, 29)
+      for _, options in ipairs({ {}, { each = true }, { ignore = 3 } }) do
+        local outcomes = {}
+        for i, loss in ipairs({ model:loss(given, targets, options),
+          roper.cross_entropy(model(given), targets, options) }) do
+          model:zero_gradients()
+          loss:backward(roper.ones(loss:shape()))
+          outcomes[i] = { loss }
+          for _, parameter in ipairs(model:parameters()) do
+            table.insert(outcomes[i], parameter.grad)
+          end
+        end
+        for i, tensor in ipairs(outcomes[1]) do
+          arrays.close(outcomes[2][i], tensor, 0)
+        end
+      end
+    end
+  end)
+
+  it("asks a forward and logits that were put there by hand", function()
+    local model, tokens = models.small(), models.task():batch(2)
+    local given, targets = tokens:narrow(2, 1, 29), tokens:narrow(2, 2, 29)
+    local linear = model.logits
+    local changes = {
+      function()
+        function linear:forward(x) return roper.linear(x, self.weight) * 2 end
+      end,
+      function()
+        model.logits = setmetatable({}, { __call = function(_, x)
+          return roper.linear(x, linear.weight) * 3
+        end })
+      end,
+      function()
+        function model:forward(x) return self.logits(self.embedding(x)) end
+      end,
+    }
+    local last = model:loss(given, targets):item()
+    for _, change in ipairs(changes) do
+      change()
+      local loss = model:loss(given, targets):item()
+      assert.equal(roper.cross_entropy(model(given), targets):item(), loss)
+      assert.is_true(math.abs(last - loss) > 1e-3)
+      last = loss
+    end
+  end)
+end)
+
 describe("golden values from torch", function()
   for _, name in ipairs({ "post_rope", "pre_roper" }) do
     local golden, metadata = roper.load("tests/fixtures/transformer_" .. name .. ".safetensors")
