@@ -130,7 +130,6 @@ void rpl_open_create(lua_State *L);
 void rpl_open_elementwise(lua_State *L);
 void rpl_open_reduce(lua_State *L);
 void rpl_open_operations(lua_State *L);
-void rpl_open_precision(lua_State *L);
 void rpl_open_attention(lua_State *L);
 void rpl_open_graph(lua_State *L);
 void rpl_open_position(lua_State *L);

@@ -4,7 +4,7 @@
 #include "core/tensor/copy.h"
 #include "core/tensor/create.h"
 
-#include "bindings/check.h"
+#include "bindings/operations.h"
 
 /* The sizes of a nested table, from its first elements. */
 static int nested_shape(lua_State *L, int index, int64_t *shape)
@@ -72,14 +72,11 @@ static void read_nested(lua_State *L, int rank, const int64_t *shape, int axis, 
 ** @param dtype? "float32"|"float64"|"int32" = "float32"; of a tensor, its own
 ** @return tensor x
 */
-static int tensor(lua_State *L)
+static RpTensor *tensor(lua_State *L)
 {
-  rpl_check_count(L, "tensor", 2);
   if (!lua_istable(L, 1) && lua_type(L, 1) != LUA_TNUMBER) {
     const RpDtype dtype = rpl_optional_dtype(L, 2, rpl_check_tensor(L, 1)->dtype);
-    RpTensor **slot = rpl_new_tensor(L);
-    *slot = rp_tensor_convert(rpl_check_tensor(L, 1), dtype);
-    return rpl_return_tensor(L, slot);
+    return rp_tensor_convert(rpl_check_tensor(L, 1), dtype);
   }
   RpDtype dtype =
       lua_istable(L, 1) ? rpl_list_dtype(L, 1, 2) : rpl_optional_dtype(L, 2, RP_FLOAT32);
@@ -88,23 +85,18 @@ static int tensor(lua_State *L)
   RpTensor **values = rpl_new_tensor(L);
   *values = rp_tensor_new(RP_FLOAT64, rank, shape);
   if (*values == NULL)
-    return rpl_raise(L);
+    return NULL;
   lua_pushvalue(L, 1);
   read_nested(L, rank, shape, 0, rp_tensor_data(*values), &at);
-  lua_pop(L, 1);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_exactly("tensor", *values, dtype);
-  return rpl_return_tensor(L, slot);
+  return rp_tensor_exactly("tensor", *values, dtype);
 }
 
-static int new_full(lua_State *L, double value, int dtype_index)
+static RpTensor *new_full(lua_State *L, double value, int dtype_index)
 {
   int64_t shape[RP_MAX_RANK];
   RpDtype dtype;
   const int rank = rpl_check_form(L, 1, dtype_index, shape, &dtype);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_full(dtype, rank, shape, value);
-  return rpl_return_tensor(L, slot);
+  return rp_tensor_full(dtype, rank, shape, value);
 }
 
 /*
@@ -124,9 +116,8 @@ static int new_full(lua_State *L, double value, int dtype_index)
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor x
 */
-static int zeros(lua_State *L)
+static RpTensor *zeros(lua_State *L)
 {
-  rpl_check_count(L, "zeros", 2);
   return new_full(L, 0, 2);
 }
 
@@ -143,9 +134,8 @@ static int zeros(lua_State *L)
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor x
 */
-static int ones(lua_State *L)
+static RpTensor *ones(lua_State *L)
 {
-  rpl_check_count(L, "ones", 2);
   return new_full(L, 1, 2);
 }
 
@@ -163,9 +153,8 @@ static int ones(lua_State *L)
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor x
 */
-static int full(lua_State *L)
+static RpTensor *full(lua_State *L)
 {
-  rpl_check_count(L, "full", 3);
   return new_full(L, luaL_checknumber(L, 2), 3);
 }
 
@@ -187,15 +176,12 @@ static int full(lua_State *L)
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor x [count]
 */
-static int arange(lua_State *L)
+static RpTensor *arange(lua_State *L)
 {
-  rpl_check_count(L, "arange", 4);
   const double first = luaL_checknumber(L, 1), last = luaL_checknumber(L, 2);
   const double step = luaL_optnumber(L, 3, 1);
   const RpDtype dtype = rpl_optional_dtype(L, 4, RP_FLOAT32);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_arange(first, last, step, dtype);
-  return rpl_return_tensor(L, slot);
+  return rp_tensor_arange(first, last, step, dtype);
 }
 
 /*
@@ -215,17 +201,14 @@ static int arange(lua_State *L)
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor x [count]
 */
-static int linspace(lua_State *L)
+static RpTensor *linspace(lua_State *L)
 {
-  rpl_check_count(L, "linspace", 4);
   const double first = luaL_checknumber(L, 1), last = luaL_checknumber(L, 2);
   luaL_argcheck(L, isfinite(first), 1, "expected a finite number");
   luaL_argcheck(L, isfinite(last), 2, "expected a finite number");
   const int64_t count = rpl_check_range(L, 3, "count", 2, INT64_MAX);
   const RpDtype dtype = rpl_optional_dtype(L, 4, RP_FLOAT32);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_linspace(first, last, count, dtype);
-  return rpl_return_tensor(L, slot);
+  return rp_tensor_linspace(first, last, count, dtype);
 }
 
 /*
@@ -242,20 +225,18 @@ static int linspace(lua_State *L)
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor I [n, n]
 */
-static int eye(lua_State *L)
+static RpTensor *eye(lua_State *L)
 {
-  rpl_check_count(L, "eye", 2);
   const int64_t n = rpl_check_range(L, 1, "n", 0, INT64_MAX - 1);
   const RpDtype dtype = rpl_optional_dtype(L, 2, RP_FLOAT32);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_eye(n, dtype);
-  return rpl_return_tensor(L, slot);
+  return rp_tensor_eye(n, dtype);
 }
 
 void rpl_open_create(lua_State *L)
 {
-  static const luaL_Reg functions[] = {
-      {"tensor", tensor}, {"zeros", zeros},       {"ones", ones}, {"full", full},
-      {"arange", arange}, {"linspace", linspace}, {"eye", eye},   {NULL, NULL}};
-  luaL_setfuncs(L, functions, 0);
+  static const RplOperation table[] = {{"tensor", 2, tensor, 0}, {"zeros", 2, zeros, 0},
+                                       {"ones", 2, ones, 0},     {"full", 3, full, 0},
+                                       {"arange", 4, arange, 0}, {"linspace", 4, linspace, 0},
+                                       {"eye", 2, eye, 0},       {NULL, 0, NULL, 0}};
+  rpl_set_operations(L, table);
 }

@@ -62,7 +62,6 @@ static int is_parameter(lua_State *L)
 static int backward(lua_State *L)
 {
   rpl_check_count(L, "backward", 2);
-  lua_settop(L, 2);
   RpTensor *output = rpl_check_tensor(L, 1), *seed = rpl_optional_tensor(L, 2);
   lua_State *outer = sweeping;
   sweeping = L;
@@ -393,7 +392,9 @@ void rpl_open_graph(lua_State *L)
                                      {"backward", backward},
                                      {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
-  rpl_add_methods(L, methods);
+  rpl_push_methods(L);
+  luaL_setfuncs(L, methods, 0);
+  lua_pop(L, 1);
   lua_newtable(L);
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "v");

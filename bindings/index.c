@@ -18,6 +18,15 @@ static int64_t place(lua_State *L, int index, const RpTensor *tensor, int axis)
   return at > 0 ? at - 1 : at + size;
 }
 
+/* Put a view of *slot in its place. */
+static void replace(lua_State *L, RpTensor **slot, RpTensor *view)
+{
+  if (view == NULL)
+    rpl_raise(L);
+  rp_tensor_release(*slot);
+  *slot = view;
+}
+
 /* Narrow axis `axis` of *slot by the value on top; true when the axis should go. */
 static bool narrow_slot(lua_State *L, RpTensor **slot, int axis)
 {
@@ -37,11 +46,7 @@ static bool narrow_slot(lua_State *L, RpTensor **slot, int axis)
   } else if (!is_range) {
     from = to = place(L, -1, tensor, axis);
   }
-  RpTensor *next = rp_op_narrow(*slot, axis, from, to - from + 1);
-  if (next == NULL)
-    rpl_raise(L);
-  rp_tensor_release(*slot);
-  *slot = next;
+  replace(L, slot, rp_op_narrow(*slot, axis, from, to - from + 1));
   return !is_range;
 }
 
@@ -66,7 +71,7 @@ static RpTensor *push_selected(lua_State *L, bool detached)
     else
       lua_pushvalue(L, key);
     if (narrow_slot(L, slot, axis))
-      rpl_drop_axis(L, slot, axis);
+      replace(L, slot, rpl_without_axis(*slot, axis));
     else
       axis++;
     lua_pop(L, 1);

@@ -14,7 +14,6 @@ int luaopen_roper_native(lua_State *L)
   rpl_open_elementwise(L);
   rpl_open_reduce(L);
   rpl_open_operations(L);
-  rpl_open_precision(L);
   rpl_open_random(L);
   rpl_open_graph(L);
   rpl_open_position(L);

@@ -4,12 +4,30 @@
 */
 #include "bindings/operations.h"
 
+#include <string.h>
+
 #include "bindings/generator.h"
+#include "bindings/tensor.h"
 #include "core/ops/ops.h"
+
+static const RplOperation *row_of(lua_State *L)
+{
+  return lua_touserdata(L, lua_upvalueindex(1));
+}
 
 int rpl_operation(lua_State *L)
 {
-  return (int)lua_tointeger(L, lua_upvalueindex(1));
+  return row_of(L)->operation;
+}
+
+static int call_row(lua_State *L)
+{
+  const RplOperation *row = row_of(L);
+  rpl_check_count(L, row->name, row->most);
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = row->make(L);
+  lua_settop(L, row->most + 1);
+  return rpl_return_tensor(L, slot);
 }
 
 void rpl_operands(lua_State *L, int first, RpTensor **a, RpTensor **b)
@@ -24,28 +42,22 @@ void rpl_operands(lua_State *L, int first, RpTensor **a, RpTensor **b)
   *b = rpl_check_tensor(L, second);
 }
 
-void rpl_add_operations(lua_State *L, const RplOperation *table)
+void rpl_set_operations(lua_State *L, const RplOperation *table)
 {
-  const int module = lua_gettop(L);
-  luaL_getmetatable(L, RPL_TENSOR);
-  lua_getfield(L, -1, "methods");
   for (; table->name != NULL; table++) {
-    lua_pushinteger(L, table->operation);
-    lua_pushcclosure(L, table->function, 1);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, module, table->name);
+    lua_pushlightuserdata(L, (void *)table);
+    lua_pushcclosure(L, call_row, 1);
     lua_setfield(L, -2, table->name);
   }
-  lua_pop(L, 2);
 }
 
-void rpl_add_events(lua_State *L, const RplOperation *events)
+void rpl_add_operations(lua_State *L, const RplOperation *table)
 {
-  luaL_getmetatable(L, RPL_TENSOR);
-  for (; events->name != NULL; events++) {
-    lua_pushinteger(L, events->operation);
-    lua_pushcclosure(L, events->function, 1);
-    lua_setfield(L, -2, events->name);
+  rpl_set_operations(L, table);
+  rpl_push_methods(L);
+  for (; table->name != NULL; table++) {
+    lua_getfield(L, -2, table->name);
+    lua_setfield(L, -2, table->name);
   }
   lua_pop(L, 1);
 }
@@ -66,12 +78,9 @@ void rpl_add_events(lua_State *L, const RplOperation *events)
 ** @param b tensor [..., k, n], of the dtype of a
 ** @return tensor y [..., m, n]
 */
-static int matmul(lua_State *L)
+static RpTensor *matmul(lua_State *L)
 {
-  rpl_check_count(L, "matmul", 2);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_matmul(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2));
-  return rpl_return_tensor(L, slot);
+  return rp_op_matmul(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2));
 }
 
 /*
@@ -92,16 +101,13 @@ static int matmul(lua_State *L)
 ** @param activation? "none"|"relu" = "none"
 ** @return tensor y [..., outputs]
 */
-static int linear(lua_State *L)
+static RpTensor *linear(lua_State *L)
 {
   static const char *const activations[] = {"none", "relu", NULL};
-  rpl_check_count(L, "linear", 4);
   const bool relu = luaL_checkoption(L, 4, "none", activations) == 1;
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *x = rpl_check_tensor(L, 1), *weight = rpl_check_tensor(L, 2);
   RpTensor *bias = rpl_optional_tensor(L, 3);
-  *slot = rp_op_linear(x, weight, bias, relu);
-  return rpl_return_tensor(L, slot);
+  return rp_op_linear(x, weight, bias, relu);
 }
 
 /*
@@ -121,15 +127,12 @@ static int linear(lua_State *L)
 ** @param epsilon? number = 1e-5; added to the variance
 ** @return tensor y of the shape of x
 */
-static int layer_norm(lua_State *L)
+static RpTensor *layer_norm(lua_State *L)
 {
-  rpl_check_count(L, "layer_norm", 4);
   const double epsilon = luaL_optnumber(L, 4, 1e-5);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *x = rpl_check_tensor(L, 1), *gain = rpl_check_tensor(L, 2);
   RpTensor *bias = rpl_check_tensor(L, 3);
-  *slot = rp_op_layer_norm(x, gain, bias, epsilon);
-  return rpl_return_tensor(L, slot);
+  return rp_op_layer_norm(x, gain, bias, epsilon);
 }
 
 /*
@@ -148,12 +151,9 @@ static int layer_norm(lua_State *L)
 ** @param index tensor [...], int32, from 0
 ** @return tensor y [..., features]
 */
-static int embedding(lua_State *L)
+static RpTensor *embedding(lua_State *L)
 {
-  rpl_check_count(L, "embedding", 2);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_embedding(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2));
-  return rpl_return_tensor(L, slot);
+  return rp_op_embedding(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2));
 }
 
 /*
@@ -173,13 +173,10 @@ static int embedding(lua_State *L)
 ** @param index tensor int32, places from 1; of the shape of x but for the axis
 ** @return tensor y of the shape of index
 */
-static int gather(lua_State *L)
+static RpTensor *gather(lua_State *L)
 {
-  rpl_check_count(L, "gather", 3);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *x = rpl_check_tensor(L, 1), *index = rpl_check_tensor(L, 3);
-  *slot = rp_op_gather(x, rpl_check_axis(L, 2, x->rank), index, 1);
-  return rpl_return_tensor(L, slot);
+  return rp_op_gather(x, rpl_check_axis(L, 2, x->rank), index, 1);
 }
 
 /*
@@ -197,16 +194,13 @@ static int gather(lua_State *L)
 ** @param b tensor|number of the dtype of a; at least one of them a tensor
 ** @return tensor y of the broadcast shape
 */
-static int where(lua_State *L)
+static RpTensor *where(lua_State *L)
 {
-  rpl_check_count(L, "where", 3);
   RpTensor *a, *b;
   luaL_argcheck(L, lua_type(L, 2) != LUA_TNUMBER || lua_type(L, 3) != LUA_TNUMBER, 2,
                 "expected a tensor for a or b, got two numbers");
-  RpTensor **slot = rpl_new_tensor(L);
   rpl_operands(L, 2, &a, &b);
-  *slot = rp_op_where(rpl_check_tensor(L, 1), a, b);
-  return rpl_return_tensor(L, slot);
+  return rp_op_where(rpl_check_tensor(L, 1), a, b);
 }
 
 /*
@@ -224,21 +218,17 @@ static int where(lua_State *L)
 ** @param axis? integer = 1; or from the end where negative
 ** @return tensor y
 */
-static int concatenate(lua_State *L)
+static RpTensor *concatenate(lua_State *L)
 {
   enum { MOST = 4096 };
   int count;
-  rpl_check_count(L, "cat", 2);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor **list = rpl_push_tensors(L, 1, "cat", MOST, &count);
   if (count == 0)
-    return luaL_error(L, "cat: expected at least one tensor, got an empty list");
+    luaL_error(L, "cat: expected at least one tensor, got an empty list");
   if (list[0]->rank == 0)
-    return luaL_error(L, "cat: expected tensors with an axis, got scalars; use stack");
+    luaL_error(L, "cat: expected tensors with an axis, got scalars; use stack");
   const int axis = lua_isnil(L, 2) ? 0 : rpl_check_axis(L, 2, list[0]->rank);
-  *slot = rp_op_concatenate(count, list, axis);
-  lua_settop(L, 3);
-  return rpl_return_tensor(L, slot);
+  return rp_op_concatenate(count, list, axis);
 }
 
 /*
@@ -264,17 +254,14 @@ static int concatenate(lua_State *L)
 ** @param options? CrossEntropyOptions
 ** @return tensor loss a scalar, or [...] with `each`
 */
-static int cross_entropy(lua_State *L)
+static RpTensor *cross_entropy(lua_State *L)
 {
   static const char *const names[] = {"ignore", "each", NULL};
-  rpl_check_count(L, "cross_entropy", 3);
   const RplOptions options = rpl_options(L, 3, "cross_entropy", names);
   const int64_t ignore = rpl_option_integer(&options, "ignore", -1, INT32_MIN, INT32_MAX);
   const bool each = rpl_option_boolean(&options, "each", false);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *logits = rpl_check_tensor(L, 1), *targets = rpl_check_tensor(L, 2);
-  *slot = rp_op_cross_entropy(logits, targets, (int32_t)ignore, each);
-  return rpl_return_tensor(L, slot);
+  return rp_op_cross_entropy(logits, targets, (int32_t)ignore, each);
 }
 
 /*
@@ -307,19 +294,16 @@ static int cross_entropy(lua_State *L)
 ** @param options? LinearCrossEntropyOptions
 ** @return tensor loss a scalar, or [...] with `each`
 */
-static int linear_cross_entropy(lua_State *L)
+static RpTensor *linear_cross_entropy(lua_State *L)
 {
   static const char *const names[] = {"ignore", "each", "rows", NULL};
-  rpl_check_count(L, "linear_cross_entropy", 5);
   const RplOptions options = rpl_options(L, 5, "linear_cross_entropy", names);
   const int64_t ignore = rpl_option_integer(&options, "ignore", -1, INT32_MIN, INT32_MAX);
   const bool each = rpl_option_boolean(&options, "each", false);
   const int64_t rows = rpl_option_integer(&options, "rows", 0, 0, INT32_MAX);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *x = rpl_check_tensor(L, 1), *weight = rpl_check_tensor(L, 2);
   RpTensor *bias = rpl_optional_tensor(L, 3), *targets = rpl_check_tensor(L, 4);
-  *slot = rp_op_linear_cross_entropy(x, weight, bias, targets, (int32_t)ignore, each, rows);
-  return rpl_return_tensor(L, slot);
+  return rp_op_linear_cross_entropy(x, weight, bias, targets, (int32_t)ignore, each, rows);
 }
 
 /*
@@ -336,28 +320,51 @@ static int linear_cross_entropy(lua_State *L)
 ** @param seed? integer of the choice; by default the generator gives one
 ** @return tensor y of the shape of x
 */
-static int dropout(lua_State *L)
+static RpTensor *dropout(lua_State *L)
 {
-  rpl_check_count(L, "dropout", 3);
   const double p = luaL_checknumber(L, 2);
   const uint64_t seed = lua_isnoneornil(L, 3) ? rpl_next_seed() : (uint64_t)luaL_checkinteger(L, 3);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_dropout(rpl_check_tensor(L, 1), p, seed);
-  return rpl_return_tensor(L, slot);
+  return rp_op_dropout(rpl_check_tensor(L, 1), p, seed);
+}
+
+/*
+** function roper.round_to(x, format)
+** Round to what a narrower float format can hold: the nearest value, ties to even. The dtype stays.
+** float16 has 11 significant bits, up to 65504, subnormal below 2^-14; bfloat16 has 8, with the
+** exponents of float32. What is too large becomes infinite. The gradient passes unchanged.
+**
+** Errors: int32; another format (`to` converts to float32 and float64).
+**
+**     > roper.tensor{1 / 3, 2049, 1e5}:round_to "float16"
+**     float32 [3]
+**        0.3333 2048.0000       inf
+** @param x tensor [...], floats
+** @param format "float16"|"bfloat16"
+** @return tensor y of the shape and dtype of x
+*/
+static RpTensor *round_to(lua_State *L)
+{
+  const char *format = luaL_checkstring(L, 2);
+  const bool is_half = strcmp(format, "float16") == 0;
+  if (!is_half && strcmp(format, "bfloat16") != 0)
+    luaL_error(L, "round_to: expected \"float16\" or \"bfloat16\", got \"%s\"%s", format,
+               strncmp(format, "float", 5) == 0 ? "; :to() converts to other dtypes" : "");
+  return rp_op_unary(is_half ? RP_ROUND_FLOAT16 : RP_ROUND_BFLOAT16, rpl_check_tensor(L, 1));
 }
 
 static const RplOperation table[] = {
-    {"matmul", matmul, 0},
-    {"linear", linear, 0},
-    {"layer_norm", layer_norm, 0},
-    {"embedding", embedding, 0},
-    {"gather", gather, 0},
-    {"where", where, 0},
-    {"cat", concatenate, 0},
-    {"cross_entropy", cross_entropy, 0},
-    {"linear_cross_entropy", linear_cross_entropy, 0},
-    {"dropout", dropout, 0},
-    {NULL, NULL, 0},
+    {"matmul", 2, matmul, 0},
+    {"linear", 4, linear, 0},
+    {"layer_norm", 4, layer_norm, 0},
+    {"embedding", 2, embedding, 0},
+    {"gather", 3, gather, 0},
+    {"where", 3, where, 0},
+    {"cat", 2, concatenate, 0},
+    {"cross_entropy", 3, cross_entropy, 0},
+    {"linear_cross_entropy", 5, linear_cross_entropy, 0},
+    {"dropout", 3, dropout, 0},
+    {"round_to", 2, round_to, 0},
+    {NULL, 0, NULL, 0},
 };
 
 void rpl_open_operations(lua_State *L)

@@ -1,23 +1,28 @@
-/* Tables of operations: functions of the module that are methods of tensors too. */
+/* Functions that give one tensor: operations, methods of tensors, new tensors. */
 #ifndef RPL_OPERATIONS_H
 #define RPL_OPERATIONS_H
 
 #include "bindings/check.h"
 
-/* A row of a table; the last one has no name. */
+/*
+** A row of a table; the last one has no name. When `make` is called, `most` arguments are on the
+** stack, absent ones as nil, and the userdata for its result after them. It returns that, or NULL
+** where the core failed, which is raised.
+*/
 typedef struct RplOperation {
   const char *name;
-  lua_CFunction function;
-  int operation; /* what rpl_operation returns inside the function */
+  int most;
+  RpTensor *(*make)(lua_State *L);
+  int operation; /* what rpl_operation returns inside `make` */
 } RplOperation;
 
-/* Add a table to the module on top of the stack and to the methods of tensors. */
+/* Add the functions of a table to the Lua table on top of the stack. */
+void rpl_set_operations(lua_State *L, const RplOperation *table);
+
+/* Add them to the module on top of the stack and to the methods of tensors. */
 void rpl_add_operations(lua_State *L, const RplOperation *table);
 
-/* Add a table of events to the metatable of tensors. */
-void rpl_add_events(lua_State *L, const RplOperation *events);
-
-/* The operation that the running function was registered for. */
+/* The operation of the row that runs. */
 int rpl_operation(lua_State *L);
 
 /*

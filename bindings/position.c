@@ -1,6 +1,7 @@
 /* Rotary schemes: construction, rotation, the explicit matrix. */
 #include "bindings/position.h"
 
+#include "bindings/operations.h"
 #include "core/ops/attention.h"
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"
@@ -260,15 +261,12 @@ static int unrotate(lua_State *L)
 ** @param position number
 ** @return tensor R [dim, dim], float64
 */
-static int matrix(lua_State *L)
+static RpTensor *matrix(lua_State *L)
 {
-  rpl_check_count(L, "matrix", 2);
   luaL_checknumber(L, 2);
   const RpRotary *scheme = rpl_check_rotary(L, 1);
   const RpPositions positions = rpl_push_positions(L, 2, scheme->dim, 0);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_rotary_matrix(rpl_check_rotary(L, 1), &positions);
-  return rpl_return_tensor(L, slot);
+  return rp_rotary_matrix(rpl_check_rotary(L, 1), &positions);
 }
 
 /*
@@ -302,12 +300,9 @@ static int only(lua_State *L)
 **     1.0000 0.0100
 ** @return tensor theta [pairs], float64
 */
-static int thetas(lua_State *L)
+static RpTensor *thetas(lua_State *L)
 {
-  rpl_check_count(L, "thetas", 1);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_convert(rpl_check_rotary(L, 1)->theta, RP_FLOAT64);
-  return rpl_return_tensor(L, slot);
+  return rp_tensor_convert(rpl_check_rotary(L, 1)->theta, RP_FLOAT64);
 }
 
 /* The share of a head's features that these pairs are. */
@@ -419,14 +414,19 @@ static int scheme_tostring(lua_State *L)
 void rpl_open_position(lua_State *L)
 {
   static const luaL_Reg functions[] = {{"rotary", rotary}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {
-      {"rotate", rotate}, {"unrotate", unrotate},      {"matrix", matrix}, {"only", only},
-      {"thetas", thetas}, {"options", scheme_options}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"rotate", rotate},
+                                     {"unrotate", unrotate},
+                                     {"only", only},
+                                     {"options", scheme_options},
+                                     {NULL, NULL}};
+  static const RplOperation operations[] = {
+      {"matrix", 2, matrix, 0}, {"thetas", 1, thetas, 0}, {NULL, 0, NULL, 0}};
   luaL_setfuncs(L, functions, 0);
   lua_getfield(L, -1, "tensor");
   lua_setfield(L, LUA_REGISTRYINDEX, RPL_ROTARY ".tensor");
   luaL_newmetatable(L, RPL_ROTARY);
   luaL_newlib(L, methods);
+  rpl_set_operations(L, operations);
   lua_setfield(L, -2, "__index");
   lua_pushcfunction(L, scheme_tostring);
   lua_setfield(L, -2, "__tostring");

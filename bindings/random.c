@@ -1,8 +1,8 @@
 /* Random tensors, and the generator they come from. */
 #include "core/tensor/create.h"
 
-#include "bindings/check.h"
 #include "bindings/generator.h"
+#include "bindings/operations.h"
 
 static RpRandom generator;
 
@@ -14,17 +14,14 @@ uint64_t rpl_next_seed(void)
 typedef RpTensor *(*Draw)(RpRandom *random, RpDtype dtype, int rank, const int64_t *shape);
 
 /* A new tensor of the shape at 1 and dtype at 2. */
-static int draw(lua_State *L, const char *name, Draw drawn)
+static RpTensor *draw(lua_State *L, Draw drawn)
 {
   int64_t shape[RP_MAX_RANK];
-  rpl_check_count(L, name, 2);
   RpDtype dtype;
   const int rank = rpl_check_form(L, 1, 2, shape, &dtype);
   luaL_argcheck(L, rp_dtype_is_float(dtype), lua_isnoneornil(L, 2) ? 1 : 2,
                 "expected float32 or float64, got int32");
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = drawn(&generator, dtype, rank, shape);
-  return rpl_return_tensor(L, slot);
+  return drawn(&generator, dtype, rank, shape);
 }
 
 /*
@@ -41,9 +38,9 @@ static int draw(lua_State *L, const char *name, Draw drawn)
 ** @param dtype? "float32"|"float64" = "float32"
 ** @return tensor x
 */
-static int randn(lua_State *L)
+static RpTensor *randn(lua_State *L)
 {
-  return draw(L, "randn", rp_tensor_normal);
+  return draw(L, rp_tensor_normal);
 }
 
 /*
@@ -60,9 +57,9 @@ static int randn(lua_State *L)
 ** @param dtype? "float32"|"float64" = "float32"
 ** @return tensor x
 */
-static int rand_uniform(lua_State *L)
+static RpTensor *rand_uniform(lua_State *L)
 {
-  return draw(L, "rand", rp_tensor_uniform);
+  return draw(L, rp_tensor_uniform);
 }
 
 /*
@@ -80,19 +77,16 @@ static int rand_uniform(lua_State *L)
 ** @param shape integer[]
 ** @return tensor x int32
 */
-static int randint(lua_State *L)
+static RpTensor *randint(lua_State *L)
 {
   int64_t shape[RP_MAX_RANK];
-  rpl_check_count(L, "randint", 3);
   const int64_t low = rpl_check_range(L, 1, "low", INT32_MIN, INT32_MAX);
   const int64_t high = rpl_check_range(L, 2, "high", low, INT32_MAX);
   luaL_checktype(L, 3, LUA_TTABLE);
   const int rank = rpl_check_shape(L, 3, 0, shape);
   if (high - low == UINT32_MAX)
-    return luaL_argerror(L, 2, "expected a range smaller than all of int32, got all of it");
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_randint(&generator, (int32_t)low, (int32_t)high, rank, shape);
-  return rpl_return_tensor(L, slot);
+    luaL_argerror(L, 2, "expected a range smaller than all of int32, got all of it");
+  return rp_tensor_randint(&generator, (int32_t)low, (int32_t)high, rank, shape);
 }
 
 /*
@@ -141,8 +135,12 @@ static int random_state(lua_State *L)
 
 void rpl_open_random(lua_State *L)
 {
+  static const RplOperation table[] = {{"randn", 2, randn, 0},
+                                       {"rand", 2, rand_uniform, 0},
+                                       {"randint", 3, randint, 0},
+                                       {NULL, 0, NULL, 0}};
   static const luaL_Reg functions[] = {
-      {"randn", randn},   {"rand", rand_uniform},         {"randint", randint},
       {"seed", set_seed}, {"random_state", random_state}, {NULL, NULL}};
+  rpl_set_operations(L, table);
   luaL_setfuncs(L, functions, 0);
 }

@@ -16,49 +16,35 @@ static RpTensor *check_reduction(lua_State *L, int *axis, bool *keep)
   return x;
 }
 
-static int reduce(lua_State *L)
+static RpTensor *reduce(lua_State *L)
 {
-  const RpReduction op = (RpReduction)rpl_operation(L);
   int axis;
   bool keep;
-  rpl_check_count(L, rp_reduction_name(op), 3);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *x = check_reduction(L, &axis, &keep);
-  *slot = rp_op_reduce(op, x, axis, keep);
-  return rpl_return_tensor(L, slot);
+  return rp_op_reduce((RpReduction)rpl_operation(L), x, axis, keep);
 }
 
 /* The places of extrema, from 1. */
-static int argument(lua_State *L)
+static RpTensor *argument(lua_State *L)
 {
-  const RpReduction op = (RpReduction)rpl_operation(L);
   int axis;
   bool keep;
-  rpl_check_count(L, rp_reduction_name(op), 3);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *x = check_reduction(L, &axis, &keep);
-  *slot = rp_tensor_places(op, x, axis, keep, 1);
-  return rpl_return_tensor(L, slot);
+  return rp_tensor_places((RpReduction)rpl_operation(L), x, axis, keep, 1);
 }
 
-static int softmax(lua_State *L)
+static RpTensor *softmax(lua_State *L)
 {
-  rpl_check_count(L, "softmax", 2);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *x = rpl_check_tensor(L, 1);
   const int axis = lua_isnoneornil(L, 2) ? x->rank - 1 : rpl_check_axis(L, 2, x->rank);
-  *slot = rp_op_softmax(x, axis, rpl_operation(L) != 0);
-  return rpl_return_tensor(L, slot);
+  return rp_op_softmax(x, axis, rpl_operation(L) != 0);
 }
 
-static int cumulative_sum(lua_State *L)
+static RpTensor *cumulative_sum(lua_State *L)
 {
-  rpl_check_count(L, "cumsum", 2);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *x = rpl_check_tensor(L, 1);
   const int axis = rpl_check_axis(L, 2, x->rank);
-  *slot = rp_op_cumulative_sum(x, axis);
-  return rpl_return_tensor(L, slot);
+  return rp_op_cumulative_sum(x, axis);
 }
 
 static const RplOperation table[] = {
@@ -78,7 +64,7 @@ static const RplOperation table[] = {
     ** @param keep? boolean = false; the axis stays, with size 1
     ** @return tensor y without the axis
     */
-    {"sum", reduce, RP_SUM},
+    {"sum", 3, reduce, RP_SUM},
     /*
     ** function roper.mean(x, axis, keep)
     ** The mean along an axis, or over everything; of integers as float64.
@@ -93,7 +79,7 @@ static const RplOperation table[] = {
     ** @param keep? boolean = false; the axis stays, with size 1
     ** @return tensor y without the axis
     */
-    {"mean", reduce, RP_MEAN},
+    {"mean", 3, reduce, RP_MEAN},
     /*
     ** function roper.max(x, axis, keep)
     ** The largest element along an axis, or of all.
@@ -109,7 +95,7 @@ static const RplOperation table[] = {
     ** @param keep? boolean = false; the axis stays, with size 1
     ** @return tensor y without the axis
     */
-    {"max", reduce, RP_MAX},
+    {"max", 3, reduce, RP_MAX},
     /*
     ** function roper.min(x, axis, keep)
     ** The smallest element along an axis, or of all.
@@ -124,7 +110,7 @@ static const RplOperation table[] = {
     ** @param keep? boolean = false; the axis stays, with size 1
     ** @return tensor y without the axis
     */
-    {"min", reduce, RP_MIN},
+    {"min", 3, reduce, RP_MIN},
     /*
     ** function roper.argmax(x, axis, keep)
     ** The place of the largest element along an axis, from 1; the first of several.
@@ -140,7 +126,7 @@ static const RplOperation table[] = {
     ** @param keep? boolean = false; the axis stays, with size 1
     ** @return tensor places int32, without the axis
     */
-    {"argmax", argument, RP_MAX},
+    {"argmax", 3, argument, RP_MAX},
     /*
     ** function roper.argmin(x, axis, keep)
     ** The place of the smallest element along an axis, from 1; the first of several.
@@ -156,7 +142,7 @@ static const RplOperation table[] = {
     ** @param keep? boolean = false; the axis stays, with size 1
     ** @return tensor places int32, without the axis
     */
-    {"argmin", argument, RP_MIN},
+    {"argmin", 3, argument, RP_MIN},
     /*
     ** function roper.softmax(x, axis)
     ** Positive numbers that sum to 1 along an axis.
@@ -172,7 +158,7 @@ static const RplOperation table[] = {
     ** @param axis? integer = -1; from 1, or from the end where negative
     ** @return tensor y of the shape of x
     */
-    {"softmax", softmax, 0},
+    {"softmax", 2, softmax, 0},
     /*
     ** function roper.log_softmax(x, axis)
     ** The logarithm of `softmax`, without the loss of small numbers.
@@ -188,7 +174,7 @@ static const RplOperation table[] = {
     ** @param axis? integer = -1; from 1, or from the end where negative
     ** @return tensor y of the shape of x
     */
-    {"log_softmax", softmax, 1},
+    {"log_softmax", 2, softmax, 1},
     /*
     ** function roper.cumsum(x, axis)
     ** Running sums along an axis.
@@ -204,8 +190,8 @@ static const RplOperation table[] = {
     ** @param axis integer from 1, or from the end where negative
     ** @return tensor y of the shape of x
     */
-    {"cumsum", cumulative_sum, 0},
-    {NULL, NULL, 0},
+    {"cumsum", 2, cumulative_sum, 0},
+    {NULL, 0, NULL, 0},
 };
 
 void rpl_open_reduce(lua_State *L)

@@ -1,6 +1,7 @@
 /* The tensor userdata: facts, copies, reading and writing. */
 #include "bindings/tensor.h"
 
+#include "bindings/operations.h"
 #include "core/base/memory.h"
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"
@@ -286,14 +287,11 @@ static int tensor_totable(lua_State *L)
 **     true
 ** @return tensor y
 */
-static int tensor_contiguous(lua_State *L)
+static RpTensor *tensor_contiguous(lua_State *L)
 {
-  rpl_check_count(L, "contiguous", 1);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *tensor = rpl_check_tensor(L, 1);
-  *slot = rp_tensor_is_contiguous(tensor) ? rp_tensor_retain(tensor)
-                                          : rp_op_convert(tensor, tensor->dtype);
-  return rpl_return_tensor(L, slot);
+  return rp_tensor_is_contiguous(tensor) ? rp_tensor_retain(tensor)
+                                         : rp_op_convert(tensor, tensor->dtype);
 }
 
 /*
@@ -307,13 +305,10 @@ static int tensor_contiguous(lua_State *L)
 **     1 1
 ** @return tensor y
 */
-static int tensor_clone(lua_State *L)
+static RpTensor *tensor_clone(lua_State *L)
 {
-  rpl_check_count(L, "clone", 1);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *tensor = rpl_check_tensor(L, 1);
-  *slot = rp_op_convert(tensor, tensor->dtype);
-  return rpl_return_tensor(L, slot);
+  return rp_op_convert(tensor, tensor->dtype);
 }
 
 /*
@@ -324,12 +319,9 @@ static int tensor_clone(lua_State *L)
 **     false
 ** @return tensor y
 */
-static int tensor_detach(lua_State *L)
+static RpTensor *tensor_detach(lua_State *L)
 {
-  rpl_check_count(L, "detach", 1);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_detach(rpl_check_tensor(L, 1));
-  return rpl_return_tensor(L, slot);
+  return rp_tensor_detach(rpl_check_tensor(L, 1));
 }
 
 /*
@@ -344,15 +336,12 @@ static int tensor_detach(lua_State *L)
 ** @param dtype "float32"|"float64"|"int32" int32 cuts what stands after the point
 ** @return tensor y
 */
-static int tensor_to(lua_State *L)
+static RpTensor *tensor_to(lua_State *L)
 {
-  rpl_check_count(L, "to", 2);
   luaL_checkstring(L, 2);
   const RpDtype dtype = rpl_optional_dtype(L, 2, RP_FLOAT32);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *tensor = rpl_check_tensor(L, 1);
-  *slot = dtype == tensor->dtype ? rp_tensor_retain(tensor) : rp_op_convert(tensor, dtype);
-  return rpl_return_tensor(L, slot);
+  return dtype == tensor->dtype ? rp_tensor_retain(tensor) : rp_op_convert(tensor, dtype);
 }
 
 RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype)
@@ -412,28 +401,38 @@ static int tensor_fill(lua_State *L)
   return 1;
 }
 
-void rpl_add_methods(lua_State *L, const luaL_Reg *methods)
+void rpl_push_methods(lua_State *L)
 {
   luaL_getmetatable(L, RPL_TENSOR);
   lua_getfield(L, -1, "methods");
-  luaL_setfuncs(L, methods, 0);
-  lua_pop(L, 2);
+  lua_remove(L, -2);
 }
 
 void rpl_open_tensor(lua_State *L)
 {
-  static const luaL_Reg methods[] = {
-      {"shape", tensor_shape}, {"size", tensor_size},       {"dtype", tensor_dtype},
-      {"rank", tensor_rank},   {"count", tensor_count},     {"is_contiguous", tensor_is_contiguous},
-      {"item", tensor_item},   {"totable", tensor_totable}, {"contiguous", tensor_contiguous},
-      {"clone", tensor_clone}, {"detach", tensor_detach},   {"to", tensor_to},
-      {"copy", tensor_copy},   {"fill", tensor_fill},       {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"shape", tensor_shape},
+                                     {"size", tensor_size},
+                                     {"dtype", tensor_dtype},
+                                     {"rank", tensor_rank},
+                                     {"count", tensor_count},
+                                     {"is_contiguous", tensor_is_contiguous},
+                                     {"item", tensor_item},
+                                     {"totable", tensor_totable},
+                                     {"copy", tensor_copy},
+                                     {"fill", tensor_fill},
+                                     {NULL, NULL}};
+  static const RplOperation operations[] = {{"contiguous", 1, tensor_contiguous, 0},
+                                            {"clone", 1, tensor_clone, 0},
+                                            {"detach", 1, tensor_detach, 0},
+                                            {"to", 2, tensor_to, 0},
+                                            {NULL, 0, NULL, 0}};
   static const luaL_Reg meta[] = {
       {"__gc", tensor_gc}, {"__close", tensor_gc}, {"__len", tensor_length}, {NULL, NULL}};
   luaL_newmetatable(L, RPL_TENSOR);
   luaL_setfuncs(L, meta, 0);
   lua_newtable(L);
   luaL_setfuncs(L, methods, 0);
+  rpl_set_operations(L, operations);
   lua_setfield(L, -2, "methods");
   lua_setfield(L, -2, "tensor_metatable");
 }

@@ -4,13 +4,13 @@
 
 #include "bindings/check.h"
 
-/* Add to the methods of tensors. */
-void rpl_add_methods(lua_State *L, const luaL_Reg *methods);
+/* Push the table of the methods of tensors. */
+void rpl_push_methods(lua_State *L);
 
 /* A number or a tensor, at `index`, as a tensor of the dtype given, on top of the stack. */
 RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype);
 
-/* Take from *slot an axis of size 1. */
-void rpl_drop_axis(lua_State *L, RpTensor **slot, int axis);
+/* A view without an axis of size 1. */
+RpTensor *rpl_without_axis(RpTensor *tensor, int axis);
 
 #endif

@@ -1,21 +1,18 @@
 /* Views of tensors, and their elements in other shapes. */
+#include "bindings/operations.h"
 #include "bindings/tensor.h"
 
 #include "core/ops/ops.h"
 #include "core/ops/strided.h"
 
-void rpl_drop_axis(lua_State *L, RpTensor **slot, int axis)
+RpTensor *rpl_without_axis(RpTensor *tensor, int axis)
 {
   int64_t shape[RP_MAX_RANK];
   int rank = 0;
-  for (int i = 0; i < (*slot)->rank; i++)
+  for (int i = 0; i < tensor->rank; i++)
     if (i != axis)
-      shape[rank++] = (*slot)->shape[i];
-  RpTensor *next = rp_op_reshape(*slot, rank, shape);
-  if (next == NULL)
-    rpl_raise(L);
-  rp_tensor_release(*slot);
-  *slot = next;
+      shape[rank++] = tensor->shape[i];
+  return rp_op_reshape(tensor, rank, shape);
 }
 
 /*
@@ -58,17 +55,14 @@ static int tensor_view(lua_State *L)
 ** @param b integer the other
 ** @return tensor y
 */
-static int tensor_transpose(lua_State *L)
+static RpTensor *tensor_transpose(lua_State *L)
 {
-  rpl_check_count(L, "transpose", 3);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   const int a = rpl_check_axis(L, 2, tensor->rank), b = rpl_check_axis(L, 3, tensor->rank);
   int order[RP_MAX_RANK];
   for (int i = 0; i < tensor->rank; i++)
     order[i] = i == a ? b : i == b ? a : i;
-  *slot = rp_op_permute(tensor, order);
-  return rpl_return_tensor(L, slot);
+  return rp_op_permute(tensor, order);
 }
 
 /*
@@ -115,16 +109,13 @@ static int tensor_permute(lua_State *L)
 ** @param size integer how many
 ** @return tensor y
 */
-static int tensor_narrow(lua_State *L)
+static RpTensor *tensor_narrow(lua_State *L)
 {
-  rpl_check_count(L, "narrow", 4);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   const int axis = rpl_check_axis(L, 2, tensor->rank);
   const int64_t start = rpl_check_range(L, 3, "start", 1, INT64_MAX);
   const int64_t size = rpl_check_range(L, 4, "size", 0, INT64_MAX);
-  *slot = rp_op_narrow(tensor, axis, start - 1, size);
-  return rpl_return_tensor(L, slot);
+  return rp_op_narrow(tensor, axis, start - 1, size);
 }
 
 /*
@@ -163,18 +154,14 @@ static int tensor_expand(lua_State *L)
 ** @param axis integer from 1, or from the end where negative
 ** @return tensor y
 */
-static int tensor_squeeze(lua_State *L)
+static RpTensor *tensor_squeeze(lua_State *L)
 {
-  rpl_check_count(L, "squeeze", 2);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   const int axis = rpl_check_axis(L, 2, tensor->rank);
   if (tensor->shape[axis] != 1)
-    return luaL_error(L, "squeeze: expected size 1 on axis %d, got shape %s", axis + 1,
-                      rp_tensor_shape_text(tensor));
-  *slot = rp_tensor_retain(tensor);
-  rpl_drop_axis(L, slot, axis);
-  return rpl_return_tensor(L, slot);
+    luaL_error(L, "squeeze: expected size 1 on axis %d, got shape %s", axis + 1,
+               rp_tensor_shape_text(tensor));
+  return rpl_without_axis(tensor, axis);
 }
 
 /*
@@ -188,20 +175,17 @@ static int tensor_squeeze(lua_State *L)
 ** @param axis integer of the result, from 1, or from the end where negative
 ** @return tensor y
 */
-static int tensor_unsqueeze(lua_State *L)
+static RpTensor *tensor_unsqueeze(lua_State *L)
 {
-  rpl_check_count(L, "unsqueeze", 2);
-  RpTensor **slot = rpl_new_tensor(L);
   RpTensor *tensor = rpl_check_tensor(L, 1);
   const int axis = rpl_check_axis(L, 2, tensor->rank + 1);
   if (tensor->rank == RP_MAX_RANK)
-    return luaL_error(L, "unsqueeze: expected fewer than %d axes, got shape %s", RP_MAX_RANK,
-                      rp_tensor_shape_text(tensor));
+    luaL_error(L, "unsqueeze: expected fewer than %d axes, got shape %s", RP_MAX_RANK,
+               rp_tensor_shape_text(tensor));
   int64_t shape[RP_MAX_RANK];
   for (int i = 0; i <= tensor->rank; i++)
     shape[i] = i == axis ? 1 : tensor->shape[i < axis ? i : i - 1];
-  *slot = rp_op_reshape(tensor, tensor->rank + 1, shape);
-  return rpl_return_tensor(L, slot);
+  return rp_op_reshape(tensor, tensor->rank + 1, shape);
 }
 
 /*
@@ -223,34 +207,31 @@ static int tensor_unsqueeze(lua_State *L)
 ** @param offset? integer = 0; the element, counted from 0, at the first place
 ** @return tensor y
 */
-static int tensor_as_strided(lua_State *L)
+static RpTensor *tensor_as_strided(lua_State *L)
 {
-  rpl_check_count(L, "as_strided", 4);
   RpStrides strides = {.offset = 0};
   luaL_checktype(L, 2, LUA_TTABLE);
   luaL_checktype(L, 3, LUA_TTABLE);
   strides.rank = rpl_check_shape(L, 2, 0, strides.shape);
   const int given = rpl_check_shape(L, 3, INT64_MIN, strides.strides);
   if (given != strides.rank)
-    return luaL_error(L, "as_strided: expected %d strides, one for each size, got %d", strides.rank,
-                      given);
+    luaL_error(L, "as_strided: expected %d strides, one for each size, got %d", strides.rank,
+               given);
   if (!lua_isnoneornil(L, 4))
     strides.offset = rpl_check_range(L, 4, "offset", 0, INT64_MAX);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_op_as_strided(rpl_check_tensor(L, 1), &strides);
-  return rpl_return_tensor(L, slot);
+  return rp_op_as_strided(rpl_check_tensor(L, 1), &strides);
 }
 
 void rpl_open_view(lua_State *L)
 {
-  static const luaL_Reg methods[] = {{"view", tensor_view},
-                                     {"transpose", tensor_transpose},
-                                     {"permute", tensor_permute},
-                                     {"narrow", tensor_narrow},
-                                     {"expand", tensor_expand},
-                                     {"squeeze", tensor_squeeze},
-                                     {"unsqueeze", tensor_unsqueeze},
-                                     {"as_strided", tensor_as_strided},
-                                     {NULL, NULL}};
-  rpl_add_methods(L, methods);
+  static const RplOperation operations[] = {
+      {"transpose", 3, tensor_transpose, 0},   {"narrow", 4, tensor_narrow, 0},
+      {"squeeze", 2, tensor_squeeze, 0},       {"unsqueeze", 2, tensor_unsqueeze, 0},
+      {"as_strided", 4, tensor_as_strided, 0}, {NULL, 0, NULL, 0}};
+  static const luaL_Reg methods[] = {
+      {"view", tensor_view}, {"permute", tensor_permute}, {"expand", tensor_expand}, {NULL, NULL}};
+  rpl_push_methods(L);
+  luaL_setfuncs(L, methods, 0);
+  rpl_set_operations(L, operations);
+  lua_pop(L, 1);
 }

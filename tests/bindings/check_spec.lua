@@ -149,6 +149,13 @@ describe("surplus arguments", function()
     assert.is_true(count > 100)
   end)
 
+  it("are refused under the name that was called", function()
+    for _, name in ipairs({ "log_softmax", "argmax", "softmax", "max", "exp", "add" }) do
+      assert.error_matches(function() roper[name](roper.ones({ 2 }), 1, 1, 1) end,
+        "^" .. name .. ": expected at most")
+    end
+  end)
+
   it("are refused after a shape or axes in a list", function()
     local x = roper.ones({ 2, 3 })
     for _, name in ipairs({ "view", "expand", "permute" }) do
