@@ -3,8 +3,11 @@ local core = require "roper.core"
 
 local M = {}
 
--- What f returns, after `restore`.
-local function finally(f, restore)
+--- Call f, and then `restore`, whatever happens.
+---@param f function
+---@param restore function
+---@return any result the first of f
+function M.finally(f, restore)
   local ok, result = pcall(f)
   restore()
   if not ok then
@@ -20,7 +23,7 @@ end
 function M.with_seed(seed, f)
   local before, counter = core.random_state()
   core.seed(seed)
-  return finally(f, function()
+  return M.finally(f, function()
     core.random_state(before, counter)
   end)
 end
@@ -32,7 +35,7 @@ end
 function M.without_training(model, f)
   local was_training = model.is_training
   model:training(false)
-  return finally(function()
+  return M.finally(function()
     return core.no_grad(f)
   end, function()
     model:training(was_training)

@@ -144,25 +144,21 @@ function Parser:signed()
   return self:power()
 end
 
-function Parser:product()
-  local value = self:signed()
-  while self.token == "*" or self.token == "/" do
-    local operator = self.token
-    self:advance()
-    value = operate(operator, value, self:signed())
+-- A reader of operands with one of two operators between them, from left to right.
+local function chain(operand, first, second)
+  return function(self)
+    local value = operand(self)
+    while self.token == first or self.token == second do
+      local operator = self.token
+      self:advance()
+      value = operate(operator, value, operand(self))
+    end
+    return value
   end
-  return value
 end
 
-function Parser:sum()
-  local value = self:product()
-  while self.token == "+" or self.token == "-" do
-    local operator = self.token
-    self:advance()
-    value = operate(operator, value, self:product())
-  end
-  return value
-end
+Parser.product = chain(Parser.signed, "*", "/")
+Parser.sum = chain(Parser.product, "+", "-")
 
 --- Read a side.
 ---@param text string

@@ -227,16 +227,10 @@ end
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
 ---@return tensor c [batch, heads, queries, keys]
 function Positions:by_key(k, f)
-  local shape = { k:size(1), k:size(2), self.queries, self.keys }
-  if self.shift then
-    local distance, count = range(self)
-    local products = k:matmul(f(distance):to(self.dtype):transpose(2, 3))
-    return products:as_strided(shape, { self.heads * self.keys * count, self.keys * count, -1,
-      count + 1 }, self.queries - 1)
-  end
-  local list, index = distinct(self)
-  local across = (index + 1):expand(shape):transpose(3, 4)
-  return k:matmul(f(list):to(self.dtype):transpose(2, 3)):gather(4, across):transpose(3, 4)
+  self.mirrored = self.mirrored or setmetatable({ queries = self.keys, keys = self.queries,
+    query = self.key, key = self.query, shift = self.shift and -self.shift, heads = self.heads,
+    dtype = self.dtype }, Positions)
+  return self.mirrored:by_query(k, function(distance) return f(-distance) end):transpose(3, 4)
 end
 
 --- What weights make of a vector for each head and distance, beside the values (Shaw et al. 2018,

@@ -13,9 +13,15 @@ Usage: roper                     start a session, or run a script from a pipe
        roper COMMAND [...]       do this; roper COMMAND --help tells more
        roper --help | --version]]
 
+-- Say what went wrong.
+local function fail(message)
+  require("roper.base.terminal").report("roper", message)
+  return FAILED
+end
+
 -- Say what is wrong with the arguments, of a command where one was given.
 local function misuse(message, command)
-  require("roper.base.terminal").report("roper", message)
+  fail(message)
   io.stderr:write("Try roper ", command and command .. " " or "", "--help.\n")
   return MISUSED
 end
@@ -40,8 +46,7 @@ local function run(action, ...)
   if ok then
     return OK, result
   end
-  require("roper.base.terminal").report("roper", result.interrupted and "interrupted"
-    or result.message .. code.trace(result))
+  fail(result.interrupted and "interrupted" or result.message .. code.trace(result))
   return result.interrupted and INTERRUPTED or FAILED
 end
 
@@ -49,8 +54,7 @@ end
 local function run_script(path, arguments)
   local action, message = loadfile(path)
   if not action then
-    require("roper.base.terminal").report("roper", message)
-    return FAILED
+    return fail(message)
   end
   _G.arg = arguments
   return (run(action, table.unpack(arguments)))
@@ -61,8 +65,7 @@ local function run_line(text)
   local code = require "roper.base.code"
   local action, _, message = code.compile(text, "-e", _G)
   if not action then
-    require("roper.base.terminal").report("roper", message)
-    return FAILED
+    return fail(message)
   end
   return (run(function()
     local results = table.pack(action())
@@ -159,7 +162,7 @@ end
 function M.main(arguments)
   local status = dispatch(arguments)
   if not require("roper.core").output_kept() then
-    require("roper.base.terminal").report("roper", "cannot write all of standard output")
+    fail "cannot write all of standard output"
     return status == OK and FAILED or status
   end
   return status

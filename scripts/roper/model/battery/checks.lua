@@ -9,6 +9,7 @@ local eager = require "roper.attention.eager"
 local gradcheck = require "roper.base.gradcheck"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
+local temporarily = require "roper.base.temporarily"
 local transformer = require "roper.model.transformer"
 
 local EXACT <const> = 1e-9 -- float64: what is the same but for the order of sums
@@ -41,8 +42,7 @@ local function range(first, last)
 end
 
 -- Positions of the keys, and of the queries, which are the last of them.
-local function places(rows, coordinates)
-  local key = cases.positions(rows, coordinates)
+local function places(key)
   return { key_positions = key,
     query_positions = key:narrow(2, cases.KEYS - cases.QUERIES + 1, cases.QUERIES) }
 end
@@ -117,9 +117,9 @@ add("rows", function(case)
   local inputs, rows = case:inputs(), { range(0, 5), UNEVEN }
   return worst_of(case, function(causal)
     local function output(given, list)
-      local key = cases.positions(list, coordinates)
-      return attend(attention.attention, holder, given, { causal = causal, key_positions = key,
-        query_positions = key:narrow(2, cases.KEYS - cases.QUERIES + 1, cases.QUERIES) })
+      local how = places(cases.positions(list, coordinates))
+      how.causal = causal
+      return attend(attention.attention, holder, given, how)
     end
     local both, worst = output(inputs, rows), 0
     for row = 1, cases.BATCH do
@@ -160,11 +160,10 @@ add("gradients", function(case)
   local parameters, put = cases.trained(holder)
   local inputs = case:inputs()
   table.move(parameters, 1, #parameters, #inputs + 1, inputs)
-  local uneven = places({ range(0, 5), UNEVEN }, coordinates)
   return worst_of(case, function(causal)
     local largest = 0
-    for _, how in ipairs { { causal = causal }, { causal = causal,
-      query_positions = uneven.query_positions, key_positions = uneven.key_positions } } do
+    for _, how in ipairs { {}, places(cases.positions({ range(0, 5), UNEVEN }, coordinates)) } do
+      how.causal = causal
       local _, worst = gradcheck.gradcheck(function(...)
         local given = { ... }
         put(given, 4)
@@ -179,8 +178,8 @@ end)
 -- Options of attention, of all sorts.
 local function settings(coordinates)
   core.seed(3)
-  return { {}, { offset = 2 }, places({ range(0, 5), UNEVEN }, coordinates),
-    places({ { -4.5, 2, 0.25, 3, 3, -1 } }, coordinates),
+  return { {}, { offset = 2 }, places(cases.positions({ range(0, 5), UNEVEN }, coordinates)),
+    places(cases.positions({ { -4.5, 2, 0.25, 3, 3, -1 } }, coordinates)),
     { mask = core.rand { cases.QUERIES, cases.KEYS }:gt(0.4) },
     { bias = core.randn({ cases.KEYS }, "float64"), scale = 0.3 } }
 end
@@ -264,9 +263,9 @@ for _, step in ipairs { 1, 640, 0.5, -3 } do
     local inputs = case:inputs()
     local worst = worst_of(case, function(causal)
       local function output(moved)
-        local key = cases.positions({ range(0, 5) }, coordinates) + moved
-        return attend(attention.attention, holder, inputs, { causal = causal, key_positions = key,
-          query_positions = key:narrow(2, cases.KEYS - cases.QUERIES + 1, cases.QUERIES) })
+        local how = places(cases.positions({ range(0, 5) }, coordinates) + moved)
+        how.causal = causal
+        return attend(attention.attention, holder, inputs, how)
       end
       return difference(output(0), output(step))
     end)
@@ -322,14 +321,10 @@ end)
 add("checkpoint", function(case)
   local model, tokens = model_of(case, "float32")
   local path = os.tmpname()
-  local ok, again = pcall(function()
+  local again = temporarily.finally(function()
     model:save(path)
     return checkpoint.load(path)
-  end)
-  os.remove(path)
-  if not ok then
-    error(again, 0)
-  end
+  end, function() os.remove(path) end)
   return math.max(difference(model(tokens), again(tokens)), model:count() - again:count()), 0
 end)
 

@@ -144,21 +144,18 @@ end
 -- assigned there.
 local function signature(lines, line)
   local code = table.concat(lines, " ", line, math.min(line + 3, #lines))
-  local name, arguments = code:match "^%s*function%s+([%w_.:]+)%s*%((.-)%)"
-  if not name then
-    name, arguments = code:match "^%s*local%s+function%s+([%w_]+)%s*%((.-)%)"
+  for _, form in ipairs { "function%s+([%w_.:]+)%s*", "local%s+function%s+([%w_]+)%s*",
+    "([%w_.]+)%s*=%s*function%s*" } do
+    local name, arguments = code:match("^%s*" .. form .. "%((.-)%)")
+    if name then
+      local list = {}
+      for argument in arguments:gmatch "[%w_.]+" do
+        list[#list + 1] = argument
+      end
+      return name, list
+    end
   end
-  if not name then
-    name, arguments = code:match "^%s*([%w_.]+)%s*=%s*function%s*%((.-)%)"
-  end
-  if not name then
-    return code:match "^%s*([%w_.]+)%s*=%f[^=]"
-  end
-  local list = {}
-  for argument in arguments:gmatch "[%w_.]+" do
-    list[#list + 1] = argument
-  end
-  return name, list
+  return code:match "^%s*([%w_.]+)%s*=%f[^=]"
 end
 
 --- The documentation comments of a file, in their order.

@@ -48,13 +48,11 @@ local function inputs_of(model, tokens)
       return module(x, ...)
     end
   end
-  local ok, message = pcall(model, tokens)
-  for i, layer in ipairs(model.layers) do
-    layer.attention = modules[i]
-  end
-  if not ok then
-    error(message, 0)
-  end
+  temporarily.finally(function() return model(tokens) end, function()
+    for i, layer in ipairs(model.layers) do
+      layer.attention = modules[i]
+    end
+  end)
   return inputs
 end
 

@@ -7,6 +7,7 @@ local files = require "roper.base.file"
 local hash = require "roper.base.hash"
 local position = require "roper.study.experiment.position"
 local printable = require "roper.base.printable"
+local finally = require("roper.base.temporarily").finally
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 local uv = require "luv"
@@ -198,12 +199,7 @@ local function locked(folder, f)
   end
   files.clean(lock)
   held:forget_others()
-  local ok, result = pcall(f)
-  held:leave "finished"
-  if not ok then
-    error(result, 0)
-  end
-  return result
+  return finally(f, function() held:leave "finished" end)
 end
 
 --- Add trials to the file of a sweep, which is made where it is missing. Those that are in it stay.
