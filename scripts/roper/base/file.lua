@@ -1,5 +1,6 @@
 --- Files and folders.
 local core = require "roper.core"
+local tables = require "roper.base.tables"
 local uv = require "luv"
 
 local M = {}
@@ -229,11 +230,7 @@ end
 ---@param path string
 ---@return string[] names
 function M.modules(path)
-  local list = {}
-  for _, name in ipairs(M.names(path)) do
-    list[#list + 1] = name:match "^(.+)%.lua$"
-  end
-  return list
+  return tables.map(M.names(path), function(name) return name:match "^(.+)%.lua$" end)
 end
 
 --- Remove what killed processes left unfinished, where nobody writes now.

@@ -2,6 +2,7 @@
 --- are called, and what was in them.
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
+local tables = require "roper.base.tables"
 local uv = require "luv"
 
 local M = {}
@@ -43,11 +44,7 @@ end
 ---@return string words "" where there are none, else with a space before each
 function M.words()
   local word = require("roper.base.printable").word
-  local list = {}
-  for i, path in ipairs(paths) do
-    list[i] = " --load " .. word(path)
-  end
-  return table.concat(list)
+  return table.concat(tables.map(paths, function(path) return " --load " .. word(path) end))
 end
 
 return M

@@ -55,11 +55,21 @@ end
 ---@param fields table
 ---@return string
 function M.text(fields)
-  local parts = {}
-  for i, name in ipairs(M.keys(fields)) do
-    parts[i] = ("%s=%s"):format(name, fields[name])
+  return table.concat(M.map(M.keys(fields), function(name)
+    return ("%s=%s"):format(name, fields[name])
+  end), " ")
+end
+
+--- What a function makes of each entry of a list; nothing where it makes nil of one.
+---@param list any[]
+---@param f fun(entry: any, place: integer): any
+---@return any[]
+function M.map(list, f)
+  local made = {}
+  for i, entry in ipairs(list) do
+    made[#made + 1] = f(entry, i)
   end
-  return table.concat(parts, " ")
+  return made
 end
 
 --- A new table with the fields of others, those of later ones in place of earlier ones.

@@ -127,11 +127,9 @@ Angle.__pow = Angle.__div
 --- The keys of its parts, sorted, and their multiples.
 ---@return {[1]: string, [2]: integer}[]
 function Angle:parts()
-  local list = {}
-  for i, key in ipairs(tables.keys(self.multiples)) do
-    list[i] = { key, self.multiples[key] }
-  end
-  return list
+  return tables.map(tables.keys(self.multiples), function(key)
+    return { key, self.multiples[key] }
+  end)
 end
 
 --- The values of what is not multiplied by theta in it, and of what is, where the named positions

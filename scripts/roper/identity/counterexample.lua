@@ -3,6 +3,7 @@ local exact = require "roper.identity.exact"
 local grid = require "roper.identity.grid"
 local ring = require "roper.identity.ring"
 local statement = require "roper.identity.statement"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -93,10 +94,7 @@ end
 local function render(variables, named)
   local parts = {}
   for i, v in ipairs(variables) do
-    local list = {}
-    for j, number in ipairs(named[v.name]) do
-      list[j] = ("%g"):format(number)
-    end
+    local list = tables.map(named[v.name], function(number) return ("%g"):format(number) end)
     local text = table.concat(list, ", ")
     parts[i] = ("%s = %s"):format(v.name, #list > 1 and "(" .. text .. ")" or text)
   end

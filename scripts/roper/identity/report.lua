@@ -1,6 +1,7 @@
 --- What was found out about an identity, as lines of text.
 local counted = require("roper.base.printable").count
 local fill = require("roper.base.format.columns").fill
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -87,10 +88,7 @@ end
 ---@param sides table[]
 ---@return string
 function M.equation(sides)
-  local lines = {}
-  for i, side in ipairs(sides) do
-    lines[i] = side.text
-  end
+  local lines = tables.map(sides, function(side) return side.text end)
   local flat = table.concat(lines, " == ")
   if #flat <= WIDTH then
     return flat

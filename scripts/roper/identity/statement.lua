@@ -134,10 +134,7 @@ function M.sides(equation, variables)
     sides[i] = read(side[1], side[2], scope)
   end
   make_alike(sides)
-  local list = {}
-  for _, v in ipairs(variables) do
-    list[#list + 1] = used[v.name] and v or nil
-  end
+  local list = tables.map(variables, function(v) return used[v.name] and v or nil end)
   return sides, list
 end
 

@@ -3,6 +3,7 @@ local files = require "roper.base.file"
 local identity_report = require "roper.identity.report"
 local markup = require "roper.base.markup"
 local steps = require "roper.lesson.step"
+local tables = require "roper.base.tables"
 local h = markup.h
 
 local M = {}
@@ -51,11 +52,8 @@ end
 local function residuals(rows)
   local lines = {}
   for i, row in ipairs(rows) do
-    local cells = {}
-    for j, cell in ipairs(row) do
-      cells[j] = h[i == 1 and "th" or "td"] { cell }
-    end
-    lines[i] = h.tr { cells }
+    local cell = h[i == 1 and "th" or "td"]
+    lines[i] = h.tr { tables.map(row, function(text) return cell { text } end) }
   end
   return h.div { class = "table", h.table { lines } }
 end

@@ -82,11 +82,7 @@ end
 ---     2
 ---@return tensor[] list
 function Module:parameters()
-  local list = {}
-  for i, entry in ipairs(self:named_parameters()) do
-    list[i] = entry.tensor
-  end
-  return list
+  return tables.map(self:named_parameters(), function(entry) return entry.tensor end)
 end
 
 --- How many numbers are trained.

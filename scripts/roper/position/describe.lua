@@ -1,6 +1,7 @@
 --- What a position scheme is, in words.
 local columns = require "roper.base.format.columns"
 local schemes = require "roper.position.scheme"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -85,10 +86,7 @@ function M.one(definitions, name, make)
   local ok, scheme = pcall(make, PLACE)
   scheme = ok and scheme or nil
   for _, field in ipairs { "summary", "formula", "source" } do
-    local parts = {}
-    for _, definition in ipairs(definitions) do
-      parts[#parts + 1] = definition[field]
-    end
+    local parts = tables.map(definitions, function(definition) return definition[field] end)
     self[field] = #parts > 0 and table.concat(parts, "; ") or nil
   end
   for _, definition in ipairs(definitions) do

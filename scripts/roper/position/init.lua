@@ -224,11 +224,7 @@ end
 ---@return PositionDescription|PositionDescription[] description
 function M.describe(scheme)
   if scheme == nil then
-    local list = {}
-    for i, name in ipairs(names) do
-      list[i] = M.describe(name)
-    end
-    return describe.all(list)
+    return describe.all(tables.map(names, M.describe))
   end
   local parts, name = parts_of(scheme)
   return describe.one(parts, name, function(context)

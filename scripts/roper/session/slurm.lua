@@ -1,5 +1,6 @@
 --- Sweeps on a cluster: a job array whose tasks are workers of one sweep in a shared folder.
 local files = require "roper.base.file"
+local tables = require "roper.base.tables"
 local uv = require "luv"
 local word = require("roper.base.printable").word
 
@@ -46,10 +47,7 @@ end
 ---@return string path of the script
 function M.submit(folder, options)
   local path = M.write(folder, options)
-  local words = {}
-  for i, option in ipairs(options.options or {}) do
-    words[i] = word(option)
-  end
+  local words = tables.map(options.options or {}, word)
   local pipe = assert(io.popen(("cd %s && sbatch --parsable %s slurm.sh 2>&1"):format(
     word(path:match "^(.*)/"), table.concat(words, " "))))
   local answer = pipe:read "a"

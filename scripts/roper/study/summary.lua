@@ -57,10 +57,7 @@ end
 
 -- The statistics of one metric of the finished runs of a method.
 local function of_metric(finished, metric)
-  local numbers = {}
-  for _, run in ipairs(finished) do
-    numbers[#numbers + 1] = value_of(run, metric)
-  end
+  local numbers = tables.map(finished, function(run) return value_of(run, metric) end)
   local kept, removed = statistics.trim(numbers, metric.worst)
   local low, high = statistics.interval(numbers)
   return { n = #numbers, mean = statistics.mean(numbers), median = statistics.median(numbers),
@@ -70,10 +67,7 @@ end
 
 -- Steps to 90 % of the finished runs of a method, which all had the same number of steps.
 local function steps_of(finished)
-  local times = {}
-  for _, run in ipairs(finished) do
-    times[#times + 1] = run.result.steps_to_90
-  end
+  local times = tables.map(finished, function(run) return run.result.steps_to_90 end)
   return finished[1] and statistics.censored(times, #finished, finished[1].config.steps)
 end
 

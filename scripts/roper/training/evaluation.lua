@@ -123,11 +123,7 @@ end
 
 -- The entries of a table by their distance, nearest first.
 local function in_order(by_distance)
-  local list = {}
-  for i, distance in ipairs(tables.keys(by_distance)) do
-    list[i] = by_distance[distance]
-  end
-  return list
+  return tables.map(tables.keys(by_distance), function(distance) return by_distance[distance] end)
 end
 
 local ANSWERS <const> = { sequences = { "size", 64 }, seed = { "integer", 1 },

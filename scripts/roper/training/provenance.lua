@@ -61,10 +61,7 @@ end
 ---@return table[] records with a further one where the last was on something else
 ---@return string? note where the numbers are others than on the last, in their last bits
 function M.continue(before, step)
-  local list = {}
-  for _, record in ipairs(before) do
-    list[#list + 1] = record.step < step and record or nil
-  end
+  local list = tables.map(before, function(record) return record.step < step and record or nil end)
   local own = require("roper.base.info").record()
   own.step = step
   local last = list[#list]

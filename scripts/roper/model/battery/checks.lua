@@ -9,6 +9,7 @@ local eager = require "roper.attention.eager"
 local gradcheck = require "roper.base.gradcheck"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
+local tables = require "roper.base.tables"
 local temporarily = require "roper.base.temporarily"
 local transformer = require "roper.model.transformer"
 
@@ -123,10 +124,7 @@ add("rows", function(case)
     end
     local both, worst = output(inputs, rows), 0
     for row = 1, cases.BATCH do
-      local alone = {}
-      for i, x in ipairs(inputs) do
-        alone[i] = x:narrow(1, row, 1)
-      end
+      local alone = tables.map(inputs, function(x) return x:narrow(1, row, 1) end)
       worst = math.max(worst, difference(output(alone, { rows[row] }), both:narrow(1, row, 1)))
     end
     return worst

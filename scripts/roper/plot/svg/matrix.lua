@@ -3,6 +3,7 @@ local cells_of = require "roper.plot.cells"
 local color = require "roper.plot.color"
 local h = require("roper.base.markup").h
 local places = require "roper.plot.svg.place"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -82,11 +83,7 @@ local function ticks_of(names, first, count)
   if not names or #names > MOST_NAMES then
     return places.ticks(cells_of.numbering(first, count), math.min(TICKS, count))
   end
-  local ticks = {}
-  for i, name in ipairs(names) do
-    ticks[i] = { at = (i - 0.5) / count, text = name }
-  end
-  return ticks
+  return tables.map(names, function(name, i) return { at = (i - 0.5) / count, text = name } end)
 end
 
 --- What is drawn of a heatmap.

@@ -1,6 +1,7 @@
 --- Lines typed in earlier sessions: a file with one entry a line, in which an
 --- entry of several lines has its line ends written as \n.
 local files = require "roper.base.file"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -25,10 +26,7 @@ end
 
 -- Put exactly these entries into the file, if that can be.
 local function rewrite(path, entries)
-  local lines = {}
-  for i, entry in ipairs(entries) do
-    lines[i] = escaped(entry) .. "\n"
-  end
+  local lines = tables.map(entries, function(entry) return escaped(entry) .. "\n" end)
   pcall(files.write, path, table.concat(lines))
 end
 

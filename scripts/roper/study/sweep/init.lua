@@ -75,10 +75,7 @@ end
 
 -- Fields as `plan.product` takes them, from pairs or a table by name; texts are split.
 local function pairs_of(fields)
-  local list = {}
-  for _, pair in ipairs(fields) do
-    list[#list + 1] = pair
-  end
+  local list = table.move(fields, 1, #fields, 1, {})
   if #list == 0 then
     for i, name in ipairs(tables.keys(fields)) do
       list[i] = { name, fields[name] }

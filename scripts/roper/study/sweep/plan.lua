@@ -229,10 +229,7 @@ function M.add(folder, configs)
       end
     end
     if #all > had then
-      local list = {}
-      for i, trial in ipairs(all) do
-        list[i] = trial.config
-      end
+      local list = tables.map(all, function(trial) return trial.config end)
       files.write(path_of(folder), core.json_encode({ version = require "roper.base.version",
         trials = core.json_array(list) }, { indent = 2 }) .. "\n")
     end

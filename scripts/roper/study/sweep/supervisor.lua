@@ -185,10 +185,7 @@ function Supervisor:start()
       closed(errors)
     end
   end)
-  local names = {}
-  for i, trial in ipairs(self.trials) do
-    names[i] = trial.name
-  end
+  local names = tables.map(self.trials, function(trial) return trial.name end)
   order:write(core.json_encode { folder = self.folder, trials = core.json_array(names),
     threads = self.threads, load = core.json_array(preload.paths()) }, function()
     order:close()

@@ -19,6 +19,16 @@ describe("tables.set", function()
   end)
 end)
 
+describe("tables.map", function()
+  it("has what a function makes of each entry, without nils", function()
+    assert.same({ "1a", "2b" }, tables.map({ "a", "b" }, function(entry, i) return i .. entry end))
+    assert.same({ 4, 16 }, tables.map({ 2, 3, 4 }, function(x)
+      return x % 2 == 0 and x * x or nil
+    end))
+    assert.same({}, tables.map({}, error))
+  end)
+end)
+
 describe("tables.merged", function()
   it("takes later fields for earlier ones and leaves both tables alone", function()
     local first, second = { a = 1, b = 2 }, { b = 3, c = false }
