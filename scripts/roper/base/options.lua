@@ -28,12 +28,7 @@ function M.mismatch(kind, value)
     local fits = math.type(value) == "integer" and value >= kind.smallest and value <= kind.largest
     return not fits and ("a whole number from %d to %d"):format(kind.smallest, kind.largest) or nil
   elseif type(kind) == "table" then
-    for _, choice in ipairs(kind) do
-      if value == choice then
-        return nil
-      end
-    end
-    return "one of " .. table.concat(kind, ", ")
+    return not tables.set(kind)[value] and "one of " .. table.concat(kind, ", ") or nil
   elseif kind == "task" then
     local metatable = debug.getmetatable(value)
     return not (metatable and rawget(metatable, "__name") == "roper.task") and "a task" or nil

@@ -13,10 +13,8 @@ local paths, names = {}, {}
 ---@param path string
 function M.run(path)
   local full = uv.fs_realpath(path) or path
-  for _, known in ipairs(paths) do
-    if known == full then
-      return
-    end
+  if tables.set(paths)[full] then
+    return
   end
   local text = files.read(path) or error(("--load: there is no file %s"):format(path), 0)
   local chunk, message = load(text, "@" .. path)

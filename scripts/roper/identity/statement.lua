@@ -20,11 +20,7 @@ local SINGULAR <const> = { numbers = "number", vectors = "vector", matrices = "m
 function M.variables(given)
   local list = {}
   for name, kind in pairs(given or {}) do
-    local is_kind = false
-    for _, known in ipairs(M.KINDS) do
-      is_kind = is_kind or kind == known
-    end
-    if not is_kind then
+    if not tables.set(M.KINDS)[kind] then
       error(("identity: given.%s: expected one of %s, got %s%s"):format(tostring(name),
         table.concat(M.KINDS, ", "), tostring(kind), suggest.hint(tostring(kind), M.KINDS)), 0)
     elseif not (tostring(name):find "^[%a_][%w_]*$" and load("local " .. tostring(name))) then

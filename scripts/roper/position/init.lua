@@ -42,7 +42,7 @@ table.sort(names, function(a, b)
   end
   return a < b
 end)
-local built_in = table.move(names, 1, #names, 1, {})
+local built_in = tables.set(names)
 
 --- The names of all schemes.
 ---
@@ -75,10 +75,8 @@ function M.register(name, scheme)
     error(("register: expected a name of letters, digits and _ that is free, got %s"):format(
       options_of.shown(name)), 2)
   end
-  for _, known in ipairs(built_in) do
-    if known == name then
-      error(("register: %s is a scheme of the library; choose another name"):format(name), 2)
-    end
+  if built_in[name] then
+    error(("register: %s is a scheme of the library; choose another name"):format(name), 2)
   end
   schemes.check(name, scheme)
   add(name, tables.merged(scheme))

@@ -35,10 +35,8 @@ end
 ---@return ExperimentDefinition definition
 function M.definition(name)
   local names = M.list()
-  for _, known in ipairs(names) do
-    if known == name then
-      return dofile(("%s/%s.lua"):format(FOLDER, name))
-    end
+  if tables.set(names)[name] then
+    return dofile(("%s/%s.lua"):format(FOLDER, name))
   end
   error(("no experiment %q%s; there are %s"):format(tostring(name),
     suggest.hint(tostring(name), names), table.concat(names, ", ")), 0)
