@@ -1,5 +1,6 @@
 --- Fewer points, for the same picture.
 local core = require "roper.core"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -8,13 +9,7 @@ local GRID <const> = { 200, 150 } -- one point of a cloud stays in each cell
 
 -- Of points first .. last, the places of the first, the last and the extremes in each list.
 local function extremes(lists, first, last)
-  local kept, is_kept = {}, {}
-  local function keep(i)
-    if i and not is_kept[i] then
-      is_kept[i] = true
-      kept[#kept + 1] = i
-    end
-  end
+  local kept = {}
   for _, list in ipairs(lists) do
     local least, greatest, from, to
     for i = first, last do
@@ -25,13 +20,11 @@ local function extremes(lists, first, last)
         greatest = (not greatest or value > list[greatest]) and i or greatest
       end
     end
-    keep(from)
-    keep(to)
-    keep(least)
-    keep(greatest)
+    for _, i in ipairs { from, to, least, greatest } do
+      kept[i] = true
+    end
   end
-  table.sort(kept)
-  return kept
+  return tables.keys(kept)
 end
 
 --- A path of at most some thousand points: of a stretch of points, the first, the last, the least

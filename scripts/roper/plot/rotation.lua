@@ -3,6 +3,7 @@ local data = require "roper.plot.data"
 local color = require "roper.plot.color"
 local format = require "roper.base.format"
 local position = require "roper.position"
+local schemes = require "roper.position.scheme"
 
 local M = {}
 
@@ -17,8 +18,7 @@ local function check_scheme(name, scheme, dim)
     end
     scheme = resolved
   end
-  local metatable = debug.getmetatable(scheme)
-  if type(scheme) ~= "userdata" or metatable.__name ~= "roper.rotary" then
+  if not schemes.is_rotary(scheme) then
     error(("%s: expected a rotary scheme, such as roper.position.rope{dim = %d}, got %s"):format(
       name, dim, tostring(scheme)), 0)
   elseif scheme:options().dim ~= dim then

@@ -47,6 +47,20 @@ function Screen:put(row, column, string, foreground, background)
   end
 end
 
+--- Write text in a row of its own, cut to fit; nothing where there is none.
+---@param row integer
+---@param column integer
+---@param string string?
+---@param columns integer for the text
+---@return integer row the next one
+function Screen:label(row, column, string, columns)
+  if not string or string == "" then
+    return row
+  end
+  self:put(row, column, text.fit(string, columns))
+  return row + 1
+end
+
 -- The last column of a row that shows something.
 local function last_column(row, columns)
   for column = columns, 1, -1 do

@@ -24,9 +24,7 @@ function M.lines(figure, columns, colored)
     row = 2
   end
   row = require(DRAWERS[figure.kind]).draw(screen, row, figure, colored)
-  if figure.note then
-    screen:put(row, 1, text.fit(figure.note, columns))
-  end
+  screen:label(row, 1, figure.note, columns)
   return screen:lines(colored)
 end
 

@@ -57,11 +57,7 @@ function M.draw(screen, top, figure, colored)
   local is_marked = not colored and #figure.series > 1
   local left = names + (is_marked and 4 or 3)
   local columns = math.max(4, screen.columns - left - values - 1)
-  local row = top
-  if figure.ylabel ~= "" then
-    screen:put(row, left, text.fit(figure.ylabel, screen.columns - left))
-    row = row + 1
-  end
+  local row = screen:label(top, left, figure.ylabel, screen.columns - left)
   for i, name in ipairs(figure.names) do
     for j, series in ipairs(figure.series) do
       local label = j == 1 and text.fit(name, LONGEST_NAME) or ""
@@ -77,10 +73,7 @@ function M.draw(screen, top, figure, colored)
       row = row + 1
     end
   end
-  if figure.xlabel ~= "" then
-    screen:put(row, left, text.fit(figure.xlabel, screen.columns - left))
-    row = row + 1
-  end
+  row = screen:label(row, left, figure.xlabel, screen.columns - left)
   return legends.draw(screen, row, left, figure, function(series)
     return is_marked and tostring(series.index % 10) or "█"
   end)

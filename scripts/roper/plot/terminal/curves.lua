@@ -187,21 +187,15 @@ function M.draw(screen, top, figure, colored)
     kinds[series.index] = true
   end
   local is_marked = not colored and #kinds > 1
-  if figure.ylabel ~= "" then
-    screen:put(top, 1, text.fit(figure.ylabel, screen.columns))
-    top = top + 1
-  end
+  top = screen:label(top, 1, figure.ylabel, screen.columns)
   draw_y_axis(screen, top, rows, left, figure)
   draw_x_axis(screen, top + rows, left, columns, figure)
   local canvas = canvases.new(columns, rows)
   draw_series(canvas, figure, is_marked)
   canvas:draw(screen, top, left + 2)
-  local row = top + rows + 2
-  if figure.xlabel ~= "" then
-    local label = text.fit(figure.xlabel, columns)
-    screen:put(row, left + 2 + (columns - text.width(label)) // 2, label)
-    row = row + 1
-  end
+  local label = text.fit(figure.xlabel, columns)
+  local row = screen:label(top + rows + 2, left + 2 + (columns - text.width(label)) // 2, label,
+    columns)
   return legends.draw(screen, row, left + 2, figure, function(series)
     if series.style == "points" then
       return is_marked and mark_of(series) or "•"

@@ -136,25 +136,15 @@ function M.draw(screen, top, figure, colored)
   local across, down, most_rows, most_columns = layout(rows, columns,
     math.max(1, screen.columns - left + 1), lines, is_named or not colored)
   local cells = cells_of.read(figure, most_rows, most_columns)
-  if figure.ylabel ~= "" then
-    screen:put(top, 1, text.fit(figure.ylabel, screen.columns))
-    top = top + 1
-  end
+  top = screen:label(top, 1, figure.ylabel, screen.columns)
   local used = draw_cells(screen, top, left, cells, across, down, colored)
   for line, label in pairs((row_labels(figure, #cells.rows, used))) do
     screen:put(top + line, left - 1 - text.width(label), label)
   end
   local row = draw_columns(screen, top + used, left, figure, cells, across)
-  if figure.xlabel ~= "" then
-    screen:put(row, left, text.fit(figure.xlabel, screen.columns - left + 1))
-    row = row + 1
-  end
+  row = screen:label(row, left, figure.xlabel, screen.columns - left + 1)
   row = figure.legend and draw_bar(screen, row, left, figure, cells, colored) or row
-  if cells.note then
-    screen:put(row, left, text.fit(cells.note, screen.columns - left + 1))
-    row = row + 1
-  end
-  return row
+  return screen:label(row, left, cells.note, screen.columns - left + 1)
 end
 
 return M
