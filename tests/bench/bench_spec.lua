@@ -97,6 +97,14 @@ describe("bench", function()
       positive(results[name].rope_over_none)
       positive(results[name].roper_over_rope)
     end
+    local schemes = {}
+    for i, row in ipairs(results.schemes.rows) do
+      schemes[i] = row.name
+      positive(row.ratio)
+    end
+    positive(results.schemes.rope)
+    assert.same({ "xpos", "alibi", "t5", "yarn", "axial", "shaw", "transformer_xl", "deberta" },
+      schemes)
     assert.equal(2, #results.linear_attention.rows)
     for _, row in ipairs(results.linear_attention.rows) do
       positive(row.linear)
@@ -112,10 +120,12 @@ describe("bench", function()
   end)
 
   it("tells in words what was asked for", function()
-    local output = bench("--one-thread", "--positions-small", "--linear-attention")
+    local output = bench("--one-thread", "--positions-small", "--schemes", "--linear-attention")
     assert.matches("\none_thread: 16 features", output, 1, true)
     assert.matches("\n  attention backward ", output, 1, true)
     assert.matches("\npositions_small: 16 features", output, 1, true)
+    assert.matches("\nschemes: 16 features", output, 1, true)
+    assert.matches("\n  deberta  ", output, 1, true)
     assert.matches("\nlinear_attention: 2 heads of 8 features", output, 1, true)
     assert.matches("\n| 64 |", output, 1, true)
     assert.is_nil(output:find("big", 1, true))

@@ -15,6 +15,11 @@ local FULL <const> = { rounds = 10, size = 2048, problems = 128, sampling_rounds
 local TINY <const> = { threads = 1, rounds = 3, size = 512, problems = 2, sampling_rounds = 1,
   steps = 3, lengths = { 16, 32 }, tokens = 64, batches = { 1, 2 }, linear_lengths = { 32, 64 } }
 
+-- Those that turn queries and keys or add a number for each distance, then those in which vectors
+-- for each distance meet queries, keys or weights.
+local SCHEMES <const> = { "xpos", "alibi", "t5", "yarn", "axial", "shaw", "transformer_xl",
+  "deberta" }
+
 -- `shape`: its name and changes; `run` measures and `show` gives the text; `settings`: changes of
 -- those; what is `extra` is measured where asked for, and where everything is tiny.
 local MEASUREMENTS <const> = {
@@ -32,6 +37,9 @@ local MEASUREMENTS <const> = {
     shape = { "small" }, run = measure.positions, show = report.positions },
   { name = "positions_big", summary = "what positions cost at the big shape, batch 8",
     shape = { "big", { batch = 8 } }, run = measure.positions, show = report.positions },
+  { name = "schemes", summary = "what other position schemes cost at the small shape",
+    shape = { "small" }, run = measure.schemes, show = report.schemes,
+    settings = { schemes = SCHEMES } },
   { name = "linear_attention", summary = "linear attention by length, beside attention",
     shape = { "small", { batch = 2 } }, run = measure.linear_attention,
     show = report.linear_attention },

@@ -127,23 +127,42 @@ function M.step(shape, settings)
   return step
 end
 
---- What rotation costs: steps with each position scheme in turn, in one process.
----@param shape table
----@param settings table threads, rounds
----@return table shape, none (seconds), rope_over_none, roper_over_rope
-function M.positions(shape, settings)
-  local names = { "none", "rope", "roper" }
+-- Seconds of steps with each position scheme in turn, in one process.
+local function steps_with(names, shape, settings)
   local worker = child.worker("step", { shape = shape, threads = settings.threads,
     positions = names })
   local calls = {}
   for i, name in ipairs(names) do
     calls[i] = worker:bind(name)
   end
-  local none, rope, roper = table.unpack(statistics.interleave(calls, settings.rounds))
+  local samples = statistics.interleave(calls, settings.rounds)
   worker:stop()
+  return samples
+end
+
+--- What rotation costs.
+---@param shape table
+---@param settings table threads, rounds
+---@return table shape, none (seconds), rope_over_none, roper_over_rope
+function M.positions(shape, settings)
+  local none, rope, roper = table.unpack(steps_with({ "none", "rope", "roper" }, shape, settings))
   return { shape = shape, none = statistics.median(none),
     rope_over_none = statistics.ratio(rope, none),
     roper_over_rope = statistics.ratio(roper, rope) }
+end
+
+--- What position schemes cost, beside RoPE.
+---@param shape table
+---@param settings table threads, rounds, schemes: their names
+---@return table shape, rope (seconds), rows: name and ratio (to RoPE) each
+function M.schemes(shape, settings)
+  local names = table.move(settings.schemes, 1, #settings.schemes, 2, { "rope" })
+  local samples = steps_with(names, shape, settings)
+  local rows = {}
+  for i, name in ipairs(settings.schemes) do
+    rows[i] = { name = name, ratio = statistics.ratio(samples[i + 1], samples[1]) }
+  end
+  return { shape = shape, rope = statistics.median(samples[1]), rows = rows }
 end
 
 --- Linear attention alone, forward and backward, at many lengths, in turn with attention.

@@ -65,6 +65,16 @@ function M.positions(positions)
       positions.rope_over_none, positions.roper_over_rope)
 end
 
+---@param schemes table from `measure.schemes`
+function M.schemes(schemes)
+  local lines = { ("%s\n  %.1f ms a step with RoPE; of that take"):format(
+    shapes.describe(schemes.shape), milliseconds(schemes.rope)) }
+  for _, row in ipairs(schemes.rows) do
+    lines[#lines + 1] = ("  %-18s %9.3f"):format(row.name, row.ratio)
+  end
+  return table.concat(lines, "\n")
+end
+
 ---@param sampling table from `measure.sampling`
 function M.sampling(sampling)
   return ("%d addition problems, %d tokens: %.0f a second with the cache, %.0f with a full forward "
