@@ -63,6 +63,32 @@ static void read_bias(const RplOptions *options, RpAttentionOptions *result)
   }
 }
 
+/* The distance at the first place of biases by distance: one for all, or a list of one for each. */
+static void read_first(const RplOptions *options, RpAttentionOptions *result)
+{
+  lua_State *L = options->L;
+  const bool is_list = rpl_option_push(options, "first") == LUA_TTABLE;
+  const int list = lua_gettop(L);
+  const lua_Integer length = is_list ? luaL_len(L, list) : result->biases;
+  if (length != result->biases)
+    luaL_error(L, "%s: option first: expected one for each of %d biases, got %I", options->function,
+               result->biases, length);
+  for (int i = 0; i < result->biases; i++) {
+    int is_whole = 1;
+    if (is_list)
+      lua_geti(L, list, i + 1);
+    else
+      lua_pushvalue(L, list);
+    const int type = lua_type(L, -1);
+    if (type != LUA_TNIL)
+      result->first[i] = lua_tointegerx(L, -1, &is_whole);
+    if (!is_whole || type == LUA_TSTRING)
+      luaL_error(L, "%s: option first: expected a whole number, got %s", options->function,
+                 rpl_push_shown(L, -1));
+    lua_pop(L, 1);
+  }
+}
+
 /*
 ** The options of attention at `index`, where the scheme is left. Attention itself gives
 ** `weights`, which takes whether they are to be returned, and then dropout without a seed
@@ -71,13 +97,14 @@ static void read_bias(const RplOptions *options, RpAttentionOptions *result)
 static RpAttentionOptions read_options(lua_State *L, const char *function, int index, bool *weights)
 {
   static const char *const names[] = {
-      "position",      "causal",  "bias",   "mask",      "dropout",
-      "seed",          "scale",   "offset", "positions", "query_positions",
-      "key_positions", "weights", NULL};
+      "position",        "causal",        "bias",    "mask",   "first",
+      "dropout",         "seed",          "scale",   "offset", "positions",
+      "query_positions", "key_positions", "weights", NULL};
   const RplOptions options = rpl_options(L, index, function, names);
   const int scheme = lua_gettop(L) + 1;
   RpAttentionOptions result = read_places(&options);
   read_bias(&options, &result);
+  read_first(&options, &result);
   result.mask = rpl_option_tensor(&options, "mask");
   result.dropout = rpl_option_number(&options, "dropout", 0);
   result.scale = rpl_option_number(&options, "scale", 0);
@@ -129,6 +156,25 @@ static int attention(lua_State *L)
   rpl_return_tensor(L, slot);
   lua_insert(L, -2);
   return 2;
+}
+
+/*
+** attention_sums(q, k, v, options, least, count) -> output with the weights after it, summed by
+** `count` clipped distances from `least` on
+*/
+static int attention_sums(lua_State *L)
+{
+  rpl_check_count(L, "attention", 6);
+  const int64_t least = luaL_checkinteger(L, 5), count = luaL_checkinteger(L, 6);
+  bool has_weights;
+  RpAttentionOptions options = read_options(L, "attention", 4, &has_weights);
+  options.least = least;
+  options.sums = count;
+  RpTensor **slot = rpl_new_tensor(L);
+  RpTensor *q = rpl_check_tensor(L, 1), *k = rpl_check_tensor(L, 2), *v = rpl_check_tensor(L, 3);
+  options.rotary = optional_rotary(L, 4);
+  *slot = rp_op_attention(q, k, v, &options);
+  return rpl_return_tensor(L, slot);
 }
 
 /* attention_weights(q, k [, options]) */
@@ -186,6 +232,7 @@ static int oracle_linear_attention(lua_State *L)
 void rpl_open_attention(lua_State *L)
 {
   static const luaL_Reg functions[] = {{"attention", attention},
+                                       {"attention_sums", attention_sums},
                                        {"attention_weights", attention_weights},
                                        {"oracle_attention", oracle_attention},
                                        {"linear_attention", linear_attention},

@@ -58,10 +58,14 @@ typedef struct RpHeads {
   int64_t batch, head, time;
 } RpHeads;
 
-/* Numbers for the scores of [batch, heads, queries, keys]: (b, h, i, j) at the sum of its steps. */
+/*
+** Numbers for the scores of [batch, heads, queries, keys]: (b, h, i, j) at the sum of its steps,
+** with one step for each that its distance j - i, clipped to least .. most, is above the least.
+*/
 typedef struct RpBias {
   void *data; /* const where it is added to scores */
   int64_t batch, head, query, key;
+  int64_t distance, least, most; /* the step, 0 where the distance does not matter */
 } RpBias;
 
 enum { RP_MAX_BIASES = 4 };
@@ -72,7 +76,8 @@ typedef struct RpAttention {
   double scale; /* of the products, usually 1 / sqrt(features) */
   int biases;   /* how many are added to the scaled products */
   RpBias bias[RP_MAX_BIASES];
-  bool causal; /* query i sees keys j <= i + keys - queries */
+  int64_t sums, least; /* distances, least .. least + sums - 1, that weights are summed by */
+  bool causal;         /* query i sees keys j <= i + keys - queries */
   RpTable rotate_query, rotate_key, rotate_value, rotate_output;
   const int32_t *mask; /* NULL, or not 0 where query i may see key j */
   int64_t mask_strides[4];
@@ -195,7 +200,8 @@ typedef struct RpProducts {
   RpStatus (*linear_gradient)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
                               const void *y, const void *dy, void *dx, void *dw, void *dbias);
 
-  /* lse: [batch, heads, queries], the log of the sum of the exponentials of the scores */
+  /* lse: [batch, heads, queries], the log of the sum of the exponentials of the scores; behind the
+     features of o stand the weights after dropout, summed by the clipped distance */
   RpStatus (*attention)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
                         const RpHeads *v, const RpHeads *o, void *lse);
   /* weights before dropout, packed [batch, heads, queries, keys] */

@@ -28,18 +28,30 @@ static void release_context(void *data)
     rp_tensor_release(context->bias[i]);
 }
 
-/* RP_BAD_ARGUMENT unless x has the dtype and broadcasts to the scores. */
+/*
+** RP_BAD_ARGUMENT unless x has the dtype and broadcasts to the scores, or, where it may be
+** by distance, to the scores and at least one distance.
+*/
 static RpStatus check_for_scores(const char *name, const char *option, const RpTensor *x,
-                                 RpDtype dtype, const int64_t *scores)
+                                 bool by_distance, RpDtype dtype, const int64_t *scores)
 {
-  bool fits = x->dtype == dtype && x->rank <= 4;
-  for (int i = 1; fits && i <= x->rank; i++)
-    fits = x->shape[x->rank - i] == scores[4 - i] || x->shape[x->rank - i] == 1;
+  int rank = x->rank;
+  bool fits = x->dtype == dtype;
+  if (by_distance && rank == 5)
+    fits &= x->shape[--rank] > 0;
+  fits &= rank <= 4;
+  for (int i = 1; fits && i <= rank; i++)
+    fits = x->shape[rank - i] == scores[4 - i] || x->shape[rank - i] == 1;
   if (fits)
     return RP_OK;
   return rp_fail(RP_BAD_ARGUMENT, "%s: %s: expected %s that broadcasts to %s, got %s %s", name,
                  option, rp_dtype_name(dtype), rp_shape_text(4, scores), rp_dtype_name(x->dtype),
                  rp_tensor_shape_text(x));
+}
+
+static bool is_near(int64_t distance)
+{
+  return distance > -INT_MAX && distance < INT_MAX;
 }
 
 RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor *v,
@@ -84,13 +96,18 @@ RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor
       v->shape[3] != rotary->dim)
     return rp_fail(RP_BAD_ARGUMENT, "%s: the position scheme is for %lld features, got values %s",
                    name, (long long)rotary->dim, rp_tensor_shape_text(v));
+  bool near = is_near(options->sums) && options->sums >= 0 && is_near(options->least);
+  for (int i = 0; i < options->biases; i++)
+    near &= is_near(options->first[i]);
+  if (!near)
+    return rp_fail(RP_BAD_ARGUMENT, "%s: expected distances within %d", name, INT_MAX);
   const int64_t scores[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
   const int coordinates = rotary != NULL ? rotary->coordinates : 1;
   RpStatus status = RP_OK;
   if (options->mask != NULL)
-    status = check_for_scores(name, "mask", options->mask, RP_INT32, scores);
+    status = check_for_scores(name, "mask", options->mask, false, RP_INT32, scores);
   for (int i = 0; status == RP_OK && i < options->biases; i++)
-    status = check_for_scores(name, "bias", options->bias[i], q->dtype, scores);
+    status = check_for_scores(name, "bias", options->bias[i], true, q->dtype, scores);
   if (status != RP_OK)
     return status;
   status = rp_positions_check(&options->queries, coordinates, q->shape[0], q->shape[2]);
@@ -117,18 +134,28 @@ static bool share_table(const RpRotary *rotary, RpRotaryTable *tables,
   return false;
 }
 
-static RpBias steps_of(const int64_t *strides, void *data)
+/* Numbers for scores seen through strides, of the distances from `first` on where these are five.
+ */
+static RpBias steps_of(const int64_t *strides, int rank, int64_t distances, int64_t first,
+                       void *data)
 {
-  return (RpBias){data, strides[0], strides[1], strides[2], strides[3]};
+  RpBias bias = {data, strides[0], strides[1], strides[2], strides[3], 0, -INT_MAX, INT_MAX};
+  if (rank == 5) {
+    bias.distance = strides[4];
+    bias.least = first;
+    bias.most = first + distances - 1;
+  }
+  return bias;
 }
 
-/* Strides over the scores of a bias that is seen through `strides`. */
+/* Strides over the scores, and distances, of a bias that is seen through `strides`. */
 static RpStrides over_scores(const RpTensor *bias, const RpStrides *strides, const int64_t *scores)
 {
-  RpStrides whole = {.rank = 4, .offset = strides->offset};
-  for (int axis = 0; axis < 4; axis++) {
-    const int own = axis - 4 + bias->rank;
-    whole.shape[axis] = scores[axis];
+  const int rank = bias->rank == 5 ? 5 : 4;
+  RpStrides whole = {.rank = rank, .offset = strides->offset};
+  for (int axis = 0; axis < rank; axis++) {
+    const int own = axis - rank + bias->rank;
+    whole.shape[axis] = axis < 4 ? scores[axis] : bias->shape[own];
     whole.strides[axis] = own >= 0 && bias->shape[own] > 1 ? strides->strides[own] : 0;
   }
   return whole;
@@ -154,7 +181,7 @@ static RpTensor *find_sum(RpTensor *bias, const int64_t *scores, RpStrides *stri
 {
   const RpStrides *seen;
   RpTensor *source = rp_strided_source(bias, &seen);
-  if (source != NULL) {
+  if (source != NULL && bias->rank < 5) {
     *strides = over_scores(bias, seen, scores);
     if (rp_strides_apart(strides, 2))
       return source;
@@ -180,6 +207,8 @@ static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor
                                   .keys = k->shape[2],
                                   .features = q->shape[3],
                                   .value_features = v->shape[3],
+                                  .sums = options->sums,
+                                  .least = options->least,
                                   .causal = options->causal,
                                   .dropout = options->dropout,
                                   .seed = options->seed,
@@ -198,13 +227,16 @@ static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor
     }
     *tables[i] = context->tables[i].table;
   }
-  const int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+  int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2], 0};
   for (int i = 0; i < options->biases; i++) {
-    RpTensor *bias = rp_tensor_broadcast(options->bias[i], 4, shape);
+    const int rank = options->bias[i]->rank == 5 ? 5 : 4;
+    shape[4] = rank == 5 ? options->bias[i]->shape[4] : 0;
+    RpTensor *bias = rp_tensor_broadcast(options->bias[i], rank, shape);
     if (bias == NULL)
       return rp_last_status();
     context->bias[i] = bias;
-    kernel->bias[kernel->biases++] = steps_of(bias->strides, rp_tensor_data(bias));
+    kernel->bias[kernel->biases++] =
+        steps_of(bias->strides, rank, shape[4], options->first[i], rp_tensor_data(bias));
   }
   if (options->mask == NULL)
     return RP_OK;
@@ -255,7 +287,8 @@ static RpStatus start_sums(RpNode *node, RpTensor **gradients, RpBias *sums)
   const Context *context = node->context;
   for (int i = 0; i < context->kernel.biases; i++) {
     const RpStrides *to = &context->sums[i];
-    sums[i] = steps_of(to->strides, NULL);
+    const RpBias *bias = &context->kernel.bias[i];
+    sums[i] = steps_of(to->strides, to->rank, to->shape[4], bias->least, NULL);
     if (!rp_node_wants(node, INPUTS + i))
       continue;
     const RpEdge *input = &node->edges[INPUTS + i];
@@ -326,7 +359,7 @@ RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttenti
   if (rp_attention_check(q, k, v, options) != RP_OK)
     return NULL;
   RpStatus status = fill_context(&context, q, k, v, options);
-  const int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], v->shape[3]};
+  const int64_t shape[] = {q->shape[0], q->shape[1], q->shape[2], v->shape[3] + options->sums};
   const int64_t scores[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
   RpTensor *in[SAVED + RP_MAX_BIASES] = {NULL}, *y = NULL;
   if (status == RP_OK) {

@@ -23,7 +23,10 @@ typedef struct RpAttentionOptions {
   bool causal;                   /* query i sees keys j <= i + Tk - Tq */
   RpTensor *mask;                /* NULL, or int32, broadcast to [B, H, Tq, Tk]: 0 hides */
   int biases;                    /* how many of these are added to the scores */
-  RpTensor *bias[RP_MAX_BIASES]; /* floats of the dtype of q, broadcast to [B, H, Tq, Tk] */
+  RpTensor *bias[RP_MAX_BIASES]; /* floats of the dtype of q, broadcast to [B, H, Tq, Tk], or by
+                                    distance, to [B, H, Tq, Tk, R] */
+  int64_t first[RP_MAX_BIASES];  /* the distance at the first of the R places of a bias of 5 axes */
+  int64_t sums, least;           /* also give the weights, summed by so many distances, from this */
   double scale;                  /* of the products; 0 stands for 1 / sqrt(features) */
   double dropout;                /* of the weights, 0 <= p < 1 */
   uint64_t seed;                 /* of the dropout */
@@ -37,7 +40,14 @@ typedef struct RpAttentionOptions {
 **   s_ij = scale (A_i q_i) . (B_j k_j) + c_ij,  a = softmax(s),  o_i = C_i^-1 sum_j a_ij D_j v_j
 **
 ** where c is the sum of the biases, read where they lie, whatever
-** their strides, and A, B, C, D are the rotations at the positions of queries,
+** their strides. A bias b of five axes is read by distance, those beyond its ends at
+** the ends: c_ij = b[i, j, clip(j - i - first, 0, R - 1)] (Shaw et al. 2018, section 3.2).
+** With `sums`, the output has as many features more, the weights after dropout that stand at
+** one clipped distance: [B, H, Tq, dv + sums],
+**
+**   o_{i, dv + r} = sum over j with clip(j - i - least, 0, sums - 1) = r of a_ij
+**
+** A, B, C, D are the rotations at the positions of queries,
 ** keys, queries and keys, each the identity unless its letter is in `rotate`.
 ** "qk" is RoPE (RoFormer eq. 16); "qkvo" is RoPER: o_i = sum_j a_ij R_{j-i} v_j.
 ** A query that sees no key gives 0. The result lies in memory as [B, Tq, H, dv].

@@ -98,10 +98,17 @@ static void score(const Oracle *oracle, Places at, int64_t unit, double *a)
 
 static double bias_at(const Oracle *oracle, int64_t unit, int64_t i, int64_t j)
 {
-  const int64_t heads = oracle->q->shape[1], index[] = {unit / heads, unit % heads, i, j};
+  const int64_t heads = oracle->q->shape[1];
   double sum = 0;
-  for (int c = 0; c < oracle->options->biases; c++)
-    sum += rp_tensor_get(oracle->bias[c], index);
+  for (int c = 0; c < oracle->options->biases; c++) {
+    const RpTensor *bias = oracle->bias[c];
+    int64_t index[] = {unit / heads, unit % heads, i, j, j - i - oracle->options->first[c]};
+    if (bias->rank == 5 && index[4] >= bias->shape[4])
+      index[4] = bias->shape[4] - 1;
+    if (index[4] < 0)
+      index[4] = 0;
+    sum += rp_tensor_get(bias, index);
+  }
   return sum;
 }
 
@@ -170,7 +177,7 @@ static void map_features(RpTensor *x)
 static RpStatus prepare(Oracle *oracle, RpTensor *q, RpTensor *k, RpTensor *v)
 {
   const RpAttentionOptions *options = oracle->options;
-  const int64_t weights[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+  int64_t weights[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2], 0};
   const int64_t output[] = {q->shape[0], q->shape[1], q->shape[2], v->shape[3]};
   const int64_t width = q->shape[3] > v->shape[3] ? q->shape[3] : v->shape[3];
   oracle->scale = options->scale != 0 ? options->scale : 1 / sqrt((double)q->shape[3]);
@@ -184,7 +191,9 @@ static RpStatus prepare(Oracle *oracle, RpTensor *q, RpTensor *k, RpTensor *v)
     oracle->mask = rp_tensor_broadcast(options->mask, 4, weights);
   bool ready = true;
   for (int i = 0; i < options->biases; i++) {
-    oracle->bias[i] = rp_tensor_broadcast(options->bias[i], 4, weights);
+    const int rank = options->bias[i]->rank == 5 ? 5 : 4;
+    weights[4] = rank == 5 ? options->bias[i]->shape[4] : 0;
+    oracle->bias[i] = rp_tensor_broadcast(options->bias[i], rank, weights);
     ready &= oracle->bias[i] != NULL;
   }
   ready &= oracle->q != NULL && oracle->k != NULL && oracle->v != NULL && oracle->weights != NULL &&

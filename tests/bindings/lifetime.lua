@@ -345,7 +345,8 @@ end
 
 -- A scheme that turns nothing, a mask that hides nothing, biases of 0: so the result is the same
 -- without them.
-local function attention(name, is_weights, more)
+local function attention(name, is_weights, more, ...)
+  local rest = table.pack(...)
   return function(list, options)
     local shape = { 1, 1, 3, 2 }
     local q, k, v = numbers(shape), numbers(shape), numbers(shape)
@@ -355,7 +356,8 @@ local function attention(name, is_weights, more)
       key_positions = places }
     for key, value in pairs(more) do
       given[key] = value == "mask" and mask or value == "bias" and bias
-        or value == "biases" and list({ bias, bias }) or value
+        or value == "biases" and list({ bias, bias }) or value == "firsts" and list({ 0, 0 })
+        or value
     end
     options(given)
     local closed = { q, k, mask, places, scheme, bias, not is_weights and v or nil }
@@ -363,13 +365,15 @@ local function attention(name, is_weights, more)
       if is_weights then
         return core[name](q, k, given)
       end
-      return core[name](q, k, v, given)
+      return core[name](q, k, v, given, table.unpack(rest))
     end
   end
 end
 local masked = { mask = "mask", scale = 2 ^ -0.5, bias = "bias" }
 calls.attention = attention("attention", false, { mask = "mask", dropout = 0, bias = "biases" })
 calls["attention with weights"] = attention("attention", false, { weights = true, bias = "bias" })
+calls.attention_sums = attention("attention_sums", false, { bias = "biases", first = "firsts" },
+  -1, 3)
 calls.attention_weights = attention("attention_weights", true, masked)
 calls.oracle_attention = attention("oracle_attention", false, masked)
 calls.linear_attention = attention("linear_attention", false, { epsilon = 1e-6 })

@@ -86,20 +86,41 @@ static Causal needed(const RpAttention *a, int64_t first, int part)
   return a->causal ? (Causal){part, visible(a, first)} : whole_product;
 }
 
-/* One row of a bias, of keys that a query sees. */
-typedef struct BiasRow {
-  REAL *data;
-  int64_t keys, step;
-} BiasRow;
-
-/* Of the keys from `first` on, at most `most`. */
-static BiasRow bias_row(const RpAttention *a, const RpBias *bias, int64_t unit, int64_t i,
-                        int64_t first, int64_t most)
+/* Add numbers to scores; one number where the step is 0. */
+static void add_run(REAL *bias, int64_t step, int64_t keys, REAL *scores)
 {
-  REAL *data = (REAL *)bias->data + unit / a->heads * bias->batch + unit % a->heads * bias->head;
-  const int64_t rest = visible(a, i) - first;
-  return (BiasRow){data + i * bias->query + first * bias->key, rest < most ? rest : most,
-                   bias->key};
+  if (step == 0)
+    for (int64_t j = 0; j < keys; j++)
+      scores[j] += *bias;
+  else if (step == 1)
+    for (int64_t j = 0; j < keys; j++)
+      scores[j] += bias[j];
+  else
+    for (int64_t j = 0; j < keys; j++)
+      scores[j] += bias[j * step];
+}
+
+/* The other way: what flows back to the scores flows back to the bias. */
+static void add_to_run(REAL *bias, int64_t step, int64_t keys, REAL *slopes)
+{
+  REAL sum = 0;
+  if (step == 0) {
+#pragma omp simd reduction(+ : sum)
+    for (int64_t j = 0; j < keys; j++)
+      sum += slopes[j];
+    *bias += sum;
+  } else if (step == 1) {
+    for (int64_t j = 0; j < keys; j++)
+      bias[j] += slopes[j];
+  } else {
+    for (int64_t j = 0; j < keys; j++)
+      bias[j * step] += slopes[j];
+  }
+}
+
+static inline int64_t clip(int64_t x, int64_t least, int64_t most)
+{
+  return x < least ? least : x > most ? most : x;
 }
 
 /*
@@ -111,45 +132,43 @@ static int64_t bias_block(const RpBias *bias, int64_t columns)
   return bias->key >= -1 && bias->key <= 1 ? columns : NEAR_KEYS;
 }
 
-static void add_bias_row(BiasRow row, REAL *scores)
+/*
+** Run over the tile of the queries first .. first + count - 1, in rows of keys that a query
+** sees: three runs in each, of the keys at the least distance or before, of those between,
+** and of those at the most or beyond.
+*/
+static inline __attribute__((always_inline)) void
+over_tile(const RpAttention *a, const RpBias *bias, int64_t unit, int64_t first, int64_t count,
+          int64_t columns, int64_t line, REAL *tile,
+          void (*run)(REAL *bias, int64_t step, int64_t keys, REAL *row))
 {
-  const REAL *bias = row.data;
-  if (row.step == 1)
-    for (int64_t j = 0; j < row.keys; j++)
-      scores[j] += bias[j];
-  else
-    for (int64_t j = 0; j < row.keys; j++)
-      scores[j] += bias[j * row.step];
+  const int64_t block = bias_block(bias, columns), range = bias->most - bias->least;
+  REAL *data = (REAL *)bias->data + unit / a->heads * bias->batch + unit % a->heads * bias->head;
+  for (int64_t from = 0; from < columns; from += block)
+    for (int64_t i = first; i < first + count; i++) {
+      const int64_t seen = visible(a, i), end = seen < from + block ? seen : from + block;
+      if (end <= from)
+        continue;
+      const int64_t left = clip(i + bias->least, from, end),
+                    right = clip(i + bias->most, left, end);
+      REAL *at = data + i * bias->query, *row = tile + (i - first) * line;
+      run(at + from * bias->key, bias->key, left - from, row + from);
+      run(at + left * bias->key + (left - i - bias->least) * bias->distance,
+          bias->key + bias->distance, right - left, row + left);
+      run(at + right * bias->key + range * bias->distance, bias->key, end - right, row + right);
+    }
 }
 
-/* The other way: what flows back to the scores flows back to the bias. */
-static void add_to_bias_row(const REAL *slopes, BiasRow row)
-{
-  if (row.step == 1)
-    for (int64_t j = 0; j < row.keys; j++)
-      row.data[j] += slopes[j];
-  else
-    for (int64_t j = 0; j < row.keys; j++)
-      row.data[j * row.step] += slopes[j];
-}
-
-/* The tiles of queries first .. first + count - 1: scores that a bias is added to, and slopes. */
 static void add_bias_tile(const RpAttention *a, const RpBias *bias, int64_t unit, int64_t first,
-                          int64_t count, int64_t columns, const Scratch *scratch)
+                          int64_t count, int64_t columns, int64_t line, REAL *scores)
 {
-  const int64_t block = bias_block(bias, columns), line = scratch->line;
-  for (int64_t j = 0; j < columns; j += block)
-    for (int64_t r = 0; r < count; r++)
-      add_bias_row(bias_row(a, bias, unit, first + r, j, block), scratch->s + r * line + j);
+  over_tile(a, bias, unit, first, count, columns, line, scores, add_run);
 }
 
-static void add_to_bias_tile(const RpAttention *a, const RpBias *dbias, int64_t unit, int64_t first,
-                             int64_t count, int64_t columns, const Scratch *scratch)
+static void add_to_bias_tile(const RpAttention *a, const RpBias *bias, int64_t unit, int64_t first,
+                             int64_t count, int64_t columns, int64_t line, REAL *slopes)
 {
-  const int64_t block = bias_block(dbias, columns), line = scratch->line;
-  for (int64_t j = 0; j < columns; j += block)
-    for (int64_t r = 0; r < count; r++)
-      add_to_bias_row(scratch->ds + r * line + j, bias_row(a, dbias, unit, first + r, j, block));
+  over_tile(a, bias, unit, first, count, columns, line, slopes, add_to_run);
 }
 
 /*
@@ -169,7 +188,7 @@ static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int
              (Strided){q.data, q.stride, 1}, scratch->k_columns, line, false, scratch->s, line,
              needed(a, first, OF_C));
   for (int i = 0; i < a->biases; i++)
-    add_bias_tile(a, &a->bias[i], unit, first, count, columns, scratch);
+    add_bias_tile(a, &a->bias[i], unit, first, count, columns, line, scratch->s);
   if (a->mask == NULL)
     return columns;
   const int64_t *step = a->mask_strides;
@@ -208,6 +227,32 @@ static int64_t row_number(const RpAttention *a, int64_t unit, int64_t i)
   return unit * a->queries + i;
 }
 
+/* Where the sums of weights by distance stand in an output, seen as numbers for the weights. */
+static RpBias sums_of(const RpAttention *a, const RpHeads *o)
+{
+  return (RpBias){.data = (REAL *)o->data + a->value_features,
+                  .batch = o->batch,
+                  .head = o->head,
+                  .query = o->time,
+                  .distance = 1,
+                  .least = a->least,
+                  .most = a->least + a->sums - 1};
+}
+
+/* Sum a tile of weights, each row times its factor, by distance. */
+static void sum_tile(const RpAttention *a, const RpHeads *o, int64_t unit, int64_t first,
+                     int64_t count, int64_t columns, const REAL *factors, const Scratch *w)
+{
+  const RpBias sums = sums_of(a, o);
+  const Rows rows = unit_rows(o, unit / a->heads, unit % a->heads);
+  for (int64_t i = first; i < first + count; i++)
+    zero_from(a->value_features, a->value_features + a->sums, rows.data + i * rows.stride);
+  add_to_bias_tile(a, &sums, unit, first, count, columns, w->line, w->s);
+  for (int64_t i = first; i < first + count; i++)
+    for (int64_t r = 0; r < a->sums; r++)
+      rows.data[i * rows.stride + a->value_features + r] *= factors[i - first];
+}
+
 static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *const *heads,
                            REAL *lse, const Scratch *w)
 {
@@ -244,6 +289,8 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *co
         w->o[i * w->value_width + f] *= inverse[i];
     unpack_rows(&a->rotate_output, b, first, count, dv, w->value_width, w->o,
                 unit_rows(heads[3], b, h));
+    if (a->sums > 0)
+      sum_tile(a, heads[3], unit, first, count, columns, inverse, w);
   }
 }
 
@@ -281,7 +328,7 @@ static void differentiate_tile(const RpAttention *a, int64_t unit, int64_t first
     const int64_t whole = round_up(seen, LANES);
     REAL *weight = w->s + i * w->line, *slope = w->ds + i * w->line;
     prefetch_row(o, first + i + AHEAD, a->value_features);
-    const REAL dot = row_dot(a->value_features, g.data + (first + i) * g.stride,
+    const REAL dot = row_dot(a->value_features + a->sums, g.data + (first + i) * g.stride,
                              o.data + (first + i) * o.stride);
     if (lse[number] == -(REAL)INFINITY)
       zero_from(0, whole, weight);
@@ -304,6 +351,7 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
 {
   const int64_t b = unit / a->heads, h = unit % a->heads, line = w->line;
   const int64_t d = a->features, dv = a->value_features, keys = a->keys;
+  const RpBias sums = sums_of(a, heads[4]);
   Rows in[8];
   for (int i = 0; i < 8; i++)
     in[i] = unit_rows(heads[i], b, h);
@@ -320,10 +368,12 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
     const int64_t columns = score_tile(a, unit, first, count, q, k, w);
     multiply(count, round_up(columns, STEP), dv, 1, (Strided){g.data, g.stride, 1}, w->v_columns,
              line, false, w->ds, line, needed(a, first, OF_C));
+    if (a->sums > 0)
+      add_bias_tile(a, &sums, unit, first, count, columns, line, w->ds);
     differentiate_tile(a, unit, first, count, columns, lse, in[3], in[4], w);
     for (int i = 0; i < a->biases; i++)
       if (dbias[i].data != NULL)
-        add_to_bias_tile(a, &dbias[i], unit, first, count, columns, w);
+        add_to_bias_tile(a, &dbias[i], unit, first, count, columns, line, w->ds);
     multiply(columns, w->value_width, count, 1, (Strided){w->s, 1, line}, g.data, g.stride, true,
              w->dv, w->value_width, needed(a, first, OF_TRANSPOSED_A));
     multiply(columns, w->width, count, (REAL)a->scale, (Strided){w->ds, 1, line}, q.data, q.stride,

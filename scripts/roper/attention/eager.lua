@@ -33,15 +33,15 @@ local nothing = schemes.class { name = "none" }()
 ---@return tensor weights [batch, heads, Tq, Tk], before dropout, in the graph
 function M.attention(q, k, v, options)
   local o = options_of.check("eager.attention", options, { position = "any?",
-    causal = { "boolean", false }, mask = "any?", bias = "any?", dropout = { "probability", 0 },
-    seed = "integer?", scale = "number?", offset = { "number", 0 }, positions = "any?",
-    query_positions = "any?", key_positions = "any?", input = "any?", memory = "table?",
-    weights = "boolean?" })
+    causal = { "boolean", false }, mask = "any?", bias = "any?", first = "any?",
+    dropout = { "probability", 0 }, seed = "integer?", scale = "number?", offset = { "number", 0 },
+    positions = "any?", query_positions = "any?", key_positions = "any?", input = "any?",
+    memory = "table?", weights = "boolean?" })
   local s = setting.new(setting.scheme_of(o, q) or nothing, q, k, o)
 
   local scores = s:turned("q", q):matmul(s:turned("k", k):transpose(3, 4)) * s.scale
   for _, bias in ipairs(s.biases) do
-    scores = scores + bias
+    scores = scores + s.positions:expanded(bias)
   end
 
   local visible = s.positions:visible(o.mask)

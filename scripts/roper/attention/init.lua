@@ -18,8 +18,7 @@ local function with(options, scheme)
 end
 
 -- Run one of the core's functions of attention with what a scheme of methods makes of q, k and v.
-local function through(run, scheme, q, k, v, options)
-  local s = setting.new(scheme, q, k, options)
+local function through(run, s, q, k, v)
   local all, rotary = s:fused()
   if all then
     s.options.position = rotary
@@ -29,12 +28,29 @@ local function through(run, scheme, q, k, v, options)
   return v and s:turned_back(o) or o, weights
 end
 
+-- The same with what the scheme adds to values.
+local function with_values(s, q, k, v)
+  local added
+  local o, weights = through(function(turned_q, turned_k, turned_v, options)
+    local output
+    output, added = s:attend(turned_q, turned_k, turned_v, options)
+    return output, options.weights and core.attention_weights(turned_q, turned_k, options)
+  end, s, q, k, v)
+  o = o + s:turned_back(added)
+  if weights then
+    return o, weights
+  end
+  return o
+end
+
 ---@class AttentionOptions: PlaceOptions
 ---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"
 ---@field mask? tensor int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key
 ---@field bias? tensor|tensor[] added to the scaled scores; floats, each broadcast to
----   [batch, heads, Tq, Tk], with a gradient
+---   [batch, heads, Tq, Tk], with a gradient; one of five axes, [batch, heads, Tq, Tk, R], is read
+---   by distance, at clip(j - i - first, 0, R - 1)
+---@field first? integer|integer[] = 0; the distance at the first of the R: of all, or of each bias
 ---@field dropout? number = 0; of the weights
 ---@field seed? integer of the dropout; by default the generator gives one
 ---@field scale? number of the products, = 1 / sqrt(d) unless the scheme has another; not 0
@@ -64,7 +80,7 @@ function M.weights(q, k, options)
   end
   return (through(function(turned_q, turned_k, _, o)
     return core.attention_weights(turned_q, turned_k, o)
-  end, scheme, q, k, nil, options))
+  end, setting.new(scheme, q, k, options), q, k))
 end
 
 --- Attention with any of query, key, value and output turned by their positions (RoFormer, Su et
@@ -98,14 +114,19 @@ function M.attention(q, k, v, options)
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
     return core.attention(q, k, v, with(options, scheme))
-  elseif scheme.carry then
+  end
+  local s = not scheme.carry and setting.new(scheme, q, k, options)
+  if not s or scheme.values and not s.positions.shift then
     local o, weights = require("roper.attention.eager").attention(q, k, v, options)
     if options.weights then
       return o, weights
     end
     return o
   end
-  return through(core.attention, scheme, q, k, v, options)
+  if scheme.values then
+    return with_values(s, q, k, v)
+  end
+  return through(core.attention, s, q, k, v)
 end
 
 --- Attention from its definition: float64, a sum over explicit R_{j-i}, no tables, no tiles, no
@@ -129,12 +150,12 @@ function M.oracle(q, k, v, options)
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
     return core.oracle_attention(q, k, v, with(options, scheme))
-  elseif scheme.carry then
-    error(("oracle.attention: position %s carries by the weights; only the eager attention does")
+  elseif scheme.carry or scheme.values then
+    error(("oracle.attention: position %s adds to the output by the weights; the oracle does not")
       :format(scheme.name), 2)
   end
-  return through(core.oracle_attention, scheme, q:to "float64", k:to "float64", v:to "float64",
-    options)
+  q, k, v = q:to "float64", k:to "float64", v:to "float64"
+  return through(core.oracle_attention, setting.new(scheme, q, k, options), q, k, v)
 end
 
 -- The options of linear attention: only rotary schemes fit it.

@@ -1,5 +1,6 @@
 --- The options of attention with the position scheme in: what the fast attention and the eager one
 --- both work from.
+local core = require "roper.core"
 local format = require "roper.base.format"
 local places = require "roper.position.positions"
 local position = require "roper.position"
@@ -12,23 +13,29 @@ local M = {}
 ---@field options table for the core: what was given, with bias and scale, without position
 ---@field scheme Scheme
 ---@field positions Positions
----@field biases tensor[] those given and the scheme's
+---@field biases (BiasByDistance|tensor)[] those given and the scheme's
 ---@field scale number
 local Setting = {}
 Setting.__index = Setting
 
 -- Options that are Lua's alone.
-local OWN <const> = { position = true, bias = true, memory = true, input = true }
+local OWN <const> = { position = true, bias = true, first = true, memory = true, input = true }
 
+-- Does a bias broadcast to the scores, or one by distance to them and some distances?
 local function fits(c, q, positions)
   local sizes = { q:size(1), q:size(2), positions.queries, positions.keys }
-  local rank = format.is_tensor(c) and c:rank() or 5
-  if rank > 4 or c:dtype() ~= q:dtype() then
+  local x, most = c, 4
+  if type(c) == "table" then
+    x, most = c.bias, 5
+    sizes[5] = format.is_tensor(x) and x:rank() == 5 and math.tointeger(c.first) and x:size(5)
+  end
+  local rank = format.is_tensor(x) and x:rank() or 6
+  if rank > most or most == 5 and not sizes[5] or x:dtype() ~= q:dtype() then
     return false
   end
   for axis = 1, rank do
-    local size = c:size(axis)
-    if size ~= 1 and size ~= sizes[4 - rank + axis] then
+    local size = x:size(axis)
+    if size ~= 1 and size ~= sizes[most - rank + axis] then
       return false
     end
   end
@@ -40,10 +47,24 @@ local function kind(value)
     table.concat(value:shape(), ", ")) or type(value)
 end
 
+-- Add the biases among options to a list.
+local function add_given(list, given)
+  local biases = type(given.bias) == "table" and given.bias or { given.bias }
+  local firsts = type(given.first) == "table" and given.first or nil
+  if firsts and #firsts ~= #biases then
+    error(("attention: option first: expected one for each of %d biases, got %d"):format(#biases,
+      #firsts), 0)
+  end
+  for i, c in ipairs(biases) do
+    local first = firsts and firsts[i] or not firsts and given.first or 0
+    list[i] = format.is_tensor(c) and c:rank() == 5 and { bias = c, first = first } or c
+  end
+end
+
 -- Add what the scheme's `bias` gives to a list.
 local function add_bias(list, scheme, q, k, positions, x)
   local found = scheme:bias(q, k, positions, x)
-  for _, c in ipairs(type(found) == "table" and found or { found }) do
+  for _, c in ipairs(type(found) == "table" and not found.bias and found or { found }) do
     if not fits(c, q, positions) then
       error(("position: %s: bias: expected %s that broadcasts to [%d, %d, %d, %d], got %s"):format(
         scheme.name, q:dtype(), q:size(1), q:size(2), positions.queries, positions.keys, kind(c)),
@@ -79,16 +100,19 @@ function M.new(scheme, q, k, given)
   local positions = places.new(q, k, given, scale)
   local self = setmetatable({ scheme = scheme, positions = positions, scale = scale, biases = {},
     options = {} }, Setting)
-  for _, c in ipairs(type(given.bias) == "table" and given.bias or { given.bias }) do
-    self.biases[#self.biases + 1] = c
-  end
+  add_given(self.biases, given)
   if scheme.bias then
     add_bias(self.biases, scheme, q, k, positions, given.input)
   end
   for name, value in pairs(given) do
     self.options[name] = not OWN[name] and value or nil
   end
-  self.options.scale, self.options.bias = scale, self.biases
+  self.options.scale, self.options.bias, self.options.first = scale, {}, {}
+  for i, c in ipairs(self.biases) do
+    local by_distance = type(c) == "table"
+    self.options.bias[i] = by_distance and c.bias or c
+    self.options.first[i] = by_distance and c.first or 0
+  end
   return self
 end
 
@@ -117,21 +141,45 @@ function Setting:turned(part, x)
   return turn and turn:rotate(x, self.positions[part == "q" and "query" or "key"], part) or x
 end
 
+-- What a scheme adds to an output, which must be of its kind.
+local function check_added(self, method, added, o)
+  if not format.is_tensor(added) or kind(added) ~= kind(o) then
+    error(("position: %s: %s: expected %s, got %s"):format(self.scheme.name, method, kind(o),
+      kind(added)), 0)
+  end
+  return added
+end
+
 --- The output with what the scheme adds to it from the weights.
 ---@param o tensor [batch, heads, queries, features]
 ---@param weights tensor [batch, heads, queries, keys]
 ---@return tensor
 function Setting:carried(o, weights)
-  local scheme = self.scheme
-  if not scheme.carry then
-    return o
+  local scheme, positions = self.scheme, self.positions
+  if scheme.values then
+    o = o + check_added(self, "values", positions:by_weights(weights, scheme:values(positions)), o)
   end
-  local carried = scheme:carry(weights, self.positions)
-  if not format.is_tensor(carried) or kind(carried) ~= kind(o) then
-    error(("position: %s: carry: expected %s, got %s"):format(scheme.name, kind(o), kind(carried)),
-      0)
+  if scheme.carry then
+    o = o + check_added(self, "carry", scheme:carry(weights, positions), o)
   end
-  return o + carried
+  return o
+end
+
+--- Attention with what the scheme adds to values, where keys count up beside the queries: by the
+--- sums of the weights at each distance, the only ones that are held.
+---@param q tensor
+---@param k tensor
+---@param v tensor
+---@param options table for the core
+---@return tensor o [batch, heads, queries, features]
+---@return tensor added of the same shape, not turned back
+function Setting:attend(q, k, v, options)
+  local vectors, first = self.positions:vectors(self.scheme:values(self.positions))
+  local count, features = vectors:size(2), v:size(4)
+  local both = core.attention_sums(q, k, v, options, first, count)
+  local o = both:narrow(4, 1, features)
+  local added = both:narrow(4, features + 1, count):matmul(vectors)
+  return o, check_added(self, "values", added, o)
 end
 
 --- The output turned back.

@@ -53,7 +53,7 @@ function Join:bias(q, k, positions, x)
   local list = {}
   for _, part in ipairs(each(self, "bias")) do
     local c = part:bias(q, k, positions, x)
-    for _, one in ipairs(type(c) == "table" and c or { c }) do
+    for _, one in ipairs(type(c) == "table" and not c.bias and c or { c }) do
       list[#list + 1] = one
     end
   end
@@ -69,24 +69,29 @@ function Join:scale(dim)
   return parts[1] and parts[1]:scale(dim) or dim ^ -0.5
 end
 
---- Join schemes. Which of them carries values by the weights may be one at most.
+--- Join schemes. One of them at most may add to values, and one carry by the weights.
 ---@param parts Scheme[] each a scheme or a rotary
 ---@return Scheme
 function M.join(parts)
   local names, definition = {}, tables.merged(Join)
-  local carries, per_layer = nil, false
+  local by, per_layer = {}, false -- which of them adds to the output
   for i, part in ipairs(parts) do
     names[i] = name_of(part)
     if not schemes.is_rotary(part) then
-      if part.carry and carries then
-        error(("position: %s and %s both carry"):format(carries.name, part.name), 0)
+      for _, method in ipairs { "values", "carry" } do
+        if part[method] and by[method] then
+          error(("position: %s and %s both have %s: one may"):format(by[method].name, part.name,
+            method), 0)
+        end
+        by[method] = part[method] and part or by[method]
       end
-      carries = part.carry and part or carries
       per_layer = per_layer or part.per_layer or false
     end
   end
   definition.name, definition.per_layer = table.concat(names, "+"), per_layer
-  definition.carry = carries and function(_, ...) return carries:carry(...) end
+  for method, part in pairs(by) do
+    definition[method] = function(_, ...) return part[method](part, ...) end
+  end
   if #each({ parts = parts }, "embed") == 0 then
     definition.embed = nil
   end

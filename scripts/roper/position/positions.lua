@@ -156,6 +156,25 @@ local function range(self)
   return core.arange(0, count, 1, "float64") + (self.shift - (self.queries - 1)), count
 end
 
+--- The vectors of the distances at which a query sees a key, where both count up one by one; what
+--- is farther than their ends has that of the end.
+---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
+---@param reach? number f of farther distances is that of this one
+---@return tensor vectors [1 or heads, R, d]
+---@return integer first distance in places at the first of the R
+function Positions:vectors(f, reach)
+  local distance, count = range(self)
+  count = math.max(self.causal and self.keys or count, 1)
+  local least, most = 0, count - 1
+  if reach then
+    local first = self.shift - (self.queries - 1)
+    least = math.max(0, math.min(most, math.floor(-reach - first)))
+    most = math.max(least, math.min(most, math.ceil(reach - first)))
+  end
+  local near = distance:narrow(1, least + 1, most - least + 1)
+  return f(near):to(self.dtype), least - (self.queries - 1)
+end
+
 --- A number for each head and distance, as a bias.
 ---
 ---     cₕᵢⱼ = f(j − i)ₕ
@@ -182,30 +201,38 @@ function Positions:by_distance(f)
   return core.embedding(b:transpose(1, 2), index:squeeze(2)):permute { 1, 4, 2, 3 }
 end
 
---- What each query makes of a vector for each head and distance, as a bias.
+--- A bias read by distance: c_ij = bias[i, j, clip(j - i - first, 0, R - 1)], i and j counting
+--- places.
+---@class BiasByDistance
+---@field bias tensor [batch, heads, queries or 1, keys or 1, R]
+---@field first integer distance in places at the first of the R
+
+--- What each query makes of a vector for each head and distance, as a bias (Shaw et al. 2018,
+--- section 3.2): products with the vectors, which attention reads by distance.
 ---
 ---     cₕᵢⱼ = qₕᵢ · f(j − i)ₕ
 ---
 ---     > q = roper.ones{1, 1, 3, 2}
 ---     > positions = roper.position.positions(q, q)
----     > positions:by_query(q, function(distance)
+---     > c = positions:by_query(q, function(distance)
 ---     >>   return distance:view{1, -1, 1}:expand{1, distance:count(), 2}
----     >> end)[1][1]
+---     >> end)
+---     > positions:expanded(c)[1][1]
 ---     float32 [3, 3]
 ---      0  2  4
 ---     -2  0  2
 ---     -4 -2  0
 ---@param q tensor [batch, heads, queries, d]
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
----@return tensor c [batch, heads, queries, keys]
-function Positions:by_query(q, f)
-  local shape = { q:size(1), q:size(2), self.queries, self.keys }
+---@param reach? number f of farther distances is that of this one
+---@return BiasByDistance|tensor c a tensor [batch, heads, queries, keys] where positions do not
+---   both count up one by one
+function Positions:by_query(q, f, reach)
   if self.shift then
-    local distance, count = range(self)
-    local products = q:matmul(f(distance):to(self.dtype):transpose(2, 3))
-    return products:as_strided(shape, { self.heads * self.queries * count, self.queries * count,
-      count - 1, 1 }, self.queries - 1)
+    local vectors, first = self:vectors(f, reach)
+    return { bias = q:matmul(vectors:transpose(2, 3)):unsqueeze(4), first = first }
   end
+  local shape = { q:size(1), q:size(2), self.queries, self.keys }
   local list, index = distinct(self)
   return q:matmul(f(list):to(self.dtype):transpose(2, 3)):gather(4, (index + 1):expand(shape))
 end
@@ -216,21 +243,50 @@ end
 ---
 ---     > k = roper.tensor{{{{1}, {2}, {3}}}}
 ---     > positions = roper.position.positions(k, k)
----     > positions:by_key(k, function(distance)
+---     > c = positions:by_key(k, function(distance)
 ---     >>   return distance:view{1, -1, 1}
----     >> end)[1][1]
+---     >> end)
+---     > positions:expanded(c)[1][1]
 ---     float32 [3, 3]
 ---      0  2  6
 ---     -1  0  3
 ---     -2 -2  0
 ---@param k tensor [batch, heads, keys, d]
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
----@return tensor c [batch, heads, queries, keys]
-function Positions:by_key(k, f)
-  self.mirrored = self.mirrored or setmetatable({ queries = self.keys, keys = self.queries,
-    query = self.key, key = self.query, shift = self.shift and -self.shift, heads = self.heads,
-    dtype = self.dtype }, Positions)
-  return self.mirrored:by_query(k, function(distance) return f(-distance) end):transpose(3, 4)
+---@param reach? number f of farther distances is that of this one
+---@return BiasByDistance|tensor c as by_query
+function Positions:by_key(k, f, reach)
+  if self.shift then
+    local vectors, first = self:vectors(f, reach)
+    return { bias = k:matmul(vectors:transpose(2, 3)):unsqueeze(3), first = first }
+  end
+  local shape = { k:size(1), k:size(2), self.queries, self.keys }
+  local list, index = distinct(self)
+  local across = (index + 1):expand(shape):transpose(3, 4)
+  return k:matmul(f(list):to(self.dtype):transpose(2, 3)):gather(4, across):transpose(3, 4)
+end
+
+--- A bias as it is added to the scores: one by distance written out for each query and key.
+---@param c BiasByDistance|tensor
+---@return tensor c broadcast to [batch, heads, queries, keys]
+function Positions:expanded(c)
+  if format.is_tensor(c) then
+    return c
+  end
+  local x, queries, keys = c.bias, self.queries, self.keys
+  local distance = core.arange(0, keys, 1, "float64")
+    - core.arange(0, queries, 1, "float64"):unsqueeze(2)
+  local place = (distance - (c.first - 1)):maximum(1):minimum(x:size(5)):to "int32"
+  if x:size(4) == 1 then
+    local of_query = x:squeeze(4):expand { x:size(1), x:size(2), queries, x:size(5) }
+    return of_query:gather(4, place:expand { x:size(1), x:size(2), queries, keys })
+  elseif x:size(3) == 1 then
+    local of_key = x:squeeze(3):expand { x:size(1), x:size(2), keys, x:size(5) }
+    local across = place:transpose(1, 2):expand { x:size(1), x:size(2), keys, queries }
+    return of_key:gather(4, across):transpose(3, 4)
+  end
+  local of_both = place:unsqueeze(3):expand { x:size(1), x:size(2), queries, keys, 1 }
+  return x:gather(5, of_both):squeeze(5)
 end
 
 --- What weights make of a vector for each head and distance, beside the values (Shaw et al. 2018,

@@ -3,7 +3,7 @@
 ---
 ---     xᵢ  ← embed(x, positions)ᵢ
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ
----     oᵢ  = C_i⁻¹ (Σⱼ softmax(s)ᵢⱼ D_j vⱼ + carryᵢ)
+---     oᵢ  = C_i⁻¹ (Σⱼ softmax(s)ᵢⱼ (D_j vⱼ + valuesⱼ₋ᵢ) + carryᵢ)
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
 local suggest = require "roper.base.suggest"
@@ -24,6 +24,9 @@ local M = {}
 ---@field bias? fun(self: Scheme, q: tensor, k: tensor, positions: Positions, x?: tensor): any
 ---   one or a list of what is added to the scores, which broadcasts to
 ---   [batch, heads, queries, keys]; q and k not turned, x what the layer was given
+---@field values? fun(self: Scheme, positions: Positions): function, number? what is added to the
+---   value of a key: from distances [n] to vectors [1 or heads, n, dv], and from how far on these
+---   are alike
 ---@field carry? fun(self: Scheme, weights: tensor, positions: Positions): tensor what is added to
 ---   the output [batch, heads, queries, dv] from the weights; attention is then the eager one
 ---@field scale? fun(self: Scheme, dim: integer): number of the products, in place of 1 / sqrt(dim)
@@ -35,8 +38,9 @@ local M = {}
 local Scheme = {}
 Scheme.__index = Scheme
 
-local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "carry", "scale",
-  "parameters", "options", "describe", "per_layer", "relative", "formula", "source", "summary" }
+local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "values", "carry",
+  "scale", "parameters", "options", "describe", "per_layer", "relative", "formula", "source",
+  "summary" }
 local KINDS <const> = { name = "string", takes = "table", per_layer = "boolean",
   relative = "boolean", formula = "string", source = "string", summary = "string" }
 

@@ -85,6 +85,51 @@ describe("attention with a bias", function()
       - roper.attention(q, q, q, { mask = mask })):abs():max():item() == 0)
   end)
 
+  -- Shapes of biases by distance for scores [2, 3, queries, keys], and first distances.
+  local function by_distance_cases(queries, keys)
+    return { { { 2, 3, queries, 1, 9 }, -4 }, { { 1, 3, 1, keys, 4 }, 2 },
+      { { 2, 1, 1, 1, 3 }, -1 }, { { 1, 1, 1, 1, 1 }, 0 }, { { 2, 3, queries, keys, 2 }, -1 },
+      { { 2, 3, queries, 1, 200 }, -100 }, { { 1, 1, 1, keys, 2 }, 1000 },
+      { { 1, 3, queries, 1, 2 }, -1000 } }
+  end
+
+  it("reads one of five axes by distance, the ends beyond them", function()
+    for _, sizes in ipairs({ { 70, 70 }, { 3, 50 }, { 9, 9 } }) do
+      local queries, keys = table.unpack(sizes)
+      local inputs = { agreement.inputs({ batch = 2, heads = 3, queries = queries, keys = keys }) }
+      for i, case in ipairs(by_distance_cases(queries, keys)) do
+        local bias = { roper.randn({ keys }), roper.randn(case[1]) }
+        agreement.check(inputs, { causal = i % 2 == 0 }, function(q, k, v, o)
+          return roper.attention(q, k, v, { bias = { bias[1]:to(q:dtype()), bias[2]:to(q:dtype()) },
+            first = { 0, case[2] }, causal = o.causal })
+        end, function(q, k, v, o)
+          return (roper.oracle.attention(q, k, v, { bias = { bias[1]:to("float64"),
+            bias[2]:to("float64") }, first = case[2], causal = o.causal }))
+        end)
+      end
+    end
+  end)
+
+  it("of five axes is a gather by the clipped distance", function()
+    local q, k = roper.randn({ 1, 1, 3, 4 }, "float64"), roper.randn({ 1, 1, 4, 4 }, "float64")
+    local bias = roper.randn({ 1, 1, 3, 1, 3 }, "float64")
+    local place = roper.tensor({ { { { 2, 3, 3, 3 }, { 1, 2, 3, 3 }, { 1, 1, 2, 3 } } } }, "int32")
+    local plain = bias:squeeze(4):gather(4, place)
+    local by = { bias = bias, first = -1 }
+    assert.is_true((roper.attention_weights(q, k, by)
+      - roper.attention_weights(q, k, { bias = plain })):abs():max():item() < 1e-15)
+    local _, weights = roper.oracle.attention(q, k, k, by)
+    assert.is_true((weights - roper.attention_weights(q, k, by)):abs():max():item() < 1e-15)
+  end)
+
+  it("passes the gradient of one by distance on", function()
+    for i, case in ipairs(by_distance_cases(5, 7)) do
+      gradients.check(function(q, k, v, bias)
+        return (roper.attention(q, k, v, { bias = bias, first = case[2], causal = i % 2 == 0 }))
+      end, { { 2, 3, 5, 2 }, { 2, 3, 7, 2 }, { 2, 3, 7, 2 }, case[1] }, { layouts = i == 1 })
+    end
+  end)
+
   it("passes its gradient on, summed over what was broadcast", function()
     for i, shape in ipairs(shapes(5, 7)) do
       gradients.check(function(q, k, v, bias)
@@ -164,6 +209,20 @@ describe("attention with a bias", function()
     local one = roper.zeros({ 5 })
     refused("a list of at most 4 tensors, got 5", { one, one, one, one, one })
     refused("option bias: expected a tensor, got 3", 3)
+    refused("bias: expected float32 that broadcasts to .*, got float32 %[2, 3, 5, 2, 4%]",
+      roper.zeros({ 2, 3, 5, 2, 4 }))
+    refused("bias: .*, got float32 %[1, 1, 1, 1, 0%]", roper.zeros({ 1, 1, 1, 1, 0 }))
+    for first, message in pairs({ [1.5] = "option first: expected a whole number, got 1.5",
+      ["x"] = 'option first: expected a whole number, got "x"',
+      [2 ^ 31] = "expected distances within 2147483647",
+      [{ 1, 2 }] = "option first: expected one for each of 1 biases, got 2" }) do
+      for _, position in ipairs({ "rope", "alibi" }) do
+        assert.error_matches(function()
+          roper.attention(q, q, q, { bias = roper.zeros({ 1, 1, 1, 1, 1 }), first = first,
+            position = position })
+        end, message)
+      end
+    end
     assert.error_matches(function() roper.linear_attention(q, q, q, { bias = one }) end,
       "unknown option bias")
     local y = roper.attention(q:clone():parameter(), q, q, { bias = one })

@@ -43,10 +43,10 @@ return {
   bias = function(self, q, k, positions)
     local to_position = positions:by_query(q * positions.scale, function(distance)
       return rows_of(self, self.key, -distance) -- δ(i, j)
-    end)
+    end, self.clip)
     local to_content = positions:by_key(k * positions.scale, function(distance)
       return rows_of(self, self.query, distance) -- δ(j, i)
-    end)
+    end, self.clip)
     return { to_position, to_content }
   end,
   scale = function(_, dim)

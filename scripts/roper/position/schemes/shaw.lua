@@ -4,8 +4,8 @@
 ---     sᵢⱼ = qᵢ · (kⱼ + A^K_c) / √d,   c = clip(j − i, −clip, clip)
 ---     oᵢ = Σⱼ aᵢⱼ (vⱼ + A^V_c)
 ---
---- What is added to values needs the weights: attention is then `roper.eager.attention`, which
---- holds them all.
+--- What is added to values needs the weights, but only their sums at each distance, which attention
+--- gives beside its output.
 ---
 --- Errors: no dim; when used, values of another number of features.
 ---
@@ -40,10 +40,10 @@ return {
     self.value = trained.table(2 * self.clip + 1, self.dim)
   end,
   bias = function(self, q, _, positions)
-    return positions:by_query(q * positions.scale, rows_of(self, self.key))
+    return positions:by_query(q * positions.scale, rows_of(self, self.key), self.clip)
   end,
-  carry = function(self, weights, positions)
-    return positions:by_weights(weights, rows_of(self, self.value))
+  values = function(self)
+    return rows_of(self, self.value), self.clip
   end,
   relative = true,
   summary = "a trained vector for each distance is added to keys and values",

@@ -45,7 +45,7 @@ return {
     local by_distance = positions:by_query((q + w) * positions.scale, function(distance)
       return trained.rows(self.table, trained.clipped(distance + self.clip, 2 * self.clip),
         self.heads)
-    end)
+    end, self.clip)
     return { by_distance, (k * u):sum(4):unsqueeze(3) * positions.scale }
   end,
   relative = true,

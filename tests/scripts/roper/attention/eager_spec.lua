@@ -8,6 +8,8 @@ local function settings()
     { causal = true, mask = roper.rand({ 5, 7 }):gt(0.5) },
     { mask = roper.zeros({ 5, 7 }, "int32") },
     { dropout = 0.3, seed = 4, bias = roper.randn({ 7 }, "float64"), scale = 0.3 },
+    { bias = { roper.randn({ 2, 3, 5, 1, 4 }, "float64"), roper.randn({ 3, 1, 7, 3 }, "float64")
+      :unsqueeze(1), roper.randn({ 1, 1, 5, 7, 2 }, "float64") }, first = { -3, 4, 0 } },
   }
 end
 
@@ -41,6 +43,37 @@ describe("eager.attention", function()
         for j = 1, 4 do
           local difference = (found[1][j] - found[2][j]):abs():max():item()
           assert.is_true(difference < 1e-13, ("%s: %g"):format(position, difference))
+        end
+      end
+    end
+  end)
+
+  it("agrees with the fast attention where vectors are added to values", function()
+    local shaw = roper.position.shaw({ dim = 4, clip = 2 })
+    local turned = require("roper.position.join").join({ shaw, roper.position.roper({ dim = 4 }) })
+    for _, position in ipairs({ shaw, turned }) do
+      for _, options in ipairs(settings()) do
+        options.position = position
+        local found = {}
+        for i, attention in ipairs({ roper.attention, roper.eager.attention }) do
+          roper.seed(2)
+          options.weights = true
+          local inputs = { shaw.value, shaw.key }
+          shaw.value.grad, shaw.key.grad = nil, nil
+          for j, time in ipairs({ 5, 7, 7 }) do
+            inputs[2 + j] = roper.randn({ 2, 3, time, 4 }, "float64"):parameter()
+          end
+          local o, weights = attention(inputs[3], inputs[4], inputs[5], options)
+          o:backward(roper.randn(o:shape(), "float64"))
+          found[i] = { o:detach(), weights:detach() }
+          for _, input in ipairs(inputs) do
+            table.insert(found[i], input.grad)
+          end
+        end
+        for j = 1, 7 do
+          local difference = (found[1][j] - found[2][j]):abs():max():item()
+          local limit = (j == 3 or j == 4) and 1e-5 or 1e-13 -- float32 parameters
+          assert.is_true(difference < limit, ("%d: %g"):format(j, difference))
         end
       end
     end

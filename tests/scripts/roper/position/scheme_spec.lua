@@ -131,19 +131,26 @@ describe("positions of queries and keys", function()
     local same = roper.position.positions(q, k, { query_positions = roper.arange(5, 10),
       key_positions = roper.arange(3, 10) })
     assert.equal(-2, same.shift)
+    local function reached(distance) return vectors(distance:maximum(-2):minimum(2)) end
+    local seen = regular:visible():to("float64")
     for _, pair in ipairs({
       { regular:by_distance(numbers), listed:by_distance(numbers) },
-      { regular:by_query(q, vectors), listed:by_query(q, vectors) },
-      { regular:by_key(k, vectors), listed:by_key(k, vectors) },
+      { regular:by_query(q, vectors), listed:by_query(q, vectors), seen },
+      { regular:by_key(k, vectors), listed:by_key(k, vectors), seen },
+      { regular:by_query(q, reached, 2), listed:by_query(q, reached), seen },
+      { regular:by_key(k, reached, 2.5), listed:by_key(k, reached), seen },
+      { same:by_query(q, reached, 2), listed:by_query(q, reached) },
+      { same:by_key(k, reached, 2), listed:by_key(k, reached) },
       { regular:by_weights(a, vectors), listed:by_weights(a, vectors) },
     }) do
-      assert.is_true((pair[1] - pair[2]):abs():max():item() < 1e-12)
+      local difference = regular:expanded(pair[1]) - pair[2]
+      assert.is_true((difference * (pair[3] or 1)):abs():max():item() < 1e-12)
     end
     local distances = regular:distances()
     assert.equal(-2, distances[{ 1, 1, 1, 1 }]:item())
     local expected = (q:unsqueeze(4) * vectors(distances:view({ -1 })):view({ 1, 3, 5, 7, 4 }))
       :sum(5)
-    assert.is_true((regular:by_query(q, vectors) - expected):abs():max():item() < 1e-12)
+    assert.is_true((same:expanded(same:by_query(q, vectors)) - expected):abs():max():item() < 1e-12)
     for _, causal in ipairs({ true, false }) do
       local positions = roper.position.positions(q, k, { causal = causal })
       local weights = roper.attention_weights(q, k, { causal = causal })

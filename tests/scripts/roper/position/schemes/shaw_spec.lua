@@ -62,8 +62,8 @@ describe("position.shaw", function()
   it("refuses values of another width, and the oracle", function()
     local q, v = roper.zeros({ 1, 1, 3, 4 }), roper.zeros({ 1, 1, 3, 6 })
     assert.error_matches(function() roper.attention(q, q, v, { position = "shaw" }) end,
-      "position: shaw: carry: expected float32 [1, 1, 3, 6], got float32 [1, 1, 3, 4]", nil, true)
+      "position: shaw: values: expected float32 [1, 1, 3, 6], got float32 [1, 1, 3, 4]", nil, true)
     assert.error_matches(function() roper.oracle.attention(q, q, q, { position = "shaw" }) end,
-      "position shaw carries by the weights; only the eager attention does")
+      "position shaw adds to the output by the weights; the oracle does not")
   end)
 end)
