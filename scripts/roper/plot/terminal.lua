@@ -4,11 +4,11 @@ local text = require "roper.plot.text"
 
 local M = {}
 
-local DRAWERS <const> = {
-  curves = "roper.plot.terminal.curves",
-  bars = "roper.plot.terminal.bars",
-  matrix = "roper.plot.terminal.matrix",
-}
+-- What draws a figure of a kind: a function of the screen, the first row, the figure, and whether
+-- there are colours, that returns the row below.
+local function drawer(kind)
+  return require("roper.plot.terminal." .. kind)
+end
 
 --- A plot as text.
 ---@param figure table
@@ -23,7 +23,7 @@ function M.lines(figure, columns, colored)
     screen:put(1, is_narrow and 3 or 1 + (columns - text.width(title)) // 2, title)
     row = 2
   end
-  row = require(DRAWERS[figure.kind]).draw(screen, row, figure, colored)
+  row = drawer(figure.kind)(screen, row, figure, colored)
   screen:label(row, 1, figure.note, columns)
   return screen:lines(colored)
 end

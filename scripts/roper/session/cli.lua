@@ -3,7 +3,9 @@ local M = {}
 
 local OK <const>, FAILED <const>, MISUSED <const>, INTERRUPTED <const> = 0, 1, 2, 130
 
--- Each is a module roper.command.NAME with `summary`, `define` and `run`.
+-- Each is a module roper.session.command.NAME, a table: summary; define, a function that tells an
+-- argparse command what it takes; run, a function of what argparse made of the arguments, which
+-- returns what is wrong with them, nil where nothing is.
 local COMMANDS <const> = { "train", "sweep", "runs", "report", "study", "lesson" }
 
 local USAGE <const> = [[

@@ -3,15 +3,10 @@ local h = require("roper.base.markup").h
 local marks = require "roper.plot.svg.mark"
 local places = require "roper.plot.svg.place"
 
-local M = {}
-
 local GROUP <const> = 0.8 -- of the distance between names is filled with bars
 local TICKS <const> = 5
 
---- What is drawn of bars.
----@param figure table
----@return table drawing as for `roper.plot.svg`
-function M.drawing(figure)
+return function(figure)
   local y_ticks, x_ticks, names = places.ticks(figure.y, TICKS, true), {}, {}
   local step = 1 / #figure.names
   for i, name in ipairs(figure.names) do
@@ -55,5 +50,3 @@ function M.drawing(figure)
   end
   return { x = x_ticks, y = y_ticks, names = names, body = body }
 end
-
-return M

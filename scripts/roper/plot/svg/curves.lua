@@ -3,8 +3,6 @@ local h = require("roper.base.markup").h
 local marks = require "roper.plot.svg.mark"
 local places = require "roper.plot.svg.place"
 
-local M = {}
-
 local TICKS <const> = 5 -- about so many numbers beside an axis
 
 -- A line through the points; it breaks where one has no value. The `h0` makes a lone point a dot.
@@ -112,10 +110,7 @@ local function names_of(figure)
   return names
 end
 
---- What is drawn of curves.
----@param figure table
----@return table drawing as for `roper.plot.svg`
-function M.drawing(figure)
+return function(figure)
   local x_ticks, y_ticks = places.ticks(figure.x, TICKS), places.ticks(figure.y, TICKS, true)
   local function body(width, height)
     local function place(x, y)
@@ -141,5 +136,3 @@ function M.drawing(figure)
   return { x = x_ticks, y = y_ticks, names = names_of(figure), body = body,
     aspect = figure.is_square and 1 or nil }
 end
-
-return M

@@ -13,11 +13,6 @@ local h = markup.h
 
 local M = {}
 
-local DRAWERS <const> = {
-  curves = "roper.plot.svg.curves",
-  bars = "roper.plot.svg.bars",
-  matrix = "roper.plot.svg.matrix",
-}
 local WIDTH <const>, HEIGHT <const>, MATRIX_HEIGHT <const> = 640, 420, 520 -- pixels
 local EM <const> = 17 -- pixels; letters can still be read where the picture is shown 400 wide
 local LETTER <const> = 0.58 -- em that a letter takes, or a little less
@@ -31,6 +26,10 @@ local PAGE_ROOM <const> = 24 -- em of a page as narrow as a phone
 ---@return table css
 function M.style()
   return markup.asset "plot/svg/chart.css"
+end
+
+local function drawing_of(figure)
+  return require("roper.plot.svg." .. figure.kind)(figure)
 end
 
 local function width_of(list)
@@ -126,7 +125,7 @@ end
 ---@param height string? where it is known
 ---@return table element
 function M.fluid(figure, height)
-  local drawing = require(DRAWERS[figure.kind]).drawing(figure)
+  local drawing = drawing_of(figure)
   local m = margins_of(figure, drawing, PAGE_ROOM)
   local is_curves = figure.kind == "curves"
   return h.svg { class = "chart plot" .. (is_curves and "" or " cells"), role = "img",
@@ -142,7 +141,7 @@ end
 ---@param figure table
 ---@return string svg
 function M.render(figure)
-  local drawing = require(DRAWERS[figure.kind]).drawing(figure)
+  local drawing = drawing_of(figure)
   local width = figure.width or WIDTH
   local height = figure.height or figure.kind == "matrix" and MATRIX_HEIGHT or HEIGHT
   local m = margins_of(figure, drawing, width / EM)

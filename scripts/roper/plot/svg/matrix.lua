@@ -5,8 +5,6 @@ local h = require("roper.base.markup").h
 local places = require "roper.plot.svg.place"
 local tables = require "roper.base.tables"
 
-local M = {}
-
 local MOST_CELLS <const> = 512 -- on an axis
 local MOST_NAMES <const> = 64
 local TICKS <const> = 8
@@ -86,10 +84,7 @@ local function ticks_of(names, first, count)
   return tables.map(names, function(name, i) return { at = (i - 0.5) / count, text = name } end)
 end
 
---- What is drawn of a heatmap.
----@param figure table
----@return table drawing as for `roper.plot.svg`
-function M.drawing(figure)
+return function(figure)
   local rows, columns = figure.matrix:size(1), figure.matrix:size(2)
   local is_told = figure.tell ~= nil
   local cells = is_told and { rows = figure.matrix:totable() }
@@ -113,5 +108,3 @@ function M.drawing(figure)
     y = ticks_of(figure.rows, figure.first_row, rows), names = {}, beside = bar_ticks, body = body,
     note = cells.note, aspect = aspect >= 0.5 and aspect <= 2 and aspect or nil }
 end
-
-return M

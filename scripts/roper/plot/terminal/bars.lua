@@ -3,8 +3,6 @@ local color = require "roper.plot.color"
 local legends = require "roper.plot.terminal.legend"
 local text = require "roper.plot.text"
 
-local M = {}
-
 local EIGHTHS <const> = { [0] = "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" }
 local LONGEST_NAME <const> = 24
 
@@ -45,13 +43,7 @@ local function draw_bar(screen, row, left, columns, axis, value, hue)
   end
 end
 
---- Draw bars on a page.
----@param screen table
----@param top integer the first row
----@param figure table
----@param colored boolean
----@return integer row below the drawing
-function M.draw(screen, top, figure, colored)
+return function(screen, top, figure, colored)
   local names = widest(figure, function(_, i) return text.fit(figure.names[i], LONGEST_NAME) end)
   local values = widest(figure, value_text)
   local is_marked = not colored and #figure.series > 1
@@ -78,5 +70,3 @@ function M.draw(screen, top, figure, colored)
     return is_marked and tostring(series.index % 10) or "█"
   end)
 end
-
-return M

@@ -4,8 +4,6 @@ local color = require "roper.plot.color"
 local legends = require "roper.plot.terminal.legend"
 local text = require "roper.plot.text"
 
-local M = {}
-
 local ROWS <const>, SQUARE_ROWS <const> = 16, 20
 -- What tells series apart where colours can not.
 local MARKS <const> = { "●", "■", "▲", "◆", "○", "□", "△", "◇" }
@@ -166,13 +164,7 @@ local function draw_x_axis(screen, row, left, columns, figure)
   end
 end
 
---- Draw curves on a page.
----@param screen table
----@param top integer the first row
----@param figure table
----@param colored boolean
----@return integer row below the drawing
-function M.draw(screen, top, figure, colored)
+return function(screen, top, figure, colored)
   local rows = figure.height or figure.is_square and SQUARE_ROWS or ROWS
   local left = 0
   for _, tick in ipairs(figure.y:ticks(math.max(2, rows // 3))) do
@@ -206,5 +198,3 @@ function M.draw(screen, top, figure, colored)
     return is_marked and line .. mark_of(series) .. line or line:rep(2)
   end)
 end
-
-return M

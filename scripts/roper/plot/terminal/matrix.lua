@@ -3,8 +3,6 @@ local color = require "roper.plot.color"
 local cells_of = require "roper.plot.cells"
 local text = require "roper.plot.text"
 
-local M = {}
-
 local ROWS <const> = 24 -- lines for the cells
 local LABELLED_ROWS <const> = 64 -- the same where each row has its name
 local LARGEST <const> = 6 -- columns of a cell; as many half lines
@@ -121,13 +119,7 @@ local function draw_bar(screen, row, left, figure, cells, colored)
   return row + 1
 end
 
---- Draw a heatmap on a page.
----@param screen table
----@param top integer the first row
----@param figure table
----@param colored boolean
----@return integer row below the drawing
-function M.draw(screen, top, figure, colored)
+return function(screen, top, figure, colored)
   local rows, columns = figure.matrix:size(1), figure.matrix:size(2)
   local is_named = figure.rows ~= nil and rows <= LABELLED_ROWS
   local lines = figure.height or is_named and LABELLED_ROWS or ROWS
@@ -146,5 +138,3 @@ function M.draw(screen, top, figure, colored)
   row = figure.legend and draw_bar(screen, row, left, figure, cells, colored) or row
   return screen:label(row, left, cells.note, screen.columns - left + 1)
 end
-
-return M

@@ -1,19 +1,6 @@
 --- `roper lesson`: list the lessons, go through one, check them, or write them as pages.
 local terminal = require "roper.base.terminal"
 
-local M = {}
-
-M.summary = "Learn the mathematics step by step; each line is checked as you go."
-
---- Say what the command takes.
----@param command table an argparse command
-function M.define(command)
-  command:argument("name"):args("?"):description "A lesson; all of them are listed without one."
-  command:mutex(
-    command:flag("--check"):description "Check every claim of it, or of all, for a machine.",
-    command:option("--html"):argname("DIR"):description "Write it, or all, as pages there.")
-end
-
 local function list(lessons)
   local rows = {}
   for i, lesson in ipairs(lessons) do
@@ -23,35 +10,39 @@ local function list(lessons)
   io.stdout:write("\n\n./roper lesson ", lessons[1].name, " starts at the beginning.\n")
 end
 
---- List, show, check or write lessons.
----@param parsed table what argparse made of the arguments
----@return string? usage_error what is wrong with the arguments
-function M.run(parsed)
-  local library = require "roper.lesson"
-  local lessons
-  if parsed.name then
-    local ok, lesson = pcall(library.find, parsed.name)
-    if not ok then
-      return lesson
+return {
+  summary = "Learn the mathematics step by step; each line is checked as you go.",
+  define = function(command)
+    command:argument("name"):args("?"):description "A lesson; all of them are listed without one."
+    command:mutex(
+      command:flag("--check"):description "Check every claim of it, or of all, for a machine.",
+      command:option("--html"):argname("DIR"):description "Write it, or all, as pages there.")
+  end,
+  run = function(parsed)
+    local library = require "roper.lesson"
+    local lessons
+    if parsed.name then
+      local ok, lesson = pcall(library.find, parsed.name)
+      if not ok then
+        return lesson
+      end
+      lessons = { lesson }
+    else
+      lessons = library.all()
     end
-    lessons = { lesson }
-  else
-    lessons = library.all()
-  end
-  if parsed.check then
-    if not require("roper.lesson.check").run(lessons) then
+    if parsed.check then
+      if not require("roper.lesson.check").run(lessons) then
+        error("lesson: a claim fails", 0)
+      end
+    elseif parsed.html then
+      local index = require("roper.lesson.page").write(lessons, parsed.html)
+      io.stdout:write("Begin with ", require("roper.base.printable").line(index), ".\n")
+    elseif not parsed.name then
+      list(lessons)
+    elseif terminal.is_terminal(io.stdin) and terminal.is_terminal(io.stdout) then
+      require("roper.session.tour").run(lessons[1])
+    elseif not require("roper.lesson.show").all(lessons[1]) then
       error("lesson: a claim fails", 0)
     end
-  elseif parsed.html then
-    local index = require("roper.lesson.page").write(lessons, parsed.html)
-    io.stdout:write("Begin with ", require("roper.base.printable").line(index), ".\n")
-  elseif not parsed.name then
-    list(lessons)
-  elseif terminal.is_terminal(io.stdin) and terminal.is_terminal(io.stdout) then
-    require("roper.session.tour").run(lessons[1])
-  elseif not require("roper.lesson.show").all(lessons[1]) then
-    error("lesson: a claim fails", 0)
-  end
-end
-
-return M
+  end,
+}

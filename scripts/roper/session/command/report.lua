@@ -1,35 +1,27 @@
 --- `roper report`: the table of a sweep, and its page.
 local arguments = require "roper.session.command.arguments"
 
-local M = {}
-
-M.summary = "Print the table of a sweep and write its page."
-
---- Say what the command takes.
----@param command table an argparse command
-function M.define(command)
-  command:argument("sweep"):argname("SWEEP"):description "The folder of a sweep, or of a run."
-  for _, option in ipairs {
-    { "--layer", "Layer of the attention maps (by default the clearest head is found)." },
-    { "--head", "Head of the attention maps." },
-    { "--problem", "Number of the problem that they look at, up to as many as a run was asked (by "
-      .. "default one with a long answer)." },
-  } do
-    command:option(option[1]):argname("N"):convert(arguments.count(option[1]))
-      :description(option[2])
-  end
-  command:option("--baseline"):argname("METHOD")
-    :description "Compare every other method with this one, instead of every pair."
-end
-
---- Report.
----@param parsed table what argparse made of the arguments
-function M.run(parsed)
-  local path, view = require("roper.study.report").write(parsed.sweep, { layer = parsed.layer,
-    head = parsed.head, problem = parsed.problem, baseline = parsed.baseline })
-  io.stdout:write(require("roper.study.report.text").text(view.summary), "\n\n",
-    require("roper.study.report.results").status(view.sweep), "; the page: ",
-    require("roper.base.printable").line(path), "\n")
-end
-
-return M
+return {
+  summary = "Print the table of a sweep and write its page.",
+  define = function(command)
+    command:argument("sweep"):argname("SWEEP"):description "The folder of a sweep, or of a run."
+    for _, option in ipairs {
+      { "--layer", "Layer of the attention maps (by default the clearest head is found)." },
+      { "--head", "Head of the attention maps." },
+      { "--problem", "Number of the problem that they look at, up to as many as a run was asked "
+        .. "(by default one with a long answer)." },
+    } do
+      command:option(option[1]):argname("N"):convert(arguments.count(option[1]))
+        :description(option[2])
+    end
+    command:option("--baseline"):argname("METHOD")
+      :description "Compare every other method with this one, instead of every pair."
+  end,
+  run = function(parsed)
+    local path, view = require("roper.study.report").write(parsed.sweep, { layer = parsed.layer,
+      head = parsed.head, problem = parsed.problem, baseline = parsed.baseline })
+    io.stdout:write(require("roper.study.report.text").text(view.summary), "\n\n",
+      require("roper.study.report.results").status(view.sweep), "; the page: ",
+      require("roper.base.printable").line(path), "\n")
+  end,
+}

@@ -3,22 +3,6 @@ local arguments = require "roper.session.command.arguments"
 local printable = require "roper.base.printable"
 local tables = require "roper.base.tables"
 
-local M = {}
-
-M.summary = "List runs, or compare the configurations of two."
-
---- Say what the command takes.
----@param command table an argparse command
-function M.define(command)
-  command:argument("folder"):args("?")
-    :description "Where to look, in all folders below; runs by default."
-  command:argument("fields"):args("*"):argname("field=values"):convert(arguments.field)
-    :description("List only runs with these, such as position=rope,roper seed=1..3, "
-      .. "status=finished.")
-  command:option("--compare"):args(2):argname { "RUN", "RUN" }
-    :description "Tell where the configurations of two runs differ."
-end
-
 -- Does a run have one of the values of every field?
 local function fits(run, wanted)
   local all = true
@@ -104,31 +88,38 @@ local function compare(one, other)
     or require("roper.base.format.columns").align(rows) .. "\n")
 end
 
---- List or compare.
----@param parsed table what argparse made of the arguments
----@return string? usage_error what is wrong with the arguments
-function M.run(parsed)
-  local given, repeated = arguments.fields(parsed, "folder")
-  if not given then
-    return repeated
-  end
-  local folder = parsed.folder or "runs"
-  local wanted = {}
-  for field, text in pairs(given) do
-    wanted[field] = require("roper.study.sweep.plan").values(field, text)
-  end
-  for _, status in ipairs(wanted.status or {}) do
-    require("roper.study.experiment.fields").convert({ "status",
-      require("roper.study.listing").STATUSES }, status)
-  end
-  if parsed.compare then
-    compare(parsed.compare[1], parsed.compare[2])
-  elseif not require("roper.base.file").stat(folder) then
-    error(("runs: there is no folder %s"):format(folder), 0)
-  else
-    list(folder, wanted)
-  end
-  return nil
-end
-
-return M
+return {
+  summary = "List runs, or compare the configurations of two.",
+  define = function(command)
+    command:argument("folder"):args("?")
+      :description "Where to look, in all folders below; runs by default."
+    command:argument("fields"):args("*"):argname("field=values"):convert(arguments.field)
+      :description("List only runs with these, such as position=rope,roper seed=1..3, "
+        .. "status=finished.")
+    command:option("--compare"):args(2):argname { "RUN", "RUN" }
+      :description "Tell where the configurations of two runs differ."
+  end,
+  run = function(parsed)
+    local given, repeated = arguments.fields(parsed, "folder")
+    if not given then
+      return repeated
+    end
+    local folder = parsed.folder or "runs"
+    local wanted = {}
+    for field, text in pairs(given) do
+      wanted[field] = require("roper.study.sweep.plan").values(field, text)
+    end
+    for _, status in ipairs(wanted.status or {}) do
+      require("roper.study.experiment.fields").convert({ "status",
+        require("roper.study.listing").STATUSES }, status)
+    end
+    if parsed.compare then
+      compare(parsed.compare[1], parsed.compare[2])
+    elseif not require("roper.base.file").stat(folder) then
+      error(("runs: there is no folder %s"):format(folder), 0)
+    else
+      list(folder, wanted)
+    end
+    return nil
+  end,
+}

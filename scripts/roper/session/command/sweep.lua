@@ -2,34 +2,8 @@
 local arguments = require "roper.session.command.arguments"
 local printable = require "roper.base.printable"
 
-local M = {}
-
-M.summary = "Run every combination of fields that is missing, several at a time."
-
 -- Tasks of a job array where nothing else is said.
 local MOST_TASKS <const> = 100
-
---- Say what the command takes.
----@param command table an argparse command
-function M.define(command)
-  command:argument("what"):description("One of: "
-    .. table.concat(require("roper.study.experiment").list(), ", ")
-    .. "; or a Lua file that returns a list of trials; or the folder of a sweep.")
-  command:argument("fields"):args("*"):argname("field=values"):convert(arguments.field)
-    :description "Such as position=rope,roper seed=1..10 preset=mini."
-  command:option("--folder"):argname("DIR")
-    :description "Where its runs are kept; runs/ and the name by default."
-  command:option("--jobs"):argname("N"):convert(arguments.count "--jobs")
-    :description "Processes at a time; one a thread of the machine by default."
-  command:option("--threads"):argname("N"):convert(arguments.count "--threads")
-    :description "Of each process; an equal share by default."
-  command:flag("--worker"):description("Work on the sweep in this process alone, until nothing is "
-    .. "left to claim; for mpirun, GNU parallel (with -N0, so that it adds no words), and other "
-    .. "machines that share the folder.")
-  command:flag("--slurm"):description "Write and submit a job array of --jobs workers."
-  command:option("--sbatch"):argname("OPTION"):count("*")
-    :description "An option for sbatch, such as --sbatch=--time=1:00:00; may be repeated."
-end
 
 -- Work in this process alone.
 local function work(parsed)
@@ -53,32 +27,49 @@ local function submit(parsed)
     printable.line(folder), printable.line(script)))
 end
 
---- Run the sweep.
----@param parsed table what argparse made of the arguments
----@return string? usage_error what is wrong with the arguments
-function M.run(parsed)
-  local _, repeated = arguments.fields(parsed)
-  if repeated then
-    return repeated
-  elseif parsed.worker and (parsed.slurm or parsed.jobs) then
-    return "--worker is one process; it goes with neither --jobs nor --slurm"
-  elseif #parsed.sbatch > 0 and not parsed.slurm then
-    return "--sbatch goes with --slurm"
-  end
-  local failed
-  if parsed.slurm then
-    submit(parsed)
-    return nil
-  elseif parsed.worker then
-    failed = work(parsed)
-  else
-    local sweep
-    sweep, failed = require("roper.study.sweep").run { what = parsed.what, fields = parsed.fields,
-      folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads }
-    local summary = require("roper.study.summary").of(sweep)
-    io.stdout:write("\n", require("roper.study.report.text").text(summary), "\n")
-  end
-  arguments.check_failed(failed)
-end
-
-return M
+return {
+  summary = "Run every combination of fields that is missing, several at a time.",
+  define = function(command)
+    command:argument("what"):description("One of: "
+      .. table.concat(require("roper.study.experiment").list(), ", ")
+      .. "; or a Lua file that returns a list of trials; or the folder of a sweep.")
+    command:argument("fields"):args("*"):argname("field=values"):convert(arguments.field)
+      :description "Such as position=rope,roper seed=1..10 preset=mini."
+    command:option("--folder"):argname("DIR")
+      :description "Where its runs are kept; runs/ and the name by default."
+    command:option("--jobs"):argname("N"):convert(arguments.count "--jobs")
+      :description "Processes at a time; one a thread of the machine by default."
+    command:option("--threads"):argname("N"):convert(arguments.count "--threads")
+      :description "Of each process; an equal share by default."
+    command:flag("--worker"):description("Work on the sweep in this process alone, until nothing "
+      .. "is left to claim; for mpirun, GNU parallel (with -N0, so that it adds no words), and "
+      .. "other machines that share the folder.")
+    command:flag("--slurm"):description "Write and submit a job array of --jobs workers."
+    command:option("--sbatch"):argname("OPTION"):count("*")
+      :description "An option for sbatch, such as --sbatch=--time=1:00:00; may be repeated."
+  end,
+  run = function(parsed)
+    local _, repeated = arguments.fields(parsed)
+    if repeated then
+      return repeated
+    elseif parsed.worker and (parsed.slurm or parsed.jobs) then
+      return "--worker is one process; it goes with neither --jobs nor --slurm"
+    elseif #parsed.sbatch > 0 and not parsed.slurm then
+      return "--sbatch goes with --slurm"
+    end
+    local failed
+    if parsed.slurm then
+      submit(parsed)
+      return nil
+    elseif parsed.worker then
+      failed = work(parsed)
+    else
+      local sweep
+      sweep, failed = require("roper.study.sweep").run { what = parsed.what, fields = parsed.fields,
+        folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads }
+      local summary = require("roper.study.summary").of(sweep)
+      io.stdout:write("\n", require("roper.study.report.text").text(summary), "\n")
+    end
+    arguments.check_failed(failed)
+  end,
+}

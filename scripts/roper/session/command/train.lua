@@ -1,24 +1,6 @@
 --- `roper train`: run an experiment, or go on with a run of it.
 local arguments = require "roper.session.command.arguments"
 
-local M = {}
-
-M.summary = "Train a model as an experiment says."
-
---- Say what the command takes.
----@param command table an argparse command
-function M.define(command)
-  command:argument("experiment"):args("?"):description("One of: "
-    .. table.concat(require("roper.study.experiment").list(), ", ")
-    .. ". With --resume not needed.")
-  command:argument("fields"):args("*"):argname("field=value"):convert(arguments.field)
-    :description "What to set, such as position=rope preset=mini seed=3; --dry-run shows all."
-  command:option("--resume"):argname("DIR")
-    :description "Go on with the run in this folder; all that it needs is there."
-  command:flag("--dry-run")
-    :description "Show the whole configuration and what it costs; train nothing."
-end
-
 -- Say where Ctrl-C left a run, and the line that goes on with it.
 local function tell_resume(run)
   local path, checkpoint = run .. "/checkpoint.safetensors", require "roper.model.checkpoint"
@@ -92,28 +74,37 @@ local function of_run(run, experiment, fields)
   return name, require("roper.base.tables").merged(config, fields)
 end
 
---- Train.
----@param parsed table what argparse made of the arguments
----@return string? usage_error what is wrong with the arguments
-function M.run(parsed)
-  local fields, repeated = arguments.fields(parsed, parsed.resume and "experiment")
-  local experiment = parsed.experiment
-  if not fields then
-    return repeated
-  elseif parsed.resume then
-    experiment, fields = of_run(parsed.resume, experiment, fields)
-  elseif not experiment then
-    return "missing argument 'experiment'"
-  end
-  local ok, config = pcall(require("roper.study.experiment").configure, experiment, fields)
-  if not ok then
-    return config
-  elseif parsed.dry_run then
-    show(config)
-  else
-    train(config, parsed.resume)
-  end
-  return nil
-end
-
-return M
+return {
+  summary = "Train a model as an experiment says.",
+  define = function(command)
+    command:argument("experiment"):args("?"):description("One of: "
+      .. table.concat(require("roper.study.experiment").list(), ", ")
+      .. ". With --resume not needed.")
+    command:argument("fields"):args("*"):argname("field=value"):convert(arguments.field)
+      :description "What to set, such as position=rope preset=mini seed=3; --dry-run shows all."
+    command:option("--resume"):argname("DIR")
+      :description "Go on with the run in this folder; all that it needs is there."
+    command:flag("--dry-run")
+      :description "Show the whole configuration and what it costs; train nothing."
+  end,
+  run = function(parsed)
+    local fields, repeated = arguments.fields(parsed, parsed.resume and "experiment")
+    local experiment = parsed.experiment
+    if not fields then
+      return repeated
+    elseif parsed.resume then
+      experiment, fields = of_run(parsed.resume, experiment, fields)
+    elseif not experiment then
+      return "missing argument 'experiment'"
+    end
+    local ok, config = pcall(require("roper.study.experiment").configure, experiment, fields)
+    if not ok then
+      return config
+    elseif parsed.dry_run then
+      show(config)
+    else
+      train(config, parsed.resume)
+    end
+    return nil
+  end,
+}
