@@ -125,14 +125,10 @@ static RpTensor *zeros(lua_State *L)
 ** function roper.ones(shape, dtype)
 ** A tensor full of 1.
 **
-** Errors: a size that is no whole number from 0 on; a field other than dtype.
-**
 **     > roper.ones({2}, "int32")
 **     int32 [2]
 **     1 1
-** @param shape integer[] it may say its dtype itself, as a field
-** @param dtype? "float32"|"float64"|"int32" = "float32"
-** @return tensor x
+** @like roper.zeros
 */
 static RpTensor *ones(lua_State *L)
 {

@@ -265,9 +265,7 @@ static RpTensor *cross_entropy(lua_State *L)
 }
 
 /*
-** @class LinearCrossEntropyOptions
-** @field ignore? integer = -1; a target that does not count
-** @field each? boolean = false; one loss a row instead of their mean
+** @class LinearCrossEntropyOptions: CrossEntropyOptions
 ** @field rows? integer = 0; whose logits are there at once; 0: as many as fill 32 MiB
 */
 

@@ -228,18 +228,11 @@ static int rotate(lua_State *L)
 **
 **     R₋ₚ x
 **
-** Errors: as for `rotate`.
-**
 **     > rope = roper.position.rope{dim = 4}
 **     > x = roper.randn{3, 4}
 **     > (rope:unrotate(rope:rotate(x)) - x):abs():max():item() < 1e-6
 **     true
-** @param x tensor [..., time, dim], floats
-** @param positions? number|number[]|tensor 0, 1, 2, ... by default; one for all of time, a list
-**   [time], a tensor [time], [batch, time] or [batch, time, coordinates]; any real numbers
-** @param part? "q"|"k"|"v"|"o" turn as the scheme turns this one; by default all pairs of
-**   queries turn
-** @return tensor y of the shape of x
+** @like rotary:rotate
 */
 static int unrotate(lua_State *L)
 {

@@ -47,15 +47,11 @@ static RpTensor *randn(lua_State *L)
 ** function roper.rand(shape, dtype)
 ** Numbers from the generator, uniform from 0 to below 1.
 **
-** Errors: int32; a field other than dtype.
-**
 **     > roper.seed(1)
 **     > roper.rand{4}
 **     float32 [4]
 **     0.8903 0.5857 0.6720 0.4756
-** @param shape integer[] it may say its dtype itself, as a field
-** @param dtype? "float32"|"float64" = "float32"
-** @return tensor x
+** @like roper.randn
 */
 static RpTensor *rand_uniform(lua_State *L)
 {

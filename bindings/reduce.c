@@ -85,15 +85,10 @@ static const RplOperation table[] = {
     ** The largest element along an axis, or of all.
     ** Its gradient goes to the first element that attains it.
     **
-    ** Errors: an axis that x does not have; no element.
-    **
     **     > roper.tensor{{1, 5}, {7, 4}}:max(2)
     **     float32 [2]
     **     5 7
-    ** @param x tensor
-    ** @param axis? integer from 1, or from the end where negative; all axes by default
-    ** @param keep? boolean = false; the axis stays, with size 1
-    ** @return tensor y without the axis
+    ** @like roper.mean
     */
     {"max", 3, reduce, RP_MAX},
     /*
@@ -101,14 +96,9 @@ static const RplOperation table[] = {
     ** The smallest element along an axis, or of all.
     ** Its gradient goes to the first element that attains it.
     **
-    ** Errors: an axis that x does not have; no element.
-    **
     **     > roper.tensor{{1, 5}, {7, 4}}:min()
     **     1
-    ** @param x tensor
-    ** @param axis? integer from 1, or from the end where negative; all axes by default
-    ** @param keep? boolean = false; the axis stays, with size 1
-    ** @return tensor y without the axis
+    ** @like roper.mean
     */
     {"min", 3, reduce, RP_MIN},
     /*
@@ -132,15 +122,10 @@ static const RplOperation table[] = {
     ** The place of the smallest element along an axis, from 1; the first of several.
     ** Without an axis, its place in x read row by row.
     **
-    ** Errors: an axis that x does not have; no element.
-    **
     **     > roper.tensor{{1, 5}, {7, 4}}:argmin(1)
     **     int32 [2]
     **     1 2
-    ** @param x tensor
-    ** @param axis? integer from 1, or from the end where negative; all axes by default
-    ** @param keep? boolean = false; the axis stays, with size 1
-    ** @return tensor places int32, without the axis
+    ** @like roper.argmax
     */
     {"argmin", 3, argument, RP_MIN},
     /*
@@ -165,14 +150,10 @@ static const RplOperation table[] = {
     **
     **     yᵢ = xᵢ − log Σⱼ exp(xⱼ)
     **
-    ** Errors: x holds integers or has no axis.
-    **
     **     > roper.tensor{0, 1000}:log_softmax()
     **     float32 [2]
     **     -1000     0
-    ** @param x tensor of floats
-    ** @param axis? integer = -1; from 1, or from the end where negative
-    ** @return tensor y of the shape of x
+    ** @like roper.softmax
     */
     {"log_softmax", 2, softmax, 1},
     /*

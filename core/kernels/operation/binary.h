@@ -33,15 +33,11 @@ BINARY(ADD, "add", a + b, PASS, dy, PASS, dy)
 ** function roper.sub(a, b)
 ** a - b, element by element.
 **
-** Errors: other dtypes; shapes that do not broadcast: sizes must be equal or 1.
-**
 **     > roper.tensor{1, 2} - roper.tensor{{1}, {2}}
 **     float32 [2, 2]
 **      0  1
 **     -1  0
-** @param a tensor|number
-** @param b tensor|number of the dtype of the other, broadcast with it
-** @return tensor y of the broadcast shape
+** @like roper.add
 */
 BINARY(SUBTRACT, "sub", a - b, PASS, dy, NOTHING, -dy)
 
@@ -49,14 +45,10 @@ BINARY(SUBTRACT, "sub", a - b, PASS, dy, NOTHING, -dy)
 ** function roper.mul(a, b)
 ** a * b, element by element; `matmul` multiplies matrices.
 **
-** Errors: other dtypes; shapes that do not broadcast: sizes must be equal or 1.
-**
 **     > 2 * roper.tensor{1, 2}
 **     float32 [2]
 **     2 4
-** @param a tensor|number
-** @param b tensor|number of the dtype of the other, broadcast with it
-** @return tensor y of the broadcast shape
+** @like roper.add
 */
 BINARY(MULTIPLY, "mul", a * b, B, dy * b, A, dy * a)
 
@@ -64,14 +56,10 @@ BINARY(MULTIPLY, "mul", a * b, B, dy * b, A, dy * a)
 ** function roper.maximum(a, b)
 ** The larger of a and b, element by element; `max` reduces one tensor.
 **
-** Errors: other dtypes; shapes that do not broadcast: sizes must be equal or 1.
-**
 **     > roper.tensor{-1, 2}:maximum(0)
 **     float32 [2]
 **     0 2
-** @param a tensor|number
-** @param b tensor|number of the dtype of the other, broadcast with it
-** @return tensor y of the broadcast shape
+** @like roper.add
 */
 BINARY(MAXIMUM, "maximum", IS_NAN(a) || a > b ? a : b, A | Y, a == y ? dy : 0, A | Y,
        a != y ? dy : 0)
@@ -80,14 +68,10 @@ BINARY(MAXIMUM, "maximum", IS_NAN(a) || a > b ? a : b, A | Y, a == y ? dy : 0, A
 ** function roper.minimum(a, b)
 ** The smaller of a and b, element by element; `min` reduces one tensor.
 **
-** Errors: other dtypes; shapes that do not broadcast: sizes must be equal or 1.
-**
 **     > roper.tensor{-1, 2}:minimum(0)
 **     float32 [2]
 **     -1  0
-** @param a tensor|number
-** @param b tensor|number of the dtype of the other, broadcast with it
-** @return tensor y of the broadcast shape
+** @like roper.add
 */
 BINARY(MINIMUM, "minimum", IS_NAN(a) || a < b ? a : b, A | Y, a == y ? dy : 0, A | Y,
        a != y ? dy : 0)
@@ -96,14 +80,10 @@ BINARY(MINIMUM, "minimum", IS_NAN(a) || a < b ? a : b, A | Y, a == y ? dy : 0, A
 ** function roper.div(a, b)
 ** a / b, element by element, of floats.
 **
-** Errors: other dtypes; shapes that do not broadcast: sizes must be equal or 1.
-**
 **     > 1 / roper.tensor{1, 2, 0}
 **     float32 [3]
 **     1.0000 0.5000    inf
-** @param a tensor|number
-** @param b tensor|number of the dtype of the other, broadcast with it
-** @return tensor y of the broadcast shape
+** @like roper.add
 */
 FLOAT_BINARY(DIVIDE, "div", a / b, B, dy / b, B | Y, -y / b * dy)
 
@@ -112,14 +92,10 @@ FLOAT_BINARY(DIVIDE, "div", a / b, B, dy / b, B | Y, -y / b * dy)
 ** aᵇ, element by element, of floats; nan for a root of a negative number. The gradient of b
 ** is 0 where a is 0 and b is not below it.
 **
-** Errors: other dtypes; shapes that do not broadcast: sizes must be equal or 1.
-**
 **     > roper.tensor{1, 2, 3} ^ 2
 **     float32 [3]
 **     1 4 9
-** @param a tensor|number
-** @param b tensor|number of the dtype of the other, broadcast with it
-** @return tensor y of the broadcast shape
+** @like roper.add
 */
 FLOAT_BINARY(POWER, "pow", REAL_POW(a, b), A | B, b != 0 ? REAL_POW(a, b - 1) * b * dy : 0,
              A | B | Y, a != 0 || b < 0 ? REAL_LOG(a) * y * dy : 0)

@@ -37,8 +37,7 @@ UNARY(NEGATE, "neg", nothing, -x, -1)
 **     > roper.tensor{-3, 2}:abs()
 **     float32 [2]
 **     3 2
-** @param x tensor
-** @return tensor y of the shape of x
+** @like roper.neg
 */
 UNARY(ABS, "abs", x, REAL_ABS(x), x > 0 ? 1 : x < 0 ? -1 : 0)
 
@@ -49,8 +48,7 @@ UNARY(ABS, "abs", x, REAL_ABS(x), x > 0 ? 1 : x < 0 ? -1 : 0)
 **     > roper.tensor{-3, 0, 2}:sign()
 **     float32 [3]
 **     -1  0  1
-** @param x tensor
-** @return tensor y of the shape of x
+** @like roper.neg
 */
 UNARY(SIGN, "sign", nothing, x > 0 ? 1 : x < 0 ? -1 : x, 0)
 
@@ -61,8 +59,7 @@ UNARY(SIGN, "sign", nothing, x > 0 ? 1 : x < 0 ? -1 : x, 0)
 **     > roper.tensor{-3, 2}:square()
 **     float32 [2]
 **     9 4
-** @param x tensor
-** @return tensor y of the shape of x
+** @like roper.neg
 */
 UNARY(SQUARE, "square", x, x * x, 2 * x)
 
@@ -73,8 +70,7 @@ UNARY(SQUARE, "square", x, x * x, 2 * x)
 **     > roper.tensor{-1.5, 1.5}:floor()
 **     float32 [2]
 **     -2  1
-** @param x tensor
-** @return tensor y of the shape of x
+** @like roper.neg
 */
 UNARY(FLOOR, "floor", nothing, REAL_FLOOR(x), 0)
 
@@ -85,8 +81,7 @@ UNARY(FLOOR, "floor", nothing, REAL_FLOOR(x), 0)
 **     > roper.tensor{-1.5, 1.5}:ceil()
 **     float32 [2]
 **     -1  2
-** @param x tensor
-** @return tensor y of the shape of x
+** @like roper.neg
 */
 UNARY(CEIL, "ceil", nothing, REAL_CEIL(x), 0)
 
@@ -97,8 +92,7 @@ UNARY(CEIL, "ceil", nothing, REAL_CEIL(x), 0)
 **     > roper.tensor{0.5, 1.5, 2.6}:round()
 **     float32 [3]
 **     0 2 3
-** @param x tensor
-** @return tensor y of the shape of x
+** @like roper.neg
 */
 UNARY(ROUND, "round", nothing, REAL_RINT(x), 0)
 
@@ -109,8 +103,7 @@ UNARY(ROUND, "round", nothing, REAL_RINT(x), 0)
 **     > roper.tensor{-1, 0, 1}:relu()
 **     float32 [3]
 **     0 0 1
-** @param x tensor
-** @return tensor y of the shape of x
+** @like roper.neg
 */
 UNARY(RELU, "relu", y, x<0 ? 0 : x, y> 0 ? 1 : 0)
 
@@ -132,13 +125,10 @@ FLOAT_UNARY(SQRT, "sqrt", y, REAL_SQRT(x), REAL_C(0.5) / y)
 ** function roper.exp(x)
 ** eˣ of each element.
 **
-** Errors: x holds integers.
-**
 **     > roper.tensor{0, 1}:exp()
 **     float32 [2]
 **     1.0000 2.7183
-** @param x tensor of floats
-** @return tensor y of the shape of x
+** @like roper.sqrt
 */
 FLOAT_UNARY(EXP, "exp", y, REAL_EXP(x), y)
 
@@ -146,13 +136,10 @@ FLOAT_UNARY(EXP, "exp", y, REAL_EXP(x), y)
 ** function roper.log(x)
 ** The natural logarithm of each element; -inf for 0, nan below.
 **
-** Errors: x holds integers.
-**
 **     > roper.tensor{1, 10}:log()
 **     float32 [2]
 **     0.0000 2.3026
-** @param x tensor of floats
-** @return tensor y of the shape of x
+** @like roper.sqrt
 */
 FLOAT_UNARY(LOG, "log", x, REAL_LOG(x), 1 / x)
 
@@ -160,13 +147,10 @@ FLOAT_UNARY(LOG, "log", x, REAL_LOG(x), 1 / x)
 ** function roper.sin(x)
 ** The sine of each element, in radians.
 **
-** Errors: x holds integers.
-**
 **     > roper.tensor{0, 1}:sin()
 **     float32 [2]
 **     0.0000 0.8415
-** @param x tensor of floats
-** @return tensor y of the shape of x
+** @like roper.sqrt
 */
 FLOAT_UNARY(SIN, "sin", x, REAL_SIN(x), REAL_COS(x))
 
@@ -174,13 +158,10 @@ FLOAT_UNARY(SIN, "sin", x, REAL_SIN(x), REAL_COS(x))
 ** function roper.cos(x)
 ** The cosine of each element, in radians.
 **
-** Errors: x holds integers.
-**
 **     > roper.tensor{0, 1}:cos()
 **     float32 [2]
 **     1.0000 0.5403
-** @param x tensor of floats
-** @return tensor y of the shape of x
+** @like roper.sqrt
 */
 FLOAT_UNARY(COS, "cos", x, REAL_COS(x), -REAL_SIN(x))
 
@@ -188,13 +169,10 @@ FLOAT_UNARY(COS, "cos", x, REAL_COS(x), -REAL_SIN(x))
 ** function roper.tanh(x)
 ** The hyperbolic tangent of each element.
 **
-** Errors: x holds integers.
-**
 **     > roper.tensor{-1, 0, 1}:tanh()
 **     float32 [3]
 **     -0.7616  0.0000  0.7616
-** @param x tensor of floats
-** @return tensor y of the shape of x
+** @like roper.sqrt
 */
 FLOAT_UNARY(TANH, "tanh", y, REAL_TANH(x), 1 - y * y)
 
@@ -202,13 +180,10 @@ FLOAT_UNARY(TANH, "tanh", y, REAL_TANH(x), 1 - y * y)
 ** function roper.sigmoid(x)
 ** 1 / (1 + e⁻ˣ) of each element.
 **
-** Errors: x holds integers.
-**
 **     > roper.tensor{-1, 0, 1}:sigmoid()
 **     float32 [3]
 **     0.2689 0.5000 0.7311
-** @param x tensor of floats
-** @return tensor y of the shape of x
+** @like roper.sqrt
 */
 FLOAT_UNARY(SIGMOID, "sigmoid", y, 1 / (1 + REAL_EXP(-x)), y *(1 - y))
 
@@ -216,13 +191,10 @@ FLOAT_UNARY(SIGMOID, "sigmoid", y, 1 / (1 + REAL_EXP(-x)), y *(1 - y))
 ** function roper.softplus(x)
 ** ln(1 + eˣ) of each element: a smooth ReLU; -softplus(-x) is the logarithm of the sigmoid.
 **
-** Errors: x holds integers.
-**
 **     > roper.tensor{-1, 0, 1}:softplus()
 **     float32 [3]
 **     0.3133 0.6931 1.3133
-** @param x tensor of floats
-** @return tensor y of the shape of x
+** @like roper.sqrt
 */
 FLOAT_UNARY(SOFTPLUS, "softplus", x, (x > 0 ? x : 0) + REAL_LOG1P(REAL_EXP(-REAL_ABS(x))),
             1 / (1 + REAL_EXP(-x)))
@@ -231,13 +203,10 @@ FLOAT_UNARY(SOFTPLUS, "softplus", x, (x > 0 ? x : 0) + REAL_LOG1P(REAL_EXP(-REAL
 ** function roper.gelu(x)
 ** x Φ(x) of each element, Φ the normal distribution (Hendrycks and Gimpel 2016).
 **
-** Errors: x holds integers.
-**
 **     > roper.tensor{-1, 0, 1}:gelu()
 **     float32 [3]
 **     -0.1587  0.0000  0.8413
-** @param x tensor of floats
-** @return tensor y of the shape of x
+** @like roper.sqrt
 */
 FLOAT_UNARY(GELU, "gelu", x, gelu(x), gelu_slope(x))
 

@@ -13,8 +13,9 @@
 ---     ** @return tensor [n, n]
 ---     */
 ---
---- A comment that starts with `@class` tells of a class. `make` turns all of them into a file of
---- definitions that LuaLS and `help` read.
+--- A last line `@like roper.zeros` stands for the errors and the tags of that function. A comment
+--- that starts with `@class` tells of a class. `make` turns all of them into a file of definitions
+--- that LuaLS and `help` read.
 local files = require "roper.base.file"
 local printable = require "roper.base.printable"
 
@@ -34,60 +35,91 @@ local function block_at(lines, first)
   return block, i + 1
 end
 
--- Add the definition of a documented function or class.
-local function define(out, classes, block, place)
-  local head = block[1] or ""
-  local class = head:match "^@class%s+([%w_.]+)"
-  local path = head:match "^function%s+([%w_.:]+)%("
-  if not class and not path then
+-- The documented functions and classes of the sources: the lines of each, its path or class, and
+-- the place of its code.
+local function blocks_of(sources)
+  local blocks = {}
+  for _, source in ipairs(sources) do
+    local lines = printable.lines(source.text)
+    for i = 1, #lines do
+      local block, code = block_at(lines, i)
+      local head = block and block[1] or ""
+      local class, path = head:match "^@class%s+([%w_.]+)", head:match "^function%s+([%w_.:]+)%("
+      if class or path then
+        blocks[#blocks + 1] = { lines = block, class = class, path = path,
+          place = ("%s:%d"):format(source.name, code) }
+      end
+    end
+  end
+  return blocks
+end
+
+-- Put the errors and the tags of another function in the place of a last line `@like path`.
+local function complete(block, by_path)
+  local lines = block.lines
+  local path = lines[#lines]:match "^@like%s+(%S+)$"
+  if not path then
     return
   end
-  local is_prose = true
-  for i = 2, #block do
-    if class and is_prose and block[i]:find "^@" then
-      out[#out + 1] = "---" .. head
+  local like = by_path[path] or error(("%s: @like %s: no such function"):format(block.place, path))
+  local example, part = 1, nil
+  complete(like, by_path)
+  table.remove(lines)
+  while lines[example] and not lines[example]:find "^    >" do
+    example = example + 1
+  end
+  for _, line in ipairs(like.lines) do
+    part = line:find "^Errors:" and "errors" or line:find "^@" and "tags" or part
+    if part == "tags" then
+      lines[#lines + 1] = line
+    elseif part == "errors" then
+      table.insert(lines, example, line)
+      example, part = example + 1, line ~= "" and part or nil
     end
-    is_prose = is_prose and not block[i]:find "^@"
-    out[#out + 1] = block[i]:find "^@" and "---" .. block[i]
-      or ("--- " .. block[i]):gsub("%s+$", "")
+  end
+end
+
+-- Add the definition of a documented function or class.
+local function define(out, classes, block)
+  local lines, class = block.lines, block.class
+  local is_prose = true
+  for i = 2, #lines do
+    if class and is_prose and lines[i]:find "^@" then
+      out[#out + 1] = "---" .. lines[1]
+    end
+    is_prose = is_prose and not lines[i]:find "^@"
+    out[#out + 1] = lines[i]:find "^@" and "---" .. lines[i]
+      or ("--- " .. lines[i]):gsub("%s+$", "")
   end
   if class and is_prose then
-    out[#out + 1] = "---" .. head
+    out[#out + 1] = "---" .. lines[1]
   end
-  if path then
-    out[#out + 1] = "---@source " .. place
-    out[#out + 1] = head .. " end"
+  if block.path then
+    out[#out + 1] = "---@source " .. block.place
+    out[#out + 1] = lines[1] .. " end"
   elseif classes[class] then
     out[#out + 1] = (class:find "%." and "%s = {}" or "local %s = {}"):format(class)
   end
   out[#out + 1] = ""
 end
 
--- The names before a dot or a colon in the documented functions of a source.
-local function note_classes(classes, source)
-  for path in source:gmatch "%*%*%s?function%s+([%w_.:]+)[.:][%w_]+%(" do
-    classes[path] = true
-  end
-end
-
 --- The definitions of what C sources document.
 ---@param sources table[] {name =, text =} each
 ---@return string lua
 function M.definitions(sources)
-  local classes = {}
-  for _, source in ipairs(sources) do
-    note_classes(classes, source.text)
+  local blocks, by_path, classes = blocks_of(sources), {}, {}
+  for _, block in ipairs(blocks) do
+    if block.path then
+      by_path[block.path], classes[block.path:match "^(.*)[.:]"] = block, true
+    end
   end
   local out = { "---@meta", "-- Made by make from the comments of the bindings.", "",
     "---@class roper", "local roper = {}", "" }
-  for _, wanted in ipairs { "@class", "function" } do -- classes before their methods
-    for _, source in ipairs(sources) do
-      local lines = printable.lines(source.text)
-      for i = 1, #lines do
-        local block, code = block_at(lines, i)
-        if block and (block[1] or ""):find(wanted, 1, true) == 1 then
-          define(out, classes, block, ("%s:%d"):format(source.name, code))
-        end
+  for _, wanted in ipairs { "class", "path" } do -- classes before their methods
+    for _, block in ipairs(blocks) do
+      if block[wanted] then
+        complete(block, by_path)
+        define(out, classes, block)
       end
     end
   end

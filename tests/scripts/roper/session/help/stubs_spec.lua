@@ -7,6 +7,44 @@ local scratch = require("tests.scratch")
 local stubs = require("roper.session.help.stubs")
 
 describe("native.definitions", function()
+  it("put the errors and the tags of another function in the place of @like", function()
+    local function lines_of(tag)
+      return (native.definitions({ { name = "a.c", text = ([[
+/*
+** function roper.shut()
+** Shut.
+**
+**     > roper.shut()
+** %s
+*/
+/*
+** function roper.open(lid)
+** Open.
+**
+** Errors: no lid,
+** or a wrong one.
+**
+**     > roper.open(1)
+** @param lid integer
+**   of the box
+*/
+]]):format(tag) } }):match("%-%-%- Shut.*roper%.shut%b()"))
+    end
+    assert.equal([[
+--- Shut.
+---
+--- Errors: no lid,
+--- or a wrong one.
+---
+---     > roper.shut()
+---@param lid integer
+---   of the box
+---@source a.c:8
+function roper.shut()]], lines_of("@like roper.open"))
+    assert.error_matches(function() lines_of("@like roper.opn") end,
+      "a%.c:8: @like roper%.opn: no such function")
+  end)
+
   it("turns block comments into definitions", function()
     local text = native.definitions({ { name = "bindings/a.c", text = [[
 /* No documentation. */
