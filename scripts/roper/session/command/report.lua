@@ -20,8 +20,8 @@ return {
   run = function(parsed)
     local path, view = require("roper.study.report").write(parsed.sweep, { layer = parsed.layer,
       head = parsed.head, problem = parsed.problem, baseline = parsed.baseline })
-    io.stdout:write(require("roper.study.report.text").text(view.summary), "\n\n",
-      require("roper.study.report.results").status(view.sweep), "; the page: ",
+    local text = require "roper.study.report.text"
+    io.stdout:write(text.text(view.summary), "\n\n", text.status(view.sweep), "; the page: ",
       require("roper.base.printable").line(path), "\n")
   end,
 }

@@ -3,12 +3,9 @@ local chart = require "roper.study.report.chart"
 local curve = require "roper.study.report.curve"
 local number = require "roper.study.report.number"
 local h = require("roper.base.markup").h
-local results = require "roper.study.report.results"
 local statistics = require "roper.study.statistics"
 local tables = require "roper.study.report.table"
 local text = require "roper.study.report.text"
-
-local M = {}
 
 -- The finished runs of a method.
 local function results_of(sweep, method)
@@ -63,7 +60,7 @@ local function longer_table(view)
         table.insert(solved[entry.name], entry.solved)
       end
     end
-    local row = { results.name(view, method), tostring(#runs) }
+    local row = { tables.name(view, method), tostring(#runs) }
     for name, numbers in pairs(solved) do
       row[columns[name]] = number.fixed(statistics.mean(numbers), 1)
     end
@@ -81,16 +78,13 @@ local function length_table(view)
   end
   local head = table.remove(rows, 1)
   for i, row in ipairs(rows) do
-    row[1] = results.name(view, view.summary.methods[i].method)
+    row[1] = tables.name(view, view.summary.methods[i].method)
   end
   return { tables.of { class = "longer", head = head, rows = rows,
     caption = "Accuracy by length" }, h.p { class = "note", text.length_legend(view.summary) } }
 end
 
---- The section; nil where no run tells anything of it.
----@param view table
----@return table? nodes
-function M.section(view)
+return function(view)
   local lines = {}
   for _, method in ipairs(view.sweep.methods) do
     local line = line_of(view.sweep, method)
@@ -103,5 +97,3 @@ function M.section(view)
   local lengths = length_table(view)
   return (figure or longer or lengths) and { figure or false, lengths or false, longer } or nil
 end
-
-return M

@@ -7,8 +7,6 @@ local number = require "roper.study.report.number"
 local svg = require "roper.plot.svg"
 local text = require "roper.plot.text"
 
-local M = {}
-
 -- Height of a row, in rem.
 local ROW <const> = 0.95
 
@@ -49,11 +47,7 @@ local function figure(view, entry)
     heatmap(map, marks.class(curve.style(view.sweep, entry.trial.method))) }
 end
 
---- The section; nil where there is nothing to say.
----@param view table with attention: a list of {trial, map} or {trial, problem: text why none}, and
----   chosen: was a head asked for?
----@return table? nodes
-function M.section(view)
+return function(view)
   local nodes, question = {}, nil
   for _, entry in ipairs(view.attention) do
     if entry.map then
@@ -78,5 +72,3 @@ function M.section(view)
     " A row is a token of the answer; across it lies what the model looks at to predict it, by ",
     "relative distance. A head that copies from one distance shows a column." }, nodes }
 end
-
-return M

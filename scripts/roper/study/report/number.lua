@@ -1,4 +1,6 @@
 --- Numbers as a reader of the report sees them: a true minus sign, a dash for what is not known.
+local core = require "roper.core"
+
 local M = {}
 
 M.NONE = "–"
@@ -58,6 +60,16 @@ function M.probability(p)
     return M.NONE
   end
   return p < 0.001 and "< 0.001" or M.fixed(p, 3)
+end
+
+--- A setting of a run as text.
+---@param value any
+---@return string a dash where it is not set
+function M.setting(value)
+  if value == nil or value == false or value == core.json_null then
+    return M.NONE
+  end
+  return type(value) == "table" and core.json_encode(value) or tostring(value)
 end
 
 M.count = require("roper.base.printable").count

@@ -6,23 +6,24 @@ local h = markup.h
 
 local M = {}
 
---- The sections in their order: module, function, heading.
+-- The sections in their order: modules, each a function of what `render` is given to elements, nil
+-- where there is nothing to say; and the headings.
 local SECTIONS <const> = {
-  { "results", "section" },
-  { "training", "section", "Curves" },
-  { "distance", "section", "Distance and length" },
-  { "spread", "section", "Statistics" },
-  { "heads", "section", "Where a head looks" },
-  { "samples", "section", "Samples" },
-  { "runs", "section", "Every run" },
-  { "runs", "configuration", "Configuration" },
+  { "results" },
+  { "training", "Curves" },
+  { "distance", "Distance and length" },
+  { "spread", "Statistics" },
+  { "heads", "Where a head looks" },
+  { "samples", "Samples" },
+  { "runs", "Every run" },
+  { "configuration", "Configuration" },
 }
 
 local function sections(view)
   local nodes = {}
   for i, entry in ipairs(SECTIONS) do
-    local body = require("roper.study.report." .. entry[1])[entry[2]](view)
-    nodes[i] = body and h.section { entry[3] and h.h2 { entry[3] }, body } or false
+    local body = require("roper.study.report." .. entry[1])(view)
+    nodes[i] = body and h.section { entry[2] and h.h2 { entry[2] }, body } or false
   end
   return nodes
 end
@@ -41,8 +42,8 @@ function M.title(view)
 end
 
 --- The page as text.
----@param view table sweep, from `sweep.read`; summary, from `summary.of`; attention and chosen, as
----   for `roper.report.heads`
+---@param view table sweep, from `sweep.read`; summary, from `summary.of`; attention: a list of
+---   {trial, map} or {trial, problem: text why none}; chosen: was a head asked for?
 ---@return string html
 function M.render(view)
   local title = M.title(view)

@@ -1,40 +1,9 @@
 --- The study's table, beside what was published, and all that limits what it says.
 local h = require("roper.base.markup").h
-local marks = require "roper.plot.svg.mark"
 local number = require "roper.study.report.number"
 local published = require "roper.study.report.published"
 local tables = require "roper.study.report.table"
 local text = require "roper.study.report.text"
-
-local M = {}
-
---- A method's name with its mark.
----@param view table
----@param method string
----@return table
-function M.name(view, method)
-  return { marks.beside_text(require("roper.study.report.curve").style(view.sweep, method)), " ",
-    h.bdi { method } }
-end
-
---- Runs of each status, most important first: "18 of 20 runs finished, 1 failed".
----@param sweep table
----@return string
-function M.status(sweep)
-  local counts = { finished = 0, failed = 0, running = 0, waiting = 0 }
-  for _, trial in ipairs(sweep.trials) do
-    counts[trial.run.status] = (counts[trial.run.status] or 0) + 1
-  end
-  local parts = { ("%d of %s finished"):format(counts.finished,
-    number.count(#sweep.trials, "run")) }
-  for _, status in ipairs { "failed", "running", "waiting" } do
-    if counts[status] > 0 then
-      parts[#parts + 1] = ("%d %s"):format(counts[status],
-        status == "waiting" and "not finished" or status)
-    end
-  end
-  return table.concat(parts, ", ")
-end
 
 -- The median of steps to 90 %, and how many got there.
 local function steps_cells(censored)
@@ -52,7 +21,7 @@ local function main_table(view)
     local steps, reached = steps_cells(m.steps_to_90)
     local result = m.runs[1] and m.runs[1].result or {}
     problems = problems or result.problems
-    rows[i] = { M.name(view, m.method), ("%d of %d"):format(m.finished, m.planned),
+    rows[i] = { tables.name(view, m.method), ("%d of %d"):format(m.finished, m.planned),
       number.fixed(solved.mean, 1), number.fixed(solved.error, 1),
       number.fixed(solved.trimmed, 1), number.fixed(loss.mean, 4), number.fixed(loss.error, 4),
       number.fixed(result.test_floor, 4), steps, reached }
@@ -104,16 +73,13 @@ local function published_table(view)
   }
 end
 
---- The head of the page with its tables.
----@param view table
----@return table nodes
-function M.section(view)
+return function(view)
   local notes = {}
   for i, note in ipairs(view.summary.notes) do
     notes[i] = h.li { note }
   end
   return {
-    h.p { class = "status", M.status(view.sweep) .. "." },
+    h.p { class = "status", text.status(view.sweep) .. "." },
     #notes > 0 and h.ul { class = "notes", notes },
     main_table(view),
     h.p { class = "note", "Means over the finished runs; the study’s mean is of the runs without ",
@@ -121,5 +87,3 @@ function M.section(view)
     published_table(view),
   }
 end
-
-return M

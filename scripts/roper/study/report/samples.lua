@@ -2,9 +2,7 @@
 local h = require("roper.base.markup").h
 local curve = require "roper.study.report.curve"
 local number = require "roper.study.report.number"
-local results = require "roper.study.report.results"
-
-local M = {}
+local tables = require "roper.study.report.table"
 
 -- Of each method, so many right and so many wrong.
 local MOST <const> = 3
@@ -47,22 +45,17 @@ local function of_method(view, method)
         solved = solved + (sample.solved and 1 or 0)
         group[#group + 1] = #group < MOST and entry(sample) or nil
       end
-      return { h.h3 { results.name(view, method) },
+      return { h.h3 { tables.name(view, method) },
         h.p { class = "note", h.bdi { curve.label(trial) }, (": %d of %s right."):format(solved,
           number.count(#list, "sampled answer")) }, right, wrong }
     end
   end
 end
 
---- The section; nil where no run has samples.
----@param view table
----@return table? nodes
-function M.section(view)
+return function(view)
   local nodes = {}
   for _, method in ipairs(view.sweep.methods) do
     nodes[#nodes + 1] = of_method(view, method)
   end
   return #nodes > 0 and nodes or nil
 end
-
-return M

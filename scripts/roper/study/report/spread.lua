@@ -1,13 +1,10 @@
 --- How far the figures can be trusted: spread within each method, differences between methods.
 local h = require("roper.base.markup").h
 local number = require "roper.study.report.number"
-local results = require "roper.study.report.results"
 local statistics = require "roper.study.statistics"
 local summary = require "roper.study.summary"
 local tables = require "roper.study.report.table"
 local text = require "roper.study.report.text"
-
-local M = {}
 
 -- Digits after the point that a metric is shown with.
 local function digits_of(metric)
@@ -20,7 +17,7 @@ local function spread_table(view, metric)
   for _, method in ipairs(view.summary.methods) do
     local s = method[metric.name]
     if s and s.n > 0 then
-      rows[#rows + 1] = { results.name(view, method.method), s.n, number.fixed(s.mean, digits),
+      rows[#rows + 1] = { tables.name(view, method.method), s.n, number.fixed(s.mean, digits),
         number.fixed(s.error, digits), number.interval(s.low, s.high, digits),
         number.fixed(s.median, digits), number.fixed(s.trimmed, digits),
         ("%d of %d"):format(s.kept, s.n) }
@@ -64,7 +61,7 @@ local function steps_table(view)
   for _, method in ipairs(view.summary.methods) do
     local c = method.steps_to_90
     if c then
-      rows[#rows + 1] = { results.name(view, method.method), c.n,
+      rows[#rows + 1] = { tables.name(view, method.method), c.n,
         ("%d of %d"):format(c.reached, c.n),
         text.median_of_steps(c),
         (c.reached < c.n and "≥ " or "") .. number.fixed(c.mean, 0),
@@ -77,10 +74,7 @@ local function steps_table(view)
     pairs_table(view, summary.STEPS) } or nil
 end
 
---- The section.
----@param view table
----@return table nodes
-function M.section(view)
+return function(view)
   local nodes = {}
   for _, metric in ipairs(view.summary.metrics) do
     local spread = spread_table(view, metric)
@@ -100,5 +94,3 @@ function M.section(view)
     "same runs. A run that never reached 90 % counts in the median as longer than the steps it ",
     "had, and in the restricted mean and the differences as just these." }, nodes }
 end
-
-return M

@@ -1,8 +1,18 @@
 --- Tables of the report: numbers to the right in figures of one width, texts to the left.
 local h = require("roper.base.markup").h
+local curve = require "roper.study.report.curve"
+local marks = require "roper.plot.svg.mark"
 local number = require "roper.study.report.number"
 
 local M = {}
+
+--- A method's name with its mark.
+---@param view table
+---@param method string
+---@return table
+function M.name(view, method)
+  return { marks.beside_text(curve.style(view.sweep, method)), " ", h.bdi { method } }
+end
 
 --- A table that scrolls where the screen is narrow.
 ---@param options table head: a text a column; rows: lists of cells, of which the first names the

@@ -1,5 +1,6 @@
 --- The summary of a sweep as text: rows of tables, what their columns are, and all of it for a
 --- terminal.
+local counted = require("roper.base.printable").count
 local statistics = require "roper.study.statistics"
 local measures = require "roper.study.summary"
 
@@ -203,6 +204,25 @@ difference: mean over pairs of runs of the same seed; its bootstrap-t interval,
 from six pairs on; p of a two-sided permutation test (signs of the differences);
 Holm: p corrected for the number of pairs of methods, though not of measures.
 A run that never came to 90 % counts as having got there with its last step.]]
+
+--- Runs of each status, most important first: "18 of 20 runs finished, 1 failed".
+---@param sweep table
+---@return string
+function M.status(sweep)
+  local counts = { finished = 0, failed = 0, running = 0, waiting = 0 }
+  for _, trial in ipairs(sweep.trials) do
+    counts[trial.run.status] = (counts[trial.run.status] or 0) + 1
+  end
+  local parts = { ("%d of %s finished"):format(counts.finished,
+    counted(#sweep.trials, "run")) }
+  for _, status in ipairs { "failed", "running", "waiting" } do
+    if counts[status] > 0 then
+      parts[#parts + 1] = ("%d %s"):format(counts[status],
+        status == "waiting" and "not finished" or status)
+    end
+  end
+  return table.concat(parts, ", ")
+end
 
 --- Everything as text for a terminal.
 ---@param summary table from `summary.of`

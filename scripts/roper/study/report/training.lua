@@ -4,8 +4,6 @@ local chart = require "roper.study.report.chart"
 local curve = require "roper.study.report.curve"
 local number = require "roper.study.report.number"
 
-local M = {}
-
 -- What a reader must know about the lines of a chart.
 local function note(facts, curves)
   local parts, unfinished = {}, 0
@@ -43,10 +41,7 @@ local function both(a, b)
   return table.move(b, 1, #b, #a + 1, table.move(a, 1, #a, 1, {}))
 end
 
---- The charts.
----@param view table
----@return table nodes
-function M.section(view)
+return function(view)
   local sweep = view.sweep
   local accuracy, accuracy_facts = curve.runs(sweep, "accuracy")
   local loss, loss_facts = curve.runs(sweep, "loss")
@@ -72,5 +67,3 @@ function M.section(view)
     note = "Over each method’s finished runs.", lines = curve.means(sweep, late) }
   return #figures > 0 and figures or { h.p { "No run has metrics yet." } }
 end
-
-return M
