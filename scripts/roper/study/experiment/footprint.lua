@@ -56,7 +56,9 @@ end
 --- and the activations of a batch, of a measure or of the problems that are asked at the end.
 ---@param shapes table vocabulary, d_model, d_ff, layers, heads, norm, activation, dropout; batch
 ---   and time of a step; problems at the end, and tokens of the longest question and answer;
----   schemes: {how many, numbers of each} of the tensors that position schemes train
+---   reach, the most tokens of a sequence in the end; schemes: {how many, numbers of each} of the
+---   tensors that position schemes train; kept_by_schemes, bytes that they keep for the backward
+---   pass; taken_by_schemes, by a forward pass over a batch of such sequences
 ---@return Footprint
 function M.of(shapes)
   local s = {} -- in floats, which do not wrap
@@ -69,8 +71,9 @@ function M.of(shapes)
   end
   local cache = bytes_of { { 2 * s.layers,
     s.problems * (s.question + s.answer) * s.d_model } }
-  local bytes = 4 * bytes_of(weights) + math.max(bytes_of(activations(s)),
-    bytes_of(forward(s, MEASURED, s.time)), cache + bytes_of(forward(s, s.problems, s.question)))
+  local bytes = 4 * bytes_of(weights) + math.max(bytes_of(activations(s)) + s.kept_by_schemes,
+    bytes_of(forward(s, MEASURED, s.time)), cache + bytes_of(forward(s, s.problems, s.question)),
+    bytes_of(forward(s, s.batch, s.reach)) + s.taken_by_schemes)
   -- bindings/tensor.c collects when what lives has grown by half, and by 64 MiB at least.
   return { parameters = count, bytes = bytes, most = bytes + math.max(bytes / 2, 64 << 20) }
 end

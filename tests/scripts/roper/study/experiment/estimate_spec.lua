@@ -77,6 +77,18 @@ describe("estimate.run", function()
     assert.equal(#configurations, i)
   end)
 
+  it("knows what schemes keep of every pair of tokens", function()
+    local function bytes(position, time)
+      return estimate.run(experiment.configure("copy", { position = position, length = time,
+        preset = "smoke", problems = 1, layers = 2, batch = 8 })).bytes
+    end
+    local scores = 2 * 8 * 512.0 ^ 2 * 4 -- of a layer
+    local plain = bytes("rope", 513)
+    assert.is_true(bytes("alibi", 513) < 1.2 * plain)
+    assert.is_true(bytes("cope", 513) > plain + 2 * 4 * scores)
+    assert.is_true(bytes("cope", 1025) > 3 * bytes("cope", 513))
+  end)
+
   it("takes no memory of the size of the run", function()
     finally(function() roper.memory_limit(0) end)
     collectgarbage()
