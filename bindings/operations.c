@@ -136,6 +136,28 @@ static RpTensor *layer_norm(lua_State *L)
 }
 
 /*
+** function roper.rms_norm(x, gain, epsilon)
+** Root mean square 1 along the last axis, then scale (Zhang and Sennrich 2019).
+**
+**     y = gain x / √(mean(x²) + ε)
+**
+** Errors: sizes or dtypes that do not fit.
+**
+**     > roper.rms_norm(roper.tensor{{1, 7}}, roper.ones{2})
+**     float32 [1, 2]
+**     0.2000 1.4000
+** @param x tensor [..., features], floats
+** @param gain tensor [features]
+** @param epsilon? number = 1e-5; added to the mean of the squares
+** @return tensor y of the shape of x
+*/
+static RpTensor *rms_norm(lua_State *L)
+{
+  const double epsilon = luaL_optnumber(L, 3, 1e-5);
+  return rp_op_rms_norm(rpl_check_tensor(L, 1), rpl_check_tensor(L, 2), epsilon);
+}
+
+/*
 ** function roper.embedding(table, index)
 ** Rows of a table by their number, from 0 as token ids are.
 **
@@ -354,6 +376,7 @@ static const RplOperation table[] = {
     {"matmul", 2, matmul, 0},
     {"linear", 4, linear, 0},
     {"layer_norm", 4, layer_norm, 0},
+    {"rms_norm", 3, rms_norm, 0},
     {"embedding", 2, embedding, 0},
     {"gather", 3, gather, 0},
     {"where", 3, where, 0},

@@ -137,7 +137,8 @@ typedef struct RpKernels {
   RpStatus (*cross_entropy_gradient)(int64_t rows, int64_t n, const void *x, const int32_t *target,
                                      int32_t ignore, const void *scale, int64_t scale_stride,
                                      void *dx);
-  /* y = (x - mean) / sqrt(variance + epsilon) * gain + bias; keeps mean and 1/deviation a row */
+  /* y = (x - mean) / sqrt(variance + epsilon) * gain + bias; keeps mean and 1/deviation a row.
+     Where `mean` is NULL it counts as 0, here and in the gradient; `bias` may be NULL */
   RpStatus (*layer_norm)(int64_t rows, int64_t n, double epsilon, const void *x, const void *gain,
                          const void *bias, void *y, void *mean, void *rstd);
   /* dgain and dbias are summed over rows; each output may be NULL */

@@ -86,6 +86,9 @@ RpTensor *rp_op_linear_cross_entropy(RpTensor *x, RpTensor *weight, RpTensor *bi
 */
 RpTensor *rp_op_layer_norm(RpTensor *x, RpTensor *gain, RpTensor *bias, double epsilon);
 
+/* x / sqrt(mean(x^2) + epsilon) * gain over the last axis (Zhang, Sennrich 2019). */
+RpTensor *rp_op_rms_norm(RpTensor *x, RpTensor *gain, double epsilon);
+
 /* x / (1 - p) where Philox(seed) keeps an element, 0 with probability p (0 <= p < 1). */
 RpTensor *rp_op_dropout(RpTensor *x, double p, uint64_t seed);
 

@@ -129,8 +129,8 @@ end
 
 add_methods(numbers({ 2, 3 }), {
   { "abs" }, { "ceil" }, { "cos" }, { "exp" }, { "floor" }, { "gelu" }, { "log" }, { "neg" },
-  { "relu" }, { "round" }, { "sigmoid" }, { "sign" }, { "sin" }, { "softplus" }, { "sqrt" },
-  { "square" }, { "tanh" },
+  { "relu" }, { "round" }, { "sigmoid" }, { "sign" }, { "silu" }, { "sin" }, { "softplus" },
+  { "sqrt" }, { "square" }, { "tanh" },
   { "clone" }, { "contiguous" }, { "count" }, { "detach" }, { "dtype" }, { "is_contiguous" },
   { "rank" }, { "shape" }, { "size", 1 }, { "to", "float64" }, { "totable" },
   { "sum" }, { "sum", 1 }, { "mean" }, { "max" }, { "min" }, { "argmax" }, { "argmax", 2 },
@@ -269,6 +269,11 @@ end
 function calls.layer_norm()
   local x, gain, bias = numbers({ 2, 3 }), core.tensor({ 1, 2, 3 }), core.tensor({ 3, 2, 1 })
   return { x, gain, bias }, function() return core.layer_norm(x, gain, bias) end
+end
+
+function calls.rms_norm()
+  local x, gain = numbers({ 2, 3 }), core.tensor({ 1, 2, 3 })
+  return { x, gain }, function() return core.rms_norm(x, gain) end
 end
 
 function calls.embedding()

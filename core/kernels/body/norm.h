@@ -1,4 +1,7 @@
-/* Layer normalisation (Ba, Kiros, Hinton 2016, eq. 4) along packed rows. */
+/*
+** Layer normalisation (Ba, Kiros, Hinton 2016, eq. 4) along packed rows; without means and bias,
+** RMSNorm (Zhang and Sennrich 2019, eq. 4).
+*/
 #ifndef RP_BODY_NORM_H
 #define RP_BODY_NORM_H
 
@@ -17,14 +20,15 @@ static RpStatus layer_norm(int64_t rows, int64_t n, double epsilon, const void *
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; i++)
       sum += x[i];
-    const REAL mean = sum / (REAL)n;
+    const REAL mean = means != NULL ? sum / (REAL)n : 0;
 #pragma omp simd reduction(+ : squares)
     for (int64_t i = 0; i < n; i++)
       squares += (x[i] - mean) * (x[i] - mean);
     const REAL rstd = 1 / REAL_SQRT(squares / (REAL)n + (REAL)epsilon);
     for (int64_t i = 0; i < n; i++)
-      y[i] = (x[i] - mean) * rstd * gain[i] + bias[i];
-    ((REAL *)means)[r] = mean;
+      y[i] = (x[i] - mean) * rstd * gain[i] + (bias != NULL ? bias[i] : 0);
+    if (means != NULL)
+      ((REAL *)means)[r] = mean;
     ((REAL *)rstds)[r] = rstd;
   }
   return rp_interrupt_status();
@@ -32,7 +36,8 @@ static RpStatus layer_norm(int64_t rows, int64_t n, double epsilon, const void *
 
 /*
 ** With h = (x - mean) rstd and g = dy gain:
-** dx = rstd (g - mean(g) - h mean(g h)), dgain = sum dy h, dbias = sum dy.
+** dx = rstd (g - mean(g) - h mean(g h)), dgain = sum dy h, dbias = sum dy; without
+** means, dx = rstd (g - h mean(g h)).
 ** Each thread sums dgain and dbias over its own rows; the sums join in order.
 */
 static RpStatus layer_norm_gradient(int64_t rows, int64_t n, const void *x_data,
@@ -51,7 +56,8 @@ static RpStatus layer_norm_gradient(int64_t rows, int64_t n, const void *x_data,
     REAL *dgain = partial + (int64_t)part * 2 * n, *dbias = dgain + n;
     for (int64_t r = rows * part / threads; r < rows * (part + 1) / threads; r++) {
       const REAL *x = (const REAL *)x_data + r * n, *dy = (const REAL *)dy_data + r * n;
-      const REAL mean = ((const REAL *)means)[r], rstd = ((const REAL *)rstds)[r];
+      const REAL mean = means != NULL ? ((const REAL *)means)[r] : 0,
+                 rstd = ((const REAL *)rstds)[r];
       REAL sum = 0, product = 0;
       if (rp_interrupted())
         break;
@@ -66,7 +72,7 @@ static RpStatus layer_norm_gradient(int64_t rows, int64_t n, const void *x_data,
       if (dx_data == NULL)
         continue;
       REAL *dx = (REAL *)dx_data + r * n;
-      sum /= (REAL)n;
+      sum = means != NULL ? sum / (REAL)n : 0;
       product /= (REAL)n;
       for (int64_t i = 0; i < n; i++)
         dx[i] = rstd * (dy[i] * gain[i] - sum - (x[i] - mean) * rstd * product);

@@ -13,6 +13,12 @@ static inline REAL gelu_slope(REAL x)
   return REAL_C(0.5) * (1 + REAL_ERF(x * REAL_C(0.70710678118654752440))) + x * density;
 }
 
+static inline REAL silu_slope(REAL x)
+{
+  const REAL sigmoid = 1 / (1 + REAL_EXP(-x));
+  return sigmoid * (1 + x * (1 - sigmoid));
+}
+
 /*
 ** x as the nearest float of `digits` significant bits, ties to even, with normal
 ** powers of two from `low` to `high`: subnormal below, infinite above. Adding a

@@ -75,13 +75,15 @@ end
 --- Rows of a table by token id. `roper.nn.Embedding` makes it.
 ---@class Embedding: Module
 ---@field weight tensor [count, features]
+---@field scale? number of the rows
 local Embedding = modules.class "Embedding"
 
 ---@class EmbeddingOptions
 ---@field count integer of tokens
 ---@field features integer
+---@field scale? number = 1; of the rows
 
---- Rows of a table by token id, from 0. It starts standard normal.
+--- Rows of a table by token id, from 0, times a scale. They start standard normal, scale included.
 ---
 --- Errors: what is no size.
 ---
@@ -90,8 +92,14 @@ local Embedding = modules.class "Embedding"
 ---@param options EmbeddingOptions
 ---@return Embedding module
 function M.Embedding(options)
-  local o = options_of.check("Embedding", options, { count = "size", features = "size" })
-  return setmetatable({ weight = core.randn { o.count, o.features }:parameter() }, Embedding)
+  local o = options_of.check("Embedding", options, { count = "size", features = "size",
+    scale = "number?" })
+  local weight = core.randn { o.count, o.features }
+  if o.scale == 0 then
+    error("Embedding: scale: expected a number other than 0, got 0", 2)
+  end
+  weight = o.scale and weight / o.scale or weight
+  return setmetatable({ weight = weight:parameter(), scale = o.scale }, Embedding)
 end
 
 --- The rows of tokens.
@@ -104,7 +112,8 @@ end
 ---@param tokens tensor [...], int32, from 0
 ---@return tensor y [..., features]
 function Embedding:forward(tokens)
-  return core.embedding(self.weight, tokens)
+  local rows = core.embedding(self.weight, tokens)
+  return self.scale and rows * self.scale or rows
 end
 
 --- Layer norm. `roper.nn.LayerNorm` makes it.
@@ -150,9 +159,46 @@ function LayerNorm:forward(x)
   return core.layer_norm(x, self.gain, self.bias, self.epsilon)
 end
 
+--- Norm by the root mean square. `roper.nn.RMSNorm` makes it.
+---@class RMSNorm: Module
+---@field gain tensor [features]
+---@field epsilon number
+local RMSNorm = modules.class "RMSNorm"
+
+--- Scale the last axis to root mean square 1, then by a gain (Zhang and Sennrich 2019).
+---
+---     y = gain x / √(mean(x²) + ε)
+---
+--- Errors: what is no size.
+---
+---     > roper.nn.RMSNorm{features = 4}:count()
+---     4
+---@param options LayerNormOptions
+---@return RMSNorm module
+function M.RMSNorm(options)
+  local o = options_of.check("RMSNorm", options, { features = "size",
+    epsilon = { "number", 1e-5 } })
+  return setmetatable({ gain = core.ones({ o.features }):parameter(), epsilon = o.epsilon },
+    RMSNorm)
+end
+
+--- The last axis of x normalised.
+---
+--- Errors: another number of features.
+---
+---     > roper.nn.RMSNorm{features = 2}(roper.tensor{{1, 7}})
+---     float32 [1, 2]
+---     0.2000 1.4000
+---@param x tensor [..., features]
+---@return tensor y of the shape of x
+function RMSNorm:forward(x)
+  return core.rms_norm(x, self.gain, self.epsilon)
+end
+
 --- Two linear maps with an activation between. `roper.nn.FeedForward` makes it.
 ---@class FeedForward: Module
 ---@field inner Linear
+---@field gate? Linear with activation = "swiglu"
 ---@field outer Linear
 ---@field activation string
 ---@field dropout number
@@ -161,12 +207,14 @@ local FeedForward = modules.class "FeedForward"
 ---@class FeedForwardOptions
 ---@field d_model integer
 ---@field d_ff? integer 4 d_model by default
----@field activation? "relu"|"gelu" = "relu"
+---@field activation? "relu"|"gelu"|"swiglu" = "relu"
 ---@field dropout? number = 0
 
---- Two linear maps with an activation between (Vaswani et al. 2017, eq. 2).
+--- Two linear maps with an activation between (Vaswani et al. 2017, eq. 2); with "swiglu" a third
+--- one, the gate (Shazeer 2020), where 8/3 d_model for d_ff makes as many parameters as 4 d_model
+--- without it.
 ---
----     y = W₂ relu(W₁ x + b₁) + b₂
+---     y = W₂ relu(W₁ x + b₁) + b₂,   swiglu: y = W₂ (silu(W x + b) (W₁ x + b₁)) + b₂
 ---
 --- Errors: what is no size.
 ---
@@ -176,12 +224,15 @@ local FeedForward = modules.class "FeedForward"
 ---@return FeedForward module
 function M.FeedForward(options)
   local o = options_of.check("FeedForward", options, { d_model = "size", d_ff = "size?",
-    activation = { { "relu", "gelu" }, "relu" }, dropout = { "probability", 0 } })
+    activation = { { "relu", "gelu", "swiglu" }, "relu" }, dropout = { "probability", 0 } })
   local d_ff = o.d_ff or 4 * o.d_model
   local self = setmetatable({ activation = o.activation, dropout = o.dropout,
     is_training = true }, FeedForward)
   self.inner = M.Linear { inputs = o.d_model, outputs = d_ff }
   self.outer = M.Linear { inputs = d_ff, outputs = o.d_model }
+  if o.activation == "swiglu" then
+    self.gate = M.Linear { inputs = o.d_model, outputs = d_ff }
+  end
   return self
 end
 
@@ -194,8 +245,14 @@ end
 ---@param x tensor [..., d_model]
 ---@return tensor y of the shape of x
 function FeedForward:forward(x)
-  local hidden = self.activation == "relu" and self.inner(x, "relu")
-    or core[self.activation](self.inner(x))
+  local hidden
+  if self.activation == "swiglu" then
+    hidden = core.silu(self.gate(x)) * self.inner(x)
+  elseif self.activation == "relu" then
+    hidden = self.inner(x, "relu")
+  else
+    hidden = core[self.activation](self.inner(x))
+  end
   if self.is_training and self.dropout > 0 then
     hidden = core.dropout(hidden, self.dropout)
   end

@@ -14,8 +14,8 @@ local M = {}
 ---@class TransformerLayer: Module
 ---@field attention MultiHeadAttention
 ---@field feed_forward FeedForward
----@field attention_norm LayerNorm
----@field feed_forward_norm LayerNorm
+---@field attention_norm LayerNorm|RMSNorm
+---@field feed_forward_norm LayerNorm|RMSNorm
 ---@field norm "pre"|"post"
 ---@field dropout number
 local TransformerLayer = modules.class "TransformerLayer"
@@ -23,9 +23,15 @@ local TransformerLayer = modules.class "TransformerLayer"
 ---@class TransformerLayerOptions: FeedForwardOptions
 ---@field heads integer
 ---@field norm? "pre"|"post" = "pre"
+---@field rms_norm? boolean = false; `RMSNorm` in place of `LayerNorm`
 ---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"
 ---@field tied? boolean = false; keys are values too: no projection of values
+
+-- The norm that options ask for.
+local function new_norm(o)
+  return layers[o.rms_norm and "RMSNorm" or "LayerNorm"] { features = o.d_model }
+end
 
 --- Attention and feed-forward, each with a residual connection and layer norm: before each ("pre"),
 --- or after ("post", as in Vaswani et al. 2017).
@@ -40,8 +46,8 @@ local TransformerLayer = modules.class "TransformerLayer"
 ---@return TransformerLayer module
 function M.TransformerLayer(options)
   local o = options_of.check("TransformerLayer", options, { d_model = "size", heads = "size",
-    d_ff = "size?", norm = { { "pre", "post" }, "pre" },
-    activation = { { "relu", "gelu" }, "relu" }, position = { "any", "none" },
+    d_ff = "size?", norm = { { "pre", "post" }, "pre" }, rms_norm = "boolean?",
+    activation = { { "relu", "gelu", "swiglu" }, "relu" }, position = { "any", "none" },
     tied = { "boolean", false }, dropout = { "probability", 0 } })
   local self = setmetatable({ norm = o.norm, dropout = o.dropout, is_training = true },
     TransformerLayer)
@@ -49,8 +55,7 @@ function M.TransformerLayer(options)
     position = o.position, tied = o.tied, dropout = o.dropout }
   self.feed_forward = layers.FeedForward { d_model = o.d_model, d_ff = o.d_ff,
     activation = o.activation, dropout = o.dropout }
-  self.attention_norm = layers.LayerNorm { features = o.d_model }
-  self.feed_forward_norm = layers.LayerNorm { features = o.d_model }
+  self.attention_norm, self.feed_forward_norm = new_norm(o), new_norm(o)
   return self
 end
 
@@ -61,7 +66,7 @@ end
 ---     > layer:residual(x, layer.attention_norm, layer.attention):shape()
 ---     {1, 3, 8}
 ---@param x tensor [batch, time, d_model]
----@param norm LayerNorm
+---@param norm LayerNorm|RMSNorm
 ---@param f Module
 ---@param ... any what f takes besides
 ---@return tensor y of the shape of x
@@ -94,7 +99,7 @@ end
 ---@class Transformer: Module
 ---@field embedding Embedding
 ---@field layers TransformerLayer[]
----@field norm? LayerNorm with norm = "pre"
+---@field norm? LayerNorm|RMSNorm with norm = "pre"
 ---@field logits Linear
 ---@field options TransformerOptions
 local Transformer = modules.class "Transformer"
@@ -106,6 +111,7 @@ local Transformer = modules.class "Transformer"
 ---@field heads? integer = 4
 ---@field position? string|table|Scheme|rotary = "roper"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"; or a list of these, which repeats over the layers
+---@field tied_embeddings? boolean = false; the weight of the logits is that of the embedding
 ---@field length? integer tokens of the longest sequence, for a scheme that has a table of them
 
 -- The scheme of each layer. Layers that are asked for the same share one, with the tables that it
@@ -129,7 +135,7 @@ local function schemes_of_layers(o)
 end
 
 --- A causal language model: embedding, layers, a last norm where norms come before, logits (Vaswani
---- et al. 2017, the decoder without the encoder).
+--- et al. 2017, the decoder without the encoder). Tied embeddings are scaled by √d_model, as there.
 ---
 --- Errors: as for `TransformerLayer`; a vocabulary that is neither a size nor a list.
 ---
@@ -144,25 +150,30 @@ end
 function M.Transformer(options)
   local o = options_of.check("Transformer", options, { vocabulary = "any",
     d_model = { "size", 128 }, layers = { "size", 3 }, heads = { "size", 4 },
-    d_ff = "size?", norm = { { "pre", "post" }, "pre" },
-    activation = { { "relu", "gelu" }, "relu" }, position = { "any", "roper" },
-    tied = { "boolean", false }, length = "size?", dropout = { "probability", 0 } })
+    d_ff = "size?", norm = { { "pre", "post" }, "pre" }, rms_norm = "boolean?",
+    activation = { { "relu", "gelu", "swiglu" }, "relu" }, position = { "any", "roper" },
+    tied = { "boolean", false }, tied_embeddings = "boolean?", length = "size?",
+    dropout = { "probability", 0 } })
   local count = type(o.vocabulary) == "table" and #o.vocabulary or o.vocabulary
   if math.type(count) ~= "integer" or count < 1 then
     error("Transformer: vocabulary: expected the number of tokens or a list of them, got "
       .. tostring(count), 2)
   end
   local self = setmetatable({ is_training = true }, Transformer)
-  self.embedding = layers.Embedding { count = count, features = o.d_model }
+  self.embedding = layers.Embedding { count = count, features = o.d_model,
+    scale = o.tied_embeddings and o.d_model ^ 0.5 or nil }
   self.layers = {}
   local scheme_of = schemes_of_layers(o)
   for i = 1, o.layers do
     self.layers[i] = M.TransformerLayer { d_model = o.d_model, heads = o.heads,
-      d_ff = o.d_ff, norm = o.norm, activation = o.activation, dropout = o.dropout, tied = o.tied,
-      position = scheme_of(i) }
+      d_ff = o.d_ff, norm = o.norm, rms_norm = o.rms_norm, activation = o.activation,
+      dropout = o.dropout, tied = o.tied, position = scheme_of(i) }
   end
-  self.norm = o.norm == "pre" and layers.LayerNorm { features = o.d_model } or nil
+  self.norm = o.norm == "pre" and new_norm(o) or nil
   self.logits = layers.Linear { inputs = o.d_model, outputs = count }
+  if o.tied_embeddings then
+    self.logits.weight = self.embedding.weight
+  end
   o.vocabulary = count
   self.options = setmetatable(o, { __name = "options" })
   return self
@@ -254,7 +265,7 @@ end
 
 --- The loss of the tokens after each: mean cross-entropy, in nats. The logits of a large vocabulary
 --- are not all there at once (`linear_cross_entropy`); where they fit 32 MiB, it has the bits of
---- `cross_entropy` of `forward`. A model with a `forward` or `logits` of its own is asked for those.
+--- `cross_entropy` of `forward`. A model with a `forward` or `logits` of its own uses these.
 ---
 --- Errors: as for `features`; targets that no token has.
 ---

@@ -64,7 +64,7 @@ local function advance(self, parameters, done, settings, update)
         state[name] = state[name] or core.zeros(parameter:shape(), parameter:dtype())
       end
       self.state[i] = next(state) and state
-      update(parameter, state, how)
+      update(parameter, state, how, o)
     end
   end
   if done then
@@ -86,6 +86,8 @@ local Adam = class { name = "Adam", moments = { "mean", "variance" } }
 ---@field beta2? number = 0.999
 ---@field epsilon? number = 1e-8
 ---@field decay? number = 0; decoupled from the gradient (AdamW)
+---@field decay_on? "all"|"matrices" = "all"; matrices: parameters of two axes or more, no gains and
+---   biases
 ---@field l2? number = 0; added to the gradient, times the parameter
 ---@field clip? number most for the norm of all gradients together (Pascanu et al. 2013)
 ---@field schedule? fun(step: integer): number a factor of the rate, from step 1 on
@@ -111,7 +113,8 @@ local Adam = class { name = "Adam", moments = { "mean", "variance" } }
 ---@return Adam optimizer
 function M.Adam(options)
   return new(Adam, options, { rate = { "number", 1e-3 }, beta1 = { "probability", 0.9 },
-    beta2 = { "probability", 0.999 }, epsilon = { "number", 1e-8 }, decay = { "number", 0 } })
+    beta2 = { "probability", 0.999 }, epsilon = { "number", 1e-8 }, decay = { "number", 0 },
+    decay_on = { { "all", "matrices" } } })
 end
 
 local function adam_settings(o, count)
@@ -119,7 +122,10 @@ local function adam_settings(o, count)
     correction1 = 1 - o.beta1 ^ count, correction2 = 1 - o.beta2 ^ count }
 end
 
-local function adam_update(parameter, state, settings)
+local function adam_update(parameter, state, settings, o)
+  if o.decay_on == "matrices" and parameter:rank() < 2 then
+    settings = tables.merged(settings, { decay = 0 })
+  end
   core.adam_step(parameter, state.mean, state.variance, settings)
 end
 

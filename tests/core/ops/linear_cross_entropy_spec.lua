@@ -1,4 +1,5 @@
 local arrays = require("tests.arrays")
+local golden = require("tests.golden")
 local gradients = require("tests.gradients")
 local roper = require("roper")
 
@@ -22,6 +23,20 @@ end
 
 describe("linear_cross_entropy", function()
   local targets = roper.tensor({ { 0, 3, 1 }, { 4, 3, 3 } }, "int32")
+
+  it("agrees with PyTorch, gradients too", function()
+    golden.each("linear_cross_entropy", function(values, tolerance)
+      for name, ignore in pairs({ all = -1, ignored = 7 }) do
+        for rows = 1, 8 do
+          local got = outcome(roper.linear_cross_entropy, values.x, values.weight, values.bias,
+            values.targets, { ignore = ignore, rows = rows })
+          for i, key in ipairs({ "mean", "dx", "dweight", "dbias" }) do
+            arrays.close(values[name .. "." .. key], got[i], tolerance)
+          end
+        end
+      end
+    end)
+  end)
 
   it("is linear and cross_entropy, bit for bit where all rows go at once", function()
     roper.seed(1)

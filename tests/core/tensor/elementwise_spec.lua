@@ -127,6 +127,17 @@ describe("unary functions", function()
     assert.is_true(x[4] == inf and x[5] ~= x[5])
   end)
 
+  it("silu is x times its sigmoid, also where that is nearly 0", function()
+    local x = roper.tensor({ 0, 1, -1, -1000, inf }, "float64"):silu():totable()
+    assert.equal(0, x[1])
+    assert.is_true(math.abs(x[2] - 1 / (1 + math.exp(-1))) < 1e-15)
+    assert.is_true(math.abs(x[3] + 1 / (1 + math.exp(1))) < 1e-15)
+    assert.is_true(x[4] == 0 and x[5] == inf)
+    local far = roper.tensor({ -1000, 1000 }):parameter()
+    far:silu():sum():backward()
+    assert.same({ 0, 1 }, far.grad:totable())
+  end)
+
   it("takes int32 where the result is whole, and refuses what overflows", function()
     local x = roper.tensor({ -3, 0, 2147483647 }, "int32")
     assert.same({ 3, 0, -2147483647 }, x:neg():totable())
@@ -142,7 +153,7 @@ describe("unary functions", function()
       assert.error_matches(function() least[name](least) end, name .. ": int32 overflow")
     end
     for _, name in ipairs({ "sqrt", "exp", "log", "sin", "cos", "tanh", "sigmoid",
-      "softplus", "gelu" }) do
+      "softplus", "gelu", "silu" }) do
       assert.error_matches(function() x[name](x) end,
         name .. ": expected float32 or float64, got int32")
     end

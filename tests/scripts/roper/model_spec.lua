@@ -172,6 +172,18 @@ describe("nn.MultiHeadAttention", function()
   end)
 end)
 
+describe("nn.RMSNorm", function()
+  it("scales the last axis, and starts with gains of 1", function()
+    local norm = nn.RMSNorm({ features = 8, epsilon = 1e-3 })
+    local x = roper.randn({ 3, 8 }) * 4 + 7
+    local expected = x / (x:square():mean(2, true) + 1e-3):sqrt()
+    arrays.close(expected, norm(x), 1e-5)
+    norm.gain = roper.rand({ 8 }):parameter()
+    arrays.close(expected * norm.gain, norm(x), 1e-5)
+    assert.error_matches(function() norm(roper.ones({ 2, 5 })) end, "rms_norm: .*%[2, 5%]")
+  end)
+end)
+
 describe("nn.FeedForward", function()
   it("is two Linear with an activation between", function()
     local x = roper.randn({ 3, 4 })
@@ -180,9 +192,12 @@ describe("nn.FeedForward", function()
       assert.same({ 16, 4 }, module.inner.weight:shape())
       arrays.close(module.outer(roper[activation](module.inner(x))), module(x), 0)
     end
+    local gated = nn.FeedForward({ d_model = 4, d_ff = 5, activation = "swiglu" })
+    arrays.close(gated.outer(roper.silu(gated.gate(x)) * gated.inner(x)), gated(x), 0)
+    assert.equal(2 * (4 * 5 + 5) + 5 * 4 + 4, gated:count())
     assert.same({ 5, 4 }, nn.FeedForward({ d_model = 4, d_ff = 5 }).inner.weight:shape())
     assert.error_matches(function() nn.FeedForward({ d_model = 4, activation = "rely" }) end,
-                         'FeedForward: option activation: expected one of relu, gelu, got "rely"')
+      'FeedForward: option activation: expected one of relu, gelu, swiglu, got "rely"')
   end)
 end)
 
@@ -311,6 +326,19 @@ describe("nn.Transformer", function()
     assert.equal("layers.3.attention.key.bias", names(model)[2 + 2 * 16])
     model.layers[1].feed_forward.inner = { weight = roper.ones({ 2, 2 }):parameter() }
     assert.truthy(table.concat(names(model), " "):find("layers.1.feed_forward.inner.weight"))
+  end)
+
+  it("may have one matrix for the embedding and the logits", function()
+    local model, tokens = models.small({ tied_embeddings = true }), models.task():batch(4)
+    assert.equal(model.embedding.weight, model.logits.weight)
+    local count = models.small():count() - model.embedding.weight:count()
+    assert.equal(count, model:count())
+    -- Rows are as long as they would be alone; so are the logits of normalised features.
+    arrays.close(roper.tensor(1), model.embedding(tokens):square():mean():sqrt(), 0.2)
+    assert.is_true(model(tokens):square():mean():sqrt():item() < 2)
+    model:loss(tokens:narrow(2, 1, 29), tokens:narrow(2, 2, 29)):backward()
+    assert.is_true(model.embedding.weight.grad:abs():min():item() > 0)
+    assert.is_nil(models.small().options.tied_embeddings) -- as before there was the option
   end)
 
   it("counts a shared parameter once, and survives parts in a circle", function()
@@ -491,11 +519,12 @@ describe("Transformer:loss", function()
 end)
 
 describe("golden values from torch", function()
-  for _, name in ipairs({ "post_rope", "pre_roper" }) do
+  for _, name in ipairs({ "post_rope", "pre_roper", "rms_swiglu" }) do
     local golden, metadata = roper.load("tests/fixtures/transformer_" .. name .. ".safetensors")
     local settings = {
       post_rope = { rate = 1e-2, epsilon = 1e-3 },
       pre_roper = { rate = 1e-2, epsilon = 1e-3, decay = 0.1 },
+      rms_swiglu = { rate = 1e-2, epsilon = 1e-3, decay = 0.1, decay_on = "matrices" },
     }
 
     -- The model of the file, its loss, and its logits; parameters in `dtype`.
@@ -505,6 +534,9 @@ describe("golden values from torch", function()
         entry.tensor:copy(golden["before." .. entry.name])
       end
       models.convert(model, dtype)
+      if model.options.tied_embeddings then
+        model.logits.weight = model.embedding.weight
+      end
       return model, function()
         local logits = model(golden.tokens)
         return roper.cross_entropy(logits, golden.targets), logits
@@ -546,6 +578,7 @@ describe("nn.Transformer:save and roper.load", function()
       { norm = "post", position = "rope", activation = "gelu" },
       { position = { type = "roper", pairing = "interleaved", fraction = 0.5 }, dropout = 0.1 },
       { position = scheme, layers = 1 },
+      { rms_norm = true, activation = "swiglu", tied_embeddings = true, norm = "post" },
       { position = "none" },
     }) do
       local model = models.small(options)

@@ -1,0 +1,61 @@
+local arrays = require("tests.arrays")
+local golden = require("tests.golden")
+local gradients = require("tests.gradients")
+local roper = require("roper")
+
+describe("rms_norm", function()
+  it("agrees with PyTorch, gradients too", function()
+    golden.each("rms_norm", function(values, tolerance)
+      local x, gain = values.x:clone():parameter(), values.gain:clone():parameter()
+      local y = roper.rms_norm(x, gain)
+      y:backward(values.dy)
+      arrays.close(values.y, y, tolerance)
+      arrays.close(values.dx, x.grad, tolerance)
+      arrays.close(values.dgain, gain.grad, tolerance)
+    end)
+  end)
+
+  it("has gradients for any number of leading axes, any epsilon, and one input alone", function()
+    roper.seed(1)
+    for _, shape in ipairs({ { 6 }, { 3, 6 }, { 2, 3, 6 } }) do
+      for _, epsilon in ipairs({ 1e-5, 0.5 }) do
+        gradients.check(function(x, gain)
+          return roper.rms_norm(x, gain, epsilon):sin()
+        end, { shape, { 6 } })
+      end
+    end
+    local x, gain = roper.randn({ 3, 4 }, "float64"), roper.randn({ 4 }, "float64")
+    gradients.check(function(z) return roper.rms_norm(z, gain):sin() end, { { 3, 4 } })
+    gradients.check(function(g) return roper.rms_norm(x, g):sin() end, { { 4 } })
+  end)
+
+  it("scales rows but does not centre them, large ones with two threads too", function()
+    local threads = roper.threads()
+    roper.seed(2)
+    local x = roper.randn({ 300, 100 }) * 5 + 3
+    local root = (x:square():mean(2, true) + 1e-5):sqrt()
+    for n = 1, 2 do
+      roper.threads(n)
+      arrays.close(x / root, roper.rms_norm(x, roper.ones({ 100 })), 1e-5)
+    end
+    roper.threads(threads)
+    local none = roper.zeros({ 0, 3 }):parameter()
+    roper.rms_norm(none, roper.ones({ 3 })):sum():backward()
+    assert.same({ 0, 3 }, none.grad:shape())
+  end)
+
+  it("refuses what does not fit", function()
+    local x, one = roper.ones({ 2, 3 }), roper.ones({ 3 })
+    local shapes = "rms_norm: expected x %[..., d%] and gain %[d%], got "
+    assert.error_matches(function() roper.rms_norm(x, roper.ones({ 2 })) end,
+      shapes .. "%[2, 3%] and %[2%]")
+    assert.error_matches(function() roper.rms_norm(x, x) end, shapes)
+    assert.error_matches(function() roper.rms_norm(roper.tensor(1), one) end, shapes)
+    assert.error_matches(function() roper.rms_norm(roper.ones({ 2, 0 }), roper.ones({ 0 })) end,
+      shapes)
+    assert.error_matches(function() roper.rms_norm(x, one:to("float64")) end,
+      "rms_norm: expected floats of one dtype, got float32 and float64")
+    assert.error_matches(function() roper.rms_norm(x, one, -1) end,
+      "rms_norm: epsilon: expected a number from 0 on, got %-1")
+  end)
+end)
