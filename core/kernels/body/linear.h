@@ -3,6 +3,7 @@
 #define RP_BODY_LINEAR_H
 
 #include "core/kernels/body/gemm.h"
+#include "core/kernels/body/transpose.h"
 
 static void add_bias(int64_t rows, int64_t n, int64_t stride, const REAL *bias, bool relu, REAL *y)
 {
@@ -18,9 +19,24 @@ static void add_bias(int64_t rows, int64_t n, int64_t stride, const REAL *bias, 
 /* columns[in, line] = W^T, for w[out, in]. */
 static void transpose_weight(int64_t in, int64_t out, const REAL *w, int64_t line, REAL *columns)
 {
-  for (int64_t i = 0; i < in; i++)
+  const int64_t whole = in - in % LANES;
+  transpose(out, whole, w, in, columns, line);
+  for (int64_t i = whole; i < in; i++)
     for (int64_t o = 0; o < out; o++)
       columns[i * line + o] = w[o * in + i];
+}
+
+static void add_ahead(Ahead *ahead, int part, const REAL *from, int64_t elements)
+{
+  ahead->part[part].next = from;
+  ahead->part[part].end = from + elements;
+}
+
+/* The product of a block of rows, while what the next block needs comes nearer. */
+static void multiply_block(int64_t m, int64_t n, int64_t inner, Strided a, const REAL *b,
+                           int64_t ldb, bool accumulate, REAL *c, Ahead *ahead)
+{
+  multiply_ahead(m, n, inner, 1, a, b, ldb, accumulate, c, n, whole_product, ahead);
 }
 
 /* The rows by tiles of registers, with the transposed weight in cache. */
@@ -38,8 +54,12 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
     const int64_t count = rows - first < ROWS ? rows - first : ROWS;
     if (rp_interrupted())
       continue;
-    multiply(count, out, in, 1, (Strided){x + first * in, in, 1}, columns, line, false,
-             y + first * out, out, whole_product);
+    const int64_t next = first + count, more = rows - next < ROWS ? rows - next : ROWS;
+    Ahead ahead = {0};
+    add_ahead(&ahead, 0, x + next * in, more * in);
+    add_ahead(&ahead, 1, y + next * out, more * out);
+    multiply_block(count, out, in, (Strided){x + first * in, in, 1}, columns, line, false,
+                   y + first * out, &ahead);
     add_bias(count, out, out, bias, relu, y + first * out);
   }
   rp_free(columns);
@@ -85,23 +105,37 @@ typedef struct LinearGradient {
   REAL *dx, *dw, *dbias;
 } LinearGradient;
 
-/* Rows first .. first + count - 1 of dz, `line` apart. */
-static void mask_rows(const LinearGradient *g, int64_t first, int64_t count, REAL *dz, int64_t line)
+/*
+** Rows first .. first + count - 1 of dz, `line` apart (not where dz is NULL), and their sum: some
+** columns at a time, whose sums stay in registers.
+*/
+static void mask_rows(const LinearGradient *g, int64_t first, int64_t count, REAL *dz, int64_t line,
+                      REAL *sum)
 {
-  for (int64_t r = 0; r < count; r++) {
-    const REAL *dy = g->dy + (first + r) * g->out;
-    const REAL *y = g->y != NULL ? g->y + (first + r) * g->out : dy;
-    for (int64_t i = 0; i < g->out; i++)
-      dz[r * line + i] = g->y == NULL || y[i] > 0 ? dy[i] : 0;
+  const REAL *dy = g->dy + first * g->out, *y = g->y != NULL ? g->y + first * g->out : NULL;
+  int64_t left = 0;
+  for (; left + WIDE * LANES <= g->out; left += WIDE * LANES) {
+    Vector part[WIDE];
+    memcpy(part, sum + left, sizeof part);
+    for (int64_t r = 0; r < count; r++)
+      for (int v = 0; v < WIDE; v++) {
+        const int64_t at = r * g->out + left + v * LANES;
+        Vector slope = *(const Vector *)(dy + at);
+        if (y != NULL)
+          slope = (Vector)((Picks)slope & (*(const Vector *)(y + at) > 0));
+        if (dz != NULL)
+          *(Vector *)(dz + r * line + left + v * LANES) = slope;
+        part[v] += slope;
+      }
+    memcpy(sum + left, part, sizeof part);
   }
-}
-
-/* sum += each row of x[count, n], `line` apart. */
-static void add_rows(int64_t count, int64_t n, int64_t line, const REAL *x, REAL *sum)
-{
   for (int64_t r = 0; r < count; r++)
-    for (int64_t i = 0; i < n; i++)
-      sum[i] += x[r * line + i];
+    for (int64_t i = left; i < g->out; i++) {
+      const REAL slope = y == NULL || y[r * g->out + i] > 0 ? dy[r * g->out + i] : 0;
+      if (dz != NULL)
+        dz[r * line + i] = slope;
+      sum[i] += slope;
+    }
 }
 
 /* to[size] = the sum, in order, of a part from each thread, `distance` apart. */
@@ -138,14 +172,21 @@ static RpStatus tiled_linear_gradient(const LinearGradient *g)
     for (int64_t first = g->rows * part / threads; first < end && !rp_interrupted();
          first += ROWS) {
       const int64_t count = end - first < ROWS ? end - first : ROWS;
-      mask_rows(g, first, count, dz, line);
-      add_rows(count, out, line, dz, dbias);
+      const int64_t next = first + count, more = end - next < ROWS ? end - next : ROWS;
+      Ahead ahead = {0};
+      add_ahead(&ahead, 0, g->dy + next * out, more * out);
+      if (g->y != NULL)
+        add_ahead(&ahead, 1, g->y + next * out, more * out);
+      add_ahead(&ahead, 2, g->x + next * in, more * in);
       if (g->dx != NULL)
-        multiply(count, in, out, 1, (Strided){dz, line, 1}, g->w, in, false, g->dx + first * in, in,
-                 whole_product);
+        add_ahead(&ahead, 3, g->dx + next * in, more * in);
+      mask_rows(g, first, count, dz, line, dbias);
+      if (g->dx != NULL)
+        multiply_block(count, in, out, (Strided){dz, line, 1}, g->w, in, false, g->dx + first * in,
+                       &ahead);
       if (g->dw != NULL)
-        multiply(out, in, count, 1, (Strided){dz, 1, line}, g->x + first * in, in, true, dw, in,
-                 whole_product);
+        multiply_block(out, in, count, (Strided){dz, 1, line}, g->x + first * in, in, true, dw,
+                       &ahead);
     }
   }
   if (g->dw != NULL)
@@ -179,6 +220,7 @@ static RpStatus packed_product(bool transpose_a, int64_t m, int64_t n, int64_t k
 /* Layers too large for that: all of dz first, then each product. */
 static RpStatus large_linear_gradient(const LinearGradient *g)
 {
+  enum { ROWS = 16 };
   const int64_t rows = g->rows, in = g->in, out = g->out;
   const int threads = rows * out > 1 << 13 ? omp_get_max_threads() : 1;
   const int64_t masked = g->y != NULL ? rows * out : 0;
@@ -190,10 +232,10 @@ static RpStatus large_linear_gradient(const LinearGradient *g)
   memset(dbias, 0, (size_t)(threads * out) * sizeof(REAL));
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (int part = 0; part < threads; part++) {
-    const int64_t first = rows * part / threads, count = rows * (part + 1) / threads - first;
-    if (masked > 0)
-      mask_rows(g, first, count, memory + first * out, out);
-    add_rows(count, out, out, dz + first * out, dbias + part * out);
+    const int64_t end = rows * (part + 1) / threads;
+    for (int64_t first = rows * part / threads; first < end; first += ROWS)
+      mask_rows(g, first, end - first < ROWS ? end - first : ROWS,
+                masked > 0 ? memory + first * out : NULL, out, dbias + part * out);
   }
   RpStatus status = RP_OK;
   if (g->dbias != NULL)

@@ -34,10 +34,33 @@ typedef struct Strided {
   int64_t down, across;
 } Strided;
 
+/* Memory that is used next, of which the second cache is asked for a little at every step. */
+typedef struct Ahead {
+  struct {
+    const REAL *next, *end;
+  } part[4];
+} Ahead;
+
+enum { PACE = 16 }; /* terms of the inner sum from one step to the next */
+
+static inline void fetch(Ahead *ahead)
+{
+  enum { LINE = 64 / (int)sizeof(REAL), LINES = 4 };
+  for (int i = 0; i < 4; i++) {
+    const REAL *from = ahead->part[i].next;
+    if (from >= ahead->part[i].end)
+      continue;
+    for (int line = 0; line < LINES; line++)
+      __builtin_prefetch(from + line * LINE, 0, 2);
+    ahead->part[i].next = from + LINES * LINE;
+    return;
+  }
+}
+
 /* One tile: `vectors` is a constant where this is called, so everything unrolls. */
 static inline __attribute__((always_inline)) void
 multiply_tile(const int vectors, int64_t rows, int64_t inner, REAL alpha, Strided a, const REAL *b,
-              int64_t ldb, bool accumulate, REAL *c, int64_t ldc)
+              int64_t ldb, bool accumulate, REAL *c, int64_t ldc, Ahead *ahead)
 {
   const int height = TILE_VECTORS / vectors;
   Vector sum[TILE_VECTORS] = {0};
@@ -46,6 +69,8 @@ multiply_tile(const int vectors, int64_t rows, int64_t inner, REAL alpha, Stride
     starts[r] = a.data + (r < rows ? r : rows - 1) * a.down;
   for (int64_t p = 0; p < inner; p++) {
     Vector row[WIDE];
+    if (ahead != NULL && p % PACE == 0)
+      fetch(ahead);
     for (int v = 0; v < vectors; v++)
       row[v] = *(const Vector *)(b + p * ldb + v * LANES);
 #pragma GCC unroll 24
@@ -81,7 +106,8 @@ static const Causal whole_product = {ALL, 0};
 /* Columns left .. left + vectors * LANES - 1 of the product. */
 static inline __attribute__((always_inline)) void
 multiply_strip(const int vectors, int64_t m, int64_t left, int64_t inner, REAL alpha, Strided a,
-               const REAL *b, int64_t ldb, bool accumulate, REAL *c, int64_t ldc, Causal causal)
+               const REAL *b, int64_t ldb, bool accumulate, REAL *c, int64_t ldc, Causal causal,
+               Ahead *ahead)
 {
   const int64_t height = TILE_VECTORS / vectors;
   for (int64_t i = 0; i < m; i += height) {
@@ -95,19 +121,26 @@ multiply_strip(const int vectors, int64_t m, int64_t left, int64_t inner, REAL a
       from = i - causal.seen + 1;
     multiply_tile(vectors, m - i, to - from, alpha,
                   (Strided){a.data + i * a.down + from * a.across, a.down, a.across},
-                  b + from * ldb + left, ldb, accumulate, c + i * ldc + left, ldc);
+                  b + from * ldb + left, ldb, accumulate, c + i * ldc + left, ldc, ahead);
   }
 }
 
-/* C[m, n] (+)= alpha A[m, inner] B[inner, n]; n is a multiple of STEP. */
-static void multiply(int64_t m, int64_t n, int64_t inner, REAL alpha, Strided a, const REAL *b,
-                     int64_t ldb, bool accumulate, REAL *c, int64_t ldc, Causal causal)
+/* C[m, n] (+)= alpha A[m, inner] B[inner, n]; n is a multiple of STEP. `ahead` may be NULL. */
+static inline __attribute__((always_inline)) void
+multiply_ahead(int64_t m, int64_t n, int64_t inner, REAL alpha, Strided a, const REAL *b,
+               int64_t ldb, bool accumulate, REAL *c, int64_t ldc, Causal causal, Ahead *ahead)
 {
   int64_t left = 0;
   for (; left + WIDE * LANES <= n; left += WIDE * LANES)
-    multiply_strip(WIDE, m, left, inner, alpha, a, b, ldb, accumulate, c, ldc, causal);
+    multiply_strip(WIDE, m, left, inner, alpha, a, b, ldb, accumulate, c, ldc, causal, ahead);
   for (; left < n; left += NARROW * LANES)
-    multiply_strip(NARROW, m, left, inner, alpha, a, b, ldb, accumulate, c, ldc, causal);
+    multiply_strip(NARROW, m, left, inner, alpha, a, b, ldb, accumulate, c, ldc, causal, ahead);
+}
+
+static void multiply(int64_t m, int64_t n, int64_t inner, REAL alpha, Strided a, const REAL *b,
+                     int64_t ldb, bool accumulate, REAL *c, int64_t ldc, Causal causal)
+{
+  multiply_ahead(m, n, inner, alpha, a, b, ldb, accumulate, c, ldc, causal, NULL);
 }
 
 /*

@@ -43,10 +43,13 @@ describe("linear", function()
   it("agrees with matmul on large inputs, with one thread and with two", function()
     local threads = roper.threads()
     roper.seed(2)
-    local x, w, b = roper.randn({ 700, 60 }), roper.randn({ 90, 60 }), roper.randn({ 90 })
-    for n = 1, 2 do
-      roper.threads(n)
-      arrays.close(x:matmul(w:transpose(1, 2)) + b, roper.linear(x, w, b), 1e-4)
+    for _, case in ipairs({ { 700, 60, 90 }, { 700, 33, 96 }, { 100, 5, 64 }, { 97, 64, 160 } }) do
+      local rows, n, out = table.unpack(case)
+      local x, w, b = roper.randn({ rows, n }), roper.randn({ out, n }), roper.randn({ out })
+      for number_of_threads = 1, 2 do
+        roper.threads(number_of_threads)
+        arrays.close(x:matmul(w:transpose(1, 2)) + b, roper.linear(x, w, b), 1e-4)
+      end
     end
     roper.threads(threads)
   end)
