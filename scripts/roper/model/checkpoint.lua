@@ -290,13 +290,14 @@ local function text(value)
   return value == nil and "nil" or type(value) == "string" and value or core.json_encode(value)
 end
 
--- Where two configurations differ, as sorted lines of text.
+-- Where two configurations differ, as sorted lines of text. What is false may be absent: a switch
+-- that was not there yet was off.
 local function differences(a, b, prefix, list)
   for _, name in ipairs(tables.keys(a, b)) do
     local there, here = a[name], b[name]
     if type(there) == "table" and type(here) == "table" then
       differences(there, here, prefix .. name .. ".", list)
-    elseif there ~= here then
+    elseif (there or nil) ~= (here or nil) then
       list[#list + 1] = ("%s%s is %s there and %s here"):format(prefix, name, text(there),
         text(here))
     end

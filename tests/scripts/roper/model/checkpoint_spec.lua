@@ -145,6 +145,17 @@ describe("checkpoint.save_training and load_training", function()
     end
   end)
 
+  it("take a switch that was not there yet for one that is off", function()
+    local path = scratch.path("a.safetensors")
+    checkpoint.save_training(path, make_state(1, 2))
+    local other = make_state(2, 1)
+    other.config.rotate, other.config.task.coupled = false, false
+    checkpoint.load_training(path, other)
+    assert.equal(2, other.step)
+    other.config.task.coupled = true
+    assert_refused(path, other, "another configuration: task.coupled is nil there and true here")
+  end)
+
   it("refuse a model of another shape", function()
     local path = scratch.path("a.safetensors")
     local state = make_state(1, 2)
