@@ -31,6 +31,14 @@ static void push_text(lua_State *L, RpText text)
   lua_pushlstring(L, text.start, (size_t)text.bytes);
 }
 
+void rpl_push_task_value(lua_State *L, const RpTaskOption *option, int64_t value)
+{
+  if (rp_task_is_switch(option))
+    lua_pushboolean(L, value != 0);
+  else
+    lua_pushinteger(L, (lua_Integer)value);
+}
+
 /*
 ** @class BatchOptions
 ** @field answers? boolean = false; return is_answer too
@@ -90,6 +98,35 @@ static int task_explain(lua_State *L)
   RpTensor **sources = rpl_new_tensor(L);
   rpl_check(L, rp_task_explain(check_task(L), rpl_check_tensor(L, 2), nats, sources));
   return 2;
+}
+
+/*
+** function task:positions(tokens)
+** Where tokens stand, for a model to be told, where a task gives that: an addition does that is
+** `coupled`. A number that the end of a row cuts counts as whole.
+**
+** Errors: another dtype or rank, an id outside the vocabulary.
+**
+**     > task = roper.tasks.addition{coupled = true}
+**     > tokens = task:encode("?d=58+3; 8e0+3e0"):view{1, -1}
+**     > task:positions(tokens)
+**     float64 [1, 16]
+**     0 0 0 2 1 0 1 0 0 1 1 1 1 1 1 1
+**     > words = task:vocabulary()
+**     > model = roper.nn.Transformer{vocabulary = words, position = "rope"}
+**     > model(tokens, nil, task:positions(tokens)):shape()
+**     {1, 16, 20}
+** @param tokens tensor [rows, time], int32
+** @return tensor? positions [rows, time], float64; nil where tokens just count up from 0
+*/
+static int task_positions(lua_State *L)
+{
+  rpl_check_count(L, "task:positions", 2);
+  RpTensor **positions = rpl_new_tensor(L);
+  rpl_check(L, rp_task_positions(check_task(L), rpl_check_tensor(L, 2), positions));
+  if (*positions == NULL)
+    lua_pushnil(L);
+  return 1;
 }
 
 /*
@@ -400,7 +437,7 @@ static int task_options(lua_State *L)
   lua_newtable(L);
   RpTask *task = check_task(L);
   for (int i = 0; task->kind->options[i].name != NULL; i++) {
-    lua_pushinteger(L, task->options[i]);
+    rpl_push_task_value(L, &task->kind->options[i], task->options[i]);
     lua_setfield(L, -2, task->kind->options[i].name);
   }
   lua_pushinteger(L, (lua_Integer)task->random.seed);
@@ -408,7 +445,7 @@ static int task_options(lua_State *L)
   return 1;
 }
 
-/* "addition{length = 641, max_digits = 8, seed = 1}" */
+/* "copy{length = 161, letters = 20, alphabet = 26, seed = 1}" */
 static int task_tostring(lua_State *L)
 {
   const RpTask task = *check_task(L);
@@ -417,8 +454,13 @@ static int task_tostring(lua_State *L)
   luaL_addstring(&text, task.kind->name);
   luaL_addchar(&text, '{');
   for (int i = 0; task.kind->options[i].name != NULL; i++) {
-    lua_pushfstring(L, "%s = %I, ", task.kind->options[i].name, (lua_Integer)task.options[i]);
+    luaL_addstring(&text, task.kind->options[i].name);
+    luaL_addstring(&text, " = ");
+    rpl_push_task_value(L, &task.kind->options[i], task.options[i]);
+    luaL_tolstring(L, -1, NULL);
+    lua_remove(L, -2);
     luaL_addvalue(&text);
+    luaL_addstring(&text, ", ");
   }
   lua_pushfstring(L, "seed = %I}", (lua_Integer)task.random.seed);
   luaL_addvalue(&text);
@@ -435,23 +477,12 @@ static int task_gc(lua_State *L)
 }
 
 static const luaL_Reg methods[] = {
-    {"batch", task_batch},
-    {"explain", task_explain},
-    {"encode", task_encode},
-    {"decode", task_decode},
-    {"vocabulary", task_vocabulary},
-    {"question", task_question},
-    {"answer", task_answer},
-    {"grade", task_grade},
-    {"floor", task_floor},
-    {"random", task_random},
-    {"set_random", task_set_random},
-    {"name", task_name},
-    {"length", task_length},
-    {"longest", task_longest},
-    {"stop", task_stop},
-    {"options", task_options},
-    {NULL, NULL},
+    {"batch", task_batch},       {"explain", task_explain}, {"positions", task_positions},
+    {"encode", task_encode},     {"decode", task_decode},   {"vocabulary", task_vocabulary},
+    {"question", task_question}, {"answer", task_answer},   {"grade", task_grade},
+    {"floor", task_floor},       {"random", task_random},   {"set_random", task_set_random},
+    {"name", task_name},         {"length", task_length},   {"longest", task_longest},
+    {"stop", task_stop},         {"options", task_options}, {NULL, NULL},
 };
 
 static const luaL_Reg metamethods[] = {

@@ -7,4 +7,7 @@
 
 #define RPL_TASK "roper.task"
 
+/* Push the value of a task's option: true or false for a switch, else an integer. */
+void rpl_push_task_value(lua_State *L, const RpTaskOption *option, int64_t value);
+
 #endif

@@ -24,8 +24,10 @@ static int new_task(lua_State *L)
   int64_t values[RP_TASK_OPTIONS] = {0};
   for (int i = 0; kind->options[i].name != NULL; i++) {
     const RpTaskOption *option = &kind->options[i];
-    values[i] = rpl_option_integer(&given, option->name, option->standard, option->smallest,
-                                   option->largest);
+    values[i] = rp_task_is_switch(option)
+                    ? rpl_option_boolean(&given, option->name, option->standard != 0)
+                    : rpl_option_integer(&given, option->name, option->standard, option->smallest,
+                                         option->largest);
   }
   int64_t seed = rpl_option_integer(&given, "seed", STANDARD_SEED, INT64_MIN, INT64_MAX);
   RpTask **slot = lua_newuserdatauv(L, sizeof(RpTask *), 0);
@@ -66,9 +68,9 @@ static void set_integer(lua_State *L, const char *name, int64_t value)
 ** @class TaskOption
 ** @field name string
 ** @field meaning string
-** @field smallest integer
-** @field standard integer what holds where nothing is said
-** @field largest integer
+** @field smallest? integer; a switch has none
+** @field standard integer|boolean what holds where nothing is said
+** @field largest? integer
 */
 
 /*
@@ -92,6 +94,11 @@ static void set_integer(lua_State *L, const char *name, int64_t value)
 **         name = "max_digits",
 **         smallest = 1,
 **         standard = 8
+**       },
+**       {
+**         meaning = "digits of the same significance share a position",
+**         name = "coupled",
+**         standard = false
 **       }
 **     }
 ** @param name string
@@ -114,9 +121,12 @@ static int list_options(lua_State *L)
     lua_setfield(L, -2, "name");
     lua_pushstring(L, options[i].meaning);
     lua_setfield(L, -2, "meaning");
-    set_integer(L, "smallest", options[i].smallest);
-    set_integer(L, "standard", options[i].standard);
-    set_integer(L, "largest", options[i].largest);
+    rpl_push_task_value(L, &options[i], options[i].standard);
+    lua_setfield(L, -2, "standard");
+    if (!rp_task_is_switch(&options[i])) {
+      set_integer(L, "smallest", options[i].smallest);
+      set_integer(L, "largest", options[i].largest);
+    }
     lua_rawseti(L, -2, i + 1);
   }
   return 1;

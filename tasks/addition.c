@@ -9,6 +9,17 @@
 **
 ** An operand's number of digits is uniform in 1 .. max_digits, its first digit
 ** in 1 .. 9, the others in 0 .. 9.
+**
+** Coupled positions (Cho et al. 2024, "position coupling") are the same for
+** digits of the same significance, 1 for the ones. All of a step stands where
+** the digits stand that it adds:
+**
+**   ?d=58+3; 8e0+3e0+0e0==11e0 and 5e1+0e1+1e1==6e1 and d==61#
+**   0002101001111111111111111111111222222222222222222222333210
+**
+** There a row has one problem, at a random start; here each problem of a row
+** starts past all positions of the one before. An operand counts from its own
+** ones, so that its digits tell how many of them there are and nothing else.
 */
 #include <math.h>
 #include <stddef.h>
@@ -18,7 +29,7 @@
 #include "tasks/packing.h"
 #include "tasks/task.h"
 
-enum { LENGTH, MAX_DIGITS };
+enum { LENGTH, MAX_DIGITS, COUPLED };
 
 enum { MOST_DIGITS = 18 }; /* the sum still fits in 63 bits */
 
@@ -42,7 +53,8 @@ static RpTaskSizes sizes(const int64_t *options)
 {
   int most = (int)options[MAX_DIGITS];
   return (RpTaskSizes){.vocabulary = (int)sizeof characters - 1,
-                       .longest = problem_length(most, most, most + 1, most)};
+                       .longest = problem_length(most, most, most + 1, most),
+                       .has_positions = options[COUPLED] != 0};
 }
 
 static char *put_term(char *to, int64_t digit, int place)
@@ -142,17 +154,61 @@ static RpStatus grade(RpTask *task, RpText question, RpText text, bool *right)
   return RP_OK;
 }
 
+static bool is_digit(char c)
+{
+  return c >= '0' && c <= '9';
+}
+
+/* How many digits stand at row.start + at, without a break. */
+static int64_t count_digits(RpText row, int64_t at)
+{
+  int64_t end = at;
+  while (end < row.bytes && is_digit(row.start[end]))
+    end++;
+  return end - at;
+}
+
+/* Only where an operand's digits stand depends on what comes after: on how many there are. */
+static void positions(RpText row, double *to)
+{
+  enum { QUESTION, STEPS, SUM } part = QUESTION;
+  int64_t start = 0, place = 0, highest = -1;
+  char before = 0;
+  for (int64_t i = 0; i < row.bytes; i++) {
+    const char c = row.start[i];
+    if (c == '?') {
+      part = QUESTION;
+      start += highest + 1;
+      highest = place = 0;
+    } else if (part == QUESTION) {
+      place = !is_digit(c) ? 0 : is_digit(before) ? place - 1 : count_digits(row, i);
+      part = c == ';' ? STEPS : QUESTION;
+    } else if (part == STEPS) {
+      place += before == ' ' && c != 'a'; /* a step begins here, or the sum */
+      part = before == ' ' && c == 'd' ? SUM : STEPS;
+    } else if (place > 0 && (is_digit(c) || c == '#')) {
+      place--;
+    }
+    highest = place > highest ? place : highest;
+    to[i] = (double)(start + place);
+    before = c;
+  }
+}
+
 /*
 ** Read the operand at row + *at and move *at behind it: the surprisal of its
 ** digits and of its end, as far as `length` shows them. 0 where there is none.
+** Coupled positions tell with the first digit how many there are: where a token
+** stands is seen with it, not before.
 */
-static int64_t explain_operand(const char *row, int64_t *at, int64_t length, int most,
+static int64_t explain_operand(const RpTask *task, const char *row, int64_t *at, int64_t length,
                                RpTaskNotes notes)
 {
+  const int most = (int)task->options[MAX_DIGITS];
   const int64_t first = *at;
   int64_t number = rp_read_number((RpText){row, length}, at, most);
   for (int64_t i = first; i <= *at && i < length; i++) {
-    double end = rp_count_ends((int)(i - first), most);
+    double end = task->options[COUPLED] ? i == *at : rp_count_ends((int)(i - first), most);
     notes.nats[i] = i == first ? log(9) : -log(i < *at ? (1 - end) / 10 : end);
   }
   return number;
@@ -193,12 +249,11 @@ static void set_sources(const char *text, RpTaskSpan span, int a, int b, int32_t
 
 static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length, RpTaskNotes notes)
 {
-  const int most = (int)task->options[MAX_DIGITS];
   const int64_t first = at + (int64_t)(sizeof "?d=" - 1);
   int64_t place = first;
-  int64_t a = explain_operand(row, &place, length, most, notes);
+  int64_t a = explain_operand(task, row, &place, length, notes);
   const int64_t plus = place++;
-  int64_t b = explain_operand(row, &place, length, most, notes);
+  int64_t b = explain_operand(task, row, &place, length, notes);
   if ((a == 0 && first < length) || (b == 0 && plus + 1 < length))
     return 0;
   RpTaskSpan span = write_problem(task->row, a > 0 ? a : 1, b > 0 ? b : 1);
@@ -213,23 +268,29 @@ static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length
   return end;
 }
 
-/* What the character after `digits` digits of an operand adds to the entropy. */
-static double operand_entropy(int digits, int most)
+/*
+** What the character after `digits` digits of an operand adds to the entropy.
+** Where positions tell the end, only the value of a digit is uncertain.
+*/
+static double operand_entropy(const RpTask *task, int digits)
 {
-  double end = rp_count_ends(digits, most);
-  return rp_count_reaches(digits, most) * rp_entropy_or_end(end, digits == 0 ? 9 : 10);
+  const int most = (int)task->options[MAX_DIGITS], choices = digits == 0 ? 9 : 10;
+  const double end = rp_count_ends(digits, most);
+  return rp_count_reaches(digits, most) *
+         (task->options[COUPLED] ? (1 - end) * log(choices) : rp_entropy_or_end(end, choices));
 }
 
 /* Only the characters of the operands, and where they end, are uncertain. */
-static void set_entropy(RpProblemLaw *law, int most)
+static void set_entropy(RpProblemLaw *law, const RpTask *task)
 {
+  const int most = (int)task->options[MAX_DIGITS];
   const int a = (int)(sizeof "?d=" - 1);
   for (int i = 0; i <= most; i++)
-    law->entropy[a + i] += operand_entropy(i, most);
+    law->entropy[a + i] += operand_entropy(task, i);
   for (int digits = 1; digits <= most; digits++) {
     int b = a + digits + 1;
     for (int i = 0; i <= most; i++)
-      law->entropy[b + i] += operand_entropy(i, most) / most;
+      law->entropy[b + i] += operand_entropy(task, i) / most;
   }
 }
 
@@ -283,7 +344,7 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
 {
   const int most = (int)task->options[MAX_DIGITS];
   RpProblemLaw law = {0};
-  set_entropy(&law, most);
+  set_entropy(&law, task);
   for (int a = 1; a <= most; a++)
     for (int b = 1; b <= most; b++)
       add_lengths(&law, a, b, 1.0 / (most * most));
@@ -295,6 +356,8 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
 ** @class AdditionOptions
 ** @field length? integer = 641; tokens in a row
 ** @field max_digits? integer = 8; most digits of an operand, up to 18
+** @field coupled? boolean = false; digits of the same significance share a position (Cho et al.
+**   2024, "position coupling")
 ** @field seed? integer = 1; of its random stream
 */
 
@@ -316,12 +379,15 @@ const RpTaskKind rp_task_addition = {
     .characters = characters,
     .stop = '#',
     .options = {[LENGTH] = {"length", 2, 641, 1 << 20, "tokens in a row"},
-                [MAX_DIGITS] = {"max_digits", 1, 8, MOST_DIGITS, "most digits of an operand"}},
+                [MAX_DIGITS] = {"max_digits", 1, 8, MOST_DIGITS, "most digits of an operand"},
+                [COUPLED] = {"coupled", 0, 0, 1,
+                             "digits of the same significance share a position"}},
     .sizes = sizes,
     .append = append,
     .ask = rp_task_ask_one,
     .solve = solve,
     .grade = grade,
     .explain = explain,
+    .positions = positions,
     .floor = floor_of,
 };

@@ -185,6 +185,40 @@ RpStatus rp_task_explain(RpTask *task, RpTensor *tokens, RpTensor **nats, RpTens
   return status;
 }
 
+/* rp_task_positions for packed tokens. */
+static RpStatus positions_packed(const RpTask *task, const RpTensor *tokens, double *positions)
+{
+  const int64_t length = tokens->shape[1];
+  const int32_t *ids = rp_tensor_data((RpTensor *)tokens);
+  char *text = rp_alloc((size_t)length);
+  RpStatus status = text != NULL ? RP_OK : RP_OUT_OF_MEMORY;
+  for (int64_t row = 0; row < tokens->shape[0] && status == RP_OK; row++) {
+    status = decode_packed(task, "task:positions", ids + row * length, length, text);
+    if (status == RP_OK) {
+      task->kind->positions((RpText){text, length}, positions + row * length);
+      status = rp_interrupt_status();
+    }
+  }
+  rp_free(text);
+  return status;
+}
+
+RpStatus rp_task_positions(const RpTask *task, RpTensor *tokens, RpTensor **positions)
+{
+  if (tokens->dtype != RP_INT32 || tokens->rank != 2)
+    return rp_fail(RP_BAD_ARGUMENT, "task:positions: expected int32 tokens [rows, time], got %s %s",
+                   rp_dtype_name(tokens->dtype), rp_tensor_shape_text(tokens));
+  if (!task->sizes.has_positions)
+    return RP_OK;
+  *positions = rp_tensor_new(RP_FLOAT64, 2, tokens->shape);
+  RpTensor *packed = *positions != NULL ? rp_tensor_contiguous(tokens) : NULL;
+  if (packed == NULL)
+    return rp_last_status();
+  RpStatus status = positions_packed(task, packed, rp_tensor_data(*positions));
+  rp_tensor_release(packed);
+  return status;
+}
+
 void rp_task_question(RpTask *task, RpText *question, RpText *answer)
 {
   RpTaskSpan span = task->kind->ask(task);

@@ -34,11 +34,18 @@ typedef struct RpTaskOption {
   const char *meaning;
 } RpTaskOption;
 
-/* What a task of given options needs. */
+/* Is it a switch, off or on? */
+static inline bool rp_task_is_switch(const RpTaskOption *option)
+{
+  return option->smallest == 0 && option->largest == 1;
+}
+
+/* What a task of given options needs, and has. */
 typedef struct RpTaskSizes {
   int vocabulary;      /* how many of the kind's characters are in use */
   int64_t longest;     /* characters of the longest problem */
   int64_t state_bytes; /* working memory for the kind's own functions, 0 for none */
+  bool has_positions;  /* kind->positions tells where tokens stand; else they count up from 0 */
 } RpTaskSizes;
 
 /* A problem as written: characters of its question, and of the answer right after it. */
@@ -84,6 +91,12 @@ typedef struct RpTaskKind {
   */
   int64_t (*explain)(RpTask *task, const char *row, int64_t at, int64_t length, RpTaskNotes notes);
 
+  /*
+  ** Where the characters of `row` stand, any text of the vocabulary; what its
+  ** end cuts counts as whole. NULL where sizes never says that it is there.
+  */
+  void (*positions)(RpText row, double *positions);
+
   /* As rp_task_floor; called once a task. */
   RpStatus (*floor)(const RpTask *task, double *nats, double *error);
 } RpTaskKind;
@@ -127,27 +140,36 @@ RpTensor *rp_task_encode(const RpTask *task, RpText text);
 */
 RpStatus rp_task_decode(const RpTask *task, RpTensor *ids, char *text);
 
+/*
+** Where tokens stand, for a model to be told: *positions, float64 [rows, n], of
+** tokens int32 [rows, n]; NULL where they just count up. RP_BAD_ARGUMENT for
+** another dtype or rank, or an id outside the vocabulary. A call that fails
+** leaves the output NULL or a tensor of undefined contents; the caller owns it.
+*/
+RpStatus rp_task_positions(const RpTask *task, RpTensor *tokens, RpTensor **positions);
+
 /* A fresh question with a right answer; both are valid until the next call with this task. */
 void rp_task_question(RpTask *task, RpText *question, RpText *answer);
 
 /*
 ** The floor of the loss: nats per token, averaged over tokens 2 to length of a
 ** row, of the best possible predictor, which knows the task and sees the row
-** so far. *error is its standard error, 0 where the floor is exact. Computed
-** on the first call; leaves the random stream as it was.
+** so far and where its tokens stand. *error is its standard error, 0 where the
+** floor is exact. Computed on the first call; leaves the random stream as it
+** was.
 */
 RpStatus rp_task_floor(RpTask *task, double *nats, double *error);
 
 /*
 ** What the best possible predictor makes of given rows, int32 [rows, n] with n
 ** from 1 to length. *nats, float64 of the same shape: the surprisal of each
-** token for one who knows the task and the row before it, -log p; its mean over
-** tokens 2 to n is the lowest loss on these very rows that can be expected of
-** any predictor. *sources, int32 of the same shape: the place in the row, from
-** 0, of the token that this one of an answer repeats, -1 where it repeats none.
-** RP_BAD_ARGUMENT for another dtype or shape, or rows that the task does not
-** write. A call that fails leaves the outputs NULL or tensors of undefined
-** contents; the caller owns them.
+** token for one who knows the task, the row before it and where that stands,
+** -log p; its mean over tokens 2 to n is the lowest loss on these very rows
+** that can be expected of any predictor. *sources, int32 of the same shape: the
+** place in the row, from 0, of the token that this one of an answer repeats, -1
+** where it repeats none. RP_BAD_ARGUMENT for another dtype or shape, or rows
+** that the task does not write. A call that fails leaves the outputs NULL or
+** tensors of undefined contents; the caller owns them.
 */
 RpStatus rp_task_explain(RpTask *task, RpTensor *tokens, RpTensor **nats, RpTensor **sources);
 

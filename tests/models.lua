@@ -29,6 +29,19 @@ function M.small(options)
   return roper.nn.Transformer(all)
 end
 
+--- An addition whose digits share positions, and a small Transformer for it.
+---@param options table? of the Transformer
+---@return userdata task
+---@return table model
+function M.coupled(options)
+  local task = roper.tasks.addition({ max_digits = 2, length = 50, coupled = true, seed = 3 })
+  local all = { vocabulary = task:vocabulary() }
+  for name, value in pairs(options or {}) do
+    all[name] = value
+  end
+  return task, M.small(all)
+end
+
 --- Put a tensor where a name of `named_parameters` points.
 ---@param model table
 ---@param name string

@@ -5,6 +5,8 @@
 -- Left open there and chosen here: the number of digits is uniform from 1 to 8; Adam at 2.5e-4
 -- without warm-up, decay or dropout; ReLU with four times the features; all features turn, paired
 -- by halves; uniform weights within 1/sqrt(inputs).
+--
+-- Not of the study: with `coupled=true`, digits of the same significance share a position.
 return {
   summary = "add two numbers step by step",
   task = "addition",

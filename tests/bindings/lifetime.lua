@@ -435,6 +435,12 @@ calls["task:explain"] = function()
   return { addition, tokens }, function() return addition:explain(tokens) end
 end
 
+calls["task:positions"] = function()
+  local addition = core.tasks.addition({ coupled = true, length = 30, seed = 1 })
+  local tokens = addition:batch(2)
+  return { addition, tokens }, function() return addition:positions(tokens) end
+end
+
 for name, arguments in pairs({ batch = { 2 }, encode = { "12+3" }, question = {}, vocabulary = {},
   answer = { "?d=1+3;" }, grade = { "?d=1+3;", "4" }, floor = {}, longest = {}, random = {},
   name = {}, set_random = { 1, 2 }, length = {}, stop = {}, options = {}, tostring = {} }) do

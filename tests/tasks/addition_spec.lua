@@ -142,12 +142,43 @@ end)
 describe("addition:floor", function()
   it("agrees with listing every row, and with an independent computation", function()
     for _, case in ipairs(golden.addition_floors) do
-      local task = roper.tasks.addition({ max_digits = case.max_digits, length = case.length })
+      local task = roper.tasks.addition({ max_digits = case.max_digits, length = case.length,
+        coupled = case.coupled })
       local nats, error = task:floor()
       assert.is_true(math.abs(nats - case.nats) < 1e-12,
                      ("%s: %.16g, expected %.16g"):format(task, nats, case.nats))
       assert.equal(0, error)
     end
+  end)
+end)
+
+describe("addition:positions", function()
+  local task = roper.tasks.addition({ max_digits = 18, coupled = true, length = 500, seed = 4 })
+
+  local function positions(text)
+    return task:positions(task:encode(text):view({ 1, -1 })):totable()[1]
+  end
+
+  it("agrees with an independent computation, wherever a row is cut", function()
+    for _, case in ipairs(golden.coupled) do
+      assert.same(case.positions, positions(case.row), case.row)
+    end
+  end)
+
+  it("does not change with what follows, but for the digits of an operand that was cut", function()
+    local text = task:decode(task:batch(1)[1])
+    local whole = positions(text)
+    for n = 1, #text do
+      local cut, number = positions(text:sub(1, n)), text:sub(1, n):match("%?d=[%d+]-()%d+$")
+      for i = 1, (number or n + 1) - 1 do
+        assert.equal(whole[i], cut[i], text:sub(1, n))
+      end
+    end
+  end)
+
+  it("refuses ids outside the vocabulary", function()
+    assert.error_matches(function() task:positions(roper.tensor({ { 1, 20 } }, "int32")) end,
+                         "task:positions: expected token ids from 0 to 19, got 20 at place 2")
   end)
 end)
 

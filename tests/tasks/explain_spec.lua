@@ -6,6 +6,7 @@ local statistics = require("roper.study.statistics")
 local TASKS <const> = {
   { "addition", { max_digits = 3, length = 120 } },
   { "addition", { max_digits = 18, length = 641 } },
+  { "addition", { max_digits = 5, length = 120, coupled = true } },
   { "substring_index", { length = 161 } },
   { "substring_index", { letters = 100, length = 500 } },
   { "substring_prefix", { substring_length = 8, length = 90 } },

@@ -2,7 +2,7 @@ local roper = require("roper")
 
 local nan = 0 / 0
 local options_of = {
-  addition = { max_digits = 3, length = 50, seed = 7 },
+  addition = { max_digits = 3, coupled = true, length = 50, seed = 7 },
   substring_index = { letters = 5, length = 50, seed = 7 },
   substring_prefix = {
     alphabet = 3, random_length = 2, substring_length = 6, length = 50, seed = 7,
@@ -27,7 +27,9 @@ describe("tasks.options", function()
     assert.same({ name = "length", smallest = 2, standard = 641, largest = 1 << 20,
                   meaning = "tokens in a row" }, list[1])
     assert.same("max_digits", list[2].name)
-    assert.equal(2, #list)
+    assert.same({ name = "coupled", standard = false,
+                  meaning = "digits of the same significance share a position" }, list[3])
+    assert.equal(3, #list)
   end)
 
   it("refuses a name that is no task's", function()
@@ -58,11 +60,13 @@ for _, name in ipairs(roper.tasks.list()) do
 
     it("refuses values outside each option's range, naming both", function()
       for _, option in ipairs(roper.tasks.options(name)) do
-        local range = ("%s: option %s: expected a whole number from %d to %d, got ")
-          :format("roper.tasks." .. name, option.name, option.smallest, option.largest)
+        local range = option.smallest
+          and ("a whole number from %d to %d"):format(option.smallest, option.largest)
+          or "true or false"
+        range = ("roper.tasks.%s: option %s: expected %s, got "):format(name, option.name, range)
         local wrong = {
-          option.smallest - 1, option.largest + 1, math.maxinteger, math.mininteger, 2.5, nan,
-          math.huge, "8", {}, true,
+          (option.smallest or 0) - 1, (option.largest or 1) + 1, math.maxinteger, math.mininteger,
+          2.5, nan, math.huge, "8", {}, option.smallest and true or 1,
         }
         for _, value in ipairs(wrong) do
           local ok, message = pcall(make, { [option.name] = value })
@@ -74,7 +78,8 @@ for _, name in ipairs(roper.tasks.list()) do
 
     it("works at both ends of each option's range", function()
       for _, option in ipairs(roper.tasks.options(name)) do
-        for _, value in ipairs({ option.smallest, option.largest }) do
+        for _, value in ipairs(option.smallest and { option.smallest, option.largest }
+                               or { false, true }) do
           local task = make({ [option.name] = value })
           assert.same({ 1, task:length() }, task:batch(1):shape())
           assert.is_true(task:grade(task:question()))
@@ -135,6 +140,32 @@ for _, name in ipairs(roper.tasks.list()) do
         "task:batch: option answers: expected true or false, got 1")
       assert.error_matches(function() task:batch(1, {}, 2) end, "at most 3 arguments")
       assert.error_matches(function() task.batch({}, 1) end, "roper.task expected")
+    end)
+  end)
+
+  describe(name .. ":positions", function()
+    local task = make(given)
+
+    it("are float64 and finite for any text, or none are given", function()
+      roper.seed(1)
+      local tokens = roper.randint(0, #task:vocabulary() - 1, { 40, 60 })
+      local positions = task:positions(tokens)
+      assert.equal(given.coupled or false, positions ~= nil)
+      if positions then
+        assert.same({ 40, 60 }, positions:shape())
+        assert.equal("float64", positions:dtype())
+        assert.is_true(positions:min():item() >= 0 and positions:max():item() < 60)
+        assert.same({ 0, 3 }, task:positions(roper.zeros({ 0, 3 }, "int32")):shape())
+      end
+    end)
+
+    it("refuse tensors of another dtype or rank", function()
+      assert.error_matches(function() task:positions(roper.zeros({ 3 }, "int32")) end,
+        "task:positions: expected int32 tokens %[rows, time%], got int32 %[3%]")
+      assert.error_matches(function() task:positions(roper.zeros({ 1, 3 })) end,
+        "got float32 %[1, 3%]")
+      assert.error_matches(function() task:positions(5) end, "tensor expected")
+      assert.error_matches(function() task:positions() end, "tensor expected")
     end)
   end)
 

@@ -39,11 +39,26 @@ end
 
 -- Rows as one tensor, padded at the left.
 local function pad(rows, longest)
-  local tokens = core.zeros({ #rows, longest }, "int32")
+  local all = core.zeros({ #rows, longest }, rows[1]:dtype())
   for i, row in ipairs(rows) do
-    tokens[{ i, { longest - row:count() + 1, longest } }] = row
+    all[{ i, { longest - row:count() + 1, longest } }] = row
   end
-  return tokens
+  return all
+end
+
+-- Where the last tokens of each text stand, as a task says: [batch, count], padded at the left; nil
+-- where they just count up.
+local function positions_of(task, texts, count)
+  local rows = {}
+  for i, text in ipairs(texts) do
+    local positions = task:positions(task:encode(text):unsqueeze(1))
+    if not positions then
+      return nil
+    end
+    local shown = math.min(count, #text)
+    rows[i] = positions:squeeze(1):narrow(1, #text - shown + 1, shown)
+  end
+  return pad(rows, count)
 end
 
 -- The logits after the last token: [batch, vocabulary] of [batch, time, vocabulary].
@@ -51,20 +66,28 @@ local function last(logits)
   return logits:narrow(2, logits:size(2), 1):squeeze(2)
 end
 
+-- Some rows of pieces [batch, time], end to end, without what hides before them.
+local function rows_of(pieces, places, hidden)
+  local all, rows = core.cat(pieces, 2), {}
+  for i, place in ipairs(places) do
+    rows[i] = all:narrow(1, place, 1)
+  end
+  return core.cat(rows, 1):narrow(2, hidden + 1, all:size(2) - hidden)
+end
+
 -- Logits after the prompts and what followed, by forward passes over all of it. Prompts of one
 -- length go together: whatever a model does, it sees no padding.
-local function whole_forward(model, rows, made)
-  local groups, logits = {}, {}
-  local followed = made[1] and core.cat(made, 2)
-  for i, row in ipairs(rows) do
-    local group = groups[row:count()] or { places = {}, tokens = {} }
-    groups[row:count()] = group
-    table.insert(group.places, i)
-    table.insert(group.tokens, (followed and core.cat { row, followed[i] } or row):unsqueeze(1))
+local function whole_forward(model, lengths, tokens, positions)
+  local groups, logits, longest = {}, {}, tokens[1]:size(2)
+  for i, length in ipairs(lengths) do
+    groups[length] = groups[length] or {}
+    table.insert(groups[length], i)
   end
-  for _, group in pairs(groups) do
-    local found = last(model(core.cat(group.tokens, 1)))
-    for j, place in ipairs(group.places) do
+  for length, places in pairs(groups) do
+    local hidden = longest - length
+    local found = last(model(rows_of(tokens, places, hidden), nil,
+      positions[1] and rows_of(positions, places, hidden)))
+    for j, place in ipairs(places) do
       logits[place] = found:narrow(1, j, 1)
     end
   end
@@ -83,7 +106,8 @@ local function tell(model)
 end
 
 ---@class GenerateOptions
----@field task task encodes and decodes
+---@field task task encodes and decodes, and says where tokens stand, each as it comes: a question
+---   belongs whole into its prompt
 ---@field stop? string|false ends a completion; by default the stop sign of the task
 ---@field most? integer = 256; new tokens
 ---@field temperature? number = 1; 0 takes the likeliest
@@ -142,31 +166,34 @@ end
 function M.run(model, prompts, o, stop)
   local rows, lengths, longest = encode(prompts, o.task)
   local batch = #rows
-  local made = {} -- what came after the prompts, each [batch, 1]
+  -- the prompts, then what came after them, each [batch, 1]
+  local tokens = { pad(rows, longest) }
+  local positions = { positions_of(o.task, prompts, longest) }
   local cache = o.cache and model.cache
     and model:cache { batch = batch, length = longest + o.most, lengths = lengths }
   local function next_logits()
     if cache then
-      local logits = model(made[#made] or pad(rows, longest), cache)
-      if cache:holds(longest + #made) then
+      local logits = model(tokens[#tokens], cache, positions[#tokens])
+      if cache:holds(longest + #tokens - 1) then
         return last(logits)
       end
       cache = nil
       tell(model)
     end
-    return whole_forward(model, rows, made)
+    return whole_forward(model, lengths, tokens, positions)
   end
-  local texts, open = {}, batch
+  local texts, whole, open = {}, {}, batch
   local done = {}
-  for i = 1, batch do
-    texts[i] = ""
+  for i, prompt in ipairs(prompts) do
+    texts[i], whole[i] = "", prompt
   end
   for step = 1, o.most do
-    made[step] = M.sample(next_logits(), o.temperature)
-    local text = o.task:decode(made[step]:view { -1 })
+    local drawn = M.sample(next_logits(), o.temperature)
+    local text = o.task:decode(drawn:view { -1 })
     for i = 1, batch do
       if not done[i] then
         texts[i] = texts[i] .. text:sub(i, i)
+        whole[i] = prompts[i] .. texts[i]
         if stop and texts[i]:sub(-#stop) == stop then
           done[i] = true
           open = open - 1
@@ -176,6 +203,8 @@ function M.run(model, prompts, o, stop)
     if open == 0 then
       break
     end
+    tokens[step + 1] = drawn
+    positions[step + 1] = positions[1] and positions_of(o.task, whole, 1)
   end
   return texts
 end

@@ -276,12 +276,13 @@ end
 ---@param tokens tensor [batch, time], int32, from 0
 ---@param targets tensor [batch, time], int32: the token after each
 ---@param options? CrossEntropyOptions
+---@param positions? tensor [batch, time] of the tokens; by default they count up from 0
 ---@return tensor loss a scalar, or [batch, time] with `each`
-function Transformer:loss(tokens, targets, options)
+function Transformer:loss(tokens, targets, options, positions)
   if self.forward == Transformer.forward and self.logits.cross_entropy then
-    return self.logits:cross_entropy(self:features(tokens), targets, options)
+    return self.logits:cross_entropy(self:features(tokens, nil, positions), targets, options)
   end
-  return core.cross_entropy(self(tokens), targets, options)
+  return core.cross_entropy(self(tokens, nil, positions), targets, options)
 end
 
 --- Room for keys and values of tokens that were seen, so that generation computes each token once.

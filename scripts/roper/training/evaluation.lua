@@ -10,7 +10,7 @@ local M = {}
 ---
 ---     > task = roper.tasks.addition{seed = 1}
 ---     > roper.evaluate.fresh(task, 2, {max_digits = 3})
----     addition{length = 641, max_digits = 3, seed = 2}
+---     addition{length = 641, max_digits = 3, coupled = false, seed = 2}
 ---@param task task
 ---@param seed integer
 ---@param changes? table option to value
@@ -97,7 +97,9 @@ local function add(sums, model, task, rows)
     return x:narrow(2, 2, last)
   end
   local targets, counted = targets_of(tokens), targets_of(is_answer)
-  local logits = model(tokens:narrow(2, 1, last))
+  local positions = task:positions(tokens)
+  positions = positions and positions:narrow(2, 1, last)
+  local logits = model(tokens:narrow(2, 1, last), nil, positions)
   local right = (logits:argmax(3) - 1):eq(targets) * counted
   local loss = core.cross_entropy(logits, targets, { each = true }):to "float64"
   nats, counted = targets_of(nats), counted:to "float64"

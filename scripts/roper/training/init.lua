@@ -12,14 +12,16 @@ end
 --- The loss of a model on a batch: mean cross-entropy, in nats, of tokens 2..T given those before.
 ---@param model Transformer|function
 ---@param tokens tensor int32 [batch, T]
+---@param positions? tensor [batch, T], as `task:positions` gives them
 ---@return tensor scalar
-function M.loss(model, tokens)
+function M.loss(model, tokens, positions)
   local last = tokens:size(2) - 1
   local given, targets = tokens:narrow(2, 1, last), tokens:narrow(2, 2, last)
+  positions = positions and positions:narrow(2, 1, last)
   if type(model) == "table" and model.loss then
-    return model:loss(given, targets)
+    return model:loss(given, targets, nil, positions)
   end
-  return core.cross_entropy(model(given), targets)
+  return core.cross_entropy(model(given, nil, positions), targets)
 end
 
 local function check(options)
@@ -230,7 +232,8 @@ end
 
 -- Do a step; returns its loss.
 local function advance(o, state, parameters)
-  local loss = M.loss(o.model, o.task:batch(o.batch))
+  local tokens = o.task:batch(o.batch)
+  local loss = M.loss(o.model, tokens, o.task:positions(tokens))
   local value = loss:item()
   if value ~= value or value == math.huge then
     error(("train: the loss is %s at step %d; a smaller rate or clipping may help"):format(value,

@@ -90,6 +90,65 @@ describe("train.loss", function()
   end)
 end)
 
+describe("train, where a task says where tokens stand", function()
+  -- Mean cross-entropy by the tokens that come next, from a forward pass told of positions.
+  local function loss_by_hand(model, tokens, positions)
+    local rows, last = tokens:size(1), tokens:size(2) - 1
+    local chances = model(tokens, nil, positions):softmax(3):log():totable()
+    local ids, sum = tokens:totable(), 0
+    for row = 1, rows do
+      for time = 1, last do
+        sum = sum - chances[row][time][ids[row][time + 1] + 1]
+      end
+    end
+    return sum / (rows * last)
+  end
+
+  it("tells the model", function()
+    for _, position in ipairs({ "rope", "roper", "alibi", "sinusoidal" }) do
+      local task, model = models.coupled({ position = position })
+      local state = { task:random() }
+      local tokens = task:batch(2)
+      local expected = loss_by_hand(model, tokens, task:positions(tokens))
+      assert.is_true(math.abs(loss_by_hand(model, tokens) - expected) > 1e-4)
+      local linear = model.logits
+      for _, one in ipairs({ linear, setmetatable({}, { __call = function(_, x)
+        return linear(x)
+      end }) }) do
+        model.logits = one
+        for _, asked in ipairs({ model, function(...) return model(...) end }) do
+          assert.near(expected, train.loss(asked, tokens, task:positions(tokens)):item(), 1e-5)
+        end
+      end
+      model.logits = linear
+      task:set_random(table.unpack(state))
+      local done = roper.train({ model = model, task = task, optimizer = roper.optim.Adam(),
+        steps = 1, batch = 2, progress = false })
+      assert.near(expected, done.loss, 1e-5)
+    end
+  end)
+
+  it("lowers the loss, and goes on as if it had not stopped", function()
+    local function session(steps, folder)
+      local task, model = models.coupled({ position = "rope" })
+      return roper.train({ model = model, task = task, steps = steps, batch = 4, run = folder,
+        optimizer = roper.optim.Adam({ rate = 1e-2 }), progress = false, resume = true })
+    end
+    local whole, folder = session(30), scratch.path("run")
+    assert.is_true(whole.history[1].loss > whole.loss + 0.3)
+    session(20, folder)
+    assert.equal(whole.loss, session(30, folder).loss)
+  end)
+
+  it("names the scheme that has no place for such a position", function()
+    local task, model = models.coupled({ position = "learned", length = 2 })
+    assert.error_matches(function()
+      roper.train({ model = model, task = task, optimizer = roper.optim.Adam(), steps = 1,
+        progress = false })
+    end, "position: learned: expected whole positions from 0 to 1, got 2")
+  end)
+end)
+
 describe("train", function()
   it("lowers the loss", function()
     local result = run({ steps = 60, batch = 8, optimizer = roper.optim.Adam({ rate = 1e-2 }) })

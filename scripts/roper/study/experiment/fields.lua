@@ -7,8 +7,8 @@ local M = {}
 
 ---@class Field
 ---@field [1] string name
----@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), or one as options
----   have it
+---@field [2] string|table kind: "letters" (of qkvo), "scheme" (of positions), "switch" (true or
+---   false), or one as options have it
 ---@field [3] any value when nothing else is said; false: not set
 ---@field [4] string meaning
 
@@ -49,7 +49,8 @@ function M.of(task)
     list[i], places[field[1]] = field, i
   end
   for _, option in ipairs(core.tasks.options(task)) do
-    local range = { smallest = option.smallest, largest = option.largest }
+    local range = option.smallest and { smallest = option.smallest, largest = option.largest }
+      or "switch"
     local place = places[option.name]
     if not place then
       list[#list + 1] = { option.name, range, option.standard, option.meaning }
@@ -70,7 +71,7 @@ local function are_letters(value)
   return fits
 end
 
---- A given value as a field takes it: numbers also as text.
+--- A given value as a field takes it: numbers and switches also as text.
 ---@param field Field
 ---@param value any
 ---@return any
@@ -83,6 +84,9 @@ function M.convert(field, value)
   elseif kind == "scheme" then
     names, wrong = position.names(), position.missing(value)
     expected = wrong and "one of " .. table.concat(names, ", ")
+  elseif kind == "switch" then
+    result = value == "true" or value ~= "false" and value
+    expected = type(result) ~= "boolean" and "true or false" or nil
   else
     if not is_choice then
       local number = tonumber(value)
@@ -111,11 +115,15 @@ end
 
 --- What a field takes that has a list of choices or a range.
 ---@param field Field
----@return string
+---@return string? nil for others
 function M.takes(field)
   local kind = field[2]
   if kind == "scheme" then
     return table.concat(position.names(), ", ")
+  elseif kind == "switch" then
+    return "false, true"
+  elseif type(kind) ~= "table" then
+    return nil
   end
   return kind[1] and table.concat(kind, ", ") or ("%d to %d"):format(kind.smallest, kind.largest)
 end

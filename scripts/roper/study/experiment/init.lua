@@ -114,10 +114,8 @@ function M.describe(name, config)
     if config then
       value = config[field[1]]
     end
-    local meaning = field[4]
-    if type(field[2]) == "table" or field[2] == "scheme" then
-      meaning = ("%s: %s"):format(meaning, fields.takes(field))
-    end
+    local meaning, takes = field[4], fields.takes(field)
+    meaning = takes and ("%s: %s"):format(meaning, takes) or meaning
     lines[#lines + 1] = ("  %-16s %-9s %s"):format(field[1], value or "-", wrap(meaning, 29))
   end
   if config then

@@ -38,7 +38,7 @@ function M.problem(task, number)
 end
 
 -- What goes into the attention of each layer on `tokens`.
-local function inputs_of(model, tokens)
+local function inputs_of(model, tokens, positions)
   local inputs, modules = {}, {}
   for i, layer in ipairs(model.layers) do
     local module = layer.attention
@@ -48,7 +48,7 @@ local function inputs_of(model, tokens)
       return module(x, ...)
     end
   end
-  temporarily.finally(function() return model(tokens) end, function()
+  temporarily.finally(function() return model(tokens, nil, positions) end, function()
     for i, layer in ipairs(model.layers) do
       layer.attention = modules[i]
     end
@@ -113,11 +113,13 @@ function M.of(model, task, options)
   local count = math.min(#answer, MOST_ROWS)
   local best
   temporarily.without_training(model, function()
-    local inputs = inputs_of(model, task:encode(text):view { 1, #text })
+    local tokens = task:encode(text):view { 1, #text }
+    local positions = task:positions(tokens)
+    local inputs = inputs_of(model, tokens, positions)
     for i = o.layer or 1, o.layer or #model.layers do
       local module, x = model.layers[i].attention, inputs[i]
       local weights = attention.weights(module:split(module.query(x)), module:split(module.key(x)),
-        { position = module.position, causal = module.causal })
+        { position = module.position, causal = module.causal, positions = positions })
       weights = weights:narrow(3, #question, count):contiguous():totable()[1]
       for head = o.head or 1, o.head or module.heads do
         local rows = rows_of(weights[head], #question - 1, text)

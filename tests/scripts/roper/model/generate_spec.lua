@@ -129,6 +129,39 @@ describe("generate", function()
     end
   end)
 
+  it("tells the model where tokens stand as the task says, each as it comes", function()
+    for _, position in ipairs({ "rope", "roper", "alibi", "sinusoidal", "shaw" }) do
+      local addition, model = models.coupled({ position = position })
+      local asked = { "?d=12+3;", "?d=7+58; 7e0+", "?d=99+99; 9e0+9e0+0e0==18e0 and 9e1+" }
+      local texts = {}
+      for _, cache in ipairs({ true, false }) do
+        local seen, sample = {}, generate.sample
+        finally(function() generate.sample = sample end)
+        generate.sample = function(logits, temperature)
+          seen[#seen + 1] = logits
+          return sample(logits, temperature)
+        end
+        texts[cache] = roper.generate(model, asked, { task = addition, most = 25, stop = false,
+          seed = 9, cache = cache })
+        generate.sample = sample
+        for row, prompt in ipairs(asked) do
+          local text = prompt .. texts[cache][row]
+          local positions = {}
+          for n = #prompt, #text do
+            local so_far = addition:positions(addition:encode(text:sub(1, n)):view({ 1, -1 }))
+            table.move(so_far:totable()[1], n == #prompt and 1 or n, n, #positions + 1, positions)
+          end
+          local whole = roper.no_grad(model, addition:encode(text):view({ 1, -1 }), nil,
+            roper.tensor({ positions }, "float64"))
+          for step = 1, 25 do
+            arrays.close(whole[{ 1, #prompt + step - 1 }], seen[step][row], 1e-5)
+          end
+        end
+      end
+      assert.same(texts[false], texts[true])
+    end
+  end)
+
   -- Texts of a model with the cache and without, and what was said on the way.
   local function both(model)
     local texts = {}

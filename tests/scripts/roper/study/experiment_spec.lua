@@ -86,6 +86,14 @@ describe("experiment.configure", function()
     assert.equal("integer", math.type(config.batch))
   end)
 
+  it("takes switches as text", function()
+    for text, expected in pairs({ ["true"] = true, ["false"] = false }) do
+      local config = experiment.configure("addition", { coupled = text })
+      assert.equal(expected, config.coupled)
+      assert.equal(expected, experiment.task(config):options().coupled)
+    end
+  end)
+
   it("makes itself again", function()
     for _, name in ipairs(NAMES) do
       for _, preset in ipairs({ "paper", "mini", "smoke" }) do
@@ -111,6 +119,7 @@ describe("experiment.configure", function()
       { "clip", "a finite number from 0 on", { -1 } },
       { "position", "one of " .. POSITIONS, { 5, true } },
       { "norm", "one of pre, post", { "both" } },
+      { "coupled", "true or false", { 1, "1", "", "yes", {} } },
     }) do
       local field, expected, wrong = table.unpack(case)
       for _, value in ipairs(wrong) do

@@ -2,6 +2,7 @@ local evaluation = require("roper.training.evaluation")
 local generate = require("roper.model.generate")
 local models = require("tests.models")
 local roper = require("roper")
+local train = require("roper.training")
 
 local tasks = {
   roper.tasks.addition({ max_digits = 3, length = 150, seed = 5 }),
@@ -194,6 +195,17 @@ describe("evaluation.answers", function()
       assert.near((nats * marks:to("float64")):sum():item() / marks:sum():item(),
                   found.floor_answers, 1e-12)
     end
+  end)
+
+  it("tells the model where tokens stand as the task says", function()
+    local task, model = models.coupled({ position = "rope" })
+    local found = evaluation.answers(model, task, { seed = SEED, sequences = 4 })
+    local tokens = evaluation.fresh(task, SEED):batch(4)
+    local told = train.loss(model, tokens, task:positions(tokens)):item()
+    assert.near(told, found.loss, 1e-5)
+    assert.is_true(math.abs(train.loss(model, tokens):item() - told) > 1e-4)
+    local nats = task:explain(tokens):narrow(2, 2, task:length() - 1)
+    assert.near(nats:mean():item(), found.floor, 1e-12)
   end)
 
   it("counts what is right by the distance to what is repeated", function()

@@ -34,15 +34,16 @@ end)
 describe("attention_map.of", function()
   -- The weights of one head, computed apart: the layers before it run by hand.
   local function weights_by_hand(parts, text, layer, head)
-    local x = parts.model.embedding(parts.task:encode(text):view({ 1, #text }))
+    local tokens = parts.task:encode(text):view({ 1, #text })
+    local x, positions = parts.model.embedding(tokens), parts.task:positions(tokens)
     for i = 1, layer - 1 do
-      x = parts.model.layers[i](x)
+      x = parts.model.layers[i](x, nil, positions)
     end
     local block = parts.model.layers[layer]
     local input = block.norm == "pre" and block.attention_norm(x) or x
     local module = block.attention
     return attention.weights(module:split(module.query(input)), module:split(module.key(input)),
-      { position = module.position, causal = true })[{ 1, head }]:totable()
+      { position = module.position, causal = true, positions = positions })[{ 1, head }]:totable()
   end
 
   it("gives the weights of the head that was asked for, by distance", function()
@@ -110,6 +111,19 @@ describe("attention_map.of", function()
     refuses({ layer = 3 }, "report: layer: expected a whole number from 1 to 2, got 3")
     refuses({ head = 0 }, "report: head: expected a whole number from 1 to 2, got 0")
     refuses({ problem = 1.5 }, "report: problem: expected a whole number from 1 to 128, got 1.5")
+  end)
+
+  it("sees tokens where the task says that they stand", function()
+    local parts = experiment.build(experiment.configure("addition", { preset = "smoke",
+      layers = 2, coupled = true, position = "rope" }))
+    local map = attention_map.of(parts.model, parts.task, { layer = 2, head = 1 })
+    local expected = weights_by_hand(parts, map.question .. map.answer, 2, 1)
+    for _, row in ipairs(map.rows) do
+      for distance = 0, row.position do
+        assert.near(expected[row.position + 1][row.position - distance + 1],
+          row.weights[distance], 1e-6)
+      end
+    end
   end)
 
   it("shows the first tokens of a long answer", function()

@@ -73,6 +73,19 @@ describe("plan.hash", function()
     end
     assert.equal(id, plan.hash(config))
   end)
+
+  it("does not see a switch that is off", function()
+    local function hash(fields)
+      return plan.hash(experiment.configure("addition", fields))
+    end
+    local config = experiment.configure("addition")
+    local id = plan.hash(config)
+    config.coupled = nil
+    assert.equal(id, plan.hash(config))
+    assert.equal(id, hash({ coupled = "false" }))
+    assert.not_equal(id, hash({ coupled = "true" }))
+    assert.equal(hash({ coupled = true }), hash({ coupled = "true" }))
+  end)
 end)
 
 describe("plan.add", function()
