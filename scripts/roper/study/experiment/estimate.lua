@@ -70,10 +70,10 @@ local function small(s)
   return probe
 end
 
-local function model_of(s, position)
+local function model_of(s, chosen)
   return require("roper.model").Transformer { vocabulary = s.vocabulary, d_model = s.d_model,
     layers = s.layers, heads = s.heads, d_ff = s.d_ff, norm = s.norm, activation = s.activation,
-    dropout = s.dropout, position = position, length = 2 * s.time }
+    dropout = s.dropout, position = chosen, length = 2 * s.time }
 end
 
 -- Seconds of a training step, the best of a few.
@@ -102,16 +102,16 @@ local function live()
 end
 
 -- Bytes that the graph of a loss keeps for the backward pass.
-local function kept(s, position)
-  local model, tokens = model_of(s, position), core.zeros({ s.batch, s.time + 1 }, "int32")
+local function kept(s, chosen)
+  local model, tokens = model_of(s, chosen), core.zeros({ s.batch, s.time + 1 }, "int32")
   local before = live()
   local loss = require("roper.training").loss(model, tokens)
   return live() - before, loss -- which lives until here
 end
 
 -- Most bytes that a forward pass alone takes where nothing is collected meanwhile.
-local function taken(s, position)
-  local model, tokens = model_of(s, position), core.zeros({ s.batch, s.time }, "int32")
+local function taken(s, chosen)
+  local model, tokens = model_of(s, chosen), core.zeros({ s.batch, s.time }, "int32")
   local before = live()
   core.memory_trim()
   core.no_grad(function() model(tokens) end)
