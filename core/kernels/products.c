@@ -5,6 +5,7 @@
 */
 #include <limits.h>
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/interrupt.h"

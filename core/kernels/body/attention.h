@@ -10,14 +10,14 @@
 #ifndef RP_BODY_ATTENTION_H
 #define RP_BODY_ATTENTION_H
 
+#include "core/kernels/body/bias.h"
 #include "core/kernels/body/gemm.h"
 #include "core/kernels/body/heads.h"
 #include "core/kernels/body/row.h"
 
 enum {
   TILE = 48,
-  NEAR_KEYS = 8, /* of a bias whose keys are cache lines apart */
-  FEW = 8        /* queries, as in generation: keys and values are then read where they lie */
+  FEW = 8 /* queries, as in generation: keys and values are then read where they lie */
 };
 
 /*
@@ -31,12 +31,21 @@ typedef struct Scratch {
   REAL *k, *v, *k_columns, *v_columns; /* columns are NULL where not used */
   REAL *q, *o;                         /* a tile of queries, and of outputs or dq */
   REAL *s;                             /* a tile of scores */
+  REAL *across;                        /* the same by columns, for biases that lie so, or NULL */
   REAL *g, *ds, *dk, *dv;              /* for the backward: a tile of gradients, sums */
 } Scratch;
 
 static bool has_few(const RpAttention *a)
 {
   return a->queries < FEW;
+}
+
+static bool has_across(const RpAttention *a)
+{
+  bool has = false;
+  for (int i = 0; i < a->biases; i++)
+    has |= lies_across(&a->bias[i]);
+  return has;
 }
 
 /* Lay the parts of the scratch out in `memory`, or NULL; returns how many elements they take. */
@@ -55,6 +64,8 @@ static int64_t lay_out(const RpAttention *a, bool backward, REAL *memory, Scratc
   scratch->s = reserve(memory, &used, TILE * line);
   if (!few)
     scratch->k_columns = reserve(memory, &used, width * line);
+  if (!few && has_across(a))
+    scratch->across = reserve(memory, &used, line * TILE);
   if (backward) {
     scratch->v_columns = reserve(memory, &used, value_width * line);
     scratch->g = reserve(memory, &used, TILE * value_width);
@@ -86,89 +97,39 @@ static Causal needed(const RpAttention *a, int64_t first, int part)
   return a->causal ? (Causal){part, visible(a, first)} : whole_product;
 }
 
-/* Add numbers to scores; one number where the step is 0. */
-static void add_run(REAL *bias, int64_t step, int64_t keys, REAL *scores)
-{
-  if (step == 0)
-    for (int64_t j = 0; j < keys; j++)
-      scores[j] += *bias;
-  else if (step == 1)
-    for (int64_t j = 0; j < keys; j++)
-      scores[j] += bias[j];
-  else
-    for (int64_t j = 0; j < keys; j++)
-      scores[j] += bias[j * step];
-}
-
-/* The other way: what flows back to the scores flows back to the bias. */
-static void add_to_run(REAL *bias, int64_t step, int64_t keys, REAL *slopes)
-{
-  REAL sum = 0;
-  if (step == 0) {
-#pragma omp simd reduction(+ : sum)
-    for (int64_t j = 0; j < keys; j++)
-      sum += slopes[j];
-    *bias += sum;
-  } else if (step == 1) {
-    for (int64_t j = 0; j < keys; j++)
-      bias[j] += slopes[j];
-  } else {
-    for (int64_t j = 0; j < keys; j++)
-      bias[j * step] += slopes[j];
-  }
-}
-
-static inline int64_t clip(int64_t x, int64_t least, int64_t most)
-{
-  return x < least ? least : x > most ? most : x;
-}
-
 /*
-** How many keys of a tile to take at once: where each lies on a cache line of its
-** own, the rows that follow should find these lines still near.
-*/
-static int64_t bias_block(const RpBias *bias, int64_t columns)
-{
-  return bias->key >= -1 && bias->key <= 1 ? columns : NEAR_KEYS;
-}
-
-/*
-** Run over the tile of the queries first .. first + count - 1, in rows of keys that a query
-** sees: three runs in each, of the keys at the least distance or before, of those between,
-** and of those at the most or beyond.
+** Run over a tile of the queries first .. first + count - 1: by queries, as far as each sees keys;
+** or by keys, over all these queries, where the numbers lie so.
 */
 static inline __attribute__((always_inline)) void
-over_tile(const RpAttention *a, const RpBias *bias, int64_t unit, int64_t first, int64_t count,
-          int64_t columns, int64_t line, REAL *tile,
-          void (*run)(REAL *bias, int64_t step, int64_t keys, REAL *row))
+over_tile(const RpAttention *a, const RpBias *bias, BiasRun run, bool changes_tile, int64_t unit,
+          int64_t first, int64_t count, const Scratch *w, REAL *tile)
 {
-  const int64_t block = bias_block(bias, columns), range = bias->most - bias->least;
-  REAL *data = (REAL *)bias->data + unit / a->heads * bias->batch + unit % a->heads * bias->head;
-  for (int64_t from = 0; from < columns; from += block)
-    for (int64_t i = first; i < first + count; i++) {
-      const int64_t seen = visible(a, i), end = seen < from + block ? seen : from + block;
-      if (end <= from)
-        continue;
-      const int64_t left = clip(i + bias->least, from, end),
-                    right = clip(i + bias->most, left, end);
-      REAL *at = data + i * bias->query, *row = tile + (i - first) * line;
-      run(at + from * bias->key, bias->key, left - from, row + from);
-      run(at + left * bias->key + (left - i - bias->least) * bias->distance,
-          bias->key + bias->distance, right - left, row + left);
-      run(at + right * bias->key + range * bias->distance, bias->key, end - right, row + right);
-    }
+  const RpBias rows = unit_bias(bias, unit / a->heads, unit % a->heads), by_key = mirrored(&rows);
+  const int64_t columns = visible(a, first + count - 1), whole = round_up(columns, LANES);
+  if (w->across == NULL || !lies_across(bias)) {
+    for (int64_t i = first; i < first + count; i++)
+      over_row(&rows, run, i, 0, visible(a, i), tile + (i - first) * w->line);
+    return;
+  }
+  transpose(TILE, whole, tile, w->line, w->across, TILE);
+  for (int64_t j = 0; j < columns; j++)
+    over_row(&by_key, run, j, first, first + count, w->across + j * TILE);
+  if (changes_tile)
+    transpose(whole, TILE, w->across, TILE, tile, w->line);
 }
 
 static void add_bias_tile(const RpAttention *a, const RpBias *bias, int64_t unit, int64_t first,
-                          int64_t count, int64_t columns, int64_t line, REAL *scores)
+                          int64_t count, const Scratch *w, REAL *scores)
 {
-  over_tile(a, bias, unit, first, count, columns, line, scores, add_run);
+  over_tile(a, bias, add_run, true, unit, first, count, w, scores);
 }
 
+/* Slopes are 0 where a query does not see a key. */
 static void add_to_bias_tile(const RpAttention *a, const RpBias *bias, int64_t unit, int64_t first,
-                             int64_t count, int64_t columns, int64_t line, REAL *slopes)
+                             int64_t count, const Scratch *w, REAL *slopes)
 {
-  over_tile(a, bias, unit, first, count, columns, line, slopes, add_to_run);
+  over_tile(a, bias, add_to_run, false, unit, first, count, w, slopes);
 }
 
 /*
@@ -188,7 +149,7 @@ static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int
              (Strided){q.data, q.stride, 1}, scratch->k_columns, line, false, scratch->s, line,
              needed(a, first, OF_C));
   for (int i = 0; i < a->biases; i++)
-    add_bias_tile(a, &a->bias[i], unit, first, count, columns, line, scratch->s);
+    add_bias_tile(a, &a->bias[i], unit, first, count, scratch, scratch->s);
   if (a->mask == NULL)
     return columns;
   const int64_t *step = a->mask_strides;
@@ -241,13 +202,13 @@ static RpBias sums_of(const RpAttention *a, const RpHeads *o)
 
 /* Sum a tile of weights, each row times its factor, by distance. */
 static void sum_tile(const RpAttention *a, const RpHeads *o, int64_t unit, int64_t first,
-                     int64_t count, int64_t columns, const REAL *factors, const Scratch *w)
+                     int64_t count, const REAL *factors, const Scratch *w)
 {
   const RpBias sums = sums_of(a, o);
   const Rows rows = unit_rows(o, unit / a->heads, unit % a->heads);
   for (int64_t i = first; i < first + count; i++)
     zero_from(a->value_features, a->value_features + a->sums, rows.data + i * rows.stride);
-  add_to_bias_tile(a, &sums, unit, first, count, columns, w->line, w->s);
+  add_to_bias_tile(a, &sums, unit, first, count, w, w->s);
   for (int64_t i = first; i < first + count; i++)
     for (int64_t r = 0; r < a->sums; r++)
       rows.data[i * rows.stride + a->value_features + r] *= factors[i - first];
@@ -290,7 +251,7 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *co
     unpack_rows(&a->rotate_output, b, first, count, dv, w->value_width, w->o,
                 unit_rows(heads[3], b, h));
     if (a->sums > 0)
-      sum_tile(a, heads[3], unit, first, count, columns, inverse, w);
+      sum_tile(a, heads[3], unit, first, count, inverse, w);
   }
 }
 
@@ -369,11 +330,11 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
     multiply(count, round_up(columns, STEP), dv, 1, (Strided){g.data, g.stride, 1}, w->v_columns,
              line, false, w->ds, line, needed(a, first, OF_C));
     if (a->sums > 0)
-      add_bias_tile(a, &sums, unit, first, count, columns, line, w->ds);
+      add_bias_tile(a, &sums, unit, first, count, w, w->ds);
     differentiate_tile(a, unit, first, count, columns, lse, in[3], in[4], w);
     for (int i = 0; i < a->biases; i++)
       if (dbias[i].data != NULL)
-        add_to_bias_tile(a, &dbias[i], unit, first, count, columns, line, w->ds);
+        add_to_bias_tile(a, &dbias[i], unit, first, count, w, w->ds);
     multiply(columns, w->value_width, count, 1, (Strided){w->s, 1, line}, g.data, g.stride, true,
              w->dv, w->value_width, needed(a, first, OF_TRANSPOSED_A));
     multiply(columns, w->width, count, (REAL)a->scale, (Strided){w->ds, 1, line}, q.data, q.stride,

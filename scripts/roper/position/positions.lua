@@ -1,8 +1,8 @@
 --- Where the queries and the keys of one attention stand, and the biases that follow from it.
 ---
---- Where both count up one by one, all that depends on the distance alone is a view: element
---- (i, j) of the scores shows what stands at distance j - i (Dai et al. 2019, appendix B, the
---- "relative shift"). Elsewhere each distance that occurs is computed once.
+--- Where both count up one by one, all that depends on the distance alone is computed once and
+--- read by distance: element (i, j) of the scores shows what stands at distance j - i (Dai et al.
+--- 2019, appendix B, the "relative shift"). Elsewhere each distance that occurs is computed once.
 local core = require "roper.core"
 local format = require "roper.base.format"
 
