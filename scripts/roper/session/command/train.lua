@@ -47,7 +47,7 @@ local function show(config)
   out:write(require("roper.study.experiment").describe(config.experiment, config), "\n\n")
   out:flush()
   local cost = require("roper.study.experiment.estimate").run(config)
-  local core, duration = require "roper.core", require("roper.training.progress").duration
+  local core, duration = require "roper.core", require("roper.base.progress").duration
   out:write(("%.0f parameters;\nabout %s of tensors, %s with those that wait to be "
     .. "collected;\nabout %s a step with %d threads, %s for %d steps\n"):format(cost.parameters,
     size(cost.bytes), size(cost.most), cost.seconds < 10 and ("%.0f ms"):format(cost.seconds * 1000)

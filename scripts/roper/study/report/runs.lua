@@ -17,7 +17,7 @@ return function(view)
       number.fixed(r.loss, 4), run.result
         and (number.is_finite(r.steps_to_90) and number.fixed(r.steps_to_90, 0) or "never")
         or number.NONE,
-      number.is_finite(r.seconds) and require("roper.training.progress").duration(r.seconds)
+      number.is_finite(r.seconds) and require("roper.base.progress").duration(r.seconds)
         or number.NONE }
     if run.failure then
       failures[#failures + 1] = { h.p { class = "missing", h.code { trial.name }, " failed:" },

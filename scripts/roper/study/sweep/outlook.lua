@@ -1,5 +1,5 @@
 --- What is shown of a sweep while it runs: a line a worker, and one for all with the time left.
-local progress = require "roper.training.progress"
+local progress = require "roper.base.progress"
 local tables = require "roper.base.tables"
 
 local M = {}

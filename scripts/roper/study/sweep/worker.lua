@@ -61,7 +61,7 @@ end
 ---@return string
 function M.outcome(result)
   return ("%d of %d solved, loss %.4f (floor %.4f), %s"):format(result.solved, result.problems,
-    result.loss, result.test_floor, require("roper.training.progress").duration(result.seconds))
+    result.loss, result.test_floor, require("roper.base.progress").duration(result.seconds))
 end
 
 --- News as lines of text on a stream.

@@ -2,18 +2,6 @@ local process = require("tests.process")
 local progress = require("roper.training.progress")
 local stdout = require("tests.stdout")
 
-describe("progress.duration", function()
-  it("says seconds as people do", function()
-    for seconds, text in pairs({
-      [0] = "0s", [0.4] = "0s", [0.6] = "1s", [59.4] = "59s", [59.6] = "1m00s", [61] = "1m01s",
-      [190] = "3m10s", [3599.4] = "59m59s", [3599.6] = "1h00m", [7500] = "2h05m",
-      [360000] = "100h00m",
-    }) do
-      assert.equal(text, progress.duration(seconds))
-    end
-  end)
-end)
-
 describe("progress.new", function()
   -- The line after some updates.
   local function line(options, updates)
