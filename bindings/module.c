@@ -27,6 +27,8 @@ int luaopen_roper_native(lua_State *L)
   rpl_open_readline(L);
   rpl_open_task(L);
   rpl_open_tasks(L);
+  rpl_open_corpus(L);
+  rpl_open_hash(L);
   rpl_open_terminal(L);
   return 1;
 }

@@ -129,14 +129,35 @@ static int random_state(lua_State *L)
   return 2;
 }
 
+/*
+** native.random_permuted(seed, count, index)
+** Where a permutation, one for each seed, takes an index.
+** @param seed integer
+** @param count integer how many are permuted
+** @param index integer from 1 to count
+** @return integer place from 1 to count
+*/
+static int random_permuted(lua_State *L)
+{
+  rpl_check_count(L, "random_permuted", 3);
+  const uint64_t seed = (uint64_t)luaL_checkinteger(L, 1);
+  const int64_t count = rpl_check_range(L, 2, "count", 1, INT64_MAX);
+  const int64_t index = rpl_check_range(L, 3, "index", 1, count) - 1;
+  const uint64_t place = rp_random_permuted(seed, (uint64_t)count, (uint64_t)index);
+  lua_pushinteger(L, (lua_Integer)place + 1);
+  return 1;
+}
+
 void rpl_open_random(lua_State *L)
 {
   static const RplOperation table[] = {{"randn", 2, randn, 0},
                                        {"rand", 2, rand_uniform, 0},
                                        {"randint", 3, randint, 0},
                                        {NULL, 0, NULL, 0}};
-  static const luaL_Reg functions[] = {
-      {"seed", set_seed}, {"random_state", random_state}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"seed", set_seed},
+                                       {"random_state", random_state},
+                                       {"random_permuted", random_permuted},
+                                       {NULL, NULL}};
   rpl_set_operations(L, table);
   luaL_setfuncs(L, functions, 0);
 }

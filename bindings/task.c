@@ -319,6 +319,23 @@ static int task_floor(lua_State *L)
 }
 
 /*
+** function task:has_problems()
+** Does the task pose problems? Then it has questions, whose answers it grades, and the loss has a
+** floor that is known. Text has none of that.
+**
+**     > roper.tasks.copy():has_problems()
+**     true
+** @return boolean yes
+*/
+static int task_has_problems(lua_State *L)
+{
+  rpl_check_count(L, "task:has_problems", 1);
+  check_task(L);
+  lua_pushboolean(L, true);
+  return 1;
+}
+
+/*
 ** function task:random()
 ** Where the random stream of the task stands.
 **
@@ -477,12 +494,25 @@ static int task_gc(lua_State *L)
 }
 
 static const luaL_Reg methods[] = {
-    {"batch", task_batch},       {"explain", task_explain}, {"positions", task_positions},
-    {"encode", task_encode},     {"decode", task_decode},   {"vocabulary", task_vocabulary},
-    {"question", task_question}, {"answer", task_answer},   {"grade", task_grade},
-    {"floor", task_floor},       {"random", task_random},   {"set_random", task_set_random},
-    {"name", task_name},         {"length", task_length},   {"longest", task_longest},
-    {"stop", task_stop},         {"options", task_options}, {NULL, NULL},
+    {"batch", task_batch},
+    {"explain", task_explain},
+    {"positions", task_positions},
+    {"encode", task_encode},
+    {"decode", task_decode},
+    {"vocabulary", task_vocabulary},
+    {"question", task_question},
+    {"answer", task_answer},
+    {"grade", task_grade},
+    {"floor", task_floor},
+    {"has_problems", task_has_problems},
+    {"random", task_random},
+    {"set_random", task_set_random},
+    {"name", task_name},
+    {"length", task_length},
+    {"longest", task_longest},
+    {"stop", task_stop},
+    {"options", task_options},
+    {NULL, NULL},
 };
 
 static const luaL_Reg metamethods[] = {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -162,6 +163,16 @@ RpStatus rp_file_write(RpFileWriter *writer, const void *data, size_t bytes)
   return RP_OK;
 }
 
+RpStatus rp_file_overwrite(RpFileWriter *writer, int64_t offset, const void *data, size_t bytes)
+{
+  if (lseek(writer->file, offset, SEEK_SET) < 0)
+    return fail(writer->function, "write", writer->path);
+  RpStatus status = rp_file_write(writer, data, bytes);
+  if (lseek(writer->file, 0, SEEK_END) < 0)
+    return fail(writer->function, "write", writer->path);
+  return status;
+}
+
 RpStatus rp_file_reread(RpFileReader *reader, const RpFileWriter *writer)
 {
   return open_reader(reader, writer->function, writer->path, writer->folder, writer->temporary);
@@ -187,5 +198,18 @@ RpStatus rp_file_finish(RpFileWriter *writer, RpStatus status)
   else if (fsync(writer->folder) != 0)
     status = fail(writer->function, "flush the folder of", writer->path);
   close_writer(writer);
+  return status;
+}
+
+RpStatus rp_file_lock(const char *function, const char *path, int *descriptor)
+{
+  *descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (*descriptor < 0)
+    return fail(function, "lock", path);
+  if (flock(*descriptor, LOCK_EX | LOCK_NB) == 0)
+    return RP_OK;
+  RpStatus status = errno == EWOULDBLOCK ? RP_OK : fail(function, "lock", path);
+  close(*descriptor);
+  *descriptor = -1;
   return status;
 }

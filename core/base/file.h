@@ -46,6 +46,9 @@ RpFileWriter *rp_file_create(const char *function, const char *path);
 /* Append `bytes` bytes; RP_INTERRUPTED at Ctrl-C. */
 RpStatus rp_file_write(RpFileWriter *writer, const void *data, size_t bytes);
 
+/* Write `bytes` bytes over those at `offset`, which rp_file_write wrote. */
+RpStatus rp_file_overwrite(RpFileWriter *writer, int64_t offset, const void *data, size_t bytes);
+
 /*
 ** Open what was written so far for reading, to see that it is what it should
 ** be. Messages name the `path` that it is to have. On RP_OK the caller closes
@@ -60,5 +63,12 @@ RpStatus rp_file_reread(RpFileReader *reader, const RpFileWriter *writer);
 ** status of the whole. A symbolic link at `path` is replaced, not followed.
 */
 RpStatus rp_file_finish(RpFileWriter *writer, RpStatus status);
+
+/*
+** Open the file at `path`, made empty if missing, and lock it against other
+** processes until *descriptor is closed, by the end of this one at the latest.
+** Does not wait: where another has the lock, *descriptor is -1.
+*/
+RpStatus rp_file_lock(const char *function, const char *path, int *descriptor);
 
 #endif

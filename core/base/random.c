@@ -21,3 +21,24 @@ uint32_t rp_random_below(RpRandom *random, uint32_t bound)
     }
   }
 }
+
+uint64_t rp_random_permuted(uint64_t seed, uint64_t count, uint64_t index)
+{
+  enum { ROUNDS = 6 };
+  int half = 1; /* bits */
+  while (half < 32 && (count - 1) >> 2 * half != 0)
+    half++;
+  const uint64_t mask = ((uint64_t)1 << half) - 1;
+  do {
+    uint64_t left = index >> half, right = index & mask;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+      uint32_t words[4];
+      rp_philox(seed, round << 32 | right, words);
+      const uint64_t next = left ^ (words[0] & mask);
+      left = right;
+      right = next;
+    }
+    index = left << half | right;
+  } while (index >= count);
+  return index;
+}

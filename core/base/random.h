@@ -47,4 +47,11 @@ uint64_t rp_random_split(uint64_t seed, uint64_t part);
 /* Uniform integer in [0, bound), bound >= 1, without modulo bias; takes one block. */
 uint32_t rp_random_below(RpRandom *random, uint32_t bound);
 
+/*
+** Where the permutation `seed` of 0 .. count - 1 takes `index`: draws without
+** replacement that need no memory. A Feistel network (Luby and Rackoff 1988)
+** on the next even number of bits, walked until it is back below `count`.
+*/
+uint64_t rp_random_permuted(uint64_t seed, uint64_t count, uint64_t index);
+
 #endif

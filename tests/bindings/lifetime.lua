@@ -443,7 +443,7 @@ end
 
 for name, arguments in pairs({ batch = { 2 }, encode = { "12+3" }, question = {}, vocabulary = {},
   answer = { "?d=1+3;" }, grade = { "?d=1+3;", "4" }, floor = {}, longest = {}, random = {},
-  name = {}, set_random = { 1, 2 }, length = {}, stop = {}, options = {}, tostring = {} }) do
+  name = {}, has_problems = {}, set_random = { 1, 2 }, length = {}, stop = {}, options = {}, tostring = {} }) do
   calls["task:" .. name] = function()
     local addition = task()
     local f = addition[name] or tostring
@@ -452,6 +452,18 @@ for name, arguments in pairs({ batch = { 2 }, encode = { "12+3" }, question = {}
 end
 
 local path = os.tmpname()
+
+for name, arguments in pairs({ rows = { "training", 3 }, read = { "training", 3, 1, 2 },
+  draw = { 1, 0, 3, 2 }, about = {} }) do
+  calls["corpus:" .. name] = function()
+    local writer = core.corpus_create(path, 256, 0)
+    writer:bytes("a text")
+    writer:end_document("training", 6)
+    writer:finish()
+    local corpus = core.corpus_open(path)
+    return { corpus }, function() return corpus[name](corpus, table.unpack(arguments)) end
+  end
+end
 
 function calls.save_npy()
   local x = numbers({ 3, 2 }):transpose(1, 2)
@@ -476,6 +488,7 @@ local elsewhere = {}
 for name in ("backward differentiable is_parameter no_grad parameter" -- the graph has its own spec
   .. " __add __sub __mul __div __pow __unm __le __close __gc" -- as add, ...; they close
   .. " arange linspace eye full ones zeros rand randint randn seed random_state" -- no tensor
+  .. " corpus_create corpus_open hash lock random_permuted" -- no tensor either
   .. " is_recording json_array json_decode json_encode load load_npy load_safetensors save"
   .. " interrupt_call interrupt_clear interrupt_defer interrupt_disable interrupt_enable"
   .. " interrupt_wait interrupted machine memory memory_fail_after memory_limit memory_trim"
@@ -503,6 +516,7 @@ check_all("", tensor)
 check_all("", tensor.methods)
 check_all("rotary:", debug.getmetatable(core.rotary({ dim = 2 })).__index)
 check_all("task:", debug.getmetatable(task()).__index)
+check_all("corpus:", debug.getregistry()["roper.corpus"].__index)
 
 -- The calls
 

@@ -166,3 +166,59 @@ describe("random functions refuse", function()
     assert.error_matches(function() roper.random_state(1) end, "number expected, got nil")
   end)
 end)
+
+describe("random_permuted", function()
+  local permuted = require("roper.core").random_permuted
+
+  it("takes every index to a place of its own", function()
+    for _, count in ipairs({ 1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 65, 1000 }) do
+      for seed = 1, 5 do
+        local seen = {}
+        for i = 1, count do
+          local place = permuted(seed, count, i)
+          assert.is_true(place >= 1 and place <= count)
+          assert.is_nil(seen[place])
+          seen[place] = true
+        end
+      end
+    end
+  end)
+
+  it("takes each index anywhere, equally often", function()
+    local count, seeds = 20, 8000
+    for _, index in ipairs({ 1, 20 }) do
+      local seen, statistic = {}, 0
+      for seed = 1, seeds do
+        local place = permuted(seed, count, index)
+        seen[place] = (seen[place] or 0) + 1
+      end
+      for place = 1, count do
+        statistic = statistic + ((seen[place] or 0) - seeds / count) ^ 2 / (seeds / count)
+      end
+      assert.is_true(statistic < 43.8, statistic) -- 19 degrees of freedom, p = 0.001
+    end
+  end)
+
+  it("takes neighbours apart", function()
+    local together = 0
+    for i = 1, 999 do
+      local distance = math.abs(permuted(1, 1000, i) - permuted(1, 1000, i + 1))
+      together = together + (distance == 1 and 1 or 0)
+    end
+    assert.is_true(together < 12, together) -- 2 of 999 are to be expected
+  end)
+
+  it("takes what is as large as an integer", function()
+    local count = math.maxinteger
+    for _, index in ipairs({ 1, count // 2, count }) do
+      local place = permuted(3, count, index)
+      assert.is_true(place >= 1 and place <= count)
+    end
+  end)
+
+  it("refuses what is outside", function()
+    assert.error_matches(function() permuted(1, 0, 1) end, "count: expected a whole number")
+    assert.error_matches(function() permuted(1, 5, 6) end, "index: expected a whole number")
+    assert.error_matches(function() permuted(1, 5, 0) end, "index: expected a whole number")
+  end)
+end)

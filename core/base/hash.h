@@ -1,0 +1,15 @@
+/* A short name for content: FNV-1a, 64 bits (Fowler, Noll and Vo 1991). No defence against fraud.
+ */
+#ifndef RP_HASH_H
+#define RP_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The hash of no bytes. */
+#define RP_HASH_START UINT64_C(0xcbf29ce484222325)
+
+/* The hash of what had the hash `before`, and then `bytes` bytes of data. */
+uint64_t rp_hash(uint64_t before, const void *data, size_t bytes);
+
+#endif

@@ -1,0 +1,72 @@
+local core = require("roper.core")
+local process = require("tests.process")
+local program = require("roper.base.program")
+local scratch = require("tests.scratch")
+
+local sh = { package = "dash" }
+
+describe("program.run", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  it("runs a program in a folder", function()
+    program.run("sh", { "-c", "echo hello > here.txt" },
+      { package = "dash", folder = scratch.path("") })
+    assert.equal("hello\n", scratch.read(scratch.path("here.txt")))
+  end)
+
+  it("names the package of a missing one", function()
+    assert.error_matches(function() program.run("no-such-program", {}, { package = "thing" }) end,
+      "^cannot find the program no%-such%-program; please install it: apt%-get install thing$")
+  end)
+
+  it("tells what a failing one said, and which signal ended it", function()
+    assert.error_matches(function() program.run("sh", { "-c", "echo oh no >&2; exit 3" }, sh) end,
+      "^sh failed with status 3: oh no$")
+    assert.error_matches(function() program.run("sh", { "-c", "kill -9 $$" }, sh) end,
+      "^sh was killed by signal 9: $")
+  end)
+
+  it("lets a program read nothing of ours", function()
+    program.run("sh", { "-c", "! read line" }, sh)
+  end)
+
+  it("ends it at Ctrl-C", function()
+    local path = scratch.path("pid")
+    local screen = process.open(([[./roper -e '
+      print(pcall(require("roper.base.program").run, "sh",
+        { "-c", "echo $$ > %s; echo up; while :; do sleep 1; done" }, { package = "dash" }))']])
+      :format(path))
+    local uv = require("luv")
+    while not uv.fs_stat(path) or uv.fs_stat(path).size == 0 do
+      uv.sleep(10)
+    end
+    screen:type("\3")
+    screen:expect("interrupted")
+    screen:leave()
+    local pid = scratch.read(path):match("%d+")
+    assert.is_nil(io.open("/proc/" .. pid .. "/stat"))
+  end)
+end)
+
+describe("lock", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  it("keeps others out until it is closed, or its process has ended", function()
+    local path = scratch.path("lock")
+    do
+      local lock <close> = core.lock(path) -- luacheck: ignore 211
+      assert.is_nil(core.lock(path))
+    end
+    local again <close> = core.lock(path) -- luacheck: ignore 211
+    local code = ([[print(require("roper.core").lock(%q))]]):format(path)
+    local _, output = process.run({ "./roper", "-e", code })
+    assert.equal("nil\n", output)
+  end)
+
+  it("refuses what cannot be made", function()
+    assert.error_matches(function() core.lock("/no/such/folder/lock") end,
+      'lock: cannot lock "/no/such/folder/lock": No such file or directory')
+  end)
+end)
