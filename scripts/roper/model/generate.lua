@@ -46,19 +46,19 @@ local function pad(rows, longest)
   return all
 end
 
--- Where the last tokens of each text stand, as a task says: [batch, count], padded at the left; nil
--- where they just count up.
-local function positions_of(task, texts, count)
-  local rows = {}
-  for i, text in ipairs(texts) do
-    local positions = task:positions(task:encode(text):unsqueeze(1))
+-- Where the last tokens of each row of ids stand, as a task says: [batch, count], padded at the
+-- left; nil where they just count up.
+local function positions_of(task, rows, count)
+  local all = {}
+  for i, row in ipairs(rows) do
+    local positions = task:positions(row:unsqueeze(1))
     if not positions then
       return nil
     end
-    local shown = math.min(count, #text)
-    rows[i] = positions:squeeze(1):narrow(1, #text - shown + 1, shown)
+    local shown = math.min(count, row:count())
+    all[i] = positions:squeeze(1):narrow(1, row:count() - shown + 1, shown)
   end
-  return pad(rows, count)
+  return pad(all, count)
 end
 
 -- The logits after the last token: [batch, vocabulary] of [batch, time, vocabulary].
@@ -106,8 +106,8 @@ local function tell(model)
 end
 
 ---@class GenerateOptions
----@field task task encodes and decodes, and says where tokens stand, each as it comes: a question
----   belongs whole into its prompt
+---@field task task encodes, has the vocabulary, and says where tokens stand, each as it comes: a
+---   question belongs whole into its prompt
 ---@field stop? string|false ends a completion; by default the stop sign of the task
 ---@field most? integer = 256; new tokens
 ---@field temperature? number = 1; 0 takes the likeliest
@@ -119,7 +119,8 @@ end
 ---
 ---     pᵢ = softmax(logits / temperature)ᵢ
 ---
---- Errors: an empty prompt, a character outside the vocabulary, logits that are not finite.
+--- Errors: an empty prompt, a character outside the vocabulary, a token that the task lacks, logits
+--- that are not finite.
 ---
 ---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
 ---     > words = task:vocabulary()
@@ -162,13 +163,18 @@ function M.generate(model, prompts, options)
   return complete()
 end
 
+-- Where a stop sign ends that came with what follows the first `length` characters of a text.
+local function stop_in(text, stop, length)
+  return (select(2, text:find(stop, math.max(1, length - #stop + 2), true)))
+end
+
 --- The loop of `generate`, with checked options.
 function M.run(model, prompts, o, stop)
   local rows, lengths, longest = encode(prompts, o.task)
   local batch = #rows
   -- the prompts, then what came after them, each [batch, 1]
   local tokens = { pad(rows, longest) }
-  local positions = { positions_of(o.task, prompts, longest) }
+  local positions = { positions_of(o.task, rows, longest) }
   local cache = o.cache and model.cache
     and model:cache { batch = batch, length = longest + o.most, lengths = lengths }
   local function next_logits()
@@ -182,19 +188,25 @@ function M.run(model, prompts, o, stop)
     end
     return whole_forward(model, lengths, tokens, positions)
   end
-  local texts, whole, open = {}, {}, batch
-  local done = {}
-  for i, prompt in ipairs(prompts) do
-    texts[i], whole[i] = "", prompt
+  local texts, whole, open = {}, table.move(rows, 1, batch, 1, {}), batch
+  local done, words = {}, o.task:vocabulary()
+  for i = 1, batch do
+    texts[i] = ""
   end
   for step = 1, o.most do
     local drawn = M.sample(next_logits(), o.temperature)
-    local text = o.task:decode(drawn:view { -1 })
+    local ids = drawn:view { -1 }:totable()
     for i = 1, batch do
       if not done[i] then
-        texts[i] = texts[i] .. text:sub(i, i)
-        whole[i] = prompts[i] .. texts[i]
-        if stop and texts[i]:sub(-#stop) == stop then
+        local word = words[ids[i] + 1]
+          or error(("generate: the model gives the token %d, the task has those from 0 to %d")
+            :format(ids[i], #words - 1), 0)
+        local length = #texts[i]
+        texts[i] = texts[i] .. word
+        whole[i] = positions[1] and core.cat { whole[i], drawn[i] }
+        local stopped = stop and stop_in(texts[i], stop, length)
+        if stopped then
+          texts[i] = texts[i]:sub(1, stopped)
           done[i] = true
           open = open - 1
         end

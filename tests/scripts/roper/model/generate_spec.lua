@@ -313,6 +313,27 @@ describe("generate", function()
     assert.same({ "bcde", "yz #" }, run({ stop = "xy", most = 4 }))
   end)
 
+  it("takes tokens of several characters, and ends a text inside one", function()
+    local model, words = alphabet(), {}
+    for i = 1, #letters do
+      words[i] = letters:sub(i, i) .. "-" .. letters:sub(i, i)
+    end
+    local longer = setmetatable({
+      vocabulary = function() return words end,
+      encode = function(_, text) return task:encode(text) end,
+      stop = function() return "e-" end,
+      positions = function() end,
+    }, { __name = "roper.task" })
+    local function run(options)
+      options.task, options.temperature, options.most = longer, 0, 4
+      return roper.generate(model, { "a" }, options)[1]
+    end
+    assert.equal("b-bc-cd-de-", run({}))
+    assert.equal("b-bc-cd-de-e", run({ stop = false }))
+    assert.equal("b-bc-cd", run({ stop = "cd" }))
+    assert.equal("b-bc-c", run({ stop = "bc-c" }))
+  end)
+
   it("makes at most `most` tokens", function()
     local model = alphabet()
     local function run(options)
@@ -392,6 +413,7 @@ describe("generate", function()
     assert.error_matches(function() roper.generate(nil, { "a" }, { task = task }) end,
                          "generate: expected a model, got nil")
     local other = roper.tasks.addition({ length = 20 })
-    refuses({ "?d=1" }, { task = other, most = 300 }, "task:decode: expected token ids from 0 to")
+    refuses({ "?d=1" }, { task = other, most = 300 },
+            "the model gives the token %d+, the task has those from 0 to")
   end)
 end)
