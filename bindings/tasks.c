@@ -8,7 +8,7 @@ enum { STANDARD_SEED = 1 };
 
 /*
 ** @class roper.tasks
-** Kinds of task: each is a function that makes one, a stream of problems to train on.
+** Kinds of task: each is a function that makes one, a stream of rows to train on.
 */
 
 /* tasks.NAME{length = .., seed = .., ...} -> a task; upvalues: its kind, the function's name */
@@ -40,11 +40,8 @@ static int new_task(lua_State *L)
 }
 
 /*
-** function roper.tasks.list()
-** The names of all kinds of task, in the order of the alphabet.
-**
-**     > roper.tasks.list()
-**     {"addition", "copy", "recall", "substring_index", "substring_prefix"}
+** native.tasks.list()
+** The names of these kinds of task, in the order of the alphabet.
 ** @return string[] names
 */
 static int list_tasks(lua_State *L)
@@ -65,44 +62,11 @@ static void set_integer(lua_State *L, const char *name, int64_t value)
 }
 
 /*
-** @class TaskOption
-** @field name string
-** @field meaning string
-** @field smallest? integer; a switch has none
-** @field standard integer|boolean what holds where nothing is said
-** @field largest? integer
-*/
-
-/*
-** function roper.tasks.options(name)
-** What a kind of task can be told, but for the seed.
-**
-** Errors: a name that no task has.
-**
-**     > roper.tasks.options "addition"
-**     {
-**       {
-**         largest = 1048576,
-**         meaning = "tokens in a row",
-**         name = "length",
-**         smallest = 2,
-**         standard = 641
-**       },
-**       {
-**         largest = 18,
-**         meaning = "most digits of an operand",
-**         name = "max_digits",
-**         smallest = 1,
-**         standard = 8
-**       },
-**       {
-**         meaning = "digits of the same significance share a position",
-**         name = "coupled",
-**         standard = false
-**       }
-**     }
+** native.tasks.options(name)
+** What a kind of task can be told, but for the seed: name, meaning, standard; smallest and
+** largest but for a switch.
 ** @param name string
-** @return TaskOption[] options
+** @return table[] options
 */
 static int list_options(lua_State *L)
 {

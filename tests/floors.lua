@@ -10,7 +10,7 @@ return {
   { "bindings" },
   { "scripts/roper/core.lua" },
   { "scripts/roper/base" },
-  { "scripts/roper/position" },
+  { "scripts/roper/position", "scripts/roper/tasks" },
   { "scripts/roper/attention" },
   { "scripts/roper/plot" },
   { "scripts/roper/model", "scripts/roper/identity" },

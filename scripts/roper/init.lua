@@ -44,6 +44,7 @@ local lazy = {
   runs = "roper.study.listing",
   statistics = "roper.study.statistics",
   sweep = "roper.study.sweep",
+  tasks = "roper.tasks",
 }
 -- Functions that live in a module of their own.
 local functions = {
@@ -77,7 +78,7 @@ local function is_internal(name)
 end
 
 for name, value in pairs(core) do
-  if not functions[name] and not is_internal(name) and M[name] == nil then
+  if not functions[name] and not lazy[name] and not is_internal(name) and M[name] == nil then
     M[name] = value
   end
 end

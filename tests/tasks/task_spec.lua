@@ -1,3 +1,4 @@
+local core = require("roper.core")
 local roper = require("roper")
 
 local nan = 0 / 0
@@ -11,34 +12,8 @@ local options_of = {
   recall = { pairs = 5, length = 50, seed = 7 },
 }
 
-describe("tasks.list", function()
-  it("names every kind, and each name makes a task", function()
-    assert.same({ "addition", "copy", "recall", "substring_index", "substring_prefix" },
-                roper.tasks.list())
-    for _, name in ipairs(roper.tasks.list()) do
-      assert.equal(name, roper.tasks[name]():name())
-    end
-  end)
-end)
-
-describe("tasks.options", function()
-  it("describes every option but the seed", function()
-    local list = roper.tasks.options("addition")
-    assert.same({ name = "length", smallest = 2, standard = 641, largest = 1 << 20,
-                  meaning = "tokens in a row" }, list[1])
-    assert.same("max_digits", list[2].name)
-    assert.same({ name = "coupled", standard = false,
-                  meaning = "digits of the same significance share a position" }, list[3])
-    assert.equal(3, #list)
-  end)
-
-  it("refuses a name that is no task's", function()
-    assert.error_matches(function() roper.tasks.options("adition") end,
-                         "expected one of roper.tasks.list%(%), got adition")
-  end)
-end)
-
-for _, name in ipairs(roper.tasks.list()) do
+-- Those that C implements.
+for _, name in ipairs(core.tasks.list()) do
   local make = roper.tasks[name]
   local given = options_of[name]
 

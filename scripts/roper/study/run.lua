@@ -115,7 +115,7 @@ local function open(config, o, beat)
   local progress = o.progress
   if progress == nil then
     progress = require("roper.training.progress").new { name = o.name or config.experiment,
-      steps = config.steps, floor = parts.task:floor(),
+      steps = config.steps, floor = parts.task:has_problems() and parts.task:floor() or nil,
       tokens = config.batch * (config.length - 1) }
   end
   local session = require("roper.training").open {

@@ -3,6 +3,7 @@ local core = require "roper.core"
 local temporarily = require "roper.base.temporarily"
 local options_of = require "roper.base.options"
 local tables = require "roper.base.tables"
+local tasks = require "roper.tasks"
 
 local M = {}
 
@@ -16,7 +17,7 @@ local M = {}
 ---@param changes? table option to value
 ---@return task fresh
 function M.fresh(task, seed, changes)
-  return core.tasks[task:name()](tables.merged(task:options(), changes, { seed = seed }))
+  return tasks[task:name()](tables.merged(task:options(), changes, { seed = seed }))
 end
 
 -- Problems that are looked at, at most, to find one that another task could not pose.

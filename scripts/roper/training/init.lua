@@ -294,7 +294,8 @@ function M.run(session)
   local progress = o.progress
   if progress == nil then
     progress = require("roper.training.progress").new { name = o.name, steps = o.steps,
-      floor = o.task:floor(), tokens = o.batch * (o.task:length() - 1) }
+      floor = o.task:has_problems() and o.task:floor() or nil,
+      tokens = o.batch * (o.task:length() - 1) }
   end
   if session.note and progress and progress.note then
     progress:note(session.note)

@@ -1,7 +1,7 @@
 --- The fields of an experiment: what each is called, takes and means.
-local core = require "roper.core"
 local options_of = require "roper.base.options"
 local position = require "roper.study.experiment.position"
+local tasks = require "roper.tasks"
 
 local M = {}
 
@@ -48,14 +48,14 @@ function M.of(task)
   for i, field in ipairs(COMMON) do
     list[i], places[field[1]] = field, i
   end
-  for _, option in ipairs(core.tasks.options(task)) do
-    local range = option.smallest and { smallest = option.smallest, largest = option.largest }
-      or "switch"
+  for _, option in ipairs(tasks.options(task)) do
+    local kind = option.kind or option.smallest
+      and { smallest = option.smallest, largest = option.largest } or "switch"
     local place = places[option.name]
     if not place then
-      list[#list + 1] = { option.name, range, option.standard, option.meaning }
+      list[#list + 1] = { option.name, kind, option.standard or false, option.meaning }
     elseif option.name ~= "seed" then
-      list[place] = { option.name, range, list[place][3], list[place][4] }
+      list[place] = { option.name, kind, list[place][3], list[place][4] }
     end
   end
   return list
@@ -88,7 +88,7 @@ function M.convert(field, value)
     result = value == "true" or value ~= "false" and value
     expected = type(result) ~= "boolean" and "true or false" or nil
   else
-    if not is_choice then
+    if not is_choice and kind ~= "string" and kind ~= "any" then
       local number = tonumber(value)
       result = number and math.tointeger(number) or number
     end

@@ -6,6 +6,7 @@ local mutants = require "roper.study.experiment.mutants"
 local position = require "roper.study.experiment.position"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
+local tasks = require "roper.tasks"
 
 local M = {}
 
@@ -155,7 +156,7 @@ local TIMES <const> = { 1.5, 2, 4 }
 function M.longer(config)
   local definition = M.definition(config.experiment)
   local largest, list, kept = {}, {}, {}
-  for _, option in ipairs(core.tasks.options(definition.task)) do
+  for _, option in ipairs(tasks.options(definition.task)) do
     largest[option.name] = option.largest
   end
   for _, times in ipairs(definition.longer and TIMES or {}) do
@@ -182,10 +183,10 @@ end
 function M.task(config)
   local name = M.definition(config.experiment).task
   local options = { seed = config.seed }
-  for _, option in ipairs(core.tasks.options(name)) do
+  for _, option in ipairs(tasks.options(name)) do
     options[option.name] = config[option.name]
   end
-  return core.tasks[name](options)
+  return tasks[name](options)
 end
 
 --- How many positions a configuration has use for: those of its rows and problems, and of the
@@ -202,7 +203,7 @@ function M.reach(config)
   all[#all + 1] = {}
   for _, changes in ipairs(all) do
     local task = M.task(tables.merged(config, changes))
-    reach = math.max(reach, task:length(), task:longest())
+    reach = math.max(reach, task:length(), task:has_problems() and task:longest() or 0)
   end
   return reach
 end

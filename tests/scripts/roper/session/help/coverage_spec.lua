@@ -7,6 +7,7 @@ local examples = require("tests.examples")
 local files = require("roper.base.file")
 local page = require("roper.session.help.page")
 local roper = require("roper")
+local scratch = require("tests.scratch")
 local sources = require("roper.session.help.sources")
 
 -- The file of the bindings that registers a function.
@@ -217,6 +218,13 @@ describe("options", function()
     task = roper.tasks.addition(), table = {}, ["table[]"] = {}, any = 1, ["string[]"] = { "1" },
     ["tensor[]"] = { roper.ones({ 2 }) }, string = "1", number = 1, integer = 1, boolean = true,
     rotary = roper.position.rope({ dim = 4 }) }
+
+  setup(function()
+    scratch.create()
+    samples.TextTask = roper.tasks.text({ files = "LICENSE", tokenizer = "bytes", validation = 1,
+      cache = scratch.path("cache") })
+  end)
+  teardown(scratch.remove)
 
   -- A value of a documented type.
   local function sample(kind)

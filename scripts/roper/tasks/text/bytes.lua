@@ -1,0 +1,39 @@
+--- The tokenizer that needs none: each byte is a token, its value the id. 0 ends documents.
+local core = require "roper.core"
+
+local M = {}
+
+local Bytes = {}
+Bytes.__index = Bytes
+
+function M.new()
+  local words = {}
+  for id = 0, 255 do
+    words[id + 1] = string.char(id)
+  end
+  return setmetatable({ words = words }, Bytes)
+end
+
+--- Append documents to a corpus.
+---@param writer corpus_writer
+---@param part "training"|"validation"
+---@param texts string[]
+function Bytes.write(_, writer, part, texts)
+  for _, text in ipairs(texts) do
+    writer:bytes(text)
+    writer:end_document(part, #text)
+  end
+end
+
+--- The ids of a text.
+---@param text string
+---@return tensor ids [count], int32
+function Bytes.encode(_, text)
+  local ids = {}
+  for i = 1, #text do
+    ids[i] = text:byte(i)
+  end
+  return core.tensor(ids, "int32")
+end
+
+return M

@@ -1,0 +1,300 @@
+--- Text as a task: rows of tokens from any text files, to train a language model on and to validate
+--- it. It poses no problems, and nobody knows the floor of its loss.
+local cache = require "roper.tasks.text.cache"
+local options_of = require "roper.base.options"
+local source = require "roper.tasks.text.source"
+local tables = require "roper.base.tables"
+
+local M = {}
+
+--- What the task takes, in the order of TaskOption; `kind` where it is no range of whole numbers.
+M.OPTIONS = {
+  { name = "length", smallest = 2, standard = 257, largest = 1 << 20,
+    meaning = "tokens in a row" },
+  { name = "files", kind = "any", meaning = "files and folders of text" },
+  { name = "documents", kind = source.DIVISIONS,
+    meaning = "how a file is divided; by default jsonl for names that end so, else file" },
+  { name = "tokenizer", kind = "string", standard = "sentencepiece",
+    meaning = "sentencepiece, bytes, or the path of a model" },
+  { name = "vocabulary", smallest = 259, standard = 8000, largest = 1 << 20,
+    meaning = "pieces of sentencepiece" },
+  { name = "validation", kind = "share", standard = 0.05,
+    meaning = "share of the documents that are for validation" },
+}
+
+--- Text to train a language model on. It has no problems: nothing to ask, to grade, to explain.
+---@class TextTask: task
+local TextTask = { __name = "roper.task" }
+TextTask.__index = TextTask
+
+---@class TextOptions
+---@field files string|string[] files, and folders of them
+---@field documents? "file"|"paragraphs"|"jsonl"|"wikiextractor" how a file is divided into
+---   documents: one a file, one a paragraph (with an empty line between), the field `text` of each
+---   line of JSON, or what WikiExtractor makes of a dump; by default "jsonl" for names that end in
+---   .jsonl or .ndjson, else "file"
+---@field length? integer = 257; tokens in a row
+---@field tokenizer? string = "sentencepiece"; trained at first use; "bytes"; or the path of a model
+---   that was trained so, as `task:model()` gives it
+---@field vocabulary? integer = 8000; pieces of sentencepiece
+---@field validation? number = 0.05; share of the documents, the same for every seed
+---@field seed? integer = 1; of the order of the rows
+---@field cache? string folder that keeps tokens and models; by default ~/.cache/roper
+---@field hash? string of the tokens: refused where they come out otherwise
+
+-- The paths, in a list of its own.
+local function check_files(given)
+  local list = type(given) == "string" and { given } or given
+  local is_list = type(list) == "table" and #list > 0 and #list == tables.count(list)
+  for _, path in ipairs(is_list and list or {}) do
+    is_list = is_list and type(path) == "string" and not path:find "\0"
+  end
+  if not is_list then
+    error("text: option files: expected a path or a list of them, got "
+      .. options_of.shown(given), 0)
+  end
+  return table.move(list, 1, #list, 1, {})
+end
+
+-- Options of the task that are checked.
+local function check(given)
+  local known = { seed = { "integer", 1 }, cache = "string?", hash = "string?" }
+  for _, option in ipairs(M.OPTIONS) do
+    local kind = option.kind or { smallest = option.smallest, largest = option.largest }
+    known[option.name] = { kind, option.standard }
+  end
+  local o = options_of.check("text", given, known, 4)
+  o.files = check_files(o.files)
+  return o
+end
+
+--- Text files and folders as a task: tokenized once, by SentencePiece or as bytes, and kept; rows
+--- without replacement until all were drawn, each epoch in another order. A row's last token is the
+--- first of the next row: of all tokens but the first, an epoch predicts each once. Documents end
+--- with the token 0, which decodes as a zero byte; rows go on across their ends.
+---
+--- Errors: files that are missing, empty, not UTF-8, or change meanwhile; a vocabulary larger than
+--- the text allows; SentencePiece not installed; a row longer than the text to train on.
+---
+---     > path = os.tmpname()
+---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
+---     > options = {files = path, documents = "paragraphs", tokenizer = "bytes",
+---     >>   length = 5, validation = 0.5, cache = path .. ".d"}
+---     > task = roper.tasks.text(options)
+---     > task:batch(4):shape()
+---     {4, 5}
+---@param options TextOptions
+---@return TextTask task
+function M.new(options)
+  local o = check(options)
+  local is_own = o.tokenizer ~= "bytes" and o.tokenizer ~= "sentencepiece"
+  local corpus, tokenizer = cache.open { files = o.files, documents = o.documents,
+    validation = o.validation, cache = o.cache, model = is_own and o.tokenizer or nil,
+    tokenizer = is_own and "model" or o.tokenizer,
+    vocabulary = o.tokenizer == "sentencepiece" and o.vocabulary or nil }
+  local hash = require("roper.base.hash").digits(corpus:about().hash)
+  if o.hash and o.hash ~= hash then
+    error(("text: expected the tokens %s, got %s: the files or the tokenizer are others"):format(
+      o.hash, hash), 0)
+  end
+  o.hash = hash
+  local rows, validation = corpus:rows("training", o.length), corpus:rows("validation", o.length)
+  if rows + validation == 0 then
+    local about = corpus:about()
+    error(("text: option length: a row of %d tokens is longer than the text: %d to train on, "
+      .. "%d for validation"):format(o.length, about.training.tokens, about.validation.tokens), 0)
+  end
+  return setmetatable({ corpus = corpus, tokenizer = tokenizer, settings = o, seed = o.seed,
+    counter = 0 }, TextTask)
+end
+
+--- The next rows to train on.
+---
+--- Errors: a row longer than the text to train on; a file of tokens that was changed.
+---
+---     > path = os.tmpname()
+---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
+---     > options = {files = path, documents = "paragraphs", tokenizer = "bytes",
+---     >>   length = 5, validation = 0.5, cache = path .. ".d"}
+---     > task = roper.tasks.text(options)
+---     > task:batch(2):shape()
+---     {2, 5}
+---@param rows integer from 1
+---@return tensor tokens [rows, length], int32 ids
+function TextTask:batch(rows)
+  local tokens = self.corpus:draw(self.seed, self.counter, self.settings.length, rows)
+  self.counter = self.counter + rows
+  return tokens
+end
+
+---@class ValidationOptions
+---@field batch? integer = 32; rows at a time
+---@field length? integer tokens in a row; by default those of the task
+---@field most? integer rows, all in all; by default all there are
+
+--- Rows of the documents for validation, always the same in the same order. What is left at the end
+--- is in no row.
+---
+--- Errors: other options; a row longer than the text for validation.
+---
+---     > path = os.tmpname()
+---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
+---     > options = {files = path, documents = "paragraphs", tokenizer = "bytes",
+---     >>   length = 5, validation = 0.5, cache = path .. ".d"}
+---     > task = roper.tasks.text(options)
+---     > next_rows = task:validation{batch = 2}
+---     > next_rows():shape()
+---     {2, 5}
+---@param options? ValidationOptions
+---@return fun(): tensor? next [rows, length], int32 ids; for a loop
+function TextTask:validation(options)
+  local o = options_of.check("validation", options, { batch = { "size", 32 },
+    length = { { smallest = 2, largest = 1 << 20 }, self.settings.length }, most = "size?" })
+  local rows = self.corpus:rows("validation", o.length)
+  if rows == 0 then
+    error(("text: a row of %d tokens is longer than the text for validation, %d"):format(o.length,
+      self.corpus:about().validation.tokens), 0)
+  end
+  local first, last = 1, math.min(rows, o.most or rows)
+  return function()
+    local count = math.min(o.batch, last - first + 1)
+    if count < 1 then
+      return nil
+    end
+    first = first + count
+    return self.corpus:read("validation", o.length, first - count, count)
+  end
+end
+
+---@class TextSize
+---@field documents integer
+---@field tokens integer with the ends of documents
+---@field bytes integer of the text: bits per byte are nats per token / log 2 * tokens / bytes
+---@field rows integer of the task's length: an epoch
+
+--- How much text there is.
+---
+---     > path = os.tmpname()
+---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
+---     > options = {files = path, documents = "paragraphs", tokenizer = "bytes",
+---     >>   length = 5, validation = 0.5, cache = path .. ".d"}
+---     > task = roper.tasks.text(options)
+---     > task:size().training.documents, task:size().validation.documents
+---     1	1
+---@return {training: TextSize, validation: TextSize} size
+function TextTask:size()
+  local about, size = self.corpus:about(), {}
+  for _, part in ipairs { "training", "validation" } do
+    size[part] = tables.merged(about[part], { rows = self.corpus:rows(part, self.settings.length) })
+  end
+  return size
+end
+
+function TextTask:encode(text)
+  if type(text) ~= "string" then
+    error("task:encode: expected a string, got " .. type(text), 2)
+  end
+  return self.tokenizer:encode(text)
+end
+
+function TextTask:decode(ids)
+  local list, words = ids, {}
+  if type(ids) ~= "table" then
+    list = ids:totable()
+  end
+  for i, id in ipairs(list) do
+    words[i] = self.tokenizer.words[id + 1]
+    if not words[i] then
+      error(("task:decode: expected token ids from 0 to %d, got %s at place %d"):format(
+        #self.tokenizer.words - 1, options_of.shown(id), i), 2)
+    end
+  end
+  return table.concat(words)
+end
+
+function TextTask:vocabulary()
+  local words = self.tokenizer.words
+  return table.move(words, 1, #words, 1, {})
+end
+
+--- The file of the SentencePiece model, for other text with the same vocabulary.
+---
+---     > path = os.tmpname()
+---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
+---     > options = {files = path, documents = "paragraphs", tokenizer = "bytes",
+---     >>   length = 5, validation = 0.5, cache = path .. ".d"}
+---     > task = roper.tasks.text(options)
+---     > task:model()
+---     nil
+---@return string? path nil for bytes
+function TextTask:model()
+  return self.tokenizer.path
+end
+
+function TextTask:random()
+  return self.seed, self.counter
+end
+
+function TextTask:set_random(seed, counter)
+  if math.type(seed) ~= "integer" or math.type(counter) ~= "integer" then
+    error(("task:set_random: expected whole numbers, got %s and %s"):format(
+      options_of.shown(seed), options_of.shown(counter)), 2)
+  end
+  self.seed, self.counter = seed, counter
+end
+
+-- Tokens just count up.
+function TextTask.positions()
+  return nil
+end
+
+function TextTask.name()
+  return "text"
+end
+
+function TextTask:length()
+  return self.settings.length
+end
+
+function TextTask.stop()
+  return "\0"
+end
+
+function TextTask:options()
+  local options = tables.merged(self.settings, { seed = self.seed })
+  options.files = table.move(options.files, 1, #options.files, 1, {})
+  options.cache = nil
+  return options
+end
+
+function TextTask.has_problems()
+  return false
+end
+
+-- What only tasks with problems can tell.
+for _, name in ipairs { "question", "answer", "grade", "explain", "floor", "longest" } do
+  TextTask[name] = function()
+    error(("task:%s: text poses no problems (task:has_problems() tells); it has rows for training "
+      .. "and validation"):format(name), 2)
+  end
+end
+
+function TextTask:__tostring()
+  local options, parts = self:options(), {}
+  for i, name in ipairs(tables.keys(options)) do
+    local value = options[name]
+    if type(value) == "table" then
+      local paths = {}
+      for j, path in ipairs(value) do
+        paths[j] = ("%q"):format(path)
+      end
+      value = "{" .. table.concat(paths, ", ") .. "}"
+    else
+      value = type(value) == "string" and ("%q"):format(value) or tostring(value)
+    end
+    parts[i] = ("%s = %s"):format(name, value)
+  end
+  return "text{" .. table.concat(parts, ", ") .. "}"
+end
+
+return M

@@ -1,0 +1,160 @@
+--- The SentencePiece tokenizer (Kudo and Richardson 2018), by the programs of Debian's package. Its
+--- models keep every character: what a piece lacks falls back to bytes. A line end is the piece of
+--- its byte, since the programs read lines.
+local core = require "roper.core"
+local files = require "roper.base.file"
+local model = require "roper.tasks.text.model"
+local program = require "roper.base.program"
+local uv = require "luv"
+
+local M = {}
+
+-- The shortest limit for a line to learn from.
+local LINE <const> = 4192
+
+local PACKAGE <const> = "sentencepiece"
+
+local Pieces = {}
+Pieces.__index = Pieces
+
+--- Remove a folder of files, where there is one.
+---@param folder string
+function M.remove(folder)
+  for _, name in ipairs(files.names(folder)) do
+    uv.fs_unlink(folder .. "/" .. name)
+  end
+  uv.fs_rmdir(folder)
+end
+
+-- Write lines to a file.
+local function write_lines(path, lines)
+  local file = assert(io.open(path, "wb"))
+  local done, problem = file:write(table.concat(lines, "\n"), #lines > 0 and "\n" or "")
+  local closed, trouble = file:close()
+  if not done or not closed then
+    error(("text: cannot write %s: %s"):format(path, problem or trouble), 0)
+  end
+end
+
+-- The lines of a text, at least one, without their ends.
+local function lines_of(text, list)
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    list[#list + 1] = line
+  end
+end
+
+--- Train a model.
+---
+--- Errors: a missing program; a vocabulary larger than the text allows, or too small for it; a disk
+--- that fills.
+---@param path string of the model that is written, whole or not at all
+---@param folder string to work in
+---@param vocabulary integer pieces
+---@param texts string[] to learn from
+function M.train(path, folder, vocabulary, texts)
+  local lines, longest = {}, LINE
+  for _, text in ipairs(texts) do
+    lines_of(text, lines)
+  end
+  for _, line in ipairs(lines) do
+    longest = math.max(longest, #line + 1)
+  end
+  write_lines(folder .. "/lines.txt", lines)
+  local ok, message = pcall(program.run, "spm_train", { "--input=lines.txt",
+    "--model_prefix=pieces", "--vocab_size=" .. vocabulary, "--max_sentence_length=" .. longest,
+    "--eos_id=0", "--unk_id=1", "--bos_id=-1", "--pad_id=-1", "--byte_fallback=true",
+    "--normalization_rule_name=identity", "--add_dummy_prefix=false",
+    "--remove_extra_whitespaces=false", "--minloglevel=2" }, { package = PACKAGE, folder = folder })
+  if not ok then
+    local limit = message:match "Vocabulary size too high.-<= (%d+)"
+    local fewest = message:match "smaller than required_chars%. %d+ vs (%d+)"
+    error(limit and ("text: a vocabulary of %d is larger than the text allows: %s at most"):format(
+      vocabulary, limit)
+      or fewest and ("text: a vocabulary of %d is too small for the text: more than %s"):format(
+        vocabulary, fewest)
+      or message .. (message:find "Write" and "; is the disk full?" or ""), 0)
+  end
+  local data = files.read(folder .. "/pieces.model") or ""
+  local words = model.read(data, folder .. "/pieces.model")
+  if #words ~= vocabulary then
+    error(("text: spm_train made %d pieces, not %d"):format(#words, vocabulary), 0)
+  end
+  files.write(path, data)
+end
+
+--- The tokenizer of a model.
+---
+--- Errors: a model that is missing, damaged, or of another kind.
+---@param path string
+---@return table tokenizer
+function M.new(path)
+  local data = files.read(path)
+  if not data then
+    error(("text: no model %s"):format(path), 0)
+  end
+  local words, bytes = model.read(data, path)
+  return setmetatable({ path = path, words = words, line_end = bytes["\n"] }, Pieces)
+end
+
+-- The ids of lines, as text, a line each.
+local function encoded(self, lines, folder)
+  write_lines(folder .. "/lines.txt", lines)
+  program.run("spm_encode", { "--model=" .. self.path, "--output_format=id",
+    "--input=" .. folder .. "/lines.txt", "--output=" .. folder .. "/ids.txt" },
+    { package = PACKAGE })
+  local text, list = files.read(folder .. "/ids.txt") or "", {}
+  for line in text:gmatch "([^\n]*)\n" do
+    list[#list + 1] = line
+  end
+  if #list ~= #lines or not text:find "\n$" then
+    error(("text: spm_encode wrote %d of %d lines; is the disk full?"):format(#list, #lines), 0)
+  end
+  return list
+end
+
+--- Append documents to a corpus.
+---@param writer corpus_writer
+---@param part "training"|"validation"
+---@param texts string[]
+---@param folder string to work in
+function Pieces:write(writer, part, texts, folder)
+  local lines, ends = {}, {}
+  for i, text in ipairs(texts) do
+    lines_of(text, lines)
+    ends[i] = #lines
+  end
+  local ids = encoded(self, lines, folder)
+  local line = 1
+  for i, text in ipairs(texts) do
+    writer:ids(table.concat(ids, (" %d "):format(self.line_end), line, ends[i]))
+    writer:end_document(part, #text)
+    line = ends[i] + 1
+  end
+end
+
+--- The ids of a text.
+---@param text string
+---@return tensor ids [count], int32
+function Pieces:encode(text)
+  local folder = assert(uv.fs_mkdtemp(uv.os_tmpdir() .. "/roper-XXXXXX"))
+  local lines, ends = {}, {}
+  for document in (text .. "\0"):gmatch "(.-)\0" do
+    lines_of(document, lines)
+    ends[#lines] = true
+  end
+  local ok, list = pcall(encoded, self, lines, folder)
+  M.remove(folder)
+  if not ok then
+    error(list, 0)
+  end
+  local ids = {}
+  for i, line in ipairs(list) do
+    for id in line:gmatch "%d+" do
+      ids[#ids + 1] = math.tointeger(id)
+    end
+    ids[#ids + 1] = i < #list and (ends[i] and 0 or self.line_end) or nil
+  end
+  return core.tensor(ids, "int32")
+end
+
+return M

@@ -1,0 +1,202 @@
+--- Text files as documents: which files there are, how each is divided, and that all of it is text.
+local core = require "roper.core"
+local files = require "roper.base.file"
+local uv = require "luv"
+
+local M = {}
+
+-- Bytes read at a time of a file that is one document.
+local CHUNK <const> = 1 << 20
+
+--- How a file is divided into documents.
+M.DIVISIONS = { "file", "paragraphs", "jsonl", "wikiextractor" }
+
+-- Refuse something about a line of a file.
+local function refuse(path, line, what)
+  error(("text: %s: line %d: %s"):format(path, line, what), 0)
+end
+
+-- The parts of a file as `format` divides it, as for file:read; each is told to `read`.
+local function parts(path, format, read)
+  local file, message = io.open(path, "rb")
+  if not file then
+    error(("text: cannot read %s"):format(message), 0)
+  end
+  return function()
+    local part, problem = file:read(format)
+    if problem then
+      error(("text: cannot read %s: %s"):format(path, problem), 0)
+    end
+    if part then
+      read(part)
+    end
+    return part
+  end, nil, nil, file
+end
+
+-- One function a division: it calls give(text, line) for each document, `line` where it starts.
+local divide = {}
+
+function divide.file(path, read, give)
+  local pieces = {}
+  for piece in parts(path, CHUNK, read) do
+    pieces[#pieces + 1] = piece
+  end
+  give(table.concat(pieces), 1)
+end
+
+function divide.paragraphs(path, read, give)
+  local lines, number = {}, 0
+  local function finish()
+    give(table.concat(lines, "\n"), number - #lines)
+    lines = {}
+  end
+  for line in parts(path, "l", read) do
+    number = number + 1
+    if line:find "%S" then
+      lines[#lines + 1] = line
+    elseif #lines > 0 then
+      finish()
+    end
+  end
+  number = number + 1
+  finish()
+end
+
+function divide.jsonl(path, read, give)
+  local number = 0
+  for line in parts(path, "l", read) do
+    number = number + 1
+    if line:find "%S" then
+      local ok, content = pcall(core.json_decode, line)
+      if not ok and not content:find "^json_decode: " then
+        error(content, 0) -- it says nothing of the line
+      elseif not ok then
+        refuse(path, number, content)
+      elseif type(content) ~= "table" or type(content.text) ~= "string" then
+        refuse(path, number, 'expected an object with a string "text"')
+      end
+      give(content.text, number)
+    end
+  end
+end
+
+-- What WikiExtractor makes of a dump: each article between <doc ...> and </doc>.
+function divide.wikiextractor(path, read, give)
+  local lines, number, start = nil, 0, nil
+  for line in parts(path, "l", read) do
+    number = number + 1
+    if line:find "^<doc[ >]" then
+      lines, start = {}, number + 1
+    elseif line:find "^</doc>" and lines then
+      give(table.concat(lines, "\n"), start)
+      lines = nil
+    elseif lines then
+      lines[#lines + 1] = line
+    elseif line:find "%S" then
+      refuse(path, number, "expected <doc ...>, as WikiExtractor writes it")
+    end
+  end
+  if lines then
+    refuse(path, number, "expected </doc> before the end")
+  end
+end
+
+---@class TextFile
+---@field path string
+---@field bytes integer
+---@field division string
+
+-- Add a file, or those below a folder; each once, by whatever names it is reached.
+local function add(list, seen, path, division)
+  local stat = files.stat(path)
+  if not stat then
+    error(("text: no file or folder %s"):format(path), 0)
+  elseif stat.type == "directory" then
+    for _, name in ipairs(files.names(path)) do
+      local link = uv.fs_lstat(path .. "/" .. name)
+      local below = not name:find "^%." and files.stat(path .. "/" .. name)
+      if below and not (link and link.type == "link" and below.type == "directory") then
+        add(list, seen, path .. "/" .. name, division)
+      end
+    end
+  elseif stat.type ~= "file" then
+    error(("text: %s: expected a file or a folder, got a %s"):format(path, stat.type), 0)
+  else
+    local id = stat.dev .. ":" .. stat.ino
+    if not seen[id] then
+      seen[id] = true
+      list[#list + 1] = { path = path, bytes = stat.size,
+        division = division or (path:find "%.jsonl$" or path:find "%.ndjson$") and "jsonl"
+          or "file" }
+    end
+  end
+end
+
+--- The files that names stand for: folders hold those below them, in the order of their names,
+--- except hidden ones. A file that is reached twice counts once.
+---
+--- Errors: a name that is neither; no file at all.
+---@param paths string[]
+---@param division? string one of DIVISIONS; by default "jsonl" for names that end so, else "file"
+---@return TextFile[] list
+---@return integer bytes of all
+function M.list(paths, division)
+  local list, seen, bytes = {}, {}, 0
+  for _, path in ipairs(paths) do
+    add(list, seen, path, division)
+  end
+  for _, one in ipairs(list) do
+    bytes = bytes + one.bytes
+  end
+  if #list == 0 then
+    error(("text: no files in %s"):format(table.concat(paths, ", ")), 0)
+  end
+  return list, bytes
+end
+
+-- Refuse what is no text: bytes that are not UTF-8, and zeros, which end documents.
+local function check(path, text, line)
+  local _, bad = utf8.len(text)
+  bad = bad or text:find("\0", 1, true)
+  if bad then
+    local _, before = text:sub(1, bad - 1):gsub("\n", "")
+    refuse(path, line + before, ("expected text in UTF-8, got the byte 0x%02X"):format(
+      text:byte(bad)))
+  end
+end
+
+--- Read all documents, in their order; empty ones do not count.
+---
+--- Errors: a file that cannot be read, is not text or not divided as it should be; no document.
+---@param list TextFile[] from `list`
+---@param visit fun(text: string)
+---@param read fun(bytes: integer) told how much was read
+---@return integer hash of all content and how it is divided
+function M.each(list, visit, read)
+  local hash, is_empty = core.hash "", true
+  for _, file in ipairs(list) do
+    hash = core.hash(file.division .. "\0", hash)
+    divide[file.division](file.path, function(part)
+      hash = core.hash(part .. "\n", hash)
+      read(#part + 1)
+    end, function(text, line)
+      check(file.path, text, line)
+      if text:find "%S" then
+        is_empty = false
+        visit(text)
+      end
+    end)
+  end
+  if is_empty then
+    local names = {}
+    for i, file in ipairs(list) do
+      names[i] = file.path
+    end
+    error(("text: no text in %s"):format(table.concat(names, ", ", 1, math.min(3, #names))
+      .. (#names > 3 and ", ..." or "")), 0)
+  end
+  return hash
+end
+
+return M

@@ -1,0 +1,221 @@
+local cache = require("roper.tasks.text.cache")
+local core = require("roper.core")
+local process = require("tests.process")
+local scratch = require("tests.scratch")
+local sentencepiece = require("tests.sentencepiece")
+local uv = require("luv")
+
+-- Tokenization is killed so often, and begun again.
+local KILLS <const> = tonumber(os.getenv("ROPER_KILLS") or 5)
+
+local KINDS <const> = { "bytes", "sentencepiece" }
+
+-- Lua that makes the tokens of the licences in a folder, and tells how.
+local function maker(folder, tokenizer, before)
+  return ([[%s
+    require("roper.tasks.text.cache").BATCH = 20000 -- several
+    local ok, message = pcall(require("roper").tasks.text, {
+      files = "/usr/share/common-licenses", vocabulary = 400, tokenizer = %q, cache = %q })
+    print(ok and "done" or message, count)]]):format(before or "", tokenizer, folder)
+end
+
+-- What a folder of the cache holds: content by ending.
+local function kept(folder)
+  local found = {}
+  for name in uv.fs_scandir_next, assert(uv.fs_scandir(folder)) do
+    local kind = uv.fs_stat(folder .. "/" .. name).type
+    found[name:match("[^.]*$")] = kind == "file" and scratch.read(folder .. "/" .. name) or kind
+  end
+  return found
+end
+
+local function lua(code)
+  return { uv.exepath(), "-e", code }
+end
+
+local paths = { LUA_PATH = package.path, LUA_CPATH = package.cpath }
+
+-- What code in a process of its own prints.
+local function output_of(code, changes)
+  local environment = { LUA_PATH = package.path, LUA_CPATH = package.cpath }
+  for name, value in pairs(changes or {}) do
+    environment[name] = value
+  end
+  local _, output = process.run(lua(code), nil, environment)
+  return output
+end
+
+describe("the cache of text", function()
+  before_each(scratch.create)
+  after_each(scratch.remove)
+
+  -- A test for both tokenizers.
+  local function test(name, f)
+    for _, tokenizer in ipairs(KINDS) do
+      it(name .. ", " .. tokenizer, function()
+        if tokenizer == "sentencepiece" and sentencepiece.missing then
+          return pending(sentencepiece.missing)
+        end
+        f(tokenizer)
+      end)
+    end
+  end
+
+  test("is the same byte for byte however often it was killed", function(tokenizer)
+    -- How many thousands of instructions of Lua it takes; then, death after so many.
+    local count = [[
+      count = 0
+      debug.sethook(function() count = count + 1 end, "", 1000)]]
+    local die = [[
+      local uv, thousands = require "luv", %d
+      debug.sethook(function()
+        thousands = thousands - 1
+        if thousands < 0 then
+          uv.kill(uv.os_getpid(), "sigkill")
+        end
+      end, "", 1000)]]
+    local took = output_of(maker(scratch.path("whole"), tokenizer, count)):match("^done\t(%d+)\n$")
+    local whole, folder = kept(scratch.path("whole")), scratch.path("killed")
+    assert.is_nil(whole.work)
+    uv.fs_mkdir(folder, tonumber("755", 8))
+    math.randomseed(1)
+    local killed = 0
+    for _ = 1, KILLS do
+      local output = output_of(maker(folder, tokenizer, die:format(math.random(took) - 1)))
+      killed = killed + (output == "" and 1 or 0)
+      local left = kept(folder)
+      assert.is_true(left.tokens == nil or left.tokens == whole.tokens)
+      assert.is_true(left.model == nil or left.model == whole.model)
+      if output == "done\tnil\n" then -- too late; begin from nothing
+        os.execute(("rm -rf '%s'/*"):format(folder))
+      end
+    end
+    assert.is_true(killed > KILLS // 2, killed)
+    assert.equal("done\tnil\n", output_of(maker(folder, tokenizer)))
+    assert.same(whole, kept(folder))
+  end)
+
+  test("is made once where several processes want it", function(tokenizer)
+    local folder, running = scratch.path("shared"), {}
+    local code = maker(folder, tokenizer, [[
+      local core = require "roper.core"
+      local create = core.corpus_create
+      core.corpus_create = function(...) print "makes" return create(...) end]])
+    for i = 1, 3 do
+      running[i] = uv.new_pipe()
+      running[i] = { pipe = running[i], text = "" }
+      running[i].process = process.spawn(lua(code), { nil, running[i].pipe }, paths)
+      running[i].pipe:read_start(function(_, data)
+        running[i].text = running[i].text .. (data or "")
+        if not data then
+          running[i].pipe:close()
+          running[i].closed = true
+        end
+      end)
+    end
+    local makers, output = 0, ""
+    for _, one in ipairs(running) do
+      while not one.closed or one.process.open > 0 do
+        uv.run("once")
+      end
+      output = output .. one.text
+    end
+    uv.run("nowait")
+    for _ in output:gmatch("makes") do
+      makers = makers + 1
+    end
+    assert.equal(1, makers, output)
+    assert.equal(3, select(2, output:gsub("done", "")))
+  end)
+
+  test("is refused where the disk is full, and made where there is room", function(tokenizer)
+    local function try(kilobytes)
+      local folder = scratch.path("disk")
+      uv.fs_mkdir(folder, tonumber("755", 8))
+      local status, output, errors = process.run({ "unshare", "--map-root-user", "--mount", "sh",
+        "-c", ([[mount -t tmpfs -o size=%dk none '%s' && "$0" -e "$1"; ls '%s']]):format(kilobytes,
+          folder, folder), uv.exepath(), maker(folder, tokenizer) }, nil, paths)
+      return status, output, errors
+    end
+    local status, _, errors = try(4000)
+    if status ~= 0 or errors:find("unshare") or errors:find("mount") then
+      return pending("no file system of our own here: " .. errors)
+    end
+    for kilobytes, is_enough in pairs({ [8] = false, [80] = false, [240] = false, [300] = false,
+      [4000] = true }) do
+      local _, output = try(kilobytes)
+      assert.equal(is_enough, output:find("^done\t") ~= nil, output)
+      assert.equal(is_enough, output:find("%.tokens\n") ~= nil, output)
+      if not is_enough then
+        assert.truthy(output:lower():find("no space") or output:find("is the disk full?", 1, true),
+          output)
+      end
+    end
+  end)
+
+  test("is refused where it was damaged, and made again where it was removed", function(tokenizer)
+    local folder = scratch.path("kept")
+    assert.equal("done\tnil\n", output_of(maker(folder, tokenizer)))
+    local whole, path = kept(folder), nil
+    for name in uv.fs_scandir_next, assert(uv.fs_scandir(folder)) do
+      path = name:find("%.tokens$") and folder .. "/" .. name or path
+    end
+    assert(os.execute(("truncate -s -100 '%s'"):format(path)))
+    local output = output_of(maker(folder, tokenizer))
+    assert.truthy(output:find("it is cut; remove it, and it is made again\tnil\n$"), output)
+    local other = core.corpus_create(path, 300, 3)
+    other:end_document("training", 0)
+    other:finish()
+    assert.truthy(output_of(maker(folder, tokenizer)):find(
+      "belongs to another text; remove it, and it is made again\tnil\n$"))
+    os.remove(path)
+    assert.equal("done\tnil\n", output_of(maker(folder, tokenizer)))
+    assert.same(whole, kept(folder))
+  end)
+
+  test("is refused where the text changes while it is read", function(tokenizer)
+    local text = scratch.write("text", ("one\n\ntwo, three\n\n"):rep(200))
+    local code = ([[
+      local source = require "roper.tasks.text.source"
+      local each, times = source.each, 0
+      source.each = function(...)
+        times = times + 1
+        if times == 2 then
+          io.open(%q, "a"):write("more\n\nof it"):close()
+        end
+        return each(...)
+      end
+      print(pcall(require("roper").tasks.text, { files = %q, documents = "paragraphs",
+        tokenizer = %q, vocabulary = 270, cache = %q }))]]):format(text, text, tokenizer,
+      scratch.path("cache"))
+    local output = output_of(code)
+    assert.truthy(output:find("text: the files were changed while they were read\n$"), output)
+    for name in uv.fs_scandir_next, assert(uv.fs_scandir(scratch.path("cache"))) do
+      assert.falsy(name:find("%.tokens") or name:find("%.model"))
+    end
+  end)
+
+  it("names the package where SentencePiece is missing", function()
+    local output = output_of(maker(scratch.path("cache"), "sentencepiece"),
+      { PATH = scratch.path("empty") })
+    assert.truthy(output:find("cannot find the program spm_train; please install it: "
+      .. "apt-get install sentencepiece", 1, true), output)
+    assert.is_nil(kept(scratch.path("cache")).tokens)
+  end)
+
+  it("lies below ~/.cache, or where it is told", function()
+    local code = [[print(pcall(require("roper.tasks.text.cache").standard_folder))]]
+    assert.equal("true\t/home/a/.cache/roper\n", output_of(code,
+      { HOME = "/home/a", XDG_CACHE_HOME = false }))
+    assert.equal("true\t/b/roper\n", output_of(code, { HOME = "/home/a", XDG_CACHE_HOME = "/b" }))
+    assert.truthy(output_of(code, { HOME = false, XDG_CACHE_HOME = false }):find(
+      "text: where to keep the tokens? set HOME, or the option cache", 1, true))
+  end)
+
+  it("refuses a folder that takes no files", function()
+    assert.error_matches(function()
+      cache.open({ files = { "/usr/share/common-licenses" }, tokenizer = "bytes", validation = 0,
+        cache = "/proc/none" })
+    end, "cannot make the folder /proc/none")
+  end)
+end)

@@ -1,0 +1,77 @@
+local model = require("roper.tasks.text.model")
+
+-- A number, and a field that holds bytes, as Protocol Buffers writes them.
+local function varint(value)
+  local bytes = ""
+  while value > 127 do
+    bytes, value = bytes .. string.char(value & 127 | 128), value >> 7
+  end
+  return bytes .. string.char(value)
+end
+
+local function field(number, bytes)
+  return varint(number << 3 | 2) .. varint(#bytes) .. bytes
+end
+
+local function piece(text, kind)
+  return field(1, field(1, text) .. "\x15" .. ("<f"):pack(-1.5)
+    .. (kind and "\x18" .. varint(kind) or ""))
+end
+
+-- The model with the end of documents, the unknown piece, all bytes, and these.
+local function pieces(...)
+  local list = { piece("</s>", 3), piece("<unk>", 2) }
+  for byte = 0, 255 do
+    list[#list + 1] = piece(("<0x%02X>"):format(byte), 6)
+  end
+  for _, text in ipairs({ ... }) do
+    list[#list + 1] = piece(text)
+  end
+  return table.concat(list)
+end
+
+local trainer = field(2, field(1, "lines.txt"))
+local faithful = field(3, field(1, "identity") .. "\x18\0\x20\0")
+
+describe("model.read", function()
+  it("gives the text of each piece", function()
+    local words, bytes = model.read(pieces("\u{2581}the", "a") .. trainer .. faithful, "m")
+    assert.equal(260, #words)
+    assert.equal("\0", words[1])
+    assert.equal("\u{2047}", words[2])
+    assert.equal("\n", words[bytes["\n"] + 1])
+    assert.equal("\255", words[258])
+    assert.same({ " the", "a" }, { words[259], words[260] })
+  end)
+
+  it("refuses a model that is cut anywhere", function()
+    local whole = pieces("the") .. trainer .. faithful
+    for bytes = 0, #whole - 1 do
+      assert.error_matches(function() model.read(whole:sub(1, bytes), "m") end,
+        "^text: m: expected")
+    end
+    model.read(whole, "m")
+  end)
+
+  it("refuses models that change text, or are otherwise not ours", function()
+    for _, data in ipairs({
+      pieces() .. trainer .. field(3, field(1, "nmt_nfkc") .. "\x18\0\x20\0"),
+      pieces() .. trainer .. field(3, field(1, "identity") .. "\x18\1\x20\0"),
+      pieces() .. trainer .. field(3, field(1, "identity") .. "\x18\0\x20\1"),
+      pieces() .. trainer,
+      piece("</s>", 3) .. piece("<unk>", 2) .. piece("a") .. faithful,
+      piece("<unk>", 2) .. pieces() .. faithful,
+      pieces() .. piece("<s>", 3) .. faithful,
+    }) do
+      assert.error_matches(function() model.read(data, "m") end,
+        "text: m: expected a model that the text task trained, got another one")
+    end
+  end)
+
+  it("refuses other files", function()
+    for _, data in ipairs({ "hello", "\255\255\255\255\255\255\255\255\255\255\255\1", "\7" }) do
+      assert.error_matches(function() model.read(data, "m") end,
+        "text: m: expected a model of SentencePiece, got a damaged one or another file")
+    end
+  end)
+end)
