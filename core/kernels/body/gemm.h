@@ -89,7 +89,7 @@ static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, con
   int64_t parts = count >= threads ? 1 : threads;
   while (flops / (double)parts > 5e9)
     parts += threads;
-  const bool by_rows = g->m >= g->n / 8;
+  const bool by_rows = g->m >= g->n;
   const int64_t whole = by_rows ? g->m : g->n;
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (int64_t work = 0; work < count * parts; work++) {
