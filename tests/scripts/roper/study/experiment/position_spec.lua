@@ -69,7 +69,7 @@ end)
 
 describe("experiment.reach", function()
   it("is as far as the longest rows and problems go", function()
-    assert.equal(129, experiment.reach(configure("learned")))
+    assert.equal(132, experiment.reach(configure("learned")))
     local config = experiment.configure("addition", { preset = "smoke" })
     local longest = roper.tasks.addition({ max_digits = 6 }):longest()
     assert.is_true(longest > config.length)
