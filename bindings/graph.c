@@ -73,6 +73,16 @@ static int backward(lua_State *L)
   return 0;
 }
 
+/* Call the function at 1 with the arguments after it, with recording on or off meanwhile. */
+static int call_recording(lua_State *L, bool on)
+{
+  luaL_checkany(L, 1);
+  const bool was = rp_graph_set_recording(on);
+  const int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+  rp_graph_set_recording(was);
+  return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+}
+
 /*
 ** function roper.no_grad(f, ...)
 ** Call a function without recording, so that nothing is kept for backward.
@@ -87,11 +97,25 @@ static int backward(lua_State *L)
 */
 static int no_grad(lua_State *L)
 {
-  luaL_checkany(L, 1);
-  const bool was = rp_graph_set_recording(false);
-  const int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-  rp_graph_set_recording(was);
-  return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+  return call_recording(L, false);
+}
+
+/*
+** function roper.enable_grad(f, ...)
+** Call a function with recording, also inside `no_grad` or the backward of a differentiable
+** function.
+**
+** Errors: those of the function.
+**
+**     > roper.no_grad(roper.enable_grad, roper.is_recording)
+**     true
+** @param f function
+** @param ... any its arguments
+** @return any ... what it returns
+*/
+static int enable_grad(lua_State *L)
+{
+  return call_recording(L, true);
 }
 
 /*
@@ -384,6 +408,7 @@ static int differentiable(lua_State *L)
 void rpl_open_graph(lua_State *L)
 {
   static const luaL_Reg functions[] = {{"no_grad", no_grad},
+                                       {"enable_grad", enable_grad},
                                        {"is_recording", is_recording},
                                        {"differentiable", differentiable},
                                        {NULL, NULL}};

@@ -6,6 +6,7 @@ local layers = require "roper.model.layers"
 local modules = require "roper.model.module"
 local options_of = require "roper.base.options"
 local position = require "roper.position"
+local recompute = require "roper.model.recompute"
 local schemes = require "roper.position.scheme"
 
 local M = {}
@@ -101,6 +102,7 @@ end
 ---@field layers TransformerLayer[]
 ---@field norm? LayerNorm|RMSNorm with norm = "pre"
 ---@field logits Linear
+---@field recompute? boolean
 ---@field options TransformerOptions
 local Transformer = modules.class "Transformer"
 
@@ -112,6 +114,8 @@ local Transformer = modules.class "Transformer"
 ---@field position? string|table|Scheme|rotary = "roper"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"; or a list of these, which repeats over the layers
 ---@field tied_embeddings? boolean = false; the weight of the logits is that of the embedding
+---@field recompute? boolean = false; in training a layer keeps its input alone, and backward
+---   computes the rest again (activation checkpointing): the same bits in less memory
 ---@field length? integer tokens of the longest sequence, for a scheme that has a table of them
 
 -- The scheme of each layer. Layers that are asked for the same share one, with the tables that it
@@ -153,7 +157,7 @@ function M.Transformer(options)
     d_ff = "size?", norm = { { "pre", "post" }, "pre" }, rms_norm = "boolean?",
     activation = { { "relu", "gelu", "swiglu" }, "relu" }, position = { "any", "roper" },
     tied = { "boolean", false }, tied_embeddings = "boolean?", length = "size?",
-    dropout = { "probability", 0 } })
+    recompute = "boolean?", dropout = { "probability", 0 } })
   local count = type(o.vocabulary) == "table" and #o.vocabulary or o.vocabulary
   if math.type(count) ~= "integer" or count < 1 then
     error("Transformer: vocabulary: expected the number of tokens or a list of them, got "
@@ -174,7 +178,8 @@ function M.Transformer(options)
   if o.tied_embeddings then
     self.logits.weight = self.embedding.weight
   end
-  o.vocabulary = count
+  self.recompute = o.recompute
+  o.vocabulary, o.recompute = count, nil -- no matter for what the model is
   self.options = setmetatable(o, { __name = "options" })
   return self
 end
@@ -240,7 +245,11 @@ function Transformer:features(tokens, cache, positions)
   end
   local x = self:embed(self.embedding(tokens), cache and positions_of(cache, time) or positions)
   for i, layer in ipairs(self.layers) do
-    x = layer(x, cache and cache:layer(i), positions)
+    if self.recompute and self.is_training and not cache then
+      x = recompute(layer, x, nil, positions)
+    else
+      x = layer(x, cache and cache:layer(i), positions)
+    end
   end
   if cache then
     cache:advance(time)

@@ -27,13 +27,16 @@ end
 local function check(options)
   local o = options_of.check("train", options, {
     model = "table", task = "task", optimizer = "table",
-    steps = "size", batch = { "size", 32 },
+    steps = "size", batch = { "size", 32 }, accumulate = { "size", 1 },
     run = "string?", config = "table?", resume = { "boolean", false },
     log_every = { "size", 10 }, evaluate_every = "size?", evaluate = "function?",
     checkpoint_every = "size?", best = "string?", progress = "any?",
     name = { "string", "training" },
   }, 5)
-  if o.best and not (o.run and o.evaluate) then
+  if o.batch % o.accumulate > 0 then
+    error(("train: accumulate: %d parts do not divide a batch of %d"):format(o.accumulate, o.batch),
+      4)
+  elseif o.best and not (o.run and o.evaluate) then
     error("train: best needs run, a folder to keep the model in, and evaluate, to tell it by", 4)
   elseif o.evaluate and not o.evaluate_every then
     error("train: evaluate needs evaluate_every, a number of steps", 4)
@@ -53,7 +56,8 @@ local function fixed(o)
       optimizer[name] = value
     end
   end
-  return { batch = o.batch, task = task, optimizer = optimizer,
+  local parts = o.accumulate > 1 and o.accumulate or nil
+  return { batch = o.batch, accumulate = parts, task = task, optimizer = optimizer,
     model = require("roper.model.checkpoint").options(o.model), parameters = o.model:count() }
 end
 
@@ -110,6 +114,8 @@ end
 ---@field optimizer Adam|SGD
 ---@field steps integer to train up to
 ---@field batch? integer = 32; rows each
+---@field accumulate? integer = 1; parts that a batch goes through the model in, one by one, in less
+---   memory: their gradients add up (gradient accumulation)
 ---@field run? string a folder for config.json, metrics.jsonl and checkpoint.safetensors,
 ---   made if missing
 ---@field config? table what the run is, as JSON can hold it: by default the options of model,
@@ -230,19 +236,30 @@ local function tell(session, history, elapsed)
   end)
 end
 
--- Do a step; returns its loss.
-local function advance(o, state, parameters)
-  local tokens = o.task:batch(o.batch)
-  local loss = M.loss(o.model, tokens, o.task:positions(tokens))
-  local value = loss:item()
-  if value ~= value or value == math.huge then
-    error(("train: the loss is %s at step %d; a smaller rate or clipping may help"):format(value,
-      state.step + 1), 0)
-  end
+-- The loss of a batch, part by part; leaves its gradients.
+local function gradients(o, step, parameters)
+  local tokens, sum = o.task:batch(o.batch), 0
+  local rows = o.batch // o.accumulate
   for _, parameter in ipairs(parameters) do
     parameter.grad = nil
   end
-  loss:backward()
+  for part = 1, o.accumulate do
+    local these = tokens:narrow(1, (part - 1) * rows + 1, rows)
+    local loss = M.loss(o.model, these, o.task:positions(these))
+    local value = loss:item()
+    if value ~= value or value == math.huge then
+      error(("train: the loss is %s at step %d; a smaller rate or clipping may help"):format(value,
+        step), 0)
+    end
+    sum = sum + value
+    loss:backward(core.full(loss:shape(), 1 / o.accumulate, loss:dtype()))
+  end
+  return sum / o.accumulate
+end
+
+-- Do a step; returns its loss.
+local function advance(o, state, parameters)
+  local value = gradients(o, state.step + 1, parameters)
   local is_counted = false
   local function count()
     if not is_counted then

@@ -214,6 +214,43 @@ describe("train", function()
     assert.not_same(timeless(a), timeless(c))
   end)
 
+  it("takes a batch in parts: the same curve to rounding, in other bits", function()
+    local function curve(accumulate)
+      local result = run({ steps = 50, batch = 12, log_every = 1, accumulate = accumulate,
+        model = models.small() })
+      return numbers(result.history, "loss")
+    end
+    local whole, last = curve(), nil
+    for _, parts in ipairs({ 1, 2, 4, 12 }) do
+      local found = curve(parts)
+      for step, loss in ipairs(whole) do
+        assert.near(loss, found[step], parts == 1 and 0 or 1e-4)
+      end
+      last = found
+    end
+    assert.not_same(whole, last)
+    assert.is_true(whole[50] < whole[1] - 0.1)
+    assert.error_matches(function() run({ batch = 12, accumulate = 5 }) end,
+      "train: accumulate: 5 parts do not divide a batch of 12")
+  end)
+
+  it("goes on in the parts that it began with, and in no others", function()
+    local all = { steps = 9, batch = 4, accumulate = 2, run = scratch.path("whole") }
+    run(all)
+    all.run, all.steps = scratch.path("cut"), 5
+    run(all)
+    all.steps, all.resume = 9, true
+    run(all)
+    assert.is_true(same_checkpoint(scratch.path("whole"), scratch.path("cut")))
+    all.accumulate, all.steps = 4, 12
+    assert.error_matches(function() run(all) end, "accumulate is 2 there and 4 here")
+    local plain = core.json_decode(files(scratch.path("cut"))["config.json"]).config
+    assert.equal(2, plain.accumulate)
+    run({ run = scratch.path("plain"), steps = 1, accumulate = 1 })
+    plain = core.json_decode(files(scratch.path("plain"))["config.json"]).config
+    assert.is_nil(plain.accumulate) -- as before there was the option
+  end)
+
   it("says what a run is, in its folder", function()
     local folder = scratch.path("deep/run")
     run({ run = folder, steps = 3, optimizer = roper.optim.SGD({ rate = 0.25, clip = 1,
