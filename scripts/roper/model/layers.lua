@@ -214,7 +214,8 @@ local FeedForward = modules.class "FeedForward"
 --- one, the gate (Shazeer 2020), where 8/3 d_model for d_ff makes as many parameters as 4 d_model
 --- without it.
 ---
----     y = W₂ relu(W₁ x + b₁) + b₂,   swiglu: y = W₂ (silu(W x + b) (W₁ x + b₁)) + b₂
+---     y = W₂ relu(W₁ x + b₁) + b₂
+---     y = W₂ (silu(W x + b) (W₁ x + b₁)) + b₂   with swiglu
 ---
 --- Errors: what is no size.
 ---

@@ -280,18 +280,19 @@ end
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > tokens = roper.tensor({{0, 3, 1, 2}}, "int32")
----     > model:loss(tokens:narrow(2, 1, 3), tokens:narrow(2, 2, 3), {each = true}):shape()
+---     > given, targets = tokens:narrow(2, 1, 3), tokens:narrow(2, 2, 3)
+---     > model:loss(given, targets, {each = true}):shape()
 ---     {1, 3}
 ---@param tokens tensor [batch, time], int32, from 0
 ---@param targets tensor [batch, time], int32: the token after each
----@param options? CrossEntropyOptions
+---@param how? table as for `cross_entropy`
 ---@param positions? tensor [batch, time] of the tokens; by default they count up from 0
 ---@return tensor loss a scalar, or [batch, time] with `each`
-function Transformer:loss(tokens, targets, options, positions)
+function Transformer:loss(tokens, targets, how, positions)
   if self.forward == Transformer.forward and self.logits.cross_entropy then
-    return self.logits:cross_entropy(self:features(tokens, nil, positions), targets, options)
+    return self.logits:cross_entropy(self:features(tokens, nil, positions), targets, how)
   end
-  return core.cross_entropy(self(tokens, nil, positions), targets, options)
+  return core.cross_entropy(self(tokens, nil, positions), targets, how)
 end
 
 --- Room for keys and values of tokens that were seen, so that generation computes each token once.

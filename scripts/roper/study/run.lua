@@ -111,7 +111,10 @@ end
 local function open(config, o, beat)
   local parts = experiment.build(config)
   local fixed = require("roper.base.tables").merged(config) -- what a checkpoint must agree with
-  fixed.steps = nil
+  fixed.recompute = nil -- has the same bits
+  if not config.cosine then
+    fixed.steps = nil -- it may be made longer; a rate that falls would have been another
+  end
   local progress = o.progress
   if progress == nil then
     progress = require("roper.training.progress").new { name = o.name or config.experiment,
@@ -120,7 +123,8 @@ local function open(config, o, beat)
   end
   local session = require("roper.training").open {
     model = parts.model, task = parts.task, optimizer = parts.optimizer,
-    steps = config.steps, batch = config.batch, run = o.run, resume = o.resume,
+    steps = config.steps, batch = config.batch, accumulate = config.accumulate or nil,
+    run = o.run, resume = o.resume,
     config = fixed, progress = watched(progress, beat),
     evaluate_every = config.evaluate_every, checkpoint_every = config.checkpoint_every,
     best = o.run and "test_loss" or nil,

@@ -47,9 +47,11 @@ local function shapes_of(config)
   end
   return { vocabulary = #task:vocabulary(), d_model = config.d_model,
     d_ff = config.d_ff or 4.0 * config.d_model, layers = config.layers, heads = config.heads,
-    norm = config.norm, activation = config.activation, dropout = config.dropout,
-    batch = config.batch, time = config.length - 1, problems = config.problems, question = longest,
-    answer = last, reach = experiment.reach(config), schemes = scheme_blocks(config),
+    norm = config.norm, rms_norm = config.rms_norm, activation = config.activation,
+    tied_embeddings = config.tied_embeddings, dropout = config.dropout,
+    accumulate = config.accumulate, recompute = config.recompute, batch = config.batch,
+    time = config.length - 1, problems = config.problems, question = longest, answer = last,
+    reach = experiment.reach(config), schemes = scheme_blocks(config),
     listed = listed(config) }
 end
 
@@ -73,7 +75,8 @@ end
 local function model_of(s, chosen)
   return require("roper.model").Transformer { vocabulary = s.vocabulary, d_model = s.d_model,
     layers = s.layers, heads = s.heads, d_ff = s.d_ff, norm = s.norm, activation = s.activation,
-    dropout = s.dropout, position = chosen, length = 2 * s.time }
+    rms_norm = s.rms_norm, recompute = s.recompute, dropout = s.dropout, position = chosen,
+    length = 2 * s.time }
 end
 
 -- Seconds of a training step, the best of a few.

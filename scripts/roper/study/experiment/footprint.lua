@@ -16,8 +16,10 @@ end
 local function parameters(s)
   local d, f, v, layers = s.d_model, s.d_ff, s.vocabulary, s.layers
   local last = s.norm == "pre" and 1 or 0
-  local blocks = { { 2, v * d }, { 1, v }, { 4 * layers, d * d }, { 9 * layers + 2 * last, d },
-    { 2 * layers, d * f }, { layers, f } }
+  local gated = s.activation == "swiglu" and 1 or 0
+  local norms = (s.rms_norm and 1 or 2) * (2 * layers + last)
+  local blocks = { { s.tied_embeddings and 1 or 2, v * d }, { 1, v }, { 4 * layers, d * d },
+    { 5 * layers + norms, d }, { (2 + gated) * layers, d * f }, { (1 + gated) * layers, f } }
   return table.move(s.schemes, 1, #s.schemes, #blocks + 1, blocks)
 end
 
@@ -29,21 +31,26 @@ local function bytes_of(blocks)
   return bytes
 end
 
+-- Features inside the feed-forward that are kept besides its last: what the activation is made of.
+local INNER <const> = { relu = 0, gelu = 1, swiglu = 3 }
+
 -- Blocks that live at the start of the backward pass, when every activation is there: the stream
 -- between layers, what the norms, projections and attention keep, the features inside the
--- feed-forward (before ReLU they are not kept), and the first gradients.
+-- feed-forward (before ReLU they are not kept), the logits of a slice, and the first gradients.
+-- Where activations are computed again, one layer has them, and the others their input.
 local function activations(s)
-  local n, layers = s.batch * s.time, s.layers
-  local inner = layers * (1 + (s.activation == "gelu" and 1 or 0) + (s.dropout > 0 and 1 or 0))
+  local n, layers = s.batch // (s.accumulate or 1) * s.time, s.recompute and 1 or s.layers
+  local inner = layers * (1 + INNER[s.activation] + (s.dropout > 0 and 1 or 0))
+  local slice = math.min(n, math.max(2.0 ^ 23 // s.vocabulary, 64)) * s.vocabulary
   local last = s.norm == "pre" and 1 or 0
-  return { { 8 * layers + last + 2, n * s.d_model }, { inner + 1, n * s.d_ff },
-    { layers, n * s.heads }, { 4 * layers + 2 * last, n }, { 1, n * s.vocabulary } }
+  return { { 8 * layers + s.layers - layers + last + 2, n * s.d_model }, { inner + 1, n * s.d_ff },
+    { layers, n * s.heads }, { 4 * layers + 2 * last, n }, { 1, slice } }
 end
 
 -- Blocks that live at once where a model is measured: the widest place of the forward pass.
 local function forward(s, sequences, time)
   local n = sequences * time
-  return { { 3, n * s.d_model }, { s.activation == "gelu" and 2 or 1, n * s.d_ff },
+  return { { 3, n * s.d_model }, { 1 + math.min(INNER[s.activation], 2), n * s.d_ff },
     { 1, n * s.vocabulary } }
 end
 

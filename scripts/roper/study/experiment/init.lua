@@ -84,6 +84,10 @@ function M.configure(name, given)
         suggest.hint(tostring(field_name), names), table.concat(names, ", ")), 0)
     end
   end
+  if config.batch % (config.accumulate or 1) ~= 0 then
+    error(("field accumulate: %d parts do not divide a batch of %d"):format(config.accumulate,
+      config.batch), 0)
+  end
   if config.d_model % config.heads ~= 0 then
     error(("field heads: %d heads do not divide d_model %d"):format(config.heads, config.d_model),
       0)
@@ -208,6 +212,17 @@ function M.reach(config)
   return reach
 end
 
+-- What the rate is multiplied by at each step.
+local function schedule_of(config)
+  if config.cosine then
+    return require("roper.training.optim").schedule.cosine(math.ceil(config.warmup), config.steps,
+      config.cosine)
+  end
+  return config.warmup > 0 and function(step)
+    return math.min(1, step / config.warmup)
+  end or nil
+end
+
 ---@class ExperimentParts
 ---@field model Transformer
 ---@field task task
@@ -227,17 +242,17 @@ function M.build(config)
   core.seed(config.seed)
   local model = require("roper.model").Transformer { vocabulary = task:vocabulary(),
     d_model = config.d_model, layers = config.layers, heads = config.heads, norm = config.norm,
-    d_ff = config.d_ff or nil, activation = config.activation, dropout = config.dropout,
-    position = M.scheme(config), length = M.reach(config) }
+    d_ff = config.d_ff or nil, rms_norm = config.rms_norm or nil, activation = config.activation,
+    tied_embeddings = config.tied_embeddings or nil, recompute = config.recompute or nil,
+    dropout = config.dropout, position = M.scheme(config),
+    length = M.reach(config) }
   if mutants[config.position] then
     mutants[config.position].change(model)
     model.options = nil -- its files hold tensors alone: no other model's can be taken for them
   end
   local optimizer = require("roper.training.optim").Adam { rate = config.rate,
-    clip = config.clip > 0 and config.clip or nil,
-    schedule = config.warmup > 0 and function(step)
-      return math.min(1, step / config.warmup)
-    end or nil }
+    clip = config.clip > 0 and config.clip or nil, schedule = schedule_of(config),
+    decay = config.decay or nil, decay_on = config.decay and "matrices" or nil }
   return { model = model, task = task, optimizer = optimizer }
 end
 

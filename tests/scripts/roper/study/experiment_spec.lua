@@ -220,6 +220,24 @@ describe("experiment.build", function()
       position = "none" })).model.layers[1].attention.position)
   end)
 
+  it("hands on what models of today are made of", function()
+    local parts = experiment.build(experiment.configure("addition", { preset = "smoke",
+      rms_norm = "true", activation = "swiglu", tied_embeddings = true, recompute = true,
+      decay = 0.1, cosine = 0.25, warmup = 2, steps = 20 }))
+    local model, options = parts.model, parts.optimizer.options
+    assert.equal(model.embedding.weight, model.logits.weight)
+    assert.is_nil(model.norm.bias)
+    assert.is_not_nil(model.layers[1].feed_forward.gate)
+    assert.is_true(model.recompute)
+    assert.same({ 0.1, "matrices" }, { options.decay, options.decay_on })
+    assert.same({ 0.5, 1, 0.25 }, { options.schedule(1), options.schedule(2),
+      options.schedule(20) })
+    assert.near(0.625, options.schedule(11), 1e-12)
+    assert.error_matches(function()
+      experiment.configure("addition", { batch = 12, accumulate = 5 })
+    end, "field accumulate: 5 parts do not divide a batch of 12")
+  end)
+
   it("makes a mutant that turns values twice", function()
     local config = experiment.configure("addition", { preset = "smoke", position = "twice" })
     local parts = experiment.build(config)

@@ -67,7 +67,8 @@ local function objects()
   local cache = model:cache { batch = 1, length = 4 }
   return { Linear = roper.nn.Linear(shape), Transformer = model, Cache = cache,
     Embedding = roper.nn.Embedding { count = 2, features = 2 }, CacheLayer = cache:layer(1),
-    LayerNorm = roper.nn.LayerNorm { features = 2 }, SGD = roper.optim.SGD(),
+    LayerNorm = roper.nn.LayerNorm { features = 2 },
+    RMSNorm = roper.nn.RMSNorm { features = 2 }, SGD = roper.optim.SGD(),
     FeedForward = roper.nn.FeedForward { d_model = 8 }, Adam = roper.optim.Adam(),
     MultiHeadAttention = roper.nn.MultiHeadAttention(width),
     TransformerLayer = roper.nn.TransformerLayer(width) }

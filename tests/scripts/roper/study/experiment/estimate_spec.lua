@@ -18,7 +18,8 @@ local PEAKS <const> = [[
     local parts = experiment.build(config)
     local parameters = parts.model:parameters()
     for _ = 1, 2 do
-      local loss = require("roper.training").loss(parts.model, parts.task:batch(config.batch))
+      local tokens = parts.task:batch(config.batch // (config.accumulate or 1))
+      local loss = require("roper.training").loss(parts.model, tokens)
       parts.model:zero_gradients()
       loss:backward()
       loss = nil
@@ -40,7 +41,8 @@ describe("estimate.run", function()
   it("counts parameters and times, and leaves the generator", function()
     roper.seed(3)
     local before = { roper.random_state() }
-    for _, fields in ipairs({ {}, { norm = "post" }, { d_ff = 24, layers = 3 } }) do
+    for _, fields in ipairs({ {}, { norm = "post" }, { d_ff = 24, layers = 3 },
+      { rms_norm = true, activation = "swiglu", tied_embeddings = true } }) do
       fields.preset = "smoke"
       local config = experiment.configure("addition", fields)
       local cost = estimate.run(config)
@@ -58,6 +60,10 @@ describe("estimate.run", function()
       { d_model = 64, layers = 2, batch = 32, length = 120 },
       { d_model = 64, layers = 2, batch = 32, length = 120, norm = "post", dropout = 0.1 },
       { d_model = 48, layers = 1, batch = 40, length = 90, activation = "gelu", position = "none" },
+      { d_model = 64, layers = 3, batch = 32, length = 120, rms_norm = true, activation = "swiglu",
+        tied_embeddings = true },
+      { d_model = 64, layers = 6, batch = 48, length = 120, recompute = true },
+      { d_model = 64, layers = 4, batch = 64, length = 120, accumulate = 2 },
       { d_model = 192, layers = 2, batch = 1, length = 60 }, -- measuring takes more than training
       { d_model = 64, layers = 2, batch = 1, length = 30, problems = 120 }, -- so do the problems
     }

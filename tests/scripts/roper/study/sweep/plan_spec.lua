@@ -80,7 +80,11 @@ describe("plan.hash", function()
     end
     local config = experiment.configure("addition")
     local id = plan.hash(config)
-    config.coupled = nil
+    for _, name in ipairs({ "coupled", "rms_norm", "tied_embeddings", "accumulate", "recompute",
+      "cosine", "decay" }) do
+      assert.is_false(config[name])
+      config[name] = nil
+    end
     assert.equal(id, plan.hash(config))
     assert.equal(id, hash({ coupled = "false" }))
     assert.not_equal(id, hash({ coupled = "true" }))
