@@ -35,7 +35,8 @@ describe("program.run", function()
     local path = scratch.path("pid")
     local screen = process.open(([[./roper -e '
       print(pcall(require("roper.base.program").run, "sh",
-        { "-c", "echo $$ > %s; echo up; while :; do sleep 1; done" }, { package = "dash" }))']])
+        { "-c", "echo $$ > %s; while kill -0 $PPID; do sleep 0.1; done" },
+        { package = "dash" }))']])
       :format(path))
     local uv = require("luv")
     while not uv.fs_stat(path) or uv.fs_stat(path).size == 0 do
