@@ -175,9 +175,9 @@ describe("questions in a session", function()
 
   it("show C source", function()
     assert.truthy(answer("??roper.matmul"):find(
-      "^bindings/operations.c:%d+\nstatic int matmul%(lua_State %*L%)\n{\n.*\n}\n$"))
+      "^bindings/operations.c:%d+\nstatic RpTensor %*matmul%(lua_State %*L%)\n{\n.*\n}\n$"))
     assert.truthy(answer("??sum"):find(
-      '^bindings/reduce.c:%d+\n%s+{"sum", reduce, RP_SUM},\n$'))
+      '^bindings/reduce.c:%d+\n%s+{"sum", 3, reduce, RP_SUM},\n$'))
     assert.truthy(answer("??exp"):find(
       '^core/kernels/operation/unary.h:%d+\nFLOAT_UNARY%(EXP, "exp", y, REAL_EXP%(x%), y%)\n$'))
     assert.truthy(answer("??pow"):find(
