@@ -188,11 +188,10 @@ void *rp_alloc(size_t bytes)
   }
   RpMemoryUse now = use;
   pthread_mutex_unlock(&lock);
-  if (header == NULL) {
-    rp_fail(RP_OUT_OF_MEMORY, "out of memory: asked for %zu bytes with %zu in use, limit %zu",
-            bytes, now.live, now.limit);
-    return NULL;
-  }
+  if (header == NULL)
+    return rp_refuse(RP_OUT_OF_MEMORY,
+                     "out of memory: asked for %zu bytes with %zu in use, limit %zu", bytes,
+                     now.live, now.limit);
   return header + 1;
 }
 

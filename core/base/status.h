@@ -6,6 +6,8 @@
 #ifndef RP_STATUS_H
 #define RP_STATUS_H
 
+#include <stddef.h>
+
 typedef enum RpStatus {
   RP_OK = 0,
   RP_BAD_ARGUMENT,  /* a shape, dtype, range or option that does not fit */
@@ -19,6 +21,9 @@ typedef enum RpStatus {
 ** write `return rp_fail(...)`. The message is cut at 1023 bytes.
 */
 __attribute__((format(printf, 2, 3))) RpStatus rp_fail(RpStatus status, const char *format, ...);
+
+/* The same where a pointer is returned: NULL. */
+#define rp_refuse(...) (rp_fail(__VA_ARGS__), NULL)
 
 /* The message of this thread's last failure; never NULL. */
 const char *rp_message(void);

@@ -25,11 +25,9 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 RpTensor *rp_op_dropout(RpTensor *x, double p, uint64_t seed)
 {
   static const RpNodeType type = {"dropout", backward, NULL};
-  if (!(p >= 0 && p < 1) || !rp_dtype_is_float(x->dtype)) {
-    rp_fail(RP_BAD_ARGUMENT, "dropout: expected floats and 0 <= p < 1, got %s and p = %g",
-            rp_dtype_name(x->dtype), p);
-    return NULL;
-  }
+  if (!(p >= 0 && p < 1) || !rp_dtype_is_float(x->dtype))
+    return rp_refuse(RP_BAD_ARGUMENT, "dropout: expected floats and 0 <= p < 1, got %s and p = %g",
+                     rp_dtype_name(x->dtype), p);
   RpTensor *y = rp_graph_record(&type, apply(x, p, seed), 1, (RpTensor *[]){x}, 0, NULL);
   if (y != NULL && y->node != NULL) {
     y->node->numbers[0] = p;

@@ -7,11 +7,9 @@
 /* The index packed, checked and counted from 0 instead of `first`; NULL on failure. */
 static RpTensor *packed_index(const char *name, RpTensor *index, int first, int64_t size)
 {
-  if (index->dtype != RP_INT32) {
-    rp_fail(RP_BAD_ARGUMENT, "%s: expected an int32 index, got %s", name,
-            rp_dtype_name(index->dtype));
-    return NULL;
-  }
+  if (index->dtype != RP_INT32)
+    return rp_refuse(RP_BAD_ARGUMENT, "%s: expected an int32 index, got %s", name,
+                     rp_dtype_name(index->dtype));
   RpTensor *packed = first == 0 ? rp_tensor_contiguous(index) : rp_tensor_convert(index, RP_INT32);
   if (packed == NULL)
     return NULL;
@@ -89,12 +87,11 @@ static RpStatus embedding_backward(RpNode *node, RpTensor *dy, RpTensor **gradie
 RpTensor *rp_op_embedding(RpTensor *table, RpTensor *index)
 {
   static const RpNodeType type = {"embedding", embedding_backward, NULL};
-  if (table->rank != 2 || index->rank >= RP_MAX_RANK) {
-    rp_fail(RP_BAD_ARGUMENT,
-            "embedding: expected a table [n, d] and an index of fewer than 8 axes, got %s and %s",
-            rp_tensor_shape_text(table), rp_tensor_shape_text(index));
-    return NULL;
-  }
+  if (table->rank != 2 || index->rank >= RP_MAX_RANK)
+    return rp_refuse(
+        RP_BAD_ARGUMENT,
+        "embedding: expected a table [n, d] and an index of fewer than 8 axes, got %s and %s",
+        rp_tensor_shape_text(table), rp_tensor_shape_text(index));
   int64_t shape[RP_MAX_RANK];
   for (int i = 0; i < index->rank; i++)
     shape[i] = index->shape[i];

@@ -41,12 +41,11 @@ RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
 {
   static const RpNodeType type = {"rotate", backward, NULL};
   if (x->rank < 1 || x->rank > 4 || !rp_dtype_is_float(x->dtype) ||
-      x->shape[x->rank - 1] != rotary->dim) {
-    rp_fail(RP_BAD_ARGUMENT,
-            "rotate: expected floats [batch, heads, time, features] with %lld features, got %s %s",
-            (long long)rotary->dim, rp_dtype_name(x->dtype), rp_tensor_shape_text(x));
-    return NULL;
-  }
+      x->shape[x->rank - 1] != rotary->dim)
+    return rp_refuse(
+        RP_BAD_ARGUMENT,
+        "rotate: expected floats [batch, heads, time, features] with %lld features, got %s %s",
+        (long long)rotary->dim, rp_dtype_name(x->dtype), rp_tensor_shape_text(x));
   RpRotaryTable table;
   const int64_t batch = x->rank > 3 ? x->shape[0] : 1,
                 time = x->rank > 1 ? x->shape[x->rank - 2] : 1;

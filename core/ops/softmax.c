@@ -49,11 +49,9 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 RpTensor *rp_op_softmax(RpTensor *x, int axis, bool logarithm)
 {
   static const RpNodeType type = {"softmax", backward, NULL};
-  if (!rp_dtype_is_float(x->dtype) || x->rank == 0) {
-    rp_fail(RP_BAD_ARGUMENT, "softmax: expected floats of at least one axis, got %s %s",
-            rp_dtype_name(x->dtype), rp_tensor_shape_text(x));
-    return NULL;
-  }
+  if (!rp_dtype_is_float(x->dtype) || x->rank == 0)
+    return rp_refuse(RP_BAD_ARGUMENT, "softmax: expected floats of at least one axis, got %s %s",
+                     rp_dtype_name(x->dtype), rp_tensor_shape_text(x));
   RpTensor *packed = packed_axis_last(x, axis);
   RpTensor *y = packed != NULL ? rp_tensor_new_like(packed) : NULL;
   if (y != NULL) {

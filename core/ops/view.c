@@ -113,11 +113,10 @@ RpTensor *rp_op_permute(RpTensor *x, const int *order)
   static const RpNodeType type = {"permute", permute_backward, NULL};
   bool used[RP_MAX_RANK] = {false};
   for (int i = 0; i < x->rank; i++) {
-    if (order[i] < 0 || order[i] >= x->rank || used[order[i]]) {
-      rp_fail(RP_BAD_ARGUMENT, "permute: expected each axis of %s once, got %d as number %d",
-              rp_tensor_shape_text(x), order[i] + 1, i + 1);
-      return NULL;
-    }
+    if (order[i] < 0 || order[i] >= x->rank || used[order[i]])
+      return rp_refuse(RP_BAD_ARGUMENT,
+                       "permute: expected each axis of %s once, got %d as number %d",
+                       rp_tensor_shape_text(x), order[i] + 1, i + 1);
     used[order[i]] = true;
   }
   RpTensor *y = rp_graph_record(&type, rp_tensor_permute(x, order), 1, (RpTensor *[]){x}, 0, NULL);
@@ -145,11 +144,9 @@ static RpStatus narrow_backward(RpNode *node, RpTensor *dy, RpTensor **gradients
 RpTensor *rp_op_narrow(RpTensor *x, int axis, int64_t start, int64_t size)
 {
   static const RpNodeType type = {"narrow", narrow_backward, NULL};
-  if (start < 0 || size < 0 || start > x->shape[axis] - size) {
-    rp_fail(RP_BAD_ARGUMENT, "narrow: %lld places from %lld on are outside axis %d of %s",
-            (long long)size, (long long)start + 1, axis + 1, rp_tensor_shape_text(x));
-    return NULL;
-  }
+  if (start < 0 || size < 0 || start > x->shape[axis] - size)
+    return rp_refuse(RP_BAD_ARGUMENT, "narrow: %lld places from %lld on are outside axis %d of %s",
+                     (long long)size, (long long)start + 1, axis + 1, rp_tensor_shape_text(x));
   RpTensor *y =
       rp_graph_record(&type, rp_tensor_narrow(x, axis, start, size), 1, (RpTensor *[]){x}, 0, NULL);
   if (y != NULL && y->node != NULL) {

@@ -47,11 +47,9 @@ static RpStatus check_state(const char *name, int count, RpTensor *const *tensor
 /* The gradient packed as the parameter is; the caller releases it. */
 static RpTensor *packed_gradient(const char *name, const RpTensor *parameter)
 {
-  if (parameter->gradient == NULL) {
-    rp_fail(RP_BAD_ARGUMENT, "%s: the parameter %s has no gradient", name,
-            rp_tensor_shape_text(parameter));
-    return NULL;
-  }
+  if (parameter->gradient == NULL)
+    return rp_refuse(RP_BAD_ARGUMENT, "%s: the parameter %s has no gradient", name,
+                     rp_tensor_shape_text(parameter));
   return rp_tensor_contiguous(parameter->gradient);
 }
 

@@ -12,24 +12,21 @@ RpTensor *rp_tensor_exactly(const char *name, const RpTensor *values, RpDtype dt
 {
   const double *data = rp_tensor_data(values);
   for (int64_t i = 0; dtype == RP_INT32 && i < rp_tensor_count(values); i++)
-    if (!(data[i] >= INT32_MIN && data[i] <= INT32_MAX && data[i] == floor(data[i]))) {
-      rp_fail(RP_BAD_ARGUMENT,
-              "%s: expected whole numbers of 32 bits for int32, got %.14g as element %lld", name,
-              data[i], (long long)i + 1);
-      return NULL;
-    }
+    if (!(data[i] >= INT32_MIN && data[i] <= INT32_MAX && data[i] == floor(data[i])))
+      return rp_refuse(RP_BAD_ARGUMENT,
+                       "%s: expected whole numbers of 32 bits for int32, got %.14g as element %lld",
+                       name, data[i], (long long)i + 1);
   return rp_tensor_convert(values, dtype);
 }
 
 RpTensor *rp_tensor_arange(double first, double last, double step, RpDtype dtype)
 {
   const double span = ceil((last - first) / step);
-  if (step == 0 || !(span < 1e15) || isinf(span)) {
-    rp_fail(RP_BAD_ARGUMENT,
-            "arange: expected a finite range and a step other than 0, got %.14g to %.14g by %.14g",
-            first, last, step);
-    return NULL;
-  }
+  if (step == 0 || !(span < 1e15) || isinf(span))
+    return rp_refuse(
+        RP_BAD_ARGUMENT,
+        "arange: expected a finite range and a step other than 0, got %.14g to %.14g by %.14g",
+        first, last, step);
   const int64_t count = span > 0 ? (int64_t)span : 0;
   RpTensor *values = rp_tensor_new(RP_FLOAT64, 1, &count), *y = NULL;
   if (values == NULL)

@@ -153,11 +153,9 @@ RpTensor *rp_tensor_compare(RpCompare op, const RpTensor *a, const RpTensor *b)
 
 RpTensor *rp_tensor_where(const RpTensor *condition, const RpTensor *a, const RpTensor *b)
 {
-  if (condition->dtype != RP_INT32) {
-    rp_fail(RP_BAD_ARGUMENT, "where: expected an int32 condition, got %s",
-            rp_dtype_name(condition->dtype));
-    return NULL;
-  }
+  if (condition->dtype != RP_INT32)
+    return rp_refuse(RP_BAD_ARGUMENT, "where: expected an int32 condition, got %s",
+                     rp_dtype_name(condition->dtype));
   RpTensor pair = {.rank = 0};
   int rank;
   int64_t shape[RP_MAX_RANK];

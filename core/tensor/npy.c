@@ -230,19 +230,15 @@ static RpTensor *read_array(RpFileReader *reader)
   int64_t start, bytes;
   if (read_header(reader, &header, &start) != RP_OK)
     return NULL;
-  if (!rp_packed_bytes(header.type, header.rank, header.shape, &bytes)) {
-    rp_fail(RP_BAD_FILE, "load_npy: \"%s\": shape %s is too large", reader->path,
-            rp_shape_text(header.rank, header.shape));
-    return NULL;
-  }
-  if (bytes != reader->size - start) {
-    rp_fail(RP_BAD_FILE,
-            "load_npy: \"%s\": shape %s of %s takes %" PRId64 " bytes, but %" PRId64
-            " follow the header",
-            reader->path, rp_shape_text(header.rank, header.shape), header.type->npy, bytes,
-            reader->size - start);
-    return NULL;
-  }
+  if (!rp_packed_bytes(header.type, header.rank, header.shape, &bytes))
+    return rp_refuse(RP_BAD_FILE, "load_npy: \"%s\": shape %s is too large", reader->path,
+                     rp_shape_text(header.rank, header.shape));
+  if (bytes != reader->size - start)
+    return rp_refuse(RP_BAD_FILE,
+                     "load_npy: \"%s\": shape %s of %s takes %" PRId64 " bytes, but %" PRId64
+                     " follow the header",
+                     reader->path, rp_shape_text(header.rank, header.shape), header.type->npy,
+                     bytes, reader->size - start);
   return header.is_fortran
              ? read_fortran(reader, &header)
              : rp_packed_read(reader, "array", header.type, header.rank, header.shape);

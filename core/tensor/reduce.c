@@ -39,15 +39,11 @@ RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpT
   const RpSplit at = rp_split_at(x->rank, x->shape, axis);
   if (index != NULL)
     *index = NULL;
-  if (at.size == 0 && op != RP_SUM) {
-    rp_fail(RP_BAD_ARGUMENT, "%s: expected at least one element, got shape %s", names[op],
-            rp_tensor_shape_text(x));
-    return NULL;
-  }
-  if (at.size > INT32_MAX && index != NULL) {
-    rp_fail(RP_BAD_ARGUMENT, "%s: places past 2147483647 do not fit int32", names[op]);
-    return NULL;
-  }
+  if (at.size == 0 && op != RP_SUM)
+    return rp_refuse(RP_BAD_ARGUMENT, "%s: expected at least one element, got shape %s", names[op],
+                     rp_tensor_shape_text(x));
+  if (at.size > INT32_MAX && index != NULL)
+    return rp_refuse(RP_BAD_ARGUMENT, "%s: places past 2147483647 do not fit int32", names[op]);
   RpTensor *source =
       sums && x->dtype == RP_INT32 ? rp_tensor_convert(x, RP_FLOAT64) : rp_tensor_contiguous(x);
   if (source == NULL)
@@ -85,10 +81,8 @@ RpTensor *rp_tensor_places(RpReduction op, RpTensor *x, int axis, bool keep, int
 RpTensor *rp_tensor_cumulate(RpTensor *x, int axis, bool reverse)
 {
   const RpSplit at = rp_split_at(x->rank, x->shape, axis);
-  if (!rp_dtype_is_float(x->dtype)) {
-    rp_fail(RP_BAD_ARGUMENT, "cumsum: expected float32 or float64, got int32");
-    return NULL;
-  }
+  if (!rp_dtype_is_float(x->dtype))
+    return rp_refuse(RP_BAD_ARGUMENT, "cumsum: expected float32 or float64, got int32");
   RpTensor *source = rp_tensor_contiguous(x);
   RpTensor *y = source != NULL ? rp_tensor_new_like(x) : NULL;
   RpStatus status = y != NULL ? RP_OK : RP_OUT_OF_MEMORY;

@@ -244,10 +244,8 @@ RpTensor *rp_tensor_broadcast(const RpTensor *tensor, int rank, const int64_t *s
     fits = size == shape[rank - i] || size == 1;
     strides[rank - i] = size == 1 ? 0 : tensor->strides[tensor->rank - i];
   }
-  if (!fits) {
-    rp_fail(RP_BAD_ARGUMENT, "broadcast: %s does not broadcast to %s", rp_tensor_shape_text(tensor),
-            rp_shape_text(rank, shape));
-    return NULL;
-  }
+  if (!fits)
+    return rp_refuse(RP_BAD_ARGUMENT, "broadcast: %s does not broadcast to %s",
+                     rp_tensor_shape_text(tensor), rp_shape_text(rank, shape));
   return rp_tensor_view(tensor, rank, shape, strides, tensor->offset);
 }
