@@ -21,6 +21,7 @@ struct RpFileWriter {
   const char *function, *path; /* borrowed */
   const char *name;            /* the last part of `path` */
   int folder, file;            /* descriptors */
+  bool is_reread;
   size_t temporary_size;
   char temporary[]; /* name of the file inside the folder */
 };
@@ -31,11 +32,9 @@ static RpStatus fail(const char *function, const char *action, const char *path)
   return rp_fail(RP_BAD_FILE, "%s: cannot %s \"%s\": %s", function, action, path, strerror(errno));
 }
 
-/* Open the file `name` in a folder, that messages call `path`. */
-static RpStatus open_reader(RpFileReader *reader, const char *function, const char *path,
-                            int folder, const char *name)
+RpStatus rp_file_open(RpFileReader *reader, const char *function, const char *path)
 {
-  int descriptor = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0)
     return fail(function, "read", path);
   struct stat about;
@@ -50,11 +49,6 @@ static RpStatus open_reader(RpFileReader *reader, const char *function, const ch
   else
     *reader = (RpFileReader){function, path, descriptor, about.st_size};
   return status;
-}
-
-RpStatus rp_file_open(RpFileReader *reader, const char *function, const char *path)
-{
-  return open_reader(reader, function, path, AT_FDCWD, path);
 }
 
 RpStatus rp_file_read(RpFileReader *reader, void *data, size_t bytes)
@@ -109,7 +103,7 @@ static RpStatus open_temporary(RpFileWriter *writer)
     snprintf(writer->temporary, writer->temporary_size, "%s.%ld-%d.tmp", writer->name,
              (long)getpid(), i);
     writer->file =
-        openat(writer->folder, writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        openat(writer->folder, writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (writer->file < 0 && errno != EEXIST)
       break;
   }
@@ -146,9 +140,30 @@ RpFileWriter *rp_file_create(const char *function, const char *path)
   return writer;
 }
 
+/* Does the file go on with these bytes? */
+static RpStatus compare(const RpFileWriter *writer, const char *next, size_t bytes)
+{
+  RpFileReader reader = {
+      .function = writer->function, .path = writer->path, .descriptor = writer->file};
+  RpStatus status = RP_OK;
+  while (status == RP_OK && bytes > 0) {
+    char chunk[1 << 14];
+    size_t size = bytes < sizeof chunk ? bytes : sizeof chunk;
+    status = rp_file_read(&reader, chunk, size);
+    if (status == RP_OK && memcmp(chunk, next, size) != 0)
+      status = rp_fail(RP_BAD_FILE, "%s: \"%s\": what was written reads back otherwise",
+                       writer->function, writer->path);
+    next += size;
+    bytes -= size;
+  }
+  return status;
+}
+
 RpStatus rp_file_write(RpFileWriter *writer, const void *data, size_t bytes)
 {
   const char *next = data;
+  if (writer->is_reread)
+    return compare(writer, data, bytes);
   while (bytes > 0) {
     if (rp_interrupted())
       return rp_interrupt_status();
@@ -173,9 +188,11 @@ RpStatus rp_file_overwrite(RpFileWriter *writer, int64_t offset, const void *dat
   return status;
 }
 
-RpStatus rp_file_reread(RpFileReader *reader, const RpFileWriter *writer)
+RpStatus rp_file_reread(RpFileWriter *writer)
 {
-  return open_reader(reader, writer->function, writer->path, writer->folder, writer->temporary);
+  writer->is_reread = true;
+  return lseek(writer->file, 0, SEEK_SET) == 0 ? RP_OK
+                                               : fail(writer->function, "read", writer->path);
 }
 
 /* Flush the temporary file and give it its name. */

@@ -50,11 +50,11 @@ RpStatus rp_file_write(RpFileWriter *writer, const void *data, size_t bytes);
 RpStatus rp_file_overwrite(RpFileWriter *writer, int64_t offset, const void *data, size_t bytes);
 
 /*
-** Open what was written so far for reading, to see that it is what it should
-** be. Messages name the `path` that it is to have. On RP_OK the caller closes
-** it with rp_file_close.
+** Go back to the start: from now on rp_file_write compares what it is given with
+** what the file holds, RP_BAD_FILE where that differs. The caller writes all once
+** more.
 */
-RpStatus rp_file_reread(RpFileReader *reader, const RpFileWriter *writer);
+RpStatus rp_file_reread(RpFileWriter *writer);
 
 /*
 ** End a file, and free the writer. Where `status` (of all writes so far) is

@@ -81,25 +81,3 @@ RpStatus rp_packed_write(RpFileWriter *writer, RpTensor *tensor)
   rp_tensor_release(packed);
   return status;
 }
-
-RpStatus rp_packed_compare(RpFileReader *reader, RpTensor *tensor)
-{
-  RpTensor *packed = rp_tensor_contiguous(tensor);
-  if (packed == NULL)
-    return rp_last_status();
-  const char *next = rp_tensor_data(packed);
-  size_t left = (size_t)rp_tensor_count(packed) * rp_dtype_size(packed->dtype);
-  RpStatus status = RP_OK;
-  while (status == RP_OK && left > 0) {
-    char chunk[1 << 14];
-    size_t bytes = left < sizeof chunk ? left : sizeof chunk;
-    status = rp_file_read(reader, chunk, bytes);
-    if (status == RP_OK && memcmp(chunk, next, bytes) != 0)
-      status = rp_fail(RP_BAD_FILE, "%s: \"%s\": what was written reads back otherwise",
-                       reader->function, reader->path);
-    next += bytes;
-    left -= bytes;
-  }
-  rp_tensor_release(packed);
-  return status;
-}

@@ -40,7 +40,4 @@ RpTensor *rp_packed_read(RpFileReader *reader, const char *what, const RpPackedT
 /* Append the elements of the tensor in row-major order. */
 RpStatus rp_packed_write(RpFileWriter *writer, RpTensor *tensor);
 
-/* RP_BAD_FILE unless the file goes on with what rp_packed_write appends, to the bit. */
-RpStatus rp_packed_compare(RpFileReader *reader, RpTensor *tensor);
-
 #endif
