@@ -290,7 +290,7 @@ static int task_grade(lua_State *L)
   RpText question = check_text(L, 2), text = check_text(L, 3);
   RpTask *task = check_task(L);
   bool right = false;
-  rpl_check(L, task->kind->grade(task, question, text, &right));
+  rpl_check(L, rp_task_grade(task, question, text, &right));
   lua_pushboolean(L, right);
   return 1;
 }

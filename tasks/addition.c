@@ -26,7 +26,6 @@
 #include <string.h>
 
 #include "tasks/entropy.h"
-#include "tasks/packing.h"
 #include "tasks/task.h"
 
 enum { LENGTH, MAX_DIGITS, COUPLED };
@@ -340,16 +339,13 @@ static void add_lengths(RpProblemLaw *law, int a, int b, double weight)
       law->chance[problem_length(a, b, places + carry, n)] += chance[carry][n];
 }
 
-static RpStatus floor_of(const RpTask *task, double *nats, double *error)
+static void set_law(const RpTask *task, RpProblemLaw *law)
 {
   const int most = (int)task->options[MAX_DIGITS];
-  RpProblemLaw law = {0};
-  set_entropy(&law, task);
+  set_entropy(law, task);
   for (int a = 1; a <= most; a++)
     for (int b = 1; b <= most; b++)
-      add_lengths(&law, a, b, 1.0 / (most * most));
-  *error = 0;
-  return rp_packed_floor(&law, task->options[RP_TASK_LENGTH], nats);
+      add_lengths(law, a, b, 1.0 / (most * most));
 }
 
 /*
@@ -384,10 +380,9 @@ const RpTaskKind rp_task_addition = {
                              "digits of the same significance share a position"}},
     .sizes = sizes,
     .append = append,
-    .ask = rp_task_ask_one,
     .solve = solve,
     .grade = grade,
     .explain = explain,
     .positions = positions,
-    .floor = floor_of,
+    .law = set_law,
 };

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "tasks/entropy.h"
-#include "tasks/packing.h"
 #include "tasks/task.h"
 
 enum { LENGTH, LETTERS, ALPHABET };
@@ -98,17 +97,14 @@ static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length
 }
 
 /* Only the letters of the string, and where they end, are uncertain. */
-static RpStatus floor_of(const RpTask *task, double *nats, double *error)
+static void set_law(const RpTask *task, RpProblemLaw *law)
 {
   const int most = (int)task->options[LETTERS], alphabet = (int)task->options[ALPHABET];
-  RpProblemLaw law = {0};
   for (int i = 0; i <= most; i++)
-    law.entropy[i] =
+    law->entropy[i] =
         rp_count_reaches(i, most) * rp_entropy_or_end(rp_count_ends(i, most), alphabet);
   for (int letters = 1; letters <= most; letters++)
-    law.chance[problem_length(letters)] = 1.0 / most;
-  *error = 0;
-  return rp_packed_floor(&law, task->options[RP_TASK_LENGTH], nats);
+    law->chance[problem_length(letters)] = 1.0 / most;
 }
 
 /*
@@ -140,9 +136,7 @@ const RpTaskKind rp_task_copy = {
                 [ALPHABET] = {"alphabet", 2, 26, MOST_ALPHABET, "letters in use"}},
     .sizes = sizes,
     .append = append,
-    .ask = rp_task_ask_one,
     .solve = solve,
-    .grade = rp_task_grade_exactly,
     .explain = explain,
-    .floor = floor_of,
+    .law = set_law,
 };

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "tasks/entropy.h"
-#include "tasks/packing.h"
 #include "tasks/task.h"
 
 enum { LENGTH, PAIRS };
@@ -196,22 +195,19 @@ static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length
 }
 
 /* Keys, values, the number of pairs and the order are uncertain, the answers not. */
-static RpStatus floor_of(const RpTask *task, double *nats, double *error)
+static void set_law(const RpTask *task, RpProblemLaw *law)
 {
   const int most = (int)task->options[PAIRS];
-  RpProblemLaw law = {0};
   for (int i = 0; i <= most; i++) {
     double reaches = rp_count_reaches(i, most), ends = rp_count_ends(i, most);
-    law.entropy[1 + 2 * i] += reaches * rp_entropy_or_end(ends, KEYS - i);
-    law.entropy[2 + 2 * i] += reaches * (1 - ends) * log(VALUES);
+    law->entropy[1 + 2 * i] += reaches * rp_entropy_or_end(ends, KEYS - i);
+    law->entropy[2 + 2 * i] += reaches * (1 - ends) * log(VALUES);
   }
   for (int pairs = 1; pairs <= most; pairs++) {
     for (int i = 0; i < pairs; i++)
-      law.entropy[2 + 2 * pairs + 2 * i] += log(pairs - i) / most;
-    law.chance[problem_length(pairs)] = 1.0 / most;
+      law->entropy[2 + 2 * pairs + 2 * i] += log(pairs - i) / most;
+    law->chance[problem_length(pairs)] = 1.0 / most;
   }
-  *error = 0;
-  return rp_packed_floor(&law, task->options[RP_TASK_LENGTH], nats);
 }
 
 /*
@@ -243,7 +239,6 @@ const RpTaskKind rp_task_recall = {
     .append = append,
     .ask = ask,
     .solve = solve,
-    .grade = rp_task_grade_exactly,
     .explain = explain,
-    .floor = floor_of,
+    .law = set_law,
 };

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "tasks/entropy.h"
-#include "tasks/packing.h"
 #include "tasks/task.h"
 
 enum { LENGTH, LETTERS };
@@ -168,15 +167,12 @@ static void set_entropy(RpProblemLaw *law, int letters)
   }
 }
 
-static RpStatus floor_of(const RpTask *task, double *nats, double *error)
+static void set_law(const RpTask *task, RpProblemLaw *law)
 {
   const int letters = (int)task->options[LETTERS];
-  RpProblemLaw law = {0};
-  set_entropy(&law, letters);
+  set_entropy(law, letters);
   for (int index = 0; index < letters; index++)
-    law.chance[problem_length(letters, index)] += 1.0 / letters;
-  *error = 0;
-  return rp_packed_floor(&law, task->options[RP_TASK_LENGTH], nats);
+    law->chance[problem_length(letters, index)] += 1.0 / letters;
 }
 
 /*
@@ -206,9 +202,7 @@ const RpTaskKind rp_task_substring_index = {
                 [LETTERS] = {"letters", 1, 13, MOST_LETTERS, "letters of the string"}},
     .sizes = sizes,
     .append = append,
-    .ask = rp_task_ask_one,
     .solve = solve,
-    .grade = rp_task_grade_exactly,
     .explain = explain,
-    .floor = floor_of,
+    .law = set_law,
 };

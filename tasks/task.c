@@ -221,15 +221,25 @@ RpStatus rp_task_positions(const RpTask *task, RpTensor *tokens, RpTensor **posi
 
 void rp_task_question(RpTask *task, RpText *question, RpText *answer)
 {
-  RpTaskSpan span = task->kind->ask(task);
+  const RpTaskKind *kind = task->kind;
+  RpTaskSpan span = kind->ask != NULL ? kind->ask(task) : kind->append(task, 0);
   *question = (RpText){task->row, span.question};
   *answer = (RpText){task->row + span.question, span.answer};
+}
+
+static RpStatus compute_floor(RpTask *task)
+{
+  if (task->kind->law == NULL)
+    return task->kind->floor(task, &task->floor, &task->floor_error);
+  RpProblemLaw law = {0};
+  task->kind->law(task, &law);
+  return rp_packed_floor(&law, task->options[RP_TASK_LENGTH], &task->floor);
 }
 
 RpStatus rp_task_floor(RpTask *task, double *nats, double *error)
 {
   if (!task->has_floor) {
-    RpStatus status = task->kind->floor(task, &task->floor, &task->floor_error);
+    RpStatus status = compute_floor(task);
     if (status != RP_OK)
       return status;
     task->has_floor = true;
@@ -239,13 +249,10 @@ RpStatus rp_task_floor(RpTask *task, double *nats, double *error)
   return RP_OK;
 }
 
-RpTaskSpan rp_task_ask_one(RpTask *task)
+RpStatus rp_task_grade(RpTask *task, RpText question, RpText text, bool *right)
 {
-  return task->kind->append(task, 0);
-}
-
-RpStatus rp_task_grade_exactly(RpTask *task, RpText question, RpText text, bool *right)
-{
+  if (task->kind->grade != NULL)
+    return task->kind->grade(task, question, text, right);
   RpText answer;
   RpStatus status = task->kind->solve(task, question, &answer);
   if (status == RP_OK)

@@ -17,6 +17,7 @@
 #include "core/base/random.h"
 #include "core/base/status.h"
 #include "core/tensor/tensor.h"
+#include "tasks/packing.h"
 #include "tasks/text.h"
 
 enum {
@@ -71,7 +72,7 @@ typedef struct RpTaskKind {
   /* Draw a problem and write it at task->row + at; the row so far is row[0 .. at). */
   RpTaskSpan (*append)(RpTask *task, int64_t at);
 
-  /* Draw a question and its answer and write them at task->row. */
+  /* Draw a question and its answer and write them at task->row. NULL: a problem on its own. */
   RpTaskSpan (*ask)(RpTask *task);
 
   /* The answer to `question`, valid until the next call; RP_BAD_ARGUMENT for a malformed one. */
@@ -79,7 +80,7 @@ typedef struct RpTaskKind {
 
   /*
   ** Does `text` solve `question`? Each task says what of it must be right.
-  ** RP_BAD_ARGUMENT for a malformed question.
+  ** RP_BAD_ARGUMENT for a malformed question. NULL: `text` must be what solve gives.
   */
   RpStatus (*grade)(RpTask *task, RpText question, RpText text, bool *right);
 
@@ -97,7 +98,10 @@ typedef struct RpTaskKind {
   */
   void (*positions)(RpText row, double *positions);
 
-  /* As rp_task_floor; called once a task. */
+  /* Where problems are independent of each other: the law of one, zeros at first; else NULL. */
+  void (*law)(const RpTask *task, RpProblemLaw *law);
+
+  /* As rp_task_floor, where there is no such law; called once a task. */
   RpStatus (*floor)(const RpTask *task, double *nats, double *error);
 } RpTaskKind;
 
@@ -173,13 +177,7 @@ RpStatus rp_task_floor(RpTask *task, double *nats, double *error);
 */
 RpStatus rp_task_explain(RpTask *task, RpTensor *tokens, RpTensor **nats, RpTensor **sources);
 
-/* For kind->ask where problems are independent of each other: a problem on its own. */
-RpTaskSpan rp_task_ask_one(RpTask *task);
-
-/*
-** For kind->grade where one answer is right: is `text` what kind->solve gives?
-** RP_BAD_ARGUMENT for a malformed question.
-*/
-RpStatus rp_task_grade_exactly(RpTask *task, RpText question, RpText text, bool *right);
+/* Does `text` solve `question`? RP_BAD_ARGUMENT for a malformed question. */
+RpStatus rp_task_grade(RpTask *task, RpText question, RpText text, bool *right);
 
 #endif
