@@ -25,12 +25,18 @@ LIBRARIES = $(filter-out -llua5.4,$(filter -l% -L%,$(PKG))) -lm
 SOURCES := $(wildcard core/base/*.c core/tensor/*.c core/graph/*.c core/position/*.c core/ops/*.c \
                       core/optimizer/*.c tasks/*.c bindings/*.c) \
            core/kernels/loop.c core/kernels/integer.c core/kernels/select.c
-TARGETS := portable $(if $(filter x86_64,$(shell uname -m)),v3 v4)
+X86 := $(filter x86_64,$(shell uname -m))
+TARGETS := portable $(if $(X86),v3 v4)
+# Those that multiply bfloat16, in float32 where the processor has nothing better.
+BFLOAT16 := $(TARGETS) $(if $(X86),avx512bf16 amx)
 KERNELS := $(foreach t,$(TARGETS),$(foreach d,float32 float64,\
-             $(BUILD)/kernels/$(t)_$(d).o $(BUILD)/products/$(t)_$(d).o))
+             $(BUILD)/kernels/$(t)_$(d).o $(BUILD)/products/$(t)_$(d).o)) \
+           $(BFLOAT16:%=$(BUILD)/products/%_bfloat16.o)
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(KERNELS)
 FLAGS_v3 := -march=x86-64-v3
 FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
+FLAGS_avx512bf16 := $(FLAGS_v4) -mavx512bf16
+FLAGS_amx := $(FLAGS_avx512bf16) -mamx-tile -mamx-bf16
 MODULE := $(BUILD)/roper/native.so
 # What editors and ?name read.
 DEFINITIONS := $(BUILD)/library/roper.lua
@@ -52,7 +58,8 @@ $(BUILD)/%.o: %.c | libraries
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# One source, built for each dtype and instruction set: portable_float32.o ... v4_float64.o
+# One source, built for each dtype and instruction set: portable_float32.o ... v4_float64.o, and
+# products again with operands rounded to bfloat16: portable_bfloat16.o ... amx_bfloat16.o
 $(BUILD)/kernels/%.o: core/kernels/float.c | libraries
 	$(compile_body)
 
@@ -61,8 +68,8 @@ $(BUILD)/products/%.o: core/kernels/products.c | libraries
 
 define compile_body
 @mkdir -p $(@D)
-$(CC) $(ALL_CFLAGS) $(FLAGS_$(firstword $(subst _, ,$*))) -DREAL_IS_FLOAT=$(if $(findstring 64,$*),0,1) \
-  -DRP_TABLE=rp_$(notdir $(@D))_$* -c -o $@ $<
+$(CC) $(ALL_CFLAGS) $(FLAGS_$(firstword $(subst _, ,$*))) -DREAL_IS_FLOAT=$(if $(findstring float64,$*),0,1) \
+  -DROUNDS_OPERANDS=$(if $(findstring bfloat16,$*),1,0) -DRP_TABLE=rp_$(notdir $(@D))_$* -c -o $@ $<
 endef
 
 roper: scripts/launcher.lua Makefile

@@ -1,6 +1,8 @@
 /* Threads, memory, and what the machine is. */
 #include "core/base/machine.h"
 
+#include <string.h>
+
 #include "bindings/check.h"
 #include "core/base/memory.h"
 
@@ -27,11 +29,56 @@ static int threads(lua_State *L)
   return 1;
 }
 
+enum { PRECISIONS = 2 };
+static const char *const precisions[PRECISIONS] = {
+    [RP_FLOAT32_OPERANDS] = "float32",
+    [RP_BFLOAT16_OPERANDS] = "bfloat16",
+};
+
+/*
+** function roper.matmul_precision(precision)
+** What the operands of products of float32 matrices are rounded to, with an argument from now on:
+** "float32" leaves them as they are; "bfloat16" keeps 8 significant bits (to nearest, ties to even;
+** below 2^-126 is 0), which takes about half the time where the processor multiplies such numbers.
+** Sums and results are float32. It holds for `roper.matmul`, `roper.linear` and `roper.attention`
+** and their gradients; everything else, and float64, stays as it is. Where the processor has no
+** such instructions the numbers are the same, but for the order of sums, and it takes longer.
+**
+** Errors: another name.
+**
+**     > roper.matmul_precision "bfloat16"
+**     "bfloat16"
+**     > (roper.full({1, 1}, 1.01):matmul(roper.ones{1, 1})):item() == 1 + 1 / 128
+**     true
+**     > roper.matmul_precision "float32"
+**     "float32"
+** @param precision? "float32"|"bfloat16"
+** @return string precision that holds
+*/
+static int matmul_precision(lua_State *L)
+{
+  rpl_check_count(L, "matmul_precision", 1);
+  if (!lua_isnoneornil(L, 1)) {
+    const char *name = luaL_tolstring(L, 1, NULL);
+    int chosen = 0;
+    while (chosen < PRECISIONS && strcmp(name, precisions[chosen]) != 0)
+      chosen++;
+    if (chosen == PRECISIONS)
+      return luaL_error(L, "matmul_precision: expected \"float32\" or \"bfloat16\", got \"%s\"",
+                        name);
+    rp_set_matmul_precision((RpPrecision)chosen);
+  }
+  lua_pushstring(L, precisions[rp_matmul_precision()]);
+  return 1;
+}
+
 /*
 ** @class Machine
 ** @field processor string
 ** @field blas_core string the kernels that OpenBLAS chose
-** @field instructions string those that our kernels use: portable, x86-64-v3 or x86-64-v4
+** @field instructions string those that our kernels use: portable, x86-64-v3 or x86-64-v4; with
+**   operands of bfloat16 those of products: also avx512-bf16 or amx-bf16
+** @field matmul_precision string
 ** @field threads integer
 */
 
@@ -43,13 +90,15 @@ static int threads(lua_State *L)
 static int machine(lua_State *L)
 {
   rpl_check_count(L, "machine", 0);
-  lua_createtable(L, 0, 4);
+  lua_createtable(L, 0, 5);
   lua_pushstring(L, rp_machine_name());
   lua_setfield(L, -2, "processor");
   lua_pushstring(L, rp_blas_core());
   lua_setfield(L, -2, "blas_core");
-  lua_pushstring(L, rp_machine_target_name());
+  lua_pushstring(L, rp_machine_target_name(rp_matmul_precision()));
   lua_setfield(L, -2, "instructions");
+  lua_pushstring(L, precisions[rp_matmul_precision()]);
+  lua_setfield(L, -2, "matmul_precision");
   lua_pushinteger(L, rp_threads());
   lua_setfield(L, -2, "threads");
   return 1;
@@ -139,6 +188,7 @@ static int memory_fail_after(lua_State *L)
 void rpl_open_machine(lua_State *L)
 {
   static const luaL_Reg functions[] = {{"threads", threads},
+                                       {"matmul_precision", matmul_precision},
                                        {"machine", machine},
                                        {"memory", memory},
                                        {"memory_limit", memory_limit},

@@ -1,10 +1,16 @@
+#define _GNU_SOURCE /* syscall */
 #include "core/base/machine.h"
 
 #include <cblas.h>
 #include <omp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 int rp_threads(void)
 {
@@ -26,10 +32,38 @@ RpStatus rp_set_threads(int threads)
   return RP_OK;
 }
 
+static _Atomic RpPrecision precision = RP_FLOAT32_OPERANDS;
+
+RpPrecision rp_matmul_precision(void)
+{
+  return precision;
+}
+
+void rp_set_matmul_precision(RpPrecision chosen)
+{
+  precision = chosen;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+/* Has the processor matrix tiles, and does the system let this process use them? Asked of it once.
+ */
+static bool may_use_tiles(void)
+{
+  enum {
+    REQUEST_PERMISSION = 0x1023,
+    TILE_DATA = 18
+  }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
+  return __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") &&
+         syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+#endif
+
 static RpTarget best_target(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
   __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16"))
+    return may_use_tiles() ? RP_TARGET_AMX : RP_TARGET_AVX512_BF16;
   if (__builtin_cpu_supports("x86-64-v4"))
     return RP_TARGET_V4;
   if (__builtin_cpu_supports("x86-64-v3"))
@@ -39,12 +73,13 @@ static RpTarget best_target(void)
 }
 
 static const char *const target_names[] = {
-    [RP_TARGET_PORTABLE] = "portable",
-    [RP_TARGET_V3] = "x86-64-v3",
-    [RP_TARGET_V4] = "x86-64-v4",
+    [RP_TARGET_PORTABLE] = "portable", [RP_TARGET_V3] = "x86-64-v3",
+    [RP_TARGET_V4] = "x86-64-v4",      [RP_TARGET_AVX512_BF16] = "avx512-bf16",
+    [RP_TARGET_AMX] = "amx-bf16",
 };
 
-RpTarget rp_machine_target(void)
+/* The best that may be used for anything. */
+static RpTarget limit_target(void)
 {
   static _Atomic int chosen = -1;
   if (chosen >= 0)
@@ -58,9 +93,15 @@ RpTarget rp_machine_target(void)
   return target;
 }
 
-const char *rp_machine_target_name(void)
+RpTarget rp_machine_target(RpPrecision operands)
 {
-  return target_names[rp_machine_target()];
+  const RpTarget limit = limit_target();
+  return operands == RP_FLOAT32_OPERANDS && limit > RP_TARGET_V4 ? RP_TARGET_V4 : limit;
+}
+
+const char *rp_machine_target_name(RpPrecision operands)
+{
+  return target_names[rp_machine_target(operands)];
 }
 
 const char *rp_machine_name(void)

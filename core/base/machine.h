@@ -16,15 +16,29 @@ int rp_most_threads(void);
 /* Set it; RP_BAD_ARGUMENT outside 1 .. rp_most_threads(). */
 RpStatus rp_set_threads(int threads);
 
+/* What operands of products of float32 matrices are rounded to; sums are float32. */
+typedef enum RpPrecision { RP_FLOAT32_OPERANDS, RP_BFLOAT16_OPERANDS } RpPrecision;
+
+/* The one that holds, for all threads; at first none are rounded. */
+RpPrecision rp_matmul_precision(void);
+void rp_set_matmul_precision(RpPrecision precision);
+
 /*
 ** The instruction set that hot kernels were chosen for: the best that the processor has, or a
-** lesser one that ROPER_KERNELS in the environment names.
+** lesser one that ROPER_KERNELS in the environment names. Those after x86-64-v4 are for products
+** with operands of bfloat16 alone.
 */
-typedef enum RpTarget { RP_TARGET_PORTABLE, RP_TARGET_V3, RP_TARGET_V4 } RpTarget;
-RpTarget rp_machine_target(void);
+typedef enum RpTarget {
+  RP_TARGET_PORTABLE,
+  RP_TARGET_V3,
+  RP_TARGET_V4,
+  RP_TARGET_AVX512_BF16,
+  RP_TARGET_AMX
+} RpTarget;
+RpTarget rp_machine_target(RpPrecision precision);
 
-/* Its name, as ROPER_KERNELS has it: "portable", "x86-64-v3" or "x86-64-v4". */
-const char *rp_machine_target_name(void);
+/* Its name, as ROPER_KERNELS has it: "portable", "x86-64-v3", ..., "avx512-bf16" or "amx-bf16". */
+const char *rp_machine_target_name(RpPrecision precision);
 
 /* The processor's name as the system gives it; "unknown" where it gives none. */
 const char *rp_machine_name(void);

@@ -35,12 +35,12 @@ typedef enum RpCompare {
 
 typedef enum RpReduction { RP_SUM, RP_MEAN, RP_MAX, RP_MIN } RpReduction;
 
-/* C[m, n] = alpha op(A)[m, k] op(B)[k, n] + beta C; op transposes where asked. */
+/* C[m, n] (+)= op(A)[m, k] op(B)[k, n]; op transposes where asked. */
 typedef struct RpGemm {
   bool transpose_a, transpose_b;
   int64_t m, n, k;
+  bool accumulate;       /* to what C holds */
   int64_t lda, ldb, ldc; /* elements from one row to the next, as stored */
-  double alpha, beta;
 } RpGemm;
 
 /* A cosine and a sine for each position and pair: [batch, length, pairs], batch 1 or all. */
@@ -223,7 +223,7 @@ typedef struct RpProducts {
 */
 const RpKernels *rp_kernels(RpDtype dtype);
 
-/* The products for a dtype of floats. */
+/* The products for a dtype of floats: of float32 with operands as rp_matmul_precision has it. */
 const RpProducts *rp_products(RpDtype dtype);
 
 #endif

@@ -41,8 +41,7 @@ static RpStatus add_slice(const Slices *s, int64_t first, int64_t rows, const Rp
                           .lda = s->out,
                           .ldb = s->in,
                           .ldc = s->in,
-                          .alpha = 1,
-                          .beta = 1};
+                          .accumulate = true};
   RpStatus status = RP_OK;
   if (s->gradient[WEIGHT] != NULL && s->in > 0)
     status = rp_products(dz->dtype)->gemm(&product, 1, offsets, rp_tensor_data(dz),

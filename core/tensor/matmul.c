@@ -123,7 +123,7 @@ static RpStatus product_shape(const RpTensor *a, bool transpose_a, const RpTenso
 
 RpTensor *rp_tensor_matmul(RpTensor *a, bool transpose_a, RpTensor *b, bool transpose_b)
 {
-  RpGemm gemm = {.alpha = 1};
+  RpGemm gemm = {0};
   int rank;
   int64_t shape[RP_MAX_RANK];
   if (product_shape(a, transpose_a, b, transpose_b, &gemm, &rank, shape) != RP_OK)

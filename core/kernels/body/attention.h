@@ -13,6 +13,7 @@
 #include "core/kernels/body/bias.h"
 #include "core/kernels/body/gemm.h"
 #include "core/kernels/body/heads.h"
+#include "core/kernels/body/operand.h"
 #include "core/kernels/body/row.h"
 
 enum {
@@ -23,21 +24,29 @@ enum {
 /*
 ** What a thread works in. Rows are padded with zeros to whole vectors; keys and
 ** values also stand as columns, [features, keys], for products with their
-** transpose. `line` is the distance of rows of scores and of columns: padded, and
-** not a power of two, which would crowd a few sets of the cache.
+** transpose. `line` is the distance of rows of scores: padded, and not a power of
+** two, which would crowd a few sets of the cache.
 */
 typedef struct Scratch {
   int64_t width, value_width, line;
-  REAL *k, *v, *k_columns, *v_columns; /* columns are NULL where not used */
-  REAL *q, *o;                         /* a tile of queries, and of outputs or dq */
-  REAL *s;                             /* a tile of scores */
-  REAL *across;                        /* the same by columns, for biases that lie so, or NULL */
-  REAL *g, *ds, *dk, *dv;              /* for the backward: a tile of gradients, sums */
+  REAL *k, *v, *q, *o;           /* keys, values; a tile of queries, and of outputs or dq */
+  Packed *k_columns, *v_columns; /* NULL where not used */
+  Packed *left, *right;          /* operands of one product */
+  Packed *rows;                  /* values, or in the backward keys, as a right operand */
+  REAL *s;                       /* a tile of scores */
+  REAL *across;                  /* the same by columns, for biases that lie so, or NULL */
+  REAL *g, *ds, *dk, *dv;        /* for the backward: a tile of gradients, sums */
 } Scratch;
 
 static bool has_few(const RpAttention *a)
 {
-  return a->queries < FEW;
+  return !ROUNDS_OPERANDS && a->queries < FEW;
+}
+
+/* Room for packed operands. */
+static Packed *reserve_packed(REAL *memory, int64_t *used, int64_t count)
+{
+  return (Packed *)reserve(memory, used, count * (int64_t)sizeof(Packed) / (int64_t)sizeof(REAL));
 }
 
 static bool has_across(const RpAttention *a)
@@ -60,14 +69,19 @@ static int64_t lay_out(const RpAttention *a, bool backward, REAL *memory, Scratc
   scratch->k = reserve(memory, &used, keys * width);
   scratch->v = reserve(memory, &used, keys * value_width);
   scratch->q = reserve(memory, &used, TILE * width);
-  scratch->o = reserve(memory, &used, TILE * (width > value_width ? width : value_width));
+  const int64_t widest = larger(width, value_width);
+  scratch->o = reserve(memory, &used, TILE * widest);
   scratch->s = reserve(memory, &used, TILE * line);
+  scratch->left = reserve_packed(
+      memory, &used, larger(left_room(TILE, larger(keys, widest)), left_room(keys, TILE)));
+  scratch->right = reserve_packed(memory, &used, right_room(TILE, widest));
+  scratch->rows = reserve_packed(memory, &used, right_room(keys, widest));
   if (!few)
-    scratch->k_columns = reserve(memory, &used, width * line);
+    scratch->k_columns = reserve_packed(memory, &used, columns_room(width, keys));
   if (!few && has_across(a))
     scratch->across = reserve(memory, &used, line * TILE);
   if (backward) {
-    scratch->v_columns = reserve(memory, &used, value_width * line);
+    scratch->v_columns = reserve_packed(memory, &used, columns_room(value_width, keys));
     scratch->g = reserve(memory, &used, TILE * value_width);
     scratch->ds = reserve(memory, &used, TILE * line);
     scratch->dk = reserve(memory, &used, a->keys * width);
@@ -138,16 +152,16 @@ static void add_to_bias_tile(const RpAttention *a, const RpBias *bias, int64_t u
 ** meaningful. Returns how many columns the tile has.
 */
 static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int64_t count, Rows q,
-                          Rows k, const Scratch *scratch)
+                          Rows k, Right k_columns, const Scratch *scratch)
 {
   const int64_t columns = visible(a, first + count - 1), line = scratch->line;
   if (scratch->k_columns == NULL)
     product(false, true, count, columns, a->features, a->scale, q.data, q.stride, k.data, k.stride,
-            0, scratch->s, line);
+            false, scratch->s, line, NULL);
   else
     multiply(count, round_up(columns, STEP), a->features, (REAL)a->scale,
-             (Strided){q.data, q.stride, 1}, scratch->k_columns, line, false, scratch->s, line,
-             needed(a, first, OF_C));
+             pack_left(count, a->features, (Strided){q.data, q.stride, 1}, scratch->left),
+             k_columns, false, scratch->s, line, needed(a, first, OF_C));
   for (int i = 0; i < a->biases; i++)
     add_bias_tile(a, &a->bias[i], unit, first, count, scratch, scratch->s);
   if (a->mask == NULL)
@@ -181,6 +195,12 @@ static REAL exponentiate(const RpAttention *a, int64_t i, int64_t columns, REAL 
   const REAL sum = exponential_row(whole, s, *maximum, s);
   zero_from(seen, columns, s);
   return sum;
+}
+
+/* Keys or values as columns, where there is room for them. */
+static Right columns_of(int64_t keys, int64_t features, Rows x, Packed *room)
+{
+  return room != NULL ? pack_columns(features, keys, x.data, x.stride, room) : (Right){NULL, 0, 0};
 }
 
 static int64_t row_number(const RpAttention *a, int64_t unit, int64_t i)
@@ -222,13 +242,13 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *co
   const Rows k = pack_keys(a, &a->rotate_key, b, d, w->width, unit_rows(heads[1], b, h), w->k);
   const Rows v =
       pack_keys(a, &a->rotate_value, b, dv, w->value_width, unit_rows(heads[2], b, h), w->v);
-  if (w->k_columns != NULL)
-    transpose_rows(a->keys, w->width, w->k, w->line, w->k_columns);
+  const Right k_columns = columns_of(a->keys, d, k, w->k_columns);
+  const Right values = pack_right(a->keys, w->value_width, v.data, v.stride, w->rows);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
     const Rows q =
         pack_rows(&a->rotate_query, b, first, count, d, w->width, unit_rows(heads[0], b, h), w->q);
-    const int64_t columns = score_tile(a, unit, first, count, q, k, w);
+    const int64_t columns = score_tile(a, unit, first, count, q, k, k_columns, w);
     REAL inverse[TILE];
     for (int64_t i = 0; i < count; i++) {
       REAL maximum, *row = w->s + i * w->line;
@@ -240,11 +260,12 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *co
         dropout_row(a->seed, a->dropout, number * a->keys, columns, row, row);
     }
     if (has_few(a))
-      product(false, false, count, dv, columns, 1, w->s, w->line, v.data, v.stride, 0, w->o,
-              w->value_width);
+      product(false, false, count, dv, columns, 1, w->s, w->line, v.data, v.stride, false, w->o,
+              w->value_width, NULL);
     else
-      multiply(count, w->value_width, columns, 1, (Strided){w->s, w->line, 1}, v.data, v.stride,
-               false, w->o, w->value_width, needed(a, first, OF_A));
+      multiply(count, w->value_width, columns, 1,
+               pack_left(count, columns, (Strided){w->s, w->line, 1}, w->left), values, false, w->o,
+               w->value_width, needed(a, first, OF_A));
     for (int64_t i = 0; i < count; i++)
       for (int64_t f = 0; f < dv; f++)
         w->o[i * w->value_width + f] *= inverse[i];
@@ -260,13 +281,12 @@ static void weights_unit(const RpAttention *a, int64_t unit, const RpHeads *cons
 {
   const int64_t b = unit / a->heads, h = unit % a->heads, d = a->features;
   const Rows k = pack_keys(a, &a->rotate_key, b, d, w->width, unit_rows(heads[1], b, h), w->k);
-  if (w->k_columns != NULL)
-    transpose_rows(a->keys, w->width, w->k, w->line, w->k_columns);
+  const Right k_columns = columns_of(a->keys, d, k, w->k_columns);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
     const Rows q =
         pack_rows(&a->rotate_query, b, first, count, d, w->width, unit_rows(heads[0], b, h), w->q);
-    score_tile(a, unit, first, count, q, k, w);
+    score_tile(a, unit, first, count, q, k, k_columns, w);
     for (int64_t i = 0; i < count; i++) {
       REAL maximum, *row = w->s + i * w->line;
       REAL *to = weights + row_number(a, unit, first + i) * a->keys;
@@ -319,28 +339,35 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
   memset(w->dk, 0, (size_t)(keys * w->width) * sizeof(REAL));
   memset(w->dv, 0, (size_t)(keys * w->value_width) * sizeof(REAL));
   const Rows k = pack_rows(&a->rotate_key, b, 0, keys, d, w->width, in[1], w->k);
-  pack_rows(&a->rotate_value, b, 0, keys, dv, w->value_width, in[2], w->v);
-  transpose_rows(keys, w->width, w->k, line, w->k_columns);
-  transpose_rows(keys, w->value_width, w->v, line, w->v_columns);
+  const Rows v = pack_rows(&a->rotate_value, b, 0, keys, dv, w->value_width, in[2], w->v);
+  const Right k_columns = columns_of(keys, d, k, w->k_columns);
+  const Right v_columns = columns_of(keys, dv, v, w->v_columns);
+  const Right k_rows = pack_right(keys, w->width, k.data, k.stride, w->rows);
   for (int64_t first = 0; first < a->queries && !rp_interrupted(); first += TILE) {
     const int64_t rest = a->queries - first, count = rest < TILE ? rest : TILE;
     const Rows q = pack_rows(&a->rotate_query, b, first, count, d, w->width, in[0], w->q);
     const Rows g = pack_rows(&a->rotate_output, b, first, count, dv, w->value_width, in[4], w->g);
-    const int64_t columns = score_tile(a, unit, first, count, q, k, w);
-    multiply(count, round_up(columns, STEP), dv, 1, (Strided){g.data, g.stride, 1}, w->v_columns,
-             line, false, w->ds, line, needed(a, first, OF_C));
+    const int64_t columns = score_tile(a, unit, first, count, q, k, k_columns, w);
+    multiply(count, round_up(columns, STEP), dv, 1,
+             pack_left(count, dv, (Strided){g.data, g.stride, 1}, w->left), v_columns, false, w->ds,
+             line, needed(a, first, OF_C));
     if (a->sums > 0)
       add_bias_tile(a, &sums, unit, first, count, w, w->ds);
     differentiate_tile(a, unit, first, count, columns, lse, in[3], in[4], w);
     for (int i = 0; i < a->biases; i++)
       if (dbias[i].data != NULL)
         add_to_bias_tile(a, &dbias[i], unit, first, count, w, w->ds);
-    multiply(columns, w->value_width, count, 1, (Strided){w->s, 1, line}, g.data, g.stride, true,
-             w->dv, w->value_width, needed(a, first, OF_TRANSPOSED_A));
-    multiply(columns, w->width, count, (REAL)a->scale, (Strided){w->ds, 1, line}, q.data, q.stride,
-             true, w->dk, w->width, needed(a, first, OF_TRANSPOSED_A));
-    multiply(count, w->width, columns, (REAL)a->scale, (Strided){w->ds, line, 1}, k.data, k.stride,
-             false, w->o, w->width, needed(a, first, OF_A));
+    multiply(columns, w->value_width, count, 1,
+             pack_left(columns, count, (Strided){w->s, 1, line}, w->left),
+             pack_right(count, w->value_width, g.data, g.stride, w->right), true, w->dv,
+             w->value_width, needed(a, first, OF_TRANSPOSED_A));
+    multiply(columns, w->width, count, (REAL)a->scale,
+             pack_left(columns, count, (Strided){w->ds, 1, line}, w->left),
+             pack_right(count, w->width, q.data, q.stride, w->right), true, w->dk, w->width,
+             needed(a, first, OF_TRANSPOSED_A));
+    multiply(count, w->width, columns, (REAL)a->scale,
+             pack_left(count, columns, (Strided){w->ds, line, 1}, w->left), k_rows, false, w->o,
+             w->width, needed(a, first, OF_A));
     unpack_rows(&a->rotate_query, b, first, count, d, w->width, w->o, in[5]);
   }
   unpack_rows(&a->rotate_key, b, 0, keys, d, w->width, w->dk, in[6]);
@@ -374,6 +401,23 @@ static Share share_of(const RpAttention *a, const RpBias *dbias)
   return share;
 }
 
+static void run_share(const RpAttention *a, Pass pass, int64_t s, Share share,
+                      const RpHeads *const *heads, REAL *result, const RpBias *dbias,
+                      const Scratch *w)
+{
+  const int64_t across = a->heads / share.heads;
+  for (int64_t part = 0; part < share.batch * share.heads; part++) {
+    const int64_t b = s / across * share.batch + part / share.heads;
+    const int64_t h = s % across * share.heads + part % share.heads, unit = b * a->heads + h;
+    if (pass == FORWARD)
+      attention_unit(a, unit, heads, result, w);
+    else if (pass == WEIGHTS)
+      weights_unit(a, unit, heads, result, w);
+    else
+      gradient_unit(a, unit, heads, result, dbias, w);
+  }
+}
+
 /*
 ** Run all units, with a scratch for each thread. Unless all is small, the region
 ** is of all threads, also for a single unit: outside a parallel region OpenBLAS
@@ -386,24 +430,19 @@ static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const 
   const bool backward = pass == BACKWARD;
   const int64_t elements = lay_out(a, backward, NULL, &sizes);
   const Share share = share_of(a, dbias);
-  const int64_t across = a->heads / share.heads, shares = a->batch / share.batch * across;
+  const int64_t shares = a->batch / share.batch * (a->heads / share.heads);
   REAL *memory = rp_alloc((size_t)omp_get_max_threads() * (size_t)elements * sizeof(REAL));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static) if (!is_small(a->queries, attention_flops(a)))
-  for (int64_t s = 0; s < shares; s++) {
+#pragma omp parallel if (!is_small(a->queries, attention_flops(a)))
+  {
     Scratch scratch;
     lay_out(a, backward, memory + omp_get_thread_num() * elements, &scratch);
-    for (int64_t part = 0; part < share.batch * share.heads; part++) {
-      const int64_t b = s / across * share.batch + part / share.heads;
-      const int64_t h = s % across * share.heads + part % share.heads, unit = b * a->heads + h;
-      if (pass == FORWARD)
-        attention_unit(a, unit, heads, result, &scratch);
-      else if (pass == WEIGHTS)
-        weights_unit(a, unit, heads, result, &scratch);
-      else
-        gradient_unit(a, unit, heads, result, dbias, &scratch);
-    }
+    enter_tiles();
+#pragma omp for schedule(static)
+    for (int64_t s = 0; s < shares; s++)
+      run_share(a, pass, s, share, heads, result, dbias, &scratch);
+    leave_tiles();
   }
   rp_free(memory);
   return rp_interrupt_status();

@@ -4,7 +4,7 @@
 
 #include <cblas.h>
 
-#include "core/kernels/body/micro.h"
+#include "core/kernels/body/operand.h"
 
 #if REAL_IS_FLOAT
 #define CBLAS_GEMM cblas_sgemm
@@ -20,44 +20,83 @@ static bool suits_tiles(int64_t m, int64_t n, int64_t held)
   return TILES_WIN && m >= 16 && n % STEP == 0 && held <= CACHED;
 }
 
-/* C = alpha op(A) op(B) + beta C; one row times a matrix avoids packing the matrix. */
+#if ROUNDS_OPERANDS
+enum { BLOCK_ROWS = 96, BLOCK_COLUMNS = 512, BLOCK_TERMS = 512 };
+
+static int64_t product_room(void)
+{
+  return right_room(BLOCK_TERMS, BLOCK_COLUMNS) + left_room(BLOCK_ROWS, BLOCK_TERMS);
+}
+
+/* C (+)= alpha op(A) op(B), a block of op(B) in cache at a time. */
 static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                     double alpha, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
-                    double beta, REAL *c, int64_t ldc)
+                    bool accumulate, REAL *c, int64_t ldc, Packed *room)
 {
+  Packed *left = room + right_room(BLOCK_TERMS, BLOCK_COLUMNS);
+  for (int64_t j = 0; j < n; j += BLOCK_COLUMNS)
+    for (int64_t p = 0; p < k; p += BLOCK_TERMS) {
+      const int64_t columns = smaller(n - j, BLOCK_COLUMNS), terms = smaller(k - p, BLOCK_TERMS);
+      const Right right = transpose_b ? pack_columns(terms, columns, b + j * ldb + p, ldb, room)
+                                      : pack_right(terms, columns, b + p * ldb + j, ldb, room);
+      for (int64_t i = 0; i < m; i += BLOCK_ROWS) {
+        const int64_t rows = smaller(m - i, BLOCK_ROWS);
+        const Strided from =
+            transpose_a ? (Strided){a + p * lda + i, 1, lda} : (Strided){a + i * lda + p, lda, 1};
+        multiply(rows, columns, terms, (REAL)alpha, pack_left(rows, terms, from, left), right,
+                 accumulate || p > 0, c + i * ldc + j, ldc, whole_product);
+      }
+    }
+}
+#else
+static int64_t product_room(void)
+{
+  return 0;
+}
+
+/* C (+)= alpha op(A) op(B); one row times a matrix avoids packing the matrix. */
+static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
+                    double alpha, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
+                    bool accumulate, REAL *c, int64_t ldc, Packed *room)
+{
+  (void)room;
   if (m == 1 && !transpose_a)
     CBLAS_GEMV(CblasRowMajor, transpose_b ? CblasNoTrans : CblasTrans, (int)(transpose_b ? n : k),
-               (int)(transpose_b ? k : n), (REAL)alpha, b, (int)ldb, a, 1, (REAL)beta, c, 1);
+               (int)(transpose_b ? k : n), (REAL)alpha, b, (int)ldb, a, 1, accumulate, c, 1);
   else
     CBLAS_GEMM(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans,
                transpose_b ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, (REAL)alpha, a,
-               (int)lda, b, (int)ldb, (REAL)beta, c, (int)ldc);
+               (int)lda, b, (int)ldb, accumulate, c, (int)ldc);
 }
+#endif
 
 /*
 ** The same where one matrix stays in cache: B while rows of A pass by, or C
-** while rows of A^T and B do. False, and nothing done, where BLAS is better.
+** while rows of A^T and B do. False, and nothing done, where `product` is better.
 */
 static bool tiled_product(const RpGemm *g, const REAL *a, const REAL *b, REAL *c)
 {
   enum { ROWS = 96 };
   const int64_t held = g->transpose_a ? g->m * g->n : g->k * g->n;
-  if (g->transpose_b || g->beta != 0 || !suits_tiles(g->m, g->n, held))
+  if (ROUNDS_OPERANDS || g->transpose_b || g->accumulate || !suits_tiles(g->m, g->n, held))
     return false;
-  for (int64_t i = 0; !g->transpose_a && i < g->m; i += ROWS)
-    multiply(g->m - i < ROWS ? g->m - i : ROWS, g->n, g->k, (REAL)g->alpha,
-             (Strided){a + i * g->lda, g->lda, 1}, b, g->ldb, false, c + i * g->ldc, g->ldc,
-             whole_product);
-  for (int64_t p = 0; g->transpose_a && p < g->k; p += ROWS)
-    multiply(g->m, g->n, g->k - p < ROWS ? g->k - p : ROWS, (REAL)g->alpha,
-             (Strided){a + p * g->lda, 1, g->lda}, b + p * g->ldb, g->ldb, p > 0, c, g->ldc,
-             whole_product);
+  for (int64_t i = 0; !g->transpose_a && i < g->m; i += ROWS) {
+    const int64_t rows = smaller(g->m - i, ROWS);
+    multiply(rows, g->n, g->k, 1, pack_left(rows, g->k, (Strided){a + i * g->lda, g->lda, 1}, NULL),
+             pack_right(g->k, g->n, b, g->ldb, NULL), false, c + i * g->ldc, g->ldc, whole_product);
+  }
+  for (int64_t p = 0; g->transpose_a && p < g->k; p += ROWS) {
+    const int64_t terms = smaller(g->k - p, ROWS);
+    multiply(
+        g->m, g->n, terms, 1, pack_left(g->m, terms, (Strided){a + p * g->lda, 1, g->lda}, NULL),
+        pack_right(terms, g->n, b + p * g->ldb, g->ldb, NULL), p > 0, c, g->ldc, whole_product);
+  }
   return true;
 }
 
 /* The part of the product in rows [m0, m1) and columns [n0, n1) of C. */
 static void gemm_part(const RpGemm *g, int64_t m0, int64_t m1, int64_t n0, int64_t n1,
-                      const REAL *a, const REAL *b, REAL *c)
+                      const REAL *a, const REAL *b, REAL *c, Packed *room)
 {
   if (m0 == m1 || n0 == n1)
     return;
@@ -68,38 +107,42 @@ static void gemm_part(const RpGemm *g, int64_t m0, int64_t m1, int64_t n0, int64
   b += g->transpose_b ? n0 * g->ldb : n0;
   c += m0 * g->ldc + n0;
   if (!tiled_product(&part, a, b, c))
-    product(g->transpose_a, g->transpose_b, part.m, part.n, g->k, g->alpha, a, g->lda, b, g->ldb,
-            g->beta, c, g->ldc);
+    product(g->transpose_a, g->transpose_b, part.m, part.n, g->k, 1, a, g->lda, b, g->ldb,
+            g->accumulate, c, g->ldc, room);
 }
 
-static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, const void *a_data,
-                     const void *b_data, void *c_data)
+static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, const void *a,
+                     const void *b, void *c)
 {
-  const REAL *a = a_data, *b = b_data;
-  REAL *c = c_data;
   const double flops = 2.0 * (double)g->m * (double)g->n * (double)g->k;
-  if (is_small(g->m, flops * (double)count)) {
-    for (int64_t p = 0; p < count; p++)
-      gemm_part(g, 0, g->m, 0, g->n, a + offsets[3 * p], b + offsets[3 * p + 1],
-                c + offsets[3 * p + 2]);
-    return RP_OK;
-  }
-  const int threads = omp_get_max_threads();
+  const bool small = is_small(g->m, flops * (double)count);
+  const int threads = small ? 1 : omp_get_max_threads();
   /* Parts: enough for every thread, and none much longer than a tenth of a second. */
   int64_t parts = count >= threads ? 1 : threads;
   while (flops / (double)parts > 5e9)
     parts += threads;
   const bool by_rows = g->m >= g->n;
   const int64_t whole = by_rows ? g->m : g->n;
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (int64_t work = 0; work < count * parts; work++) {
-    if (rp_interrupted())
-      continue;
-    const int64_t p = work / parts, part = work % parts;
-    const int64_t from = whole * part / parts, to = whole * (part + 1) / parts;
-    gemm_part(g, by_rows ? from : 0, by_rows ? to : g->m, by_rows ? 0 : from, by_rows ? g->n : to,
-              a + offsets[3 * p], b + offsets[3 * p + 1], c + offsets[3 * p + 2]);
+  Packed *memory = rp_alloc((size_t)(threads * product_room()) * sizeof(Packed));
+  if (memory == NULL)
+    return RP_OUT_OF_MEMORY;
+#pragma omp parallel num_threads(threads) if (!small)
+  {
+    Packed *room = memory + omp_get_thread_num() * product_room();
+    enter_tiles();
+#pragma omp for schedule(static)
+    for (int64_t work = 0; work < count * parts; work++) {
+      if (rp_interrupted())
+        continue;
+      const int64_t p = work / parts, part = work % parts;
+      const int64_t from = whole * part / parts, to = whole * (part + 1) / parts;
+      gemm_part(g, by_rows ? from : 0, by_rows ? to : g->m, by_rows ? 0 : from, by_rows ? g->n : to,
+                (const REAL *)a + offsets[3 * p], (const REAL *)b + offsets[3 * p + 1],
+                (REAL *)c + offsets[3 * p + 2], room);
+    }
+    leave_tiles();
   }
+  rp_free(memory);
   return rp_interrupt_status();
 }
 

@@ -2,9 +2,8 @@
 #ifndef RP_BODY_HEADS_H
 #define RP_BODY_HEADS_H
 
-#include "core/kernels/body/micro.h"
+#include "core/kernels/body/operand.h"
 #include "core/kernels/body/row.h"
-#include "core/kernels/body/transpose.h"
 
 enum { AHEAD = 24 }; /* rows from asking for one to reading it */
 
@@ -13,11 +12,6 @@ typedef struct Rows {
   REAL *data;
   int64_t stride;
 } Rows;
-
-static int64_t round_up(int64_t n, int64_t step)
-{
-  return (n + step - 1) / step * step;
-}
 
 /* The next part of `memory`; with NULL only its size is counted. */
 static REAL *reserve(REAL *memory, int64_t *used, int64_t elements)
@@ -60,17 +54,6 @@ static void unpack_rows(const RpTable *table, int64_t batch, int64_t first, int6
   for (int64_t i = 0; i < count; i++)
     rotate_vector(table, true, batch, first + i, features, packed + i * width,
                   y.data + (first + i) * y.stride);
-}
-
-/*
-** columns[width, line] = the transpose of packed[count, width], zeros beyond the
-** count to the next multiple of STEP: `packed` has room for that many rows.
-*/
-static void transpose_rows(int64_t count, int64_t width, REAL *packed, int64_t line, REAL *columns)
-{
-  const int64_t whole = round_up(count, STEP);
-  memset(packed + count * width, 0, (size_t)((whole - count) * width) * sizeof(REAL));
-  transpose(whole, width, packed, width, columns, line);
 }
 
 #endif

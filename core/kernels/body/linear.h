@@ -3,7 +3,6 @@
 #define RP_BODY_LINEAR_H
 
 #include "core/kernels/body/gemm.h"
-#include "core/kernels/body/transpose.h"
 
 static void add_bias(int64_t rows, int64_t n, int64_t stride, const REAL *bias, bool relu, REAL *y)
 {
@@ -16,16 +15,6 @@ static void add_bias(int64_t rows, int64_t n, int64_t stride, const REAL *bias, 
   }
 }
 
-/* columns[in, line] = W^T, for w[out, in]. */
-static void transpose_weight(int64_t in, int64_t out, const REAL *w, int64_t line, REAL *columns)
-{
-  const int64_t whole = in - in % LANES;
-  transpose(out, whole, w, in, columns, line);
-  for (int64_t i = whole; i < in; i++)
-    for (int64_t o = 0; o < out; o++)
-      columns[i * line + o] = w[o * in + i];
-}
-
 static void add_ahead(Ahead *ahead, int part, const REAL *from, int64_t elements)
 {
   ahead->part[part].next = from;
@@ -33,10 +22,10 @@ static void add_ahead(Ahead *ahead, int part, const REAL *from, int64_t elements
 }
 
 /* The product of a block of rows, while what the next block needs comes nearer. */
-static void multiply_block(int64_t m, int64_t n, int64_t inner, Strided a, const REAL *b,
-                           int64_t ldb, bool accumulate, REAL *c, Ahead *ahead)
+static void multiply_block(int64_t m, int64_t n, int64_t inner, Left a, Right b, bool accumulate,
+                           REAL *c, Ahead *ahead)
 {
-  multiply_ahead(m, n, inner, 1, a, b, ldb, accumulate, c, n, whole_product, ahead);
+  multiply_ahead(m, n, inner, 1, a, b, accumulate, c, n, whole_product, ahead);
 }
 
 /* The rows by tiles of registers, with the transposed weight in cache. */
@@ -44,25 +33,31 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
                              const REAL *bias, bool relu, REAL *y)
 {
   enum { ROWS = 96 };
-  const int64_t line = out + LANES; /* not a power of two, which would crowd the cache */
-  REAL *columns = rp_alloc((size_t)(in * line) * sizeof(REAL));
-  if (columns == NULL)
+  const int64_t size = columns_room(in, out), part = left_room(ROWS, in);
+  Packed *memory = rp_alloc((size_t)(size + omp_get_max_threads() * part) * sizeof(Packed));
+  if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-  transpose_weight(in, out, w, line, columns);
-#pragma omp parallel for schedule(static) if (rows * in * out > 1 << 18)
-  for (int64_t first = 0; first < rows; first += ROWS) {
-    const int64_t count = rows - first < ROWS ? rows - first : ROWS;
-    if (rp_interrupted())
-      continue;
-    const int64_t next = first + count, more = rows - next < ROWS ? rows - next : ROWS;
-    Ahead ahead = {0};
-    add_ahead(&ahead, 0, x + next * in, more * in);
-    add_ahead(&ahead, 1, y + next * out, more * out);
-    multiply_block(count, out, in, (Strided){x + first * in, in, 1}, columns, line, false,
-                   y + first * out, &ahead);
-    add_bias(count, out, out, bias, relu, y + first * out);
+  const Right columns = pack_columns(in, out, w, in, memory);
+#pragma omp parallel if (rows * in * out > 1 << 18)
+  {
+    Packed *room = memory + size + omp_get_thread_num() * part;
+    enter_tiles();
+#pragma omp for schedule(static)
+    for (int64_t first = 0; first < rows; first += ROWS) {
+      const int64_t count = rows - first < ROWS ? rows - first : ROWS;
+      if (rp_interrupted())
+        continue;
+      const int64_t next = first + count, more = rows - next < ROWS ? rows - next : ROWS;
+      Ahead ahead = {0};
+      add_ahead(&ahead, 0, x + next * in, more * in);
+      add_ahead(&ahead, 1, y + next * out, more * out);
+      multiply_block(count, out, in, pack_left(count, in, (Strided){x + first * in, in, 1}, room),
+                     columns, false, y + first * out, &ahead);
+      add_bias(count, out, out, bias, relu, y + first * out);
+    }
+    leave_tiles();
   }
-  rp_free(columns);
+  rp_free(memory);
   return rp_interrupt_status();
 }
 
@@ -72,7 +67,7 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
   enum { LEAST_ROWS = 64, MOST_ROWS = 256 }; /* few rows pay for packing the weight each time */
   const REAL *x = x_data, *w = w_data, *bias = bias_data;
   REAL *y = y_data;
-  if (suits_tiles(rows, out, in * out))
+  if (ROUNDS_OPERANDS || suits_tiles(rows, out, in * out))
     return tiled_linear(rows, in, out, x, w, bias, relu, y);
   int64_t height = (rows + omp_get_max_threads() - 1) / omp_get_max_threads();
   height = height < LEAST_ROWS ? LEAST_ROWS : height > MOST_ROWS ? MOST_ROWS : height;
@@ -91,8 +86,8 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
     for (int64_t r = 0; in == 0 && r < count; r++)
       memset(corner + r * out, 0, (size_t)width * sizeof(REAL));
     if (in > 0)
-      product(false, true, count, width, in, 1, x + first * in, in, w + left * in, in, 0, corner,
-              out);
+      product(false, true, count, width, in, 1, x + first * in, in, w + left * in, in, false,
+              corner, out, NULL);
     add_bias(count, width, out, bias != NULL ? bias + left : NULL, relu, corner);
   }
   return rp_interrupt_status();
@@ -160,34 +155,46 @@ static RpStatus tiled_linear_gradient(const LinearGradient *g)
   enum { ROWS = 48 };
   const int64_t in = g->in, out = g->out, line = out + LANES;
   const int threads = g->rows * in * out > 1 << 18 ? omp_get_max_threads() : 1;
-  const int64_t whole = ROWS * line + out * in + out;
-  REAL *memory = rp_alloc((size_t)(threads * whole) * sizeof(REAL));
+  const int64_t whole = round_up(ROWS * line + out * in + out, LANES);
+  const int64_t left = larger(left_room(ROWS, out), left_room(out, ROWS));
+  const int64_t size = right_room(out, in), rooms = left + right_room(ROWS, in);
+  REAL *memory = rp_alloc((size_t)(threads * whole) * sizeof(REAL) +
+                          (size_t)(size + threads * rooms) * sizeof(Packed));
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (int part = 0; part < threads; part++) {
-    REAL *dw = memory + part * whole, *dbias = dw + out * in, *dz = dbias + out;
-    const int64_t end = g->rows * (part + 1) / threads;
-    memset(dw, 0, (size_t)(out * in + out) * sizeof(REAL));
-    for (int64_t first = g->rows * part / threads; first < end && !rp_interrupted();
-         first += ROWS) {
-      const int64_t count = end - first < ROWS ? end - first : ROWS;
-      const int64_t next = first + count, more = end - next < ROWS ? end - next : ROWS;
-      Ahead ahead = {0};
-      add_ahead(&ahead, 0, g->dy + next * out, more * out);
-      if (g->y != NULL)
-        add_ahead(&ahead, 1, g->y + next * out, more * out);
-      add_ahead(&ahead, 2, g->x + next * in, more * in);
-      if (g->dx != NULL)
-        add_ahead(&ahead, 3, g->dx + next * in, more * in);
-      mask_rows(g, first, count, dz, line, dbias);
-      if (g->dx != NULL)
-        multiply_block(count, in, out, (Strided){dz, line, 1}, g->w, in, false, g->dx + first * in,
-                       &ahead);
-      if (g->dw != NULL)
-        multiply_block(out, in, count, (Strided){dz, 1, line}, g->x + first * in, in, true, dw,
-                       &ahead);
+  Packed *packed = (Packed *)(memory + threads * whole);
+  const Right weight = pack_right(out, in, g->w, in, packed);
+#pragma omp parallel num_threads(threads)
+  {
+    enter_tiles();
+#pragma omp for schedule(static)
+    for (int part = 0; part < threads; part++) {
+      REAL *dw = memory + part * whole, *dbias = dw + out * in, *dz = dbias + out;
+      Packed *room = packed + size + part * rooms;
+      const int64_t end = g->rows * (part + 1) / threads;
+      memset(dw, 0, (size_t)(out * in + out) * sizeof(REAL));
+      for (int64_t first = g->rows * part / threads; first < end && !rp_interrupted();
+           first += ROWS) {
+        const int64_t count = end - first < ROWS ? end - first : ROWS;
+        const int64_t next = first + count, more = end - next < ROWS ? end - next : ROWS;
+        Ahead ahead = {0};
+        add_ahead(&ahead, 0, g->dy + next * out, more * out);
+        if (g->y != NULL)
+          add_ahead(&ahead, 1, g->y + next * out, more * out);
+        add_ahead(&ahead, 2, g->x + next * in, more * in);
+        if (g->dx != NULL)
+          add_ahead(&ahead, 3, g->dx + next * in, more * in);
+        mask_rows(g, first, count, dz, line, dbias);
+        if (g->dx != NULL)
+          multiply_block(count, in, out, pack_left(count, out, (Strided){dz, line, 1}, room),
+                         weight, false, g->dx + first * in, &ahead);
+        if (g->dw != NULL)
+          multiply_block(out, in, count, pack_left(out, count, (Strided){dz, 1, line}, room),
+                         pack_right(count, in, g->x + first * in, in, room + left), true, dw,
+                         &ahead);
+      }
     }
+    leave_tiles();
   }
   if (g->dw != NULL)
     join_parts(threads, out * in, whole, memory, g->dw);
@@ -212,8 +219,7 @@ static RpStatus packed_product(bool transpose_a, int64_t m, int64_t n, int64_t k
                     .k = k,
                     .lda = transpose_a ? m : k,
                     .ldb = n,
-                    .ldc = n,
-                    .alpha = 1};
+                    .ldc = n};
   return gemm(&g, 1, offsets, a, b, c);
 }
 
@@ -252,7 +258,9 @@ static RpStatus linear_gradient(int64_t rows, int64_t in, int64_t out, const voi
                                 const void *y, const void *dy, void *dx, void *dw, void *dbias)
 {
   const LinearGradient g = {rows, in, out, x, w, y, dy, dx, dw, dbias};
-  return suits_tiles(rows, in, in * out) ? tiled_linear_gradient(&g) : large_linear_gradient(&g);
+  return in * out <= CACHED && (ROUNDS_OPERANDS || suits_tiles(rows, in, in * out))
+             ? tiled_linear_gradient(&g)
+             : large_linear_gradient(&g);
 }
 
 #endif

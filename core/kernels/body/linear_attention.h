@@ -18,7 +18,7 @@
 #define RP_BODY_LINEAR_ATTENTION_H
 
 #include "core/kernels/body/heads.h"
-#include "core/kernels/body/micro.h"
+#include "core/kernels/body/operand.h"
 #include "core/kernels/body/row.h"
 
 enum {
@@ -61,7 +61,7 @@ static int64_t lay_out_running(const RpAttention *a, REAL *memory, Running *w)
   w->g = reserve_block(memory, &used, dv);
   w->h = reserve(memory, &used, CHUNK);
   w->products = reserve(memory, &used, CHUNK * LINE);
-  w->columns = reserve(memory, &used, (d > dv ? w->a.width : w->u.width) * LINE);
+  w->columns = reserve(memory, &used, (d > dv ? w->a.width : w->u.width) * CHUNK);
   w->result = reserve_block(memory, &used, d > dv ? d : dv).rows;
   w->row = reserve(memory, &used, d);
   w->state = reserve(memory, &used, w->a.width * w->u.width);
@@ -79,6 +79,11 @@ typedef struct Chunk {
 static Chunk chunk_at(int64_t first, int64_t end)
 {
   return (Chunk){first, end - first < CHUNK ? end - first : CHUNK};
+}
+
+static Right rows_of(Block x)
+{
+  return (Right){x.rows, x.width, STEP};
 }
 
 /* How many keys every query sees; under the causal rule, query i sees i + 1 more. */
@@ -165,8 +170,8 @@ static inline void add_row(int64_t n, REAL factor, const REAL *x, REAL *y)
 static void pass_chunk(int64_t count, Block left, Block right, Block phi, const REAL *factors,
                        const Running *w)
 {
-  multiply(left.features, right.width, count, 1, (Strided){left.rows, 1, left.width}, right.rows,
-           right.width, true, w->state, right.width, whole_product);
+  multiply(left.features, right.width, count, 1, (Left){left.rows, 1, left.width}, rows_of(right),
+           true, w->state, right.width, whole_product);
   clear_part(w);
   for (int64_t i = 0; i < count; i++)
     add_row(phi.width, factors != NULL ? factors[i] : 1, phi.rows + i * phi.width, w->part);
@@ -176,9 +181,9 @@ static void pass_chunk(int64_t count, Block left, Block right, Block phi, const 
 /* Within a chunk: products_ij = query_i . key_j where query i sees key j, else 0. */
 static void causal_products(int64_t count, Block query, Block key, const Running *w)
 {
-  transpose_rows(count, key.width, key.rows, LINE, w->columns);
-  multiply(count, round_up(count, STEP), query.features, 1, (Strided){query.rows, query.width, 1},
-           w->columns, LINE, false, w->products, LINE, (Causal){OF_C, 1});
+  const Right columns = pack_columns(key.width, count, key.rows, key.width, w->columns);
+  multiply(count, round_up(count, STEP), query.features, 1, (Left){query.rows, query.width, 1},
+           columns, false, w->products, LINE, (Causal){OF_C, 1});
   for (int64_t i = 0; i < count; i++)
     memset(w->products + i * LINE + i + 1, 0, (size_t)(count - i - 1) * sizeof(REAL));
 }
@@ -187,26 +192,26 @@ static void causal_products(int64_t count, Block query, Block key, const Running
 static void sum_from_start(int64_t count, bool within, Block query, Block key, Block x,
                            const Running *w)
 {
-  multiply(count, x.width, query.features, 1, (Strided){query.rows, query.width, 1}, w->state,
-           x.width, false, w->result, x.width, whole_product);
+  multiply(count, x.width, query.features, 1, (Left){query.rows, query.width, 1},
+           (Right){w->state, x.width, STEP}, false, w->result, x.width, whole_product);
   if (!within)
     return;
   causal_products(count, query, key, w);
-  multiply(count, x.width, count, 1, (Strided){w->products, LINE, 1}, x.rows, x.width, true,
-           w->result, x.width, (Causal){OF_A, 1});
+  multiply(count, x.width, count, 1, (Left){w->products, LINE, 1}, rows_of(x), true, w->result,
+           x.width, (Causal){OF_A, 1});
 }
 
 /* result_j = state^T key_j, and within a causal chunk + sum_{i >= j} (query_i . key_j) x_i */
-static void sum_from_end(int64_t count, bool within, Block query, Block key, Block x,
-                         const REAL *state, const Running *w)
+static void sum_from_end(int64_t count, bool within, Block query, Block key, Block x, Right state,
+                         const Running *w)
 {
-  multiply(count, x.width, key.features, 1, (Strided){key.rows, key.width, 1}, state, x.width,
-           false, w->result, x.width, whole_product);
+  multiply(count, x.width, key.features, 1, (Left){key.rows, key.width, 1}, state, false, w->result,
+           x.width, whole_product);
   if (!within)
     return;
   causal_products(count, query, key, w);
-  multiply(count, x.width, count, 1, (Strided){w->products, 1, LINE}, x.rows, x.width, true,
-           w->result, x.width, (Causal){OF_TRANSPOSED_A, 1});
+  multiply(count, x.width, count, 1, (Left){w->products, 1, LINE}, rows_of(x), true, w->result,
+           x.width, (Causal){OF_TRANSPOSED_A, 1});
 }
 
 /* dx at a place, from result row i: (R^-1 result_i + factor (sum + part)) phi'(x) */
@@ -301,11 +306,11 @@ static void query_gradients(const RpAttention *a, int64_t b, const Rows *x, cons
 static void key_gradient_chunk(const RpAttention *a, int64_t b, Chunk keys, bool within,
                                const Rows *x, const Running *w)
 {
-  sum_from_end(keys.count, within, w->a, w->b, w->g, w->state, w);
+  sum_from_end(keys.count, within, w->a, w->b, w->g, (Right){w->state, w->g.width, STEP}, w);
   unpack_rows(&a->rotate_value, b, keys.first, keys.count, w->g.features, w->g.width, w->result,
               x[7]);
-  transpose(w->a.width, w->g.width, w->state, w->g.width, w->flipped, w->a.width);
-  sum_from_end(keys.count, within, w->g, w->u, w->a, w->flipped, w);
+  const Right flipped = pack_columns(w->g.width, w->a.width, w->state, w->g.width, w->flipped);
+  sum_from_end(keys.count, within, w->g, w->u, w->a, flipped, w);
   clear_part(w);
   for (int64_t j = keys.count - 1; j >= 0; j--) {
     if (within)

@@ -1,14 +1,21 @@
 /*
-** Small matrix products with no packing (Goto and van de Geijn 2008, the inner
-** loops): a tile of C stays in registers while the inner size runs, A is read an
-** element at a time, B a few vectors of a row at a time. At the sizes of an
-** attention tile OpenBLAS spends as long on packing as on arithmetic.
+** Small matrix products (Goto and van de Geijn 2008, the inner loops): a tile of C
+** stays in registers while the inner size runs, A is read an element at a time, B
+** a few vectors of a row at a time. Floats are read where they lie: at the sizes
+** of an attention tile OpenBLAS spends as long on packing as on arithmetic.
 */
 #ifndef RP_BODY_MICRO_H
 #define RP_BODY_MICRO_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#if ROUNDS_OPERANDS && defined(__AVX512BF16__)
+#define MULTIPLIES_PAIRS 1
+#include <immintrin.h>
+#else
+#define MULTIPLIES_PAIRS 0
+#endif
 
 /* With few registers the tiles are too small to beat OpenBLAS at whole layers. */
 #if defined(__AVX512F__)
@@ -28,11 +35,43 @@ enum {
 
 typedef REAL Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
 
-/* A matrix whose element (i, j) lies at data[i * down + j * across]. */
-typedef struct Strided {
-  const REAL *data;
+/*
+** What a tile multiplies at a time: an element of A with a vector of B, or, where
+** the processor has sums of two products of bfloat16 (VDPBF16PS), pairs of them
+** that follow each other along the inner size.
+*/
+#if MULTIPLIES_PAIRS
+typedef uint32_t Packed;
+typedef __m512 Sums;
+enum { DEPTH = 2 };
+#else
+typedef REAL Packed;
+typedef Vector Sums;
+enum { DEPTH = 1 };
+#endif
+typedef Packed PackedVector
+    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(Packed)), may_alias));
+
+static inline Sums multiply_add(Sums sum, Packed a, PackedVector b)
+{
+#if MULTIPLIES_PAIRS
+  return _mm512_dpbf16_ps(sum, (__m512bh)_mm512_set1_epi32((int)a), (__m512bh)b);
+#else
+  return sum + a * b;
+#endif
+}
+
+/* A: (i, p) at data[i * down + p * across]. */
+typedef struct Left {
+  const Packed *data;
   int64_t down, across;
-} Strided;
+} Left;
+
+/* B: row p, of columns STEP s to STEP (s + 1) - 1, from data + s * side + p * line on. */
+typedef struct Right {
+  const Packed *data;
+  int64_t line, side;
+} Right;
 
 /* Memory that is used next, of which the second cache is asked for a little at every step. */
 typedef struct Ahead {
@@ -58,26 +97,28 @@ static inline void fetch(Ahead *ahead)
 }
 
 /* One tile: `vectors` is a constant where this is called, so everything unrolls. */
-static inline __attribute__((always_inline)) void
-multiply_tile(const int vectors, int64_t rows, int64_t inner, REAL alpha, Strided a, const REAL *b,
-              int64_t ldb, bool accumulate, REAL *c, int64_t ldc, Ahead *ahead)
+static inline __attribute__((always_inline)) void multiply_tile(const int vectors, int64_t rows,
+                                                                int64_t inner, REAL alpha, Left a,
+                                                                Right b, bool accumulate, REAL *c,
+                                                                int64_t ldc, Ahead *ahead)
 {
   const int height = TILE_VECTORS / vectors;
-  Vector sum[TILE_VECTORS] = {0};
-  const REAL *starts[TILE_VECTORS];
+  Sums sum[TILE_VECTORS] = {0};
+  const Packed *starts[TILE_VECTORS];
   for (int r = 0; r < height; r++) /* a short last tile repeats a row */
     starts[r] = a.data + (r < rows ? r : rows - 1) * a.down;
   for (int64_t p = 0; p < inner; p++) {
-    Vector row[WIDE];
+    PackedVector row[WIDE];
     if (ahead != NULL && p % PACE == 0)
       fetch(ahead);
     for (int v = 0; v < vectors; v++)
-      row[v] = *(const Vector *)(b + p * ldb + v * LANES);
+      row[v] =
+          *(const PackedVector *)(b.data + v / NARROW * b.side + p * b.line + v % NARROW * LANES);
 #pragma GCC unroll 24
     for (int r = 0; r < height; r++) {
-      const REAL element = starts[r][p * a.across];
+      const Packed element = starts[r][p * a.across];
       for (int v = 0; v < vectors; v++)
-        sum[r * vectors + v] += element * row[v];
+        sum[r * vectors + v] = multiply_add(sum[r * vectors + v], element, row[v]);
     }
   }
 #pragma GCC unroll 24
@@ -86,7 +127,8 @@ multiply_tile(const int vectors, int64_t rows, int64_t inner, REAL alpha, Stride
       break;
     for (int v = 0; v < vectors; v++) {
       Vector *to = (Vector *)(c + r * ldc + v * LANES);
-      *to = accumulate ? *to + alpha * sum[r * vectors + v] : alpha * sum[r * vectors + v];
+      const Vector total = (Vector)sum[r * vectors + v];
+      *to = accumulate ? *to + alpha * total : alpha * total;
     }
   }
 }
@@ -103,44 +145,91 @@ typedef struct Causal {
 
 static const Causal whole_product = {ALL, 0};
 
-/* Columns left .. left + vectors * LANES - 1 of the product. */
+/*
+** Is the tile of C of `height` rows from (i, left) on needed? Then by
+** terms *from .. *to - 1 of the inner sum.
+*/
+static inline bool needs_tile(Causal causal, int64_t i, int64_t height, int64_t left, int64_t *from,
+                              int64_t *to)
+{
+  const int64_t seen = causal.seen + i; /* by row i; more by those below */
+  if (causal.part == OF_C && left >= seen + height - 1)
+    return false;
+  if (causal.part == OF_A && *to > seen + height - 1)
+    *to = seen + height - 1;
+  if (causal.part == OF_TRANSPOSED_A && i >= causal.seen)
+    *from = i - causal.seen + 1;
+  return true;
+}
+
+#if MULTIPLIES_PAIRS && defined(__AMX_BF16__)
+#include "core/kernels/body/amx.h"
+#else
+/* Packed operands come in whole INNER_STEPs of terms; each thread that multiplies enters first. */
+enum { INNER_STEP = DEPTH, LEFT_STEP = 1 };
+
+static inline void enter_tiles(void)
+{
+}
+
+static inline void leave_tiles(void)
+{
+}
+
+/* The same where fewer columns of C are there than of packed B. */
+static inline void multiply_edge(const int vectors, int64_t rows, int64_t columns, int64_t inner,
+                                 REAL alpha, Left a, Right b, bool accumulate, REAL *c, int64_t ldc)
+{
+  REAL tile[TILE_VECTORS * LANES];
+  multiply_tile(vectors, rows, inner, alpha, a, b, false, tile, vectors * LANES, NULL);
+  for (int64_t i = 0; i < rows && i < TILE_VECTORS / vectors; i++)
+    for (int64_t j = 0; j < columns; j++)
+      c[i * ldc + j] = tile[i * vectors * LANES + j] + (accumulate ? c[i * ldc + j] : 0);
+}
+
+/* A strip of `vectors` * LANES columns from `left` on, of which `columns` are there. */
 static inline __attribute__((always_inline)) void
-multiply_strip(const int vectors, int64_t m, int64_t left, int64_t inner, REAL alpha, Strided a,
-               const REAL *b, int64_t ldb, bool accumulate, REAL *c, int64_t ldc, Causal causal,
+multiply_strip(const int vectors, int64_t m, int64_t left, int64_t columns, int64_t inner,
+               REAL alpha, Left a, Right b, bool accumulate, REAL *c, int64_t ldc, Causal causal,
                Ahead *ahead)
 {
   const int64_t height = TILE_VECTORS / vectors;
   for (int64_t i = 0; i < m; i += height) {
-    const int64_t seen = causal.seen + i; /* by row i; more by those below */
     int64_t from = 0, to = inner;
-    if (causal.part == OF_C && left >= seen + height - 1)
+    if (!needs_tile(causal, i, height, left, &from, &to))
       continue;
-    if (causal.part == OF_A && to > seen + height - 1)
-      to = seen + height - 1;
-    if (causal.part == OF_TRANSPOSED_A && i >= causal.seen)
-      from = i - causal.seen + 1;
-    multiply_tile(vectors, m - i, to - from, alpha,
-                  (Strided){a.data + i * a.down + from * a.across, a.down, a.across},
-                  b + from * ldb + left, ldb, accumulate, c + i * ldc + left, ldc, ahead);
+    from /= DEPTH;
+    to = (to + DEPTH - 1) / DEPTH;
+    const Left rows = {a.data + i * a.down + from * a.across, a.down, a.across};
+    const Right strip = {b.data + left / STEP * b.side + from * b.line, b.line, b.side};
+    if (!ROUNDS_OPERANDS || columns >= vectors * LANES)
+      multiply_tile(vectors, m - i, to - from, alpha, rows, strip, accumulate, c + i * ldc + left,
+                    ldc, ahead);
+    else
+      multiply_edge(vectors, m - i, columns, to - from, alpha, rows, strip, accumulate,
+                    c + i * ldc + left, ldc);
   }
 }
 
-/* C[m, n] (+)= alpha A[m, inner] B[inner, n]; n is a multiple of STEP. `ahead` may be NULL. */
+/* C[m, n] (+)= alpha A[m, inner] B[inner, n], as operand.h has them. `ahead` may be NULL. */
 static inline __attribute__((always_inline)) void
-multiply_ahead(int64_t m, int64_t n, int64_t inner, REAL alpha, Strided a, const REAL *b,
-               int64_t ldb, bool accumulate, REAL *c, int64_t ldc, Causal causal, Ahead *ahead)
+multiply_ahead(int64_t m, int64_t n, int64_t inner, REAL alpha, Left a, Right b, bool accumulate,
+               REAL *c, int64_t ldc, Causal causal, Ahead *ahead)
 {
   int64_t left = 0;
   for (; left + WIDE * LANES <= n; left += WIDE * LANES)
-    multiply_strip(WIDE, m, left, inner, alpha, a, b, ldb, accumulate, c, ldc, causal, ahead);
-  for (; left < n; left += NARROW * LANES)
-    multiply_strip(NARROW, m, left, inner, alpha, a, b, ldb, accumulate, c, ldc, causal, ahead);
+    multiply_strip(WIDE, m, left, WIDE * LANES, inner, alpha, a, b, accumulate, c, ldc, causal,
+                   ahead);
+  for (; left < n; left += STEP)
+    multiply_strip(NARROW, m, left, n - left, inner, alpha, a, b, accumulate, c, ldc, causal,
+                   ahead);
 }
+#endif
 
-static void multiply(int64_t m, int64_t n, int64_t inner, REAL alpha, Strided a, const REAL *b,
-                     int64_t ldb, bool accumulate, REAL *c, int64_t ldc, Causal causal)
+static void multiply(int64_t m, int64_t n, int64_t inner, REAL alpha, Left a, Right b,
+                     bool accumulate, REAL *c, int64_t ldc, Causal causal)
 {
-  multiply_ahead(m, n, inner, alpha, a, b, ldb, accumulate, c, ldc, causal, NULL);
+  multiply_ahead(m, n, inner, alpha, a, b, accumulate, c, ldc, causal, NULL);
 }
 
 /*

@@ -1,4 +1,4 @@
-/* Transposition in registers, a square block of vectors at a time. */
+/* Transposition of a square block of vectors, in registers. */
 #ifndef RP_BODY_TRANSPOSE_H
 #define RP_BODY_TRANSPOSE_H
 
@@ -10,15 +10,9 @@ typedef int32_t Picks __attribute__((vector_size(VECTOR_BYTES)));
 typedef int64_t Picks __attribute__((vector_size(VECTOR_BYTES)));
 #endif
 
-/*
-** to[j][i] = from[i][j] for i, j < LANES: for each bit of the index, elements whose
-** row and column differ in it change places.
-*/
-static inline void transpose_block(const REAL *from, int64_t from_line, REAL *to, int64_t to_line)
+/* For each bit of the index, elements whose row and column differ in it change places. */
+static inline __attribute__((always_inline)) void transpose_block(PackedVector rows[LANES])
 {
-  Vector rows[LANES];
-  for (int i = 0; i < LANES; i++)
-    rows[i] = *(const Vector *)(from + i * from_line);
 #pragma GCC unroll 4
   for (int bit = 1; bit < LANES; bit *= 2) {
     Picks upper = {0}, lower = {0}; /* of two vectors side by side */
@@ -30,22 +24,26 @@ static inline void transpose_block(const REAL *from, int64_t from_line, REAL *to
     for (int i = 0; i < LANES; i++) {
       if (i & bit)
         continue;
-      const Vector top = rows[i], bottom = rows[i + bit];
+      const PackedVector top = rows[i], bottom = rows[i + bit];
       rows[i] = __builtin_shuffle(top, bottom, upper);
       rows[i + bit] = __builtin_shuffle(top, bottom, lower);
     }
   }
-  for (int i = 0; i < LANES; i++)
-    *(Vector *)(to + i * to_line) = rows[i];
 }
 
 /* to[columns, rows] = the transpose of from[rows, columns]; both are multiples of LANES. */
-static void transpose(int64_t rows, int64_t columns, const REAL *from, int64_t from_line, REAL *to,
-                      int64_t to_line)
+static inline void transpose(int64_t rows, int64_t columns, const REAL *from, int64_t from_line,
+                             REAL *to, int64_t to_line)
 {
   for (int64_t i = 0; i < rows; i += LANES)
-    for (int64_t j = 0; j < columns; j += LANES)
-      transpose_block(from + i * from_line + j, from_line, to + j * to_line + i, to_line);
+    for (int64_t j = 0; j < columns; j += LANES) {
+      PackedVector block[LANES];
+      for (int r = 0; r < LANES; r++)
+        block[r] = *(const PackedVector *)(from + (i + r) * from_line + j);
+      transpose_block(block);
+      for (int r = 0; r < LANES; r++)
+        *(PackedVector *)(to + (j + r) * to_line + i) = block[r];
+    }
 }
 
 #endif

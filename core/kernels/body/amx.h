@@ -1,0 +1,92 @@
+/*
+** `multiply_ahead` by matrix tiles (AMX, TDPBF16PS): 2 x 2 tiles of 16 x 16 sums, from two tiles of
+*16
+** rows of A and two of 16 columns of B at a time, 16 pairs deep. Included by micro.h.
+*/
+enum {
+  SIDE = 16,             /* rows of a tile, and numbers of 4 bytes in each */
+  BLOCK = 2 * SIDE,      /* of C, rows and columns: STEP */
+  INNER_STEP = 2 * SIDE, /* operands are packed in whole tiles, */
+  LEFT_STEP = BLOCK      /* A by rows */
+};
+
+/* The tiles belong to a thread; they are taken where it enters a parallel region, */
+static inline void enter_tiles(void)
+{
+  struct {
+    uint8_t palette, start, reserved[14];
+    uint16_t bytes[16];
+    uint8_t rows[16];
+  } shape = {.palette = 1};
+  for (int i = 0; i < 8; i++) {
+    shape.bytes[i] = SIDE * sizeof(Packed);
+    shape.rows[i] = SIDE;
+  }
+  _tile_loadconfig(&shape);
+}
+
+/* and given back where it leaves, so that nothing else has to save them. */
+static inline void leave_tiles(void)
+{
+  _tile_release();
+}
+
+/* C[BLOCK, BLOCK] from rows `down` apart of A and one strip of B. */
+static inline void multiply_tiles(int64_t depth, const Packed *a, int64_t down, const Packed *b,
+                                  REAL *c, int64_t ldc)
+{
+  const size_t row = (size_t)down * sizeof(Packed), line = STEP * sizeof(Packed);
+  const size_t to = (size_t)ldc * sizeof(REAL);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  for (int64_t p = 0; p < depth; p += SIDE) {
+    _tile_loadd(4, a + p, row);
+    _tile_loadd(5, a + SIDE * down + p, row);
+    _tile_loadd(6, b + p * STEP, line);
+    _tile_loadd(7, b + p * STEP + SIDE, line);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  _tile_stored(0, c, to);
+  _tile_stored(1, c + SIDE, to);
+  _tile_stored(2, c + SIDE * ldc, to);
+  _tile_stored(3, c + SIDE * ldc + SIDE, to);
+}
+
+/* The part of a block that is there to C. */
+static inline void add_block(int64_t rows, int64_t columns, REAL alpha, const REAL *block,
+                             bool accumulate, REAL *c, int64_t ldc)
+{
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++)
+      c[i * ldc + j] = alpha * block[i * BLOCK + j] + (accumulate ? c[i * ldc + j] : 0);
+}
+
+static inline void multiply_ahead(int64_t m, int64_t n, int64_t inner, REAL alpha, Left a, Right b,
+                                  bool accumulate, REAL *c, int64_t ldc, Causal causal,
+                                  Ahead *ahead)
+{
+  for (int64_t left = 0; left < n; left += BLOCK)
+    for (int64_t i = 0; i < m; i += BLOCK) {
+      int64_t from = 0, to = inner;
+      if (!needs_tile(causal, i, BLOCK, left, &from, &to))
+        continue;
+      from = from / INNER_STEP * (INNER_STEP / DEPTH);
+      to = (to + INNER_STEP - 1) / INNER_STEP * (INNER_STEP / DEPTH);
+      const int64_t rows = m - i < BLOCK ? m - i : BLOCK;
+      const int64_t columns = n - left < BLOCK ? n - left : BLOCK;
+      const bool direct = rows == BLOCK && columns == BLOCK && alpha == 1 && !accumulate;
+      for (int64_t p = from; ahead != NULL && p < to; p += PACE)
+        fetch(ahead);
+      REAL block[BLOCK * BLOCK], *corner = c + i * ldc + left;
+      multiply_tiles(to - from, a.data + i * a.down + from, a.down,
+                     b.data + left / STEP * b.side + from * STEP, direct ? corner : block,
+                     direct ? ldc : BLOCK);
+      if (!direct)
+        add_block(rows, columns, alpha, block, accumulate, corner, ldc);
+    }
+}

@@ -1,0 +1,128 @@
+/*
+** Operands rounded to bfloat16 (to nearest, ties to even; NaN stays NaN, below 2^-126 is 0, as the
+** processor's instructions have it) while they are packed: by pairs where tiles multiply pairs,
+** and as the floats of the same values elsewhere. Included by operand.h.
+*/
+#if MULTIPLIES_PAIRS
+
+static inline __m512 load_floats(const REAL *x, int64_t count)
+{
+  const __mmask16 mask = count >= LANES ? 0xFFFF : count <= 0 ? 0 : (__mmask16)((1 << count) - 1);
+  return _mm512_maskz_loadu_ps(mask, x);
+}
+
+/* Pairs that lie one after another: of `count` elements, and zeros. */
+static inline PackedVector pack_row(const REAL *x, int64_t count)
+{
+  return (PackedVector)_mm512_cvtne2ps_pbh(load_floats(x + LANES, count - LANES),
+                                           load_floats(x, count));
+}
+
+/* Pairs that lie one above another, of `count` columns and as many as there are of `rows` rows. */
+static inline PackedVector pack_below(const REAL *x, int64_t line, int64_t rows, int64_t count)
+{
+  const __m512i pairs = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
+                                         8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  const __m512 top = load_floats(x, rows > 0 ? count : 0);
+  const __m512 bottom = load_floats(x + line, rows > 1 ? count : 0);
+  return (PackedVector)_mm512_permutexvar_epi16(pairs, (__m512i)_mm512_cvtne2ps_pbh(bottom, top));
+}
+#else
+static inline float rounded(float x)
+{
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  const uint32_t magnitude = bits & 0x7FFFFFFF;
+  const uint32_t nearest = bits + 0x7FFF + (bits >> 16 & 1);
+  const uint32_t result = magnitude > 0x7F800000 ? bits | 0x400000
+                          : magnitude < 0x800000 ? bits & 0x80000000
+                                                 : nearest;
+  bits = result & 0xFFFF0000;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+static inline PackedVector pack_row(const REAL *x, int64_t count)
+{
+  REAL row[LANES] = {0};
+  PackedVector packed;
+  if (count > 0)
+    memcpy(row, x, (size_t)(count < LANES ? count : LANES) * sizeof *row);
+  for (int i = 0; i < LANES; i++)
+    row[i] = rounded(row[i]);
+  memcpy(&packed, row, sizeof packed);
+  return packed;
+}
+
+static inline PackedVector pack_below(const REAL *x, int64_t line, int64_t rows, int64_t count)
+{
+  (void)line;
+  return pack_row(x, rows > 0 ? count : 0);
+}
+#endif
+
+/* Rows of packed operands are not a power of two apart, which would crowd the cache. */
+static inline int64_t padded(int64_t n)
+{
+  return round_up(n, LANES) + LANES;
+}
+
+static inline int64_t left_room(int64_t m, int64_t inner)
+{
+  const int64_t depth = packed_depth(inner);
+  return larger(round_up(m, LEFT_STEP) * padded(depth), depth * padded(m));
+}
+
+static inline int64_t right_room(int64_t inner, int64_t n)
+{
+  return packed_depth(inner) * round_up(n, STEP);
+}
+
+/* A, which lies by columns, by rows. */
+static inline Left pack_turned(int64_t m, int64_t depth, int64_t inner, Strided a, Packed *room)
+{
+  const int64_t line = padded(depth);
+  for (int64_t i = 0; i < m; i += LANES)
+    for (int64_t p = 0; p < depth; p += LANES) {
+      PackedVector rows[LANES];
+      for (int64_t q = 0; q < LANES; q++)
+        rows[q] = pack_below(a.data + (p + q) * DEPTH * a.across + i, a.across,
+                             inner - (p + q) * DEPTH, m - i);
+      transpose_block(rows);
+      for (int64_t q = 0; q < LANES; q++)
+        *(PackedVector *)(room + (i + q) * line + p) = rows[q];
+    }
+  return (Left){room, line, 1};
+}
+
+/* A[m, inner], by rows or by columns. */
+static Left pack_left(int64_t m, int64_t inner, Strided a, Packed *room)
+{
+  const int64_t depth = packed_depth(inner);
+  const int64_t line = padded(a.across == 1 ? depth : m);
+  for (int64_t i = 0; a.across == 1 && i < m; i++)
+    for (int64_t p = 0; p < depth; p += LANES)
+      *(PackedVector *)(room + i * line + p) =
+          pack_row(a.data + i * a.down + p * DEPTH, inner - p * DEPTH);
+  if (a.across == 1)
+    return (Left){room, line, 1};
+  if (LEFT_STEP > 1)
+    return pack_turned(m, depth, inner, a, room);
+  for (int64_t p = 0; p < depth; p++)
+    for (int64_t i = 0; i < m; i += LANES)
+      *(PackedVector *)(room + p * line + i) =
+          pack_below(a.data + p * DEPTH * a.across + i, a.across, inner - p * DEPTH, m - i);
+  return (Left){room, 1, line};
+}
+
+/* B[inner, n] from rows `line` apart; zeros beyond. */
+static Right pack_right(int64_t inner, int64_t n, const REAL *b, int64_t line, Packed *room)
+{
+  const int64_t depth = packed_depth(inner), whole = round_up(n, STEP);
+  for (int64_t j = 0; j < whole; j += STEP)
+    for (int64_t p = 0; p < depth; p++)
+      for (int64_t i = j; i < j + STEP; i += LANES)
+        *(PackedVector *)(room + (j / STEP * depth + p) * STEP + i % STEP) =
+            pack_below(b + p * DEPTH * line + i, line, inner - p * DEPTH, n - i);
+  return (Right){room, STEP, depth * STEP};
+}

@@ -1,0 +1,100 @@
+/*
+** Operands of products, made ready for tiles. Floats are read where they lie, but
+** what stands transposed on the right is written out by columns. To be rounded to
+** bfloat16, everything is packed.
+*/
+#ifndef RP_BODY_OPERAND_H
+#define RP_BODY_OPERAND_H
+
+#include "core/kernels/body/micro.h"
+#include "core/kernels/body/transpose.h"
+
+/* A matrix of floats whose element (i, j) lies at data[i * down + j * across]; one of them is 1. */
+typedef struct Strided {
+  const REAL *data;
+  int64_t down, across;
+} Strided;
+
+static inline int64_t round_up(int64_t n, int64_t step)
+{
+  return (n + step - 1) / step * step;
+}
+
+static inline int64_t smaller(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+static inline int64_t larger(int64_t a, int64_t b)
+{
+  return a > b ? a : b;
+}
+
+/* How many Packed a column has. */
+static inline int64_t packed_depth(int64_t inner)
+{
+  return round_up(inner, INNER_STEP) / DEPTH;
+}
+
+#if ROUNDS_OPERANDS
+#include "core/kernels/body/bfloat16.h"
+#else
+static inline PackedVector pack_row(const REAL *x, int64_t count)
+{
+  PackedVector row = {0};
+  if (count >= LANES)
+    return *(const PackedVector *)x;
+  for (int64_t i = 0; i < count; i++)
+    row[i] = x[i];
+  return row;
+}
+
+static inline int64_t left_room(int64_t m, int64_t inner)
+{
+  (void)m, (void)inner;
+  return 0;
+}
+
+static inline int64_t right_room(int64_t inner, int64_t n)
+{
+  (void)inner, (void)n;
+  return 0;
+}
+
+static inline Left pack_left(int64_t m, int64_t inner, Strided a, Packed *room)
+{
+  (void)m, (void)inner, (void)room;
+  return (Left){a.data, a.down, a.across};
+}
+
+static inline Right pack_right(int64_t inner, int64_t n, const REAL *b, int64_t line, Packed *room)
+{
+  (void)inner, (void)n, (void)room;
+  return (Right){b, line, STEP};
+}
+#endif
+
+static inline int64_t columns_room(int64_t inner, int64_t n)
+{
+  return packed_depth(inner) * round_up(n, STEP);
+}
+
+/* B[inner, n] from its transpose, rows `line` apart; zeros beyond. */
+static Right pack_columns(int64_t inner, int64_t n, const REAL *x, int64_t line, Packed *room)
+{
+  const int64_t depth = packed_depth(inner), whole = round_up(n, STEP);
+  for (int64_t j = 0; j < whole; j += LANES)
+    for (int64_t p = 0; p < depth; p += LANES) {
+      Packed *to = room + j / STEP * depth * STEP + p * STEP + j % STEP;
+      PackedVector rows[LANES];
+      for (int i = 0; i < LANES; i++)
+        rows[i] = j + i < n ? pack_row(x + (j + i) * line + p * DEPTH, inner - p * DEPTH)
+                            : (PackedVector){0};
+      transpose_block(rows);
+      for (int64_t i = 0; i < LANES && i < depth - p; i++)
+        *(PackedVector *)(to + i * STEP) = rows[i];
+    }
+  return (Right){room, STEP, depth * STEP};
+}
+
+#endif
