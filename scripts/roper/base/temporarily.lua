@@ -6,20 +6,20 @@ local M = {}
 --- Call f, and then `restore`, whatever happens.
 ---@param f function
 ---@param restore function
----@return any result the first of f
+---@return any ... its results
 function M.finally(f, restore)
-  local ok, result = pcall(f)
+  local results = table.pack(pcall(f))
   restore()
-  if not ok then
-    error(result, 0)
+  if not results[1] then
+    error(results[2], 0)
   end
-  return result
+  return table.unpack(results, 2, results.n)
 end
 
 --- Call f with the generator at a seed.
 ---@param seed integer
 ---@param f function
----@return any result its first
+---@return any ... its results
 function M.with_seed(seed, f)
   local before, counter = core.random_state()
   core.seed(seed)
@@ -28,10 +28,22 @@ function M.with_seed(seed, f)
   end)
 end
 
+--- Call f with a precision of matrix products.
+---@param precision "float32"|"bfloat16"
+---@param f function
+---@return any ... its results
+function M.with_matmul_precision(precision, f)
+  local before = core.matmul_precision()
+  core.matmul_precision(precision)
+  return M.finally(f, function()
+    core.matmul_precision(before)
+  end)
+end
+
 --- Call f while a model is used and not trained: without dropout and gradients.
 ---@param model Module
 ---@param f function
----@return any result its first
+---@return any ... its results
 function M.without_training(model, f)
   local was_training = model.is_training
   model:training(false)

@@ -6,6 +6,7 @@ local experiment = require "roper.study.experiment"
 local failures = require "roper.base.failure"
 local files = require "roper.base.file"
 local options_of = require "roper.base.options"
+local temporarily = require "roper.base.temporarily"
 
 local M = {}
 
@@ -208,11 +209,13 @@ function M.run(config, options)
       held:beat()
     end
   end
-  local ok, result, samples, metrics, parts = pcall(function()
-    local opened, session = open(config, o, beat)
-    is_open = true
-    return work(config, o, beat, opened, session)
-  end)
+  local precision = config.matmul_precision or "float32"
+  local ok, result, samples, metrics, parts = pcall(temporarily.with_matmul_precision, precision,
+    function()
+      local opened, session = open(config, o, beat)
+      is_open = true
+      return work(config, o, beat, opened, session)
+    end)
   if held then
     local written, message = ok, result
     if ok then

@@ -30,7 +30,8 @@ function M.of(about)
 end
 
 -- What the numbers depend on: the order in which sums are taken, and code of one's own.
-local NUMBERS <const> = { "threads", "instructions", "blas_core", "loaded" }
+local NUMBERS <const> = { "threads", "matmul_precision", "instructions", "blas_core",
+  "loaded" }
 
 -- Where the last bits may change from one record to the next, as text; nil where they do not.
 local function change(before, now)

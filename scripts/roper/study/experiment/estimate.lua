@@ -5,6 +5,7 @@ local experiment = require "roper.study.experiment"
 local modules = require "roper.model.module"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
+local temporarily = require "roper.base.temporarily"
 
 local M = {}
 
@@ -150,11 +151,13 @@ end
 function M.run(config)
   local shapes = shapes_of(config)
   local probe, rate = small(shapes)
-  require("roper.base.temporarily").with_seed(1, function()
+  temporarily.with_seed(1, function()
     local s = shapes
     s.kept_by_schemes = of_schemes(kept, s, s.time) * (s.layers + 1) -- with one layer's gradients
     s.taken_by_schemes = of_schemes(taken, s, s.reach)
-    rate = timed(probe) / (work(probe) * probe.batch)
+    rate = temporarily.with_matmul_precision(config.matmul_precision or "float32", function()
+      return timed(probe) / (work(probe) * probe.batch)
+    end)
   end)
   local cost = require("roper.study.experiment.footprint").of(shapes)
   cost.seconds = rate * work(shapes) * shapes.batch

@@ -11,6 +11,7 @@ local M = {}
 ---   false), or one as options have it
 ---@field [3] any value when nothing else is said; false: not set
 ---@field [4] string meaning
+---@field [5] any what not being set stands for; where it is given, the field is not set
 
 ---@type Field[]
 local COMMON <const> = {
@@ -29,6 +30,8 @@ local COMMON <const> = {
   { "activation", { "relu", "gelu", "swiglu" }, "relu", "of the feed-forward" },
   { "tied_embeddings", "switch", false, "one matrix for the embedding and the logits" },
   { "dropout", "probability", 0, "chance that an activation is left out in training" },
+  { "matmul_precision", { "float32", "bfloat16" }, false,
+    "what operands of matrix products are rounded to", "float32" },
   { "length", "size", 161, "tokens of a sequence" },
   { "batch", "size", 32, "sequences a step" },
   { "accumulate", "size", false, "parts that a batch goes through in, one by one, to save memory" },
@@ -105,6 +108,9 @@ function M.convert(field, value)
       and require("roper.base.suggest").hint(wrong, names)
     error(("field %s: expected %s, got %s%s"):format(name, expected, tostring(value), hint or ""),
       0)
+  end
+  if result == field[5] then
+    return false
   end
   return result
 end

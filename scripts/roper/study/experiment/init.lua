@@ -121,7 +121,8 @@ function M.describe(name, config)
     end
     local meaning, takes = field[4], fields.takes(field)
     meaning = takes and ("%s: %s"):format(meaning, takes) or meaning
-    lines[#lines + 1] = ("  %-16s %-9s %s"):format(field[1], value or "-", wrap(meaning, 29))
+    lines[#lines + 1] = ("  %-16s %-9s %s"):format(field[1],
+      value or field[5] or "-", wrap(meaning, 29))
   end
   if config then
     return table.concat(lines, "\n")

@@ -20,6 +20,20 @@ describe("temporarily.with_seed", function()
   end)
 end)
 
+describe("temporarily.with_matmul_precision", function()
+  it("holds meanwhile, and gives all results, also after an error", function()
+    local function told(...)
+      return core.matmul_precision(), ...
+    end
+    assert.same({ "bfloat16", 1, nil, 3, n = 4 }, table.pack(
+      temporarily.with_matmul_precision("bfloat16", function() return told(1, nil, 3) end)))
+    assert.equal("float32", core.matmul_precision())
+    assert.same({ false, "no" }, { pcall(temporarily.with_matmul_precision, "bfloat16",
+      function() error("no", 0) end) })
+    assert.equal("float32", core.matmul_precision())
+  end)
+end)
+
 describe("temporarily.without_training", function()
   it("is without dropout and gradients, and goes back, also after an error", function()
     local model = models.small({ seed = 1, dropout = 0.5 })

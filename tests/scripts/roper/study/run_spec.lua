@@ -142,6 +142,29 @@ describe("run.run", function()
     assert.is_true(result.last_half ~= result.last_half and result.seconds > 0)
   end)
 
+  it("rounds operands of products where its field says so, also when it goes on", function()
+    local function train(steps, precision, folder)
+      local before = core.matmul_precision()
+      local result = run.run(experiment.configure("addition", { preset = "smoke", steps = steps,
+        matmul_precision = precision }), { run = folder, resume = folder ~= nil, progress = false })
+      assert.equal(before, core.matmul_precision())
+      return models.values(result.model)
+    end
+    local folder = scratch.path("run")
+    local rounded = train(6, "bfloat16")
+    train(3, "bfloat16", folder)
+    assert.error_matches(function() train(6, nil, folder) end, "belongs to another configuration: "
+      .. "matmul_precision is bfloat16 there and false here")
+    assert.same(rounded, train(6, "bfloat16", folder))
+    assert.same(rounded, train(6, "bfloat16"))
+    local exact = train(6)
+    assert.not_same(rounded, exact)
+    core.matmul_precision("bfloat16")
+    local ok, values = pcall(train, 6, "float32")
+    core.matmul_precision("float32")
+    assert.same({ true, exact }, { ok, values })
+  end)
+
   it("is the same from the same seed", function()
     local function values_of(seed)
       local result = run.run(experiment.configure("addition", { preset = "smoke",

@@ -54,6 +54,16 @@ describe("plan.product", function()
 end)
 
 describe("plan.hash", function()
+  it("is that of configurations from before a field, where it is as it was", function()
+    local config = experiment.configure("addition", { matmul_precision = "float32" })
+    local id = plan.hash(config)
+    assert.equal(id, plan.hash(experiment.configure("addition")))
+    config.matmul_precision = nil
+    assert.equal(id, plan.hash(config))
+    assert.not_equal(id,
+      plan.hash(experiment.configure("addition", { matmul_precision = "bfloat16" })))
+  end)
+
   it("is the FNV-1a hash of the fields that are set", function()
     -- By a line of Python over the bytes of {"a": 1, "b": "x"}.
     assert.equal("9c5b8ebe1a8a6a03", plan.hash({ b = "x", a = 1, c = false }))
