@@ -64,7 +64,7 @@ local functions = {
 }
 
 -- What the library needs of C and nobody else does stays in roper.native.
-local internal = { "^corpus_", "^hash$", "^interrupt", "^json_", "^lock$", "^oracle_", "^machine$",
+local internal = { "^attention_sums$", "^corpus_", "^hash$", "^interrupt", "^json_", "^lock$", "^oracle_", "^machine$",
   "^memory_fail_after$", "^output_kept$", "^prepare_readline$", "^random_permuted$",
   "^tensor_metatable$", "^terminal_columns$" }
 

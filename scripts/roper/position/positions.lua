@@ -158,6 +158,14 @@ end
 
 --- The vectors of the distances at which a query sees a key, where both count up one by one; what
 --- is farther than their ends has that of the end.
+---
+---     > q = roper.zeros{1, 1, 3, 4}
+---     > positions = roper.position.positions(q, q)
+---     > vectors, first = positions:vectors(function(distance)
+---     >>   return distance:view{1, -1, 1}
+---     >> end)
+---     > first, vectors:shape()
+---     -2	{1, 5, 1}
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
 ---@param reach? number f of farther distances is that of this one
 ---@return tensor vectors [1 or heads, R, d]
@@ -267,6 +275,14 @@ function Positions:by_key(k, f, reach)
 end
 
 --- A bias as it is added to the scores: one by distance written out for each query and key.
+---
+---     > q = roper.zeros{1, 1, 3, 4}
+---     > positions = roper.position.positions(q, q)
+---     > bias = positions:by_query(q, function(distance)
+---     >>   return distance:view{1, -1, 1}:expand{1, distance:size(1), 4}
+---     >> end)
+---     > positions:expanded(bias):shape()
+---     {1, 1, 3, 3}
 ---@param c BiasByDistance|tensor
 ---@return tensor c broadcast to [batch, heads, queries, keys]
 function Positions:expanded(c)

@@ -4,7 +4,7 @@ local roper = require("roper")
 
 -- Every public name. What the library needs of C and nobody else does is not among them.
 local PUBLIC <const> = [[
-abs adam_step add apropos arange argmax argmin attention attention_sums attention_weights cat ceil
+abs adam_step add apropos arange argmax argmin attention attention_weights cat ceil
 checkpoint cos cross_entropy cumsum debug differentiable div dropout eager embedding enable_grad
 eq evaluate exp experiment eye floor format full gather ge gelu generate gradcheck gradient_norm
 gt help identity info is_recording layer_norm le lesson linear linear_attention
