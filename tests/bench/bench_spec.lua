@@ -77,10 +77,17 @@ describe("bench", function()
     end
     positive(results.machine.matmul.one)
     positive(results.machine.matmul.all)
+    positive(results.machine.matmul.rounded)
+    local before = core.matmul_precision()
+    core.matmul_precision("bfloat16")
+    assert.equal(core.machine().instructions, results.machine.rounded_instructions)
+    core.matmul_precision(before)
     for _, name in ipairs({ "small", "big32", "big8", "one_thread" }) do
       local step = results[name]
       fraction(step.fraction)
       assert.is_true(step.least <= step.seconds)
+      fraction(step.rounded.fraction)
+      assert.is_true(math.abs(step.rounded.ratio * step.rounded.seconds - step.seconds) < 1e-9)
       for _, field in ipairs({ "seconds", "tokens", "peak_bytes", "flops" }) do
         positive(step[field])
       end
@@ -123,6 +130,7 @@ describe("bench", function()
     local output = bench("--one-thread", "--positions-small", "--schemes", "--linear-attention")
     assert.matches("\none_thread: 16 features", output, 1, true)
     assert.matches("\n  attention backward ", output, 1, true)
+    assert.matches("\n  in bfloat16 %d+%.%d ms", output)
     assert.matches("\npositions_small: 16 features", output, 1, true)
     assert.matches("\nschemes: 16 features", output, 1, true)
     assert.matches("\n  deberta  ", output, 1, true)

@@ -60,10 +60,15 @@ function M.machine(settings)
   local machine = describe:call "describe"
   describe:stop()
   machine.warnings = warnings(machine.threads)
-  local flops = 2 * settings.size ^ 3
-  local one, all = table.unpack(race.run({ race.multiplier(settings.size, 1),
-    race.multiplier(settings.size, machine.threads) }, settings.rounds))
-  machine.matmul = { size = settings.size, one = flops / one.seconds, all = flops / all.seconds }
+  local rounding = child.worker("machine", { precision = "bfloat16" })
+  machine.rounded_instructions = rounding:call("describe").instructions
+  rounding:stop()
+  local flops, size = 2 * settings.size ^ 3, settings.size
+  local one, all, rounded = table.unpack(race.run({ race.multiplier(size, 1),
+    race.multiplier(size, machine.threads), race.multiplier(size, machine.threads, "bfloat16") },
+    settings.rounds))
+  machine.matmul = { size = size, one = flops / one.seconds, all = flops / all.seconds,
+    rounded = flops / rounded.seconds }
   return machine
 end
 
@@ -94,19 +99,22 @@ local function complete(parts, seconds, matmul)
   return parts
 end
 
---- Training steps at one shape, in turn with products of matrices, the parts and the peers.
+--- Training steps at one shape, in both precisions, in turn with products of matrices in each, the
+--- parts in float32, and the peers.
 ---@param shape table
 ---@param settings table threads, size, rounds; has_parts, has_peer
 ---@return table shape, threads, seconds, least, flops, matmul (FLOP/s meanwhile), fraction of it,
 ---   tokens (a second), peak_bytes, faults (a step);
+---   rounded: the same with operands of bfloat16; ratio, of their seconds
 ---   parts: name, seconds, share, fraction each; the last is the rest;
 ---   peers: malloc, seconds, least, ratio, peak_bytes, faults each
 function M.step(shape, settings)
   local threads, size = settings.threads, settings.size
   local ours = race.trainer(shape, threads)
-  local entries = { ours, race.multiplier(size, threads) }
+  local entries = { ours, race.multiplier(size, threads),
+    race.trainer(shape, threads, "bfloat16"), race.multiplier(size, threads, "bfloat16") }
   if settings.has_parts then
-    entries[3] = { program = child.worker("parts", { shape = shape, threads = threads }),
+    entries[5] = { program = child.worker("parts", { shape = shape, threads = threads }),
       case = "all", summary = parts_in_short }
   end
   local first_peer = #entries + 1
@@ -116,8 +124,10 @@ function M.step(shape, settings)
   end
   local results = race.run(entries, settings.rounds)
   local step = beside(results[1], results[2], shape, threads, size)
+  step.rounded = beside(results[3], results[4], shape, threads, size)
+  step.rounded.ratio = step.seconds / step.rounded.seconds
   if settings.has_parts then
-    step.parts = complete(results[3].parts, step.seconds, step.matmul)
+    step.parts = complete(results[5].parts, step.seconds, step.matmul)
   end
   for i = first_peer, #entries do
     step.peers = step.peers or {}

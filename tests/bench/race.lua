@@ -12,18 +12,21 @@ end
 --- Steps of the model.
 ---@param shape table
 ---@param threads integer
+---@param precision string? of products, float32 by default
 ---@return table entry of a race
-function M.trainer(shape, threads)
+function M.trainer(shape, threads, precision)
   return { program = child.worker("step", { shape = shape, threads = threads,
-    positions = { "roper" } }), case = "roper" }
+    precision = precision, positions = { "roper" } }), case = "roper" }
 end
 
 --- Products of square matrices.
 ---@param size integer
 ---@param threads integer
+---@param precision string? float32 by default
 ---@return table entry of a race
-function M.multiplier(size, threads)
-  return { program = child.worker("matmul", { size = size, threads = threads }), case = "product" }
+function M.multiplier(size, threads, precision)
+  return { program = child.worker("matmul", { size = size, threads = threads,
+    precision = precision }), case = "product" }
 end
 
 --- Run a case of each program in turn, and end the programs.

@@ -18,21 +18,23 @@ end
 ---@param machine table from `measure.machine`
 function M.machine(machine)
   local lines = {
-    ("%s, %d threads, OpenBLAS %s, kernels for %s"):format(machine.processor, machine.threads,
-      machine.blas_core, machine.instructions),
+    ("%s, %d threads, OpenBLAS %s, kernels for %s, in bfloat16 %s"):format(machine.processor,
+      machine.threads, machine.blas_core, machine.instructions, machine.rounded_instructions),
   }
   for _, warning in ipairs(machine.warnings) do
     lines[#lines + 1] = "warning: " .. warning
   end
   local matmul = machine.matmul
-  lines[#lines + 1] = ("matmul, %d x %d float32: %.0f GFLOP/s on one thread, %.0f on %d"):format(
-    matmul.size, matmul.size, giga(matmul.one), giga(matmul.all), machine.threads)
+  lines[#lines + 1] = ("matmul, %d x %d float32: %.0f GFLOP/s on one thread, %.0f on %d; in "
+    .. "bfloat16 %.0f"):format(matmul.size, matmul.size, giga(matmul.one), giga(matmul.all),
+    machine.threads, giga(matmul.rounded))
   return table.concat(lines, "\n")
 end
 
 --- A training step; with `parts`, those too.
 ---@param step table from `measure.step`
 function M.step(step)
+  local rounded = step.rounded
   local lines = {
     shapes.describe(step.shape),
     ("  %.1f ms a step on %d threads, %.1f at least"):format(milliseconds(step.seconds),
@@ -41,6 +43,9 @@ function M.step(step)
       giga(step.flops), giga(step.flops / step.seconds), step.fraction, giga(step.matmul)),
     ("  %.0f tokens a second, %.2f GiB at the peak, %.0f page faults a step"):format(step.tokens,
       gibibytes(step.peak_bytes), step.faults),
+    ("  in bfloat16 %.1f ms, %.1f at least: %.2f times as fast, %.3f of its matmul, which reached "
+      .. "%.0f meanwhile"):format(milliseconds(rounded.seconds), milliseconds(rounded.least),
+      rounded.ratio, rounded.fraction, giga(rounded.matmul)),
   }
   for _, peer in ipairs(step.peers or {}) do
     lines[#lines + 1] = ("  PyTorch, %s: %.1f ms, %.2f times ours; %.2f GiB, %.0f page faults")

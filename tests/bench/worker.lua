@@ -1,11 +1,14 @@
 -- ./roper tests/bench/worker.lua KIND OPTIONS: makes the cases of tests/bench/case/KIND.lua with
--- the JSON OPTIONS, then runs the case that each line of the input names. The field `threads`
--- sets the number of threads.
+-- the JSON OPTIONS, then runs the case that each line of the input names. The fields `threads`
+-- and `precision` set the number of threads and the precision of products.
 local core = require "roper.core"
 
 local options = core.json_decode(arg[2])
 if options.threads then
   core.threads(options.threads)
+end
+if options.precision then
+  core.matmul_precision(options.precision)
 end
 local cases = require("tests.bench.case." .. arg[1])(options)
 for name in io.lines() do

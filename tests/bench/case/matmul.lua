@@ -1,4 +1,4 @@
---- The bound: a large product of square matrices, float32. Options: size.
+--- The bound: a large product of square matrices of float32. Options: size.
 local core = require "roper.core"
 local stopwatch = require "tests.bench.stopwatch"
 
