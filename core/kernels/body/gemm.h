@@ -74,7 +74,7 @@ static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, in
 ** The same where one matrix stays in cache: B while rows of A pass by, or C
 ** while rows of A^T and B do. False, and nothing done, where `product` is better.
 */
-static bool tiled_product(const RpGemm *g, const REAL *a, const REAL *b, REAL *c)
+static bool tiled_product(const RpGemm *g, const REAL *a, const REAL *b, REAL *c, Packed *room)
 {
   enum { ROWS = 96 };
   const int64_t held = g->transpose_a ? g->m * g->n : g->k * g->n;
@@ -82,14 +82,14 @@ static bool tiled_product(const RpGemm *g, const REAL *a, const REAL *b, REAL *c
     return false;
   for (int64_t i = 0; !g->transpose_a && i < g->m; i += ROWS) {
     const int64_t rows = smaller(g->m - i, ROWS);
-    multiply(rows, g->n, g->k, 1, pack_left(rows, g->k, (Strided){a + i * g->lda, g->lda, 1}, NULL),
-             pack_right(g->k, g->n, b, g->ldb, NULL), false, c + i * g->ldc, g->ldc, whole_product);
+    multiply(rows, g->n, g->k, 1, pack_left(rows, g->k, (Strided){a + i * g->lda, g->lda, 1}, room),
+             pack_right(g->k, g->n, b, g->ldb, room), false, c + i * g->ldc, g->ldc, whole_product);
   }
   for (int64_t p = 0; g->transpose_a && p < g->k; p += ROWS) {
     const int64_t terms = smaller(g->k - p, ROWS);
     multiply(
-        g->m, g->n, terms, 1, pack_left(g->m, terms, (Strided){a + p * g->lda, 1, g->lda}, NULL),
-        pack_right(terms, g->n, b + p * g->ldb, g->ldb, NULL), p > 0, c, g->ldc, whole_product);
+        g->m, g->n, terms, 1, pack_left(g->m, terms, (Strided){a + p * g->lda, 1, g->lda}, room),
+        pack_right(terms, g->n, b + p * g->ldb, g->ldb, room), p > 0, c, g->ldc, whole_product);
   }
   return true;
 }
@@ -106,7 +106,7 @@ static void gemm_part(const RpGemm *g, int64_t m0, int64_t m1, int64_t n0, int64
   a += g->transpose_a ? m0 : m0 * g->lda;
   b += g->transpose_b ? n0 * g->ldb : n0;
   c += m0 * g->ldc + n0;
-  if (!tiled_product(&part, a, b, c))
+  if (!tiled_product(&part, a, b, c, room))
     product(g->transpose_a, g->transpose_b, part.m, part.n, g->k, 1, a, g->lda, b, g->ldb,
             g->accumulate, c, g->ldc, room);
 }
