@@ -157,7 +157,7 @@ static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int
   const int64_t columns = visible(a, first + count - 1), line = scratch->line;
   if (scratch->k_columns == NULL)
     product(false, true, count, columns, a->features, a->scale, q.data, q.stride, k.data, k.stride,
-            false, scratch->s, line, NULL);
+            false, scratch->s, line, scratch->left);
   else
     multiply(count, round_up(columns, STEP), a->features, (REAL)a->scale,
              pack_left(count, a->features, (Strided){q.data, q.stride, 1}, scratch->left),
@@ -261,7 +261,7 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *co
     }
     if (has_few(a))
       product(false, false, count, dv, columns, 1, w->s, w->line, v.data, v.stride, false, w->o,
-              w->value_width, NULL);
+              w->value_width, w->left);
     else
       multiply(count, w->value_width, columns, 1,
                pack_left(count, columns, (Strided){w->s, w->line, 1}, w->left), values, false, w->o,
