@@ -128,8 +128,8 @@ describe("surplus arguments", function()
   local core = require("roper.core")
 
   -- Functions that take as many arguments as there are, or a shape as numbers.
-  local OPEN = { no_grad = true, interrupt_call = true, interrupt_defer = true, view = true,
-    expand = true, permute = true }
+  local OPEN = { enable_grad = true, no_grad = true, interrupt_call = true,
+    interrupt_defer = true, view = true, expand = true, permute = true }
 
   it("are refused by every function and method of C", function()
     local x = roper.ones({ 2, 3 })

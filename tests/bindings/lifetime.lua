@@ -486,14 +486,14 @@ end
 -- What there is: each function of C is among the calls, or here
 
 local elsewhere = {}
-for name in ("backward differentiable is_parameter no_grad parameter" -- the graph has its own spec
+for name in ("backward differentiable enable_grad is_parameter no_grad parameter" -- its own spec
   .. " __add __sub __mul __div __pow __unm __le __close __gc" -- as add, ...; they close
   .. " arange linspace eye full ones zeros rand randint randn seed random_state" -- no tensor
   .. " corpus_create corpus_open hash lock random_permuted" -- no tensor either
   .. " is_recording json_array json_decode json_encode load load_npy load_safetensors save"
   .. " interrupt_call interrupt_clear interrupt_defer interrupt_disable interrupt_enable"
-  .. " interrupt_wait interrupted machine memory memory_fail_after memory_limit memory_trim"
-  .. " output_kept prepare_readline terminal_columns threads"):gmatch "%S+" do
+  .. " interrupt_wait interrupted machine matmul_precision memory memory_fail_after memory_limit"
+  .. " memory_trim output_kept prepare_readline terminal_columns threads"):gmatch "%S+" do
   elsewhere[name] = true
 end
 
