@@ -23,20 +23,22 @@ local function listed(config)
   return type(chosen) == "table" and chosen[1] and chosen or { chosen }
 end
 
--- {how many, numbers of each}: the trained tensors of the position schemes of all layers.
+-- {how many, numbers of each}: the trained tensors of the position schemes of all layers; and
+-- whether any is made of methods, as those are that keep more than a rotary table.
 local function scheme_blocks(config)
-  local list, blocks = listed(config), {}
+  local list, blocks, has_methods = listed(config), {}, false
   for place, one in ipairs(list) do
     local ok, scheme = pcall(position.resolve, one, { dim = config.d_model // config.heads,
       heads = config.heads, d_model = config.d_model, length = experiment.reach(config) })
     scheme = ok and scheme or nil -- what can not be made trains nothing
+    has_methods = has_methods or schemes.is_scheme(scheme)
     local layers = (config.layers - place) // #list + 1
     local times = schemes.is_scheme(scheme) and scheme.per_layer and layers or math.min(layers, 1)
     for _, tensor in ipairs(setmetatable({ position = scheme }, Holder):parameters()) do
       blocks[#blocks + 1] = { times, tensor:count() }
     end
   end
-  return blocks
+  return blocks, has_methods
 end
 
 -- What the footprint of a configuration goes by.
@@ -46,14 +48,15 @@ local function shapes_of(config)
     local question, answer = task:question()
     longest, last = math.max(longest, #question), math.max(last, #answer)
   end
+  local blocks, has_methods = scheme_blocks(config)
   return { vocabulary = #task:vocabulary(), d_model = config.d_model,
     d_ff = config.d_ff or 4.0 * config.d_model, layers = config.layers, heads = config.heads,
     norm = config.norm, rms_norm = config.rms_norm, activation = config.activation,
     tied_embeddings = config.tied_embeddings, dropout = config.dropout,
     accumulate = config.accumulate, recompute = config.recompute, batch = config.batch,
     time = config.length - 1, problems = config.problems, question = longest, answer = last,
-    reach = experiment.reach(config), schemes = scheme_blocks(config),
-    listed = listed(config) }
+    reach = experiment.reach(config), schemes = blocks,
+    has_methods = has_methods, listed = listed(config) }
 end
 
 -- The multiplications of a forward pass over one sequence.
@@ -99,7 +102,7 @@ end
 
 -- Bytes of tensors that are in use; what is collected holds on to others, which go next.
 local function live()
-  for _ = 1, 5 do
+  for _ = 1, 3 do
     collectgarbage()
   end
   return core.memory().live
@@ -116,8 +119,8 @@ end
 -- Most bytes that a forward pass alone takes where nothing is collected meanwhile.
 local function taken(s, chosen)
   local model, tokens = model_of(s, chosen), core.zeros({ s.batch, s.time }, "int32")
-  local before = live()
   core.memory_trim()
+  local before = core.memory().live
   core.no_grad(function() model(tokens) end)
   return core.memory().peak - before
 end
@@ -126,6 +129,9 @@ end
 -- any: for each call and each sequence a quadratic in the time, through what is seen at two small
 -- ones.
 local function of_schemes(measure, s, time)
+  if not s.has_methods then
+    return 0
+  end
   local probe = setmetatable({}, { __index = small(s) })
   local function more(rows, tokens)
     probe.batch, probe.time = rows, tokens
