@@ -147,6 +147,21 @@ describe("bench", function()
     assert.matches("warning: OMP_NUM_THREADS=1 is set", output, 1, true)
   end)
 
+  it("tells how far operands of bfloat16 change products and gradients", function()
+    local status, output, errors = process.run({ "./roper", "tests/bench/rounding.lua", "--tiny" })
+    assert.equal("", errors)
+    assert.equal(0, status)
+    -- Rounding changes each operand by 2^-9 / sqrt(3) to 2^-8 / sqrt(3) at random, 0.2 % of both.
+    local products = 0
+    for change in output:gmatch("| linear | %S+ | (%S+) %% |") do
+      products = products + 1
+      assert.is_true(tonumber(change) > 0.15 and tonumber(change) < 0.35)
+    end
+    assert.equal(3, products)
+    assert.matches("\n| attention.key.bias | %d+%.%d%d | %d+%.%d%d | %d+%.%d%d |\n", output)
+    assert.matches("\n| logits.weight | %d+%.%d%d | %- | %d+%.%d%d |\n", output)
+  end)
+
   it("compares models that training has changed", function()
     scratch.create()
     finally(scratch.remove)
