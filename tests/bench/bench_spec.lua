@@ -123,7 +123,49 @@ describe("bench", function()
       fraction(row.fraction)
     end
     assert.is_true(results.check.identical)
-    assert.is_false(results.peer)
+    assert.same({}, results.peers)
+  end)
+
+  it("measures the PyTorch of PEER_PYTHON in four ways, the fastest first", function()
+    scratch.create()
+    finally(scratch.remove)
+    local worker = child.worker("step", { shape = shapes.get("small", true), threads = 1,
+      positions = { "none" } })
+    local count = worker:call("count")
+    worker:stop()
+    -- Takes 40 seconds a step, a half of that compiled, a quarter in bfloat16.
+    scratch.write("python", ([[#!/bin/sh
+      if [ "$1" = -c ]; then echo 2.99.0; exit; fi
+      seconds=40
+      case "$2" in *'"is_compiled": true'*) seconds=$((seconds / 2));; esac
+      case "$2" in *bfloat16*) seconds=$((seconds / 4));; esac
+      while read -r case; do
+        [ "$case" = count ] && result=%d || result=$seconds
+        echo "{\"result\": $result}"
+      done
+    ]]):format(count))
+    local python = scratch.path("python")
+    assert.equal(0, process.run({ "chmod", "+x", python }))
+    local status, output = process.run({ "./roper", "tests/bench/main.lua", "--tiny", "--small",
+      "--peer", "yes", "--json" }, nil, { PEER_PYTHON = python })
+    assert.equal(0, status)
+    local small, names = core.json_decode(output).small, {}
+    for _, peer in ipairs(small.peers) do
+      if peer.name:match("^2%.99%.0") then -- an installed PyTorch takes part as well
+        names[#names + 1] = ("%s: %g"):format(peer.name, peer.seconds)
+        assert.is_true(math.abs(peer.ratio * small.seconds - peer.seconds) < 1e-9)
+        assert.is_true(math.abs(peer.rounded_ratio * small.rounded.seconds - peer.seconds) < 1e-9)
+      end
+    end
+    assert.same({ "2.99.0, compiled, bfloat16: 5", "2.99.0, eager, bfloat16: 10",
+      "2.99.0, compiled, float32: 20", "2.99.0, eager, float32: 40" }, names)
+  end)
+
+  it("says so when PEER_PYTHON has no PyTorch", function()
+    local status, _, errors = process.run({ "./roper", "tests/bench/main.lua", "--tiny", "--small",
+      "--peer", "yes" }, nil, { PEER_PYTHON = "/bin/false" })
+    assert.not_equal(0, status)
+    assert.matches("PEER_PYTHON=/bin/false: expected a Python with PyTorch", errors, 1, true)
   end)
 
   it("tells in words what was asked for", function()

@@ -4,6 +4,7 @@ local measure = require "tests.bench.measure"
 local peer = require "tests.bench.peer"
 local report = require "tests.bench.report"
 local shapes = require "tests.bench.shapes"
+local tables = require "roper.base.tables"
 
 -- How much is measured: rounds of steps, the size of the matrices that set the bound, problems and
 -- rounds of sampling, steps that must give the same bits twice; and for scaling the lengths, at so
@@ -112,22 +113,25 @@ settings.most_threads = results.machine.threads
 settings.threads = settings.threads or settings.most_threads
 say(report.machine(results.machine))
 
--- Does PyTorch take part? Looked up once.
-local function has_peer()
-  if results.peer == nil then
+-- The peers that take part, looked up once; their names are a result.
+local found
+local function peers()
+  if not found then
     local is_asked = given.peer == "yes" or not given.peer and not given.tiny
-    results.peer = is_asked and peer.version() or false
-    say("\npeer: " .. (results.peer and "PyTorch " .. results.peer
-      or is_asked and "none, PyTorch is not installed" or "none asked for"))
+    found = is_asked and peer.find() or {}
+    results.peers = tables.map(found, function(entry) return entry.name end)
+    if #found == 0 then
+      say("\npeer: " .. (is_asked and "none, PyTorch is not installed" or "none asked for"))
+    end
   end
-  return results.peer ~= false
+  return found
 end
 
 for _, measurement in ipairs(wanted()) do
   local name, changes = table.unpack(measurement.shape)
   local shape = shapes.get(name, given.tiny)
   local own = shapes.with(settings, measurement.settings)
-  own.has_peer = own.has_peer and has_peer()
+  own.peers = own.has_peer and peers()
   local result = measurement.run(given.tiny and shape or shapes.with(shape, changes), own)
   results[measurement.name] = result
   say(("\n%s: %s"):format(measurement.name, measurement.show(result)))

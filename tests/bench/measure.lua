@@ -73,8 +73,8 @@ function M.machine(settings)
 end
 
 -- The peers in a race, each with its name.
-local function peers_of(shape, threads, count)
-  local entries = peer.start(shape, threads)
+local function peers_of(peers, shape, threads, count)
+  local entries = peer.start(peers, shape, threads)
   for _, entry in ipairs(entries) do
     local theirs = entry.program:call "count"
     if theirs ~= count then
@@ -102,12 +102,13 @@ end
 --- Training steps at one shape, in both precisions, in turn with products of matrices in each, the
 --- parts in float32, and the peers.
 ---@param shape table
----@param settings table threads, size, rounds; has_parts, has_peer
+---@param settings table threads, size, rounds; has_parts; peers: what `peer.find` gives
 ---@return table shape, threads, seconds, least, flops, matmul (FLOP/s meanwhile), fraction of it,
 ---   tokens (a second), peak_bytes, faults (a step);
 ---   rounded: the same with operands of bfloat16; ratio, of their seconds
 ---   parts: name, seconds, share, fraction each; the last is the rest;
----   peers: malloc, seconds, least, ratio, peak_bytes, faults each
+---   peers: name, seconds, least, ratio (to seconds), rounded_ratio (to those of bfloat16),
+---   peak_bytes, faults each; the fastest first
 function M.step(shape, settings)
   local threads, size = settings.threads, settings.size
   local ours = race.trainer(shape, threads)
@@ -118,9 +119,10 @@ function M.step(shape, settings)
       case = "all", summary = parts_in_short }
   end
   local first_peer = #entries + 1
-  if settings.has_peer then
-    local peers = peers_of(shape, threads, ours.program:call "count")
-    table.move(peers, 1, #peers, first_peer, entries)
+  local peers = settings.peers or {}
+  if #peers > 0 then
+    local theirs = peers_of(peers, shape, threads, ours.program:call "count")
+    table.move(theirs, 1, #theirs, first_peer, entries)
   end
   local results = race.run(entries, settings.rounds)
   local step = beside(results[1], results[2], shape, threads, size)
@@ -129,10 +131,16 @@ function M.step(shape, settings)
   if settings.has_parts then
     step.parts = complete(results[5].parts, step.seconds, step.matmul)
   end
-  for i = first_peer, #entries do
-    step.peers = step.peers or {}
-    table.insert(step.peers, shapes.with(results[i], { malloc = entries[i].malloc,
-      ratio = results[i].seconds / step.seconds }))
+  if #peers > 0 then
+    step.peers = {}
+    for i = first_peer, #entries do
+      local seconds = results[i].seconds
+      table.insert(step.peers, shapes.with(results[i], { name = entries[i].name,
+        ratio = seconds / step.seconds, rounded_ratio = seconds / step.rounded.seconds }))
+    end
+    table.sort(step.peers, function(a, b)
+      return a.seconds < b.seconds
+    end)
   end
   return step
 end

@@ -1,6 +1,8 @@
---- The same model in PyTorch, with two ways to get memory.
+--- The same model in PyTorch: of Debian's Python with two ways to get memory, and of the Python
+--- that PEER_PYTHON names in four ways to compute.
 local child = require "tests.bench.child"
 local core = require "roper.core"
+local shapes = require "tests.bench.shapes"
 
 local M = {}
 
@@ -16,10 +18,9 @@ local function output_of(command)
   return pipe:read "a"
 end
 
---- The version of PyTorch, or nil where Python or PyTorch is not installed.
----@return string?
-function M.version()
-  return output_of(PYTHON .. " -c 'import torch; print(torch.__version__)'"):match "%S+"
+local function version_of(python)
+  return output_of(("'%s' -c 'import torch; print(torch.__version__)'"):format(
+    (python:gsub("'", "'\\''")))):match "%S+"
 end
 
 -- The environment of a malloc that keeps what is freed, and its name.
@@ -34,19 +35,60 @@ local function pool()
   return KEEP, "glibc's malloc told to keep freed blocks"
 end
 
---- Start the peer once with each malloc.
+-- Debian's PyTorch with each malloc.
+local function mallocs(version)
+  local pooling, name = pool()
+  return {
+    { python = PYTHON, name = version .. ", default malloc", environment = {}, options = {} },
+    { python = PYTHON, name = version .. ", " .. name, environment = pooling, options = {} },
+  }
+end
+
+-- A later PyTorch as it is called and compiled, in both precisions, with a malloc that keeps.
+local function ways(python, version)
+  local pooling, list = pool(), {}
+  for _, precision in ipairs { "float32", "bfloat16" } do
+    for _, is_compiled in ipairs { false, true } do
+      list[#list + 1] = { python = python, environment = pooling,
+        name = ("%s, %s, %s"):format(version, is_compiled and "compiled" or "eager", precision),
+        options = { precision = precision, is_compiled = is_compiled } }
+    end
+  end
+  return list
+end
+
+--- The peers that there are: of Debian's Python where PyTorch is installed, and of PEER_PYTHON.
+---
+--- Errors: PEER_PYTHON names a program that has no PyTorch.
+---@return table[] python, name (the version of PyTorch, and how it runs), environment, options each
+function M.find()
+  local version, found = version_of(PYTHON), {}
+  if version then
+    found = mallocs(version)
+  end
+  local python = os.getenv "PEER_PYTHON"
+  if python then
+    version = version_of(python) or error(("PEER_PYTHON=%s: expected a Python with PyTorch")
+      :format(python), 0)
+    local list = ways(python, version)
+    table.move(list, 1, #list, #found + 1, found)
+  end
+  return found
+end
+
+--- Start peers.
+---@param peers table[] from `find`
 ---@param shape table
 ---@param threads integer
----@return table[] malloc (its name) and program, each
-function M.start(shape, threads)
-  local options = core.json_encode { shape = shape, threads = threads }
-  local peers = {}
-  local pooling, name = pool()
-  for i, kind in ipairs { { {}, "default malloc" }, { pooling, name } } do
-    peers[i] = { malloc = kind[2],
-      program = child.start({ PYTHON, "tests/bench/peer.py", options }, kind[1]) }
+---@return table[] name and program, each
+function M.start(peers, shape, threads)
+  local entries = {}
+  for i, peer in ipairs(peers) do
+    local options = shapes.with(peer.options, { shape = shape, threads = threads })
+    entries[i] = { name = peer.name, program = child.start({ peer.python, "tests/bench/peer.py",
+      core.json_encode(options) }, peer.environment) }
   end
-  return peers
+  return entries
 end
 
 return M

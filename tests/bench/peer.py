@@ -1,8 +1,8 @@
 """The model of tests/bench/training.lua in PyTorch, for comparison.
 
-python3 tests/bench/peer.py OPTIONS: OPTIONS is JSON with shape and threads. A line "step" on
-standard input runs a training step and prints its seconds as JSON; "count" prints the number of
-parameters.
+python3 tests/bench/peer.py OPTIONS: OPTIONS is JSON with shape and threads; precision "bfloat16"
+asks for autocast, is_compiled for torch.compile. A line "step" on standard input runs a training
+step and prints its seconds as JSON; "count" prints the number of parameters.
 """
 import json
 import signal
@@ -22,7 +22,8 @@ def rotation_table(length, features):
 
 
 def rotate(x, cosine, sine):
-    """Turn feature i with feature i + d / 2."""
+    """Turn feature i with feature i + d / 2, in the precision of x."""
+    cosine, sine = cosine.to(x.dtype), sine.to(x.dtype)
     a, b = x.chunk(2, dim=-1)
     return torch.cat((a * cosine - b * sine, b * cosine + a * sine), dim=-1)
 
@@ -89,14 +90,22 @@ def main():
     torch.set_num_threads(options["threads"])
     torch.manual_seed(1)
     model = transformer(shape)
-    optimizer = torch.optim.Adam(model.parameters(), lr=2.5e-4)
+    fused = {"fused": True} if torch.__version__ >= (2, 4) else {}  # since then on CPUs too
+    optimizer = torch.optim.Adam(model.parameters(), lr=2.5e-4, **fused)
     tokens = torch.randint(shape["vocabulary"], (shape["batch"], shape["length"] + 1))
+
+    def loss():
+        with torch.autocast("cpu", torch.bfloat16, options.get("precision") == "bfloat16"):
+            logits = model(tokens[:, :-1])
+            return F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+
+    if options.get("is_compiled"):
+        loss = torch.compile(loss)
 
     def step():
         start = time.perf_counter()
-        logits = model(tokens[:, :-1])
         optimizer.zero_grad(set_to_none=True)
-        F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten()).backward()
+        loss().backward()
         optimizer.step()
         return time.perf_counter() - start
 

@@ -48,9 +48,10 @@ function M.step(step)
       rounded.ratio, rounded.fraction, giga(rounded.matmul)),
   }
   for _, peer in ipairs(step.peers or {}) do
-    lines[#lines + 1] = ("  PyTorch, %s: %.1f ms, %.2f times ours; %.2f GiB, %.0f page faults")
-      :format(peer.malloc, milliseconds(peer.seconds), peer.ratio, gibibytes(peer.peak_bytes),
-        peer.faults)
+    lines[#lines + 1] = ("  PyTorch %s: %.1f ms, %.1f at least: %.2f times ours, %.2f in bfloat16; "
+      .. "%.2f GiB, %.0f page faults"):format(peer.name, milliseconds(peer.seconds),
+      milliseconds(peer.least), peer.ratio, peer.rounded_ratio, gibibytes(peer.peak_bytes),
+      peer.faults)
   end
   for i, part in ipairs(step.parts or {}) do
     if i == 1 then
