@@ -17,12 +17,15 @@ local RESULT <const> = { config = "table", parameters = "integer", problems = "i
   loss_answers = "number", loss_questions = "number", test_floor = "number",
   test_floor_answers = "number", test_floor_questions = "number", floor = "number",
   floor_error = "number", steps_to_90 = "number", last_half = "number", seconds = "number",
+  perplexity = "number", bits_per_byte = "number", tokens = "integer",
+  by_position = { first = "integer", last = "integer" },
   by_distance = { distance = "number", right = "number", count = "number" },
-  longer = { name = "string", problems = "integer", solved = "integer" } }
+  longer = { name = "string" } }
 
 local SAMPLE <const> = { question = "string", answer = "string", text = "string",
   solved = "boolean" }
-local SAMPLES <const> = { sampled = SAMPLE, greedy = SAMPLE }
+local SAMPLES <const> = { sampled = SAMPLE, greedy = SAMPLE,
+  written = { prompt = "string", text = "string" } }
 
 -- What a folder's config.json tells of a run; nil where there is none, or another's file.
 local function about(folder)
@@ -68,6 +71,11 @@ function M.differences(a, b)
   return list
 end
 
+-- A configuration with the hash of the text that a run had; where it asks for none, any will do.
+local function of_text(config, hash)
+  return tables.merged(config, { hash = config.hash or hash or false })
+end
+
 --- The result of a finished run.
 ---
 ---     > roper.runs.result("runs/nothing-here")
@@ -78,7 +86,7 @@ end
 function M.result(folder, config)
   local result = clean(files.decode(folder .. "/result.json"))
   if not result or not result.config or not shape.fits(result, RESULT)
-    or config and not M.same(result.config, config) then
+    or config and not M.same(result.config, of_text(config, result.config.hash)) then
     return nil
   end
   return result

@@ -5,6 +5,7 @@ local evaluation = require "roper.training.evaluation"
 local experiment = require "roper.study.experiment"
 local failures = require "roper.base.failure"
 local files = require "roper.base.file"
+local language = require "roper.study.language"
 local options_of = require "roper.base.options"
 local temporarily = require "roper.base.temporarily"
 
@@ -51,7 +52,7 @@ local function last_half(metrics)
   return sum / count
 end
 
---- What a trained model can do.
+--- What a trained model can do with problems.
 ---@param config table
 ---@param parts table model, task, as from `experiment.build`
 ---@param beat function called now and then
@@ -75,8 +76,7 @@ local function measure(config, parts, beat)
   for i, entry in ipairs(longer) do
     entry.times = times[i]
   end
-  return { config = config, parameters = model:count(),
-    solved = solved, solved_greedy = solved_greedy, problems = config.problems,
+  return { solved = solved, solved_greedy = solved_greedy, problems = config.problems,
     accuracy = found.accuracy, loss = found.loss, loss_answers = found.loss_answers,
     loss_questions = found.loss_questions, test_floor = found.floor,
     test_floor_answers = found.floor_answers, test_floor_questions = found.floor_questions,
@@ -111,15 +111,20 @@ end
 -- Build what a configuration says, and open its folder.
 local function open(config, o, beat)
   local parts = experiment.build(config)
+  local has_problems = parts.task:has_problems()
+  if not has_problems then
+    parts.task:validation() -- refused before anything is trained that could not be measured
+  end
   local fixed = require("roper.base.tables").merged(config) -- what a checkpoint must agree with
-  fixed.recompute = nil -- has the same bits
+  fixed.recompute = false -- has the same bits
   if not config.cosine then
     fixed.steps = nil -- it may be made longer; a rate that falls would have been another
   end
+  fixed.hash = not has_problems and parts.task:options().hash or nil
   local progress = o.progress
   if progress == nil then
     progress = require("roper.training.progress").new { name = o.name or config.experiment,
-      steps = config.steps, floor = parts.task:has_problems() and parts.task:floor() or nil,
+      steps = config.steps, floor = has_problems and parts.task:floor() or nil,
       tokens = config.batch * (config.length - 1) }
   end
   local session = require("roper.training").open {
@@ -128,24 +133,34 @@ local function open(config, o, beat)
     run = o.run, resume = o.resume,
     config = fixed, progress = watched(progress, beat),
     evaluate_every = config.evaluate_every, checkpoint_every = config.checkpoint_every,
-    best = o.run and "test_loss" or nil,
+    best = o.run and (has_problems and "test_loss" or "validation_loss") or nil,
     evaluate = function(model)
+      if not has_problems then
+        return language.look(model, parts.task, config, M.SEQUENCES, beat)
+      end
       local found = evaluation.answers(model, parts.task, { seed = TEST_SEED,
         sequences = M.SEQUENCES, batch = config.batch, beat = beat })
       return { accuracy = found.accuracy, test_loss = found.loss }
     end,
   }
-  return parts, session
+  return parts, session, fixed.hash
 end
 
 -- Train, and measure what came out.
-local function work(config, o, beat, parts, session)
+local function work(config, o, beat, parts, session, hash)
   local trained = require("roper.training").run(session)
   local metrics = o.run and require("roper.training.metrics").read(o.run .. "/metrics.jsonl")
     or trained.history
   local trained_at = require("luv").hrtime()
-  local result, samples = measure(config, parts, beat)
-  result.steps_to_90, result.last_half = M.steps_to(metrics, 0.9), last_half(metrics)
+  local result, samples
+  if parts.task:has_problems() then
+    result, samples = measure(config, parts, beat)
+    result.steps_to_90 = M.steps_to(metrics, 0.9)
+  else
+    result, samples = language.measure(config, parts, beat)
+  end
+  result.config = require("roper.base.tables").merged(config, { hash = hash })
+  result.parameters, result.last_half = parts.model:count(), last_half(metrics)
   local last = metrics[#metrics]
   result.seconds = (last and number(last.seconds) or 0)
     + (require("luv").hrtime() - trained_at) * 1e-9
@@ -196,7 +211,8 @@ end
 ---   solved and solved_greedy (of problems); accuracy, loss, loss_answers, loss_questions and their
 ---   floors, as `evaluation.answers` finds on the test sequences: test_floor, ...; floor and
 ---   floor_error of the task; steps_to_90 (or nil); last_half: mean training loss over the last
----   half of the steps; by_distance; longer; metrics, samples, model, task
+---   half of the steps; by_distance; longer; of text, in place of all but last_half, what
+---   `language.measure` finds; metrics, samples, model, task
 function M.run(config, options)
   local o = options_of.check("run", options, { run = "string?", lease = "table?",
     resume = { "boolean", false }, progress = "any?", name = "string?" })
@@ -212,9 +228,9 @@ function M.run(config, options)
   local precision = config.matmul_precision or "float32"
   local ok, result, samples, metrics, parts = pcall(temporarily.with_matmul_precision, precision,
     function()
-      local opened, session = open(config, o, beat)
+      local opened, session, hash = open(config, o, beat)
       is_open = true
-      return work(config, o, beat, opened, session)
+      return work(config, o, beat, opened, session, hash)
     end)
   if held then
     local written, message = ok, result

@@ -1,23 +1,34 @@
 --- What a sweep says: per method and per pair of methods, always with the number of runs.
+local experiment = require "roper.study.experiment"
 local statistics = require "roper.study.statistics"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 
 local M = {}
 
---- The numbers of a result: name, which of two is worse, heading and form.
+--- The numbers of a result: name, which of two is worse, heading and form; of: "problems" or
+--- "text", where runs on the other have none.
 M.METRICS = {
-  { name = "solved", worst = "smallest", title = "correct", form = "%.1f" },
-  { name = "solved_greedy", worst = "smallest", title = "correct, greedy", form = "%.1f" },
-  { name = "accuracy", worst = "smallest", title = "accuracy", form = "%.4f" },
+  { name = "solved", worst = "smallest", title = "correct", form = "%.1f", of = "problems" },
+  { name = "solved_greedy", worst = "smallest", title = "correct, greedy", form = "%.1f",
+    of = "problems" },
+  { name = "accuracy", worst = "smallest", title = "accuracy", form = "%.4f", of = "problems" },
   { name = "loss", worst = "largest", title = "loss", form = "%.4f" },
+  { name = "perplexity", worst = "largest", title = "perplexity", form = "%.2f", of = "text" },
+  { name = "bits_per_byte", worst = "largest", title = "bits per byte", form = "%.4f",
+    of = "text" },
   { name = "last_half", worst = "largest", title = "training loss, last half", form = "%.4f" },
 }
 
 --- Steps until 90 % of the answers' tokens were right.
-M.STEPS = { name = "steps_to_90", title = "90 % after", form = "%.0f" }
+M.STEPS = { name = "steps_to_90", title = "90 % after", form = "%.0f", of = "problems" }
 
--- The entry of a result for problems so many times as long as in training.
+-- What a run is on, as metrics say it.
+local function is_on(run)
+  return experiment.has_problems(run.config or {}) and "problems" or "text"
+end
+
+-- The entry of a result for what is so many times as long as in training.
 local function longer_entry(result, times)
   for _, entry in ipairs(result.longer or {}) do
     if entry.times == times then
@@ -33,24 +44,40 @@ end
 local function value_of(run, metric)
   if metric.times then
     local entry = longer_entry(run.result, metric.times)
-    return entry and entry.accuracy
+    return entry and entry[metric.base.name]
   end
-  return run.result[metric.name] or metric == M.STEPS and run.config.steps or nil
+  return run.result[metric.name]
+    or metric == M.STEPS and is_on(run) == metric.of and run.config.steps or nil
 end
 
--- METRICS, and the accuracy at each length that a finished run was tried at.
-local function metrics_of(sweep)
-  local list, seen = table.move(M.METRICS, 1, #M.METRICS, 1, {}), {}
+-- The metric that is told at each length, by what runs are on.
+local BY_LENGTH <const> = {}
+for _, metric in ipairs(M.METRICS) do
+  local on = metric.name == "accuracy" and "problems" or metric.name == "loss" and "text"
+  BY_LENGTH[on or false] = metric
+end
+
+-- The METRICS that the runs have, and accuracy or loss at each length that a finished one was tried
+-- at.
+local function metrics_of(sweep, on)
+  local list, seen = {}, { problems = {}, text = {} }
+  for _, metric in ipairs(M.METRICS) do
+    list[#list + 1] = (not metric.of or on[metric.of]) and metric or nil
+  end
   for _, trial in ipairs(sweep.trials) do
     local result = trial.run.status == "finished" and trial.run.result or {}
     for _, entry in ipairs(result.longer or {}) do
-      seen[entry.times or false] = true
+      seen[is_on(trial.run)][entry.times or false] = true
     end
   end
-  seen[false] = nil
-  for _, times in ipairs(tables.keys(seen)) do
-    list[#list + 1] = { name = ("accuracy_%g"):format(times), times = times, worst = "smallest",
-      title = ("accuracy at %g times the length"):format(times), form = "%.4f" }
+  for _, kind in ipairs { "problems", "text" } do
+    local base = BY_LENGTH[kind]
+    seen[kind][false] = nil
+    for _, times in ipairs(tables.keys(seen[kind])) do
+      list[#list + 1] = { name = ("%s_%g"):format(base.name, times), times = times, base = base,
+        worst = base.worst, of = kind, form = base.form,
+        title = ("%s at %g times the length"):format(base.title, times) }
+    end
   end
   return list
 end
@@ -66,7 +93,8 @@ local function of_metric(finished, metric)
 end
 
 -- Steps to 90 % of the finished runs of a method, which all had the same number of steps.
-local function steps_of(finished)
+local function steps_of(all)
+  local finished = tables.map(all, function(run) return is_on(run) == M.STEPS.of and run or nil end)
   local times = tables.map(finished, function(run) return run.result.steps_to_90 end)
   return finished[1] and statistics.censored(times, #finished, finished[1].config.steps)
 end
@@ -94,7 +122,8 @@ end
 -- Can two runs be compared? Steps to 90 % only where any run got there, and the two had as many.
 local function is_comparable(a, b, run, other, metric)
   return other and other.config.experiment == run.config.experiment
-    and (metric ~= M.STEPS or a.steps_to_90.reached + b.steps_to_90.reached > 0
+    and (metric ~= M.STEPS or (a.steps_to_90 and b.steps_to_90)
+      and a.steps_to_90.reached + b.steps_to_90.reached > 0
       and other.config.steps == run.config.steps)
 end
 
@@ -195,7 +224,8 @@ end
 --- Errors: a baseline that the sweep has not.
 ---@param sweep table from `sweep.read`
 ---@param baseline? string the method that all others are compared with, instead of every pair
----@return table metrics: METRICS, and an accuracy for each `times` that problems were longer.
+---@return table metrics: the METRICS that such runs have, and an accuracy, of text a loss, for each
+---   `times` that what was tried was longer. on: {problems, text}: are runs on such a task?
 ---   methods: a list of {method, planned, finished, failed, running, waiting, runs},
 ---   with a table for each metric: n, mean, median, error (standard), low and high (95 %
 ---   interval), trimmed (mean without the worst tenth), kept, removed; steps_to_90 as from
@@ -204,7 +234,11 @@ end
 ---   of the same experiment and seed, for each pair of methods in each metric and in the steps to
 ---   90 %. baseline; notes: texts
 function M.of(sweep, baseline)
-  local metrics, methods, compared = metrics_of(sweep), {}, {}
+  local methods, compared, on = {}, {}, { problems = #sweep.trials == 0 }
+  for _, trial in ipairs(sweep.trials) do
+    on[is_on(trial.run)] = true
+  end
+  local metrics = metrics_of(sweep, on)
   if baseline then
     check_baseline(sweep, baseline)
   end
@@ -214,11 +248,11 @@ function M.of(sweep, baseline)
     by_name[method] = methods[i]
   end
   local paired = M.pairs_of(sweep.methods, baseline)
-  for i = 1, #metrics + 1 do
+  for i = 1, #metrics + (on.problems and 1 or 0) do
     local found = compare_all(by_name, paired, metrics[i] or M.STEPS)
     table.move(found, 1, #found, #compared + 1, compared)
   end
-  return { metrics = metrics, methods = methods, pairs = compared, baseline = baseline,
+  return { metrics = metrics, methods = methods, pairs = compared, baseline = baseline, on = on,
     notes = notes_of(sweep, methods) }
 end
 

@@ -26,6 +26,16 @@ function M.list()
   return names
 end
 
+--- Does a kind of task pose problems? Tasks of C do; text has rows alone.
+---
+---     > roper.tasks.has_problems "addition", roper.tasks.has_problems "text"
+---     true	false
+---@param name string one of `list`
+---@return boolean yes
+function M.has_problems(name)
+  return core.tasks[name] ~= nil
+end
+
 ---@class TaskOption
 ---@field name string
 ---@field meaning string
@@ -34,6 +44,7 @@ end
 ---@field smallest? integer
 ---@field standard? any what holds where nothing is said
 ---@field largest? integer
+---@field required? boolean
 
 --- What a kind of task can be told, but for the seed.
 ---

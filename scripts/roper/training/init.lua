@@ -13,15 +13,16 @@ end
 ---@param model Transformer|function
 ---@param tokens tensor int32 [batch, T]
 ---@param positions? tensor [batch, T], as `task:positions` gives them
----@return tensor scalar
-function M.loss(model, tokens, positions)
+---@param how? table as for `cross_entropy`
+---@return tensor loss a scalar, or [batch, T - 1] with `each`
+function M.loss(model, tokens, positions, how)
   local last = tokens:size(2) - 1
   local given, targets = tokens:narrow(2, 1, last), tokens:narrow(2, 2, last)
   positions = positions and positions:narrow(2, 1, last)
   if type(model) == "table" and model.loss then
-    return model:loss(given, targets, nil, positions)
+    return model:loss(given, targets, how, positions)
   end
-  return core.cross_entropy(model(given, nil, positions), targets)
+  return core.cross_entropy(model(given, nil, positions), targets, how)
 end
 
 local function check(options)

@@ -44,7 +44,7 @@ end
 -- What the footprint of a configuration goes by.
 local function shapes_of(config)
   local task, longest, last = experiment.task(config), 0, 0
-  for _ = 1, QUESTIONS do
+  for _ = 1, task:has_problems() and QUESTIONS or 0 do
     local question, answer = task:question()
     longest, last = math.max(longest, #question), math.max(last, #answer)
   end
@@ -54,7 +54,7 @@ local function shapes_of(config)
     norm = config.norm, rms_norm = config.rms_norm, activation = config.activation,
     tied_embeddings = config.tied_embeddings, dropout = config.dropout,
     accumulate = config.accumulate, recompute = config.recompute, batch = config.batch,
-    time = config.length - 1, problems = config.problems, question = longest, answer = last,
+    time = config.length - 1, problems = config.problems or 0, question = longest, answer = last,
     reach = experiment.reach(config), schemes = blocks,
     has_methods = has_methods, listed = listed(config) }
 end

@@ -12,6 +12,7 @@ local M = {}
 ---@field [3] any value when nothing else is said; false: not set
 ---@field [4] string meaning
 ---@field [5] any what not being set stands for; where it is given, the field is not set
+---@field required? boolean
 
 ---@type Field[]
 local COMMON <const> = {
@@ -42,27 +43,33 @@ local COMMON <const> = {
   { "cosine", "share", false, "of the rate at the last step: it falls along half a cosine" },
   { "decay", "amount", false, "weight decay of matrices, without gains and biases" },
   { "clip", "amount", 0, "most for the norm of the gradient; 0 clips nothing" },
-  { "evaluate_every", "size", 100, "steps between measures of accuracy on answers" },
+  { "evaluate_every", "size", 100, "steps between measures" },
   { "checkpoint_every", "size", 500, "steps between checkpoints" },
   { "problems", "size", 128, "problems asked at the end" },
-  { "test_sequences", "size", 512, "sequences that loss and accuracy are over at the end" },
+  { "test_sequences", "size", 512, "sequences that the measures at the end are over" },
   { "seed", "integer", 1, "of the model, the batches and the draws" },
 }
 
---- The fields of experiments on a task: those of all, then the task's own options.
+--- The fields of experiments on a task: those of all, but for `problems` where it poses none, then
+--- the task's own options.
 ---@param task string
 ---@return Field[]
 function M.of(task)
   local list, places = {}, {}
-  for i, field in ipairs(COMMON) do
-    list[i], places[field[1]] = field, i
+  for _, field in ipairs(COMMON) do
+    if field[1] ~= "problems" or tasks.has_problems(task) then
+      list[#list + 1] = field
+      places[field[1]] = #list
+    end
   end
   for _, option in ipairs(tasks.options(task)) do
-    local kind = option.kind or option.smallest
+    local kind = option.kind == "any" and "string" or option.kind -- a configuration is flat
+    kind = kind or option.smallest
       and { smallest = option.smallest, largest = option.largest } or "switch"
     local place = places[option.name]
     if not place then
-      list[#list + 1] = { option.name, kind, option.standard or false, option.meaning }
+      list[#list + 1] = { option.name, kind, option.standard or false, option.meaning,
+        required = option.required }
     elseif option.name ~= "seed" then
       list[place] = { option.name, kind, list[place][3], list[place][4] }
     end
@@ -97,7 +104,7 @@ function M.convert(field, value)
     result = value == "true" or value ~= "false" and value
     expected = type(result) ~= "boolean" and "true or false" or nil
   else
-    if not is_choice and kind ~= "string" and kind ~= "any" then
+    if not is_choice and kind ~= "string" then
       local number = tonumber(value)
       result = number and math.tointeger(number) or number
     end

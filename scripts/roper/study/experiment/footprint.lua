@@ -34,6 +34,11 @@ end
 -- Features inside the feed-forward that are kept besides its last: what the activation is made of.
 local INNER <const> = { relu = 0, gelu = 1, swiglu = 3 }
 
+-- Floats of the logits of so many tokens that are there at once where the loss is fused with them.
+local function slice(s, n)
+  return math.min(n, math.max(2.0 ^ 23 // s.vocabulary, 64)) * s.vocabulary
+end
+
 -- Blocks that live at the start of the backward pass, when every activation is there: the stream
 -- between layers, what the norms, projections and attention keep, the features inside the
 -- feed-forward (before ReLU they are not kept), the logits of a slice, and the first gradients.
@@ -41,17 +46,16 @@ local INNER <const> = { relu = 0, gelu = 1, swiglu = 3 }
 local function activations(s)
   local n, layers = s.batch // (s.accumulate or 1) * s.time, s.recompute and 1 or s.layers
   local inner = layers * (1 + INNER[s.activation] + (s.dropout > 0 and 1 or 0))
-  local slice = math.min(n, math.max(2.0 ^ 23 // s.vocabulary, 64)) * s.vocabulary
   local last = s.norm == "pre" and 1 or 0
   return { { 8 * layers + s.layers - layers + last + 2, n * s.d_model }, { inner + 1, n * s.d_ff },
-    { layers, n * s.heads }, { 4 * layers + 2 * last, n }, { 1, slice } }
+    { layers, n * s.heads }, { 4 * layers + 2 * last, n }, { 1, slice(s, n) } }
 end
 
 -- Blocks that live at once where a model is measured: the widest place of the forward pass.
 local function forward(s, sequences, time)
   local n = sequences * time
   return { { 3, n * s.d_model }, { 1 + math.min(INNER[s.activation], 2), n * s.d_ff },
-    { 1, n * s.vocabulary } }
+    { 1, s.problems > 0 and n * s.vocabulary or slice(s, n) } }
 end
 
 ---@class Footprint
@@ -62,10 +66,10 @@ end
 --- What training a Transformer takes: parameters with their gradients and the two moments of Adam,
 --- and the activations of a batch, of a measure or of the problems that are asked at the end.
 ---@param shapes table vocabulary, d_model, d_ff, layers, heads, norm, activation, dropout; batch
----   and time of a step; problems at the end, and tokens of the longest question and answer;
----   reach, the most tokens of a sequence in the end; schemes: {how many, numbers of each} of the
----   tensors that position schemes train; kept_by_schemes, bytes that they keep for the backward
----   pass; taken_by_schemes, by a forward pass over a batch of such sequences
+---   and time of a step; problems at the end, 0 where there are none, and tokens of the longest
+---   question and answer; reach, the most tokens of a sequence in the end; schemes: {how many,
+---   numbers of each} of the tensors that position schemes train; kept_by_schemes, bytes that they
+---   keep for the backward pass; taken_by_schemes, by a forward pass over a batch of such sequences
 ---@return Footprint
 function M.of(shapes)
   local s = {} -- in floats, which do not wrap

@@ -15,7 +15,7 @@ local FOLDER <const> = require("roper.base.place").LIBRARY .. "/../experiments"
 --- The names of all experiments.
 ---
 ---     > roper.experiment.list()
----     {"addition", "copy", "recall", "substring_index", "substring_prefix"}
+---     {"addition", "copy", "language_model", "recall", "substring_index", "substring_prefix"}
 ---@return string[] names
 function M.list()
   return require("roper.base.file").modules(FOLDER)
@@ -25,6 +25,9 @@ end
 ---@field summary string
 ---@field task string the name of its kind of task
 ---@field presets table<string, table> fields by preset
+---@field longer? fun(config: table, times: number): table changes of the task's options for what
+---   is so many times as long as in training
+---@field times? number[] how many; 1.5, 2 and 4 by default
 
 --- What an experiment is.
 ---
@@ -45,7 +48,8 @@ end
 
 --- The whole configuration of a run.
 ---
---- Errors: a name, a field or a preset that is not there; a value that does not fit.
+--- Errors: a name, a field or a preset that is not there; a value that does not fit; a field that
+--- has to be given.
 ---
 ---     > config = roper.experiment.configure("addition", {steps = 5, rate = "1e-3"})
 ---     > config.steps, config.rate, config.preset
@@ -64,7 +68,7 @@ function M.configure(name, given)
     error(("%s has no preset %q%s; it has %s"):format(name, tostring(preset),
       suggest.hint(tostring(preset), presets), table.concat(presets, ", ")), 0)
   end
-  local config, known = { experiment = name, preset = preset }, { preset = true }
+  local config, known, missing = { experiment = name, preset = preset }, { preset = true }, nil
   for _, field in ipairs(fields.of(definition.task)) do
     local field_name = field[1]
     names[#names + 1] = field_name
@@ -77,12 +81,17 @@ function M.configure(name, given)
     if value ~= nil and value ~= false then
       config[field_name] = fields.convert(field, value)
     end
+    missing = missing or field.required and not config[field_name] and field
   end
   for field_name in pairs(given) do
     if not known[field_name] then
       error(("%s has no field %q%s; it has %s"):format(name, tostring(field_name),
         suggest.hint(tostring(field_name), names), table.concat(names, ", ")), 0)
     end
+  end
+  if missing then
+    error(("%s needs the field %s, %s: say %s=..."):format(name, missing[1], missing[4],
+      missing[1]), 0)
   end
   if config.batch % (config.accumulate or 1) ~= 0 then
     error(("field accumulate: %d parts do not divide a batch of %d"):format(config.accumulate,
@@ -164,7 +173,7 @@ function M.longer(config)
   for _, option in ipairs(tasks.options(definition.task)) do
     largest[option.name] = option.largest
   end
-  for _, times in ipairs(definition.longer and TIMES or {}) do
+  for _, times in ipairs(definition.longer and (definition.times or TIMES) or {}) do
     local changes, fits = definition.longer(config, times), true
     for name, value in pairs(changes) do
       fits = fits and value <= largest[name] and value > config[name]
@@ -174,6 +183,18 @@ function M.longer(config)
     end
   end
   return list, kept
+end
+
+--- Does the task of a configuration pose problems? So it is taken to do where its experiment is not
+--- there any more.
+---
+---     > roper.experiment.has_problems(roper.experiment.configure("addition"))
+---     true
+---@param config table
+---@return boolean yes
+function M.has_problems(config)
+  local ok, definition = pcall(M.definition, config.experiment)
+  return not ok or tasks.has_problems(definition.task)
 end
 
 --- The task of a configuration.
@@ -189,9 +210,19 @@ function M.task(config)
   local name = M.definition(config.experiment).task
   local options = { seed = config.seed }
   for _, option in ipairs(tasks.options(name)) do
-    options[option.name] = config[option.name]
+    options[option.name] = config[option.name] or nil -- false: not set
   end
   return tasks[name](options)
+end
+
+-- The longest sequence of a task. Rows of text are as long as they are asked to be, which is told
+-- without the text.
+local function reach_of(config)
+  if not M.has_problems(config) then
+    return config.length
+  end
+  local task = M.task(config)
+  return math.max(task:length(), task:longest())
 end
 
 --- How many positions a configuration has use for: those of its rows and problems, and of the
@@ -207,8 +238,7 @@ function M.reach(config)
   local all = M.longer(config)
   all[#all + 1] = {}
   for _, changes in ipairs(all) do
-    local task = M.task(tables.merged(config, changes))
-    reach = math.max(reach, task:length(), task:has_problems() and task:longest() or 0)
+    reach = math.max(reach, reach_of(tables.merged(config, changes)))
   end
   return reach
 end

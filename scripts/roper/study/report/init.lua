@@ -20,9 +20,15 @@ end
 
 -- A map for each method: of its first finished run, else of its first run. A head that was asked
 -- for must be in one of them.
-local function maps(sweep, asked)
+local function maps(sweep, asked, on)
   local options = { layer = asked.layer, head = asked.head, problem = asked.problem }
   local chosen = {}
+  if not on.problems then
+    if next(options) then
+      error("report: an attention map looks at a problem, and text poses none", 0)
+    end
+    return {}
+  end
   for _, trial in ipairs(sweep.trials) do
     local before = chosen[trial.method]
     if not before or before.run.status ~= "finished" and trial.run.status == "finished" then
@@ -51,8 +57,9 @@ function M.read(folder, options)
   local o = options_of.check("report", options, { layer = "size?", head = "size?",
     problem = "size?", baseline = "string?" })
   local sweep = require("roper.study.sweep").read(folder)
-  return { sweep = sweep, summary = require("roper.study.summary").of(sweep, o.baseline),
-    attention = maps(sweep, o), chosen = (o.layer or o.head) ~= nil }
+  local summary = require("roper.study.summary").of(sweep, o.baseline)
+  return { sweep = sweep, summary = summary, attention = maps(sweep, o, summary.on),
+    chosen = (o.layer or o.head) ~= nil }
 end
 
 --- Write the page of a sweep into its folder.

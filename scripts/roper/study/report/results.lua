@@ -13,8 +13,27 @@ local function steps_cells(censored)
   return text.median_of_steps(censored), ("%d of %d"):format(censored.reached, censored.n)
 end
 
+-- The table of runs on text alone: a row a method.
+local function text_table(view)
+  local rows = {}
+  for i, m in ipairs(view.summary.methods) do
+    rows[i] = { tables.name(view, m.method), ("%d of %d"):format(m.finished, m.planned),
+      number.fixed(m.loss.mean, 4), number.fixed(m.loss.error, 4),
+      number.fixed(m.perplexity.mean, 2), number.fixed(m.bits_per_byte.mean, 4),
+      number.fixed(m.bits_per_byte.error, 4) }
+  end
+  return { tables.of { class = "study", caption = "Validation", rows = rows,
+    head = { "method", "runs finished", "loss", "± s.e.", "perplexity", "bits per byte",
+      "± s.e." } },
+    h.p { class = "note", "Means over the finished runs, on documents that none was trained on. ",
+      "The loss is in nats per token; bits per byte compare vocabularies." } }
+end
+
 -- The study's table: a row a method.
 local function main_table(view)
+  if not view.summary.on.problems then
+    return text_table(view)
+  end
   local problems, rows = nil, {}
   for i, m in ipairs(view.summary.methods) do
     local solved, loss = m.solved, m.loss
@@ -26,10 +45,12 @@ local function main_table(view)
       number.fixed(solved.trimmed, 1), number.fixed(loss.mean, 4), number.fixed(loss.error, 4),
       number.fixed(result.test_floor, 4), steps, reached }
   end
-  return tables.of { class = "study", caption = "The study’s table",
+  return { tables.of { class = "study", caption = "The study’s table",
     head = { "method", "runs finished", ("correct of %s"):format(problems or number.NONE),
       "± s.e.", "study’s mean", "loss", "± s.e.", "floor", "median steps to 90 %", "reached" },
-    rows = rows }
+    rows = rows },
+    h.p { class = "note", "Means over the finished runs; the study’s mean is of the runs without ",
+      "the worst of ten. The floor is the lowest loss to be expected on the test sequences." } }
 end
 
 -- This sweep's figure for a method by the study's rule.
@@ -82,8 +103,6 @@ return function(view)
     h.p { class = "status", text.status(view.sweep) .. "." },
     #notes > 0 and h.ul { class = "notes", notes },
     main_table(view),
-    h.p { class = "note", "Means over the finished runs; the study’s mean is of the runs without ",
-      "the worst of ten. The floor is the lowest loss to be expected on the test sequences." },
     published_table(view),
   }
 end

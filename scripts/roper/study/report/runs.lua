@@ -5,26 +5,46 @@ local tables = require "roper.study.report.table"
 
 local STATUS <const> = { waiting = "not finished" }
 
+-- The cells that only runs on problems have, and those that only runs on text have.
+local HEADS <const> = { problems = { "correct", "greedy", "accuracy", "loss", "steps to 90 %" },
+  text = { "loss", "perplexity", "bits per byte" } }
+
+local function cells_of(run, on)
+  local r = run.result or {}
+  if on == "text" then
+    return { number.fixed(r.loss, 4), number.fixed(r.perplexity, 2),
+      number.fixed(r.bits_per_byte, 4) }
+  end
+  return { number.fixed(r.solved, 0), number.fixed(r.solved_greedy, 0), number.fixed(r.accuracy, 4),
+    number.fixed(r.loss, 4), run.result
+      and (number.is_finite(r.steps_to_90) and number.fixed(r.steps_to_90, 0) or "never")
+      or number.NONE }
+end
+
+local function joined(...)
+  local all = {}
+  for _, list in ipairs { ... } do
+    table.move(list, 1, #list, #all + 1, all)
+  end
+  return all
+end
+
 return function(view)
+  local on = view.summary.on.problems and "problems" or "text"
   local rows, failures = {}, {}
   for i, trial in ipairs(view.sweep.trials) do
     local run = trial.run
     local r = run.result or {}
     local steps = number.setting(trial.config.steps)
-    rows[i] = { tables.name(view, trial.method), number.setting(trial.seed),
-      STATUS[run.status] or run.status, ("%s of %s"):format(run.step, steps),
-      number.fixed(r.solved, 0), number.fixed(r.solved_greedy, 0), number.fixed(r.accuracy, 4),
-      number.fixed(r.loss, 4), run.result
-        and (number.is_finite(r.steps_to_90) and number.fixed(r.steps_to_90, 0) or "never")
-        or number.NONE,
-      number.is_finite(r.seconds) and require("roper.base.progress").duration(r.seconds)
-        or number.NONE }
+    rows[i] = joined({ tables.name(view, trial.method), number.setting(trial.seed),
+      STATUS[run.status] or run.status, ("%s of %s"):format(run.step, steps) }, cells_of(run, on),
+      { number.is_finite(r.seconds) and require("roper.base.progress").duration(r.seconds)
+        or number.NONE })
     if run.failure then
       failures[#failures + 1] = { h.p { class = "missing", h.code { trial.name }, " failed:" },
         h.pre { run.failure } }
     end
   end
   return { tables.of { class = "runs", left = { [3] = true }, rows = rows,
-    head = { "method", "seed", "status", "step", "correct", "greedy", "accuracy", "loss",
-      "steps to 90 %", "time" } }, failures }
+    head = joined({ "method", "seed", "status", "step" }, HEADS[on], { "time" }) }, failures }
 end

@@ -1,6 +1,7 @@
 --- Answers that were sampled, right and wrong, a few of each method.
 local h = require("roper.base.markup").h
 local curve = require "roper.study.report.curve"
+local base_tables = require "roper.base.tables"
 local number = require "roper.study.report.number"
 local tables = require "roper.study.report.table"
 
@@ -34,6 +35,21 @@ local function entry(sample)
   }
 end
 
+-- What the first run of a method that wrote anything wrote.
+local function written_by(view, method)
+  for _, trial in ipairs(view.sweep.trials) do
+    local list = trial.run.samples and trial.run.samples.written
+    if trial.method == method and list and #list > 0 then
+      return { h.h3 { tables.name(view, method) },
+        h.p { class = "note", h.bdi { curve.label(trial) },
+          ": beginnings of validation rows, and what it wrote after them." },
+        base_tables.map(list, function(sample)
+          return h.div { class = "sample", h.p { h.code { sample.prompt, h.b { sample.text } } } }
+        end) }
+    end
+  end
+end
+
 -- Samples of the first run of a method that has any.
 local function of_method(view, method)
   for _, trial in ipairs(view.sweep.trials) do
@@ -56,6 +72,7 @@ return function(view)
   local nodes = {}
   for _, method in ipairs(view.sweep.methods) do
     nodes[#nodes + 1] = of_method(view, method)
+    nodes[#nodes + 1] = written_by(view, method)
   end
   return #nodes > 0 and nodes or nil
 end

@@ -91,6 +91,7 @@ return function(view)
       .. "of the runs. "):format(statistics.LEAST),
     "p: two-sided permutation test on the signs of the differences. Holm: corrected for the ",
     "number of pairs of methods in each table; not for the number of tables, which measure the ",
-    "same runs. A run that never reached 90 % counts in the median as longer than the steps it ",
-    "had, and in the restricted mean and the differences as just these." }, nodes }
+    "same runs.", view.summary.on.problems and " A run that never reached 90 % counts in the "
+      .. "median as longer than the steps it had, and in the restricted mean and the differences "
+      .. "as just these." or "" }, nodes }
 end

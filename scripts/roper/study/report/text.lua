@@ -2,6 +2,7 @@
 --- terminal.
 local counted = require("roper.base.printable").count
 local statistics = require "roper.study.statistics"
+local tables = require "roper.base.tables"
 local measures = require "roper.study.summary"
 
 local M = {}
@@ -56,10 +57,33 @@ local function any_result(summary)
   return nil
 end
 
+-- The table of runs on text alone.
+local function text_rows(summary)
+  local columns = tables.map(summary.metrics, function(metric)
+    return (metric.name == "loss" or metric.of == "text" and not metric.times) and metric or nil
+  end)
+  local rows = { { "method", "runs" } }
+  for i, metric in ipairs(columns) do
+    rows[1][i + 2] = metric.title
+  end
+  for _, entry in ipairs(summary.methods) do
+    local row = { entry.method, runs_text(entry) }
+    for _, metric in ipairs(columns) do
+      local numbers = entry[metric.name]
+      row[#row + 1] = with_error(metric.form, numbers.mean, numbers.error)
+    end
+    rows[#rows + 1] = row
+  end
+  return rows
+end
+
 --- The study's table: a row a method. The trimmed mean has a column where a run was left out.
 ---@param summary table from `summary.of`
 ---@return string[][] rows, the head first
 function M.rows(summary)
+  if not summary.on.problems then
+    return text_rows(summary)
+  end
   local some, trimmed = any_result(summary), is_trimmed(summary)
   local rows = { { "method", "runs", "of " .. (some and some.problems or "?"), "loss", "floor",
     "90 % after" } }
@@ -84,6 +108,12 @@ end
 ---@param summary table from `summary.of`
 ---@return string
 function M.legend(summary)
+  if not summary.on.problems then
+    return [[
+loss: of validation documents, in nats per token; perplexity is its exponential.
+bits per byte: of the text, whatever the vocabulary.
+Mean ± standard error over the runs.]]
+  end
   local some = any_result(summary)
   return ([[
 of %s: problems solved by random sampling. They and the loss: mean ± standard
@@ -109,13 +139,15 @@ local function mark_of(summary, method, metric)
   return ""
 end
 
---- Accuracy on problems as long as in training and longer: a row a method.
+--- Accuracy on problems as long as in training and longer, or the loss on such rows of text: a row
+--- a method.
 ---@param summary table from `summary.of`
----@return string[][]? rows, the head first; nil where no longer problems were tried
+---@return string[][]? rows, the head first; nil where nothing longer was tried
 function M.length_rows(summary)
-  local columns, head = {}, { "accuracy at length" }
+  local measure = summary.on.problems and "accuracy" or "loss"
+  local columns, head = {}, { measure .. " at length" }
   for _, metric in ipairs(summary.metrics) do
-    if metric.times or metric.name == "accuracy" then
+    if metric.name == measure or metric.times and metric.base.name == measure then
       columns[#columns + 1] = metric
       head[#head + 1] = ("x %g"):format(metric.times or 1)
     end
@@ -128,7 +160,8 @@ function M.length_rows(summary)
     local row = { entry.method }
     for _, metric in ipairs(columns) do
       local numbers = entry[metric.name]
-      row[#row + 1] = with_error("%.3f", numbers.mean, numbers.error)
+      local form = measure == "loss" and "%.4f" or "%.3f"
+      row[#row + 1] = with_error(form, numbers.mean, numbers.error)
         .. mark_of(summary, entry.method, metric)
     end
     rows[#rows + 1] = row
@@ -140,7 +173,9 @@ end
 ---@param summary table from `summary.of`
 ---@return string
 function M.length_legend(summary)
-  local text = [[
+  local text = not summary.on.problems and [[
+Loss on rows of validation documents as many times as long as those of
+training: mean ± standard error over the runs.]] or [[
 Accuracy on the answers' tokens of problems as many times as long as those of
 training: mean ± standard error over the runs.]]
   return summary.baseline and ([[
@@ -198,12 +233,20 @@ function M.few_rows(summary)
   return #rows > 0 and rows or nil
 end
 
---- What the columns of `pair_rows` are.
-M.PAIR_LEGEND = [[
+local PAIR_LEGEND <const> = [[
 difference: mean over pairs of runs of the same seed; its bootstrap-t interval,
 from six pairs on; p of a two-sided permutation test (signs of the differences);
-Holm: p corrected for the number of pairs of methods, though not of measures.
-A run that never came to 90 % counts as having got there with its last step.]]
+Holm: p corrected for the number of pairs of methods, though not of measures.]]
+
+local STEPS_LEGEND <const> = "\n"
+  .. "A run that never came to 90 % counts as having got there with its last step."
+
+--- What the columns of `pair_rows` are.
+---@param summary table from `summary.of`
+---@return string
+function M.pair_legend(summary)
+  return PAIR_LEGEND .. (summary.on.problems and STEPS_LEGEND or "")
+end
 
 --- Runs of each status, most important first: "18 of 20 runs finished, 1 failed".
 ---@param sweep table
@@ -238,7 +281,7 @@ function M.text(summary)
   local compared = M.pair_rows(summary)
   if compared then
     parts[#parts + 1] = align(compared)
-    parts[#parts + 1] = M.PAIR_LEGEND
+    parts[#parts + 1] = M.pair_legend(summary)
     local few = M.few_rows(summary)
     if few then
       parts[#parts + 1] = "Too few for an interval, one by one:\n\n" .. align(few)

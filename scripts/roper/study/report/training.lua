@@ -56,6 +56,15 @@ return function(view)
     note = "Thin: a run each; thick: the mean of a method’s finished runs. "
       .. (note(accuracy_facts, accuracy) or ""),
     lines = both(accuracy, curve.means(sweep, accuracy)) }
+  local validation, validation_facts = curve.runs(sweep, "validation_loss")
+  add { title = "Validation loss", y = "nats per token",
+    note = "Thin: a run each; thick: the mean of a method’s finished runs. "
+      .. (note(validation_facts, validation) or ""),
+    lines = both(validation, curve.means(sweep, validation)) }
+  add { title = "Difference in validation loss between runs of the same seed",
+    y = "nats per token", level = { value = 0, text = "none" },
+    note = "The mean over the pairs that finished.",
+    lines = curve.differences(sweep, "validation_loss", view.summary.baseline) }
   add { title = "Difference in accuracy between runs of the same seed", y = "accuracy",
     level = { value = 0, text = "none" }, note = "The mean over the pairs that finished.",
     lines = curve.differences(sweep, "accuracy", view.summary.baseline) }

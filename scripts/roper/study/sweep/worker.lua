@@ -60,8 +60,12 @@ end
 ---@param result table
 ---@return string
 function M.outcome(result)
+  local duration = require("roper.base.progress").duration(result.seconds)
+  if not result.solved then
+    return ("%s, %s"):format(require("roper.training.validation").told(result), duration)
+  end
   return ("%d of %d solved, loss %.4f (floor %.4f), %s"):format(result.solved, result.problems,
-    result.loss, result.test_floor, require("roper.base.progress").duration(result.seconds))
+    result.loss, result.test_floor, duration)
 end
 
 --- News as lines of text on a stream.

@@ -11,7 +11,8 @@ local M = {}
 M.OPTIONS = {
   { name = "length", smallest = 2, standard = 257, largest = 1 << 20,
     meaning = "tokens in a row" },
-  { name = "files", kind = "any", meaning = "files and folders of text" },
+  { name = "files", kind = "any", required = true,
+    meaning = "a file of text, or a folder of them" },
   { name = "documents", kind = source.DIVISIONS,
     meaning = "how a file is divided; by default jsonl for names that end so, else file" },
   { name = "tokenizer", kind = "string", standard = "sentencepiece",
@@ -20,6 +21,8 @@ M.OPTIONS = {
     meaning = "pieces of sentencepiece" },
   { name = "validation", kind = "share", standard = 0.05,
     meaning = "share of the documents that are for validation" },
+  { name = "hash", kind = "string",
+    meaning = "of the tokens: refused where they come out otherwise" },
 }
 
 --- Text to train a language model on. It has no problems: nothing to ask, to grade, to explain.
@@ -58,7 +61,7 @@ end
 
 -- Options of the task that are checked.
 local function check(given)
-  local known = { seed = { "integer", 1 }, cache = "string?", hash = "string?" }
+  local known = { seed = { "integer", 1 }, cache = "string?" }
   for _, option in ipairs(M.OPTIONS) do
     local kind = option.kind or { smallest = option.smallest, largest = option.largest }
     known[option.name] = { kind, option.standard }

@@ -11,10 +11,12 @@ after_each(scratch.remove)
 
 local POSITIONS = table.concat(roper.position.list(), ", ") .. ", twice"
 local NAMES <const> = { "addition", "copy", "recall", "substring_index", "substring_prefix" }
+local ALL <const> = { "addition", "copy", "language_model", "recall", "substring_index",
+  "substring_prefix" }
 
 describe("experiment.list", function()
   it("finds the files of scripts/experiments", function()
-    assert.same(NAMES, experiment.list())
+    assert.same(ALL, experiment.list())
   end)
 
   it("finds them from another working directory", function()
@@ -25,7 +27,7 @@ describe("experiment.list", function()
     end
     local names = experiment.list()
     uv.chdir(before)
-    assert.same(NAMES, names)
+    assert.same(ALL, names)
   end)
 end)
 
@@ -43,7 +45,7 @@ describe("experiment.definition", function()
 
   it("refuses other names, and suggests the nearest", function()
     assert.has_error(function() experiment.definition("adition") end,
-      'no experiment "adition"; did you mean "addition"?; there are ' .. table.concat(NAMES, ", "))
+      'no experiment "adition"; did you mean "addition"?; there are ' .. table.concat(ALL, ", "))
     assert.error_matches(function() experiment.definition("../roper/nn") end, "no experiment")
     assert.error_matches(function() experiment.definition(nil) end, 'no experiment "nil"')
   end)

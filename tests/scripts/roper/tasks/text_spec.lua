@@ -42,7 +42,8 @@ describe("tasks.options", function()
       names[i] = option.name
       assert.equal("string", type(option.meaning))
     end
-    assert.same({ "length", "files", "documents", "tokenizer", "vocabulary", "validation" }, names)
+    assert.same({ "length", "files", "documents", "tokenizer", "vocabulary", "validation",
+      "hash" }, names)
   end)
 
   it("refuses a name that is no task's", function()

@@ -11,7 +11,10 @@ end
 
 describe("fields of an experiment on text", function()
   it("are the options of the task", function()
-    assert.same({ "files", "any", false, "files and folders of text" }, field("text", "files"))
+    assert.same({ "files", "string", false, "a file of text, or a folder of them",
+      required = true }, field("text", "files"))
+    assert.is_nil(field("text", "problems"))
+    assert.is_table(field("addition", "problems"))
     assert.equal("share", field("text", "validation")[2])
     assert.equal(0.05, field("text", "validation")[3])
     assert.equal(2, field("text", "length")[2].smallest)

@@ -1,0 +1,86 @@
+--- What a run of a language model is measured by: loss on the validation documents, in several
+--- lengths, and what it writes.
+local core = require "roper.core"
+local experiment = require "roper.study.experiment"
+local printable = require "roper.base.printable"
+local tables = require "roper.base.tables"
+local validation = require "roper.training.validation"
+
+local M = {}
+
+-- Beginnings that are gone on with at the end, tokens of each, and after it, at most.
+local PROMPTS <const>, PROMPT <const>, MOST <const> = 3, 16, 128
+
+-- Draws are of the run's seed, far from those of training.
+local SEED <const> = 1000003
+
+-- Text as files and terminals keep it, the ends of documents as empty lines.
+local function shown(text)
+  return printable.text((text:gsub("%z", "\n\n")))
+end
+
+--- What a model writes after the beginnings of the first validation rows.
+---@param model Transformer
+---@param task TextTask
+---@param config table
+---@param count integer of the beginnings
+---@return table[] written {prompt, text}
+function M.write(model, task, config, count)
+  local written, size = {}, math.max(1, math.min(PROMPT, config.length // 4))
+  for row in task:validation { batch = 1, most = count } do
+    local prompt = task:decode(row:view { -1 }:narrow(1, 1, size))
+    local tokens = task:encode(prompt):count()
+    if tokens > 0 and tokens < config.length then
+      local texts = require("roper.model.generate").generate(model, { prompt }, { task = task,
+        most = math.min(MOST, config.length - tokens), seed = SEED + config.seed })
+      written[#written + 1] = { prompt = shown(prompt), text = shown((texts[1]:gsub("%z$", ""))) }
+    end
+  end
+  return written
+end
+
+--- What is looked at while a model is trained.
+---@param model Transformer
+---@param task TextTask
+---@param config table
+---@param sequences integer for the loss
+---@param beat function called now and then
+---@return table found validation_loss; sample: a beginning with what the model writes after it
+function M.look(model, task, config, sequences, beat)
+  local found = validation.measure(model, task, { sequences = sequences, batch = config.batch,
+    beat = beat })
+  local sample = M.write(model, task, config, 1)[1]
+  return { validation_loss = found.loss, sample = sample and sample.prompt .. sample.text }
+end
+
+-- The loss on rows longer than those of training, where the validation documents have one.
+local function longer(config, parts, beat)
+  local list, changes, times = {}, experiment.longer(config)
+  for i, change in ipairs(changes) do
+    if parts.task:size().validation.tokens >= change.length then
+      local found = validation.measure(parts.model, parts.task, { length = change.length,
+        sequences = math.max(1, config.test_sequences // times[i]), beat = beat,
+        batch = math.max(1, config.batch // times[i]) })
+      list[#list + 1] = { name = tables.text(change), times = times[i], loss = found.loss,
+        perplexity = found.perplexity, bits_per_byte = found.bits_per_byte }
+    end
+  end
+  return list
+end
+
+--- What a trained model makes of text.
+---@param config table
+---@param parts table model, task, as from `experiment.build`
+---@param beat function called now and then
+---@return table found as from `validation.measure`; longer: {name, times, loss, perplexity,
+---   bits_per_byte} of rows so many times as long, over the same text
+---@return table samples written: {prompt, text} each
+function M.measure(config, parts, beat)
+  local found = validation.measure(parts.model, parts.task, { sequences = config.test_sequences,
+    batch = config.batch, beat = beat })
+  found.longer = core.json_array(longer(config, parts, beat))
+  found.by_position = core.json_array(found.by_position)
+  return found, { written = core.json_array(M.write(parts.model, parts.task, config, PROMPTS)) }
+end
+
+return M

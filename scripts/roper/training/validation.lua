@@ -1,0 +1,74 @@
+--- How well a model predicts text that it was not trained on.
+local options_of = require "roper.base.options"
+local temporarily = require "roper.base.temporarily"
+local training = require "roper.training"
+
+local M = {}
+
+-- Bytes of text that a row of ids stands for; the ends of documents stand for none.
+local function bytes_of(task, ids)
+  local text = task:decode(ids)
+  return #text - select(2, text:gsub("%z", ""))
+end
+
+-- The mean loss by how many tokens came before: 1, 2, 3 to 4, 5 to 8 and so on.
+local function by_position(sums, rows)
+  local list, first, last = {}, 1, 1
+  while first <= #sums do
+    local sum, to = 0, math.min(last, #sums)
+    for i = first, to do
+      sum = sum + sums[i]
+    end
+    list[#list + 1] = { first = first, last = to, loss = sum / (rows * (to - first + 1)) }
+    first, last = last + 1, 2 * last
+  end
+  return list
+end
+
+--- The loss on the validation documents of a task. Logits of a large vocabulary are never there at
+--- once.
+---
+---     perplexity = e^loss,   bits per byte = loss · tokens / (bytes log 2)
+---
+--- Errors: other options; a row longer than the text for validation.
+---@param model Transformer
+---@param task TextTask
+---@param options? table length: tokens in a row, that of the task by default; sequences: at most,
+---   all by default; batch = 32; beat: called after each batch
+---@return table found loss, in nats per token; perplexity; bits_per_byte, which compares
+---   vocabularies; tokens; by_position: {first, last, loss}, by how many tokens came before
+function M.measure(model, task, options)
+  local o = options_of.check("validation", options, { length = { "size", task:length() },
+    sequences = "size?", batch = { "size", 32 }, beat = "function?" })
+  local nats, bytes, rows, sums = 0, 0, 0, nil
+  temporarily.without_training(model, function()
+    for tokens in task:validation { length = o.length, batch = o.batch, most = o.sequences } do
+      local loss = training.loss(model, tokens, nil, { each = true }):to "float64":sum(1)
+      nats, rows = nats + loss:sum():item(), rows + tokens:size(1)
+      sums = sums and sums + loss or loss
+      for _, ids in ipairs(tokens:narrow(2, 2, o.length - 1):totable()) do
+        bytes = bytes + bytes_of(task, ids)
+      end
+      if o.beat then
+        o.beat()
+      end
+    end
+  end)
+  local count = rows * (o.length - 1)
+  return { loss = nats / count, perplexity = math.exp(nats / count),
+    bits_per_byte = nats / math.log(2) / bytes, tokens = count,
+    by_position = by_position(sums:totable(), rows) }
+end
+
+--- What was found, on a line. A number that was not finite is not there in a result of a file.
+---@param found table
+---@return string
+function M.told(found)
+  local function number(value, form)
+    return value and form:format(value) or "-"
+  end
+  return ("loss %s, perplexity %s, %s bits per byte"):format(number(found.loss, "%.4f"),
+    number(found.perplexity, "%.2f"), number(found.bits_per_byte, "%.4f"))
+end
+
+return M
