@@ -15,7 +15,10 @@ local FOLDER <const> = require("roper.base.place").LIBRARY .. "/../experiments"
 --- The names of all experiments.
 ---
 ---     > roper.experiment.list()
----     {"addition", "copy", "language_model", "recall", "substring_index", "substring_prefix"}
+---     {
+---       "addition", "copy", "language_model", "recall", "substring_index",
+---       "substring_prefix"
+---     }
 ---@return string[] names
 function M.list()
   return require("roper.base.file").modules(FOLDER)
