@@ -71,9 +71,11 @@ function M.differences(a, b)
   return list
 end
 
--- A configuration with the hash of the text that a run had; where it asks for none, any will do.
-local function of_text(config, hash)
-  return tables.merged(config, { hash = config.hash or hash or false })
+-- A configuration as a run may have had it: with the hash of its text, where it asks for none, and
+-- with activations computed again or not, which gives the same bits.
+local function as_run(config, by)
+  return tables.merged(config, { hash = config.hash or by.hash or false,
+    recompute = by.recompute or false })
 end
 
 --- The result of a finished run.
@@ -86,7 +88,7 @@ end
 function M.result(folder, config)
   local result = clean(files.decode(folder .. "/result.json"))
   if not result or not result.config or not shape.fits(result, RESULT)
-    or config and not M.same(result.config, of_text(config, result.config.hash)) then
+    or config and not M.same(result.config, as_run(config, result.config)) then
     return nil
   end
   return result

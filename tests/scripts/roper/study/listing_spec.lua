@@ -37,6 +37,16 @@ describe("runs.read", function()
     assert.is_nil(one.failure)
   end)
 
+  it("takes a run for finished whether activations were computed again or not", function()
+    local config = config_of("rope")
+    config.recompute = true
+    local folder = scratch.path("runs/again")
+    run.run(config, { run = folder, progress = false })
+    assert.equal("finished", listing.read(folder).status)
+    assert.is_not_nil(listing.result(folder, config_of("rope")))
+    os.execute(("rm -r '%s'"):format(folder))
+  end)
+
   it("tells how far one is that is not finished", function()
     local folder = scratch.path("runs/broken")
     local function stop(message, at)
