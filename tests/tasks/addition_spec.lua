@@ -1,6 +1,6 @@
+local checks = require("tests.tasks.checks")
+local golden = require("tests.fixtures.tasks")
 local roper = require("roper")
-local golden = dofile("tests/fixtures/tasks.lua")
-local checks = dofile("tests/tasks/checks.lua")
 
 -- The problems printed in the RoPER study.
 local examples = {
@@ -60,12 +60,10 @@ describe("addition:answer", function()
 
   it("refuses operands that the task does not have", function()
     local task = roper.tasks.addition({ max_digits = 3 })
-    for _, question in ipairs({
+    checks.refuses(task, "addition: expected a question", {
       "?d=1234+1;", "?d=1+1234;", "?d=01+1;", "?d=0+1;", "?d=1+0;", "?d=+1;", "?d=1+;", "?d=-1+1;",
       "?d=1+1", "?d=1+1; ", " ?d=1+1;", "?d=1 + 1;", "?d=1-1;", "?d=1.5+1;", "d=1+1;", "1+1",
-    }) do
-      assert.error_matches(function() task:answer(question) end, "addition: expected a question")
-    end
+    })
   end)
 end)
 
@@ -91,10 +89,9 @@ describe("addition:question", function()
         end
       end
     end
-    -- 7, 8 and 9 degrees of freedom: 30 is exceeded with a chance below 5e-4
-    assert.is_true(checks.chi_square(digits, 8) < 30)
-    assert.is_true(checks.chi_square(first, 9) < 30)
-    assert.is_true(checks.chi_square(last, 10) < 30)
+    checks.uniform(digits, 8)
+    checks.uniform(first, 9)
+    checks.uniform(last, 10)
   end)
 
   it("reaches both ends of max_digits", function()
@@ -141,14 +138,7 @@ end)
 
 describe("addition:floor", function()
   it("agrees with listing every row, and with an independent computation", function()
-    for _, case in ipairs(golden.addition_floors) do
-      local task = roper.tasks.addition({ max_digits = case.max_digits, length = case.length,
-        coupled = case.coupled })
-      local nats, error = task:floor()
-      assert.is_true(math.abs(nats - case.nats) < 1e-12,
-                     ("%s: %.16g, expected %.16g"):format(task, nats, case.nats))
-      assert.equal(0, error)
-    end
+    checks.floors(roper.tasks.addition, golden.addition_floors)
   end)
 end)
 

@@ -1,4 +1,5 @@
 local assert = require("luassert")
+local tables = require("roper.base.tables")
 
 local M = {}
 
@@ -48,21 +49,29 @@ function M.corruptions(text, vocabulary)
   return list
 end
 
---- Pearson's statistic of counts against a uniform law on `kinds` kinds, each seen at least once.
----@param counts table<any, integer>
----@param kinds integer
----@return number
-function M.chi_square(counts, kinds)
-  local total, seen, sum = 0, 0, 0
+-- Pearson's statistic of counts against a uniform law on `kinds` kinds.
+local function chi_square(counts, kinds)
+  local total, sum = 0, 0
   for _, count in pairs(counts) do
     total = total + count
-    seen = seen + 1
   end
-  assert.equal(kinds, seen)
   for _, count in pairs(counts) do
     sum = sum + (count - total / kinds) ^ 2 / (total / kinds)
   end
   return sum
+end
+
+--- Check that counts are those of a uniform law on `kinds` kinds, each seen at least once.
+---@param counts table<any, integer>
+---@param kinds integer
+function M.uniform(counts, kinds)
+  assert.equal(kinds, tables.count(counts))
+  -- Exceeded with a chance of 5e-4: the quantile of chi-square as Wilson and Hilferty have it.
+  local freedom = kinds - 1
+  local spread = 2 / (9 * freedom)
+  local most = freedom * (1 - spread + 3.29 * spread ^ 0.5) ^ 3
+  local found = chi_square(counts, kinds)
+  assert.is_true(found < most, ("%g of %d kinds, at most %g"):format(found, kinds, most))
 end
 
 --- Count one more of `key`.
@@ -70,6 +79,48 @@ end
 ---@param key any
 function M.count(counts, key)
   counts[key] = (counts[key] or 0) + 1
+end
+
+--- Check that a task neither answers nor grades any of these questions.
+---@param task userdata
+---@param message string pattern of the error
+---@param questions string[]
+function M.refuses(task, message, questions)
+  for _, question in ipairs(questions) do
+    assert.error_matches(function() task:answer(question) end, message)
+    assert.error_matches(function() task:grade(question, "") end, message)
+  end
+end
+
+--- Check the grade of each corruption of the answers to some questions.
+---@param task userdata
+---@param times integer how many questions
+---@param is_right? fun(question: string, corrupted: string, answer: string): boolean what the
+--- grade is to be; false without it
+function M.grades(task, times, is_right)
+  for _ = 1, times do
+    local question, answer = task:question()
+    for _, corrupted in ipairs(M.corruptions(answer, task:vocabulary())) do
+      local expected = is_right ~= nil and is_right(question, corrupted, answer)
+      assert.equal(expected, task:grade(question, corrupted), question .. corrupted)
+    end
+  end
+end
+
+--- Check floors against an independent computation.
+---@param make fun(options: table): userdata
+---@param cases table[] options of a task, and `nats`, its floor
+---@param most? number standard error of a floor that is drawn; 0, an exact one, without it
+function M.floors(make, cases, most)
+  for _, case in ipairs(cases) do
+    local options = tables.merged(case)
+    options.nats = nil
+    local task = make(options)
+    local nats, error = task:floor()
+    assert.is_true(error <= (most or 0))
+    assert.is_true(math.abs(nats - case.nats) <= 4 * error + 1e-12,
+                   ("%s: %.16g +- %g, expected %.16g"):format(task, nats, error, case.nats))
+  end
 end
 
 return M

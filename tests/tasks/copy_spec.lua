@@ -21,11 +21,8 @@ describe("copy:answer", function()
   it("refuses strings that the task does not have", function()
     local task = roper.tasks.copy({ letters = 4, alphabet = 5 })
     assert.equal("abce#", task:answer("abce>"))
-    for _, question in ipairs({ ">", "abcde>", "abf>", "abc", "abc>#", "abc>a", "ab c>", "ABC>",
-                                "a>b>" }) do
-      assert.error_matches(function() task:answer(question) end,
-                           "copy: expected a question .* of 1 to 4 letters from a to e")
-    end
+    checks.refuses(task, "copy: expected a question .* of 1 to 4 letters from a to e",
+      { ">", "abcde>", "abf>", "abc", "abc>#", "abc>a", "ab c>", "ABC>", "a>b>" })
   end)
 end)
 
@@ -48,34 +45,20 @@ describe("copy:question", function()
         checks.count(letters, letter)
       end
     end
-    -- 12 and 3 degrees of freedom: exceeded with a chance below 5e-4
-    assert.is_true(checks.chi_square(lengths, 13) < 36)
-    assert.is_true(checks.chi_square(letters, 4) < 18)
+    checks.uniform(lengths, 13)
+    checks.uniform(letters, 4)
   end)
 end)
 
 describe("copy:grade", function()
   it("refuses every corruption", function()
-    local task = roper.tasks.copy({ seed = 5 })
-    for _ = 1, 10 do
-      local question, answer = task:question()
-      for _, corrupted in ipairs(checks.corruptions(answer, task:vocabulary())) do
-        assert.is_false(task:grade(question, corrupted))
-      end
-    end
+    checks.grades(roper.tasks.copy({ seed = 5 }), 10)
   end)
 end)
 
 describe("copy:floor", function()
   it("agrees with listing every row, and with an independent computation", function()
-    for _, case in ipairs(golden.copy_floors) do
-      local task = roper.tasks.copy({ alphabet = case.alphabet, letters = case.letters,
-        length = case.length })
-      local nats, error = task:floor()
-      assert.is_true(math.abs(nats - case.nats) < 1e-12,
-                     ("%s: %.16g, expected %.16g"):format(task, nats, case.nats))
-      assert.equal(0, error)
-    end
+    checks.floors(roper.tasks.copy, golden.copy_floors)
   end)
 end)
 

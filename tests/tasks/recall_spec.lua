@@ -38,13 +38,11 @@ describe("recall:answer", function()
 
   it("refuses pairs and queries that the task does not have", function()
     local task = roper.tasks.recall({ pairs = 3 })
-    for _, question in ipairs({
+    checks.refuses(task, "recall: expected a question", {
       "?k3Q8b1>", "?k3Q8b1>c", "?k3Q8b1>b2k", "?k3Q8b1>b1b", "?k3Q8b1>b1", "?k3Q8b1>b1k3Q8b",
       "?k3Q8b1>bk", "?k3k8>k", "?k3Q8b1z2>k", "?k3Q>k", "?>k", "?33>3", "?kk>k", "k3>k", "?k3k",
       "?k3 >k", "?k3>k3?a2>a",
-    }) do
-      assert.error_matches(function() task:answer(question) end, "recall: expected a question")
-    end
+    })
   end)
 end)
 
@@ -92,24 +90,23 @@ describe("recall:question", function()
         checks.count(orders, (given:find(asked:sub(1, 1), 1, true) - 1) // 2)
       end
     end
-    -- 3, 51, 9, 3 and 3 degrees of freedom: exceeded with a chance below 5e-4
-    assert.is_true(checks.chi_square(counts, 4) < 18)
-    assert.is_true(checks.chi_square(keys, 52) < 91)
-    assert.is_true(checks.chi_square(values, 10) < 30)
-    assert.is_true(checks.chi_square(places, 4) < 18)
-    assert.is_true(checks.chi_square(orders, 4) < 18)
+    checks.uniform(counts, 4)
+    checks.uniform(keys, 52)
+    checks.uniform(values, 10)
+    checks.uniform(places, 4)
+    checks.uniform(orders, 4)
+  end)
+end)
+
+describe("recall:grade", function()
+  it("refuses every corruption", function()
+    checks.grades(roper.tasks.recall({ seed = 5 }), 10)
   end)
 end)
 
 describe("recall:floor", function()
   it("agrees with listing every row, and with an independent computation", function()
-    for _, case in ipairs(golden.recall_floors) do
-      local task = roper.tasks.recall({ pairs = case.pairs, length = case.length })
-      local nats, error = task:floor()
-      assert.is_true(math.abs(nats - case.nats) < 1e-12,
-                     ("%s: %.16g, expected %.16g"):format(task, nats, case.nats))
-      assert.equal(0, error)
-    end
+    checks.floors(roper.tasks.recall, golden.recall_floors)
   end)
 end)
 

@@ -1,6 +1,6 @@
+local checks = require("tests.tasks.checks")
+local golden = require("tests.fixtures.tasks")
 local roper = require("roper")
-local golden = dofile("tests/fixtures/tasks.lua")
-local checks = dofile("tests/tasks/checks.lua")
 
 -- The problems printed in the RoPER study.
 local examples = {
@@ -43,16 +43,13 @@ describe("substring_index:answer", function()
   it("refuses strings and indices that the task does not have", function()
     local task = roper.tasks.substring_index({ letters = 11 })
     assert.equal("k'#", task:answer("?s='abcdefghijk'; s[10:]=='"))
-    for _, question in ipairs({
+    checks.refuses(task, "substring_index: expected a question", {
       "?s='abcdefghijk'; s[11:]=='", "?s='abcdefghijk'; s[100:]=='", "?s='abcdefghijk'; s[-1:]=='",
       "?s='abcdefghijk'; s[01:]=='", "?s='abcdefghijk'; s[:]=='", "?s='abcdefghijk'; s[1]=='",
       "?s='abcdefghij'; s[1:]=='", "?s='abcdefghijkl'; s[1:]=='", "?s='abcdefghijK'; s[1:]=='",
       "?s='abcdefghijk'; s[1:]==", "?s='abcdefghijk'; s[1:]==''", "?s='abcdefghijk'; s[",
       "?s='abcdefghijk'; s[!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!", "?s=\"abcdefghijk\"; s[1:]==\"",
-    }) do
-      assert.error_matches(function() task:answer(question) end,
-                           "substring_index: expected a question")
-    end
+    })
   end)
 end)
 
@@ -75,33 +72,20 @@ describe("substring_index:question", function()
         checks.count(letters, letter)
       end
     end
-    -- 12 and 25 degrees of freedom: exceeded with a chance below 5e-4
-    assert.is_true(checks.chi_square(indices, 13) < 36)
-    assert.is_true(checks.chi_square(letters, 26) < 56)
+    checks.uniform(indices, 13)
+    checks.uniform(letters, 26)
   end)
 end)
 
 describe("substring_index:grade", function()
   it("refuses every corruption", function()
-    local task = roper.tasks.substring_index({ seed = 5 })
-    for _ = 1, 10 do
-      local question, answer = task:question()
-      for _, corrupted in ipairs(checks.corruptions(answer, task:vocabulary())) do
-        assert.is_false(task:grade(question, corrupted))
-      end
-    end
+    checks.grades(roper.tasks.substring_index({ seed = 5 }), 10)
   end)
 end)
 
 describe("substring_index:floor", function()
   it("agrees with listing every row, and with an independent computation", function()
-    for _, case in ipairs(golden.index_floors) do
-      local task = roper.tasks.substring_index({ letters = case.letters, length = case.length })
-      local nats, error = task:floor()
-      assert.is_true(math.abs(nats - case.nats) < 1e-12,
-                     ("%s: %.16g, expected %.16g"):format(task, nats, case.nats))
-      assert.equal(0, error)
-    end
+    checks.floors(roper.tasks.substring_index, golden.index_floors)
   end)
 end)
 

@@ -1,6 +1,6 @@
+local checks = require("tests.tasks.checks")
+local golden = require("tests.fixtures.tasks")
 local roper = require("roper")
-local golden = dofile("tests/fixtures/tasks.lua")
-local checks = dofile("tests/tasks/checks.lua")
 
 -- A checker of rows with these options: signs in their places, every substring from the pool.
 local function checker(options)
@@ -56,8 +56,7 @@ describe("substring_prefix:batch", function()
         end
       end
     end
-    -- 7 degrees of freedom: exceeded with a chance below 5e-4
-    assert.is_true(checks.chi_square(counts, 8) < 26)
+    checks.uniform(counts, 8)
   end)
 end)
 
@@ -89,16 +88,11 @@ describe("substring_prefix:grade", function()
   it("accepts the endings that make a piece of the pool, and nothing else", function()
     for seed, options in ipairs(variants()) do
       options.seed = seed
-      local task = roper.tasks.substring_prefix(options)
-      for _ = 1, 3 do
-        local question, answer = task:question()
+      checks.grades(roper.tasks.substring_prefix(options), 3, function(question, text, answer)
         local before, beginning = question:match("^(.*)>(.*)$")
         local pool = before:gsub(">", "")
-        for _, text in ipairs(checks.corruptions(answer, task:vocabulary())) do
-          local is_right = #text == #answer and pool:find(beginning .. text, 1, true) ~= nil
-          assert.equal(is_right, task:grade(question, text))
-        end
-      end
+        return #text == #answer and pool:find(beginning .. text, 1, true) ~= nil
+      end)
     end
   end)
 end)
@@ -119,31 +113,17 @@ describe("substring_prefix:answer", function()
   end)
 
   it("refuses texts of another form", function()
-    for _, question in ipairs({
+    checks.refuses(task, "substring_prefix: expected a question", {
       "", ">", "abc>a", "abca", "abcab>a", "abca>abca", "abca>abcaa", "abca>abcaab", "abcd>a",
       "abca>>a", "abca>abcaab>d", "abca>abc>ab>c", "Abca>a", "abca>c",
       "abca>" .. ("abcaab>"):rep(100),
-    }) do
-      assert.error_matches(function() task:answer(question) end,
-                           "substring_prefix: expected a question")
-      assert.error_matches(function() task:grade(question, "a") end,
-                           "substring_prefix: expected a question")
-    end
+    })
   end)
 end)
 
 describe("substring_prefix:floor", function()
   it("agrees with listing every row", function()
-    for _, case in ipairs(golden.prefix_floors) do
-      local task = roper.tasks.substring_prefix({
-        alphabet = case.alphabet, random_length = case.random_length,
-        substring_length = case.substring_length, length = case.length,
-      })
-      local nats, error = task:floor()
-      assert.is_true(error < 1e-3)
-      assert.is_true(math.abs(nats - case.nats) <= 4 * error + 1e-12,
-                     ("%s: %.6f +- %.6f, expected %.6f"):format(task, nats, error, case.nats))
-    end
+    checks.floors(roper.tasks.substring_prefix, golden.prefix_floors, 1e-3)
   end)
 
   it("is a little below the study's final losses with the standard options", function()
