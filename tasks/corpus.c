@@ -228,20 +228,19 @@ RpTensor *rp_corpus_read(const RpCorpus *corpus, RpCorpusPart part, int64_t leng
 {
   const int64_t rows = rp_corpus_rows(corpus, part, length);
   if (first < 0 || count < 1 || first > rows - count) {
-    rp_fail(RP_BAD_ARGUMENT, "%s: expected rows from 1 to %lld, got %lld to %lld", function,
-            (long long)rows, (long long)first + 1, (long long)(first + count));
-    return NULL;
+    const unsigned long long last = (unsigned long long)first + (unsigned long long)count;
+    return rp_refuse(RP_BAD_ARGUMENT, "%s: expected rows from 1 to %lld, got %lld to %llu",
+                     function, (long long)rows, (long long)first + 1, last);
   }
   return read_rows(corpus, part, length, NULL, first, count);
 }
 
 RpTensor *rp_corpus_draw(const RpCorpus *corpus, RpRandom *random, int64_t length, int64_t count)
 {
-  if (rp_corpus_rows(corpus, RP_CORPUS_TRAINING, length) == 0) {
-    rp_fail(RP_BAD_ARGUMENT, "%s: a row of %lld tokens is longer than the text to train on, %lld",
-            function, (long long)length, (long long)corpus->sizes[RP_CORPUS_TRAINING].tokens);
-    return NULL;
-  }
+  if (rp_corpus_rows(corpus, RP_CORPUS_TRAINING, length) == 0)
+    return rp_refuse(RP_BAD_ARGUMENT,
+                     "%s: a row of %lld tokens is longer than the text to train on, %lld", function,
+                     (long long)length, (long long)corpus->sizes[RP_CORPUS_TRAINING].tokens);
   RpTensor *tensor = read_rows(corpus, RP_CORPUS_TRAINING, length, random, 0, count);
   if (tensor != NULL)
     random->counter += (uint64_t)count;

@@ -78,6 +78,8 @@ describe("corpus", function()
       "expected rows from 1 to 2, got 2 to 3")
     assert.error_matches(function() corpus:read("validation", 5, 1, 1) end,
       "expected rows from 1 to 0, got 1 to 1")
+    assert.error_matches(function() corpus:read("training", 5, math.maxinteger, 2) end,
+      "got 9223372036854775807 to 9223372036854775808$")
   end)
 
   it("draws every row once an epoch, in another order each", function()
