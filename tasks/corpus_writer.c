@@ -86,7 +86,7 @@ RpStatus rp_corpus_put_bytes(RpCorpusWriter *writer, RpText text)
 
 RpStatus rp_corpus_put_ids(RpCorpusWriter *writer, RpText text)
 {
-  enum { MOST_DIGITS = 9 };
+  enum { MOST_DIGITS = 18 }; /* more than a vocabulary has: a longer number is refused too */
   RpStatus status = RP_OK;
   for (int64_t at = 0; at < text.bytes && status == RP_OK;) {
     if (text.start[at] == ' ') {
