@@ -50,6 +50,20 @@ describe("Transformer:cache", function()
     end
   end)
 
+  it("turns keys anew where angles follow the length of the text", function()
+    for _, position in ipairs({ { type = "ntk", factor = 3 },
+      { type = "longrope", short = { 1, 1.25, 2, 1 }, long = { 1, 2, 3, 4 } } }) do
+      position.trained_length, position.rotate = 8, "qkvo"
+      local model = models.convert(models.small({ layers = 1, position = position }), "float64")
+      local cache = model:cache({ batch = 3, length = 30 })
+      for length = 1, 20 do
+        local whole = forward(model, tokens:narrow(2, 1, length))
+        local last = forward(model, tokens:narrow(2, length, 1), cache)
+        arrays.close(whole:narrow(2, length, 1), last, 1e-12, position.type)
+      end
+    end
+  end)
+
   it("holds one token after another", function()
     local steps = {}
     for i = 1, 30 do

@@ -1,5 +1,4 @@
 local arrays = require("tests.arrays")
-local models = require("tests.models")
 local roper = require("roper")
 
 -- Attention of one token after another over the keys of those before.
@@ -27,18 +26,6 @@ describe("ntk", function()
       arrays.close(expected, attend(q, dynamic), 1e-13)
       arrays.close(expected, roper.attention(q, q, q, { position = dynamic, causal = true,
         offset = 1000 }), 1e-12)
-    end
-  end)
-
-  it("turns cached keys anew as the text grows", function()
-    local model = models.convert(models.small({ layers = 1, position = { type = "ntk", factor = 3,
-      trained_length = 8, rotate = "qkvo" } }), "float64")
-    local tokens = models.task():batch(2)
-    local cache = model:cache({ batch = 2, length = 30 })
-    for length = 1, 20 do
-      local whole = roper.no_grad(model, tokens:narrow(2, 1, length))
-      local last = roper.no_grad(model, tokens:narrow(2, length, 1), cache)
-      arrays.close(whole:narrow(2, length, 1), last, 1e-12)
     end
   end)
 
