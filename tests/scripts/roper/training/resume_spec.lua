@@ -1,0 +1,468 @@
+local core = require("roper.core")
+local metrics = require("roper.training.metrics")
+local models = require("tests.models")
+local process = require("tests.process")
+local roper = require("roper")
+local runs = require("tests.runs")
+local scratch = require("tests.scratch")
+local uv = require("luv")
+
+local files, numbers, run = runs.files, runs.numbers, runs.train
+local same_checkpoint, timeless = runs.same_checkpoint, runs.timeless
+
+before_each(scratch.create)
+after_each(scratch.remove)
+
+-- Check that a folder still holds what `files` gave.
+local function assert_files(expected, folder)
+  local actual = files(folder)
+  for name, bytes in pairs(expected) do
+    assert(bytes == actual[name], name .. " differs")
+  end
+  for name in pairs(actual) do
+    assert(expected[name], name .. " is new")
+  end
+end
+
+describe("a run that goes on", function()
+  it("goes on in the parts that it began with, and in no others", function()
+    local all = { steps = 9, batch = 4, accumulate = 2, run = scratch.path("whole") }
+    run(all)
+    all.run, all.steps = scratch.path("cut"), 5
+    run(all)
+    all.steps, all.resume = 9, true
+    run(all)
+    assert.is_true(same_checkpoint(scratch.path("whole"), scratch.path("cut")))
+    all.accumulate, all.steps = 4, 12
+    assert.error_matches(function() run(all) end, "accumulate is 2 there and 4 here")
+    local plain = core.json_decode(files(scratch.path("cut"))["config.json"]).config
+    assert.equal(2, plain.accumulate)
+    run({ run = scratch.path("plain"), steps = 1, accumulate = 1 })
+    plain = core.json_decode(files(scratch.path("plain"))["config.json"]).config
+    assert.is_nil(plain.accumulate) -- as before there was the option
+  end)
+
+  it("passes an interrupt on, and the run can go on", function()
+    run({ steps = 20, checkpoint_every = 4, run = scratch.path("whole") })
+    local finished, calls = 0, 0
+    core.interrupt_enable()
+    local ok, message = pcall(run, { steps = 20, checkpoint_every = 4, run = scratch.path("cut"),
+      progress = {
+        update = function(_, step)
+          calls = calls + 1
+          if step == 13 then
+            uv.kill(uv.os_getpid(), "sigint")
+          end
+        end,
+        finish = function() finished = finished + 1 end,
+      } })
+    core.interrupt_disable()
+    assert.is_false(ok)
+    assert.truthy(message:find("interrupted$"), message)
+    assert.equal(13, calls)
+    assert.equal(1, finished)
+    local result = run({ steps = 20, checkpoint_every = 4, run = scratch.path("cut"),
+      resume = true })
+    assert.equal(20, result.step)
+    assert.is_true(same_checkpoint(scratch.path("whole"), scratch.path("cut")))
+    assert.same(timeless(scratch.path("whole")), timeless(scratch.path("cut")))
+  end)
+
+  -- Press Ctrl-C in the forward pass of step `last`; the loop must end there.
+  local function interrupt_forward(options, last)
+    local model, steps = models.small({ seed = 1, dropout = 0.1 }), 0
+    local forward = model.forward
+    function model.forward(...)
+      steps = steps + 1
+      local logits = forward(...) -- has drawn from the generator, for dropout
+      if steps == last then
+        uv.kill(uv.os_getpid(), "sigint")
+      end
+      return logits
+    end
+    options.model = model
+    core.interrupt_enable()
+    local ok, message = core.interrupt_call(function() run(options) end, tostring)
+    core.interrupt_disable()
+    assert.is_false(ok)
+    assert.matches("interrupted$", message)
+    model.forward = nil
+    return model
+  end
+
+  it("keeps what was done before Ctrl-C, and goes on from there bit for bit", function()
+    run({ steps = 12, run = scratch.path("whole") })
+    interrupt_forward({ steps = 12, run = scratch.path("cut") }, 8)
+    local tensors, facts = core.load_safetensors(scratch.path("cut/checkpoint.safetensors"))
+    assert.truthy(next(tensors))
+    assert.equal(7, core.json_decode(facts.state).step)
+    assert.equal(12, run({ steps = 12, run = scratch.path("cut"), resume = true }).step)
+    assert.is_true(same_checkpoint(scratch.path("whole"), scratch.path("cut")))
+    assert.same(timeless(scratch.path("whole")), timeless(scratch.path("cut")))
+  end)
+
+  -- Train in `folder`, with an evaluation that draws; Ctrl-C comes in the midst of those of `cuts`.
+  local function train_evaluated(folder, cuts, options)
+    local calls = 0
+    local all = { steps = 11, log_every = 2, evaluate_every = 3, run = folder, resume = true,
+      best = "drawn", evaluate = function(_, step)
+        calls = calls + 1
+        local drawn = roper.rand({ 1 }):item()
+        if cuts[calls] == step then
+          uv.kill(uv.os_getpid(), "sigint")
+        end
+        return { drawn = drawn + roper.rand({ 1 }):item() }
+      end }
+    for name, value in pairs(options or {}) do
+      all[name] = value
+    end
+    core.interrupt_enable()
+    local ok, result = core.interrupt_call(function() return run(all) end, tostring)
+    core.interrupt_disable()
+    assert.is_true(ok or result:find("interrupted$") ~= nil, result)
+    return ok, result
+  end
+
+  it("keeps the step that Ctrl-C found evaluated, and evaluates it when it goes on", function()
+    local whole, cut = scratch.path("whole"), scratch.path("cut")
+    assert.is_true(train_evaluated(whole, {}))
+    for _, cuts in ipairs({ { [2] = 6 }, { 6 }, { [2] = 9 }, { [2] = 11 }, { 11 } }) do
+      local _, step = next(cuts)
+      assert.is_false(train_evaluated(cut, cuts))
+      local tensors, facts = core.load_safetensors(cut .. "/checkpoint.safetensors")
+      assert.truthy(next(tensors))
+      assert.equal(step, core.json_decode(facts.state).step)
+    end
+    assert.is_true(train_evaluated(cut, {}))
+    assert.is_true(same_checkpoint(whole, cut))
+    assert.same(timeless(whole), timeless(cut))
+    assert.equal(files(whole)["best.safetensors"], files(cut)["best.safetensors"])
+  end)
+
+  it("makes the last entry of a run that is to end where Ctrl-C found it", function()
+    local folder = scratch.path("run")
+    interrupt_forward({ steps = 12, run = folder }, 8)
+    assert.same({}, timeless(folder))
+    local result = run({ steps = 7, run = folder, resume = true })
+    assert.same({ 7 }, numbers(result.history, "step"))
+    assert.same(run({ steps = 7 }).loss, result.loss)
+  end)
+
+  it("has its metrics on the disk before a checkpoint counts on them", function()
+    local folder = scratch.path("run")
+    local path, fs_fsync, save = folder .. "/metrics.jsonl", uv.fs_fsync, core.save_safetensors
+    local flushed, saves
+    local function count(...)
+      saves = saves + 1
+      assert.equal(uv.fs_stat(path).size, flushed)
+      return save(...)
+    end
+    uv.fs_fsync = function(descriptor)
+      if uv.fs_readlink("/proc/self/fd/" .. descriptor) == path then
+        flushed = uv.fs_fstat(descriptor).size
+      end
+      return fs_fsync(descriptor)
+    end
+    core.save_safetensors, saves = count, 0
+    local ok, message = pcall(function()
+      run({ run = folder, log_every = 1, checkpoint_every = 3, steps = 10 })
+      assert.equal(4, saves)
+      interrupt_forward({ run = folder, log_every = 1, steps = 20, resume = true }, 3)
+      assert.equal(5, saves)
+    end)
+    uv.fs_fsync, core.save_safetensors = fs_fsync, save
+    assert(ok, message)
+  end)
+
+  it("goes on after a number that is not finite", function()
+    local folder = scratch.path("run")
+    local function train_with(measured, steps)
+      return run({ run = folder, resume = true, steps = steps, best = "measured",
+        evaluate_every = 1, evaluate = function() return { measured = measured } end })
+    end
+    train_with(0 / 0, 1)
+    train_with(math.huge, 2)
+    assert.is_nil(uv.fs_stat(folder .. "/best.safetensors"))
+    train_with(5, 3)
+    local best = files(folder)["best.safetensors"]
+    train_with(0 / 0, 4)
+    train_with(6, 5)
+    assert.equal(best, files(folder)["best.safetensors"])
+    train_with(4, 6)
+    assert.not_equal(best, files(folder)["best.safetensors"])
+    assert.same({ 1, 2, 3, 4, 5, 6 }, numbers(timeless(folder), "step"))
+  end)
+
+  it("leaves a model that can be trained on after Ctrl-C", function()
+    local model = interrupt_forward({ steps = 12 }, 8)
+    assert.equal(3, run({ model = model, steps = 3 }).step)
+  end)
+
+  it("never stops between two parameters", function()
+    local function after_one_step(schedule)
+      local model = models.small({ seed = 1 })
+      local options = { model = model, steps = 1, optimizer = roper.optim.Adam {
+        schedule = schedule } }
+      core.interrupt_enable()
+      local ok = core.interrupt_call(function() run(options) end, tostring)
+      core.interrupt_disable()
+      return ok, model
+    end
+    local ok, expected = after_one_step()
+    assert.is_true(ok)
+    local stopped, model = after_one_step(function()
+      uv.kill(uv.os_getpid(), "sigint")
+      return 1
+    end)
+    assert.is_false(stopped)
+    for i, parameter in ipairs(model:parameters()) do
+      assert.same(expected:parameters()[i]:totable(), parameter:totable())
+    end
+  end)
+
+  it("stops when the loss is not a number, and keeps the last checkpoint", function()
+    local folder = scratch.path("run")
+    local model = models.small({ dropout = 0.1 })
+    local ok, message = pcall(run, { model = model, run = folder, checkpoint_every = 2,
+      steps = 9, log_every = 1, progress = {
+        update = function(_, step)
+          if step == 5 then
+            model.logits.bias:copy(roper.full({ 45 }, 0 / 0))
+          end
+        end,
+        finish = function() end,
+      } })
+    assert.is_false(ok)
+    assert.truthy(message:find("^train: the loss is %-?nan at step 6; a smaller rate or clipping"))
+    assert.same({ 1, 2, 3, 4, 5 }, numbers(timeless(folder), "step"))
+    assert.equal(9, run({ run = folder, resume = true, steps = 9 }).step)
+  end)
+
+  it("refuses a folder with a checkpoint unless it is to go on", function()
+    local folder = scratch.path("run")
+    run({ run = folder })
+    local before = files(folder)
+    assert.error_matches(function() run({ run = folder, steps = 20 }) end,
+      "train: .*/run has a checkpoint; resume it %(resume = true%) or choose another folder")
+    assert_files(before, folder)
+  end)
+
+  it("does not start anew where it cannot see the checkpoint", function()
+    local folder = scratch.path("run")
+    local path = folder .. "/checkpoint.safetensors"
+    uv.fs_mkdir(folder, 493)
+    assert(uv.fs_symlink(path, path))
+    assert.error_matches(function() run({ run = folder, resume = true }) end,
+                         "cannot read .*/run/checkpoint.safetensors: ELOOP: ")
+    assert.equal(path, uv.fs_readlink(path))
+  end)
+
+  it("refuses the checkpoint of another run, and leaves all as it was", function()
+    local folder = scratch.path("run")
+    run({ run = folder })
+    local before = files(folder)
+    for expected, options in pairs({
+      ["batch is 2 there and 3 here"] = { batch = 3 },
+      ["task.letters is 4 there and 5 here"] = { task = models.task({ letters = 5 }) },
+      ["task.seed is 1 there and 2 here"] = { task = models.task({ seed = 2 }) },
+      ["optimizer.rate is 0.001 there and 0.002 here"] =
+        { optimizer = roper.optim.Adam({ rate = 2e-3 }) },
+      ["optimizer.name is Adam there and SGD here"] =
+        { optimizer = roper.optim.SGD({ rate = 1e-3 }) },
+      ["model.position is roper there and rope here"] =
+        { model = models.small({ position = "rope", dropout = 0.1 }) },
+      ["model.activation is relu there and gelu here"] =
+        { model = models.small({ activation = "gelu", dropout = 0.1 }) },
+      ["is at step 10, past the 9 asked for"] = { steps = 9 },
+    }) do
+      options.model = options.model or models.small({ dropout = 0.1 })
+      local parameters = models.values(options.model)
+      options.run, options.resume = folder, true
+      local ok, message = pcall(run, options)
+      assert.is_false(ok)
+      assert.truthy(message:find(expected, 1, true), message)
+      assert.truthy(message:find(folder .. "/checkpoint.safetensors", 1, true), message)
+      assert_files(before, folder)
+      assert.same(parameters, models.values(options.model))
+    end
+  end)
+
+  it("refuses a checkpoint that is cut, and leaves all as it was", function()
+    local folder = scratch.path("run")
+    run({ run = folder })
+    local path = folder .. "/checkpoint.safetensors"
+    local whole = scratch.read(path)
+    for _, cut in ipairs({ 0, 8, 500, #whole - 1 }) do
+      scratch.write("run/checkpoint.safetensors", whole:sub(1, cut))
+      local before = files(folder)
+      local ok, message = pcall(run, { run = folder, resume = true, steps = 20 })
+      assert.is_false(ok)
+      assert.truthy(message:find(path, 1, true), message)
+      assert_files(before, folder)
+    end
+  end)
+
+  it("does nothing more in a run that is done", function()
+    local folder = scratch.path("run")
+    local _, trained = run({ run = folder })
+    local before = files(folder)
+    local result, model = run({ run = folder, resume = true }, 1)
+    assert.same({ step = 10, history = {} }, result)
+    assert.same(models.values(trained), models.values(model))
+    assert_files(before, folder)
+  end)
+
+  it("makes a run longer as if it had been long from the start", function()
+    run({ run = scratch.path("long"), steps = 20 })
+    run({ run = scratch.path("short"), steps = 13 })
+    local result = run({ run = scratch.path("short"), steps = 20, resume = true })
+    assert.same({ 20 }, numbers(result.history, "step"))
+    assert.is_true(same_checkpoint(scratch.path("long"), scratch.path("short")))
+  end)
+
+  it("keeps what made the first part of a run that goes on elsewhere", function()
+    local folder = scratch.path("run")
+    run({ run = folder, steps = 7 })
+    local path = folder .. "/config.json"
+    local about = core.json_decode(scratch.read(path))
+    about.provenance[1].host, about.provenance[1].threads = "elsewhere", 64
+    scratch.write("run/config.json", core.json_encode(about))
+    run({ run = folder, steps = 9, resume = true })
+    run({ run = folder, steps = 10, resume = true })
+    local records = core.json_decode(scratch.read(path)).provenance
+    assert.equal(2, #records)
+    assert.same(about.provenance[1], records[1])
+    assert.same({ uv.os_gethostname(), 7 }, { records[2].host, records[2].step })
+  end)
+
+  it("says when what goes on is not the same to the bit", function()
+    local folder, notes = scratch.path("run"), {}
+    local progress = { update = function() end, finish = function() end,
+      note = function(_, text) notes[#notes + 1] = text end }
+    run({ run = folder, steps = 5, progress = progress })
+    run({ run = folder, steps = 6, progress = progress, resume = true })
+    assert.same({}, notes)
+    local path = folder .. "/config.json"
+    local about = core.json_decode(scratch.read(path))
+    about.provenance[1].threads, about.provenance[1].blas_core = 64, "Elsewhere"
+    scratch.write("run/config.json", core.json_encode(about))
+    run({ run = folder, steps = 7, progress = progress, resume = true })
+    assert.same({ ("from step 6 on with threads %d instead of 64, blas_core %s instead of "
+      .. "Elsewhere: not bit for bit what one that never stopped gives"):format(core.threads(),
+      core.machine().blas_core) }, notes)
+    run({ run = folder, steps = 8, progress = progress, resume = true })
+    assert.equal(1, #notes)
+    core.matmul_precision("bfloat16")
+    local ok, message = pcall(run, { run = folder, steps = 9, progress = progress, resume = true })
+    core.matmul_precision("float32")
+    assert(ok, message)
+    assert.matches("from step 8 on with matmul_precision bfloat16 instead of float32", notes[2])
+  end)
+
+  it("counts the seconds of a run over all its starts", function()
+    local folder = scratch.path("run")
+    run({ run = folder, steps = 10, log_every = 1 })
+    run({ run = folder, steps = 12, log_every = 1, resume = true })
+    local entries = metrics.read(folder .. "/metrics.jsonl")
+    assert.equal(12, #entries)
+    for i = 2, 12 do
+      assert.is_true(entries[i].seconds > entries[i - 1].seconds)
+    end
+  end)
+
+  it("starts anew where there is nothing to resume", function()
+    local folder = scratch.path("run")
+    local _, model = run({ run = folder, resume = true })
+    assert.same(models.values(select(2, run())), models.values(model))
+  end)
+end)
+
+describe("a run that is killed", function()
+  local STEPS <const> = 60
+  local FIELDS <const> = { preset = "smoke", steps = STEPS, dropout = 0.1, checkpoint_every = 3,
+    evaluate_every = 7, seed = 5 }
+  local script
+
+  before_each(function()
+    script = scratch.write("train.lua", ([[
+      local config = roper.experiment.configure("substring_index",
+        require("roper.core").json_decode '%s')
+      local function update(_, step)
+        io.stdout:write(step, "\n")
+        io.stdout:flush()
+      end
+      require("roper.study.run").run(config, { run = arg[1], resume = true,
+        progress = { update = update, finish = function() end } })
+    ]]):format(core.json_encode(FIELDS)))
+  end)
+
+  -- Train in `folder`, and kill the program once it has said step `last`. Was it killed?
+  local function train_until(folder, last)
+    local output, signal = "", nil
+    local stdout = uv.new_pipe()
+    local child, pid = uv.spawn("./roper", { args = { script, folder },
+      stdio = { nil, stdout, 2 } }, function(_, by) signal = by end)
+    assert(child, pid)
+    stdout:read_start(function(_, data)
+      output = output .. (data or "")
+      if tonumber(output:match("(%d+)\n[^\n]*$") or 0) >= last and child:is_active() then
+        child:kill("sigkill")
+      end
+    end)
+    repeat uv.run("once") until signal
+    child:close()
+    stdout:close()
+    uv.run("nowait")
+    return signal == 9
+  end
+
+  -- What must not depend on kills: all but the time that it took.
+  local function outcome(folder)
+    local result = core.json_decode(files(folder)["result.json"])
+    result.seconds = nil
+    local left = files(folder)
+    for name in pairs(left) do
+      assert.is_nil(name:find("%.tmp$"))
+    end
+    return { metrics = timeless(folder), result = result, samples = left["samples.json"],
+      best = left["best.safetensors"] }
+  end
+
+  it("ends with the same bytes as one that is not, whenever it was killed", function()
+    local seed = os.time()
+    math.randomseed(seed)
+    local name = "seed " .. seed
+    local whole = scratch.path("whole")
+    assert.is_false(train_until(whole, math.huge))
+    local kills = 0
+    for attempt = 1, 10 do
+      local folder = scratch.path("killed-" .. attempt)
+      local last = math.random(20)
+      while train_until(folder, last) do
+        kills = kills + 1
+        last = last + math.random(20)
+      end
+      assert.is_true(same_checkpoint(whole, folder), name)
+      assert.same(outcome(whole), outcome(folder), name)
+      if kills >= 8 then
+        break
+      end
+    end
+    assert.is_true(kills >= 8, name)
+  end)
+
+  it("goes on at the command line", function()
+    local folder, whole = scratch.path("killed"), scratch.path("whole")
+    local command = { "./roper", "train", "substring_index", "--resume", folder }
+    for field, value in pairs(FIELDS) do
+      command[#command + 1] = field .. "=" .. value
+    end
+    train_until(folder, 20)
+    local status, output, errors = process.run(command)
+    assert.equal(0, status, errors)
+    assert.truthy(output:find("^%d of 4 solved .*accuracy on answers .*/killed\n$"), output)
+    train_until(whole, math.huge)
+    assert.is_true(same_checkpoint(whole, folder))
+    assert.same(outcome(whole), outcome(folder))
+  end)
+end)
