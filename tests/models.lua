@@ -79,6 +79,17 @@ function M.difference(a, b)
   return largest == largest and largest or math.huge
 end
 
+--- The names of a model's parameters, in their order.
+---@param model table
+---@return string[]
+function M.names(model)
+  local list = {}
+  for i, entry in ipairs(model:named_parameters()) do
+    list[i] = entry.name
+  end
+  return list
+end
+
 --- The numbers of all parameters, for comparison by `assert.same`.
 ---@param model table
 ---@return table<string, table>

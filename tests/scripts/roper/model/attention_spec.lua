@@ -2,6 +2,8 @@ local arrays = require("tests.arrays")
 local models = require("tests.models")
 local roper = require("roper")
 
+local nn = roper.nn
+
 -- Keys are values, and the last features of both turn (as in DeepSeek-V4).
 local TIED <const> = { tied = true, position = { type = "roper", fraction = 0.5, last = true } }
 
@@ -81,5 +83,73 @@ describe("MultiHeadAttention with keys that are values", function()
     local tokens = models.task():batch(2)
     assert.is_nil(again.layers[1].attention.value)
     assert.equal(0, (model(tokens) - again(tokens)):abs():max():item())
+  end)
+end)
+
+describe("nn.MultiHeadAttention", function()
+  -- The same by core operations alone, a head at a time.
+  local function by_hand(module, x, options)
+    local q, k, v = module.query(x), module.key(x), module.value(x)
+    local batch, time, width = table.unpack(x:shape())
+    local dim = width // module.heads
+    local outputs = {}
+    for head = 1, module.heads do
+      local function part(y)
+        return y:narrow(3, (head - 1) * dim + 1, dim):unsqueeze(2)
+      end
+      local o = roper.attention(part(q), part(k), part(v), options)
+      outputs[head] = o:view({ batch, time, dim })
+    end
+    return module.output(roper.cat(outputs, 3))
+  end
+
+  it("attends in each head on its own", function()
+    local x = roper.randn({ 2, 5, 12 })
+    for _, position in ipairs({ "none", "rope", "roper" }) do
+      local module = nn.MultiHeadAttention({ d_model = 12, heads = 3, position = position })
+      arrays.close(by_hand(module, x, { causal = true, position = position }), module(x), 1e-5)
+    end
+    local both_ways = nn.MultiHeadAttention({ d_model = 12, heads = 3, causal = false })
+    arrays.close(by_hand(both_ways, x, {}), both_ways(x), 1e-5)
+  end)
+
+  it("takes a scheme, its options or its name", function()
+    local x = roper.randn({ 1, 5, 8 })
+    local scheme = roper.position.rope({ dim = 4, base = 100, rotate = "kv" })
+    local module = nn.MultiHeadAttention({ d_model = 8, heads = 2, position = scheme })
+    local other = nn.MultiHeadAttention({ d_model = 8, heads = 2,
+      position = { type = "rope", base = 100, rotate = "kv" } })
+    for _, name in ipairs({ "query", "key", "value", "output" }) do
+      other[name] = module[name]
+    end
+    arrays.close(module(x), other(x), 0)
+    other.position = nil
+    assert.is_true(models.difference(module(x), other(x)) > 1e-3)
+  end)
+
+  it("refuses heads that do not divide, and odd rotary widths", function()
+    assert.error_matches(function() nn.MultiHeadAttention({ d_model = 12, heads = 5 }) end,
+                         "MultiHeadAttention: 5 heads do not divide d_model 12")
+    assert.error_matches(function()
+      nn.MultiHeadAttention({ d_model = 6, heads = 2, position = "rope" })
+    end, "rope: fraction 1 of 3 features rotates 3 of them: expected an even whole number")
+    assert.error_matches(function()
+      nn.MultiHeadAttention({ d_model = 8, heads = 2, position = "rooper" })
+    end, 'position: expected one of none, [%w_, ]*, got rooper; did you mean "roper"')
+    assert.error_matches(function()
+      nn.MultiHeadAttention({ d_model = 8, heads = 2, position = { type = "rope", bass = 2 } })
+    end, "rope: unknown option bass")
+    assert.error_matches(function()
+      local scheme = roper.position.rope({ dim = 8 })
+      nn.MultiHeadAttention({ d_model = 8, heads = 2, position = scheme })(roper.ones({ 1, 2, 8 }))
+    end, "attention: the position scheme is for 8 features, got queries %[1, 2, 2, 4%]")
+  end)
+
+  it("refuses what is not [batch, time, d_model]", function()
+    local module = nn.MultiHeadAttention({ d_model = 8, heads = 2 })
+    assert.error_matches(function() module(roper.ones({ 5, 8 })) end,
+                         "MultiHeadAttention: expected %[batch, time, 8%], got %[5, 8%]")
+    assert.error_matches(function() module(roper.ones({ 1, 5, 6 })) end,
+                         "MultiHeadAttention: expected %[batch, time, 8%], got %[1, 5, 6%]")
   end)
 end)
