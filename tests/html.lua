@@ -1,4 +1,6 @@
--- Is a page well-formed?
+-- Is a page, or a picture, well-formed?
+
+local assert = require("luassert")
 
 local M = {}
 
@@ -39,6 +41,19 @@ function M.check(page)
     at = last + 1
   end
   assert(#open == 0, "never ended: " .. table.concat(open, " "))
+  return counts
+end
+
+--- Check that a picture is XML of valid characters.
+---@param svg string
+---@return table<string, integer> how often each element occurs
+function M.check_svg(svg)
+  assert.truthy(svg:find("^<%?xml"))
+  assert.truthy(utf8.len(svg))
+  assert.is_nil(svg:find("[%z\1-\8\11\12\14-\31]"))
+  assert.is_nil(svg:find("]]>", 1, true))
+  local counts = M.check((svg:gsub("^<%?xml.-%?>%s*", "")))
+  assert.equal(1, select(2, svg:gsub("xmlns=", "")))
   return counts
 end
 

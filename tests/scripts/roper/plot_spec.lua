@@ -1,9 +1,7 @@
 local core = require("roper.core")
 local html = require("tests.html")
 local plot = require("roper.plot")
-local position = require("roper.position")
 local process = require("tests.process")
-local rotation = require("roper.plot.rotation")
 local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")
 local uv = require("luv")
@@ -15,6 +13,7 @@ end)
 after_each(scratch.remove)
 
 local NAN <const> = 0 / 0
+local check_svg = html.check_svg
 
 -- A call of each kind of plot, with options added.
 local function plots(options)
@@ -28,35 +27,9 @@ local function plots(options)
   }
 end
 
--- Check that a picture is XML of valid characters; how often each element occurs.
-local function check_svg(svg)
-  assert.truthy(svg:find("^<%?xml"))
-  assert.truthy(utf8.len(svg))
-  assert.is_nil(svg:find("[%z\1-\8\11\12\14-\31]"))
-  assert.is_nil(svg:find("]]>", 1, true))
-  local counts = html.check((svg:gsub("^<%?xml.-%?>%s*", "")))
-  assert.equal(1, select(2, svg:gsub("xmlns=", "")))
-  return counts
-end
-
 -- How many lines an SVG file holds.
 local function count_lines(svg)
   return select(2, svg:gsub('class="line ', ""))
-end
-
--- Call f where PATH finds only a program that runs the shell commands given, or none.
-local function with_program(program, commands, f)
-  local path = uv.os_getenv("PATH")
-  local folder = scratch.path("bin")
-  assert(uv.fs_mkdir(folder, tonumber("755", 8)))
-  if commands then
-    assert(uv.fs_chmod(scratch.write("bin/" .. program, "#!/bin/sh\n" .. commands),
-      tonumber("755", 8)))
-  end
-  uv.os_setenv("PATH", commands and folder .. ":" .. path or folder)
-  local results = table.pack(pcall(f))
-  uv.os_setenv("PATH", path)
-  return table.unpack(results, 1, results.n)
 end
 
 describe("every plot", function()
@@ -166,78 +139,6 @@ describe("every plot", function()
             { format = "window" })
     refuses("plot.line: option width: expected at most 10000, got 10001", "line", { 1 },
             { width = 10001 })
-  end)
-end)
-
-describe("a program for other formats", function()
-  it("is looked for each time", function()
-    assert.is_true(plot.available())
-    assert.same({ true, false }, { with_program("rsvg-convert", nil, plot.available) })
-  end)
-
-  it("is not needed for text and SVG, and named where it is missing", function()
-    local ok, message = with_program("rsvg-convert", nil, function()
-      assert.truthy(plot.line({ 1, 2 }, { format = "text" }))
-      check_svg(plot.line({ 1, 2 }, { format = "svg" }))
-      plot.line({ 1, 2 }, scratch.path("a.png"))
-    end)
-    assert.is_false(ok)
-    assert.truthy(message:find("plot.line: rsvg-convert is not installed (apt-get install "
-      .. "librsvg2-bin)", 1, true))
-    assert.is_nil(uv.fs_stat(scratch.path("a.png")))
-    uv.fs_rmdir(scratch.path("bin"))
-    ok, message = with_program("xdg-open", nil, function()
-      plot.line({ 1, 2 }, { format = "window" })
-    end)
-    assert.is_false(ok)
-    assert.truthy(message:find("plot.line: xdg-open is not installed (apt-get install xdg-utils)",
-      1, true))
-  end)
-
-  it("leaves the file as it was when it fails, and is quoted", function()
-    for i, case in ipairs({
-      { "echo 'warning' >&2; echo 'no such font' >&2; exit 3",
-        "plot.bar: rsvg%-convert failed %(exit 3%): no such font$" },
-      { "echo 'half'; kill -9 $$", "plot.bar: rsvg%-convert failed %(%a+ %d+%): " },
-      { "exit 0", "plot.bar: rsvg%-convert wrote no picture" },
-    }) do
-      local path = scratch.write("old" .. i .. ".png", "old")
-      local ok, message = with_program("rsvg-convert", case[1], function()
-        plot.bar({ 1 }, path)
-      end)
-      assert.is_false(ok)
-      assert.truthy(message:find(case[2]), message)
-      assert.equal("old", scratch.read(path))
-      os.remove(path)
-      os.remove(scratch.path("bin/rsvg-convert"))
-      assert.same({ "bin" }, scratch.list())
-      uv.fs_rmdir(scratch.path("bin"))
-    end
-  end)
-
-  it("says which file cannot be written", function()
-    local ok, message = pcall(plot.line, { 1, 2 }, scratch.path("none/a.svg"))
-    assert.is_false(ok)
-    assert.truthy(message:find("^plot.line: .*none/a.svg"))
-  end)
-
-  it("opens a window where it can", function()
-    local picture = scratch.path("picture")
-    local results = table.pack(with_program("xdg-open", ('cp "$1" \'%s\''):format(picture),
-      function() return plot.line({ 1, 2 }, { format = "window", title = "here" }) end))
-    assert.equal(1, results.n)
-    assert.is_true(results[1])
-    local svg = scratch.read(picture)
-    check_svg(svg)
-    assert.truthy(svg:find(">here<", 1, true))
-  end)
-
-  it("says why it has no windows", function()
-    local ok, message = with_program("xdg-open", "echo 'no display' >&2; exit 4", function()
-      plot.line({ 1, 2 }, { format = "window" })
-    end)
-    assert.is_false(ok)
-    assert.truthy(message:find("plot.line: xdg-open failed (exit 4): no display", 1, true))
   end)
 end)
 
@@ -458,120 +359,6 @@ describe("plot.heatmap", function()
             { columns = { "a" } })
     refuses({ { 1 } }, "plot.heatmap: range: expected {low, high} with low < high, got {2, 1}",
             { range = { 2, 1 } })
-  end)
-end)
-
-describe("plot.rotation", function()
-  -- The ends of the arrows, before and after the rotation.
-  local function tips(x, scheme, place)
-    local list = {}
-    for _, series in ipairs((rotation.series("plot.rotation", x, scheme, place))) do
-      if series.style == "arrow" then
-        list[#list + 1] = { series.x[2], series.y[2] }
-      end
-    end
-    return list
-  end
-
-  it("turns each pair by position times theta", function()
-    for _, pairing in ipairs({ "half", "interleaved" }) do
-      local rope = position.rope({ dim = 6, pairing = pairing })
-      local x = core.randn({ 6 }, "float64")
-      local turned, thetas = rope:rotate(x, 2.5):totable(), rope:thetas():totable()
-      local list = tips(x, rope, 2.5)
-      assert.equal(6, #list)
-      for t = 1, 3 do
-        local a = pairing == "half" and t or 2 * t - 1
-        local b = pairing == "half" and t + 3 or 2 * t
-        local before, after = list[2 * t - 1], list[2 * t]
-        local function close(expected, got)
-          assert.is_true(math.abs(expected - got) < 1e-6)
-        end
-        close(x[a]:item(), before[1])
-        close(x[b]:item(), before[2])
-        close(turned[a], after[1])
-        close(turned[b], after[2])
-        local angle = math.atan(before[2], before[1]) + 2.5 * thetas[t]
-        close(math.cos(angle), math.cos(math.atan(after[2], after[1])))
-      end
-    end
-  end)
-
-  it("names the pairs, and says where some are left out", function()
-    local x = core.randn({ 64 })
-    local svg = plot.rotation(x, "rope", 3, { format = "svg", pairs = { 1, 32 } })
-    assert.truthy(svg:find(">pair 1, θ = 1<", 1, true))
-    assert.truthy(svg:find(">pair 32, θ = 0.000133<", 1, true))
-    local text = plot.rotation(x, "rope", 3, { format = "text" })
-    assert.truthy(text:find("pairs 1 to 7 of 32; pairs = {...} picks others", 1, true))
-    assert.truthy(text:find("turned by position 3", 1, true))
-    assert.is_nil(plot.rotation(core.randn({ 8 }), "rope", { format = "text" }):find("of 4"))
-  end)
-
-  it("draws what does not turn as well", function()
-    check_svg(plot.rotation({ 0, 0, 0, 0 }, "rope", 0, { format = "svg" }))
-    check_svg(plot.rotation(core.randn({ 8 }), { type = "roper", fraction = 0.5 }, -1e6,
-      { format = "svg" }))
-  end)
-
-  it("refuses what it cannot turn", function()
-    local function refuses(message, ...)
-      local arguments = table.pack(...)
-      assert.has_error(function()
-        plot.rotation(table.unpack(arguments, 1, arguments.n))
-      end, message)
-    end
-    refuses("plot.rotation: expected a vector [features], got shape [2, 4]; index it down to one, "
-      .. "such as x[1][1]", core.zeros({ 2, 4 }), "rope")
-    refuses("plot.rotation: expected a rotary scheme, such as roper.position.rope{dim = 4}, got "
-      .. "nil", core.zeros({ 4 }))
-    refuses("plot.rotation: expected a vector of 6 features for the scheme, got 4",
-            core.zeros({ 4 }), position.rope({ dim = 6 }))
-    refuses("plot.rotation: expected a position, a finite number, got inf", core.zeros({ 4 }),
-            "rope", 1 / 0)
-    refuses("plot.rotation: pairs: expected whole numbers from 1 to 2, got 3 as number 2",
-            core.zeros({ 4 }), "rope", 1, { pairs = { 1, 3 } })
-    refuses("plot.rotation: expected finite numbers in pair 1, got nan", { NAN, 0 }, "rope")
-    refuses("plot.rotation: rope: fraction 1 of 3 features rotates 3 of them: expected an even "
-      .. "whole number", { 1, 2, 3 }, "rope")
-  end)
-end)
-
-describe("plot.attention", function()
-  it("labels queries and keys", function()
-    local svg = plot.attention({ { 1, 0 }, { 0.5, 0.5 } }, { tokens = { "the", "cat" },
-      format = "svg" })
-    for _, text in ipairs({ "the", "cat" }) do
-      assert.equal(2, select(2, svg:gsub(">" .. text .. "<", "")))
-    end
-    svg = plot.attention({ { 0, 0.5, 0.5 } }, { tokens = "a\n日", format = "svg" })
-    assert.equal(2, select(2, svg:gsub(">日<", "")))
-    assert.equal(1, select(2, svg:gsub(">↵<", "")))
-  end)
-
-  it("leaves later keys blank where they have no weight, or on request", function()
-    local function has_gap(weights, causal)
-      return plot.attention(weights, { format = "text", causal = causal }):find("no key") ~= nil
-    end
-    assert.is_true(has_gap({ { 1, 0 }, { 0.5, 0.5 } }))
-    assert.is_false(has_gap({ { 0.9, 0.1 }, { 0.5, 0.5 } }))
-    assert.is_false(has_gap({ { 1, 0 }, { 0.5, 0.5 } }, false))
-    assert.is_true(has_gap({ { 0.9, 0.1 }, { 0.5, 0.5 } }, true))
-    assert.is_false(has_gap({ { 1, 0 } })) -- the last query sees every key
-  end)
-
-  it("takes the weights of attention", function()
-    local q = core.randn({ 1, 2, 70, 4 })
-    local weights = require("roper.attention").weights(q, q, { position = "roper", causal = true })
-    local options = { format = "text", distance = true, tokens = ("x"):rep(70) }
-    assert.truthy(plot.attention(weights[1][2], options):find("each cell is the mean", 1, true))
-    assert.has_error(function() plot.attention(weights) end, "plot.attention: expected a matrix "
-      .. "[rows, columns], got float32 [1, 2, 70, 70]; index it down to one matrix, such as "
-      .. "x[1][1]")
-    assert.has_error(function() plot.attention(core.zeros({ 3, 2 })) end,
-      "plot.attention: expected no more queries than keys, got [3, 2]")
-    assert.has_error(function() plot.attention({ { 1 } }, { tokens = "ab" }) end,
-      "plot.attention: tokens: expected a list of 1 texts, got 2")
   end)
 end)
 
