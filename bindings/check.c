@@ -216,6 +216,20 @@ int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t small
   return value;
 }
 
+const char *rpl_check_path(lua_State *L, int index)
+{
+  luaL_checktype(L, index, LUA_TSTRING);
+  const char *path = lua_tostring(L, index);
+  luaL_argcheck(L, strlen(path) == lua_rawlen(L, index), index, "the path contains a NUL byte");
+  return path;
+}
+
+void rpl_set_integer(lua_State *L, const char *name, int64_t value)
+{
+  lua_pushinteger(L, value);
+  lua_setfield(L, -2, name);
+}
+
 RplOptions rpl_options(lua_State *L, int index, const char *function, const char *const *names)
 {
   RplOptions options = {L, index, function};

@@ -101,6 +101,12 @@ int rpl_check_form(lua_State *L, int index, int dtype_index, int64_t shape[RP_MA
 int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t smallest,
                         int64_t largest);
 
+/* The path at `index`: a string that C can take, without a NUL inside. */
+const char *rpl_check_path(lua_State *L, int index);
+
+/* Set a field of the table on top. */
+void rpl_set_integer(lua_State *L, const char *name, int64_t value);
+
 /* An option table at a stack index (nil or absent counts as empty). */
 typedef struct RplOptions {
   lua_State *L;

@@ -1,5 +1,4 @@
 /* Files of tokens that the text task trains on, and how they are made. */
-#include <string.h>
 #include <unistd.h>
 
 #include "bindings/check.h"
@@ -11,14 +10,6 @@
 #define LOCK "roper.lock"
 
 enum { MOST_TOKENS = 1 << 30 }; /* of a tensor */
-
-static const char *check_path(lua_State *L, int index)
-{
-  size_t bytes;
-  const char *path = luaL_checklstring(L, index, &bytes);
-  luaL_argcheck(L, strlen(path) == bytes, index, "the path contains a NUL byte");
-  return path;
-}
 
 static RpCorpus *check_corpus(lua_State *L)
 {
@@ -61,7 +52,7 @@ static int64_t check_count(lua_State *L, int index, int64_t length)
 static int corpus_open(lua_State *L)
 {
   rpl_check_count(L, "corpus_open", 1);
-  const char *path = check_path(L, 1);
+  const char *path = rpl_check_path(L, 1);
   RpCorpus **slot = lua_newuserdatauv(L, sizeof(RpCorpus *), 0);
   *slot = NULL;
   luaL_setmetatable(L, CORPUS);
@@ -127,12 +118,6 @@ static int corpus_draw(lua_State *L)
   return rpl_return_tensor(L, tokens);
 }
 
-static void set_integer(lua_State *L, const char *name, int64_t value)
-{
-  lua_pushinteger(L, value);
-  lua_setfield(L, -2, name);
-}
-
 /*
 ** corpus:about()
 ** What the file says of itself.
@@ -144,15 +129,15 @@ static int corpus_about(lua_State *L)
   rpl_check_count(L, "corpus:about", 1);
   const RpCorpusHeader header = check_corpus(L)->header;
   lua_newtable(L);
-  set_integer(L, "vocabulary", (int64_t)header.vocabulary);
-  set_integer(L, "key", (int64_t)header.key);
-  set_integer(L, "hash", (int64_t)header.hash);
+  rpl_set_integer(L, "vocabulary", (int64_t)header.vocabulary);
+  rpl_set_integer(L, "key", (int64_t)header.key);
+  rpl_set_integer(L, "hash", (int64_t)header.hash);
   for (int part = 0; part < 2; part++) {
     const RpCorpusSize size = check_corpus(L)->sizes[part];
     lua_newtable(L);
-    set_integer(L, "documents", size.documents);
-    set_integer(L, "tokens", size.tokens);
-    set_integer(L, "bytes", size.bytes);
+    rpl_set_integer(L, "documents", size.documents);
+    rpl_set_integer(L, "tokens", size.tokens);
+    rpl_set_integer(L, "bytes", size.bytes);
     lua_setfield(L, -2, names[part]);
   }
   return 1;
@@ -177,7 +162,7 @@ static int corpus_gc(lua_State *L)
 static int corpus_create(lua_State *L)
 {
   rpl_check_count(L, "corpus_create", 3);
-  const char *path = check_path(L, 1);
+  const char *path = rpl_check_path(L, 1);
   const int64_t vocabulary = rpl_check_range(L, 2, "vocabulary", 1, INT32_MAX);
   const uint64_t key = (uint64_t)luaL_checkinteger(L, 3);
   RpCorpusWriter **slot = lua_newuserdatauv(L, sizeof(RpCorpusWriter *), 0);
@@ -263,7 +248,7 @@ static int writer_gc(lua_State *L)
 static int lock(lua_State *L)
 {
   rpl_check_count(L, "lock", 1);
-  const char *path = check_path(L, 1);
+  const char *path = rpl_check_path(L, 1);
   int *descriptor = lua_newuserdatauv(L, sizeof *descriptor, 0);
   *descriptor = -1;
   luaL_setmetatable(L, LOCK);

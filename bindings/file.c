@@ -8,15 +8,6 @@
 
 #define CONTENTS "roper.safetensors"
 
-/* The path at `index`: a string that C can take, without a NUL inside. */
-static const char *check_path(lua_State *L, int index)
-{
-  luaL_checktype(L, index, LUA_TSTRING);
-  const char *path = lua_tostring(L, index);
-  luaL_argcheck(L, strlen(path) == lua_rawlen(L, index), index, "the path contains a NUL byte");
-  return path;
-}
-
 static bool has_extension(const char *path, const char *extension)
 {
   size_t length = strlen(path), tail = strlen(extension);
@@ -41,7 +32,7 @@ static bool has_extension(const char *path, const char *extension)
 static int load_npy(lua_State *L)
 {
   rpl_check_count(L, "load_npy", 1);
-  const char *path = check_path(L, 1);
+  const char *path = rpl_check_path(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_npy_load(path);
   return rpl_return_tensor(L, slot);
@@ -64,7 +55,7 @@ static int load_npy(lua_State *L)
 static int save_npy(lua_State *L)
 {
   rpl_check_count(L, "save_npy", 2);
-  const char *path = check_path(L, 1);
+  const char *path = rpl_check_path(L, 1);
   rpl_check(L, rp_npy_save(path, rpl_check_tensor(L, 2)));
   return 0;
 }
@@ -93,7 +84,7 @@ static int release_contents(lua_State *L)
 static int load_safetensors(lua_State *L)
 {
   rpl_check_count(L, "load_safetensors", 1);
-  const char *path = check_path(L, 1);
+  const char *path = rpl_check_path(L, 1);
   RpSafetensors *contents = lua_newuserdatauv(L, sizeof *contents, 0);
   *contents = (RpSafetensors){0};
   luaL_setmetatable(L, CONTENTS);
@@ -190,7 +181,7 @@ static void push_metadata(lua_State *L, int index, RpSafetensors *contents)
 static int save_safetensors(lua_State *L)
 {
   rpl_check_count(L, "save_safetensors", 3);
-  const char *path = check_path(L, 1);
+  const char *path = rpl_check_path(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
   bool has_metadata = !lua_isnoneornil(L, 3);
   if (has_metadata)
@@ -208,7 +199,7 @@ static int load(lua_State *L)
 {
   rpl_check_count(L, "load", 1);
   bool is_npy;
-  rpl_check(L, rp_npy_detect(check_path(L, 1), &is_npy));
+  rpl_check(L, rp_npy_detect(rpl_check_path(L, 1), &is_npy));
   return is_npy ? load_npy(L) : load_safetensors(L);
 }
 
@@ -216,7 +207,7 @@ static int load(lua_State *L)
 static int save(lua_State *L)
 {
   rpl_check_count(L, "save", 3);
-  const char *path = check_path(L, 1);
+  const char *path = rpl_check_path(L, 1);
   lua_settop(L, lua_isnil(L, 3) ? 2 : 3); /* both count anew */
   if (has_extension(path, ".npy"))
     return save_npy(L);

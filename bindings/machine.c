@@ -99,15 +99,8 @@ static int machine(lua_State *L)
   lua_setfield(L, -2, "instructions");
   lua_pushstring(L, precisions[rp_matmul_precision()]);
   lua_setfield(L, -2, "matmul_precision");
-  lua_pushinteger(L, rp_threads());
-  lua_setfield(L, -2, "threads");
+  rpl_set_integer(L, "threads", rp_threads());
   return 1;
-}
-
-static void set_bytes(lua_State *L, const char *name, size_t bytes)
-{
-  lua_pushinteger(L, (lua_Integer)bytes);
-  lua_setfield(L, -2, name);
 }
 
 /*
@@ -133,11 +126,11 @@ static int memory(lua_State *L)
   rpl_check_count(L, "memory", 0);
   const RpMemoryUse use = rp_memory_use();
   lua_createtable(L, 0, 5);
-  set_bytes(L, "live", use.live);
-  set_bytes(L, "idle", use.idle);
-  set_bytes(L, "peak", use.peak);
-  set_bytes(L, "limit", use.limit);
-  set_bytes(L, "blocks", use.blocks);
+  rpl_set_integer(L, "live", (int64_t)use.live);
+  rpl_set_integer(L, "idle", (int64_t)use.idle);
+  rpl_set_integer(L, "peak", (int64_t)use.peak);
+  rpl_set_integer(L, "limit", (int64_t)use.limit);
+  rpl_set_integer(L, "blocks", (int64_t)use.blocks);
   return 1;
 }
 

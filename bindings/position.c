@@ -304,21 +304,6 @@ static double fraction_of(const RpRotary *scheme, int64_t pairs)
   return 2.0 * (double)pairs / (double)scheme->dim;
 }
 
-/*
-** function rotary:options()
-** What makes the same scheme again.
-**
-**     > roper.position.rope{dim = 4}:options()
-**     {
-**       base = 10000.0,
-**       dim = 4,
-**       fraction = 1.0,
-**       pairing = "half",
-**       rotate = "qk",
-**       value_fraction = 1.0
-**     }
-** @return RotaryOptions options
-*/
 static void set_number(lua_State *L, const char *name, double value)
 {
   lua_pushnumber(L, value);
@@ -341,14 +326,28 @@ static void set_list(lua_State *L, const char *name, const RpTensor *list, int b
   lua_setfield(L, -2, name);
 }
 
+/*
+** function rotary:options()
+** What makes the same scheme again.
+**
+**     > roper.position.rope{dim = 4}:options()
+**     {
+**       base = 10000.0,
+**       dim = 4,
+**       fraction = 1.0,
+**       pairing = "half",
+**       rotate = "qk",
+**       value_fraction = 1.0
+**     }
+** @return RotaryOptions options
+*/
 static int scheme_options(lua_State *L)
 {
   rpl_check_count(L, "options", 1);
   RpRotary *scheme = new_rotary(L); /* a copy that nobody else can clear */
   rpl_check(L, rp_rotary_only(scheme, rpl_check_rotary(L, 1), "qkvo"));
   lua_createtable(L, 0, 8);
-  lua_pushinteger(L, scheme->dim);
-  lua_setfield(L, -2, "dim");
+  rpl_set_integer(L, "dim", scheme->dim);
   lua_pushstring(L, scheme->interleaved ? "interleaved" : "half");
   lua_setfield(L, -2, "pairing");
   push_parts(L, scheme->parts);

@@ -457,8 +457,7 @@ static int task_options(lua_State *L)
     rpl_push_task_value(L, &task->kind->options[i], task->options[i]);
     lua_setfield(L, -2, task->kind->options[i].name);
   }
-  lua_pushinteger(L, (lua_Integer)task->random.seed);
-  lua_setfield(L, -2, "seed");
+  rpl_set_integer(L, "seed", (int64_t)task->random.seed);
   return 1;
 }
 

@@ -55,12 +55,6 @@ static int list_tasks(lua_State *L)
   return 1;
 }
 
-static void set_integer(lua_State *L, const char *name, int64_t value)
-{
-  lua_pushinteger(L, value);
-  lua_setfield(L, -2, name);
-}
-
 /*
 ** native.tasks.options(name)
 ** What a kind of task can be told, but for the seed: name, meaning, standard; smallest and
@@ -88,8 +82,8 @@ static int list_options(lua_State *L)
     rpl_push_task_value(L, &options[i], options[i].standard);
     lua_setfield(L, -2, "standard");
     if (!rp_task_is_switch(&options[i])) {
-      set_integer(L, "smallest", options[i].smallest);
-      set_integer(L, "largest", options[i].largest);
+      rpl_set_integer(L, "smallest", options[i].smallest);
+      rpl_set_integer(L, "largest", options[i].largest);
     }
     lua_rawseti(L, -2, i + 1);
   }

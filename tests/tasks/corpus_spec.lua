@@ -149,6 +149,7 @@ describe("corpus", function()
     assert.error_matches(function() core.corpus_open(scratch.path("none")) end,
       "cannot read .*none\": No such file")
     assert.error_matches(function() core.corpus_open(scratch.path("")) end, "got a folder")
+    assert.error_matches(function() core.corpus_open("a\0b") end, "the path contains a NUL byte")
   end)
 
   -- A file with a hash that fits what it says.
