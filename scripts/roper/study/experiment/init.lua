@@ -28,8 +28,8 @@ end
 ---@field summary string
 ---@field task string the name of its kind of task
 ---@field presets table<string, table> fields by preset
----@field longer? fun(config: table, times: number): table changes of the task's options for what
----   is so many times as long as in training
+---@field longer? string[]|fun(config: table, times: number): table for what is so many times as
+---   long as in training: the task's options that are so many times as large, or their changes
 ---@field times? number[] how many; 1.5, 2 and 4 by default
 
 --- What an experiment is.
@@ -162,6 +162,18 @@ end
 -- How many times as long as in training the longer problems are.
 local TIMES <const> = { 1.5, 2, 4 }
 
+-- Changes of the task's options for what is so many times as long.
+local function changes_of(longer, config, times)
+  if type(longer) == "function" then
+    return longer(config, times)
+  end
+  local changes = {}
+  for _, name in ipairs(longer) do
+    changes[name] = math.floor(config[name] * times)
+  end
+  return changes
+end
+
 --- The longer problems that an experiment looks at in the end.
 ---
 ---     > config = roper.experiment.configure("substring_index")
@@ -177,7 +189,7 @@ function M.longer(config)
     largest[option.name] = option.largest
   end
   for _, times in ipairs(definition.longer and (definition.times or TIMES) or {}) do
-    local changes, fits = definition.longer(config, times), true
+    local changes, fits = changes_of(definition.longer, config, times), true
     for name, value in pairs(changes) do
       fits = fits and value <= largest[name] and value > config[name]
     end
