@@ -1,4 +1,4 @@
---- Other programs, run to their end.
+--- Other programs: started in the background, or run to their end.
 local core = require "roper.core"
 local uv = require "luv"
 
@@ -10,33 +10,62 @@ local LOOK <const> = 2
 -- Bytes that are kept of what a program says of its failure.
 local KEPT <const> = 2000
 
--- Start a program in a process group of its own, so that Ctrl-C reaches it through us alone.
-local function start(running, name, arguments, options)
+--- Start a program in a process group of its own, so that Ctrl-C reaches it through us alone.
+---
+--- Errors: one that is missing or does not start.
+---@param running table gets handle, pid, status and signal; errors: the last that it said on
+---   standard error; open: how many of its handles are
+---@param name string
+---@param options table arguments; package: that of Debian to install where the program is missing;
+---   folder: where it runs; environment: list of NAME=value; input: text for standard input;
+---   listen: told what it writes on standard output; ended: called when all of it is closed
+function M.start(running, name, options)
+  local input, output = options.input and uv.new_pipe(), options.listen and uv.new_pipe()
   local errors = uv.new_pipe()
   local function closed(handle)
     handle:close()
     running.open = running.open - 1
+    if running.open == 0 and options.ended then
+      options.ended()
+    end
   end
-  local handle, pid, code = uv.spawn(name, { args = arguments, cwd = options.folder,
-    detached = true, stdio = { nil, nil, errors } }, function(status, signal)
-    running.status, running.signal = status, signal
-    closed(running.handle)
-  end)
+  local handle, pid, code = uv.spawn(name, { args = options.arguments, cwd = options.folder,
+    env = options.environment, detached = true, stdio = { input, output, errors } },
+    function(status, signal)
+      running.status, running.signal = status, signal
+      closed(running.handle)
+    end)
   if not handle then
-    errors:close()
-    error(code == "ENOENT"
+    for _, pipe in pairs { input, output, errors } do
+      pipe:close()
+    end
+    error(code == "ENOENT" and options.package
       and ("cannot find the program %s; please install it: apt-get install %s"):format(name,
         options.package)
       or ("cannot start %s: %s"):format(name, pid), 0)
   end
-  running.handle, running.pid, running.open = handle, pid, 2
-  errors:read_start(function(_, data)
-    if data then
-      running.errors = (running.errors .. data):sub(-KEPT)
-    else
-      closed(errors)
-    end
+  running.handle, running.pid, running.errors, running.open = handle, pid, "", 1
+  local function read(pipe, take)
+    running.open = running.open + 1
+    pipe:read_start(function(_, data)
+      if data then
+        take(data)
+      else
+        closed(pipe)
+      end
+    end)
+  end
+  read(errors, function(data)
+    running.errors = (running.errors .. data):sub(-KEPT)
   end)
+  if output then
+    read(output, options.listen)
+  end
+  if input then
+    input:write(options.input, function()
+      input:close()
+    end)
+  end
 end
 
 -- Wait until a program has ended; Ctrl-C comes between two looks.
@@ -52,12 +81,12 @@ end
 --- Errors: a program that is missing, that fails, or is killed, with what it said.
 ---@param name string
 ---@param arguments string[]
----@param options {package: string, folder?: string} the Debian package to install where the program
----   is missing; the folder to run it in
+---@param options {package: string, folder?: string} as for `start`
 function M.run(name, arguments, options)
-  local running = { errors = "", open = 0 }
+  local running = { open = 0 }
   local ok, problem = pcall(function()
-    core.interrupt_defer(start, running, name, arguments, options)
+    core.interrupt_defer(M.start, running, name, { arguments = arguments,
+      package = options.package, folder = options.folder })
     wait(running)
   end)
   if not ok then

@@ -3,6 +3,7 @@ local core = require "roper.core"
 local lease = require "roper.study.lease"
 local listing = require "roper.study.listing"
 local preload = require "roper.base.preload"
+local program = require "roper.base.program"
 local tables = require "roper.base.tables"
 local uv = require "luv"
 
@@ -13,9 +14,6 @@ local DEATHS <const> = 3
 
 -- Milliseconds between looks at the folder while a worker could be started.
 local LOOK <const> = 1000
-
--- Bytes of a worker's messages on standard error that are kept.
-local KEPT <const> = 2000
 
 local Supervisor = {}
 Supervisor.__index = Supervisor
@@ -147,49 +145,20 @@ local function environment(threads)
   return list
 end
 
---- Start a worker. It leads a process group of its own, so that Ctrl-C at the terminal reaches it
---- through `stop` alone, once.
+--- Start a worker.
 function Supervisor:start()
-  local worker = { input = "", errors = "", status = nil, open = 3 }
-  local order, output, errors = uv.new_pipe(), uv.new_pipe(), uv.new_pipe()
-  local function closed(handle)
-    handle:close()
-    worker.open = worker.open - 1
-    if worker.open == 0 then
-      self:bury(worker)
-    end
-  end
-  local handle, pid = uv.spawn(uv.exepath(), {
-    args = { "-l", "roper", "-e", "os.exit(require('roper.study.sweep.worker').main(), true)" },
-    stdio = { order, output, errors }, env = environment(self.threads), detached = true,
-  }, function(status, signal)
-    worker.status, worker.signal = status, signal
-    closed(worker.handle)
-  end)
-  if not handle then
-    error("sweep: cannot start a worker: " .. pid, 0)
-  end
-  worker.handle, worker.pid = handle, pid
-  self.workers[worker] = true
-  output:read_start(function(_, data)
-    if data then
-      self:listen(worker, data)
-    else
-      closed(output)
-    end
-  end)
-  errors:read_start(function(_, data)
-    if data then
-      worker.errors = (worker.errors .. data):sub(-KEPT)
-    else
-      closed(errors)
-    end
-  end)
+  local worker = { input = "" }
   local names = tables.map(self.trials, function(trial) return trial.name end)
-  order:write(core.json_encode { folder = self.folder, trials = core.json_array(names),
-    threads = self.threads, load = core.json_array(preload.paths()) }, function()
-    order:close()
-  end)
+  program.start(worker, uv.exepath(), {
+    arguments = { "-l", "roper", "-e",
+      "os.exit(require('roper.study.sweep.worker').main(), true)" },
+    environment = environment(self.threads),
+    input = core.json_encode { folder = self.folder, trials = core.json_array(names),
+      threads = self.threads, load = core.json_array(preload.paths()) },
+    listen = function(data) self:listen(worker, data) end,
+    ended = function() self:bury(worker) end,
+  })
+  self.workers[worker] = true
 end
 
 function Supervisor:count()
