@@ -57,6 +57,14 @@ static inline int64_t clip(int64_t x, int64_t least, int64_t most)
 /* What is done with a run of numbers and the scores that they are for. */
 typedef void (*BiasRun)(REAL *bias, int64_t step, int64_t keys, REAL *row);
 
+/* A run from the number at a place, which is there only where the run has keys. */
+static inline __attribute__((always_inline)) void
+over_run(const RpBias *bias, BiasRun run, int64_t place, int64_t step, int64_t keys, REAL *row)
+{
+  if (keys > 0)
+    run((REAL *)bias->data + place, step, keys, row);
+}
+
 /*
 ** Query i and the keys from .. end - 1: three runs, of the keys at the least distance or
 ** before, of those between, and of those at the most or beyond.
@@ -65,12 +73,12 @@ static inline __attribute__((always_inline)) void
 over_row(const RpBias *bias, BiasRun run, int64_t i, int64_t from, int64_t end, REAL *row)
 {
   const int64_t left = clip(i + bias->least, from, end), right = clip(i + bias->most, left, end);
-  REAL *data = (REAL *)bias->data + i * bias->query;
-  run(data + from * bias->key, bias->key, left - from, row);
-  run(data + left * bias->key + (left - i - bias->least) * bias->distance,
-      bias->key + bias->distance, right - left, row + left - from);
-  run(data + right * bias->key + (bias->most - bias->least) * bias->distance, bias->key,
-      end - right, row + right - from);
+  const int64_t place = i * bias->query;
+  over_run(bias, run, place + from * bias->key, bias->key, left - from, row);
+  over_run(bias, run, place + left * bias->key + (left - i - bias->least) * bias->distance,
+           bias->key + bias->distance, right - left, row + left - from);
+  over_run(bias, run, place + right * bias->key + (bias->most - bias->least) * bias->distance,
+           bias->key, end - right, row + right - from);
 }
 
 /* The numbers of one (batch, head). */
