@@ -41,8 +41,7 @@ RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double off
   return positions;
 }
 
-/* Push the list or tensor at `index` as a packed tensor of one axis; `name` is that of the option.
- */
+/* Push the list or tensor at `index` as a packed tensor of one axis; `name` is the option's. */
 static RpTensor *push_list(lua_State *L, int index, const char *name, RpDtype dtype)
 {
   lua_getfield(L, LUA_REGISTRYINDEX, RPL_ROTARY ".tensor");

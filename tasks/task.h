@@ -134,8 +134,7 @@ void rp_task_free(RpTask *task);
 */
 RpStatus rp_task_batch(RpTask *task, int64_t rows, RpTensor **tokens, RpTensor **answers);
 
-/* The ids of `text`, int32 [n]; NULL with RP_BAD_ARGUMENT for a character outside the vocabulary.
- */
+/* The ids of `text`, int32 [n]; NULL with RP_BAD_ARGUMENT for one outside the vocabulary. */
 RpTensor *rp_task_encode(const RpTask *task, RpText text);
 
 /*

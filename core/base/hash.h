@@ -1,5 +1,4 @@
-/* A short name for content: FNV-1a, 64 bits (Fowler, Noll and Vo 1991). No defence against fraud.
- */
+/* A short name for content, no defence against fraud: FNV-1a, 64 bits (Fowler, Noll, Vo 1991). */
 #ifndef RP_HASH_H
 #define RP_HASH_H
 

@@ -134,8 +134,7 @@ static bool share_table(const RpRotary *rotary, RpRotaryTable *tables,
   return false;
 }
 
-/* Numbers for scores seen through strides, of the distances from `first` on where these are five.
- */
+/* Numbers for scores seen through strides; where these are five, of distances from `first` on. */
 static RpBias steps_of(const int64_t *strides, int rank, int64_t distances, int64_t first,
                        void *data)
 {

@@ -13,8 +13,8 @@
 RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
                        const RpPositions *positions, bool back);
 
-/* The rotation of queries, at positions that are all one, as a matrix [dim, dim], float64; no
- * graph. */
+/* The rotation of queries, where all positions are one, as a float64 matrix [dim, dim]; no graph.
+ */
 RpTensor *rp_rotary_matrix(const RpRotary *rotary, const RpPositions *positions);
 
 typedef struct RpAttentionOptions {
@@ -39,18 +39,19 @@ typedef struct RpAttentionOptions {
 **
 **   s_ij = scale (A_i q_i) . (B_j k_j) + c_ij,  a = softmax(s),  o_i = C_i^-1 sum_j a_ij D_j v_j
 **
-** where c is the sum of the biases, read where they lie, whatever
-** their strides. A bias b of five axes is read by distance, those beyond its ends at
-** the ends: c_ij = b[i, j, clip(j - i - first, 0, R - 1)] (Shaw et al. 2018, section 3.2).
-** With `sums`, the output has as many features more, the weights after dropout that stand at
-** one clipped distance: [B, H, Tq, dv + sums],
+** where A, B, C, D are the rotations at the positions of queries, keys, queries and
+** keys, each the identity unless its letter is in `rotate`: "qk" is RoPE (RoFormer eq.
+** 16), "qkvo" is RoPER: o_i = sum_j a_ij R_{j-i} v_j. A query that sees no key gives 0.
+** The result lies in memory as [B, Tq, H, dv].
+**
+** c is the sum of the biases, read where they lie, whatever their strides. A bias b of
+** five axes is read by distance, those beyond its ends at the ends (Shaw et al. 2018,
+** section 3.2): c_ij = b[i, j, clip(j - i - first, 0, R - 1)].
+**
+** With `sums`, the output has as many features more, [B, H, Tq, dv + sums]: the weights
+** after dropout that stand at one clipped distance,
 **
 **   o_{i, dv + r} = sum over j with clip(j - i - least, 0, sums - 1) = r of a_ij
-**
-** A, B, C, D are the rotations at the positions of queries,
-** keys, queries and keys, each the identity unless its letter is in `rotate`.
-** "qk" is RoPE (RoFormer eq. 16); "qkvo" is RoPER: o_i = sum_j a_ij R_{j-i} v_j.
-** A query that sees no key gives 0. The result lies in memory as [B, Tq, H, dv].
 **
 ** Where `linear`, the weights are those of linear attention, with phi = elu + 1
 ** (Katharopoulos et al. 2020), rotated after phi in the numerator alone
@@ -78,8 +79,7 @@ RpTensor *rp_oracle_attention(RpTensor *q, RpTensor *k, RpTensor *v,
 /* Where a tensor [batch, heads, time, features] lies; axes may be missing in front. */
 RpHeads rp_heads_of(const RpTensor *x);
 
-/* The check that both share: RP_BAD_ARGUMENT names the shapes, dtypes or options that do not fit.
- */
+/* The check that both share: RP_BAD_ARGUMENT names shapes, dtypes or options that do not fit. */
 RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor *v,
                             const RpAttentionOptions *options);
 

@@ -1,7 +1,7 @@
 /*
-** `multiply_ahead` by matrix tiles (AMX, TDPBF16PS): 2 x 2 tiles of 16 x 16 sums, from two tiles of
-*16
-** rows of A and two of 16 columns of B at a time, 16 pairs deep. Included by micro.h.
+** `multiply_ahead` by matrix tiles (AMX, TDPBF16PS): 2 x 2 tiles of 16 x 16 sums, from
+** two tiles of 16 rows of A and two of 16 columns of B at a time, 16 pairs deep.
+** Included by micro.h.
 */
 enum {
   SIDE = 16,             /* rows of a tile, and numbers of 4 bytes in each */

@@ -1,5 +1,4 @@
-/* Gradients of what every dtype has: element-wise functions, from the same rows, and reading rows.
- */
+/* Gradients of what every dtype has: element-wise functions, from their rows, and reading rows. */
 #ifndef RP_BODY_GRADIENT_H
 #define RP_BODY_GRADIENT_H
 

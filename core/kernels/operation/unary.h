@@ -214,18 +214,14 @@ FLOAT_UNARY(GELU, "gelu", x, gelu(x), gelu_slope(x))
 ** function roper.silu(x)
 ** x sigmoid(x) of each element (Elfwing et al. 2017), also called swish.
 **
-** Errors: x holds integers.
-**
 **     > roper.tensor{-1, 0, 1}:silu()
 **     float32 [3]
 **     -0.2689  0.0000  0.7311
-** @param x tensor of floats
-** @return tensor y of the shape of x
+** @like roper.sqrt
 */
 FLOAT_UNARY(SILU, "silu", x, x / (1 + REAL_EXP(-x)), silu_slope(x))
 
-/* To the nearest number of a narrower format, ties to even; round_to takes the name of the format.
- */
+/* To the nearest number of a narrower format, ties to even; round_to takes its name. */
 FORMAT(ROUND_FLOAT16, "round_to", nothing, round_to_float16(x), 1)
 FORMAT(ROUND_BFLOAT16, "round_to", nothing, round_to_bfloat16(x), 1)
 
