@@ -28,8 +28,8 @@ local function count_to(n)
 end
 
 describe("corpus", function()
-  setup(scratch.create)
-  teardown(scratch.remove)
+  before_each(scratch.create)
+  after_each(scratch.remove)
 
   it("gives back its documents, each with its end, in both parts", function()
     for _, vocabulary in ipairs({ 300, 65536, 65537, 1000000 }) do
@@ -170,11 +170,11 @@ describe("corpus", function()
       return table.concat(words)
     end
     local good = { 1, 2, 300, 1, 1, 4, 0 }
-    assert.equal(4, core.corpus_open(forged(good, body({ 5, 0, 6, 0 }, { 2, 4 }))):about()
-      .training.tokens + 2)
+    assert.equal(2, core.corpus_open(forged(good, body({ 5, 0, 6, 0 }, { 2, 4 }))):about()
+      .training.tokens)
     for _, bad in ipairs({ body({ 5, 0, 300, 0 }, { 2, 4 }), body({ 5, 7, 6, 0 }, { 2, 4 }),
       body({ 5, 0, 6, 0 }, { 4, 4 }), body({ 5, 0, 6, 0 }, { 2, 2 }),
-      body({ 5, 0, 6, 0 }, { 2, 2 ^ 62 // 1 | 0 }), body({ 5, 0, 6, 0 }, { 0, 4 }) }) do
+      body({ 5, 0, 6, 0 }, { 2, 1 << 62 }), body({ 5, 0, 6, 0 }, { 0, 4 }) }) do
       assert.error_matches(function() core.corpus_open(forged(good, bad)) end,
         "its documents are damaged")
     end
@@ -209,8 +209,8 @@ describe("corpus", function()
 end)
 
 describe("corpus_writer", function()
-  setup(scratch.create)
-  teardown(scratch.remove)
+  before_each(scratch.create)
+  after_each(scratch.remove)
 
   it("leaves nothing where it is closed before its end", function()
     do
@@ -266,6 +266,6 @@ describe("corpus_writer", function()
       code })
     assert.truthy(output:find('tasks.text: cannot write "' .. path .. '": File too large', 1, true),
       output)
-    assert.same({ "done" }, scratch.list())
+    assert.same({}, scratch.list())
   end)
 end)
