@@ -33,19 +33,17 @@ describe("program.run", function()
 
   it("ends it at Ctrl-C", function()
     local path = scratch.path("pid")
+    assert.equal(0, (process.run({ "mkfifo", path })))
     local screen = process.open(([[./roper -e '
       print(pcall(require("roper.base.program").run, "sh",
         { "-c", "echo $$ > %s; while kill -0 $PPID; do sleep 0.1; done" },
         { package = "dash" }))']])
       :format(path))
-    local uv = require("luv")
-    while not uv.fs_stat(path) or uv.fs_stat(path).size == 0 do
-      uv.sleep(10)
-    end
+    local _, pid = process.run({ "cat", path }) -- waits for the program
     screen:type("\3")
     screen:expect("interrupted")
     screen:leave()
-    local pid = scratch.read(path):match("%d+")
+    pid = assert.truthy(pid:match("^%d+"))
     assert.is_nil(io.open("/proc/" .. pid .. "/stat"))
   end)
 end)
