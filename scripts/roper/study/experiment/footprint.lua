@@ -1,9 +1,6 @@
 --- Bytes of tensors that a run takes at its peak, from the shapes: nothing is allocated.
 local M = {}
 
--- Sequences at a time when a model is measured while it is trained.
-local MEASURED <const> = 32
-
 -- The block that the memory pool gives for so many floats: its sizes are eighths of powers of two,
 -- in units of 64 bytes, of which the first is the header.
 local function block(floats)
@@ -83,7 +80,7 @@ function M.of(shapes)
   local cache = bytes_of { { 2 * s.layers,
     s.problems * (s.question + s.answer) * s.d_model } }
   local bytes = 4 * bytes_of(weights) + math.max(bytes_of(activations(s)) + s.kept_by_schemes,
-    bytes_of(forward(s, MEASURED, s.time)), cache + bytes_of(forward(s, s.problems, s.question)),
+    cache + bytes_of(forward(s, s.problems, s.question)),
     bytes_of(forward(s, s.batch, s.reach)) + s.taken_by_schemes)
   -- bindings/tensor.c collects when what lives has grown by half, and by 64 MiB at least.
   return { parameters = count, bytes = bytes, most = bytes + math.max(bytes / 2, 64 << 20) }

@@ -31,7 +31,8 @@ local PEAKS <const> = [[
       loss = nil
       parts.optimizer:step(parameters)
     end
-    evaluation.answers(parts.model, parts.task, { sequences = run.SEQUENCES })
+    evaluation.answers(parts.model, parts.task, { sequences = run.SEQUENCES,
+      batch = config.batch })
     if config.problems > 1 then
       evaluation.solve(parts.model, parts.task, { problems = config.problems })
     end
@@ -70,8 +71,8 @@ describe("estimate.run", function()
         tied_embeddings = true },
       { d_model = 64, layers = 6, batch = 48, length = 120, recompute = true },
       { d_model = 64, layers = 4, batch = 64, length = 120, accumulate = 2 },
-      { d_model = 192, layers = 2, batch = 1, length = 60 }, -- measuring takes more than training
-      { d_model = 64, layers = 2, batch = 1, length = 30, problems = 120 }, -- so do the problems
+      { d_model = 192, layers = 2, batch = 1, length = 60 },
+      { d_model = 64, layers = 2, batch = 1, length = 30, problems = 120 }, -- they take more than training
     }
     for _, fields in ipairs(configurations) do
       fields.preset, fields.problems = "smoke", fields.problems or 1
