@@ -26,6 +26,12 @@ static int32_t id_at(const RpCorpus *corpus, int64_t place)
   return ((const int32_t *)corpus->ids)[place];
 }
 
+/* Bytes of the ids, with the zeros after them. */
+static uint64_t bytes_of_ids(const RpCorpusHeader *header)
+{
+  return (header->tokens * header->width + 7) / 8 * 8;
+}
+
 /* Does the header say what a file of these bytes can hold? */
 static RpStatus check_header(const RpCorpus *corpus)
 {
@@ -44,8 +50,7 @@ static RpStatus check_header(const RpCorpus *corpus)
                        header->documents[1] < (uint64_t)1 << 48;
   if (!is_sane)
     return rp_fail(RP_BAD_FILE, "%s: \"%s\": its header is damaged", function, corpus->path);
-  const uint64_t ids = (header->tokens * header->width + 7) / 8 * 8;
-  const uint64_t expected = sizeof *header + ids + documents * sizeof(RpCorpusEnd);
+  const uint64_t expected = sizeof *header + bytes_of_ids(header) + documents * sizeof(RpCorpusEnd);
   if (expected != corpus->bytes)
     return rp_fail(RP_BAD_FILE, "%s: \"%s\": expected %llu bytes, got %zu%s", function,
                    corpus->path, (unsigned long long)expected, corpus->bytes,
@@ -110,12 +115,20 @@ static void set_sizes(RpCorpus *corpus)
   }
 }
 
+static RpStatus look_up(const RpCorpus *corpus, struct stat *about)
+{
+  if (fstat(corpus->descriptor, about) == 0)
+    return RP_OK;
+  return rp_fail(RP_BAD_FILE, "%s: cannot read \"%s\": %s", function, corpus->path,
+                 strerror(errno));
+}
+
 static RpStatus map_file(RpCorpus *corpus)
 {
   struct stat about;
-  if (fstat(corpus->descriptor, &about) != 0)
-    return rp_fail(RP_BAD_FILE, "%s: cannot read \"%s\": %s", function, corpus->path,
-                   strerror(errno));
+  RpStatus status = look_up(corpus, &about);
+  if (status != RP_OK)
+    return status;
   const size_t bytes = (size_t)about.st_size;
   if (bytes < sizeof corpus->header)
     return rp_fail(RP_BAD_FILE, "%s: \"%s\": expected a file of tokens, got one of %zu bytes",
@@ -128,13 +141,12 @@ static RpStatus map_file(RpCorpus *corpus)
   corpus->bytes = bytes;
   corpus->change = about.st_mtim;
   memcpy(&corpus->header, map, sizeof corpus->header);
-  RpStatus status = check_header(corpus);
+  status = check_header(corpus);
   if (status != RP_OK)
     return status;
-  const RpCorpusHeader *header = &corpus->header;
-  const char *ids = (const char *)map + sizeof *header;
+  const char *ids = (const char *)map + sizeof corpus->header;
   corpus->ids = ids;
-  corpus->ends = (const void *)(ids + (header->tokens * header->width + 7) / 8 * 8);
+  corpus->ends = (const void *)(ids + bytes_of_ids(&corpus->header));
   status = check_hash(corpus);
   return status == RP_OK ? check_content(corpus) : status;
 }
@@ -187,8 +199,10 @@ int64_t rp_corpus_rows(const RpCorpus *corpus, RpCorpusPart part, int64_t length
 static RpStatus check_unchanged(const RpCorpus *corpus)
 {
   struct stat about;
-  if (fstat(corpus->descriptor, &about) != 0 || (size_t)about.st_size != corpus->bytes ||
-      about.st_mtim.tv_sec != corpus->change.tv_sec ||
+  RpStatus status = look_up(corpus, &about);
+  if (status != RP_OK)
+    return status;
+  if ((size_t)about.st_size != corpus->bytes || about.st_mtim.tv_sec != corpus->change.tv_sec ||
       about.st_mtim.tv_nsec != corpus->change.tv_nsec)
     return rp_fail(RP_BAD_FILE, "%s: \"%s\" was changed while it was in use", function,
                    corpus->path);

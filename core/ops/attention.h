@@ -13,8 +13,10 @@
 RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
                        const RpPositions *positions, bool back);
 
-/* The rotation of queries, where all positions are one, as a float64 matrix [dim, dim]; no graph.
- */
+/*
+** The rotation of queries, where all positions are one, as a matrix, float64
+** [dim, dim]; outside the graph.
+*/
 RpTensor *rp_rotary_matrix(const RpRotary *rotary, const RpPositions *positions);
 
 typedef struct RpAttentionOptions {
