@@ -228,13 +228,13 @@ static RpTensor *read_rows(const RpCorpus *corpus, RpCorpusPart part, int64_t le
   if (tensor == NULL)
     return NULL;
   int32_t *ids = rp_tensor_data(tensor);
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count && !rp_interrupted(); i++) {
     const int64_t row = random != NULL ? drawn(random, rows, i) : first + i;
     const int64_t at = start + row * (length - 1);
     for (int64_t j = 0; j < length; j++)
       *ids++ = id_at(corpus, at + j);
   }
-  return tensor;
+  return rp_tensor_unless_failed(rp_interrupt_status(), tensor);
 }
 
 RpTensor *rp_corpus_read(const RpCorpus *corpus, RpCorpusPart part, int64_t length, int64_t first,

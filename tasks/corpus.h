@@ -66,8 +66,8 @@ typedef struct RpCorpus {
 
 /*
 ** Open the file at `path`, and check all of it. NULL with RP_BAD_FILE for a
-** file that is missing, cut, damaged, of another kind or version. The caller
-** owns it.
+** file that is missing, cut, damaged, of another kind or version; RP_INTERRUPTED
+** at Ctrl-C. The caller owns it.
 */
 RpCorpus *rp_corpus_open(const char *path);
 
@@ -80,7 +80,8 @@ int64_t rp_corpus_rows(const RpCorpus *corpus, RpCorpusPart part, int64_t length
 /*
 ** `count` rows of a part in their order, from the 0-based `first` on: int32
 ** [count, length]. NULL with RP_BAD_ARGUMENT for rows that are not there,
-** RP_BAD_FILE where the file was changed since it was opened.
+** RP_BAD_FILE where the file was changed since it was opened, RP_INTERRUPTED at
+** Ctrl-C.
 */
 RpTensor *rp_corpus_read(const RpCorpus *corpus, RpCorpusPart part, int64_t length, int64_t first,
                          int64_t count);

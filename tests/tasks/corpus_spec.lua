@@ -1,3 +1,5 @@
+local uv = require("luv")
+
 local core = require("roper.core")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
@@ -199,6 +201,22 @@ describe("corpus", function()
       assert.error_matches(function() corpus:draw(1, 0, 3, 1) end,
         "used\" was changed while it was in use")
     end
+  end)
+
+  it("ends at Ctrl-C, while it is opened, read and drawn from", function()
+    local path = write("interrupted", 300, { count_to(100) })
+    local corpus = core.corpus_open(path)
+    core.interrupt_enable()
+    for _, f in ipairs({
+      function() return core.corpus_open(path) end,
+      function() return corpus:read("training", 3, 1, 50) end,
+      function() return corpus:draw(1, 0, 3, 50) end,
+    }) do
+      uv.kill(uv.os_getpid(), "sigint")
+      assert.error_matches(f, "interrupted$")
+    end
+    core.interrupt_disable()
+    assert.same({ 50, 3 }, corpus:draw(1, 0, 3, 50):shape())
   end)
 
   it("lives on where another takes its name", function()
