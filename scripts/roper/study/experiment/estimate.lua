@@ -1,19 +1,15 @@
 --- What a run will cost: parameters and memory from its shapes, time and what a position scheme
---- keeps from a few steps of a small model with the same parts.
-local core = require "roper.core"
+--- keeps from a small model.
 local experiment = require "roper.study.experiment"
 local modules = require "roper.model.module"
 local position = require "roper.position"
+local probe = require "roper.study.experiment.probe"
 local schemes = require "roper.position.scheme"
 local temporarily = require "roper.base.temporarily"
 
 local M = {}
 
 local QUESTIONS <const> = 64 -- that are looked at for a long one
-local STEPS <const> = 3
--- The model that is timed: one layer, at most so wide, and so many tokens at a time.
-local WIDTH <const>, TIME <const>, TOKENS <const> = 256, 256, 1024
-local SHORT <const>, ROWS <const> = 64, 4 -- where it is looked at what a scheme keeps
 
 local Holder = modules.class "Scheme" -- a module, so that all that is trained in it is found
 
@@ -59,95 +55,6 @@ local function shapes_of(config)
     has_methods = has_methods, listed = listed(config) }
 end
 
--- The multiplications of a forward pass over one sequence.
-local function work(s)
-  local d = s.d_model + 0.0 -- floats do not wrap
-  return s.time * (s.layers * (4 * d * d + 2 * d * s.d_ff + s.time * d) + d * s.vocabulary)
-end
-
--- The same shapes, small enough to be tried at once: a layer for each scheme, heads as wide.
-local function small(s)
-  local dim = math.min(s.d_model // s.heads, WIDTH)
-  local heads = math.max(1, math.min(s.heads, WIDTH // dim))
-  local probe = setmetatable({ layers = math.min(s.layers, #s.listed), heads = heads,
-    d_model = heads * dim, time = math.min(s.time, TIME) }, { __index = s })
-  probe.d_ff = math.tointeger(math.min(s.d_ff, 4 * probe.d_model))
-  probe.batch = math.max(1, math.min(s.batch, TOKENS // probe.time))
-  return probe
-end
-
-local function model_of(s, chosen)
-  return require("roper.model").Transformer { vocabulary = s.vocabulary, d_model = s.d_model,
-    layers = s.layers, heads = s.heads, d_ff = s.d_ff, norm = s.norm, activation = s.activation,
-    rms_norm = s.rms_norm, recompute = s.recompute, dropout = s.dropout, position = chosen,
-    length = 2 * s.time }
-end
-
--- Seconds of a training step, the best of a few.
-local function timed(s)
-  local model = model_of(s, s.listed)
-  local optimizer, parameters = require("roper.training.optim").Adam(), model:parameters()
-  local tokens = core.zeros({ s.batch, s.time + 1 }, "int32")
-  local clock, best = require("luv").hrtime, math.huge
-  for _ = 1, STEPS do
-    local started = clock()
-    local loss = require("roper.training").loss(model, tokens)
-    model:zero_gradients()
-    loss:backward()
-    optimizer:step(parameters)
-    best = math.min(best, (clock() - started) * 1e-9)
-  end
-  return best
-end
-
--- Bytes of tensors that are in use; what is collected holds on to others, which go next.
-local function live()
-  for _ = 1, 3 do
-    collectgarbage()
-  end
-  return core.memory().live
-end
-
--- Bytes that the graph of a loss keeps for the backward pass.
-local function kept(s, chosen)
-  local model, tokens = model_of(s, chosen), core.zeros({ s.batch, s.time + 1 }, "int32")
-  local before = live()
-  local loss = require("roper.training").loss(model, tokens)
-  return live() - before, loss -- which lives until here
-end
-
--- Most bytes that a forward pass alone takes where nothing is collected meanwhile.
-local function taken(s, chosen)
-  local model, tokens = model_of(s, chosen), core.zeros({ s.batch, s.time }, "int32")
-  core.memory_trim()
-  local before = core.memory().live
-  core.no_grad(function() model(tokens) end)
-  return core.memory().peak - before
-end
-
--- What the position schemes of all layers take by such a measure, besides what layers do without
--- any: for each call and each sequence a quadratic in the time, through what is seen at two small
--- ones.
-local function of_schemes(measure, s, time)
-  if not s.has_methods then
-    return 0
-  end
-  local probe = setmetatable({}, { __index = small(s) })
-  local function more(rows, tokens)
-    probe.batch, probe.time = rows, tokens
-    return measure(probe, s.listed) - measure(probe, "none")
-  end
-  local function at(rows)
-    local short, long = more(rows, SHORT), more(rows, 2 * SHORT)
-    local square, line = (long - 2 * short) / (2 * SHORT ^ 2), (4 * short - long) / (2 * SHORT)
-    return math.max(0, (square * time + line) * time)
-  end
-  more(1, SHORT) -- what is made once and for all
-  local one = at(1)
-  local each = math.max(0, at(ROWS) - one) / (ROWS - 1)
-  return (one + each * (s.batch - 1)) * (s.heads / probe.heads) / probe.layers
-end
-
 --- Estimate what training a configuration takes on this machine, in less than a second whatever it
 --- is. Nothing of its size is allocated but what position schemes train, and the random generator
 --- is left as it was.
@@ -155,19 +62,16 @@ end
 ---@return table parameters; bytes, of tensors that are needed at once, and most, with what waits to
 ---   be collected; seconds a step; evaluation, seconds each; total, seconds
 function M.run(config)
-  local shapes = shapes_of(config)
-  local probe, rate = small(shapes)
+  local shapes, rate = shapes_of(config), nil
   temporarily.with_seed(1, function()
-    local s = shapes
-    s.kept_by_schemes = of_schemes(kept, s, s.time) * (s.layers + 1) -- with one layer's gradients
-    s.taken_by_schemes = of_schemes(taken, s, s.reach)
-    rate = temporarily.with_matmul_precision(config.matmul_precision or "float32", function()
-      return timed(probe) / (work(probe) * probe.batch)
-    end)
+    shapes.kept_by_schemes = probe.kept_by_schemes(shapes)
+    shapes.taken_by_schemes = probe.taken_by_schemes(shapes)
+    rate = probe.rate(shapes, config.matmul_precision or "float32")
   end)
   local cost = require("roper.study.experiment.footprint").of(shapes)
-  cost.seconds = rate * work(shapes) * shapes.batch
-  cost.evaluation = rate * work(shapes) * require("roper.study.run").SEQUENCES / 3 -- forward alone
+  local seconds = rate * probe.work(shapes) -- of a sequence
+  cost.seconds = seconds * shapes.batch
+  cost.evaluation = seconds * require("roper.study.run").SEQUENCES / 3 -- forward alone
   cost.total = cost.seconds * config.steps
     + cost.evaluation * (config.steps // config.evaluate_every)
   return cost

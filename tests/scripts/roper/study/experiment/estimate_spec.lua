@@ -72,7 +72,7 @@ describe("estimate.run", function()
       { d_model = 64, layers = 6, batch = 48, length = 120, recompute = true },
       { d_model = 64, layers = 4, batch = 64, length = 120, accumulate = 2 },
       { d_model = 192, layers = 2, batch = 1, length = 60 },
-      { d_model = 64, layers = 2, batch = 1, length = 30, problems = 120 }, -- they take more than training
+      { d_model = 64, layers = 2, batch = 1, length = 30, problems = 120 }, -- these take most
     }
     for _, fields in ipairs(configurations) do
       fields.preset, fields.problems = "smoke", fields.problems or 1
