@@ -1,7 +1,6 @@
 #include "tasks/task.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"

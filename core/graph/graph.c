@@ -114,7 +114,8 @@ RpNode *rp_node_attach(const RpNodeType *type, RpTensor *output, int input_count
   return node;
 }
 
-RpStatus rp_node_save(RpNode *node, int slot, const RpTensor *tensor)
+/* Keep the values of `tensor` for backward (NULL allowed), with the version they have now. */
+static RpStatus save(RpNode *node, int slot, const RpTensor *tensor)
 {
   if (tensor == NULL)
     return RP_OK;
@@ -133,7 +134,7 @@ RpTensor *rp_graph_record(const RpNodeType *type, RpTensor *output, int input_co
   RpNode *node = rp_node_attach(type, output, input_count, inputs);
   RpStatus status = node != NULL ? RP_OK : RP_OUT_OF_MEMORY;
   for (int i = 0; status == RP_OK && i < saved_count; i++)
-    status = rp_node_save(node, i, saved[i]);
+    status = save(node, i, saved[i]);
   if (status == RP_OK)
     return output;
   rp_tensor_release(output);

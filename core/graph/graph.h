@@ -72,9 +72,6 @@ bool rp_graph_recording(void);
 RpNode *rp_node_attach(const RpNodeType *type, RpTensor *output, int input_count,
                        RpTensor *const *inputs);
 
-/* Keep the values of `tensor` for backward (NULL allowed), with the version they have now. */
-RpStatus rp_node_save(RpNode *node, int slot, const RpTensor *tensor);
-
 /*
 ** What an operation ends with: if a gradient flows through any input, attach a
 ** node to `output` and save `saved`. Returns `output`, whose node is NULL where

@@ -22,21 +22,6 @@ static const char *const compare_names[] = {
 #include "core/kernels/operation/compare.h"
 };
 
-const char *rp_unary_name(RpUnary op)
-{
-  return unaries[op].name;
-}
-
-const char *rp_binary_name(RpBinary op)
-{
-  return binaries[op].name;
-}
-
-const char *rp_compare_name(RpCompare op)
-{
-  return compare_names[op];
-}
-
 static bool takes(const Facts *facts, RpDtype dtype)
 {
   if (dtype == RP_INT32 && !facts->takes_int32)

@@ -8,11 +8,6 @@
 #include "core/kernels/kernels.h"
 #include "core/tensor/tensor.h"
 
-/* The name of an operation as Lua has it, for messages: "add", "exp". */
-const char *rp_unary_name(RpUnary op);
-const char *rp_binary_name(RpBinary op);
-const char *rp_compare_name(RpCompare op);
-
 /* f(x). int32 takes what is a UNARY row, not what is a FLOAT_UNARY one. */
 RpTensor *rp_tensor_unary(RpUnary op, const RpTensor *x);
 

@@ -1,7 +1,6 @@
 #include "core/tensor/packed.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "core/tensor/copy.h"
 

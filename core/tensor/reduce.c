@@ -6,11 +6,6 @@
 static const char *const names[] = {
     [RP_SUM] = "sum", [RP_MEAN] = "mean", [RP_MAX] = "max", [RP_MIN] = "min"};
 
-const char *rp_reduction_name(RpReduction op)
-{
-  return names[op];
-}
-
 RpSplit rp_split_at(int rank, const int64_t *shape, int axis)
 {
   RpSplit split = {1, 1, 1};

@@ -14,9 +14,6 @@ typedef struct RpSplit {
 
 RpSplit rp_split_at(int rank, const int64_t *shape, int axis);
 
-/* The name of a reduction as Lua has it, for messages: "sum", "max". */
-const char *rp_reduction_name(RpReduction op);
-
 /*
 ** Reduce over `axis` (0-based), or over everything to a scalar with
 ** RP_ALL_AXES; the axis stays with size 1 where `keep`. Sums and means of int32
