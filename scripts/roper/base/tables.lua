@@ -72,6 +72,17 @@ function M.map(list, f)
   return made
 end
 
+--- The entries of lists, one list after the other.
+---@param ... any[]
+---@return any[]
+function M.joined(...)
+  local all = {}
+  for _, list in ipairs { ... } do
+    table.move(list, 1, #list, #all + 1, all)
+  end
+  return all
+end
+
 --- A new table with the fields of others, those of later ones in place of earlier ones.
 ---@param ... table?
 ---@return table

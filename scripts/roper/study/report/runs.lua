@@ -1,7 +1,8 @@
 --- Every run in a table, those that failed or are missing too.
 local h = require("roper.base.markup").h
 local number = require "roper.study.report.number"
-local tables = require "roper.study.report.table"
+local report_tables = require "roper.study.report.table"
+local tables = require "roper.base.tables"
 
 local STATUS <const> = { waiting = "not finished" }
 
@@ -21,14 +22,6 @@ local function cells_of(run, on)
       or number.NONE }
 end
 
-local function joined(...)
-  local all = {}
-  for _, list in ipairs { ... } do
-    table.move(list, 1, #list, #all + 1, all)
-  end
-  return all
-end
-
 return function(view)
   local on = view.summary.on.problems and "problems" or "text"
   local rows, failures = {}, {}
@@ -36,7 +29,7 @@ return function(view)
     local run = trial.run
     local r = run.result or {}
     local steps = number.setting(trial.config.steps)
-    rows[i] = joined({ tables.name(view, trial.method), number.setting(trial.seed),
+    rows[i] = tables.joined({ report_tables.name(view, trial.method), number.setting(trial.seed),
       STATUS[run.status] or run.status, ("%s of %s"):format(run.step, steps) }, cells_of(run, on),
       { number.is_finite(r.seconds) and require("roper.base.progress").duration(r.seconds)
         or number.NONE })
@@ -45,6 +38,7 @@ return function(view)
         h.pre { run.failure } }
     end
   end
-  return { tables.of { class = "runs", left = { [3] = true }, rows = rows,
-    head = joined({ "method", "seed", "status", "step" }, HEADS[on], { "time" }) }, failures }
+  local head = tables.joined({ "method", "seed", "status", "step" }, HEADS[on], { "time" })
+  return { report_tables.of { class = "runs", left = { [3] = true }, rows = rows, head = head },
+    failures }
 end

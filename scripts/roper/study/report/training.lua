@@ -3,6 +3,15 @@ local h = require("roper.base.markup").h
 local chart = require "roper.study.report.chart"
 local curve = require "roper.study.report.curve"
 local number = require "roper.study.report.number"
+local tables = require "roper.base.tables"
+
+-- What is measured while a model is trained, on problems or on text.
+local MEASURES <const> = {
+  { field = "accuracy", title = "Accuracy on answer tokens", y = "accuracy", low = 0, high = 1,
+    difference = "Difference in accuracy between runs of the same seed" },
+  { field = "validation_loss", title = "Validation loss", y = "nats per token",
+    difference = "Difference in validation loss between runs of the same seed" },
+}
 
 -- What a reader must know about the lines of a chart.
 local function note(facts, curves)
@@ -37,13 +46,8 @@ local function floor_of(sweep)
   return value and { value = value, text = ("floor %s"):format(number.fixed(value, 3)) }
 end
 
-local function both(a, b)
-  return table.move(b, 1, #b, #a + 1, table.move(a, 1, #a, 1, {}))
-end
-
 return function(view)
   local sweep = view.sweep
-  local accuracy, accuracy_facts = curve.runs(sweep, "accuracy")
   local loss, loss_facts = curve.runs(sweep, "loss")
   local late, late_facts = curve.runs(sweep, "loss", { last_half = true })
   local level = floor_of(sweep)
@@ -52,22 +56,15 @@ return function(view)
     options.x = "step"
     figures[#figures + 1] = chart.lines(options)
   end
-  add { title = "Accuracy on answer tokens", y = "accuracy", low = 0, high = 1,
-    note = "Thin: a run each; thick: the mean of a method’s finished runs. "
-      .. (note(accuracy_facts, accuracy) or ""),
-    lines = both(accuracy, curve.means(sweep, accuracy)) }
-  local validation, validation_facts = curve.runs(sweep, "validation_loss")
-  add { title = "Validation loss", y = "nats per token",
-    note = "Thin: a run each; thick: the mean of a method’s finished runs. "
-      .. (note(validation_facts, validation) or ""),
-    lines = both(validation, curve.means(sweep, validation)) }
-  add { title = "Difference in validation loss between runs of the same seed",
-    y = "nats per token", level = { value = 0, text = "none" },
-    note = "The mean over the pairs that finished.",
-    lines = curve.differences(sweep, "validation_loss", view.summary.baseline) }
-  add { title = "Difference in accuracy between runs of the same seed", y = "accuracy",
-    level = { value = 0, text = "none" }, note = "The mean over the pairs that finished.",
-    lines = curve.differences(sweep, "accuracy", view.summary.baseline) }
+  for _, measure in ipairs(MEASURES) do
+    local curves, facts = curve.runs(sweep, measure.field)
+    add { title = measure.title, y = measure.y, low = measure.low, high = measure.high,
+      note = "Thin: a run each; thick: the mean of a method’s finished runs. "
+        .. (note(facts, curves) or ""), lines = tables.joined(curves, curve.means(sweep, curves)) }
+    add { title = measure.difference, y = measure.y, level = { value = 0, text = "none" },
+      note = "The mean over the pairs that finished.",
+      lines = curve.differences(sweep, measure.field, view.summary.baseline) }
+  end
   add { title = "Training loss of every run", y = "nats per token", level = level,
     note = note(loss_facts, loss), lines = loss }
   add { title = "Training loss of every run, last half of the steps", y = "nats per token",

@@ -29,6 +29,15 @@ describe("tables.map", function()
   end)
 end)
 
+describe("tables.joined", function()
+  it("appends lists, and leaves them alone", function()
+    local first = { 1, 2 }
+    assert.same({ 1, 2, "a", 3 }, tables.joined(first, {}, { "a" }, { 3 }))
+    assert.same({ 1, 2 }, first)
+    assert.same({}, tables.joined())
+  end)
+end)
+
 describe("tables.merged", function()
   it("takes later fields for earlier ones and leaves both tables alone", function()
     local first, second = { a = 1, b = 2 }, { b = 3, c = false }
