@@ -7,13 +7,15 @@ local tables = require "roper.base.tables"
 local M = {}
 
 --- The numbers of a result: name, which of two is worse, heading and form; of: "problems" or
---- "text", where runs on the other have none.
+--- "text", where runs on the other have none; by_length: those whose runs tell it of what is longer
+--- than in training, too.
 M.METRICS = {
   { name = "solved", worst = "smallest", title = "correct", form = "%.1f", of = "problems" },
   { name = "solved_greedy", worst = "smallest", title = "correct, greedy", form = "%.1f",
     of = "problems" },
-  { name = "accuracy", worst = "smallest", title = "accuracy", form = "%.4f", of = "problems" },
-  { name = "loss", worst = "largest", title = "loss", form = "%.4f" },
+  { name = "accuracy", worst = "smallest", title = "accuracy", form = "%.4f", of = "problems",
+    by_length = "problems" },
+  { name = "loss", worst = "largest", title = "loss", form = "%.4f", by_length = "text" },
   { name = "perplexity", worst = "largest", title = "perplexity", form = "%.2f", of = "text" },
   { name = "bits_per_byte", worst = "largest", title = "bits per byte", form = "%.4f",
     of = "text" },
@@ -50,13 +52,6 @@ local function value_of(run, metric)
     or metric == M.STEPS and is_on(run) == metric.of and run.config.steps or nil
 end
 
--- The metric that is told at each length, by what runs are on.
-local BY_LENGTH <const> = {}
-for _, metric in ipairs(M.METRICS) do
-  local on = metric.name == "accuracy" and "problems" or metric.name == "loss" and "text"
-  BY_LENGTH[on or false] = metric
-end
-
 -- The METRICS that the runs have, and accuracy or loss at each length that a finished one was tried
 -- at.
 local function metrics_of(sweep, on)
@@ -67,15 +62,15 @@ local function metrics_of(sweep, on)
   for _, trial in ipairs(sweep.trials) do
     local result = trial.run.status == "finished" and trial.run.result or {}
     for _, entry in ipairs(result.longer or {}) do
-      seen[is_on(trial.run)][entry.times or false] = true
+      if entry.times then
+        seen[is_on(trial.run)][entry.times] = true
+      end
     end
   end
-  for _, kind in ipairs { "problems", "text" } do
-    local base = BY_LENGTH[kind]
-    seen[kind][false] = nil
-    for _, times in ipairs(tables.keys(seen[kind])) do
+  for _, base in ipairs(M.METRICS) do
+    for _, times in ipairs(tables.keys(seen[base.by_length] or {})) do
       list[#list + 1] = { name = ("%s_%g"):format(base.name, times), times = times, base = base,
-        worst = base.worst, of = kind, form = base.form,
+        worst = base.worst, of = base.by_length, form = base.form,
         title = ("%s at %g times the length"):format(base.title, times) }
     end
   end
