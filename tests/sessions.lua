@@ -48,11 +48,12 @@ function M.begin(screen, text)
   screen:expect(text .. "\n>> ")
 end
 
---- Give up by Ctrl-C what has been typed.
+--- Give up by Ctrl-C what has been typed. A key that was read but not shown yet may still be shown.
 ---@param screen table
 function M.give_up(screen)
   screen:type("\3")
-  screen:expect("^C\n> ")
+  screen:expect("^C")
+  screen:expect("\n> ")
 end
 
 --- Leave by Ctrl-D.

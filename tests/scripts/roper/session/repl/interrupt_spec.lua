@@ -19,6 +19,19 @@ describe("Ctrl-C in the session", function()
     leave(screen)
   end)
 
+  -- A terminal that throws away what was typed lost one in some hundreds.
+  it("gives up what is still being read", function()
+    local screen = start()
+    for _ = 1, 150 do
+      begin(screen, "f(")
+      screen:type("x")
+      screen:type("y")
+      give_up(screen)
+    end
+    enter(screen, "1 + 1", "2\n")
+    leave(screen)
+  end)
+
   it("does nothing to the next command at an empty prompt", function()
     local screen = start()
     screen:type("\3")
