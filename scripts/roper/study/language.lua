@@ -2,6 +2,8 @@
 --- lengths, and what it writes.
 local core = require "roper.core"
 local experiment = require "roper.study.experiment"
+local files = require "roper.base.file"
+local hash = require "roper.base.hash"
 local printable = require "roper.base.printable"
 local tables = require "roper.base.tables"
 local validation = require "roper.training.validation"
@@ -13,6 +15,42 @@ local PROMPTS <const>, PROMPT <const>, MOST <const> = 3, 16, 128
 
 -- Draws are of the run's seed, far from those of training.
 local SEED <const> = 1000003
+
+-- The copy of a tokenizer's model in the folder of a run has the hash of its content in its name.
+local COPY <const> = "tokenizer-%s.model"
+
+--- Keep the tokenizer of a task in the folder of a run, for whatever text it is asked about later.
+---@param folder string
+---@param task TextTask
+function M.keep_tokenizer(folder, task)
+  local path = task:model()
+  if path then
+    local model = files.read(path) or error("text: no model " .. path, 0)
+    files.write(("%s/%s"):format(folder, COPY:format(hash.of(model))), model)
+  end
+end
+
+--- The tokenizer that was kept in the folder of a run, as the text task takes it.
+---
+--- Errors: a run that kept none, or whose copy was changed.
+---@param folder string
+---@param config table of the run
+---@return string tokenizer "bytes", or the path of a model
+function M.tokenizer(folder, config)
+  if config.tokenizer == "bytes" then
+    return "bytes"
+  end
+  for _, name in ipairs(files.names(folder)) do
+    local digits = name:match "^tokenizer%-(%x+)%.model$"
+    local path = digits and ("%s/%s"):format(folder, name)
+    if digits and hash.of(files.read(path) or "") ~= digits then
+      error(("text: %s: damaged: its content is not that of its name"):format(path), 0)
+    elseif digits then
+      return path
+    end
+  end
+  error(("text: no tokenizer in %s: there is no %s"):format(folder, COPY:format "*"), 0)
+end
 
 -- Text as files and terminals keep it, the ends of documents as empty lines.
 local function shown(text)

@@ -185,9 +185,20 @@ function M.find(folder)
   return found, problems
 end
 
+-- The task of a run; of text, one that encodes and decodes as the run did: the text itself may be
+-- elsewhere.
+local function task_of(run)
+  if experiment.has_problems(run.config) then
+    return experiment.task(run.config)
+  end
+  return require("roper.tasks").text { length = run.config.length,
+    tokenizer = require("roper.study.language").tokenizer(run.folder, run.config) }
+end
+
 --- The model that a run left behind.
 ---
---- Errors: a run without a checkpoint, or whose checkpoint is damaged.
+--- Errors: a run without a checkpoint, or whose checkpoint is damaged; of text, one without its
+--- tokenizer.
 ---
 ---     > config = roper.experiment.configure("addition", {preset = "smoke"})
 ---     > run = roper.runs.read("runs/nothing-here", config)
@@ -197,9 +208,9 @@ end
 ---@param which? "last"|"best" the weights at its last checkpoint, or those with the smallest
 ---   loss on test sequences; "last" by default
 ---@return Transformer model
----@return task task
+---@return task task of text, without its files: it has no rows
 function M.model(run, which)
-  local parts = experiment.build(run.config)
+  local parts = experiment.build(run.config, task_of(run))
   local name = which == "best" and "best" or "checkpoint"
   local path = ("%s/%s.safetensors"):format(run.folder, name)
   local tensors = core.load_safetensors(path)

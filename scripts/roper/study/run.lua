@@ -143,6 +143,9 @@ local function open(config, o, beat)
       return { accuracy = found.accuracy, test_loss = found.loss }
     end,
   }
+  if o.run and not has_problems then
+    language.keep_tokenizer(o.run, parts.task)
+  end
   return parts, session, fixed.hash
 end
 

@@ -282,9 +282,10 @@ end
 ---     > roper.experiment.build(config).model:count()
 ---     10532
 ---@param config table from `configure`
+---@param task? task one with the same vocabulary, in place of its own
 ---@return ExperimentParts parts
-function M.build(config)
-  local task = M.task(config)
+function M.build(config, task)
+  task = task or M.task(config)
   core.seed(config.seed)
   local model = require("roper.model").Transformer { vocabulary = task:vocabulary(),
     d_model = config.d_model, layers = config.layers, heads = config.heads, norm = config.norm,

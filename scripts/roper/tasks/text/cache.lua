@@ -133,9 +133,14 @@ local function locked(name)
   return lock
 end
 
--- The tokenizer; `model` is the path for one that is trained, or the user's own.
-local function open_tokenizer(o, model)
-  return o.tokenizer == "bytes" and bytes.new() or pieces.new(model)
+--- The tokenizer.
+---
+--- Errors: a model that is missing, damaged, or of another kind.
+---@param o table tokenizer, model, as for `open`
+---@param trained string? the path of a model that is trained on the text
+---@return table tokenizer
+function M.tokenizer(o, trained)
+  return o.tokenizer == "bytes" and bytes.new() or pieces.new(o.model or trained)
 end
 
 -- Make what is missing.
@@ -152,7 +157,7 @@ local function make(o, name, folder, text, key)
   if o.tokenizer == "sentencepiece" and not files.stat(name .. ".model") then
     train(name .. ".model", work, text, o.vocabulary)
   end
-  tokenize(name .. ".tokens", work, text, key, open_tokenizer(o, o.model or name .. ".model"))
+  tokenize(name .. ".tokens", work, text, key, M.tokenizer(o, name .. ".model"))
   pieces.remove(work)
 end
 
@@ -181,7 +186,7 @@ function M.open(o)
     error(failures.is_interrupt(corpus) and corpus
       or corpus .. "; remove it, and it is made again", 0)
   end
-  local tokenizer, about = open_tokenizer(o, o.model or name .. ".model"), corpus:about()
+  local tokenizer, about = M.tokenizer(o, name .. ".model"), corpus:about()
   if about.key ~= key or about.vocabulary ~= #tokenizer.words then
     error(("text: %s.tokens belongs to another text; remove it, and it is made again"):format(name),
       0)

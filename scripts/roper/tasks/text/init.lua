@@ -31,7 +31,8 @@ local TextTask = { __name = "roper.task" }
 TextTask.__index = TextTask
 
 ---@class TextOptions
----@field files string|string[] files, and folders of them
+---@field files? string|string[] files, and folders of them; without, the task encodes and decodes
+---   as its tokenizer does, and has no rows
 ---@field documents? "file"|"paragraphs"|"jsonl"|"wikiextractor" how a file is divided into
 ---   documents: one a file, one a paragraph (with an empty line between), the field `text` of each
 ---   line of JSON, or what WikiExtractor makes of a dump; by default "jsonl" for names that end in
@@ -67,8 +68,26 @@ local function check(given)
     known[option.name] = { kind, option.standard }
   end
   local o = options_of.check("text", given, known, 4)
-  o.files = check_files(o.files)
+  if o.files ~= nil or o.tokenizer == "sentencepiece" then
+    o.files = check_files(o.files)
+  end
   return o
+end
+
+-- Refuse tokens other than those that were asked for, and rows longer than both parts.
+local function check_corpus(corpus, o)
+  local hash = require("roper.base.hash").digits(corpus:about().hash)
+  if o.hash and o.hash ~= hash then
+    error(("text: expected the tokens %s, got %s: the files or the tokenizer are others"):format(
+      o.hash, hash), 0)
+  end
+  o.hash = hash
+  local rows, validation = corpus:rows("training", o.length), corpus:rows("validation", o.length)
+  if rows + validation == 0 then
+    local about = corpus:about()
+    error(("text: option length: a row of %d tokens is longer than the text: %d to train on, "
+      .. "%d for validation"):format(o.length, about.training.tokens, about.validation.tokens), 0)
+  end
 end
 
 --- Text files and folders as a task: tokenized once, by SentencePiece or as bytes, and kept; rows
@@ -76,8 +95,9 @@ end
 --- first of the next row: of all tokens but the first, an epoch predicts each once. Documents end
 --- with the token 0, which decodes as a zero byte; rows go on across their ends.
 ---
---- Errors: files that are missing, empty, not UTF-8, or change meanwhile; a vocabulary larger than
---- the text allows; SentencePiece not installed; a row longer than the text to train on.
+--- Errors: files that are missing, empty, not UTF-8, or change meanwhile; no files to train
+--- SentencePiece on; a vocabulary larger than the text allows; SentencePiece not installed; a row
+--- longer than the text to train on.
 ---
 ---     > path = os.tmpname()
 ---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
@@ -91,29 +111,29 @@ end
 function M.new(options)
   local o = check(options)
   local is_own = o.tokenizer ~= "bytes" and o.tokenizer ~= "sentencepiece"
-  local corpus, tokenizer = cache.open { files = o.files, documents = o.documents,
-    validation = o.validation, cache = o.cache, model = is_own and o.tokenizer or nil,
+  local how = { files = o.files, documents = o.documents, validation = o.validation,
+    cache = o.cache, model = is_own and o.tokenizer or nil,
     tokenizer = is_own and "model" or o.tokenizer,
     vocabulary = o.tokenizer == "sentencepiece" and o.vocabulary or nil }
-  local hash = require("roper.base.hash").digits(corpus:about().hash)
-  if o.hash and o.hash ~= hash then
-    error(("text: expected the tokens %s, got %s: the files or the tokenizer are others"):format(
-      o.hash, hash), 0)
+  local task = setmetatable({ settings = o, seed = o.seed, counter = 0 }, TextTask)
+  if o.files then
+    task.corpus, task.tokenizer = cache.open(how)
+    check_corpus(task.corpus, o)
+  else
+    task.tokenizer = cache.tokenizer(how)
   end
-  o.hash = hash
-  local rows, validation = corpus:rows("training", o.length), corpus:rows("validation", o.length)
-  if rows + validation == 0 then
-    local about = corpus:about()
-    error(("text: option length: a row of %d tokens is longer than the text: %d to train on, "
-      .. "%d for validation"):format(o.length, about.training.tokens, about.validation.tokens), 0)
-  end
-  return setmetatable({ corpus = corpus, tokenizer = tokenizer, settings = o, seed = o.seed,
-    counter = 0 }, TextTask)
+  return task
+end
+
+-- The tokens of a task, refused where it has none.
+local function corpus_of(task)
+  return task.corpus or error("text: a task without files has no rows", 0)
 end
 
 --- The next rows to train on.
 ---
---- Errors: a row longer than the text to train on; a file of tokens that was changed.
+--- Errors: a task without files; a row longer than the text to train on; a file of tokens that was
+--- changed.
 ---
 ---     > path = os.tmpname()
 ---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
@@ -125,7 +145,7 @@ end
 ---@param rows integer from 1
 ---@return tensor tokens [rows, length], int32 ids
 function TextTask:batch(rows)
-  local tokens = self.corpus:draw(self.seed, self.counter, self.settings.length, rows)
+  local tokens = corpus_of(self):draw(self.seed, self.counter, self.settings.length, rows)
   self.counter = self.counter + rows
   return tokens
 end
@@ -138,7 +158,7 @@ end
 --- Rows of the documents for validation, always the same in the same order. What is left at the end
 --- is in no row.
 ---
---- Errors: other options; a row longer than the text for validation.
+--- Errors: other options; a task without files; a row longer than the text for validation.
 ---
 ---     > path = os.tmpname()
 ---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
@@ -153,7 +173,7 @@ end
 function TextTask:validation(options)
   local o = options_of.check("validation", options, { batch = { "size", 32 },
     length = { { smallest = 2, largest = 1 << 20 }, self.settings.length }, most = "size?" })
-  local rows = self.corpus:rows("validation", o.length)
+  local rows = corpus_of(self):rows("validation", o.length)
   if rows == 0 then
     error(("text: a row of %d tokens is longer than the text for validation, %d"):format(o.length,
       self.corpus:about().validation.tokens), 0)
@@ -177,6 +197,8 @@ end
 
 --- How much text there is.
 ---
+--- Errors: a task without files.
+---
 ---     > path = os.tmpname()
 ---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
 ---     > options = {files = path, documents = "paragraphs", tokenizer = "bytes",
@@ -186,7 +208,7 @@ end
 ---     1	1
 ---@return {training: TextSize, validation: TextSize} size
 function TextTask:size()
-  local about, size = self.corpus:about(), {}
+  local about, size = corpus_of(self):about(), {}
   for _, part in ipairs { "training", "validation" } do
     size[part] = tables.merged(about[part], { rows = self.corpus:rows(part, self.settings.length) })
   end
@@ -265,7 +287,7 @@ end
 
 function TextTask:options()
   local options = tables.merged(self.settings, { seed = self.seed })
-  options.files = table.move(options.files, 1, #options.files, 1, {})
+  options.files = options.files and table.move(options.files, 1, #options.files, 1, {})
   options.cache = nil
   return options
 end

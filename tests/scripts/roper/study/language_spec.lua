@@ -4,8 +4,10 @@ local generate = require("roper.model.generate")
 local listing = require("roper.study.listing")
 local models = require("tests.models")
 local process = require("tests.process")
+local roper = require("roper")
 local run = require("roper.study.run")
 local scratch = require("tests.scratch")
+local sentencepiece = require("tests.sentencepiece")
 local summary = require("roper.study.summary")
 local text = require("roper.study.report.text")
 local uv = require("luv")
@@ -133,8 +135,27 @@ describe("a run on text", function()
     assert.error_matches(function()
       run.run(config_of(fields), { run = folder, resume = true, progress = false })
     end, "belongs to another configuration: hash is %x+ there and %x+")
+  end)
+
+  it("keeps its tokenizer, so that its model needs neither the text nor the cache", function()
+    if sentencepiece.missing then
+      return pending(sentencepiece.missing)
+    end
+    local folder = scratch.path("run")
+    local result = run.run(config_of({ tokenizer = "sentencepiece", vocabulary = 272,
+      files = scratch.write("text", ("A paragraph of words.\n\n"):rep(40)), length = 9,
+      documents = "paragraphs" }), { run = folder, progress = false })
+    local expected = roper.generate(result.model, { "A par" }, { task = result.task, seed = 1 })
+    os.execute(("cd '%s' && rm -r cache text"):format(scratch.path("")))
+    local model, task = listing.model(listing.read(folder))
+    assert.same(expected, roper.generate(model, { "A par" }, { task = task, seed = 1 }))
+    local path = task:model()
+    scratch.write(path:sub(#scratch.path("") + 1), scratch.read(path) .. "\n")
     assert.error_matches(function() listing.model(listing.read(folder)) end,
-      "text: expected the tokens %x+, got %x+: the files or the tokenizer are others")
+      "text: .*/run/tokenizer%-%x+%.model: damaged: its content is not that of its name")
+    os.remove(path)
+    assert.error_matches(function() listing.model(listing.read(folder)) end,
+      "text: no tokenizer in .*/run: there is no tokenizer%-%*%.model")
   end)
 
   it("never has the logits of all tokens at once", function()

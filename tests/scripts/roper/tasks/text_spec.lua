@@ -198,6 +198,17 @@ describe("tasks.text", function()
     assert.is_nil(task:model())
   end)
 
+  it("encodes and decodes without files, and has no rows then", function()
+    local task = roper.tasks.text({ tokenizer = "bytes" })
+    assert.equal("a\0b", task:decode(task:encode("a\0b")))
+    assert.equal('text{length = 257, seed = 1, tokenizer = "bytes", validation = 0.05, '
+      .. "vocabulary = 8000}", tostring(task))
+    for _, method in ipairs({ "batch", "validation", "size" }) do
+      assert.error_matches(function() task[method](task) end,
+        "text: a task without files has no rows")
+    end
+  end)
+
   it("says what it cannot tell, and that it cannot", function()
     local task = task_of("abc\n\nde")
     assert.is_false(task:has_problems())
