@@ -52,8 +52,10 @@ function M.tokenizer(folder, config)
   error(("text: no tokenizer in %s: there is no %s"):format(folder, COPY:format "*"), 0)
 end
 
--- Text as files and terminals keep it, the ends of documents as empty lines.
-local function shown(text)
+--- Text as files and terminals keep it, the ends of documents as empty lines.
+---@param text string
+---@return string
+function M.shown(text)
   return printable.text((text:gsub("%z", "\n\n")))
 end
 
@@ -71,7 +73,7 @@ function M.write(model, task, config, count)
     if tokens > 0 and tokens < config.length then
       local texts = require("roper.model.generate").generate(model, { prompt }, { task = task,
         most = math.min(MOST, config.length - tokens), seed = SEED + config.seed })
-      written[#written + 1] = { prompt = shown(prompt), text = shown((texts[1]:gsub("%z$", ""))) }
+      written[#written + 1] = { prompt = M.shown(prompt), text = M.shown((texts[1]:gsub("%z$", ""))) }
     end
   end
   return written
@@ -106,19 +108,40 @@ local function longer(config, parts, beat)
   return list
 end
 
---- What a trained model makes of text.
+--- How well a trained model predicts text.
 ---@param config table
 ---@param parts table model, task, as from `experiment.build`
 ---@param beat function called now and then
 ---@return table found as from `validation.measure`; longer: {name, times, loss, perplexity,
 ---   bits_per_byte} of rows so many times as long, over the same text
----@return table samples written: {prompt, text} each
-function M.measure(config, parts, beat)
+function M.predict(config, parts, beat)
   local found = validation.measure(parts.model, parts.task, { sequences = config.test_sequences,
     batch = config.batch, beat = beat })
   found.longer = core.json_array(longer(config, parts, beat))
   found.by_position = core.json_array(found.by_position)
-  return found, { written = core.json_array(M.write(parts.model, parts.task, config, PROMPTS)) }
+  return found
+end
+
+--- What a trained model makes of text.
+---@param config table
+---@param parts table model, task, as from `experiment.build`
+---@param beat function called now and then
+---@return table found as from `predict`
+---@return table samples written: {prompt, text} each
+function M.measure(config, parts, beat)
+  return M.predict(config, parts, beat),
+    { written = core.json_array(M.write(parts.model, parts.task, config, PROMPTS)) }
+end
+
+--- What was found, on a line. A number that was not finite is not there in a result of a file.
+---@param found table
+---@return string
+function M.told(found)
+  local function number(value, form)
+    return value and form:format(value) or "-"
+  end
+  return ("loss %s, perplexity %s, %s bits per byte"):format(number(found.loss, "%.4f"),
+    number(found.perplexity, "%.2f"), number(found.bits_per_byte, "%.4f"))
 end
 
 return M

@@ -1,19 +1,15 @@
 --- A run: a configuration trained to its end and measured, in a folder of its own.
 local core = require "roper.core"
 local lease = require "roper.study.lease"
-local evaluation = require "roper.training.evaluation"
 local experiment = require "roper.study.experiment"
 local failures = require "roper.base.failure"
 local files = require "roper.base.file"
 local language = require "roper.study.language"
 local options_of = require "roper.base.options"
+local problems = require "roper.study.problems"
 local temporarily = require "roper.base.temporarily"
 
 local M = {}
-
--- Questions and test sequences come from seeds far from those of training. The sequences are the
--- same for all runs.
-local TEST_SEED <const> = 1000003
 
 --- Test sequences of each measure while training. All are looked at in batches of the training's
 --- size, for which there is memory already.
@@ -52,40 +48,6 @@ local function last_half(metrics)
   return sum / count
 end
 
---- What a trained model can do with problems.
----@param config table
----@param parts table model, task, as from `experiment.build`
----@param beat function called now and then
----@return table for result.json
----@return table samples of problems: sampled, greedy
-local function measure(config, parts, beat)
-  local model, task = parts.model, parts.task
-  local seed = TEST_SEED + config.seed
-  local solved, sampled = evaluation.solve(model, task, { problems = config.problems, seed = seed })
-  beat()
-  local solved_greedy, greedy = evaluation.solve(model, task, { problems = config.problems,
-    seed = seed, temperature = 0 })
-  beat()
-  local found = evaluation.answers(model, task, { seed = TEST_SEED,
-    sequences = config.test_sequences, batch = config.batch, beat = beat })
-  local floor, floor_error = task:floor()
-  local changes, times = experiment.longer(config)
-  local longer = evaluation.longer(model, task, changes, { problems = config.problems,
-    sequences = math.min(64, config.test_sequences), batch = config.batch, seed = seed,
-    beat = beat })
-  for i, entry in ipairs(longer) do
-    entry.times = times[i]
-  end
-  return { solved = solved, solved_greedy = solved_greedy, problems = config.problems,
-    accuracy = found.accuracy, loss = found.loss, loss_answers = found.loss_answers,
-    loss_questions = found.loss_questions, test_floor = found.floor,
-    test_floor_answers = found.floor_answers, test_floor_questions = found.floor_questions,
-    floor = floor, floor_error = floor_error,
-    by_distance = core.json_array(found.by_distance),
-    longer = core.json_array(longer),
-  }, { sampled = core.json_array(sampled), greedy = core.json_array(greedy) }
-end
-
 -- A progress object that lets the lease beat.
 local function watched(progress, beat)
   return {
@@ -106,6 +68,11 @@ local function watched(progress, beat)
       end
     end,
   }
+end
+
+-- What a task is looked at and measured by.
+local function kind_of(task)
+  return task:has_problems() and problems or language
 end
 
 -- Build what a configuration says, and open its folder.
@@ -135,12 +102,7 @@ local function open(config, o, beat)
     evaluate_every = config.evaluate_every, checkpoint_every = config.checkpoint_every,
     best = o.run and (has_problems and "test_loss" or "validation_loss") or nil,
     evaluate = function(model)
-      if not has_problems then
-        return language.look(model, parts.task, config, M.SEQUENCES, beat)
-      end
-      local found = evaluation.answers(model, parts.task, { seed = TEST_SEED,
-        sequences = M.SEQUENCES, batch = config.batch, beat = beat })
-      return { accuracy = found.accuracy, test_loss = found.loss }
+      return kind_of(parts.task).look(model, parts.task, config, M.SEQUENCES, beat)
     end,
   }
   if o.run and not has_problems then
@@ -149,19 +111,21 @@ local function open(config, o, beat)
   return parts, session, fixed.hash
 end
 
+--- What was found of a model, on a line.
+---@param found table from `problems.measure`, `language.predict` or `run`
+---@return string
+function M.told(found)
+  return (found.accuracy and problems or language).told(found)
+end
+
 -- Train, and measure what came out.
 local function work(config, o, beat, parts, session, hash)
   local trained = require("roper.training").run(session)
   local metrics = o.run and require("roper.training.metrics").read(o.run .. "/metrics.jsonl")
     or trained.history
   local trained_at = require("luv").hrtime()
-  local result, samples
-  if parts.task:has_problems() then
-    result, samples = measure(config, parts, beat)
-    result.steps_to_90 = M.steps_to(metrics, 0.9)
-  else
-    result, samples = language.measure(config, parts, beat)
-  end
+  local result, samples = kind_of(parts.task).measure(config, parts, beat)
+  result.steps_to_90 = result.accuracy and M.steps_to(metrics, 0.9)
   result.config = require("roper.base.tables").merged(config, { hash = hash })
   result.parameters, result.last_half = parts.model:count(), last_half(metrics)
   local last = metrics[#metrics]
@@ -210,12 +174,9 @@ end
 ---@param options table? run: folder for configuration, metrics, samples, checkpoints and result;
 ---   lease: on that folder, taken if it is missing; resume = false: go on from its checkpoint;
 ---   progress, name: as for `train`
----@return table config, parameters; seconds: of training, over all starts, and of measuring;
----   solved and solved_greedy (of problems); accuracy, loss, loss_answers, loss_questions and their
----   floors, as `evaluation.answers` finds on the test sequences: test_floor, ...; floor and
----   floor_error of the task; steps_to_90 (or nil); last_half: mean training loss over the last
----   half of the steps; by_distance; longer; of text, in place of all but last_half, what
----   `language.measure` finds; metrics, samples, model, task
+---@return table config, parameters; seconds: of training, over all starts, and of measuring; what
+---   `problems.measure` or `language.measure` finds; of problems steps_to_90 (or nil); last_half:
+---   mean training loss over the last half of the steps; metrics, samples, model, task
 function M.run(config, options)
   local o = options_of.check("run", options, { run = "string?", lease = "table?",
     resume = { "boolean", false }, progress = "any?", name = "string?" })

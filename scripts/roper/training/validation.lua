@@ -60,15 +60,4 @@ function M.measure(model, task, options)
     by_position = by_position(sums:totable(), rows) }
 end
 
---- What was found, on a line. A number that was not finite is not there in a result of a file.
----@param found table
----@return string
-function M.told(found)
-  local function number(value, form)
-    return value and form:format(value) or "-"
-  end
-  return ("loss %s, perplexity %s, %s bits per byte"):format(number(found.loss, "%.4f"),
-    number(found.perplexity, "%.2f"), number(found.bits_per_byte, "%.4f"))
-end
-
 return M

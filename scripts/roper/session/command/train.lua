@@ -14,16 +14,6 @@ local function tell_resume(run)
   end
 end
 
--- What came out, on a line.
-local function told(result)
-  if not result.task:has_problems() then
-    return require("roper.training.validation").told(result)
-  end
-  return ("%d of %d solved (%d greedy), accuracy on answers %.3f, loss %.4f (floor %.4f)"):format(
-    result.solved, result.problems, result.solved_greedy, result.accuracy, result.loss,
-    result.test_floor)
-end
-
 -- Train in the folder of a run to go on with, or in a new one, and tell the result.
 local function train(config, resume)
   local run = resume or require("roper.base.file").fresh(("runs/%s-%s-%d"):format(config.experiment,
@@ -39,7 +29,8 @@ local function train(config, resume)
     end
     error(result, 0)
   end
-  io.stdout:write(told(result), ", in ", require("roper.base.printable").line(run), "\n")
+  io.stdout:write(require("roper.study.run").told(result), ", in ",
+    require("roper.base.printable").line(run), "\n")
 end
 
 -- Bytes as people say them.

@@ -62,7 +62,7 @@ end
 function M.outcome(result)
   local duration = require("roper.base.progress").duration(result.seconds)
   if not result.solved then
-    return ("%s, %s"):format(require("roper.training.validation").told(result), duration)
+    return ("%s, %s"):format(require("roper.study.language").told(result), duration)
   end
   return ("%d of %d solved, loss %.4f (floor %.4f), %s"):format(result.solved, result.problems,
     result.loss, result.test_floor, duration)
