@@ -71,17 +71,17 @@ describe("statistics.interval", function()
 
   it("holds the mean of normal and of log-normal numbers nearly as often as it says", function()
     roper.seed(1)
-    for _, n in ipairs({ 6, 12, 20 }) do
+    for _, n in ipairs({ 6, 20 }) do
       local normal = coverage(n, function()
         return roper.randn({ n }, "float64") + 0.5
       end, 0.5)
       local skewed = coverage(n, function()
         return (roper.randn({ n }, "float64") * 0.5):exp()
       end, math.exp(0.5 ^ 2 / 2))
-      -- 95 of 100, give or take thrice the noise of a hundred samples; the percentile bootstrap
-      -- of 6 has 86 and 83.
-      assert.is_true(normal >= 89, ("%d normal numbers: %d"):format(n, normal))
-      assert.is_true(skewed >= 87, ("%d log-normal numbers: %d"):format(n, skewed))
+      -- 95 of 100, give or take the noise of a hundred samples; of the same samples of 6 the
+      -- percentile bootstrap's hold it 90 and 88 times.
+      assert.is_true(normal >= 92, ("%d normal numbers: %d"):format(n, normal))
+      assert.is_true(skewed >= 92, ("%d log-normal numbers: %d"):format(n, skewed))
     end
   end)
 
