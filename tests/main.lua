@@ -1,0 +1,52 @@
+-- Every spec, or those below some paths: lua5.4 tests/main.lua [PATH]...
+-- Each file is a busted of its own, as many at a time as there are processors. What files say that
+-- fail, or leave out tests, comes in the end, above one line to count by.
+local uv = require "luv"
+
+io.stdout:setvbuf "line"
+local queue, reports, passed, failed = {}, {}, 0, 0
+
+-- Count a file by the line that closes its output; one that ends otherwise is a failure.
+local function count(path, status, output)
+  local report, successes, failures = output:match "^(.-)(%d+) passed, (%d+) failed\n$"
+  if not report or status ~= 0 and failures == "0" then
+    failures = 1
+  end
+  passed, failed = passed + (successes or 0), failed + failures
+  if failures ~= "0" or not output:find(" 0 pending ", 1, true) then
+    reports[#reports + 1] = ("\n%s ended with status %d\n%s"):format(path, status,
+      report or output)
+  end
+end
+
+-- Test the last file of the queue, then the next.
+local function test()
+  local path = table.remove(queue)
+  if not path then
+    return
+  end
+  local file, name = assert(uv.fs_mkstemp(uv.os_tmpdir() .. "/roper-XXXXXX"))
+  assert(uv.fs_unlink(name))
+  local began, process = uv.hrtime(), nil
+  process = assert(uv.spawn("busted", { args = { path }, stdio = { nil, file, file } },
+    function(status, signal)
+      print(("%6.1f s  %s"):format((uv.hrtime() - began) / 1e9, path))
+      local output = assert(uv.fs_read(file, uv.fs_fstat(file).size, 0))
+      count(path, signal ~= 0 and 128 + signal or status, output)
+      uv.fs_close(file)
+      process:close()
+      test()
+    end))
+end
+
+local find <close> = io.popen(("find %s -name '*_spec.lua' | LC_ALL=C sort"):format(
+  #arg > 0 and table.concat(arg, " ") or "tests"))
+for path in find:lines() do
+  queue[#queue + 1] = path
+end
+for _ = 1, uv.available_parallelism() do
+  test()
+end
+uv.run()
+print(("%s%d passed, %d failed"):format(table.concat(reports), passed, failed))
+os.exit(passed > 0 and failed == 0)

@@ -1,0 +1,46 @@
+local process = require("tests.process")
+local scratch = require("tests.scratch")
+
+describe("tests/main.lua", function()
+  before_each(scratch.create)
+  after_each(scratch.remove)
+
+  local function run()
+    local status, output, errors = process.run({ "lua5.4", "tests/main.lua", scratch.path("") })
+    assert.equal("", errors)
+    return status, output
+  end
+
+  it("counts the tests of all files together", function()
+    scratch.write("one_spec.lua", "it('a', function() end) it('b', function() end)")
+    scratch.write("two_spec.lua", "it('c', function() end) it('d', function() pending 'why' end)")
+    scratch.write("helper.lua", "error('no spec')")
+    local status, output = run()
+    assert.equal(0, status)
+    assert.matches("two_spec.lua ended with status 0\n.*: why\n3 passed, 0 failed\n$", output)
+    assert.is_nil(output:find("one_spec.lua ended", 1, true))
+  end)
+
+  it("tells of each failure, also of a file that does not come to its end", function()
+    scratch.write("a_spec.lua", "it('a', function() end) it('b', function() error('boom') end)")
+    scratch.write("b_spec.lua", "it('a', function() os.exit(0) end)")
+    scratch.write("c_spec.lua", "it('a', function() os.execute('kill -9 $PPID') end)")
+    scratch.write("d_spec.lua", "this is no Lua")
+    scratch.write("e_spec.lua", "it('a', function() end) teardown(function() error('late') end)")
+    scratch.write("f_spec.lua", "finalizer = setmetatable({}, { __gc = function() os.exit(3) end })"
+      .. " it('a', function() end)")
+    local status, output = run()
+    assert.equal(1, status)
+    for _, text in ipairs({ "a_spec.lua ended with status 1\n", ": boom\n",
+      "b_spec.lua ended with status 0\n", "c_spec.lua ended with status 1\nKilled\n",
+      "syntax error", "late\n" }) do
+      assert.truthy(output:find(text, 1, true), text .. "\n" .. output)
+    end
+    assert.matches("\n3 passed, 6 failed\n$", output)
+    assert.equal(1, select(2, output:gsub("%d+ passed", "")))
+  end)
+
+  it("takes no test for a failure", function()
+    assert.same({ 1, "0 passed, 0 failed\n" }, { run() })
+  end)
+end)
