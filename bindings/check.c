@@ -99,16 +99,41 @@ RpTensor **rpl_push_tensors(lua_State *L, int index, const char *function, int m
   return list;
 }
 
-int rpl_check_axis(lua_State *L, int index, int rank)
+/* A 1-based axis as 0-based; messages are about an argument. */
+static int axis_of(lua_State *L, lua_Integer axis, int argument, int rank)
 {
-  lua_Integer axis = luaL_checkinteger(L, index);
   if (rank == 0)
-    luaL_argerror(L, index, lua_pushfstring(L, "a scalar has no axes, got axis %I", axis));
+    luaL_argerror(L, argument, lua_pushfstring(L, "a scalar has no axes, got axis %I", axis));
   if (axis < -rank || axis > rank || axis == 0)
-    luaL_argerror(L, index,
+    luaL_argerror(L, argument,
                   lua_pushfstring(L, "expected an axis from 1 to %d (or -1 to -%d), got %I", rank,
                                   rank, axis));
   return (int)(axis > 0 ? axis - 1 : axis + rank);
+}
+
+int rpl_check_axis(lua_State *L, int index, int rank)
+{
+  return axis_of(L, luaL_checkinteger(L, index), index, rank);
+}
+
+void rpl_check_axes(lua_State *L, int index, int rank, bool axes[RP_MAX_RANK])
+{
+  const lua_Integer count = luaL_len(L, index);
+  luaL_argcheck(L, count > 0, index, "expected at least one axis, got {}");
+  rpl_check_list(L, index, index, count, NULL);
+  memset(axes, 0, RP_MAX_RANK * sizeof *axes);
+  for (lua_Integer i = 1; i <= count; i++) {
+    int is_integer;
+    lua_geti(L, index, i);
+    const lua_Integer given = lua_tointegerx(L, -1, &is_integer);
+    if (!is_integer)
+      luaL_argerror(L, index, lua_pushfstring(L, "expected axes, got %s", rpl_push_shown(L, -1)));
+    const int axis = axis_of(L, given, index, rank);
+    if (axes[axis])
+      luaL_argerror(L, index, lua_pushfstring(L, "axis %I stands there twice", given));
+    axes[axis] = true;
+    lua_pop(L, 1);
+  }
 }
 
 /* The dtype that the value at `index` names; messages are about an argument. */
@@ -165,10 +190,12 @@ void rpl_check_list(lua_State *L, int index, int argument, lua_Integer length, c
   }
 }
 
-static int read_shape(lua_State *L, int index, int64_t smallest, int64_t *shape, const char *known)
+/* A list at `index`, or numbers from there to `last`. */
+static int read_shape(lua_State *L, int index, int last, int64_t smallest, int64_t *shape,
+                      const char *known)
 {
   bool is_list = lua_istable(L, index);
-  lua_Integer rank = is_list ? luaL_len(L, index) : lua_gettop(L) - index + 1;
+  lua_Integer rank = is_list ? luaL_len(L, index) : last - index + 1;
   if (rank > RP_MAX_RANK)
     luaL_argerror(L, index,
                   lua_pushfstring(L, "expected at most %d sizes, got %I", RP_MAX_RANK, rank));
@@ -192,7 +219,7 @@ static int read_shape(lua_State *L, int index, int64_t smallest, int64_t *shape,
 
 int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_MAX_RANK])
 {
-  return read_shape(L, index, smallest, shape, NULL);
+  return read_shape(L, index, lua_gettop(L), smallest, shape, NULL);
 }
 
 int rpl_check_form(lua_State *L, int index, int dtype_index, int64_t shape[RP_MAX_RANK],
@@ -200,7 +227,22 @@ int rpl_check_form(lua_State *L, int index, int dtype_index, int64_t shape[RP_MA
 {
   luaL_checktype(L, index, LUA_TTABLE);
   *dtype = rpl_list_dtype(L, index, dtype_index);
-  return read_shape(L, index, 0, shape, "dtype");
+  return read_shape(L, index, index, 0, shape, "dtype");
+}
+
+int rpl_check_sizes(lua_State *L, int64_t shape[RP_MAX_RANK], RpDtype *dtype)
+{
+  int sizes = 0;
+  while (sizes < RPL_SIZES && lua_type(L, sizes + 1) == LUA_TNUMBER)
+    sizes++;
+  const int rank = sizes > 0 ? read_shape(L, 1, sizes, 0, shape, NULL) : 0;
+  const int dtype_index = sizes > 0 ? sizes + 1 : 2;
+  for (int i = dtype_index + 1; i <= RPL_SIZES; i++)
+    luaL_argcheck(L, lua_isnoneornil(L, i), i, "expected nothing after the dtype");
+  if (sizes == 0)
+    return rpl_check_form(L, 1, 2, shape, dtype);
+  *dtype = rpl_optional_dtype(L, dtype_index, RP_FLOAT32);
+  return rank;
 }
 
 int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t smallest,

@@ -74,6 +74,9 @@ int rpl_return_tensor(lua_State *L, RpTensor **slot);
 /* A 1-based axis, negative from the end, as 0-based; raises outside the rank. */
 int rpl_check_axis(lua_State *L, int index, int rank);
 
+/* A list of such axes, each once and at least one of them: marks them in `axes`. */
+void rpl_check_axes(lua_State *L, int index, int rank, bool axes[RP_MAX_RANK]);
+
 /* A dtype by name, `standard` where absent. */
 RpDtype rpl_optional_dtype(lua_State *L, int index, RpDtype standard);
 
@@ -96,6 +99,11 @@ int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_
 /* The sizes of a list from 0 on, and its dtype as by rpl_list_dtype. Returns the rank. */
 int rpl_check_form(lua_State *L, int index, int dtype_index, int64_t shape[RP_MAX_RANK],
                    RpDtype *dtype);
+
+enum { RPL_SIZES = RP_MAX_RANK + 1 }; /* how many arguments rpl_check_sizes takes */
+
+/* The same from the first argument on, or sizes one by one and then a dtype; nothing else. */
+int rpl_check_sizes(lua_State *L, int64_t shape[RP_MAX_RANK], RpDtype *dtype);
 
 /* The whole number at `index` within [smallest, largest]; `what` names it in the message. */
 int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t smallest,

@@ -91,11 +91,11 @@ static RpTensor *tensor(lua_State *L)
   return rp_tensor_exactly("tensor", *values, dtype);
 }
 
-static RpTensor *new_full(lua_State *L, double value, int dtype_index)
+static RpTensor *new_with(lua_State *L, double value)
 {
   int64_t shape[RP_MAX_RANK];
   RpDtype dtype;
-  const int rank = rpl_check_form(L, 1, dtype_index, shape, &dtype);
+  const int rank = rpl_check_sizes(L, shape, &dtype);
   return rp_tensor_full(dtype, rank, shape, value);
 }
 
@@ -109,16 +109,16 @@ static RpTensor *new_full(lua_State *L, double value, int dtype_index)
 **     float32 [2, 3]
 **     0 0 0
 **     0 0 0
-**     > roper.zeros{2, dtype = "float64"}
+**     > roper.zeros(2, "float64")
 **     float64 [2]
 **     0 0
-** @param shape integer[] it may say its dtype itself, as a field
+** @param shape integer[] or the sizes one by one; the list may say its dtype itself, as a field
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor x
 */
 static RpTensor *zeros(lua_State *L)
 {
-  return new_full(L, 0, 2);
+  return new_with(L, 0);
 }
 
 /*
@@ -132,7 +132,7 @@ static RpTensor *zeros(lua_State *L)
 */
 static RpTensor *ones(lua_State *L)
 {
-  return new_full(L, 1, 2);
+  return new_with(L, 1);
 }
 
 /*
@@ -151,7 +151,11 @@ static RpTensor *ones(lua_State *L)
 */
 static RpTensor *full(lua_State *L)
 {
-  return new_full(L, luaL_checknumber(L, 2), 3);
+  int64_t shape[RP_MAX_RANK];
+  RpDtype dtype;
+  const double value = luaL_checknumber(L, 2);
+  const int rank = rpl_check_form(L, 1, 3, shape, &dtype);
+  return rp_tensor_full(dtype, rank, shape, value);
 }
 
 /*
@@ -230,9 +234,9 @@ static RpTensor *eye(lua_State *L)
 
 void rpl_open_create(lua_State *L)
 {
-  static const RplOperation table[] = {{"tensor", 2, tensor, 0}, {"zeros", 2, zeros, 0},
-                                       {"ones", 2, ones, 0},     {"full", 3, full, 0},
-                                       {"arange", 4, arange, 0}, {"linspace", 4, linspace, 0},
-                                       {"eye", 2, eye, 0},       {NULL, 0, NULL, 0}};
+  static const RplOperation table[] = {{"tensor", 2, tensor, 0},     {"zeros", RPL_SIZES, zeros, 0},
+                                       {"ones", RPL_SIZES, ones, 0}, {"full", 3, full, 0},
+                                       {"arange", 4, arange, 0},     {"linspace", 4, linspace, 0},
+                                       {"eye", 2, eye, 0},           {NULL, 0, NULL, 0}};
   rpl_set_operations(L, table);
 }

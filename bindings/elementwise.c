@@ -41,6 +41,44 @@ static int compare_scalars(lua_State *L, RpCompare op)
   return 1;
 }
 
+/* == of two userdata, where Lua asks: with other values it is false. */
+static int is_equal(lua_State *L)
+{
+  const char *got;
+  bool equal = false;
+  RpTensor *a = rpl_to_tensor(L, 1, &got), *b = rpl_to_tensor(L, 2, &got);
+  if (a != NULL && b != NULL)
+    rpl_check(L, rp_tensor_equal(a, b, &equal));
+  lua_pushboolean(L, equal);
+  return 1;
+}
+
+/* & | ~ of masks, whose elements are 0 and 1; of other numbers Lua's would look at bits. */
+static RpTensor *compare_masks(lua_State *L)
+{
+  for (int i = 1; i <= 2; i++) {
+    const char *got = NULL;
+    RpTensor *operand = rpl_to_tensor(L, i, &got);
+    if (operand == NULL || !operand->is_mask)
+      luaL_error(L, "& | ~: expected masks, as comparisons give, got %s",
+                 operand != NULL ? rp_dtype_name(operand->dtype) : got);
+  }
+  return rp_tensor_compare((RpCompare)rpl_operation(L), rpl_check_tensor(L, 1),
+                           rpl_check_tensor(L, 2));
+}
+
+/* ~ of a mask: is it 0? Lua passes the operand twice. */
+static RpTensor *invert(lua_State *L)
+{
+  RpTensor *a, *b;
+  lua_pushinteger(L, 0);
+  lua_replace(L, 2);
+  if (!rpl_check_tensor(L, 1)->is_mask)
+    luaL_error(L, "~: expected a mask, as comparisons give; :logical_not() takes any tensor");
+  rpl_operands(L, 1, &a, &b);
+  return rp_tensor_compare(RP_EQ, a, b);
+}
+
 static int is_less(lua_State *L)
 {
   return compare_scalars(L, RP_LT);
@@ -64,12 +102,21 @@ static const RplOperation table[] = {
 
 static const RplOperation events[] = {
     {"__unm", 2, unary, RP_NEGATE}, /* Lua passes the operand twice */
-    {"__add", 2, binary, RP_ADD},      {"__sub", 2, binary, RP_SUBTRACT},
-    {"__mul", 2, binary, RP_MULTIPLY}, {"__div", 2, binary, RP_DIVIDE},
-    {"__pow", 2, binary, RP_POWER},    {NULL, 0, NULL, 0},
+    {"__add", 2, binary, RP_ADD},
+    {"__sub", 2, binary, RP_SUBTRACT},
+    {"__mul", 2, binary, RP_MULTIPLY},
+    {"__div", 2, binary, RP_DIVIDE},
+    {"__pow", 2, binary, RP_POWER},
+    {"__mod", 2, binary, RP_REMAINDER},
+    {"__band", 2, compare_masks, RP_AND},
+    {"__bor", 2, compare_masks, RP_OR},
+    {"__bxor", 2, compare_masks, RP_XOR},
+    {"__bnot", 2, invert, 0},
+    {NULL, 0, NULL, 0},
 };
 
-static const luaL_Reg relations[] = {{"__lt", is_less}, {"__le", is_at_most}, {NULL, NULL}};
+static const luaL_Reg relations[] = {
+    {"__eq", is_equal}, {"__lt", is_less}, {"__le", is_at_most}, {NULL, NULL}};
 
 void rpl_open_elementwise(lua_State *L)
 {

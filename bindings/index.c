@@ -1,9 +1,10 @@
-/* Indexing: x[i], x[{i, {from, to}, {}}], to read and to write; x.grad. */
+/* Indexing: x[i], x[{i, {from, to}, {}}], x[places], x[mask], to read and to write; x.grad. */
 #include <string.h>
 
 #include "bindings/tensor.h"
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"
+#include "core/tensor/index.h"
 
 /* A 1-based place on an axis, negative from the end, as 0-based. */
 static int64_t place(lua_State *L, int index, const RpTensor *tensor, int axis)
@@ -50,8 +51,30 @@ static bool narrow_slot(lua_State *L, RpTensor **slot, int axis)
   return !is_range;
 }
 
-/* Push the view that the key at 2 selects from the tensor at 1. */
-static RpTensor *push_selected(lua_State *L, bool detached)
+/* What a key selects: a view, and where tensors in the key name places along its axes. */
+typedef struct Selection {
+  RpTensor **view; /* on top of the stack where there are no keys */
+  int axis, count; /* the first axis that keys are for, and how many they are */
+  RpTensor *keys[RP_MAX_RANK];
+} Selection;
+
+/* Add the tensor on top to the keys, for `axis` and those after it, and hold it there. */
+static int add_key(lua_State *L, Selection *selection, int axis, int next)
+{
+  RpTensor **held = rpl_new_tensor(L);
+  RpTensor *key = *held = rp_tensor_retain(rpl_check_tensor(L, -2));
+  lua_remove(L, -2);
+  if (selection->count > 0 && axis != next)
+    luaL_error(L, "index: expected tensors in places next to each other, got one on axis %d",
+               axis + 1);
+  if (selection->count == 0)
+    selection->axis = axis;
+  selection->keys[selection->count++] = key;
+  return axis + (key->is_mask && key->rank > 0 ? key->rank : 1);
+}
+
+/* Push the view that the key at 2 selects from the tensor at 1, and hold the tensors in the key. */
+static Selection push_selected(lua_State *L, bool detached)
 {
   const int key = 2;
   RpTensor **slot = rpl_new_tensor(L);
@@ -61,31 +84,41 @@ static RpTensor *push_selected(lua_State *L, bool detached)
     rpl_raise(L);
   const bool is_list = lua_istable(L, key);
   const lua_Integer count = is_list ? luaL_len(L, key) : 1;
+  Selection selection = {.view = slot};
   if (count > (*slot)->rank)
     luaL_error(L, "index: expected at most %d places for shape %s, got %I", (*slot)->rank,
                rp_tensor_shape_text(*slot), count);
-  int axis = 0;
+  int axis = 0, next = 0;
   for (lua_Integer i = 1; i <= count; i++) {
+    if (axis >= (*slot)->rank)
+      luaL_error(L, "index: expected nothing after a mask that covers the last axis");
     if (is_list)
       lua_geti(L, key, i);
     else
       lua_pushvalue(L, key);
+    if (luaL_testudata(L, -1, RPL_TENSOR) != NULL) {
+      axis = next = add_key(L, &selection, axis, next);
+      continue;
+    }
     if (narrow_slot(L, slot, axis))
       replace(L, slot, rpl_without_axis(*slot, axis));
     else
       axis++;
     lua_pop(L, 1);
   }
-  rpl_return_tensor(L, slot);
-  return *slot;
+  return selection;
 }
 
 static int tensor_index(lua_State *L)
 {
   lua_settop(L, 2);
   if (lua_type(L, 2) != LUA_TSTRING) {
-    push_selected(L, false);
-    return 1;
+    const Selection selection = push_selected(L, false);
+    if (selection.count == 0)
+      return rpl_return_tensor(L, selection.view);
+    RpTensor **slot = rpl_new_tensor(L);
+    *slot = rp_op_index(*selection.view, selection.axis, selection.count, selection.keys);
+    return rpl_return_tensor(L, slot);
   }
   if (strcmp(lua_tostring(L, 2), "grad") == 0) {
     RpTensor **slot = rpl_new_tensor(L);
@@ -114,8 +147,12 @@ static int tensor_newindex(lua_State *L)
     return 0;
   }
   rpl_check(L, rp_tensor_check_writable(tensor));
-  RpTensor *target = push_selected(L, true);
-  rpl_check(L, rp_tensor_assign(target, rpl_push_values(L, 3, target->dtype)));
+  const Selection target = push_selected(L, true);
+  RpTensor *values = rpl_push_values(L, 3, (*target.view)->dtype);
+  if (target.count == 0)
+    rpl_check(L, rp_tensor_assign(*target.view, values));
+  else
+    rpl_check(L, rp_tensor_put(*target.view, target.axis, target.count, target.keys, values));
   return 0;
 }
 

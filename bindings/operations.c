@@ -9,6 +9,7 @@
 #include "bindings/generator.h"
 #include "bindings/tensor.h"
 #include "core/ops/ops.h"
+#include "core/tensor/copy.h"
 
 static const RplOperation *row_of(lua_State *L)
 {
@@ -30,13 +31,33 @@ static int call_row(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
+/* Put the tensor at `index` as another dtype in its place. */
+static void promote(lua_State *L, int index, RpDtype dtype)
+{
+  RpTensor **slot = rpl_new_tensor(L);
+  *slot = rp_tensor_promote("promotion", rpl_check_tensor(L, index), dtype);
+  if (*slot == NULL)
+    rpl_raise(L);
+  lua_replace(L, index);
+}
+
 void rpl_operands(lua_State *L, int first, RpTensor **a, RpTensor **b)
 {
   const int second = first + 1;
   const int number = lua_type(L, first) == LUA_TNUMBER ? first : second;
+  const int other = number == first ? second : first;
+  RpDtype dtype = rpl_check_tensor(L, other)->dtype;
   if (lua_type(L, number) == LUA_TNUMBER) {
-    rpl_push_scalar(L, number, rpl_check_tensor(L, number == first ? second : first)->dtype);
+    int is_whole;
+    lua_tointegerx(L, number, &is_whole);
+    if (dtype == RP_INT32 && !is_whole)
+      promote(L, other, dtype = RP_FLOAT32);
+    rpl_push_scalar(L, number, dtype);
     lua_replace(L, number);
+  } else if (dtype == RP_INT32) {
+    promote(L, other, rpl_check_tensor(L, number)->dtype);
+  } else if (rpl_check_tensor(L, number)->dtype == RP_INT32) {
+    promote(L, number, dtype);
   }
   *a = rpl_check_tensor(L, first);
   *b = rpl_check_tensor(L, second);
@@ -202,6 +223,29 @@ static RpTensor *gather(lua_State *L)
 }
 
 /*
+** function roper.index_select(x, axis, index)
+** The places of one axis that an index names, in its order: as `x[index]`, along any axis. The axes
+** of the index stand in place of that axis.
+**
+** Errors: an index that is not int32 or past the axis.
+**
+**     > places = roper.tensor({2, 2, 1}, "int32")
+**     > roper.tensor{{1, 2}, {3, 4}}:index_select(2, places)
+**     float32 [2, 3]
+**     2 2 1
+**     4 4 3
+** @param x tensor
+** @param axis integer from 1, or from the end where negative
+** @param index tensor int32, places from 1
+** @return tensor y
+*/
+static RpTensor *index_select(lua_State *L)
+{
+  RpTensor *x = rpl_check_tensor(L, 1), *index = rpl_check_tensor(L, 3);
+  return rp_op_index_select(x, rpl_check_axis(L, 2, x->rank), index);
+}
+
+/*
 ** function roper.where(condition, a, b)
 ** a where the condition is not 0, else b.
 **
@@ -213,7 +257,7 @@ static RpTensor *gather(lua_State *L)
 **     0 2
 ** @param condition tensor int32, as comparisons give
 ** @param a tensor|number
-** @param b tensor|number of the dtype of a; at least one of them a tensor
+** @param b tensor|number; at least one of them a tensor
 ** @return tensor y of the broadcast shape
 */
 static RpTensor *where(lua_State *L)
@@ -379,6 +423,7 @@ static const RplOperation table[] = {
     {"rms_norm", 3, rms_norm, 0},
     {"embedding", 2, embedding, 0},
     {"gather", 3, gather, 0},
+    {"index_select", 3, index_select, 0},
     {"where", 3, where, 0},
     {"cat", 2, concatenate, 0},
     {"cross_entropy", 3, cross_entropy, 0},

@@ -27,7 +27,8 @@ int rpl_operation(lua_State *L);
 
 /*
 ** Two operands at `first` and the place after it, of which one may be a number:
-** a scalar of the dtype of the other takes its place.
+** a scalar of the dtype of the other takes its place. An int32 beside floats takes
+** their dtype where that holds its numbers; beside a number that is not whole, float32.
 */
 void rpl_operands(lua_State *L, int first, RpTensor **a, RpTensor **b);
 

@@ -13,13 +13,13 @@ uint64_t rpl_next_seed(void)
 
 typedef RpTensor *(*Draw)(RpRandom *random, RpDtype dtype, int rank, const int64_t *shape);
 
-/* A new tensor of the shape at 1 and dtype at 2. */
+/* A new tensor of the shape and dtype in the arguments. */
 static RpTensor *draw(lua_State *L, Draw drawn)
 {
   int64_t shape[RP_MAX_RANK];
   RpDtype dtype;
-  const int rank = rpl_check_form(L, 1, 2, shape, &dtype);
-  luaL_argcheck(L, rp_dtype_is_float(dtype), lua_isnoneornil(L, 2) ? 1 : 2,
+  const int rank = rpl_check_sizes(L, shape, &dtype);
+  luaL_argcheck(L, rp_dtype_is_float(dtype), lua_type(L, 2) == LUA_TSTRING ? 2 : 1,
                 "expected float32 or float64, got int32");
   return drawn(&generator, dtype, rank, shape);
 }
@@ -31,10 +31,10 @@ static RpTensor *draw(lua_State *L, Draw drawn)
 ** Errors: int32; a field other than dtype.
 **
 **     > roper.seed(1)
-**     > roper.randn{4}
+**     > roper.randn{4}                  -- or roper.randn(4)
 **     float32 [4]
 **     -1.8046 -1.0784 -1.4756  0.2281
-** @param shape integer[] it may say its dtype itself, as a field
+** @param shape integer[] or the sizes one by one; the list may say its dtype itself, as a field
 ** @param dtype? "float32"|"float64" = "float32"
 ** @return tensor x
 */
@@ -150,8 +150,8 @@ static int random_permuted(lua_State *L)
 
 void rpl_open_random(lua_State *L)
 {
-  static const RplOperation table[] = {{"randn", 2, randn, 0},
-                                       {"rand", 2, rand_uniform, 0},
+  static const RplOperation table[] = {{"randn", RPL_SIZES, randn, 0},
+                                       {"rand", RPL_SIZES, rand_uniform, 0},
                                        {"randint", 3, randint, 0},
                                        {NULL, 0, NULL, 0}};
   static const luaL_Reg functions[] = {{"seed", set_seed},

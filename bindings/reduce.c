@@ -1,8 +1,9 @@
 /*
-** Reductions along an axis, softmax and running sums. A new one is one line in
-** the table here.
+** Along an axis: reductions, softmax, running sums and order. A new one is one
+** line in the table here.
 */
 #include "core/tensor/reduce.h"
+#include "core/tensor/sort.h"
 
 #include "bindings/operations.h"
 #include "core/ops/ops.h"
@@ -18,10 +19,15 @@ static RpTensor *check_reduction(lua_State *L, int *axis, bool *keep)
 
 static RpTensor *reduce(lua_State *L)
 {
+  const RpReduction op = (RpReduction)rpl_operation(L);
   int axis;
-  bool keep;
+  bool keep, axes[RP_MAX_RANK];
+  if (lua_istable(L, 2)) {
+    rpl_check_axes(L, 2, rpl_check_tensor(L, 1)->rank, axes);
+    return rp_op_reduce_axes(op, rpl_check_tensor(L, 1), axes, lua_toboolean(L, 3));
+  }
   RpTensor *x = check_reduction(L, &axis, &keep);
-  return rp_op_reduce((RpReduction)rpl_operation(L), x, axis, keep);
+  return rp_op_reduce(op, x, axis, keep);
 }
 
 /* The places of extrema, from 1. */
@@ -47,27 +53,39 @@ static RpTensor *cumulative_sum(lua_State *L)
   return rp_op_cumulative_sum(x, axis);
 }
 
+static RpTensor *argsort(lua_State *L)
+{
+  RpTensor *x = rpl_check_tensor(L, 1);
+  const int axis = lua_isnil(L, 2) && x->rank > 0 ? x->rank - 1 : rpl_check_axis(L, 2, x->rank);
+  return rp_tensor_argsort(x, axis, lua_toboolean(L, 3), 1);
+}
+
 static const RplOperation table[] = {
     /*
     ** function roper.sum(x, axis, keep)
-    ** The sum along an axis, or over everything; of integers as float64.
+    ** The sum along an axis or several, or over everything. Floats are added in float64; of
+    *integers
+    ** the sum is float64, exact up to 2^53.
     **
     ** Errors: an axis that x does not have.
     **
     **     > roper.tensor{{1, 2}, {3, 4}}:sum()
     **     10
+    **     > roper.ones{2, 3, 4}:sum{1, 3}
+    **     float32 [3]
+    **     8 8 8
     **     > roper.tensor{{1, 2}, {3, 4}}:sum(2)
     **     float32 [2]
     **     3 7
     ** @param x tensor
-    ** @param axis? integer from 1, or from the end where negative; all axes by default
+    ** @param axis? integer|integer[] from 1, or from the end where negative; all by default
     ** @param keep? boolean = false; the axis stays, with size 1
     ** @return tensor y without the axis
     */
     {"sum", 3, reduce, RP_SUM},
     /*
     ** function roper.mean(x, axis, keep)
-    ** The mean along an axis, or over everything; of integers as float64.
+    ** The mean along an axis or several, or over everything; of integers as float64.
     **
     ** Errors: an axis that x does not have; no element.
     **
@@ -75,7 +93,7 @@ static const RplOperation table[] = {
     **     float32 [1, 2]
     **     2.0000 3.5000
     ** @param x tensor
-    ** @param axis? integer from 1, or from the end where negative; all axes by default
+    ** @param axis? integer|integer[] from 1, or from the end where negative; all by default
     ** @param keep? boolean = false; the axis stays, with size 1
     ** @return tensor y without the axis
     */
@@ -158,20 +176,36 @@ static const RplOperation table[] = {
     {"log_softmax", 2, softmax, 1},
     /*
     ** function roper.cumsum(x, axis)
-    ** Running sums along an axis.
+    ** Running sums along an axis; of integers as float64.
     **
     **     yᵢ = x₁ + … + xᵢ
     **
-    ** Errors: x holds integers; an axis that x does not have.
+    ** Errors: an axis that x does not have.
     **
     **     > roper.tensor{1, 2, 3}:cumsum(1)
     **     float32 [3]
     **     1 3 6
-    ** @param x tensor of floats
+    ** @param x tensor
     ** @param axis integer from 1, or from the end where negative
     ** @return tensor y of the shape of x
     */
     {"cumsum", 2, cumulative_sum, 0},
+    /*
+    ** function roper.argsort(x, axis, descending)
+    ** The places that sort x along an axis. Equal elements keep their order; NaN counts as the
+    ** largest number.
+    **
+    ** Errors: an axis that x does not have.
+    **
+    **     > roper.tensor{3, 1, 2}:argsort()
+    **     int32 [3]
+    **     2 3 1
+    ** @param x tensor
+    ** @param axis? integer = -1; from 1, or from the end where negative
+    ** @param descending? boolean = false; the largest first
+    ** @return tensor places int32, from 1, of the shape of x
+    */
+    {"argsort", 3, argsort, 0},
     {NULL, 0, NULL, 0},
 };
 

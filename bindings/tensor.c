@@ -59,8 +59,13 @@ static int tensor_gc(lua_State *L)
 ** negative. Views share storage: what is written to one shows in the other.
 **
 ** `x[i]` is place i of the first axis, `x[{i, {from, to}, {}}]` a place, a range and all of three
-** axes; both can be assigned to. `#x` is the size of the first axis. `+ - * / ^` work element by
-** element, broadcast; `<` and `<=` compare single numbers.
+** axes. `x[mask]` is the elements where a comparison holds, `x[places]` those that an int32 tensor
+** names, also inside such a list; two of them side by side name pairs of places. All of these can
+** be assigned to. `#x` is the size of the first axis.
+**
+** `+ - * / ^ %` work element by element, broadcast; `& | ~` so on masks. `==` asks whether two
+** tensors are equal everywhere; `<` and `<=` compare single numbers, and `x[1] == 2` is false
+** always: Lua does not ask a tensor about a number, so say `x[1]:item() == 2`.
 **
 **     > x = roper.tensor{{1, 2, 3}, {4, 5, 6}}
 **     > x[2]
@@ -74,12 +79,22 @@ static int tensor_gc(lua_State *L)
 **     float32 [2, 3]
 **     11 10 10
 **     14 15 16
+**     > x[x:gt(4)] = -1
+**     > x[roper.tensor({2, 1}, "int32")]
+**     float32 [2, 3]
+**      4 -1 -1
+**      1  0  0
 ** @field grad? tensor what backward found, for a parameter; set to nil to forget it
 ** @operator add(tensor|number): tensor
 ** @operator sub(tensor|number): tensor
 ** @operator mul(tensor|number): tensor
 ** @operator div(tensor|number): tensor
 ** @operator pow(tensor|number): tensor
+** @operator mod(tensor|number): tensor
+** @operator band(tensor): tensor
+** @operator bor(tensor): tensor
+** @operator bxor(tensor): tensor
+** @operator bnot: tensor
 ** @operator unm: tensor
 ** @operator len: integer
 */
@@ -154,6 +169,23 @@ static int tensor_rank(lua_State *L)
 }
 
 /*
+** function tensor:is_mask()
+** Did a comparison give it? Then `x[mask]` is the elements of x where the mask is not 0; any other
+** int32 tensor in the place of a mask is read as places. Views, copies, products, maxima and minima
+** of masks are masks too; `:ne(0)` makes one of any tensor.
+**
+**     > roper.tensor{1, 2}:gt(1):is_mask()
+**     true
+** @return boolean yes
+*/
+static int tensor_is_mask(lua_State *L)
+{
+  rpl_check_count(L, "is_mask", 1);
+  lua_pushboolean(L, rpl_check_tensor(L, 1)->is_mask);
+  return 1;
+}
+
+/*
 ** function tensor:count()
 ** The number of elements.
 **
@@ -203,12 +235,16 @@ static void push_element(lua_State *L, const RpTensor *tensor, const int64_t *in
 
 /*
 ** function tensor:item()
-** The number in a tensor of one element.
+** The number in a tensor of one element, for Lua: `x[1] == 2.5` is false always, as Lua asks no
+** tensor about a number, and `if x[1] then` holds always.
 **
 ** Errors: another number of elements.
 **
-**     > roper.tensor{{2.5}}:item()
-**     2.5
+**     > x = roper.tensor{{2.5}}
+**     > x[1][1] == 2.5
+**     false
+**     > x[1][1]:item() == 2.5
+**     true
 ** @return number value an integer from int32
 */
 static int tensor_item(lua_State *L)
@@ -415,6 +451,7 @@ void rpl_open_tensor(lua_State *L)
                                      {"dtype", tensor_dtype},
                                      {"rank", tensor_rank},
                                      {"count", tensor_count},
+                                     {"is_mask", tensor_is_mask},
                                      {"is_contiguous", tensor_is_contiguous},
                                      {"item", tensor_item},
                                      {"totable", tensor_totable},

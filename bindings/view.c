@@ -15,10 +15,21 @@ RpTensor *rpl_without_axis(RpTensor *tensor, int axis)
   return rp_op_reshape(tensor, rank, shape);
 }
 
+/* The tensor without its axes of size 1. */
+static RpTensor *without_units(RpTensor *tensor)
+{
+  int64_t shape[RP_MAX_RANK];
+  int rank = 0;
+  for (int i = 0; i < tensor->rank; i++)
+    if (tensor->shape[i] != 1)
+      shape[rank++] = tensor->shape[i];
+  return rp_op_reshape(tensor, rank, shape);
+}
+
 /*
 ** function tensor:view(shape)
-** The same elements in another shape, row by row. Shares storage, or copies where a
-** transposed tensor can not be seen so.
+** The same elements in another shape, row by row; `reshape` is the same. Shares storage, or copies
+** where a transposed tensor can not be seen so.
 **
 ** Errors: a shape with another number of elements.
 **
@@ -145,18 +156,20 @@ static int tensor_expand(lua_State *L)
 
 /*
 ** function tensor:squeeze(axis)
-** Without an axis of size 1. Shares storage.
+** Without an axis of size 1, or without all of them. Shares storage.
 **
 ** Errors: an axis of another size.
 **
 **     > roper.zeros{2, 1, 3}:squeeze(2):shape()
 **     {2, 3}
-** @param axis integer from 1, or from the end where negative
+** @param axis? integer from 1, or from the end where negative; all of size 1 by default
 ** @return tensor y
 */
 static RpTensor *tensor_squeeze(lua_State *L)
 {
   RpTensor *tensor = rpl_check_tensor(L, 1);
+  if (lua_isnil(L, 2))
+    return without_units(tensor);
   const int axis = rpl_check_axis(L, 2, tensor->rank);
   if (tensor->shape[axis] != 1)
     luaL_error(L, "squeeze: expected size 1 on axis %d, got shape %s", axis + 1,
@@ -228,8 +241,11 @@ void rpl_open_view(lua_State *L)
       {"transpose", 3, tensor_transpose, 0},   {"narrow", 4, tensor_narrow, 0},
       {"squeeze", 2, tensor_squeeze, 0},       {"unsqueeze", 2, tensor_unsqueeze, 0},
       {"as_strided", 4, tensor_as_strided, 0}, {NULL, 0, NULL, 0}};
-  static const luaL_Reg methods[] = {
-      {"view", tensor_view}, {"permute", tensor_permute}, {"expand", tensor_expand}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"view", tensor_view},
+                                     {"reshape", tensor_view},
+                                     {"permute", tensor_permute},
+                                     {"expand", tensor_expand},
+                                     {NULL, NULL}};
   rpl_push_methods(L);
   luaL_setfuncs(L, methods, 0);
   rpl_set_operations(L, operations);

@@ -29,6 +29,7 @@
 #include "core/kernels/body/random.h"
 #include "core/kernels/body/rotate.h"
 #include "core/kernels/body/rows.h"
+#include "core/kernels/body/sort.h"
 
 const RpKernels RP_TABLE = {
     .unary = unary,
@@ -39,6 +40,7 @@ const RpKernels RP_TABLE = {
     .where = where,
     .convert = convert,
     .reduce = reduce,
+    .argsort = argsort,
     .cumulate = cumulate,
     .softmax = softmax,
     .softmax_gradient = softmax_gradient,
@@ -47,6 +49,7 @@ const RpKernels RP_TABLE = {
     .layer_norm = layer_norm,
     .layer_norm_gradient = layer_norm_gradient,
     .take_rows = take_rows,
+    .put_rows = put_rows,
     .add_to_rows = add_to_rows,
     .gather = gather,
     .scatter_add = scatter_add,

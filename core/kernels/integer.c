@@ -1,4 +1,5 @@
 /* The int32 kernels: what token ids, masks and indices need. */
+#include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,11 @@
 #define REAL_FLOOR(x) (x)
 #define REAL_CEIL(x) (x)
 #define REAL_RINT(x) (x)
+#define REAL_FMOD(a, b) ((b) != 0 ? (a) % (b) : INT64_MAX)
 
 #include "core/kernels/body/any.h"
 #include "core/kernels/body/elementwise.h"
+#include "core/kernels/body/sort.h"
 
 const RpKernels rp_kernels_int32 = {
     .unary = unary,
@@ -27,6 +30,8 @@ const RpKernels rp_kernels_int32 = {
     .where = where,
     .convert = convert,
     .reduce = reduce,
+    .argsort = argsort,
     .take_rows = take_rows,
+    .put_rows = put_rows,
     .gather = gather,
 };

@@ -126,6 +126,11 @@ typedef struct RpKernels {
   RpStatus (*cumulate)(int64_t outer, int64_t n, int64_t inner, bool reverse, const void *x,
                        void *y);
 
+  /* The places, from `first`, that sort the middle axis of [outer, n, inner]: equals keep their
+     order, NaN is above all numbers. */
+  RpStatus (*argsort)(int64_t outer, int64_t n, int64_t inner, bool descending, int first,
+                      const void *x, int32_t *index);
+
   /* along rows of n: y = softmax(x), or log softmax(x) */
   RpStatus (*softmax)(bool logarithm, int64_t rows, int64_t n, const void *x, void *y);
   RpStatus (*softmax_gradient)(bool logarithm, int64_t rows, int64_t n, const void *y,
@@ -146,11 +151,15 @@ typedef struct RpKernels {
                                   const void *mean, const void *rstd, const void *dy, void *dx,
                                   void *dgain, void *dbias);
 
-  /* y[r] = table[index[r]], rows of n */
-  RpStatus (*take_rows)(int64_t rows, int64_t n, const void *table, const int32_t *index, void *y);
-  /* table[index[r]] += y[r], in the order of r */
-  RpStatus (*add_to_rows)(int64_t rows, int64_t n, const void *y, const int32_t *index,
-                          void *table);
+  /* table: [outer, size, n], y: [outer, rows, n], one index for all: y[o, r] = table[o, index[r]]
+   */
+  RpStatus (*take_rows)(int64_t outer, int64_t size, int64_t rows, int64_t n, const void *table,
+                        const int32_t *index, void *y);
+  /* table[o, index[r]] = y[o, r], and += y[o, r], both in the order of r */
+  RpStatus (*put_rows)(int64_t outer, int64_t size, int64_t rows, int64_t n, const void *y,
+                       const int32_t *index, void *table);
+  RpStatus (*add_to_rows)(int64_t outer, int64_t size, int64_t rows, int64_t n, const void *y,
+                          const int32_t *index, void *table);
   /*
   ** Middle axis of table: [outer, size, inner] and index, y: [outer, n, inner]:
   ** y[o, i, k] = table[o, index[o, i, k], k], and the sum in the other direction.
@@ -219,7 +228,7 @@ typedef struct RpProducts {
 /*
 ** The kernels for a dtype, built for the best instruction set this machine
 ** has. The int32 table has only unary, binary, compare, where, convert, reduce
-** (maxima and minima), take_rows and gather.
+** (maxima and minima), argsort, take_rows, put_rows and gather.
 */
 const RpKernels *rp_kernels(RpDtype dtype);
 

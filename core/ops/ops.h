@@ -30,7 +30,10 @@ RpTensor *rp_op_convert(RpTensor *x, RpDtype dtype);
 */
 RpTensor *rp_op_reduce(RpReduction op, RpTensor *x, int axis, bool keep);
 
-/* Running sum along an axis: y_i = x_1 + ... + x_i. */
+/* The same over the axes that are marked, one at least. */
+RpTensor *rp_op_reduce_axes(RpReduction op, RpTensor *x, const bool *axes, bool keep);
+
+/* Running sum along an axis: y_i = x_1 + ... + x_i; of int32 as float64. */
 RpTensor *rp_op_cumulative_sum(RpTensor *x, int axis);
 
 /* x with its elements in another shape; one size may be -1. Shares storage where strides allow. */
@@ -50,6 +53,12 @@ RpTensor *rp_op_concatenate(int count, RpTensor *const *x, int axis);
 
 /* y[..., i, ...] = x[..., index[..., i, ...], ...]: int32 index from `first`, same rank as x. */
 RpTensor *rp_op_gather(RpTensor *x, int axis, RpTensor *index, int first);
+
+/* x at the places that keys name along axes from `axis` on, as rp_tensor_rows_of has them. */
+RpTensor *rp_op_index(RpTensor *x, int axis, int count, RpTensor *const *keys);
+
+/* x at int32 places from 1 of one axis, whose place the axes of the index take. */
+RpTensor *rp_op_index_select(RpTensor *x, int axis, RpTensor *index);
 
 /* Rows of table [n, d] by int32 index [...] from 0: [..., d]. */
 RpTensor *rp_op_embedding(RpTensor *table, RpTensor *index);

@@ -69,6 +69,35 @@ RpTensor *rp_op_reduce(RpReduction op, RpTensor *x, int axis, bool keep)
   return y;
 }
 
+RpTensor *rp_op_reduce_axes(RpReduction op, RpTensor *x, const bool *axes, bool keep)
+{
+  int order[RP_MAX_RANK], first = 0, place = 0, kept = 0;
+  int64_t merged[RP_MAX_RANK], shape[RP_MAX_RANK], size = 1;
+  while (!axes[first])
+    first++;
+  for (int i = 0; i < x->rank; i++) { /* those reduced in a row, where the first of them is */
+    if (!axes[i])
+      merged[kept++ + (i > first)] = x->shape[i];
+    size *= axes[i] ? x->shape[i] : 1;
+    shape[i] = axes[i] ? 1 : x->shape[i];
+  }
+  for (int group = 0; group < 3; group++)
+    for (int i = 0; i < x->rank; i++)
+      if (group == (axes[i] ? 1 : i < first ? 0 : 2))
+        order[place++] = i;
+  merged[first] = size;
+  RpTensor *moved = rp_op_permute(x, order);
+  RpTensor *joined = moved != NULL ? rp_op_reshape(moved, kept + 1, merged) : NULL;
+  RpTensor *y = joined != NULL ? rp_op_reduce(op, joined, first, false) : NULL;
+  rp_tensor_release(moved);
+  rp_tensor_release(joined);
+  if (y == NULL || !keep)
+    return y;
+  RpTensor *whole = rp_op_reshape(y, x->rank, shape);
+  rp_tensor_release(y);
+  return whole;
+}
+
 static RpStatus cumulative_sum_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   gradients[0] = rp_tensor_cumulate(dy, (int)node->integers[0], true);

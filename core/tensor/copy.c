@@ -14,7 +14,10 @@ RpTensor *rp_tensor_contiguous(RpTensor *tensor)
 RpTensor *rp_tensor_convert(const RpTensor *tensor, RpDtype dtype)
 {
   RpTensor *copy = rp_tensor_new(dtype, tensor->rank, tensor->shape);
-  return copy != NULL ? rp_tensor_unless_failed(rp_tensor_copy_elements(tensor, copy), copy) : NULL;
+  if (copy == NULL)
+    return NULL;
+  copy->is_mask = tensor->is_mask && dtype == RP_INT32;
+  return rp_tensor_unless_failed(rp_tensor_copy_elements(tensor, copy), copy);
 }
 
 RpStatus rp_tensor_check_writable(const RpTensor *tensor)
@@ -29,18 +32,43 @@ RpStatus rp_tensor_check_writable(const RpTensor *tensor)
   return RP_OK;
 }
 
-RpStatus rp_tensor_assign(RpTensor *target, const RpTensor *source)
+RpTensor *rp_tensor_promote(const char *name, RpTensor *x, RpDtype dtype)
+{
+  if (x->dtype == dtype)
+    return rp_tensor_retain(x);
+  if (x->dtype != RP_INT32)
+    return rp_refuse(RP_BAD_ARGUMENT, "%s: expected %s, got %s; convert it with :to \"%s\"", name,
+                     rp_dtype_name(dtype), rp_dtype_name(x->dtype), rp_dtype_name(dtype));
+  RpTensor *packed = rp_tensor_contiguous(x);
+  RpTensor *y = packed != NULL ? rp_tensor_convert(packed, dtype) : NULL;
+  const int64_t count = dtype == RP_FLOAT32 && y != NULL ? rp_tensor_count(y) : 0;
+  for (int64_t i = 0; i < count; i++) {
+    const int32_t number = ((const int32_t *)rp_tensor_data(packed))[i];
+    if ((double)((const float *)rp_tensor_data(y))[i] == number)
+      continue;
+    rp_fail(RP_BAD_ARGUMENT,
+            "%s: float32 does not hold the int32 %d; convert both with :to \"float64\", or round "
+            "with :to \"float32\"",
+            name, number);
+    rp_tensor_release(y);
+    y = NULL;
+    break;
+  }
+  rp_tensor_release(packed);
+  return y;
+}
+
+RpStatus rp_tensor_assign(RpTensor *target, RpTensor *source)
 {
   if (rp_tensor_check_writable(target) != RP_OK)
     return rp_last_status();
-  if (source->dtype != target->dtype)
-    return rp_fail(RP_BAD_ARGUMENT, "assign: expected %s, got %s", rp_dtype_name(target->dtype),
-                   rp_dtype_name(source->dtype));
-  RpTensor *values = rp_tensor_broadcast(source, target->rank, target->shape);
+  RpTensor *given = rp_tensor_promote("assign", source, target->dtype);
+  RpTensor *values = given != NULL ? rp_tensor_broadcast(given, target->rank, target->shape) : NULL;
+  rp_tensor_release(given);
   if (values == NULL)
     return rp_last_status();
   RpStatus status = RP_OK;
-  if (source->storage == target->storage) { /* the two may overlap: read all before writing */
+  if (values->storage == target->storage) { /* the two may overlap: read all before writing */
     RpTensor *copy = rp_tensor_convert(values, values->dtype);
     rp_tensor_release(values);
     values = copy;

@@ -26,11 +26,18 @@ RpTensor *rp_tensor_convert(const RpTensor *tensor, RpDtype dtype);
 RpStatus rp_tensor_check_writable(const RpTensor *tensor);
 
 /*
-** Write `source`, broadcast to the shape of `target`, into `target` in place.
-** RP_BAD_ARGUMENT when it does not broadcast or the dtypes differ, or when
-** `target` may not be written.
+** x in a dtype that keeps all of its numbers: itself where it has that, int32 as
+** floats. RP_BAD_ARGUMENT, in the words of the function `name`, for other dtypes,
+** and for an int32 that float32 does not hold.
 */
-RpStatus rp_tensor_assign(RpTensor *target, const RpTensor *source);
+RpTensor *rp_tensor_promote(const char *name, RpTensor *x, RpDtype dtype);
+
+/*
+** Write `source`, broadcast to the shape of `target`, into `target` in place.
+** RP_BAD_ARGUMENT when it does not broadcast, when its dtype is another that
+** rp_tensor_promote refuses, or when `target` may not be written.
+*/
+RpStatus rp_tensor_assign(RpTensor *target, RpTensor *source);
 
 /* Set every element of the view to `value`; as rp_tensor_assign. */
 RpStatus rp_tensor_fill(RpTensor *target, double value);

@@ -1,5 +1,7 @@
 #include "core/tensor/elementwise.h"
 
+#include "core/tensor/copy.h"
+
 typedef struct Facts {
   const char *name;
   bool takes_int32;
@@ -25,7 +27,9 @@ static const char *const compare_names[] = {
 static bool takes(const Facts *facts, RpDtype dtype)
 {
   if (dtype == RP_INT32 && !facts->takes_int32)
-    rp_fail(RP_BAD_ARGUMENT, "%s: expected float32 or float64, got int32", facts->name);
+    rp_fail(RP_BAD_ARGUMENT,
+            "%s: expected float32 or float64, got int32; convert it with :to \"float32\"",
+            facts->name);
   return dtype != RP_INT32 || facts->takes_int32;
 }
 
@@ -49,12 +53,10 @@ static void prepare(RpLoop *loop, void **data, int count, const RpTensor *const 
   rp_loop_collapse(loop);
 }
 
-/* The result of an operation, or NULL: int32 kernels refuse what does not fit 32 bits. */
-static RpTensor *result_of(const char *name, RpStatus status, RpTensor *y)
+/* int32 kernels refuse what does not fit 32 bits. */
+static void overflow(const char *name)
 {
-  if (status == RP_BAD_ARGUMENT)
-    rp_fail(status, "%s: int32 overflow: a result does not fit 32 bits", name);
-  return rp_tensor_unless_failed(status, y);
+  rp_fail(RP_BAD_ARGUMENT, "%s: int32 overflow: a result does not fit 32 bits", name);
 }
 
 RpTensor *rp_tensor_unary(RpUnary op, const RpTensor *x)
@@ -65,7 +67,10 @@ RpTensor *rp_tensor_unary(RpUnary op, const RpTensor *x)
   RpLoop loop;
   void *data[2];
   prepare(&loop, data, 2, (const RpTensor *[]){x, y});
-  return result_of(unaries[op].name, rp_kernels(x->dtype)->unary(op, &loop, data), y);
+  const RpStatus status = rp_kernels(x->dtype)->unary(op, &loop, data);
+  if (status == RP_BAD_ARGUMENT)
+    overflow(unaries[op].name);
+  return rp_tensor_unless_failed(status, y);
 }
 
 RpTensor *rp_tensor_unary_gradient(RpUnary op, const RpTensor *kept, const RpTensor *dy)
@@ -103,10 +108,17 @@ RpTensor *rp_tensor_binary(RpBinary op, const RpTensor *a, const RpTensor *b)
   RpTensor *y = takes(&binaries[op], a->dtype) ? new_for_pair(name, a, b, a->dtype) : NULL;
   if (y == NULL)
     return NULL;
+  const bool stays_0_or_1 = op == RP_MULTIPLY || op == RP_MAXIMUM || op == RP_MINIMUM;
+  y->is_mask = stays_0_or_1 && a->is_mask && b->is_mask;
   RpLoop loop;
   void *data[3];
   prepare(&loop, data, 3, (const RpTensor *[]){a, b, y});
-  return result_of(name, rp_kernels(a->dtype)->binary(op, &loop, data), y);
+  const RpStatus status = rp_kernels(a->dtype)->binary(op, &loop, data);
+  if (op == RP_REMAINDER && status == RP_BAD_ARGUMENT)
+    rp_fail(status, "remainder: an int32 has none after division by 0");
+  else if (status == RP_BAD_ARGUMENT)
+    overflow(name);
+  return rp_tensor_unless_failed(status, y);
 }
 
 RpTensor *rp_tensor_binary_gradient(RpBinary op, bool right, RpTensor *const *kept,
@@ -130,10 +142,29 @@ RpTensor *rp_tensor_compare(RpCompare op, const RpTensor *a, const RpTensor *b)
   RpTensor *y = new_for_pair(compare_names[op], a, b, RP_INT32);
   if (y == NULL)
     return NULL;
+  y->is_mask = true;
   RpLoop loop;
   void *data[3];
   prepare(&loop, data, 3, (const RpTensor *[]){a, b, y});
   return rp_tensor_unless_failed(rp_kernels(a->dtype)->compare(op, &loop, data), y);
+}
+
+RpStatus rp_tensor_equal(RpTensor *a, RpTensor *b, bool *equal)
+{
+  *equal = rp_tensor_same_shape(a, b);
+  if (!*equal)
+    return RP_OK;
+  const RpDtype dtype = a->dtype == b->dtype ? a->dtype : RP_FLOAT64; /* which holds all others */
+  RpTensor *x = a->dtype == dtype ? rp_tensor_retain(a) : rp_tensor_convert(a, dtype);
+  RpTensor *y = b->dtype == dtype ? rp_tensor_retain(b) : rp_tensor_convert(b, dtype);
+  RpTensor *differs = x != NULL && y != NULL ? rp_tensor_compare(RP_NE, x, y) : NULL;
+  const RpStatus status = differs != NULL ? RP_OK : rp_last_status();
+  for (int64_t i = 0; differs != NULL && *equal && i < rp_tensor_count(differs); i++)
+    *equal = ((const int32_t *)rp_tensor_data(differs))[i] == 0;
+  rp_tensor_release(x);
+  rp_tensor_release(y);
+  rp_tensor_release(differs);
+  return status;
 }
 
 RpTensor *rp_tensor_where(const RpTensor *condition, const RpTensor *a, const RpTensor *b)

@@ -27,6 +27,9 @@ RpTensor *rp_tensor_binary_gradient(RpBinary op, bool right, RpTensor *const *ke
 /* int32 1 where the relation holds, else 0; broadcast. */
 RpTensor *rp_tensor_compare(RpCompare op, const RpTensor *a, const RpTensor *b);
 
+/* Are the shapes the same, and all elements equal, of whatever dtypes? NaN equals nothing. */
+RpStatus rp_tensor_equal(RpTensor *a, RpTensor *b, bool *equal);
+
 /* a where the int32 condition is not 0, else b; all broadcast. */
 RpTensor *rp_tensor_where(const RpTensor *condition, const RpTensor *a, const RpTensor *b);
 

@@ -76,13 +76,12 @@ RpTensor *rp_tensor_places(RpReduction op, RpTensor *x, int axis, bool keep, int
 RpTensor *rp_tensor_cumulate(RpTensor *x, int axis, bool reverse)
 {
   const RpSplit at = rp_split_at(x->rank, x->shape, axis);
-  if (!rp_dtype_is_float(x->dtype))
-    return rp_refuse(RP_BAD_ARGUMENT, "cumsum: expected float32 or float64, got int32");
-  RpTensor *source = rp_tensor_contiguous(x);
-  RpTensor *y = source != NULL ? rp_tensor_new_like(x) : NULL;
+  RpTensor *source =
+      rp_dtype_is_float(x->dtype) ? rp_tensor_contiguous(x) : rp_tensor_convert(x, RP_FLOAT64);
+  RpTensor *y = source != NULL ? rp_tensor_new_like(source) : NULL;
   RpStatus status = y != NULL ? RP_OK : RP_OUT_OF_MEMORY;
   if (status == RP_OK && rp_tensor_count(y) > 0)
-    status = rp_kernels(x->dtype)->cumulate(at.outer, at.size, at.inner, reverse,
+    status = rp_kernels(y->dtype)->cumulate(at.outer, at.size, at.inner, reverse,
                                             rp_tensor_data(source), rp_tensor_data(y));
   rp_tensor_release(source);
   return rp_tensor_unless_failed(status, y);

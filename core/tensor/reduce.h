@@ -26,7 +26,7 @@ RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpT
 /* The places of maxima or minima alone, counted from `first`. */
 RpTensor *rp_tensor_places(RpReduction op, RpTensor *x, int axis, bool keep, int first);
 
-/* The running sum along an axis, from its end where `reverse`; floats only. */
+/* The running sum along an axis, from its end where `reverse`; of int32 as float64. */
 RpTensor *rp_tensor_cumulate(RpTensor *x, int axis, bool reverse);
 
 /*

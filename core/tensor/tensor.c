@@ -120,7 +120,8 @@ RpTensor *rp_tensor_view(const RpTensor *tensor, int rank, const int64_t *shape,
                      .dtype = tensor->dtype,
                      .rank = rank,
                      .offset = offset,
-                     .storage = tensor->storage};
+                     .storage = tensor->storage,
+                     .is_mask = tensor->is_mask};
   for (int i = 0; i < rank; i++) {
     view->shape[i] = shape[i];
     view->strides[i] = strides[i];

@@ -129,7 +129,7 @@ describe("surplus arguments", function()
 
   -- Functions that take as many arguments as there are, or a shape as numbers.
   local OPEN = { enable_grad = true, no_grad = true, interrupt_call = true,
-    interrupt_defer = true, view = true, expand = true, permute = true }
+    interrupt_defer = true, view = true, reshape = true, expand = true, permute = true }
 
   it("are refused by every function and method of C", function()
     local x = roper.ones({ 2, 3 })
@@ -139,7 +139,7 @@ describe("surplus arguments", function()
     local count = 0
     for i, object in ipairs(objects) do
       for name, f in next, fields[i] do
-        if type(f) == "function" and not OPEN[name] then
+        if type(f) == "function" and debug.getinfo(f).what == "C" and not OPEN[name] then
           local _, message = pcall(f, object, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
           assert.matches("expected at most %d+ arguments?, got 11", message, 1, name)
           count = count + 1

@@ -132,21 +132,21 @@ add_methods(numbers({ 2, 3 }), {
   { "relu" }, { "round" }, { "sigmoid" }, { "sign" }, { "silu" }, { "sin" }, { "softplus" },
   { "sqrt" }, { "square" }, { "tanh" },
   { "clone" }, { "contiguous" }, { "count" }, { "detach" }, { "dtype" }, { "is_contiguous" },
-  { "rank" }, { "shape" }, { "size", 1 }, { "to", "float64" }, { "totable" },
+  { "is_mask" }, { "rank" }, { "shape" }, { "size", 1 }, { "to", "float64" }, { "totable" },
   { "sum" }, { "sum", 1 }, { "mean" }, { "max" }, { "min" }, { "argmax" }, { "argmax", 2 },
-  { "argmin" }, { "softmax" }, { "softmax", 1 }, { "log_softmax" }, { "cumsum", 1 },
+  { "argmin" }, { "softmax" }, { "softmax", 1 }, { "log_softmax" }, { "cumsum", 1 }, { "argsort" }, { "argsort", 1, true },
   { "narrow", 2, 2, 1 }, { "transpose", 1, 2 }, { "unsqueeze", 2 },
   { "dropout", 0.5, 3 }, { "round_to", "float16" },
 })
-add_methods(core.tensor({ 7 }), { { "item" }, { "squeeze", 1 } })
+add_methods(core.tensor({ 7 }), { { "item" }, { "squeeze" }, { "squeeze", 1 } })
 
 function calls.contiguous()
   local x = numbers({ 2, 3 }):transpose(1, 2)
   return { x }, function() return x:contiguous() end
 end
 
-for _, name in ipairs({ "add", "sub", "mul", "div", "pow", "maximum", "minimum", "eq", "ne", "lt",
-  "le", "gt", "ge" }) do
+for _, name in ipairs({ "add", "sub", "mul", "div", "pow", "maximum", "minimum", "remainder", "eq",
+  "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor" }) do
   calls[name] = function()
     local a, b = numbers({ 2, 3 }), numbers({ 3, 2 }):transpose(1, 2)
     return { a, b }, function() return core[name](a, b) end
@@ -162,6 +162,21 @@ function calls.__lt()
   return { a, b }, function() return a < b, a <= b, a < 2, 2 <= a end
 end
 
+calls["add of two dtypes"] = function()
+  local a, b, c = integers({ 1, 2 }), core.tensor({ 3, 4 }), core.tensor({ 5, 6 }, "float64")
+  return { a, b, c }, function() return a + b, c - a, a * 0.5, 0.5 * a end
+end
+
+function calls.__eq()
+  local a, b, c = core.tensor({ 1 }), core.tensor({ 1 }), integers({ 1 })
+  return { a, b, c }, function() return a == b, a == c end
+end
+
+function calls.__band()
+  local a, b = core.tensor({ 1, 2 }):gt(1), core.tensor({ 1, 2 }):gt(0)
+  return { a, b }, function() return a & b, a | b, a ~ b, ~a end
+end
+
 function calls.__len()
   local x = numbers({ 2, 3 })
   return { x }, function() return #x end
@@ -171,6 +186,12 @@ function calls.view(list)
   local x = numbers({ 2, 3 })
   local shape = list({ 3, 2 })
   return { x }, function() return x:view(shape) end
+end
+
+function calls.sum(list)
+  local x = numbers({ 1, 2, 3 })
+  local axes = list({ 1, 3 })
+  return { x }, function() return x:sum(axes), x:max(axes, true) end
 end
 
 function calls.expand(list)
@@ -197,6 +218,13 @@ calls.__index = function(list)
   return { x }, function() return x[key], x[1] end
 end
 
+calls["__index tensors"] = function(list)
+  local x, rows, columns = numbers({ 2, 3 }), integers({ 2, 1 }), integers({ { 3 }, { 1 } })
+  local mask = x:gt(2)
+  local key = list({ rows, columns })
+  return { x, rows, columns, mask }, function() return x[key], x[rows], x[mask] end
+end
+
 calls["__index grad"] = function()
   local w = core.ones({ 2 }):parameter()
   w:sum():backward()
@@ -209,6 +237,17 @@ calls.__newindex = function(list)
   local key = list({ list({}), list({ 1, 2 }) })
   return { x, row }, function()
     x[key] = row
+    return kept
+  end
+end
+
+calls["__newindex tensors"] = function(list)
+  local x, rows, values = numbers({ 2, 3 }), integers({ 2, 1 }), integers({ 8, 9 })
+  local kept, mask = x:detach(), x:gt(4)
+  local key = list({ rows, 2 })
+  return { x, rows, values, mask }, function()
+    x[key] = values
+    x[mask] = 0
     return kept
   end
 end
@@ -279,6 +318,11 @@ end
 function calls.embedding()
   local rows, index = numbers({ 2, 3 }), integers({ 1, 0 })
   return { rows, index }, function() return core.embedding(rows, index) end
+end
+
+function calls.index_select()
+  local x, index = numbers({ 2, 3 }), integers({ 3, 1 })
+  return { x, index }, function() return x:index_select(2, index) end
 end
 
 function calls.gather()
@@ -487,7 +531,8 @@ end
 
 local elsewhere = {}
 for name in ("backward differentiable enable_grad is_parameter no_grad parameter" -- its own spec
-  .. " __add __sub __mul __div __pow __unm __le __close __gc" -- as add, ...; they close
+  .. " __add __sub __mul __div __mod __pow __unm __le __close __gc" -- as add, ...; they close
+  .. " __bor __bxor __bnot reshape" -- as __band, view
   .. " arange linspace eye full ones zeros rand randint randn seed random_state" -- no tensor
   .. " corpus_create corpus_open hash lock random_permuted" -- no tensor either
   .. " is_recording json_array json_decode json_encode load load_npy load_safetensors save"

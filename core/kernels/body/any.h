@@ -95,12 +95,25 @@ static RpStatus reduce(RpReduction op, int64_t outer, int64_t n, int64_t inner, 
   return rp_interrupt_status();
 }
 
-static RpStatus take_rows(int64_t rows, int64_t n, const void *table, const int32_t *index, void *y)
+static RpStatus take_rows(int64_t outer, int64_t size, int64_t rows, int64_t n, const void *table,
+                          const int32_t *index, void *y)
 {
-#pragma omp parallel for schedule(static) if (rows * n > 1 << 15)
-  for (int64_t r = 0; r < rows; r++)
+#pragma omp parallel for schedule(static) if (outer * rows * n > 1 << 15)
+  for (int64_t at = 0; at < outer * rows; at++)
     if (!rp_interrupted())
-      memcpy((REAL *)y + r * n, (const REAL *)table + index[r] * n, (size_t)n * sizeof(REAL));
+      memcpy((REAL *)y + at * n, (const REAL *)table + (at / rows * size + index[at % rows]) * n,
+             (size_t)n * sizeof(REAL));
+  return rp_interrupt_status();
+}
+
+static RpStatus put_rows(int64_t outer, int64_t size, int64_t rows, int64_t n, const void *y,
+                         const int32_t *index, void *table)
+{
+#pragma omp parallel for schedule(static) if (outer * rows * n > 1 << 15)
+  for (int64_t o = 0; o < outer; o++)
+    for (int64_t r = 0; r < rows && !rp_interrupted(); r++)
+      memcpy((REAL *)table + (o * size + index[r]) * n, (const REAL *)y + (o * rows + r) * n,
+             (size_t)n * sizeof(REAL));
   return rp_interrupt_status();
 }
 

@@ -60,6 +60,13 @@ static const REAL *spread(REAL *buffer, const REAL *x, int64_t *stride)
   return buffer;
 }
 
+/* NaN for 0 as b; what does not fit in place of an int32. */
+static inline VALUE remainder_of(VALUE a, VALUE b)
+{
+  const VALUE rest = REAL_FMOD(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 static bool binary_block(RpBinary op, int64_t n, const REAL *as, int64_t sa, const REAL *bs,
                          int64_t sb, REAL *ys, int64_t sy)
 {

@@ -86,18 +86,20 @@ static RpStatus binary_gradient(RpBinary op, bool right, const RpLoop *loop, voi
 }
 
 /* Threads share the columns, so that every sum keeps the order of the rows. */
-static RpStatus add_to_rows(int64_t rows, int64_t n, const void *y_data, const int32_t *index,
-                            void *table_data)
+static RpStatus add_to_rows(int64_t outer, int64_t size, int64_t rows, int64_t n,
+                            const void *y_data, const int32_t *index, void *table_data)
 {
   enum { COLUMNS = 64 };
-  const REAL *y = y_data;
-  REAL *table = table_data;
-#pragma omp parallel for schedule(static) if (rows * n > 1 << 15)
-  for (int64_t first = 0; first < n; first += COLUMNS) {
+  const int64_t blocks = (n + COLUMNS - 1) / COLUMNS;
+#pragma omp parallel for schedule(static) if (outer * rows * n > 1 << 15)
+  for (int64_t block = 0; block < outer * blocks; block++) {
+    const int64_t o = block / blocks, first = block % blocks * COLUMNS;
     const int64_t width = n - first < COLUMNS ? n - first : COLUMNS;
+    const REAL *y = (const REAL *)y_data + o * rows * n + first;
+    REAL *table = (REAL *)table_data + o * size * n + first;
     for (int64_t r = 0; r < rows; r++) {
-      REAL *target = table + index[r] * n + first;
-      const REAL *source = y + r * n + first;
+      REAL *target = table + index[r] * n;
+      const REAL *source = y + r * n;
       for (int64_t k = 0; k < width; k++)
         target[k] += source[k];
     }

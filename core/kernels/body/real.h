@@ -21,6 +21,7 @@
 #define REAL_TANH tanhf
 #define REAL_ERF erff
 #define REAL_POW powf
+#define REAL_FMOD fmodf
 #else
 #define REAL double
 #define REAL_C(literal) literal
@@ -38,6 +39,7 @@
 #define REAL_TANH tanh
 #define REAL_ERF erf
 #define REAL_POW pow
+#define REAL_FMOD fmod
 #endif
 
 #endif

@@ -18,13 +18,14 @@
 ** function roper.add(a, b)
 ** a + b, element by element.
 **
-** Errors: other dtypes; shapes that do not broadcast: sizes must be equal or 1.
+** Errors: float32 beside float64, or beside an int32 that it does not hold; shapes that do not
+** broadcast: sizes must be equal or 1.
 **
 **     > roper.tensor{1, 2} + 10
 **     float32 [2]
 **     11 12
-** @param a tensor|number
-** @param b tensor|number of the dtype of the other, broadcast with it
+** @param a tensor|number int32 beside floats takes their dtype
+** @param b tensor|number broadcast with a; at least one of them a tensor
 ** @return tensor y of the broadcast shape
 */
 BINARY(ADD, "add", a + b, PASS, dy, PASS, dy)
@@ -99,6 +100,22 @@ FLOAT_BINARY(DIVIDE, "div", a / b, B, dy / b, B | Y, -y / b * dy)
 */
 FLOAT_BINARY(POWER, "pow", REAL_POW(a, b), A | B, b != 0 ? REAL_POW(a, b - 1) * b * dy : 0,
              A | B | Y, a != 0 || b < 0 ? REAL_LOG(a) * y * dy : 0)
+
+/*
+** function roper.remainder(a, b)
+** What is left of a after the largest whole multiple of b that is not above it, as Lua's and
+** Python's %; a % b does the same. It has the sign of b.
+**
+** Errors: integers by 0 (floats give nan); shapes that do not broadcast.
+**
+**     > roper.tensor{-3, 3.5} % 2
+**     float32 [2]
+**     1.0000 1.5000
+** @param a tensor|number
+** @param b tensor|number broadcast with a; at least one of them a tensor
+** @return tensor y of the broadcast shape
+*/
+BINARY(REMAINDER, "remainder", remainder_of(a, b), PASS, dy, A | B | Y, -REAL_RINT((a - y) / b) * dy)
 
 #undef BINARY
 #undef FLOAT_BINARY

@@ -350,7 +350,7 @@ end
 ---
 ---     > q = roper.zeros{1, 1, 3, 4}
 ---     > roper.position.positions(q, q, {causal = true}):visible()
----     int32 [3, 3]
+---     int32 [3, 3], mask
 ---     1 0 0
 ---     1 1 0
 ---     1 1 1

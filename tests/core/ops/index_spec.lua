@@ -3,6 +3,41 @@ local golden = require("tests.golden")
 local gradients = require("tests.gradients")
 local roper = require("roper")
 
+describe("gradient of indexing", function()
+  it("goes to the places read, summed where they repeat", function()
+    roper.seed(6)
+    local places = roper.tensor({ 2, 1, 2, 2 }, "int32")
+    local table_of = roper.tensor({ { 3, 1 }, { 1, 2 } }, "int32")
+    local mask = roper.tensor({ { 1, 0, 1 }, { 0, 0, 1 } }, "int32"):ne(0)
+    local shape = { { 2, 3, 2 } }
+    gradients.check(function(x) return x[places]:sin() end, shape)
+    gradients.check(function(x) return x[{ {}, table_of }]:sin() end, shape)
+    gradients.check(function(x) return x[{ {}, {}, places }]:sin() end, shape)
+    gradients.check(function(x) return x[{ places, places }]:sin() end, shape)
+    gradients.check(function(x) return x[{ 2, table_of, 1 }]:sin() end, shape)
+    gradients.check(function(x) return x[mask]:sin() end, shape)
+    gradients.check(function(x) return x:index_select(-2, table_of):sin() end, shape)
+    local w = roper.ones({ 3 }):parameter()
+    w[w:gt(2)]:sum():backward()
+    assert.same({ 0, 0, 0 }, w.grad:totable())
+  end)
+
+  it("adds up the same way with one thread and with two", function()
+    local threads = roper.threads()
+    roper.seed(7)
+    local places, dy = roper.randint(1, 5, { 3000 }), roper.randn({ 4, 3000, 70 })
+    local results = {}
+    for n = 1, 2 do
+      roper.threads(n)
+      local w = roper.zeros({ 4, 5, 70 }):parameter()
+      w[{ {}, places }]:backward(dy)
+      results[n] = w.grad
+    end
+    roper.threads(threads)
+    assert.equal(results[1], results[2])
+  end)
+end)
+
 describe("gather", function()
   it("agrees with plain Lua along every axis", function()
     arrays.each_seed(40, function(seed)

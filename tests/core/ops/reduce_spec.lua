@@ -35,6 +35,18 @@ describe("gradients of reductions", function()
     end)
   end
 
+  it("over several axes, next to each other or apart, kept or not", function()
+    roper.seed(5)
+    for _, axes in ipairs({ { 1, 2 }, { 3, 1 }, { 2, -1 }, { 1, 2, 3 }, { 2 } }) do
+      for _, keep in ipairs({ false, true }) do
+        for _, name in ipairs({ "sum", "mean", "max" }) do
+          gradients.check(function(x) return x[name](x, axes, keep):sin() end, { { 2, 3, 2 } },
+            { layouts = name ~= "max" })
+        end
+      end
+    end
+  end)
+
   it("of an extremum goes to the first that attains it", function()
     local x = roper.tensor({ 1, 3, 3, 0, 0 }):parameter()
     x:max():backward()

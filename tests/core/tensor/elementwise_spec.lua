@@ -71,6 +71,7 @@ local binary = {
   mul = function(x, y) return x * y end,
   div = function(x, y) return x / y end,
   pow = pow,
+  remainder = function(x, y) return y == 0 and nan or x % y end,
   maximum = function(x, y) return (x ~= x or x > y) and x or y end,
   minimum = function(x, y) return (x ~= x or x < y) and x or y end,
 }
@@ -86,6 +87,9 @@ local compare = {
   le = function(x, y) return flag(x <= y) end,
   gt = function(x, y) return flag(x > y) end,
   ge = function(x, y) return flag(x >= y) end,
+  logical_and = function(x, y) return flag(x ~= 0 and y ~= 0) end,
+  logical_or = function(x, y) return flag(x ~= 0 or y ~= 0) end,
+  logical_xor = function(x, y) return flag((x ~= 0) ~= (y ~= 0)) end,
 }
 
 --- Relative 4e-16 for float64 and 3e-7 for float32, of values up to 1e27.
@@ -136,6 +140,45 @@ describe("unary functions", function()
     local far = roper.tensor({ -1000, 1000 }):parameter()
     far:silu():sum():backward()
     assert.same({ 0, 1 }, far.grad:totable())
+  end)
+
+  it("has == of two tensors: one shape, and equal elements", function()
+    local x = roper.tensor({ 1, 2 })
+    assert.is_true(x == roper.tensor({ 1, 2 }))
+    assert.is_true(x == roper.tensor({ 1, 2 }, "int32"))
+    assert.is_true(x[1] == roper.tensor({ { 1, 5 }, { 3, 4 } }, "float64"):transpose(1, 2)[1][1])
+    assert.is_false(x == roper.tensor({ 1, 3 }))
+    assert.is_false(x == roper.tensor({ { 1, 2 } }))
+    assert.is_false(roper.tensor(nan) == roper.tensor(nan))
+    assert.is_false(roper.tensor({ 16777217 }, "int32") == roper.tensor({ 16777216 }))
+    assert.is_true(roper.zeros({ 0, 2 }) == roper.zeros({ 0, 2 }))
+    assert.is_false(x == io.stdout)
+    assert.is_false(x[1] == 1) -- which Lua asks no tensor about
+  end)
+
+  it("has & | ~ of masks, and of nothing else", function()
+    local a, b = roper.tensor({ 0, 0, 1, 1 }):ne(0), roper.tensor({ 0, 1, 0, 1 }):ne(0)
+    assert.same({ 0, 0, 0, 1 }, (a & b):totable())
+    assert.same({ 0, 1, 1, 1 }, (a | b):totable())
+    assert.same({ 0, 1, 1, 0 }, (a ~ b):totable())
+    assert.same({ 1, 1, 0, 0 }, (~a):totable())
+    assert.is_true((a & ~b):is_mask())
+    assert.error_matches(function() return a & roper.tensor({ 6 }, "int32") end,
+      "expected masks, as comparisons give, got int32")
+    assert.error_matches(function() return a | 1 end, "expected masks, .*, got number")
+    assert.error_matches(function() return ~roper.tensor({ 6 }, "int32") end, "expected a mask")
+  end)
+
+  it("has the remainder of int32 with the sign of b, and none by 0", function()
+    local x = roper.tensor({ 7, -7, -2147483648 }, "int32")
+    assert.same({ 1, 2, 1 }, (x % 3):totable())
+    assert.same({ -2, -1, -2 }, (x % -3):totable())
+    assert.same({ 0, 0, 0 }, (x % -1):totable())
+    assert.same({ 1, -1, 0 }, (roper.tensor({ 4, 2, 2 }, "int32") % roper.tensor({ 3, -3, 1 },
+      "int32")):totable())
+    assert.error_matches(function() return x % 0 end,
+      "remainder: an int32 has none after division by 0")
+    assert.is_true((roper.tensor({ 5 }) % 0):ne((roper.tensor({ 5 }) % 0))[1]:item() == 1)
   end)
 
   it("takes int32 where the result is whole, and refuses what overflows", function()
@@ -263,8 +306,40 @@ describe("binary functions", function()
     assert.error_matches(function() return x * 2 end, "mul: int32 overflow")
     assert.error_matches(function() return x / 2 end, "div: expected float32 or float64, got int32")
     assert.error_matches(function() return x ^ 2 end, "pow: expected float32 or float64, got int32")
-    assert.error_matches(function() return x + 0.5 end, "expected a whole number .*, got 0.5")
-    assert.error_matches(function() return x:lt(nan) end, "expected a whole number .*, got %-?nan")
+    assert.error_matches(function() return x + (1 << 31) end, "expected a whole number .*, got 2147")
+  end)
+
+  it("takes int32 beside floats that hold its numbers", function()
+    local x = roper.tensor({ 3, -16777216 }, "int32")
+    for _, dtype in ipairs({ "float32", "float64" }) do
+      local y = roper.tensor({ 0.5, 2 }, dtype)
+      for _, name in ipairs({ "add", "sub", "mul", "div", "pow", "maximum", "remainder", "lt" }) do
+        local expected = roper[name](x:to(dtype), y)
+        assert.equal(expected:dtype(), x[name](x, y):dtype())
+        assert.same(expected:totable(), roper[name](x, y):totable())
+        assert.same(roper[name](y, x:to(dtype)):totable(), roper[name](y, x):totable())
+      end
+      assert.same({ 3, 2 }, roper.where(x:gt(0), x, y):totable())
+    end
+    assert.same({ 3.5, -16777215.5 }, (x:to("float64") + 0.5):totable())
+    assert.equal("float32", (x * 0.5):dtype())
+    assert.same({ 1.5, -8388608 }, (0.5 * x):totable())
+    assert.same({ 1, 1 }, x:lt(inf):totable())
+    assert.same({ 0, 0 }, x:lt(nan):totable())
+    local w = roper.tensor({ 2, 4 }):parameter();
+    (w * x):sum():backward()
+    assert.same({ 3, -16777216 }, w.grad:totable())
+  end)
+
+  it("refuses int32 that float32 would round, and names the conversions", function()
+    local x = roper.tensor({ 1, 16777217 }, "int32")
+    assert.same({ 1.5, 16777217.5 }, (x + roper.tensor(0.5, "float64")):totable())
+    for _, f in ipairs({ function() return x + roper.ones({ 2 }) end,
+      function() return roper.ones({ 2 }):lt(x) end, function() return x * 0.5 end,
+      function() roper.ones({ 2 }):copy(x) end }) do
+      assert.error_matches(f, 'float32 does not hold the int32 16777217; convert both with :to '
+        .. '"float64", or round with :to "float32"')
+    end
   end)
 
   it("refuses shapes and dtypes that do not go together", function()
@@ -272,8 +347,8 @@ describe("binary functions", function()
     for _, name in ipairs({ "add", "pow", "maximum", "eq", "ge" }) do
       assert.error_matches(function() roper[name](x, roper.ones({ 2 })) end,
         name .. ": shapes %[2, 3%] and %[2%] do not broadcast")
-      assert.error_matches(function() roper[name](x, roper.ones({ 3 }, "int32")) end,
-        name .. ": expected one dtype, got float32 and int32")
+      assert.error_matches(function() roper[name](x, roper.ones({ 3 }, "float64")) end,
+        name .. ": expected one dtype, got float32 and float64; convert one with :to")
       assert.error_matches(function() roper[name](x, x, x) end, name .. ": expected at most 2")
     end
     assert.error_matches(function() return x + roper.ones({ 0 }) end, "do not broadcast")

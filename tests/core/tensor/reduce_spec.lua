@@ -150,6 +150,59 @@ describe("reduction", function()
   end)
 end)
 
+describe("reduction over several axes", function()
+  it("is that over the axes as one, wherever they are", function()
+    arrays.each_seed(40, function(seed)
+      local x = arrays.random_layout(arrays.random_shape(2, 4, 4), "float64")
+      if seed % 2 == 0 then
+        x = (x * 100):to("int32")
+      end
+      local axes, reduced, order, merged, sizes = {}, {}, {}, {}, x:shape()
+      for axis = 1, x:rank() do
+        if math.random(2) == 1 then
+          axes[#axes + 1] = math.random(2) == 1 and axis or axis - x:rank() - 1
+          reduced[#reduced + 1], sizes[axis] = axis, 1
+        else
+          merged[#merged + 1], order[#order + 1] = x:size(axis), axis
+        end
+      end
+      if axes[1] and x:count() > 0 then
+        table.move(reduced, 1, #reduced, #order + 1, order)
+        merged[#merged + 1] = -1
+        local lines = x:permute(order):contiguous():view(merged)
+        for _, name in ipairs({ "sum", "mean", "max", "min" }) do
+          local expected = lines[name](lines, #merged)
+          arrays.close(expected, x[name](x, axes), 1e-12, name)
+          arrays.close(expected:view(sizes), x[name](x, axes, true), 1e-12, name)
+        end
+      end
+    end)
+  end)
+
+  it("takes nothing away of the precision of one over everything", function()
+    local x = roper.tensor({ { 1e8, 1 }, { -1e8, 1 } })
+    assert.equal(2, x:sum({ 1, 2 }):item())
+    assert.equal(2, x:sum({ 2, 1 }):item())
+  end)
+
+  it("of no elements is 0 for sums, and refused for the others", function()
+    local x = roper.zeros({ 2, 0, 3 })
+    assert.same({ { 0, 0, 0 } }, x:sum({ 1, 2 }, true):view({ 1, 3 }):totable())
+    assert.error_matches(function() x:max({ 1, 2 }) end, "max: expected at least one element")
+  end)
+
+  it("refuses axes that are none", function()
+    local x = roper.ones({ 2, 3 })
+    assert.error_matches(function() x:sum({}) end, "expected at least one axis")
+    assert.error_matches(function() x:sum({ 1, 3 }) end, "an axis from 1 to 2")
+    assert.error_matches(function() x:sum({ 2, -1 }) end, "axis %-1 stands there twice")
+    assert.error_matches(function() x:sum({ 1, "x" }) end, 'expected axes, got "x"')
+    assert.error_matches(function() x:sum({ 1, keep = true }) end, "unknown field keep")
+    assert.error_matches(function() x:argmax({ 1, 2 }) end, "number expected, got table")
+    assert.error_matches(function() roper.tensor(1):sum({ 1 }) end, "a scalar has no axes")
+  end)
+end)
+
 describe("cumsum", function()
   it("agrees with plain Lua along every axis", function()
     arrays.each_seed(25, function()
@@ -169,9 +222,13 @@ describe("cumsum", function()
     end)
   end)
 
-  it("refuses int32, scalars and other axes", function()
-    assert.error_matches(function() roper.ones({ 2 }, "int32"):cumsum(1) end,
-      "cumsum: expected float32 or float64, got int32")
+  it("sums int32 in float64, past 32 bits", function()
+    local y = roper.full({ 3 }, 2147483647, "int32"):cumsum(1)
+    assert.equal("float64", y:dtype())
+    assert.same({ 2147483647, 4294967294, 6442450941 }, y:totable())
+  end)
+
+  it("refuses scalars and other axes", function()
     assert.error_matches(function() roper.tensor(1):cumsum(1) end, "a scalar has no axes")
     assert.error_matches(function() roper.ones({ 2 }):cumsum(2) end, "an axis from 1 to 1")
     assert.error_matches(function() roper.ones({ 2 }):cumsum() end, "number expected, got nil")

@@ -72,6 +72,26 @@ describe("zeros, ones and full", function()
     assert.equal(0, roper.ones({ 3, 0 }):sum():item())
   end)
 
+  it("take sizes one by one, and the dtype after them", function()
+    for _, name in ipairs({ "zeros", "ones", "randn", "rand" }) do
+      local make = roper[name]
+      assert.same({ 2, 3 }, make(2, 3):shape())
+      assert.same({ "float64", { 4 } }, { make(4, "float64"):dtype(), make(4, "float64"):shape() })
+      assert.same({ 1, 1, 1, 1, 1, 1, 1, 2 }, make(1, 1, 1, 1, 1, 1, 1, 2):shape())
+      roper.seed(1)
+      local listed = make({ 2, 3 }, "float64")
+      roper.seed(1)
+      assert.equal(listed, make(2, 3, "float64"))
+      assert.error_matches(function() make(2, -1) end, "size 2: expected a whole number from 0 on")
+      assert.error_matches(function() make(2, "float32", 3) end, "nothing after the dtype")
+      assert.error_matches(function() make({ 2 }, "float32", 3) end, "nothing after the dtype")
+      assert.error_matches(function() make({ 2 }, 3) end, "got 3")
+      assert.error_matches(function() make(1, 1, 1, 1, 1, 1, 1, 1, 1) end, "at most 8 sizes, got 9")
+      assert.error_matches(function() make({ 2, typo = 3 }) end,
+        "unknown field typo of a list; it takes dtype")
+    end
+  end)
+
   it("refuse sizes that cannot be", function()
     for _, size in ipairs({ -1, 0.5, nan, inf, "x", 2 ^ 63, false }) do
       assert.error_matches(function() roper.zeros({ 2, size }) end,
@@ -79,7 +99,6 @@ describe("zeros, ones and full", function()
     end
     assert.error_matches(function() roper.ones({ 1, 1, 1, 1, 1, 1, 1, 1, 1 }) end,
       "ones.*expected at most 8 sizes, got 9")
-    assert.error_matches(function() roper.zeros(2, 3) end, "zeros.*table expected, got number")
     assert.error_matches(function() roper.full({ 2 }) end, "full.*number expected, got nil")
   end)
 
@@ -271,8 +290,10 @@ describe("assignment", function()
     assert.error_matches(function() x[1] = roper.zeros({ 4 }) end,
       "%[4%] does not broadcast to %[3%]")
     assert.error_matches(function() x[1] = roper.zeros({ 1, 1, 3 }) end, "does not broadcast")
-    assert.error_matches(function() x[1] = roper.zeros({ 3 }, "int32") end,
-      "assign: expected float32, got int32")
+    assert.error_matches(function() x[1] = roper.zeros({ 3 }, "float64") end,
+      'assign: expected float32, got float64; convert it with :to "float32"')
+    assert.error_matches(function() roper.zeros({ 3 }, "int32"):copy(roper.zeros({ 3 })) end,
+      'assign: expected int32, got float32; convert it with :to "int32"')
     assert.error_matches(function() x[1] = "a" end, "expected a number or a tensor, got string")
     assert.error_matches(function() x[3] = 1 end, "index: expected a place")
     assert.error_matches(function() roper.zeros({ 2 }, "int32")[1] = 0.5 end,

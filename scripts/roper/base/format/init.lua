@@ -58,7 +58,8 @@ function M.tensor(tensor, columns)
   elseif tensor:count() == 0 then
     return M.summary(tensor) .. ", empty"
   end
-  return require("roper.base.format.tensor").write(tensor, M.summary(tensor), columns or width())
+  local head = M.summary(tensor) .. (tensor:is_mask() and ", mask" or "")
+  return require("roper.base.format.tensor").write(tensor, head, columns or width())
 end
 
 --- A number of no dtype, such as a scalar tensor holds.

@@ -1,0 +1,68 @@
+/* Order of any dtype: a merge sort of places, which keeps the order of equals. */
+#ifndef RP_BODY_SORT_H
+#define RP_BODY_SORT_H
+
+/* Is a below b? NaN is above all numbers. */
+static inline bool is_below(REAL a, REAL b)
+{
+  return a < b || (IS_NAN(b) && !IS_NAN(a));
+}
+
+/* Merge the sorted places of [first, middle) and [middle, end) of `from` into `to`. */
+static void merge(const REAL *key, bool descending, int64_t first, int64_t middle, int64_t end,
+                  const int32_t *from, int32_t *to)
+{
+  int64_t left = first, right = middle;
+  for (int64_t at = first; at < end; at++) {
+    const bool none_right = right == end, none_left = left == middle;
+    const REAL a = none_left ? 0 : key[from[left]], b = none_right ? 0 : key[from[right]];
+    const bool is_right =
+        none_left || (!none_right && (descending ? is_below(a, b) : is_below(b, a)));
+    to[at] = is_right ? from[right++] : from[left++];
+  }
+}
+
+/* The places that sort n keys; they and `spare` are room for n, and one of them is returned. */
+static const int32_t *sort_line(int64_t n, const REAL *key, bool descending, int32_t *places,
+                                int32_t *spare)
+{
+  for (int64_t i = 0; i < n; i++)
+    places[i] = (int32_t)i;
+  for (int64_t width = 1; width < n && !rp_interrupted(); width *= 2) {
+    for (int64_t first = 0; first < n; first += 2 * width) {
+      const int64_t middle = first + width < n ? first + width : n;
+      const int64_t end = middle + width < n ? middle + width : n;
+      merge(key, descending, first, middle, end, places, spare);
+    }
+    int32_t *sorted = spare;
+    spare = places;
+    places = sorted;
+  }
+  return places;
+}
+
+static RpStatus argsort(int64_t outer, int64_t n, int64_t inner, bool descending, int first,
+                        const void *x, int32_t *index)
+{
+  const size_t each = (size_t)n * (sizeof(REAL) + 2 * sizeof(int32_t));
+  char *memory = rp_alloc((size_t)omp_get_max_threads() * each);
+  if (memory == NULL)
+    return RP_OUT_OF_MEMORY;
+#pragma omp parallel for schedule(static) if (outer * n * inner > 1 << 12)
+  for (int64_t line = 0; line < outer * inner; line++) {
+    const int64_t start = line / inner * n * inner + line % inner;
+    REAL *key = (REAL *)(memory + (size_t)omp_get_thread_num() * each);
+    int32_t *room = (int32_t *)(key + n);
+    if (rp_interrupted())
+      continue;
+    for (int64_t i = 0; i < n; i++)
+      key[i] = ((const REAL *)x)[start + i * inner];
+    const int32_t *places = sort_line(n, key, descending, room, room + n);
+    for (int64_t i = 0; i < n; i++)
+      index[start + i * inner] = places[i] + first;
+  }
+  rp_free(memory);
+  return rp_interrupt_status();
+}
+
+#endif

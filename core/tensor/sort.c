@@ -1,0 +1,21 @@
+#include "core/tensor/sort.h"
+
+#include "core/kernels/kernels.h"
+#include "core/tensor/copy.h"
+#include "core/tensor/reduce.h"
+
+RpTensor *rp_tensor_argsort(RpTensor *x, int axis, bool descending, int first)
+{
+  const RpSplit at = rp_split_at(x->rank, x->shape, axis);
+  if (at.size > INT32_MAX - 1)
+    return rp_refuse(RP_BAD_ARGUMENT, "argsort: places past 2147483647 do not fit int32");
+  RpTensor *source = rp_tensor_contiguous(x);
+  RpTensor *places = source != NULL ? rp_tensor_new(RP_INT32, x->rank, x->shape) : NULL;
+  if (places != NULL && rp_tensor_count(places) > 0)
+    places = rp_tensor_unless_failed(
+        rp_kernels(x->dtype)->argsort(at.outer, at.size, at.inner, descending, first,
+                                      rp_tensor_data(source), rp_tensor_data(places)),
+        places);
+  rp_tensor_release(source);
+  return places;
+}

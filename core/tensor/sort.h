@@ -1,0 +1,13 @@
+/* The order of elements. */
+#ifndef RP_SORT_H
+#define RP_SORT_H
+
+#include "core/tensor/tensor.h"
+
+/*
+** The places, counted from `first`, that sort x along an axis: int32 in its shape. Equal elements
+** keep their order; NaN is above all numbers. NULL where places do not fit int32.
+*/
+RpTensor *rp_tensor_argsort(RpTensor *x, int axis, bool descending, int first);
+
+#endif

@@ -1,0 +1,59 @@
+local arrays = require("tests.arrays")
+local roper = require("roper")
+
+local nan, inf = 0 / 0, math.huge
+
+-- Is x[a] to stand before x[b]? NaN is above all numbers, equals keep their order.
+local function before(x, descending)
+  local function is_below(u, v)
+    return u < v or (v ~= v and u == u)
+  end
+  return function(a, b)
+    local u, v = x[a], x[b]
+    if descending then
+      u, v = v, u
+    end
+    return is_below(u, v) or not is_below(v, u) and a < b
+  end
+end
+
+describe("argsort", function()
+  it("agrees with plain Lua along every axis, both ways", function()
+    arrays.each_seed(40, function(seed)
+      local dtype = ({ "float32", "float64", "int32" })[seed % 3 + 1]
+      local x = arrays.random_layout(arrays.random_shape(1, 3, 7), "float64"):mul(3):round()
+      x = dtype == "int32" and x:to("int32") or roper.where(x:gt(3), nan, x):to(dtype)
+      local axis, descending = math.random(x:rank()), math.random(2) == 1
+      local places = x:argsort(axis, descending)
+      assert.same({ "int32", x:shape() }, { places:dtype(), places:shape() })
+      local other = axis - x:rank() - 1
+      assert.equal(places, x:argsort(other, descending))
+      local lines = x:transpose(axis, x:rank()):contiguous():view({ -1, x:size(axis) })
+      local got = places:transpose(axis, x:rank()):contiguous():view({ -1, x:size(axis) })
+      for i = 1, x:count() > 0 and #lines or 0 do
+        local line, expected = lines[i]:totable(), {}
+        for j = 1, #line do
+          expected[j] = j
+        end
+        table.sort(expected, before(line, descending))
+        assert.same(expected, got[i]:totable())
+      end
+    end)
+  end)
+
+  it("sorts infinities, and many", function()
+    assert.same({ 3, 2, 1, 4 }, roper.tensor({ inf, 0, -inf, nan }):argsort():totable())
+    assert.same({ 4, 1, 2, 3 }, roper.tensor({ inf, 0, -inf, nan }):argsort(1, true):totable())
+    roper.seed(1)
+    local x = roper.randn({ 100003 })
+    local sorted = x:gather(1, x:argsort())
+    assert.is_true((sorted:narrow(1, 2, 100002) - sorted:narrow(1, 1, 100002)):min():item() >= 0)
+    assert.same({ 0 }, roper.zeros({ 0 }):argsort():shape())
+  end)
+
+  it("refuses scalars and other axes", function()
+    assert.error_matches(function() roper.tensor(1):argsort() end, "expected, got nil")
+    assert.error_matches(function() roper.tensor(1):argsort(1) end, "a scalar has no axes")
+    assert.error_matches(function() roper.ones({ 2 }):argsort(2) end, "an axis from 1 to 1")
+  end)
+end)
