@@ -6,13 +6,13 @@ local OK <const>, FAILED <const>, MISUSED <const>, INTERRUPTED <const> = 0, 1, 2
 -- Each is a module roper.session.command.NAME, a table: summary; define, a function that tells an
 -- argparse command what it takes; run, a function of what argparse made of the arguments, which
 -- returns what is wrong with them, nil where nothing is.
-local COMMANDS <const> = { "train", "sweep", "runs", "report", "study", "lesson" }
+local COMMANDS <const> = { "train", "eval", "sample", "sweep", "runs", "report", "study", "lesson" }
 
 local USAGE <const> = [[
 Usage: roper                     start a session, or run a script from a pipe
        roper FILE [ARGUMENT]...  run a script; - is standard input
        roper -e CODE             run a line and print its value
-       roper COMMAND [...]       do this; roper COMMAND --help tells more
+       roper COMMAND [...]       do this; roper help COMMAND tells more
        roper --help | --version]]
 
 -- Say what went wrong.
@@ -122,7 +122,7 @@ end
 
 -- Refuse a first word that is no command, no file and no option.
 local function refuse(name)
-  local known = table.move(COMMANDS, 1, #COMMANDS, 4, { "-e", "--help", "--version" })
+  local known = table.move(COMMANDS, 1, #COMMANDS, 5, { "-e", "help", "--help", "--version" })
   local hint = require("roper.base.suggest").hint(name, known)
   return misuse(("'%s' is no command, no option and no file%s"):format(name, hint))
 end
@@ -132,15 +132,26 @@ local function exists(path)
   return code ~= "ENOENT" -- what cannot be seen is told when it is run
 end
 
+local function is_command(name)
+  return require("roper.base.tables").set(COMMANDS)[name] == true
+end
+
+-- Tell how a command is used, or all of it.
+local function run_help(name)
+  if name and not is_command(name) then
+    return refuse(name)
+  elseif name then
+    return run_command { name, "--help" }
+  end
+  io.stdout:write(parser():get_help(), "\n")
+  return OK
+end
+
 local function dispatch(arguments)
   local first = arguments[1]
-  local is_command = false
-  for _, name in ipairs(COMMANDS) do
-    is_command = is_command or name == first
-  end
   if first == nil then
     return run_session()
-  elseif is_command then
+  elseif is_command(first) then
     return run_command(arguments)
   elseif first == "-e" then
     return #arguments == 2 and run_line(arguments[2]) or misuse "-e takes one argument: the code"
@@ -148,8 +159,9 @@ local function dispatch(arguments)
     io.stdout:write("roper ", require("roper").version, "\n")
     return OK
   elseif first == "--help" or first == "-h" then
-    io.stdout:write(parser():get_help(), "\n")
-    return OK
+    return run_help()
+  elseif first == "help" then
+    return run_help(arguments[2])
   elseif first == "-" or exists(first) then
     local rest = table.move(arguments, 2, #arguments, 1, { [0] = first })
     return run_script(first ~= "-" and first or nil, rest)

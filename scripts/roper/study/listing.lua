@@ -195,10 +195,27 @@ local function task_of(run)
     tokenizer = require("roper.study.language").tokenizer(run.folder, run.config) }
 end
 
+-- The tensors of a file in the folder of a run, refused where it tells that they are another's.
+local function tensors_of(run, name)
+  local path = ("%s/%s"):format(run.folder, name)
+  if not files.stat(path) then
+    error(("runs: %s has no %s"):format(run.folder, name), 0)
+  end
+  local tensors, metadata = core.load_safetensors(path)
+  local there = files.parse(metadata.config or "{}") or {}
+  for _, difference in ipairs(M.differences(there, as_run(run.config, there))) do
+    if there[difference.field] ~= nil then
+      error(("runs: %s belongs to another run: %s is %s there and %s here"):format(path,
+        difference.field, difference.a, difference.b or "not set"), 0)
+    end
+  end
+  return tensors, path
+end
+
 --- The model that a run left behind.
 ---
---- Errors: a run without a checkpoint, or whose checkpoint is damaged; of text, one without its
---- tokenizer.
+--- Errors: a run without a checkpoint, whose checkpoint is damaged or another's, or whose position
+--- scheme is not there; of text, one without its tokenizer.
 ---
 ---     > config = roper.experiment.configure("addition", {preset = "smoke"})
 ---     > run = roper.runs.read("runs/nothing-here", config)
@@ -210,12 +227,11 @@ end
 ---@return Transformer model
 ---@return task task of text, without its files: it has no rows
 function M.model(run, which)
+  local is_best = which == "best"
+  require("roper.study.experiment.position").require(run.folder, run.config)
+  local tensors, path = tensors_of(run, is_best and "best.safetensors" or "checkpoint.safetensors")
   local parts = experiment.build(run.config, task_of(run))
-  local name = which == "best" and "best" or "checkpoint"
-  local path = ("%s/%s.safetensors"):format(run.folder, name)
-  local tensors = core.load_safetensors(path)
-  require("roper.model.checkpoint").fill(path, parts.model, which == "best" and "" or "model.",
-    tensors)
+  require("roper.model.checkpoint").fill(path, parts.model, is_best and "" or "model.", tensors)
   parts.model:training(false)
   return parts.model, parts.task
 end

@@ -1,14 +1,14 @@
---- What a run of a task that poses problems is measured by: problems solved, accuracy on answers and
---- loss, in several lengths.
+--- What a run on problems is measured by: those it solves, accuracy on answers and loss, in several
+--- lengths.
 local core = require "roper.core"
 local evaluation = require "roper.training.evaluation"
 local experiment = require "roper.study.experiment"
 
 local M = {}
 
--- Questions and test sequences come from seeds far from those of training. The sequences are the
--- same for all runs.
-local TEST_SEED <const> = 1000003
+--- Questions and test sequences come from seeds from this one on, far from those of training. The
+--- sequences are the same for all runs.
+M.SEED = 1000003
 
 --- What is looked at while a model is trained.
 ---@param model Transformer
@@ -18,7 +18,7 @@ local TEST_SEED <const> = 1000003
 ---@param beat function called now and then
 ---@return table found accuracy on answers; test_loss
 function M.look(model, task, config, sequences, beat)
-  local found = evaluation.answers(model, task, { seed = TEST_SEED, sequences = sequences,
+  local found = evaluation.answers(model, task, { seed = M.SEED, sequences = sequences,
     batch = config.batch, beat = beat })
   return { accuracy = found.accuracy, test_loss = found.loss }
 end
@@ -33,13 +33,13 @@ end
 ---@return table samples of problems: sampled, greedy
 function M.measure(config, parts, beat)
   local model, task = parts.model, parts.task
-  local seed = TEST_SEED + config.seed
+  local seed = M.SEED + config.seed
   local solved, sampled = evaluation.solve(model, task, { problems = config.problems, seed = seed })
   beat()
   local solved_greedy, greedy = evaluation.solve(model, task, { problems = config.problems,
     seed = seed, temperature = 0 })
   beat()
-  local found = evaluation.answers(model, task, { seed = TEST_SEED,
+  local found = evaluation.answers(model, task, { seed = M.SEED,
     sequences = config.test_sequences, batch = config.batch, beat = beat })
   local floor, floor_error = task:floor()
   local changes, times = experiment.longer(config)

@@ -1,4 +1,4 @@
---- What commands share: counts, fields as `field=value`, trials that failed.
+--- What commands share: counts, fields as `field=value`, runs, trials that failed.
 local M = {}
 
 --- A converter for argparse: whole numbers from 1 on.
@@ -44,6 +44,29 @@ function M.fields(parsed, before)
     fields[pair[1]] = pair[2]
   end
   return fields
+end
+
+--- The run of an experiment in a folder.
+---
+--- Errors: a folder that holds none; a position scheme that is not there.
+---@param folder string
+---@return Run run
+function M.run(folder)
+  local run = require("roper.study.listing").read(folder)
+  if type(run.config.experiment) ~= "string" then
+    error(("%s: expected the run of an experiment, got one of roper.train{run = ...}"):format(
+      folder), 0)
+  end
+  require("roper.study.experiment.position").require(folder, run.config)
+  return run
+end
+
+--- What eval and sample take: a run, and which of its checkpoints.
+---@param command table of argparse
+function M.define_run(command)
+  command:argument("run"):argname("RUN"):description "The folder of a run."
+  command:option("--checkpoint"):choices({ "last", "best" }):default("last")
+    :description "Its last one (last), or that with the smallest loss while it was trained (best)."
 end
 
 --- An error where trials failed.

@@ -59,16 +59,12 @@ local function show(config)
 end
 
 -- The experiment of a run to go on with, and its fields where `fields` do not say others.
-local function of_run(run, experiment, fields)
-  local config = require("roper.study.listing").read(run).config
+local function of_run(folder, experiment, fields)
+  local config = arguments.run(folder).config
   local name = config.experiment
-  if type(name) ~= "string" then
-    error(("%s: expected the run of an experiment; train{run = ..., resume = true} goes on with it")
-      :format(run), 0)
-  elseif experiment and experiment ~= name then
-    error(("%s: is a run of %s, not of %s"):format(run, name, experiment), 0)
+  if experiment and experiment ~= name then
+    error(("%s: is a run of %s, not of %s"):format(folder, name, experiment), 0)
   end
-  require("roper.study.experiment.position").require(run, config)
   config.experiment = nil
   return name, require("roper.base.tables").merged(config, fields)
 end

@@ -127,7 +127,8 @@ describe("./roper", function()
 
     it("helps within 80 columns", function()
       for _, words in ipairs({ { "-h" }, { "--help" }, { "train", "-h" }, { "study", "-h" },
-                             { "sweep", "-h" }, { "runs", "-h" } }) do
+                             { "sweep", "-h" }, { "runs", "-h" }, { "eval", "-h" },
+                             { "sample", "-h" } }) do
         local result = roper(table.unpack(words))
         assert.equal(0, result.status)
         assert.equal("", result.errors)
@@ -137,6 +138,13 @@ describe("./roper", function()
         end
       end
     end)
+  end)
+
+  it("helps with a command by its name, too", function()
+    assert.same(roper("eval", "--help"), roper("help", "eval"))
+    assert.same(roper("--help"), roper("help"))
+    assert.same(failed(2, "roper: 'evl' is no command, no option and no file; "
+      .. 'did you mean "eval"?\nTry roper --help.\n'), roper("help", "evl"))
   end)
 
   describe("train", function()
