@@ -5,7 +5,8 @@ local uv = require("luv")
 
 local M = {}
 
-local PATIENCE = 300000 -- milliseconds until a program counts as stuck, beside however many others
+--- Milliseconds until a program counts as stuck, beside however many others.
+M.PATIENCE = 300000
 
 -- Writing to a program that has ended is no reason to end ourselves.
 local broken_pipe = uv.new_signal()
@@ -73,7 +74,7 @@ end
 local function wait(condition)
   local timer, is_late = uv.new_timer(), false
   uv.update_time()
-  timer:start(PATIENCE, 0, function() is_late = true end)
+  timer:start(M.PATIENCE, 0, function() is_late = true end)
   while not condition() and not is_late do
     uv.run("once")
   end

@@ -3,6 +3,7 @@
 local files = require("roper.base.file")
 local listing = require("roper.study.listing")
 local plan = require("roper.study.sweep.plan")
+local process = require("tests.process")
 local uv = require("luv")
 
 local M = {}
@@ -51,7 +52,7 @@ function M.wait(processes, milliseconds)
     return false
   end
   uv.update_time()
-  timer:start(milliseconds or 120000, 0, function() is_late = true end)
+  timer:start(milliseconds or process.PATIENCE, 0, function() is_late = true end)
   while are_open() and not is_late do
     uv.run("once")
   end

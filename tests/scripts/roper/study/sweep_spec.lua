@@ -215,7 +215,7 @@ describe("a sweep that is killed", function()
       "--jobs", "2"))
     local workers = {}
     local function wait_until(condition)
-      for _ = 1, 1200 do
+      for _ = 1, process.PATIENCE // 50 do
         workers = sweeps.workers(folder)
         if condition() then
           return true
