@@ -10,7 +10,8 @@ local LOOK <const> = 2
 -- Bytes that are kept of what a program says of its failure.
 local KEPT <const> = 2000
 
---- Start a program in a process group of its own, so that Ctrl-C reaches it through us alone.
+--- Start a program in a process group of its own, so that Ctrl-C reaches it through us alone. Not
+--- to be called by what luv calls.
 ---
 --- Errors: one that is missing or does not start.
 ---@param running table gets handle, pid, status and signal; errors: the last that it said on
@@ -39,6 +40,7 @@ function M.start(running, name, options)
     for _, pipe in pairs { input, output, errors } do
       pipe:close()
     end
+    uv.run "nowait" -- luv crashes at the end of a process that never let it forget the handles
     error(code == "ENOENT" and options.package
       and ("cannot find the program %s; please install it: apt-get install %s"):format(name,
         options.package)

@@ -20,6 +20,11 @@ describe("program.run", function()
       "^cannot find the program no%-such%-program; please install it: apt%-get install thing$")
   end)
 
+  it("leaves nothing behind of a missing one that this process would die of", function()
+    local code = "pcall(require('roper.base.program').run, 'no-such-program', {}, {}) print 'end'"
+    assert.same({ 0, "end\n", "" }, { process.run({ "./roper", "-e", code }) })
+  end)
+
   it("tells what a failing one said, and which signal ended it", function()
     assert.error_matches(function() program.run("sh", { "-c", "echo oh no >&2; exit 3" }, sh) end,
       "^sh failed with status 3: oh no$")
