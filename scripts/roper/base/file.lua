@@ -233,6 +233,15 @@ function M.modules(path)
   return tables.map(M.names(path), function(name) return name:match "^(.+)%.lua$" end)
 end
 
+--- Remove a folder of files, where there is one.
+---@param path string
+function M.remove(path)
+  for _, name in ipairs(M.names(path)) do
+    uv.fs_unlink(path .. "/" .. name)
+  end
+  uv.fs_rmdir(path)
+end
+
 --- Remove what killed processes left unfinished, where nobody writes now.
 ---@param path string of a folder
 ---@param name string? of the file in it that was to be written; any by default

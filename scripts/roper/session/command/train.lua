@@ -16,17 +16,20 @@ end
 
 -- Train in the folder of a run to go on with, or in a new one, and tell the result.
 local function train(config, resume)
-  local run = resume or require("roper.base.file").fresh(("runs/%s-%s-%d"):format(config.experiment,
-    config.position, config.seed))
-  if resume and not require("roper.base.file").stat(resume .. "/checkpoint.safetensors") then
+  local files = require "roper.base.file"
+  local run = resume or files.fresh(("runs/%s-%s-%d"):format(config.experiment, config.position,
+    config.seed))
+  if resume and not files.stat(resume .. "/checkpoint.safetensors") then
     error(("no checkpoint in %s to resume from"):format(resume), 0)
   end
   local ok, result = pcall(require("roper.study.run").run, config,
     { run = run, resume = resume ~= nil })
+  if not ok and not resume and not files.stat(run .. "/config.json") then
+    files.remove(run) -- refused before it began
+  elseif not ok and require("roper.base.failure").is_interrupt(result) then
+    tell_resume(run)
+  end
   if not ok then
-    if require("roper.base.failure").is_interrupt(result) then
-      tell_resume(run)
-    end
     error(result, 0)
   end
   io.stdout:write(require("roper.study.run").told(result), ", in ",

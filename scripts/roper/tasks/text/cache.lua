@@ -143,22 +143,48 @@ function M.tokenizer(o, trained)
   return o.tokenizer == "bytes" and bytes.new() or pieces.new(o.model or trained)
 end
 
+-- What was kept, or why it cannot be read.
+local function kept(open, ...)
+  local ok, result = pcall(open, ...)
+  if not ok then
+    error(failures.is_interrupt(result) and result
+      or result .. "; remove it, and it is made again", 0)
+  end
+  return result
+end
+
+-- The tokenizer of the user, or the one that was kept.
+local function tokenizer_of(o, name)
+  return o.model and M.tokenizer(o) or kept(M.tokenizer, o, name .. ".model")
+end
+
+-- A folder to work in, which is gone when it goes out of scope.
+local function workshop(path)
+  files.remove(path)
+  files.make(path)
+  return setmetatable({}, { __close = function() files.remove(path) end })
+end
+
+-- Is all there that belongs to this name?
+local function is_kept(o, name)
+  return files.stat(name .. ".tokens")
+    and (o.tokenizer ~= "sentencepiece" or files.stat(name .. ".model"))
+end
+
 -- Make what is missing.
 local function make(o, name, folder, text, key)
   local lock <close> = locked(name) -- luacheck: ignore 211
   files.clean(folder, name:match "[^/]*$" .. ".tokens")
   files.clean(folder, name:match "[^/]*$" .. ".model")
   local work = name .. ".work"
-  pieces.remove(work)
-  if files.stat(name .. ".tokens") then
+  local _ <close> = workshop(work)
+  if is_kept(o, name) then
     return
   end
-  files.make(work)
   if o.tokenizer == "sentencepiece" and not files.stat(name .. ".model") then
     train(name .. ".model", work, text, o.vocabulary)
   end
-  tokenize(name .. ".tokens", work, text, key, M.tokenizer(o, name .. ".model"))
-  pieces.remove(work)
+  tokenize(name .. ".tokens", work, text, key, tokenizer_of(o, name))
 end
 
 --- The corpus of some text.
@@ -177,16 +203,13 @@ function M.open(o)
     held_out = text.held_out, tokenizer = o.tokenizer, model = model, vocabulary = o.vocabulary })
   local folder = o.cache or M.standard_folder()
   local name = folder .. "/text-" .. hash.digits(key)
-  if not files.stat(name .. ".tokens") then
+  if not is_kept(o, name) then
     files.make(folder)
     make(o, name, folder, text, key)
   end
-  local ok, corpus = pcall(core.corpus_open, name .. ".tokens")
-  if not ok then
-    error(failures.is_interrupt(corpus) and corpus
-      or corpus .. "; remove it, and it is made again", 0)
-  end
-  local tokenizer, about = M.tokenizer(o, name .. ".model"), corpus:about()
+  local corpus = kept(core.corpus_open, name .. ".tokens")
+  local about = corpus:about()
+  local tokenizer = tokenizer_of(o, name)
   if about.key ~= key or about.vocabulary ~= #tokenizer.words then
     error(("text: %s.tokens belongs to another text; remove it, and it is made again"):format(name),
       0)

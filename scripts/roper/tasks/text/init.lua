@@ -1,8 +1,10 @@
 --- Text as a task: rows of tokens from any text files, to train a language model on and to validate
 --- it. It poses no problems, and nobody knows the floor of its loss.
 local cache = require "roper.tasks.text.cache"
+local files = require "roper.base.file"
 local options_of = require "roper.base.options"
 local source = require "roper.tasks.text.source"
+local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -24,6 +26,9 @@ M.OPTIONS = {
   { name = "hash", kind = "string",
     meaning = "of the tokens: refused where they come out otherwise" },
 }
+
+-- Those by name; else it is the path of a model.
+local TOKENIZERS <const> = { "sentencepiece", "bytes" }
 
 --- Text to train a language model on. It has no problems: nothing to ask, to grade, to explain.
 ---@class TextTask: task
@@ -68,6 +73,9 @@ local function check(given)
     known[option.name] = { kind, option.standard }
   end
   local o = options_of.check("text", given, known, 4)
+  if not tables.set(TOKENIZERS)[o.tokenizer] and not files.stat(o.tokenizer) then
+    error(("text: no model %s%s"):format(o.tokenizer, suggest.hint(o.tokenizer, TOKENIZERS)), 0)
+  end
   if o.files ~= nil or o.tokenizer == "sentencepiece" then
     o.files = check_files(o.files)
   end
@@ -110,7 +118,7 @@ end
 ---@return TextTask task
 function M.new(options)
   local o = check(options)
-  local is_own = o.tokenizer ~= "bytes" and o.tokenizer ~= "sentencepiece"
+  local is_own = not tables.set(TOKENIZERS)[o.tokenizer]
   local how = { files = o.files, documents = o.documents, validation = o.validation,
     cache = o.cache, model = is_own and o.tokenizer or nil,
     tokenizer = is_own and "model" or o.tokenizer,

@@ -17,15 +17,6 @@ local PACKAGE <const> = "sentencepiece"
 local Pieces = {}
 Pieces.__index = Pieces
 
---- Remove a folder of files, where there is one.
----@param folder string
-function M.remove(folder)
-  for _, name in ipairs(files.names(folder)) do
-    uv.fs_unlink(folder .. "/" .. name)
-  end
-  uv.fs_rmdir(folder)
-end
-
 -- Write lines to a file.
 local function write_lines(path, lines)
   local file = assert(io.open(path, "wb"))
@@ -143,7 +134,7 @@ function Pieces:encode(text)
     ends[#lines] = true
   end
   local ok, list = pcall(encoded, self, lines, folder)
-  M.remove(folder)
+  files.remove(folder)
   if not ok then
     error(list, 0)
   end

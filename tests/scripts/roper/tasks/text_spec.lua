@@ -236,6 +236,7 @@ describe("tasks.text", function()
     refused({ files = "/no/such" }, "text: no file or folder /no/such")
     refused({ files = licenses, tokenizer = "/no/such", cache = scratch.path("c") },
       "text: no model /no/such")
+    refused({ files = licenses, tokenizer = "byte" }, 'text: no model byte; did you mean "bytes"?')
     refused({ files = licenses, tokenizer = licenses .. "/BSD", cache = scratch.path("c") },
       "BSD: expected a model of SentencePiece, got a damaged one or another file")
     assert.error_matches(function() task_of("abc", { length = 50 }) end,

@@ -19,6 +19,13 @@ describe("./roper train", function()
       table.unpack(words) })
   end
 
+  it("leaves no folder of what it refuses before it begins", function()
+    local status, _, errors = process.run({ "sh", "-c", ("cd %s && '%s' train language_model "
+      .. "files=none"):format(scratch.path("."), uv.fs_realpath("roper")) })
+    assert.same({ 1, "roper: text: no file or folder none\n" }, { status, errors })
+    assert.same({}, files.names(scratch.path("runs")))
+  end)
+
   it("gives each of several at once a folder, named by what is trained", function()
     local status, output, errors = train(3, "seed=3")
     assert.equal(0, status, errors)

@@ -1,6 +1,7 @@
 local cache = require("roper.tasks.text.cache")
 local core = require("roper.core")
 local process = require("tests.process")
+local roper = require("roper")
 local scratch = require("tests.scratch")
 local sentencepiece = require("tests.sentencepiece")
 local uv = require("luv")
@@ -172,6 +173,36 @@ describe("the cache of text", function()
     os.remove(path)
     assert.equal("done\tnil\n", output_of(maker(folder, tokenizer)))
     assert.same(whole, kept(folder))
+  end)
+
+  it("has a model made again that was removed, and tells of a damaged one how", function()
+    if sentencepiece.missing then
+      return pending(sentencepiece.missing)
+    end
+    local folder, path = scratch.path("kept"), nil
+    assert.equal("done\tnil\n", output_of(maker(folder, "sentencepiece")))
+    for name in uv.fs_scandir_next, assert(uv.fs_scandir(folder)) do
+      path = name:find("%.model$") and folder .. "/" .. name or path
+    end
+    local whole = kept(folder)
+    assert(os.execute(("truncate -s -100 '%s'"):format(path)))
+    assert.truthy(output_of(maker(folder, "sentencepiece")):find(
+      "got a damaged one or another file; remove it, and it is made again\tnil\n$"))
+    os.remove(path)
+    assert.equal("done\tnil\n", output_of(maker(folder, "sentencepiece")))
+    assert.same(whole, kept(folder))
+  end)
+
+  it("leaves nothing to work with where it fails", function()
+    if sentencepiece.missing then
+      return pending(sentencepiece.missing)
+    end
+    local folder = scratch.path("failed")
+    assert.error_matches(function()
+      roper.tasks.text({ files = scratch.write("text", "some\n\nwords"), documents = "paragraphs",
+        cache = folder })
+    end, "a vocabulary of 8000 is larger than the text allows")
+    assert.same({ lock = "" }, kept(folder))
   end)
 
   test("is refused where the text changes while it is read", function(tokenizer)
