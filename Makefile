@@ -3,6 +3,7 @@
 # make bench  speed            make install PREFIX=/usr/local
 # make docs   reference pages in build/reference
 # make sanitize   the tests of C, ended by a use of freed memory or what C leaves undefined
+# make MPI=1      with training by several processes, as where Open MPI is found; MPI=0 without
 MAKEFLAGS += --no-builtin-rules
 PREFIX ?= /usr/local
 BUILD := build
@@ -11,20 +12,26 @@ CFLAGS ?= -O3
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla \
             -Werror=implicit-function-declaration $(if $(CI),-Werror)
 
+MPI ?= $(shell pkg-config --exists ompi-c && echo 1)
+WITH_MPI := $(filter 1,$(MPI))
+
 BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libopenblas-openmp-dev libjansson-dev \
-                  lua-luv lua-argparse lua-readline librsvg2-bin
+                  lua-luv lua-argparse lua-readline librsvg2-bin \
+                  $(if $(WITH_MPI),libopenmpi-dev openmpi-bin)
 TEST_PACKAGES := lua-busted
 LINT_PACKAGES := lua-check clang-format cppcheck
 
-LIBS := lua5.4 openblas jansson
+LIBS := lua5.4 openblas jansson $(if $(WITH_MPI),ompi-c)
 PKG := $(shell pkg-config --cflags --libs $(LIBS) 2>/dev/null)
 ALL_CFLAGS = -std=c11 -ffp-contract=fast -fno-math-errno -fno-trapping-math -fopenmp -fPIC -fvisibility=hidden \
              $(CFLAGS) $(WARNINGS) -I. -MMD -MP $(filter-out -l% -L%,$(PKG))
 LIBRARIES = $(filter-out -llua5.4,$(filter -l% -L%,$(PKG))) -lm
 
-SOURCES := $(wildcard core/base/*.c core/tensor/*.c core/graph/*.c core/position/*.c core/ops/*.c \
-                      core/optimizer/*.c tasks/*.c bindings/*.c) \
-           core/kernels/loop.c core/kernels/integer.c core/kernels/select.c
+MPI_SOURCES := $(wildcard core/parallel/*.c) bindings/ranks.c
+SOURCES := $(filter-out $(if $(WITH_MPI),,$(MPI_SOURCES)), \
+             $(wildcard core/base/*.c core/tensor/*.c core/graph/*.c core/position/*.c core/ops/*.c \
+                        core/parallel/*.c core/optimizer/*.c tasks/*.c bindings/*.c) \
+             core/kernels/loop.c core/kernels/integer.c core/kernels/select.c)
 X86 := $(filter x86_64,$(shell uname -m))
 TARGETS := portable $(if $(X86),v3 v4)
 # Those that multiply bfloat16, in float32 where the processor has nothing better.
@@ -38,6 +45,8 @@ FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 FLAGS_avx512bf16 := $(FLAGS_v4) -mavx512bf16
 FLAGS_amx := $(FLAGS_avx512bf16) -mamx-tile -mamx-bf16
 MODULE := $(BUILD)/roper/native.so
+# Another one with MPI and without, so that either is linked after the other.
+LINKED := $(BUILD)/linked-$(if $(WITH_MPI),with,without)-mpi
 # What editors and ?name read.
 DEFINITIONS := $(BUILD)/library/roper.lua
 
@@ -45,14 +54,19 @@ DEFINITIONS := $(BUILD)/library/roper.lua
 all: $(MODULE) roper $(DEFINITIONS)
 
 # nodelete: closing Lua must not unload the code that OpenMP threads still stand in.
-$(MODULE): $(OBJECTS)
+$(MODULE): $(OBJECTS) $(LINKED)
 	@mkdir -p $(@D)
 	$(CC) -shared -fopenmp -Wl,-z,nodelete $(LDFLAGS) -o $@.new $(OBJECTS) $(LIBRARIES)
 	mv $@.new $@
 
+$(LINKED):
+	@mkdir -p $(@D)
+	@rm -f $(BUILD)/linked-*
+	@touch $@
+
 # Without its flags a file may build against another library's header.
 libraries:
-	@$(if $(PKG),:,echo "pkg-config does not find all of: $(LIBS). Please say: make deps" >&2; exit 1)
+	@$(if $(PKG),:,echo "pkg-config does not find all of: $(LIBS). Please say: make $(if $(WITH_MPI),MPI=1 )deps" >&2; exit 1)
 
 $(BUILD)/%.o: %.c | libraries
 	@mkdir -p $(@D)

@@ -160,5 +160,6 @@ void rpl_open_tasks(lua_State *L);
 void rpl_open_corpus(lua_State *L);
 void rpl_open_hash(lua_State *L);
 void rpl_open_terminal(lua_State *L);
+__attribute__((weak)) void rpl_open_ranks(lua_State *L); /* NULL where built without MPI */
 
 #endif

@@ -6,7 +6,7 @@ return {
   { "core/kernels" },
   { "core/tensor" },
   { "core/graph", "core/position", "core/optimizer", "tasks" },
-  { "core/ops" },
+  { "core/ops", "core/parallel" },
   { "bindings" },
   { "scripts/roper/core.lua" },
   { "scripts/roper/base" },

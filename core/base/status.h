@@ -13,7 +13,8 @@ typedef enum RpStatus {
   RP_BAD_ARGUMENT,  /* a shape, dtype, range or option that does not fit */
   RP_OUT_OF_MEMORY, /* the allocator refused */
   RP_BAD_FILE,      /* unreadable, truncated or malformed file */
-  RP_INTERRUPTED    /* the interrupt flag was raised while a kernel ran */
+  RP_INTERRUPTED,   /* the interrupt flag was raised while a kernel ran */
+  RP_NO_ANSWER      /* another process, or the way to it, failed */
 } RpStatus;
 
 /*

@@ -9,6 +9,16 @@
 
 static _Thread_local bool recording = true;
 static _Thread_local uint64_t last_order, last_sweep;
+static _Thread_local struct {
+  RpReady ready; /* NULL where nobody watches */
+  void *context;
+} watcher;
+
+void rp_graph_watch(RpReady ready, void *context)
+{
+  watcher.ready = ready;
+  watcher.context = context;
+}
 
 bool rp_graph_recording(void)
 {
@@ -231,6 +241,9 @@ static RpStatus push_node(NodeList *list, RpNode *node)
   }
   node->sweep = list->sweep;
   list->nodes[list->count++] = node;
+  for (int i = 0; i < node->input_count; i++)
+    if (node->edges[i].parameter != NULL)
+      node->edges[i].parameter->pending++;
   return RP_OK;
 }
 
@@ -309,6 +322,17 @@ static RpStatus sweep_node(RpNode *node)
   return status == RP_OK ? rp_interrupt_status() : status;
 }
 
+/* The sweep is done with a node, or failed before: tell what is ready, and count on. */
+static RpStatus pass_node(const RpNode *node, RpStatus status)
+{
+  for (int i = 0; i < node->input_count; i++) {
+    RpTensor *parameter = node->edges[i].parameter;
+    if (parameter != NULL && --parameter->pending == 0 && status == RP_OK && watcher.ready != NULL)
+      status = watcher.ready(watcher.context, parameter);
+  }
+  return status;
+}
+
 RpStatus rp_backward(RpTensor *output, RpTensor *seed)
 {
   if (!needs_gradient(output))
@@ -337,9 +361,11 @@ RpStatus rp_backward(RpTensor *output, RpTensor *seed)
     status = add_gradient(&output->node->gradient, gradient);
     gradient = NULL;
   }
-  for (size_t i = 0; status == RP_OK && i < list.count; i++)
-    if (list.nodes[i]->gradient != NULL)
+  for (size_t i = 0; i < list.count; i++) {
+    if (status == RP_OK && list.nodes[i]->gradient != NULL)
       status = sweep_node(list.nodes[i]);
+    status = pass_node(list.nodes[i], status);
+  }
   for (size_t i = 0; i < list.count; i++) {
     rp_tensor_release(list.nodes[i]->gradient); /* left over only after a failure */
     list.nodes[i]->gradient = NULL;

@@ -100,6 +100,16 @@ bool rp_node_wants(const RpNode *node, int i);
 */
 RpStatus rp_backward(RpTensor *output, RpTensor *seed);
 
+/*
+** From now on, a sweep of this thread calls `ready` as soon as it will add
+** nothing more to the gradient of a parameter (NULL where it gave none), and
+** fails where that fails. NULL ends it. A sweep that another calls tells of what
+** both lead to when both are done with it; several of them one after another,
+** which the one around them cannot foresee, each tell.
+*/
+typedef RpStatus (*RpReady)(void *context, const RpTensor *parameter);
+void rp_graph_watch(RpReady ready, void *context);
+
 /* Make a leaf collect gradients (or stop). RP_BAD_ARGUMENT for int32 and for a computed tensor. */
 RpStatus rp_parameter_set(RpTensor *tensor, bool is_parameter);
 

@@ -33,6 +33,7 @@ typedef struct RpTensor {
   bool is_mask;              /* int32 from a comparison: as a key it says which, not where */
   bool is_parameter;         /* gradients are accumulated here */
   struct RpTensor *gradient; /* of a parameter, NULL before the first backward; owned */
+  int pending;               /* of a parameter: how often a sweep under way may yet add to it */
   RpNode *node;              /* NULL when no gradient flows; owned */
   void (*release_node)(RpNode *node);
 } RpTensor;

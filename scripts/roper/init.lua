@@ -64,9 +64,10 @@ local functions = {
 }
 
 -- What the library needs of C and nobody else does stays in roper.native.
-local internal = { "^attention_sums$", "^corpus_", "^hash$", "^interrupt", "^json_", "^lock$",
-  "^oracle_", "^machine$", "^memory_fail_after$", "^output_kept$", "^prepare_readline$",
-  "^random_permuted$", "^tensor_metatable$", "^terminal_columns$" }
+local internal = { "^attention_sums$", "^corpus_", "^gradient_sum$", "^hash$", "^interrupt",
+  "^json_", "^lock$", "^oracle_", "^machine$", "^memory_fail_after$", "^output_kept$",
+  "^prepare_readline$", "^random_permuted$", "^ranks_", "^tensor_metatable$",
+  "^terminal_columns$" }
 
 local function is_internal(name)
   for _, pattern in ipairs(internal) do

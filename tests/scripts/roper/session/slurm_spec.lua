@@ -1,5 +1,6 @@
 local lease = require("roper.study.lease")
 local files = require("roper.base.file")
+local mpi = require("tests.mpi")
 local plan = require("roper.study.sweep.plan")
 local process = require("tests.process")
 local listing = require("roper.study.listing")
@@ -133,8 +134,7 @@ describe("a sweep", function()
     if reason then
       return pending("no MPI here: " .. reason)
     end
-    launch({ "mpirun", "--oversubscribe", "-n", "3" }, nil, { OMPI_ALLOW_RUN_AS_ROOT = "1",
-      OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1" })
+    launch(mpi.command(3), nil, mpi.ENVIRONMENT)
   end)
 
   it("is shared by the processes of GNU parallel", function()

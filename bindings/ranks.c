@@ -1,0 +1,152 @@
+/* The ranks that mpirun started, and sums over them. Only where roper is built with MPI. */
+#include "core/parallel/ranks.h"
+
+#include <math.h>
+
+#include "bindings/check.h"
+#include "core/parallel/gradient_sum.h"
+
+#define GRADIENT_SUM "roper.gradient_sum"
+
+static bool has_joined;
+
+static void check_joined(lua_State *L, const char *function)
+{
+  if (!has_joined)
+    luaL_error(L, "%s: expected ranks that have joined", function);
+}
+
+/*
+** native.ranks_join()
+** Start MPI, once; every rank must.
+** @return integer rank from 0
+** @return integer size how many there are
+** @return number cores of this machine for this rank, those that it shares in parts
+** @return integer idle cores of this machine that mpirun bound no rank to
+*/
+static int ranks_join(lua_State *L)
+{
+  RpRanks ranks;
+  rpl_check_count(L, "ranks_join", 0);
+  if (has_joined)
+    return luaL_error(L, "ranks_join: expected to be called once");
+  rpl_check(L, rp_ranks_join(&ranks));
+  has_joined = true;
+  lua_pushinteger(L, ranks.rank);
+  lua_pushinteger(L, ranks.size);
+  lua_pushnumber(L, ranks.cores);
+  lua_pushinteger(L, ranks.idle);
+  return 4;
+}
+
+/*
+** native.ranks_combine(how, value)
+** The sum, or the least, of a number over all ranks; each must ask.
+** @param how "sum"|"least"
+** @param value number
+** @return number result the same on every rank
+*/
+static int ranks_combine(lua_State *L)
+{
+  static const char *const names[] = {[RP_RANKS_SUM] = "sum", [RP_RANKS_LEAST] = "least", NULL};
+  rpl_check_count(L, "ranks_combine", 2);
+  const RpRanksOp op = (RpRanksOp)luaL_checkoption(L, 1, NULL, names);
+  double value = luaL_checknumber(L, 2);
+  check_joined(L, "ranks_combine");
+  rpl_check(L, rp_ranks_combine(op, &value));
+  lua_pushnumber(L, value);
+  return 1;
+}
+
+/*
+** native.ranks_leave(failed, seconds)
+** Wait until all ranks leave, and end MPI where none failed.
+** @param failed boolean this one
+** @param seconds number most to wait
+** @return integer? first the lowest that failed, the number of ranks where none did; nil where not
+**   all came
+*/
+static int ranks_leave(lua_State *L)
+{
+  rpl_check_count(L, "ranks_leave", 2);
+  luaL_checktype(L, 1, LUA_TBOOLEAN);
+  const double seconds = luaL_checknumber(L, 2);
+  check_joined(L, "ranks_leave");
+  const int first = rp_ranks_leave(lua_toboolean(L, 1), seconds);
+  if (first >= 0)
+    lua_pushinteger(L, first);
+  else
+    lua_pushnil(L);
+  return 1;
+}
+
+/*
+** native.gradient_sum(parameters, bytes)
+** What sums the gradients of parameters over all ranks.
+** @param parameters tensor[] the same on every rank
+** @param bytes integer sent at a time, or one parameter
+** @return gradient_sum sum
+*/
+static int gradient_sum(lua_State *L)
+{
+  enum { MOST = 1 << 20 };
+  int count;
+  rpl_check_count(L, "gradient_sum", 2);
+  const size_t bytes = (size_t)rpl_check_range(L, 2, "bytes", 1, INT64_MAX);
+  check_joined(L, "gradient_sum");
+  RpTensor **list = rpl_push_tensors(L, 1, "gradient_sum", MOST, &count);
+  RpGradientSum **slot = lua_newuserdatauv(L, sizeof(RpGradientSum *), 0);
+  *slot = NULL;
+  luaL_setmetatable(L, GRADIENT_SUM);
+  *slot = rp_gradient_sum_new(count, list, bytes);
+  return *slot != NULL ? 1 : rpl_raise(L);
+}
+
+/*
+** gradient_sum:backward(loss, gradient)
+** loss:backward(gradient), after which each parameter has the sum of its gradients over all ranks.
+** They are sent while it runs. Every rank must.
+** @param loss tensor
+** @param gradient? tensor
+*/
+static int sum_backward(lua_State *L)
+{
+  rpl_check_count(L, "gradient_sum:backward", 3);
+  RpGradientSum *sum = *(RpGradientSum **)luaL_checkudata(L, 1, GRADIENT_SUM);
+  luaL_argcheck(L, sum != NULL, 1, "this sum was already collected");
+  rpl_check_tensor(L, 2);
+  lua_getfield(L, 2, "backward");
+  lua_insert(L, 2);
+  rp_gradient_sum_begin(sum);
+  const int failed = lua_pcall(L, 2, 0, 0);
+  rp_gradient_sum_stop();
+  if (failed)
+    return lua_error(L);
+  rpl_check(L, rp_gradient_sum_finish(sum));
+  return 0;
+}
+
+static int sum_collect(lua_State *L)
+{
+  RpGradientSum **slot = luaL_checkudata(L, 1, GRADIENT_SUM);
+  rp_gradient_sum_free(*slot);
+  *slot = NULL;
+  return 0;
+}
+
+void rpl_open_ranks(lua_State *L)
+{
+  static const luaL_Reg functions[] = {{"ranks_join", ranks_join},
+                                       {"ranks_combine", ranks_combine},
+                                       {"ranks_leave", ranks_leave},
+                                       {"gradient_sum", gradient_sum},
+                                       {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"backward", sum_backward}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
+  luaL_newmetatable(L, GRADIENT_SUM);
+  lua_pushcfunction(L, sum_collect);
+  lua_setfield(L, -2, "__gc");
+  luaL_newlib(L, methods);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+}

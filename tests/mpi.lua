@@ -1,0 +1,43 @@
+-- Programs that mpirun starts several times.
+
+local core = require("roper.core")
+local luassert = require("luassert")
+local process = require("tests.process")
+local scratch = require("tests.scratch")
+
+local M = {}
+
+--- What mpirun needs where root runs it, and in a container that does not let processes read each
+--- other's memory; ranks choose their threads.
+M.ENVIRONMENT = { OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1",
+  OMPI_MCA_btl_vader_single_copy_mechanism = "none", OMP_NUM_THREADS = false }
+
+--- Why processes can not train together here; nil where they can.
+---@return string?
+function M.missing()
+  if process.run({ "sh", "-c", "command -v mpirun >/dev/null" }) ~= 0 then
+    return "no MPI here: mpirun is not installed"
+  end
+  return not core.ranks_join and "no MPI here: roper was built without it" or nil
+end
+
+--- The command that runs another so many times at once, however many processors there are.
+---@param ranks integer
+---@param ... string words of the other
+---@return string[]
+function M.command(ranks, ...)
+  return { "mpirun", "--oversubscribe", "--bind-to", "none", "-n", tostring(ranks), ... }
+end
+
+--- Run Lua so many times at once, to an end without errors.
+---@param ranks integer
+---@param text string
+---@return string output of all of them
+function M.script(ranks, text)
+  local path = scratch.write("script.lua", text)
+  local status, output, errors = process.run(M.command(ranks, "./roper", path), nil, M.ENVIRONMENT)
+  luassert.equal(0, status, errors)
+  return output
+end
+
+return M
