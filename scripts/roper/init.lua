@@ -53,6 +53,7 @@ local functions = {
   identity = { "roper.identity", "identity" },
   lesson = { "roper.lesson", "lesson" },
   train = { "roper.training", "train" },
+  ranks = { "roper.training.ranks", "ranks" },
   info = { "roper.base.info", "info" },
   help = { "roper.session.help", "help" },
   apropos = { "roper.session.help", "apropos" },

@@ -37,7 +37,7 @@ local function set_globals()
 end
 
 -- Run a function where Ctrl-C can end it; errors are told. Returns the status and the
--- function's result.
+-- function's result, if it is for this process to tell: of several that mpirun started one does.
 local function run(action, ...)
   local core = require "roper.core"
   local code = require "roper.base.code"
@@ -45,10 +45,15 @@ local function run(action, ...)
   core.interrupt_enable()
   local ok, result = code.call(action, ...)
   core.interrupt_disable()
-  if ok then
-    return OK, result
+  local ranks, tells, name = package.loaded["roper.training.ranks"], true, ""
+  if ranks then
+    tells, name = ranks.leave(not ok and result or nil)
   end
-  fail(result.interrupted and "interrupted" or result.message .. code.trace(result))
+  if ok then
+    return OK, tells and result or nil
+  elseif tells then
+    fail(name .. (result.interrupted and "interrupted" or result.message .. code.trace(result)))
+  end
   return result.interrupted and INTERRUPTED or FAILED
 end
 

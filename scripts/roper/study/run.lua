@@ -75,9 +75,17 @@ local function kind_of(task)
   return task:has_problems() and problems or language
 end
 
+-- Is this process, of several that train together, the one that measures and writes?
+local function is_first(o)
+  return not o.ranks or o.ranks:is_first()
+end
+
 -- Build what a configuration says, and open its folder.
 local function open(config, o, beat)
-  local parts = experiment.build(config)
+  local function build()
+    return experiment.build(config)
+  end
+  local parts = o.ranks and o.ranks:first_alone(build) or build()
   local has_problems = parts.task:has_problems()
   if not has_problems then
     parts.task:validation() -- refused before anything is trained that could not be measured
@@ -97,7 +105,7 @@ local function open(config, o, beat)
   local session = require("roper.training").open {
     model = parts.model, task = parts.task, optimizer = parts.optimizer,
     steps = config.steps, batch = config.batch, accumulate = config.accumulate or nil,
-    run = o.run, resume = o.resume,
+    run = o.run, resume = o.resume, ranks = o.ranks,
     config = fixed, progress = watched(progress, beat),
     evaluate_every = config.evaluate_every, checkpoint_every = config.checkpoint_every,
     best = o.run and (has_problems and "test_loss" or "validation_loss") or nil,
@@ -105,7 +113,7 @@ local function open(config, o, beat)
       return kind_of(parts.task).look(model, parts.task, config, M.SEQUENCES, beat)
     end,
   }
-  if o.run and not has_problems then
+  if o.run and not has_problems and is_first(o) then
     language.keep_tokenizer(o.run, parts.task)
   end
   return parts, session, fixed.hash
@@ -118,9 +126,12 @@ function M.told(found)
   return (found.accuracy and problems or language).told(found)
 end
 
--- Train, and measure what came out.
+-- Train, and measure what came out, which of several ranks the first does.
 local function work(config, o, beat, parts, session, hash)
   local trained = require("roper.training").run(session)
+  if not is_first(o) then
+    return nil
+  end
   local metrics = o.run and require("roper.training.metrics").read(o.run .. "/metrics.jsonl")
     or trained.history
   local trained_at = require("luv").hrtime()
@@ -169,19 +180,21 @@ local function leave(held, is_open, before, message)
   pcall(held.leave, held, state, message)
 end
 
---- Run a configuration to its end.
+--- Run a configuration to its end. Of several ranks each calls it; the first holds the folder, and
+--- the others read there the checkpoint to go on from.
 ---@param config table from `experiment.configure`
 ---@param options table? run: folder for configuration, metrics, samples, checkpoints and result;
 ---   lease: on that folder, taken if it is missing; resume = false: go on from its checkpoint;
----   progress, name: as for `train`
----@return table config, parameters; seconds: of training, over all starts, and of measuring; what
----   `problems.measure` or `language.measure` finds; of problems steps_to_90 (or nil); last_half:
----   mean training loss over the last half of the steps; metrics, samples, model, task
+---   progress, name, ranks: as for `train`
+---@return table? result nil on all ranks but the first; config, parameters; seconds: of training,
+---   over all starts, and of measuring; what `problems.measure` or `language.measure` finds; of
+---   problems steps_to_90 (or nil); last_half: mean training loss over the last half of the steps;
+---   metrics, samples, model, task
 function M.run(config, options)
   local o = options_of.check("run", options, { run = "string?", lease = "table?",
-    resume = { "boolean", false }, progress = "any?", name = "string?" })
+    resume = { "boolean", false }, progress = "any?", name = "string?", ranks = "table?" })
   local held, before, is_open = o.lease, nil, false
-  if o.run and not held then
+  if o.run and not held and is_first(o) then
     held, before = take(o.run)
   end
   local function beat()
@@ -209,6 +222,8 @@ function M.run(config, options)
   end
   if not ok then
     error(result, 0)
+  elseif not result then
+    return nil
   end
   result.metrics, result.samples, result.model, result.task = metrics, samples, parts.model,
     parts.task

@@ -32,11 +32,14 @@ local function check(options)
     run = "string?", config = "table?", resume = { "boolean", false },
     log_every = { "size", 10 }, evaluate_every = "size?", evaluate = "function?",
     checkpoint_every = "size?", best = "string?", progress = "any?",
-    name = { "string", "training" },
+    name = { "string", "training" }, ranks = "table?",
   }, 5)
   if o.batch % o.accumulate > 0 then
     error(("train: accumulate: %d parts do not divide a batch of %d"):format(o.accumulate, o.batch),
       4)
+  elseif o.ranks and o.batch // o.accumulate < o.ranks.size then
+    error(("train: batch: expected %d rows or more, one for each rank%s, got %d"):format(
+      o.accumulate * o.ranks.size, o.accumulate > 1 and " in each part" or "", o.batch), 4)
   elseif o.best and not (o.run and o.evaluate) then
     error("train: best needs run, a folder to keep the model in, and evaluate, to tell it by", 4)
   elseif o.evaluate and not o.evaluate_every then
@@ -72,13 +75,20 @@ local function remember(o, state, entries)
   end
 end
 
+-- Is this process the one that measures, writes and tells?
+local function is_first(o)
+  return not o.ranks or o.ranks:is_first()
+end
+
 -- Make the folder of a run, or go on with it: load its checkpoint, open its metrics, write what the
 -- run is. A folder whose checkpoint is refused stays as it was.
 local function enter(session)
   local o, state = session.options, session.state
   local files, provenance = require "roper.base.file", require "roper.training.provenance"
-  files.make(o.run)
-  files.clean(o.run)
+  if is_first(o) then
+    files.make(o.run)
+    files.clean(o.run)
+  end
   local checkpoint = o.run .. "/checkpoint.safetensors"
   if files.stat(checkpoint) then
     if not o.resume then
@@ -87,6 +97,9 @@ local function enter(session)
     end
     require("roper.model.checkpoint").load_training(checkpoint, state)
   end
+  if not is_first(o) then
+    return
+  end
   local config = require("roper.base.tables").merged({ steps = o.steps }, state.config)
   local path = o.run .. "/config.json"
   local before = provenance.of(files.decode(path))
@@ -94,10 +107,11 @@ local function enter(session)
   local told = state.count > 0 and state.step - 1 or state.step
   local metrics, entries = require("roper.training.metrics").open(o.run .. "/metrics.jsonl", told)
   remember(o, state, entries)
-  local worked, note = provenance.continue(before, state.step)
+  local worked, note = provenance.continue(before, state.step, o.ranks and o.ranks.size)
   files.write(path, core.json_encode({ config = config, provenance = worked }, { indent = 2 })
     .. "\n")
-  session.checkpoint, session.metrics, session.note = checkpoint, metrics, note
+  session.checkpoint, session.metrics = checkpoint, metrics
+  table.insert(session.notes, note)
 end
 
 -- Keep the model beside the checkpoint where no entry of the metrics was better before.
@@ -132,6 +146,8 @@ end
 ---@field progress? table|false with update(step, loss, speed), finish() and, where it takes news,
 ---   note(text); by default a line on the terminal
 ---@field name? string = "training"; for that line
+---@field ranks? Ranks from `roper.ranks`: the processes that share each batch, all of which call
+---   this with the same options; the first of them measures, writes and tells
 
 -- The states of the generators that a step and an evaluation draw from.
 local function generators(task)
@@ -185,9 +201,12 @@ end
 ---@return table session for `run`
 function M.open(options)
   local o = check(options)
-  local session = { options = o, state = { model = o.model, optimizer = o.optimizer, task = o.task,
-    config = fixed(o), steps = o.steps, step = 0, sum = 0, count = 0, best = math.huge,
-    seconds = 0 } }
+  local state = { model = o.model, optimizer = o.optimizer, task = o.task, config = fixed(o),
+    steps = o.steps, step = 0, sum = 0, count = 0, best = math.huge, seconds = 0 }
+  local session = { options = o, state = state, notes = { o.ranks and o.ranks.note or nil } }
+  if not is_first(o) then
+    o.evaluate, o.best, o.progress = nil, nil, false
+  end
   if o.run then
     enter(session)
   end
@@ -237,25 +256,37 @@ local function tell(session, history, elapsed)
   end)
 end
 
--- The loss of a batch, part by part; leaves its gradients.
+-- The loss of a batch, part by part, of all ranks; leaves its gradients.
 local function gradients(o, step, parameters)
-  local tokens, sum = o.task:batch(o.batch), 0
+  local tokens, sum, ranks = o.task:batch(o.batch), 0, o.ranks
   local rows = o.batch // o.accumulate
   for _, parameter in ipairs(parameters) do
     parameter.grad = nil
   end
-  for part = 1, o.accumulate do
-    local these = tokens:narrow(1, (part - 1) * rows + 1, rows)
-    local loss = M.loss(o.model, these, o.task:positions(these))
-    local value = loss:item()
-    if value ~= value or value == math.huge then
-      error(("train: the loss is %s at step %d; a smaller rate or clipping may help"):format(value,
-        step), 0)
-    end
-    sum = sum + value
-    loss:backward(core.full(loss:shape(), 1 / o.accumulate, loss:dtype()))
+  if ranks then
+    ranks:seed(step)
   end
-  return sum / o.accumulate
+  for part = 1, o.accumulate do
+    local first, count = 1, rows
+    if ranks then
+      first, count = ranks:rows(rows)
+    end
+    local these = tokens:narrow(1, (part - 1) * rows + first, count)
+    local loss = M.loss(o.model, these, o.task:positions(these))
+    local share = core.full(loss:shape(), count / o.batch, loss:dtype())
+    sum = sum + loss:item() * count
+    if ranks and part == o.accumulate then
+      ranks:backward(loss, share, parameters)
+    else
+      loss:backward(share)
+    end
+  end
+  local value = (ranks and core.ranks_combine("sum", sum) or sum) / o.batch
+  if value ~= value or value == math.huge then
+    error(("train: the loss is %s at step %d; a smaller rate or clipping may help"):format(value,
+      step), 0)
+  end
+  return value
 end
 
 -- Do a step; returns its loss.
@@ -285,6 +316,9 @@ local function loop(session, progress)
     return state.seconds + seconds() - started
   end
   o.model:training(true)
+  if o.ranks then
+    o.ranks:check(parameters, start)
+  end
   local is_cut = state.count > 0 and is_told(o, state.step) -- before its entry was made
   while is_cut or state.step < o.steps do
     local value = not is_cut and advance(o, state, parameters)
@@ -296,7 +330,11 @@ local function loop(session, progress)
       progress:update(state.step, value, (state.step - start) / (seconds() - started))
     end
     local due = o.checkpoint_every and state.step % o.checkpoint_every == 0
-    if session.checkpoint and (due or state.step == o.steps) then
+      or state.step == o.steps
+    if due and o.ranks then
+      o.ranks:check(parameters, state.step)
+    end
+    if due and session.checkpoint then
       save(session)
     end
   end
@@ -315,8 +353,8 @@ function M.run(session)
       floor = o.task:has_problems() and o.task:floor() or nil,
       tokens = o.batch * (o.task:length() - 1) }
   end
-  if session.note and progress and progress.note then
-    progress:note(session.note)
+  for _, note in ipairs(progress and progress.note and session.notes or {}) do
+    progress:note(note)
   end
   local ok, result = pcall(loop, session, progress)
   if progress then

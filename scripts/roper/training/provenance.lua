@@ -31,15 +31,18 @@ end
 
 -- What the numbers depend on: the order in which sums are taken, and code of one's own.
 local NUMBERS <const> = { "threads", "matmul_precision", "instructions", "blas_core",
-  "loaded" }
+  "loaded", "ranks" }
 
 -- Where the last bits may change from one record to the next, as text; nil where they do not.
 local function change(before, now)
   local parts = {}
   for _, name in ipairs(NUMBERS) do
-    if before[name] ~= nil and before[name] ~= now[name] then
-      parts[#parts + 1] = ("%s %s instead of %s"):format(name, now[name] or "nothing",
-        tostring(before[name]))
+    local was, is = before[name], now[name]
+    if name == "ranks" then
+      was, is = was or 1, is or 1
+    end
+    if was ~= nil and was ~= is then
+      parts[#parts + 1] = ("%s %s instead of %s"):format(name, is or "nothing", tostring(was))
     end
   end
   return parts[1] and ("from step %d on with %s: not bit for bit what one that never stopped gives")
@@ -59,12 +62,13 @@ end
 --- The provenance of a run that this process goes on with.
 ---@param before table[] the records so far
 ---@param step integer that it goes on from; what was done past it does not count
+---@param ranks? integer how many processes train together
 ---@return table[] records with a further one where the last was on something else
 ---@return string? note where the numbers are others than on the last, in their last bits
-function M.continue(before, step)
+function M.continue(before, step, ranks)
   local list = tables.map(before, function(record) return record.step < step and record or nil end)
   local own = require("roper.base.info").record()
-  own.step = step
+  own.step, own.ranks = step, ranks
   local last = list[#list]
   if not last or not is_same(last, own) then
     list[#list + 1] = own

@@ -2,38 +2,42 @@
 local arguments = require "roper.session.command.arguments"
 
 -- Say where Ctrl-C left a run, and the line that goes on with it.
-local function tell_resume(run)
+local function tell_resume(run, ranks)
   local path, checkpoint = run .. "/checkpoint.safetensors", require "roper.model.checkpoint"
   if require("roper.base.file").stat(path) then
     local printable = require "roper.base.printable"
     local program = arg and arg[0] and arg[0]:match "^.*roper$" or "./roper"
     io.stdout:flush()
-    io.stderr:write(("%s is kept at step %d; this goes on with it:\n%s train --resume %s%s\n")
-      :format(printable.line(run), checkpoint.training_step(path), printable.word(program),
+    io.stderr:write(("%s is kept at step %d; this goes on with it:\n%s%s train --resume %s%s\n")
+      :format(printable.line(run), checkpoint.training_step(path),
+        ranks and ("mpirun -n %d "):format(ranks.size) or "", printable.word(program),
         printable.word(printable.line(run)), require("roper.base.preload").words()))
   end
 end
 
--- Train in the folder of a run to go on with, or in a new one, and tell the result.
-local function train(config, resume)
+-- Train in the folder of a run to go on with, or in a new one, and tell the result. Only the first
+-- of several ranks knows of a new folder.
+local function train(config, resume, ranks)
   local files = require "roper.base.file"
-  local run = resume or files.fresh(("runs/%s-%s-%d"):format(config.experiment, config.position,
-    config.seed))
+  local is_first = not ranks or ranks:is_first()
+  local run = resume or is_first and files.fresh(("runs/%s-%s-%d"):format(config.experiment,
+    config.position, config.seed)) or nil
   if resume and not files.stat(resume .. "/checkpoint.safetensors") then
     error(("no checkpoint in %s to resume from"):format(resume), 0)
   end
   local ok, result = pcall(require("roper.study.run").run, config,
-    { run = run, resume = resume ~= nil })
-  if not ok and not resume and not files.stat(run .. "/config.json") then
+    { run = run, resume = resume ~= nil, ranks = ranks })
+  if not ok and is_first and not resume and not files.stat(run .. "/config.json") then
     files.remove(run) -- refused before it began
-  elseif not ok and require("roper.base.failure").is_interrupt(result) then
-    tell_resume(run)
+  elseif not ok and is_first and require("roper.base.failure").is_interrupt(result) then
+    tell_resume(run, ranks)
   end
   if not ok then
     error(result, 0)
+  elseif is_first then
+    io.stdout:write(require("roper.study.run").told(result), ", in ",
+      require("roper.base.printable").line(run), "\n")
   end
-  io.stdout:write(require("roper.study.run").told(result), ", in ",
-    require("roper.base.printable").line(run), "\n")
 end
 
 -- Bytes as people say them.
@@ -86,6 +90,7 @@ return {
       :description "Show the whole configuration and what it costs; train nothing."
   end,
   run = function(parsed)
+    local ranks = not parsed.dry_run and require("roper.training.ranks").ranks() or nil
     local fields, repeated = arguments.fields(parsed, parsed.resume and "experiment")
     local experiment = parsed.experiment
     if not fields then
@@ -101,7 +106,7 @@ return {
     elseif parsed.dry_run then
       show(config)
     else
-      train(config, parsed.resume)
+      train(config, parsed.resume, ranks)
     end
     return nil
   end,

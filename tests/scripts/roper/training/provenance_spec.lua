@@ -47,6 +47,17 @@ describe("provenance.continue", function()
     assert.truthy(note:find("step 500 on with loaded nothing instead of near.lua 1234", 1, true))
   end)
 
+  it("says where other ranks share the work", function()
+    local before = own({ step = 0 })
+    assert.is_nil(select(2, provenance.continue({ before }, 5)))
+    local list, note = provenance.continue({ before }, 5, 4)
+    assert.same({ 2, 4 }, { #list, list[2].ranks })
+    assert.truthy(note:find("step 5 on with ranks 4 instead of 1", 1, true))
+    list, note = provenance.continue(list, 9)
+    assert.equal(3, #list)
+    assert.truthy(note:find("step 9 on with ranks 1 instead of 4", 1, true))
+  end)
+
   it("forgets what was done past the step that it goes on from", function()
     local list = { own({ step = 0, host = "a" }), own({ step = 300, host = "b" }),
                    own({ step = 500, host = "c" }) }

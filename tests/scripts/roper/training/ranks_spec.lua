@@ -1,0 +1,208 @@
+local files = require("roper.base.file")
+local metrics = require("roper.training.metrics")
+local mpi = require("tests.mpi")
+local process = require("tests.process")
+local runs = require("tests.runs")
+local scratch = require("tests.scratch")
+local uv = require("luv")
+
+local ROPER <const> = uv.fs_realpath("roper")
+
+before_each(scratch.create)
+after_each(scratch.remove)
+
+-- A test that is left out, and says so, where there is no MPI.
+local function with_mpi(name, f)
+  it(name, function()
+    local reason = mpi.missing()
+    if reason then
+      return pending(reason)
+    end
+    f()
+  end)
+end
+
+-- Train a small run on so many ranks, or alone without them, in a folder of the scratch folder.
+-- Returns what `process.run` does.
+local function train(folder, ranks, ...)
+  files.make(scratch.path(folder))
+  local words = { ROPER, "train", ... }
+  local command = ranks and mpi.command(ranks, table.unpack(words)) or words
+  return process.run({ "sh", "-c", 'cd "$0" && exec "$@"', scratch.path(folder),
+    table.unpack(command) }, nil, mpi.ENVIRONMENT)
+end
+
+local RUN <const> = "/runs/copy-roper-1"
+
+-- The same for a new run that must succeed. Returns its folder, output and errors.
+local function begin(folder, ranks, ...)
+  local status, output, errors = train(folder, ranks, "copy", "preset=smoke", "d_model=16",
+    ...)
+  assert.equal(0, status, errors)
+  return scratch.path(folder .. RUN), output, errors
+end
+
+-- Are the losses of two runs the same to rounding, up to the last step?
+local function assert_close(a, b, steps)
+  local here, there = metrics.read(a .. "/metrics.jsonl"), metrics.read(b .. "/metrics.jsonl")
+  assert.equal(steps, here[#here].step)
+  assert.equal(#here, #there)
+  for i, entry in ipairs(here) do
+    for _, name in ipairs({ "loss", "test_loss" }) do
+      local difference = math.abs((entry[name] or 0) - (there[i][name] or 0))
+      assert.is_true(difference <= 1e-4, ("step %d: %s %.2g apart"):format(entry.step, name,
+        difference))
+    end
+  end
+end
+
+describe("training by ranks", function()
+  with_mpi("has the losses of one process, also where a batch does not divide", function()
+    -- Parts of 5 rows: 2 and 3 for 2 ranks; 1, 1, 1 and 2 for 4.
+    local fields = { "steps=50", "batch=10", "accumulate=2", "clip=0.5", "tied_embeddings=true",
+                     "recompute=true", "layers=2", "evaluate_every=25" }
+    local alone = begin("1", nil, table.unpack(fields))
+    for _, ranks in ipairs({ 2, 4 }) do
+      local run, output, errors = begin(tostring(ranks), ranks, table.unpack(fields))
+      assert_close(alone, run, 50)
+      assert.equal(1, select(2, output:gsub("solved", "")), output)
+      assert.equal(1, select(2, errors:gsub(" 50/50 ", "")), errors)
+      assert.same({ "copy-roper-1" }, files.names(scratch.path(ranks .. "/runs")))
+      assert.equal(ranks, files.decode(run .. "/config.json").provenance[1].ranks)
+      assert.same(files.names(alone), files.names(run))
+    end
+  end)
+
+  with_mpi("goes on with other ranks from the checkpoint of some", function()
+    local alone = begin("1", nil, "steps=30")
+    local run = begin("2", 2, "steps=20")
+    local status, _, errors = train("2", 3, "--resume", "runs/copy-roper-1", "steps=30")
+    assert.equal(0, status, errors)
+    assert.truthy(errors:find("from step 20 on with ranks 3 instead of 2", 1, true), errors)
+    assert_close(alone, run, 30)
+    local records = files.decode(run .. "/config.json").provenance
+    assert.same({ 2, 3 }, { records[1].ranks, records[#records].ranks })
+  end)
+
+  with_mpi("has the same bits again on as many, dropout and a pause included", function()
+    local once = begin("once", 3, "steps=20", "dropout=0.1", "batch=5")
+    local twice = begin("twice", 3, "steps=10", "dropout=0.1", "batch=5")
+    local status, _, errors = train("twice", 3, "--resume", "runs/copy-roper-1", "steps=20")
+    assert.equal(0, status, errors)
+    assert.is_true(runs.same_checkpoint(once, twice))
+    local alone = begin("alone", nil, "steps=20", "dropout=0.1", "batch=5")
+    assert.is_false(runs.same_checkpoint(once, alone)) -- other draws
+  end)
+
+  with_mpi("tells once what all ranks find wrong", function()
+    local status, _, errors = train("run", 3, "copy", "preset=smoke", "batch=2")
+    assert.not_equal(0, status)
+    local message = "roper: train: batch: expected 3 rows or more, one for each rank, got 2\n"
+    assert.equal(1, select(2, errors:gsub(message, "")), errors)
+    status, _, errors = train("run", 2, "copy", "preset=smoke", "nofield=2")
+    assert.not_equal(0, status)
+    assert.equal(1, select(2, errors:gsub("copy has no field", "")), errors)
+  end)
+
+  -- A file that makes one of the ranks do something in the place of step 15.
+  local function at_step_15(rank, action)
+    return "--load", scratch.write("at_step_15.lua", ([[
+      local Adam = getmetatable(roper.optim.Adam())
+      local step = Adam.step
+      function Adam:step(...)
+        if self.count == 14 and os.getenv "OMPI_COMM_WORLD_RANK" == "%d" then
+          %s
+        end
+        return step(self, ...)
+      end]]):format(rank, action))
+  end
+
+  with_mpi("ends when a rank dies; the checkpoint goes on", function()
+    local alone = begin("1", nil, "steps=30")
+    local status, _, errors = train("2", 2, "copy", "preset=smoke", "d_model=16", "steps=30",
+      at_step_15(1, "require('luv').kill(require('luv').os_getpid(), 'sigkill')"))
+    assert.not_equal(0, status)
+    assert.truthy(errors:find("rank 1 .- exited on signal 9"), errors)
+    assert.truthy(errors:find("\nmpirun -n 2 ", 1, true), errors)
+    status, _, errors = train("2", 2, "--resume", "runs/copy-roper-1")
+    assert.equal(0, status, errors)
+    assert_close(alone, scratch.path("2" .. RUN), 30)
+  end)
+
+  with_mpi("ends when a rank fails, which tells why", function()
+    local status, _, errors = train("2", 2, "copy", "preset=smoke",
+      at_step_15(1, "error('no more of it', 0)"))
+    assert.not_equal(0, status)
+    assert.equal(1, select(2, errors:gsub("roper: rank 1 of 2: no more of it", "")), errors)
+  end)
+
+  with_mpi("keeps the last whole step at Ctrl-C", function()
+    local words = mpi.command(2, ROPER, "train", "copy", "preset=smoke", "steps=100000")
+    files.make(scratch.path("2"))
+    local screen = process.open(("cd %s && %s"):format(scratch.path("2"),
+      table.concat(words, " ")), mpi.ENVIRONMENT)
+    screen:expect("/100000")
+    screen:type("\3")
+    screen:expect("runs/copy-roper-1 is kept at step")
+    screen:expect("mpirun -n 2 ")
+    assert.not_equal(0, screen:leave())
+    assert.truthy(files.stat(scratch.path("2" .. RUN .. "/checkpoint.safetensors")))
+  end)
+end)
+
+describe("roper.ranks", function()
+  it("says where roper was built without MPI", function()
+    local status, _, errors = process.run({ ROPER, "-e",
+      "require('roper.native').ranks_join = nil; return roper.ranks()" }, nil,
+      { OMPI_COMM_WORLD_SIZE = "2" })
+    assert.equal(1, status)
+    assert.truthy(errors:find("roper was built without MPI", 1, true), errors)
+  end)
+
+  with_mpi("shares the cores, unless the threads are said", function()
+    local text = [[
+      local ranks = roper.ranks()
+      if ranks:is_first() then print(roper.threads(), ranks.note) end]]
+    local threads, note = mpi.script(2, text):match("^(%d+)\t(.*)\n$")
+    local _, output = process.run({ "nproc" }, nil, { OMP_NUM_THREADS = false })
+    local cores = math.tointeger(output)
+    assert.equal(tostring(math.max(1, cores // 2)), threads)
+    assert.equal(cores < 2, note:find("oversubscribed") ~= nil)
+    _, note = mpi.script(2, "require('luv').os_setenv('OMP_NUM_THREADS', 'all')\n" .. text)
+      :match("^(%d+)\t(.*)\n$")
+    assert.truthy(note:find("oversubscribed"))
+  end)
+
+  with_mpi("is for train to take", function()
+    local output = mpi.script(3, [[
+      local task = roper.tasks.copy{letters = 4, length = 20, seed = 1}
+      local model = roper.nn.Transformer{vocabulary = task:vocabulary(), d_model = 8, heads = 2}
+      local ranks = roper.ranks()
+      local done = roper.train{model = model, task = task, steps = 3, batch = 4, ranks = ranks,
+        optimizer = roper.optim.Adam(), progress = false}
+      if ranks.rank == 2 then print(ranks.size, done.step) end]])
+    assert.equal("3\t3\n", output)
+  end)
+
+  with_mpi("draws other dropout on each rank, the same for a step", function()
+    mpi.script(2, [[
+      local core, ranks, drawn = require "roper.core", roper.ranks(), {}
+      roper.seed(1)
+      for i, step in ipairs{5, 6, 5} do
+        ranks:seed(step)
+        drawn[i] = roper.rand{1}:item()
+      end
+      assert(ranks:is_first() or drawn[1] == drawn[3] and drawn[1] ~= drawn[2])
+      assert(core.ranks_combine("least", drawn[1]) ~= -core.ranks_combine("least", -drawn[1]))]])
+  end)
+
+  with_mpi("refuses models that differ", function()
+    mpi.script(2, [[
+      local ranks = roper.ranks()
+      local w = roper.full({3}, 1 + ranks.rank * 1e-6):parameter()
+      local ok, message = pcall(ranks.check, ranks, {w}, 7)
+      assert(not ok and message:find "the 2 ranks have different models at step 7", message)
+      ranks:check({roper.ones{3}}, 7)
+      ranks:check({roper.full({3}, 0 / 0)}, 7)]])
+  end)
+end)
