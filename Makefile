@@ -80,9 +80,10 @@ $(BUILD)/kernels/%.o: core/kernels/float.c | libraries
 $(BUILD)/products/%.o: core/kernels/products.c | libraries
 	$(compile_body)
 
+# Without regions for all loops, gcc 12 keeps a row of B on the stack in the innermost one.
 define compile_body
 @mkdir -p $(@D)
-$(CC) $(ALL_CFLAGS) $(FLAGS_$(firstword $(subst _, ,$*))) -DREAL_IS_FLOAT=$(if $(findstring float64,$*),0,1) \
+$(CC) $(ALL_CFLAGS) -fira-region=all $(FLAGS_$(firstword $(subst _, ,$*))) -DREAL_IS_FLOAT=$(if $(findstring float64,$*),0,1) \
   -DROUNDS_OPERANDS=$(if $(findstring bfloat16,$*),1,0) -DRP_TABLE=rp_$(notdir $(@D))_$* -c -o $@ $<
 endef
 

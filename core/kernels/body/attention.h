@@ -2,10 +2,9 @@
 ** Attention by tiles of query rows, one (batch, head) unit a thread at a time:
 ** s_ij = scale (A_i q_i) . (B_j k_j) + c_ij, a = softmax(s), o_i = C_i^-1 sum_j a_ij D_j v_j
 ** where c is the sum of the biases and A, B, C, D are rotations by the tables (RoFormer eq. 16; the
-*RoPER study
-** for values and output). Rotation happens while rows are packed. Only the tile
-** of scores exists, never all of them; the backward computes it again from the
-** saved log-sum-exp (Dao et al. 2022, FlashAttention).
+** RoPER study for values and output). Rotation happens while rows are packed. Only
+** the tile of scores exists, never all of them; the backward computes it again from
+** the saved log-sum-exp (Dao et al. 2022, FlashAttention).
 */
 #ifndef RP_BODY_ATTENTION_H
 #define RP_BODY_ATTENTION_H
@@ -175,9 +174,13 @@ static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int
   return columns;
 }
 
-static void zero_from(int64_t first, int64_t end, REAL *row)
+/* Zeros from `first` to `end` in a row of scores, by whole vectors: the last may reach past it. */
+static inline void zero_from(int64_t first, int64_t end, REAL *row)
 {
-  memset(row + first, 0, (size_t)(end - first) * sizeof(REAL));
+  for (int64_t j = first; j < end; j += LANES) {
+    *(Vector *)(row + j) = (Vector){0};
+    __asm__ volatile("" ::: "memory"); /* a call of memset would take longer */
+  }
 }
 
 /*
@@ -227,7 +230,7 @@ static void sum_tile(const RpAttention *a, const RpHeads *o, int64_t unit, int64
   const RpBias sums = sums_of(a, o);
   const Rows rows = unit_rows(o, unit / a->heads, unit % a->heads);
   for (int64_t i = first; i < first + count; i++)
-    zero_from(a->value_features, a->value_features + a->sums, rows.data + i * rows.stride);
+    memset(rows.data + i * rows.stride + a->value_features, 0, (size_t)a->sums * sizeof(REAL));
   add_to_bias_tile(a, &sums, unit, first, count, w, w->s);
   for (int64_t i = first; i < first + count; i++)
     for (int64_t r = 0; r < a->sums; r++)

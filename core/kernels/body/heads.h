@@ -37,9 +37,10 @@ static inline void prefetch_row(Rows x, int64_t i, int64_t features)
 static Rows pack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
                       int64_t features, int64_t width, Rows x, REAL *packed)
 {
+  const RpTable local = *table;
   for (int64_t i = 0; i < count; i++) {
     prefetch_row(x, first + i + AHEAD, features);
-    rotate_vector(table, false, batch, first + i, features, x.data + (first + i) * x.stride,
+    rotate_vector(&local, false, batch, first + i, features, x.data + (first + i) * x.stride,
                   packed + i * width);
     for (int64_t f = features; f < width; f++)
       packed[i * width + f] = 0;
@@ -51,8 +52,9 @@ static Rows pack_rows(const RpTable *table, int64_t batch, int64_t first, int64_
 static void unpack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
                         int64_t features, int64_t width, const REAL *packed, Rows y)
 {
+  const RpTable local = *table;
   for (int64_t i = 0; i < count; i++)
-    rotate_vector(table, true, batch, first + i, features, packed + i * width,
+    rotate_vector(&local, true, batch, first + i, features, packed + i * width,
                   y.data + (first + i) * y.stride);
 }
 

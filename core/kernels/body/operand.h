@@ -79,20 +79,31 @@ static inline int64_t columns_room(int64_t inner, int64_t n)
   return packed_depth(inner) * round_up(n, STEP);
 }
 
+/* A block of rows, of which `rows` with `terms` each are there, as `depth` columns. */
+static inline __attribute__((always_inline)) void
+pack_block(int64_t rows, int64_t terms, int64_t depth, const REAL *x, int64_t line, Packed *to)
+{
+  PackedVector block[LANES];
+  for (int i = 0; i < LANES; i++)
+    block[i] = i < rows ? pack_row(x + i * line, terms) : (PackedVector){0};
+  transpose_block(block);
+  for (int i = 0; i < LANES && i < depth; i++)
+    *(PackedVector *)(to + i * STEP) = block[i];
+}
+
 /* B[inner, n] from its transpose, rows `line` apart; zeros beyond. */
 static Right pack_columns(int64_t inner, int64_t n, const REAL *x, int64_t line, Packed *room)
 {
   const int64_t depth = packed_depth(inner), whole = round_up(n, STEP);
   for (int64_t j = 0; j < whole; j += LANES)
     for (int64_t p = 0; p < depth; p += LANES) {
+      const int64_t rows = n - j, terms = inner - p * DEPTH;
+      const REAL *from = x + j * line + p * DEPTH;
       Packed *to = room + j / STEP * depth * STEP + p * STEP + j % STEP;
-      PackedVector rows[LANES];
-      for (int i = 0; i < LANES; i++)
-        rows[i] = j + i < n ? pack_row(x + (j + i) * line + p * DEPTH, inner - p * DEPTH)
-                            : (PackedVector){0};
-      transpose_block(rows);
-      for (int64_t i = 0; i < LANES && i < depth - p; i++)
-        *(PackedVector *)(to + i * STEP) = rows[i];
+      if (rows >= LANES && terms >= LANES * DEPTH)
+        pack_block(LANES, LANES * DEPTH, LANES, from, line, to);
+      else
+        pack_block(rows, terms, depth - p, from, line, to);
     }
   return (Right){room, STEP, depth * STEP};
 }

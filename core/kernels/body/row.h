@@ -48,25 +48,24 @@ static inline void rotate_vector(const RpTable *table, bool back, int64_t batch,
   const REAL *restrict cosine = (const REAL *)table->cosine + row;
   const REAL *restrict sine = (const REAL *)table->sine + row;
   const REAL sign = back ? -1 : 1;
-  for (int64_t i = 0; i < table->first; i++)
-    y[i] = x[i];
-  x += table->first;
-  y += table->first;
+  const int64_t first = table->first, turned = first + 2 * pairs;
+  if (first > 0)
+    memcpy(y, x, (size_t)first * sizeof *y);
   if (pairs > 0 && table->interleaved) {
     for (int64_t t = 0; t < pairs; t++) {
-      const REAL c = cosine[t], s = sign * sine[t];
-      y[2 * t] = x[2 * t] * c - x[2 * t + 1] * s;
-      y[2 * t + 1] = x[2 * t + 1] * c + x[2 * t] * s;
+      const REAL c = cosine[t], s = sign * sine[t], a = x[first + 2 * t], b = x[first + 2 * t + 1];
+      y[first + 2 * t] = a * c - b * s;
+      y[first + 2 * t + 1] = b * c + a * s;
     }
   } else if (pairs > 0) {
     for (int64_t t = 0; t < pairs; t++) {
-      const REAL c = cosine[t], s = sign * sine[t];
-      y[t] = x[t] * c - x[t + pairs] * s;
-      y[t + pairs] = x[t + pairs] * c + x[t] * s;
+      const REAL c = cosine[t], s = sign * sine[t], a = x[first + t], b = x[first + t + pairs];
+      y[first + t] = a * c - b * s;
+      y[first + t + pairs] = b * c + a * s;
     }
   }
-  for (int64_t i = 2 * pairs; i < features - table->first; i++)
-    y[i] = x[i];
+  if (turned < features)
+    memcpy(y + turned, x + turned, (size_t)(features - turned) * sizeof *y);
 }
 
 /* Elements first .. first + n - 1 of a mask: y = x / (1 - p), or 0 with probability p. */
