@@ -317,7 +317,9 @@ double rp_position_at(const RpPositions *positions, int64_t batch, int64_t time,
 static void turn(double position, double theta, double *cosine, double *sine)
 {
   const double angle = position * theta, lost = fma(position, theta, -angle);
-  const double c = cos(angle), s = sin(angle), dc = cos(lost), ds = sin(lost);
+  const bool is_tiny = fabs(lost) < 0x1p-27; /* its cosine is 1 and its sine itself, rounded */
+  const double c = cos(angle), s = sin(angle);
+  const double dc = is_tiny ? 1 : cos(lost), ds = is_tiny ? lost : sin(lost);
   *cosine = c * dc - s * ds;
   *sine = s * dc + c * ds;
 }
