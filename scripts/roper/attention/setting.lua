@@ -77,6 +77,9 @@ local function add_bias(list, scheme, q, k, positions, x)
   end
 end
 
+-- Rotaries of a name alone, with their tables, as long as nobody needs the memory.
+local named = setmetatable({}, { __mode = "v" })
+
 --- The scheme that options name, for q: a rotary of the core, a table of methods, or nil.
 ---@param options any
 ---@param q any
@@ -86,7 +89,13 @@ function M.scheme_of(options, q)
   if not given or not format.is_tensor(q) or q:rank() ~= 4 then
     return given
   end
-  return position.resolve(given, { dim = q:size(4), heads = q:size(2) })
+  local dim, heads = q:size(4), q:size(2)
+  local key = type(given) == "string" and ("%s %d %d"):format(given, dim, heads)
+  local scheme = key and named[key] or position.resolve(given, { dim = dim, heads = heads })
+  if key and schemes.is_rotary(scheme) then
+    named[key] = scheme
+  end
+  return scheme
 end
 
 --- Ask a scheme about the scores of q and k.
