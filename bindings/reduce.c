@@ -56,16 +56,16 @@ static RpTensor *cumulative_sum(lua_State *L)
 static RpTensor *argsort(lua_State *L)
 {
   RpTensor *x = rpl_check_tensor(L, 1);
-  const int axis = lua_isnil(L, 2) && x->rank > 0 ? x->rank - 1 : rpl_check_axis(L, 2, x->rank);
+  luaL_argcheck(L, x->rank > 0, 1, "expected at least one axis, got a scalar");
+  const int axis = lua_isnil(L, 2) ? x->rank - 1 : rpl_check_axis(L, 2, x->rank);
   return rp_tensor_argsort(x, axis, lua_toboolean(L, 3), 1);
 }
 
 static const RplOperation table[] = {
     /*
     ** function roper.sum(x, axis, keep)
-    ** The sum along an axis or several, or over everything. Floats are added in float64; of
-    *integers
-    ** the sum is float64, exact up to 2^53.
+    ** The sum along an axis or several, or over everything. Floats are added in float64;
+    ** of integers the sum is float64, exact up to 2^53.
     **
     ** Errors: an axis that x does not have.
     **

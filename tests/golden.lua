@@ -1,18 +1,20 @@
--- Values that an independent implementation computed: fixtures/operations.py.
+-- Values that an independent implementation computed: fixtures/operations.py and everyday.py.
 
 local core = require("roper.core")
 
 local M = {}
 
-local all
+local files = {} -- their values
 
 --- The values whose name begins with `name .. "."`, the rest of the name as key.
 ---@param name string
+---@param file string? "operations" by default
 ---@return table<string, userdata>
-function M.values(name)
-  all = all or core.load_safetensors("tests/fixtures/operations.safetensors")
+function M.values(name, file)
+  file = file or "operations"
+  files[file] = files[file] or core.load_safetensors("tests/fixtures/" .. file .. ".safetensors")
   local values = {}
-  for key, tensor in pairs(all) do
+  for key, tensor in pairs(files[file]) do
     if key:sub(1, #name + 1) == name .. "." then
       values[key:sub(#name + 2)] = tensor
     end
@@ -24,8 +26,9 @@ end
 --- Run a test on the values as they are, in float64, and on all of them in float32.
 ---@param name string
 ---@param test fun(values: table<string, userdata>, tolerance: number)
-function M.each(name, test)
-  local values, single = M.values(name), {}
+---@param file string? "operations" by default
+function M.each(name, test, file)
+  local values, single = M.values(name, file), {}
   for key, tensor in pairs(values) do
     single[key] = tensor:dtype() == "float64" and tensor:to("float32") or tensor
   end

@@ -59,7 +59,10 @@ local functions = {
   apropos = { "roper.session.help", "apropos" },
   debug = { "roper.base.failure", "debug" },
   print_options = { "roper.base.format.options", "print_options" },
+  einsum = { "roper.base.operations.einsum", "einsum" },
+  ones_like = { "roper.base.create", "ones_like" },
   stack = { "roper.base.create", "stack" },
+  zeros_like = { "roper.base.create", "zeros_like" },
   load = { "roper.model.checkpoint", "load" },
   save = { "roper.model.checkpoint", "save" },
 }
@@ -83,6 +86,10 @@ for name, value in pairs(core) do
   if not functions[name] and not lazy[name] and not is_internal(name) and M[name] == nil then
     M[name] = value
   end
+end
+
+for name, operation in pairs(require "roper.base.operations") do
+  M[name], core.tensor_metatable.methods[name] = operation, operation
 end
 
 -- Every name of the library, loaded or not.

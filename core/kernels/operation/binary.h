@@ -115,7 +115,8 @@ FLOAT_BINARY(POWER, "pow", REAL_POW(a, b), A | B, b != 0 ? REAL_POW(a, b - 1) * 
 ** @param b tensor|number broadcast with a; at least one of them a tensor
 ** @return tensor y of the broadcast shape
 */
-BINARY(REMAINDER, "remainder", remainder_of(a, b), PASS, dy, A | B | Y, -REAL_RINT((a - y) / b) * dy)
+BINARY(REMAINDER, "remainder", remainder_of(a, b), PASS, dy, A | B | Y,
+       -REAL_RINT((a - y) / b) * dy)
 
 #undef BINARY
 #undef FLOAT_BINARY

@@ -1,4 +1,5 @@
 --- Tensors made from others.
+local check = require "roper.base.operations.check"
 local core = require "roper.core"
 local format = require "roper.base.format"
 
@@ -33,6 +34,30 @@ function M.stack(list, axis)
     parts[i] = tensor:unsqueeze(axis or 1)
   end
   return core.cat(parts, axis or 1)
+end
+
+--- Zeros in the shape and the dtype of another tensor.
+---
+---     > roper.zeros_like(roper.tensor({{1, 2}}, "int32"))
+---     int32 [1, 2]
+---     0 0
+---@param x tensor
+---@return tensor y
+function M.zeros_like(x)
+  check.tensor("zeros_like", x)
+  return core.zeros(x:shape(), x:dtype())
+end
+
+--- Ones in the shape and the dtype of another tensor.
+---
+---     > roper.ones_like(roper.tensor{3, 4})
+---     float32 [2]
+---     1 1
+---@param x tensor
+---@return tensor y
+function M.ones_like(x)
+  check.tensor("ones_like", x)
+  return core.ones(x:shape(), x:dtype())
 end
 
 return M

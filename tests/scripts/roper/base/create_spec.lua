@@ -1,5 +1,21 @@
 local roper = require("roper")
 
+describe("zeros_like and ones_like", function()
+  it("have the shape and the dtype of another tensor, and nothing else of it", function()
+    for _, dtype in ipairs({ "float32", "float64", "int32" }) do
+      local x = roper.ones({ 2, 0, 3 }, dtype):transpose(1, 3)
+      for name, value in pairs({ zeros_like = 0, ones_like = 1 }) do
+        local y = roper[name](x)
+        assert.same({ dtype, { 3, 0, 2 } }, { y:dtype(), y:shape() })
+        assert.equal(value, roper[name](roper.full({}, 7, dtype)):item())
+      end
+    end
+    assert.is_false(roper.zeros_like(roper.ones({ 2 }):parameter()):is_parameter())
+    assert.error_matches(function() roper.zeros_like({ 2 }) end,
+      "zeros_like: expected a tensor, got table")
+  end)
+end)
+
 describe("stack", function()
   it("puts tensors side by side along a new axis", function()
     local x, y = roper.tensor({ 1, 2 }), roper.tensor({ 3, 4 })

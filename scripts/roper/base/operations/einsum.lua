@@ -1,0 +1,201 @@
+--- Sums of products of tensors, by letters for their axes.
+local format = require "roper.base.format"
+local tables = require "roper.base.tables"
+
+local M = {}
+
+---@class Lettered a tensor with a letter for each axis
+---@field x tensor
+---@field letters string[]
+
+local function fail(message, ...)
+  error("einsum: " .. message:format(...), 0)
+end
+
+-- The letters of a tensor; the `more` axes that "..." stands for have the names ..., 2, 1.
+local function letters_of(text, more)
+  local before, after = text:match "^(%a*)%.%.%.(%a*)$"
+  before = before or text:match "^%a*$" or fail("expected letters and ..., got %q", text)
+  local list = {}
+  for letter in before:gmatch "%a" do
+    list[#list + 1] = letter
+  end
+  for place = after and more or 0, 1, -1 do
+    list[#list + 1] = tostring(place)
+  end
+  for letter in (after or ""):gmatch "%a" do
+    list[#list + 1] = letter
+  end
+  return list
+end
+
+-- The tensors with their letters, and how many axes "..." stands for at most.
+local function read_operands(parts, given)
+  local operands, sizes, most = {}, {}, 0
+  for i, part in ipairs(parts) do
+    local x = given[i]
+    if not format.is_tensor(x) then
+      fail("expected a tensor for %q, got %s", part, type(x))
+    end
+    local more = x:rank() - select(2, part:gsub("%a", ""))
+    local letters = letters_of(part, more)
+    if #letters ~= x:rank() then
+      fail("expected a tensor with the axes %q, got %s", part, format.summary(x))
+    end
+    for axis, letter in ipairs(letters) do
+      sizes[letter] = sizes[letter] or x:size(axis)
+      if sizes[letter] ~= x:size(axis) then
+        fail("expected one size for %s, got %d and %d", letter, sizes[letter], x:size(axis))
+      end
+    end
+    operands[i] = { x = x, letters = letters }
+    most = part:find("...", 1, true) and math.max(most, more) or most
+  end
+  return operands, most
+end
+
+-- How often each letter stands in tensors.
+local function counts_of(operands)
+  local counts = {}
+  for _, one in ipairs(operands) do
+    for _, letter in ipairs(one.letters) do
+      counts[letter] = (counts[letter] or 0) + 1
+    end
+  end
+  return counts
+end
+
+-- The letters of the result: those after "->", each once, or those that stand once in the tensors.
+local function read_result(text, operands, more)
+  local counts, letters = counts_of(operands), {}
+  if not text then
+    for _, letter in ipairs(tables.keys(counts)) do
+      letters[#letters + 1] = letter:find "%a" and counts[letter] == 1 and letter or nil
+    end
+    return tables.joined(letters_of("...", more), letters)
+  end
+  letters = letters_of(text, more)
+  for letter, count in pairs(counts_of { { letters = letters } }) do
+    if count > 1 or not counts[letter] then
+      fail("expected letters of the tensors, each once, after ->, got %q", text)
+    end
+  end
+  return letters
+end
+
+-- Where a letter stands several times, the diagonal.
+local function without_repeats(one)
+  local shape, strides, letters, at, stride = {}, {}, {}, {}, 1
+  for axis = #one.letters, 1, -1 do
+    local letter, size = one.letters[axis], one.x:size(axis)
+    if not at[letter] then
+      at[letter] = #letters + 1
+      letters[at[letter]], shape[at[letter]], strides[at[letter]] = letter, size, 0
+    end
+    strides[at[letter]] = strides[at[letter]] + stride
+    stride = stride * size
+  end
+  return #letters == #one.letters and one
+    or { x = one.x:as_strided(shape, strides), letters = letters }
+end
+
+-- Summed over the axes whose letters are not wanted.
+local function summed(one, wanted)
+  local axes, letters = {}, {}
+  for axis, letter in ipairs(one.letters) do
+    if wanted[letter] then
+      letters[#letters + 1] = letter
+    else
+      axes[#axes + 1] = axis
+    end
+  end
+  return axes[1] and { x = one.x:sum(axes), letters = letters } or one
+end
+
+-- The axes of a tensor in the order of letters.
+local function permuted(one, letters)
+  local places = {}
+  for axis, letter in ipairs(one.letters) do
+    places[letter] = axis
+  end
+  return one.x:permute(tables.map(letters, function(letter)
+    return places[letter]
+  end))
+end
+
+-- A tensor with the letters of each of three groups as one axis.
+local function grouped(one, ...)
+  local x, sizes, axis = permuted(one, tables.joined(...)), {}, 0
+  for i, group in ipairs { ... } do
+    sizes[i] = 1
+    for _ = 1, #group do
+      axis = axis + 1
+      sizes[i] = sizes[i] * x:size(axis)
+    end
+  end
+  return x:view(sizes)
+end
+
+-- The product of two tensors, summed over the letters that both have and nobody wants any more.
+local function contracted(a, b, wanted)
+  local in_a, in_b = tables.set(a.letters), tables.set(b.letters)
+  local both, inner, left, right, sizes = {}, {}, {}, {}, {}
+  for axis, letter in ipairs(a.letters) do
+    local group = not in_b[letter] and left or wanted[letter] and both or inner
+    group[#group + 1], sizes[letter] = letter, a.x:size(axis)
+  end
+  for axis, letter in ipairs(b.letters) do
+    right[#right + 1], sizes[letter] = not in_a[letter] and letter or nil, b.x:size(axis)
+  end
+  local letters = tables.joined(both, left, right)
+  local product = grouped(a, both, left, inner):matmul(grouped(b, both, inner, right))
+  return { letters = letters, x = product:view(tables.map(letters, function(letter)
+    return sizes[letter]
+  end)) }
+end
+
+--- Sums of products, by a letter for each axis. Axes with one letter go together; what stands not
+--- after the arrow is summed; a letter twice in one tensor takes its diagonal; "..." stands for any
+--- axes in front. Without an arrow the letters that stand once remain, in the order of the
+--- alphabet. Each product is a `matmul` of two tensors, from left to right.
+---
+---     "ij,jk->ik":  yᵢₖ = Σⱼ aᵢⱼ bⱼₖ
+---
+--- Errors: other numbers of tensors or axes; other sizes for one letter; products of integers.
+---
+---     > a, b = roper.tensor{{1, 2}, {3, 4}}, roper.tensor{{1, 0}, {1, 1}}
+---     > roper.einsum("ij,jk->ik", a, b)
+---     float32 [2, 2]
+---     3 2
+---     7 4
+---     > roper.einsum("ii", a)
+---     5
+---@param equation string
+---@param ... tensor
+---@return tensor y
+function M.einsum(equation, ...)
+  if type(equation) ~= "string" then
+    fail("expected an equation such as \"ij,jk->ik\", got %s", type(equation))
+  end
+  local text, parts = equation:gsub("%s", ""), {}
+  local left, right = text:match "^(.-)%->(.*)$"
+  for part in ((left or text) .. ","):gmatch "([^,]*)," do
+    parts[#parts + 1] = part
+  end
+  if #parts ~= select("#", ...) then
+    fail("expected %d tensors for %q, got %d", #parts, equation, select("#", ...))
+  end
+  local operands, more = read_operands(parts, { ... })
+  local result = { letters = read_result(right, operands, more) }
+  operands = tables.map(operands, without_repeats)
+  while operands[2] do
+    local a, b = table.remove(operands, 1), table.remove(operands, 1)
+    local wanted = counts_of(tables.joined({ result }, operands))
+    a = summed(a, counts_of(tables.joined({ result, b }, operands)))
+    b = summed(b, counts_of(tables.joined({ result, a }, operands)))
+    table.insert(operands, 1, contracted(a, b, wanted))
+  end
+  return permuted(summed(operands[1], counts_of { result }), result.letters)
+end
+
+return M

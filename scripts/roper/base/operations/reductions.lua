@@ -1,0 +1,181 @@
+--- Reductions that are made of sums, means and extrema.
+local check = require "roper.base.operations.check"
+local core = require "roper.core"
+
+local M = {}
+
+-- Integers as float64, in which sums are taken.
+local function as_floats(x)
+  return x:dtype() == "int32" and x:to "float64" or x
+end
+
+--- The variance along an axis or several, or of all elements; of integers as float64. NaN where
+--- there is no more than the correction.
+---
+---     Σ (xᵢ − mean)² / (n − correction)
+---
+--- Errors: an axis that x does not have; no element.
+---
+---     > roper.tensor{1, 2, 3, 4}:var()
+---     1.6667
+---     > roper.tensor{{1, 2}, {1, 4}}:var(2, false, 0)
+---     float32 [2]
+---     0.2500 2.2500
+---@param x tensor
+---@param axis? integer|integer[] from 1, or from the end where negative; all by default
+---@param keep? boolean = false; the axis stays, with size 1
+---@param correction? number = 1; Bessel's, 0 for the mean square deviation
+---@return tensor y without the axis
+function M.var(x, axis, keep, correction)
+  check.tensor("var", x)
+  x = as_floats(x)
+  local sum = (x - x:mean(axis, true)):square():sum(axis, keep)
+  local n = x:count() / math.max(sum:count(), 1)
+  return sum / math.max(n - (correction or 1), 0)
+end
+
+--- The standard deviation along an axis or several, or of all elements; of integers as float64.
+--- NaN where there is no more than the correction.
+---
+---     √(Σ (xᵢ − mean)² / (n − correction))
+---
+--- Errors: an axis that x does not have; no element.
+---
+---     > roper.tensor{1, 2, 3, 4}:std()
+---     1.291
+---@param x tensor
+---@param axis? integer|integer[] from 1, or from the end where negative; all by default
+---@param keep? boolean = false; the axis stays, with size 1
+---@param correction? number = 1; Bessel's, 0 for the root mean square deviation
+---@return tensor y without the axis
+function M.std(x, axis, keep, correction)
+  check.tensor("std", x)
+  return M.var(x, axis, keep, correction):sqrt()
+end
+
+--- The p-norm along an axis or several, or of all elements; of integers as float64. Its gradient
+--- is 0 where the norm is.
+---
+---     (Σ |xᵢ|ᵖ)^(1/p), and max |xᵢ| for p = math.huge
+---
+--- Errors: a p below 1; an axis that x does not have.
+---
+---     > roper.tensor{3, -4}:norm()
+---     5
+---     > roper.tensor{3, -4}:norm(1)
+---     7
+---@param x tensor
+---@param p? number = 2; from 1 on
+---@param axis? integer|integer[] from 1, or from the end where negative; all by default
+---@param keep? boolean = false; the axis stays, with size 1
+---@return tensor y without the axis
+function M.norm(x, p, axis, keep)
+  check.tensor("norm", x)
+  p = p == nil and 2 or p
+  if math.type(p) == nil or p ~= p or p < 1 then
+    error(("norm: expected a p from 1 on, got %s"):format(tostring(p)), 2)
+  end
+  local size = as_floats(x):abs()
+  if p == math.huge then
+    return size:max(axis, keep)
+  elseif p == 1 then
+    return size:sum(axis, keep)
+  end
+  local sum = (p == 2 and size:square() or size ^ p):sum(axis, keep)
+  local is_zero = sum:eq(0)
+  local positive = core.where(is_zero, 1, sum) -- a root has no slope at 0
+  return core.where(is_zero, 0, p == 2 and positive:sqrt() or positive ^ (1 / p))
+end
+
+-- The product along an axis, which stays: halves times each other, so that an element that is 0
+-- leaves the gradients of the others as they are.
+local function product(x, axis)
+  local size = x:size(axis)
+  if size == 0 then
+    local shape = x:shape()
+    shape[axis < 0 and axis + #shape + 1 or axis] = 1
+    return core.ones(shape, x:dtype())
+  end
+  while size > 1 do
+    local half = size // 2
+    local y = x:narrow(axis, 1, half) * x:narrow(axis, half + 1, half)
+    x = size % 2 == 0 and y or core.cat({ y, x:narrow(axis, size, 1) }, axis)
+    size = size - half
+  end
+  return x
+end
+
+--- The product along an axis, or of all elements; of integers as float64.
+---
+--- Errors: an axis that x does not have.
+---
+---     > roper.tensor{{1, 2}, {3, 4}}:prod()
+---     24
+---     > roper.tensor{{1, 2}, {3, 4}}:prod(1)
+---     float32 [2]
+---     3 8
+---@param x tensor
+---@param axis? integer from 1, or from the end where negative; all axes by default
+---@param keep? boolean = false; the axis stays, with size 1
+---@return tensor y without the axis
+function M.prod(x, axis, keep)
+  check.tensor("prod", x)
+  x = as_floats(x)
+  local y = axis and product(x, axis) or product(x:view { x:count() }, 1)
+  if not axis then
+    local units = {}
+    for i = 1, keep and x:rank() or 0 do
+      units[i] = 1
+    end
+    return y:view(units)
+  end
+  return keep and y or y:squeeze(axis)
+end
+
+-- A mask, or a boolean where it is of everything.
+local function decided(mask, axis)
+  if axis == nil then
+    return mask:item() ~= 0
+  end
+  return mask
+end
+
+--- Is any element not 0? Without an axis a boolean, as `if` needs it; NaN is not 0.
+---
+--- Errors: an axis that x does not have.
+---
+---     > x = roper.tensor{{0, 2}, {0, 0}}
+---     > x:any()
+---     true
+---     > x:any(2)
+---     int32 [2], mask
+---     1 0
+---@param x tensor
+---@param axis? integer|integer[] from 1, or from the end where negative; all by default
+---@param keep? boolean = false; the axis stays, with size 1
+---@return boolean|tensor yes a mask without the axis
+function M.any(x, axis, keep)
+  check.tensor("any", x)
+  return decided(core.ne(x, 0):sum(axis, keep):gt(0), axis)
+end
+
+--- Is no element 0? Without an axis a boolean, as `if` needs it; NaN is not 0.
+---
+--- Errors: an axis that x does not have.
+---
+---     > x = roper.tensor{{1, 2}, {0, 3}}
+---     > x:gt(-1):all()
+---     true
+---     > x:all(1)
+---     int32 [2], mask
+---     0 1
+---@param x tensor
+---@param axis? integer|integer[] from 1, or from the end where negative; all by default
+---@param keep? boolean = false; the axis stays, with size 1
+---@return boolean|tensor yes a mask without the axis
+function M.all(x, axis, keep)
+  check.tensor("all", x)
+  return decided(core.eq(x, 0):sum(axis, keep):eq(0), axis)
+end
+
+return M

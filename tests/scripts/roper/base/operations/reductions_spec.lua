@@ -1,0 +1,162 @@
+local arrays = require("tests.arrays")
+local gradients = require("tests.gradients")
+local roper = require("roper")
+
+local nan, inf = 0 / 0, math.huge
+
+local function sum(values, f)
+  local total = 0
+  for _, value in ipairs(values) do
+    total = total + f(value)
+  end
+  return total
+end
+
+local function variance(values, correction)
+  local mean = sum(values, function(x) return x end) / #values
+  local squares = sum(values, function(x) return (x - mean) ^ 2 end)
+  return squares / math.max(#values - correction, 0)
+end
+
+-- Where |x|ᵖ is smooth.
+local function away_from_0(x)
+  return x + 0.3 * x:sign()
+end
+
+-- By name: the reduction of a list, in plain Lua, and of a tensor.
+local reductions = {
+  var = { function(values) return variance(values, 1) end,
+    function(x, axis, keep) return x:var(axis, keep) end },
+  std = { function(values) return variance(values, 0) ^ 0.5 end,
+    function(x, axis, keep) return x:std(axis, keep, 0) end },
+  norm = { function(values) return sum(values, function(x) return x * x end) ^ 0.5 end,
+    function(x, axis, keep) return x:norm(2, axis, keep) end },
+  ["norm of 1.5"] = {
+    function(values) return sum(values, function(x) return math.abs(x) ^ 1.5 end) ^ (1 / 1.5) end,
+    function(x, axis, keep) return x:norm(1.5, axis, keep) end },
+  prod = { function(values)
+    local product = 1
+    for _, value in ipairs(values) do
+      product = product * value
+    end
+    return product
+  end, function(x, axis, keep) return x:prod(axis, keep) end },
+}
+
+describe("reductions made of others", function()
+  for name, pair in pairs(reductions) do
+    it(name .. " agrees with plain Lua along every axis, and has gradients", function()
+      arrays.each_seed(12, function(seed)
+        local x = arrays.random_layout(arrays.random_shape(1, 3, 5), "float64")
+        if seed % 3 == 0 then
+          x = (x * 3):to("int32")
+        end
+        for axis = 1, x:rank() do
+          for _, keep in ipairs({ false, true }) do
+            if x:size(axis) > 0 then
+              arrays.check(arrays.reduce(pair[1], arrays.from(x), axis, keep),
+                pair[2](x, axis, keep), 1e-11, name)
+            end
+          end
+        end
+        if x:count() > 0 then
+          arrays.check(arrays.reduce(pair[1], arrays.from(x), nil, true), pair[2](x, nil, true),
+            1e-8, name)
+        end
+      end)
+      roper.seed(1)
+      for _, axis in ipairs({ 1, 2, name == "prod" and -1 or { 1, 2 } }) do
+        gradients.check(function(x) return pair[2](x, axis) end, { { 3, 4 } },
+          { layouts = name == "var", domain = name:find("norm") and away_from_0 or nil })
+      end
+      gradients.check(function(x) return pair[2](x, nil) end, { { 5 } }, { layouts = false,
+        domain = name:find("norm") and away_from_0 or nil })
+    end)
+  end
+
+  it("take scalars", function()
+    local x = roper.tensor(-3)
+    assert.same({ 3, -3, 0 }, { x:norm():item(), x:prod():item(), x:std(nil, false, 0):item() })
+    assert.is_true(x:any() and x:all())
+  end)
+
+  it("take integers as float64", function()
+    local x = roper.full({ 4 }, 2147483647, "int32")
+    assert.same({ "float64", 0 }, { x:var():dtype(), x:var():item() })
+    assert.equal(4294967294, x:norm():item())
+    assert.equal(2147483647 ^ 2, x:narrow(1, 1, 2):prod():item())
+  end)
+
+  it("of nothing: a product of 1, any false, all true, the others as their parts", function()
+    local none = roper.zeros({ 0, 3 })
+    assert.same({ { 1, 1, 1 } }, none:prod(1, true):totable())
+    assert.equal(1, none:prod():item())
+    assert.same({ 0 }, none:prod(2):shape())
+    assert.is_false(none:any())
+    assert.is_true(none:all())
+    assert.same({ 0, 0, 0 }, none:any(1):totable())
+    assert.equal(0, none:norm():item())
+    assert.error_matches(function() none:var(1) end, "mean: expected at least one element")
+    assert.same({ 0 }, none:var(2):shape())
+  end)
+
+  it("give NaN where there is no more than the correction", function()
+    local one = roper.tensor({ 5 })
+    assert.is_true(one:var():isnan():all())
+    assert.equal(0, one:var(1, false, 0):item())
+    assert.is_true(roper.tensor({ 1, 2 }):var(1, false, 3):isinf():all())
+  end)
+
+  it("of NaN are NaN; any and all take it for other than 0", function()
+    local x = roper.tensor({ 0, nan })
+    for _, name in ipairs({ "var", "std", "norm", "prod" }) do
+      assert.is_true(x[name](x):isnan():all(), name)
+    end
+    assert.is_true(x:any())
+    assert.is_false(x:all())
+  end)
+
+  it("give booleans of everything, and masks along axes", function()
+    local x = roper.tensor({ { 1, 0 }, { 2, 3 } })
+    assert.is_true(x:any())
+    assert.is_false(x:gt(5):any())
+    assert.same({ 0, 1 }, x:all(2):totable())
+    assert.is_true(x:all(2):is_mask())
+    assert.same({ { 2, 3 } }, x[x:all(2)]:totable())
+    assert.same({ { 1 } }, x:any({ 1, 2 }, true):totable())
+  end)
+
+  it("have norms of any p from 1 on, with a gradient of 0 where the norm is", function()
+    local x = roper.tensor({ { 3, -4 }, { 0, 0 } })
+    assert.same({ 4, 0 }, x:norm(inf, 2):totable())
+    assert.same({ 7, 0 }, x:norm(1, 2):totable())
+    for _, p in ipairs({ 1, 2, 3 }) do
+      local w = roper.zeros({ 2 }):parameter()
+      w:norm(p):backward()
+      assert.same({ 0, 0 }, w.grad:totable())
+    end
+    for _, p in ipairs({ 0, 0.5, -inf, nan, "fro" }) do
+      assert.error_matches(function() x:norm(p) end, "norm: expected a p from 1 on, got ")
+    end
+  end)
+
+  it("keep the gradients of a product with zeros in it", function()
+    roper.seed(2)
+    for _, zeros in ipairs({ { 2 }, { 1, 5 } }) do
+      local x = roper.randn({ 5 }, "float64")
+      for _, i in ipairs(zeros) do
+        x[i] = 0
+      end
+      assert.is_true((roper.gradcheck(function(w) return w:prod() end, { x })))
+      assert.is_true((roper.gradcheck(function(w) return w:prod(1) end, { x })))
+    end
+  end)
+
+  it("name themselves where they get no tensor", function()
+    for _, name in ipairs({ "var", "std", "norm", "prod", "any", "all" }) do
+      assert.error_matches(function() roper[name](5) end,
+        name .. ": expected a tensor, got number")
+      assert.error_matches(function() roper[name]() end, "expected a tensor, got nil")
+    end
+  end)
+end)
