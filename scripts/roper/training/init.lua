@@ -37,9 +37,9 @@ local function check(options)
   if o.batch % o.accumulate > 0 then
     error(("train: accumulate: %d parts do not divide a batch of %d"):format(o.accumulate, o.batch),
       4)
-  elseif o.ranks and o.batch // o.accumulate < o.ranks.size then
-    error(("train: batch: expected %d rows or more, one for each rank%s, got %d"):format(
-      o.accumulate * o.ranks.size, o.accumulate > 1 and " in each part" or "", o.batch), 4)
+  elseif o.ranks and o.batch < o.ranks.size then
+    error(("train: batch: expected %d rows or more, one for each rank, got %d"):format(o.ranks.size,
+      o.batch), 4)
   elseif o.best and not (o.run and o.evaluate) then
     error("train: best needs run, a folder to keep the model in, and evaluate, to tell it by", 4)
   elseif o.evaluate and not o.evaluate_every then
@@ -256,26 +256,24 @@ local function tell(session, history, elapsed)
   end)
 end
 
--- The loss of a batch, part by part, of all ranks; leaves its gradients.
+-- The loss of a batch, part by part, and over all ranks; leaves its gradients.
 local function gradients(o, step, parameters)
   local tokens, sum, ranks = o.task:batch(o.batch), 0, o.ranks
-  local rows = o.batch // o.accumulate
+  local rows, first, last = o.batch // o.accumulate, 1, o.batch
   for _, parameter in ipairs(parameters) do
     parameter.grad = nil
   end
   if ranks then
+    first, last = ranks:rows(o.batch)
     ranks:seed(step)
   end
-  for part = 1, o.accumulate do
-    local first, count = 1, rows
-    if ranks then
-      first, count = ranks:rows(rows)
-    end
-    local these = tokens:narrow(1, (part - 1) * rows + first, count)
+  for row = first, last, rows do
+    local count = math.min(rows, last - row + 1)
+    local these = tokens:narrow(1, row, count)
     local loss = M.loss(o.model, these, o.task:positions(these))
     local share = core.full(loss:shape(), count / o.batch, loss:dtype())
     sum = sum + loss:item() * count
-    if ranks and part == o.accumulate then
+    if ranks and row + count > last then
       ranks:backward(loss, share, parameters)
     else
       loss:backward(share)

@@ -80,11 +80,9 @@ function Ranks:is_first()
   return self.rank == 0
 end
 
--- The first of this rank's rows of a batch, or of a part of it, and how many they are; there are
--- `count` in all, at least as many as ranks.
+-- The first and the last of this rank's rows of a batch of `count`, at least as many as ranks.
 function Ranks:rows(count)
-  local before = self.rank * count // self.size
-  return before + 1, (self.rank + 1) * count // self.size - before
+  return self.rank * count // self.size + 1, (self.rank + 1) * count // self.size
 end
 
 -- loss:backward(gradient), after which the parameters, a list that is the same at each step, have

@@ -58,8 +58,8 @@ end
 
 describe("training by ranks", function()
   with_mpi("has the losses of one process, also where a batch does not divide", function()
-    -- Parts of 5 rows: 2 and 3 for 2 ranks; 1, 1, 1 and 2 for 4.
-    local fields = { "steps=50", "batch=10", "accumulate=2", "clip=0.5", "tied_embeddings=true",
+    -- In parts of 2 rows, 5 rows for each of 2 ranks; 2 or 3 for each of 4.
+    local fields = { "steps=50", "batch=10", "accumulate=5", "clip=0.5", "tied_embeddings=true",
                      "recompute=true", "layers=2", "evaluate_every=25" }
     local alone = begin("1", nil, table.unpack(fields))
     for _, ranks in ipairs({ 2, 4 }) do
