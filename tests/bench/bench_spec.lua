@@ -1,5 +1,6 @@
 local child = require("tests.bench.child")
 local core = require("roper.core")
+local mpi = require("tests.mpi")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local shapes = require("tests.bench.shapes")
@@ -202,6 +203,20 @@ describe("bench", function()
     assert.equal(3, products)
     assert.matches("\n| attention.key.bias | %d+%.%d%d | %d+%.%d%d | %d+%.%d%d |\n", output)
     assert.matches("\n| logits.weight | %d+%.%d%d | %- | %d+%.%d%d |\n", output)
+  end)
+
+  it("tells what sums over ranks take", function()
+    local status, output, errors = process.run({ "./roper", "tests/bench/ranks.lua", "--tiny" })
+    assert.same({ 0, "" }, { status, errors })
+    assert.matches("^ranks: 1, threads of each: %d+\nsmall: .-\nwide: ", output)
+    local reason = mpi.missing()
+    if reason then
+      return pending(reason)
+    end
+    status, output, errors = process.run(mpi.command(2, "./roper", "tests/bench/ranks.lua",
+      "--tiny"), nil, mpi.ENVIRONMENT)
+    assert.equal(0, status, errors)
+    assert.matches("^ranks: 2, .*a sum of 8 bytes: %S+ us\na sum of 0.0 MB: %S+ ms\n$", output)
   end)
 
   it("compares models that training has changed", function()
