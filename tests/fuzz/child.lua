@@ -1,12 +1,15 @@
--- Run random lines in a session: ./roper tests/fuzz/child.lua SEED COUNT [ONE]
+-- Run random lines in a session: lua5.4 tests/fuzz/child.lua SEED COUNT [ONE]
 -- Says the number of each line and the line before it is run, and "done" in the end. With ONE,
 -- the line of that number is run like those before it, and is the last; what it shows is shown.
+-- As in a session, and other than in a script of ./roper, Ctrl-C ends nothing between two lines.
 
 local seed, count, one = math.tointeger(arg[1]), math.tointeger(arg[2]), math.tointeger(arg[3])
 local out = io.stdout
 local FRESH <const> = 50 -- lines between two times that all names get their first values again
 
-package.path = arg[0]:match("^(.*)tests/fuzz/") .. "?.lua;" .. package.path
+local root = arg[0]:match("^(.*)tests/fuzz/")
+package.path = ("%s?.lua;%sscripts/?.lua;%sscripts/?/init.lua"):format(root, root, root)
+package.cpath = root .. "build/?.so;" .. package.cpath
 local core = require("roper.core")
 local grammar = require("tests.fuzz.grammar")
 local session = require("roper.session.repl.session")
@@ -22,6 +25,9 @@ rawset(io, "stderr", quiet)
 local function silent() end
 
 math.randomseed(seed)
+_G.roper, _G.plot = require("roper"), require("roper.plot")
+_G.help, _G.apropos = _G.roper.help, _G.roper.apropos
+require("roper.session.help").name_in_failures()
 local globals = setmetatable({}, { __index = _G })
 globals.os, globals.io, globals.print = false, false, silent
 local current = session.new(globals)
@@ -40,3 +46,4 @@ for number = 1, one or count do
   end
 end
 out:write("done\n")
+os.exit(true, true) -- after its script lua5.4 would be ended by Ctrl-C

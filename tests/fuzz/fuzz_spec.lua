@@ -5,12 +5,22 @@ describe("whatever is typed", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("never ends the process", function()
+  -- Run `count` lines; the number of those that Ctrl-C ended.
+  local function run(count, impatience)
     local seed = 20
-    local result = watch.run(seed, 10000)
+    local result = watch.run(seed, count, nil, impatience)
     assert.is_nil(result.problem, ("seed %d, line %s: %s: %s"):format(seed, result.number,
       result.problem, result.line))
-    assert.equal("10000", result.number)
+    assert.equal(tostring(count), result.number)
+    return result.interrupts
+  end
+
+  it("never ends the process", function()
+    run(10000)
+  end)
+
+  it("never ends the process, however often Ctrl-C is typed", function()
+    assert.is_true(run(500, 1) > 0)
   end)
 
   -- What the watcher says about a script.
@@ -25,7 +35,7 @@ describe("whatever is typed", function()
   it("would be noticed if it did", function()
     assert.equal("ended by signal 11",
       problem("local uv = require('luv') uv.kill(uv.os_getpid(), 'sigsegv')"))
-    assert.matches("^ended with status 1: roper: .*boom", problem("error('boom')"))
+    assert.matches("^ended with status 1: lua5.4: .*boom", problem("error('boom')"))
     assert.equal("ended with status 0: ", problem("os.exit(0)"))
     assert.is_nil(problem("pcall(function() while true do end end) print('done')"))
   end)

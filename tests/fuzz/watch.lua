@@ -5,7 +5,7 @@ local uv = require("luv")
 
 local M = {}
 
-local IMPATIENCE <const> = 300 -- milliseconds until Ctrl-C, and again
+local IMPATIENCE <const> = 300 -- milliseconds
 local PATIENCE <const> = 60000 -- until a line that Ctrl-C does not end counts as stuck
 local ADDRESS_SPACE <const> = 6000000 -- kibibytes; more is refused to the process
 
@@ -19,10 +19,11 @@ local ADDRESS_SPACE <const> = 6000000 -- kibibytes; more is refused to the proce
 ---@param seed integer
 ---@param count integer
 ---@param child? string the script that runs them; for tests of this file
+---@param impatience? integer milliseconds until Ctrl-C, and again
 ---@return Watched
-function M.run(seed, count, child)
+function M.run(seed, count, child, impatience)
   local root, folder = uv.cwd(), assert(uv.fs_mkdtemp(uv.os_tmpdir() .. "/roper-XXXXXX"))
-  local command = ("ulimit -v %d; exec '%s/roper' '%s' %d %d"):format(ADDRESS_SPACE, root,
+  local command = ("ulimit -v %d; exec lua5.4 '%s' %d %d"):format(ADDRESS_SPACE,
     child or root .. "/tests/fuzz/child.lua", seed, count)
   local result = { number = 0, line = "", interrupts = 0 }
   local stdout, stderr, timer = uv.new_pipe(), uv.new_pipe(), uv.new_timer()
@@ -64,11 +65,12 @@ function M.run(seed, count, child)
       close(stderr)
     end
   end)
-  timer:start(IMPATIENCE, IMPATIENCE, function()
+  impatience = impatience or IMPATIENCE
+  timer:start(impatience, impatience, function()
     if uv.now() - began > PATIENCE then
       result.problem = "stuck"
       process:kill("sigkill")
-    elseif result.number ~= 0 and uv.now() - began >= IMPATIENCE and process:is_active() then
+    elseif result.number ~= 0 and uv.now() - began >= impatience and process:is_active() then
       result.interrupts = result.interrupts + (pressed and 0 or 1)
       pressed = true
       process:kill("sigint")
