@@ -1,32 +1,13 @@
 --- Lessons as pages that need nothing else: one a lesson, and an index of all.
+local article = require "roper.base.article"
 local files = require "roper.base.file"
 local identity_report = require "roper.identity.report"
 local markup = require "roper.base.markup"
 local steps = require "roper.lesson.step"
 local tables = require "roper.base.tables"
-local h = markup.h
+local h, inline = markup.h, article.inline
 
 local M = {}
-
-local function page(title, body)
-  return markup.document(title, markup.asset "lesson/page.css", body)
-end
-
--- Minus and equals signs, which no line break may part from what they belong to.
-local function typeset(text)
-  local signs = { ["-"] = "\u{A0}−\u{A0}", ["="] = "\u{A0}=\u{A0}" }
-  return (text:gsub("%s([-=])%s+", signs):gsub("%f[%S]%-(%w)", "−%1"):gsub("%(%-", "(−"))
-end
-
--- Text with `code` in backticks.
-local function inline(text)
-  local nodes, is_code = {}, false
-  for part in (typeset(" " .. text):sub(2) .. "`"):gmatch "([^`]*)`" do
-    nodes[#nodes + 1] = is_code and h.code { (part:gsub("−", "-"):gsub("\u{A0}", " ")) } or part
-    is_code = not is_code
-  end
-  return nodes
-end
 
 local function paragraphs(text)
   local list = {}
@@ -113,7 +94,7 @@ local function lesson_page(lessons, index)
   for number, step in ipairs(lesson.steps) do
     sections[number] = section(number, step, steps.run(step, scope), scope)
   end
-  return page(lesson.title, { navigation(lessons, index), h.h1 { inline(lesson.title) },
+  return article.page(lesson.title, { navigation(lessons, index), h.h1 { inline(lesson.title) },
     h.p { class = "about", "Before: ", inline(lesson.before), h.br {}, "After: ",
       inline(lesson.after) },
     sections, h.section { navigation(lessons, index) } })
@@ -125,7 +106,7 @@ local function index_page(lessons)
     items[i] = h.li { h.a { href = lesson.name .. ".html", inline(lesson.title) }, h.br {},
       h.span { class = "about", inline(lesson.after) } }
   end
-  return page(title, { h.h1 { title }, h.p { "Each lesson can be followed with school "
+  return article.page(title, { h.h1 { title }, h.p { "Each lesson can be followed with school "
     .. "trigonometry and the one before it. Each line with a ✓ was checked when these pages were "
     .. "written; at the machine, ", h.code { "./roper lesson NAME" }, " lets you try each step "
     .. "yourself." }, h.ol { class = "lessons", items } })

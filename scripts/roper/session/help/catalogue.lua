@@ -1,5 +1,6 @@
 --- What is public: every name that can be reached from `roper`, every class whose objects it
 --- gives out, each with the comment that tells about it.
+local comment_of = require "roper.session.help.comment"
 local core = require "roper.core"
 local sources = require "roper.session.help.sources"
 local tables = require "roper.base.tables"
@@ -198,6 +199,43 @@ function M.options(entry)
     end
   end
   return names
+end
+
+--- The methods that a function is of its first argument.
+---@param entry Entry
+---@return Entry[]
+function M.aliases(entry)
+  local list = {}
+  for _, other in ipairs(M.entries()) do
+    list[#list + 1] = other.same == entry.path and other or nil
+  end
+  return list
+end
+
+-- Add what is said of arguments, results or fields, also of the options in a table.
+local function add_parameters(parts, parameters)
+  for _, parameter in ipairs(parameters) do
+    for _, one in ipairs { parameter, table.unpack(sources.options(parameter.type)) } do
+      parts[#parts + 1] = one.name .. " " .. one.text
+    end
+  end
+end
+
+--- All that a comment says, but for its examples.
+---@param entry Entry
+---@return string
+function M.prose(entry)
+  local comment, parts = entry.comment, {}
+  if not comment then
+    return ""
+  end
+  for _, block in ipairs(comment_of.blocks(comment)) do
+    parts[#parts + 1] = block.kind ~= "example" and table.concat(block.lines, " ") or nil
+  end
+  for _, list in ipairs { comment.parameters, comment.results, comment.fields } do
+    add_parameters(parts, list)
+  end
+  return table.concat(parts, " ")
 end
 
 --- The class of an object.

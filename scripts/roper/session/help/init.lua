@@ -142,31 +142,6 @@ function M.help(what)
   end
 end
 
--- Add what is said of arguments, results or fields, also of the options in a table.
-local function add_parameters(parts, parameters)
-  local options = require("roper.session.help.sources").options
-  for _, parameter in ipairs(parameters) do
-    for _, one in ipairs { parameter, table.unpack(options(parameter.type)) } do
-      parts[#parts + 1] = one.name .. " " .. one.text
-    end
-  end
-end
-
--- What a comment says, but for its examples.
-local function prose(entry)
-  local comment, parts = entry.comment, {}
-  if not comment then
-    return ""
-  end
-  for _, block in ipairs(require("roper.session.help.comment").blocks(comment)) do
-    parts[#parts + 1] = block.kind ~= "example" and table.concat(block.lines, " ") or nil
-  end
-  for _, list in ipairs { comment.parameters, comment.results, comment.fields } do
-    add_parameters(parts, list)
-  end
-  return table.concat(parts, " ")
-end
-
 --- List what has a word in its name, then what has it in its documentation, options included.
 ---
 --- Errors: a word that stands nowhere.
@@ -181,11 +156,12 @@ function M.apropos(word)
     error("apropos: expected a word, got " .. require("roper.base.format").value(word), 2)
   end
   local pattern = word:lower()
+  local catalogue = require "roper.session.help.catalogue"
   local named, told = {}, {}
-  for _, entry in ipairs(require("roper.session.help.catalogue").entries()) do
+  for _, entry in ipairs(catalogue.entries()) do
     if entry.path:lower():find(pattern, 1, true) then
       named[#named + 1] = entry
-    elseif not entry.same and prose(entry):lower():find(pattern, 1, true) then
+    elseif not entry.same and catalogue.prose(entry):lower():find(pattern, 1, true) then
       told[#told + 1] = entry
     end
   end

@@ -138,22 +138,11 @@ function Page:parameters(title, parameters)
   end
 end
 
--- Other ways to call a function: as a method of its first argument.
-local function aliases(entry)
-  local list = {}
-  for _, other in ipairs(catalogue.entries()) do
-    if other.same == entry.path then
-      list[#list + 1] = M.signature(other)
-    end
-  end
-  return list
-end
-
 function Page:action(entry)
   local comment = entry.comment
   local blocks = comment_of.blocks(comment)
-  for _, call in ipairs { M.signature(entry), table.unpack(aliases(entry)) } do
-    for _, line in ipairs(wrap("", call, 4)) do
+  for _, one in ipairs { entry, table.unpack(catalogue.aliases(entry)) } do
+    for _, line in ipairs(wrap("", M.signature(one), 4)) do
       self:add { terminal.styled(io.stdout, "bold", line) }
     end
   end

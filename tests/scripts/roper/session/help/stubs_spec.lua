@@ -153,25 +153,3 @@ describe("the definition files", function()
     end
   end)
 end)
-
-describe("the reference pages", function()
-  setup(scratch.create)
-  teardown(scratch.remove)
-
-  it("tell of everything, and link to pages that are there", function()
-    require("roper.session.help.reference").write(scratch.path("reference"))
-    local text, pages = {}, 0
-    for link in scratch.read(scratch.path("reference/index.md")):gmatch("%]%(([^)]+)%)") do
-      pages = pages + 1
-      text[pages] = scratch.read(scratch.path("reference/" .. link))
-    end
-    text = table.concat(text)
-    assert(pages > 15, pages)
-    for _, entry in ipairs(catalogue.entries()) do
-      if entry.comment and entry.comment.arguments then
-        assert(text:find("### `" .. entry.path .. "(", 1, true), "no page tells of " .. entry.path)
-      end
-    end
-    assert.equal(0, select(2, text:gsub("```", "")) % 2)
-  end)
-end)
