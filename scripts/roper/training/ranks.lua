@@ -23,18 +23,20 @@ Ranks.__index = Ranks
 
 local joined ---@type Ranks? of this process
 
--- Start MPI, with as many threads as this rank has cores.
+-- Start MPI. All ranks take as many threads as the one with the fewest cores: nothing else promises
+-- the same bits on each.
 local function join()
   if not core.ranks_join then
     error("mpirun: roper was built without MPI: say make MPI=1 deps all, or start one process", 0)
   end
   local rank, size, cores, idle = core.ranks_join()
   local ranks = setmetatable({ rank = rank, size = size }, Ranks)
+  cores = core.ranks_combine("least", cores) + 1e-9
   if not os.getenv "OMP_NUM_THREADS" then
-    core.threads(math.max(1, math.floor(cores + 1e-9)))
+    core.threads(math.max(1, math.floor(cores)))
   end
   local threads = core.threads() == 1 and "1 thread" or core.threads() .. " threads"
-  if core.ranks_combine("least", cores - core.threads()) < -1e-9 then
+  if cores < core.threads() then
     ranks.note = ("%d ranks of %s on %.3g cores each: oversubscribed, which is slower than fewer")
       :format(size, threads, cores)
   elseif idle > 0 then
@@ -114,7 +116,7 @@ function Ranks:seed(step)
 end
 
 -- Refuse models that are no longer, or never were, the same on all ranks: where processors or
--- builds are of different kinds, the last bits drift apart.
+-- builds are of different kinds, the last bits may drift apart.
 function Ranks:check(parameters, step)
   local sum = step
   for i, parameter in ipairs(parameters) do
