@@ -117,7 +117,7 @@ static int sum_backward(lua_State *L)
   rpl_check_tensor(L, 2);
   lua_getfield(L, 2, "backward");
   lua_insert(L, 2);
-  rp_gradient_sum_begin(sum);
+  rpl_check(L, rp_gradient_sum_begin(sum));
   const int failed = lua_pcall(L, 2, 0, 0);
   rp_gradient_sum_stop();
   if (failed)

@@ -26,6 +26,7 @@ typedef struct Entry {
 struct RpGradientSum {
   int count, bucket_count;
   int sent, received; /* buckets; those between are under way */
+  bool is_begun;      /* and not finished */
   Bucket *buckets;    /* as many as parameters, at most */
   Entry entries[];    /* in the order of sending */
 };
@@ -194,14 +195,18 @@ static RpStatus on_ready(void *context, const RpTensor *parameter)
   return status == RP_OK ? receive_some(sum) : status;
 }
 
-void rp_gradient_sum_begin(RpGradientSum *sum)
+RpStatus rp_gradient_sum_begin(RpGradientSum *sum)
 {
+  if (sum->is_begun)
+    return rp_fail(RP_BAD_ARGUMENT, "ranks: an earlier sum of these gradients was cut off");
+  sum->is_begun = true;
   sum->sent = sum->received = 0;
   for (int i = 0; i < sum->bucket_count; i++)
     sum->buckets[i].missing = sum->buckets[i].last - sum->buckets[i].first;
   for (int i = 0; i < sum->count; i++)
     sum->entries[i].is_ready = false;
   rp_graph_watch(on_ready, sum);
+  return RP_OK;
 }
 
 void rp_gradient_sum_stop(void)
@@ -219,5 +224,6 @@ RpStatus rp_gradient_sum_finish(RpGradientSum *sum)
     if (status == RP_OK)
       status = receive(sum);
   }
+  sum->is_begun = status != RP_OK;
   return status;
 }

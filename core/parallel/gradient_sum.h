@@ -24,9 +24,10 @@ void rp_gradient_sum_free(RpGradientSum *sum);
 
 /*
 ** Between these two one backward sends what it makes final, on every rank. `stop`
-** also follows one that failed; another can not begin then.
+** also follows one that failed. RP_BAD_ARGUMENT where an earlier sum is not whole:
+** the ranks are no longer at the same place.
 */
-void rp_gradient_sum_begin(RpGradientSum *sum);
+RpStatus rp_gradient_sum_begin(RpGradientSum *sum);
 void rp_gradient_sum_stop(void);
 
 /*

