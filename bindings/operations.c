@@ -314,7 +314,7 @@ static RpTensor *concatenate(lua_State *L)
 **
 **     > logits = roper.tensor{{0, 0}, {0, 100}}
 **     > roper.cross_entropy(logits, roper.tensor({0, 1}, "int32"))
-**     0.34657
+**     0.34657 (float32)
 ** @param logits tensor [..., classes], floats
 ** @param targets tensor [...], int32, from 0
 ** @param options? CrossEntropyOptions
@@ -350,7 +350,7 @@ static RpTensor *cross_entropy(lua_State *L)
 **     > weight = roper.tensor{{1}, {-1}}
 **     > targets = roper.tensor({0, 1}, "int32")
 **     > roper.linear_cross_entropy(roper.tensor{{0}, {-50}}, weight, nil, targets)
-**     0.34657
+**     0.34657 (float32)
 ** @param x tensor [..., inputs], floats
 ** @param weight tensor [classes, inputs]
 ** @param bias? tensor [classes]

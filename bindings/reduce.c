@@ -70,7 +70,7 @@ static const RplOperation table[] = {
     ** Errors: an axis that x does not have.
     **
     **     > roper.tensor{{1, 2}, {3, 4}}:sum()
-    **     10
+    **     10 (float32)
     **     > roper.ones{2, 3, 4}:sum{1, 3}
     **     float32 [3]
     **     8 8 8
@@ -115,7 +115,7 @@ static const RplOperation table[] = {
     ** Its gradient goes to the first element that attains it.
     **
     **     > roper.tensor{{1, 5}, {7, 4}}:min()
-    **     1
+    **     1 (float32)
     ** @like roper.mean
     */
     {"min", 3, reduce, RP_MIN},

@@ -60,7 +60,7 @@ end
 ---
 ---     > linear = roper.nn.Linear{inputs = 2, outputs = 4}
 ---     > linear:cross_entropy(roper.zeros{3, 2}, roper.zeros({3}, "int32"))
----     1.3863
+---     1.3863 (float32)
 ---@param x tensor [..., inputs]
 ---@param targets tensor [...], int32, from 0
 ---@param options? LinearCrossEntropyOptions

@@ -45,7 +45,8 @@ local function width()
   return fixed > 0 and fixed or terminal.columns(io.stdout)
 end
 
---- A tensor with dtype, shape and aligned columns; one with many elements shows its edges.
+--- A tensor with dtype, shape and aligned columns; one with many elements shows its edges. A scalar
+--- shows its dtype behind it, since it is no number of Lua.
 ---
 ---     > roper.format.tensor(roper.eye(2))
 ---     "float32 [2, 2]\n1 0\n0 1"
@@ -54,7 +55,7 @@ end
 ---@return string text
 function M.tensor(tensor, columns)
   if tensor:rank() == 0 then
-    return M.scalar(tensor:totable())
+    return ("%s (%s)"):format(M.scalar(tensor:totable()), tensor:dtype())
   elseif tensor:count() == 0 then
     return M.summary(tensor) .. ", empty"
   end

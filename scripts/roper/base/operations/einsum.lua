@@ -169,7 +169,7 @@ end
 ---     3 2
 ---     7 4
 ---     > roper.einsum("ii", a)
----     5
+---     5 (float32)
 ---@param equation string
 ---@param ... tensor
 ---@return tensor y

@@ -17,7 +17,7 @@ end
 --- Errors: an axis that x does not have; no element.
 ---
 ---     > roper.tensor{1, 2, 3, 4}:var()
----     1.6667
+---     1.6667 (float32)
 ---     > roper.tensor{{1, 2}, {1, 4}}:var(2, false, 0)
 ---     float32 [2]
 ---     0.2500 2.2500
@@ -42,7 +42,7 @@ end
 --- Errors: an axis that x does not have; no element.
 ---
 ---     > roper.tensor{1, 2, 3, 4}:std()
----     1.291
+---     1.291 (float32)
 ---@param x tensor
 ---@param axis? integer|integer[] from 1, or from the end where negative; all by default
 ---@param keep? boolean = false; the axis stays, with size 1
@@ -61,9 +61,9 @@ end
 --- Errors: a p below 1; an axis that x does not have.
 ---
 ---     > roper.tensor{3, -4}:norm()
----     5
+---     5 (float32)
 ---     > roper.tensor{3, -4}:norm(1)
----     7
+---     7 (float32)
 ---@param x tensor
 ---@param p? number = 2; from 1 on
 ---@param axis? integer|integer[] from 1, or from the end where negative; all by default
@@ -110,7 +110,7 @@ end
 --- Errors: an axis that x does not have.
 ---
 ---     > roper.tensor{{1, 2}, {3, 4}}:prod()
----     24
+---     24 (float32)
 ---     > roper.tensor{{1, 2}, {3, 4}}:prod(1)
 ---     float32 [2]
 ---     3 8

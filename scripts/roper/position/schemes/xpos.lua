@@ -10,7 +10,7 @@
 ---     > xpos = roper.position.xpos{dim = 4, centre = 100}
 ---     > q = roper.tensor{1, 1, 0, 0}
 ---     > xpos:rotate(q, 612, "q"):square():sum():sqrt() -- 512 places on: shorter
----     0.70349
+---     0.70349 (float32)
 ---@param options XposOptions
 ---@return rotary scheme
 local frequencies = require "roper.position.frequencies"

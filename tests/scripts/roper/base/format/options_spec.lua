@@ -19,7 +19,7 @@ describe("print_options", function()
     local x = roper.arange(1, 9) / 8
     roper.print_options({ precision = 2 })
     assert.equal("float32 [8]\n0.12 0.25 0.38 0.50 0.62 0.75 0.88 1.00", tostring(x))
-    assert.equal("0.125", tostring(x[1]))
+    assert.equal("0.125 (float32)", tostring(x[1]))
     roper.print_options({ threshold = 7, edge_items = 1 })
     assert.equal("float32 [8]\n0.12 … 1.00", tostring(x))
     roper.print_options({ threshold = 1000, line_width = 10 })
