@@ -13,11 +13,11 @@ local ROUNDS <const> = TINY and 2 or 20
 -- More parameters for less work.
 local WIDE <const> = { d_model = 256, d_ff = 1024, layers = 6, length = 128, batch = 8,
   vocabulary = 8000 }
-local ranks = require("roper.training.ranks").ranks()
+local ranks = require("roper").ranks()
 local size = ranks and ranks.size or 1
 
 local function say(...)
-  if not ranks or ranks:is_first() then
+  if not ranks or ranks.rank == 0 then
     print(string.format(...))
   end
 end

@@ -4,6 +4,7 @@ local lease = require "roper.study.lease"
 local experiment = require "roper.study.experiment"
 local failures = require "roper.base.failure"
 local files = require "roper.base.file"
+local is_first = require("roper.training.ranks").is_first
 local language = require "roper.study.language"
 local options_of = require "roper.base.options"
 local problems = require "roper.study.problems"
@@ -75,11 +76,6 @@ local function kind_of(task)
   return task:has_problems() and problems or language
 end
 
--- Is this process, of several that train together, the one that measures and writes?
-local function is_first(o)
-  return not o.ranks or o.ranks:is_first()
-end
-
 -- Build what a configuration says, and open its folder.
 local function open(config, o, beat)
   local function build()
@@ -113,7 +109,7 @@ local function open(config, o, beat)
       return kind_of(parts.task).look(model, parts.task, config, M.SEQUENCES, beat)
     end,
   }
-  if o.run and not has_problems and is_first(o) then
+  if o.run and not has_problems and is_first(o.ranks) then
     language.keep_tokenizer(o.run, parts.task)
   end
   return parts, session, fixed.hash
@@ -129,7 +125,7 @@ end
 -- Train, and measure what came out, which of several ranks the first does.
 local function work(config, o, beat, parts, session, hash)
   local trained = require("roper.training").run(session)
-  if not is_first(o) then
+  if not is_first(o.ranks) then
     return nil
   end
   local metrics = o.run and require("roper.training.metrics").read(o.run .. "/metrics.jsonl")
@@ -194,7 +190,7 @@ function M.run(config, options)
   local o = options_of.check("run", options, { run = "string?", lease = "table?",
     resume = { "boolean", false }, progress = "any?", name = "string?", ranks = "table?" })
   local held, before, is_open = o.lease, nil, false
-  if o.run and not held and is_first(o) then
+  if o.run and not held and is_first(o.ranks) then
     held, before = take(o.run)
   end
   local function beat()

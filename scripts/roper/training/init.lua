@@ -1,6 +1,7 @@
 --- The training loop: batches of a task, cross-entropy of the next token, an optimizer; with
 --- metrics, evaluation and checkpoints in a folder, from which it goes on bit for bit.
 local core = require "roper.core"
+local is_first = require("roper.training.ranks").is_first
 local options_of = require "roper.base.options"
 
 local M = {}
@@ -75,17 +76,12 @@ local function remember(o, state, entries)
   end
 end
 
--- Is this process the one that measures, writes and tells?
-local function is_first(o)
-  return not o.ranks or o.ranks:is_first()
-end
-
 -- Make the folder of a run, or go on with it: load its checkpoint, open its metrics, write what the
 -- run is. A folder whose checkpoint is refused stays as it was.
 local function enter(session)
   local o, state = session.options, session.state
   local files, provenance = require "roper.base.file", require "roper.training.provenance"
-  if is_first(o) then
+  if is_first(o.ranks) then
     files.make(o.run)
     files.clean(o.run)
   end
@@ -97,7 +93,7 @@ local function enter(session)
     end
     require("roper.model.checkpoint").load_training(checkpoint, state)
   end
-  if not is_first(o) then
+  if not is_first(o.ranks) then
     return
   end
   local config = require("roper.base.tables").merged({ steps = o.steps }, state.config)
@@ -204,7 +200,7 @@ function M.open(options)
   local state = { model = o.model, optimizer = o.optimizer, task = o.task, config = fixed(o),
     steps = o.steps, step = 0, sum = 0, count = 0, best = math.huge, seconds = 0 }
   local session = { options = o, state = state, notes = { o.ranks and o.ranks.note or nil } }
-  if not is_first(o) then
+  if not is_first(o.ranks) then
     o.evaluate, o.best, o.progress = nil, nil, false
   end
   if o.run then

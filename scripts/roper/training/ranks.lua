@@ -61,6 +61,13 @@ function M.ranks()
   return joined and joined.size > 1 and joined or nil
 end
 
+--- Is this process, of the ranks where there are any, the one that measures, writes and tells?
+---@param ranks? Ranks
+---@return boolean yes
+function M.is_first(ranks)
+  return not ranks or ranks.rank == 0
+end
+
 --- Wait for the others before the process ends; called once all is done, or failed.
 ---@param failure? Failure of this process
 ---@return boolean tells is it this one that tells, of the end or of the failure?
@@ -75,11 +82,6 @@ function M.leave(failure)
   local rank, size = joined.rank, joined.size
   joined = nil
   return rank == first % size, rank > 0 and ("rank %d of %d: "):format(rank, size) or ""
-end
-
--- Is this the rank that measures, writes and tells?
-function Ranks:is_first()
-  return self.rank == 0
 end
 
 -- The first and the last of this rank's rows of a batch of `count`, at least as many as ranks.
@@ -98,7 +100,7 @@ end
 
 -- Call f on the first rank, then on the others, which find what it left in files.
 function Ranks:first_alone(f)
-  if not self:is_first() then
+  if self.rank > 0 then
     core.ranks_combine("sum", 0)
     return f()
   end
@@ -109,7 +111,7 @@ end
 
 -- Let the ranks but the first draw dropout of their own, the same whenever this step is done.
 function Ranks:seed(step)
-  if not self:is_first() then
+  if self.rank > 0 then
     self.drawn = self.drawn or core.random_state()
     core.random_state(self.drawn ~ self.rank * 0x9E3779B97F4A7C15, step << 32)
   end

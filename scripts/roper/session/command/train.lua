@@ -19,7 +19,7 @@ end
 -- of several ranks knows of a new folder.
 local function train(config, resume, ranks)
   local files = require "roper.base.file"
-  local is_first = not ranks or ranks:is_first()
+  local is_first = require("roper.training.ranks").is_first(ranks)
   local run = resume or is_first and files.fresh(("runs/%s-%s-%d"):format(config.experiment,
     config.position, config.seed)) or nil
   if resume and not files.stat(resume .. "/checkpoint.safetensors") then
