@@ -109,6 +109,9 @@ end
 
 -- The page about a name.
 local function about_name(name, globals)
+  if name:lower():gsub("^from ", "") == "pytorch" then
+    return require("roper.session.help.pytorch").page()
+  end
   local value = value_of(name, globals)
   if value ~= nil then
     return about(value, name)
@@ -126,7 +129,7 @@ end
 --- Tell about a name or a value: how a function is called, what it takes, gives and refuses, its
 --- formula and an example; what a module or a class holds. Without an argument, about the library.
 ---
---- In a session, `?name` does the same.
+--- In a session, `?name` does the same. `?pytorch` lists what functions of PyTorch are called here.
 ---
 --- Errors: a name that nothing has; the nearest one is suggested.
 ---

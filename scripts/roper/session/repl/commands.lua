@@ -14,6 +14,7 @@ Input goes on over several lines until it is complete; Ctrl-C gives it up.
   ?roper.randn    tells about it
   ??roper.randn   shows its source
   apropos "mask"  finds names by a word
+  ?pytorch        says what functions of PyTorch are called here
   who             lists your variables
   %time f(x)      runs Lua and tells how long it took
   %bench f(x)     runs it many times: median and spread

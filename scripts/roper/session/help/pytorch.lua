@@ -1,0 +1,203 @@
+--- What functions of PyTorch are called here: one page, a row for each. The tests run the rows and
+--- compare them with what PyTorch gave.
+local terminal = require "roper.base.terminal"
+
+local M = {}
+
+---@class Translation one thing said in PyTorch and here
+---@field [1] string in Python
+---@field [2] string in Lua
+---@field kind? "places"|"random"|"other" how the results compare: those of Lua count from 1; their
+---   shapes alone; not at all
+
+---@class Translations
+---@field title string
+---@field rows Translation[]
+
+--- What the names in the rows are.
+M.NAMES = [[
+x, y = roper.tensor{{1, 5, 3}, {7, 2, 6}}, roper.tensor{{2, 0, 1}, {4, 4, 4}}
+v, s = roper.tensor{3, 1, 2}, roper.tensor{{1, 2}, {3, 4}}
+i = roper.tensor({2, 1}, "int32")               -- places, from 1
+j = roper.tensor({{3}, {1}}, "int32")
+t = roper.tensor({2, 0}, "int32")               -- tokens or classes, from 0
+w, b = roper.ones(2, 3):parameter(), roper.zeros(2)
+]]
+
+--- All rows.
+---@type Translations[]
+M.groups = {
+  { title = "New tensors", rows = {
+    { "torch.tensor([[1., 2.], [3., 4.]])", "roper.tensor{{1, 2}, {3, 4}}" },
+    { "torch.tensor([1, 2])", 'roper.tensor({1, 2}, "int32")' },
+    { "torch.zeros(2, 3)", "roper.zeros(2, 3)" },
+    { "torch.ones((2, 3), dtype=torch.float64)", 'roper.ones({2, 3}, "float64")' },
+    { "torch.full((2, 3), 7.)", "roper.full({2, 3}, 7)" },
+    { "torch.zeros_like(x)", "roper.zeros_like(x)" },
+    { "torch.ones_like(x)", "roper.ones_like(x)" },
+    { "torch.eye(3)", "roper.eye(3)" },
+    { "torch.arange(5.)", "roper.arange(0, 5)" },
+    { "torch.linspace(0, 1, 5)", "roper.linspace(0, 1, 5)" },
+    { "torch.rand(2, 3)", "roper.rand(2, 3)", kind = "random" },
+    { "torch.randn(2, 3)", "roper.randn(2, 3)", kind = "random" },
+    { "torch.randint(0, 10, (3,))", "roper.randint(0, 9, {3})", kind = "random" },
+    { "torch.manual_seed(1)", "roper.seed(1)", kind = "other" },
+    { "x.clone()", "x:clone()" },
+    { "x.detach()", "x:detach()" },
+  } },
+  { title = "Facts and numbers", rows = {
+    { "x.shape", "x:shape()" },
+    { "x.size(0)", "x:size(1)" },
+    { "len(x)", "#x" },
+    { "x.dim()", "x:rank()" },
+    { "x.numel()", "x:count()" },
+    { "x.dtype", "x:dtype()", kind = "other" },
+    { "x.double()", 'x:to "float64"' },
+    { "x.int()", 'x:to "int32"' },
+    { "x.tolist()", "x:totable()" },
+    { "x[0, 1].item()", "x[{1, 2}]:item()" },
+    { "x.is_contiguous()", "x:is_contiguous()" },
+  } },
+  { title = "Places", rows = {
+    { "x[0]", "x[1]" },
+    { "x[-1]", "x[-1]" },
+    { "x[0, 1]", "x[{1, 2}]" },
+    { "x[:, 1]", "x[{{}, 2}]" },
+    { "x[:, 0:2]", "x[{{}, {1, 2}}]" },
+    { "x[:, 1:]", "x[{{}, {2, -1}}]" },
+    { "x[i]", "x[i]" },
+    { "x[:, i]", "x[{{}, i}]" },
+    { "x[torch.arange(2), i]", 'x[{roper.arange(1, 3, 1, "int32"), i}]' },
+    { "x[x > 4]", "x[x:gt(4)]" },
+    { "x[(x > 1) & ~(x > 5)]", "x[x:gt(1) & ~x:gt(5)]" },
+    { "x.index_select(1, i)", "x:index_select(2, i)" },
+    { "x.gather(1, j)", "x:gather(2, j)" },
+    { "torch.where(x > y, x, y)", "roper.where(x:gt(y), x, y)" },
+    { "x.masked_fill(x > 5, 0)", "roper.where(x:gt(5), 0, x)" },
+    { "x[x > 5] = 0", "x[x:gt(5)] = 0" },
+    { "x[:, i] = 0", "x[{{}, i}] = 0" },
+    { "x[0] = v", "x[1] = v" },
+    { "x.copy_(y)", "x:copy(y)" },
+    { "x.zero_()", "x:fill(0)" },
+    { "x += 1", "x:copy(x + 1)" },
+  } },
+  { title = "Shapes", rows = {
+    { "x.view(3, 2)", "x:view(3, 2)" },
+    { "x.reshape(-1)", "x:reshape(-1)" },
+    { "x.flatten()", "x:view(-1)" },
+    { "x.T", "x:transpose(1, 2)" },
+    { "x.permute(1, 0)", "x:permute(2, 1)" },
+    { "x.unsqueeze(0)", "x:unsqueeze(1)" },
+    { "x[:1].squeeze()", "x[{{1, 1}}]:squeeze()" },
+    { "v.expand(2, 3)", "v:expand(2, 3)" },
+    { "x.repeat(2, 1)", "roper.cat({x, x}, 1)" },
+    { "torch.cat([x, y], dim=1)", "roper.cat({x, y}, 2)" },
+    { "torch.stack([x, y])", "roper.stack{x, y}" },
+    { "x.narrow(1, 0, 2)", "x:narrow(2, 1, 2)" },
+    { "x.chunk(3, dim=1)[0]", "x:narrow(2, 1, 1)" },
+    { "x.flip(1)", "x:flip(2)" },
+    { "x.roll(1, 1)", "x:roll(1, 2)" },
+    { "x.tril(), x.triu(1)", "x:tril(), x:triu(1)" },
+    { "s.diagonal()", 'roper.einsum("ii->i", s)' },
+    { "x.contiguous()", "x:contiguous()" },
+  } },
+  { title = "Arithmetic", rows = {
+    { "x * y + 1", "x * y + 1" },
+    { "x ** 2", "x ^ 2" },
+    { "x % 2", "x % 2" },
+    { "x @ y.T", "x:matmul(y:transpose(1, 2))" },
+    { "torch.einsum('ij,kj->ik', x, y)", 'roper.einsum("ij,kj->ik", x, y)' },
+    { "torch.outer(v, v)", "v:outer(v)" },
+    { "torch.dot(v, v)", "(v * v):sum()" },
+    { "x.exp().log().abs().sqrt()", "x:exp():log():abs():sqrt()" },
+    { "x.sin(), x.tanh(), x.sigmoid()", "x:sin(), x:tanh(), x:sigmoid()" },
+    { "x.clamp(0, 4)", "x:clamp(0, 4)" },
+    { "torch.maximum(x, y)", "roper.maximum(x, y)" },
+  } },
+  { title = "Along axes", rows = {
+    { "x.sum()", "x:sum()" },
+    { "x.sum(0)", "x:sum(1)" },
+    { "x.sum((0, 1))", "x:sum{1, 2}" },
+    { "x.mean(1, keepdim=True)", "x:mean(2, true)" },
+    { "x.std(1)", "x:std(2)" },
+    { "x.var(1, unbiased=False)", "x:var(2, false, 0)" },
+    { "x.norm()", "x:norm()" },
+    { "x.norm(dim=1)", "x:norm(2, 2)" },
+    { "x.prod(1)", "x:prod(2)" },
+    { "x.max()", "x:max()" },
+    { "x.max(1).values", "x:max(2)" },
+    { "x.argmax(1)", "x:argmax(2)", kind = "places" },
+    { "x.cumsum(1)", "x:cumsum(2)" },
+    { "x.sort(1).values", "x:sort(2)" },
+    { "x.argsort(1)", "x:argsort(2)", kind = "places" },
+    { "x.topk(2).values", "x:topk(2)" },
+    { "(x > 4).any()", "x:gt(4):any()" },
+    { "(x > 4).all(1)", "x:gt(4):all(2)" },
+  } },
+  { title = "Comparisons", rows = {
+    { "x > 4, x == y", "x:gt(4), x:eq(y)" },
+    { "x[0, 0] == 1", "x[{1, 1}]:item() == 1" },
+    { "x.sum() > 3", "x:sum() > 3" },
+    { "torch.equal(x, y)", "x == y" },
+    { "torch.allclose(x, y, 0, 1e-5)", "(x - y):abs():le(1e-5):all()" },
+    { "torch.isnan(x), torch.isfinite(x)", "x:isnan(), x:isfinite()" },
+  } },
+  { title = "Gradients", rows = {
+    { "torch.ones(3, requires_grad=True)", "roper.ones(3):parameter()" },
+    { "(w * x).sum().backward(); w.grad", "(w * x):sum():backward(); return w.grad" },
+    { "w.grad = None", "w.grad = nil", kind = "other" },
+    { "with torch.no_grad(): y = w * x", "roper.no_grad(function() y = w * x end)", kind = "other" },
+    { "torch.autograd.Function", "roper.differentiable", kind = "other" },
+    { "torch.autograd.gradcheck(torch.sin, w)", "roper.gradcheck(roper.sin, {w})",
+      kind = "other" },
+  } },
+  { title = "Networks", rows = {
+    { "F.relu(x), F.gelu(x)", "x:relu(), x:gelu()" },
+    { "F.softmax(x, dim=1)", "x:softmax(2)" },
+    { "F.log_softmax(x, dim=0)", "x:log_softmax(1)" },
+    { "F.linear(x, w, b)", "roper.linear(x, w, b)" },
+    { "F.layer_norm(x, (3,), v, v)", "roper.layer_norm(x, v, v)" },
+    { "F.embedding(t, s.repeat(2, 1))", "roper.embedding(roper.cat{s, s}, t)" },
+    { "F.cross_entropy(x, t)", "roper.cross_entropy(x, t)" },
+    { "F.mse_loss(x, y)", "(x - y):square():mean()" },
+    { "F.dropout(x, 0.5)", "roper.dropout(x, 0.5)", kind = "random" },
+    { "nn.Linear(3, 2)(x)", "roper.nn.Linear{inputs = 3, outputs = 2}(x)", kind = "random" },
+    { "nn.LayerNorm(3)(x)", "roper.nn.LayerNorm{features = 3}(x)" },
+    { "nn.Embedding(9, 4)(t)", "roper.nn.Embedding{count = 9, features = 4}(t)", kind = "random" },
+    { "list(model.parameters())", "model:parameters()", kind = "other" },
+    { "model.zero_grad()", "model:zero_gradients()", kind = "other" },
+    { "torch.optim.Adam([w], lr=1e-3)", "adam = roper.optim.Adam{rate = 1e-3}", kind = "other" },
+    { "adam.step()", "adam:step{w}", kind = "other" },
+    { "F.scaled_dot_product_attention(q, k, k)", "roper.attention(q, k, k)", kind = "other" },
+    { "torch.save(x, PATH)", "roper.save(PATH, x)", kind = "other" },
+    { "torch.load(PATH)", "roper.load(PATH)", kind = "other" },
+    { "plt.imshow(x)", "plot.heatmap(x)", kind = "other" },
+  } },
+}
+
+local HEAD <const> = [[
+Axes and places count from 1, and a range has its end; tokens, classes and
+positions count from 0. Indices are int32, masks are what comparisons give.
+x:f(y) is roper.f(x, y) where both are there. For `if` every tensor is true:
+any() and all() of everything give booleans. In the rows:
+]]
+local WIDTH <const> = 30 -- of the left column
+
+--- The page.
+---@return string
+function M.page()
+  local lines = { terminal.styled(io.stdout, "bold", "from PyTorch"), "", HEAD,
+    (M.NAMES:gsub("%f[^\n%z]%f[%a]", "  ")) }
+  for _, group in ipairs(M.groups) do
+    lines[#lines + 1] = terminal.styled(io.stdout, "bold", group.title)
+    for _, row in ipairs(group.rows) do
+      local is_long = #row[1] > WIDTH
+      lines[#lines + 1] = is_long and "  " .. row[1] or nil
+      lines[#lines + 1] = ("  %-" .. WIDTH .. "s  %s"):format(is_long and "" or row[1], row[2])
+    end
+    lines[#lines + 1] = ""
+  end
+  return table.concat(lines, "\n")
+end
+
+return M
