@@ -11,7 +11,7 @@ local BUCKET <const> = 1 << 20
 
 -- Seconds that a rank which failed waits for the others to fail too, so that one tells for all;
 -- after Ctrl-C, while the first keeps what was done.
-local PATIENCE <const>, PATIENCE_INTERRUPTED <const> = 2, 10
+local PATIENCE <const>, PATIENCE_INTERRUPTED <const> = 5, 10
 
 --- The processes that train together. `roper.ranks` gives them.
 ---@class Ranks
