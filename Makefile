@@ -12,7 +12,7 @@ CFLAGS ?= -O3
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla \
             -Werror=implicit-function-declaration $(if $(CI),-Werror)
 
-MPI ?= $(shell pkg-config --exists ompi-c && echo 1)
+MPI ?= $(shell pkg-config --exists ompi-c 2>/dev/null && echo 1)
 WITH_MPI := $(filter 1,$(MPI))
 
 BUILD_PACKAGES := gcc make pkg-config lua5.4 liblua5.4-dev libopenblas-openmp-dev libjansson-dev \
