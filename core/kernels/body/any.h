@@ -95,14 +95,24 @@ static RpStatus reduce(RpReduction op, int64_t outer, int64_t n, int64_t inner, 
   return rp_interrupt_status();
 }
 
+/* A call of memcpy costs more than one element. */
+static inline void copy_row(int64_t n, const REAL *from, REAL *to)
+{
+  if (n == 1)
+    *to = *from;
+  else
+    memcpy(to, from, (size_t)n * sizeof(REAL));
+}
+
 static RpStatus take_rows(int64_t outer, int64_t size, int64_t rows, int64_t n, const void *table,
                           const int32_t *index, void *y)
 {
-#pragma omp parallel for schedule(static) if (outer * rows * n > 1 << 15)
-  for (int64_t at = 0; at < outer * rows; at++)
-    if (!rp_interrupted())
-      memcpy((REAL *)y + at * n, (const REAL *)table + (at / rows * size + index[at % rows]) * n,
-             (size_t)n * sizeof(REAL));
+#pragma omp parallel for collapse(2) schedule(static) if (outer * rows * n > 1 << 15)
+  for (int64_t o = 0; o < outer; o++)
+    for (int64_t r = 0; r < rows; r++)
+      if (!rp_interrupted())
+        copy_row(n, (const REAL *)table + (o * size + index[r]) * n,
+                 (REAL *)y + (o * rows + r) * n);
   return rp_interrupt_status();
 }
 
@@ -112,8 +122,7 @@ static RpStatus put_rows(int64_t outer, int64_t size, int64_t rows, int64_t n, c
 #pragma omp parallel for schedule(static) if (outer * rows * n > 1 << 15)
   for (int64_t o = 0; o < outer; o++)
     for (int64_t r = 0; r < rows && !rp_interrupted(); r++)
-      memcpy((REAL *)table + (o * size + index[r]) * n, (const REAL *)y + (o * rows + r) * n,
-             (size_t)n * sizeof(REAL));
+      copy_row(n, (const REAL *)y + (o * rows + r) * n, (REAL *)table + (o * size + index[r]) * n);
   return rp_interrupt_status();
 }
 

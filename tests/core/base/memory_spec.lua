@@ -224,6 +224,12 @@ describe("out of memory", function()
     check_every_allocation(function() return x[{ { 1, 2 }, 3 }] end, none)
     check_every_allocation(function() x[2] = 5 end, none)
     check_every_allocation(function() x[{ { 2, 4 } }] = x[{ { 1, 3 } }] end, none)
+    local places, mask = roper.tensor({ 2, 4 }, "int32"), x:gt(0)
+    check_every_allocation(function() return x[places], x[{ places, places }], x[mask] end, none)
+    check_every_allocation(function() x[{ {}, places }] = places end, none)
+    check_every_allocation(function() x:transpose(1, 2)[mask] = 5 end, none)
+    check_every_allocation(function() return places + x[1][1], x == x:to("float32") end, none)
+    check_every_allocation(function() return x:argsort(1), mask & ~mask, x % 2 end, none)
     check_every_allocation(function() return x:argmax(2), x:lt(0.5), x:transpose(1, 2):view(-1) end,
       none)
   end)
@@ -244,6 +250,8 @@ describe("out of memory", function()
       function(x) return x[1] * x[{ {}, { 2, 3 } }]:sum() end,
       function(x) return roper.cat({ x, x, x:exp() }, 2) end,
       function(x) return x:gather(1, index) end,
+      function(x) return x:index_select(2, index) * x[{ index, index }]:sum() end,
+      function(x) return x:sum({ 2, 1 }, true) * x:max({ 1, 2 }) end,
       function(x) return roper.embedding(x, index - 1) end,
       function(x) return roper.where(condition, x, 2) + roper.where(condition, 1, x) end,
       function(x) return roper.dropout(x, 0.5, 1) end,
@@ -252,7 +260,8 @@ describe("out of memory", function()
     }) do
       check_gradient(f, randn(2, 3))
     end
-    for _, name in ipairs({ "add", "sub", "mul", "div", "pow", "maximum", "minimum" }) do
+    for _, name in ipairs({ "add", "sub", "mul", "div", "pow", "maximum", "minimum",
+      "remainder" }) do
       check_gradient(roper[name], roper.rand({ 2, 3 }), roper.rand({ 3 }))
     end
     check_gradient(roper.layer_norm, randn(2, 3), randn(3), randn(3))

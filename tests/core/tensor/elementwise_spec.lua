@@ -304,7 +304,8 @@ describe("binary functions", function()
     assert.error_matches(function() return x + 1 end, "add: int32 overflow")
     assert.error_matches(function() return x - 1 end, "sub: int32 overflow")
     assert.error_matches(function() return x * 2 end, "mul: int32 overflow")
-    assert.error_matches(function() return x / 2 end, "div: expected float32 or float64, got int32")
+    assert.error_matches(function() return x / 2 end,
+      'div: expected float32 or float64, got int32; convert it with :to "float32"')
     assert.error_matches(function() return x ^ 2 end, "pow: expected float32 or float64, got int32")
     assert.error_matches(function() return x + (1 << 31) end,
       "a whole number .*, got 2147483648")
