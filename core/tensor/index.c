@@ -155,6 +155,8 @@ RpTensor *rp_tensor_take(RpTensor *x, int axis, int axes, const RpTensor *index)
                                         rp_tensor_data(y)),
         y);
   }
+  if (y != NULL)
+    y->is_mask = x->is_mask;
   rp_tensor_release(packed);
   return y;
 }

@@ -59,6 +59,7 @@ RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpT
   }
   if (index != NULL)
     *index = places;
+  y->is_mask = x->is_mask && !sums;
   return y;
 }
 
