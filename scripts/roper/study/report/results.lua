@@ -100,6 +100,7 @@ return function(view)
     notes[i] = h.li { note }
   end
   return {
+    h.p { class = "result", require("roper.study.report.headline").of(view.summary) },
     h.p { class = "status", text.status(view.sweep) .. "." },
     #notes > 0 and h.ul { class = "notes", notes },
     main_table(view),

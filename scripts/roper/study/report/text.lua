@@ -1,14 +1,15 @@
 --- The summary of a sweep as text: rows of tables, what their columns are, and all of it for a
 --- terminal.
 local counted = require("roper.base.printable").count
+local headline = require "roper.study.report.headline"
 local statistics = require "roper.study.statistics"
 local tables = require "roper.base.tables"
 local measures = require "roper.study.summary"
 
 local M = {}
 
--- What a corrected probability must be under for a difference to be called one.
-local LEVEL <const> = 0.05
+-- More differences than these nobody reads in a terminal.
+local MOST_DIFFERENCES <const> = 90
 
 -- A number with its standard error; "-" for none.
 local function with_error(form, number, error)
@@ -132,7 +133,7 @@ end
 local function mark_of(summary, method, metric)
   for _, pair in ipairs(summary.pairs) do
     if pair.a == summary.baseline and pair.b == method and pair.metric == metric.name
-      and pair.corrected and pair.corrected < LEVEL then
+      and pair.corrected and pair.corrected < headline.LEVEL then
       return pair.difference > 0 and " +" or " -"
     end
   end
@@ -182,13 +183,13 @@ training: mean ± standard error over the runs.]]
 %s
 + and -: above and below %s, with p under %g after Holm's correction for the
 number of methods, though not of lengths; without a sign it cannot be told.]]):format(text,
-    summary.baseline, LEVEL) or text
+    summary.baseline, headline.LEVEL) or text
 end
 
 -- The pairs of methods that are shown, with their metric: of some metrics, with shared seeds.
 local function shown_pairs(summary, metrics)
   local list = {}
-  for _, name in ipairs(metrics or { "solved", "loss", measures.STEPS.name }) do
+  for _, name in ipairs(metrics or { "solved", "loss", "bits_per_byte", measures.STEPS.name }) do
     for _, metric in ipairs { measures.STEPS, table.unpack(summary.metrics) } do
       for _, pair in ipairs(summary.pairs) do
         if metric.name == name and pair.metric == name and pair.n > 0 then
@@ -203,7 +204,8 @@ end
 
 --- Pairs of methods that share seeds: a row a pair and metric.
 ---@param summary table
----@param metrics string[]? names; solved, loss and steps_to_90 by default
+---@param metrics string[]? names; solved, loss, bits_per_byte and
+---   steps_to_90 by default
 ---@return string[][]? rows, the head first; nil where no seed is shared
 function M.pair_rows(summary, metrics)
   local rows = { { "by seed", "pairs", "difference", "95 % interval", "p", "Holm" } }
@@ -267,26 +269,33 @@ function M.status(sweep)
   return table.concat(parts, ", ")
 end
 
+-- The differences between methods, for a terminal.
+local function compared_text(summary, align)
+  local rows = M.pair_rows(summary)
+  if not rows then
+    return nil
+  elseif #rows > MOST_DIFFERENCES then
+    return ("%d differences between runs of the same seed are in the page alone;\n"
+      .. "--baseline METHOD compares with one method."):format(#rows - 1)
+  end
+  local few = M.few_rows(summary)
+  return align(rows) .. "\n\n" .. M.pair_legend(summary)
+    .. (few and "\n\nToo few for an interval, one by one:\n\n" .. align(few) or "")
+end
+
 --- Everything as text for a terminal.
 ---@param summary table from `summary.of`
 ---@return string
 function M.text(summary)
-  local align = require("roper.base.format.columns").align
-  local parts = { align(M.rows(summary)), M.legend(summary) }
+  local columns = require "roper.base.format.columns"
+  local parts = { columns.wrap(headline.of(summary), 0), columns.align(M.rows(summary)),
+    M.legend(summary) }
   local lengths = M.length_rows(summary)
   if lengths then
-    parts[#parts + 1] = align(lengths)
+    parts[#parts + 1] = columns.align(lengths)
     parts[#parts + 1] = M.length_legend(summary)
   end
-  local compared = M.pair_rows(summary)
-  if compared then
-    parts[#parts + 1] = align(compared)
-    parts[#parts + 1] = M.pair_legend(summary)
-    local few = M.few_rows(summary)
-    if few then
-      parts[#parts + 1] = "Too few for an interval, one by one:\n\n" .. align(few)
-    end
-  end
+  parts[#parts + 1] = compared_text(summary, columns.align)
   for _, note in ipairs(summary.notes) do
     parts[#parts + 1] = "Note: " .. note
   end

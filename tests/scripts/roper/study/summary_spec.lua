@@ -204,6 +204,20 @@ describe("the text of a summary", function()
 end)
 
 describe("the pairs of a summary", function()
+  it("begins with the result, and names the page where differences are too many", function()
+    local shown = text.text(summary.of(sweep()))
+    assert.truthy(shown:find("^Whether roper or rope is better in correct "
+      .. "answers cannot be told: %S+ of 128\non average over 8 pairs"), shown)
+    local trials, methods = {}, {}
+    for i = 1, 10 do
+      methods[i], trials[i] = "m" .. i, trial("m" .. i, 1, result(i, 1.3, 200))
+    end
+    local many = { methods = methods, trials = trials }
+    assert.truthy(text.text(summary.of(many)):find("\n135 differences between runs of the same "
+      .. "seed are in the page alone;\n--baseline METHOD compares", 1, true))
+    assert.truthy(text.text(summary.of(many, "m1")):find("\n  correct, m2 - m1", 1, true))
+  end)
+
   it("has a row a pair and metric", function()
     local rows = text.pair_rows(summary.of(sweep()))
     assert.same({ "by seed", "pairs", "difference", "95 % interval", "p", "Holm" }, rows[1])

@@ -1,0 +1,163 @@
+--- What a sweep says, in one sentence, with how far it can be trusted.
+local counted = require("roper.base.printable").count
+local number = require "roper.study.report.number"
+local statistics = require "roper.study.statistics"
+
+local M = {}
+
+--- What a corrected probability must be under for a difference to be called one.
+M.LEVEL = 0.05
+
+-- The one measure that the sentence speaks of.
+local MEASURES <const> = {
+  problems = { name = "solved", title = "correct answers", digits = 1, sign = 1 },
+  text = { name = "bits_per_byte", title = "bits per byte", digits = 4, sign = -1 },
+}
+
+-- " of 64", where every run was asked as many problems.
+local function out_of(summary)
+  local most
+  for _, entry in ipairs(summary.methods) do
+    for _, run in ipairs(entry.runs) do
+      most = (most == nil or most == run.result.problems) and run.result.problems or false
+    end
+  end
+  return summary.on.problems and most and (" of %d"):format(most) or ""
+end
+
+-- How far the mean of a method can be trusted.
+local function doubt_of_mean(numbers, digits)
+  local runs = counted(numbers.n, "run")
+  return numbers.low and ("%s, 95 %% interval %s"):format(runs,
+      number.interval(numbers.low, numbers.high, digits))
+    or numbers.error and ("%s, standard error %s"):format(runs, number.fixed(numbers.error, digits))
+    or "one run: how far others would differ cannot be told"
+end
+
+--- How far a mean difference can be trusted: its interval, or where there are too few pairs for
+--- one, the differences; and its probability.
+---@param pair table of a summary
+---@param digits integer
+---@return string
+function M.doubt(pair, digits)
+  local parts = {}
+  if pair.low then
+    parts[1] = "95 % interval " .. number.interval(pair.low, pair.high, digits, number.signed)
+  elseif pair.n < statistics.LEAST then
+    for i, difference in ipairs(pair.each) do
+      parts[i] = number.signed(difference, digits)
+    end
+    parts = { "one by one " .. table.concat(parts, ", ") }
+  end
+  local p = number.probability(pair.corrected)
+  parts[#parts + 1] = ("p\u{A0}%s"):format((p:find "^<" and p or "= " .. p):gsub(" ", "\u{A0}"))
+  return table.concat(parts, "; ")
+end
+
+-- Is the second of a pair told to be better (1), worse (-1), or neither (0)?
+local function verdict(pair, measure)
+  if not pair.corrected or pair.corrected >= M.LEVEL or pair.difference == 0 then
+    return 0
+  end
+  return measure.sign * pair.difference > 0 and 1 or -1
+end
+
+-- Two methods: which is better.
+local function of_pair(pair, measure, unit)
+  if pair.n == 0 then
+    return ("Whether %s or %s is better in %s cannot be told: no two of their finished runs have "
+      .. "the same seed."):format(pair.b, pair.a, measure.title)
+  end
+  local found = verdict(pair, measure)
+  local claim = found == 0 and "Whether %s or %s is better in %s cannot be told"
+    or found > 0 and "%s is better than %s in %s" or "%s is worse than %s in %s"
+  return ("%s: %s%s on average over %s of the same seed (%s)."):format(
+    claim:format(pair.b, pair.a, measure.title), number.signed(pair.difference, measure.digits),
+    unit, counted(pair.n, "pair"), M.doubt(pair, measure.digits))
+end
+
+-- That so few pairs cannot tell anything after so large a correction: the least p of n pairs is
+-- 2^(1 - n).
+local function out_of_reach(compared)
+  local most = 0
+  for _, pair in ipairs(compared) do
+    most = math.max(most, pair.n)
+  end
+  return 2 ^ (1 - most) * #compared >= M.LEVEL
+    and (", which is out of reach of %s"):format(counted(most, "pair")) or ""
+end
+
+-- Many methods against one.
+local function against_baseline(summary, compared, measure, unit)
+  local count, best = { [-1] = 0, [0] = 0, [1] = 0 }, nil
+  for _, pair in ipairs(compared) do
+    local found = verdict(pair, measure)
+    count[found] = count[found] + 1
+    if not best or measure.sign * (pair.difference - best.difference) > 0 then
+      best = pair
+    end
+  end
+  return ("Of %d methods compared with %s in %s %d are better, %d worse, and %d cannot be told "
+    .. "from it, at p < %g corrected by Holm%s; the best difference is that of %s, %s%s on "
+    .. "average over %s of the same seed (%s)."):format(#compared, summary.baseline,
+    measure.title, count[1], count[-1], count[0], M.LEVEL, out_of_reach(compared), best.b,
+    number.signed(best.difference, measure.digits), unit, counted(best.n, "pair"),
+    M.doubt(best, measure.digits))
+end
+
+-- The best of many methods, and how many it is told from.
+local function best_of(summary, compared, best, measure, unit)
+  local numbers, told = best[measure.name], 0
+  for _, pair in ipairs(compared) do
+    local found = verdict(pair, measure)
+    told = told + ((pair.b == best.method and found == 1 or pair.a == best.method and found == -1)
+      and 1 or 0)
+  end
+  return ("%s has the best mean of %s, %s%s (%s), and is told from %s of the %d other methods, at "
+    .. "p < %g corrected by Holm for %s%s."):format(best.method, measure.title,
+    number.fixed(numbers.mean, measure.digits), unit, doubt_of_mean(numbers, measure.digits),
+    told > 0 and told or "none", #summary.methods - 1, M.LEVEL,
+    counted(#compared, "comparison"), out_of_reach(compared))
+end
+
+-- The method with the best mean; nil where no run has finished.
+local function best_method(summary, measure)
+  local best
+  for _, entry in ipairs(summary.methods) do
+    local mean = entry[measure.name].mean
+    if mean and (not best or measure.sign * (mean - best[measure.name].mean) > 0) then
+      best = entry
+    end
+  end
+  return best
+end
+
+--- The sentence.
+---@param summary table from `summary.of`
+---@return string
+function M.of(summary)
+  local measure = summary.on.problems and MEASURES.problems or MEASURES.text
+  local unit, best, all, compared = out_of(summary), best_method(summary, measure), {}, {}
+  for _, pair in ipairs(summary.pairs) do
+    if pair.metric == measure.name then
+      all[#all + 1] = pair
+      compared[#compared + 1] = pair.n > 0 and pair or nil
+    end
+  end
+  if not best then
+    return "Nothing can be told yet: no run has finished."
+  elseif #all == 1 then
+    return of_pair(all[1], measure, unit)
+  elseif #compared == 0 then
+    return ("%s: %s of %s, %s%s (%s)%s."):format(best.method,
+      best[measure.name].n > 1 and "mean" or "number", measure.title,
+      number.fixed(best[measure.name].mean, measure.digits), unit,
+      doubt_of_mean(best[measure.name], measure.digits),
+      #all > 0 and "; no two methods have finished runs of the same seed to compare" or "")
+  elseif summary.baseline then
+    return against_baseline(summary, compared, measure, unit)
+  end
+  return best_of(summary, compared, best, measure, unit)
+end
+
+return M
