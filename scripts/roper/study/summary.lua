@@ -40,10 +40,12 @@ local function longer_entry(result, times)
   return nil
 end
 
--- The number of a run; nil where it has none, or one that was not finite. A run that never came to
--- 90 % counts as having got there with its last step: under the hypothesis that is tested it may
--- be either of the two.
-local function value_of(run, metric)
+--- The number of a finished run. One that never came to 90 % counts as having got there with its
+--- last step: under the hypothesis that is tested it may be either of the two.
+---@param run Run
+---@param metric table of the `metrics` of a summary, or STEPS
+---@return number? value nil where it has none, or one that was not finite
+function M.value(run, metric)
   if metric.times then
     local entry = longer_entry(run.result, metric.times)
     return entry and entry[metric.base.name]
@@ -79,7 +81,7 @@ end
 
 -- The statistics of one metric of the finished runs of a method.
 local function of_metric(finished, metric)
-  local numbers = tables.map(finished, function(run) return value_of(run, metric) end)
+  local numbers = tables.map(finished, function(run) return M.value(run, metric) end)
   local kept, removed = statistics.trim(numbers, metric.worst)
   local low, high = statistics.interval(numbers)
   return { n = #numbers, mean = statistics.mean(numbers), median = statistics.median(numbers),
@@ -131,7 +133,7 @@ local function differences(a, b, metric)
   for _, run in ipairs(b.runs) do
     local other = by_seed[run.config.seed]
     if is_comparable(a, b, run, other, metric) then
-      local before, after = value_of(other, metric), value_of(run, metric)
+      local before, after = M.value(other, metric), M.value(run, metric)
       list[#list + 1] = before and after and after - before or nil
     end
   end

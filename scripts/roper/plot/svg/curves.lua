@@ -45,12 +45,22 @@ local function data_of(series)
   return table.concat(xs, " "), table.concat(ys, " ")
 end
 
-local function line(series, place)
-  local classes = { "line", marks.class(series.index) }
-  for _, class in ipairs { "thin", "dotted" } do
-    classes[#classes + 1] = series[class] and class or nil
+-- Has a series no more than one point? As thin as a line it could not be seen.
+local function is_lone(series)
+  local count = 0
+  for _, y in ipairs(series.y) do
+    count = count + (y == y and 1 or 0)
   end
-  classes[#classes + 1] = (series.dashed or series.index > marks.COUNT) and "dashed" or nil
+  return count < 2
+end
+
+local function line(series, place)
+  local classes, lone = { "line", marks.class(series.index) }, is_lone(series)
+  for _, class in ipairs { "thin", "dotted" } do
+    classes[#classes + 1] = series[class] and not lone and class or nil
+  end
+  classes[#classes + 1] = lone and "dot"
+    or (series.dashed or series.index > marks.COUNT) and "dashed" or nil
   local fields = { class = table.concat(classes, " "), d = path(#series.x, function(i)
     return place(series.x[i], series.y[i])
   end) }

@@ -128,7 +128,7 @@ function M.fluid(figure, height)
   local drawing = drawing_of(figure)
   local m = margins_of(figure, drawing, PAGE_ROOM)
   local is_curves = figure.kind == "curves"
-  return h.svg { class = "chart plot" .. (is_curves and "" or " cells"), role = "img",
+  return h.svg { class = "chart plot " .. figure.kind, role = "img",
     ["aria-label"] = figure.title, ["data-step"] = is_curves and figure.xlabel,
     ["data-x"] = is_curves and ("%.9g %.9g"):format(figure.x.low, figure.x.high),
     ["data-y"] = is_curves and ("%.9g %.9g"):format(figure.y.low, figure.y.high),

@@ -4,11 +4,15 @@
 --- where the metrics have none that is finished, and the line breaks there.
 local is_finite = require("roper.study.report.number").is_finite
 local summary = require "roper.study.summary"
+local tables = require "roper.base.tables"
 
 local M = {}
 
 --- More points than this a curve are averaged in groups: a screen shows no more.
 M.MOST_POINTS = 240
+
+--- With more methods than these, what each run or pair did can no longer be told apart.
+M.MANY = 6
 
 --- The points of a run at the steps from `first` on where the metrics speak of `field` at all.
 ---@param metrics table[] entries with step
@@ -139,6 +143,21 @@ function M.means(sweep, curves)
     end
   end
   return means
+end
+
+--- What a chart shows: the curves of all runs and the means; of many methods, of those that have a
+--- mean only that.
+---@param sweep table
+---@param curves table[] from `runs`
+---@return table[] curves
+function M.shown(sweep, curves)
+  local means, has_mean = M.means(sweep, curves), {}
+  for _, mean in ipairs(#sweep.methods > M.MANY and means or {}) do
+    has_mean[mean.method] = true
+  end
+  return tables.joined(tables.map(curves, function(curve)
+    return not has_mean[curve.method] and curve or nil
+  end), means)
 end
 
 -- The finished run of another method that makes a pair with a trial's; nil for none.

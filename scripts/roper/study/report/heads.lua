@@ -42,9 +42,11 @@ local function figure(view, entry)
     (": layer %d, head %d"):format(map.layer, map.head) }
   local share = (". On average %s of its weight lies %d back."):format(
     number.fixed(map.share, 2), map.distance)
+  local class = marks.class(curve.style(view.sweep, entry.trial.method))
   return h.figure { class = "attention",
-    h.figcaption { h.b { title }, share },
-    heatmap(map, marks.class(curve.style(view.sweep, entry.trial.method))) }
+    h.figcaption { h.b { title }, share, " ",
+      h.span { class = "weights", "Weight: 0 ", h.span { class = "scale " .. class }, " 1" } },
+    heatmap(map, class) }
 end
 
 return function(view)

@@ -55,7 +55,7 @@
     plot.addEventListener("pointerleave", hide);
   }
 
-  function watchCells(plot) {
+  function watchParts(plot) {
     const move = (event) => {
       const text = event.target.dataset.label;
       if (text) show(text, null, event.clientX, event.clientY);
@@ -71,6 +71,9 @@
     title.parentNode.dataset.label = title.textContent;
     title.remove();
   });
-  document.querySelectorAll(".plot:not(.cells)").forEach(watch);
-  document.querySelectorAll(".cells").forEach(watchCells);
+  document.querySelectorAll(".curves").forEach(watch);
+  document.querySelectorAll(".plot:not(.curves)").forEach(watchParts);
+  addEventListener("beforeprint", () => {
+    document.querySelectorAll("details").forEach((details) => { details.open = true; });
+  });
 })();

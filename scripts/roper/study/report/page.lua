@@ -1,5 +1,6 @@
 --- The whole page: its sections under their headings, with style and script inside, so that it
 --- needs no other file and no network.
+local curve = require "roper.study.report.curve"
 local markup = require "roper.base.markup"
 local svg = require "roper.plot.svg"
 local h = markup.h
@@ -10,9 +11,9 @@ local M = {}
 -- where there is nothing to say; and the headings.
 local SECTIONS <const> = {
   { "results" },
+  { "spread", "Seed by seed" },
   { "training", "Curves" },
   { "distance", "Distance and length" },
-  { "spread", "Statistics" },
   { "heads", "Where a head looks" },
   { "samples", "Samples" },
   { "runs", "Every run" },
@@ -28,15 +29,12 @@ local function sections(view)
   return nodes
 end
 
--- More methods than a title can name.
-local MANY <const> = 6
-
 --- What the page is called.
 ---@param view table
 ---@return string
 function M.title(view)
   local preset, methods = view.sweep.trials[1].config.preset, view.sweep.methods
-  return ("%s: %s"):format(view.sweep.experiment, #methods > MANY and #methods .. " methods"
+  return ("%s: %s"):format(view.sweep.experiment, #methods > curve.MANY and #methods .. " methods"
     or table.concat(methods, ", "))
     .. (preset and (" (%s)"):format(preset) or "")
 end

@@ -3,7 +3,6 @@ local h = require("roper.base.markup").h
 local chart = require "roper.study.report.chart"
 local curve = require "roper.study.report.curve"
 local number = require "roper.study.report.number"
-local tables = require "roper.base.tables"
 
 -- What is measured while a model is trained, on problems or on text.
 local MEASURES <const> = {
@@ -14,8 +13,10 @@ local MEASURES <const> = {
 }
 
 -- What a reader must know about the lines of a chart.
-local function note(facts, curves)
-  local parts, unfinished = {}, 0
+local function note(sweep, facts, curves)
+  local parts, unfinished = { #sweep.methods > curve.MANY
+    and "The mean of each method’s finished runs, which are not drawn one by one."
+    or "Thin: a run each; thick: the mean of a method’s finished runs." }, 0
   for _, line in ipairs(curves) do
     unfinished = unfinished + (line.finished and 0 or 1)
   end
@@ -30,7 +31,7 @@ local function note(facts, curves)
     parts[#parts + 1] = ("Dotted: %s that did not finish."):format(
       number.count(unfinished, "run"))
   end
-  return #parts > 0 and table.concat(parts, " ") or nil
+  return table.concat(parts, " ")
 end
 
 -- The floor of the loss, where finished runs tell it and have the same.
@@ -46,30 +47,33 @@ local function floor_of(sweep)
   return value and { value = value, text = ("floor %s"):format(number.fixed(value, 3)) }
 end
 
+-- The training loss, of all steps or of the last half of them.
+local function losses(sweep)
+  local choices, level, shown = {}, floor_of(sweep), nil
+  for _, range in ipairs { { "all steps", false }, { "last half", true } } do
+    local curves, facts = curve.runs(sweep, "loss", { last_half = range[2] })
+    local plot = chart.plot { title = "Training loss, " .. range[1], x = "step",
+      y = "nats per token", level = level, lines = curve.shown(sweep, curves) }
+    shown = shown or plot and note(sweep, facts, curves)
+    choices[#choices + 1] = plot and { name = range[1], plot = plot }
+  end
+  return chart.switch { title = "Training loss", note = shown, name = "loss", choices = choices }
+end
+
 return function(view)
   local sweep = view.sweep
-  local loss, loss_facts = curve.runs(sweep, "loss")
-  local late, late_facts = curve.runs(sweep, "loss", { last_half = true })
-  local level = floor_of(sweep)
+  local is_few = view.summary.baseline or #sweep.methods * (#sweep.methods - 1) / 2 <= curve.MANY
   local figures = {}
-  local function add(options)
-    options.x = "step"
-    figures[#figures + 1] = chart.lines(options)
-  end
   for _, measure in ipairs(MEASURES) do
     local curves, facts = curve.runs(sweep, measure.field)
-    add { title = measure.title, y = measure.y, low = measure.low, high = measure.high,
-      note = "Thin: a run each; thick: the mean of a method’s finished runs. "
-        .. (note(facts, curves) or ""), lines = tables.joined(curves, curve.means(sweep, curves)) }
-    add { title = measure.difference, y = measure.y, level = { value = 0, text = "none" },
+    figures[#figures + 1] = chart.lines { title = measure.title, x = "step", y = measure.y,
+      low = measure.low, high = measure.high, note = note(sweep, facts, curves),
+      lines = curve.shown(sweep, curves) }
+    figures[#figures + 1] = is_few and chart.lines { title = measure.difference, x = "step",
+      y = measure.y, level = { value = 0, text = "none" },
       note = "The mean over the pairs that finished.",
-      lines = curve.differences(sweep, measure.field, view.summary.baseline) }
+      lines = curve.differences(sweep, measure.field, view.summary.baseline) } or nil
   end
-  add { title = "Training loss of every run", y = "nats per token", level = level,
-    note = note(loss_facts, loss), lines = loss }
-  add { title = "Training loss of every run, last half of the steps", y = "nats per token",
-    level = level, note = note(late_facts, late), lines = late }
-  add { title = "Mean training loss, last half of the steps", y = "nats per token", level = level,
-    note = "Over each method’s finished runs.", lines = curve.means(sweep, late) }
+  figures[#figures + 1] = losses(sweep)
   return #figures > 0 and figures or { h.p { "No run has metrics yet." } }
 end

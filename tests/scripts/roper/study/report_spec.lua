@@ -78,7 +78,7 @@ describe("report", function()
     end
     local document = browser.load(path, (write()))
     local runs = document:match('<table class="runs">(.-)</table>')
-    local losses = document:match("<b>Training loss of every run</b>.-</figure>")
+    local losses = document:match("<b>Training loss</b>.-</figure>")
     for _, trial in ipairs(view.sweep.trials) do
       local result = core.json_decode(scratch.read(trial.folder .. "/result.json"))
       local row = ("<bdi>%s</bdi></th><td class=\"n\">%d</td>.-</tr>"):format(trial.method,

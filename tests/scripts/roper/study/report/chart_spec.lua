@@ -43,7 +43,9 @@ describe("chart.lines", function()
     assert.same({ "M0.0 1000.0h0L100.0 900.0M300.0 700.0h0M500.0 1000.0h0L1000.0 0.0" },
                 paths(page))
     assert.truthy(page:find('data-x="0 1 3 5 10" data-y="0 1 3 0 10"', 1, true))
-    assert.same(1, #paths(draw({ line({ { 3, 7 } }) })))
+    local lone = draw({ line({ { 3, 7 } }, { finished = false }) })
+    assert.same(1, #paths(lone))
+    assert.truthy(lone:find('class="line s1 dot"', 1, true)) -- seen however thin lines are
   end)
 
   it("tells methods apart without colour, and repeats after seven in dashes", function()

@@ -40,12 +40,47 @@ describe("page.render", function()
     local text = page.render(reports.view())
     local counts = html.check(text)
     assert.equal(1, counts.html)
-    assert.equal(6, counts.figure) -- accuracy and its difference, loss three times, distance
+    assert.equal(10, counts.figure) -- six measures, accuracy and its difference, loss, distance
+    assert.equal(2, counts.input) -- of the range that the loss is shown in
+    assert.equal(6, counts.details)
     assert.equal(1, select(2, text:gsub("<script>", "")))
     for _, reference in ipairs({ "<link", "<img", "src=", "href=", "@import", "url(", "http:",
       "https:", "fetch(" }) do
       assert.is_nil(text:find(reference, 1, true), reference)
     end
+  end)
+
+  it("begins with the result", function()
+    assert.truthy(page.render(reports.view()):find("<h1>[^<]*</h1><section><p class=\"result\">"
+      .. "Whether roper or rope is better in correct answers cannot be told: %+30.0 of 128"))
+  end)
+
+  it("has a dot for each finished run that has the number, those of a seed joined", function()
+    local text = page.render(reports.view())
+    local solved = text:match("<b>Correct</b>.-</svg>.-</figure>")
+    local titles = {}
+    for title in solved:gmatch('class="dot"[^>]*><title>(.-)</title>') do
+      titles[#titles + 1] = title
+    end
+    assert.same({ "rope, seed 1: 61.0", "rope, seed 2: 62.0", "roper, seed 1: 91.0" }, titles)
+    -- Seeds 1 to 3 in lanes; 61 and 91 of an axis from 60 to 100.
+    assert.equal("M25.0 150.0L775.0 650.0M50.0 250.0", solved:match('class="join" d="(.-)"'))
+    assert.equal(2, select(2, solved:gsub('class="mean"', "")))
+    assert.truthy(solved:find("one by one +30.0; p", 1, true))
+  end)
+
+  it("draws means alone where there are many methods, and no difference of every two", function()
+    local trials, methods = {}, {}
+    for i = 1, 7 do
+      methods[i] = "m" .. i
+      trials[i], trials[i + 7] = reports.trial(methods[i], 1, "finished"),
+        reports.trial(methods[i], 2, i == 7 and "failed" or "finished")
+    end
+    local text = page.render(reports.view(trials, methods))
+    local accuracy = text:match("<b>Accuracy on answer tokens</b>.-</figure>")
+    assert.equal(7, select(2, accuracy:gsub('<path class="line', "")))
+    assert.is_nil(text:find("Difference in accuracy", 1, true))
+    assert.is_nil(text:find('class="join"', 1, true))
   end)
 
   it("shows the study's table with N, and what was published", function()
@@ -164,7 +199,7 @@ describe("page.render", function()
 
   it("draws a floor that all runs share", function()
     local view = reports.view()
-    assert.equal(3, select(2, page.render(view):gsub('class="level"[^>]*><title>floor', "")))
+    assert.equal(2, select(2, page.render(view):gsub('class="level"[^>]*><title>floor', "")))
     view.sweep.trials[2].run.result.floor = 1.5
     view.sweep.trials[2].run.result.test_floor = 1.4901
     local text = page.render(view)
@@ -200,6 +235,7 @@ describe("page.render", function()
     local text = page.render(view)
     html.check(text)
     assert.truthy(text:find("rope, seed 1</bdi>: layer 2, head 1", 1, true))
+    assert.truthy(text:find('Weight: 0 <span class="scale s1"></span> 1</span>', 1, true))
     assert.truthy(text:find("roper, seed 1</bdi>: no map; no checkpoint &lt;here&gt;", 1, true))
     assert.truthy(text:find("<title>0.875 on “a” at 0, 2 back, for “c”</title>", 1, true))
     -- Distances 3 2 1 0 from left to right; nothing is drawn for no weight.
@@ -262,8 +298,8 @@ describe("page.render", function()
   end)
 
   it("draws what there is of one run, of none, and of runs without a finite number", function()
-    -- A finished run has all figures; one at step 60 of 100 has no mean, one at 40 no last half.
-    local figures = { finished = 5, running = 3, failed = 2, waiting = 0 }
+    -- A finished run also has accuracy by distance.
+    local figures = { finished = 3, running = 2, failed = 2, waiting = 0 }
     for status, count in pairs(figures) do
       local text = page.render(reports.view({ reports.trial("rope", 1, status) }, { "rope" }))
       assert.equal(count, html.check(text).figure or 0)
@@ -313,7 +349,7 @@ describe("the page in a browser", function()
       assert.equal(result and ("%.4f"):format(result.loss) or "–", rows[i + 1][8])
     end
     -- The lines of the figure on all losses.
-    local figure = document:match("<b>Training loss of every run</b>.-</figure>")
+    local figure = document:match("<b>Training loss</b>.-</svg></div>")
     local lines = {}
     for tag in figure:gmatch('<path class="line[^>]*>') do
       local line = {}
@@ -351,14 +387,15 @@ describe("the page in a browser", function()
       const plots = document.querySelectorAll(".plot");
       const move = (target, x, y, type = "pointermove") => target.dispatchEvent(
         new PointerEvent(type, { bubbles: true, clientX: x, clientY: y }));
-      let box = plots[2].getBoundingClientRect();
-      move(plots[2], box.left, box.top); say("first");
-      move(plots[2], 0, 0, "pointerleave"); say("left");
-      move(plots[2], box.right, box.bottom); say("last");
-      box = plots[5].getBoundingClientRect();
-      move(plots[5], box.right, box.bottom); say("distance");
-      move(document.querySelector(".cells rect"), 5, 5); say("cell");
-      move(document.querySelector(".cells"), 5, 5); say("empty");
+      let box = plots[8].getBoundingClientRect();
+      move(plots[8], box.left, box.top); say("first");
+      move(plots[8], 0, 0, "pointerleave"); say("left");
+      move(plots[8], box.right, box.bottom); say("last");
+      box = plots[10].getBoundingClientRect();
+      move(plots[10], box.right, box.bottom); say("distance");
+      move(document.querySelector(".dot"), 5, 5); say("dot");
+      move(document.querySelector(".matrix rect"), 5, 5); say("cell");
+      move(document.querySelector(".matrix"), 5, 5); say("empty");
     ]]
     local document = browser.load(path, page.render(view), point)
     local function said(id)
@@ -368,6 +405,7 @@ describe("the page in a browser", function()
     assert.equal("hidden", said("left"))
     assert.equal("roper, seed 1\nstep 100: 1.261", said("last"))
     assert.equal("rope, 2 runs\ntokens back to the source 7: 0 of 4", said("distance"))
+    assert.equal("rope, seed 1: 61.0", said("dot"))
     assert.equal("0.875 on “a” at 0, 2 back, for “c”", said("cell"))
     assert.equal("hidden", said("empty"))
   end)
@@ -389,8 +427,22 @@ describe("the page in a browser", function()
 
   with_browser("fits a phone", function()
     local document = browser.load(path, page.render(reports.view()),
-      "document.body.dataset.wide = document.documentElement.scrollWidth <= innerWidth",
+      [[document.body.dataset.wide = document.documentElement.scrollWidth <= innerWidth;
+      const table = document.querySelector(".scroll"); // which shows by shadows that it scrolls
+      document.body.dataset.scrolls = table.scrollWidth > table.clientWidth;
+      document.body.dataset.shadows = getComputedStyle(table).backgroundAttachment;]],
       { "--window-size=390,844" })
-    assert.truthy(document:find('data-wide="true"', 1, true))
+    assert.truthy(document:find('data-wide="true" data-scrolls="true" '
+      .. 'data-shadows="local, local, scroll, scroll"', 1, true))
+  end)
+
+  with_browser("shows one range of the loss, and the other on request, without a script", function()
+    local document = browser.load(path, page.render(reports.view()), [[
+      const seen = () => Array.from(document.querySelectorAll(".choice"),
+        (choice) => choice.offsetHeight > 0).join(" ");
+      document.body.dataset.before = seen();
+      document.querySelector("label[for=loss-2]").click();
+      document.body.dataset.after = seen();]])
+    assert.truthy(document:find('data-before="true false" data-after="false true"', 1, true))
   end)
 end)

@@ -1,0 +1,56 @@
+--- Dots as SVG: a row for each name, a dot for each number, a stroke at the mean. Numbers of the
+--- same lane, such as the runs of one seed, are at the same height in every row, and may be joined.
+local h = require("roper.base.markup").h
+local marks = require "roper.plot.svg.mark"
+local places = require "roper.plot.svg.place"
+
+local TICKS <const> = 5
+local SPREAD <const> = 0.6 -- of a row's height is for its lanes
+
+-- The lanes through all rows, from dot to dot.
+local function joins(figure, place)
+  local parts = {}
+  for lane = 1, figure.lanes do
+    local is_open = false
+    for i, row in ipairs(figure.rows) do
+      for _, dot in ipairs(row.dots) do
+        if dot.lane == lane then
+          parts[#parts + 1] = (is_open and "L%.1f %.1f" or "M%.1f %.1f"):format(
+            place(i, dot.value, lane))
+          is_open = true
+        end
+      end
+    end
+  end
+  return h.path { class = "join", d = table.concat(parts) }
+end
+
+return function(figure)
+  local x_ticks, y_ticks, count = places.ticks(figure.x, TICKS), {}, #figure.rows
+  for i, row in ipairs(figure.rows) do
+    y_ticks[i] = { at = (i - 0.5) / count, text = row.name }
+  end
+  local function body(width, height)
+    local function place(row, value, lane)
+      local down = row - 0.5 + SPREAD * ((lane - 0.5) / figure.lanes - 0.5)
+      return width * figure.x:place(value), height * down / count
+    end
+    local grid, rows = {}, {}
+    for i, tick in ipairs(x_ticks) do
+      grid[i] = h.path { class = "grid", d = ("M%.1f 0v%.1f"):format(width * tick.at, height) }
+    end
+    for i, row in ipairs(figure.rows) do
+      local dots = { class = marks.class(row.index) }
+      for k, dot in ipairs(row.dots) do
+        dots[k] = h.path { class = "dot", h.title { dot.title },
+          d = ("M%.1f %.1fh0"):format(place(i, dot.value, dot.lane)) }
+      end
+      dots[#dots + 1] = row.mean and h.path { class = "mean", d = ("M%.1f %.1fv%.1f"):format(
+        width * figure.x:place(row.mean), height * (i - 0.9) / count, 0.8 * height / count) }
+      rows[i] = h.g(dots)
+    end
+    return h.svg { viewBox = ("0 0 %.6g %.6g"):format(width, height), preserveAspectRatio = "none",
+      grid, figure.is_joined and joins(figure, place), rows }
+  end
+  return { x = x_ticks, y = y_ticks, names = {}, body = body }
+end
