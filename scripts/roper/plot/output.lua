@@ -87,6 +87,13 @@ local function through(name, svg, format)
   return output
 end
 
+--- Show a plot that goes to no file; a notebook has its own way.
+---@param figure table
+function M.on_screen(figure)
+  io.stdout:write(as_text(figure, terminal.is_colored(io.stdout)))
+  io.stdout:flush()
+end
+
 --- Draw a plot.
 ---@param figure table
 ---@param file string?
@@ -95,9 +102,7 @@ end
 ---   on the screen
 function M.show(figure, file, format)
   if not format then
-    io.stdout:write(as_text(figure, terminal.is_colored(io.stdout)))
-    io.stdout:flush()
-    return
+    return M.on_screen(figure)
   end
   local bytes = format == "text" and as_text(figure, false)
     or require("roper.plot.svg").render(figure)

@@ -6,7 +6,8 @@ local OK <const>, FAILED <const>, MISUSED <const>, INTERRUPTED <const> = 0, 1, 2
 -- Each is a module roper.session.command.NAME, a table: summary; define, a function that tells an
 -- argparse command what it takes; run, a function of what argparse made of the arguments, which
 -- returns what is wrong with them, nil where nothing is.
-local COMMANDS <const> = { "train", "eval", "sample", "sweep", "runs", "report", "study", "lesson" }
+local COMMANDS <const> = { "train", "eval", "sample", "sweep", "runs", "report", "study", "lesson",
+  "kernel" }
 
 local USAGE <const> = [[
 Usage: roper                     start a session, or run a script from a pipe
@@ -91,6 +92,13 @@ local function run_session()
   return run_script(nil, { [0] = "-" })
 end
 
+-- The session of a notebook, which Jupyter's side of the kernel starts.
+local function run_notebook(descriptor, token)
+  set_globals()
+  require("roper.session.kernel").serve(descriptor, token)
+  return OK
+end
+
 -- The parser of the whole command line; only the command `chosen` is filled in.
 local function parser(chosen)
   local argparse = require "argparse"
@@ -160,6 +168,8 @@ local function dispatch(arguments)
     return run_command(arguments)
   elseif first == "-e" then
     return #arguments == 2 and run_line(arguments[2]) or misuse "-e takes one argument: the code"
+  elseif first == "--kernel" and #arguments == 3 and math.tointeger(arguments[2]) then
+    return run_notebook(math.tointeger(arguments[2]), arguments[3])
   elseif first == "--version" then
     io.stdout:write("roper ", require("roper").version, "\n")
     return OK

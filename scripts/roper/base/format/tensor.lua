@@ -121,8 +121,7 @@ local function row_line(row, first, last, width)
   return table.concat(aligned, " ")
 end
 
--- What is being written: its lines so far, the shape, how wide a cell is and how
--- many fit on a line, and whether blocks need a label with their leading indices.
+-- What is being written: its lines so far, how wide a cell is and how many fit on a line.
 local Page = {}
 Page.__index = Page
 
@@ -152,28 +151,39 @@ function Page:add_matrix(rows)
   end
 end
 
--- Nested cells below the leading indices `index`: matrices under their labels.
-function Page:add_nested(nested, index)
+-- Visit the matrices in nested cells below the leading indices `index`.
+local function visit_below(nested, shape, index, visit)
   local axis = #index + 1
-  if axis == #self.shape then
-    return self:add_vector(nested)
-  elseif axis == #self.shape - 1 then
-    if self.labelled then
-      self:add(("[%s]"):format(table.concat(index, ", ")))
-    end
-    return self:add_matrix(nested)
+  if axis >= #shape - 1 then
+    return visit(nested, axis > 1 and ("[%s]"):format(table.concat(index, ", ")) or nil)
   end
   local before_gap = true
   for i, block in ipairs(nested) do
     if block == GAP then
       before_gap = false
-      self:add(GAP)
+      visit(nil, GAP)
     else
       local inner = table.move(index, 1, #index, 1, {})
-      inner[axis] = before_gap and i or self.shape[axis] - (#nested - i)
-      self:add_nested(block, inner)
+      inner[axis] = before_gap and i or shape[axis] - (#nested - i)
+      visit_below(block, shape, inner, visit)
     end
   end
+end
+
+-- The elements as nested tables of texts, the longest of these, and the common scale.
+local function cells_of(tensor)
+  local nested = gather(tensor, cuts_of(tensor), 1)
+  local cell, scale = cell_style(nested, tensor:dtype())
+  local cells, longest = write_cells(nested, cell)
+  return cells, longest, scale
+end
+
+--- Visit the matrices of a tensor of rank 1 or more that is not empty, as texts.
+---@param tensor tensor
+---@param visit fun(rows?: table[], label?: string) rows: of texts, "…" where some are left out; of
+---   a vector, its texts; nil where whole matrices are left out. label: the leading indices
+function M.each_matrix(tensor, visit)
+  visit_below(cells_of(tensor), tensor:shape(), {}, visit)
 end
 
 --- The elements of a tensor of rank 1 or more that is not empty, below a head.
@@ -182,20 +192,23 @@ end
 ---@param columns integer the width to stay within
 ---@return string
 function M.write(tensor, head, columns)
-  local nested = gather(tensor, cuts_of(tensor), 1)
-  local cell, scale = cell_style(nested, tensor:dtype())
-  local cells, width = write_cells(nested, cell)
+  local cells, width, scale = cells_of(tensor)
   local shape = tensor:shape()
+  local page = setmetatable({ lines = {}, width = width,
+    fit = math.max(1, (columns + 1) // (width + 1)) }, Page)
   local matrix = #shape < 2 and tensor:count() or shape[#shape] * shape[#shape - 1]
-  local page = setmetatable({
-    lines = {},
-    shape = shape,
-    width = width,
-    fit = math.max(1, (columns + 1) // (width + 1)),
-    labelled = tensor:count() > matrix,
-  }, Page)
+  local is_labelled = tensor:count() > matrix
   page:add(head .. (scale == 1 and "" or (", times %.0e"):format(scale)))
-  page:add_nested(cells, {})
+  visit_below(cells, shape, {}, function(rows, label)
+    if label and (is_labelled or not rows) then
+      page:add(label)
+    end
+    if #shape == 1 then
+      page:add_vector(rows)
+    elseif rows then
+      page:add_matrix(rows)
+    end
+  end)
   return table.concat(page.lines, "\n")
 end
 

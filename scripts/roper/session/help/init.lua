@@ -107,8 +107,13 @@ local function about(value, name)
     or math.type(value) or type(value)), text, class and "\n" .. page.entry(class) or "")
 end
 
--- The page about a name.
-local function about_name(name, globals)
+--- The page about a name.
+---
+--- Errors: a name that nothing has.
+---@param name string
+---@param globals table of the session
+---@return string
+function M.text(name, globals)
   if name:lower():gsub("^from ", "") == "pytorch" then
     return require("roper.session.help.pytorch").page()
   end
@@ -139,7 +144,7 @@ end
 ---@param what? any a name in quotes, or a value: a function, a module, a tensor, a model
 function M.help(what)
   if type(what) == "string" then
-    io.stdout:write(about_name(what, _G))
+    io.stdout:write(M.text(what, _G))
   else
     io.stdout:write(about(what == nil and require "roper" or what))
   end
@@ -184,7 +189,7 @@ end
 ---@param name string
 ---@param globals table of the session
 function M.show(name, globals)
-  io.stdout:write(about_name(name, globals))
+  io.stdout:write(M.text(name, globals))
 end
 
 -- The lines of a text from one on, to another or to the first that `is_last` knows.

@@ -17,7 +17,7 @@ Session.__index = Session
 --- A session over globals as they are now; `who` lists those that come later.
 ---@param globals table
 ---@return table session with the methods `feed`, `run` and `attempt`, and is_over once its person
----   has left
+---   has left; where it is at no terminal, others may take the place of `show` and `tell`
 function M.new(globals)
   local known = { _ = true, _1 = true, _2 = true }
   for name in next, globals do
@@ -33,20 +33,37 @@ function M.new(globals)
   }, Session)
 end
 
--- Tell what went wrong. Of typed code the lines that led there are shown, but for one that was
--- typed alone: it stands right above.
-function Session:tell(failure)
+--- What went wrong. Of typed code the lines that led there are shown, but for one that was typed
+--- alone: it stands right above.
+---@param failure Failure
+---@return string
+function Session:explain(failure)
   local place, message = failure.message:match("^(" .. NAME .. " %d+:%d+): (.*)$")
+  if failure.interrupted then
+    return "interrupted"
+  elseif not place or failure.traceback then
+    return failure.message .. code.trace(failure)
+  elseif self.is_alone and #failure.frames == 1 and failure.frames[1].is_whole then
+    return message
+  end
+  return message .. failures.lines(failure, place)
+end
+
+--- Tell what went wrong.
+---@param failure Failure
+function Session:tell(failure)
   if failure.interrupted then
     io.stdout:flush()
     io.stderr:write "\ninterrupted\n" -- after the ^C that the terminal shows
-  elseif not place or failure.traceback then
-    terminal.report("error", failure.message .. code.trace(failure))
-  elseif self.is_alone and #failure.frames == 1 and failure.frames[1].is_whole then
-    terminal.report("error", message)
   else
-    terminal.report("error", message .. failures.lines(failure, place))
+    terminal.report("error", self:explain(failure))
   end
+end
+
+--- Show the results of an expression.
+---@param results table as table.pack makes it
+function Session.show(_, results)
+  io.stdout:write(format.results(results), "\n")
 end
 
 --- Run a function and tell what went wrong.
@@ -99,7 +116,7 @@ function Session:run(source)
       keep(self.globals, results[1])
     end
     if results.n > 0 and not is_muted then
-      io.stdout:write(format.results(results), "\n")
+      self:show(results)
     end
   end)
 end
