@@ -45,8 +45,8 @@ function M.MultiHeadAttention(options)
   if o.d_model % o.heads ~= 0 then
     error(("MultiHeadAttention: %d heads do not divide d_model %d"):format(o.heads, o.d_model), 2)
   end
-  local self = setmetatable({ heads = o.heads, dropout = o.dropout, causal = o.causal,
-    is_training = true }, MultiHeadAttention)
+  local self = setmetatable({ heads = o.heads, dropout = o.dropout, causal = o.causal },
+    MultiHeadAttention)
   self.position = position.resolve(o.position, { dim = o.d_model // o.heads, heads = o.heads,
     d_model = o.d_model })
   for _, name in ipairs { "query", "key", "value", "output" } do

@@ -6,7 +6,7 @@
 --- forward pass.
 require "roper.model.checkpoint" -- for Module:save
 
-local M = {}
+local M = { class = require("roper.model.module").class }
 
 for _, part in ipairs { "layers", "attention", "transformer" } do
   for name, make in pairs(require("roper.model." .. part)) do

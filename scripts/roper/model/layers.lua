@@ -227,8 +227,7 @@ function M.FeedForward(options)
   local o = options_of.check("FeedForward", options, { d_model = "size", d_ff = "size?",
     activation = { { "relu", "gelu", "swiglu" }, "relu" }, dropout = { "probability", 0 } })
   local d_ff = o.d_ff or 4 * o.d_model
-  local self = setmetatable({ activation = o.activation, dropout = o.dropout,
-    is_training = true }, FeedForward)
+  local self = setmetatable({ activation = o.activation, dropout = o.dropout }, FeedForward)
   self.inner = M.Linear { inputs = o.d_model, outputs = d_ff }
   self.outer = M.Linear { inputs = d_ff, outputs = o.d_model }
   if o.activation == "swiglu" then

@@ -1,30 +1,74 @@
---- What all parts of a model have in common: that their parameters are found, counted, saved.
+--- What all parts of a model have in common: that they are called, and that their parameters are
+--- found, counted, saved.
 local format = require "roper.base.format"
 local tables = require "roper.base.tables"
+local tree = require "roper.model.tree"
+local walks = require "roper.model.walk"
 
 local M = {}
 
 --- Every part of a model: a table whose tensors and modules are found by walking its fields in the
---- order of their names, so that a field can be replaced by hand. Calling it runs `forward`.
+--- order of their names, so that a field can be replaced by hand. Calling it runs `forward`; it
+--- prints as a tree of its parts. `roper.nn.class` makes classes of one's own.
 ---@class Module
----@field is_training boolean is dropout on?
-local Module = {}
+---@field is_training boolean = true; is dropout on?
+local Module = { is_training = true }
 Module.__index = Module
 M.Module = Module
 
---- A class of modules: instances are tables whose call is `forward`.
+function Module.__tostring(class)
+  return "class " .. class.name
+end
+
+-- A class is called for an instance.
+function Module.__call(class, ...)
+  local self = setmetatable({}, class)
+  if class.init then
+    class.init(self, ...)
+  end
+  return self
+end
+
+-- A module is called for its forward pass.
+local function call(self, ...)
+  return self:forward(...)
+end
+
+--- A class of modules. Calling it makes a module: a table with the methods of the class, whose
+--- fields its `init` sets. Calling the module runs its `forward`.
+---
+--- Parameters and modules in fields and lists belong to the module: they are trained, counted,
+--- printed and saved. A model for `roper.train`, `roper.generate` and `roper.evaluate` maps tokens
+--- [batch, time] to logits [batch, time, vocabulary]; `forward` is also given a cache or nil, and
+--- positions [batch, time] or nil. With a method `cache` such as that of `Transformer`, generation
+--- computes each token once.
+---
+--- Errors: a name that is no string.
+---
+---     > Bigram = roper.nn.class "Bigram"
+---     > function Bigram:init(o)
+---     >>   self.embedding = roper.nn.Embedding{count = o.words, features = 8}
+---     >>   self.logits = roper.nn.Linear{inputs = 8, outputs = o.words}
+---     >> end
+---     > function Bigram:forward(tokens)
+---     >>   return self.logits(self.embedding(tokens))
+---     >> end
+---     > model = Bigram{words = 5}
+---     > model
+---     Bigram: 85 parameters
+---       embedding: Embedding  weight [5, 8]            40
+---       logits: Linear        bias [5], weight [5, 8]  45
+---     > model(roper.tensor({{0, 3}}, "int32")):shape()
+---     {1, 2, 5}
 ---@param name string
----@return table methods
+---@return Module class its methods, to be added to
 function M.class(name)
-  local methods = setmetatable({ name = name }, Module)
-  methods.__index = methods
-  methods.__call = function(self, ...)
-    return self:forward(...)
+  if type(name) ~= "string" then
+    error("class: expected a name, got " .. type(name), 2)
   end
-  methods.__tostring = function(self)
-    return ("%s: %d parameters"):format(name, self:count())
-  end
-  return methods
+  local class = { name = name, is_module = true, __call = call, __tostring = tree }
+  class.__index = class
+  return setmetatable(class, Module)
 end
 
 --- What a value is, for messages: the shape of a tensor, else its type.
@@ -34,27 +78,19 @@ function M.kind_of(value)
   return format.is_tensor(value) and "[" .. table.concat(value:shape(), ", ") .. "]" or type(value)
 end
 
-local function is_module(value)
-  local meta = type(value) == "table" and getmetatable(value)
-  return meta and getmetatable(meta) == Module
-end
-
--- Call visit(path, value) once for each tensor and module below, in the order of names.
-local function walk(fields, prefix, visit, seen)
-  seen = seen or { [fields] = true }
-  for _, name in ipairs(tables.keys(fields)) do
-    local value, path = fields[name], prefix .. tostring(name)
-    local metatable = type(value) == "table" and getmetatable(value)
-    local is_part = type(value) == "table"
-      and (not metatable or is_module(value) or metatable.is_scheme)
-    if (is_part or format.is_tensor(value)) and not seen[value] then
-      seen[value] = true
-      visit(path, value)
-      if is_part then
-        walk(value, path .. ".", visit, seen)
-      end
-    end
-  end
+--- What a call of the module computes; each class has its own.
+---
+--- Errors: a class that has none.
+---
+---     > Twice = roper.nn.class "Twice"
+---     > function Twice:forward(x) return 2 * x end
+---     > Twice()(roper.ones{2})
+---     float32 [2]
+---     2 2
+---@param ... any
+---@return any ...
+function Module:forward(...) -- luacheck: no unused args
+  error(("%s: expected a method forward, found none"):format(getmetatable(self).name), 0)
 end
 
 ---@class NamedParameter
@@ -68,7 +104,7 @@ end
 ---@return NamedParameter[] list
 function Module:named_parameters()
   local list = {}
-  walk(self, "", function(path, value)
+  walks.walk(self, function(path, value)
     if format.is_tensor(value) and value:is_parameter() then
       list[#list + 1] = { name = path, tensor = value }
     end
@@ -120,8 +156,8 @@ end
 function Module:training(on)
   local state = on ~= false
   self.is_training = state
-  walk(self, "", function(_, value)
-    if is_module(value) then
+  walks.walk(self, function(_, value)
+    if walks.is_module(value) then
       value.is_training = state
     end
   end)

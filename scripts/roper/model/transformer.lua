@@ -50,8 +50,7 @@ function M.TransformerLayer(options)
     d_ff = "size?", norm = { { "pre", "post" }, "pre" }, rms_norm = "boolean?",
     activation = { { "relu", "gelu", "swiglu" }, "relu" }, position = { "any", "none" },
     tied = { "boolean", false }, dropout = { "probability", 0 } })
-  local self = setmetatable({ norm = o.norm, dropout = o.dropout, is_training = true },
-    TransformerLayer)
+  local self = setmetatable({ norm = o.norm, dropout = o.dropout }, TransformerLayer)
   self.attention = attention.MultiHeadAttention { d_model = o.d_model, heads = o.heads,
     position = o.position, tied = o.tied, dropout = o.dropout }
   self.feed_forward = layers.FeedForward { d_model = o.d_model, d_ff = o.d_ff,
@@ -163,7 +162,7 @@ function M.Transformer(options)
     error("Transformer: vocabulary: expected the number of tokens or a list of them, got "
       .. tostring(count), 2)
   end
-  local self = setmetatable({ is_training = true }, Transformer)
+  local self = setmetatable({}, Transformer)
   self.embedding = layers.Embedding { count = count, features = o.d_model,
     scale = o.tied_embeddings and o.d_model ^ 0.5 or nil }
   self.layers = {}

@@ -157,7 +157,7 @@ function render(value, around, indent, columns, lead)
   elseif M.is_tensor(value) then
     return M.summary(value)
   elseif kind ~= "table" or (metatable and rawget(metatable, "__tostring")) then
-    return tostring(value)
+    return indent > 0 and tostring(value):gsub("\n.*", " " .. GAP) or tostring(value)
   elseif around[value] then
     return "{cycle}"
   elseif indent >= 2 * options.current.depth and next(value) ~= nil then

@@ -200,11 +200,6 @@ describe("nn.Transformer", function()
     assert.not_same(first["logits.weight"], other["logits.weight"])
   end)
 
-  it("prints its size", function()
-    local model = models.small()
-    assert.equal(("Transformer: %d parameters"):format(model:count()), tostring(model))
-  end)
-
   it("refuses bad options", function()
     local function refuses(options, message)
       options.vocabulary = options.vocabulary or 5

@@ -71,7 +71,8 @@ local function objects()
     RMSNorm = roper.nn.RMSNorm { features = 2 }, SGD = roper.optim.SGD(),
     FeedForward = roper.nn.FeedForward { d_model = 8 }, Adam = roper.optim.Adam(),
     MultiHeadAttention = roper.nn.MultiHeadAttention(width),
-    TransformerLayer = roper.nn.TransformerLayer(width) }
+    TransformerLayer = roper.nn.TransformerLayer(width),
+    class = roper.nn.class "Own" (), Module = model }
 end
 
 describe("documentation", function()
