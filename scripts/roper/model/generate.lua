@@ -1,7 +1,9 @@
 --- Sampling from a model: many prompts at once, with a cache of keys and values.
 local core = require "roper.core"
+local modules = require "roper.model.module"
 local temporarily = require "roper.base.temporarily"
 local options_of = require "roper.base.options"
+local walks = require "roper.model.walk"
 
 local M = {}
 
@@ -85,7 +87,7 @@ local function whole_forward(model, lengths, tokens, positions)
   end
   for length, places in pairs(groups) do
     local hidden = longest - length
-    local found = last(model(rows_of(tokens, places, hidden), nil,
+    local found = last(modules.logits(model, rows_of(tokens, places, hidden), nil,
       positions[1] and rows_of(positions, places, hidden)))
     for j, place in ipairs(places) do
       logits[place] = found:narrow(1, j, 1)
@@ -94,14 +96,13 @@ local function whole_forward(model, lengths, tokens, positions)
   return core.cat(logits, 1)
 end
 
--- Models of which it was said that they do not use the cache.
+-- Models of which it was said why they do without a cache.
 local told = setmetatable({}, { __mode = "k" })
 
-local function tell(model)
+local function tell(model, why)
   if not told[model] then
     told[model] = true
-    io.stderr:write("generate: the attention of this model does not use the cache as it must: "
-      .. "every token takes a whole forward pass\n")
+    io.stderr:write("generate: ", why, ": every token takes a whole forward pass\n")
   end
 end
 
@@ -112,15 +113,15 @@ end
 ---@field most? integer = 256; new tokens
 ---@field temperature? number = 1; 0 takes the likeliest
 ---@field seed? integer of the draws; by default the generator goes on
----@field cache? boolean = true; keep keys and values, which is faster; where a changed attention
----   leaves the cache alone, generation says so once and does without
+---@field cache? boolean = true; keep keys and values, which is faster; where the model has no
+---   cache, or a changed attention leaves it alone, generation says so once and does without
 
 --- Complete prompts, many at once, with a cache of keys and values.
 ---
 ---     pᵢ = softmax(logits / temperature)ᵢ
 ---
 --- Errors: an empty prompt, a character outside the vocabulary, a token that the task lacks, logits
---- that are not finite.
+--- of another shape or that are not finite.
 ---
 ---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
 ---     > words = task:vocabulary()
@@ -128,7 +129,7 @@ end
 ---     > texts = roper.generate(model, {"?d=1+2;", "?"}, {task = task, most = 5})
 ---     > #texts, #texts[1] <= 5
 ---     2	true
----@param model Transformer
+---@param model Module maps tokens to logits (`roper.nn.class`)
 ---@param prompts string[] of any lengths from 1 on
 ---@param options GenerateOptions
 ---@return string[] texts without their prompts, each to its stop sign included
@@ -139,8 +140,8 @@ function M.generate(model, prompts, options)
   if o.temperature < 0 then
     error(("generate: temperature: expected a number from 0 on, got %g"):format(o.temperature), 2)
   end
-  if type(model) ~= "table" then
-    error("generate: expected a model, got " .. type(model), 2)
+  if not walks.is_module(model) then
+    error("generate: expected a model, got " .. modules.kind_of(model), 2)
   elseif type(prompts) ~= "table" or #prompts == 0 then
     error("generate: expected a list of prompts, got "
       .. (type(prompts) == "table" and "an empty one" or tostring(prompts)), 2)
@@ -177,14 +178,17 @@ function M.run(model, prompts, o, stop)
   local positions = { positions_of(o.task, rows, longest) }
   local cache = o.cache and model.cache
     and model:cache { batch = batch, length = longest + o.most, lengths = lengths }
+  if o.cache and not cache then
+    tell(model, "this model has no cache")
+  end
   local function next_logits()
     if cache then
-      local logits = model(tokens[#tokens], cache, positions[#tokens])
+      local logits = modules.logits(model, tokens[#tokens], cache, positions[#tokens])
       if cache:holds(longest + #tokens - 1) then
         return last(logits)
       end
       cache = nil
-      tell(model)
+      tell(model, "the attention of this model does not use the cache as it must")
     end
     return whole_forward(model, lengths, tokens, positions)
   end

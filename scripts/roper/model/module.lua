@@ -93,6 +93,23 @@ function Module:forward(...) -- luacheck: no unused args
   error(("%s: expected a method forward, found none"):format(getmetatable(self).name), 0)
 end
 
+--- The logits that a model makes of tokens.
+---@param model Module|function
+---@param tokens tensor [batch, time], int32
+---@param cache? table
+---@param positions? tensor [batch, time]
+---@return tensor logits [batch, time, vocabulary]
+function M.logits(model, tokens, cache, positions)
+  local logits = model(tokens, cache, positions)
+  local batch, time = tokens:size(1), tokens:size(2)
+  if not format.is_tensor(logits) or logits:rank() ~= 3 or logits:size(1) ~= batch
+    or logits:size(2) ~= time then
+    error(("model: expected logits [%d, %d, vocabulary], got %s"):format(batch, time,
+      M.kind_of(logits)), 0)
+  end
+  return logits
+end
+
 ---@class NamedParameter
 ---@field name string
 ---@field tensor tensor

@@ -1,5 +1,6 @@
 --- How good a model is at a task: problems solved by sampling, and accuracy on answers.
 local core = require "roper.core"
+local modules = require "roper.model.module"
 local temporarily = require "roper.base.temporarily"
 local options_of = require "roper.base.options"
 local tables = require "roper.base.tables"
@@ -55,7 +56,7 @@ end
 ---     > model = roper.nn.Transformer{vocabulary = words, d_model = 16, heads = 2}
 ---     > (roper.evaluate.solve(model, task, {problems = 4}))
 ---     0
----@param model Transformer
+---@param model Module maps tokens to logits (`roper.nn.class`)
 ---@param task task its own stream of problems is left alone
 ---@param options? SolveOptions
 ---@return integer solved how many
@@ -100,7 +101,7 @@ local function add(sums, model, task, rows)
   local targets, counted = targets_of(tokens), targets_of(is_answer)
   local positions = task:positions(tokens)
   positions = positions and positions:narrow(2, 1, last)
-  local logits = model(tokens:narrow(2, 1, last), nil, positions)
+  local logits = modules.logits(model, tokens:narrow(2, 1, last), nil, positions)
   local right = (logits:argmax(3) - 1):eq(targets) * counted
   local loss = core.cross_entropy(logits, targets, { each = true }):to "float64"
   nats, counted = targets_of(nats), counted:to "float64"
@@ -160,7 +161,7 @@ local ANSWERS <const> = { sequences = { "size", 64 }, seed = { "integer", 1 },
 ---     > found = roper.evaluate.answers(model, task, {sequences = 4})
 ---     > found.accuracy < 0.5, found.loss > found.floor
 ---     true	true
----@param model Transformer
+---@param model Module maps tokens to logits (`roper.nn.class`)
 ---@param task task its own stream of problems is left alone
 ---@param options? AnswersOptions
 ---@return Answers found
@@ -206,7 +207,7 @@ end
 ---     > found = roper.evaluate.longer(model, task, {{max_digits = 3}}, options)
 ---     > found[1].name, found[1].solved
 ---     "max_digits=3"	0
----@param model Transformer
+---@param model Module maps tokens to logits (`roper.nn.class`)
 ---@param task task of the training
 ---@param longer table[] changes of the task's options, such as {letters = 26}
 ---@param options? LongerOptions

@@ -2,6 +2,7 @@
 --- metrics, evaluation and checkpoints in a folder, from which it goes on bit for bit.
 local core = require "roper.core"
 local is_first = require("roper.training.ranks").is_first
+local modules = require "roper.model.module"
 local options_of = require "roper.base.options"
 
 local M = {}
@@ -11,7 +12,7 @@ local function seconds()
 end
 
 --- The loss of a model on a batch: mean cross-entropy, in nats, of tokens 2..T given those before.
----@param model Transformer|function
+---@param model Module|function
 ---@param tokens tensor int32 [batch, T]
 ---@param positions? tensor [batch, T], as `task:positions` gives them
 ---@param how? table as for `cross_entropy`
@@ -23,7 +24,7 @@ function M.loss(model, tokens, positions, how)
   if type(model) == "table" and model.loss then
     return model:loss(given, targets, how, positions)
   end
-  return core.cross_entropy(model(given, nil, positions), targets, how)
+  return core.cross_entropy(modules.logits(model, given, nil, positions), targets, how)
 end
 
 local function check(options)
@@ -120,7 +121,7 @@ local function keep_best(o, state, entry)
 end
 
 ---@class TrainOptions
----@field model Transformer
+---@field model Module maps tokens to logits (`roper.nn.class`)
 ---@field task task
 ---@field optimizer Adam|SGD
 ---@field steps integer to train up to
@@ -134,7 +135,7 @@ end
 ---@field resume? boolean = false; go on from the checkpoint in the folder, bit for bit on the same
 ---   threads, kernels and BLAS; where they are others, it says so
 ---@field log_every? integer = 10; steps between entries of the metrics
----@field evaluate? fun(model: Transformer, step: integer): table numbers for the metrics
+---@field evaluate? fun(model: Module, step: integer): table numbers for the metrics
 ---@field evaluate_every? integer steps between them
 ---@field checkpoint_every? integer steps; by default at the end only
 ---@field best? string a number that `evaluate` finds; the model with the smallest so far is

@@ -254,12 +254,45 @@ describe("generate", function()
     end)
   end
 
-  it("takes a model that has no cache", function()
+  it("takes a model that has no cache, and says so once where one was asked for", function()
     local model = models.small({ seed = 2 })
     local before = both(model)
     model.cache = false
     local with, without, said = both(model)
-    assert.same({ before, before, "" }, { with, without, said })
+    assert.same({ before, before }, { with, without })
+    assert.equal("generate: this model has no cache: every token takes a whole forward pass\n",
+                 said)
+    assert.equal("", (select(3, both(model))))
+  end)
+
+  it("takes a module of one's own, with the cache that it has", function()
+    local inner = models.small({ seed = 2 })
+    local Own, passes = roper.nn.class "Own", 0
+    function Own:init() self.inner = inner end
+    function Own:cache(options) return self.inner:cache(options) end
+    function Own:forward(tokens, cache, positions)
+      passes = passes + (cache and 1 or 0)
+      return self.inner(tokens, cache, positions)
+    end
+    assert.same({ both(inner) }, { both(Own()) })
+    assert.equal(12, passes)
+  end)
+
+  it("refuses what is no model, and what is no logits", function()
+    local function refused(model, message)
+      assert.error_matches(function()
+        roper.generate(model, prompts, { task = task, cache = false })
+      end, message)
+    end
+    refused({}, "generate: expected a model, got table")
+    refused(roper.ones({ 2 }), "generate: expected a model, got %[2%]")
+    local Own, logits = roper.nn.class "Own", nil
+    function Own.forward() return logits end
+    refused(Own(), "model: expected logits %[1, %d+, vocabulary%], got nil")
+    logits = roper.ones({ 1, 45 })
+    refused(Own(), "model: expected logits %[1, %d+, vocabulary%], got %[1, 45%]")
+    logits = roper.ones({ 1, 2, 45 })
+    refused(Own(), "model: expected logits %[1, %d+, vocabulary%], got %[1, 2, 45%]")
   end)
 
   it("keeps the cache for attention that is changed and uses it", function()

@@ -234,6 +234,27 @@ describe("evaluation.answers", function()
     end
   end)
 
+  it("measures and trains any module that makes logits, and refuses what it makes else", function()
+    local Own, made, task = roper.nn.class "Own", nil, models.task()
+    function Own:init() self.inner = models.small() end
+    function Own:forward(...) return made and made(...) or self.inner(...) end
+    local model = Own()
+    local function answers()
+      return evaluation.answers(model, task, { sequences = 4 })
+    end
+    local function trained()
+      return train.train({ model = model, task = task, batch = 2, steps = 1, progress = false,
+        optimizer = roper.optim.Adam() })
+    end
+    local before = answers()
+    assert.same(evaluation.answers(model.inner, task, { sequences = 4 }), before)
+    trained()
+    assert.is_true(answers().loss ~= before.loss)
+    made = function(tokens) return tokens end
+    assert.error_matches(answers, "model: expected logits %[4, 29, vocabulary%], got %[4, 29%]")
+    assert.error_matches(trained, "model: expected logits %[2, 29, vocabulary%], got %[2, 29%]")
+  end)
+
   it("weighs every sequence the same, whatever the batch", function()
     local model, task = models.small(), models.task()
     local whole = evaluation.answers(model, task, { sequences = 10, seed = 2, batch = 10 })
