@@ -2,7 +2,7 @@
 --- stands in the metadata as JSON.
 local core = require "roper.core"
 local folders = require "roper.base.file"
-local modules = require "roper.model.module"
+local Module = require("roper.model.module").Module
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
@@ -104,13 +104,13 @@ end
 ---@param path string
 ---@param model Module
 function M.save_model(path, model)
-  local metadata = model.options
-    and { roper = "model", options = core.json_encode(M.options(model)) }
+  local metadata = getmetatable(model).name == "Transformer"
+    and { roper = "model", options = core.json_encode(M.options(model)) } or nil
   core.save_safetensors(path, collect(model, "", {}), metadata)
 end
 
---- Write the parameters to a safetensors file, with the options a Transformer was made from; `load`
---- makes the model again.
+--- Write the parameters to a safetensors file, with the options a Transformer was made from;
+--- `roper.load` makes the model again. Any other module reads its parameters by `Module:load`.
 ---
 --- Errors: a path that can not be written.
 ---
@@ -121,7 +121,7 @@ end
 ---     true
 ---     > os.remove(path);
 ---@param path string
-function modules.Module:save(path)
+function Module:save(path)
   M.save_model(path, self)
 end
 
@@ -208,6 +208,26 @@ local function check_sizes(path, options, tensors)
     expect(("layers.%d.attention.query.weight"):format(i), width, width)
     expect(("layers.%d.feed_forward.inner.weight"):format(i), sizes.d_ff or 4 * width, width)
   end
+end
+
+--- Read the parameters from what `save` wrote of a module with the same; nothing is changed unless
+--- all fit.
+---
+--- Errors: a file that can not be read; a tensor that is missing, has another shape or dtype, or no
+--- place in the module.
+---
+---     > one = roper.nn.Linear{inputs = 2, outputs = 1}
+---     > path = os.tmpname()
+---     > one:save(path)
+---     > other = roper.nn.Linear{inputs = 2, outputs = 1}:load(path)
+---     > (one.weight - other.weight):abs():max():item()
+---     0.0
+---     > os.remove(path);
+---@param path string
+---@return Module self
+function Module:load(path)
+  M.fill(path, self, "", (core.load_safetensors(path)))
+  return self
 end
 
 --- Make the model that a file describes.

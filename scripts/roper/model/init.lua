@@ -4,7 +4,7 @@
 --- found by walking its fields in the order of their names, so a field can be replaced by hand and
 --- the model is still whole; what several fields share is found once. Calling a module runs its
 --- forward pass.
-require "roper.model.checkpoint" -- for Module:save
+require "roper.model.checkpoint" -- for Module:save and Module:load
 
 local M = { class = require("roper.model.module").class }
 

@@ -128,6 +128,10 @@ local function add_classes(comments)
       classes[comment.class] = { comment = comment, methods = {} }
     end
   end
+end
+
+-- The methods of classes, each of which may stand in another file.
+local function add_methods(comments)
   for _, comment in pairs(comments) do
     local owner, method = (comment.name or ""):match "^([%w_]+):([%w_]+)$"
     if owner and classes[owner] then
@@ -141,10 +145,15 @@ end
 function M.classes()
   if not classes then
     classes = {}
-    for _, file in ipairs(lua_files(HERE, {})) do
-      add_classes(M.comments(file))
+    local all = { M.native() }
+    for i, file in ipairs(lua_files(HERE, {})) do
+      all[i + 1] = M.comments(file)
     end
-    add_classes(M.native())
+    for _, add in ipairs { add_classes, add_methods } do
+      for _, comments in ipairs(all) do
+        add(comments)
+      end
+    end
   end
   return classes
 end

@@ -3,6 +3,7 @@ local core = require("roper.core")
 local models = require("tests.models")
 local roper = require("roper")
 local scratch = require("tests.scratch")
+local tables = require("roper.base.tables")
 local train = require("roper.training")
 
 before_each(scratch.create)
@@ -330,6 +331,23 @@ describe("checkpoint.save and load", function()
     local tensors = roper.load(path)
     assert.same(linear.weight:totable(), tensors.weight:totable())
     assert.same(linear.bias:totable(), tensors.bias:totable())
+  end)
+
+  it("keep a module of one's own, whatever it calls its fields", function()
+    local Own = roper.nn.class("Own")
+    function Own:init(width)
+      self.options = { width = width }
+      self.inner = roper.nn.Linear({ inputs = width, outputs = 2 })
+    end
+    local path, own = scratch.path("own.safetensors"), Own(3)
+    own:save(path)
+    assert.same({ "inner.bias", "inner.weight" }, tables.keys((roper.load(path))))
+    assert.same(models.values(own), models.values(Own(3):load(path)))
+    local other = Own(4)
+    local before = models.values(other)
+    assert.error_matches(function() other:load(path) end,
+      "own.safetensors: belongs to another model: inner.weight is %[2, 4%] here and %[2, 3%] there")
+    assert.same(before, models.values(other))
   end)
 
   it("refuse a model that its options do not describe", function()
