@@ -1,7 +1,25 @@
+local models = require("tests.models")
 local process = require("tests.process")
 local roper = require("roper")
 local scratch = require("tests.scratch")
 local sessions = require("tests.sessions")
+local stdout = require("tests.stdout")
+
+-- The inputs of a session that README shows, each with what it prints.
+local function entries_of(shown)
+  local entries = {}
+  for line in shown:gmatch("([^\n]*)\n") do
+    local input = line:match("^> (.*)")
+    if input then
+      entries[#entries + 1] = { input = input, output = "" }
+    else
+      entries[#entries].output = entries[#entries].output .. line .. "\n"
+    end
+    assert.is_true(utf8.len(line) <= 80)
+  end
+  assert.is_true(#entries > 5)
+  return entries
+end
 
 describe("README", function()
   setup(scratch.create)
@@ -9,22 +27,42 @@ describe("README", function()
 
   it("shows a session as it really is", function()
     local shown = scratch.read("README.md"):match("\n```\n%$ ./roper\n.-\n(> .-)```\n")
-    local entries = {}
-    for line in shown:gmatch("([^\n]*)\n") do
-      local input = line:match("^> (.*)")
-      if input then
-        entries[#entries + 1] = { input = input, output = "" }
-      else
-        entries[#entries].output = entries[#entries].output .. line .. "\n"
-      end
-      assert.is_true(utf8.len(line) <= 80)
-    end
-    assert.is_true(#entries > 5)
     local screen = sessions.start()
-    for _, entry in ipairs(entries) do
+    for _, entry in ipairs(entries_of(shown)) do
       sessions.enter(screen, entry.input, entry.output)
     end
     sessions.leave(screen)
+  end)
+
+  it("makes a model of one's own, trains it, asks it and looks inside", function()
+    local class, shown, inside = scratch.read("README.md"):match(
+      "\n```lua\n(Own = .-)```\n.-\n```\n(> dofile.-)```\n.-\n```lua\n(.-)```\n")
+    require("roper.base.file").write(scratch.path("own.lua"), class)
+    local screen = sessions.start(nil, ("cd '%s' && '%s/roper'"):format(scratch.path(""),
+      require("luv").cwd()))
+    for _, entry in ipairs(entries_of(shown)) do
+      if entry.input:find("^roper%.train") then
+        screen:type(entry.input .. "\r")
+        screen:expect("training")
+        screen:expect("20/20")
+        screen:expect("\n> ")
+      else
+        sessions.enter(screen, entry.input, entry.output)
+      end
+    end
+    sessions.leave(screen)
+
+    local task = models.task()
+    local globals = { plot = roper.plot, text = "?s='abcd'; s[2:]", task = task,
+      model = models.small({ heads = 4 }) }
+    local output = stdout.capture(assert(load(inside:gsub("model%.logits", "guess = %0"), "inside",
+      "t", globals)))
+    assert.truthy(output:find("query\n?.*0 %[.*%] 1"))
+    assert.same({ 1, 16 }, globals.guess:shape())
+    local last = globals.model.layers[1](globals.model.embedding(task:encode(globals.text)
+      :unsqueeze(1)))
+    assert.same((globals.model.logits(globals.model.norm(last)):argmax(3) - 1):totable(),
+                globals.guess:totable())
   end)
 
   it("tells of position schemes in lines that run", function()

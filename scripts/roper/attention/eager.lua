@@ -4,6 +4,7 @@ local core = require "roper.core"
 local options_of = require "roper.base.options"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
+local watch = require "roper.base.watch"
 
 local M = {}
 
@@ -32,6 +33,9 @@ local nothing = schemes.class { name = "none" }()
 ---@return tensor output [batch, heads, Tq, dv]
 ---@return tensor weights [batch, heads, Tq, Tk], before dropout, in the graph
 function M.attention(q, k, v, options)
+  if watch.wants_weights() then
+    return watch.attention(M.attention, q, k, v, options)
+  end
   local o = options_of.check("eager.attention", options, { position = "any?",
     causal = { "boolean", false }, mask = "any?", bias = "any?", first = "any?",
     dropout = { "probability", 0 }, seed = "integer?", scale = "number?", offset = { "number", 0 },

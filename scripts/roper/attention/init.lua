@@ -3,6 +3,7 @@ local core = require "roper.core"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
+local watch = require "roper.base.watch"
 
 local M = {}
 
@@ -111,6 +112,13 @@ end
 ---@return tensor? weights [batch, heads, Tq, Tk], before dropout, outside the graph; only with the
 ---   option `weights`
 function M.attention(q, k, v, options)
+  if watch.wants_weights() then
+    local o, weights = watch.attention(M.attention, q, k, v, options)
+    if options and options.weights then
+      return o, weights
+    end
+    return o
+  end
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
     return core.attention(q, k, v, with(options, scheme))

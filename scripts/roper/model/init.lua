@@ -5,6 +5,7 @@
 --- the model is still whole; what several fields share is found once. Calling a module runs its
 --- forward pass.
 require "roper.model.checkpoint" -- for Module:save and Module:load
+require "roper.model.trace" -- for Module:trace
 
 local M = { class = require("roper.model.module").class }
 

@@ -4,6 +4,7 @@ local format = require "roper.base.format"
 local tables = require "roper.base.tables"
 local tree = require "roper.model.tree"
 local walks = require "roper.model.walk"
+local watch = require "roper.base.watch"
 
 local M = {}
 
@@ -31,6 +32,10 @@ end
 
 -- A module is called for its forward pass.
 local function call(self, ...)
+  local watcher = watch.current
+  if watcher then
+    return watcher.call(self, ...)
+  end
   return self:forward(...)
 end
 

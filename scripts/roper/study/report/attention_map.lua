@@ -1,6 +1,4 @@
 --- Where a head of a trained model looks while it answers one problem.
-local temporarily = require "roper.base.temporarily"
-local attention = require "roper.attention"
 local evaluation = require "roper.training.evaluation"
 
 local M = {}
@@ -35,25 +33,6 @@ function M.problem(task, number)
     end
   end
   return question, answer
-end
-
--- What goes into the attention of each layer on `tokens`.
-local function inputs_of(model, tokens, positions)
-  local inputs, modules = {}, {}
-  for i, layer in ipairs(model.layers) do
-    local module = layer.attention
-    modules[i] = module
-    layer.attention = function(x, ...)
-      inputs[i] = x
-      return module(x, ...)
-    end
-  end
-  temporarily.finally(function() return model(tokens, nil, positions) end, function()
-    for i, layer in ipairs(model.layers) do
-      layer.attention = modules[i]
-    end
-  end)
-  return inputs
 end
 
 -- The distance at which the rows of a map look most, on average, and how much.
@@ -111,25 +90,20 @@ function M.of(model, task, options)
   local question, answer = M.problem(task, o.problem)
   local text = question .. answer
   local count = math.min(#answer, MOST_ROWS)
+  local tokens = task:encode(text):view { 1, #text }
+  local trace = model:trace(tokens, nil, task:positions(tokens))
   local best
-  temporarily.without_training(model, function()
-    local tokens = task:encode(text):view { 1, #text }
-    local positions = task:positions(tokens)
-    local inputs = inputs_of(model, tokens, positions)
-    for i = o.layer or 1, o.layer or #model.layers do
-      local module, x = model.layers[i].attention, inputs[i]
-      local weights = attention.weights(module:split(module.query(x)), module:split(module.key(x)),
-        { position = module.position, causal = module.causal, positions = positions })
-      weights = weights:narrow(3, #question, count):contiguous():totable()[1]
-      for head = o.head or 1, o.head or module.heads do
-        local rows = rows_of(weights[head], #question - 1, text)
-        local distance, share = stripe(rows)
-        if not best or share > best.share then
-          best = { layer = i, head = head, rows = rows, distance = distance, share = share }
-        end
+  for i = o.layer or 1, o.layer or #model.layers do
+    local weights = trace[("layers.%d.attention.weights"):format(i)]
+      :narrow(3, #question, count):contiguous():totable()[1]
+    for head = o.head or 1, o.head or #weights do
+      local rows = rows_of(weights[head], #question - 1, text)
+      local distance, share = stripe(rows)
+      if not best or share > best.share then
+        best = { layer = i, head = head, rows = rows, distance = distance, share = share }
       end
     end
-  end)
+  end
   best.question, best.answer, best.text = question, answer, text
   return best
 end

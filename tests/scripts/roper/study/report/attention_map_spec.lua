@@ -70,6 +70,17 @@ describe("attention_map.of", function()
     end
   end)
 
+  it("gives the weights also where the scheme reads what goes into the layer", function()
+    local parts = build({ position = "fox" })
+    for _, row in ipairs(attention_map.of(parts.model, parts.task, { layer = 1, head = 2 }).rows) do
+      local sum = 0
+      for _, weight in pairs(row.weights) do
+        sum = sum + weight
+      end
+      assert.is_true(math.abs(sum - 1) < 1e-5)
+    end
+  end)
+
   it("finds the head that looks most at one distance", function()
     local parts = build()
     local best = attention_map.of(parts.model, parts.task)

@@ -1,0 +1,48 @@
+--- Who looks on while models compute: nobody, unless something is watched.
+local tables = require "roper.base.tables"
+local temporarily = require "roper.base.temporarily"
+
+local M = {}
+
+---@class Watcher
+---@field call fun(module: Module, ...): any runs the forward pass of a module
+---@field weights? fun(weights: tensor) is told the weights of each attention
+
+M.current = nil ---@type Watcher?
+
+--- Call f while a watcher looks on.
+---@param watcher Watcher
+---@param f function
+---@return any ... its results
+function M.watched(watcher, f)
+  local before = M.current
+  M.current = watcher
+  return temporarily.finally(f, function()
+    M.current = before
+  end)
+end
+
+--- Does somebody want to know the weights of attention?
+---@return boolean
+function M.wants_weights()
+  return M.current ~= nil and M.current.weights ~= nil
+end
+
+--- Call a function of attention, and tell the watcher the weights: once, though one calls another.
+---@param attention function
+---@param q tensor
+---@param k tensor
+---@param v tensor
+---@param options AttentionOptions?
+---@return tensor output
+---@return tensor weights
+function M.attention(attention, q, k, v, options)
+  local watcher = M.current
+  local o, weights = M.watched({ call = watcher.call }, function()
+    return attention(q, k, v, tables.merged(options, { weights = true }))
+  end)
+  watcher.weights(weights)
+  return o, weights
+end
+
+return M
