@@ -34,8 +34,10 @@ static RpStatus check(const RpTensor *x, const RpTensor *gain, const RpTensor *b
                    "layer_norm: expected x [..., d], gain [d] and bias [d], got %s, %s and %s",
                    rp_tensor_shape_text(x), rp_tensor_shape_text(gain), rp_tensor_shape_text(bias));
   if (!rp_dtype_is_float(x->dtype) || gain->dtype != x->dtype || bias->dtype != x->dtype)
-    return rp_fail(RP_BAD_ARGUMENT, "layer_norm: expected floats of one dtype, got %s, %s and %s",
-                   rp_dtype_name(x->dtype), rp_dtype_name(gain->dtype), rp_dtype_name(bias->dtype));
+    return rp_fail(
+        RP_BAD_ARGUMENT,
+        "layer_norm: expected floats of one dtype, got %s, %s and %s; convert with :to()",
+        rp_dtype_name(x->dtype), rp_dtype_name(gain->dtype), rp_dtype_name(bias->dtype));
   if (!(epsilon >= 0 && epsilon < 1e300))
     return rp_fail(RP_BAD_ARGUMENT, "layer_norm: epsilon: expected a number from 0 on, got %g",
                    epsilon);

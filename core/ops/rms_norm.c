@@ -32,7 +32,8 @@ static RpStatus check(const RpTensor *x, const RpTensor *gain, double epsilon)
     return rp_fail(RP_BAD_ARGUMENT, "rms_norm: expected x [..., d] and gain [d], got %s and %s",
                    rp_tensor_shape_text(x), rp_tensor_shape_text(gain));
   if (!rp_dtype_is_float(x->dtype) || gain->dtype != x->dtype)
-    return rp_fail(RP_BAD_ARGUMENT, "rms_norm: expected floats of one dtype, got %s and %s",
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "rms_norm: expected floats of one dtype, got %s and %s; convert with :to()",
                    rp_dtype_name(x->dtype), rp_dtype_name(gain->dtype));
   if (!(epsilon >= 0 && epsilon < 1e300))
     return rp_fail(RP_BAD_ARGUMENT, "rms_norm: epsilon: expected a number from 0 on, got %g",

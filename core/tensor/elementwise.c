@@ -170,7 +170,8 @@ RpStatus rp_tensor_equal(RpTensor *a, RpTensor *b, bool *equal)
 RpTensor *rp_tensor_where(const RpTensor *condition, const RpTensor *a, const RpTensor *b)
 {
   if (condition->dtype != RP_INT32)
-    return rp_refuse(RP_BAD_ARGUMENT, "where: expected an int32 condition, got %s",
+    return rp_refuse(RP_BAD_ARGUMENT,
+                     "where: expected an int32 condition, got %s; :ne(0) gives one",
                      rp_dtype_name(condition->dtype));
   RpTensor pair = {.rank = 0};
   int rank;

@@ -8,7 +8,8 @@
 RpTensor *rp_tensor_places_from_0(const char *name, RpTensor *index, int first, int64_t size)
 {
   if (index->dtype != RP_INT32)
-    return rp_refuse(RP_BAD_ARGUMENT, "%s: expected an int32 index, got %s", name,
+    return rp_refuse(RP_BAD_ARGUMENT,
+                     "%s: expected an int32 index, got %s; convert it with :to \"int32\"", name,
                      rp_dtype_name(index->dtype));
   RpTensor *packed = first == 0 ? rp_tensor_contiguous(index) : rp_tensor_convert(index, RP_INT32);
   if (packed == NULL)

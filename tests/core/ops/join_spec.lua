@@ -60,8 +60,9 @@ describe("cat", function()
   it("refuses what does not fit", function()
     local x = roper.ones({ 2, 3 })
     assert.error_matches(function() roper.cat({ x, roper.ones({ 3, 3 }) }, 2) end,
-      "cat: along axis 2, expected float32 tensors like %[2, 3%], got float32 %[3, 3%] as number 2")
-    assert.error_matches(function() roper.cat({ x, x:to("int32") }) end, "got int32 %[2, 3%]")
+      "axis 2, expected float32 tensors like %[2, 3%], got float32 %[3, 3%] as number 2$")
+    assert.error_matches(function() roper.cat({ x, x:to("int32") }) end,
+      "got int32 %[2, 3%] as number 2; convert one with :to%(%)$")
     assert.error_matches(function() roper.cat({ x, x[1] }) end, "got float32 %[3%]")
     assert.error_matches(function() roper.cat({ x, 5 }) end,
       "cat: expected a tensor as number 2, got number")
