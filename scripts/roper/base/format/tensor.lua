@@ -155,7 +155,7 @@ end
 local function visit_below(nested, shape, index, visit)
   local axis = #index + 1
   if axis >= #shape - 1 then
-    return visit(nested, axis > 1 and ("[%s]"):format(table.concat(index, ", ")) or nil)
+    return visit(nested, ("[%s]"):format(table.concat(index, ", ")))
   end
   local before_gap = true
   for i, block in ipairs(nested) do
@@ -178,12 +178,21 @@ local function cells_of(tensor)
   return cells, longest, scale
 end
 
+-- Visit the matrices in cells of a tensor; a single one has no label.
+local function visit_matrices(tensor, cells, visit)
+  local shape = tensor:shape()
+  local is_single = tensor:count() == shape[#shape] * (shape[#shape - 1] or 1)
+  visit_below(cells, shape, {}, function(rows, label)
+    visit(rows, not is_single and label or nil)
+  end)
+end
+
 --- Visit the matrices of a tensor of rank 1 or more that is not empty, as texts.
 ---@param tensor tensor
 ---@param visit fun(rows?: table[], label?: string) rows: of texts, "…" where some are left out; of
 ---   a vector, its texts; nil where whole matrices are left out. label: the leading indices
 function M.each_matrix(tensor, visit)
-  visit_below(cells_of(tensor), tensor:shape(), {}, visit)
+  visit_matrices(tensor, cells_of(tensor), visit)
 end
 
 --- The elements of a tensor of rank 1 or more that is not empty, below a head.
@@ -193,17 +202,14 @@ end
 ---@return string
 function M.write(tensor, head, columns)
   local cells, width, scale = cells_of(tensor)
-  local shape = tensor:shape()
   local page = setmetatable({ lines = {}, width = width,
     fit = math.max(1, (columns + 1) // (width + 1)) }, Page)
-  local matrix = #shape < 2 and tensor:count() or shape[#shape] * shape[#shape - 1]
-  local is_labelled = tensor:count() > matrix
   page:add(head .. (scale == 1 and "" or (", times %.0e"):format(scale)))
-  visit_below(cells, shape, {}, function(rows, label)
-    if label and (is_labelled or not rows) then
+  visit_matrices(tensor, cells, function(rows, label)
+    if label then
       page:add(label)
     end
-    if #shape == 1 then
+    if tensor:rank() == 1 then
       page:add_vector(rows)
     elseif rows then
       page:add_matrix(rows)

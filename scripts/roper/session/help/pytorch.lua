@@ -175,7 +175,8 @@ M.groups = {
   } },
 }
 
-local HEAD <const> = [[
+--- What holds for all rows.
+M.HEAD = [[
 Axes and places count from 1, and a range has its end; tokens, classes and
 positions count from 0. Indices are int32, masks are what comparisons give.
 x:f(y) is roper.f(x, y) where both are there. For `if` every tensor is true:
@@ -186,7 +187,7 @@ local WIDTH <const> = 30 -- of the left column
 --- The page.
 ---@return string
 function M.page()
-  local lines = { terminal.styled(io.stdout, "bold", "from PyTorch"), "", HEAD,
+  local lines = { terminal.styled(io.stdout, "bold", "from PyTorch"), "", M.HEAD,
     (M.NAMES:gsub("%f[^\n%z]%f[%a]", "  ")) }
   for _, group in ipairs(M.groups) do
     lines[#lines + 1] = terminal.styled(io.stdout, "bold", group.title)

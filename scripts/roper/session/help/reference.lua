@@ -5,6 +5,7 @@ local catalogue = require "roper.session.help.catalogue"
 local comment_of = require "roper.session.help.comment"
 local files = require "roper.base.file"
 local markup = require "roper.base.markup"
+local pytorch = require "roper.session.help.pytorch"
 local signature = require("roper.session.help.page").signature
 local sources = require "roper.session.help.sources"
 local tables = require "roper.base.tables"
@@ -154,6 +155,17 @@ local function page(entry)
     tables.map(groups.own, action) })
 end
 
+local function pytorch_page()
+  return article.page("From PyTorch", { search(), h.h1 { "From PyTorch" },
+    h.p { article.inline(pytorch.HEAD) }, h.pre { class = "code", pytorch.NAMES },
+    tables.map(pytorch.groups, function(group)
+      return { h.h2 { group.title }, h.div { class = "table", h.table {
+        tables.map(group.rows, function(row)
+          return h.tr { h.td { row[1] }, h.td { class = "text", row[2] } }
+        end) } } }
+    end) })
+end
+
 -- Every name, and what a search of its text looks through.
 local function index(entries)
   local kinds = { module = {}, class = {} }
@@ -161,7 +173,8 @@ local function index(entries)
     table.insert(kinds[entry.kind] or {}, entry)
   end
   return article.page("roper", { search(true), h.h1 { "roper ", require("roper").version },
-    h.div { id = "contents", listing("Modules", kinds.module), listing("Classes", kinds.class) },
+    h.div { id = "contents", listing("Modules", kinds.module), listing("Classes", kinds.class),
+      h.p { h.a { href = "pytorch.html", "From PyTorch" }, ": what is called how here" } },
     h.h2 { "All names" },
     h.ul { class = "names", id = "all", tables.map(entries, function(entry)
       return h.li { ["data-text"] = not entry.same and catalogue.prose(entry), link(entry), " ",
@@ -180,6 +193,7 @@ function M.write(path)
       files.write(("%s/%s.html"):format(path, entry.path), page(entry))
     end
   end
+  files.write(path .. "/pytorch.html", pytorch_page())
   files.write(path .. "/index.html", index(catalogue.entries()))
   return path .. "/index.html"
 end

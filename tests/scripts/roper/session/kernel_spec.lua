@@ -43,14 +43,17 @@ describe("the session of a notebook", function()
 
   it("shows a vector as a row, and the edges of many matrices", function()
     local list = answers({ { execute = "roper.arange(0, 3)" },
-      { execute = "roper.zeros{9, 9, 99}" }, { execute = "roper.zeros{2, 0}" } })
+      { execute = "roper.zeros{9, 9, 99}" }, { execute = "roper.ones{1, 1, 1}" },
+      { execute = "roper.zeros{2, 0}" } })
     assert.equal("<div>float32 [3]</div><table><tr><td>0</td><td>1</td><td>2</td></tr></table>",
       list[1].data["text/html"])
     local text = list[3].data["text/html"]
     html.check(text)
     assert.truthy(text:find("</table><div>…</div><div>[9]</div><table>", 1, true))
     assert.truthy(text:find("<tr><td>…</td></tr>", 1, true))
-    assert.is_nil(list[5].data["text/html"])
+    assert.equal("<div>float32 [1, 1, 1]</div><table><tr><td>1</td></tr></table>",
+      list[5].data["text/html"])
+    assert.is_nil(list[7].data["text/html"])
   end)
 
   it("tells what is wrong, also with a cell that does not end", function()

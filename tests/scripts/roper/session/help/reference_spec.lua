@@ -54,6 +54,8 @@ describe("the reference", function()
       end
     end
     assert(count > 1000, count)
+    local row = '<td>x.numel()</td><td class="text">x:count()</td>'
+    assert.truthy(pages["pytorch.html"]:find(row, 1, true))
     assert.is_false(leads("roper.html#none") or leads("none.html"))
   end)
 
@@ -92,7 +94,7 @@ describe("the reference", function()
     for _, query in ipairs({ "softmax", "inverse square", "xyzzy" }) do
       add("index.html?q=" .. query, 1280)
     end
-    for _, name in ipairs({ "index", "roper", "roper.position", "tensor" }) do
+    for _, name in ipairs({ "index", "roper", "roper.position", "tensor", "pytorch" }) do
       add(name .. ".html", 1280)
       add(name .. ".html", 390)
     end
