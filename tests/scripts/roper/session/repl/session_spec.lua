@@ -218,9 +218,9 @@ describe("session", function()
         shown[#shown + 1] = example
       end
     end
-    assert.same({ "?roper.randn", "??roper.randn", 'apropos "mask"', "who", "%time f(x)",
-      "%bench f(x)", "%run FILE", "%save FILE", "%cd FOLDER", "$ ls", "roper.debug(true)",
-      "roper.print_options{precision = 6}" }, shown)
+    assert.same({ "?roper.randn", "??roper.randn", 'apropos "mask"', "?pytorch", "who",
+      "%time f(x)", "%bench f(x)", "%run FILE", "%save FILE", "%cd FOLDER", "$ ls",
+      "roper.debug(true)", "roper.print_options{precision = 6}" }, shown)
     assert.equal(5, globals.made)
   end)
 
