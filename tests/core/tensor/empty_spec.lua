@@ -24,6 +24,13 @@ local CODE <const> = [[
       w:log_softmax(axis):sum():backward()
       assert(#w.grad:shape() == 3)
       assert(#roper.cat({ x, x }, axis):shape() == 3)
+      assert(#x:flip(axis):roll(1, axis):shape() == 3 and not x:any() and x:isfinite():all())
+      x[x:gt(0)] = 1
+      w:index_select(axis, roper.zeros({ 0 }, "int32")):sum():backward()
+      assert(x == x:clone() and roper.einsum("abc->cab", x):size(2) == shape[1])
+      for _, name in ipairs { "argsort", "prod", "std", "sum" } do
+        pcall(x[name], x, name == "sum" and { 1, 3 } or axis)
+      end
       assert(#x:transpose(1, axis):contiguous():shape() == 3)
       assert(tostring(x):find(huge, 1, true))
     end
