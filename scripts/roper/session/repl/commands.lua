@@ -21,7 +21,7 @@ Input goes on over several lines until it is complete; Ctrl-C gives it up.
   %run FILE       runs a script; its globals stay
   %save FILE      writes what ran without an error, as a script
   %cd FOLDER      goes to a folder
-  $ ls            runs a command of the shell
+  $ ls or !ls     runs a command of the shell
   roper.debug(true)                     tells errors in full
   roper.print_options{precision = 6}    says how values look
   Ctrl-C          stops what runs; your variables stay
@@ -172,7 +172,7 @@ function M.find(line, globals)
   if word then
     return word
   end
-  local command = line:match "^%s*%$%s*(.*)$"
+  local command = line:match "^%s*[$!]%s*(.*)$"
   if command then
     return function()
       run_shell(command)

@@ -53,7 +53,7 @@ end
 
 local function find(text, globals)
   local command = text:match "^%s*%%(%a*)$"
-  local path = text:match "^%s*%%%a+%s+(.*)$" or text:match "^%s*%$.*%s(%S*)$"
+  local path = text:match "^%s*%%%a+%s+(.*)$" or text:match "^%s*[$!].*%s(%S*)$"
   if command then
     return going_on(command, require("roper.session.repl.commands").names(), " ")
   elseif path and not text:find "^%s*%%time%s" and not text:find "^%s*%%bench%s" then

@@ -6,6 +6,7 @@ local failures = require "roper.base.failure"
 local format = require "roper.base.format"
 local printable = require "roper.base.printable"
 local terminal = require "roper.base.terminal"
+local transcript = require "roper.session.repl.transcript"
 
 local M = {}
 
@@ -168,6 +169,14 @@ local function goes_on(line)
     or line:find "^%s*and%f[^%w_]" ~= nil or line:find "^%s*or%f[^%w_]" ~= nil
 end
 
+-- Does the line after the empty ones that follow a line go on with it?
+local function is_continued(lines, i)
+  repeat
+    i = i + 1
+  until not lines[i] or lines[i]:find "%S"
+  return lines[i] ~= nil and goes_on(lines[i])
+end
+
 -- Text as the parts that would run one after the other if its lines were typed,
 -- and the rest that is not complete, nil where all is.
 local function split(text, globals)
@@ -181,7 +190,7 @@ local function split(text, globals)
       open = nil
     elseif not open:find "%S" then
       open = nil
-    elseif not (lines[i + 1] and goes_on(lines[i + 1])) then
+    elseif not is_continued(lines, i) then
       local _, kind = code.compile(open, NAME, globals)
       if kind ~= "incomplete" then
         parts[#parts + 1] = { source = open, kind = kind }
@@ -214,10 +223,12 @@ local function joined(parts, open, globals)
   return kind ~= "wrong" and source or nil, kind
 end
 
---- Take lines in: what is complete is carried out, up to the first error.
+--- Take lines in: what is complete is carried out, up to the first error. Prompts in front of
+--- pasted lines are left out.
 ---@param text string one line or several
 ---@return string? rest what is not complete yet: give it back with more lines after it
 function Session:feed(text)
+  text = transcript.typed(text, self.globals)
   local parts, open = split(text, self.globals)
   local whole, kind = joined(parts, open, self.globals)
   if whole and kind == "incomplete" then

@@ -88,8 +88,20 @@ describe("session", function()
     assert.equal("6\n", printed("local z = 3\nlocal y = z + z\ny"))
     assert.equal('"ABC"\n', printed("s = ('abc')\n  :upper()\ns"))
     assert.equal("7\n", printed("t = 3\n  + 4\nt"))
+    assert.equal("7\n", printed("t = 3\n\n  + 4\n\nt"))
     assert.equal("true\n", printed("t = false\n  or true\nt"))
     assert.equal('"x"\n', printed("if true then\n  t = 'x'\nend\nt"))
+  end)
+
+  it("runs what was copied from a session, without its prompts and what it printed", function()
+    assert.equal("42\n7\n", printed("> x = 6\n> function f(n)\n>> return n * x\n>> end\n> f(7)\n"
+      .. "42\n> roper = {\n  y = 7,\n}\n> roper.y\nfloat32 [2, 2]\n1 0\n>"))
+    assert.equal("1\n", printed("  > z = (\r\n  >> 1)\r\n  > z\r\n  x = =\r\n"))
+    assert.equal("exit status 3\n", printed("> $ exit 3\nx = ="))
+    assert.equal("function f(n)", feed("> function f(n)"))
+    assert.equal("function f(n)\nreturn n", feed("function f(n)\n>> return n"))
+    assert.equal("2\n", printed("(8\n>> 2)"))
+    assert.equal("error: unexpected symbol near '>'\n", printed(">x"))
   end)
 
   it("waits for the rest of a pasted block", function()
@@ -208,7 +220,7 @@ describe("session", function()
     local script, saved = scratch.write("listed.lua", "made = 5"), scratch.path("listed_saved.lua")
     local keys = { Tab = true, ["Ctrl-R"] = true, ["Ctrl-C"] = true, ["Ctrl-D or exit"] = true }
     local stands_for = { ["%run FILE"] = "%run " .. script, ["%save FILE"] = "%save " .. saved,
-      ["%cd FOLDER"] = "%cd " .. scratch.path(""), ["$ ls"] = "$ ls >/dev/null" }
+      ["%cd FOLDER"] = "%cd " .. scratch.path(""), ["$ ls or !ls"] = "!ls >/dev/null" }
     local shown = {}
     for line in printed("?"):gmatch("  ([^\n]+)\n") do
       local example = line:match("^(.-)  ")
@@ -219,7 +231,7 @@ describe("session", function()
       end
     end
     assert.same({ "?roper.randn", "??roper.randn", 'apropos "mask"', "?pytorch", "who",
-      "%time f(x)", "%bench f(x)", "%run FILE", "%save FILE", "%cd FOLDER", "$ ls",
+      "%time f(x)", "%bench f(x)", "%run FILE", "%save FILE", "%cd FOLDER", "$ ls or !ls",
       "roper.debug(true)", "roper.print_options{precision = 6}" }, shown)
     assert.equal(5, globals.made)
   end)
@@ -294,6 +306,7 @@ describe("session", function()
   it("runs commands of the shell, and tells how they failed", function()
     assert.equal("", printed("$ exit 0"))
     assert.equal("exit status 3\n", printed("$exit 3"))
+    assert.equal("exit status 3\n", printed(" !exit 3"))
     assert.equal("ended by signal 9\n", printed("$ kill -9 $$"))
   end)
 

@@ -1,0 +1,44 @@
+--- Text copied from a session: what was typed there, without prompts and what was printed.
+local code = require "roper.base.code"
+local printable = require "roper.base.printable"
+
+local M = {}
+
+-- A line without the prompt in front of it; nil where there is none.
+local function after_prompt(line)
+  return line:match "^%s*>>?%s(.*)$" or line:match "^%s*>>?$" and ""
+end
+
+local function kind_of(text, globals)
+  return select(2, code.compile(text, "input", globals))
+end
+
+-- The lines with a prompt, and those without one that go on with what is not complete.
+local function typed_lines(lines, globals)
+  local typed, open = {}, nil
+  for _, line in ipairs(lines) do
+    local rest = after_prompt(line) or open and line
+    if rest then
+      typed[#typed + 1] = rest
+      open = open and open .. "\n" .. rest or rest
+      open = kind_of(open, globals) == "incomplete" and open or nil
+    end
+  end
+  return typed
+end
+
+--- What was typed, of text whose first line has a prompt in front; other text as it is. Where the
+--- text comes line by line, the prompt for more goes where Lua takes it for no shift.
+---@param text string
+---@param globals table
+---@return string
+function M.typed(text, globals)
+  local lines = printable.lines(text)
+  if after_prompt(lines[1]) then
+    return table.concat(typed_lines(lines, globals), "\n")
+  end
+  local before, last = text:match "^(.*\n)%s*>>%s?([^\n]*)$"
+  return before and kind_of(text, globals) == "wrong" and before .. last or text
+end
+
+return M
