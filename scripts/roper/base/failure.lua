@@ -29,6 +29,7 @@ M.help_name = function() end
 ---@field within string? such as " in f"
 ---@field line string? what stands there, where that is known
 ---@field is_whole boolean is that line all there is of the chunk?
+---@field variables table[]? its local variables, a name and a value each
 
 local is_full = false
 
@@ -82,9 +83,17 @@ local function is_ours(file)
   return false
 end
 
--- One frame of the user's code.
-local function frame_of(info)
+-- One frame of the user's code, at a level of the stack of the function that asks.
+local function frame_of(info, level)
   local frame = new_frame(info.source, info.short_src, info.currentline)
+  frame.variables = {}
+  local i, name, value = 1, debug.getlocal(level + 1, 1)
+  while name do
+    local is_own = name:find "^[%a_]" and name ~= "__frame" -- of RETURN in code.lua
+    table.insert(frame.variables, is_own and { name, value } or nil)
+    i = i + 1
+    name, value = debug.getlocal(level + 1, i)
+  end
   if info.what ~= "main" then
     frame.within = info.name and " in " .. info.name
       or (" in a function of line %d"):format(info.linedefined)
@@ -104,7 +113,7 @@ local function user_frames()
     elseif info.what ~= "C" and is_ours(info.source:sub(2)) then
       called = #frames == 0 and info.func or called
     elseif info.what ~= "C" then
-      frames[#frames + 1] = frame_of(info)
+      frames[#frames + 1] = frame_of(info, level)
     end
     level = level + 1
     info = debug.getinfo(level, "Slnf")
@@ -143,17 +152,69 @@ local function names_instead(name, line)
   return ok and names or {}
 end
 
--- "; did you mean …" for an error about a name that stands for nothing in a line.
-local function hint(message, line)
-  local kind, name = message:match "nil value %((%a+) '([%w_]+)'%)$"
-  if kind == "global" then
-    local names = {}
-    for key in pairs(_G) do
-      names[#names + 1] = type(key) == "string" and key or nil
+-- The name that a message says is unknown, or the string that it did not expect, and those that it
+-- lists instead; nil where it is about something else.
+local function refused(message)
+  local name, listed = message:match "unknown %a+ ([%w_]+)[^;]*; it takes ([^;]*)$"
+  if not name then
+    listed, name = message:match 'expected one of ([^:]*), got "([^"]+)"%)?$'
+  end
+  local names, form = {}, "[%w_]+"
+  if not name then
+    listed, name = message:match 'expected ([^:]*), got "([^"]+)"%)?$'
+    form = '"([%w_]+)"'
+  end
+  for candidate in (listed or ""):gmatch(form) do
+    names[#names + 1] = candidate
+  end
+  return name, names
+end
+
+--- The end of a message about a global that nobody has set.
+---@param name string
+---@return string hint as of `suggest.hint`
+function M.global_hint(name)
+  local names = {}
+  for key in pairs(_G) do
+    names[#names + 1] = type(key) == "string" and key or nil
+  end
+  return suggest.hint(name, names)
+end
+
+-- "; did you mean …" for the variables of a line that nobody has set, for an error about a nil.
+local function unset_hint(frame)
+  local is_local = {}
+  for _, variable in ipairs(frame.variables) do
+    is_local[variable[1]] = true
+  end
+  local code = " " .. frame.line:gsub("%-%-.*", ""):gsub("([\"']).-%1", " ")
+  for before, name, after in code:gmatch "([^%w_])%s*([%a_][%w_]*)%s*()" do
+    local is_field = before:find "[.:]" or code:find("^=[^=]", after)
+    if not is_field and not is_local[name] and _G[name] == nil and load("local " .. name) then
+      local found = M.global_hint(name)
+      if found ~= "" then
+        return found
+      end
     end
+  end
+  return ""
+end
+
+-- "; did you mean …" for an error about a name that stands for nothing, in a frame where that is
+-- known.
+local function hint(message, frame)
+  local name, names = refused(message)
+  if name then
     return suggest.hint(name, names)
+  elseif frame and frame.line and (message:find "got nil" or message:find "got no value") then
+    return unset_hint(frame)
+  end
+  local kind
+  kind, name = message:match "nil value %((%a+) '([%w_]+)'%)$"
+  if kind == "global" then
+    return M.global_hint(name)
   elseif kind == "method" or kind == "field" then
-    local names = names_instead(name, line)
+    names = names_instead(name, frame and frame.line)
     if names[1] then
       return suggest.hint(name, names)
     end
@@ -213,7 +274,7 @@ function M.of(value)
   local message = tostring(value)
   local instead = stumbled(message, called)
   return {
-    message = placed(instead or message .. hint(message, frames[1] and frames[1].line), frames),
+    message = placed(instead or message .. hint(message, frames[1]), frames),
     frames = frames,
     interrupted = M.is_interrupt(message),
     traceback = is_full and debug.traceback(nil, 2) or nil,
@@ -236,10 +297,11 @@ end
 
 --- Frames of a failure as lines of text, each after a line end.
 ---@param failure Failure
----@param marked string? the place that the arrow points at; the innermost where it is none of them
+---@param marked string|integer? the place or the number of the frame that the arrow points at; the
+---   innermost where it is none of them
 ---@return string
 function M.lines(failure, marked)
-  local arrow = 1
+  local arrow = math.type(marked) and marked or 1
   for i, frame in ipairs(failure.frames) do
     arrow = frame.place == marked and i or arrow
   end

@@ -1,5 +1,7 @@
 --- Doing something for a while: afterwards things are as they were, also after an error.
 local core = require "roper.core"
+local files = require "roper.base.file"
+local uv = require "luv"
 
 local M = {}
 
@@ -14,6 +16,32 @@ function M.finally(f, restore)
     error(results[2], 0)
   end
   return table.unpack(results, 2, results.n)
+end
+
+--- Call f with the path of a file that nobody else can read.
+---
+--- Errors: where it cannot be written.
+---@param name string of the file
+---@param text string that it holds
+---@param f fun(path: string): ...
+---@return any ... its results
+function M.with_file(name, text, f)
+  local folder, message = uv.fs_mkdtemp(uv.os_tmpdir() .. "/roper-XXXXXX")
+  if not folder then
+    error("cannot make a temporary folder: " .. message, 0)
+  end
+  return M.finally(function()
+    local path = folder .. "/" .. name
+    local file = assert(io.open(path, "w"))
+    local written, problem = file:write(text)
+    local closed, trouble = file:close()
+    if not written or not closed then
+      error(("cannot write %s: %s"):format(path, problem or trouble), 0)
+    end
+    return f(path)
+  end, function()
+    files.remove(folder)
+  end)
 end
 
 --- Call f with the generator at a seed.

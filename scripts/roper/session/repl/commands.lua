@@ -1,13 +1,13 @@
 --- What a session understands besides Lua: `%time` and the like with the rest of
 --- the line, `$ command` for the shell, and words such as `who`.
+local percent = require "roper.session.repl.percent"
 local suggest = require "roper.base.suggest"
 local terminal = require "roper.base.terminal"
 
 local M = {}
 
 local HELP <const> = [[
-An expression prints its value; a ; at the end mutes.
-_ is the last value, _1 and _2 are those before it.
+An expression prints its value; _ keeps it, _1 and _2 those before; a ; mutes.
 Input goes on over several lines until it is complete; Ctrl-C gives it up.
   Tab             completes names, methods, options inside {, file names
   Ctrl-R          searches what was typed, also in earlier sessions
@@ -20,84 +20,16 @@ Input goes on over several lines until it is complete; Ctrl-C gives it up.
   %bench f(x)     runs it many times: median and spread
   %run FILE       runs a script; its globals stay
   %save FILE      writes what ran without an error, as a script
+  %hist           lists what was typed, numbered as errors name it
+  %edit           opens the last input in $EDITOR and runs it; so %edit f
+  %debug          shows where the last error was; _ has the variables there
+  %up, %down      go from there to the caller, and back
   %cd FOLDER      goes to a folder
   $ ls or !ls     runs a command of the shell
-  roper.debug(true)                     tells errors in full
-  roper.print_options{precision = 6}    says how values look
+  roper.debug(true)    tells errors in full; ?print_options: how values look
   Ctrl-C          stops what runs; your variables stay
   Ctrl-D or exit  leaves; so does Ctrl-C, twice at an empty prompt
 ]]
-
--- Three digits: "1.20 ms".
-local function duration(seconds)
-  local number, unit = seconds * 1e6, "µs"
-  if seconds >= 1 then
-    number, unit = seconds, "s"
-  elseif seconds >= 1e-3 then
-    number, unit = seconds * 1e3, "ms"
-  end
-  local decimals = number < 10 and 2 or number < 100 and 1 or 0
-  return ("%%.%df %%s"):format(decimals):format(number, unit)
-end
-
--- The path that was typed: quotes around it are taken off, ~ is the home.
-local function path_of(text, command)
-  local path = text:match '^"(.*)"$' or text:match "^'(.*)'$" or text
-  if path == "" then
-    error(("%%%s: expected a path"):format(command), 0)
-  end
-  return (path:gsub("^~%f[/\0]", os.getenv "HOME" or "~"))
-end
-
--- Commands with a % in front: functions of the session and the rest of the line.
-local percent = {}
-
-function percent.time(session, source)
-  local luv = require "luv"
-  local start = luv.hrtime()
-  if session:run(source) then
-    io.stdout:write(duration((luv.hrtime() - start) / 1e9), "\n")
-  end
-end
-
-function percent.bench(session, source)
-  local action = session:compile(source)
-  if action then
-    local found = require("roper.session.repl.benchmark").measure(action)
-    io.stdout:write(("%s, half of the samples from %s to %s (%d of %d %s)\n"):format(
-      duration(found.median), duration(found.low), duration(found.high), found.samples, found.runs,
-      found.runs == 1 and "run" or "runs"))
-  end
-end
-
-function percent.run(session, text)
-  local path = path_of(text, "run")
-  local action, message = loadfile(path, "t", session.globals)
-  if not action then
-    error(message, 0)
-  end
-  action()
-  session:note(("dofile(%q)"):format(path))
-end
-
-function percent.save(session, text)
-  local path = path_of(text, "save")
-  if require("roper.base.file").stat(path) then
-    error(("%%save: %s is there; expected a name that is not taken"):format(path), 0)
-  end
-  local script = session:script()
-  require("roper.base.file").write(path, script)
-  io.stdout:write(("%d lines\n"):format(select(2, script:gsub("\n", ""))))
-end
-
-function percent.cd(_, text)
-  local luv = require "luv"
-  local ok, message = luv.chdir(path_of(text == "" and "~" or text, "cd"))
-  if not ok then
-    error("%cd: " .. message, 0)
-  end
-  io.stdout:write(require("roper.base.printable").line(luv.cwd()), "\n")
-end
 
 -- Commands of a word: functions of the session.
 local words = {}

@@ -4,6 +4,7 @@ local code = require "roper.base.code"
 local commands = require "roper.session.repl.commands"
 local failures = require "roper.base.failure"
 local format = require "roper.base.format"
+local percent = require "roper.session.repl.percent"
 local printable = require "roper.base.printable"
 local terminal = require "roper.base.terminal"
 local transcript = require "roper.session.repl.transcript"
@@ -30,6 +31,8 @@ function M.new(globals)
     is_over = false,
     count = 0, -- chunks that were compiled
     done = {}, -- statements that ran without an error
+    failure = nil, -- the last that %debug tells of, and the number of the frame it is at
+    frame = 1,
     is_alone = true, -- was what runs all that was typed?
   }, Session)
 end
@@ -63,25 +66,41 @@ end
 
 --- Show the results of an expression.
 ---@param results table as table.pack makes it
-function Session.show(_, results)
-  io.stdout:write(format.results(results), "\n")
+---@param hint string what to add
+function Session.show(_, results, hint)
+  io.stdout:write(format.results(results), hint, "\n")
 end
 
---- Run a function and tell what went wrong.
+--- Run a function and tell what went wrong. It is kept for %debug, unless memory is short: its
+--- variables hold some.
 ---@param action function
 ---@param ... any its arguments
 ---@return boolean ok
 function Session:attempt(action, ...)
   local ok, failure = code.call(action, ...)
   if not ok then
+    if failure.message:find "out of memory: " then
+      self.failure = nil
+    elseif failure.frames[1] then
+      self.failure, self.frame = failure, 1
+    end
     self:tell(failure)
   end
   return ok
 end
 
--- Keep a value as the last one, and the last two before it.
-local function keep(globals, value)
+--- Keep a value as the last one, and the last two before it.
+---@param value any
+function Session:keep(value)
+  local globals = self.globals
   globals._2, globals._1, globals._ = globals._1, globals._, value
+end
+
+--- What was typed, by the number that messages give it.
+---@param number integer
+---@return string? source
+function Session:input(number)
+  return number <= self.count and failures.sources[("%s %d"):format(NAME, number)] or nil
 end
 
 --- Compile code that was typed, and remember it for the lines that errors show.
@@ -100,6 +119,12 @@ function Session:compile(source)
   return action, kind, statements
 end
 
+-- "; did you mean …" where the source is the name of a global alone, and nobody has set it.
+local function unset_hint(source, value)
+  local name = source:match "^%s*([%a_][%w_]*)%s*$"
+  return name and value == nil and name ~= "nil" and failures.global_hint(name) or ""
+end
+
 --- Run Lua code. The values of an expression are shown, but for a `;` at its end,
 --- and the first is kept as `_`; `_1` and `_2` are those before it.
 ---@param source string
@@ -114,10 +139,10 @@ function Session:run(source)
     local results = table.pack(action())
     self:note(statements or source, kind, is_muted and "_ = %s" or "print(%s)")
     if results[1] ~= nil then
-      keep(self.globals, results[1])
+      self:keep(results[1])
     end
     if results.n > 0 and not is_muted then
-      self:show(results)
+      self:show(results, unset_hint(source, results[1]))
     end
   end)
 end
@@ -163,8 +188,11 @@ function Session:script()
   return table.concat(self.done, "\n") .. (#self.done > 0 and "\n" or "")
 end
 
--- Does a line go on with the statement before it? No statement starts like this.
+-- Does a line go on with the statement before it? No statement starts like this, nor a command.
 local function goes_on(line)
+  if percent[line:match "^%s*%%(%a+)" or ""] then
+    return false
+  end
   return (line:find "^%s*[:.+*/%%^<>=~|&)}%]]" ~= nil and not line:find "^%s*::")
     or line:find "^%s*and%f[^%w_]" ~= nil or line:find "^%s*or%f[^%w_]" ~= nil
 end

@@ -7,6 +7,8 @@ local terminal = require "roper.base.terminal"
 
 local M = {}
 
+local LONGEST <const> = 1000 -- bytes of a string that are looked at: more than a line shows
+
 local function entries(value)
   local count = tables.count(value)
   return ("%d %s"):format(count, count == 1 and "entry" or "entries")
@@ -25,35 +27,46 @@ local function describe(value)
   if type(value) == "table" and not (metatable and rawget(metatable, "__tostring")) then
     return { kind, entries(value) }
   end
+  value = kind == "string" and value:sub(1, LONGEST) or value
   local shown, text = pcall(format.value, value)
   return { kind, shown and printable.line((text:gsub("\n.*", " …"))) or "?" }
 end
 
---- The variables of a table as lines of text, sorted by name, below a line of titles.
----@param globals table
----@param known table as keys, the names to leave out
+--- Variables as lines of text, below a line of titles.
+---@param variables table[] a name and a value each
 ---@return string[] lines none where there are no variables
-function M.lines(globals, known)
+function M.rows(variables)
   local rows, titles = {}, { "name", "type" }
-  for name, value in next, globals do
-    if type(name) == "string" and not known[name] then
-      local row = { printable.line(name), table.unpack(describe(value)) }
-      rows[#rows + 1] = row
-      titles = #row > 3 and { "name", "type", "dtype", "shape", "bytes" } or titles
-    end
+  for i, variable in ipairs(variables) do
+    rows[i] = { printable.line(variable[1]), table.unpack(describe(variable[2])) }
+    titles = #rows[i] > 3 and { "name", "type", "dtype", "shape", "bytes" } or titles
   end
   if #rows == 0 then
     return {}
   end
-  table.sort(rows, function(a, b)
-    return a[1] < b[1]
-  end)
   table.insert(rows, 1, titles)
   local lines = columns.lines(rows, 4) -- the fifth counts bytes
   for i, line in ipairs(lines) do
     lines[i] = terminal.cut(line, terminal.columns(io.stdout))
   end
   return lines
+end
+
+--- The variables of a table as `rows`, sorted by name.
+---@param globals table
+---@param known table as keys, the names to leave out
+---@return string[] lines
+function M.lines(globals, known)
+  local variables = {}
+  for name, value in next, globals do
+    if type(name) == "string" and not known[name] then
+      variables[#variables + 1] = { name, value }
+    end
+  end
+  table.sort(variables, function(a, b)
+    return a[1] < b[1]
+  end)
+  return M.rows(variables)
 end
 
 return M

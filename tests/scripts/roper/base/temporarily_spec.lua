@@ -20,6 +20,34 @@ describe("temporarily.with_seed", function()
   end)
 end)
 
+describe("temporarily.with_file", function()
+  it("gives a file that is gone afterwards, with what was put beside it", function()
+    local uv = require("luv")
+    local seen
+    assert.same({ false, "no" }, { pcall(temporarily.with_file, "a.lua", "x = 1\n", function(path)
+      seen = path
+      assert.equal("x = 1\n", assert(io.open(path)):read("a"))
+      assert.equal(tonumber("700", 8), uv.fs_stat(path:match("^(.*)/")).mode & tonumber("777", 8))
+      assert(io.open(path .. "~", "w")):close()
+      error("no", 0)
+    end) })
+    assert.matches("/a%.lua$", seen)
+    assert.is_nil(uv.fs_stat(seen:match("^(.*)/")))
+    assert.equal(5, temporarily.with_file("a", "", function() return 5 end))
+  end)
+
+  it("refuses where there is no room", function()
+    local uv = require("luv")
+    local before = uv.os_getenv("TMPDIR")
+    finally(function()
+      if before then uv.os_setenv("TMPDIR", before) else uv.os_unsetenv("TMPDIR") end
+    end)
+    uv.os_setenv("TMPDIR", "/proc/none")
+    assert.error_matches(function() temporarily.with_file("a", "", print) end,
+      "^cannot make a temporary folder: ENOENT")
+  end)
+end)
+
 describe("temporarily.with_matmul_precision", function()
   it("holds meanwhile, and gives all results, also after an error", function()
     local function told(...)

@@ -146,6 +146,46 @@ describe("session", function()
     assert.matches("field 'xyz'%)\n$", printed("mine.xyz()"))
   end)
 
+  it("asks about variables that nobody has set", function()
+    finally(function() _G.my_weights, _G.roper = nil, nil end)
+    _G.my_weights, _G.roper = roper.zeros({ 2 }), roper
+    local hint = '; did you mean "my_weights"?\n'
+    assert.equal("nil" .. hint, printed("my_wieghts"))
+    assert.equal("nil\n", printed("my_other"))
+    assert.equal("nil\n", printed("my_wieghts == nil and nil"))
+    local missing = "error: bad argument #1 to 'sum' (tensor expected, got nil)"
+    assert.equal(missing .. hint, printed("roper.sum(my_wieghts)"))
+    for _, text in ipairs({ "roper.sum(nil)", "roper.sum(math.my_wieghts)", "roper.sum(my_other)",
+      "roper.sum(nil, 'my_wieghts') -- my_wieghts", "do local my_wieghts roper.sum(my_wieghts) end",
+      "roper.sum(nil, { my_wieghts = 1 })" }) do
+      assert.equal(missing .. "\n", printed(text))
+    end
+  end)
+
+  it("asks about options and choices, whoever checks them", function()
+    finally(function() _G.roper = nil end)
+    _G.roper = roper
+    for text, nearest in pairs({
+      ["roper.attention(x, x, x, {causl = true})"] = "causal",
+      ["roper.position.rope{dmi = 4}"] = "dim",
+      ["roper.position.rope{dim = 4, pairing = 'hlf'}"] = "half",
+      ["roper.matmul_precision 'bfloat'"] = "bfloat16",
+      ["roper.tasks.addition{max_digit = 3}"] = "max_digits",
+      ["roper.randn{1, dtpye = 'float32'}"] = "dtype",
+      ["x:to 'flaot64'"] = "float64",
+      ["roper.nn.Transformer{vocabulary = 3, norm = 'pro'}"] = "pre",
+      ["roper.optim.Adam{rat = 3}"] = "rate",
+    }) do
+      globals.x = roper.zeros({ 1, 1, 2, 4 })
+      local hints = {}
+      for hint in printed(text):gmatch('; did you mean "([%w_]+)"%?') do
+        hints[#hints + 1] = hint
+      end
+      assert.same({ nearest }, hints)
+    end
+    assert.falsy(printed("x:to 'complex'"):find("did you mean"))
+  end)
+
   it("tells the line of a script that failed", function()
     local path = scratch.write("wrong.lua", "x = 1\n  local y = z.w -- here\n")
     assert.equal(("error: %s:2: attempt to index a nil value (global 'z')\n"):format(path),
@@ -213,14 +253,17 @@ describe("session", function()
     finally(function()
       uv.chdir(before)
       roper.debug(false)
-      roper.print_options({ precision = 4 })
+      uv.os_unsetenv("EDITOR")
     end)
     globals.roper, globals.apropos = roper, roper.apropos
     globals.f, globals.x = function(x) return x end, 1
     local script, saved = scratch.write("listed.lua", "made = 5"), scratch.path("listed_saved.lua")
     local keys = { Tab = true, ["Ctrl-R"] = true, ["Ctrl-C"] = true, ["Ctrl-D or exit"] = true }
+    uv.os_setenv("EDITOR", "true")
+    printed("do local function g() error('listed') end g() end")
     local stands_for = { ["%run FILE"] = "%run " .. script, ["%save FILE"] = "%save " .. saved,
-      ["%cd FOLDER"] = "%cd " .. scratch.path(""), ["$ ls or !ls"] = "!ls >/dev/null" }
+      ["%cd FOLDER"] = "%cd " .. scratch.path(""), ["$ ls or !ls"] = "!ls >/dev/null",
+      ["%up, %down"] = "%up" }
     local shown = {}
     for line in printed("?"):gmatch("  ([^\n]+)\n") do
       local example = line:match("^(.-)  ")
@@ -231,8 +274,8 @@ describe("session", function()
       end
     end
     assert.same({ "?roper.randn", "??roper.randn", 'apropos "mask"', "?pytorch", "who",
-      "%time f(x)", "%bench f(x)", "%run FILE", "%save FILE", "%cd FOLDER", "$ ls or !ls",
-      "roper.debug(true)", "roper.print_options{precision = 6}" }, shown)
+      "%time f(x)", "%bench f(x)", "%run FILE", "%save FILE", "%hist", "%edit", "%debug",
+      "%up, %down", "%cd FOLDER", "$ ls or !ls", "roper.debug(true)" }, shown)
     assert.equal(5, globals.made)
   end)
 
@@ -293,6 +336,103 @@ describe("session", function()
     assert.equal("local z = 3\nprint(z * 2)\na = 'return'; print(a)\ndo return end\nprint(5)\n"
       .. "a = 7; _ = a, 2\n", current:script())
     assert.truthy(load(current:script()))
+  end)
+
+  it("lists what was typed, numbered as errors name it", function()
+    assert.equal("", printed("%hist"))
+    printed("x = 1\nfunction f()\n\terror('\27')\nend\n%time f()")
+    assert.equal("  1  x = 1\n  2  function f()\n     \\terror('\\x1B')\n     end\n  3  f()\n",
+      printed("%hist"))
+    assert.matches("input 2:2 in f: .*input 4:1: f%(%)", printed("f()\nx = 1"))
+  end)
+
+  -- A text that an editor gives back in place of an input.
+  local function after_edit(command, text)
+    local uv = require("luv")
+    uv.os_setenv("EDITOR", command)
+    local ok, result = pcall(printed, text)
+    uv.os_unsetenv("EDITOR")
+    assert(ok, result)
+    return result
+  end
+
+  it("edits the last input, one by its number, and where a function was typed", function()
+    printed("function f(x)\n  return x * 6\nend")
+    assert.equal("42\n", printed("f(7)"))
+    assert.equal("f(8)\n48\n", after_edit("sed -i s/7/8/", "%edit"))
+    assert.equal("f(9)\n54\n", after_edit("sed -i s/8/9/", "%edit"))
+    assert.equal("f(5)\n30\n", after_edit("sed -i s/7/5/", "%edit 2"))
+    assert.equal("function f(x)\n  return x * 5\nend\n",
+      after_edit("sed -i 's/6/5/; s/$/\\r/'", "%edit f"))
+    assert.equal("35\n", printed("f(7)"))
+    assert.equal("function f(x)\n  return x * 4\nend\n", after_edit("sed -i s/6/4/", "%edit 1"))
+    assert.equal("28\n", printed("f(7)"))
+  end)
+
+  it("runs nothing where the editor fails, is none, or changes nothing", function()
+    assert.equal("nothing was run\n", after_edit("true", "%edit"))
+    printed("x = 1")
+    assert.equal("nothing was run\n", after_edit("true", "%edit"))
+    assert.equal("nothing was run\n", after_edit("rm", "%edit"))
+    assert.equal("error: %edit: false: exit status 1; nothing was run\n",
+      after_edit("false", "%edit"))
+    assert.equal("error: %edit: kill -2 $$; :: ended by signal 2; nothing was run\n",
+      after_edit("kill -2 $$; :", "%edit"))
+    assert.matches("^error: %%edit: expected an editor in %$EDITOR;", after_edit("", "%edit"))
+    for _, what in ipairs({ "print", "2", "nothing", "-1", "x" }) do
+      assert.equal("error: %edit: expected the number of an input, or a function that was typed "
+        .. "here; got " .. what .. "\n", after_edit("true", "%edit " .. what))
+    end
+  end)
+
+  it("tells what is wrong with what was edited, which can be edited again", function()
+    printed("x = 1")
+    assert.matches("^x =\nerror: unexpected symbol near <eof>\n",
+      after_edit("sed -i s/1//", "%edit"))
+    assert.equal("x =2\n", after_edit("sed -i s/$/2/", "%edit"))
+    assert.equal(2, globals.x)
+  end)
+
+  it("shows the variables where the last error was, and of its callers", function()
+    assert.equal("error: %debug: nothing has failed in code of yours\n", printed("%debug"))
+    printed("function f(x, y)\n  local z = x\n  error('boom')\nend")
+    globals.t = roper.zeros({ 2 })
+    printed("do\n  local a = 5\n  f(t)\nend")
+    local frames = { "input 1:3 in f: error('boom')\n", "input 2:3: f(t)\n" }
+    local variables = "name  type    dtype    shape  bytes\nx     tensor  float32  [2]        8\n"
+      .. "y     nil     nil\nz     tensor  float32  [2]        8\n"
+    assert.equal("boom\n→ " .. frames[1] .. "  " .. frames[2] .. variables, printed("%debug"))
+    assert.equal("true\n", printed("_.x == t"))
+    assert.equal("  " .. frames[1] .. "→ " .. frames[2] .. "name  type\na     number  5\n",
+      printed("%up"))
+    assert.equal("error: no frame is above this one\n", printed("%up"))
+    printed("x = = 1")
+    assert.equal("→ " .. frames[1] .. "  " .. frames[2] .. variables, printed("%down"))
+    assert.equal("error: no frame is below this one\n", printed("%down"))
+    printed("error('again')")
+    assert.equal("again\n→ input 5:1: error('again')\nno local variables\n", printed("%debug"))
+  end)
+
+  it("shows huge variables in lines that fit, and as many frames as an error does", function()
+    printed("function f(n)\n  local s, t = ('é'):rep(1e7), {}\n  for i = 1, 1e5 do t[i] = t end\n"
+      .. "  if n == 0 then error(t) end\n  f(n - 1)\nend")
+    printed("function g(n)\n  if n > 0 then g(n - 1) else f(0) end\n  return 1\nend")
+    printed("g(20)")
+    local text = printed("%debug")
+    assert.matches("\nt     table   100000 entries\n$", text)
+    for line in text:gmatch("[^\n]+") do
+      assert.is_true(utf8.len(line) <= 80, line)
+    end
+    for _ = 1, 7 do
+      printed("%up")
+    end
+    assert.equal("error: no frame is above this one\n", printed("%up"))
+  end)
+
+  it("keeps no variables that hold the memory which there is too little of", function()
+    printed("error('boom')")
+    printed("error('out of memory: asked for 5 bytes')")
+    assert.equal("error: %debug: nothing has failed in code of yours\n", printed("%debug"))
   end)
 
   it("changes the folder", function()

@@ -1,0 +1,58 @@
+--- `%edit`: what was typed goes through an editor and is run.
+local names = require "roper.base.names"
+local printable = require "roper.base.printable"
+local temporarily = require "roper.base.temporarily"
+
+local M = {}
+
+-- The input that is meant: the last, one by its number, or that in which a function was defined.
+local function chosen(session, text)
+  local value = text ~= "" and names.resolve(text, session.globals)
+  local source = type(value) == "function" and debug.getinfo(value, "S").source
+  local number = text == "" and session.count or math.tointeger(text)
+    or source and math.tointeger(source:match "^=input (%d+)$")
+  local input = number and session:input(number)
+  if text == "" or input then
+    return input or ""
+  end
+  error(("%%edit: expected the number of an input, or a function that was typed here; got %s")
+    :format(text), 0)
+end
+
+-- Run the person's editor on a text.
+local function edited(text)
+  local editor = os.getenv "EDITOR" or ""
+  if editor == "" then
+    error("%edit: expected an editor in $EDITOR; leave and say, for one, EDITOR=nano ./roper", 0)
+  end
+  return temporarily.with_file("input.lua", text .. "\n", function(path)
+    io.stdout:flush()
+    local ok, how, number = os.execute(editor .. " " .. printable.word(path))
+    if not ok then
+      error(("%%edit: %s: %s %d; nothing was run"):format(editor, how == "exit" and "exit status"
+        or "ended by signal", number), 0)
+    end
+    return require("roper.base.file").read(path) or ""
+  end)
+end
+
+--- Open an input in $EDITOR; where it comes back changed, show it and run it.
+---
+--- Errors: no editor; one that fails; what was not typed in this session.
+---@param session table
+---@param text string the number of an input, the name of a function, or "" for the last input
+function M.run(session, text)
+  local before = chosen(session, text)
+  local after = table.concat(printable.lines(edited(before)), "\n"):gsub("%s+$", "")
+  if after == before or after == "" then
+    io.stdout:write "nothing was run\n"
+    return
+  end
+  io.stdout:write(printable.text(after), "\n")
+  local rest = session:feed(after)
+  if rest then
+    session:run(rest) -- which tells what is missing at its end
+  end
+end
+
+return M

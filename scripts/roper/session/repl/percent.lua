@@ -1,0 +1,102 @@
+--- Commands with a % in front: functions of the session and the rest of the line.
+local printable = require "roper.base.printable"
+
+local M = {}
+
+-- Three digits: "1.20 ms".
+local function duration(seconds)
+  local number, unit = seconds * 1e6, "µs"
+  if seconds >= 1 then
+    number, unit = seconds, "s"
+  elseif seconds >= 1e-3 then
+    number, unit = seconds * 1e3, "ms"
+  end
+  local decimals = number < 10 and 2 or number < 100 and 1 or 0
+  return ("%%.%df %%s"):format(decimals):format(number, unit)
+end
+
+-- The path that was typed: quotes around it are taken off, ~ is the home.
+local function path_of(text, command)
+  local path = text:match '^"(.*)"$' or text:match "^'(.*)'$" or text
+  if path == "" then
+    error(("%%%s: expected a path"):format(command), 0)
+  end
+  return (path:gsub("^~%f[/\0]", os.getenv "HOME" or "~"))
+end
+
+function M.time(session, source)
+  local luv = require "luv"
+  local start = luv.hrtime()
+  if session:run(source) then
+    io.stdout:write(duration((luv.hrtime() - start) / 1e9), "\n")
+  end
+end
+
+function M.bench(session, source)
+  local action = session:compile(source)
+  if action then
+    local found = require("roper.session.repl.benchmark").measure(action)
+    io.stdout:write(("%s, half of the samples from %s to %s (%d of %d %s)\n"):format(
+      duration(found.median), duration(found.low), duration(found.high), found.samples, found.runs,
+      found.runs == 1 and "run" or "runs"))
+  end
+end
+
+function M.run(session, text)
+  local path = path_of(text, "run")
+  local action, message = loadfile(path, "t", session.globals)
+  if not action then
+    error(message, 0)
+  end
+  action()
+  session:note(("dofile(%q)"):format(path))
+end
+
+function M.save(session, text)
+  local path = path_of(text, "save")
+  if require("roper.base.file").stat(path) then
+    error(("%%save: %s is there; expected a name that is not taken"):format(path), 0)
+  end
+  local script = session:script()
+  require("roper.base.file").write(path, script)
+  io.stdout:write(("%d lines\n"):format(select(2, script:gsub("\n", ""))))
+end
+
+function M.cd(_, text)
+  local luv = require "luv"
+  local ok, message = luv.chdir(path_of(text == "" and "~" or text, "cd"))
+  if not ok then
+    error("%cd: " .. message, 0)
+  end
+  io.stdout:write(printable.line(luv.cwd()), "\n")
+end
+
+function M.hist(session)
+  local lines = {}
+  for number = 1, session.count do
+    local margin = ("%3d  "):format(number)
+    for _, line in ipairs(printable.lines(session:input(number))) do
+      lines[#lines + 1] = margin .. printable.line(line) .. "\n"
+      margin = (" "):rep(#margin)
+    end
+  end
+  io.stdout:write(table.concat(lines))
+end
+
+function M.edit(session, text)
+  require("roper.session.repl.edit").run(session, text)
+end
+
+function M.debug(session)
+  require("roper.session.repl.frames").show(session)
+end
+
+function M.up(session)
+  require("roper.session.repl.frames").show(session, 1)
+end
+
+function M.down(session)
+  require("roper.session.repl.frames").show(session, -1)
+end
+
+return M
