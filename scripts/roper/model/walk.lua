@@ -10,7 +10,7 @@ local M = {}
 ---@return boolean
 function M.is_module(value)
   local metatable = type(value) == "table" and getmetatable(value)
-  return metatable and rawget(metatable, "is_module") == true or false
+  return metatable and metatable.is_module == true or false
 end
 
 --- Visit all that is below a module, in the order of names, each once: tensors and rotaries, and
