@@ -73,12 +73,17 @@ end
 ---@param f function
 ---@return any ... its results
 function M.without_training(model, f)
-  local was_training = model.is_training
+  local modules, states = model:named_modules(), {}
+  for i, entry in ipairs(modules) do
+    states[i] = entry.module.is_training
+  end
   model:training(false)
   return M.finally(function()
     return core.no_grad(f)
   end, function()
-    model:training(was_training)
+    for i, entry in ipairs(modules) do
+      entry.module.is_training = states[i]
+    end
   end)
 end
 

@@ -143,6 +143,24 @@ function Module:parameters()
   return tables.map(self:named_parameters(), function(entry) return entry.tensor end)
 end
 
+---@class NamedModule
+---@field name string
+---@field module Module
+
+--- The modules with their names, such as "layers.1.attention", in a fixed order: itself first, with
+--- the name "".
+---
+---     > roper.nn.FeedForward{d_model = 8}:named_modules()[2].name
+---     "inner"
+---@return NamedModule[] list
+function Module:named_modules()
+  local list = { { name = "", module = self } }
+  walks.walk(self, function(path, value)
+    list[#list + 1] = walks.is_module(value) and { name = path, module = value } or nil
+  end)
+  return list
+end
+
 --- How many numbers are trained.
 ---
 ---     > roper.nn.Linear{inputs = 2, outputs = 1}:count()
@@ -176,13 +194,9 @@ end
 ---@param on? boolean = true
 ---@return Module self
 function Module:training(on)
-  local state = on ~= false
-  self.is_training = state
-  walks.walk(self, function(_, value)
-    if walks.is_module(value) then
-      value.is_training = state
-    end
-  end)
+  for _, entry in ipairs(self:named_modules()) do
+    entry.module.is_training = on ~= false
+  end
   return self
 end
 

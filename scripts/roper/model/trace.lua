@@ -1,22 +1,12 @@
 --- What the parts of a model compute, kept while it runs.
 local format = require "roper.base.format"
 local temporarily = require "roper.base.temporarily"
-local walks = require "roper.model.walk"
 local watch = require "roper.base.watch"
 local Module = require("roper.model.module").Module
 
 -- A value that stays, whatever is done in place later.
 local function kept(value)
   return format.is_tensor(value) and value:clone() or value
-end
-
--- The names of the modules below one.
-local function names_below(module)
-  local names = {}
-  walks.walk(module, function(path, value)
-    names[value] = walks.is_module(value) and path or nil
-  end)
-  return names
 end
 
 --- What each part computed on the way to the result, by its name, without dropout and gradients.
@@ -39,8 +29,11 @@ end
 ---@param ... any what calling the module takes
 ---@return table<string, any> trace a tensor, or the list of results of a part that gives several
 function Module:trace(...)
-  local given, names = table.pack(...), names_below(self)
-  local trace, counts = {}, {}
+  local given, names, counts, trace = table.pack(...), {}, {}, {}
+  for _, entry in ipairs(self:named_modules()) do
+    names[entry.module] = entry.name
+  end
+  names[self] = nil
   local function numbered(name)
     counts[name] = (counts[name] or 0) + 1
     return counts[name] == 1 and name or ("%s#%d"):format(name, counts[name])

@@ -80,4 +80,12 @@ describe("temporarily.without_training", function()
       assert.same({ was_training, true }, { model.layers[1].is_training, needs_gradient() })
     end
   end)
+
+  it("leaves each part in the state that it had", function()
+    local model = models.small()
+    model.layers[2]:training(false)
+    temporarily.without_training(model, function() end)
+    assert.same({ true, true, false, false }, { model.is_training, model.layers[1].is_training,
+      model.layers[2].is_training, model.layers[2].attention.is_training })
+  end)
 end)

@@ -47,6 +47,19 @@ describe("nn.class", function()
   end)
 end)
 
+describe("named_modules", function()
+  it("are all of a model, each once, with names as its parameters have", function()
+    local model, list = own()({ blocks = 2 }), {}
+    model.again, model.above = model.blocks[2], model
+    for i, entry in ipairs(model:named_modules()) do
+      list[i] = entry.name
+    end
+    assert.same({ "", "again", "blocks.1" }, list)
+    assert.equal(model, model:named_modules()[1].module)
+    assert.equal(model.blocks[1], model:named_modules()[3].module)
+  end)
+end)
+
 describe("a printed module", function()
   it("is a tree with shapes and counts, alike neighbours of a list once", function()
     local model = own()({ blocks = 12 })

@@ -126,13 +126,15 @@ describe("evaluation.answers", function()
   local function oracle(task, spoil)
     local twin = evaluation.fresh(task, SEED)
     local count = #task:vocabulary()
-    return setmetatable({ training = function() end }, { __call = function(_, tokens)
+    local model = roper.nn.class("Oracle")()
+    function model.forward(_, tokens)
       local all, is_answer = twin:batch(tokens:size(1), { answers = true })
       local last = all:size(2) - 1
       assert.same(all:narrow(2, 1, last):totable(), tokens:totable())
       local guess = spoil(all:narrow(2, 2, last), is_answer:narrow(2, 2, last), count)
       return guess:unsqueeze(3):eq(roper.arange(0, count, 1, "int32")):to("float32") * 100
-    end })
+    end
+    return model
   end
 
   local function measure(task, spoil, options)
