@@ -37,7 +37,7 @@ describe("the session of ./roper", function()
   it("shows output without a line end before the prompt", function()
     local screen = start()
     enter(screen, "do io.write('a') end", "a")
-    enter(screen, "roper.eye(2):sum()", "2\n")
+    enter(screen, "roper.eye(2):sum()", "2 (float32)\n")
     leave(screen)
   end)
 
