@@ -163,7 +163,8 @@ describe("questions in a session", function()
     assert_starts("tensor:view(shape)\n", answer("?x:view", globals))
     assert_starts("roper.sum(x, axis?, keep?)\n", answer("?x:sum", globals))
     assert_starts("Module:count()\n", answer("?model:count", globals))
-    assert_starts("model is a Linear: Linear: 2 parameters\n", answer("?model", globals))
+    assert_starts("model is a Linear: Linear: 2 parameters in bias [1], weight [1, 1]\n",
+                  answer("?model", globals))
   end)
 
   it("show Lua source", function()
