@@ -188,17 +188,17 @@ function M.of_value(value)
   return comment and { path = comment.name, kind = "function", comment = comment, value = value }
 end
 
---- The names of the options that a function takes in a table.
+--- The options that a function takes in a table.
 ---@param entry Entry
----@return string[] names
+---@return Parameter[] options
 function M.options(entry)
-  local names = {}
+  local options = {}
   for _, parameter in ipairs(entry.comment and entry.comment.parameters or {}) do
     for _, option in ipairs(sources.options(parameter.type)) do
-      names[#names + 1] = option.name
+      options[#options + 1] = option
     end
   end
-  return names
+  return options
 end
 
 --- The methods that a function is of its first argument.

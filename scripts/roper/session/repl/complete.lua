@@ -1,10 +1,13 @@
 --- Completion: of globals and the fields and methods of what they hold, of the options of a
---- function, of position schemes and of files in strings, of commands.
+--- function and the values they may have, of position schemes and of files in strings, of commands.
 local printable = require "roper.base.printable"
 local names_of = require "roper.base.names"
 local cursor = require "roper.session.repl.cursor"
 
 local M = {}
+
+-- Commands that are followed by no Lua.
+local TAKES_PATH <const> = { run = true, save = true, cd = true }
 
 -- The names that begin with a start, and its length. One alone that is no folder gets an ending.
 local function going_on(start, names, ending)
@@ -39,24 +42,49 @@ local function names_scheme(before)
     or before:find "%f[%w_]position[.:]%a+%s*%(?%s*$"
 end
 
+-- What is known about the function that a name stands for.
+local function entry_of(caller, globals)
+  return require("roper.session.help.catalogue").of_value(names_of.resolve(caller, globals))
+end
+
 -- The options of a function that are not in the table yet.
 local function option_names(place, globals)
-  local catalogue = require "roper.session.help.catalogue"
-  local entry = catalogue.of_value(names_of.resolve(place.caller, globals))
-  local names = {}
-  for _, option in ipairs(entry and catalogue.options(entry) or {}) do
-    local is_given = place.table:find("%f[%w_]" .. option .. "%s*=")
-    names[#names + 1] = not is_given and option or nil
+  local entry, names = entry_of(place.caller, globals), {}
+  for _, option in ipairs(entry and require("roper.session.help.catalogue").options(entry) or {}) do
+    local is_given = place.table:find("%f[%w_]" .. option.name .. "%s*=")
+    names[#names + 1] = not is_given and option.name or nil
   end
   return going_on(place.table:match "[%w_]*$", names, " = ")
 end
 
+-- The strings that are listed for an option, or for the arguments of a function, which a string
+-- after this text is.
+local function listed_strings(before, globals)
+  local names, parameters = {}, {}
+  local head, option = before:match "^(.-)([%a_][%w_]*)%s*=%s*$"
+  local place = option and cursor.at_end(head) or {}
+  local caller = place.caller or not option and before:match "([%a_][%w_.:]*)%s*%(?%s*$"
+  local entry = caller and entry_of(caller, globals)
+  if entry and place.caller then
+    parameters = require("roper.session.help.catalogue").options(entry)
+  elseif entry and entry.comment then
+    parameters = entry.comment.parameters
+  end
+  for _, parameter in ipairs(parameters) do
+    local is_meant = not option or parameter.name == option
+    for name in (is_meant and parameter.type or ""):gmatch '"([^"]*)"' do
+      names[#names + 1] = name
+    end
+  end
+  return names
+end
+
 local function find(text, globals)
-  local command = text:match "^%s*%%(%a*)$"
-  local path = text:match "^%s*%%%a+%s+(.*)$" or text:match "^%s*[$!].*%s(%S*)$"
-  if command then
+  local command, blank, rest = text:match "^%s*%%(%a*)(%s*)(.*)$"
+  local path = TAKES_PATH[command] and rest or text:match "^%s*[$!].*%s(%S*)$"
+  if command and blank .. rest == "" then
     return going_on(command, require("roper.session.repl.commands").names(), " ")
-  elseif path and not text:find "^%s*%%time%s" and not text:find "^%s*%%bench%s" then
+  elseif path then
     return file_names(path, "")
   end
   local place = cursor.at_end(text)
@@ -64,6 +92,10 @@ local function find(text, globals)
     local start = place.text:match "[^+]*$" -- the last of several that are joined
     return going_on(start, require("roper.position").list(), place.quote)
   elseif place.kind == "string" then
+    local names = listed_strings(text:sub(1, -#place.text - 2), globals)
+    if names[1] then
+      return going_on(place.text, names, place.quote)
+    end
     return file_names(place.text, place.quote)
   elseif place.kind == "options" then
     local names, length = option_names(place, globals)

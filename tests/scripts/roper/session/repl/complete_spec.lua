@@ -105,6 +105,21 @@ describe("complete.names", function()
     assert.equal(2, select(2, complete.names("r.rope{ba", library)))
   end)
 
+  it("offers the strings that are listed for an option or an argument", function()
+    local library = { roper = roper, x = roper.zeros({ 2 }) }
+    local function strings(text)
+      return (complete.names(text, library))
+    end
+    assert.same({ "post", "pre" }, strings('roper.nn.Transformer{layers = 2, norm = "'))
+    assert.same({ 'post"' }, strings('roper.nn.Transformer({norm="po'))
+    assert.same({ "half'" }, strings("roper.position.rope{dim = 4, pairing = 'h"))
+    assert.same({ "float32", "float64" }, strings('x:to "flo'))
+    assert.same({ 'bfloat16"' }, strings('roper.matmul_precision("b'))
+    assert.same({}, strings('roper.nn.Transformer{norm = "x'))
+    assert.same({ 'README.md"' }, strings('roper.load "READM'))
+    assert.same({ 'README.md"' }, strings('norm = "READM'))
+  end)
+
   it("offers files in strings and where commands take them", function()
     scratch.write("first.npy", "")
     scratch.write("second thing.npy", "")
