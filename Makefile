@@ -145,10 +145,11 @@ bench: deps
 INSTALLED = "$(DESTDIR)$(PREFIX)"
 install: all
 	install -d $(INSTALLED)/share/lua/5.4 $(INSTALLED)/lib/lua/5.4/roper \
-	  $(INSTALLED)/share/roper/library $(INSTALLED)/bin
+	  $(INSTALLED)/share/roper/library $(INSTALLED)/share/bash-completion/completions $(INSTALLED)/bin
 	cp -r scripts/roper scripts/experiments scripts/lessons $(INSTALLED)/share/lua/5.4/
 	install -m 755 $(MODULE) $(INSTALLED)/lib/lua/5.4/roper/native.so
 	install -m 644 $(BUILD)/library/*.lua $(INSTALLED)/share/roper/library/
+	install -m 644 scripts/completion.bash $(INSTALLED)/share/bash-completion/completions/roper
 	install -m 755 roper $(INSTALLED)/bin/roper
 
 clean:

@@ -177,6 +177,12 @@ local function dispatch(arguments)
     return run_help()
   elseif first == "help" then
     return run_help(arguments[2])
+  elseif first == "--complete" then -- completion.bash asks
+    local completion = require "roper.session.completion"
+    for _, word in ipairs(completion.words(arguments[2] or "", COMMANDS)) do
+      io.stdout:write(word, "\n")
+    end
+    return OK
   elseif first == "-" or exists(first) then
     local rest = table.move(arguments, 2, #arguments, 1, { [0] = first })
     return run_script(first ~= "-" and first or nil, rest)

@@ -132,19 +132,28 @@ function M.standards()
   return result
 end
 
+--- The values of a field that has a list of them.
+---@param field Field
+---@return string[] values none for others
+function M.choices(field)
+  local kind = field[2]
+  if kind == "scheme" then
+    return position.names()
+  elseif kind == "switch" then
+    return { "false", "true" }
+  end
+  return type(kind) == "table" and kind[1] and kind or {}
+end
+
 --- What a field takes that has a list of choices or a range.
 ---@param field Field
 ---@return string? nil for others
 function M.takes(field)
-  local kind = field[2]
-  if kind == "scheme" then
-    return table.concat(position.names(), ", ")
-  elseif kind == "switch" then
-    return "false, true"
-  elseif type(kind) ~= "table" then
-    return nil
+  local kind, choices = field[2], M.choices(field)
+  if choices[1] then
+    return table.concat(choices, ", ")
   end
-  return kind[1] and table.concat(kind, ", ") or ("%d to %d"):format(kind.smallest, kind.largest)
+  return type(kind) == "table" and ("%d to %d"):format(kind.smallest, kind.largest) or nil
 end
 
 return M

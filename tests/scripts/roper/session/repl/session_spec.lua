@@ -223,7 +223,7 @@ describe("session", function()
     globals.rope, globals.weights = roper.position.rope({ dim = 4 }), nil
     globals.layer = roper.nn.Linear({ inputs = 2, outputs = 3 })
     local shown = printed("who")
-    assert.truthy(shown:find("\nlayer   Linear  Linear: 9 parameters in bias [3], weight [3, 2]\n", 1, true), shown)
+    assert.truthy(shown:find("\nlayer   Linear  Linear: 9 parameters in bias [3]", 1, true), shown)
     assert.truthy(shown:find("\nrope    rotary  rotary{dim = 4, ", 1, true), shown)
     globals.x = ("é"):rep(500)
     assert.equal(80, utf8.len(printed("who"):match("([^\n]*)\n$")))

@@ -1,0 +1,87 @@
+--- What may come next on the command line, for a shell that completes it: commands, options,
+--- experiments, lessons, fields and their values.
+local tables = require "roper.base.tables"
+
+local M = {}
+
+-- The options of a command: those that its help names.
+local function options_of(command)
+  local parser, names = require "argparse"("roper"), { "--load" }
+  require("roper.session.command." .. command).define(parser)
+  for name in parser:get_help():gmatch "%f[%S]%-%-[%a-]+" do
+    names[#names + 1] = name
+  end
+  return tables.keys(tables.set(names))
+end
+
+-- The experiment that a command line is about.
+local function experiment_of(command, words)
+  local known = tables.set(require("roper.study.experiment").list())
+  for _, word in ipairs(words) do
+    if known[word] then
+      return word
+    end
+  end
+  return command == "study" and "substring_index" or nil
+end
+
+-- The fields of an experiment, each with the values that are listed for it.
+local function fields_of(experiment)
+  local definition = require("roper.study.experiment").definition(experiment)
+  local fields = require "roper.study.experiment.fields"
+  local values = { preset = tables.keys(definition.presets) }
+  for _, field in ipairs(fields.of(definition.task)) do
+    values[field[1]] = fields.choices(field)
+  end
+  return values
+end
+
+-- Fields that go on, or the values of the one that is given in part: the last of several.
+local function field_words(experiment, word)
+  local values, words = fields_of(experiment), {}
+  local field, given = word:match "^([%w_]+)=(.*)$"
+  if not field then
+    return tables.map(tables.keys(values), function(name) return name .. "=" end)
+  end
+  for i, value in ipairs(values[field] or {}) do
+    words[i] = ("%s=%s%s"):format(field, given:match "^.*[,+:]" or "", value)
+  end
+  return words
+end
+
+-- All words that may stand in the place of the last one, after others.
+local function words_after(words, last, commands)
+  local command = words[2]
+  if not command or command == "help" then
+    return { "help", table.unpack(commands) }
+  elseif not tables.set(commands)[command] then
+    return {}
+  elseif last:find "^%-" then
+    return options_of(command)
+  elseif command == "lesson" then
+    return tables.map(require("roper.lesson").all(), function(lesson) return lesson.name end)
+  elseif command == "train" or command == "sweep" or command == "study" then
+    local experiment = experiment_of(command, words)
+    return experiment and field_words(experiment, last)
+      or require("roper.study.experiment").list()
+  end
+  return {}
+end
+
+--- What the last word of a command line may become.
+---@param line string up to the cursor
+---@param commands string[] there are
+---@return string[] words none where it is for a file, or anything else
+function M.words(line, commands)
+  local words, last = {}, line:match "%S*$"
+  for word in line:sub(1, #line - #last):gmatch "%S+" do
+    words[#words + 1] = word
+  end
+  local found = {}
+  for _, word in ipairs(words_after(words, last, commands)) do
+    found[#found + 1] = word:sub(1, #last) == last and word or nil
+  end
+  return found
+end
+
+return M
