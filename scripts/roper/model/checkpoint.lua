@@ -104,7 +104,8 @@ end
 ---@param path string
 ---@param model Module
 function M.save_model(path, model)
-  local metadata = getmetatable(model).name == "Transformer"
+  local is_transformer = getmetatable(model).name == "Transformer"
+  local metadata = is_transformer and model.options
     and { roper = "model", options = core.json_encode(M.options(model)) } or nil
   core.save_safetensors(path, collect(model, "", {}), metadata)
 end
