@@ -44,8 +44,8 @@ end
 function M.wait(processes, milliseconds)
   local timer, is_late = uv.new_timer(), false
   local function are_open()
-    for _, process in ipairs(processes) do
-      if process.status == nil then
+    for _, program in ipairs(processes) do
+      if program.status == nil then
         return true
       end
     end

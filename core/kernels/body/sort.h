@@ -51,8 +51,9 @@ static RpStatus argsort(int64_t outer, int64_t n, int64_t inner, bool descending
 #pragma omp parallel for schedule(static) if (outer * n * inner > 1 << 12)
   for (int64_t line = 0; line < outer * inner; line++) {
     const int64_t start = line / inner * n * inner + line % inner;
-    REAL *key = (REAL *)(memory + (size_t)omp_get_thread_num() * each);
-    int32_t *room = (int32_t *)(key + n);
+    void *own = memory + (size_t)omp_get_thread_num() * each, *after = (REAL *)own + n;
+    REAL *key = own;
+    int32_t *room = after;
     if (rp_interrupted())
       continue;
     for (int64_t i = 0; i < n; i++)
