@@ -1,4 +1,5 @@
 --- A lesson with a person at the terminal: step after step, with any Lua in between.
+local again = require "roper.session.again"
 local code = require "roper.base.code"
 local readers = require "roper.session.repl.reader"
 local sessions = require "roper.session.repl.session"
@@ -98,14 +99,15 @@ end
 
 --- Lead through a lesson until its end, `quit` or Ctrl-D.
 ---@param lesson table
-function M.run(lesson)
+---@param first integer? step to begin with
+function M.run(lesson, first)
   local scope = steps.scope()
   local lines = readers.new()
   local tour = setmetatable({ lesson = lesson, scope = scope, first_stale = 1, is_over = false,
     session = sessions.new(scope) }, Tour)
   show.head(lesson)
   io.stdout:write("\n", terminal.styled(io.stdout, "dim", HELP))
-  tour:go(1)
+  tour:go(first or 1)
   local open
   while not tour.is_over do
     io.stdout:flush()
@@ -123,6 +125,9 @@ function M.run(lesson)
   end
   if tour.number == #lesson.steps then
     io.stdout:write("The end of ", lesson.name, ". ", farewell(lesson), "\n")
+  else
+    io.stdout:write("This goes on here:\n",
+      again.line { "lesson", lesson.name, tostring(tour.number) }, "\n")
   end
 end
 

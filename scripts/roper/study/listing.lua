@@ -101,12 +101,12 @@ local function samples_of(folder)
 end
 
 --- What the status of a run may be.
-M.STATUSES = { "finished", "failed", "running", "waiting" }
+M.STATUSES = { "finished", "failed", "running", "stopped", "waiting" }
 
 ---@class Run
 ---@field folder string
----@field status string "finished", "failed", "running", or "waiting" for somebody to begin it, or
----   to go on
+---@field status string "finished", "failed", "running", "stopped" with steps that were done, or
+---   "waiting" for somebody to begin it
 ---@field config? table
 ---@field provenance table[] version, commit, machine, and step from which on: one, or more where a
 ---   run went on with others
@@ -141,7 +141,8 @@ function M.read(folder, config)
     run.samples = samples_of(folder)
   else
     local found = lease.read(folder)
-    run.status = found.state == "free" and "waiting" or found.state
+    local is_begun = run.step > 0 or files.stat(folder .. "/checkpoint.safetensors")
+    run.status = found.state ~= "free" and found.state or is_begun and "stopped" or "waiting"
     run.failure, run.owner = found.message, found.owner
   end
   return run

@@ -44,14 +44,14 @@ end
 
 --- Run the study in small.
 ---@param options table? experiment = "substring_index", methods = {"rope", "roper"}, seeds = 3,
----   folder = "runs/study", fields: others of the experiment, preset among them; jobs, stream: as
----   for `sweep.run`
+---   folder = "runs/study", fields: others of the experiment, preset among them; jobs, stream,
+---   again: as for `sweep.run`
 ---@return table identities, sweep (from `sweep.read`), failed: trials, page: path of the report
 function M.run(options)
   local o = options_of.check("study", options, { experiment = { "string", "substring_index" },
     methods = { "table", { "rope", "roper" } }, seeds = { "size", 3 },
     folder = { "string", "runs/study" }, fields = { "table", {} }, jobs = "size?",
-    stream = { "any", io.stderr } })
+    stream = { "any", io.stderr }, again = "string?" })
   if #o.methods == 0 then
     error("study: methods: expected a list of position schemes, got an empty one", 2)
   elseif o.fields.position or o.fields.seed then
@@ -76,7 +76,7 @@ function M.run(options)
   say(("Training %s on %s, %s each\n"):format(table.concat(o.methods, " and "), o.experiment,
     require("roper.base.printable").count(o.seeds, "seed")))
   local sweep, failed = sweeps.run { what = o.experiment, fields = fields, folder = o.folder,
-    jobs = o.jobs, stream = o.stream }
+    jobs = o.jobs, stream = o.stream, again = o.again }
   local summary = require("roper.study.summary").of(sweep)
   say("\n" .. require("roper.study.report.text").text(summary) .. "\n")
   local series = curves(sweep)

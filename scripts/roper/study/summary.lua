@@ -97,7 +97,8 @@ local function steps_of(all)
 end
 
 local function of_method(sweep, method, metrics)
-  local entry = { method = method, planned = 0, failed = 0, waiting = 0, running = 0, runs = {} }
+  local entry = { method = method, planned = 0, failed = 0, running = 0, stopped = 0, waiting = 0,
+    runs = {} }
   for _, trial in ipairs(sweep.trials) do
     if trial.method == method then
       entry.planned = entry.planned + 1
@@ -200,8 +201,12 @@ local function notes_of(sweep, methods)
   for _, entry in ipairs(methods) do
     local missing = entry.planned - entry.finished
     if missing > 0 then
-      notes[#notes + 1] = ("%s: %d of %d runs are missing (%d failed, %d running, %d waiting)")
-        :format(entry.method, missing, entry.planned, entry.failed, entry.running, entry.waiting)
+      local parts = {}
+      for _, status in ipairs { "failed", "running", "stopped", "waiting" } do
+        parts[#parts + 1] = entry[status] > 0 and ("%d %s"):format(entry[status], status) or nil
+      end
+      notes[#notes + 1] = ("%s: %d of %d runs are missing (%s)"):format(entry.method, missing,
+        entry.planned, table.concat(parts, ", "))
     end
   end
   for _, trial in ipairs(sweep.trials) do
@@ -223,7 +228,7 @@ end
 ---@param baseline? string the method that all others are compared with, instead of every pair
 ---@return table metrics: the METRICS that such runs have, and an accuracy, of text a loss, for each
 ---   `times` that what was tried was longer. on: {problems, text}: are runs on such a task?
----   methods: a list of {method, planned, finished, failed, running, waiting, runs},
+---   methods: a list of {method, planned, finished, failed, running, stopped, waiting, runs},
 ---   with a table for each metric: n, mean, median, error (standard), low and high (95 %
 ---   interval), trimmed (mean without the worst tenth), kept, removed; steps_to_90 as from
 ---   `statistics.censored`. pairs: a list of {a, b, metric, n, each (differences b - a), difference

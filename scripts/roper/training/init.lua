@@ -359,6 +359,10 @@ function M.run(session)
     and require("roper.base.failure").is_interrupt(result) then
     local kept, problem = pcall(core.interrupt_defer, keep, session)
     result = kept and result or problem
+    if kept and progress and o.progress == nil then
+      progress:note(("%s is kept at step %d; with resume = true the same goes on"):format(
+        require("roper.base.printable").line(o.run), session.state.step))
+    end
   end
   if session.metrics then
     session.metrics.close()

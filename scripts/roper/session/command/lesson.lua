@@ -1,4 +1,5 @@
 --- `roper lesson`: list the lessons, go through one, check them, or write them as pages.
+local arguments = require "roper.session.command.arguments"
 local terminal = require "roper.base.terminal"
 
 local function list(lessons)
@@ -14,6 +15,8 @@ return {
   summary = "Learn the mathematics step by step; each line is checked as you go.",
   define = function(command)
     command:argument("name"):args("?"):description "A lesson; all of them are listed without one."
+    command:argument("step"):args("?"):convert(arguments.count "step")
+      :description "The step to begin with."
     command:mutex(
       command:flag("--check"):description "Check every claim of it, or of all, for a machine.",
       command:option("--html"):argname("DIR"):description "Write it, or all, as pages there.")
@@ -27,6 +30,9 @@ return {
         return lesson
       end
       lessons = { lesson }
+      if parsed.step and parsed.step > #lesson.steps then
+        return ("%s has %d steps, no step %d"):format(lesson.name, #lesson.steps, parsed.step)
+      end
     else
       lessons = library.all()
     end
@@ -40,7 +46,7 @@ return {
     elseif not parsed.name then
       list(lessons)
     elseif terminal.is_terminal(io.stdin) and terminal.is_terminal(io.stdout) then
-      require("roper.session.tour").run(lessons[1])
+      require("roper.session.tour").run(lessons[1], parsed.step)
     elseif not require("roper.lesson.show").all(lessons[1]) then
       error("lesson: a claim fails", 0)
     end

@@ -1,4 +1,5 @@
 --- `roper runs`: what runs there are, and where two differ.
+local again = require "roper.session.again"
 local arguments = require "roper.session.command.arguments"
 local printable = require "roper.base.printable"
 local tables = require "roper.base.tables"
@@ -22,7 +23,7 @@ end
 local function row_of(run)
   local config, result = run.config, run.result or {}
   return { run.folder, tostring(config.preset or "-"), tostring(config.seed or "-"), run.status,
-    ("%d of %s"):format(run.step, config.steps or "?"),
+    ("%d of %s"):format(run.kept or run.step, config.steps or "?"),
     result.solved and ("%d of %s"):format(result.solved, result.problems or "?") or "-",
     result.loss and ("%.4f"):format(result.loss) or "-" }
 end
@@ -42,14 +43,40 @@ local function all_in(folder)
   return list, problems
 end
 
+-- What became of runs that did not finish, and the lines that go on with them: of one in a sweep
+-- the line of the sweep.
+local function unfinished(runs)
+  local told, lines, known = {}, {}, {}
+  for _, run in ipairs(runs) do
+    local name, parent = printable.line(run.folder), run.folder:match "^(.*)/"
+    local line
+    if run.status == "failed" then
+      told[#told + 1] = ("%s failed: %s"):format(name, printable.line(run.failure or "unknown"))
+    elseif run.status == "stopped" then
+      told[#told + 1] = not run.kept and name .. " stopped before its first checkpoint" or nil
+      line = run.kept and run.config.experiment and again.resume(run.folder)
+    end
+    if parent and (run.status == "failed" or run.status == "stopped" or run.status == "waiting")
+      and require("roper.base.file").stat(parent .. "/sweep.json") then
+      line = again.line { "sweep", parent }
+    end
+    if line and not known[line] then
+      known[line], lines[#lines + 1] = true, line
+    end
+  end
+  return (#told > 0 and "\n" .. table.concat(told, "\n") .. "\n" or "")
+    .. (#lines > 0 and "\nThis goes on with them:\n" .. table.concat(lines, "\n") .. "\n" or "")
+end
+
 local function list(folder, wanted)
-  local rows, known = { { "run", "preset", "seed", "status", "step", "correct", "loss" } },
-    { status = true }
+  local shown, known = {}, { status = true }
+  local rows = { { "run", "preset", "seed", "status", "step", "correct", "loss" } }
   local found, problems = all_in(folder)
   for _, run in ipairs(found) do
     known = tables.merged(known, run.config)
     if fits(run, wanted) then
-      rows[#rows + 1] = row_of(run)
+      run.kept = run.status == "stopped" and again.step(run.folder) or nil -- where it goes on
+      rows[#rows + 1], shown[#shown + 1] = row_of(run), run
     end
   end
   for field in pairs(wanted) do
@@ -63,7 +90,7 @@ local function list(folder, wanted)
   elseif #rows == 1 then
     io.stdout:write(("no such run among the %d in %s\n"):format(#found, printable.line(folder)))
   else
-    io.stdout:write(require("roper.base.format.columns").align(rows), "\n")
+    io.stdout:write(require("roper.base.format.columns").align(rows), "\n", unfinished(shown))
   end
   if #problems > 0 then
     error("runs: " .. table.concat(problems, "\n"), 0)

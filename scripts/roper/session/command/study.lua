@@ -26,7 +26,8 @@ return {
       return message
     end
     local study = require("roper.study.small").run { seeds = parsed.seeds, folder = parsed.folder,
-      fields = fields, jobs = parsed.jobs }
+      fields = fields, jobs = parsed.jobs,
+      again = require("roper.session.again").same() }
     arguments.check_failed(study.failed)
   end,
 }

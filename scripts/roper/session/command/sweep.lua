@@ -66,7 +66,8 @@ return {
     else
       local sweep
       sweep, failed = require("roper.study.sweep").run { what = parsed.what, fields = parsed.fields,
-        folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads }
+        folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads,
+        again = require("roper.session.again").same() }
       local summary = require("roper.study.summary").of(sweep)
       io.stdout:write("\n", require("roper.study.report.text").text(summary), "\n")
     end

@@ -1,18 +1,15 @@
 --- `roper train`: run an experiment, or go on with a run of it.
+local again = require "roper.session.again"
 local arguments = require "roper.session.command.arguments"
+local printable = require "roper.base.printable"
 
--- Say where Ctrl-C left a run, and the line that goes on with it.
-local function tell_resume(run, ranks)
-  local path, checkpoint = run .. "/checkpoint.safetensors", require "roper.model.checkpoint"
-  if require("roper.base.file").stat(path) then
-    local printable = require "roper.base.printable"
-    local program = arg and arg[0] and arg[0]:match "^.*roper$" or "./roper"
-    io.stdout:flush()
-    io.stderr:write(("%s is kept at step %d; this goes on with it:\n%s%s train --resume %s%s\n")
-      :format(printable.line(run), checkpoint.training_step(path),
-        ranks and ("mpirun -n %d "):format(ranks.size) or "", printable.word(program),
-        printable.word(printable.line(run)), require("roper.base.preload").words()))
-  end
+-- Say where Ctrl-C left a run, and the line that goes on with it, or begins again.
+local function tell(run, ranks)
+  local step = again.step(run)
+  io.stdout:flush()
+  io.stderr:write(step and ("%s is kept at step %d; this goes on with it:\n%s\n"):format(
+    printable.line(run), step, again.resume(run, ranks))
+    or ("Nothing was trained yet; this begins again:\n%s\n"):format(again.same(ranks)))
 end
 
 -- Train in the folder of a run to go on with, or in a new one, and tell the result. Only the first
@@ -29,14 +26,15 @@ local function train(config, resume, ranks)
     { run = run, resume = resume ~= nil, ranks = ranks })
   if not ok and is_first and not resume and not files.stat(run .. "/config.json") then
     files.remove(run) -- refused before it began
-  elseif not ok and is_first and require("roper.base.failure").is_interrupt(result) then
-    tell_resume(run, ranks)
+  end
+  if not ok and is_first and require("roper.base.failure").is_interrupt(result) then
+    tell(run, ranks)
   end
   if not ok then
     error(result, 0)
   elseif is_first then
     io.stdout:write(require("roper.study.run").told(result), ", in ",
-      require("roper.base.printable").line(run), "\n")
+      printable.line(run), "\n")
   end
 end
 

@@ -4,8 +4,6 @@ local number = require "roper.study.report.number"
 local report_tables = require "roper.study.report.table"
 local tables = require "roper.base.tables"
 
-local STATUS <const> = { waiting = "not finished" }
-
 -- The cells that only runs on problems have, and those that only runs on text have.
 local HEADS <const> = { problems = { "correct", "greedy", "accuracy", "loss", "steps to 90 %" },
   text = { "loss", "perplexity", "bits per byte" } }
@@ -30,7 +28,7 @@ return function(view)
     local r = run.result or {}
     local steps = number.setting(trial.config.steps)
     rows[i] = tables.joined({ report_tables.name(view, trial.method), number.setting(trial.seed),
-      STATUS[run.status] or run.status, ("%s of %s"):format(run.step, steps) }, cells_of(run, on),
+      run.status, ("%s of %s"):format(run.step, steps) }, cells_of(run, on),
       { number.is_finite(r.seconds) and require("roper.base.progress").duration(r.seconds)
         or number.NONE })
     if run.failure then

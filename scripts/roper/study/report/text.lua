@@ -254,17 +254,14 @@ end
 ---@param sweep table
 ---@return string
 function M.status(sweep)
-  local counts = { finished = 0, failed = 0, running = 0, waiting = 0 }
+  local counts = { finished = 0 }
   for _, trial in ipairs(sweep.trials) do
     counts[trial.run.status] = (counts[trial.run.status] or 0) + 1
   end
   local parts = { ("%d of %s finished"):format(counts.finished,
     counted(#sweep.trials, "run")) }
-  for _, status in ipairs { "failed", "running", "waiting" } do
-    if counts[status] > 0 then
-      parts[#parts + 1] = ("%d %s"):format(counts[status],
-        status == "waiting" and "not finished" or status)
-    end
+  for _, status in ipairs { "failed", "running", "stopped", "waiting" } do
+    parts[#parts + 1] = counts[status] and ("%d %s"):format(counts[status], status)
   end
   return table.concat(parts, ", ")
 end

@@ -182,6 +182,7 @@ end
 ---@field jobs? integer workers at a time; one a thread of this machine by default
 ---@field threads? integer of each worker; an equal share by default
 ---@field stream? any of news and progress; io.stderr by default
+---@field again? string the line to type after Ctrl-C, where there is one
 
 --- Run what is missing of a sweep with worker processes of this machine. Any number of sweeps and
 --- workers may work in the same folder. Ctrl-C ends it; said again, it goes on. A trial that fails
@@ -201,7 +202,8 @@ end
 ---@return integer failed trials that failed
 function M.run(options)
   local o = options_of.check("sweep", options, { what = "string", fields = "table?",
-    folder = "string?", jobs = "size?", threads = "size?", stream = { "any", io.stderr } })
+    folder = "string?", jobs = "size?", threads = "size?", stream = { "any", io.stderr },
+    again = "string?" })
   local trials, folder = M.prepare(o.what, o.fields, o.folder)
   local jobs = math.min(o.jobs or core.threads(), #trials)
   local shown = board.new { stream = o.stream }
@@ -213,8 +215,8 @@ function M.run(options)
   local interrupted = supervise(supervisor, function(lines) shown:show(lines) end)
   shown:finish()
   if interrupted then
-    shown:say(("%d of %d trials are done; said again, the sweep goes on"):format(
-      supervisor.finished, #trials))
+    shown:say(("%d of %d trials are done; %s"):format(supervisor.finished, #trials,
+      o.again and "this goes on with the others:\n" .. o.again or "said again, the sweep goes on"))
     error("interrupted", 0)
   end
   supervisor:look()

@@ -202,7 +202,10 @@ describe("./roper", function()
       assert.equal(2, resume("setps=5").status)
       assert.equal(before, scratch.read(path))
       local listed = roper("runs", folder)
-      assert.truthy(listed.output:find("waiting", 1, true), listed.output)
+      assert.truthy(listed.output:find(("  stopped  %d of 100000 "):format(later), 1, true),
+        listed.output)
+      assert.truthy(listed.output:find(("\n\nThis goes on with them:\n./roper train --resume "
+        .. "%s/runs/substring_index-rope-5\n"):format(folder), 1, true), listed.output)
       local result = resume(("steps=%d"):format(later + 2))
       assert.equal(0, result.status, result.errors)
       assert.truthy(result.output:find("in runs/substring_index%-rope%-5\n$"), result.output)

@@ -60,11 +60,13 @@ describe("runs.read", function()
     end
     stop("interrupted", 15)
     local one = listing.read(folder)
-    assert.same({ "waiting", 10 }, { one.status, one.step })
+    assert.same({ "stopped", 10 }, { one.status, one.step })
     assert.is_nil(one.result)
     stop("the disk is on fire", 20)
     one = listing.read(folder)
     assert.same({ "failed", "the disk is on fire" }, { one.status, one.failure })
+    local _, listed = process.run({ "./roper", "runs", folder })
+    assert.truthy(listed:find(folder .. " failed: the disk is on fire\n", 1, true), listed)
     os.execute(("rm -r '%s'"):format(folder))
   end)
 
@@ -176,8 +178,8 @@ describe("./roper runs", function()
     assert.same({ 1, 'roper: runs: no run has a field "positon"; did you mean "position"?\n' },
                 { status, errors })
     status, _, errors = list(folder, "status=failed,finishd")
-    assert.same({ 1, "roper: field status: expected one of finished, failed, running, waiting, got "
-      .. 'finishd; did you mean "finished"?\n' }, { status, errors })
+    assert.same({ 1, "roper: field status: expected one of finished, failed, running, stopped, "
+      .. 'waiting, got finishd; did you mean "finished"?\n' }, { status, errors })
     status, _, errors = list("/nowhere")
     assert.same({ 1, "roper: runs: there is no folder /nowhere\n" }, { status, errors })
   end)

@@ -133,7 +133,7 @@ describe("report", function()
     for _, bytes in ipairs({ "{", false }) do
       with_file(trial, "result.json", bytes or nil, function()
         local page = write()
-        assert.truthy(page:find("3 of 4 runs finished, 1 not finished.", 1, true))
+        assert.truthy(page:find("3 of 4 runs finished, 1 stopped.", 1, true))
         assert.truthy(page:find("<li>rope: 1 of 2 runs are missing", 1, true))
       end)
     end

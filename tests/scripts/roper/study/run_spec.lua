@@ -100,9 +100,9 @@ describe("run.run", function()
       end
     end
     stop("interrupted")
-    assert.equal("waiting", listing.read(folder).status)
+    assert.equal("stopped", listing.read(folder).status)
     refused()
-    assert.equal("waiting", listing.read(folder).status)
+    assert.equal("stopped", listing.read(folder).status)
     stop("no luck")
     refused()
     local failed = listing.read(folder)

@@ -153,14 +153,14 @@ describe("summary.of", function()
 
   it("never leaves out a missing run silently", function()
     local found = sweep()
-    for i, status in ipairs({ "failed", "running", "waiting" }) do
+    for i, status in ipairs({ "failed", "running", "stopped" }) do
       found.trials[2 * i - 1].run.status, found.trials[2 * i - 1].run.result = status, nil
     end
     found.trials[8].run.provenance[2] = { commit = "def-dirty" }
     local summed = summary.of(found)
     assert.same({ 10, 7, 1, 1, 1 }, { summed.methods[1].planned, summed.methods[1].finished,
-      summed.methods[1].failed, summed.methods[1].running, summed.methods[1].waiting })
-    assert.same({ "rope: 3 of 10 runs are missing (1 failed, 1 running, 1 waiting)",
+      summed.methods[1].failed, summed.methods[1].running, summed.methods[1].stopped })
+    assert.same({ "rope: 3 of 10 runs are missing (1 failed, 1 running, 1 stopped)",
                   "the runs are of different commits: abc, def-dirty" }, summed.notes)
     assert.equal("7 of 10", text.rows(summed)[2][2])
     assert.truthy(text.text(summed):find("\n\nNote: rope: 3 of 10 runs are missing", 1, true))

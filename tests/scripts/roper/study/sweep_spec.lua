@@ -124,7 +124,7 @@ describe("sweep.run", function()
     local _, count = scratch.read(scratch.path("log")):gsub("failed: train: the loss is", "")
     assert.equal(2, count)
     local text = report_text.text(summary.of(found))
-    assert.truthy(text:find("2 of 2 runs are missing (2 failed, 0 running, 0 waiting)", 1, true))
+    assert.truthy(text:find("2 of 2 runs are missing (2 failed)", 1, true))
     assert.truthy(text:find("0 of 2", 1, true))
     local _, again = run({ fields = fields })
     assert.equal(2, again)
@@ -264,7 +264,8 @@ describe("./roper sweep", function()
     local status, output, errors = process.run(sweeps.command(folder, "position=rope",
       "seed=1..2"))
     assert.equal(0, status)
-    assert.truthy(output:find("^\n  method  runs       of 2 "), output)
+    assert.truthy(output:find("^\nrope: mean of correct answers, [^\n]*\n\n"
+      .. "  method  runs       of 2 "), output)
     assert.truthy(output:find("\n  rope       2 ", 1, true))
     assert.is_nil((output .. errors):find("\27", 1, true))
     assert.equal(1, select(2, errors:gsub("/sweep: 2 trials, 0 done", "")))
@@ -299,13 +300,17 @@ describe("./roper sweep", function()
     local screen = process.open(table.concat(command, " "), { TERM = "xterm" })
     screen:expect("/600  loss ")
     screen:type("\3")
-    screen:expect("0 of 2 trials are done; said again, the sweep goes on")
+    screen:expect("0 of 2 trials are done; this goes on with the others:\n")
+    assert.equal(table.concat(command, " "), (screen:expect("\n")))
     screen:expect("interrupted")
     assert.equal(130, screen:leave())
     for _, trial in ipairs(plan.read(folder)) do
-      assert.same({ "waiting", 1 }, { listing.read(trial.folder, trial.config).status,
+      assert.same({ "stopped", 1 }, { listing.read(trial.folder, trial.config).status,
                                       lease.read(trial.folder).number })
     end
+    local _, listed = process.run({ "./roper", "runs", folder })
+    assert.truthy(listed:find(("\nThis goes on with them:\n./roper sweep %s\n$"):format(
+      folder:gsub("%p", "%%%0"))), listed)
     local program = process.spawn(command)
     sweeps.wait({ program })
     assert.equal(0, program.status)

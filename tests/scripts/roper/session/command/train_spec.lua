@@ -1,3 +1,4 @@
+local core = require("roper.core")
 local files = require("roper.base.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
@@ -24,6 +25,33 @@ describe("./roper train", function()
       .. "files=none"):format(scratch.path("."), uv.fs_realpath("roper")) })
     assert.same({ 1, "roper: text: no file or folder none\n" }, { status, errors })
     assert.same({}, files.names(scratch.path("runs")))
+  end)
+
+  it("tells the line that begins again, where Ctrl-C comes before anything is trained", function()
+    files.make(scratch.path("text"))
+    for i = 1, 2 do
+      scratch.write(("text/%d.txt"):format(i), ("so many words in a row\n"):rep(100))
+    end
+    local line = uv.fs_realpath("roper") .. " train language_model preset=smoke files=text"
+    local function start()
+      return process.open(("cd '%s' && %s"):format(scratch.path("."), line),
+        { XDG_CACHE_HOME = scratch.path("cache"), TERM = "xterm" })
+    end
+    local screen = start()
+    screen:expect("in runs/language_model-roper-1\n")
+    assert.equal(0, screen:leave())
+    local cache = scratch.path("cache/roper")
+    for _, name in ipairs(files.names(cache)) do
+      os.remove(not name:find("%.lock$") and ("%s/%s"):format(cache, name) or "")
+    end
+    local _ <close> = core.lock(("%s/%s"):format(cache, files.names(cache)[1]))
+    screen = start()
+    screen:expect("text: another process makes ")
+    screen:type("\3")
+    screen:expect("Nothing was trained yet; this begins again:\n" .. line .. "\n")
+    screen:expect("roper: interrupted\n")
+    screen:leave()
+    assert.same({ "language_model-roper-1" }, files.names(scratch.path("runs")))
   end)
 
   it("gives each of several at once a folder, named by what is trained", function()

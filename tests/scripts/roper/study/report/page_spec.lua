@@ -111,14 +111,14 @@ describe("page.render", function()
 
   it("hides no failed, running or missing run, and no censored one", function()
     local text = page.render(reports.view())
-    assert.truthy(text:find("3 of 6 runs finished, 1 failed, 1 running, 1 not finished.", 1, true))
+    assert.truthy(text:find("3 of 6 runs finished, 1 failed, 1 running, 1 waiting.", 1, true))
     assert.truthy(text:find("<li>roper: 2 of 3 runs are missing", 1, true))
     assert.truthy(text:find("<pre>train: the loss is nan at step 41</pre>", 1, true))
     assert.truthy(text:find("Dotted: 2 runs that did not finish.", 1, true))
     local rows = table_of(text, "runs")
     assert.equal(7, #rows)
     assert.same({ "rope", "3", "failed", "40 of 100", "–", "–", "–", "–", "–", "–" }, rows[6])
-    assert.same({ "roper", "3", "not finished", "0 of 100", "–", "–", "–", "–", "–", "–" }, rows[7])
+    assert.same({ "roper", "3", "waiting", "0 of 100", "–", "–", "–", "–", "–", "–" }, rows[7])
     assert.same({ "rope", "1", "finished", "100 of 100", "61", "62", "0.9100", "1.2900", "never",
       "1m01s" }, rows[2])
     assert.same({ { "method", "N", "reached", "median", "restricted mean", "± s.e." },

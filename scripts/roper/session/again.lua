@@ -1,0 +1,43 @@
+--- What Ctrl-C ended says how to go on: the line to type.
+local printable = require "roper.base.printable"
+
+local M = {}
+
+--- A command line of this program, as a shell takes it.
+---@param words string[]
+---@param ranks table? of a run that mpirun started
+---@return string
+function M.line(words, ranks)
+  local program = arg and arg[0] and arg[0]:match "^.*roper$" or "./roper"
+  local line = { program, table.unpack(words) }
+  for i, word in ipairs(line) do
+    line[i] = printable.word(printable.line(word))
+  end
+  return (ranks and ("mpirun -n %d "):format(ranks.size) or "") .. table.concat(line, " ")
+end
+
+--- The command line that was typed.
+---@param ranks table?
+---@return string
+function M.same(ranks)
+  return M.line(arg or {}, ranks)
+end
+
+--- The line that goes on with a run, with the files that were loaded for it.
+---@param run string folder
+---@param ranks table?
+---@return string
+function M.resume(run, ranks)
+  return M.line({ "train", "--resume", run }, ranks) .. require("roper.base.preload").words()
+end
+
+--- The step of the checkpoint of a run; nil where it has none, or a damaged one.
+---@param run string folder
+---@return integer?
+function M.step(run)
+  local ok, step = pcall(require("roper.model.checkpoint").training_step,
+    run .. "/checkpoint.safetensors")
+  return ok and step or nil
+end
+
+return M
