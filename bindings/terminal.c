@@ -7,23 +7,26 @@
 #include <unistd.h>
 
 /*
-** native.terminal_columns(descriptor)
-** The width of the terminal that a file is connected to.
+** native.terminal_size(descriptor)
+** The size of the terminal that a file is connected to: 80 x 24 where it does not tell.
 ** @param descriptor integer 0, 1 or 2: standard input, output, error
 ** @return integer? columns nil without a terminal
+** @return integer? rows
 */
-static int terminal_columns(lua_State *L)
+static int terminal_size(lua_State *L)
 {
-  rpl_check_count(L, "terminal_columns", 1);
+  rpl_check_count(L, "terminal_size", 1);
   int descriptor = (int)rpl_check_range(L, 1, "descriptor", 0, 1023);
   struct winsize size = {0};
-  if (!isatty(descriptor))
+  if (!isatty(descriptor)) {
     lua_pushnil(L);
-  else if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-    lua_pushinteger(L, 80);
-  else
-    lua_pushinteger(L, size.ws_col);
-  return 1;
+    return 1;
+  }
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0)
+    size = (struct winsize){0};
+  lua_pushinteger(L, size.ws_col == 0 ? 80 : size.ws_col);
+  lua_pushinteger(L, size.ws_row == 0 ? 24 : size.ws_row);
+  return 2;
 }
 
 /*
@@ -41,6 +44,6 @@ static int output_kept(lua_State *L)
 void rpl_open_terminal(lua_State *L)
 {
   static const luaL_Reg functions[] = {
-      {"terminal_columns", terminal_columns}, {"output_kept", output_kept}, {NULL, NULL}};
+      {"terminal_size", terminal_size}, {"output_kept", output_kept}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

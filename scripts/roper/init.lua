@@ -71,7 +71,7 @@ local functions = {
 local internal = { "^attention_sums$", "^corpus_", "^gradient_sum$", "^hash$", "^interrupt",
   "^json_", "^lock$", "^oracle_", "^machine$", "^memory_fail_after$", "^output_kept$",
   "^prepare_readline$", "^random_permuted$", "^ranks_", "^tensor_metatable$",
-  "^terminal_columns$" }
+  "^terminal_size$" }
 
 local function is_internal(name)
   for _, pattern in ipairs(internal) do

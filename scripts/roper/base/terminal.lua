@@ -8,24 +8,33 @@ local M = {}
 local DESCRIPTORS = { [io.stdin] = 0, [io.stdout] = 1, [io.stderr] = 2 }
 local STYLES = { bold = "1", dim = "2", red = "31", green = "32", yellow = "33", cyan = "36" }
 
--- The width of the terminal behind a stream, nil where there is none.
-local function width(stream)
+-- Columns and rows of the terminal behind a stream, nil where there is none.
+local function size(stream)
   local descriptor = DESCRIPTORS[stream]
-  return descriptor and core.terminal_columns(descriptor)
+  if descriptor then
+    return core.terminal_size(descriptor)
+  end
 end
 
 --- Is the stream connected to a terminal?
 ---@param stream file*
 ---@return boolean
 function M.is_terminal(stream)
-  return width(stream) ~= nil
+  return size(stream) ~= nil
 end
 
 --- The width to fit output to.
 ---@param stream file*
 ---@return integer columns 80 where there is no terminal
 function M.columns(stream)
-  return width(stream) or 80
+  return size(stream) or 80
+end
+
+--- The lines that a terminal shows at once.
+---@param stream file*
+---@return integer rows infinite where there is no terminal
+function M.rows(stream)
+  return select(2, size(stream)) or math.huge
 end
 
 --- Is there a terminal behind the stream that understands control sequences?

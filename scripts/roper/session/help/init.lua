@@ -1,5 +1,6 @@
 --- Help: what `?name`, `??name`, `help(name)` and `apropos(word)` print. Names are those of the
 --- session, or of the library with or without what stands in front.
+local pager = require "roper.session.help.pager"
 local printable = require "roper.base.printable"
 
 local M = {}
@@ -144,13 +145,23 @@ end
 ---@param what? any a name in quotes, or a value: a function, a module, a tensor, a model
 function M.help(what)
   if type(what) == "string" then
-    io.stdout:write(M.text(what, _G))
+    pager.write(M.text(what, _G))
   else
-    io.stdout:write(about(what == nil and require "roper" or what))
+    pager.write(about(what == nil and require "roper" or what))
   end
 end
 
---- List what has a word in its name, then what has it in its documentation, options included.
+-- Does a function take an option with a text in its name?
+local function has_option(entry, text)
+  for _, option in ipairs(require("roper.session.help.catalogue").options(entry)) do
+    if option.name:lower():find(text, 1, true) then
+      return true
+    end
+  end
+  return false
+end
+
+--- List what has a word in its name, then in the name of an option, then in its documentation.
 ---
 --- Errors: a word that stands nowhere.
 ---
@@ -165,31 +176,30 @@ function M.apropos(word)
   end
   local pattern = word:lower()
   local catalogue = require "roper.session.help.catalogue"
-  local named, told = {}, {}
+  local named, optional, told = {}, {}, {}
   for _, entry in ipairs(catalogue.entries()) do
-    if entry.path:lower():find(pattern, 1, true) then
-      named[#named + 1] = entry
-    elseif not entry.same and catalogue.prose(entry):lower():find(pattern, 1, true) then
-      told[#told + 1] = entry
-    end
+    local list = entry.path:lower():find(pattern, 1, true) and named
+      or has_option(entry, pattern) and optional
+      or not entry.same and catalogue.prose(entry):lower():find(pattern, 1, true) and told or {}
+    list[#list + 1] = entry
   end
-  if #named + #told == 0 then
+  local page, parts = require "roper.session.help.page", {}
+  for _, group in ipairs { { "by name", named }, { "by an option's name", optional },
+    { "in the text", told } } do
+    parts[#parts + 1] = group[2][1]
+      and page.list(("%s (%d)"):format(group[1], #group[2]), group[2]) or nil
+  end
+  if not parts[1] then
     error(unknown(word), 2)
   end
-  local page = require "roper.session.help.page"
-  if named[1] then
-    io.stdout:write(page.list(("by name (%d)"):format(#named), named))
-  end
-  if told[1] then
-    io.stdout:write(page.list(("in the text (%d)"):format(#told), told))
-  end
+  pager.write(table.concat(parts))
 end
 
 --- What `?name` prints.
 ---@param name string
 ---@param globals table of the session
 function M.show(name, globals)
-  io.stdout:write(M.text(name, globals))
+  pager.write(M.text(name, globals))
 end
 
 -- The lines of a text from one on, to another or to the first that `is_last` knows.
@@ -257,7 +267,7 @@ function M.source(name, globals)
   if not text then
     error(("%s has no source to show"):format(name), 0)
   end
-  io.stdout:write(printable.text(text))
+  pager.write(printable.text(text))
 end
 
 --- From now on an error inside a function of the library says what help calls that function.

@@ -47,7 +47,7 @@ end
 words.quit = words.exit
 
 words["?"] = function()
-  io.stdout:write(HELP)
+  require("roper.session.help.pager").write(HELP)
 end
 
 words["??"], words.help = words["?"], words["?"]

@@ -80,7 +80,7 @@ function M.hist(session)
       margin = (" "):rep(#margin)
     end
   end
-  io.stdout:write(table.concat(lines))
+  require("roper.session.help.pager").write(table.concat(lines))
 end
 
 function M.edit(session, text)

@@ -138,6 +138,13 @@ describe("apropos", function()
     end
   end)
 
+  it("lists functions with an option of that name before those that tell of it", function()
+    local text = stdout.capture(help.apropos, "causal")
+    local options = text:match("^by an option's name %(%d+%)\n(.-)\nin the text %(%d+%)\n")
+    assert.truthy(("\n" .. options):find("\n  roper.attention ", 1, true), text)
+    assert.falsy(options:find("Positions:visible", 1, true))
+  end)
+
   it("finds what is only said of arguments and options", function()
     assert.truthy(stdout.capture(help.apropos, "hides a key"):find("\n  roper.attention ", 1, true))
   end)
