@@ -18,6 +18,7 @@ Input goes on over several lines until it is complete; Ctrl-C gives it up.
   who             lists your variables
   %time f(x)      runs Lua and tells how long it took
   %bench f(x)     runs it many times: median and spread
+  %prof f(x)      tells where its time goes, function by function
   %run FILE       runs a script; its globals stay
   %save FILE      writes what ran without an error, as a script
   %hist           lists what was typed, numbered as errors name it

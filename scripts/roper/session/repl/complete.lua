@@ -3,6 +3,7 @@
 local printable = require "roper.base.printable"
 local names_of = require "roper.base.names"
 local cursor = require "roper.session.repl.cursor"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -76,7 +77,7 @@ local function listed_strings(before, globals)
       names[#names + 1] = name
     end
   end
-  return names
+  return tables.keys(tables.set(names))
 end
 
 local function find(text, globals)

@@ -1,7 +1,10 @@
 --- Commands with a % in front: functions of the session and the rest of the line.
 local printable = require "roper.base.printable"
+local terminal = require "roper.base.terminal"
 
 local M = {}
+
+local MOST_FUNCTIONS <const>, LONGEST_NAME <const> = 20, 44 -- of a profile, within 80 x 24
 
 -- Three digits: "1.20 ms".
 local function duration(seconds)
@@ -40,6 +43,23 @@ function M.bench(session, source)
       duration(found.median), duration(found.low), duration(found.high), found.samples, found.runs,
       found.runs == 1 and "run" or "runs"))
   end
+end
+
+function M.prof(session, source)
+  local action = session:compile(source)
+  if not action then
+    return
+  end
+  local times = require("roper.session.repl.profile").measure(action, function(f)
+    session:attempt(f)
+  end)
+  local rows = { { "function", "calls", "own", "with others" } }
+  for i = 1, math.min(#times, MOST_FUNCTIONS) do
+    local time = times[i]
+    rows[i + 1] = { terminal.cut(printable.line(time.name), LONGEST_NAME), tostring(time.calls),
+      duration(time.own), duration(time.total) }
+  end
+  io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 1), "\n"), "\n")
 end
 
 function M.run(session, text)

@@ -274,8 +274,8 @@ describe("session", function()
       end
     end
     assert.same({ "?roper.randn", "??roper.randn", 'apropos "mask"', "?pytorch", "who",
-      "%time f(x)", "%bench f(x)", "%run FILE", "%save FILE", "%hist", "%edit", "%debug",
-      "%up, %down", "%cd FOLDER", "$ ls or !ls", "roper.debug(true)" }, shown)
+      "%time f(x)", "%bench f(x)", "%prof f(x)", "%run FILE", "%save FILE", "%hist", "%edit",
+      "%debug", "%up, %down", "%cd FOLDER", "$ ls or !ls", "roper.debug(true)" }, shown)
     assert.equal(5, globals.made)
   end)
 
@@ -292,6 +292,21 @@ describe("session", function()
     assert.is_true(tonumber(samples) >= 5 and globals.runs > samples * runs)
     assert.equal("error: boom\n", printed("%bench error('boom')"))
     assert.equal("error: unexpected symbol near '='\n", printed("%bench x = = 1"))
+  end)
+
+  it("measures functions, also those that ran before an error", function()
+    globals.roper = roper
+    local text = printed("%prof roper.eye(3):sum()")
+    assert.matches("^function +calls +own +with others\n", text)
+    assert.matches("\n%S*sum[ inC]* +1 +[%d.]+ %S+ +[%d.]+ %S+\n", text)
+    for line in text:gmatch("[^\n]+") do
+      assert.is_true(utf8.len(line) <= 80, line)
+    end
+    text = printed("%prof roper.eye(3) error('boom')")
+    assert.matches("\n%S*eye[ inC]* +1 ", text)
+    assert.matches("error: boom\n$", text)
+    assert.equal("error: unexpected symbol near '='\n", printed("%prof x = = 1"))
+    assert.is_nil(debug.gethook())
   end)
 
   it("runs scripts among its globals", function()
