@@ -14,7 +14,7 @@ CELLS = [
     "x:summ()",
     "print 'running'; while true do end",
     "x:sum()",
-    "$ echo running; sleep 1000",
+    "$ lua5.4 -e 'print \"running\" io.stdout:flush() while true do end'",
     "$ kill -9 $PPID",
     "x",
     "exit",
