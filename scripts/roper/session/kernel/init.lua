@@ -34,8 +34,8 @@ local function tensor_html(tensor, text)
 end
 
 -- Show the results of an expression.
-local function show(_, results)
-  local text, value = printable.text(format.results(results)), results[1]
+local function show(_, results, hint)
+  local text, value = printable.text(format.results(results) .. hint), results[1]
   local is_table = results.n == 1 and format.is_tensor(value) and value:rank() > 0
     and value:count() > 0
   send { kind = "execute_result", data = { ["text/plain"] = text,

@@ -58,11 +58,11 @@ describe("the session of a notebook", function()
 
   it("tells what is wrong, also with a cell that does not end", function()
     local list = answers({ { execute = "roper.zeros{2}:summ()" }, { execute = "for i = 1, 2 do" },
-      { execute = "'\xC3\xA9' + {}" }, { execute = "1" } })
+      { execute = "'\xC3\xA9' + {}" }, { execute = "rooper" } })
     assert.equal('a tensor has no field "summ"; did you mean "sum"?', list[1].reply.error)
     assert.truthy(list[2].reply.error:find("^'end' expected .*near <eof>"))
     assert.truthy(list[3].reply.error:find("attempt to add", 1, true))
-    assert.equal("1", list[4].data["text/plain"])
+    assert.truthy(list[4].data["text/plain"]:find("^nil.*roper"))
   end)
 
   it("completes and tells about names", function()
