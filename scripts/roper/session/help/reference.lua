@@ -33,8 +33,9 @@ end
 
 -- What else a name in the text about an entry means; nil where it is an argument or option of it.
 local function meant(name, about)
-  local own = tables.set(catalogue.options(about))
-  for _, one in ipairs(tables.joined(about.comment.parameters, about.comment.fields)) do
+  local own = {}
+  for _, one in ipairs(tables.joined(about.comment.parameters, about.comment.fields,
+    catalogue.options(about))) do
     own[one.name] = true
   end
   local owner = has_page(about) and about.path or about.path:match "^(.*)[.:]"

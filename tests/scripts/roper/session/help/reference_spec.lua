@@ -72,6 +72,7 @@ describe("the reference", function()
     local method = section("tensor:sum")
     assert.truthy(method:find("<p>The sum along ", 1, true), method)
     assert.truthy(method:find('href="roper.html#sum"', 1, true))
+    assert.falsy(section("roper.train"):find('href="roper.evaluate.html"', 1, true)) -- its option
     assert.truthy(pages["Linear.html"]:find('href="Module.html#count"', 1, true))
     local loss = section("Linear:cross_entropy")
     assert.truthy(loss:find('href="Linear.html#forward"><code>forward</code>', 1, true))
