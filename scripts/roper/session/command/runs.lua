@@ -3,6 +3,7 @@ local again = require "roper.session.again"
 local arguments = require "roper.session.command.arguments"
 local printable = require "roper.base.printable"
 local tables = require "roper.base.tables"
+local terminal = require "roper.base.terminal"
 
 -- Does a run have one of the values of every field?
 local function fits(run, wanted)
@@ -68,6 +69,26 @@ local function unfinished(runs)
     .. (#lines > 0 and "\nThis goes on with them:\n" .. table.concat(lines, "\n") .. "\n" or "")
 end
 
+-- The table; on a terminal that it is too wide for, each run's name is on a line of its own.
+local function shown_as(rows)
+  local columns = require "roper.base.format.columns"
+  local whole, widest, numbers, lines = columns.align(rows), 0, {}, {}
+  for line in whole:gmatch "[^\n]+" do
+    widest = math.max(widest, utf8.len(line))
+  end
+  if not terminal.is_terminal(io.stdout) or widest <= terminal.columns(io.stdout) then
+    return whole
+  end
+  for i, row in ipairs(rows) do
+    numbers[i] = table.move(row, 2, #row, 1, {})
+  end
+  for line in columns.align(numbers):gmatch "[^\n]+" do
+    lines[#lines + 1] = "  " .. printable.line(rows[#lines // 2 + 1][1])
+    lines[#lines + 1] = "  " .. line
+  end
+  return table.concat(lines, "\n")
+end
+
 local function list(folder, wanted)
   local shown, known = {}, { status = true }
   local rows = { { "run", "preset", "seed", "status", "step", "correct", "loss" } }
@@ -90,7 +111,7 @@ local function list(folder, wanted)
   elseif #rows == 1 then
     io.stdout:write(("no such run among the %d in %s\n"):format(#found, printable.line(folder)))
   else
-    io.stdout:write(require("roper.base.format.columns").align(rows), "\n", unfinished(shown))
+    io.stdout:write(shown_as(rows), "\n", unfinished(shown))
   end
   if #problems > 0 then
     error("runs: " .. table.concat(problems, "\n"), 0)

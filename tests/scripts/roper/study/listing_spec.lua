@@ -194,6 +194,19 @@ describe("./roper runs", function()
     assert.truthy(output:find("\n  " .. folder .. "/new\\nline  ", 1, true), output)
   end)
 
+  it("fits a terminal", function()
+    local folder = scratch.path("wide")
+    files.make(folder .. "/substring_index-roper-12")
+    scratch.write("wide/substring_index-roper-12/config.json",
+                  '{"config": {"preset": "smoke", "seed": 12, "steps": 100000}}')
+    local screen = process.open(("stty cols 80; cd '%s' && %s/roper runs ../wide"):format(folder,
+      uv.cwd()))
+    screen:expect("  run\n    preset  seed   status         step  correct  loss\n"
+      .. "  ../wide/substring_index-roper-12\n"
+      .. "    smoke     12  waiting  0 of 100000        -     -\n")
+    assert.equal(0, screen:leave())
+  end)
+
   it("lists what is odd, and leaves out what is none", function()
     local config = core.json_encode({ config = { steps = { 1 }, preset = { "x" } } })
     for name, text in pairs({ torn = '{"config"', another = '{"name": "x"}', odd = config,
