@@ -45,10 +45,11 @@ function M.format(name, file, format)
   return found
 end
 
--- The plot as text; lines end in a line feed.
-local function as_text(figure, colored)
+-- The plot as text for so many rows; lines end in a line feed.
+local function as_text(figure, colored, rows)
   local columns = figure.width or math.min(terminal.columns(io.stdout), WIDEST)
-  local lines = require("roper.plot.terminal").lines(figure, math.max(columns, NARROWEST), colored)
+  local lines = require("roper.plot.terminal").lines(figure, math.max(columns, NARROWEST), colored,
+    rows)
   return table.concat(lines, "\n") .. "\n"
 end
 
@@ -90,7 +91,7 @@ end
 --- Show a plot that goes to no file; a notebook has its own way.
 ---@param figure table
 function M.on_screen(figure)
-  io.stdout:write(as_text(figure, terminal.is_colored(io.stdout)))
+  io.stdout:write(as_text(figure, terminal.is_colored(io.stdout), terminal.rows(io.stdout)))
   io.stdout:flush()
 end
 

@@ -9,9 +9,10 @@ local M = {}
 
 --- An empty page, which grows downwards as it is written on.
 ---@param columns integer
+---@param most_rows integer? to stay within where that is possible
 ---@return table screen with the methods put and lines
-function M.new(columns)
-  return setmetatable({ columns = columns, rows = {} }, Screen)
+function M.new(columns, most_rows)
+  return setmetatable({ columns = columns, most_rows = most_rows or math.huge, rows = {} }, Screen)
 end
 
 -- Make a cell of what was put there before.

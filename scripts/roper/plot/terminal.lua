@@ -14,9 +14,10 @@ end
 ---@param figure table
 ---@param columns integer to stay within
 ---@param colored boolean with control sequences for the colours?
+---@param rows integer? of the terminal, which a heatmap is to fit where it can
 ---@return string[] lines
-function M.lines(figure, columns, colored)
-  local screen, row = screens.new(columns), 1
+function M.lines(figure, columns, colored, rows)
+  local screen, row = screens.new(columns, rows), 1
   if figure.title ~= "" then
     local title = text.fit(figure.title, columns - 2)
     local is_narrow = figure.is_square or figure.kind == "matrix"

@@ -4,6 +4,7 @@ local cells_of = require "roper.plot.cells"
 local text = require "roper.plot.text"
 
 local ROWS <const> = 24 -- lines for the cells
+local FEWEST_ROWS <const>, AROUND <const> = 4, 8 -- on a low terminal; what stands around cells
 local LABELLED_ROWS <const> = 64 -- the same where each row has its name
 local LARGEST <const> = 6 -- columns of a cell; as many half lines
 local LONGEST_NAME <const> = 12
@@ -122,7 +123,8 @@ end
 return function(screen, top, figure, colored)
   local rows, columns = figure.matrix:size(1), figure.matrix:size(2)
   local is_named = figure.rows ~= nil and rows <= LABELLED_ROWS
-  local lines = figure.height or is_named and LABELLED_ROWS or ROWS
+  local lines = figure.height or is_named and LABELLED_ROWS
+    or math.max(FEWEST_ROWS, math.min(ROWS, screen.most_rows - AROUND))
   local _, margin = row_labels(figure, rows, lines)
   local left = margin + 2
   local across, down, most_rows, most_columns = layout(rows, columns,
