@@ -69,14 +69,22 @@ local function unfinished(runs)
     .. (#lines > 0 and "\nThis goes on with them:\n" .. table.concat(lines, "\n") .. "\n" or "")
 end
 
+-- Is there a terminal that is too narrow for the text?
+local function is_too_wide(text)
+  local most = terminal.is_terminal(io.stdout) and terminal.columns(io.stdout) or math.huge
+  for line in text:gmatch "[^\n]+" do
+    if utf8.len(line) > most then
+      return true
+    end
+  end
+  return false
+end
+
 -- The table; on a terminal that it is too wide for, each run's name is on a line of its own.
 local function shown_as(rows)
   local columns = require "roper.base.format.columns"
-  local whole, widest, numbers, lines = columns.align(rows), 0, {}, {}
-  for line in whole:gmatch "[^\n]+" do
-    widest = math.max(widest, utf8.len(line))
-  end
-  if not terminal.is_terminal(io.stdout) or widest <= terminal.columns(io.stdout) then
+  local whole, numbers, lines = columns.align(rows), {}, {}
+  if not is_too_wide(whole) then
     return whole
   end
   for i, row in ipairs(rows) do
@@ -132,8 +140,11 @@ local function compare(one, other)
       rows[#rows + 1] = { name, here, there }
     end
   end
-  io.stdout:write(#rows == 1 and "no difference\n"
-    or require("roper.base.format.columns").align(rows) .. "\n")
+  local columns = require "roper.base.format.columns"
+  if is_too_wide(columns.align(rows)) then
+    rows[1] = { "field", "first", "second" }
+  end
+  io.stdout:write(#rows == 1 and "no difference\n" or columns.align(rows) .. "\n")
 end
 
 return {

@@ -205,6 +205,14 @@ describe("./roper runs", function()
       .. "  ../wide/substring_index-roper-12\n"
       .. "    smoke     12  waiting  0 of 100000        -     -\n")
     assert.equal(0, screen:leave())
+    local other = folder .. "/substring_index-roper-13"
+    files.make(other)
+    scratch.write("wide/substring_index-roper-13/config.json", '{"config": {"seed": 13}}')
+    local line = "./roper runs --compare '%s/substring_index-roper-12' '%s'"
+    screen = process.open("stty cols 40; " .. line:format(folder, other))
+    screen:expect("  field    first  second\n  preset   smoke       -\n"
+      .. "  seed        12      13\n  steps   100000       -\n")
+    assert.equal(0, screen:leave())
   end)
 
   it("lists what is odd, and leaves out what is none", function()
