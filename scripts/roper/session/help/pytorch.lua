@@ -191,6 +191,27 @@ any() and all() of everything give booleans. In the rows:
 ]]
 local WIDTH <const> = 30 -- of the left column
 
+--- The end of an error message about an unknown field or option, where PyTorch has it.
+---@param message string
+---@return string hint such as "; PyTorch's x.T is x:transpose(1, 2) here", "" where it has not
+function M.hint(message)
+  local called, name = "", message:match 'has no field "([%a_][%w_]*)"$'
+  local form = "%.%s%f[^%w_]"
+  if not name then
+    called, name = message:match "([%w_]+): unknown option ([%a_][%w_]*).*; it takes "
+    form = "%f[%w_]%s="
+  end
+  form = name and form:gsub("%%s", name)
+  for _, group in ipairs(name and M.groups or {}) do
+    for _, row in ipairs(group.rows) do
+      if row[1]:find(form) and row[1]:find(called, 1, true) then
+        return ("; PyTorch's %s is %s here"):format(row[1], row[2])
+      end
+    end
+  end
+  return ""
+end
+
 --- The page.
 ---@return string
 function M.page()

@@ -47,7 +47,9 @@ function Session:explain(failure)
     return "interrupted"
   elseif not place or failure.traceback then
     return failure.message .. code.trace(failure)
-  elseif self.is_alone and #failure.frames == 1 and failure.frames[1].is_whole then
+  end
+  message = message .. require("roper.session.help.pytorch").hint(message)
+  if self.is_alone and #failure.frames == 1 and failure.frames[1].is_whole then
     return message
   end
   return message .. failures.lines(failure, place)

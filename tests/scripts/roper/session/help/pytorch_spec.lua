@@ -81,6 +81,21 @@ describe("the page from PyTorch", function()
     assert.is_true(count > 5)
   end)
 
+  it("tells who takes a name of PyTorch what is called so here", function()
+    local adam = "; PyTorch's torch.optim.Adam([w], lr=1e-3) is "
+    for message, hint in pairs({
+      ['a tensor has no field "T"'] = "; PyTorch's x.T is x:transpose(1, 2) here",
+      ['roper has no field "nothing"'] = "",
+      ['a tensor has no field "shap"; did you mean "shape"?'] = "",
+      ["Adam: unknown option lr; it takes rate"] = adam
+        .. "adam = roper.optim.Adam{rate = 1e-3} here",
+      ["generate: unknown option lr; it takes most"] = "",
+      ["nothing about names"] = "",
+    }) do
+      assert.equal(hint, page.hint(message), message)
+    end
+  end)
+
   it("fits 80 columns, and is found", function()
     local shown = page.page()
     for line in shown:gmatch("[^\n]+") do
