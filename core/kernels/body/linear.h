@@ -69,11 +69,16 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
   REAL *y = y_data;
   if (ROUNDS_OPERANDS || suits_tiles(rows, out, in * out))
     return tiled_linear(rows, in, out, x, w, bias, relu, y);
-  int64_t height = (rows + omp_get_max_threads() - 1) / omp_get_max_threads();
+  const int threads = omp_get_max_threads();
+  int64_t height = (rows + threads - 1) / threads;
   height = height < LEAST_ROWS ? LEAST_ROWS : height > MOST_ROWS ? MOST_ROWS : height;
-  const int64_t down = (rows + height - 1) / height;
-  /* Few rows, as in generation: threads share the columns instead. */
-  const int64_t across = down < omp_get_max_threads() && out >= 256 ? omp_get_max_threads() : 1;
+  /* Of few rows threads share the columns; of a large weight each packs its part alone. */
+  const bool large = in * out > CACHED && rows < out && rows <= 2 * MOST_ROWS;
+  const bool by_columns = out >= 256 && (large || rows <= (threads - 1) * height);
+  if (by_columns)
+    height = rows;
+  const int64_t down = by_columns ? 1 : (rows + height - 1) / height;
+  const int64_t across = by_columns ? threads : 1;
   const bool small = is_small(rows, 2.0 * (double)rows * (double)in * (double)out);
 #pragma omp parallel for schedule(static) if (!small)
   for (int64_t block = 0; block < down * across; block++) {
