@@ -19,7 +19,6 @@
 #define REAL_SIN sinf
 #define REAL_COS cosf
 #define REAL_TANH tanhf
-#define REAL_ERF erff
 #define REAL_POW powf
 #define REAL_FMOD fmodf
 #else
@@ -37,7 +36,6 @@
 #define REAL_SIN sin
 #define REAL_COS cos
 #define REAL_TANH tanh
-#define REAL_ERF erf
 #define REAL_POW pow
 #define REAL_FMOD fmod
 #endif

@@ -123,6 +123,19 @@ describe("unary functions", function()
     end)
   end
 
+  it("gelu of float32 is that of float64, in its tail too", function()
+    local x = roper.linspace(-12, 12, 24001):parameter()
+    local wide = x:detach():to "float64":parameter()
+    local y, exact = x:gelu(), wide:gelu()
+    y:sum():backward()
+    exact:sum():backward()
+    local tail = x:detach():to "float64":gt(-5)
+    local difference = y:to "float64" - exact
+    assert.is_true(difference:abs():max():item() < 1e-6)
+    assert.is_true((difference / (exact:abs() + 1e-12))[tail]:abs():max():item() < 3e-6)
+    assert.is_true((x.grad:to "float64" - wide.grad):abs():max():item() < 3e-7)
+  end)
+
   it("gelu is half x times 1 + erf(x / sqrt 2)", function()
     local x = roper.tensor({ 0, 1, -1, inf, nan }, "float64"):gelu():totable()
     assert.equal(0, x[1])
