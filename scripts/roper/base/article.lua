@@ -7,9 +7,10 @@ local M = {}
 --- A whole page.
 ---@param title string
 ---@param body any
+---@param style any? after the common one
 ---@return string html
-function M.page(title, body)
-  return markup.document(title, markup.asset "base/article.css", body)
+function M.page(title, body, style)
+  return markup.document(title, { markup.asset "base/article.css", style }, body)
 end
 
 -- Minus and equals signs, which no line break may part from what they belong to.

@@ -1,4 +1,5 @@
---- Lessons as pages that need nothing else: one a lesson, and an index of all.
+--- Lessons as pages that need nothing else: one a lesson, and an index of all. In a handout no
+--- answers stand; slides show one step at a time, on a screen or on paper.
 local article = require "roper.base.article"
 local files = require "roper.base.file"
 local identity_report = require "roper.identity.report"
@@ -57,8 +58,18 @@ local function identity(found)
       inline(identity_report.exact(found.exact)), "." }, wrong }
 end
 
-local function section(number, step, result, scope)
-  local claims = {}
+-- Links to the steps before and after.
+local function turn(number, count)
+  local function link(to, sign, name)
+    return to >= 1 and to <= count and h.a { href = "#step-" .. to, title = name, sign }
+      or h.span {}
+  end
+  return h.nav { link(number - 1, "←", "the step before"),
+    h.span { ("%d/%d"):format(number, count) }, link(number + 1, "→", "the next step") }
+end
+
+local function section(lesson, number, result, scope, form)
+  local step, claims = lesson.steps[number], {}
   for i, claim in ipairs(result.claims) do
     claims[i] = h.p { class = "claim", mark(claim.holds), claim.text, " ",
       h.span { "here ", claim.value } }
@@ -75,7 +86,9 @@ local function section(number, step, result, scope)
       h.figcaption { inline(step.figure.caption) } },
     step.exercise and { h.p { h.em { "Try it." }, " ",
       inline(steps.unindented(step.exercise.question)) },
-      h.details { h.summary { "Answer" }, paragraphs(step.exercise.answer) } },
+      form ~= "handout"
+        and h.details { h.summary { "Answer" }, paragraphs(step.exercise.answer) } },
+    form == "slides" and turn(number, #lesson.steps),
   }
 end
 
@@ -88,16 +101,18 @@ local function navigation(lessons, index)
     link(lessons[index + 1], "%s →") }
 end
 
-local function lesson_page(lessons, index)
+local function lesson_page(lessons, index, form)
   local lesson, scope = lessons[index], steps.scope()
   local sections = {}
   for number, step in ipairs(lesson.steps) do
-    sections[number] = section(number, step, steps.run(step, scope), scope)
+    sections[number] = section(lesson, number, steps.run(step, scope), scope, form)
   end
-  return article.page(lesson.title, { navigation(lessons, index), h.h1 { inline(lesson.title) },
-    h.p { class = "about", "Before: ", inline(lesson.before), h.br {}, "After: ",
-      inline(lesson.after) },
-    sections, h.section { navigation(lessons, index) } })
+  return article.page(lesson.title, {
+    h.header { navigation(lessons, index), h.h1 { inline(lesson.title) },
+      h.p { class = "about", "Before: ", inline(lesson.before), h.br {}, "After: ",
+        inline(lesson.after) } },
+    sections, h.section { navigation(lessons, index) } },
+    form == "slides" and markup.asset "lesson/slides.css")
 end
 
 local function index_page(lessons)
@@ -115,11 +130,15 @@ end
 --- Write lessons as pages.
 ---@param lessons table[] in their order
 ---@param path string of a folder, made where it is missing
+---@param form "html"|"handout"|"slides"|nil "html" by default
 ---@return string index path of the page to begin with
-function M.write(lessons, path)
+function M.write(lessons, path, form)
+  if #lessons == 1 and lessons[1].name == "index" then
+    error("lesson: a page named index is that of all lessons; name the file otherwise", 0)
+  end
   files.make(path)
   for i, lesson in ipairs(lessons) do
-    files.write(("%s/%s.html"):format(path, lesson.name), lesson_page(lessons, i))
+    files.write(("%s/%s.html"):format(path, lesson.name), lesson_page(lessons, i, form))
   end
   local index = path .. "/index.html"
   files.write(index, index_page(lessons))

@@ -100,6 +100,33 @@ describe("lesson pages", function()
     end
   end)
 
+  it("stand as slides of a step each, which lead to each other", function()
+    page.write({ all[2] }, scratch.path("slides"), "slides")
+    local text = scratch.read(scratch.path("slides/rotation.html"))
+    html.check(text)
+    local count = #all[2].steps
+    for number = 1, count do
+      assert.truthy(text:find(('<section id="step-%d"'):format(number), 1, true))
+      assert.equal(number > 1 and number < count and 2 or 1,
+        select(2, text:gsub(('href="#step%%-%d"'):format(number), "")))
+    end
+    assert.is_nil(read("rotation"):find("scroll-snap", 1, true))
+  end)
+
+  it("ask in a handout and do not answer", function()
+    page.write({ all[2] }, scratch.path("handout"), "handout")
+    local text = scratch.read(scratch.path("handout/rotation.html"))
+    html.check(text)
+    local function count(page_text, part)
+      return select(2, page_text:gsub(part, ""))
+    end
+    assert.is_true(count(text, "Try it%.") > 0)
+    assert.equal(count(text, "Try it%."), count(read("rotation"), "<details>"))
+    assert.equal(0, count(text, "<details>"))
+    assert.is_nil(text:find("(−4, 3) and (−3, −4)", 1, true))
+    assert.truthy(read("rotation"):find("(−4, 3) and (−3, −4)", 1, true))
+  end)
+
   it("keep what was written as text", function()
     local hostile = "<b>&amp; \"x\" 'y'</b>"
     local lesson = { name = "hostile", title = hostile, before = hostile, after = hostile, steps = {
