@@ -1,5 +1,7 @@
 --- Lessons: their form, and where they are. A lesson is a file of scripts/lessons that returns
 --- `roper.lesson { ... }`; it is found by being there.
+local code = require "roper.base.code"
+local files = require "roper.base.file"
 local options_of = require "roper.base.options"
 local suggest = require "roper.base.suggest"
 
@@ -12,7 +14,20 @@ local STEP <const> = { title = "string", text = "string", formula = "string?", c
 local FIGURE <const> = { caption = "string", draw = "string" }
 local EXERCISE <const> = { question = "string", answer = "string" }
 
-local is_reading = false -- a file, to hand its lesson over
+local reading -- the file that is to hand its lesson over: {path, text, lesson}
+
+-- Where a table stands in that file, by the longest of its texts: "FILE:LINE: ".
+local function place_of(given)
+  local longest = ""
+  for _, text in pairs(reading and type(given) == "table" and given or {}) do
+    if type(text) == "string" and (#text > #longest or #text == #longest and text < longest) then
+      longest = text
+    end
+  end
+  local at = longest ~= "" and reading.text:find(longest, 1, true)
+  local line = at and select(2, reading.text:sub(1, at):gsub("\n", "")) + 1
+  return line and ("%s:%d: "):format(reading.path, line) or ""
+end
 
 -- A claim as {text, instead = {from, to}}.
 local function check_claim(where, claim, step)
@@ -47,13 +62,13 @@ end
 
 -- The lesson, checked; steps that are none are errors.
 local function checked(given)
-  local lesson = options_of.check("lesson", given, LESSON)
+  local lesson = options_of.check(place_of(given) .. "lesson", given, LESSON)
   local steps = {}
   for i, step in ipairs(lesson.steps) do
-    steps[i] = check_step(("lesson: step %d"):format(i), step, lesson)
+    steps[i] = check_step(("%slesson: step %d"):format(place_of(step), i), step, lesson)
   end
   if #steps == 0 then
-    error("lesson: expected at least one step", 0)
+    error(place_of(given) .. "lesson: expected at least one step", 0)
   end
   lesson.steps = steps
   return lesson
@@ -79,8 +94,8 @@ end
 ---@field figure? table {caption = text, draw = "return plot.line(y, {format = format})"}
 ---@field exercise? table {question = text, answer = text}
 
---- A lesson. In a file of scripts/lessons it is handed to who reads the file; in a script or a
---- session it is shown as a whole.
+--- A lesson. In a file of scripts/lessons, and in one of your own, it is handed to who reads the
+--- file (`./roper lesson FILE.lua`); in a script or a session it is shown as a whole.
 ---
 --- Errors: a field that is missing, misspelt or of another type; where the lesson is shown, a claim
 --- that fails.
@@ -92,8 +107,9 @@ end
 function M.lesson(lesson)
   local ok, result = pcall(checked, lesson)
   if not ok then
-    error(result, 2)
-  elseif is_reading then
+    error(result, reading and 0 or 2)
+  elseif reading then
+    reading.lesson = result
     return result
   elseif not require("roper.lesson.show").all(result) then
     error("lesson: a claim fails", 0)
@@ -103,24 +119,32 @@ end
 local FOLDER <const> = require("roper.base.place").LIBRARY .. "/../lessons"
 
 --- Read the lesson in a file.
----@param path string
+---
+--- Errors: what is no file or cannot be read; Lua that does not compile or fails; a file that
+--- returns no lesson. They name the file and, where it can be told, the line.
+---@param path string that ends in .lua
 ---@return table lesson
 function M.read(path)
+  local text = files.read(path) or error(("there is no file %s"):format(path), 0)
   local chunk, message = loadfile(path, "t", setmetatable({
     roper = require "roper" }, { __index = _G }))
   if not chunk then
     error(message, 0)
   end
-  is_reading = true
-  local ok, result = pcall(chunk)
-  is_reading = false
-  if not ok then
-    error(("%s: %s"):format(path, result), 0)
-  elseif type(result) ~= "table" or not (result.steps and result.order) then
+  reading = { path = path, text = text }
+  local ok, result = code.call(chunk)
+  local lesson = reading.lesson
+  reading = nil
+  if not ok and result.interrupted then
+    error("interrupted", 0)
+  elseif not ok then
+    local is_placed = result.message:sub(1, #path) == path
+    error((is_placed and "" or path .. ": ") .. result.message, 0)
+  elseif lesson == nil or result ~= lesson then
     error(("%s: expected a file that returns roper.lesson {...}"):format(path), 0)
   end
-  result.name = path:match("([^/]+)%.lua$"):gsub("_", "-")
-  return result
+  lesson.name = path:match("([^/]*)%.lua$"):gsub("_", "-")
+  return lesson
 end
 
 --- All lessons, in their order.
@@ -136,12 +160,16 @@ function M.all()
   return lessons
 end
 
---- The lesson of a name.
----@param name string such as "relative-distance"
+--- The lesson of a name, or of a number in the list of all.
+---@param name string such as "relative-distance" or "5"
 ---@return table lesson
 function M.find(name)
-  local names = {}
-  for i, lesson in ipairs(M.all()) do
+  local all, names = M.all(), {}
+  if name:find "^%d+$" then
+    return all[math.tointeger(tonumber(name))]
+      or error(("no lesson %s; there are %d"):format(name, #all), 0)
+  end
+  for i, lesson in ipairs(all) do
     if lesson.name == name:gsub("_", "-") then
       return lesson
     end

@@ -49,16 +49,42 @@ describe("lesson", function()
       steps = { { title = "s", text = "t", code = "x = roper.zeros{2}" } } }]]
     assert.equal("a-lesson", found.name)
     assert.equal("T", found.title)
-    for _, text in ipairs({ "return 7", "return { steps = {} }" }) do
+    for _, text in ipairs({ "return 7", "return { steps = {}, order = 1 }" }) do
       assert.error_matches(function() read(text) end, "expected a file that returns roper.lesson")
     end
     assert.error_matches(function() read "return = 7" end, "unexpected symbol near '='")
     assert.error_matches(function() read "return roper.lesson { title = 'x' }" end,
-      "/a_lesson.lua: lesson: option after")
+      "lesson: option after")
     assert.error_matches(function()
       read "return roper.lesson { order = 3, title = 'T', before = 'b', after = 'a', given = 7 }"
     end, "option given: expected a table, got 7")
-    assert.error_matches(function() read "error('mine', 0)" end, "/a_lesson.lua: mine$")
+  end)
+
+  it("says which file, and where in it, is wrong", function()
+    local path = scratch.path("a_lesson.lua")
+    local function fails(message, source)
+      scratch.write("a_lesson.lua", source)
+      local ok, told = pcall(lessons.read, path)
+      assert.is_false(ok)
+      assert.equal(path .. message, told)
+    end
+    fails(":2: unexpected symbol near '='", "x = 1\n= 7")
+    fails(":2: mine", "\nerror 'mine'")
+    fails(":1: mine", "error('mine', 0)")
+    fails(":3: lesson: option after: expected a string, got nil",
+      "return roper.lesson {\norder = 1,\ntitle = 'Half a lesson' }")
+    fails(":5: lesson: step 2: unknown option clams; did you mean \"claims\"?; it takes claims, "
+      .. "code, exercise, figure, formula, identity, text, title", [[
+return roper.lesson { order = 1, title = "t", before = "b", after = "a",
+  steps = {
+    { title = "First", text = "Words." },
+    { title = "Second",
+      text = "Other words.", clams = {} } } }]])
+    assert.error_matches(function() lessons.read(scratch.path("none.lua")) end,
+      "^there is no file .*/none%.lua$")
+    require("roper.base.file").make(scratch.path("folder.lua"))
+    assert.error_matches(function() lessons.read(scratch.path("folder.lua")) end,
+      "^cannot read .*/folder%.lua: expected a file, got a directory$")
   end)
 
   it("says what names stand for in the identities that do not", function()
@@ -78,6 +104,16 @@ describe("lesson", function()
     assert.equal("relative-distance", lessons.find("relative_distance").name)
     assert.error_matches(function() lessons.find("rotatoin") end,
       "^no lesson 'rotatoin'; did you mean \"rotation\"%?; there are why%-position, rotation")
+  end)
+
+  it("is found by its number in the list", function()
+    for number, found in ipairs(lessons.all()) do
+      assert.equal(found.name, lessons.find(tostring(number)).name)
+    end
+    for _, number in ipairs { "0", "100", ("9"):rep(30) } do
+      assert.error_matches(function() lessons.find(number) end,
+        ("^no lesson %s; there are %%d+$"):format(number))
+    end
   end)
 
   it("is shown and checked where nobody reads the file", function()
