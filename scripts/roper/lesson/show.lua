@@ -107,11 +107,17 @@ end
 
 --- Show a whole lesson.
 ---@param lesson table
----@return boolean holds every claim in it
-function M.all(lesson)
+---@param first integer? step to begin with; those before it are run unseen
+---@return boolean holds every claim that is shown
+function M.all(lesson, first)
   local scope, holds = steps.scope(), true
   M.head(lesson)
-  for number, step in ipairs(lesson.steps) do
+  first = first or 1
+  for number = 1, first - 1 do
+    steps.prepare(lesson.steps[number], scope)
+  end
+  for number = first, #lesson.steps do
+    local step = lesson.steps[number]
     local result = steps.run(step, scope)
     M.step(lesson, number, result, scope)
     if step.exercise then
@@ -119,7 +125,8 @@ function M.all(lesson)
     end
     holds = holds and result.holds
   end
-  write("\n", verdict(holds), holds and " every claim holds\n" or " a claim FAILS\n")
+  write("\n", verdict(holds), holds and " every claim holds" or " a claim FAILS",
+    first > 1 and (" from step %d on\n"):format(first) or "\n")
   return holds
 end
 

@@ -31,6 +31,14 @@ function M.resume(run, ranks)
   return M.line({ "train", "--resume", run }, ranks) .. require("roper.base.preload").words()
 end
 
+--- The line that goes on with a lesson, with the files that were loaded for it.
+---@param lesson string its name, or its file
+---@param step integer
+---@return string
+function M.lesson(lesson, step)
+  return M.line { "lesson", lesson, tostring(step) } .. require("roper.base.preload").words()
+end
+
 --- The step of the checkpoint of a run; nil where it has none, or a damaged one.
 ---@param run string folder
 ---@return integer?

@@ -49,6 +49,18 @@ local function field_words(experiment, word)
   return words
 end
 
+-- Lessons, or the steps of the one that is named. What is in a file is not run to tell.
+local function lesson_words(words)
+  local lessons = require "roper.lesson"
+  local name = words[3] or ""
+  local is_known, lesson = pcall(lessons.find, name)
+  if not is_known and not name:find "%.lua$" then
+    return tables.map(lessons.all(), function(one) return one.name end)
+  end
+  return is_known and not words[4]
+    and tables.map(lesson.steps, function(_, number) return tostring(number) end) or {}
+end
+
 -- All words that may stand in the place of the last one, after others.
 local function words_after(words, last, commands)
   local command = words[2]
@@ -59,7 +71,7 @@ local function words_after(words, last, commands)
   elseif last:find "^%-" then
     return options_of(command)
   elseif command == "lesson" then
-    return tables.map(require("roper.lesson").all(), function(lesson) return lesson.name end)
+    return lesson_words(words)
   elseif command == "train" or command == "sweep" or command == "study" then
     local experiment = experiment_of(command, words)
     return experiment and field_words(experiment, last)

@@ -91,16 +91,17 @@ local function farewell(lesson)
   local all = require("roper.lesson").all()
   for i, other in ipairs(all) do
     if other.name == lesson.name and all[i + 1] then
-      return ("Next: ./roper lesson %s"):format(all[i + 1].name)
+      return (" Next: ./roper lesson %s"):format(all[i + 1].name)
     end
   end
-  return "It was the last."
+  return " It was the last."
 end
 
 --- Lead through a lesson until its end, `quit` or Ctrl-D.
 ---@param lesson table
 ---@param first integer? step to begin with
-function M.run(lesson, first)
+---@param path string? of the file it is from, where it is none of those that are listed
+function M.run(lesson, first, path)
   local scope = steps.scope()
   local lines = readers.new()
   local tour = setmetatable({ lesson = lesson, scope = scope, first_stale = 1, is_over = false,
@@ -124,10 +125,9 @@ function M.run(lesson, first)
     end
   end
   if tour.number == #lesson.steps then
-    io.stdout:write("The end of ", lesson.name, ". ", farewell(lesson), "\n")
+    io.stdout:write("The end of ", lesson.name, ".", path and "" or farewell(lesson), "\n")
   else
-    io.stdout:write("This goes on here:\n",
-      again.line { "lesson", lesson.name, tostring(tour.number) }, "\n")
+    io.stdout:write("This goes on here:\n", again.lesson(path or lesson.name, tour.number), "\n")
   end
 end
 

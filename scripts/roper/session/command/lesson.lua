@@ -1,6 +1,9 @@
 --- `roper lesson`: list the lessons, go through one, check them, or write them as pages.
+--- One is said by its name, its number in the list, or its file.
 local arguments = require "roper.session.command.arguments"
 local terminal = require "roper.base.terminal"
+
+local PAGES <const> = { "html", "handout", "slides" }
 
 local function list(lessons)
   local rows = {}
@@ -9,45 +12,76 @@ local function list(lessons)
   end
   io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 3), "\n"))
   io.stdout:write("\n\n./roper lesson ", lessons[1].name, " starts at the beginning.\n")
+  io.stdout:write([[
+./roper lesson 5            the number does for the name
+./roper lesson 5 2          from its second step on
+./roper lesson FILE.lua     one of your own
+./roper lesson --html DIR   to read in a browser; --handout without answers, --slides to project
+]])
+end
+
+-- The lessons that are meant, and the file, where it is one's own; nil and what is wrong.
+local function chosen(library, parsed)
+  if not parsed.name then
+    return library.all()
+  elseif parsed.name:find "%.lua$" then
+    return { library.read(parsed.name) }, parsed.name
+  end
+  local ok, lesson = pcall(library.find, parsed.name)
+  if ok then
+    return { lesson }
+  end
+  return nil, lesson
+end
+
+-- What is wrong with a step to begin with; nil where nothing is.
+local function step_problem(parsed, lesson)
+  for _, option in ipairs { "check", table.unpack(PAGES) } do
+    if parsed[option] then
+      return ("--%s takes whole lessons; leave out the step, %d"):format(option, parsed.step)
+    end
+  end
+  return parsed.step > #lesson.steps and ("%s has %d steps, no step %d"):format(lesson.name,
+    #lesson.steps, parsed.step) or nil
 end
 
 return {
   summary = "Learn the mathematics step by step; each line is checked as you go.",
   define = function(command)
-    command:argument("name"):args("?"):description "A lesson; all of them are listed without one."
+    command:argument("name"):args("?")
+      :description("A lesson: its name, its number in the list, or FILE.lua, one of your own. "
+        .. "All of them are listed without one.")
     command:argument("step"):args("?"):convert(arguments.count "step")
       :description "The step to begin with."
     command:mutex(
       command:flag("--check"):description "Check every claim of it, or of all, for a machine.",
-      command:option("--html"):argname("DIR"):description "Write it, or all, as pages there.")
+      command:option("--html"):argname("DIR"):description "Write it, or all, as pages there.",
+      command:option("--handout"):argname("DIR"):description "The same without answers.",
+      command:option("--slides"):argname("DIR"):description "One step a page, to project.")
   end,
   run = function(parsed)
     local library = require "roper.lesson"
-    local lessons
-    if parsed.name then
-      local ok, lesson = pcall(library.find, parsed.name)
-      if not ok then
-        return lesson
+    local lessons, path = chosen(library, parsed)
+    local problem = not lessons and path or parsed.step and step_problem(parsed, lessons[1])
+    if problem then
+      return problem
+    end
+    for _, form in ipairs(PAGES) do
+      if parsed[form] then
+        local index = require("roper.lesson.page").write(lessons, parsed[form], form)
+        io.stdout:write("Begin with ", require("roper.base.printable").line(index), ".\n")
+        return nil
       end
-      lessons = { lesson }
-      if parsed.step and parsed.step > #lesson.steps then
-        return ("%s has %d steps, no step %d"):format(lesson.name, #lesson.steps, parsed.step)
-      end
-    else
-      lessons = library.all()
     end
     if parsed.check then
       if not require("roper.lesson.check").run(lessons) then
         error("lesson: a claim fails", 0)
       end
-    elseif parsed.html then
-      local index = require("roper.lesson.page").write(lessons, parsed.html)
-      io.stdout:write("Begin with ", require("roper.base.printable").line(index), ".\n")
     elseif not parsed.name then
       list(lessons)
     elseif terminal.is_terminal(io.stdin) and terminal.is_terminal(io.stdout) then
-      require("roper.session.tour").run(lessons[1], parsed.step)
-    elseif not require("roper.lesson.show").all(lessons[1]) then
+      require("roper.session.tour").run(lessons[1], parsed.step, path)
+    elseif not require("roper.lesson.show").all(lessons[1], parsed.step) then
       error("lesson: a claim fails", 0)
     end
   end,

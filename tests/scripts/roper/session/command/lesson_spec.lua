@@ -1,6 +1,16 @@
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 
+-- A lesson of two steps, as its teacher has it in a file.
+local OWN <const> = [[
+return roper.lesson { order = 1, title = "My own", before = "b", after = "a", steps = {
+  { title = "Begin", text = "First words.", code = "x = 1",
+    claims = { { "x == 1", instead = { "1", "2" } } },
+    exercise = { question = "And then?", answer = "One more." } },
+  { title = "Go on", text = "Second words.", code = "x = x + 1",
+    claims = { { "x == 2", instead = { "+ 1", "+ 2" } } } } } }
+]]
+
 describe("./roper lesson", function()
   setup(scratch.create)
   teardown(scratch.remove)
@@ -12,6 +22,37 @@ describe("./roper lesson", function()
     assert.truthy(output:find("^ 1  why%-position           Why attention"))
     assert.truthy(output:find("\n 9  attentive-convolution  RoPER as", 1, true))
     assert.truthy(output:find("./roper lesson why-position starts at the beginning.\n", 1, true))
+    for _, form in ipairs { "lesson 5 ", "lesson 5 2 ", "lesson FILE.lua ", "--html", "--handout",
+      "--slides" } do
+      assert.truthy(output:find(form, 1, true), form)
+    end
+  end)
+
+  it("takes the number in the list for the name, and begins with a step", function()
+    local status, output, errors = process.run({ "./roper", "lesson", "3", "5" })
+    assert.equal(0, status)
+    assert.equal("", errors)
+    assert.truthy(output:find("^Many pairs, many speeds\n"))
+    assert.is_nil(output:find("4/5", 1, true))
+    assert.truthy(output:find("\n5/5  Converting weights\n", 1, true))
+    assert.truthy(output:find("✓ every claim holds from step 5 on\n$"))
+  end)
+
+  it("takes a file of one's own", function()
+    local path = scratch.write("my_own.lua", OWN)
+    local status, output, errors = process.run({ "./roper", "lesson", path, "2" })
+    assert.equal(0, status)
+    assert.equal("", errors)
+    assert.is_nil(output:find("First words", 1, true))
+    assert.truthy(output:find("✓ x == 2   here 2\n", 1, true))
+    status, output = process.run({ "./roper", "lesson", "--check", path })
+    assert.equal(0, status)
+    assert.equal("ok 1 - my-own 1: x == 1\nok 2 - my-own 2: x == 2\n1..2\n", output)
+    path = scratch.write("broken.lua", "\nreturn roper.lesson {")
+    status, output, errors = process.run({ "./roper", "lesson", path })
+    assert.equal(1, status)
+    assert.equal("", output)
+    assert.truthy(errors:find(path .. ":2: unexpected symbol near <eof>", 1, true), errors)
   end)
 
   it("shows a whole lesson where there is no terminal", function()
@@ -41,6 +82,24 @@ describe("./roper lesson", function()
     assert.equal("", output)
   end)
 
+  it("writes one as a handout, without answers, and as slides, with them", function()
+    local path = scratch.write("my_own.lua", OWN)
+    for _, form in ipairs { "--handout", "--slides" } do
+      local status = process.run({ "./roper", "lesson", path, form, scratch.path(form) })
+      assert.equal(0, status)
+    end
+    local handout = scratch.read(scratch.path("--handout/my-own.html"))
+    assert.truthy(handout:find("And then?", 1, true))
+    assert.is_nil(handout:find("One more", 1, true))
+    local slides = scratch.read(scratch.path("--slides/my-own.html"))
+    assert.truthy(slides:find("One more", 1, true))
+    assert.truthy(slides:find("break-after: page", 1, true))
+    local status, _, errors = process.run({ "./roper", "lesson",
+      scratch.write("index.lua", OWN), "--html", scratch.path("other") })
+    assert.equal(1, status)
+    assert.truthy(errors:find("a page named index is that of all", 1, true), errors)
+  end)
+
   it("refuses what it does not know", function()
     local function refused(message, ...)
       local status, _, errors = process.run({ "./roper", "lesson", ... })
@@ -49,6 +108,9 @@ describe("./roper lesson", function()
     end
     refused("no lesson 'rotaton'; did you mean \"rotation\"?", "rotaton")
     refused("can not be used together", "--check", "--html", "x")
+    refused("no lesson 77; there are 9", "77")
+    refused("precision has 3 steps, no step 4", "precision", "4")
+    refused("--slides takes whole lessons; leave out the step, 2", "8", "2", "--slides", "x")
     refused("unknown option '--chek'", "--chek")
   end)
 
