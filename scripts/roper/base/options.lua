@@ -63,8 +63,8 @@ function M.check(name, given, known, level)
   local result, names = {}, tables.keys(known)
   for option in pairs(given) do
     if known[option] == nil then
-      error(("%s: unknown option %s%s; it takes %s"):format(name, tostring(option),
-        suggest.hint(tostring(option), names), table.concat(names, ", ")), level)
+      error(("%s: unknown option %s%s"):format(name, tostring(option),
+        suggest.hint(tostring(option), names, "it takes")), level)
     end
   end
   for _, option in ipairs(names) do

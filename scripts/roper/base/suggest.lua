@@ -53,10 +53,17 @@ end
 --- The end of a message about an unknown name.
 ---@param name string
 ---@param names string[]
----@return string hint such as `; did you mean "rope"?`, "" where no name is near
-function M.hint(name, names)
+---@param lead string? such as "it takes", where the message is to end with all names, after this
+---@return string hint such as `; did you mean "rope"?`, or "" where no name is near; with lead
+---   `; did you mean "rope"? It takes rope, none`, or `; it takes rope, none`
+function M.hint(name, names, lead)
   local nearest = M.nearest(name, names)
-  return nearest and ('; did you mean "%s"?'):format(nearest) or ""
+  local question = nearest and ('; did you mean "%s"?'):format(nearest) or ""
+  if not lead then
+    return question
+  end
+  local all = lead .. " " .. table.concat(names, ", ")
+  return question .. (nearest and " " .. all:gsub("^%l", string.upper) or "; " .. all)
 end
 
 return M

@@ -46,8 +46,8 @@ local function environment(variables, used)
   end
   return setmetatable({}, { __index = function(_, name)
     used[name] = true
-    return scope[name] or error(("%s is not given%s; there are %s"):format(tostring(name),
-      suggest.hint(tostring(name), known), table.concat(known, ", ")), 0)
+    return scope[name] or error(("%s is not given%s"):format(tostring(name),
+      suggest.hint(tostring(name), known, "there are")), 0)
   end })
 end
 

@@ -175,8 +175,7 @@ function M.find(name)
     end
     names[i] = lesson.name
   end
-  error(("no lesson '%s'%s; there are %s"):format(name, suggest.hint(name, names),
-    table.concat(names, ", ")), 0)
+  error(("no lesson '%s'%s"):format(name, suggest.hint(name, names, "there are")), 0)
 end
 
 return M

@@ -104,8 +104,8 @@ function M.check(name, definition)
   local known = tables.set(MEMBERS)
   for member, value in pairs(definition) do
     if not known[member] then
-      error(("position: %s: unknown member %s%s; a scheme has %s"):format(name, tostring(member),
-        suggest.hint(tostring(member), MEMBERS), table.concat(MEMBERS, ", ")), 0)
+      error(("position: %s: unknown member %s%s"):format(name, tostring(member),
+        suggest.hint(tostring(member), MEMBERS, "a scheme has")), 0)
     end
     local kind = KINDS[member] or "function"
     if type(value) ~= kind then

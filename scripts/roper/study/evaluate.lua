@@ -34,8 +34,7 @@ function M.configure(run, fields)
   local known, given = tables.set(names), tables.merged(run.config, fields)
   for name in pairs(fields) do
     if not known[name] then
-      error(("eval: cannot set %s%s; it takes %s"):format(name, suggest.hint(name, names),
-        table.concat(names, ", ")), 0)
+      error(("eval: cannot set %s%s"):format(name, suggest.hint(name, names, "it takes")), 0)
     end
   end
   if fields.text then

@@ -157,8 +157,8 @@ local function check_baseline(sweep, baseline)
       return
     end
   end
-  error(("report: no method %q%s; there are %s"):format(baseline,
-    suggest.hint(baseline, sweep.methods), table.concat(sweep.methods, ", ")), 0)
+  error(("report: no method %q%s"):format(baseline,
+    suggest.hint(baseline, sweep.methods, "there are")), 0)
 end
 
 --- The pairs of methods that are compared: all, or those of a baseline with every other.

@@ -73,7 +73,7 @@ describe("lesson", function()
     fails(":1: mine", "error('mine', 0)")
     fails(":3: lesson: option after: expected a string, got nil",
       "return roper.lesson {\norder = 1,\ntitle = 'Half a lesson' }")
-    fails(":5: lesson: step 2: unknown option clams; did you mean \"claims\"?; it takes claims, "
+    fails(":5: lesson: step 2: unknown option clams; did you mean \"claims\"? It takes claims, "
       .. "code, exercise, figure, formula, identity, text, title", [[
 return roper.lesson { order = 1, title = "t", before = "b", after = "a",
   steps = {
@@ -103,7 +103,7 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
     assert.equal("relative-distance", lessons.find("relative-distance").name)
     assert.equal("relative-distance", lessons.find("relative_distance").name)
     assert.error_matches(function() lessons.find("rotatoin") end,
-      "^no lesson 'rotatoin'; did you mean \"rotation\"%?; there are why%-position, rotation")
+      "^no lesson 'rotatoin'; did you mean \"rotation\"%? There are why%-position, rotation")
   end)
 
   it("is found by its number in the list", function()

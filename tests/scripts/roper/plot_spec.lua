@@ -121,7 +121,7 @@ describe("every plot", function()
       assert.is_false(ok)
       assert.equal(message, got:sub(1, #message))
     end
-    refuses('plot.line: unknown option titel; did you mean "title"?; it takes file, format, ',
+    refuses('plot.line: unknown option titel; did you mean "title"? It takes file, format, ',
             "line", { 1 }, { titel = "x" })
     refuses('plot.heatmap: unknown option palete; did you mean "palette"?', "heatmap", { { 1 } },
             { palete = "viridis" })
@@ -242,8 +242,8 @@ describe("plot.line", function()
             "plot.line: expected as many numbers in x as in y, got 2 and 1")
     refuses({ { y = { 1 } }, { y = { 1 }, low = { 0 } } },
             "plot.line: series 2: expected both low and high of a band, got one")
-    refuses({ y = { 1 }, lable = "a" }, 'plot.line: unknown option lable; did you mean "label"?; '
-      .. "it takes dashed, high, label, low, x, y")
+    refuses({ y = { 1 }, lable = "a" }, 'plot.line: unknown option lable; did you mean "label"? '
+      .. "It takes dashed, high, label, low, x, y")
     refuses(core.zeros({ 100, 2 }), "plot.line: expected at most 64 rows, a series each, got "
       .. "float32 [100, 2]; plot.heatmap shows a matrix")
     refuses({ 1 }, "plot.line: yrange: expected {low, high} with low < high, got {3, 2}",

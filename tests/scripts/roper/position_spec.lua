@@ -119,7 +119,7 @@ describe("position.convert_pairing", function()
     refused("heads: expected a whole number from 1 on, got 0", "half", "half", { heads = 0 })
     refused("rotated: expected an even number up to 12, got 14", "half", "half", { rotated = 14 })
     refused("rotated: expected an even number up to 12, got 3", "half", "half", { rotated = 3 })
-    refused('unknown option head; did you mean "heads"%?; it takes axis, heads, rotated', "half",
+    refused('unknown option head; did you mean "heads"%? It takes axis, heads, rotated', "half",
             "half", { head = 2 })
     assert.error_matches(function()
       roper.position.convert_pairing(w, "half", "interleaved", { axis = 3 })

@@ -198,7 +198,7 @@ function M.hint(message)
   local called, name = "", message:match 'has no field "([%a_][%w_]*)"$'
   local form = "%.%s%f[^%w_]"
   if not name then
-    called, name = message:match "([%w_]+): unknown option ([%a_][%w_]*).*; it takes "
+    called, name = message:match "([%w_]+): unknown option ([%a_][%w_]*);"
     form = "%f[%w_]%s="
   end
   form = name and form:gsub("%%s", name)

@@ -45,8 +45,8 @@ function M.definition(name)
   if tables.set(names)[name] then
     return dofile(("%s/%s.lua"):format(FOLDER, name))
   end
-  error(("no experiment %q%s; there are %s"):format(tostring(name),
-    suggest.hint(tostring(name), names), table.concat(names, ", ")), 0)
+  error(("no experiment %q%s"):format(tostring(name),
+    suggest.hint(tostring(name), names, "there are")), 0)
 end
 
 --- The whole configuration of a run.
@@ -68,8 +68,8 @@ function M.configure(name, given)
   local preset = given.preset or "mini"
   if not definition.presets[preset] then
     local presets = tables.keys(definition.presets)
-    error(("%s has no preset %q%s; it has %s"):format(name, tostring(preset),
-      suggest.hint(tostring(preset), presets), table.concat(presets, ", ")), 0)
+    error(("%s has no preset %q%s"):format(name, tostring(preset),
+      suggest.hint(tostring(preset), presets, "it has")), 0)
   end
   local config, known, missing = { experiment = name, preset = preset }, { preset = true }, nil
   for _, field in ipairs(fields.of(definition.task)) do
@@ -88,8 +88,8 @@ function M.configure(name, given)
   end
   for field_name in pairs(given) do
     if not known[field_name] then
-      error(("%s has no field %q%s; it has %s"):format(name, tostring(field_name),
-        suggest.hint(tostring(field_name), names), table.concat(names, ", ")), 0)
+      error(("%s has no field %q%s"):format(name, tostring(field_name),
+        suggest.hint(tostring(field_name), names, "it has")), 0)
     end
   end
   if missing then

@@ -61,12 +61,12 @@ describe("options.check", function()
   end)
 
   it("refuses unknown names, and suggests the nearest", function()
-    local all = "it takes causal, count, dropout, name, norm, offset, rate, task, value"
+    local all = " takes causal, count, dropout, name, norm, offset, rate, task, value"
     assert.has_error(function() check({ count = 1, nam = "x" }) end,
-                     'f: unknown option nam; did you mean "name"?; ' .. all)
-    assert.has_error(function() check({ count = 1, 5 }) end, "f: unknown option 1; " .. all)
+                     'f: unknown option nam; did you mean "name"? It' .. all)
+    assert.has_error(function() check({ count = 1, 5 }) end, "f: unknown option 1; it" .. all)
     assert.has_error(function() check({ count = 1, [true] = 5 }) end,
-                     "f: unknown option true; " .. all)
+                     "f: unknown option true; it" .. all)
   end)
 
   it("refuses what is no table", function()

@@ -37,5 +37,12 @@ describe("suggest", function()
       assert.equal('; did you mean "rope"?', suggest.hint("rop", { "rope" }))
       assert.equal("", suggest.hint("matmul", { "rope" }))
     end)
+
+    it("ends with all names where it is told how to", function()
+      local names = { "rope", "none" }
+      assert.equal('; did you mean "rope"? It takes rope, none',
+                   suggest.hint("rop", names, "it takes"))
+      assert.equal("; it takes rope, none", suggest.hint("matmul", names, "it takes"))
+    end)
   end)
 end)

@@ -45,7 +45,7 @@ describe("experiment.definition", function()
 
   it("refuses other names, and suggests the nearest", function()
     assert.has_error(function() experiment.definition("adition") end,
-      'no experiment "adition"; did you mean "addition"?; there are ' .. table.concat(ALL, ", "))
+      'no experiment "adition"; did you mean "addition"? There are ' .. table.concat(ALL, ", "))
     assert.error_matches(function() experiment.definition("../roper/nn") end, "no experiment")
     assert.error_matches(function() experiment.definition(nil) end, 'no experiment "nil"')
   end)
@@ -143,9 +143,9 @@ describe("experiment.configure", function()
 
   it("refuses unknown presets and fields, and suggests the nearest", function()
     assert.has_error(function() experiment.configure("addition", { preset = "papper" }) end,
-      'addition has no preset "papper"; did you mean "paper"?; it has mini, paper, smoke')
+      'addition has no preset "papper"; did you mean "paper"? It has mini, paper, smoke')
     assert.error_matches(function() experiment.configure("addition", { laers = 3 }) end,
-      'addition has no field "laers"; did you mean "layers"%?; it has preset, position, rotate')
+      'addition has no field "laers"; did you mean "layers"%? It has preset, position, rotate')
     assert.error_matches(function() experiment.configure("addition", { letters = 3 }) end,
                          'addition has no field "letters"')
     assert.error_matches(function() experiment.configure("addition", { experiment = "x" }) end,
