@@ -45,11 +45,14 @@ static RpStatus argsort(int64_t outer, int64_t n, int64_t inner, bool descending
                         const void *x, int32_t *index)
 {
   const size_t each = (size_t)n * (sizeof(REAL) + 2 * sizeof(int32_t));
-  char *memory = rp_alloc((size_t)omp_get_max_threads() * each);
+  const int64_t lines = outer * inner;
+  const int most = lines * n > 1 << 12 ? omp_get_max_threads() : 1;
+  const int threads = lines < most ? (int)lines : most;
+  char *memory = rp_alloc((size_t)threads * each);
   if (memory == NULL)
     return RP_OUT_OF_MEMORY;
-#pragma omp parallel for schedule(static) if (outer * n * inner > 1 << 12)
-  for (int64_t line = 0; line < outer * inner; line++) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (int64_t line = 0; line < lines; line++) {
     const int64_t start = line / inner * n * inner + line % inner;
     void *own = memory + (size_t)omp_get_thread_num() * each, *after = (REAL *)own + n;
     REAL *key = own;

@@ -51,6 +51,18 @@ describe("argsort", function()
     assert.same({ 0 }, roper.zeros({ 0 }):argsort():shape())
   end)
 
+  it("of one line takes the memory of one thread", function()
+    local threads, x = roper.threads(), roper.zeros({ 1 << 20 })
+    finally(function()
+      roper.threads(threads)
+      roper.memory_limit(0)
+    end)
+    roper.threads(64)
+    roper.memory_trim()
+    roper.memory_limit(roper.memory().live + (64 << 20))
+    assert.equal(1 << 20, x:argsort():count())
+  end)
+
   it("refuses scalars and other axes", function()
     assert.error_matches(function() roper.tensor(1):argsort() end,
       "at least one axis, got a scalar")
