@@ -81,15 +81,6 @@ static RpTensor *joined(RpTensor *rows, int64_t size, RpTensor *places)
   return y;
 }
 
-/* The axes before, those indexed and those after, each as one. */
-static RpSplit split_of(int rank, const int64_t *shape, int axis, int axes)
-{
-  RpSplit split = {1, 1, 1};
-  for (int i = 0; i < rank; i++)
-    *(i < axis ? &split.outer : i < axis + axes ? &split.size : &split.inner) *= shape[i];
-  return split;
-}
-
 RpTensor *rp_tensor_rows_of(const RpTensor *x, int axis, int count, RpTensor *const *keys,
                             int *axes)
 {
@@ -103,7 +94,7 @@ RpTensor *rp_tensor_rows_of(const RpTensor *x, int axis, int count, RpTensor *co
                      "%d on, got %s",
                      rp_tensor_shape_text(x), axis + 1, rp_tensor_shape_text(keys[0]));
   *axes = is_mask ? keys[0]->rank : count;
-  if (split_of(x->rank, x->shape, axis, *axes).size > INT32_MAX)
+  if (rp_split_axes(x->rank, x->shape, axis, *axes).size > INT32_MAX)
     return rp_refuse(RP_BAD_ARGUMENT, "index: places past 2147483647 do not fit int32");
   if (is_mask)
     return places_of(keys[0]);
@@ -149,7 +140,7 @@ RpTensor *rp_tensor_take(RpTensor *x, int axis, int axes, const RpTensor *index)
   RpTensor *packed = rank >= 0 ? rp_tensor_contiguous(x) : NULL;
   RpTensor *y = packed != NULL ? rp_tensor_new(x->dtype, rank, shape) : NULL;
   if (y != NULL && rp_tensor_count(y) > 0) {
-    const RpSplit at = split_of(x->rank, x->shape, axis, axes);
+    const RpSplit at = rp_split_axes(x->rank, x->shape, axis, axes);
     y = rp_tensor_unless_failed(
         rp_kernels(x->dtype)->take_rows(at.outer, at.size, rp_tensor_count(index), at.inner,
                                         rp_tensor_data(packed), rp_tensor_data(index),
@@ -168,7 +159,7 @@ RpTensor *rp_tensor_add_at(int rank, const int64_t *shape, int axis, int axes,
   RpTensor *packed = rp_tensor_contiguous(values);
   RpTensor *y = packed != NULL ? rp_tensor_full(values->dtype, rank, shape, 0) : NULL;
   if (y != NULL && rp_tensor_count(values) > 0) {
-    const RpSplit at = split_of(rank, shape, axis, axes);
+    const RpSplit at = rp_split_axes(rank, shape, axis, axes);
     y = rp_tensor_unless_failed(
         rp_kernels(y->dtype)->add_to_rows(at.outer, at.size, rp_tensor_count(index), at.inner,
                                           rp_tensor_data(packed), rp_tensor_data(index),
@@ -207,7 +198,7 @@ RpStatus rp_tensor_put(RpTensor *target, int axis, int count, RpTensor *const *k
   RpTensor *packed = whole != NULL ? rp_tensor_contiguous(target) : NULL;
   RpStatus status = packed != NULL ? RP_OK : rp_last_status();
   if (packed != NULL && rp_tensor_count(whole) > 0) {
-    const RpSplit at = split_of(target->rank, target->shape, axis, axes);
+    const RpSplit at = rp_split_axes(target->rank, target->shape, axis, axes);
     target->storage->version++;
     status = rp_kernels(target->dtype)
                  ->put_rows(at.outer, at.size, rp_tensor_count(index), at.inner,

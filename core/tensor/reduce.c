@@ -6,14 +6,18 @@
 static const char *const names[] = {
     [RP_SUM] = "sum", [RP_MEAN] = "mean", [RP_MAX] = "max", [RP_MIN] = "min"};
 
-RpSplit rp_split_at(int rank, const int64_t *shape, int axis)
+RpSplit rp_split_axes(int rank, const int64_t *shape, int axis, int axes)
 {
   RpSplit split = {1, 1, 1};
   for (int i = 0; i < rank; i++)
-    *(axis == RP_ALL_AXES || i == axis ? &split.size
-      : i < axis                       ? &split.outer
-                                       : &split.inner) *= shape[i];
+    *(i < axis ? &split.outer : i < axis + axes ? &split.size : &split.inner) *= shape[i];
   return split;
+}
+
+RpSplit rp_split_at(int rank, const int64_t *shape, int axis)
+{
+  const bool all = axis == RP_ALL_AXES;
+  return rp_split_axes(rank, shape, all ? 0 : axis, all ? rank : 1);
 }
 
 static int result_shape(const RpTensor *x, int axis, bool keep, int64_t *shape)

@@ -14,6 +14,9 @@ typedef struct RpSplit {
 
 RpSplit rp_split_at(int rank, const int64_t *shape, int axis);
 
+/* The same of `axes` axes from `axis` on, read as one. */
+RpSplit rp_split_axes(int rank, const int64_t *shape, int axis, int axes);
+
 /*
 ** Reduce over `axis` (0-based), or over everything to a scalar with
 ** RP_ALL_AXES; the axis stays with size 1 where `keep`. Sums and means of int32
