@@ -42,6 +42,11 @@ static bool has_room(const RpGradientSum *sum, const Bucket *bucket, const RpTen
 
 RpGradientSum *rp_gradient_sum_new(int count, RpTensor *const *parameters, size_t bucket_bytes)
 {
+  for (int i = 0; i < count; i++)
+    if (!rp_dtype_is_float(parameters[i]->dtype))
+      return rp_refuse(RP_BAD_ARGUMENT,
+                       "gradient_sum: expected parameters of floats, got int32 as number %d",
+                       i + 1);
   RpGradientSum *sum = rp_alloc(sizeof *sum + (size_t)count * sizeof sum->entries[0]);
   Bucket *buckets = sum != NULL ? rp_alloc((size_t)count * sizeof *buckets) : NULL;
   if (buckets == NULL) {

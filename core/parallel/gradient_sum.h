@@ -15,7 +15,8 @@ typedef struct RpGradientSum RpGradientSum;
 
 /*
 ** For these parameters, retained, in buckets of so many bytes or of one
-** parameter; the same on every rank, after rp_ranks_join. NULL when out of memory.
+** parameter; the same on every rank, after rp_ranks_join. NULL when out of
+** memory, and with RP_BAD_ARGUMENT for int32.
 */
 RpGradientSum *rp_gradient_sum_new(int count, RpTensor *const *parameters, size_t bucket_bytes);
 

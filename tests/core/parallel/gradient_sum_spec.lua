@@ -66,4 +66,11 @@ describe("a sum of gradients over ranks", function()
       ok, message = pcall(sum.backward, sum, (w * 2):sum())
       assert(not ok and message:find "an earlier sum of these gradients was cut off", message)]])
   end)
+
+  with_mpi("refuses integers, which have no gradient", function()
+    both([[
+      local ok, message = pcall(core.gradient_sum, {roper.ones{2}, roper.ones({2}, "int32")}, 1)
+      assert(not ok and message:find "expected parameters of floats, got int32 as number 2",
+        message)]])
+  end)
 end)
