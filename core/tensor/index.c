@@ -67,10 +67,14 @@ static bool all_first(const RpTensor *places)
   return count > 1 && i == count;
 }
 
-/* rows * size + places, of tensors that are released; NULL where places is. */
+/* rows * size + places, of tensors that are released; NULL where places is or they do not meet. */
 static RpTensor *joined(RpTensor *rows, int64_t size, RpTensor *places)
 {
-  RpTensor *scale = places != NULL ? rp_tensor_full(RP_INT32, 0, NULL, (double)size) : NULL;
+  int rank;
+  int64_t shape[RP_MAX_RANK];
+  const bool meet =
+      places != NULL && rp_broadcast_shape("index", rows, places, &rank, shape) == RP_OK;
+  RpTensor *scale = meet ? rp_tensor_full(RP_INT32, 0, NULL, (double)size) : NULL;
   RpTensor *scaled = scale != NULL ? rp_tensor_binary(RP_MULTIPLY, rows, scale) : NULL, *y = NULL;
   if (scaled != NULL)
     y = rp_tensor_binary(RP_ADD, scaled, places);

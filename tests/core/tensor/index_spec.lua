@@ -91,7 +91,7 @@ describe("indexing by places", function()
     assert.error_matches(function() return x[{ int32({ 1 }), {}, int32({ 2 }) }] end,
       "places next to each other, got one on axis 3")
     assert.error_matches(function() return x[{ int32({ 1, 2 }), int32({ 1, 2, 3 }) }] end,
-      "do not broadcast")
+      "index: shapes %[2%] and %[3%] do not broadcast")
     assert.error_matches(function() return x[int32({ { { { { { { 1, 2 } } } } } } })] end,
       "index: expected a result of at most 8 axes, got 9")
     assert.error_matches(function() return roper.tensor(1)[int32({ 1 })] end, "at most 0 places")
