@@ -1,8 +1,6 @@
 /* The ranks that mpirun started, and sums over them. Only where roper is built with MPI. */
 #include "core/parallel/ranks.h"
 
-#include <math.h>
-
 #include "bindings/check.h"
 #include "core/parallel/gradient_sum.h"
 

@@ -151,8 +151,7 @@ typedef struct RpKernels {
                                   const void *mean, const void *rstd, const void *dy, void *dx,
                                   void *dgain, void *dbias);
 
-  /* table: [outer, size, n], y: [outer, rows, n], one index for all: y[o, r] = table[o, index[r]]
-   */
+  /* y[o, r] = table[o, index[r]] of table [outer, size, n], index [rows], y [outer, rows, n] */
   RpStatus (*take_rows)(int64_t outer, int64_t size, int64_t rows, int64_t n, const void *table,
                         const int32_t *index, void *y);
   /* table[o, index[r]] = y[o, r], and += y[o, r], both in the order of r */
