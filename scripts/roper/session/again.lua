@@ -39,13 +39,15 @@ function M.lesson(lesson, step)
   return M.line { "lesson", lesson, tostring(step) } .. require("roper.base.preload").words()
 end
 
---- The step of the checkpoint of a run; nil where it has none, or a damaged one.
+--- The step of the checkpoint of a run.
+---
+--- Errors: a damaged one, or one that cannot be read.
 ---@param run string folder
----@return integer?
+---@return integer? step nil where it has none
 function M.step(run)
-  local ok, step = pcall(require("roper.model.checkpoint").training_step,
-    run .. "/checkpoint.safetensors")
-  return ok and step or nil
+  local path = run .. "/checkpoint.safetensors"
+  return require("roper.base.file").stat(path)
+    and require("roper.model.checkpoint").training_step(path)
 end
 
 return M

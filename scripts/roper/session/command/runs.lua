@@ -29,17 +29,23 @@ local function row_of(run)
     result.loss and ("%.4f"):format(result.loss) or "-" }
 end
 
+-- What a function reads in a folder; false where it cannot, and why among the problems.
+local function tried(problems, read, folder)
+  local ok, found = pcall(read, folder)
+  local failures = require "roper.base.failure"
+  if failures.is_interrupt(found) then
+    error(found, 0)
+  end
+  problems[#problems + 1] = not ok and failures.without_place(found) or nil
+  return ok and found
+end
+
 -- What is known of the runs in a folder, and why some of them cannot be read.
 local function all_in(folder)
   local listing, list = require "roper.study.listing", {}
   local found, problems = listing.find(folder)
   for _, path in ipairs(found) do
-    local ok, run = pcall(listing.read, path)
-    if require("roper.base.failure").is_interrupt(run) then
-      error(run, 0)
-    end
-    list[#list + 1] = ok and run or nil
-    problems[#problems + 1] = not ok and run or nil
+    list[#list + 1] = tried(problems, listing.read, path) or nil
   end
   return list, problems
 end
@@ -54,7 +60,7 @@ local function unfinished(runs)
     if run.status == "failed" then
       told[#told + 1] = ("%s failed: %s"):format(name, printable.line(run.failure or "unknown"))
     elseif run.status == "stopped" then
-      told[#told + 1] = not run.kept and name .. " stopped before its first checkpoint" or nil
+      told[#told + 1] = run.kept == nil and name .. " stopped before its first checkpoint" or nil
       line = run.kept and run.config.experiment and again.resume(run.folder)
     end
     if parent and (run.status == "failed" or run.status == "stopped" or run.status == "waiting")
@@ -104,7 +110,9 @@ local function list(folder, wanted)
   for _, run in ipairs(found) do
     known = tables.merged(known, run.config)
     if fits(run, wanted) then
-      run.kept = run.status == "stopped" and again.step(run.folder) or nil -- where it goes on
+      if run.status == "stopped" then -- where it goes on
+        run.kept = tried(problems, again.step, run.folder)
+      end
       rows[#rows + 1], shown[#shown + 1] = row_of(run), run
     end
   end

@@ -231,6 +231,26 @@ describe("./roper runs", function()
     assert.same({ scratch.path("odd/deep/odd"), scratch.path("odd/odd") }, found)
   end)
 
+  it("tells a damaged checkpoint from none", function()
+    local folder = scratch.path("halted")
+    local metrics = '{"step": 3, "loss": 1, "tokens": 9, "seconds": 1}\n'
+    for name, checkpoint in pairs({ begun = false, damaged = "torn" }) do
+      files.make(folder .. "/" .. name)
+      scratch.write("halted/" .. name .. "/config.json", '{"config": {"experiment": "addition"}}')
+      scratch.write("halted/" .. name .. "/metrics.jsonl", metrics)
+      if checkpoint then
+        scratch.write("halted/" .. name .. "/checkpoint.safetensors", checkpoint)
+      end
+    end
+    local status, output, errors = list(folder)
+    assert.equal(1, status)
+    assert.truthy(output:find("/damaged +%- +%- +stopped +3 of %?"), output)
+    local told = ("\n\n%s/begun stopped before its first checkpoint\n"):format(folder)
+    assert.equal(told, output:sub(-#told))
+    local reason = ('roper: runs: load_safetensors: "%s/damaged/'):format(folder)
+    assert.equal(reason, errors:sub(1, #reason))
+  end)
+
   it("lists what it can of runs that others cannot be read beside, and says why", function()
     local folder = scratch.path("mixed")
     local config = core.json_encode({ config = { seed = 1 } })
