@@ -191,11 +191,13 @@ any() and all() of everything give booleans. In the rows:
 ]]
 local WIDTH <const> = 30 -- of the left column
 
---- The end of an error message about an unknown field or option, where PyTorch has it.
+--- An error message about an unknown field or option, with what it is here where PyTorch has it;
+--- that takes the place of a guess.
 ---@param message string
----@return string hint such as "; PyTorch's x.T is x:transpose(1, 2) here", "" where it has not
-function M.hint(message)
-  local called, name = "", message:match 'has no field "([%a_][%w_]*)"$'
+---@return string told such as 'a tensor has no field "T"; PyTorch's x.T is x:transpose(1, 2) here'
+function M.told(message)
+  local known = message:gsub('; did you mean "[^"]*"%?$', "")
+  local called, name = "", known:match 'has no field "([%a_][%w_]*)"$'
   local form = "%.%s%f[^%w_]"
   if not name then
     called, name = message:match "([%w_]+): unknown option ([%a_][%w_]*);"
@@ -205,11 +207,11 @@ function M.hint(message)
   for _, group in ipairs(name and M.groups or {}) do
     for _, row in ipairs(group.rows) do
       if row[1]:find(form) and row[1]:find(called, 1, true) then
-        return ("; PyTorch's %s is %s here"):format(row[1], row[2])
+        return ("%s; PyTorch's %s is %s here"):format(known, row[1], row[2])
       end
     end
   end
-  return ""
+  return message
 end
 
 --- The page.

@@ -48,7 +48,7 @@ function Session:explain(failure)
   elseif not place or failure.traceback then
     return failure.message .. code.trace(failure)
   end
-  message = message .. require("roper.session.help.pytorch").hint(message)
+  message = require("roper.session.help.pytorch").told(message)
   if self.is_alone and #failure.frames == 1 and failure.frames[1].is_whole then
     return message
   end

@@ -83,16 +83,20 @@ describe("the page from PyTorch", function()
 
   it("tells who takes a name of PyTorch what is called so here", function()
     local adam = "; PyTorch's torch.optim.Adam([w], lr=1e-3) is "
-    for message, hint in pairs({
-      ['a tensor has no field "T"'] = "; PyTorch's x.T is x:transpose(1, 2) here",
-      ['roper has no field "nothing"'] = "",
-      ['a tensor has no field "shap"; did you mean "shape"?'] = "",
-      ["Adam: unknown option lr; it takes rate"] = adam
+    for message, told in pairs({
+      ['a tensor has no field "T"'] = "%s; PyTorch's x.T is x:transpose(1, 2) here",
+      ['roper has no field "nothing"'] = "%s",
+      ['a tensor has no field "shap"; did you mean "shape"?'] = "%s",
+      ['a tensor has no field "dim"; did you mean "div"?'] =
+        "a tensor has no field \"dim\"; PyTorch's x.dim() is x:rank() here",
+      ["Adam: unknown option lr; it takes rate"] = "%s" .. adam
         .. "adam = roper.optim.Adam{rate = 1e-3} here",
-      ["generate: unknown option lr; it takes most"] = "",
-      ["nothing about names"] = "",
+      ['Adam: unknown option lr; did you mean "l"? It takes l'] = "%s" .. adam
+        .. "adam = roper.optim.Adam{rate = 1e-3} here",
+      ["generate: unknown option lr; it takes most"] = "%s",
+      ["nothing about names"] = "%s",
     }) do
-      assert.equal(hint, page.hint(message), message)
+      assert.equal(told:gsub("^%%s", message), page.told(message))
     end
   end)
 
