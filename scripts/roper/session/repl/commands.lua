@@ -2,7 +2,6 @@
 --- the line, `$ command` for the shell, and words such as `who`.
 local percent = require "roper.session.repl.percent"
 local suggest = require "roper.base.suggest"
-local terminal = require "roper.base.terminal"
 
 local M = {}
 
@@ -127,8 +126,7 @@ function M.find(line, globals)
     if percent[name] then
       return percent[name](session, rest)
     end
-    terminal.report("error", ("unknown command %%%s%s"):format(name,
-      suggest.hint(name, M.names())))
+    error(("unknown command %%%s%s"):format(name, suggest.hint(name, M.names())), 0)
   end
 end
 

@@ -58,11 +58,12 @@ describe("the session of a notebook", function()
 
   it("tells what is wrong, also with a cell that does not end", function()
     local list = answers({ { execute = "roper.zeros{2}:summ()" }, { execute = "for i = 1, 2 do" },
-      { execute = "'\xC3\xA9' + {}" }, { execute = "rooper" } })
+      { execute = "'\xC3\xA9' + {}" }, { execute = "rooper" }, { execute = "%tim x" } })
     assert.equal('a tensor has no field "summ"; did you mean "sum"?', list[1].reply.error)
     assert.truthy(list[2].reply.error:find("^'end' expected .*near <eof>"))
     assert.truthy(list[3].reply.error:find("attempt to add", 1, true))
     assert.truthy(list[4].data["text/plain"]:find("^nil.*roper"))
+    assert.equal('unknown command %tim; did you mean "time"?', list[6].reply.error)
   end)
 
   it("completes and tells about names", function()
