@@ -333,6 +333,9 @@ local function loop(session, progress)
       save(session)
     end
   end
+  if o.ranks then
+    o.ranks:draw_alike()
+  end
   return { step = state.step, loss = history[#history] and history[#history].loss,
     history = history }
 end

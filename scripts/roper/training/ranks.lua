@@ -117,6 +117,14 @@ function Ranks:seed(step)
   end
 end
 
+-- Let all ranks draw on as the first one does, once they have trained.
+function Ranks:draw_alike()
+  local seed, counter = core.random_state()
+  counter = core.ranks_combine("sum", self.rank == 0 and counter or 0)
+  core.random_state(self.drawn or seed, math.tointeger(counter))
+  self.drawn = nil
+end
+
 -- Refuse models that are no longer, or never were, the same on all ranks: where processors or
 -- builds are of different kinds, the last bits may drift apart.
 function Ranks:check(parameters, step)

@@ -195,6 +195,27 @@ describe("roper.ranks", function()
       assert(core.ranks_combine("least", drawn[1]) ~= -core.ranks_combine("least", -drawn[1]))]])
   end)
 
+  with_mpi("draws alike again on ranks that have trained, which then train another", function()
+    mpi.script(2, [[
+      local core, ranks, drawn = require "roper.core", roper.ranks(), {}
+      local task = roper.tasks.copy{letters = 4, length = 20, seed = 1}
+      for _ = 1, 2 do
+        local model = roper.nn.Transformer{vocabulary = task:vocabulary(), d_model = 8, heads = 2,
+          dropout = 0.1}
+        roper.train{model = model, task = task, steps = 2, batch = 2, ranks = ranks,
+          optimizer = roper.optim.Adam(), progress = false}
+        local after = roper.rand{1}:item()
+        assert(core.ranks_combine("least", after) == -core.ranks_combine("least", -after))
+      end
+      for seed = 1, 2 do
+        roper.seed(seed)
+        ranks:seed(5)
+        drawn[seed] = roper.rand{1}:item()
+        ranks:draw_alike()
+      end
+      assert(drawn[1] ~= drawn[2])]])
+  end)
+
   with_mpi("refuses models that differ", function()
     mpi.script(2, [[
       local ranks = roper.ranks()
