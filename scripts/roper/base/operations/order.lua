@@ -58,7 +58,7 @@ end
 
 --- The places of axes from the last to the first. Shares storage where x is packed.
 ---
---- Errors: an axis that x does not have.
+--- Errors: an axis that x does not have, or that stands there twice.
 ---
 ---     > roper.tensor{{1, 2, 3}, {4, 5, 6}}:flip(2)
 ---     float32 [2, 3]
@@ -77,6 +77,9 @@ function M.flip(x, axes)
   for _, axis in ipairs(axes) do
     local places = x:size(axis)
     axis = axis < 0 and axis + #shape + 1 or axis
+    if strides[axis] < 0 then
+      error(("flip: axis %d stands there twice"):format(axis), 2)
+    end
     offset = offset + strides[axis] * (places - 1)
     strides[axis] = -strides[axis]
   end
