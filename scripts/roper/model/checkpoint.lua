@@ -86,7 +86,7 @@ end
 ---@param model Transformer
 ---@return table options
 function M.options(model)
-  local result = tables.merged(model.options)
+  local result = tables.merged(type(model.options) == "table" and model.options or nil)
   result.position = plain(result.position)
   return result
 end
@@ -104,8 +104,7 @@ end
 ---@param path string
 ---@param model Module
 function M.save_model(path, model)
-  local is_transformer = getmetatable(model).name == "Transformer"
-  local metadata = is_transformer and model.options
+  local metadata = model.is_made_of_options and model.options
     and { roper = "model", options = core.json_encode(M.options(model)) } or nil
   core.save_safetensors(path, collect(model, "", {}), metadata)
 end

@@ -104,6 +104,7 @@ end
 ---@field recompute? boolean
 ---@field options TransformerOptions
 local Transformer = modules.class "Transformer"
+Transformer.is_made_of_options = true -- `roper.load` makes it again
 
 ---@class TransformerOptions: TransformerLayerOptions
 ---@field vocabulary integer|string[] how many tokens, or the list that `task:vocabulary()` gives

@@ -333,8 +333,8 @@ describe("checkpoint.save and load", function()
     assert.same(linear.bias:totable(), tensors.bias:totable())
   end)
 
-  it("keep a module of one's own, whatever it calls its fields", function()
-    local Own = roper.nn.class("Own")
+  it("keep a module of one's own, whatever it and its fields are called", function()
+    local Own = roper.nn.class("Transformer")
     function Own:init(width)
       self.options = { width = width }
       self.inner = roper.nn.Linear({ inputs = width, outputs = 2 })
@@ -348,6 +348,8 @@ describe("checkpoint.save and load", function()
     assert.error_matches(function() other:load(path) end,
       "own.safetensors: belongs to another model: inner.weight is %[2, 4%] here and %[2, 3%] there")
     assert.same(before, models.values(other))
+    own.options = "wide"
+    assert.same({}, roper.checkpoint.options(own))
   end)
 
   it("refuse a model that its options do not describe", function()
