@@ -45,7 +45,8 @@ local function read_operands(parts, given)
     for axis, letter in ipairs(letters) do
       sizes[letter] = sizes[letter] or x:size(axis)
       if sizes[letter] ~= x:size(axis) then
-        fail("expected one size for %s, got %d and %d", letter, sizes[letter], x:size(axis))
+        fail("expected one size for %s, got %d and %d", letter:match "%a" or "an axis of ...",
+          sizes[letter], x:size(axis))
       end
     end
     operands[i] = { x = x, letters = letters }

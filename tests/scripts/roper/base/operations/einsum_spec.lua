@@ -111,6 +111,7 @@ describe("einsum", function()
       ['expected a tensor for "jk", got number'] = { "ij,jk", a, 5 },
       ['expected a tensor with the axes "ijk", got float32 %[2, 3%]'] = { "ijk", a },
       ["expected one size for j, got 3 and 2"] = { "ij,jk", a, a },
+      ["one size for an axis of ..., got 2 and 3"] = { "...j,...k", a, b },
       ['expected letters and ..., got "i%.j"'] = { "i.j", a },
       ['each once, after %->, got "ii"'] = { "ij->ii", a },
       ['each once, after %->, got "ik"'] = { "ij->ik", a },
