@@ -9,8 +9,8 @@ local function as_floats(x)
   return x:dtype() == "int32" and x:to "float64" or x
 end
 
---- The variance along an axis or several, or of all elements; of integers as float64. NaN where
---- there is no more than the correction.
+--- The variance along an axis or several, or of all elements; of integers as float64. NaN or
+--- infinite where there is no more than the correction.
 ---
 ---     Σ (xᵢ − mean)² / (n − correction)
 ---
@@ -35,7 +35,7 @@ function M.var(x, axis, keep, correction)
 end
 
 --- The standard deviation along an axis or several, or of all elements; of integers as float64.
---- NaN where there is no more than the correction.
+--- NaN or infinite where there is no more than the correction.
 ---
 ---     √(Σ (xᵢ − mean)² / (n − correction))
 ---

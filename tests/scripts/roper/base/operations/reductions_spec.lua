@@ -100,7 +100,7 @@ describe("reductions made of others", function()
     assert.same({ 0 }, none:var(2):shape())
   end)
 
-  it("give NaN where there is no more than the correction", function()
+  it("give no number where there is no more than the correction", function()
     local one = roper.tensor({ 5 })
     assert.is_true(one:var():isnan():all())
     assert.equal(0, one:var(1, false, 0):item())
