@@ -2,6 +2,7 @@
 local counted = require("roper.base.printable").count
 local number = require "roper.study.report.number"
 local statistics = require "roper.study.statistics"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -87,6 +88,15 @@ local function out_of_reach(compared)
     and (", which is out of reach of %s"):format(counted(most, "pair")) or ""
 end
 
+-- " (and 2 others)", where as many have the same number as the best.
+local function and_others(numbers, best)
+  local count = -1 -- the best itself
+  for _, one in ipairs(numbers) do
+    count = count + (one == best and 1 or 0)
+  end
+  return count > 0 and (" (and %s)"):format(counted(count, "other")) or ""
+end
+
 -- Many methods against one.
 local function against_baseline(summary, compared, measure, unit)
   local count, best = { [-1] = 0, [0] = 0, [1] = 0 }, nil
@@ -98,9 +108,10 @@ local function against_baseline(summary, compared, measure, unit)
     end
   end
   return ("Of %d methods compared with %s in %s %d are better, %d worse, and %d cannot be told "
-    .. "from it, at p < %g corrected by Holm%s; the best difference is that of %s, %s%s on "
-    .. "average over %s of the same seed (%s)."):format(#compared, summary.baseline,
+    .. "from it, at p < %g corrected by Holm%s; the best difference is that of %s%s, %s%s "
+    .. "on average over %s of the same seed (%s)."):format(#compared, summary.baseline,
     measure.title, count[1], count[-1], count[0], M.LEVEL, out_of_reach(compared), best.b,
+    and_others(tables.map(compared, function(pair) return pair.difference end), best.difference),
     number.signed(best.difference, measure.digits), unit, counted(best.n, "pair"),
     M.doubt(best, measure.digits))
 end
@@ -113,8 +124,10 @@ local function best_of(summary, compared, best, measure, unit)
     told = told + ((pair.b == best.method and found == 1 or pair.a == best.method and found == -1)
       and 1 or 0)
   end
-  return ("%s has the best mean of %s, %s%s (%s), and is told from %s of the %d other methods, at "
-    .. "p < %g corrected by Holm for %s%s."):format(best.method, measure.title,
+  local means = tables.map(summary.methods, function(entry) return entry[measure.name].mean end)
+  return ("%s%s has the best mean of %s, %s%s (%s), and is told from %s of the %d other methods, "
+    .. "at p < %g corrected by Holm for %s%s."):format(best.method,
+    and_others(means, numbers.mean), measure.title,
     number.fixed(numbers.mean, measure.digits), unit, doubt_of_mean(numbers, measure.digits),
     told > 0 and told or "none", #summary.methods - 1, M.LEVEL,
     counted(#compared, "comparison"), out_of_reach(compared))

@@ -56,6 +56,9 @@ describe("headline.of", function()
       .. "better, 1 worse, and 1 cannot be told from it, at p < 0%.05 corrected by Holm; the best "
       .. "difference is that of b, %+10%.3 of 128 on average over 7 pairs of the same seed "
       .. "%(95 %% interval .-; p = 0%.047%)%.$"))
+    local even = { { "a", 50, 52 }, { "b", 61, 61 }, { "c", 61, 61 }, { "d", false } }
+    assert.truthy(of(even):find("^b %(and 1 other%) has the best mean of correct answers, 61%.0"))
+    assert.truthy(of(even, "a"):find("; the best difference is that of b %(and 1 other%), %+10%.0"))
     -- Of seven pairs p is at least 1/64, too much for six comparisons.
     assert.truthy(of(many):find("^b has the best mean of correct answers, 61%.0 of 128 %(7 runs, "
       .. "95 %% interval .-%), and is told from none of the 3 other methods, at p < 0%.05 "
