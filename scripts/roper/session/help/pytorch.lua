@@ -197,6 +197,7 @@ local WIDTH <const> = 30 -- of the left column
 ---@return string told such as 'a tensor has no field "T"; PyTorch's x.T is x:transpose(1, 2) here'
 function M.told(message)
   local known = message:gsub('; did you mean "[^"]*"%?$', "")
+    :gsub('; did you mean "[^"]*"%? It takes', "; it takes")
   local called, name = "", known:match 'has no field "([%a_][%w_]*)"$'
   local form = "%.%s%f[^%w_]"
   if not name then

@@ -91,7 +91,8 @@ describe("the page from PyTorch", function()
         "a tensor has no field \"dim\"; PyTorch's x.dim() is x:rank() here",
       ["Adam: unknown option lr; it takes rate"] = "%s" .. adam
         .. "adam = roper.optim.Adam{rate = 1e-3} here",
-      ['Adam: unknown option lr; did you mean "l"? It takes l'] = "%s" .. adam
+      ['Adam: unknown option lr; did you mean "l2"? It takes l2, rate'] =
+        "Adam: unknown option lr; it takes l2, rate" .. adam
         .. "adam = roper.optim.Adam{rate = 1e-3} here",
       ["generate: unknown option lr; it takes most"] = "%s",
       ["nothing about names"] = "%s",
