@@ -24,7 +24,7 @@ local function path_of(text, command)
   if path == "" then
     error(("%%%s: expected a path"):format(command), 0)
   end
-  return (path:gsub("^~%f[/\0]", os.getenv "HOME" or "~"))
+  return (path:gsub("^~%f[/\0]", { ["~"] = os.getenv "HOME" }))
 end
 
 function M.time(session, source)
