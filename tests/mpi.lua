@@ -1,5 +1,6 @@
 -- Programs that mpirun starts several times.
 
+local busted = require("busted")
 local core = require("roper.core")
 local luassert = require("luassert")
 local process = require("tests.process")
@@ -19,6 +20,18 @@ function M.missing()
     return "no MPI here: mpirun is not installed"
   end
   return not core.ranks_join and "no MPI here: roper was built without it" or nil
+end
+
+--- A test that is left out, and says so, where processes can not train together.
+---@param name string
+---@param f fun()
+function M.it(name, f)
+  local reason = M.missing()
+  if reason then
+    busted.pending(("%s: %s"):format(name, reason))
+  else
+    busted.it(name, f)
+  end
 end
 
 --- The command that runs another so many times at once, however many processors there are.

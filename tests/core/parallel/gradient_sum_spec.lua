@@ -4,17 +4,6 @@ local scratch = require("tests.scratch")
 before_each(scratch.create)
 after_each(scratch.remove)
 
--- A test that is left out, and says so, where there is no MPI.
-local function with_mpi(name, f)
-  it(name, function()
-    local reason = mpi.missing()
-    if reason then
-      return pending(reason)
-    end
-    f()
-  end)
-end
-
 -- Run Lua on two ranks.
 local function both(text)
   mpi.script(2, 'local core = require "roper.core" local rank = core.ranks_join()\n' .. text
@@ -22,7 +11,7 @@ local function both(text)
 end
 
 describe("a sum of gradients over ranks", function()
-  with_mpi("has all that ranks have, in buckets of any size, of both dtypes", function()
+  mpi.it("has all that ranks have, in buckets of any size, of both dtypes", function()
     both([[
       local a, b = roper.zeros{3}:parameter(), roper.zeros({2, 2}, "float64"):parameter()
       local c, unused = roper.zeros{}:parameter(), roper.zeros{5}:parameter()
@@ -38,7 +27,7 @@ describe("a sum of gradients over ranks", function()
       end]])
   end)
 
-  with_mpi("comes while backward goes on", function()
+  mpi.it("comes while backward goes on", function()
     both([[
       local last, first = roper.ones{2}:parameter(), roper.ones{2}:parameter()
       local sum = core.gradient_sum({first, last}, 1)
@@ -55,7 +44,7 @@ describe("a sum of gradients over ranks", function()
       assert(first.grad:totable()[1] == 6 and last.grad:totable()[1] == 2)]])
   end)
 
-  with_mpi("refuses a gradient that comes after it was sent", function()
+  mpi.it("refuses a gradient that comes after it was sent", function()
     both([[
       local recompute = require "roper.model.recompute"
       local w = roper.ones{2}:parameter()
@@ -67,7 +56,7 @@ describe("a sum of gradients over ranks", function()
       assert(not ok and message:find "an earlier sum of these gradients was cut off", message)]])
   end)
 
-  with_mpi("refuses integers, which have no gradient", function()
+  mpi.it("refuses integers, which have no gradient", function()
     both([[
       local ok, message = pcall(core.gradient_sum, {roper.ones{2}, roper.ones({2}, "int32")}, 1)
       assert(not ok and message:find "expected parameters of floats, got int32 as number 2",
