@@ -29,14 +29,16 @@ describe("tests/main.lua", function()
     scratch.write("e_spec.lua", "it('a', function() end) teardown(function() error('late') end)")
     scratch.write("f_spec.lua", "finalizer = setmetatable({}, { __gc = function() os.exit(3) end })"
       .. " it('a', function() end)")
+    scratch.write("g_spec.lua",
+      "it('a', function() require('tests.process').run({ 'no-such-program' }) end)")
     local status, output = run()
     assert.equal(1, status)
     for _, text in ipairs({ "a_spec.lua ended with status 1\n", ": boom\n",
       "b_spec.lua ended with status 0\n", "c_spec.lua ended with status 1\nKilled\n",
-      "syntax error", "late\n" }) do
+      "syntax error", "late\n", ": cannot start no-such-program: ENOENT" }) do
       assert.truthy(output:find(text, 1, true), text .. "\n" .. output)
     end
-    assert.matches("\n3 passed, 6 failed\n$", output)
+    assert.matches("\n3 passed, 7 failed\n$", output)
     assert.equal(1, select(2, output:gsub("%d+ passed", "")))
   end)
 

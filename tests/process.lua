@@ -48,7 +48,10 @@ function M.spawn(command, stdio, changes)
     process.handle:close()
     living[process] = nil
   end)
-  assert(process.handle, process.pid)
+  if not process.handle then
+    uv.run("nowait") -- luv crashes at the end where it never came to forget the handle
+    error(("cannot start %s: %s"):format(command[1], process.pid))
+  end
   living[process] = true
   return process
 end

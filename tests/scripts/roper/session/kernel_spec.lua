@@ -111,7 +111,7 @@ describe("the kernel", function()
   end
 
   it("runs a notebook, is interrupted, and starts again", function()
-    if process.run({ "python3", "-c", "import ipykernel, nbclient" }) ~= 0 then
+    if process.run({ "sh", "-c", "python3 -c 'import ipykernel, nbclient'" }) ~= 0 then
       pending("python3 has no ipykernel and nbclient (pip install ipykernel nbclient)")
       return
     end
