@@ -16,10 +16,8 @@ M.ENVIRONMENT = { OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM =
 --- Why processes can not train together here; nil where they can.
 ---@return string?
 function M.missing()
-  if process.run({ "sh", "-c", "command -v mpirun >/dev/null" }) ~= 0 then
-    return "no MPI here: mpirun is not installed"
-  end
-  return not core.ranks_join and "no MPI here: roper was built without it" or nil
+  local reason = process.missing("mpirun") or not core.ranks_join and "roper was built without it"
+  return reason and "no MPI here: " .. reason or nil
 end
 
 --- A test that is left out, and says so, where processes can not train together.

@@ -104,6 +104,18 @@ function M.run(command, input, changes)
   return process.status, process.output, process.errors
 end
 
+--- Why a test of some programs is left out; nil where all are installed.
+---@param ... string
+---@return string?
+function M.missing(...)
+  for _, program in ipairs({ ... }) do
+    if M.run({ "sh", "-c", "PATH=$PATH:/usr/sbin command -v " .. program }) ~= 0 then
+      return program .. " is not installed"
+    end
+  end
+  return nil
+end
+
 -- An assertion that fails leaves its program behind.
 busted.subscribe({ "test", "end" }, function()
   for process in pairs(living) do

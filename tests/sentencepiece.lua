@@ -1,10 +1,12 @@
 -- Is SentencePiece here?
 
+local process = require("tests.process")
+
 local M = {}
 
-local ok = os.execute("command -v spm_train spm_encode >/dev/null")
+local reason = process.missing("spm_train", "spm_encode")
 
 --- Why there can be no test with it; nil where it is installed.
-M.missing = not ok and "no SentencePiece here: apt-get install sentencepiece" or nil
+M.missing = reason and "no SentencePiece here: " .. reason
 
 return M

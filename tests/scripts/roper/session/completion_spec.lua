@@ -43,6 +43,10 @@ describe("completion in bash", function()
   teardown(scratch.remove)
 
   it("completes commands, experiments, fields, values and files", function()
+    local reason = process.missing("bash")
+    if reason then
+      return pending(reason)
+    end
     local environment = sessions.newcomer()
     local screen = process.open("bash --norc --noprofile -i", environment)
     screen:type("PS1='ready> '; . scripts/completion.bash\r")

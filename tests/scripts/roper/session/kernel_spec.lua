@@ -93,9 +93,9 @@ describe("the kernel", function()
     local status
     status, _, errors = process.run({ "./roper", "kernel", "install" }, nil,
       { PYTHONPATH = scratch.path("") })
-    if process.run({ "sh", "-c", "command -v python3" }) ~= 0 then
-      pending("no python3 is installed")
-      return
+    local reason = process.missing("python3")
+    if reason then
+      return pending(reason)
     end
     assert.equal(1, status)
     assert.truthy(errors:find("please install ipykernel for .* %-m pip install ipykernel"), errors)

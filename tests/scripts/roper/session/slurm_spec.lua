@@ -12,18 +12,6 @@ local uv = require("luv")
 before_each(scratch.create)
 after_each(scratch.remove)
 
--- Is a program there? Else why not, for a test that is left out.
-local function missing(...)
-  for _, program in ipairs({ ... }) do
-    local status = process.run({ "sh", "-c",
-      "PATH=$PATH:/usr/sbin command -v " .. program .. " >/dev/null" })
-    if status ~= 0 then
-      return program .. " is not installed"
-    end
-  end
-  return nil
-end
-
 -- Was every trial run once, by `least` processes or more?
 local function assert_shared(folder, count, least)
   local owners, workers = {}, 0
@@ -91,7 +79,7 @@ end)
 
 describe("a sweep", function()
   it("is a job array of Slurm", function()
-    local reason = missing("munged", "slurmctld", "slurmd", "sbatch", "squeue")
+    local reason = process.missing("munged", "slurmctld", "slurmd", "sbatch", "squeue")
     if reason then
       return pending("no Slurm here: " .. reason)
     end
@@ -130,7 +118,7 @@ describe("a sweep", function()
   end
 
   it("is shared by the processes of mpirun", function()
-    local reason = missing("mpirun")
+    local reason = process.missing("mpirun")
     if reason then
       return pending("no MPI here: " .. reason)
     end
@@ -139,7 +127,7 @@ describe("a sweep", function()
 
   it("is shared by the processes of GNU parallel", function()
     -- The parallel of moreutils is another program, which does not know --version.
-    local reason = missing("parallel") or process.run({ "sh", "-c",
+    local reason = process.missing("parallel") or process.run({ "sh", "-c",
       "parallel --version | grep -q '^GNU parallel'" }) ~= 0 and "it is another parallel"
     if reason then
       return pending("no GNU parallel here: " .. reason)

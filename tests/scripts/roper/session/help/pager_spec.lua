@@ -1,3 +1,4 @@
+local process = require("tests.process")
 local scratch = require("tests.scratch")
 local sessions = require("tests.sessions")
 
@@ -14,8 +15,9 @@ describe("help that is longer than the terminal", function()
   end
 
   it("goes through less, which may be left early", function()
-    if not os.execute "command -v less >/dev/null" then
-      return pending "less is not installed"
+    local reason = process.missing("less")
+    if reason then
+      return pending(reason)
     end
     local screen = start(with_pager(false))
     screen:type("?roper.attention\r")
@@ -57,7 +59,7 @@ describe("help that is longer than the terminal", function()
   end)
 
   it("is printed where there is no terminal", function()
-    local status, output = require("tests.process").run({ "./roper", "-e",
+    local status, output = process.run({ "./roper", "-e",
       "help(roper.attention)" }, nil, with_pager("echo paged"))
     assert.equal(0, status)
     assert.matches("\nExample\n", output)
