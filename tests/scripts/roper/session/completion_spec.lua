@@ -48,7 +48,7 @@ describe("completion in bash", function()
       return pending(reason)
     end
     local environment = sessions.newcomer()
-    local screen = process.open("bash --norc --noprofile -i", environment)
+    local screen = process.open("stty cols 200; bash --norc --noprofile -i", environment)
     screen:type("PS1='ready> '; . scripts/completion.bash\r")
     screen:expect("\nready> ")
     screen:type("./roper sw\tsubstring_i\tnor\tpo\tposition=rope,deb\t--fol\tREAD\t")
