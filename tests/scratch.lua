@@ -4,15 +4,23 @@ local uv = require("luv")
 
 local M = {}
 
-local folder
+local folder, cache_home
 
---- Make a fresh folder; call it in `setup`, and `M.remove` in `teardown`.
+--- Make a fresh folder; call it in `setup`, and `M.remove` in `teardown`. Until then what would be
+--- kept in the person's cache, tokens of texts, is kept in the folder too.
 function M.create()
   folder = assert(uv.fs_mkdtemp(uv.os_tmpdir() .. "/roper-XXXXXX"))
+  cache_home = os.getenv("XDG_CACHE_HOME")
+  uv.os_setenv("XDG_CACHE_HOME", M.path("cache"))
 end
 
 function M.remove()
   os.execute("rm -rf '" .. folder .. "'")
+  if cache_home then
+    uv.os_setenv("XDG_CACHE_HOME", cache_home)
+  else
+    uv.os_unsetenv("XDG_CACHE_HOME")
+  end
 end
 
 --- The path of `name` in the folder.

@@ -23,23 +23,8 @@ local function config_of(fields)
   return experiment.configure("language_model", given)
 end
 
--- Tokens are kept in the scratch folder.
-local cache_home
-
-before_each(function()
-  scratch.create()
-  cache_home = os.getenv("XDG_CACHE_HOME")
-  uv.os_setenv("XDG_CACHE_HOME", scratch.path("cache"))
-end)
-
-after_each(function()
-  if cache_home then
-    uv.os_setenv("XDG_CACHE_HOME", cache_home)
-  else
-    uv.os_unsetenv("XDG_CACHE_HOME")
-  end
-  scratch.remove()
-end)
+before_each(scratch.create)
+after_each(scratch.remove)
 
 describe("the experiment language_model", function()
   it("has the study's size, and smaller ones", function()

@@ -5,15 +5,9 @@ local run = require("roper.study.run")
 local scratch = require("tests.scratch")
 local sentencepiece = require("tests.sentencepiece")
 local tables = require("roper.base.tables")
-local uv = require("luv")
 
 describe("eval and sample", function()
-  local environment
-
-  setup(function()
-    scratch.create()
-    environment = { OMP_NUM_THREADS = "1", XDG_CACHE_HOME = scratch.path("cache") }
-  end)
+  setup(scratch.create)
   teardown(scratch.remove)
 
   -- Train a small run in a folder of this name.
@@ -27,7 +21,7 @@ describe("eval and sample", function()
     files = "/usr/share/common-licenses/Artistic", tokenizer = "bytes" }
 
   local function roper(...)
-    local status, output, errors = process.run({ "./roper", ... }, nil, environment)
+    local status, output, errors = process.run({ "./roper", ... }, nil, { OMP_NUM_THREADS = "1" })
     return { status, output, errors }
   end
 
@@ -124,21 +118,9 @@ describe("eval and sample", function()
   end)
 
   describe("of text", function()
-    local result, folder, cache_home
+    local result, folder
 
-    setup(function()
-      cache_home = os.getenv("XDG_CACHE_HOME")
-      uv.os_setenv("XDG_CACHE_HOME", environment.XDG_CACHE_HOME)
-      result, folder = train("text", "language_model", text_fields)
-    end)
-
-    teardown(function()
-      if cache_home then
-        uv.os_setenv("XDG_CACHE_HOME", cache_home)
-      else
-        uv.os_unsetenv("XDG_CACHE_HOME")
-      end
-    end)
+    setup(function() result, folder = train("text", "language_model", text_fields) end)
 
     it("finds what the run found at its end", function()
       local found = roper("eval", folder)
@@ -188,7 +170,7 @@ describe("eval and sample", function()
       local trained, pieces = train("pieces", "language_model", tables.merged(text_fields,
         { tokenizer = "sentencepiece", vocabulary = 272, files = path, length = 9 }))
       os.remove(path)
-      os.execute(("rm -r '%s'"):format(environment.XDG_CACHE_HOME))
+      os.execute(("rm -r '%s'"):format(scratch.path("cache")))
       refuses(1, "text: no file or folder " .. path, "eval", pieces)
       local other = "text=" .. scratch.write("other.txt", content)
       assert.matches("^loss ", roper("eval", pieces, other, "documents=paragraphs")[2])

@@ -35,7 +35,7 @@ describe("./roper train", function()
     local line = uv.fs_realpath("roper") .. " train language_model preset=smoke files=text"
     local function start()
       return process.open(("cd '%s' && %s"):format(scratch.path("."), line),
-        { XDG_CACHE_HOME = scratch.path("cache"), TERM = "xterm" })
+        { TERM = "xterm" })
     end
     local screen = start()
     screen:expect("in runs/language_model-roper-1\n")
