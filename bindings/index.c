@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bindings/tensor.h"
+#include "core/graph/graph.h"
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"
 #include "core/tensor/index.h"
@@ -147,6 +148,11 @@ static int tensor_newindex(lua_State *L)
     return 0;
   }
   rpl_check(L, rp_tensor_check_writable(tensor));
+  RpTensor **given = luaL_testudata(L, 3, RPL_TENSOR);
+  if (given != NULL && *given != NULL && rp_graph_records(1, given))
+    return luaL_error(L, "assign: expected values outside the graph, got a tensor that a gradient "
+                         "flows through, which ends here; store y:detach(), or put tensors "
+                         "together by roper.stack, roper.cat or roper.where");
   const Selection target = push_selected(L, true);
   RpTensor *values = rpl_push_values(L, 3, (*target.view)->dtype);
   if (target.count == 0)

@@ -61,7 +61,8 @@ static int tensor_gc(lua_State *L)
 ** `x[i]` is place i of the first axis, `x[{i, {from, to}, {}}]` a place, a range and all of three
 ** axes. `x[mask]` is the elements where a comparison holds, `x[places]` those that an int32 tensor
 ** names, also inside such a list; two of them side by side name pairs of places. All of these can
-** be assigned to. `#x` is the size of the first axis.
+** be assigned to, numbers and tensors outside the graph: no gradient flows into a tensor that is
+** written to, so y that has one is stored as y:detach(). `#x` is the size of the first axis.
 **
 ** `+ - * / ^ %` work element by element, broadcast; `& | ~` so on masks. `==` asks whether two
 ** tensors are equal everywhere; `<` and `<=` compare single numbers, and `x[1] == 2` is false

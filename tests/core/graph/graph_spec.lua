@@ -183,6 +183,20 @@ describe("a graph", function()
     w:fill(5)
   end)
 
+  it("does not end unseen where a value is stored", function()
+    local w, x = roper.ones({ 2 }):parameter(), roper.zeros({ 2 })
+    local places = roper.tensor({ 1 }, "int32")
+    for _, value in ipairs({ w, w * 2, (w * 2):sum() }) do
+      assert.error_matches(function() x[{ {} }] = value end,
+        "assign: expected values outside the graph, .* store y:detach%(%)")
+      assert.error_matches(function() x[places] = value end, "expected values outside the graph")
+    end
+    assert.same({ 0, 0 }, x:totable())
+    x[1] = w:sum():detach()
+    roper.no_grad(function() x[2] = w:sum() + 1 end)
+    assert.same({ 2, 3 }, x:totable())
+  end)
+
   it("may be longer than a stack is deep, backward and when it is dropped", function()
     local LENGTH <const> = 300000
     local w = roper.zeros({ 1 }):parameter()
