@@ -92,13 +92,15 @@ return roper.lesson {
       figure = {
         caption = "The response of a pair to values that turn with speed w, over 64 tokens.",
         draw = [[
-          local speeds, lengths = {}, {}
+          speeds, lengths = {}, {}
           for i = 0, 150 do
             speeds[i + 1] = -2 + i / 75
             lengths[i + 1] = response(speeds[i + 1])
           end
           return plot.line({x = speeds, y = lengths},
-            {xlabel = "w, in units of θ", ylabel = "length of the output", format = format})]] },
+            {xlabel = "w, in units of θ", ylabel = "length of the output", format = format})]],
+        claims = { { "math.abs(lengths[76] - 1) < 1e-12",
+          instead = { "response(speeds[i + 1])", "response(speeds[i + 1] / 2)" } } } },
       exercise = {
         question = "RoPE alone carries the plain mean of the values. Which w does that listen to?",
         answer = "w = 0: to what does not turn. All its features are the same, slowest filter." } },

@@ -42,8 +42,14 @@ return roper.lesson {
       figure = {
         caption = "R_2 for 16 features: 8 blocks, the first turned by 2, the last hardly at all.",
         draw = [[
-          wide = roper.position.rope{dim = 16, pairing = "interleaved"}
-          return plot.heatmap(wide:matrix(2), {format = format})]] } },
+          wide = roper.position.rope{dim = 16, pairing = "interleaved"}:matrix(2)
+          return plot.heatmap(wide, {format = format})]],
+        claims = {
+          { "math.abs(wide[1][1]:item() - math.cos(2)) < 1e-12",
+            instead = { "matrix(2)", "matrix(3)" } },
+          { "math.abs(wide[2][1]:item() - math.sin(2)) < 1e-12",
+            instead = { "interleaved", "half" } },
+          { "wide[16][16]:item() > 0.999", instead = { "matrix(2)", "matrix(200)" } } } } },
     { title = "Without the zeros",
       text = [[
         Most of that matrix is 0, so nobody multiplies by it. Scale the vector by the cosines. Turn

@@ -47,7 +47,10 @@ return roper.lesson {
       identity = { "rotate(x, m) == rotation(m)*x"
           .. " == pair(x[1]*cos(m) - x[2]*sin(m), x[2]*cos(m) + x[1]*sin(m))" },
       figure = { caption = "The arrow (2, 1), and where it points at position 1 with θ = 1.",
-        draw = [[return plot.rotation({2, 1}, rope, 1, {format = format})]] } },
+        draw = [[
+          before, position = {2, 1}, 1
+          return plot.rotation(before, rope, position, {format = format})]],
+        claims = { { "position * rope:thetas()[1]:item() == 1", instead = { "1\n", "2\n" } } } } },
     { title = "A turn adds to the angle",
       text = [[
         An arrow of length r at angle α is (r cos α, r sin α). Position m turns it by m θ, and only

@@ -57,8 +57,11 @@ return roper.lesson {
         { "apart < 1e-6", instead = { "weights = true", "weights = true, position = 'rope'" } } },
       figure = { caption = "Who looks at whom: the rows of the two Janes, 0 and 5, are the same.",
         draw = [[
-          words = {"Jane", "went", "to", "the", "movies", "Jane", "went", "home"}
-          return plot.attention(weights[1][1], {tokens = words, format = format})]] },
+          local words = {"Jane", "went", "to", "the", "movies", "Jane", "went", "home"}
+          rows = weights[1][1]
+          return plot.attention(rows, {tokens = words, format = format})]],
+        claims = { { "(rows[1] - rows[6]):abs():max():item() < 1e-6", instead = { "weights[1][1]",
+          "roper.attention_weights(x, x, {position = 'rope'})[1][1]" } } } },
       exercise = { question = "Which other tokens of this sentence get the same output?",
         answer = [[The two "went", 1 and 6. Any two equal words do.]] } },
     { title = "A causal mask gives something away",

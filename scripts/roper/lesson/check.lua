@@ -6,16 +6,20 @@ local steps = require "roper.lesson.step"
 
 local M = {}
 
--- What is claimed in a step, as {text, holds}; a step that fails to run claims that it runs.
-local function outcomes(step, scope)
-  local ok, result = code.call(steps.run, step, scope)
-  if not ok then
-    if result.interrupted then
-      error("interrupted", 0)
-    end
-    return { { "runs", false, result.message } }
+-- The list that a function returns; where it fails, that `what` does not hold.
+local function attempt(what, run, ...)
+  local ok, result = code.call(run, ...)
+  if ok then
+    return result
+  elseif result.interrupted then
+    error("interrupted", 0)
   end
-  local list = {}
+  return { { what, false, result.message } }
+end
+
+-- What is claimed in a step, as {text, holds, what is told if not}.
+local function claimed(step, scope)
+  local list, result = {}, steps.run(step, scope)
   for _, claim in ipairs(result.claims) do
     list[#list + 1] = { claim.text, claim.holds, "here " .. claim.value }
   end
@@ -27,6 +31,33 @@ local function outcomes(step, scope)
       list[#list + 1] = { "not " .. report.equation(wrong.sides), wrong.is_refuted,
         "not refuted" }
     end
+  end
+  return list
+end
+
+-- The same of a figure: both forms of it, and its claims, which must speak of what is drawn. With
+-- its fault planted a claim fails, and the picture is another.
+local function drawn(figure, scope)
+  local text = steps.draw(figure, scope, "text")
+  local svg, variables = steps.draw(figure, scope, "svg")
+  local list = { { "its figure is text and SVG", text ~= nil and svg ~= nil and text ~= svg,
+    "draw gives no picture, or not in the format that it is asked for" } }
+  for _, claim in ipairs(figure.claims) do
+    local judged = steps.judge(claim, variables)
+    local other, others = steps.draw({ draw = steps.planted(figure.draw, claim.instead) }, scope,
+      "svg")
+    local is_checked = not steps.judge(claim, others).holds and other ~= svg
+    list[#list + 1] = { claim.text, judged.holds and is_checked, not judged.holds
+      and "here " .. judged.value or ("with %s in place of %s it %s"):format(claim.instead[2],
+        claim.instead[1], other == svg and "draws the same picture" or "holds as well") }
+  end
+  return list
+end
+
+local function outcomes(step, scope)
+  local list = attempt("runs", claimed, step, scope)
+  for _, outcome in ipairs(step.figure and attempt("is drawn", drawn, step.figure, scope) or {}) do
+    list[#list + 1] = outcome
   end
   return list
 end

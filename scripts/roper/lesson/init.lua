@@ -11,7 +11,7 @@ local LESSON <const> = { order = "integer", title = "string", before = "string",
   after = "string", given = "table?", steps = "table" }
 local STEP <const> = { title = "string", text = "string", formula = "string?", code = "string?",
   claims = { "table", {} }, identity = "table?", figure = "table?", exercise = "table?" }
-local FIGURE <const> = { caption = "string", draw = "string" }
+local FIGURE <const> = { caption = "string", draw = "string", claims = { "table", {} } }
 local EXERCISE <const> = { question = "string", answer = "string" }
 
 local reading -- the file that is to hand its lesson over: {path, text, lesson}
@@ -29,18 +29,29 @@ local function place_of(given)
   return line and ("%s:%d: "):format(reading.path, line) or ""
 end
 
--- A claim as {text, instead = {from, to}}.
-local function check_claim(where, claim, step)
+-- A claim as {text, instead = {from, to}}; `from` is in the code, which messages call by its name.
+local function check_claim(where, claim, name, source)
   local text, instead
   if type(claim) == "table" then
     text, instead = claim[1], claim.instead
   end
   if type(text) ~= "string" or type(instead) ~= "table" or type(instead[2]) ~= "string" then
     error(where .. ": expected {\"claim\", instead = {\"code\", \"broken code\"}}", 0)
-  elseif not (step.code or ""):find(tostring(instead[1]), 1, true) then
-    error(("%s: instead: the code has no '%s'"):format(where, tostring(instead[1])), 0)
+  elseif not source:find(tostring(instead[1]), 1, true) then
+    error(("%s: instead: %s has no '%s'"):format(where, name, tostring(instead[1])), 0)
   end
   return { text = text, instead = instead }
+end
+
+local function check_figure(where, given)
+  local figure = options_of.check(where, given, FIGURE)
+  if #figure.claims == 0 then
+    error(where .. ": expected claims of the numbers that it draws, got none", 0)
+  end
+  for i, claim in ipairs(figure.claims) do
+    figure.claims[i] = check_claim(("%s, claim %d"):format(where, i), claim, "draw", figure.draw)
+  end
+  return figure
 end
 
 local function check_step(where, given, lesson)
@@ -49,10 +60,11 @@ local function check_step(where, given, lesson)
     step.identity.given = lesson.given
   end
   for i, claim in ipairs(step.claims) do
-    step.claims[i] = check_claim(("%s, claim %d"):format(where, i), claim, step)
+    step.claims[i] = check_claim(("%s, claim %d"):format(where, i), claim, "the code",
+      step.code or "")
   end
   if step.figure then
-    step.figure = options_of.check(where .. ", figure", step.figure, FIGURE)
+    step.figure = check_figure(where .. ", figure", step.figure)
   end
   if step.exercise then
     step.exercise = options_of.check(where .. ", exercise", step.exercise, EXERCISE)
@@ -91,8 +103,16 @@ end
 ---@field claims? table[] = {}; each {"Lua that is true", instead = {"code", "other code"}}: with
 ---   the other code in place of the first the claim must fail, or it would prove nothing
 ---@field identity? IdentityOptions
----@field figure? table {caption = text, draw = "return plot.line(y, {format = format})"}
+---@field figure? LessonFigure
 ---@field exercise? table {question = text, answer = text}
+
+---@class LessonFigure
+---@field caption string what to see in it
+---@field draw string Lua that draws with the step's variables, such as
+---   "y = cosines(8) return plot.line(y, {format = format})"; what is not local is for the claims
+---@field claims table[] one at least, of the numbers that are drawn: {"y[1] == 1", instead =
+---   {"cosines(8)", "cosines(9)"}}; with the other code in draw the claim must fail, and the
+---   picture be another
 
 --- A lesson. In a file of scripts/lessons, and in one of your own, it is handed to who reads the
 --- file (`./roper lesson FILE.lua`); in a script or a session it is shown as a whole.

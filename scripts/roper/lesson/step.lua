@@ -72,10 +72,21 @@ end
 --- Draw a figure of a step whose code was run.
 ---@param figure {draw: string} Lua that draws with `plot`, with `format = format` among the options
 ---@param scope table
----@param kind "svg"? on the terminal by default
----@return string? svg
+---@param kind "svg"|"text"|nil on the terminal by default
+---@return string? picture
+---@return table variables those in the scope, and those that the drawing set
 function M.draw(figure, scope, kind)
-  return evaluate(figure.draw, setmetatable({ format = kind }, { __index = scope }))
+  local variables = setmetatable({ format = kind }, { __index = scope })
+  return (evaluate(figure.draw, variables)), variables
+end
+
+--- Code with a fault planted in it.
+---@param text string
+---@param instead string[] {code, other code}; the code is there
+---@return string text with the other code in place of the first such
+function M.planted(text, instead)
+  local first, last = text:find(instead[1], 1, true)
+  return text:sub(1, first - 1) .. instead[2] .. text:sub(last + 1)
 end
 
 --- Is a claim true of the variables in a scope?

@@ -35,6 +35,10 @@ describe("lesson", function()
       { "step 1, claim 1: instead: the code has no 'y'", lesson { code = code,
         claims = { { "x == 1", instead = { "y", "z" } } } } },
       { "step 1, figure: option draw: expected a string", lesson { figure = { caption = "" } } },
+      { "step 1, figure: expected claims of the numbers that it draws, got none", lesson {
+        figure = { caption = "", draw = "return plot.line{1, 2}" } } },
+      { "step 1, figure, claim 1: instead: draw has no 'z'", lesson { figure = { caption = "",
+        draw = "y = {1}", claims = { { "y[1] == 1", instead = { "z", "y" } } } } } },
       { "step 1, exercise: option answer: expected a string", lesson { exercise = {
         question = "" } } },
     } do
@@ -208,6 +212,34 @@ describe("lesson.check", function()
     assert.truthy(text:find("\nnot ok 5 - bad 3: cos(m) == sin(m)\n# cos(m) == sin(m)\n", 1, true))
     assert.truthy(text:find("\nnot ok 6 - bad 3: not cos(m) == cos(m)\n# not refuted\n", 1, true))
     assert.truthy(text:find("\n1..6\n# 4 of 6 claims fail\n$"))
+  end)
+
+  it("draws each figure in both forms and wants its claims to be of what is drawn", function()
+    local function checked(draw, ...)
+      local claims = {}
+      for i, claim in ipairs { ... } do
+        claims[i] = { text = claim[1], instead = { claim[2], claim[3] } }
+      end
+      return output.capture(check.run, { { name = "it", steps = { { code = "x = {1, 2}",
+        claims = {}, figure = { draw = draw, claims = claims } } } } })
+    end
+    local draw = "y, z = x, 3 return plot.line(y, {format = format})"
+    local text, holds = checked(draw, { "y[2] == 2", "= x", "= {3, 4}" })
+    assert.equal("ok 1 - it 1: its figure is text and SVG\nok 2 - it 1: y[2] == 2\n1..2\n", text)
+    assert.is_true(holds)
+    for message, claim in pairs {
+      ["here 2"] = { "y[2] == 4", "= x", "= {3, 4}" },
+      ["with 4 in place of 3 it draws the same picture"] = { "z == 3", "3", "4" },
+      ["with {5, 2} in place of x it holds as well"] = { "y[2] == 2", "x", "{5, 2}" },
+    } do
+      text, holds = checked(draw, claim)
+      assert.is_false(holds)
+      assert.truthy(text:find("\nnot ok 2 .*\n# " .. message:gsub("[{}]", "%%%0") .. "\n"), text)
+    end
+    text = checked("return plot.line(x, {format = 'svg'})")
+    assert.truthy(text:find("^not ok 1 %- it 1: its figure is text and SVG\n# draw gives no"), text)
+    text = checked("return plot.lin(x)")
+    assert.truthy(text:find("^not ok 1 %- it 1: is drawn\n# lesson:1: attempt to call"), text)
   end)
 
   it("tells of an identity that cannot be read", function()
