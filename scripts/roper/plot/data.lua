@@ -29,8 +29,11 @@ function M.check_size(what, number)
   end
 end
 
--- A list or a vector as a list of floats, nan for what is not finite.
-local function numbers(what, value)
+--- A list or a vector as a list of floats, nan for what is not finite.
+---@param what string for messages
+---@param value any
+---@return number[]
+function M.numbers(what, value)
   local is_tensor = format.is_tensor(value)
   if is_tensor and value:rank() ~= 1 or not is_tensor and type(value) ~= "table" then
     fail("%s: expected a vector or a list of numbers, got %s", what, M.kind(value))
@@ -74,13 +77,13 @@ local function read_series(what, given)
     given = { y = given }
   end
   local fields = options_of.check(what, given, FIELDS, 0)
-  local series = { label = fields.label, dashed = fields.dashed, y = numbers(what, fields.y) }
+  local series = { label = fields.label, dashed = fields.dashed, y = M.numbers(what, fields.y) }
   if (fields.low == nil) ~= (fields.high == nil) then
     fail("%s: expected both low and high of a band, got one", what)
   end
   for _, name in ipairs { "x", "low", "high" } do
     if fields[name] ~= nil then
-      series[name] = numbers(what .. ": " .. name, fields[name])
+      series[name] = M.numbers(what .. ": " .. name, fields[name])
       if #series[name] ~= #series.y then
         fail("%s: expected as many numbers in %s as in y, got %d and %d", what, name,
           #series[name], #series.y)

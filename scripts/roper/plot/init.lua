@@ -1,5 +1,5 @@
---- Plots: lines, points, bars, heatmaps, rotations, attention weights and position schemes, to a
---- file or drawn in the terminal.
+--- Plots: lines, points, bars, heatmaps, rotations, arrows, attention weights and position schemes,
+--- to a file or drawn in the terminal.
 local axes = require "roper.plot.axis"
 local data = require "roper.plot.data"
 local options_of = require "roper.base.options"
@@ -18,7 +18,8 @@ local MOST_BARS <const> = 200
 ---@field xlabel? string = ""; text at the horizontal axis
 ---@field ylabel? string = ""; text at the vertical axis
 ---@field legend? boolean = true; show what the colours mean, where there is something to tell
----@field width? integer pixels of a file (640), columns of text (those of the terminal)
+---@field width? integer pixels of a file (640; of arrows 460), columns of text (those of the
+---   terminal)
 ---@field height? integer pixels of a file (420; of a heatmap 520), lines of text for
 ---   the drawing itself
 ---@field file? string the file to write, where it is not given as an argument
@@ -316,6 +317,48 @@ function M.rotation(x, scheme, position, file, options)
   if o.title == "" then
     figure.title = ("dashed: before, solid: turned by position %g"):format(position)
   end
+  return output.show(figure, o.file, o.format)
+end
+
+---@class plot.Arrow also {x, y}, with or without the fields below `y`
+---@field x number from its tail to its tip
+---@field y number
+---@field from? tensor|number[] {x, y} of its tail, such as the tip of the one before; {0, 0} by
+---   default
+---@field label? string beside it, in the terminal below all; arrows of one label share a colour
+---@field dashed? boolean = false
+---@field turned? number the angle, in radians, by which it has been turned about its tail: the way
+---   that its tip came is drawn too
+
+--- Arrows in one plane, in which both axes have the same scale.
+---
+--- Errors: no list of arrows; numbers that are not finite; more than 64 arrows; else as of
+--- plot.line.
+---
+---     > q = {2, 1, label = "q"}
+---     > k = {-1, 1, from = {2, 1}, label = "k"}
+---     > plot.arrows({q, k}, {width = 24, height = 8})
+---     2 ┤        ↖
+---       │         ⠑2
+---       │           ⠑⢄
+---       │             ⠑⢄
+---       │           ⣀⠤⠒⠉↗
+---       │       ⣀⠤1⠉
+---       │   ⣀⠤⠒⠉
+---     0 ┤⠠⠒⠉
+---       └┬───────┬──────┬
+---        0       1      2
+---        1 q   2 k
+---@param list tensor|plot.Arrow[] a list of arrows, or a matrix [arrows, 2]
+---@param file? string to write; may be left out before the options
+---@param options? plot.Options
+---@return string? result the file; without one, with a format, the plot itself
+function M.arrows(list, file, options)
+  local name = "plot.arrows"
+  local o, figure = read(name, {}, file, options)
+  figure.kind, figure.is_square, figure.is_tagged = "curves", true, true
+  figure.series, figure.x, figure.y = require("roper.plot.arrows").series(name, list)
+  figure.legend = figure.legend and has_labels(figure.series)
   return output.show(figure, o.file, o.format)
 end
 

@@ -1,13 +1,12 @@
 --- The pairs of a vector as arrows, before and after a rotary scheme turned them.
-local data = require "roper.plot.data"
+local arrows = require "roper.plot.arrows"
 local color = require "roper.plot.color"
+local data = require "roper.plot.data"
 local format = require "roper.base.format"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
 
 local M = {}
-
-local ARC_POINTS <const> = 32
 
 -- The scheme itself, checked to be one that turns pairs of `dim` features.
 local function check_scheme(name, scheme, dim)
@@ -46,19 +45,6 @@ local function check_pairs(name, asked, count)
   return list
 end
 
--- From the tip of one arrow to that of the other, around the origin by `angle`.
-local function arc(x1, y1, x2, y2, angle)
-  local xs, ys = {}, {}
-  local start, from, to = math.atan(y1, x1), (x1 ^ 2 + y1 ^ 2) ^ 0.5, (x2 ^ 2 + y2 ^ 2) ^ 0.5
-  for i = 0, ARC_POINTS do
-    local part = i / ARC_POINTS
-    local radius = from + (to - from) * part
-    xs[i + 1] = radius * math.cos(start + angle * part)
-    ys[i + 1] = radius * math.sin(start + angle * part)
-  end
-  return xs, ys
-end
-
 --- What `plot.rotation` draws.
 ---@param name string of the function, for messages
 ---@param value any the vector
@@ -83,7 +69,7 @@ function M.series(name, value, scheme, place, asked)
     local a = is_half and pair or 2 * pair - 1
     local b = is_half and pair + #thetas or 2 * pair
     local x1, y1, x2, y2 = before[a], before[b], after[a], after[b]
-    local xs, ys = arc(x1, y1, x2, y2, math.fmod(thetas[pair] * place, 2 * math.pi))
+    local xs, ys = arrows.arc(x1, y1, x2, y2, math.fmod(thetas[pair] * place, 2 * math.pi))
     if x1 + y1 + x2 + y2 ~= x1 + y1 + x2 + y2 then
       error(("%s: expected finite numbers in pair %d, got nan"):format(name, pair), 0)
     end

@@ -23,6 +23,7 @@ local function plots(options)
     bar = function() return plot.bar({ 1, 4, 2 }, options) end,
     heatmap = function() return plot.heatmap({ { 1, 2 }, { 3, 4 } }, options) end,
     rotation = function() return plot.rotation({ 1, 0, 0, 1 }, "rope", 1, options) end,
+    arrows = function() return plot.arrows({ { 1, 2, label = "a" }, { 2, 1 } }, options) end,
     attention = function() return plot.attention({ { 1, 0 }, { 0.5, 0.5 } }, options) end,
   }
 end

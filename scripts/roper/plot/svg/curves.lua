@@ -2,8 +2,10 @@
 local h = require("roper.base.markup").h
 local marks = require "roper.plot.svg.mark"
 local places = require "roper.plot.svg.place"
+local tags = require "roper.plot.svg.tag"
 
 local TICKS <const> = 5 -- about so many numbers beside an axis
+local LONG <const> = 24 -- pixels of an arrow whose head has its full size
 
 -- A line through the points; it breaks where one has no value. The `h0` makes a lone point a dot.
 local function path(count, place)
@@ -86,18 +88,20 @@ local function points(figure, series, place)
   return h.g(list)
 end
 
+-- The head of an arrow, smaller where the arrow is short; nothing where it has no length.
 local function arrow_head(series, place)
   local x1, y1 = place(series.x[1], series.y[1])
   local x2, y2 = place(series.x[2], series.y[2])
-  return h.path { class = marks.class(series.index), d = "M1 0L-11 4.5V-4.5Z",
-    transform = ("translate(%.1f %.1f)rotate(%.1f)"):format(x2, y2,
-      math.deg(math.atan(y2 - y1, x2 - x1))) }
+  local scale = math.min(1, ((x2 - x1) ^ 2 + (y2 - y1) ^ 2) ^ 0.5 / LONG)
+  return scale > 0 and h.path { class = marks.class(series.index), d = "M1 0L-11 4.5V-4.5Z",
+    transform = ("translate(%.1f %.1f)rotate(%.1f)scale(%.3g)"):format(x2, y2,
+      math.deg(math.atan(y2 - y1, x2 - x1)), scale) }
 end
 
 -- What series are called, each at the height where its lines end on average.
 local function names_of(figure)
   local names, by_label = {}, {}
-  for _, series in ipairs(figure.legend and figure.series or {}) do
+  for _, series in ipairs(figure.legend and not figure.is_tagged and figure.series or {}) do
     local last = figure.y.high
     for _, value in ipairs((series.style or "lines") == "lines" and series.y or {}) do
       last = value == value and value or last
@@ -141,7 +145,8 @@ return function(figure)
         or { line(series, place), series.style == "arrow" and arrow_head(series, place) }
     end
     return h.svg { viewBox = ("0 0 %.6g %.6g"):format(width, height), preserveAspectRatio = "none",
-      class = figure.is_ranged and "clipped", grid, areas, lines }
+      class = figure.is_ranged and "clipped", grid, areas, lines,
+      figure.legend and figure.is_tagged and tags.draw(figure, place, width, height) }
   end
   return { x = x_ticks, y = y_ticks, names = names_of(figure), body = body,
     aspect = figure.is_square and 1 or nil }

@@ -14,8 +14,8 @@ local h = markup.h
 local M = {}
 
 local WIDTH <const>, HEIGHT <const>, MATRIX_HEIGHT <const> = 640, 420, 520 -- pixels
-local EM <const> = 17 -- pixels; letters can still be read where the picture is shown 400 wide
-local LETTER <const> = 0.58 -- em that a letter takes, or a little less
+local TAGGED_WIDTH <const> = 460 -- where names stand inside of a square
+local EM <const>, LETTER <const> = places.EM, places.LETTER
 local LONGEST_TICK <const> = 24
 local NAME_GAP <const> = 1.3 -- em between names, where there is room
 local SIDE <const> = 0.8 -- em beside a picture
@@ -142,7 +142,7 @@ end
 ---@return string svg
 function M.render(figure)
   local drawing = drawing_of(figure)
-  local width = figure.width or WIDTH
+  local width = figure.width or figure.is_tagged and TAGGED_WIDTH or WIDTH
   local height = figure.height or figure.kind == "matrix" and MATRIX_HEIGHT or HEIGHT
   local m = margins_of(figure, drawing, width / EM)
   local note = drawing.note or figure.note

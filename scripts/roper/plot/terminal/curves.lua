@@ -97,8 +97,9 @@ local function draw_arrow(canvas, series, place, hue, is_marked)
   draw_line(canvas, series, place, hue, false)
   local x1, y1 = place(series.x[1], series.y[1])
   local x2, y2 = place(series.x[2], series.y[2])
-  local head = math.floor(math.atan(y1 - y2, x2 - x1) / (math.pi / 4) + 0.5) % 8
-  canvas:mark(math.floor(x2 + 0.5), math.floor(y2 + 0.5), HEADS[head], hue)
+  local turn = math.floor(math.atan(y1 - y2, x2 - x1) / (math.pi / 4) + 0.5) % 8
+  local head = (x1 ~= x2 or y1 ~= y2) and HEADS[turn] or "•"
+  canvas:mark(math.floor(x2 + 0.5), math.floor(y2 + 0.5), head, hue)
   if is_marked then
     canvas:mark(math.floor(x1 + 0.6 * (x2 - x1) + 0.5), math.floor(y1 + 0.6 * (y2 - y1) + 0.5),
       tostring(series.index % 10), hue)
@@ -119,7 +120,7 @@ local function draw_series(canvas, figure, is_marked)
     if series.style == "points" then
       draw_points(canvas, series, place, hue, is_marked)
     elseif series.style == "arrow" then
-      draw_arrow(canvas, series, place, hue, is_marked)
+      draw_arrow(canvas, series, place, hue, is_marked and figure.legend)
     else
       all_marks[series] = draw_line(canvas, series, place, hue,
         is_marked and not series.thin)
