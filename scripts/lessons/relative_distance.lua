@@ -158,6 +158,6 @@ return roper.lesson {
       exercise = {
         question = "What would o_n be with RoPE(ô, +n) at the end? Which positions would matter?",
         answer = [[Σ a R_{i+n} v_i: the sum of the positions. Shift the text by 1000 and every value
-          turns by 2000 more: nothing relative is left. See `what-goes-wrong`.]] } },
+          turns by 2000 more: nothing relative is left. See `wrong-inverse`.]] } },
   },
 }

@@ -55,8 +55,8 @@ describe("the lessons", function()
       names[i] = lesson.name
     end
     assert.same({ "why-position", "rotation", "general-form", "relative-score",
-      "relative-distance", "what-goes-wrong", "linear-attention", "precision",
-      "attentive-convolution" }, names)
+      "relative-distance", "wrong-inverse", "linear-attention", "precision",
+      "attentive-convolution", "families" }, names)
   end)
 
   it("claim what is true", function()

@@ -1,3 +1,4 @@
+local lessons = require("roper.lesson")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 
@@ -108,7 +109,7 @@ describe("./roper lesson", function()
     end
     refused("no lesson 'rotaton'; did you mean \"rotation\"?", "rotaton")
     refused("can not be used together", "--check", "--html", "x")
-    refused("no lesson 77; there are 9", "77")
+    refused("no lesson 77; there are " .. #lessons.all(), "77")
     refused("precision has 3 steps, no step 4", "precision", "4")
     refused("--slides takes whole lessons; leave out the step, 2", "8", "2", "--slides", "x")
     refused("unknown option '--chek'", "--chek")

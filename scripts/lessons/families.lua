@@ -1,0 +1,354 @@
+return roper.lesson {
+  order = 10,
+  title = "Shaw to RoPER: one equation for all of them",
+  before = "You can say why scores should depend on distance (`relative-score`).",
+  after = "You can say of each family of position schemes where in a score the distance stands.",
+  given = { x = "vector", y = "vector", p = "vector", i = "position", j = "position" },
+  steps = {
+    { title = "Multiply out: four terms",
+      text = [[
+        The first transformer adds a wave p to each token, and then compares. Query and key are both
+        sums, x_i + p_i and x_j + p_j. (The weights that make them from the tokens are left aside
+        here: they change nothing of what follows.) Their dot product is multiplied out like (a +
+        b)(c + d) at school. There are four terms: content with content, content with position,
+        position with content, position with position.
+
+        Shift the text. The first term does not notice. The last one does not either: it is a sum of
+        cosines of i - j (`why-position`). But the two in the middle change.
+
+        The families of this lesson are answers to one question: what should stand in place of these
+        terms, so that only the distance counts?]],
+      formula = "(x_i + p_i) · (x_j + p_j) = x_i · x_j + x_i · p_j + p_i · x_j + p_i · p_j",
+      code = [[
+        T, d = 6, 8
+        x = roper.randn({T, d}, "float64")
+        sinusoidal = roper.position.sinusoidal{d_model = d}
+        function waves(first)
+          local places = roper.arange(first, first + T, 1, "float64"):view{1, T}
+          return sinusoidal:embed(roper.zeros({1, T, d}, "float64"), places)[1]
+        end
+        function products(x, y) return x:matmul(y:transpose(1, 2)) end
+        function apart(x, y) return (x - y):abs():max():item() end
+        near, far = waves(0), waves(1000)
+        middle = apart(products(x, near), products(x, far))
+        last = apart(products(near, near), products(far, far))]],
+      claims = {
+        { "middle > 0.1", instead = { "products(x, far)", "products(x, near)" } },
+        { "last < 1e-12", instead = { "products(far, far)", "products(far, near)" } } },
+      identity = { "dot(x + rotate(p, i), y + rotate(p, j)) == dot(x, y) + dot(x, rotate(p, j))"
+          .. " + dot(rotate(p, i), y) + dot(p, rotate(p, j - i))",
+        wrong = { { "dot(x + rotate(p, i), y + rotate(p, j)) == dot(x, y)"
+          .. " + dot(x, rotate(p, j - i)) + dot(rotate(p, i), y) + dot(p, rotate(p, j - i))",
+          source = "as if the second term knew the distance alone" } } } },
+    { title = "The one equation",
+      text = [[
+        What can a score be made of? Of something with the query and the key, of something with the
+        query alone, with the key alone, and with neither: four places again. In each of them may
+        stand what depends on the distance p = j - i. So let M be a matrix, r and t vectors, and b a
+        number, each of them given by the distance.
+
+        A family says which of them it has. The others are switched off: M changes nothing, r, t and
+        b are 0. The function below takes a family as a table of its switches, and computes the
+        weights of attention by the equation, one pair of tokens after the other. With all switched
+        off, it is attention without positions.]],
+      formula = "s_ij = scale (q_i · M k_j + q_i · r + t · k_j) + b",
+      code = [[
+        q = roper.randn({1, 1, T, d}, "float64")
+        k = roper.randn({1, 1, T, d}, "float64")
+        scale = 1 / math.sqrt(d)
+        function dot(x, y) return (x * y):sum():item() end
+        function weights(family)
+          local scores = {}
+          for i = 1, T do
+            scores[i] = {}
+            for j = 1, T do
+              local p, query, key = j - i, q[1][1][i], k[1][1][j]
+              local s = dot(query, family.M and family.M(key, p) or key)
+              if family.r then s = s + dot(query, family.r(p)) end
+              if family.t then s = s + dot(family.t(p), key) end
+              local b = family.b and family.b(p) or 0
+              scores[i][j] = (family.scale or scale) * s + b
+            end
+          end
+          return roper.tensor(scores, "float64"):softmax(2)
+        end
+        function library(scheme)
+          return roper.attention_weights(q, k, {position = scheme})[1][1]
+        end
+        off = apart(weights{}, library("none"))]],
+      claims = { { "off < 1e-12", instead = { 'library("none")', 'library("rope")' } } } },
+    { title = "Shaw: the query asks for a distance",
+      text = [[
+        Shaw et al. (2018) add to each key a vector that belongs to its distance. Multiplied out,
+        q · (k + r) = q · k + q · r: the second place is switched on. The vectors are trained. They
+        end at a distance `clip`: what is farther counts as that far. Here they are random numbers,
+        and end at 2, so there are 5 of them.
+
+        `off` is how far the equation is from the library's own Shaw, `without` how far it is when
+        the term is left out.]],
+      formula = "r = A_c,   c = clip(j - i, -2, 2)",
+      code = [[
+        shaw = roper.position.shaw{dim = d, clip = 2}
+        shaw.key:copy(roper.randn{5, d});
+        A = shaw.key:to "float64"
+        function within(p, low, high) return math.max(low, math.min(p, high)) end
+        function r(p) return A[within(p, -2, 2) + 3] end
+        off = apart(weights{r = r}, library(shaw))
+        without = apart(weights{}, library(shaw))]],
+      claims = {
+        { "off < 1e-12", instead = { "within(p, -2, 2)", "within(-p, -2, 2)" } },
+        { "without > 0.1", instead = { "weights{}", "weights{r = r}" } } } },
+    { title = "Transformer-XL: all four terms, by distance",
+      text = [[
+        Dai et al. (2019) go back to the four terms. Where the key's position stood, they put a
+        vector r of the distance. Where the query's position stood, they put trained vectors that do
+        not depend on any position: u where it met the key's content, w where it met the key's
+        position. (The paper calls w v. Here v are the values.) In the paper r is made from sines
+        and cosines of the distance; the library trains it.
+
+        So t = u is the same at all distances: it says which keys matter, wherever they stand. And
+        b = w · r says which distances matter, whatever stands there. With u and w at 0, Shaw's
+        scores are left.]],
+      formula = "s_ij = scale ((q_i + u) · k_j + (q_i + w) · r)",
+      code = [[
+        xl = roper.position.transformer_xl{dim = d, heads = 1, clip = 2}
+        xl.table:copy(shaw.key);
+        xl.u:copy(roper.randn{1, d});
+        xl.w:copy(roper.randn{1, d});
+        u, w = xl.u:to("float64")[1], xl.w:to("float64")[1]
+        function t() return u end
+        function b(p) return scale * dot(w, r(p)) end
+        off = apart(weights{r = r, t = t, b = b}, library(xl))
+        without_t = apart(weights{r = r, b = b}, library(xl))
+        without_b = apart(weights{r = r, t = t}, library(xl))
+        xl.u:fill(0); xl.w:fill(0);
+        shaws = apart(library(xl), library(shaw))]],
+      claims = {
+        { "off < 1e-12", instead = { "t() return u", "t() return w" } },
+        { "without_t > 0.1", instead = { "weights{r = r, b", "weights{r = r, t = t, b" } },
+        { "without_b > 0.1", instead = { "t = t}", "t = t, b = b}" } },
+        { "shaws < 1e-12", instead = { "xl.w:fill(0)", "xl.w:fill(1)" } } } },
+    { title = "DeBERTa: the key asks, too",
+      text = [[
+        He et al. (2020) keep three terms: content with content, query with distance, key with
+        distance. The fourth, distance alone, they leave out. A sum of three independent numbers is
+        typically √3 times as large as one of them, hence the scale of 1/√(3d).
+
+        Mind the order: seen from the key, the distance to the query is i - j. So the query's table
+        is read at δ(i, j), the key's at δ(j, i). The code published with the paper reads δ(i, j) in
+        both. That is relative as well, but not the same model.]],
+      formula = [[
+        s_ij = (q_i · k_j + q_i · K_{δ(i,j)} + Q_{δ(j,i)} · k_j) / √(3d)
+        δ(i, j) = clip(i - j + c, 0, 2c - 1)]],
+      code = [[
+        deberta = roper.position.deberta{dim = d, heads = 1, clip = 2}
+        deberta.key:copy(roper.randn{4, d});
+        deberta.query:copy(roper.randn{4, d});
+        K, Q = deberta.key:to "float64", deberta.query:to "float64"
+        function delta(distance) return within(distance + 2, 0, 3) + 1 end
+        three = {scale = 1 / math.sqrt(3 * d),
+          r = function(p) return K[delta(-p)] end,
+          t = function(p) return Q[delta(p)] end}
+        off = apart(weights(three), library(deberta))
+        without = apart(weights{scale = three.scale, r = three.r}, library(deberta))
+        published = {scale = three.scale, r = three.r,
+          t = function(p) return Q[delta(-p)] end}
+        swapped = apart(weights(published), library(deberta))]],
+      claims = {
+        { "off < 1e-12", instead = { "3 * d", "2 * d" } },
+        { "without > 0.1", instead = { "r = three.r}, lib", "r = three.r, t = three.t}, lib" } },
+        { "swapped > 0.1",
+          instead = { "Q[delta(-p)] end}", "Q[delta(p)] end}" } } } },
+    { title = "T5 and ALiBi: the distance alone",
+      text = [[
+        The smallest families have neither r nor t: they add a number. In T5 (Raffel et al. 2019) it
+        is trained. Near distances have a number each; farther ones share, more and more of them, a
+        bucket. Here are 8 buckets, 4 for keys up to the query and 4 for those after it: distances
+        0, 1, 2 to 3, and 4 and more.
+
+        ALiBi (Press et al. 2021) trains nothing: it subtracts a slope times the distance. Each head
+        has a slope of its own, 2^-8 where there is one head.]],
+      formula = [[
+        T5:     b = table[bucket(j - i)]
+        ALiBi:  b = -m |j - i|]],
+      code = [[
+        t5 = roper.position.t5{heads = 1, buckets = 8, distance = 8}
+        t5.table:copy(roper.randn{8, 1});
+        numbers = t5.table:to("float64"):view{8}
+        bucket = {[0] = 0, 1, 2, 2, 3, 3}
+        function shared(p)
+          local ahead = p > 0 and 4 or 0
+          return numbers[ahead + bucket[math.abs(p)] + 1]:item()
+        end
+        off_t5 = apart(weights{b = shared}, library(t5))
+        function slope(p) return -2^-8 * math.abs(p) end
+        alibi = roper.position.alibi{heads = 1}
+        off_alibi = apart(weights{b = slope}, library(alibi))
+        without_t5 = apart(weights{}, library(t5))
+        without_alibi = apart(weights{}, library(alibi))]],
+      claims = {
+        { "off_t5 < 1e-12", instead = { "2, 2, 3, 3}", "2, 3, 3, 3}" } },
+        { "off_alibi < 1e-12", instead = { "2^-8", "2^-7" } },
+        { "without_t5 > 0.1",
+          instead = { "weights{}, library(t5)", "weights{b = shared}, library(t5)" } },
+        { "without_alibi > 1e-4",
+          instead = { "weights{}, library(alibi)", "weights{b = slope}, library(alibi)" } } } },
+    { title = "RoPE: the distance between the two",
+      text = [[
+        All families so far leave q · k as it is and add something. RoPE (Su et al. 2021) adds
+        nothing. It puts the distance between query and key: M is the turn R by j - i
+        (`relative-score`). Where the query or the key is 0, nothing of the distance is left in the
+        score. And nothing is trained.
+
+        Two switches may be on together: `"rope+alibi"` is RoPE with the slope of ALiBi.]],
+      formula = "s_ij = scale (q_i · R_{j-i} k_j)",
+      code = [[
+        rope = roper.position.rope{dim = d}
+        function turned(key, p) return rope:rotate(key:view{1, d}, p):view{d} end
+        off = apart(weights{M = turned}, library("rope"))
+        without = apart(weights{}, library("rope"))
+        both = apart(weights{M = turned, b = slope}, library("rope+alibi"))]],
+      claims = {
+        { "off < 1e-12", instead = { "view{1, d}, p)", "view{1, d}, -p)" } },
+        { "without > 0.1", instead = { "weights{}", "weights{M = turned}" } },
+        { "both < 1e-12", instead = { "M = turned, b = slope}", "b = slope}" } } } },
+    { title = "What is carried",
+      text = [[
+        So far the distance says where to look. It can also be part of what is fetched: the same
+        equation once more, for values, with a matrix N and a vector z. In most families both are
+        off, and v comes as it is. Shaw adds a second vector of the distance. RoPER turns the values
+        by R, as its scores turn the keys (`relative-distance`).]],
+      formula = "o_i = Σ_j a_ij (N v_j + z)",
+      code = [[
+        v = roper.randn({1, 1, T, d}, "float64")
+        function carried(a, family)
+          local outputs = {}
+          for i = 1, T do
+            outputs[i] = roper.zeros({d}, "float64")
+            for j = 1, T do
+              local value = v[1][1][j]
+              if family.N then value = family.N(value, j - i) end
+              if family.z then value = value + family.z(j - i) end
+              outputs[i] = outputs[i] + a[i][j] * value
+            end
+          end
+          return roper.stack(outputs)
+        end
+        function output(scheme)
+          return roper.attention(q, k, v, {position = scheme})[1][1]
+        end
+        shaw.value:copy(roper.randn{5, d});
+        B = shaw.value:to "float64"
+        function z(p) return B[within(p, -2, 2) + 3] end
+        off_shaw = apart(carried(weights{r = r}, {z = z}), output(shaw))
+        off_roper = apart(carried(weights{M = turned}, {N = turned}), output("roper"))
+        off_rope = apart(carried(weights{M = turned}, {}), output("rope"))]],
+      claims = {
+        { "off_shaw < 1e-12", instead = { "{z = z}", "{}" } },
+        { "off_roper < 1e-12", instead = { "{N = turned}", "{}" } },
+        { "off_rope < 1e-12", instead = { "turned}, {})", "turned}, {N = turned})" } } } },
+    { title = "Who has what: a table, measured",
+      text = [[
+        Which switches has a scheme? One can look into its formula, or ask it. Give all tokens the
+        same query and the same key: then scores differ by distance only. Put 0 in place of both,
+        and what is left is the last place, b. Put 0 in place of the key: b and r. In place of the
+        query: b and t. Differences tell them apart. For what is carried, give all tokens the same
+        value: if the output is something else, the distance is in it.
+
+        A row is a scheme, 1 is on. The columns: M, r, t, b, and the output. Transformer-XL has no 1
+        at t, although u stands there: u does not depend on the distance.]],
+      code = [[
+        xl.u:copy(roper.randn{1, d}); xl.w:copy(roper.randn{1, d});
+        nothing = roper.zeros({1, 1, T, d}, "float64")
+        one_q = nothing + q[1][1][1]
+        one_k = nothing + k[1][1][1]
+        one_v = nothing + v[1][1][1]
+        function measured(scheme)
+          local function scores(q, k)         -- up to one number for each query
+            return roper.attention_weights(q, k, {position = scheme}):log()
+          end
+          local function differs(s)           -- with the distance?
+            return apart(s, s:narrow(4, 1, 1)) > 1e-9 and 1 or 0
+          end
+          local b = scores(nothing, nothing)
+          local r = scores(one_q, nothing) - b
+          local t = scores(nothing, one_k) - b
+          local M = scores(one_q, one_k) - r - t - b
+          local o = roper.attention(nothing, nothing, one_v, {position = scheme})
+          local fetched = apart(o, one_v) > 1e-9 and 1 or 0
+          return {differs(M), differs(r), differs(t), differs(b), fetched}
+        end
+        names = {"Shaw", "Transf.-XL", "DeBERTa", "T5", "ALiBi", "RoPE", "RoPER"}
+        schemes = {shaw, xl, deberta, t5, alibi, "rope", "roper"}
+        rows = {}
+        for n, scheme in ipairs(schemes) do rows[n] = measured(scheme) end
+        who = roper.tensor(rows, "float64")
+        who
+        known = roper.tensor({
+          {0, 1, 0, 0, 1}, {0, 1, 0, 1, 0}, {0, 1, 1, 0, 0}, {0, 0, 0, 1, 0},
+          {0, 0, 0, 1, 0}, {1, 0, 0, 0, 0}, {1, 0, 0, 0, 1}}, "float64")
+        wrong = apart(who, known)]],
+      claims = { { "wrong == 0", instead = { "(nothing, one_k) - b", "(one_q, one_k) - b" } } },
+      figure = { caption = "Where the distance stands: in scores (M, r, t, b), in the output (o).",
+        draw = [[
+          shown = who
+          return plot.heatmap(shown, {rows = names, columns = {"M", "r", "t", "b", "o"},
+            legend = false, height = format == "svg" and 360 or nil, format = format})]],
+        claims = { { "shown[7]:sum():item() == 2 and shown[5]:sum():item() == 1",
+          instead = { "shown = who", "shown = 1 - who" } } } } },
+    { title = "Shift the text: all of them stay",
+      text = [[
+        All seven are relative: let the text begin at position 1000, and outputs stay as they were.
+        Waves that are added to the tokens do not pass.
+
+        What, then, tells the families apart? How they look against the distance. Below are scores
+        of one query with equal keys. Shaw's trained vectors can have any shape, but know nothing
+        beyond `clip`, here 16. T5's steps get wider. ALiBi is a straight line: the farther, the
+        less, at any length. RoPE is a sum of cosines, which nobody had to train. (In place of
+        trained numbers there are random ones.)]],
+      code = [[
+        worst = 0
+        for _, scheme in ipairs(schemes) do
+          there = roper.attention(q, k, v, {position = scheme, offset = 1000})[1][1]
+          worst = math.max(worst, apart(output(scheme), there))
+        end
+        worst
+        function attended(waves)
+          local tokens = (x + waves):view{1, 1, T, d}
+          return roper.attention(tokens, tokens, tokens)
+        end
+        absolute = apart(attended(near), attended(far))
+        wide_shaw = roper.position.shaw{dim = d, clip = 16}
+        wide_shaw.key:copy(roper.randn{33, d});
+        wide_t5 = roper.position.t5{heads = 2, buckets = 8, distance = 32}
+        wide_t5.table:copy(roper.randn{8, 2});
+        ones = roper.ones({1, 2, 49, d}, "float64")
+        function curve(scheme)       -- scores by distance, less that at 0
+          local how = {position = scheme, causal = true}
+          local s = roper.attention_weights(ones, ones, how):log()[1][1][49]:flip(1)
+          return s - s[1]
+        end
+        turns = roper.arange(0, 49, 1, "float64"):outer(rope:thetas())
+        cosines = turns:cos():sum(2)
+        off = apart(curve("rope"), 2 * scale * (cosines - 4))]],
+      claims = {
+        { "worst < 1e-10", instead = { "scheme, offset = 1000}", "'none', offset = 1000}" } },
+        { "absolute > 0.1", instead = { "attended(far)", "attended(near)" } },
+        { "off < 1e-12", instead = { "2 * scale", "scale" } } },
+      figure = { caption = "Scores of a query with equal keys, by distance; 0 at distance 0.",
+        draw = [[
+          curves = {curve(wide_shaw), curve(wide_t5), curve "alibi", curve "rope"}
+          local series = {}
+          for n, name in ipairs{"Shaw", "T5", "ALiBi", "RoPE"} do
+            series[n] = {x = roper.arange(0, 49), y = curves[n], label = name}
+          end
+          return plot.line(series, {xlabel = "distance", ylabel = "score", format = format})]],
+        claims = {
+          { "apart(curves[1]:narrow(1, 17, 33), curves[1][17]) < 1e-12",
+            instead = { "curve(wide_shaw)", 'curve "rope"' } },
+          { "apart(curves[2]:narrow(1, 33, 17), curves[2][33]) < 1e-12",
+            instead = { "curve(wide_t5)", 'curve "rope"' } },
+          { "apart(curves[3], -roper.arange(0, 49, 1, 'float64') / 16) < 1e-12",
+            instead = { 'curve "alibi"', 'curve "rope"' } } } } },
+  },
+}

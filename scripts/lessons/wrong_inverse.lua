@@ -1,0 +1,262 @@
+return roper.lesson {
+  order = 6,
+  title = "Mistakes that real projects made, and how shifting finds them",
+  before = "You know what RoPER should compute (`relative-distance`).",
+  after = "You can find seven usual mistakes by two numbers, before anything is trained.",
+  given = { v = "vectors", q = "vector", k = "vector", x = "vector", i = "positions",
+    m = "position", n = "position", s = "position" },
+  steps = {
+    { title = "The test: shift the text",
+      text = [[
+        What is relative does not change when the whole text moves. So: compute with positions 0 to
+        5, compute with 1000 to 1005, and compare. The largest difference is the residual of the
+        shift. No known result is needed for that, and no trained model.
+
+        Here is RoPER written out, as one finds it in programs: 6 tokens of 8 features, of which t
+        and t + 4 are a pair. `turn` takes the cosines and sines of the angles; to turn back, only
+        the sines change their sign. `a` are RoPE's weights. Each of the mistakes that follow is a
+        change to one line of this code.]],
+      formula = "o_n = R_{-n} Σ_i a_{n,i} R_i v_i",
+      code = [[
+        q = roper.randn({6, 8}, "float64")
+        k = roper.randn({6, 8}, "float64")
+        v = roper.randn({6, 8}, "float64")
+        theta = roper.position.rope{dim = 8}:thetas()
+        function turn(x, c, s)
+          local one, two = x:narrow(2, 1, 4), x:narrow(2, 5, 4)
+          return roper.cat({one * c - two * s, two * c + one * s}, 2)
+        end
+        function angles(p) return p:outer(theta) end
+        function rotate(x, p) return turn(x, angles(p):cos(), angles(p):sin()) end
+        function unrotate(x, p) return turn(x, angles(p):cos(), -angles(p):sin()) end
+        function weights(q, k)
+          return (q:matmul(k:transpose(1, 2)) / math.sqrt(8)):softmax(2)
+        end
+        function apart(x, y) return (x - y):abs():max():item() end
+        function places(first) return roper.arange(first, first + 6, 1, "float64") end
+        function shift(f, by) return apart(f(places(0)), f(places(by))) end
+        function scores(p) return weights(rotate(q, p), rotate(k, p)) end
+        a = scores(places(0))
+        function right(p) return unrotate(a:matmul(rotate(v, p)), p) end
+        moved = shift(right, 1000)]],
+      claims = { { "moved < 1e-12", instead = { "c - two * s", "c + two * s" } } } },
+    { title = "Values turned twice",
+      text = [[
+        A widely used implementation of RoPER turned the values twice from its release until 2024: a
+        line was there two times, until a reader asked whether that was meant. Each value is then
+        turned by 2i - n. That is a difference of something, but not of positions: shift by s, and
+        it moves by s.]],
+      formula = "R_{-n} Σ_i a R_i R_i v_i = Σ_i a R_{2i-n} v_i",
+      code = [[
+        function twice(p) return unrotate(a:matmul(rotate(rotate(v, p), p)), p) end
+        moved = shift(twice, 1000)]],
+      claims = { { "moved > 0.1", instead = { "rotate(rotate(v, p), p)", "rotate(v, p)" } } },
+      identity = { "unrotate(sum(a*rotate(rotate(v, i), i)), n) == sum(a*rotate(v, 2*i - n))",
+        given = { a = "numbers", v = "vectors", i = "positions", n = "position" },
+        wrong = { { "unrotate(sum(a*rotate(rotate(v, i), i)), n) == sum(a*rotate(v, i - n))",
+          source = "as if it were relative" } } } },
+    { title = "The output not turned back",
+      text = [[
+        Without the turn at the end each value arrives turned by its own position i: absolute. This
+        is easy to miss in a program that had RoPE before, where the output is left alone. It was
+        missed in 2026 in two programs for DeepSeek-V4, a model that turns its values: pull
+        requests 928 of Primus and 186 of Atlas tell of it.]],
+      formula = "Σ_i a R_i v_i",
+      code = [[
+        function forgotten(p) return a:matmul(rotate(v, p)) end
+        moved = shift(forgotten, 1000)]],
+      claims = { { "moved > 0.1", instead = { "a:matmul(rotate(v, p))", "a:matmul(v)" } } } },
+    { title = "The cosine negated too",
+      text = [[
+        To turn back is to turn by -n: cos(-nθ) = cos nθ, sin(-nθ) = -sin nθ. Who negates both
+        "because it is the inverse" gets a turn by n, forward, and a minus before everything. The
+        two turns do not cancel, they add up: values come turned by i + n.]],
+      formula = "-R_n Σ_i a R_i v_i = -Σ_i a R_{i+n} v_i",
+      code = [[
+        function negated(x, p) return turn(x, -angles(p):cos(), -angles(p):sin()) end
+        function no_inverse(p) return negated(a:matmul(rotate(v, p)), p) end
+        moved = shift(no_inverse, 1000)
+        kept = apart(negated(v, places(0)):square():sum(2), v:square():sum(2))]],
+      claims = {
+        { "moved > 0.1", instead = { "-angles(p):cos()", "angles(p):cos()" } },
+        { "kept < 1e-12", instead = { "-angles(p):cos(), ", "-angles(p):cos() / 2, " } } },
+      identity = { "pair(x[2]*sin(m) - x[1]*cos(m), -x[2]*cos(m) - x[1]*sin(m)) == -rotate(x, m)",
+        wrong = { { "pair(x[2]*sin(m) - x[1]*cos(m), -x[2]*cos(m) - x[1]*sin(m)) == rotate(x, -m)",
+          source = "as if it were the inverse" } } } },
+    { title = "Cached keys turned twice",
+      text = [[
+        A model that writes keeps the keys of the tokens before in a cache. They were turned when
+        they came in, and are used as they are. A program that turns the whole cache once more with
+        each token turns a key again and again. After the second time the score depends on 2n - m,
+        which is no distance: the mistake of the values, on the other side. (In 2026 it was found in
+        the review of pull request 110 of Shainet.)]],
+      formula = "(R_m q) · (R_n R_n k) = q · R_{2n-m} k",
+      code = [[
+        function cached(p) return weights(rotate(q, p), rotate(rotate(k, p), p)) end
+        moved = shift(cached, 1000)]],
+      claims = { { "moved > 0.1", instead = { "rotate(rotate(k, p), p)", "rotate(k, p)" } } },
+      identity = { "dot(rotate(q, m), rotate(rotate(k, n), n)) == dot(q, rotate(k, 2*n - m))",
+        wrong = { { "dot(rotate(q, m), rotate(rotate(k, n), n)) == dot(q, rotate(k, n - m))",
+          source = "as if it were relative" } } } },
+    { title = "Turned the other way: no mistake, until weights are shared",
+      text = [[
+        Turn both queries and keys the other way, and all is relative still, only mirrored. A model
+        trained so learns the same: nanochat does it, and said in 2026 why that stays so (pull
+        request 489). But its weights are of no use to code that turns forward. Flip the sign of one
+        side alone, and the score depends on the sum of the positions.]],
+      formula = "(R_{-m} q) · (R_{-n} k) = q · R_{m-n} k",
+      code = [[
+        function mirrored(p) return weights(unrotate(q, p), unrotate(k, p)) end
+        moved = shift(mirrored, 1000)
+        changed = apart(mirrored(places(0)), scores(places(0)))
+        function one_side(p) return weights(unrotate(q, p), rotate(k, p)) end
+        broken = shift(one_side, 1000)]],
+      claims = {
+        { "moved < 1e-12", instead = { "unrotate(k, p)", "rotate(k, p)" } },
+        { "changed > 0.01", instead = { "unrotate(q, p), unrotate(k", "rotate(q, p), rotate(k" } },
+        { "broken > 0.1", instead = { "unrotate(q, p), rotate(k", "rotate(q, p), rotate(k" } } },
+      identity = { "dot(rotate(q, -m), rotate(k, -n)) == dot(q, rotate(k, m - n))",
+        wrong = {
+          { "dot(rotate(q, m), rotate(k, -n)) == dot(q, rotate(k, n - m))",
+            source = "one side flipped" },
+          { "dot(rotate(q, -m), rotate(k, -n)) == dot(q, rotate(k, n - m))",
+            source = "as if not mirrored" } } } },
+    { title = "Pairings mixed",
+      text = [[
+        There are two ways to pair features (`general-form`). Run weights that were trained with the
+        one by code for the other: scores are as relative as before, and not those that the model
+        was trained with. The shift tells nothing. So a second test is needed: known outputs for
+        known weights, kept from the program that trained them, or from an oracle that is written
+        from the definition.
+
+        If only the keys have the other pairing, the shift does find it. In 2023 llama.cpp's
+        converter put the keys of TinyLlama into a wrong order, and what the model wrote was
+        gibberish (pull request 3364).]],
+      code = [[
+        rope = roper.position.rope{dim = 8}
+        other = roper.position.rope{dim = 8, pairing = "interleaved"}
+        function swapped(p) return weights(other:rotate(q, p), other:rotate(k, p)) end
+        moved = shift(swapped, 1000)
+        changed = apart(swapped(places(0)), scores(places(0)))
+        function mixed(p) return weights(rotate(q, p), other:rotate(k, p)) end
+        broken = shift(mixed, 1000)]],
+      claims = {
+        { "moved < 1e-12", instead = { "other:rotate(q, p), ", "rotate(q, p), " } },
+        { "changed > 0.01", instead = { "scores(places(0))", "swapped(places(0))" } },
+        { "broken > 0.1",
+          instead = { "(rotate(q, p), other:", "(rotate(q, p), rope:" } } } },
+    { title = "Angles in half precision",
+      text = [[
+        float16 has 11 significant bits, bfloat16 has 8. Where a whole model is put into one of
+        them, the angles easily go along. In 2023 GPT-NeoX (issue 1003) was seen to turn by 1045 in
+        place of 1044.27 at position 1857: between 1024 and 2048 float16 knows whole numbers only.
+
+        Shift the text by a little, and there is little to be seen. The farther it is shifted, the
+        larger the residual: this mistake needs a test at large positions. In bfloat16 the positions
+        1000 to 1005 are but two numbers, 1000 and 1004. The remedy is in `precision`: angles in
+        float64, and only their cosines and sines rounded.]],
+      code = [[
+        exact = 1857 * 10000 ^ (-2 / 32)
+        function as(number, format)
+          return roper.tensor({number}, "float64"):round_to(format)[1]:item()
+        end
+        in_16 = as(1857 * as(10000 ^ (-2 / 32), "float16"), "float16")
+        exact, in_16
+        places(1000):round_to("bfloat16")
+        function halved(format)
+          return function(p)
+            local w = p:round_to(format):outer(theta:round_to(format))
+            w = w:round_to(format)
+            local c, s = w:cos(), w:sin()
+            return weights(turn(q, c, s), turn(k, c, s))
+          end
+        end
+        near = shift(halved("float16"), 8)
+        far = shift(halved("float16"), 2048)]],
+      claims = {
+        { "in_16 == 1045", instead = { '"float16"), "float16")', '"float16"), "bfloat16")' } },
+        { "near < 1e-3", instead = { '"float16"), 8)', '"float16"), 4096)' } },
+        { "far > 0.1", instead = { '"float16"), 2048)', '"float16"), 16)' } } },
+      figure = {
+        caption = "The residual, by how far the text is shifted.",
+        draw = [[
+          series = {}
+          for n, form in ipairs{"float64", "float16", "bfloat16"} do
+            local f = n == 1 and scores or halved(form)
+            series[n] = {x = {}, y = {}, label = form}
+            for e = 0, 15 do
+              series[n].x[e + 1] = 1 << e
+              series[n].y[e + 1] = math.max(shift(f, 1 << e), 1e-17)
+            end
+          end
+          return plot.line(series, {logx = true, logy = true, xlabel = "shifted by",
+            ylabel = "residual", format = format})]],
+        claims = {
+          { "series[1].y[16] < 1e-9", instead = { "scores or", "twice or" } },
+          { "series[2].y[1] < 1e-3 and series[2].y[12] > 0.1",
+            instead = { "halved(form)", "scores" } },
+          { "series[3].y[9] > 0.1 and series[2].y[9] < 0.01",
+            instead = { '"float16", "bfloat16"', '"bfloat16", "float16"' } } } } },
+    { title = "All of them, at one glance",
+      text = [[
+        Count the digits that stay when the text is shifted by 1000: a residual of 1e-3 leaves 3.
+        What is right keeps all that float64 can know of numbers and angles of that size. So do the
+        mirrored turns and the other pairing, which no shift finds. Of what is not relative not one
+        digit stays. Nor does one with angles in bfloat16; in float16 two are left, just before its
+        angles fail altogether.]],
+      code = [[
+        tests = {
+          {"right", right}, {"mirrored", mirrored}, {"other pairing", swapped},
+          {"float16 angles", halved "float16"},
+          {"bfloat16 angles", halved "bfloat16"},
+          {"values twice", twice}, {"not turned back", forgotten},
+          {"cosine negated", no_inverse}, {"cached keys twice", cached},
+          {"pairings mixed", mixed}}
+        function digits(f) return math.max(0, -math.log(shift(f, 1000), 10)) end
+        digits(right), digits(halved "float16"), digits(twice)
+        most = 0
+        for n = 5, 10 do most = math.max(most, digits(tests[n][2])) end]],
+      claims = {
+        { "digits(right) > 12", instead = { "shift(f, 1000)", "shift(f, 1000) + 1" } },
+        { "most < 1", instead = { "for n = 5", "for n = 4" } } },
+      figure = { caption = "Digits that stay when the text is shifted by 1000.",
+        draw = [[
+          names, bars = {}, {}
+          for n, test in ipairs(tests) do names[n], bars[n] = test[1], digits(test[2]) end
+          return plot.bar(bars, {names = names, format = format})]],
+        claims = { { "math.min(table.unpack(bars, 1, 3)) > 12 and bars[4] < 3",
+          instead = { "digits(test[2])", "digits(right)" } } } } },
+    { title = "Why a model trains all the same",
+      text = [[
+        Every one of these mistakes leaves a smooth function that loses nothing: a turn can be
+        undone by what comes after it, and gradients flow through it as well as through the right
+        one. On positions that it was trained on, a model can learn its way around. Below, two small
+        models of the same seed: RoPER, and RoPER with the way back forgotten. After 40 steps their
+        losses (nats a token) are alike. They have learned little yet but which letters there are
+        (ln 4 = 1.386), and nothing in these two numbers would make anybody look for a mistake.
+
+        Longer runs can differ, beside the right one: in the experiment `substring_index` values
+        turned twice learn later than RoPER. But a loss does not say whether it was reached with a
+        mistake or with a method that is slower. The residual of the shift does.]],
+      code = [[
+        function loss_after(rotate, steps)
+          local task = roper.tasks.substring_prefix{length = 33, seed = 1}
+          local model = roper.nn.Transformer{
+            vocabulary = task:vocabulary(), d_model = 32, layers = 1, heads = 2,
+            position = {type = "rope", rotate = rotate}}
+          return roper.train{model = model, task = task, steps = steps, batch = 8,
+            optimizer = roper.optim.Adam{rate = 1e-2}, progress = false}.loss
+        end
+        before = loss_after("qkvo", 1)
+        loss, wrong = loss_after("qkvo", 40), loss_after("qkv", 40)
+        loss, wrong]],
+      claims = {
+        { "before - wrong > 0.1", instead = { '("qkv", 40)', '("qkv", 1)' } },
+        { "math.abs(loss - wrong) < 0.02", instead = { '("qkv", 40)', '("qkv", 1)' } } },
+      exercise = {
+        question = "Which two numbers would you put into a test so that none of these can hide?",
+        answer = [[The residual of the shift, also at large positions, and the difference from an
+          oracle that builds each R_{i-n}, `roper.oracle.attention`. The first finds what is not
+          relative, the second the rest.]] } },
+  },
+}
