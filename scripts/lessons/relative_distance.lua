@@ -30,6 +30,93 @@ return roper.lesson {
         by_roper = roper.attention(q, k, v, {position = "roper", causal = true})
         off = (by_hand - by_roper):abs():max():item()]],
       claims = { { "off < 1e-12", instead = { "rope:unrotate", "rope:rotate" } } } },
+    { title = "Three values, turned forward",
+      text = [[
+        Three tokens stand at positions 0, 1 and 2. The value of each is one pair of features: an
+        arrow. Let each position turn by 45 degrees. Then the value of token 0 stays as it is, that
+        of token 1 turns by 45 degrees, and that of token 2 by 90.
+
+        Attention gives the three the weights 0.5, 0.3 and 0.2. Each arrow gets as much shorter.]],
+      formula = "a_i v̂_i = a_i R_i v_i",
+      code = [[
+        theta = math.pi / 4
+        plane = roper.position.rope{dim = 2, frequencies = {theta}}
+        values = roper.tensor({{3, 2}, {1, 3}, {-1, 4}}, "float64")
+        shares = roper.tensor({{0.5}, {0.3}, {0.2}}, "float64")
+        forward = shares * plane:rotate(values, {0, 1, 2})
+        forward
+        third = 0.2 * math.sqrt((-1) ^ 2 + 4 ^ 2)
+        length = forward[3]:square():sum():item() ^ 0.5]],
+      claims = { { "math.abs(length - third) < 1e-12",
+        instead = { "{{0.5}, {0.3}, {0.2}}", "{{0.2}, {0.3}, {0.5}}" } } },
+      figure = {
+        caption = [[Dashed: each value, made shorter by its weight. Solid: the same, turned forward
+          by its position. Token 0 does not turn, token 2 turns the most.]],
+        draw = [[
+          local list = {}
+          before, after = shares * values, forward
+          for i = 1, 3 do
+            local name, angle = "token " .. i - 1, (i - 1) * theta
+            local x, y = before[i][1]:item(), before[i][2]:item()
+            list[#list + 1] = angle > 0 and {x, y, dashed = true, label = name} or nil
+            x, y = after[i][1]:item(), after[i][2]:item()
+            list[#list + 1] = {x, y, turned = angle, label = name}
+          end
+          return plot.arrows(list, {format = format})]],
+        claims = {
+          { "before[1]:eq(after[1]):sum():item() == 2",
+            instead = { "= shares * values", "= -shares * values" } },
+          { "math.abs((before[3] * after[3]):sum():item()) < 1e-12", -- a right angle
+            instead = { ", forward", ", shares * values" } } } } },
+    { title = "Added up and turned back",
+      text = [[
+        Put the three solid arrows tip to tail: their sum ô goes from the beginning of the first to
+        the end of the last. Now the token at n = 2 is the one who asks. For it the sum is turned
+        back by 2 positions: 90 degrees.
+
+        There is another way to the same arrow. Turn each value by its distance i - n from the one
+        who asks, by -90, -45 and 0 degrees, and only then add up. For to turn the whole chain back
+        is to turn each of its links back.
+
+        This is RoPER. What follows is this picture in formulas, line by line, and why one may trust
+        each of them.]],
+      formula = "R_{-n} Σ_i a_i R_i v_i = Σ_i a_i R_{i-n} v_i",
+      code = [[
+        n = 2
+        total = forward:sum(1)
+        o = plane:unrotate(total, n)
+        o
+        by_distance = shares * plane:rotate(values, {0 - n, 1 - n, 2 - n})
+        by_distance:sum(1)
+        off = (by_distance:sum(1) - o):abs():max():item()]],
+      claims = { { "off < 1e-12", instead = { "unrotate(total, n)", "unrotate(total, 1)" } } },
+      figure = {
+        caption = [[Dashed: the values turned forward, tip to tail, and their sum. Solid: each value
+          turned by its distance. The sum, turned back along the thin line, ends where the solid
+          chain ends.]],
+        draw = [[
+          local list = {}
+          local function chain(links, is_dashed)
+            local x, y = 0, 0
+            for i, link in ipairs(links:totable()) do
+              list[#list + 1] = {link[1], link[2], from = {x, y}, dashed = is_dashed,
+                label = "token " .. i - 1}
+              x, y = x + link[1], y + link[2]
+            end
+            return {x, y}
+          end
+          first, second = chain(forward, true), chain(by_distance, false)
+          sum, out = total:totable(), o:totable()
+          list[#list + 1] = {sum[1], sum[2], dashed = true, label = "sum"}
+          list[#list + 1] = {out[1], out[2], turned = -n * theta, label = "sum"}
+          return plot.arrows(list, {format = format})]],
+        claims = {
+          { "math.abs(first[1] - sum[1]) + math.abs(first[2] - sum[2]) < 1e-12",
+            instead = { "chain(forward", "chain(by_distance" } },
+          { "math.abs(second[1] - out[1]) + math.abs(second[2] - out[2]) < 1e-12",
+            instead = { "chain(by_distance", "chain(forward" } },
+          { "math.abs(sum[1] * out[1] + sum[2] * out[2]) < 1e-12", -- a right angle
+            instead = { ", o:totable()", ", total:totable()" } } } } },
     { title = "What it takes to believe a line",
       text = [[
         Below, each line is checked on random tensors: the difference of its two sides, for each 1
