@@ -20,6 +20,16 @@ return roper.lesson {
         full_turn = 2 * math.pi / slowest]],
       claims = { { "math.abs(ratio - 10) < 1e-12", instead = { "dim = 8", "dim = 6" } },
         { "math.abs(full_turn - 54410) < 1", instead = { "[64]", "[63]" } } },
+      figure = { caption = "Four pairs that all begin as (1, 0), at position 1.",
+        draw = [[
+          hands = {1, 1, 1, 1, 0, 0, 0, 0}
+          return plot.rotation(hands, rope, 1, {format = format})]],
+        claims = { { "(rope:rotate(roper.tensor(hands), 1)[1] - math.cos(1)):abs():item() < 1e-6",
+          instead = { "{1, 1,", "{2, 1," } } },
+        play = { kind = "rotation",
+          vectors = { { 0.7, 0 }, { 0.8, 0 }, { 0.9, 0 }, { 1, 0 } },
+          caption = [[The hands of the four pairs, the slowest the longest. A smaller base lets the
+            slow ones hurry; the first stays.]] } },
       exercise = {
         question = "After how many positions has the last of these 4 pairs made one full turn?",
         answer = "2π / 0.001, some 6283. The first needs 6.28." } },

@@ -242,6 +242,21 @@ return roper.lesson {
         { "off < 1e-12", instead = { 'here = {position = "roper"', 'here = {position = "rope"' } },
         { "moved < 1e-12",
           instead = { 'there = {position = "roper"', 'there = {position = "rope"' } } },
+      figure = { caption = "What is carried to the last token, text from 0 and from 1000.",
+        draw = [[
+          near = by_roper[1][1][6]
+          far = roper.attention(q, k, v, there)[1][1][6]
+          return plot.bar({{y = near, label = "from 0"}, {y = far, label = "from 1000"}},
+            {xlabel = "feature", format = format})]],
+        claims = { { "(near - far):abs():max():item() < 1e-12", instead = { "there", "{}" } } },
+        play = { kind = "attention", positions = { 3, 8, 12, 17 }, theta = 0.15,
+          query = { 2.2, 0.8 },
+          keys = { { 0.9, 1.5 }, { 1.2, 1.2 }, { 1.3, 1 }, { -0.1, 1.7 } },
+          values = { { -0.2, 1 }, { -0.5, 0.9 }, { 0.95, 0.3 }, { 0.5, 0.85 } },
+          turns = { "", "qk", "qkv", "qkvo" },
+          caption = [[Drag a token: its key and its value turn, and the output of d follows. Move
+            all together: every arrow turns but o, and no score, weight or output changes. Not
+            turned back, the output turns along.]] } },
       exercise = {
         question = "What would o_n be with RoPE(ô, +n) at the end? Which positions would matter?",
         answer = [[Σ a R_{i+n} v_i: the sum of the positions. Shift the text by 1000 and every value

@@ -63,7 +63,20 @@ return roper.lesson {
         changed = (weights(one_sided, 0) - shifted):abs():max():item()]],
       claims = {
         { "moved < 1e-12", instead = { 'weights("rope", 1000)', 'weights("none", 1000)' } },
-        { "changed > 0.01", instead = { "weights(one_sided, 1000)", "weights(one_sided, 0)" } } } },
+        { "changed > 0.01", instead = { "weights(one_sided, 1000)", "weights(one_sided, 0)" } } },
+      figure = { caption = "The last token's weights where the text begins at 0, and at 1000.",
+        draw = [[
+          near, far = weights("rope", 0)[1][1][8], weights("rope", 1000)[1][1][8]
+          return plot.bar({{y = near, label = "from 0"}, {y = far, label = "from 1000"}},
+            {xlabel = "token", ylabel = "weight", format = format})]],
+        claims = { { "(near - far):abs():max():item() < 1e-12",
+          instead = { 'weights("rope", 1000)', 'weights(one_sided, 1000)' } } },
+        play = { kind = "attention", positions = { 3, 8, 12, 17 }, theta = 0.15,
+          query = { 2.2, 0.8 },
+          keys = { { 0.9, 1.5 }, { 1.2, 1.2 }, { 1.3, 1 }, { -0.1, 1.7 } },
+          turns = { "", "q", "qk" },
+          caption = [[Drag a token: its key turns, and its score changes. Move all together:
+            every arrow turns, and no score changes. With the queries turned alone they do.]] } } },
     { title = "How a score fades with distance",
       text = [[
         Let query and key be the same vector of ones. At distance 0 all pairs agree, and the score
@@ -88,6 +101,8 @@ return roper.lesson {
         claims = {
           { "scores[1] == 64", instead = { "score(p)", "score(p + 1)" } },
           { "math.max(table.unpack(scores, 20)) < 0.65 * scores[1]",
-            instead = { "score(p)", "score(p / 10)" } } } } },
+            instead = { "score(p)", "score(p / 10)" } } },
+        play = { kind = "distance", pairs = 32,
+          caption = "A larger base slows the turns: scores fade later." } } },
   },
 }

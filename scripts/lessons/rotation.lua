@@ -50,7 +50,10 @@ return roper.lesson {
         draw = [[
           before, position = {2, 1}, 1
           return plot.rotation(before, rope, position, {format = format})]],
-        claims = { { "position * rope:thetas()[1]:item() == 1", instead = { "1\n", "2\n" } } } } },
+        claims = { { "position * rope:thetas()[1]:item() == 1", instead = { "1\n", "2\n" } } },
+        play = { kind = "rotation", vectors = { { 2, 1 } }, farthest = 30,
+          caption = "The arrow (2, 1), turned by m θ. Which θ turns it as far with half the m?"
+        } } },
     { title = "A turn adds to the angle",
       text = [[
         An arrow of length r at angle α is (r cos α, r sin α). Position m turns it by m θ, and only

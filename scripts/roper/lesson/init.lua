@@ -3,6 +3,7 @@
 local code = require "roper.base.code"
 local files = require "roper.base.file"
 local options_of = require "roper.base.options"
+local play = require "roper.lesson.play"
 local suggest = require "roper.base.suggest"
 
 local M = {}
@@ -11,7 +12,8 @@ local LESSON <const> = { order = "integer", title = "string", before = "string",
   after = "string", given = "table?", steps = "table" }
 local STEP <const> = { title = "string", text = "string", formula = "string?", code = "string?",
   claims = { "table", {} }, identity = "table?", figure = "table?", exercise = "table?" }
-local FIGURE <const> = { caption = "string", draw = "string", claims = { "table", {} } }
+local FIGURE <const> = { caption = "string", draw = "string", claims = { "table", {} },
+  play = "table?" }
 local EXERCISE <const> = { question = "string", answer = "string" }
 
 local reading -- the file that is to hand its lesson over: {path, text, lesson}
@@ -51,6 +53,7 @@ local function check_figure(where, given)
   for i, claim in ipairs(figure.claims) do
     figure.claims[i] = check_claim(("%s, claim %d"):format(where, i), claim, "draw", figure.draw)
   end
+  figure.play = figure.play and play.check(where .. ", play", figure.play)
   return figure
 end
 
@@ -113,6 +116,7 @@ end
 ---@field claims table[] one at least, of the numbers that are drawn: {"y[1] == 1", instead =
 ---   {"cosines(8)", "cosines(9)"}}; with the other code in draw the claim must fail, and the
 ---   picture be another
+---@field play? LessonPlay what pages show in its place where scripts run
 
 --- A lesson. In a file of scripts/lessons, and in one of your own, it is handed to who reads the
 --- file (`./roper lesson FILE.lua`); in a script or a session it is shown as a whole.

@@ -4,6 +4,7 @@ local article = require "roper.base.article"
 local files = require "roper.base.file"
 local identity_report = require "roper.identity.report"
 local markup = require "roper.base.markup"
+local play = require "roper.lesson.play"
 local steps = require "roper.lesson.step"
 local tables = require "roper.base.tables"
 local h, inline = markup.h, article.inline
@@ -68,6 +69,19 @@ local function turn(number, count)
     h.span { ("%d/%d"):format(number, count) }, link(number + 1, "→", "the next step") }
 end
 
+-- What can be played with in a step. A handout is for paper.
+local function played(step, form)
+  return form ~= "handout" and step.figure and step.figure.play
+end
+
+-- A picture, and what stands in its place where scripts run.
+local function figure(step, scope, form)
+  local found = played(step, form)
+  return { h.figure { markup.verbatim((steps.draw(step.figure, scope, "svg")
+      :gsub("^<%?xml.-%?>%s*", ""))), h.figcaption { inline(step.figure.caption) } },
+    found and play.figure(found, inline(found.caption)) }
+end
+
 local function section(lesson, number, result, scope, form)
   local step, claims = lesson.steps[number], {}
   for i, claim in ipairs(result.claims) do
@@ -81,9 +95,7 @@ local function section(lesson, number, result, scope, form)
     transcript(result.transcript),
     claims,
     result.identity and identity(result.identity),
-    step.figure and h.figure {
-      markup.verbatim((steps.draw(step.figure, scope, "svg"):gsub("^<%?xml.-%?>%s*", ""))),
-      h.figcaption { inline(step.figure.caption) } },
+    step.figure and figure(step, scope, form),
     step.exercise and { h.p { h.em { "Try it." }, " ",
       inline(steps.unindented(step.exercise.question)) },
       form ~= "handout"
@@ -103,16 +115,19 @@ end
 
 local function lesson_page(lessons, index, form)
   local lesson, scope = lessons[index], steps.scope()
-  local sections = {}
+  local sections, style, script = {}, nil, nil
   for number, step in ipairs(lesson.steps) do
+    if played(step, form) then
+      style, script = play.assets()
+    end
     sections[number] = section(lesson, number, steps.run(step, scope), scope, form)
   end
   return article.page(lesson.title, {
     h.header { navigation(lessons, index), h.h1 { inline(lesson.title) },
       h.p { class = "about", "Before: ", inline(lesson.before), h.br {}, "After: ",
         inline(lesson.after) } },
-    sections, h.section { navigation(lessons, index) } },
-    form == "slides" and markup.asset "lesson/slides.css")
+    sections, h.section { navigation(lessons, index) }, script },
+    { style, form == "slides" and markup.asset "lesson/slides.css" })
 end
 
 local function index_page(lessons)

@@ -65,7 +65,7 @@ local function line(series, place)
     or (series.dashed or series.index > marks.COUNT) and "dashed" or nil
   local fields = { class = table.concat(classes, " "), d = path(#series.x, function(i)
     return place(series.x[i], series.y[i])
-  end) }
+  end), ["data-show"] = series.show }
   if series.title then
     fields["data-x"], fields["data-y"] = data_of(series)
     fields["data-counts"] = series.counts

@@ -1,0 +1,186 @@
+// Figures to play with: what their controls say is computed anew and shown. Pages are whole without.
+(() => {
+  "use strict";
+
+  const dot = ([a, b], [c, d]) => a * c + b * d;
+  const sum = ([a, b], [c, d]) => [a + c, b + d];
+  const scale = ([a, b], by) => [a * by, b * by];
+  const turn = ([x, y], angle) => [
+    x * Math.cos(angle) - y * Math.sin(angle),
+    y * Math.cos(angle) + x * Math.sin(angle),
+  ];
+
+  // Radians a position, for each of so many pairs.
+  const frequencies = (count, base) =>
+    Array.from({ length: count }, (_, t) => base ** (-t / count));
+
+  function softmax(scores) {
+    const largest = Math.max(...scores);
+    const powers = scores.map((score) => Math.exp(score - largest));
+    const total = powers.reduce((a, b) => a + b);
+    return powers.map((power) => power / total);
+  }
+
+  // What the figures of each kind show, by name: numbers, arrows as [[x, y], where they begin], and
+  // curves as lists of points.
+  const kinds = {
+    rotation({ position, base, theta }, { vectors }) {
+      const thetas = theta === undefined ? frequencies(vectors.length, base) : [theta];
+      return thetas.map((speed, t) => {
+        const angle = position * speed, [x, y] = turn(vectors[t], angle);
+        return { start: [vectors[t], [0, 0]], arrow: [[x, y], [0, 0]], x, y, theta: speed,
+          turn: angle, degrees: angle * 180 / Math.PI };
+      }).reduce(numbered, {});
+    },
+
+    distance({ distance, base, fraction }, { pairs, farthest }) {
+      const turning = Math.round(fraction * pairs), thetas = frequencies(turning, base);
+      const score = (p) => 2 * thetas.reduce((total, theta) => total + Math.cos(p * theta),
+        pairs - turning);
+      return { score: score(distance), point: [[distance, score(distance)]],
+        curve: Array.from({ length: farthest + 1 }, (_, p) => [p, score(p)]) };
+    },
+
+    attention({ positions, turns, causal }, { theta, query, keys, values }) {
+      const own = positions.at(-1);
+      const angle = (letter, position) => turns.includes(letter) ? position * theta : 0;
+      const asked = turn(query, angle("q", own));
+      const tokens = positions.map((position, i) => {
+        const key = turn(keys[i], angle("k", position));
+        return { position, distance: position - own, key: [key, [0, 0]],
+          score: causal && position > own ? -Infinity : dot(asked, key) / Math.sqrt(2) };
+      });
+      const weights = softmax(tokens.map((token) => token.score));
+      let total = [0, 0];
+      tokens.forEach((token, i) => {
+        token.weight = weights[i];
+        if (!values) return;
+        const value = turn(values[i], angle("v", token.position));
+        token.value = [value, [0, 0]];
+        token.part = [scale(value, token.weight), total];
+        total = sum(total, token.part[0]);
+      });
+      const output = turn(total, -angle("o", own));
+      return { ...tokens.reduce(numbered, {}), query: [asked, [0, 0]], sum: [total, [0, 0]],
+        output: [output, [0, 0]], output_x: output[0], output_y: output[1] };
+    },
+  };
+
+  // Names with the number of their token or pair.
+  function numbered(all, fields, i) {
+    for (const name in fields) all[name + (i + 1)] = fields[name];
+    return all;
+  }
+
+  function written(value, digits = 3) {
+    if (value === -Infinity) return "−∞";
+    const rounded = Number(value.toFixed(digits)) || 0; // no −0
+    return rounded.toLocaleString("en", { minimumFractionDigits: digits,
+      maximumFractionDigits: digits }).replace("-", "−");
+  }
+
+  // A curve in the units of its plot, the ends of whose axes stand beside it.
+  function path(points, plot) {
+    const [[left, right], [low, high]] = [plot.dataset.x, plot.dataset.y]
+      .map((ends) => ends.split(" ").map(Number));
+    return "M" + points.map(([x, y]) =>
+      `${1000 * (x - left) / (right - left)} ${1000 * (high - y) / (high - low)}`).join("L") + "h0";
+  }
+
+  function show(element, value) {
+    if (typeof value === "number") element.textContent = written(value, element.dataset.digits);
+    else if (element.closest(".curves")) {
+      element.setAttribute("d", path(value, element.closest(".curves")));
+    } else {
+      const [[x, y], from] = value;
+      element.setAttribute("transform", `matrix(${[x, y, -y, x, ...from].join(" ")})`);
+    }
+  }
+
+  function showTip(element, [[x, y]]) {
+    const reach = element.closest(".plane").dataset.reach;
+    const by = 1 + 0.1 * reach / Math.hypot(x, y);
+    element.setAttribute("x", `${50 + 50 * by * x / reach}%`);
+    element.setAttribute("y", `${50 - 50 * by * y / reach}%`);
+  }
+
+  function stateOf(figure) {
+    const state = {};
+    for (const { type, name, value, checked, dataset } of figure.querySelectorAll("input")) {
+      if (type === "checkbox") state[name] = checked;
+      else if (type === "range") state[name] = "log" in dataset ? 10 ** value : Number(value);
+      else if (checked) state[name] = value;
+    }
+    return state;
+  }
+
+  // Tokens on a line that can be dragged, one by one, or all with a slider: calls `changed` with
+  // their positions.
+  function watchTokens(figure, positions, changed) {
+    const tokens = figure.querySelectorAll(".token"), all = figure.querySelector("[name=first]");
+    const last = Number(all.max);
+
+    function place() {
+      const first = Math.min(...positions);
+      all.max = last - Math.max(...positions) + first;
+      all.value = first;
+      tokens.forEach((token, i) => {
+        token.style.left = `${100 * positions[i] / last}%`;
+        token.setAttribute("aria-valuenow", positions[i]);
+      });
+    }
+
+    function move(i, position) {
+      positions[i] = Math.max(0, Math.min(last, Math.round(position)));
+      place();
+      changed();
+    }
+
+    all.addEventListener("input", () => {
+      const by = all.value - Math.min(...positions);
+      positions.forEach((_, i) => { positions[i] += by; });
+      place();
+    });
+    tokens.forEach((token, i) => {
+      token.addEventListener("pointerdown", (down) => {
+        const stop = new AbortController(), { signal } = stop;
+        addEventListener("pointermove", (event) => {
+          const box = token.parentElement.getBoundingClientRect();
+          if (event.pointerId === down.pointerId)
+            move(i, last * (event.clientX - box.left) / box.width);
+        }, { signal });
+        addEventListener("pointerup", () => stop.abort(), { signal });
+        addEventListener("pointercancel", () => stop.abort(), { signal });
+      });
+      token.addEventListener("keydown", (event) => {
+        const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -5,
+          PageUp: 5, Home: -last, End: last }[event.key];
+        if (!step) return;
+        event.preventDefault();
+        move(i, positions[i] + step);
+      });
+    });
+    place();
+  }
+
+  function start(figure) {
+    const given = JSON.parse(figure.dataset.play);
+    const update = () => {
+      const state = { ...stateOf(figure), positions: given.positions };
+      const values = { ...state, ...kinds[given.kind](state, given) };
+      for (const element of figure.querySelectorAll("[data-show]"))
+        show(element, values[element.dataset.show]);
+      for (const element of figure.querySelectorAll("[data-tip]"))
+        showTip(element, values[element.dataset.tip]);
+      for (const input of figure.querySelectorAll("[type=range]"))
+        input.setAttribute("aria-valuetext", input.nextElementSibling.textContent);
+    };
+    if (given.positions) watchTokens(figure, given.positions, update);
+    figure.addEventListener("input", update);
+    update();
+    figure.previousElementSibling.hidden = true;
+    figure.hidden = false;
+  }
+
+  document.querySelectorAll(".play").forEach(start);
+})();

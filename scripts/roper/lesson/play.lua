@@ -1,0 +1,254 @@
+--- Figures to play with, on pages: what stands in them and what can be set. The script play.js
+--- fills them with numbers; without it the still picture of the step stands in their place.
+---
+--- Parts of a figure that show a number, an arrow or a curve say its name in `data-show`, labels at
+--- the tips of arrows in `data-tip`.
+local axes = require "roper.plot.axis"
+local core = require "roper.core"
+local marks = require "roper.plot.svg.mark"
+local markup = require "roper.base.markup"
+local options_of = require "roper.base.options"
+local places = require "roper.plot.svg.place"
+local svg = require "roper.plot.svg"
+local tables = require "roper.base.tables"
+local h = markup.h
+
+local M = {}
+
+local LINE <const> = 24 -- positions that tokens can be dragged to
+local ROOM <const> = 1.25 -- of a plane, for the label at the tip of its longest arrow
+local LOWEST <const> = -20 -- no score of a curve is below, whatever the base and the fraction
+
+-- What turns: the letters that are rotate's, and what that is called.
+local TURNS <const> = { [""] = "nothing", q = "queries alone", qk = "RoPE",
+  qkv = "RoPER, not turned back", qkvo = "RoPER" }
+
+local function slider(name, label, o)
+  return h.label { h.span { label }, h.input { type = "range", name = name, min = o.min,
+    max = o.max, step = o.step or 1, value = o.value, ["data-log"] = o.log },
+    h.output { ["data-show"] = name, ["data-digits"] = o.digits or 0 } }
+end
+
+local function controls(list)
+  return h.form { autocomplete = "off", list }
+end
+
+local function base_slider(base)
+  return slider("base", "base", { min = 1, max = 6, step = 0.125, value = math.log(base, 10),
+    log = true })
+end
+
+local function number(name, digits, cell)
+  return (cell or h.td) { ["data-show"] = name, ["data-digits"] = digits }
+end
+
+local function numbers_table(head, rows)
+  return h.div { class = "table", h.table { h.tr { tables.map(head, function(text)
+    return h.th { text }
+  end) }, rows } }
+end
+
+-- A plane from -reach to reach. An arrow is {name, class, label}.
+local function plane(title, reach, arrows)
+  local paths, tips = {}, {}
+  for i, arrow in ipairs(arrows) do
+    paths[i] = h.path { class = "line " .. arrow[2], ["data-show"] = arrow[1],
+      d = "M0 0H1M.87-.06L1 0L.87 .06" }
+    tips[i] = arrow[3] and h.svg { class = "tip", ["data-tip"] = arrow[1],
+      h.text { ["text-anchor"] = "middle", dy = ".35em", arrow[3] } }
+  end
+  return h.div { h.p { class = "check", title }, h.svg { class = "chart plane", role = "img",
+    ["aria-label"] = title, ["data-reach"] = reach,
+    h.svg { viewBox = ("%g %g %g %g"):format(-reach, -reach, 2 * reach, 2 * reach),
+      h.g { transform = "scale(1 -1)", h.path { class = "grid", d = ("M%g 0H%gM0 %gV%g")
+        :format(-reach, reach, -reach, reach) }, h.circle { class = "grid", r = reach / ROOM },
+        paths } }, tips } }
+end
+
+-- Room for the longest of some pairs and the label at its tip.
+local function reach_of(...)
+  local reach = 0
+  for _, list in ipairs { ... } do
+    for _, pair in ipairs(list) do
+      reach = math.max(reach, ROOM * (pair[1] ^ 2 + pair[2] ^ 2) ^ 0.5)
+    end
+  end
+  return reach
+end
+
+local function rotation(o)
+  local count = #o.vectors
+  local arrows, rows = {}, {}
+  for t = 1, count do
+    arrows[t] = { "start" .. t, marks.class(t) .. " thin" }
+    arrows[count + t] = { "arrow" .. t, marks.class(t), tostring(t) }
+    rows[t] = h.tr { h.td { class = marks.class(t), t }, number("theta" .. t, 4),
+      number("turn" .. t, 3), number("degrees" .. t, 0), number("x" .. t, 3),
+      number("y" .. t, 3) }
+  end
+  return { h.div { class = "planes", plane("Turned by position", reach_of(o.vectors), arrows) },
+    controls { slider("position", "position m", { min = 0, max = o.farthest, value = 1 }),
+      count > 1 and base_slider(10000)
+        or slider("theta", "speed θ", { min = 0, max = 1, step = 0.05, value = 1, digits = 2 }) },
+    numbers_table({ "pair", "θ", "m θ", "degrees", "x'", "y'" }, rows) }
+end
+
+-- A chart of the scores of two vectors of ones, by distance: a curve, and a point on it.
+local function distance(o)
+  local function axis(low, high)
+    return axes.new({ { low, high } }, { range = { low, high } })
+  end
+  return { svg.fluid { kind = "curves", title = "score by distance", xlabel = "distance",
+    ylabel = "score", x = axis(0, o.farthest), y = axis(LOWEST, 2 * o.pairs), series = {
+      { index = 1, x = { 0, o.farthest }, y = { 0, 0 }, show = "curve" },
+      { index = 2, x = { 0 }, y = { 0 }, show = "point" } } },
+    controls { slider("distance", "distance", { min = 0, max = o.farthest, value = 20 }),
+      base_slider(10000), slider("fraction", "fraction that turns", { min = 0, max = 1,
+        step = 1 / o.pairs, value = 1, digits = 3 }) },
+    h.p { class = "check", "The score at distance ", number("distance", 0, h.b), ": ",
+      h.output { ["data-show"] = "score" } } }
+end
+
+local function name_of(i)
+  return string.char(96 + i)
+end
+
+-- A token that can be dragged along the line.
+local function token(i, place, count)
+  return h.span { class = "token " .. marks.class(i), role = "slider", tabindex = 0,
+    ["aria-label"] = ("token %s%s"):format(name_of(i), i == count and ", which asks" or ""),
+    ["aria-valuemin"] = 0, ["aria-valuemax"] = LINE, ["aria-valuenow"] = place,
+    h.b { name_of(i) } }
+end
+
+local function turns_choice(list)
+  return h.fieldset { h.legend { "What turns" }, tables.map(list, function(turns, i)
+    return h.label { h.input { type = "radio", name = "turns", value = turns,
+      checked = i == #list }, " ", TURNS[turns] }
+  end) }
+end
+
+local function attention(o)
+  local count = #o.positions
+  local keys, values, rows = { { "query", "own", "q" } }, {}, {}
+  for i = 1, count do
+    local color = marks.class(i)
+    keys[i + 1] = { "key" .. i, color, name_of(i) }
+    values[i] = { "value" .. i, color .. " thin", name_of(i) }
+    values[count + i] = { "part" .. i, color }
+    rows[i] = h.tr { h.td { class = color, name_of(i) }, number("position" .. i, 0),
+      number("distance" .. i, 0), number("score" .. i, 3), number("weight" .. i, 3) }
+  end
+  values[#values + 1] = { "sum", "s7", "ô" }
+  values[#values + 1] = { "output", "own", "o" }
+  local last = name_of(count)
+  return { h.div { class = "track", role = "group", ["aria-label"] = "Tokens to drag",
+      tables.map(o.positions, function(place, i) return token(i, place, count) end),
+      tables.map({ 0, 6, 12, 18, 24 }, function(tick)
+        return h.span { class = "tick", style = "left:" .. places.percent(tick / LINE), tick }
+      end) },
+    controls { slider("first", "all together, from", { min = 0, max = LINE,
+        value = o.positions[1] }), turns_choice(o.turns),
+      h.label { h.input { type = "checkbox", name = "causal", checked = true }, " causal: ",
+        "nothing behind ", last, " is seen" } },
+    h.div { class = "planes",
+      plane(("The query of %s and the keys"):format(last), reach_of({ o.query }, o.keys), keys),
+      o.values and plane("Values, weighed and summed", reach_of(o.values), values) },
+    numbers_table({ "token", "position", "distance", "score", "weight" }, rows),
+    o.values and h.p { class = "check", "Output of ", last, ": ", h.output { "(",
+      number("output_x", 3, h.span), ", ", number("output_y", 3, h.span), ")" } } }
+end
+
+local function is_pair(value)
+  return type(value) == "table" and #value == 2 and math.type(value[1]) and math.type(value[2])
+end
+
+local function is_place(value)
+  return math.type(value) == "integer" and value >= 0 and value <= LINE
+end
+
+local function is_turn(value)
+  return TURNS[value] ~= nil
+end
+
+local PAIRS <const> = { "pairs of numbers", is_pair }
+
+-- Each kind: what it takes besides its caption, what lists of these hold, and what draws it.
+local KINDS <const> = {
+  rotation = { takes = { vectors = "table", farthest = { "size", 100 } },
+    lists = { vectors = PAIRS }, draw = rotation },
+  distance = { takes = { pairs = "size", farthest = { "size", 200 } }, lists = {},
+    draw = distance },
+  attention = { takes = { positions = "table", theta = "number", query = "table", keys = "table",
+    values = "table?", turns = { "table", { "", "qk", "qkvo" } } }, draw = attention,
+    lists = { query = { "numbers", math.type }, keys = PAIRS, values = PAIRS,
+      positions = { "whole numbers from 0 to " .. LINE, is_place },
+      turns = { "letters of what turns: qkvo, qkv, qk, q or none", is_turn } } },
+}
+
+-- A list of entries that fit, `count` of them where that is given.
+local function check_list(where, list, rule, count)
+  local expected, fits = table.unpack(rule)
+  if #list ~= math.max(count or #list, 1) then
+    error(("%s: expected %s %s, got %d"):format(where, count or "some", expected, #list), 0)
+  end
+  for i, entry in ipairs(list) do
+    if not fits(entry) then
+      error(("%s: expected %s, got %s as number %d"):format(where, expected,
+        options_of.shown(entry), i), 0)
+    end
+  end
+end
+
+---@class LessonPlay
+---@field kind "rotation"|"distance"|"attention"
+---@field caption string what to try, and what to see
+---@field vectors? number[][] of rotation: the pairs that turn; one at a speed that can be set,
+---   several at those of a base
+---@field farthest? integer = 100 of rotation, 200 of distance; the position or distance up to which
+---@field pairs? integer of distance: half the features of the two vectors of ones
+---@field positions? integer[] of attention: where tokens stand at first, from 0 to 24; the last
+---   asks
+---@field theta? number of attention: radians that a pair turns by in one position
+---@field query? number[] of attention: a pair
+---@field keys? number[][] of attention: a pair a token
+---@field values? number[][] the same, where the output is shown too
+---@field turns? string[] = {"", "qk", "qkvo"}; of attention: what can be made to turn, the last at
+---   first
+
+--- Check what a lesson says of a figure to play with.
+---@param where string for messages
+---@param given table
+---@return LessonPlay play
+function M.check(where, given)
+  options_of.check(where, { kind = given.kind }, { kind = { tables.keys(KINDS) } })
+  local kind = KINDS[given.kind]
+  local play = options_of.check(where, given, tables.merged(kind.takes, { kind = "string",
+    caption = "string" }))
+  local counts = { query = 2, keys = #(play.positions or {}), values = #(play.positions or {}) }
+  for _, name in ipairs(tables.keys(kind.lists)) do
+    if play[name] then
+      check_list(("%s: option %s"):format(where, name), play[name], kind.lists[name], counts[name])
+    end
+  end
+  return play
+end
+
+--- A figure that shows itself where its script runs.
+---@param play table
+---@param caption any the caption as a page shows it
+---@return table element
+function M.figure(play, caption)
+  return h.figure { class = "play", hidden = true, ["data-play"] = core.json_encode(play),
+    KINDS[play.kind].draw(play), h.figcaption { caption } }
+end
+
+--- What pages with such a figure need.
+---@return any style
+---@return any script
+function M.assets()
+  return { svg.style(), markup.asset "lesson/play.css" }, h.script { markup.asset
+    "lesson/play.js" }
+end
+
+return M
