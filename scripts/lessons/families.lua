@@ -282,20 +282,20 @@ return roper.lesson {
         schemes = {shaw, xl, deberta, t5, alibi, "rope", "roper"}
         rows = {}
         for n, scheme in ipairs(schemes) do rows[n] = measured(scheme) end
-        who = roper.tensor(rows, "float64")
-        who
+        switches = roper.tensor(rows, "float64")
+        switches
         known = roper.tensor({
           {0, 1, 0, 0, 1}, {0, 1, 0, 1, 0}, {0, 1, 1, 0, 0}, {0, 0, 0, 1, 0},
           {0, 0, 0, 1, 0}, {1, 0, 0, 0, 0}, {1, 0, 0, 0, 1}}, "float64")
-        wrong = apart(who, known)]],
+        wrong = apart(switches, known)]],
       claims = { { "wrong == 0", instead = { "(nothing, one_k) - b", "(one_q, one_k) - b" } } },
       figure = { caption = "Where the distance stands: in scores (M, r, t, b), in the output (o).",
         draw = [[
-          shown = who
+          shown = switches
           return plot.heatmap(shown, {rows = names, columns = {"M", "r", "t", "b", "o"},
             legend = false, height = format == "svg" and 360 or nil, format = format})]],
         claims = { { "shown[7]:sum():item() == 2 and shown[5]:sum():item() == 1",
-          instead = { "shown = who", "shown = 1 - who" } } } } },
+          instead = { "shown = switches", "shown = 1 - switches" } } } } },
     { title = "Shift the text: all of them stay",
       text = [[
         All seven are relative: let the text begin at position 1000, and outputs stay as they were.
