@@ -26,7 +26,7 @@ return roper.lesson {
           return plot.rotation(hands, rope, 1, {format = format})]],
         claims = { { "(rope:rotate(roper.tensor(hands), 1)[1] - math.cos(1)):abs():item() < 1e-6",
           instead = { "{1, 1,", "{2, 1," } } },
-        play = { kind = "rotation",
+        play = { kind = "rotation", position = 20,
           vectors = { { 0.7, 0 }, { 0.8, 0 }, { 0.9, 0 }, { 1, 0 } },
           caption = [[The hands of the four pairs, the slowest the longest. A smaller base lets the
             slow ones hurry; the first stays.]] } },

@@ -87,7 +87,7 @@ local function rotation(o)
       number("y" .. t, 3) }
   end
   return { h.div { class = "planes", plane("Turned by position", reach_of(o.vectors), arrows) },
-    controls { slider("position", "position m", { min = 0, max = o.farthest, value = 1 }),
+    controls { slider("position", "position m", { min = 0, max = o.farthest, value = o.position }),
       count > 1 and base_slider(10000)
         or slider("theta", "speed θ", { min = 0, max = 1, step = 0.05, value = 1, digits = 2 }) },
     numbers_table({ "pair", "θ", "m θ", "degrees", "x'", "y'" }, rows) }
@@ -103,7 +103,7 @@ local function distance(o)
       { index = 1, x = { 0, o.farthest }, y = { 0, 0 }, show = "curve" },
       { index = 2, x = { 0 }, y = { 0 }, show = "point" } } },
     controls { slider("distance", "distance", { min = 0, max = o.farthest, value = 20 }),
-      base_slider(10000), slider("fraction", "fraction that turns", { min = 0, max = 1,
+      base_slider(10000), slider("fraction", "fraction", { min = 0, max = 1,
         step = 1 / o.pairs, value = 1, digits = 3 }) },
     h.p { class = "check", "The score at distance ", number("distance", 0, h.b), ": ",
       h.output { ["data-show"] = "score" } } }
@@ -147,13 +147,13 @@ local function attention(o)
       tables.map({ 0, 6, 12, 18, 24 }, function(tick)
         return h.span { class = "tick", style = "left:" .. places.percent(tick / LINE), tick }
       end) },
-    controls { slider("first", "all together, from", { min = 0, max = LINE,
+    controls { slider("first", "move all", { min = 0, max = LINE,
         value = o.positions[1] }), turns_choice(o.turns),
-      h.label { h.input { type = "checkbox", name = "causal", checked = true }, " causal: ",
-        "nothing behind ", last, " is seen" } },
+      h.label { h.input { type = "checkbox", name = "causal", checked = true }, " causal: ", last,
+        " sees nothing after itself" } },
     h.div { class = "planes",
-      plane(("The query of %s and the keys"):format(last), reach_of({ o.query }, o.keys), keys),
-      o.values and plane("Values, weighed and summed", reach_of(o.values), values) },
+      plane("Query and keys", reach_of({ o.query }, o.keys), keys),
+      o.values and plane("Values and output", reach_of(o.values), values) },
     numbers_table({ "token", "position", "distance", "score", "weight" }, rows),
     o.values and h.p { class = "check", "Output of ", last, ": ", h.output { "(",
       number("output_x", 3, h.span), ", ", number("output_y", 3, h.span), ")" } } }
@@ -175,7 +175,7 @@ local PAIRS <const> = { "pairs of numbers", is_pair }
 
 -- Each kind: what it takes besides its caption, what lists of these hold, and what draws it.
 local KINDS <const> = {
-  rotation = { takes = { vectors = "table", farthest = { "size", 100 } },
+  rotation = { takes = { vectors = "table", position = { "size", 1 }, farthest = { "size", 100 } },
     lists = { vectors = PAIRS }, draw = rotation },
   distance = { takes = { pairs = "size", farthest = { "size", 200 } }, lists = {},
     draw = distance },
@@ -205,6 +205,7 @@ end
 ---@field caption string what to try, and what to see
 ---@field vectors? number[][] of rotation: the pairs that turn; one at a speed that can be set,
 ---   several at those of a base
+---@field position? integer = 1; of rotation, at first
 ---@field farthest? integer = 100 of rotation, 200 of distance; the position or distance up to which
 ---@field pairs? integer of distance: half the features of the two vectors of ones
 ---@field positions? integer[] of attention: where tokens stand at first, from 0 to 24; the last

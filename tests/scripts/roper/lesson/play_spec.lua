@@ -162,7 +162,7 @@ function told.rotation(play)
     end
     return fields
   end
-  return { { { set = second }, state({ position = 1 }) },
+  return { { { set = second }, state({ position = play.position }) },
     { { set = { position = 17 } }, state({ position = 17 }) },
     { { set = { position = 0 } }, state({ position = 0 }) } }
 end
