@@ -4,7 +4,8 @@ local assert = require("luassert")
 
 local M = {}
 
-local VOID <const> = { meta = true, br = true, hr = true, img = true, link = true, input = true }
+local VOID <const> = { meta = true, br = true, hr = true, img = true, link = true, input = true,
+  wbr = true }
 
 --- Check that every element of an HTML page, SVG inside included, ends in its parent, that
 --- attributes are quoted, and that text has no bare `<` or `&`.

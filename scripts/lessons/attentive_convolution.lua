@@ -14,8 +14,8 @@ return roper.lesson {
 
         (Of the same operation others speak as VO-RoPE, or as RoVE, the attentive convolution.)]],
       formula = [[
-        convolution:  o_n = Σ_i         K(i - n) v_i
-        RoPER:        o_n = Σ_i a_{n,i} R_{i-n}  v_i]],
+        "convolution:" o_n &= Σ_i K(i - n) v_i
+        RoPER: o_n &= Σ_i a_{n,i} R_{i-n} v_i]],
       code = [[
         T = 12
         v = roper.randn({1, 1, T, 4}, "float64")
@@ -73,7 +73,7 @@ return roper.lesson {
         by i (1 + w): if w = -1, all stand still and add up; else they go round and cancel. So each
         pair listens to one frequency, its own: the features of a head are a bank of filters, from
         fast to slow, and attention says where to listen.]],
-      formula = "| 1/T Σ_i R_{i-n} R_{iw} u | = | 1/T Σ_i R_{i(1+w)} u |",
+      formula = "|{1}/{T} Σ_i R_{i-n} R_{iw} u| = |{1}/{T} Σ_i R_{i(1+w)} u|",
       code = [[
         pair = roper.position.rope{dim = 2}
         u = roper.tensor({{1, 0}}, "float64")

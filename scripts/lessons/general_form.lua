@@ -39,10 +39,10 @@ return roper.lesson {
         everything else is 0 (Su et al. 2021, eq. 15). What was true of one pair is true of all:
         turns add up, undo each other, keep lengths.]],
       formula = [[
-        R_m = ( cos mθ₁  -sin mθ₁                      )
-              ( sin mθ₁   cos mθ₁                      )
-              (                     cos mθ₂  -sin mθ₂  )
-              (                     sin mθ₂   cos mθ₂  )]],
+        R_m = [cos mθ₁, -sin mθ₁, 0, 0;
+               sin mθ₁, cos mθ₁, 0, 0;
+               0, 0, cos mθ₂, -sin mθ₂;
+               0, 0, sin mθ₂, cos mθ₂] ]],
       code = [[
         rope = roper.position.rope{dim = 4, pairing = "interleaved"}
         rope:matrix(1)
@@ -71,10 +71,8 @@ return roper.lesson {
         column, the first members come out right and the second do not; in the second column it is
         the other way round.]],
       formula = [[
-        R_m x = ( x₁ )   ( cos mθ₁ )   ( -x₂ )   ( sin mθ₁ )
-                ( x₂ ) ⊗ ( cos mθ₁ ) + (  x₁ ) ⊗ ( sin mθ₁ )
-                ( x₃ )   ( cos mθ₂ )   ( -x₄ )   ( sin mθ₂ )
-                ( x₄ )   ( cos mθ₂ )   (  x₃ )   ( sin mθ₂ )]],
+        R_m x = [x₁; x₂; x₃; x₄] ⊗ [cos mθ₁; cos mθ₁; cos mθ₂; cos mθ₂] + [
+          -x₂; x₁; -x₄; x₃] ⊗ [sin mθ₁; sin mθ₁; sin mθ₂; sin mθ₂] ]],
       identity = { "rotation(m)*x == x*cos(m) + pair(-x[2], x[1])*sin(m)",
         wrong = {
           { "rotation(m)*x == pair(x[1]*cos(m) - x[2]*sin(m), -x[2]*sin(m) + x[1]*cos(m))",

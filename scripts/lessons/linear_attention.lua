@@ -14,7 +14,7 @@ return roper.lesson {
 
         In the lines below q and k stand for φ(q) and φ(k): an identity holds for all numbers, so
         for those too. The position of the query is m, those of the keys are i.]],
-      formula = "o = Σ_i (q·k_i) v_i / Σ_i q·k_i",
+      formula = "o = {Σ_i (q · k_i) v_i}/{Σ_i q · k_i}",
       code = [[
         function phi(x) return roper.where(x:gt(0), x + 1, x:minimum(0):exp()) end
         q = roper.randn({1, 1, 6, 4}, "float64")
@@ -29,7 +29,7 @@ return roper.lesson {
         A product of three can be bracketed either way. First (q·k) v for every key: T products for
         each query. Or first k vᵀ for every key, a small matrix; sum these once; and let each query
         be multiplied by the sum.]],
-      formula = "Σ_i (q·k_i) v_i = (Σ_i k_i v_iᵀ)ᵀ q",
+      formula = "Σ_i (q · k_i) v_i = (Σ_i k_i v_iᵀ)ᵀ q",
       identity = { "sum(dot(q, k)*v) == transpose(sum(k*transpose(v)))*q",
         wrong = { "sum(dot(q, k)*v) == sum(k*transpose(v))*q" } } },
     { title = "Running sums",
@@ -69,8 +69,8 @@ return roper.lesson {
         differs from query to query, and turns every key by another angle. What can be reused is the
         sum of the turned keys, Σ (R_i k_i) v_iᵀ; the query brings its own turn R_m from outside.]],
       formula = [[
-        Σ_i (R_m q · R_i k_i) v_i = Σ_i (q · R_{i-m} k_i) v_i
-                                  = (Σ_i (R_i k_i) v_iᵀ)ᵀ R_m q]],
+        Σ_i (R_m q · R_i k_i) v_i &= Σ_i (q · R_{i-m} k_i) v_i
+                                  &= (Σ_i (R_i k_i) v_iᵀ)ᵀ R_m q]],
       identity = { "sum(dot(rotate(q, m), rotate(k, i))*v) == sum(dot(q, rotate(k, i - m))*v)"
           .. " == transpose(sum(rotate(k, i)*transpose(v)))*rotate(q, m)",
         wrong = {

@@ -19,7 +19,9 @@ return roper.lesson {
         As in their study, n is the position of the query, i runs over those of the values, a_{n,i}
         are the weights, and v⁽¹⁾, v⁽²⁾ are the members of a pair.]],
       formula = [[
-        v̂_i = RoPE(v_i, i)        ô_n = Σ_i a_{n,i} v̂_i        o_n = RoPE(ô_n, -n)]],
+        v̂_i &= RoPE(v_i, i)
+        ô_n &= Σ_i a_{n,i} v̂_i
+        o_n &= RoPE(ô_n, -n)]],
       code = [[
         q = roper.randn({1, 1, 6, 8}, "float64")
         k = roper.randn({1, 1, 6, 8}, "float64")
@@ -141,7 +143,7 @@ return roper.lesson {
         terms at most: what is true of 1, 2, … S + 1 terms is true of all. So many are tried, and
         pairs likewise, over which a product with a matrix sums.]],
       formula = [[
-        c = (1 - t²) / (1 + t²),  s = 2t / (1 + t²),  t = 0 … p - 1:   c² + s² = 1]],
+        c = {1 - t²}/{1 + t²},  s = {2t}/{1 + t²},  t = 0 … p - 1:  c² + s² = 1]],
       code = [[
         1 + 1e-17 == 1
         p = (1 << 31) - 1                          -- a prime
@@ -161,8 +163,8 @@ return roper.lesson {
         runs over i. What you see is the first member, then the second; it is true of any vector o,
         so also of ô.]],
       formula = [[
-        RoPE(ô_n, -n) = ( ô⁽¹⁾ cos nθ + ô⁽²⁾ sin nθ )
-                        ( ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ )]],
+        RoPE(ô_n, -n) = [ô⁽¹⁾ cos nθ + ô⁽²⁾ sin nθ;
+                         ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ] ]],
       identity = { "unrotate(o, n) == pair(o[1]*cos(n) + o[2]*sin(n), o[2]*cos(n) - o[1]*sin(n))",
         wrong = { "unrotate(o, n) == pair(o[1]*cos(n) - o[2]*sin(n), o[2]*cos(n) + o[1]*sin(n))" },
       } },
@@ -171,9 +173,9 @@ return roper.lesson {
         Each value was turned by its own position i. The outer sine comes from turning back by n. In
         the study it is printed as sin mθ; but there is no m in sight.]],
       formula = [[
-          Σ_i a v̂⁽¹⁾ cos nθ + Σ_i a v̂⁽²⁾ sin nθ
-        = Σ_i a (v⁽¹⁾ cos iθ - v⁽²⁾ sin iθ) cos nθ
-        + Σ_i a (v⁽²⁾ cos iθ + v⁽¹⁾ sin iθ) sin nθ]],
+          & Σ_i a v̂⁽¹⁾ cos nθ + Σ_i a v̂⁽²⁾ sin nθ
+        = & Σ_i a (v⁽¹⁾ cos iθ - v⁽²⁾ sin iθ) cos nθ
+        + & Σ_i a (v⁽²⁾ cos iθ + v⁽¹⁾ sin iθ) sin nθ]],
       identity = { OUT .. "[1] == sum(a*rotate(v, i)[1])*cos(n) + sum(a*rotate(v, i)[2])*sin(n)"
           .. " == sum(a*(v[1]*cos(i) - v[2]*sin(i)))*cos(n)"
           .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(n)",
@@ -183,8 +185,8 @@ return roper.lesson {
     { title = "Collect what belongs to each feature",
       text = "Nothing but sorting: what multiplies v⁽¹⁾, and what multiplies v⁽²⁾.",
       formula = [[
-          Σ_i a v⁽¹⁾ (cos iθ cos nθ + sin iθ sin nθ)
-        + Σ_i a v⁽²⁾ (cos iθ sin nθ - sin iθ cos nθ)]],
+          & Σ_i a v⁽¹⁾ (cos iθ cos nθ + sin iθ sin nθ)
+        + & Σ_i a v⁽²⁾ (cos iθ sin nθ - sin iθ cos nθ)]],
       identity = { OUT .. "[1] == sum(a*v[1]*(cos(i)*cos(n) + sin(i)*sin(n)))"
           .. " + sum(a*v[2]*(cos(i)*sin(n) - sin(i)*cos(n)))" } },
     { title = "Two formulas from school",

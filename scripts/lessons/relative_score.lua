@@ -18,8 +18,7 @@ return roper.lesson {
         Conjugating turns n θ into -n θ, and what is left is the difference. In plain numbers:]],
       formula = [[
         ⟨f(x_m, m), f(x_n, n)⟩ = g(x_m, x_n, m - n)
-        Re[ q e^{imθ} (k e^{inθ})* ] = Re[ q k* e^{i(m-n)θ} ]
-      ]],
+        Re[q e^{imθ} (k e^{inθ})^*] = Re[q k^* e^{i(m-n)θ}] ]],
       identity = { "rotate(q, m)[1]*rotate(k, n)[1] + rotate(q, m)[2]*rotate(k, n)[2]"
           .. " == (q[1]*k[1] + q[2]*k[2])*cos(m - n) + (q[1]*k[2] - q[2]*k[1])*sin(m - n)",
         wrong = {

@@ -3,6 +3,14 @@ return roper.lesson {
   title = "The rotation of a pair of numbers",
   before = "School trigonometry: sine and cosine as the coordinates of a point on the circle.",
   after = "You can turn a pair by hand, add turns, undo them, and say what a turn leaves alone.",
+  minutes = 20,
+  needs = {},
+  notation = {
+    { "m, n", "positions, counted from 0" },
+    { "θ", "the angle, in radians, that one position turns by" },
+    { "R_m", "the turn by position m, by the angle mθ" },
+    { "x · y", "the dot product, $x₁ y₁ + x₂ y₂$" },
+  },
   given = { x = "vector", y = "vector", r = "number", alpha = "position", a = "position",
     b = "position", m = "position", n = "position" },
   steps = {
@@ -12,8 +20,8 @@ return roper.lesson {
         Turn (1, 0): the result is (cos φ, sin φ), the point of the circle. Turn (0, 1), which is a
         quarter ahead: (-sin φ, cos φ). Any arrow is x times the one and y times the other.]],
       formula = [[
-        x' = x cos φ - y sin φ
-        y' = y cos φ + x sin φ]],
+        x' &= x cos φ - y sin φ
+        y' &= y cos φ + x sin φ]],
       code = [[
         function turn(x, y, degrees)
           local c, s = math.cos(math.rad(degrees)), math.sin(math.rad(degrees))
@@ -36,9 +44,7 @@ return roper.lesson {
         (Su et al. 2021, eq. 13). The library calls it `rotate(x, m)`; the matrix that does it is
         R_m. In what is checked below, `x[1]` and `x[2]` are the two members of a pair, `cos(m)`
         stands for cos mθ, and `pair` puts two members together.]],
-      formula = [[
-        R_m = ( cos mθ  -sin mθ )
-              ( sin mθ   cos mθ )]],
+      formula = "R_m = [cos mθ, -sin mθ; sin mθ, cos mθ]",
       code = [[
         rope = roper.position.rope{dim = 2}
         rope:matrix(1)
@@ -72,9 +78,9 @@ return roper.lesson {
         pair of formulas for the cosine and sine of a sum, which one learns at school and forgets;
         this is the way to remember them.]],
       formula = [[
-        R_a R_b = R_{a+b}
-        cos(a + b) = cos a cos b - sin a sin b
-        sin(a + b) = sin a cos b + cos a sin b]],
+        R_a R_b &= R_{a+b}
+        cos(a + b) &= cos a cos b - sin a sin b
+        sin(a + b) &= sin a cos b + cos a sin b]],
       identity = { "rotate(rotate(x, b), a) == rotate(x, a + b)",
         wrong = { "rotate(rotate(x, b), a) == rotate(x, a - b)" } } },
     { title = "Turning back",
@@ -83,9 +89,7 @@ return roper.lesson {
         the sine takes it over, sin(-mθ) = -sin mθ. So the way back differs from the way there in
         the sign of the sines alone. Changing the sign of the cosines as well is a mistake that
         programs have made: at position 0, where nothing should turn, it turns an arrow around.]],
-      formula = [[
-        R_{-m} = (  cos mθ  sin mθ )        R_{-m} R_m x = x
-                 ( -sin mθ  cos mθ )]],
+      formula = "R_{-m} = [cos mθ, sin mθ; -sin mθ, cos mθ]    R_{-m} R_m x = x",
       identity = { "unrotate(x, m) == pair(x[1]*cos(m) + x[2]*sin(m), x[2]*cos(m) - x[1]*sin(m))",
         wrong = {
           { "unrotate(x, m) == pair(x[2]*sin(m) - x[1]*cos(m), -x[2]*cos(m) - x[1]*sin(m))",

@@ -18,8 +18,8 @@ return roper.lesson {
         sums to 1; with `weights = true` attention returns them too. (`:abs():max():item()` is the
         largest number of a tensor, signs left aside: of a difference, how far two are apart.)]],
       formula = [[
-        a_mn = exp(q_m · k_n / √d) / Σ_j exp(q_m · k_j / √d)
-        o_m  = Σ_n a_mn v_n]],
+        a_{m,n} &= {exp(q_m · k_n / √d)}/{Σ_j exp(q_m · k_j / √d)}
+        o_m &= Σ_n a_{m,n} v_n]],
       code = [[
         x = roper.randn{1, 1, 6, 8}
         out, weights = roper.attention(x, x, x, {weights = true})
@@ -99,7 +99,7 @@ return roper.lesson {
         What is added to a vector is mixed with what it says. The next lesson turns the vector
         instead, which leaves its length as it was.]],
       formula = [[
-        p_{i,2t} = sin(i θ_t)    p_{i,2t+1} = cos(i θ_t)    θ_t = 10000^(-2t/d)
+        p_{i,2t} = sin(iθ_t)    p_{i,2t+1} = cos(iθ_t)    θ_t = 10000^(-2t/d)
         sin iθ sin jθ + cos iθ cos jθ = cos (i - j)θ]],
       identity = { "sin(i)*sin(j) + cos(i)*cos(j) == cos(i - j)",
         wrong = {

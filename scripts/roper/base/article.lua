@@ -13,10 +13,15 @@ function M.page(title, body, style)
   return markup.document(title, { markup.asset "base/article.css", style }, body)
 end
 
--- Minus and equals signs, which no line break may part from what they belong to.
-local function typeset(text)
+--- Text with minus and equals signs which no line break may part from what they belong to.
+---@param text string
+---@param is_first boolean? is it the beginning, where a - stands before a word as a minus?
+---@return string
+function M.typeset(text, is_first)
   local signs = { ["-"] = "\u{A0}−\u{A0}", ["="] = "\u{A0}=\u{A0}" }
-  return (text:gsub("%s([-=])%s+", signs):gsub("%f[%S]%-(%w)", "−%1"):gsub("%(%-", "(−"))
+  text = (is_first and " " or "") .. text
+  text = text:gsub("%s([-=])%s+", signs):gsub("%f[%S]%-(%w)", "−%1"):gsub("%(%-", "(−")
+  return is_first and text:sub(2) or text
 end
 
 -- Code in the middle of text.
@@ -30,7 +35,7 @@ end
 ---@return any[] nodes
 function M.inline(text, show_code)
   local nodes, is_code = {}, false
-  for part in (typeset(" " .. text):sub(2) .. "`"):gmatch "([^`]*)`" do
+  for part in (M.typeset(text, true) .. "`"):gmatch "([^`]*)`" do
     nodes[#nodes + 1] = not is_code and part
       or (show_code or plain)((part:gsub("−", "-"):gsub("\u{A0}", " ")))
     is_code = not is_code

@@ -11,7 +11,7 @@ local printable = require "roper.base.printable"
 
 local M = {}
 
-local VOID <const> = { br = true, hr = true, input = true, meta = true }
+local VOID <const> = { br = true, hr = true, input = true, meta = true, wbr = true }
 
 local ENTITIES <const> = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;",
   ["'"] = "&#39;" }

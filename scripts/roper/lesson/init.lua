@@ -3,13 +3,16 @@
 local code = require "roper.base.code"
 local files = require "roper.base.file"
 local options_of = require "roper.base.options"
+local formulas = require "roper.lesson.formula.parse"
 local play = require "roper.lesson.play"
+local proses = require "roper.lesson.prose"
 local suggest = require "roper.base.suggest"
 
 local M = {}
 
 local LESSON <const> = { order = "integer", title = "string", before = "string",
-  after = "string", given = "table?", steps = "table" }
+  after = "string", minutes = "size?", needs = { "table", {} }, notation = { "table", {} },
+  given = "table?", steps = "table" }
 local STEP <const> = { title = "string", text = "string", formula = "string?", code = "string?",
   claims = { "table", {} }, identity = "table?", figure = "table?", exercise = "table?" }
 local FIGURE <const> = { caption = "string", draw = "string", claims = { "table", {} },
@@ -45,8 +48,17 @@ local function check_claim(where, claim, name, source)
   return { text = text, instead = instead }
 end
 
+-- Prose or a formula that cannot be read is an error here, before it is shown.
+local function check_text(where, text, read)
+  local ok, message = pcall(read, text)
+  if not ok then
+    error(("%s: %s"):format(where, message), 0)
+  end
+end
+
 local function check_figure(where, given)
   local figure = options_of.check(where, given, FIGURE)
+  check_text(where .. ", caption", figure.caption, proses.plain)
   if #figure.claims == 0 then
     error(where .. ": expected claims of the numbers that it draws, got none", 0)
   end
@@ -59,6 +71,9 @@ end
 
 local function check_step(where, given, lesson)
   local step = options_of.check(where, given, STEP)
+  check_text(where .. ", title", step.title, proses.plain)
+  check_text(where .. ", text", step.text, proses.plain)
+  check_text(where .. ", formula", step.formula or "", formulas.lines)
   if step.identity and not step.identity.given then
     step.identity.given = lesson.given
   end
@@ -71,13 +86,36 @@ local function check_step(where, given, lesson)
   end
   if step.exercise then
     step.exercise = options_of.check(where .. ", exercise", step.exercise, EXERCISE)
+    check_text(where .. ", exercise, question", step.exercise.question, proses.plain)
+    check_text(where .. ", exercise, answer", step.exercise.answer, proses.plain)
   end
   return step
+end
+
+-- What the lesson needs, and its notation: names, and pairs of a formula and what it stands for.
+local function check_head(where, lesson)
+  for i, name in ipairs(lesson.needs) do
+    if type(name) ~= "string" then
+      error(("%s, needs %d: expected the name of a lesson, got %s"):format(where, i,
+        options_of.shown(name)), 0)
+    end
+  end
+  for i, row in ipairs(lesson.notation) do
+    if type(row) ~= "table" or type(row[1]) ~= "string" or type(row[2]) ~= "string" then
+      error(('%s, notation %d: expected {"formula", "what it stands for"}'):format(where, i), 0)
+    end
+    check_text(("%s, notation %d"):format(where, i), row[1], formulas.lines)
+    check_text(("%s, notation %d"):format(where, i), row[2], proses.plain)
+  end
+  for _, name in ipairs { "title", "before", "after" } do
+    check_text(("%s, %s"):format(where, name), lesson[name], proses.plain)
+  end
 end
 
 -- The lesson, checked; steps that are none are errors.
 local function checked(given)
   local lesson = options_of.check(place_of(given) .. "lesson", given, LESSON)
+  check_head(place_of(given) .. "lesson", lesson)
   local steps = {}
   for i, step in ipairs(lesson.steps) do
     steps[i] = check_step(("%slesson: step %d"):format(place_of(step), i), step, lesson)
@@ -94,13 +132,17 @@ end
 ---@field title string
 ---@field before string what the learner can do before it
 ---@field after string what the learner can do after it
+---@field minutes? integer that it takes
+---@field needs? string[] = {}; the lessons that it builds on, by their names
+---@field notation? string[][] = {}; {"R_m", "the turn by position m"}: a formula, and in prose what
+---   it stands for
 ---@field given? table<string, string> what names stand for in identities that do not say it
 ---@field steps LessonStep[]
 
 ---@class LessonStep
 ---@field title string
----@field text string paragraphs, with `code` in backticks
----@field formula? string lines that are shown as they are
+---@field text string paragraphs of prose
+---@field formula? string lines in the notation of formulas, shown by themselves
 ---@field code? string Lua, run and shown as if typed, with the variables of the steps before; in
 ---   none of these is a name that is a word at the lesson's prompt, such as again
 ---@field claims? table[] = {}; each {"Lua that is true", instead = {"code", "other code"}}: with
@@ -118,11 +160,24 @@ end
 ---   picture be another
 ---@field play? LessonPlay what pages show in its place where scripts run
 
---- A lesson. In a file of scripts/lessons, and in one of your own, it is handed to who reads the
---- file (`./roper lesson FILE.lua`); in a script or a session it is shown as a whole.
+--- A lesson. The title and other texts are prose: `code` in backticks (the name of a lesson is a
+--- link on pages), `$R_{i-n} v_i$` for a formula in the line, and for a paper
+--- `[Su et al. 2021](arXiv:2104.09864)`.
 ---
---- Errors: a field that is missing, misspelt or of another type; where the lesson is shown, a claim
---- that fails.
+--- Formulas are typed as they are read, `Σ_i a_{n,i} R_{i-n} v_i`. What follows `_` and `^` is an
+--- index or a power: one run of letters and digits, or a group in `{...}` or `(...)`; those of
+--- Unicode do as well, `v⁽¹⁾`, `θ₁`, `kᵀ`. Letters are variables, `mθ` is m times θ; three or more
+--- in a row are a name, `cos`, `softmax`, `RoPE`, as are `ln` and `Re`; words stand in quotes,
+--- `"for all"`. `ô` is an o with a hat, as other letters can have (U+0302). `{a + b}/{c}` is a
+--- fraction with a bar, `√d` and `√{1 + x}` roots, `[cos mθ, -sin mθ; sin mθ, cos mθ]` a matrix.
+--- One blank keeps factors a little apart, two or more part formulas of one line. Lines are aligned
+--- at their `&`, where they have one. A long line breaks on pages before relation signs, + and -.
+---
+--- In a file of scripts/lessons, and in one of your own, it is handed to who reads the file
+--- (`./roper lesson FILE.lua`); in a script or a session it is shown as a whole.
+---
+--- Errors: a field that is missing, misspelt or of another type; prose or a formula that cannot be
+--- read; where the lesson is shown, a claim that fails.
 ---
 ---     > (pcall(roper.lesson, {title = "half a lesson"}))
 ---     false

@@ -4,12 +4,20 @@ local article = require "roper.base.article"
 local files = require "roper.base.file"
 local identity_report = require "roper.identity.report"
 local markup = require "roper.base.markup"
+local mathml = require "roper.lesson.formula.mathml"
 local play = require "roper.lesson.play"
+local prose = require "roper.lesson.prose"
 local steps = require "roper.lesson.step"
 local tables = require "roper.base.tables"
-local h, inline = markup.h, article.inline
+local h = markup.h
 
 local M = {}
+
+local pages = {} -- the lessons by their names whose pages are being written
+
+local function inline(text)
+  return prose.nodes(text, pages)
+end
 
 local function paragraphs(text)
   local list = {}
@@ -91,7 +99,7 @@ local function section(lesson, number, result, scope, form)
   return h.section { id = "step-" .. number,
     h.h2 { number, ". ", inline(step.title) },
     paragraphs(step.text),
-    step.formula and h.pre { class = "formula", steps.unindented(step.formula) },
+    step.formula and mathml.display(step.formula),
     transcript(result.transcript),
     claims,
     result.identity and identity(result.identity),
@@ -113,6 +121,13 @@ local function navigation(lessons, index)
     link(lessons[index + 1], "%s →") }
 end
 
+local function notation(lesson)
+  return lesson.notation[1] and h.table { class = "notation",
+    tables.map(lesson.notation, function(row)
+      return h.tr { h.th { mathml.line(row[1]) }, h.td { class = "text", inline(row[2]) } }
+    end) }
+end
+
 local function lesson_page(lessons, index, form)
   local lesson, scope = lessons[index], steps.scope()
   local sections, style, script = {}, nil, nil
@@ -125,7 +140,8 @@ local function lesson_page(lessons, index, form)
   return article.page(lesson.title, {
     h.header { navigation(lessons, index), h.h1 { inline(lesson.title) },
       h.p { class = "about", "Before: ", inline(lesson.before), h.br {}, "After: ",
-        inline(lesson.after) } },
+        inline(lesson.after), h.br {}, inline(prose.demands(lesson)) },
+      notation(lesson) },
     sections, h.section { navigation(lessons, index) }, script },
     { style, form == "slides" and markup.asset "lesson/slides.css" })
 end
@@ -134,7 +150,7 @@ local function index_page(lessons)
   local items, title = {}, "Rotary position encodings, step by step"
   for i, lesson in ipairs(lessons) do
     items[i] = h.li { h.a { href = lesson.name .. ".html", inline(lesson.title) }, h.br {},
-      h.span { class = "about", inline(lesson.after) } }
+      h.span { class = "about", inline(lesson.after), h.br {}, inline(prose.demands(lesson)) } }
   end
   return article.page(title, { h.h1 { title }, h.p { "Each lesson can be followed with school "
     .. "trigonometry and the one before it. Each line with a ✓ was checked when these pages were "
@@ -152,6 +168,10 @@ function M.write(lessons, path, form)
     error("lesson: a page named index is that of all lessons; name the file otherwise", 0)
   end
   files.make(path)
+  pages = {}
+  for _, lesson in ipairs(lessons) do
+    pages[lesson.name] = lesson
+  end
   for i, lesson in ipairs(lessons) do
     files.write(("%s/%s.html"):format(path, lesson.name), lesson_page(lessons, i, form))
   end

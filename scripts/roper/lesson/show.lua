@@ -1,5 +1,7 @@
 --- Lessons on the terminal.
-local fill = require("roper.base.format.columns").fill
+local columns = require "roper.base.format.columns"
+local formulas = require "roper.lesson.formula.terminal"
+local proses = require "roper.lesson.prose"
 local steps = require "roper.lesson.step"
 local terminal = require "roper.base.terminal"
 
@@ -21,7 +23,8 @@ end
 
 -- Words as lines of at most `width` characters, none of which ends or begins with - or =.
 local function wrapped(text, width)
-  local lines = fill((text:gsub("%s+([-=])%s+", "\u{A0}%1\u{A0}")), width, "", 0, function(word)
+  local glued = text:gsub("%s+([-=])%s+", "\u{A0}%1\u{A0}")
+  local lines = columns.fill(glued, width, "", 0, function(word)
     return utf8.len((word:gsub("`", "")))
   end)
   return (table.concat(lines, "\n"):gsub("\u{A0}", " "))
@@ -33,7 +36,7 @@ end
 function M.prose(text)
   local width = math.min(terminal.columns(io.stdout), WIDEST)
   local paragraphs = {}
-  for paragraph in (steps.unindented(text) .. "\n\n"):gmatch "(.-)\n%s*\n" do
+  for paragraph in (proses.plain(steps.unindented(text)) .. "\n\n"):gmatch "(.-)\n%s*\n" do
     paragraphs[#paragraphs + 1] = wrapped(paragraph, width):gsub("`([^`]*)`", function(code)
       return (code:gsub("[^\n]+", function(line) return style("cyan", line) end))
     end)
@@ -71,7 +74,7 @@ function M.step(lesson, number, result, scope)
   write("\n", style("bold", ("%d/%d  %s"):format(number, #lesson.steps, step.title)), "\n\n")
   write(M.prose(step.text))
   if step.formula then
-    write("\n", style("cyan", indented(steps.unindented(step.formula), "    ")))
+    write("\n", style("cyan", indented(formulas.display(step.formula), "    ")))
   end
   if #result.transcript > 0 then
     write "\n"
@@ -98,11 +101,24 @@ function M.step(lesson, number, result, scope)
   end
 end
 
+--- Show what the signs of a lesson stand for.
+---@param lesson table
+function M.notation(lesson)
+  local rows = {}
+  for i, row in ipairs(lesson.notation) do
+    rows[i] = { formulas.line(row[1]), (proses.plain(row[2]):gsub("`", "")) }
+  end
+  write(rows[1] and table.concat(columns.lines(rows, 2), "\n")
+    or "This lesson explains its signs as they come.", "\n")
+end
+
 --- Show the head of a lesson.
 ---@param lesson table
 function M.head(lesson)
   write(style("bold", lesson.title), "\n\n")
   write(M.prose("Before: " .. lesson.before), M.prose("After: " .. lesson.after))
+  local demands = proses.demands(lesson)
+  write(demands ~= "" and M.prose(demands) or "")
 end
 
 --- Show a whole lesson.

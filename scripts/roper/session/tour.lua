@@ -10,8 +10,8 @@ local terminal = require "roper.base.terminal"
 local M = {}
 
 local HELP <const> = "Enter goes on. In between, any Lua runs, with the variables of the lesson.\n"
-  .. "back, again, answer, quit: these words do what they say (where a variable has\n"
-  .. "the name of one, %back and so on).\n"
+  .. "back, again, answer, notation, quit: these words do what they say (where a\n"
+  .. "variable has the name of one, %back and so on).\n"
 
 local Tour = {}
 Tour.__index = Tour
@@ -61,6 +61,10 @@ end
 function words.answer(tour)
   local exercise = tour.lesson.steps[tour.number].exercise
   io.stdout:write(exercise and show.prose(exercise.answer) or "This step asks nothing.\n")
+end
+
+function words.notation(tour)
+  show.notation(tour.lesson)
 end
 
 function words.quit(tour)

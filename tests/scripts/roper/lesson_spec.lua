@@ -11,6 +11,15 @@ local function lesson(step)
   return { order = 1, title = "A lesson", before = "Nothing.", after = "All.", steps = { step } }
 end
 
+-- A lesson with these fields.
+local function headed(fields)
+  local whole = lesson {}
+  for name, value in pairs(fields) do
+    whole[name] = value
+  end
+  return whole
+end
+
 -- The lesson as a file of lessons gives it.
 local function read(source)
   return lessons.read(scratch.write("a_lesson.lua", source))
@@ -30,6 +39,20 @@ describe("lesson", function()
         { order = 1, title = "", before = "", after = "", steps = {} } },
       { "lesson: step 1: option text: expected a string, got 5", lesson { text = 5 } },
       { "lesson: step 1: unknown option clams; did you mean \"claims\"", lesson { clams = {} } },
+      { "lesson, needs 1: expected the name of a lesson, got 4", headed { needs = { 4 } } },
+      { "lesson: option minutes: expected a whole number from 1 on", headed { minutes = 0 } },
+      { "lesson, notation 1: expected {\"formula\", \"what it", headed { notation = { "m" } } },
+      { "lesson, notation 1: expected '}'", headed { notation = { { "R_{m", "" } } } },
+      { "lesson, after: expected a letter", headed { after = "the $a_$" } },
+      { "step 1, formula: expected ')' to close the '(' at column 5, found the end", lesson {
+        formula = "a = (b" } },
+      { "step 1, text: expected the number of a paper", lesson { text = "[S](arXiv:1)" } },
+      { "step 1, title: expected a letter", lesson { title = "$a_$" } },
+      { "step 1, exercise, question: expected", lesson { exercise = { question = "$($",
+        answer = "" } } },
+      { "step 1, exercise, answer: expected", lesson { exercise = { question = "",
+        answer = "$($" } } },
+      { "step 1, figure, caption: expected", lesson { figure = { caption = "$($", draw = "" } } },
       { "step 1, claim 1: expected {\"claim\", instead", lesson { code = code,
         claims = { "x == 1" } } },
       { "step 1, claim 1: instead: the code has no 'y'", lesson { code = code,

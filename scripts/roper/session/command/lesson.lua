@@ -1,6 +1,7 @@
 --- `roper lesson`: list the lessons, go through one, check them, or write them as pages.
 --- One is said by its name, its number in the list, or its file.
 local arguments = require "roper.session.command.arguments"
+local prose = require "roper.lesson.prose"
 local terminal = require "roper.base.terminal"
 
 local PAGES <const> = { "html", "handout", "slides" }
@@ -8,7 +9,9 @@ local PAGES <const> = { "html", "handout", "slides" }
 local function list(lessons)
   local rows = {}
   for i, lesson in ipairs(lessons) do
-    rows[i] = { ("%2d"):format(i), lesson.name, lesson.title }
+    rows[#rows + 1] = { ("%2d"):format(i), lesson.name, lesson.title }
+    local demands = prose.demands(lesson):gsub("`", "")
+    rows[#rows + 1] = demands ~= "" and { "", "", demands } or nil
   end
   io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 3), "\n"))
   io.stdout:write("\n\n./roper lesson ", lessons[1].name, " starts at the beginning.\n")

@@ -255,7 +255,8 @@ describe("a figure to play with", function()
         end
       end
     end
-    local lesson = { name = "play", title = "t", before = "b", after = "a", steps = steps }
+    local lesson = { name = "play", title = "t", before = "b", after = "a", needs = {}, notation = {},
+      steps = steps }
     page.write({ lesson }, scratch.path("site"))
     page.write({ lesson }, scratch.path("paper"), "handout")
   end)

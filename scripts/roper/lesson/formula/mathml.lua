@@ -1,0 +1,169 @@
+--- Formulas for pages: MathML. A browser breaks no lines inside of it, so a formula is several
+--- pieces, which end before its relation signs and before what is added.
+local h = require("roper.base.markup").h
+local parse = require "roper.lesson.formula.parse"
+local tables = require "roper.base.tables"
+
+local M = {}
+
+local ACCENTS <const> = { ["\u{302}"] = "^", ["\u{303}"] = "~", ["\u{304}"] = "¯" }
+local SIGNS <const> = { ["-"] = "−", ["Σ"] = "∑", ["Π"] = "∏", ["*"] = "∗" }
+
+local element, row -- of a node, of a list of nodes
+
+local function operator(node)
+  return h.mo { SIGNS[node.text] or node.text }
+end
+
+local ELEMENTS <const> = { relation = operator, operator = operator, comma = operator,
+  symbol = operator, big = operator }
+
+function ELEMENTS.letter(node)
+  local letter = h.mi { node.text }
+  return node.accent and h.mover { accent = "true", letter,
+    h.mo { stretchy = "false", ACCENTS[node.accent] } } or letter
+end
+
+function ELEMENTS.number(node)
+  return h.mn { node.text }
+end
+
+function ELEMENTS.name(node)
+  return h.mi { node.text }
+end
+
+function ELEMENTS.text(node)
+  return h.mtext { (node.text:gsub(" ", "\u{A0}")) }
+end
+
+function ELEMENTS.sign(node)
+  return h.mo { form = node.is_prefix and "prefix" or "infix", SIGNS[node.text] or node.text }
+end
+
+function ELEMENTS.script(node)
+  local is_big = node.base.kind == "big"
+  local tag = is_big and "munder" or "msub"
+  if node.sub and node.sup then
+    tag = is_big and "munderover" or "msubsup"
+  elseif node.sup then
+    tag = is_big and "mover" or "msup"
+  end
+  return h[tag] { element(node.base), node.sub and row(node.sub), node.sup and row(node.sup) }
+end
+
+local TALL <const> = { matrix = true, cells = true, fraction = true }
+
+-- Does a node stand higher than a line?
+local function is_tall(node)
+  for _, inner in ipairs(node) do
+    if is_tall(inner) then
+      return true
+    end
+  end
+  local inner = node.body or node.base
+  return TALL[node.kind] or inner ~= nil and is_tall(inner)
+end
+
+function ELEMENTS.fence(node)
+  local stretchy = tostring(is_tall(node.body))
+  local function side(form, sign)
+    return h.mo { form = form, fence = "true", stretchy = stretchy, sign }
+  end
+  return h.mrow { side("prefix", node.open), row(node.body), side("postfix", node.close) }
+end
+
+function ELEMENTS.root(node)
+  return h.msqrt { row(node.body) }
+end
+
+function ELEMENTS.fraction(node)
+  return h.mfrac { row(node.over), row(node.under) }
+end
+
+function ELEMENTS.matrix(node)
+  return ELEMENTS.fence { open = "[", close = "]", body = { kind = "row", { kind = "cells",
+    rows = node.rows } } }
+end
+
+function ELEMENTS.cells(node)
+  return h.mtable { tables.map(node.rows, function(cells)
+    return h.mtr { tables.map(cells, function(cell) return h.mtd { row(cell) } end) }
+  end) }
+end
+
+function ELEMENTS.row(node)
+  return row(node)
+end
+
+function element(node)
+  return ELEMENTS[node.kind](node)
+end
+
+-- Signs that bring their own space.
+local SPACED <const> = { relation = true, sign = true, operator = true, comma = true }
+
+local function is_spaced(node)
+  return SPACED[node.kind] or node.kind == "big"
+    or node.kind == "script" and node.base.kind == "big"
+end
+
+-- The elements of some nodes; a blank between two that bring no space is a thin one.
+local function elements(nodes, first, last)
+  local list = {}
+  for i = first, last do
+    local node, before = nodes[i], i > first and nodes[i - 1]
+    if before and node.gap and node.gap > 0 and not SPACED[node.kind] and not is_spaced(before) then
+      list[#list + 1] = h.mspace { width = "0.17em" }
+    end
+    list[#list + 1] = element(node)
+  end
+  return list
+end
+
+function row(nodes)
+  return h.mrow { elements(nodes, 1, #nodes) }
+end
+
+-- Does a new piece begin with a node?
+local function begins(node)
+  return node.gap > 1 or node.kind == "relation" or node.kind == "sign" and not node.is_prefix
+end
+
+-- The nodes of a row as formulas that may stand on lines of their own.
+local function pieces(nodes, display)
+  local list, first = {}, 1
+  for i = 2, #nodes + 1 do
+    if i > #nodes or begins(nodes[i]) then
+      list[#list + 1] = { first > 1 and { h.wbr {},
+        nodes[first].gap > 1 and h.span { class = "apart" } },
+        h.math { display = display, elements(nodes, first, i - 1) } }
+      first = i
+    end
+  end
+  return list
+end
+
+--- A formula in the middle of text.
+---@param text string
+---@return any[] nodes
+function M.line(text)
+  return tables.map(parse.lines(text), function(rows)
+    return tables.map(rows, function(nodes) return pieces(nodes) end)
+  end)
+end
+
+--- A formula that stands by itself; of one that is aligned, each line is two cells.
+---@param text string
+---@return table element
+function M.display(text)
+  local lines, is_aligned = parse.lines(text), false
+  for i, rows in ipairs(lines) do
+    is_aligned = is_aligned or rows[2] ~= nil
+    lines[i] = h.div { tables.map(rows, function(nodes)
+      return h.span { pieces(nodes, "block") }
+    end) }
+  end
+  return h.div { class = is_aligned and "formula aligned" or "formula", lines }
+end
+
+return M

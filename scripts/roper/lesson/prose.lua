@@ -1,0 +1,114 @@
+--- The prose of lessons: text with `code`, formulas in the line, `$R_{i-n} v_i$`, and papers,
+--- `[Su et al. 2021](arXiv:2104.09864)`.
+local article = require "roper.base.article"
+local h = require("roper.base.markup").h
+local mathml = require "roper.lesson.formula.mathml"
+local formulas = require "roper.lesson.formula.terminal"
+
+local M = {}
+
+-- What is not plain text, by its kind: how it begins and ends.
+local FORMS <const> = {
+  code = "()`([^`]*)`()",
+  formula = "()%$([^%s$][^$]*)%$()",
+  paper = "()(%[[^%]]+%]%(arXiv:[^)]*%))()",
+}
+
+-- The first piece at or after a place that is not plain text.
+local function special(text, at)
+  local piece
+  for kind, form in pairs(FORMS) do
+    local first, inner, after = text:match(form, at)
+    if first and (not piece or first < piece.first) then
+      piece = { kind = kind, text = inner, first = first, after = after }
+    end
+  end
+  return piece
+end
+
+local function paper(piece)
+  local text, number = piece.text:match "^%[(.*)%]%(arXiv:(.*)%)$"
+  if not number:find "^%d%d%d%d%.%d%d%d%d%d?$" then
+    error("expected the number of a paper such as arXiv:2104.09864, got arXiv:" .. number, 0)
+  end
+  piece.text, piece.number = text, number
+end
+
+--- Prose as pieces of the kinds text, code, formula and paper.
+---
+--- Errors: a paper without a number.
+---@param text string
+---@return {kind: string, text: string, number: string?}[] pieces
+function M.pieces(text)
+  local list, at = {}, 1
+  repeat
+    local piece = special(text, at)
+    local before = text:sub(at, piece and piece.first - 1)
+    if before ~= "" then
+      list[#list + 1] = { kind = "text", text = before }
+    end
+    if piece then
+      if piece.kind == "paper" then
+        paper(piece)
+      end
+      list[#list + 1], at = piece, piece.after
+    end
+  until not piece
+  return list
+end
+
+local PLAIN <const> = {
+  text = function(piece) return piece.text end,
+  code = function(piece) return "`" .. piece.text .. "`" end,
+  formula = function(piece) return (formulas.line(piece.text):gsub(" ", "\u{A0}")) end,
+  paper = function(piece) return ("%s, arXiv:%s"):format(piece.text, piece.number) end,
+}
+
+--- Prose for a terminal: code is left in backticks, the blanks of formulas do not break.
+---
+--- Errors: what is not in the notation of formulas; a paper without a number.
+---@param text string
+---@return string
+function M.plain(text)
+  local parts = {}
+  for i, piece in ipairs(M.pieces(text)) do
+    parts[i] = PLAIN[piece.kind](piece)
+  end
+  return table.concat(parts)
+end
+
+--- Prose for a page.
+---@param text string
+---@param pages table<string, any> whose keys are the lessons that code can link to
+---@return any[] nodes
+function M.nodes(text, pages)
+  local nodes = {}
+  for i, piece in ipairs(M.pieces(text)) do
+    if piece.kind == "text" then
+      nodes[i] = article.typeset(piece.text, i == 1)
+    elseif piece.kind == "formula" then
+      nodes[i] = mathml.line(piece.text)
+    elseif piece.kind == "paper" then
+      nodes[i] = h.a { href = "https://arxiv.org/abs/" .. piece.number, piece.text }
+    else
+      local code = h.code { piece.text }
+      nodes[i] = pages[piece.text] and h.a { href = piece.text .. ".html", code } or code
+    end
+  end
+  return nodes
+end
+
+--- How long a lesson takes, and the lessons that it builds on.
+---@param lesson table
+---@return string prose such as "15 minutes, after `rotation`"; empty where the lesson does not say
+function M.demands(lesson)
+  local needs = {}
+  for i, name in ipairs(lesson.needs) do
+    needs[i] = "`" .. name .. "`"
+  end
+  local parts = { lesson.minutes and ("%d minutes"):format(lesson.minutes) }
+  parts[#parts + 1] = needs[1] and "after " .. table.concat(needs, ", ")
+  return (table.concat(parts, ", "):gsub("^%l", string.upper))
+end
+
+return M
