@@ -254,11 +254,12 @@ return roper.lesson {
         play = { kind = "attention", positions = { 3, 8, 12, 17 }, theta = 0.15,
           query = { 2.2, 0.8 },
           keys = { { 0.9, 1.5 }, { 1.2, 1.2 }, { 1.3, 1 }, { -0.1, 1.7 } },
-          values = { { -0.2, 1 }, { -0.5, 0.9 }, { 0.95, 0.3 }, { 0.5, 0.85 } },
+          values = { { -0.9, 0.3 }, { 0.9, 0.4 }, { 0.2, 1 }, { 0.8, -0.5 } },
           turns = { "", "qk", "qkv", "qkvo" },
-          caption = [[Drag a token: its key and its value turn, and the output of d follows. Move
-            all together: every arrow turns but o, and no score, weight or output changes. Not
-            turned back, the output turns along.]] } },
+          caption = [[Thin: the values, turned by their positions. Shortened by the weights and
+            added up, they make ô. Turned back by the position of d, that is o: the sum by distances
+            (dashed). Drag a token, and o follows. Move all together: scores, weights and o stay.
+            Without the turn back o does not.]] } },
       exercise = {
         question = "What would o_n be with RoPE(ô, +n) at the end? Which positions would matter?",
         answer = [[Σ a R_{i+n} v_i: the sum of the positions. Shift the text by 1000 and every value

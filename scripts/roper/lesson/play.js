@@ -60,7 +60,9 @@
         token.part = [scale(value, token.weight), total];
         total = sum(total, token.part[0]);
       });
-      const output = turn(total, -angle("o", own));
+      const back = (arrow) => turn(arrow, -angle("o", own));
+      for (const token of values ? tokens : []) token.back = token.part.map(back);
+      const output = back(total);
       return { ...tokens.reduce(numbered, {}), query: [asked, [0, 0]], sum: [total, [0, 0]],
         output: [output, [0, 0]], output_x: output[0], output_y: output[1] };
     },

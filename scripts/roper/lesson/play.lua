@@ -136,6 +136,7 @@ local function attention(o)
     keys[i + 1] = { "key" .. i, color, name_of(i) }
     values[i] = { "value" .. i, color .. " thin", name_of(i) }
     values[count + i] = { "part" .. i, color }
+    values[2 * count + i] = { "back" .. i, color .. " dashed" }
     rows[i] = h.tr { h.td { class = color, name_of(i) }, number("position" .. i, 0),
       number("distance" .. i, 0), number("score" .. i, 3), number("weight" .. i, 3) }
   end

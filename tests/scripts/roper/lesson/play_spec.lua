@@ -129,7 +129,7 @@ function expected.attention(play, state)
       query_positions = { own }, key_positions = state.positions, weights = true,
       mask = roper.tensor({ { { mask } } }, "int32") })
   output, weights = output:totable()[1][1][1], weights:totable()[1][1][1]
-  local sum = { 0, 0 }
+  local sum, by_distance = { 0, 0 }, { 0, 0 }
   for i, place in ipairs(state.positions) do
     local key = turned("k", play.keys[i], place)
     found["position" .. i], found["distance" .. i] = place, place - own
@@ -141,6 +141,9 @@ function expected.attention(play, state)
       local part = { weights[i] * value[1], weights[i] * value[2] }
       found["value" .. i], found["part" .. i] = arrow(value), arrow(part, sum)
       sum = { sum[1] + part[1], sum[2] + part[2] }
+      local back = turned("o", part, -own)
+      found["back" .. i] = arrow(back, by_distance)
+      by_distance = { by_distance[1] + back[1], by_distance[2] + back[2] }
     end
   end
   found.query = arrow(query)
