@@ -65,7 +65,18 @@ return roper.lesson {
         moved_out = respond(moved_in):narrow(3, 2, T - 1)
         off = (moved_out - respond(bump):narrow(3, 1, T - 1)):abs():max():item()]],
       claims = { { "off < 1e-12",
-        instead = { '{position = "roper"}', '{position = {type = "rope", rotate = "v"}}' } } } },
+        instead = { '{position = "roper"}', '{position = {type = "rope", rotate = "v"}}' } } },
+      figure = {
+        caption = [[The first feature of the output. The input has moved by one place, and so has
+          the whole curve.]],
+        draw = [[
+          local function curve(x) return respond(x):narrow(4, 1, 1):view{T}:totable() end
+          here, moved = curve(bump), curve(moved_in)
+          return plot.line({{x = roper.arange(0, T), y = here, label = "as it was"},
+            {x = roper.arange(0, T), y = moved, label = "moved by 1"}},
+            {xlabel = "position n", ylabel = "output", format = format})]],
+        claims = { { "math.abs(moved[9] - here[8]) < 1e-12",
+          instead = { "curve(moved_in)", "curve(bump)" } } } } },
     { title = "What it lets through",
       text = [[
         A convolution answers each frequency by itself. Let the values turn as they go along, v_i =

@@ -17,15 +17,26 @@ return roper.lesson {
         rope:thetas()
         ratio = (rope:thetas()[1] / rope:thetas()[2]):item()
         slowest = roper.position.rope{dim = 128}:thetas()[64]:item()
-        full_turn = 2 * math.pi / slowest]],
+        full_turn = 2 * math.pi / slowest
+        m = roper.arange(0, 64, 0.25, "float64")    -- positions, with some in between
+        waves = (m:view{256, 1} * rope:thetas()):cos()]],
       claims = { { "math.abs(ratio - 10) < 1e-12", instead = { "dim = 8", "dim = 6" } },
         { "math.abs(full_turn - 54410) < 1", instead = { "[64]", "[63]" } } },
-      figure = { caption = "Four pairs that all begin as (1, 0), at position 1.",
+      figure = {
+        caption = [[The cosine of each of the 4 pairs of 8 features. The first has changed by the
+          next position; the third needs a hundred of them; the fourth hardly moves here.]],
         draw = [[
-          hands = {1, 1, 1, 1, 0, 0, 0, 0}
-          return plot.rotation(hands, rope, 1, {format = format})]],
-        claims = { { "(rope:rotate(roper.tensor(hands), 1)[1] - math.cos(1)):abs():item() < 1e-6",
-          instead = { "{1, 1,", "{2, 1," } } },
+          local list = {}
+          lines = waves:transpose(1, 2):totable()
+          for t, line in ipairs(lines) do
+            list[t] = {x = m, y = line, label = "pair " .. t}
+          end
+          return plot.line(list, {xlabel = "position", ylabel = "cos mθ", format = format})]],
+        claims = {
+          { "math.abs(lines[1][1 + 4] - math.cos(1)) < 1e-12",
+            instead = { "waves:", "waves:pow(2):" } },
+          { "lines[3][1 + 4 * 50] > 0.8", instead = { "waves:", "waves:flip(2):" } },
+          { "lines[4][256] > 0.99", instead = { "waves:", "waves:flip(2):" } } },
         play = { kind = "rotation", position = 20,
           vectors = { { 0.7, 0 }, { 0.8, 0 }, { 0.9, 0 }, { 1, 0 } },
           caption = [[The hands of the four pairs, the slowest the longest. A smaller base lets the

@@ -93,14 +93,32 @@ return roper.lesson {
           return roper.linear_attention(q, k, v, {position = "rope", offset = offset})
         end
         early = (before(0) - before(1000)):abs():max():item()
-        late = (after(0) - after(1000)):abs():max():item()]],
+        late = (after(0) - after(1000)):abs():max():item()
+        function first(out) return out[1][1][1][1]:item() end]],
       claims = {
         { "early > 0.01", instead = { "before(1000)", "before(0)" } },
         { "late < 1e-9", instead = { "after(1000)", "before(1000)" } } },
       identity = { "dot(rotate(q*q, m), rotate(k*k, i)) == dot(q*q, rotate(k*k, i - m))",
         wrong = {
           { "dot(rotate(q, m)^2, rotate(k, i)^2) == dot(q*q, rotate(k, i - m)^2)",
-            source = "the turn before the square" } } } },
+            source = "the turn before the square" } } },
+      figure = {
+        caption = [[One number of the output, while the whole text moves. Turned after φ it stays;
+          turned before φ it depends on where the text begins.]],
+        draw = [[
+          starts, levels, waves = {}, {}, {}
+          for i = 1, 100 do
+            starts[i] = (i - 1) / 4
+            levels[i], waves[i] = first(after(starts[i])), first(before(starts[i]))
+          end
+          return plot.line({{x = starts, y = levels, label = "after φ"},
+            {x = starts, y = waves, label = "before φ"}},
+            {xlabel = "position of the first token", ylabel = "output", format = format})]],
+        claims = {
+          { "math.max(table.unpack(levels)) - math.min(table.unpack(levels)) < 1e-9",
+            instead = { "first(after(", "first(before(" } },
+          { "math.max(table.unpack(waves)) - math.min(table.unpack(waves)) > 0.01",
+            instead = { "first(before(", "first(after(" } } } } },
     { title = "Weights below zero, and the denominator",
       text = [[
         φ makes all matches positive, so that their sum can divide them. A turn can make a match

@@ -33,6 +33,35 @@ return roper.lesson {
       identity = { "dot(rotate(q, m), rotate(k, n)) == dot(q, rotate(k, n - m))",
         wrong = { { "dot(rotate(q, m), rotate(k, n)) == dot(q, rotate(k, m - n))",
           source = "the order swapped" } } },
+      code = [[
+        theta = math.pi / 9                   -- a position turns by 20 degrees
+        plane = roper.position.rope{dim = 2, frequencies = {theta}}
+        query = roper.tensor({2, 1}, "float64")
+        key = roper.tensor({1, 2}, "float64")
+        function placed(m, n) return plane:rotate(query, m), plane:rotate(key, n) end
+        function match(m, n)
+          local query, key = placed(m, n)
+          return (query * key):sum():item()
+        end
+        match(2, 1), match(7, 6), match(8, 6)
+        moved = math.abs(match(2, 1) - match(7, 6))]],
+      claims = { { "moved < 1e-12", instead = { "- match(7, 6)", "- match(8, 6)" } } },
+      figure = {
+        caption = [[Dashed: a query at position 2 and a key at 1. Solid: both 5 positions later.
+          Each has turned by 100 degrees; the angle between them, and so the score, stays.]],
+        draw = [[
+          local list = {}
+          between = {}
+          for i, m in ipairs{2, 7} do
+            local q, k = placed(m, m - 1)
+            local x, y, x2, y2 = q[1]:item(), q[2]:item(), k[1]:item(), k[2]:item()
+            between[i] = (math.atan(y2, x2) - math.atan(y, x)) % (2 * math.pi)
+            list[#list + 1] = {x, y, dashed = i == 1, label = "query"}
+            list[#list + 1] = {x2, y2, dashed = i == 1, label = "key", turned = between[i]}
+          end
+          return plot.arrows(list, {format = format})]],
+        claims = { { "math.abs(between[2] - between[1]) < 1e-12",
+          instead = { "m - 1", "1" } } } },
       exercise = { question = "Write it with the turn on the query instead of on the key.",
         answer = "(R_{m-n} q) · k. Try `roper.identity{...}` with dot(rotate(q, m - n), k)." } },
     { title = "With the weights in it",

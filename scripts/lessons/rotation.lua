@@ -33,6 +33,28 @@ return roper.lesson {
         x, y]],
       claims = {
         { "math.abs(x + 1) + math.abs(y - 2) < 1e-12", instead = { "- y * s", "+ y * s" } } },
+      figure = {
+        caption = [[Dashed: (2, 1) is 2 steps to the right and 1 up. Solid: each step turned by 90
+          degrees. Together they end where the arrow turned by 90 degrees ends.]],
+        draw = [[
+          local function moved(x, y, degrees)
+            local x1, y1 = turn(x, y, degrees)
+            return {x1, y1, dashed = degrees == 0}
+          end
+          local list = {}
+          for _, degrees in ipairs{0, 90} do
+            along, up, arrow = moved(2, 0, degrees), moved(0, 1, degrees), moved(2, 1, degrees)
+            up.from = along
+            along.label, up.label, arrow.label = "2 steps", "1 step", "arrow"
+            table.move({along, up, arrow}, 1, 3, #list + 1, list)
+          end
+          arrow.turned = math.pi / 2
+          return plot.arrows(list, {format = format})]],
+        claims = {
+          { "math.abs(arrow[1] - x) + math.abs(arrow[2] - y) < 1e-12",
+            instead = { "{0, 90}", "{0, 80}" } },
+          { "math.abs(along[1] + up[1] - x) + math.abs(along[2] + up[2] - y) < 1e-12",
+            instead = { "moved(0, 1", "moved(0, -1" } } } },
       exercise = {
         question = "Turn (3, 4) by 90 degrees and by 180, without the machine; then try `turn`.",
         answer = "(-4, 3) and (-3, -4): cos 90° = 0 and sin 90° = 1; cos 180° = -1, sin 180° = 0.",
@@ -49,14 +71,27 @@ return roper.lesson {
         rope = roper.position.rope{dim = 2}
         rope:matrix(1)
         arrow = roper.tensor({{2, 1}}, "float64")
-        rope:rotate(arrow, 1)]],
+        rope:rotate(arrow, 1)
+        hands = rope:rotate(arrow:expand{5, 2}, {0, 1, 2, 3, 4})]],
       identity = { "rotate(x, m) == rotation(m)*x"
           .. " == pair(x[1]*cos(m) - x[2]*sin(m), x[2]*cos(m) + x[1]*sin(m))" },
-      figure = { caption = "The arrow (2, 1), and where it points at position 1 with θ = 1.",
+      figure = {
+        caption = [[The arrow (2, 1) at positions 0 to 4, with θ = 1: from each to the next it turns
+          by 1 radian, 57 degrees. (`plot.rotation` draws such turns of your own.)]],
         draw = [[
-          before, position = {2, 1}, 1
-          return plot.rotation(before, rope, position, {format = format})]],
-        claims = { { "position * rope:thetas()[1]:item() == 1", instead = { "1\n", "2\n" } } },
+          local list = {}
+          angles = {}
+          for m = 0, 4 do
+            local x, y = table.unpack(hands[m + 1]:totable())
+            angles[m] = math.atan(y, x) % (2 * math.pi)
+            list[m + 1] = {x, y, label = "m = " .. m, dashed = m == 0, turned = m > 0 and 1 or nil}
+          end
+          return plot.arrows(list, {format = format})]],
+        claims = {
+          { "math.abs(angles[1] - angles[0] - 1) < 1e-12",
+            instead = { "hands[m + 1]", "rope:rotate(arrow, m / 2)[1]" } },
+          { "math.abs(angles[4] - angles[0] - 4) < 1e-12",
+            instead = { "hands[m + 1]", "rope:rotate(arrow, m > 0 and 1 or 0)[1]" } } },
         play = { kind = "rotation", vectors = { { 2, 1 } }, farthest = 30,
           caption = "The arrow (2, 1), turned by m θ. Which θ turns it as far with half the m?"
         } } },
