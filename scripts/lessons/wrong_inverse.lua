@@ -95,6 +95,30 @@ return roper.lesson {
         function cached(p) return weights(rotate(q, p), rotate(rotate(k, p), p)) end
         moved = shift(cached, 1000)]],
       claims = { { "moved > 0.1", instead = { "rotate(rotate(k, p), p)", "rotate(k, p)" } } },
+      figure = {
+        caption = "The weight of token 4 for token 5, wherever the text begins.",
+        draw = [[
+          starts, kept, wave = {}, {}, {}
+          for s = 0, 60 do
+            starts[s + 1] = s / 2
+            kept[s + 1] = scores(places(s / 2))[6][5]:item()
+            wave[s + 1] = cached(places(s / 2))[6][5]:item()
+          end
+          return plot.line({{x = starts, y = kept, label = "right"},
+            {x = starts, y = wave, label = "twice"}}, {xlabel = "position of the first token",
+            ylabel = "weight", format = format})]],
+        claims = {
+          { "math.max(table.unpack(kept)) - math.min(table.unpack(kept)) < 1e-12",
+            instead = { "scores(", "cached(" } },
+          { "math.max(table.unpack(wave)) - math.min(table.unpack(wave)) > 0.01",
+            instead = { "cached(", "scores(" } } },
+        play = { kind = "attention", positions = { 3, 8, 12, 17 }, theta = 0.15,
+          query = { 2.2, 0.8 },
+          keys = { { 0.9, 1.5 }, { 1.2, 1.2 }, { 1.3, 1 }, { -0.1, 1.7 } },
+          values = { { -0.9, 0.3 }, { 0.9, 0.4 }, { 0.2, 1 }, { 0.8, -0.5 } },
+          turns = { "qkvvo", "qkv", "qkvO", "qkkvo", "qkvo" },
+          caption = [[The shift by hand: choose a mistake and move all together. Do the weights
+            stay? Does the output o?]] } },
       identity = { "dot(rotate(q, m), rotate(rotate(k, n), n)) == dot(q, rotate(k, 2*n - m))",
         wrong = { { "dot(rotate(q, m), rotate(rotate(k, n), n)) == dot(q, rotate(k, n - m))",
           source = "as if it were relative" } } } },

@@ -43,7 +43,9 @@
 
     attention({ positions, turns, causal }, { theta, query, keys, values }) {
       const own = positions.at(-1);
-      const angle = (letter, position) => turns.includes(letter) ? position * theta : 0;
+      const times = (letter) => turns.split(letter).length - 1;
+      const angle = (letter, position) =>
+        (times(letter) - times(letter.toUpperCase())) * position * theta;
       const asked = turn(query, angle("q", own));
       const tokens = positions.map((position, i) => {
         const key = turn(keys[i], angle("k", position));

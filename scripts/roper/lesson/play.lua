@@ -19,9 +19,11 @@ local LINE <const> = 24 -- positions that tokens can be dragged to
 local ROOM <const> = 1.25 -- of a plane, for the label at the tip of its longest arrow
 local LOWEST <const> = -20 -- no score of a curve is below, whatever the base and the fraction
 
--- What turns: the letters that are rotate's, and what that is called.
-local TURNS <const> = { [""] = "nothing", q = "queries alone", qk = "RoPE",
-  qkv = "RoPER, not turned back", qkvo = "RoPER" }
+-- What turns: letters of q, k, v and o, as often as each is turned, capitals where it is the other
+-- way; and what that is called.
+local TURNS <const> = { [""] = "nothing", q = "queries alone", qk = "RoPE", qkvo = "RoPER",
+  qkv = "output not turned back", qkvO = "output turned forward", qkvvo = "values turned twice",
+  qkkvo = "keys turned twice" }
 
 local function slider(name, label, o)
   return h.label { h.span { label }, h.input { type = "range", name = name, min = o.min,
@@ -184,7 +186,7 @@ local KINDS <const> = {
     values = "table?", turns = { "table", { "", "qk", "qkvo" } } }, draw = attention,
     lists = { query = { "numbers", math.type }, keys = PAIRS, values = PAIRS,
       positions = { "whole numbers from 0 to " .. LINE, is_place },
-      turns = { "letters of what turns: qkvo, qkv, qk, q or none", is_turn } } },
+      turns = { "letters of what turns, such as qkvo", is_turn } } },
 }
 
 -- A list of entries that fit, `count` of them where that is given.
