@@ -3,18 +3,29 @@ return roper.lesson {
   title = "Shaw to RoPER: one equation for all of them",
   before = "You can say why scores should depend on distance (`relative-score`).",
   after = "You can say of each family of position schemes where in a score the distance stands.",
+  minutes = 30,
+  needs = { "relative-distance" },
+  notation = {
+    { "q_i, k_j, v_j", "query, key and value of the tokens at positions i and j" },
+    { "s_{ij}", "the score: how well the query at i matches the key at j" },
+    { "M, r, t, b", "what of the distance $j - i$ stands in the score: a matrix, two vectors, a "
+      .. "number" },
+    { "N, z", "what of it stands in the output: a matrix and a vector" },
+    { "R_{j-i}", "the turn by $j - i$" },
+    { "clip(x, a, b)", "x, but a where x is below a, and b where it is above b" },
+  },
   given = { x = "vector", y = "vector", p = "vector", i = "position", j = "position" },
   steps = {
     { title = "Multiply out: four terms",
       text = [[
-        The first transformer adds a wave p to each token, and then compares. Query and key are both
-        sums, x_i + p_i and x_j + p_j. (The weights that make them from the tokens are left aside
-        here: they change nothing of what follows.) Their dot product is multiplied out like (a +
-        b)(c + d) at school. There are four terms: content with content, content with position,
-        position with content, position with position.
+        The first transformer adds a wave $p$ to each token, and then compares. Query and key are
+        both sums, $x_i + p_i$ and $x_j + p_j$. (The weights that make them from the tokens are left
+        out here.) Their dot product is multiplied out as $(a + b)(c + d)$ is at school. There are
+        four terms: content with content, content with position, position with content, position
+        with position.
 
         Shift the text. The first term does not notice. The last one does not either: it is a sum of
-        cosines of i - j (`why-position`). But the two in the middle change.
+        cosines of $i - j$ (`why-position`). But the two in the middle change.
 
         The families of this lesson are answers to one question: what should stand in place of these
         terms, so that only the distance counts?]],
@@ -44,14 +55,14 @@ return roper.lesson {
       text = [[
         What can a score be made of? Of something with the query and the key, of something with the
         query alone, with the key alone, and with neither: four places again. In each of them may
-        stand what depends on the distance p = j - i. So let M be a matrix, r and t vectors, and b a
-        number, each of them given by the distance.
+        stand what depends on the distance $j - i$, which is `p` in the code. So let $M$ be a
+        matrix, $r$ and $t$ vectors, and $b$ a number, each of them given by the distance.
 
-        A family says which of them it has. The others are switched off: M changes nothing, r, t and
-        b are 0. The function below takes a family as a table of its switches, and computes the
-        weights of attention by the equation, one pair of tokens after the other. With all switched
-        off, it is attention without positions.]],
-      formula = "s_ij = scale (q_i · M k_j + q_i · r + t · k_j) + b",
+        A family says which of them it has. The others are switched off: $M$ changes nothing, $r$,
+        $t$ and $b$ are 0. The function below takes a family as a table of its switches, and
+        computes the weights of attention by the equation, one pair of tokens after the other. With
+        all switched off, it is attention without positions. The scale is $1/√d$, as ever.]],
+      formula = "s_{ij} = scale (q_i · M k_j + q_i · r + t · k_j) + b",
       code = [[
         q = roper.randn({1, 1, T, d}, "float64")
         k = roper.randn({1, 1, T, d}, "float64")
@@ -79,14 +90,14 @@ return roper.lesson {
       claims = { { "off < 1e-12", instead = { 'library("none")', 'library("rope")' } } } },
     { title = "Shaw: the query asks for a distance",
       text = [[
-        Shaw et al. (2018) add to each key a vector that belongs to its distance. Multiplied out,
-        q · (k + r) = q · k + q · r: the second place is switched on. The vectors are trained. They
-        end at a distance `clip`: what is farther counts as that far. Here they are random numbers,
-        and end at 2, so there are 5 of them.
+        [Shaw et al. 2018](arXiv:1803.02155) add to each key a vector that belongs to its distance.
+        Multiplied out, $q · (k + r) = q · k + q · r$: the second place is switched on. The vectors
+        are trained. They end at a distance, `clip`: what is farther counts as that far. Here they
+        are random numbers, and end at 2, so there are 5 of them.
 
         `off` is how far the equation is from the library's own Shaw, `without` how far it is when
         the term is left out.]],
-      formula = "r = A_c,   c = clip(j - i, -2, 2)",
+      formula = "r = A_c,  c = clip(j - i, -2, 2)",
       code = [[
         shaw = roper.position.shaw{dim = d, clip = 2}
         shaw.key:copy(roper.randn{5, d});
@@ -100,16 +111,16 @@ return roper.lesson {
         { "without > 0.1", instead = { "weights{}", "weights{r = r}" } } } },
     { title = "Transformer-XL: all four terms, by distance",
       text = [[
-        Dai et al. (2019) go back to the four terms. Where the key's position stood, they put a
-        vector r of the distance. Where the query's position stood, they put trained vectors that do
-        not depend on any position: u where it met the key's content, w where it met the key's
-        position. (The paper calls w v. Here v are the values.) In the paper r is made from sines
-        and cosines of the distance; the library trains it.
+        [Dai et al. 2019](arXiv:1901.02860) go back to the four terms. Where the key's position
+        stood, they put a vector $r$ of the distance. Where the query's position stood, they put
+        trained vectors that do not depend on any position: $u$ where it met the key's content, $w$
+        where it met the key's position. (The paper writes v for $w$. Here v are the values.) In the
+        paper $r$ is made from sines and cosines of the distance; the library trains it.
 
-        So t = u is the same at all distances: it says which keys matter, wherever they stand. And
-        b = w · r says which distances matter, whatever stands there. With u and w at 0, Shaw's
-        scores are left.]],
-      formula = "s_ij = scale ((q_i + u) · k_j + (q_i + w) · r)",
+        So $t = u$ is the same at all distances: it says which keys matter, wherever they stand. And
+        $b = scale w · r$ says which distances matter, whatever stands there. With $u$ and $w$ at 0,
+        Shaw's scores are left.]],
+      formula = "s_{ij} = scale ((q_i + u) · k_j + (q_i + w) · r)",
       code = [[
         xl = roper.position.transformer_xl{dim = d, heads = 1, clip = 2}
         xl.table:copy(shaw.key);
@@ -130,16 +141,17 @@ return roper.lesson {
         { "shaws < 1e-12", instead = { "xl.w:fill(0)", "xl.w:fill(1)" } } } },
     { title = "DeBERTa: the key asks, too",
       text = [[
-        He et al. (2020) keep three terms: content with content, query with distance, key with
-        distance. The fourth, distance alone, they leave out. A sum of three independent numbers is
-        typically √3 times as large as one of them, hence the scale of 1/√(3d).
+        [He et al. 2020](arXiv:2006.03654) keep three terms: content with content, query with
+        distance, key with distance. The fourth, distance alone, they leave out. A sum of three
+        independent numbers is typically $√3$ times as large as one of them, hence the scale of
+        $1/√{3d}$.
 
-        Mind the order: seen from the key, the distance to the query is i - j. So the query's table
-        is read at δ(i, j), the key's at δ(j, i). The code published with the paper reads δ(i, j) in
-        both. That is relative as well, but not the same model.]],
+        Mind the order: what is $j - i$ for the query is $i - j$ for the key. So the query's table
+        is read at $δ(i, j)$, the key's at $δ(j, i)$. The code published with the paper reads
+        $δ(i, j)$ in both. That is relative as well, but not the same model.]],
       formula = [[
-        s_ij = (q_i · k_j + q_i · K_{δ(i,j)} + Q_{δ(j,i)} · k_j) / √(3d)
-        δ(i, j) = clip(i - j + c, 0, 2c - 1)]],
+        s_{ij} &= {q_i · k_j + q_i · K_{δ(i,j)} + Q_{δ(j,i)} · k_j}/{√{3d}}
+        δ(i, j) &= clip(i - j + c, 0, 2c - 1)]],
       code = [[
         deberta = roper.position.deberta{dim = d, heads = 1, clip = 2}
         deberta.key:copy(roper.randn{4, d});
@@ -161,16 +173,17 @@ return roper.lesson {
           instead = { "Q[delta(-p)] end}", "Q[delta(p)] end}" } } } },
     { title = "T5 and ALiBi: the distance alone",
       text = [[
-        The smallest families have neither r nor t: they add a number. In T5 (Raffel et al. 2019) it
-        is trained. Near distances have a number each; farther ones share, more and more of them, a
-        bucket. Here are 8 buckets, 4 for keys up to the query and 4 for those after it: distances
-        0, 1, 2 to 3, and 4 and more.
+        The smallest families have neither $r$ nor $t$: they add a number. In T5,
+        [Raffel et al. 2019](arXiv:1910.10683), it is trained. Near distances have a number each;
+        farther ones share, more and more of them, a bucket. Here are 8 buckets, 4 for keys up to
+        the query and 4 for those after it: distances 0, 1, 2 to 3, and 4 and more. (T5 itself
+        leaves out the scale $1/√d$.)
 
-        ALiBi (Press et al. 2021) trains nothing: it subtracts a slope times the distance. Each head
-        has a slope of its own, 2^-8 where there is one head.]],
+        ALiBi, [Press et al. 2021](arXiv:2108.12409), trains nothing: it subtracts a slope $m$ times
+        the distance. Each head has a slope of its own, $2^{-8}$ where there is one head.]],
       formula = [[
-        T5:     b = table[bucket(j - i)]
-        ALiBi:  b = -m |j - i|]],
+        "T5:"     & b = table_{bucket(j - i)}
+        "ALiBi:"  & b = -m |j - i|]],
       code = [[
         t5 = roper.position.t5{heads = 1, buckets = 8, distance = 8}
         t5.table:copy(roper.randn{8, 1});
@@ -195,13 +208,13 @@ return roper.lesson {
           instead = { "weights{}, library(alibi)", "weights{b = slope}, library(alibi)" } } } },
     { title = "RoPE: the distance between the two",
       text = [[
-        All families so far leave q · k as it is and add something. RoPE (Su et al. 2021) adds
-        nothing. It puts the distance between query and key: M is the turn R by j - i
-        (`relative-score`). Where the query or the key is 0, nothing of the distance is left in the
-        score. And nothing is trained.
+        All families so far leave $q · k$ as it is and add something. RoPE,
+        [Su et al. 2021](arXiv:2104.09864), adds nothing. It puts the distance between query and
+        key: $M$ is the turn by $j - i$ (`relative-score`). Where the query or the key is 0, nothing
+        of the distance is left in the score. And nothing is trained.
 
         Two switches may be on together: `"rope+alibi"` is RoPE with the slope of ALiBi.]],
-      formula = "s_ij = scale (q_i · R_{j-i} k_j)",
+      formula = "s_{ij} = scale (q_i · R_{j-i} k_j)",
       code = [[
         rope = roper.position.rope{dim = d}
         function turned(key, p) return rope:rotate(key:view{1, d}, p):view{d} end
@@ -215,10 +228,10 @@ return roper.lesson {
     { title = "What is carried",
       text = [[
         So far the distance says where to look. It can also be part of what is fetched: the same
-        equation once more, for values, with a matrix N and a vector z. In most families both are
-        off, and v comes as it is. Shaw adds a second vector of the distance. RoPER turns the values
-        by R, as its scores turn the keys (`relative-distance`).]],
-      formula = "o_i = Σ_j a_ij (N v_j + z)",
+        equation once more, for values, with a matrix $N$ and a vector $z$. In most families both
+        are off, and $v$ comes as it is. Shaw adds a second vector of the distance. RoPER turns the
+        values as its scores turn the keys (`relative-distance`).]],
+      formula = "o_i = Σ_j a_{ij} (N v_j + z)",
       code = [[
         v = roper.randn({1, 1, T, d}, "float64")
         function carried(a, family)
@@ -251,12 +264,12 @@ return roper.lesson {
       text = [[
         Which switches has a scheme? One can look into its formula, or ask it. Give all tokens the
         same query and the same key: then scores differ by distance only. Put 0 in place of both,
-        and what is left is the last place, b. Put 0 in place of the key: b and r. In place of the
-        query: b and t. Differences tell them apart. For what is carried, give all tokens the same
-        value: if the output is something else, the distance is in it.
+        and what is left is the last place, $b$. Put 0 in place of the key: $b$ and $r$. In place of
+        the query: $b$ and $t$. Differences tell them apart. For what is carried, give all tokens
+        the same value: if the output is something else, the distance is in it.
 
-        A row is a scheme, 1 is on. The columns: M, r, t, b, and the output. Transformer-XL has no 1
-        at t, although u stands there: u does not depend on the distance.]],
+        A row is a scheme, 1 is on. The columns: $M$, $r$, $t$, $b$, and the output. Transformer-XL
+        has no 1 at $t$, although $u$ stands there: $u$ does not depend on the distance.]],
       code = [[
         xl.u:copy(roper.randn{1, d}); xl.w:copy(roper.randn{1, d});
         nothing = roper.zeros({1, 1, T, d}, "float64")

@@ -3,6 +3,15 @@ return roper.lesson {
   title = "Mistakes that real projects made, and how shifting finds them",
   before = "You know what RoPER should compute (`relative-distance`).",
   after = "You can find seven usual mistakes by two numbers, before anything is trained.",
+  minutes = 30,
+  needs = { "relative-distance" },
+  notation = {
+    { "R_n", "the turn by position n; $R_{-n}$ turns back" },
+    { "n, i", "the positions of the query and of the values" },
+    { "m, n", "the positions of query and key, where there are no values" },
+    { "a", "the weights of attention" },
+    { "v_i, o_n", "the value at i, the output at n" },
+  },
   given = { v = "vectors", q = "vector", k = "vector", x = "vector", i = "positions",
     m = "position", n = "position", s = "position" },
   steps = {
@@ -44,7 +53,7 @@ return roper.lesson {
       text = [[
         A widely used implementation of RoPER turned the values twice from its release until 2024: a
         line was there two times, until a reader asked whether that was meant. Each value is then
-        turned by 2i - n. That is a difference of something, but not of positions: shift by s, and
+        turned by $2i - n$. That is a difference of something, but not of positions: shift by s, and
         it moves by s.]],
       formula = "R_{-n} Σ_i a R_i R_i v_i = Σ_i a R_{2i-n} v_i",
       code = [[
@@ -57,20 +66,43 @@ return roper.lesson {
           source = "as if it were relative" } } } },
     { title = "The output not turned back",
       text = [[
-        Without the turn at the end each value arrives turned by its own position i: absolute. This
-        is easy to miss in a program that had RoPE before, where the output is left alone. It was
-        missed in 2026 in two programs for DeepSeek-V4, a model that turns its values: pull
+        Without the turn at the end each value arrives turned by its own position $i$: absolute.
+        This is easy to miss in a program that had RoPE before, where the output is left alone. It
+        was missed in 2026 in two programs for DeepSeek-V4, a model that turns its values: pull
         requests 928 of Primus and 186 of Atlas tell of it.]],
       formula = "Σ_i a R_i v_i",
       code = [[
         function forgotten(p) return a:matmul(rotate(v, p)) end
         moved = shift(forgotten, 1000)]],
-      claims = { { "moved > 0.1", instead = { "a:matmul(rotate(v, p))", "a:matmul(v)" } } } },
+      claims = { { "moved > 0.1", instead = { "a:matmul(rotate(v, p))", "a:matmul(v)" } } },
+      figure = { caption = [[The first pair of the last output, the text shifted by 0, 1, 2, 3: not
+          turned back it goes round, by one radian for each position. Dashed: turned back, it stays
+          in all four.]],
+        draw = [[
+          local function pair_of(f, first)
+            local o = f(places(first))[6]
+            return {o[1]:item(), o[5]:item()}
+          end
+          tips = {}
+          for by = 0, 3 do
+            tips[by + 1] = pair_of(forgotten, by)
+            tips[by + 1].label = "by " .. by
+          end
+          tips[5] = pair_of(right, 3)
+          tips[5].label, tips[5].dashed = "turned back", true
+          return plot.arrows(tips, {format = format})]],
+        claims = {
+          { "math.abs(tips[2][1] - tips[1][1] * math.cos(1) + tips[1][2] * math.sin(1)) < 1e-12",
+            instead = { "pair_of(forgotten, by)", "pair_of(right, by)" } },
+          { "apart(right(places(0)), right(places(3))) < 1e-12 and math.abs("
+            .. "tips[5][1] - right(places(0))[6][1]:item()) < 1e-12",
+            instead = { "pair_of(right, 3)", "pair_of(forgotten, 3)" } } } } },
     { title = "The cosine negated too",
       text = [[
-        To turn back is to turn by -n: cos(-nθ) = cos nθ, sin(-nθ) = -sin nθ. Who negates both
-        "because it is the inverse" gets a turn by n, forward, and a minus before everything. The
-        two turns do not cancel, they add up: values come turned by i + n.]],
+        To turn back is to turn by $-n$: $cos(-nθ) = cos nθ$, $sin(-nθ) = -sin nθ$. Negate both, as
+        if that were the inverse, and you get a turn by $n$, forward, and a minus before everything.
+        The two turns do not cancel, they add up: values come turned by $i + n$. Their lengths are
+        right, so that nothing looks odd.]],
       formula = "-R_n Σ_i a R_i v_i = -Σ_i a R_{i+n} v_i",
       code = [[
         function negated(x, p) return turn(x, -angles(p):cos(), -angles(p):sin()) end
@@ -87,7 +119,7 @@ return roper.lesson {
       text = [[
         A model that writes keeps the keys of the tokens before in a cache. They were turned when
         they came in, and are used as they are. A program that turns the whole cache once more with
-        each token turns a key again and again. After the second time the score depends on 2n - m,
+        each token turns a key again and again. After the second time the score depends on $2n - m$,
         which is no distance: the mistake of the values, on the other side. (In 2026 it was found in
         the review of pull request 110 of Shainet.)]],
       formula = "(R_m q) · (R_n R_n k) = q · R_{2n-m} k",
@@ -202,7 +234,8 @@ return roper.lesson {
         { "near < 1e-3", instead = { '"float16"), 8)', '"float16"), 4096)' } },
         { "far > 0.1", instead = { '"float16"), 2048)', '"float16"), 16)' } } },
       figure = {
-        caption = "The residual, by how far the text is shifted.",
+        caption = [[The residual, by how far the text is shifted: bfloat16 fails from 256 on,
+          float16 from 2048 on.]],
         draw = [[
           series = {}
           for n, form in ipairs{"float64", "float16", "bfloat16"} do

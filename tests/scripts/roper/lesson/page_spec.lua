@@ -50,7 +50,7 @@ describe("lesson pages", function()
     local index = read("index")
     html.check(index)
     local links = {}
-    for name in index:gmatch('href="([%w-]+)%.html"') do
+    for name in index:gmatch('<li><a href="([%w-]+)%.html"') do
       links[#links + 1] = name
     end
     for i, lesson in ipairs(all) do
