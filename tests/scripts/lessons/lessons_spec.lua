@@ -64,7 +64,7 @@ describe("the lessons", function()
     end
     assert.same({ "why-position", "rotation", "general-form", "relative-score",
       "relative-distance", "wrong-inverse", "linear-attention", "precision",
-      "attentive-convolution", "families" }, names)
+      "attentive-convolution", "families", "long-context" }, names)
   end)
 
   it("claim what is true", function()
