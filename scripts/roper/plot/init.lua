@@ -18,9 +18,9 @@ local MOST_BARS <const> = 200
 ---@field xlabel? string = ""; text at the horizontal axis
 ---@field ylabel? string = ""; text at the vertical axis
 ---@field legend? boolean = true; show what the colours mean, where there is something to tell
----@field width? integer pixels of a file (640; of arrows 460), columns of text (those of the
+---@field width? integer pixels of a file (560; of arrows 460), columns of text (those of the
 ---   terminal)
----@field height? integer pixels of a file (420; of a heatmap 520), lines of text for
+---@field height? integer pixels of a file (400; of a heatmap 480), lines of text for
 ---   the drawing itself
 ---@field file? string the file to write, where it is not given as an argument
 ---@field format? "svg"|"png"|"pdf"|"text"|"window" of the file, by default as its name ends (.svg,

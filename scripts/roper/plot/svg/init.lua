@@ -13,7 +13,7 @@ local h = markup.h
 
 local M = {}
 
-local WIDTH <const>, HEIGHT <const>, MATRIX_HEIGHT <const> = 640, 420, 520 -- pixels
+local WIDTH <const>, HEIGHT <const>, MATRIX_HEIGHT <const> = 560, 400, 480 -- pixels
 local TAGGED_WIDTH <const> = 460 -- where names stand inside of a square
 local EM <const>, LETTER <const> = places.EM, places.LETTER
 local LONGEST_TICK <const> = 24

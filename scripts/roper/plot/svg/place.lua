@@ -3,7 +3,7 @@ local h = require("roper.base.markup").h
 
 local M = {}
 
-M.EM = 17 -- pixels; letters can still be read where a picture is shown 400 wide
+M.EM = 17 -- pixels; letters can still be read where a picture is shown 350 wide
 M.LETTER = 0.58 -- em that a letter takes, or a little less
 
 --- A share of the plot's width or height.

@@ -22,8 +22,13 @@ local SURVEY = [[
       }
       for (const figure of page.querySelectorAll("figure:not([hidden])")) {
         const box = figure.getBoundingClientRect();
+        const sizes = [...figure.querySelectorAll("svg text")].map(text => {
+          const {a, b} = text.getScreenCTM();
+          return Math.hypot(a, b) * parseFloat(getComputedStyle(text).fontSize);
+        });
         lines.push("figure " + Math.round(box.width) + " " + Math.round(box.height) + " " +
-          figure.querySelectorAll("path, line, polyline, rect, image, use").length);
+          figure.querySelectorAll("path, line, polyline, rect, image, use").length + " " +
+          Math.min(...sizes));
       }
       for (const section of page.querySelectorAll("section[id]"))
         lines.push("section " + section.id);
@@ -189,10 +194,10 @@ describe("lesson pages", function()
           assert.is_true(tonumber(beyond) <= 0 and tonumber(cut) <= 0,
             ("%s, formula %d: %s px beyond the edge, %s cut"):format(name, formulas, beyond, cut))
         end
-        for w, h, marks in found:gmatch("figure (%d+) (%d+) (%d+)") do
+        for w, h, marks, letters in found:gmatch("figure (%d+) (%d+) (%d+) ([%d.]+)") do
           figures = figures + 1
-          assert.is_true(tonumber(w) >= 300 and tonumber(h) >= 150 and tonumber(marks) >= 3,
-            name .. ": " .. found)
+          assert.is_true(tonumber(w) >= 300 and tonumber(h) >= 150 and tonumber(marks) >= 3
+            and tonumber(letters) >= 9.9, name .. ": " .. found)
         end
         for number, step in ipairs(lesson.steps) do
           assert.truthy(found:find(("section step%%-%d%%f[%%D]"):format(number)), name)
