@@ -117,14 +117,52 @@ local function given(variables)
   return table.concat(groups, "; ")
 end
 
+-- What was refuted, or was not, as further lines.
+local function add_wrong(identity, add)
+  for _, wrong in ipairs(identity.wrong) do
+    add("%s\n  %s%s\n    %s", M.equation(wrong.sides),
+      wrong.is_refuted and "refuted, as it should be" or "NOT REFUTED",
+      wrong.source and (" (%s)"):format(wrong.source) or "",
+      M.counterexample(wrong.counterexample))
+  end
+end
+
+-- A list of lines, and a function that adds one.
+local function lines_of(first)
+  local lines = { first }
+  return lines, function(form, ...)
+    lines[#lines + 1] = form:format(...)
+  end
+end
+
+--- The checks in one line: the largest residuals, and the chance of an error.
+---@param identity table
+---@return string
+function M.summary(identity)
+  local float32, float64 = 0, 0
+  for _, r in ipairs(identity.residuals) do
+    float32, float64 = math.max(float32, r.float32), math.max(float64, r.float64)
+  end
+  return ("off by %s (float32), %s (float64); %s"):format(M.scientific(float32),
+    M.scientific(float64), identity.exact.holds
+    and "exact, chance of error " .. M.scientific(identity.exact.bound) or "not exact")
+end
+
+--- The report with the checks in one line.
+---@param identity table
+---@return string
+function M.folded(identity)
+  local lines, add = lines_of(M.equation(identity.sides))
+  add("  %s", M.summary(identity))
+  add_wrong(identity, add)
+  return table.concat(lines, "\n")
+end
+
 --- The whole report.
 ---@param identity table
 ---@return string
 function M.text(identity)
-  local lines = { M.equation(identity.sides) }
-  local function add(form, ...)
-    lines[#lines + 1] = form:format(...)
-  end
+  local lines, add = lines_of(M.equation(identity.sides))
   if #identity.variables > 0 then
     add("  given %s", given(identity.variables))
   end
@@ -136,12 +174,7 @@ function M.text(identity)
   if not identity.exact.holds then
     add("  %s", M.counterexample(identity.counterexample, "smallest counterexample: "))
   end
-  for _, wrong in ipairs(identity.wrong) do
-    add("%s\n  %s%s\n    %s", M.equation(wrong.sides),
-      wrong.is_refuted and "refuted, as it should be" or "NOT REFUTED",
-      wrong.source and (" (%s)"):format(wrong.source) or "",
-      M.counterexample(wrong.counterexample))
-  end
+  add_wrong(identity, add)
   add("%s", identity.holds and "holds" or "FAILS")
   return table.concat(lines, "\n")
 end

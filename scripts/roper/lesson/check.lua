@@ -1,8 +1,10 @@
 --- Every claim of every lesson, for a machine: in the Test Anything Protocol.
 local code = require "roper.base.code"
 local printable = require "roper.base.printable"
+local questions = require "roper.lesson.question"
 local report = require "roper.identity.report"
 local steps = require "roper.lesson.step"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -54,12 +56,39 @@ local function drawn(figure, scope)
   return list
 end
 
+-- The outcome of a question: it has the answer that it expects, which no hint calls wrong.
+local function asked(question, scope)
+  local what = "asks: " .. question.question:match "^%s*([^\n]*)"
+  return attempt(what, function()
+    local expected = questions.expected(question, scope)
+    local line = question.kind == "choice" and questions.letter(expected) or question.sample
+      or question.expect
+    local inner = steps.layer(scope)
+    local found = questions.judge(question, line, inner, expected)
+    if found.kind ~= "right" then
+      return { { what, false, ("%s is %s, not right%s"):format(line, found.kind,
+        found.failure and ": " .. found.failure.message or "") } }
+    end
+    for _, hint in ipairs(question.conditions) do
+      if steps.evaluate(hint[1], steps.layer(inner, { it = found.it })) == true then
+        return { { what, false, ("the hint for %s fits the right answer"):format(hint[1]) } }
+      end
+    end
+    return { { what, true } }
+  end)
+end
+
 local function outcomes(step, scope)
-  local list = attempt("runs", claimed, step, scope)
-  for _, outcome in ipairs(step.figure and attempt("is drawn", drawn, step.figure, scope) or {}) do
-    list[#list + 1] = outcome
+  local lists = { attempt("runs", claimed, step, scope) }
+  if step.figure then
+    lists[2] = attempt("is drawn", drawn, step.figure, scope)
   end
-  return list
+  for _, question in ipairs(questions.of(step)) do
+    if question.kind ~= "open" then
+      lists[#lists + 1] = asked(question, scope)
+    end
+  end
+  return tables.joined(table.unpack(lists))
 end
 
 --- Check lessons and print a line for each claim.

@@ -6,6 +6,7 @@ local options_of = require "roper.base.options"
 local formulas = require "roper.lesson.formula.parse"
 local play = require "roper.lesson.play"
 local proses = require "roper.lesson.prose"
+local questions = require "roper.lesson.question"
 local suggest = require "roper.base.suggest"
 
 local M = {}
@@ -14,10 +15,10 @@ local LESSON <const> = { order = "integer", title = "string", before = "string",
   after = "string", minutes = "size?", needs = { "table", {} }, notation = { "table", {} },
   given = "table?", steps = "table" }
 local STEP <const> = { title = "string", text = "string", formula = "string?", code = "string?",
-  claims = { "table", {} }, identity = "table?", figure = "table?", exercise = "table?" }
+  claims = { "table", {} }, identity = "table?", figure = "table?", predict = "table?",
+  exercise = "table?" }
 local FIGURE <const> = { caption = "string", draw = "string", claims = { "table", {} },
   play = "table?" }
-local EXERCISE <const> = { question = "string", answer = "string" }
 
 local reading -- the file that is to hand its lesson over: {path, text, lesson}
 
@@ -48,17 +49,9 @@ local function check_claim(where, claim, name, source)
   return { text = text, instead = instead }
 end
 
--- Prose or a formula that cannot be read is an error here, before it is shown.
-local function check_text(where, text, read)
-  local ok, message = pcall(read, text)
-  if not ok then
-    error(("%s: %s"):format(where, message), 0)
-  end
-end
-
 local function check_figure(where, given)
   local figure = options_of.check(where, given, FIGURE)
-  check_text(where .. ", caption", figure.caption, proses.plain)
+  proses.check(where .. ", caption", figure.caption)
   if #figure.claims == 0 then
     error(where .. ": expected claims of the numbers that it draws, got none", 0)
   end
@@ -71,9 +64,9 @@ end
 
 local function check_step(where, given, lesson)
   local step = options_of.check(where, given, STEP)
-  check_text(where .. ", title", step.title, proses.plain)
-  check_text(where .. ", text", step.text, proses.plain)
-  check_text(where .. ", formula", step.formula or "", formulas.lines)
+  proses.check(where .. ", title", step.title)
+  proses.check(where .. ", text", step.text)
+  proses.check(where .. ", formula", step.formula or "", formulas.lines)
   if step.identity and not step.identity.given then
     step.identity.given = lesson.given
   end
@@ -84,10 +77,13 @@ local function check_step(where, given, lesson)
   if step.figure then
     step.figure = check_figure(where .. ", figure", step.figure)
   end
-  if step.exercise then
-    step.exercise = options_of.check(where .. ", exercise", step.exercise, EXERCISE)
-    check_text(where .. ", exercise, question", step.exercise.question, proses.plain)
-    check_text(where .. ", exercise, answer", step.exercise.answer, proses.plain)
+  step.predict = questions.all(where .. ", predict", step.predict)
+  step.exercise = questions.all(where .. ", exercise", step.exercise)
+  for i, question in ipairs(step.predict) do
+    if question.kind == "open" then
+      error(("%s, predict %d: expected choices and expect, expect, or check and sample"):format(
+        where, i), 0)
+    end
   end
   return step
 end
@@ -104,11 +100,11 @@ local function check_head(where, lesson)
     if type(row) ~= "table" or type(row[1]) ~= "string" or type(row[2]) ~= "string" then
       error(('%s, notation %d: expected {"formula", "what it stands for"}'):format(where, i), 0)
     end
-    check_text(("%s, notation %d"):format(where, i), row[1], formulas.lines)
-    check_text(("%s, notation %d"):format(where, i), row[2], proses.plain)
+    proses.check(("%s, notation %d"):format(where, i), row[1], formulas.lines)
+    proses.check(("%s, notation %d"):format(where, i), row[2])
   end
   for _, name in ipairs { "title", "before", "after" } do
-    check_text(("%s, %s"):format(where, name), lesson[name], proses.plain)
+    proses.check(("%s, %s"):format(where, name), lesson[name])
   end
 end
 
@@ -149,7 +145,23 @@ end
 ---   the other code in place of the first the claim must fail, or it would prove nothing
 ---@field identity? IdentityOptions
 ---@field figure? LessonFigure
----@field exercise? table {question = text, answer = text}
+---@field predict? LessonQuestion|LessonQuestion[] asked before the code, the claims and the figure
+---   are shown; none of them open
+---@field exercise? LessonQuestion|LessonQuestion[] asked after them
+
+---@class LessonQuestion a choice, a number, a line of Lua, or open: with neither expect nor check
+---@field question string prose, as the answer, the choices and the hints
+---@field answer string shown afterwards: why
+---@field choices? string[] answered by number or letter; by letter alone where one is a number
+---@field expect? integer|string the number of the right choice; or Lua that gives a number, of the
+---   variables after the step's code was run
+---@field within? number = 0.01; so far off may a number be, as a share of the expected one; 1e-9 is
+---   always allowed
+---@field check? string Lua that is true where the line of an answer is right: of `it`, its value,
+---   and the variables that it set
+---@field sample? string a right line
+---@field hints? table[]|string[] each {"Lua of `it`, the wrong answer (the number of a choice)",
+---   "hint where that is true"}, or the hint for any other; one such at least unless it is open
 
 ---@class LessonFigure
 ---@field caption string what to see in it

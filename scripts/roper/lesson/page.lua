@@ -7,6 +7,8 @@ local markup = require "roper.base.markup"
 local mathml = require "roper.lesson.formula.mathml"
 local play = require "roper.lesson.play"
 local prose = require "roper.lesson.prose"
+local questions = require "roper.lesson.question"
+local show = require "roper.lesson.show"
 local steps = require "roper.lesson.step"
 local tables = require "roper.base.tables"
 local h = markup.h
@@ -61,20 +63,30 @@ local function identity(found)
       one.source and (" (%s)"):format(one.source), ": ",
       inline(identity_report.counterexample(one.counterexample)), "." } }
   end
-  return { equation(found), h.p { class = "check", "Residuals on random tensors:" },
-    residuals(identity_report.rows(found)),
-    h.p { class = "check", mark(found.is_small and found.exact.holds), "Exactly: ",
-      inline(identity_report.exact(found.exact)), "." }, wrong }
+  return { equation(found), h.details { class = "checks",
+    h.summary { mark(found.is_small and found.exact.holds), identity_report.summary(found) },
+    h.p { class = "check", "Residuals on random tensors:" }, residuals(identity_report.rows(found)),
+    h.p { class = "check", "Exactly: ", inline(identity_report.exact(found.exact)), "." } },
+    wrong }
 end
 
--- Links to the steps before and after.
-local function turn(number, count)
-  local function link(to, sign, name)
-    return to >= 1 and to <= count and h.a { href = "#step-" .. to, title = name, sign }
-      or h.span {}
-  end
-  return h.nav { link(number - 1, "←", "the step before"),
-    h.span { ("%d/%d"):format(number, count) }, link(number + 1, "→", "the next step") }
+-- A question: words before it, its choices, and, on paper, room for the answer.
+local function ask(question, head, form)
+  return { h.p { h.em { head }, " ", inline(steps.unindented(question.question)) },
+    question.choices and h.ol { class = "choices", tables.map(question.choices, function(choice)
+      return h.li { inline(choice) }
+    end) },
+    form == "handout" and not question.choices and h.div { class = "room" } }
+end
+
+local function answer(question)
+  return { question.kind == "choice" and h.p { h.b { questions.letter(question.expect), ")" } },
+    paragraphs(question.answer) }
+end
+
+local function exercise(question, form)
+  return { ask(question, show.TRY, form),
+    form ~= "handout" and h.details { h.summary { "Answer" }, answer(question) } }
 end
 
 -- What can be played with in a step. A handout is for paper.
@@ -90,24 +102,55 @@ local function figure(step, scope, form)
     found and play.figure(found, inline(found.caption)) }
 end
 
-local function section(lesson, number, result, scope, form)
-  local step, claims = lesson.steps[number], {}
+-- What the machine says of a step, which comes after the answers to what is asked before it.
+local function results(step, result, scope, form)
+  local claims = {}
   for i, claim in ipairs(result.claims) do
     claims[i] = h.p { class = "claim", mark(claim.holds), claim.text, " ",
       h.span { "here ", claim.value } }
   end
+  return { transcript(result.transcript), claims, result.identity and identity(result.identity),
+    step.figure and figure(step, scope, form) }
+end
+
+-- A step from its code on. On paper there is nothing that gives an answer away: where a question
+-- comes first, the code stands there without what it prints.
+local function body(step, result, scope, form)
+  local predict = step.predict or {}
+  if #predict == 0 then
+    return results(step, result, scope, form)
+  end
+  local questioned = tables.map(predict, function(question)
+    return ask(question, show.PREDICT, form)
+  end)
+  if form == "handout" then
+    return { questioned, transcript(tables.map(result.transcript, function(piece)
+      return { source = piece.source }
+    end)) }
+  end
+  return { questioned, h.details { class = "results",
+    h.summary { "Answer, and what the machine says" }, tables.map(predict, answer),
+    results(step, result, scope, form) } }
+end
+
+-- Links to the steps before and after.
+local function turn(number, count)
+  local function link(to, sign, name)
+    return to >= 1 and to <= count and h.a { href = "#step-" .. to, title = name, sign }
+      or h.span {}
+  end
+  return h.nav { link(number - 1, "←", "the step before"),
+    h.span { ("%d/%d"):format(number, count) }, link(number + 1, "→", "the next step") }
+end
+
+local function section(lesson, number, result, scope, form)
+  local step = lesson.steps[number]
   return h.section { id = "step-" .. number,
     h.h2 { number, ". ", inline(step.title) },
     paragraphs(step.text),
     step.formula and mathml.display(step.formula),
-    transcript(result.transcript),
-    claims,
-    result.identity and identity(result.identity),
-    step.figure and figure(step, scope, form),
-    step.exercise and { h.p { h.em { "Try it." }, " ",
-      inline(steps.unindented(step.exercise.question)) },
-      form ~= "handout"
-        and h.details { h.summary { "Answer" }, paragraphs(step.exercise.answer) } },
+    body(step, result, scope, form),
+    tables.map(step.exercise or {}, function(question) return exercise(question, form) end),
     form == "slides" and turn(number, #lesson.steps),
   }
 end

@@ -77,6 +77,19 @@ function M.plain(text)
   return table.concat(parts)
 end
 
+--- Check a text that is to be shown.
+---
+--- Errors: what cannot be read.
+---@param where string of the text, for messages
+---@param text string
+---@param read? fun(text: string) M.plain by default
+function M.check(where, text, read)
+  local ok, message = pcall(read or M.plain, text)
+  if not ok then
+    error(("%s: %s"):format(where, message), 0)
+  end
+end
+
 --- Prose for a page.
 ---@param text string
 ---@param pages table<string, any> whose keys are the lessons that code can link to

@@ -1,11 +1,18 @@
 --- Lessons on the terminal.
 local columns = require "roper.base.format.columns"
 local formulas = require "roper.lesson.formula.terminal"
+local output = require "roper.plot.output"
 local proses = require "roper.lesson.prose"
+local questions = require "roper.lesson.question"
+local report = require "roper.identity.report"
 local steps = require "roper.lesson.step"
+local temporarily = require "roper.base.temporarily"
 local terminal = require "roper.base.terminal"
 
 local M = {}
+
+--- What stands before a question of a prediction, of an exercise, and before an answer.
+M.PREDICT, M.TRY, M.ANSWER = "Predict first.", "Try it.", "Answer."
 
 local WIDEST <const> = 80
 
@@ -22,9 +29,10 @@ local function verdict(holds)
 end
 
 -- Words as lines of at most `width` characters, none of which ends or begins with - or =.
-local function wrapped(text, width)
+local function wrapped(text, width, indent)
+  local lead = (" "):rep(indent)
   local glued = text:gsub("%s+([-=])%s+", "\u{A0}%1\u{A0}")
-  local lines = columns.fill(glued, width, "", 0, function(word)
+  local lines = columns.fill(glued, width, lead, indent > 0 and indent + 3 or 0, function(word)
     return utf8.len((word:gsub("`", "")))
   end)
   return (table.concat(lines, "\n"):gsub("\u{A0}", " "))
@@ -32,12 +40,14 @@ end
 
 --- Paragraphs as a terminal shows them.
 ---@param text string
+---@param indent integer? of columns; none by default
 ---@return string lines
-function M.prose(text)
+function M.prose(text, indent)
   local width = math.min(terminal.columns(io.stdout), WIDEST)
   local paragraphs = {}
   for paragraph in (proses.plain(steps.unindented(text)) .. "\n\n"):gmatch "(.-)\n%s*\n" do
-    paragraphs[#paragraphs + 1] = wrapped(paragraph, width):gsub("`([^`]*)`", function(code)
+    local lines = wrapped(paragraph, width, indent or 0)
+    paragraphs[#paragraphs + 1] = lines:gsub("`([^`]*)`", function(code)
       return (code:gsub("[^\n]+", function(line) return style("cyan", line) end))
     end)
   end
@@ -48,77 +58,130 @@ local function indented(text, by)
   return (("\n" .. text):gsub("\n([^\n])", "\n" .. by .. "%1"):gsub("^\n", "")) .. "\n"
 end
 
-local function show_transcript(transcript)
-  for _, piece in ipairs(transcript) do
-    write(style("bold", "> " .. piece.source:gsub("\n", "\n  ")), "\n")
-    if piece.output then
-      write(piece.output, "\n")
-    end
+local function transcript(pieces)
+  local lines = {}
+  for _, piece in ipairs(pieces) do
+    lines[#lines + 1] = style("bold", "> " .. piece.source:gsub("\n", "\n  "))
+    lines[#lines + 1] = piece.output
   end
+  return table.concat(lines, "\n") .. "\n"
 end
 
--- An identity: its sides, each check on a line, and what was refuted.
-local function show_identity(identity)
-  write(indented(tostring(identity):gsub("\n[^\n]*$", ""), "  "))
-  write("  ", verdict(identity.holds), " holds in every check",
-    #identity.wrong > 0 and ", and what is wrong is refuted" or "", "\n")
+-- An identity with its checks, which are one line if they are folded, and what was refuted.
+local function of_identity(found, is_folded)
+  local text = is_folded and report.folded(found) or tostring(found):gsub("\n[^\n]*$", "")
+  return ("%s  %s holds in every check%s\n"):format(indented(text, "  "), verdict(found.holds),
+    #found.wrong > 0 and ", and what is wrong is refuted" or "")
 end
 
---- Show a step that was run.
+--- The checks of an identity as the terminal shows them where somebody looks.
+---@param found table
+---@return string lines
+function M.identity(found)
+  return of_identity(found, false)
+end
+
+-- What a figure shows on the terminal.
+local function picture(figure, scope)
+  local on_screen, lines = output.on_screen, {}
+  output.on_screen = function(drawn)
+    lines[#lines + 1] = output.text(drawn)
+  end
+  temporarily.finally(function()
+    steps.draw(figure, scope)
+  end, function()
+    output.on_screen = on_screen
+  end)
+  return table.concat(lines)
+end
+
+--- A question, with its choices.
+---@param question table
+---@param head string words before it
+---@return string lines
+function M.question(question, head)
+  local parts = { "\n", M.prose(head .. " " .. steps.unindented(question.question)) }
+  for i, choice in ipairs(question.choices or {}) do
+    parts[#parts + 1] = M.prose(("%s) %s"):format(questions.letter(i), choice), 2)
+  end
+  return table.concat(parts)
+end
+
+--- The answer to a question.
+---@param question table
+---@param head string words before it
+---@return string lines
+function M.answer(question, head)
+  local letter = question.kind == "choice" and questions.letter(question.expect) .. ") " or ""
+  return M.prose(("%s %s%s"):format(head, letter, steps.unindented(question.answer)))
+end
+
+--- What stands before a step is run: its title, text and formula.
 ---@param lesson table
 ---@param number integer
----@param result table of `step.run`
----@param scope table
-function M.step(lesson, number, result, scope)
+---@return string lines
+function M.introduction(lesson, number)
   local step = lesson.steps[number]
-  write("\n", style("bold", ("%d/%d  %s"):format(number, #lesson.steps, step.title)), "\n\n")
-  write(M.prose(step.text))
-  if step.formula then
-    write("\n", style("cyan", indented(formulas.display(step.formula), "    ")))
-  end
-  if #result.transcript > 0 then
-    write "\n"
-    show_transcript(result.transcript)
-  end
-  if #result.claims > 0 then
-    write "\n"
-  end
-  for _, claim in ipairs(result.claims) do
-    write("  ", verdict(claim.holds), " ", claim.text, style("dim", "   here " .. claim.value),
-      "\n")
-  end
-  if result.identity then
-    write "\n"
-    show_identity(result.identity)
-  end
-  if step.figure then
-    write "\n"
-    steps.draw(step.figure, scope)
-    write(M.prose(step.figure.caption))
-  end
-  if step.exercise then
-    write("\n", M.prose("Try it. " .. step.exercise.question))
-  end
+  return ("\n%s\n\n%s%s"):format(style("bold", ("%d/%d  %s"):format(number, #lesson.steps,
+    step.title)), M.prose(step.text), step.formula
+    and "\n" .. style("cyan", indented(formulas.display(step.formula), "    ")) or "")
 end
 
---- Show what the signs of a lesson stand for.
+--- What a step that was run shows.
+---@param step table
+---@param result table of `step.run`
+---@param scope table
+---@param is_folded boolean? are the checks of an identity one line?
+---@return string lines
+function M.results(step, result, scope, is_folded)
+  local parts = {}
+  local function add(...)
+    for _, part in ipairs { ... } do
+      parts[#parts + 1] = part
+    end
+  end
+  if #result.transcript > 0 then
+    add("\n", transcript(result.transcript))
+  end
+  add(#result.claims > 0 and "\n" or "")
+  for _, claim in ipairs(result.claims) do
+    add("  ", verdict(claim.holds), " ", claim.text, style("dim", "   here " .. claim.value), "\n")
+  end
+  if result.identity then
+    add("\n", of_identity(result.identity, is_folded))
+  end
+  if step.figure then
+    add("\n", picture(step.figure, scope), M.prose(step.figure.caption))
+  end
+  return table.concat(parts)
+end
+
+--- What the signs of a lesson stand for.
 ---@param lesson table
+---@return string lines
 function M.notation(lesson)
   local rows = {}
   for i, row in ipairs(lesson.notation) do
     rows[i] = { formulas.line(row[1]), (proses.plain(row[2]):gsub("`", "")) }
   end
-  write(rows[1] and table.concat(columns.lines(rows, 2), "\n")
-    or "This lesson explains its signs as they come.", "\n")
+  return (rows[1] and table.concat(columns.lines(rows, 2), "\n")
+    or "This lesson explains its signs as they come.") .. "\n"
 end
 
---- Show the head of a lesson.
+--- The head of a lesson.
 ---@param lesson table
+---@return string lines
 function M.head(lesson)
-  write(style("bold", lesson.title), "\n\n")
-  write(M.prose("Before: " .. lesson.before), M.prose("After: " .. lesson.after))
   local demands = proses.demands(lesson)
-  write(demands ~= "" and M.prose(demands) or "")
+  return ("%s\n\n%s%s%s"):format(style("bold", lesson.title), M.prose("Before: " .. lesson.before),
+    M.prose("After: " .. lesson.after), demands ~= "" and M.prose(demands) or "")
+end
+
+-- Questions with their answers.
+local function write_questions(list, head)
+  for _, question in ipairs(list) do
+    write(M.question(question, head), "\n", M.answer(question, M.ANSWER))
+  end
 end
 
 --- Show a whole lesson.
@@ -127,18 +190,18 @@ end
 ---@return boolean holds every claim that is shown
 function M.all(lesson, first)
   local scope, holds = steps.scope(), true
-  M.head(lesson)
+  write(M.head(lesson))
   first = first or 1
   for number = 1, first - 1 do
     steps.prepare(lesson.steps[number], scope)
   end
   for number = first, #lesson.steps do
     local step = lesson.steps[number]
+    write(M.introduction(lesson, number))
+    write_questions(step.predict, M.PREDICT)
     local result = steps.run(step, scope)
-    M.step(lesson, number, result, scope)
-    if step.exercise then
-      write("\n", M.prose("Answer. " .. step.exercise.answer))
-    end
+    write(M.results(step, result, scope))
+    write_questions(step.exercise, M.TRY)
     holds = holds and result.holds
   end
   write("\n", verdict(holds), holds and " every claim holds" or " a claim FAILS",

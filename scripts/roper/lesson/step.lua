@@ -14,6 +14,14 @@ function M.scope()
   return setmetatable({ roper = require "roper", plot = require "roper.plot" }, { __index = _G })
 end
 
+--- A scope above another: what is set in it does not show below.
+---@param scope table
+---@param names table? that it begins with
+---@return table scope
+function M.layer(scope, names)
+  return setmetatable(names or {}, { __index = scope })
+end
+
 -- Lines of code as the pieces that would run one after the other if they were typed.
 local function pieces(text, scope)
   local list, open = {}, nil
@@ -61,7 +69,11 @@ function M.execute(text, scope)
   return transcript
 end
 
-local function evaluate(source, scope)
+--- The value of an expression.
+---@param source string
+---@param scope table
+---@return any
+function M.evaluate(source, scope)
   local action, _, message = code.compile(source, NAME, scope)
   if not action then
     error(message, 0)
@@ -76,8 +88,8 @@ end
 ---@return string? picture
 ---@return table variables those in the scope, and those that the drawing set
 function M.draw(figure, scope, kind)
-  local variables = setmetatable({ format = kind }, { __index = scope })
-  return (evaluate(figure.draw, variables)), variables
+  local variables = M.layer(scope, { format = kind })
+  return (M.evaluate(figure.draw, variables)), variables
 end
 
 --- Code with a fault planted in it.
@@ -98,9 +110,9 @@ function M.judge(claim, scope)
   if not left or not code.compile(left, NAME, scope) then
     left = claim.text
   end
-  local value = evaluate(left, scope)
+  local value = M.evaluate(left, scope)
   local text = math.type(value) == "float" and ("%.3g"):format(value) or format.value(value)
-  return { text = claim.text, value = text, holds = evaluate(claim.text, scope) == true }
+  return { text = claim.text, value = text, holds = M.evaluate(claim.text, scope) == true }
 end
 
 --- Run the code of a step alone, seeded: what it leaves in the scope is always the same.

@@ -88,10 +88,17 @@ local function through(name, svg, format)
   return output
 end
 
+--- A plot as the terminal would show it.
+---@param figure table
+---@return string lines
+function M.text(figure)
+  return as_text(figure, terminal.is_colored(io.stdout), terminal.rows(io.stdout))
+end
+
 --- Show a plot that goes to no file; a notebook has its own way.
 ---@param figure table
 function M.on_screen(figure)
-  io.stdout:write(as_text(figure, terminal.is_colored(io.stdout), terminal.rows(io.stdout)))
+  io.stdout:write(M.text(figure))
   io.stdout:flush()
 end
 

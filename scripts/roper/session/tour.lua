@@ -1,34 +1,123 @@
---- A lesson with a person at the terminal: step after step, with any Lua in between.
+--- A lesson with a person at the terminal: step after step, with questions to answer and any Lua in
+--- between.
 local again = require "roper.session.again"
 local code = require "roper.base.code"
+local questions = require "roper.lesson.question"
 local readers = require "roper.session.repl.reader"
+local record = require "roper.lesson.record"
+local screenfuls = require "roper.session.screenful"
 local sessions = require "roper.session.repl.session"
 local show = require "roper.lesson.show"
 local steps = require "roper.lesson.step"
+local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
 
 local M = {}
 
-local HELP <const> = "Enter goes on. In between, any Lua runs, with the variables of the lesson.\n"
-  .. "back, again, answer, notation, quit: these words do what they say (where a\n"
-  .. "variable has the name of one, %back and so on).\n"
+local HELP <const> = [[
+Enter goes on. In between, any Lua runs, with the variables of the lesson.
+Where a question waits (?>), a line is its answer; after a > it is only tried.
+back, again, hint, answer, look (at the checks of a line), notation, quit: these
+words do what they say (where a variable has the name of one, %back and so on).
+]]
+
+local RESULTS <const> = {} -- the part of a step that its code, claims and figure are
 
 local Tour = {}
 Tour.__index = Tour
 
--- Run a step, after those before it whose code was not run yet, and show it.
-function Tour:go(number)
-  local ok, failure = code.call(function()
-    for before = self.first_stale, number - 1 do
-      steps.prepare(self.lesson.steps[before], self.scope)
+-- Record something of the lesson; that it cannot be is told once.
+function Tour:keep(change)
+  local problem = not self.is_unkept and record.update(self.key, change)
+  if problem then
+    self.is_unkept = true
+    terminal.report("progress is not kept", problem)
+  end
+end
+
+-- Show text, a screenful at a time.
+function Tour:say(text)
+  self.screen:add(text)
+  self.screen:show()
+end
+
+function Tour:step()
+  return self.lesson.steps[self.number]
+end
+
+-- The name of a question in the record.
+function Tour:id(question)
+  for i, one in ipairs(questions.of(self:step())) do
+    if one == question then
+      return ("%d.%d"):format(self.number, i)
     end
-    self.first_stale = number + 1
-    show.step(self.lesson, number, steps.run(self.lesson.steps[number], self.scope), self.scope)
-  end)
-  self.number = number
+  end
+end
+
+-- Call a function and tell what went wrong.
+local function attempt(f)
+  local ok, failure = code.call(f)
   if not ok then
     terminal.report("lesson", failure.interrupted and "interrupted" or failure.message)
   end
+  return ok
+end
+
+-- Run the step, after those before it whose code was not run yet, unless it was run.
+function Tour:run()
+  return self.result ~= nil or attempt(function()
+    local stale = self.first_stale
+    self.first_stale = self.number + 1
+    for before = stale, self.number - 1 do
+      steps.prepare(self.lesson.steps[before], self.scope)
+    end
+    self.result = steps.run(self:step(), self.scope)
+    self.expected = {}
+    for _, question in ipairs(questions.of(self:step())) do
+      self.expected[question] = questions.expected(question, self.scope)
+    end
+  end)
+end
+
+function Tour:show_results()
+  return self:run() and attempt(function()
+    self:say(show.results(self:step(), self.result, self.scope, true))
+  end)
+end
+
+-- Ask a question; one that was answered says so and is not asked.
+function Tour:ask(question)
+  self:say(show.question(question, self.is_shown and show.TRY or show.PREDICT))
+  if self.answered[self:id(question)] then
+    self:say("\n" .. show.answer(question, "You answered that."))
+  else
+    self.asked, self.hints = question, 0
+  end
+end
+
+-- Show what comes next in the step, up to the next question.
+function Tour:advance()
+  self.asked = nil
+  while self.parts[1] and not self.asked do
+    local part = table.remove(self.parts, 1)
+    if part ~= RESULTS then
+      self:ask(part)
+    elseif self:show_results() then
+      self.is_shown = true
+    else
+      self.parts = {}
+    end
+  end
+end
+
+-- Go to a step and show it up to its first question.
+function Tour:go(number)
+  self.number, self.result, self.is_shown = number, nil, false
+  local step = self:step()
+  self.parts = tables.joined(step.predict, { RESULTS }, step.exercise)
+  self:keep(function(entry) entry.step = number end)
+  self:say(show.introduction(self.lesson, number))
+  self:advance()
 end
 
 -- Go to a step and run all before it again: what was changed in between is forgotten.
@@ -37,16 +126,43 @@ function Tour:redo(number)
   self:go(math.max(1, number))
 end
 
+-- Go to the step after this one.
+function Tour:go_on()
+  if self.number == #self.lesson.steps then
+    self.is_over = true
+  else
+    self:go(self.number + 1)
+  end
+end
+
+-- Was all of the lesson shown, and nothing left to answer?
+function Tour:is_done()
+  return self.number == #self.lesson.steps and not self.parts[1] and not self:is_asking()
+    and not self.screen:is_waiting()
+end
+
+-- Is there a question that a line may answer?
+function Tour:is_asking()
+  return self.asked ~= nil and self.asked.kind ~= "open" and not self.screen:is_waiting()
+end
+
 -- What a line can say besides Lua: functions of the tour.
 local words = {}
 
 M.words = words
 
 words[""] = function(tour)
-  if tour.number == #tour.lesson.steps then
-    tour.is_over = true
-  else
-    tour:go(tour.number + 1)
+  if tour.screen:is_waiting() then
+    tour.screen:show()
+    return
+  end
+  local was_asking, is_last = tour:is_asking(), tour.parts[1] == nil
+  if was_asking then
+    tour:say("Not answered.\n")
+  end
+  tour:advance()
+  if is_last then
+    tour:go_on()
   end
 end
 
@@ -55,16 +171,46 @@ function words.back(tour)
 end
 
 function words.again(tour)
+  for _, question in ipairs(questions.of(tour:step())) do
+    tour.answered[tour:id(question)] = nil
+  end
   tour:redo(tour.number)
 end
 
+function words.hint(tour)
+  local further = tour.asked and tour.asked.further or {}
+  local hint = further[(tour.hints or 0) + 1]
+  if hint then
+    tour.hints = tour.hints + 1
+    tour:say(show.prose(hint))
+  elseif tour.asked then
+    tour:say("There is no further hint; answer tells the answer.\n")
+  else
+    tour:say("Nothing is asked here.\n")
+  end
+end
+
 function words.answer(tour)
-  local exercise = tour.lesson.steps[tour.number].exercise
-  io.stdout:write(exercise and show.prose(exercise.answer) or "This step asks nothing.\n")
+  if tour.asked then
+    tour:say(show.answer(tour.asked, show.ANSWER))
+    tour:advance()
+    return
+  end
+  local list = questions.of(tour:step())
+  for _, question in ipairs(list) do
+    tour:say(show.answer(question, show.ANSWER))
+  end
+  tour:say(#list == 0 and "This step asks nothing.\n" or "")
+end
+
+function words.look(tour)
+  local found = tour.is_shown and tour.result.identity
+  tour:say(found and show.identity(found)
+    or tour.is_shown and "This step checks no line.\n" or "First answer, or go on by Enter.\n")
 end
 
 function words.notation(tour)
-  show.notation(tour.lesson)
+  tour:say(show.notation(tour.lesson))
 end
 
 function words.quit(tour)
@@ -79,15 +225,92 @@ local function word_of(line, scope)
   return (sign == "%" or name and rawget(scope, name) == nil) and words[name] or nil
 end
 
--- A line of the person: a word, or Lua, of which the rest is returned where more must come.
+-- What becomes of a line that was judged: functions of the tour and the verdict.
+local told = {}
+
+function told.right(tour, verdict)
+  local question = tour.asked
+  local id, expected = tour:id(question), tour.expected[question]
+  tour.answered[id] = true
+  tour:keep(function(entry)
+    if not tables.set(entry.answered)[id] then
+      table.insert(entry.answered, id)
+    end
+  end)
+  local is_other = question.kind == "number" and verdict.it ~= expected
+  tour:say(show.answer(question, is_other and ("Right, %.4g."):format(expected) or "Right."))
+  tour:advance()
+end
+
+function told.wrong(tour, verdict)
+  local question = tour.asked
+  local hint = verdict.hint
+  if not hint then
+    tour.hints = math.min(tour.hints + 1, #question.further)
+    hint = question.further[tour.hints]
+  end
+  tour:say(show.prose("Not yet. " .. hint))
+end
+
+function told.malformed(tour, verdict)
+  tour:say(("%sThe question asks for %s.\n"):format(
+    verdict.shown and verdict.shown .. "\n" or "", verdict.wanted))
+end
+
+function told.failed(_, verdict)
+  local message = verdict.failure.message:gsub("^answer:%d+: ", "")
+  terminal.report("error", verdict.failure.interrupted and "interrupted" or message)
+end
+
+function told.tried(tour)
+  tour:say(("Tried. The question still asks for %s.\n"):format(questions.wanted(tour.asked)))
+end
+
+-- Take a line, or several, as an answer where it may be one: nil where it is none; else whether it
+-- is complete.
+function Tour:judge(text)
+  if not self:run() then
+    self.parts, self.asked = {}, nil
+    return true
+  end
+  local verdict = questions.judge(self.asked, text, self.scope, self.expected[self.asked])
+  if verdict.kind == "incomplete" then
+    return false
+  elseif verdict.kind ~= "other" then
+    told[verdict.kind](self, verdict)
+    return true
+  end
+end
+
+-- A line of the person: a word, an answer, or Lua, of which the rest is returned where more must
+-- come.
 function Tour:take(line, open)
   local word = not open and word_of(line, self.scope)
-  if not word then
-    local rest = self.session:feed(open and open .. "\n" .. line or line)
-    self.is_over = self.is_over or self.session.is_over
-    return rest
+  self.screen:turn()
+  if word then
+    word(self)
+    return nil
   end
-  word(self)
+  local text = open and open .. "\n" .. line or line
+  local is_asking = self:is_asking()
+  local is_complete
+  if is_asking then
+    is_complete = self:judge(text)
+  end
+  if is_complete ~= nil then
+    return not is_complete and text or nil
+  end
+  local rest = self.session:feed(text)
+  self.is_over = self.is_over or self.session.is_over
+  if is_asking and not rest and not text:find "^%s*>" then
+    told.tried(self)
+  end
+  return rest
+end
+
+function Tour:prompt()
+  return ("%s%s %d/%d%s> "):format(self.screen:is_waiting() and "-- more -- " or "",
+    self.lesson.name, self.number, #self.lesson.steps, self:is_asking() and " ?" or "")
 end
 
 -- Where to go after a lesson.
@@ -101,22 +324,47 @@ local function farewell(lesson)
   return " It was the last."
 end
 
---- Lead through a lesson until its end, `quit` or Ctrl-D.
+-- How far one got before, and the answers given: what was recorded, unless one begins anew.
+local function resume(lesson, first, key)
+  local entries, problem = record.load()
+  local entry = entries[key]
+  if not entry or first == 1 or entry.done and not first then
+    return { number = first or 1, answered = {}, is_anew = true, problem = problem }
+  end
+  return { number = first or math.min(entry.step, #lesson.steps),
+    answered = tables.set(entry.answered), is_resumed = not first and entry.step > 1 }
+end
+
+--- Lead through a lesson until its end, `quit` or Ctrl-D. Without a step to begin with it goes on
+--- where one left.
 ---@param lesson table
 ---@param first integer? step to begin with
 ---@param path string? of the file it is from, where it is none of those that are listed
 function M.run(lesson, first, path)
   local scope = steps.scope()
   local lines = readers.new()
+  local name, key = path or lesson.name, record.key(lesson, path)
+  local start = resume(lesson, first, key)
   local tour = setmetatable({ lesson = lesson, scope = scope, first_stale = 1, is_over = false,
-    session = sessions.new(scope) }, Tour)
-  show.head(lesson)
-  io.stdout:write("\n", terminal.styled(io.stdout, "dim", HELP))
-  tour:go(first or 1)
+    session = sessions.new(scope), screen = screenfuls.new(), key = key, answered = start.answered,
+    parts = {} }, Tour)
+  if start.problem then
+    tour.is_unkept = true
+    terminal.report("progress is not kept", start.problem)
+  elseif start.is_anew then
+    tour:keep(function(entry) entry.step, entry.answered = 1, {} end)
+  end
+  tour.screen:add(show.head(lesson))
+  tour.screen:add("\n" .. terminal.styled(io.stdout, "dim", HELP))
+  if start.is_resumed then
+    tour.screen:add(("\nYou left at step %d, where it goes on. To begin anew:\n%s\n"):format(
+      start.number, again.lesson(name, 1)))
+  end
+  tour:go(start.number)
   local open
   while not tour.is_over do
     io.stdout:flush()
-    local prompt = ("%s %d/%d> "):format(lesson.name, tour.number, #lesson.steps)
+    local prompt = tour:prompt()
     local ok, line = code.call(lines.read, lines,
       open and (" "):rep(#prompt - 3) .. ">> " or prompt)
     if not ok or line == readers.INTERRUPTED then
@@ -128,10 +376,11 @@ function M.run(lesson, first, path)
       lines:remember(line)
     end
   end
-  if tour.number == #lesson.steps then
+  if tour:is_done() then
+    tour:keep(function(entry) entry.done = true end)
     io.stdout:write("The end of ", lesson.name, ".", path and "" or farewell(lesson), "\n")
   else
-    io.stdout:write("This goes on here:\n", again.lesson(path or lesson.name, tour.number), "\n")
+    io.stdout:write("This goes on here:\n", again.lesson(name, tour.number), "\n")
   end
 end
 

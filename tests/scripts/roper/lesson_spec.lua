@@ -64,6 +64,8 @@ describe("lesson", function()
         draw = "y = {1}", claims = { { "y[1] == 1", instead = { "z", "y" } } } } } },
       { "step 1, exercise: option answer: expected a string", lesson { exercise = {
         question = "" } } },
+      { "step 1, predict 1: expected choices and expect, expect, or check and sample",
+        lesson { predict = { question = "", answer = "" } } },
     } do
       local ok, message = pcall(lessons.lesson, case[2])
       assert.is_false(ok)
@@ -101,7 +103,7 @@ describe("lesson", function()
     fails(":3: lesson: option after: expected a string, got nil",
       "return roper.lesson {\norder = 1,\ntitle = 'Half a lesson' }")
     fails(":5: lesson: step 2: unknown option clams; did you mean \"claims\"? It takes claims, "
-      .. "code, exercise, figure, formula, identity, text, title", [[
+      .. "code, exercise, figure, formula, identity, predict, text, title", [[
 return roper.lesson { order = 1, title = "t", before = "b", after = "a",
   steps = {
     { title = "First", text = "Words." },
@@ -146,10 +148,14 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
   it("is shown and checked where nobody reads the file", function()
     local text = output.capture(lessons.lesson, lesson { text = "Words with `code`.",
       formula = "a = b", code = "x = 2\nx + 1", claims = { { "x < 3", instead = { "2", "3" } } },
+      predict = { question = "What is x?", choices = { "2", "3" }, expect = 1, answer = "Two.",
+        hints = { "Look at the code." } },
       exercise = { question = "Why?", answer = "Therefore." } })
+    assert.truthy(text:find("Predict.*What is x.*Two%..*> x = 2.*Why.*Therefore"), text)
     for _, part in ipairs { "A lesson\n", "Before: Nothing.", "1/1  A step", "Words with code.",
       "    a = b\n", "> x = 2\n> x + 1\n3\n", "  ✓ x < 3   here 2\n", "Try it. Why?",
-      "Answer. Therefore.", "✓ every claim holds\n" } do
+      "Answer. Therefore.",
+      "Predict first. What is x?\n  a) 2\n  b) 3\n\nAnswer. a) Two.\n", "✓ every claim holds\n" } do
       assert.truthy(text:find(part, 1, true), part .. " in " .. text)
     end
     local failing = lesson { code = "x = 3", claims = { { "x < 3", instead = { "3", "4" } } } }
@@ -263,6 +269,34 @@ describe("lesson.check", function()
     assert.truthy(text:find("^not ok 1 %- it 1: its figure is text and SVG\n# draw gives no"), text)
     text = checked("return plot.lin(x)")
     assert.truthy(text:find("^not ok 1 %- it 1: is drawn\n# lesson:1: attempt to call"), text)
+  end)
+
+  it("answers every question, and finds those that cannot be judged", function()
+    local function outcome(question)
+      question.question, question.answer = question.question or "Q?", "A."
+      question.hints = question.hints or { "Think." }
+      local one = { name = "asks", steps = { { code = "x = 3", claims = {},
+        predict = require("roper.lesson.question").all("here", question) } } }
+      local text, holds = output.capture(check.run, { one })
+      assert.equal(holds, text:find("^ok 1 %- asks 1: asks: Q%?\n") ~= nil)
+      return holds or text:match("\n# ([^\n]*)")
+    end
+    assert.is_true(outcome { choices = { "a", "b" }, expect = 2, hints = { { "it == 1", "No." },
+      "Think." } })
+    assert.is_true(outcome { expect = "x" })
+    assert.is_true(outcome { check = "y == x", sample = "y = 3", hints = { { "y ~= 3", "No." },
+      "Think." } })
+    assert.equal("expect: expected a number, got nil", outcome { expect = "y" })
+    assert.equal("y = 4 is wrong, not right", outcome { check = "y == x", sample = "y = 4" })
+    assert.matches("^nothing%(%) is failed, not right: .*'nothing'",
+      outcome { check = "y == x", sample = "nothing()" })
+    assert.equal("the hint for it > 2 fits the right answer", outcome { expect = "x",
+      hints = { { "it > 2", "No." }, "Think." } })
+    assert.matches("attempt to index a number value", outcome { expect = "x",
+      hints = { { "it.y.z", "No." }, "Think." } })
+    local text = output.capture(check.run, { { name = "open", steps = { { claims = {},
+      exercise = { { question = "Q?", answer = "A.", kind = "open" } } } } } })
+    assert.equal("1..0\n", text)
   end)
 
   it("tells of an identity that cannot be read", function()

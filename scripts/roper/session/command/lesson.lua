@@ -7,20 +7,31 @@ local terminal = require "roper.base.terminal"
 local PAGES <const> = { "html", "handout", "slides" }
 
 local function list(lessons)
+  local record = require "roper.lesson.record"
+  local entries, problem = record.load()
   local rows = {}
   for i, lesson in ipairs(lessons) do
-    rows[#rows + 1] = { ("%2d"):format(i), lesson.name, lesson.title }
+    local entry = entries[record.key(lesson)]
+    local done = entry and (entry.done and "done"
+      or ("%d/%d"):format(math.min(entry.step, #lesson.steps), #lesson.steps)) or ""
     local demands = prose.demands(lesson):gsub("`", "")
-    rows[#rows + 1] = demands ~= "" and { "", "", demands } or nil
+    rows[#rows + 1] = { ("%2d"):format(i), lesson.name, done, lesson.title }
+    rows[#rows + 1] = demands ~= "" and { "", "", "", demands } or nil
   end
-  io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 3), "\n"))
+  for _, row in ipairs(next(entries) and {} or rows) do
+    table.remove(row, 3)
+  end
+  io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 4), "\n"))
   io.stdout:write("\n\n./roper lesson ", lessons[1].name, " starts at the beginning.\n")
   io.stdout:write([[
 ./roper lesson 5            the number does for the name
-./roper lesson 5 2          from its second step on
+./roper lesson 5 2          from its second step on; without one, from where you left
 ./roper lesson FILE.lua     one of your own
 ./roper lesson --html DIR   to read in a browser; --handout without answers, --slides to project
 ]])
+  if problem then
+    terminal.report("what is done cannot be told", problem)
+  end
 end
 
 -- The lessons that are meant, and the file, where it is one's own; nil and what is wrong.

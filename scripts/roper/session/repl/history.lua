@@ -10,16 +10,6 @@ local KEPT <const> = 1000 -- entries; the file is cut to these once it has twice
 local ESCAPES <const> = { ["\\"] = "\\\\", ["\n"] = "\\n" }
 local UNESCAPES <const> = { ["\\\\"] = "\\", ["\\n"] = "\n" }
 
---- The file of the REPL's history.
----@return string? path below $XDG_STATE_HOME or ~/.local/state; nil without a home
-function M.standard_path()
-  local state, home = os.getenv "XDG_STATE_HOME", os.getenv "HOME"
-  if not state or state == "" then
-    state = home and home .. "/.local/state"
-  end
-  return state and state .. "/roper/history"
-end
-
 local function escaped(entry)
   return (entry:gsub("[\\\n]", ESCAPES))
 end

@@ -3,6 +3,7 @@
 local complete = require "roper.session.repl.complete"
 local core = require "roper.core"
 local history = require "roper.session.repl.history"
+local place = require "roper.base.place"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -87,7 +88,7 @@ function M.new()
     return plain
   end
   library.set_options { histfile = "", auto_add = false }
-  local path = history.standard_path()
+  local path = place.state "history"
   local entries, problem = {}, nil
   if path then
     entries, problem = history.load(path)

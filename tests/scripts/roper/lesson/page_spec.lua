@@ -138,13 +138,46 @@ describe("lesson pages", function()
     assert.truthy(read("rotation"):find("(−4, 3) and (−3, −4)", 1, true))
   end)
 
+  it("ask before the answer and the results stand there; a handout shows neither", function()
+    local lesson = { name = "asking", title = "t", before = "b", after = "a", needs = {},
+      notation = {}, steps = { {
+      title = "s", text = "w", code = "x = 6 * 7\nx", claims = { { text = "x == 42" } },
+      identity = { "cos(m) == cos(-m)", given = { m = "position" } },
+      figure = { caption = "figured", draw = "return plot.line({1, 2}, {format = format})" },
+      predict = { { question = "first?", answer = "answered", kind = "choice", expect = 2,
+        choices = { "one way", "other way" } } },
+      exercise = { { question = "then?", answer = "after all", kind = "open" } } } } }
+    for _, form in ipairs({ "html", "slides", "handout" }) do
+      page.write({ lesson }, scratch.path(form), form)
+      local text = scratch.read(scratch.path(form .. "/asking.html")):match("<section id=.*")
+      html.check("<div>" .. text:gsub("</body></html>%s*$", "</div>"))
+      local before, results, rest = text:match("^(.-)<details class=\"results\">(.*)</details>(.*)")
+      if form == "handout" then
+        for _, secret in ipairs({ "answered", "\n42", "== 42", "cos(m)", "figure", "after all" }) do
+          assert.is_nil(text:find(secret, 1, true), secret)
+        end
+        assert.truthy(text:find("first%?.*one way.*other way.*&gt; x = 6.*then%?.*room"), text)
+      else
+        assert.truthy(before:find("first%?.*one way.*other way"))
+        for _, part in ipairs({ "answered", "\n42", "x == 42", "cos(m)", "<figure>" }) do
+          assert.is_nil(before:find(part, 1, true), part)
+          assert.truthy(results:find(part, 1, true), part)
+        end
+        assert.truthy((results .. rest):find("then%?.*<summary>Answer</summary>.*after all"))
+        assert.truthy(results:find("<details class=\"checks\"><summary>.-off by .-exact"))
+      end
+    end
+  end)
+
   it("keep what was written as text", function()
     local hostile = "<b>&amp; \"x\" 'y'</b>"
     local lesson = { name = "hostile", title = hostile, before = hostile, after = hostile,
       needs = { hostile }, notation = { { "\"<b>\"", hostile } }, steps = {
         { title = hostile, text = hostile .. " `<i>` $a < b$", formula = 'a < b > "<i>&amp;"',
           code = "'<u>'", claims = { { text = "'<s>' < 'a'" } },
-          exercise = { question = hostile, answer = hostile } } } }
+          predict = { { question = hostile, answer = hostile, kind = "choice", expect = 1,
+            choices = { hostile, hostile } } },
+          exercise = { { question = hostile, answer = hostile } } } } }
     page.write({ lesson }, scratch.path("hostile"))
     local text = scratch.read(scratch.path("hostile/hostile.html"))
     local counts = html.check(text)

@@ -6,8 +6,10 @@ describe("a lesson at the terminal", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  local function start(name)
-    return process.open("./roper lesson " .. name, sessions.newcomer())
+  -- On a terminal so high that no step is paged.
+  local function start(name, environment)
+    return process.open("stty rows 200; ./roper lesson " .. name,
+      environment or sessions.newcomer())
   end
 
   -- Enter a line; wait for what it shows, then for the prompt of a step.
@@ -83,6 +85,139 @@ describe("a lesson at the terminal", function()
       screen:type("\r")
     end
     screen:expect("The end of precision. Next: ./roper lesson attentive-convolution\n")
+    assert.equal(0, screen:leave())
+  end)
+
+  -- Two steps with questions, one of each kind.
+  local ASKING <const> = [[return roper.lesson { order = 1, title = "Asking", before = "b",
+    after = "a", steps = {
+      { title = "Choose", text = "Words.", code = "x = 6 * 7\nx",
+        predict = { { question = "Where to?", choices = { "left", "right" }, expect = 2,
+          answer = "To the right.", hints = { { "it == 1", "The other hand." }, "Look." } },
+          { question = "How much?", expect = "x", answer = "Six times seven.",
+            hints = { { "it == 13", "Times, not plus." }, "First hint.", "Second hint." } } } },
+      { title = "Do", text = "Other words.", identity = { "cos(m) == cos(-m)",
+          given = { m = "position" } },
+        exercise = { { question = "Set y.", check = "y == x", sample = "y = 42",
+          answer = "As x.", hints = { "y is not x." } },
+          { question = "Why?", answer = "Because." } } } } }
+  ]]
+
+  -- Enter a line; wait for what it shows, then for the prompt.
+  local function say(screen, text, shown, prompt)
+    screen:type(text .. "\r")
+    local before = screen:expect(shown)
+    return before .. screen:expect(prompt)
+  end
+
+  it("asks before it shows, takes answers, gives hints, and goes on where one left", function()
+    local path = scratch.write("asking.lua", ASKING)
+    local home = sessions.newcomer()
+    local screen = start(path, home)
+    local before = screen:expect("Predict first. Where to?\n  a) left\n  b) right\n")
+    assert.is_nil(before:find("x = 6", 1, true))
+    screen:expect("asking 1/2 ?> ")
+    say(screen, "a", "Not yet. The other hand.\n", "asking 1/2 ?> ")
+    say(screen, "3", "The question asks for a number from 1 to 2, or a letter", "asking 1/2 ?> ")
+    say(screen, "> 'only ' .. 'tried'", '"only tried"\n', "asking 1/2 ?> ")
+    say(screen, "2 + 2", "4\nTried. The question still asks for a number from 1", "asking 1/2 ?> ")
+    local after = say(screen, "b", "Right. b) To the right.\n\nPredict first. How much?\n",
+      "asking 1/2 ?> ")
+    assert.is_nil(after:find("x = 6", 1, true))
+    say(screen, "hint", "First hint.\n", "asking 1/2 ?> ")
+    say(screen, "13", "Not yet. Times, not plus.\n", "asking 1/2 ?> ")
+    say(screen, "14", "Not yet. Second hint.\n", "asking 1/2 ?> ")
+    say(screen, "hint", "There is no further hint; answer tells", "asking 1/2 ?> ")
+    say(screen, "look", "First answer, or go on by Enter.\n", "asking 1/2 ?> ")
+    screen:type("quit\r")
+    screen:expect(("This goes on here:\n./roper lesson %s 1\n"):format(path))
+    assert.equal(0, screen:leave())
+
+    screen = start(path, home) -- the first question was answered, the second was not
+    screen:expect("You answered that. b) To the right.\n")
+    screen:expect("Predict first. How much?\n")
+    screen:expect("asking 1/2 ?> ")
+    say(screen, "6 *", "", ">> ")
+    say(screen, "7.05", "Right, 42. Six times seven.\n\n> x = 6 * 7\n> x\n42\n", "asking 1/2> ")
+    say(screen, "", "2/2  Do\n", "Try it. Set y.\n")
+    screen:expect("asking 2/2 ?> ")
+    say(screen, "y = 41", "Not yet. y is not x.\n", "asking 2/2 ?> ")
+    say(screen, "> y", "nil\n", "asking 2/2 ?> ") -- a wrong answer leaves nothing
+    screen:type("\4")
+    screen:expect(("This goes on here:\n./roper lesson %s 2\n"):format(path))
+    assert.equal(0, screen:leave())
+
+    screen = start(path, home)
+    screen:expect(("You left at step 2, where it goes on. To begin anew:\n./roper lesson %s 1\n")
+      :format(path))
+    before = screen:expect("Try it. Set y.\n")
+    assert.is_nil(before:find("1/2  Choose", 1, true))
+    assert.is_nil(before:find("random tensors", 1, true))
+    screen:expect("asking 2/2 ?> ")
+    say(screen, "look", "residuals on random tensors\n", "asking 2/2 ?> ")
+    say(screen, "y = x", "Right. As x.\n\nTry it. Why?\n", "asking 2/2> ")
+    say(screen, "y", "42\n", "asking 2/2> ")
+    say(screen, "answer", "Answer. Because.\n", "asking 2/2> ")
+    screen:type("\r")
+    screen:expect("The end of asking.\n")
+    assert.equal(0, screen:leave())
+
+    screen = start(path .. " 1", home) -- anew
+    screen:expect("Predict first. Where to?\n")
+    screen:expect("asking 1/2 ?> ")
+    say(screen, "", "Not answered.\n\nPredict first. How much?\n", "asking 1/2 ?> ")
+    say(screen, "answer", "Answer. Six times seven.\n\n> x = 6 * 7\n", "asking 1/2> ")
+    say(screen, "", "2/2  Do\n", "asking 2/2 ?> ")
+    say(screen, "", "Not answered.\n\nTry it. Why?\n", "asking 2/2> ")
+    say(screen, "again", "2/2  Do\n", "asking 2/2 ?> ")
+    screen:type("\4")
+    assert.equal(0, screen:leave())
+  end)
+
+  it("tells once that progress cannot be kept, and goes on", function()
+    local path = scratch.write("asking.lua", ASKING)
+    local home = sessions.newcomer({ XDG_STATE_HOME = "/proc/none" })
+    local screen = start(path, home)
+    local shown = screen:expect("asking 1/2 ?> ")
+    assert.truthy(shown:find("progress is not kept: cannot make the folder /proc/none", 1, true))
+    shown = say(screen, "b", "Right.", "asking 1/2 ?> ")
+    shown = shown .. say(screen, "", "42\n", "asking 1/2> ") .. say(screen, "", "2/2  Do", "?> ")
+    assert.is_nil(shown:find("not kept", 1, true))
+    screen:type("\4")
+    assert.equal(0, screen:leave())
+
+    home = sessions.newcomer()
+    local kept = home.HOME .. "/.local/state/roper/lessons.json"
+    require("roper.base.file").make(home.HOME .. "/.local/state/roper")
+    require("roper.base.file").write(kept, "damaged")
+    screen = start(path, home)
+    shown = screen:expect("asking 1/2 ?> ")
+    assert.truthy(shown:find(("progress is not kept: %s is damaged"):format(kept), 1, true), shown)
+    shown = say(screen, "b", "Right.", "asking 1/2 ?> ")
+    assert.is_nil(shown:find("not kept", 1, true))
+    screen:type("\4")
+    assert.equal(0, screen:leave())
+    assert.equal("damaged", scratch.read(kept))
+  end)
+
+  it("shows no more at once than fits on the screen", function()
+    local screen = process.open("stty rows 24 cols 80; ./roper lesson rotation",
+      sessions.newcomer())
+    local pages, shown = 0, nil
+    local function turn()
+      shown = screen:expect("rotation 1/6> ")
+      pages = pages + 1
+      assert.is_true(select(2, shown:gsub("\n", "")) <= 24, shown)
+      return shown:find("-- more -- ", 1, true) ~= nil
+    end
+    while turn() do
+      assert.is_nil(shown:find("Try it.", 1, true))
+      screen:type("\r")
+    end
+    assert.is_true(pages > 1)
+    assert.truthy(shown:find("Try it.", 1, true))
+    say(screen, "", "2/6  By position\n", "rotation 2/6> ")
+    screen:type("\4")
     assert.equal(0, screen:leave())
   end)
 

@@ -1,6 +1,7 @@
 local lessons = require("roper.lesson")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
+local sessions = require("tests.sessions")
 
 -- A lesson of two steps, as its teacher has it in a file.
 local OWN <const> = [[
@@ -17,7 +18,7 @@ describe("./roper lesson", function()
   teardown(scratch.remove)
 
   it("lists the lessons in their order", function()
-    local status, output, errors = process.run({ "./roper", "lesson" })
+    local status, output, errors = process.run({ "./roper", "lesson" }, nil, sessions.newcomer())
     assert.equal(0, status)
     assert.equal("", errors)
     assert.truthy(output:find("^ 1  why%-position           Why attention"))

@@ -1,0 +1,106 @@
+--- How far one got in the lessons, and what one answered: kept in a file, from session to session.
+---
+---     {"lessons": {"rotation": {"step": 3, "done": true, "answered": ["1.1", "3.2"]}}}
+---
+--- A lesson of one's own goes by the path of its file; an answer by its step and its number there.
+local core = require "roper.core"
+local files = require "roper.base.file"
+local place = require "roper.base.place"
+local uv = require "luv"
+
+local M = {}
+
+local LOOK <const>, LOOKS <const> = 10, 200 -- milliseconds between looks for the lock, and how many
+
+--- The name of a lesson in the record.
+---@param lesson table
+---@param path string? of its file, where it is one's own
+---@return string
+function M.key(lesson, path)
+  return path and (uv.fs_realpath(path) or path) or lesson.name
+end
+
+-- What is decoded from an array has a mark, an object none.
+local function is_object(value)
+  return type(value) == "table" and getmetatable(value) == nil
+end
+
+local function is_array(value)
+  return type(value) == "table" and getmetatable(value) ~= nil
+end
+
+local function is_entry(entry)
+  local ok = is_object(entry) and math.type(entry.step) == "integer" and entry.step > 0
+    and (entry.done == nil or type(entry.done) == "boolean") and is_array(entry.answered)
+  for _, id in ipairs(ok and entry.answered or {}) do
+    ok = ok and type(id) == "string"
+  end
+  return ok
+end
+
+-- The content of a record; nil where it is none.
+local function content_of(text)
+  local content = files.parse(text)
+  local ok = is_object(content) and is_object(content.lessons)
+  for _, entry in pairs(ok and content.lessons or {}) do
+    ok = ok and is_entry(entry)
+  end
+  return ok and content or nil
+end
+
+local function read(path)
+  local text, problem = files.peek(path)
+  if problem then
+    error(problem, 0)
+  elseif not text then
+    return { lessons = {} }
+  end
+  return content_of(text)
+    or error(path .. " is damaged; it is left as it is until you mend or remove it", 0)
+end
+
+local function standard_path()
+  return place.state "lessons.json" or error("neither XDG_STATE_HOME nor HOME is set", 0)
+end
+
+--- All that is recorded.
+---@return table<string, table> entries {step, done, answered}, by lesson; none where there is no
+---   record, or it cannot be read
+---@return string? problem why it cannot be read
+function M.load()
+  local ok, content = pcall(function() return read(standard_path()) end)
+  return ok and content.lessons or {}, not ok and content or nil
+end
+
+-- The lock that those who write hold in turn.
+local function locked(path)
+  for _ = 1, LOOKS do
+    local lock = core.lock(path .. ".lock")
+    if lock then
+      return lock
+    end
+    uv.sleep(LOOK)
+  end
+  error(("cannot write %s: another process has locked it"):format(path), 0)
+end
+
+--- Change what is recorded of a lesson; what others recorded meanwhile stays.
+---@param key string
+---@param change fun(entry: table) of {step, done, answered}
+---@return string? problem why it was not recorded
+function M.update(key, change)
+  local ok, problem = pcall(function()
+    local path = standard_path()
+    files.make(path:match "^(.*)/")
+    local _ <close> = locked(path)
+    local content = read(path)
+    local entry = content.lessons[key] or { step = 1, answered = {} }
+    change(entry)
+    entry.answered = core.json_array(entry.answered)
+    content.lessons[key] = entry
+    files.write(path, core.json_encode(content, { indent = 2 }) .. "\n")
+  end)
+  return not ok and problem or nil
+end
+
+return M

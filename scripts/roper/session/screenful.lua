@@ -1,0 +1,86 @@
+--- Text a screenful at a time: what does not fit on the terminal waits until the person goes on.
+local terminal = require "roper.base.terminal"
+local width = require("roper.plot.text").width
+
+local M = {}
+
+local FEWEST <const> = 4 -- rows of a page
+
+local Screenful = {}
+Screenful.__index = Screenful
+
+--- A screen on which nothing stands.
+---@return table screenful with the methods `add`, `show`, `turn` and `is_waiting`
+function M.new()
+  return setmetatable({ lines = {}, used = 0 }, Screenful)
+end
+
+--- Add text after what waits.
+---@param text string lines
+function Screenful:add(text)
+  for line in text:gmatch "([^\n]*)\n" do
+    self.lines[#self.lines + 1] = line
+  end
+end
+
+--- Does something wait?
+---@return boolean
+function Screenful:is_waiting()
+  return self.lines[1] ~= nil
+end
+
+--- The person typed something: what comes next has a screen of its own.
+function Screenful:turn()
+  self.used = 0
+end
+
+-- The rows that a line takes.
+local function height(line, columns)
+  local shown = line:gsub("\27%[[%d;]*m", "")
+  return math.max(1, math.ceil((utf8.len(shown) and width(shown) or #shown) / columns))
+end
+
+-- How many of the lines fit below `used` rows. The page ends before an empty line where what stands
+-- together from there on would fit on a page, or where half the page is full.
+local function fitting(heights, lines, used, rows)
+  local at, start, below = used, nil, nil -- start: of what stands together, which is `below` rows
+  for i, line in ipairs(lines) do
+    if line == "" then
+      start, below = i, at
+    end
+    at = at + heights[i]
+    if at > rows then
+      local last = i
+      while lines[last + 1] and lines[last + 1] ~= "" do
+        last = last + 1
+        at = at + heights[last]
+      end
+      return start and (at - below - 1 <= rows or 2 * below >= rows) and start - 1 or i - 1
+    end
+  end
+  return #lines
+end
+
+--- Write what fits.
+function Screenful:show()
+  local rows = math.max(FEWEST, terminal.rows(io.stdout) - 1) -- the prompt has one
+  if self.used == 0 and self.lines[1] == "" then
+    table.remove(self.lines, 1)
+  end
+  local columns, heights = terminal.columns(io.stdout), {}
+  for i, line in ipairs(self.lines) do
+    heights[i] = height(line, columns)
+  end
+  local count = fitting(heights, self.lines, self.used, rows)
+  if self.used == 0 then
+    count = math.max(count, math.min(1, #self.lines)) -- a line may be higher than the screen
+  end
+  for i = 1, count do
+    io.stdout:write(self.lines[i], "\n")
+    self.used = self.used + heights[i]
+  end
+  self.lines = table.move(self.lines, count + 1, #self.lines, 1, {})
+  io.stdout:flush()
+end
+
+return M
