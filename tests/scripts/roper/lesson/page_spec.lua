@@ -6,8 +6,13 @@ local page = require("roper.lesson.page")
 local scratch = require("tests.scratch")
 
 -- What the browser tells of the pages in its frames: how wide the content of each is, its formulas,
--- figures and sections.
+-- figures and sections, whether its paper is dark, and text that is hardly brighter or darker.
 local SURVEY = [[
+  const brightness = (color) => {
+    const [red, green, blue] = color.match(/[\d.]+/g).map((part) => (part / 255) ** 2.2);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   addEventListener("load", () => {
     const lines = [];
     for (const frame of document.querySelectorAll("iframe")) {
@@ -29,6 +34,15 @@ local SURVEY = [[
         lines.push("figure " + Math.round(box.width) + " " + Math.round(box.height) + " " +
           figure.querySelectorAll("path, line, polyline, rect, image, use").length + " " +
           Math.min(...sizes));
+      }
+      const paper = brightness(getComputedStyle(page.body).backgroundColor);
+      lines.push(paper < 0.1 ? "dark" : "light");
+      for (const element of page.querySelectorAll("body :not(script, style)")) {
+        const { color, fill } = getComputedStyle(element);
+        const ink = element.namespaceURI.endsWith("svg") ? fill : color;
+        const text = [...element.childNodes].find((node) => node.data?.trim());
+        if (text && !element.closest(".token") && contrast(brightness(ink), paper) < 3)
+          lines.push("faint " + ink + " " + text.data.trim());
       }
       for (const section of page.querySelectorAll("section[id]"))
         lines.push("section " + section.id);
@@ -96,17 +110,27 @@ describe("lesson pages", function()
   end)
 
   it("name nothing twice, and refer to what is there", function()
-    for _, lesson in ipairs(all) do
-      local text, ids = read(lesson.name), {}
-      for id in text:gmatch("%sid=['\"]([^'\"]+)") do
-        assert.is_nil(ids[id], lesson.name .. ": " .. id)
-        ids[id] = true
+    local ids, names = {}, { "index" }
+    for i, lesson in ipairs(all) do
+      names[i + 1] = lesson.name
+    end
+    for _, name in ipairs(names) do
+      ids[name] = { [""] = true }
+      for id in read(name):gmatch("%sid=['\"]([^'\"]+)") do
+        assert.is_nil(ids[name][id], name .. ": " .. id)
+        ids[name][id] = true
       end
-      for target in text:gmatch("href=['\"]#([^'\"]+)") do
-        assert.is_true(ids[target], lesson.name .. ": " .. target)
+    end
+    for _, name in ipairs(names) do
+      local text = read(name)
+      for target in text:gmatch("href=['\"]([^'\"]+)") do
+        local other, id = target:match("^([%w-]*)%.?h?t?m?l?#?([%w-]*)$")
+        local is_outside = target:find("https://arxiv.org/abs/", 1, true) == 1
+        assert.truthy(is_outside or other and ids[other == "" and name or other][id],
+          name .. ": " .. target)
       end
       for target in text:gmatch("url%(#([^)]+)%)") do
-        assert.is_true(ids[target], lesson.name .. ": " .. target)
+        assert.is_true(ids[name][target], name .. ": " .. target)
       end
     end
   end)
@@ -194,52 +218,58 @@ describe("lesson pages", function()
     assert.truthy(text:find("i\u{A0}−\u{A0}n and (−x) but <code>i - n</code>", 1, true))
   end)
 
-  -- A document with each lesson in a frame of each width.
-  local function frames(widths)
+  -- A document with each lesson in a frame of a width.
+  local function frames(width)
     local parts = { "<!doctype html><html><head><meta charset=\"utf-8\"></head><body>" }
-    for _, width in ipairs(widths) do
-      for _, lesson in ipairs(all) do
-        parts[#parts + 1] = ('<iframe id="%s-%d" style="width:%dpx;border:0" srcdoc="%s"></iframe>')
-          :format(lesson.name, width, width, markup.escape(read(lesson.name)))
-      end
+    for _, lesson in ipairs(all) do
+      parts[#parts + 1] = ('<iframe id="%s" style="width:%dpx;border:0" srcdoc="%s"></iframe>')
+        :format(lesson.name, width, markup.escape(read(lesson.name)))
     end
     return table.concat(parts) .. "</body></html>"
   end
 
-  it("show every formula and figure in a browser, 1280 and 390 pixels wide", function()
+  -- Check what a browser tells of the pages.
+  local function check_pages(width, mode, options)
     local path, reason = browser.find()
     if not path then
       pending(reason)
       return
     end
-    local widths = { 1280, 390 }
-    local document = browser.load(path, frames(widths), SURVEY)
+    local document = browser.load(path, frames(width), SURVEY, options)
     local text = document:gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&amp;", "&")
-    for _, width in ipairs(widths) do
-      for _, lesson in ipairs(all) do
-        local name = ("%s-%d"):format(lesson.name, width)
-        local found = text:match("page " .. name:gsub("%-", "%%-") .. "\n(.-)\npage")
-        assert.truthy(found, name)
-        assert.is_true(tonumber(found:match("width (%d+)")) <= width, name .. ": " .. found)
-        local figures, formulas = 0, 0
-        for beyond, cut in found:gmatch("formula (%S+) (%S+)") do
-          formulas = formulas + 1
-          assert.is_true(tonumber(beyond) <= 0 and tonumber(cut) <= 0,
-            ("%s, formula %d: %s px beyond the edge, %s cut"):format(name, formulas, beyond, cut))
-        end
-        for w, h, marks, letters in found:gmatch("figure (%d+) (%d+) (%d+) ([%d.]+)") do
-          figures = figures + 1
-          assert.is_true(tonumber(w) >= 300 and tonumber(h) >= 150 and tonumber(marks) >= 3
-            and tonumber(letters) >= 9.9, name .. ": " .. found)
-        end
-        for number, step in ipairs(lesson.steps) do
-          assert.truthy(found:find(("section step%%-%d%%f[%%D]"):format(number)), name)
-          figures = figures - (step.figure and 1 or 0)
-          formulas = formulas - (step.formula and 1 or 0)
-        end
-        assert.equal(0, figures, name)
-        assert.equal(0, formulas, name)
+    for _, lesson in ipairs(all) do
+      local name = lesson.name
+      local found = text:match("page " .. name:gsub("%-", "%%-") .. "\n(.-)\npage")
+      assert.truthy(found, name)
+      assert.is_true(tonumber(found:match("width (%d+)")) <= width, name .. ": " .. found)
+      assert.equal(mode, found:match("\n(dark)\n") or found:match("\n(light)\n"))
+      assert.is_nil(found:match("faint [^\n]*"))
+      local figures, formulas = 0, 0
+      for beyond, cut in found:gmatch("formula (%S+) (%S+)") do
+        formulas = formulas + 1
+        assert.is_true(tonumber(beyond) <= 0 and tonumber(cut) <= 0,
+          ("%s, formula %d: %s px beyond the edge, %s cut"):format(name, formulas, beyond, cut))
       end
+      for w, h, marks, letters in found:gmatch("figure (%d+) (%d+) (%d+) ([%d.]+)") do
+        figures = figures + 1
+        assert.is_true(tonumber(w) >= 300 and tonumber(h) >= 150 and tonumber(marks) >= 3
+          and tonumber(letters) >= 9.9, name .. ": " .. found)
+      end
+      for number, step in ipairs(lesson.steps) do
+        assert.truthy(found:find(("section step%%-%d%%f[%%D]"):format(number)), name)
+        figures = figures - (step.figure and 1 or 0)
+        formulas = formulas - (step.formula and 1 or 0)
+      end
+      assert.equal(0, figures, name)
+      assert.equal(0, formulas, name)
     end
+  end
+
+  it("show every formula and figure in a browser 1280 pixels wide", function()
+    check_pages(1280, "light")
+  end)
+
+  it("show them on a phone, 390 pixels wide, in the dark", function()
+    check_pages(390, "dark", { "--blink-settings=preferredColorScheme=0" })
   end)
 end)
