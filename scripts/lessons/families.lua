@@ -24,12 +24,19 @@ return roper.lesson {
         four terms: content with content, content with position, position with content, position
         with position.
 
-        Shift the text. The first term does not notice. The last one does not either: it is a sum of
-        cosines of $i - j$ (`why-position`). But the two in the middle change.
-
         The families of this lesson are answers to one question: what should stand in place of these
         terms, so that only the distance counts?]],
       formula = "(x_i + p_i) · (x_j + p_j) = x_i · x_j + x_i · p_j + p_i · x_j + p_i · p_j",
+      predict = { question = [[Move the text: it begins at position 1000 in place of 0. Which of the
+          four terms change?]],
+        choices = { "all but the first", "the two in the middle", "the last one", "none" },
+        expect = 2,
+        hints = { { "it == 1 or it == 3",
+            "The last one is a product of two waves. See the end of `why-position`." },
+          "Look for terms in which one position stands alone, with no other to compare with." },
+        answer = [[The two in the middle. The first has no position in it. The last is a sum of
+          cosines of $i - j$ (`why-position`). But what compares a content with a wave knows where
+          that wave stands.]] },
       code = [[
         T, d = 6, 8
         x = roper.randn({T, d}, "float64")
@@ -148,10 +155,16 @@ return roper.lesson {
 
         Mind the order: what is $j - i$ for the query is $i - j$ for the key. So the query's table
         is read at $δ(i, j)$, the key's at $δ(j, i)$. The code published with the paper reads
-        $δ(i, j)$ in both. That is relative as well, but not the same model.]],
+        $δ(i, j)$ in both.]],
       formula = [[
         s_{ij} &= {q_i · k_j + q_i · K_{δ(i,j)} + Q_{δ(j,i)} · k_j}/{√{3d}}
         δ(i, j) &= clip(i - j + c, 0, 2c - 1)]],
+      predict = { question = "Are that code's scores relative, and are they those of the paper?",
+        choices = { "relative, and the same", "relative, but others", "not relative" }, expect = 2,
+        hints = { { "it == 3", "$δ(i, j)$ knows $i - j$, and nothing else of $i$ and $j$." },
+          "For the keys it reads the table in the other direction." },
+        answer = [[Relative, but others: a key's table is read from its other end. Weights trained
+          with the one code are of no use to the other.]] },
       code = [[
         deberta = roper.position.deberta{dim = d, heads = 1, clip = 2}
         deberta.key:copy(roper.randn{4, d});
@@ -210,21 +223,40 @@ return roper.lesson {
       text = [[
         All families so far leave $q · k$ as it is and add something. RoPE,
         [Su et al. 2021](arXiv:2104.09864), adds nothing. It puts the distance between query and
-        key: $M$ is the turn by $j - i$ (`relative-score`). Where the query or the key is 0, nothing
-        of the distance is left in the score. And nothing is trained.
-
-        Two switches may be on together: `"rope+alibi"` is RoPE with the slope of ALiBi.]],
+        key: $M$ is the turn by $j - i$ (`relative-score`). Nothing is trained.]],
       formula = "s_{ij} = scale (q_i · R_{j-i} k_j)",
+      predict = { question = [[Let all queries be 0, so that every score is the same. With RoPE the
+          first token then gives each of the 6 keys which weight?]],
+        expect = "1 / T",
+        hints = { { "it == 0", "The weights of a row sum to 1." },
+          { "it == 1", "That would be all of it for one key." },
+          "Six equal weights sum to 1." },
+        answer = [[1/6 each: nothing of the distance is left. In the other families what is added
+          would still be there.]] },
       code = [[
         rope = roper.position.rope{dim = d}
         function turned(key, p) return rope:rotate(key:view{1, d}, p):view{d} end
         off = apart(weights{M = turned}, library("rope"))
         without = apart(weights{}, library("rope"))
-        both = apart(weights{M = turned, b = slope}, library("rope+alibi"))]],
+        zero = roper.zeros({1, 1, T, d}, "float64")
+        function unasked(scheme)
+          return roper.attention_weights(zero, k, {position = scheme})[1][1][1]
+        end
+        unasked("rope"), unasked(t5)
+        rest = apart(unasked("rope"), roper.full({T}, 1 / T, "float64"))]],
       claims = {
         { "off < 1e-12", instead = { "view{1, d}, p)", "view{1, d}, -p)" } },
         { "without > 0.1", instead = { "weights{}", "weights{M = turned}" } },
-        { "both < 1e-12", instead = { "M = turned, b = slope}", "b = slope}" } } } },
+        { "rest < 1e-12", instead = { 'apart(unasked("rope")', "apart(unasked(t5)" } } },
+      exercise = { question = [[Two switches may be on together: the scheme `"rope+alibi"` is RoPE
+          with the slope of ALiBi. Which table makes `weights` compute it? Type the table.]],
+        check = "apart(weights(it), library 'rope+alibi') < 1e-12",
+        sample = "{M = turned, b = slope}",
+        hints = { { "type(it) == 'table' and it.M == nil", "RoPE's switch is `M`: see `turned`." },
+          { "type(it) == 'table' and it.b == nil", "ALiBi's switch is `b`: see `slope`." },
+          { "type(it) ~= 'table'", "A table, such as `{M = turned}`." },
+          "What was `M` of RoPE, and `b` of ALiBi?" },
+        answer = "`{M = turned, b = slope}`: the one equation with two places in use." } },
     { title = "What is carried",
       text = [[
         So far the distance says where to look. It can also be part of what is fetched: the same
@@ -268,8 +300,12 @@ return roper.lesson {
         the query: $b$ and $t$. Differences tell them apart. For what is carried, give all tokens
         the same value: if the output is something else, the distance is in it.
 
-        A row is a scheme, 1 is on. The columns: $M$, $r$, $t$, $b$, and the output. Transformer-XL
-        has no 1 at $t$, although $u$ stands there: $u$ does not depend on the distance.]],
+        In the table a row is a scheme, 1 is on. The columns: $M$, $r$, $t$, $b$, and the output.]],
+      predict = { question = "In Transformer-XL $t$ is $u$. What does its row show at $t$?",
+        expect = "switches[2][3]:item()",
+        hints = { { "it == 1", "The table asks what differs with the distance. Does $u$?" },
+          "It is 0 or 1." },
+        answer = "0: $u$ is the same at all distances. What is measured is the distance." },
       code = [[
         xl.u:copy(roper.randn{1, d}); xl.w:copy(roper.randn{1, d});
         nothing = roper.zeros({1, 1, T, d}, "float64")
@@ -315,10 +351,17 @@ return roper.lesson {
         Waves that are added to the tokens do not pass.
 
         What, then, tells the families apart? How they look against the distance. Below are scores
-        of one query with equal keys. Shaw's trained vectors can have any shape, but know nothing
-        beyond `clip`, here 16. T5's steps get wider. ALiBi is a straight line: the farther, the
-        less, at any length. RoPE is a sum of cosines, which nobody had to train. (In place of
-        trained numbers there are random ones.)]],
+        of one query with equal keys, up to a distance of 48. Shaw's vectors end at 16; T5 has 8
+        buckets, of which the last begins at 20. (In place of trained numbers there are random
+        ones.)]],
+      predict = { question = "Which of the four tell the distances 30 and 40 apart?",
+        choices = { "all four", "Shaw and T5", "ALiBi and RoPE", "RoPE alone" }, expect = 3,
+        hints = { { "it == 1 or it == 2", "For Shaw 30 and 40 both count as 16." },
+          { "it == 4", "ALiBi subtracts a slope times the distance, however far it is." },
+          "What does each of them make of a distance beyond 20?" },
+        answer = [[ALiBi, a straight line, and RoPE, a sum of cosines: neither has a table that
+          ends. Shaw's vectors can have any shape, but only up to `clip`; T5's steps get wider, and
+          the last one goes on for ever.]] },
       code = [[
         worst = 0
         for _, scheme in ipairs(schemes) do
@@ -359,7 +402,7 @@ return roper.lesson {
         claims = {
           { "apart(curves[1]:narrow(1, 17, 33), curves[1][17]) < 1e-12",
             instead = { "curve(wide_shaw)", 'curve "rope"' } },
-          { "apart(curves[2]:narrow(1, 33, 17), curves[2][33]) < 1e-12",
+          { "apart(curves[2]:narrow(1, 21, 29), curves[2][21]) < 1e-12",
             instead = { "curve(wide_t5)", 'curve "rope"' } },
           { "apart(curves[3], -roper.arange(0, 49, 1, 'float64') / 16) < 1e-12",
             instead = { 'curve "alibi"', 'curve "rope"' } } } } },

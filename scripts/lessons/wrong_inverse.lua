@@ -52,10 +52,16 @@ return roper.lesson {
     { title = "Values turned twice",
       text = [[
         A widely used implementation of RoPER turned the values twice from its release until 2024: a
-        line was there two times, until a reader asked whether that was meant. Each value is then
-        turned by $2i - n$. That is a difference of something, but not of positions: shift by s, and
-        it moves by s.]],
-      formula = "R_{-n} Σ_i a R_i R_i v_i = Σ_i a R_{2i-n} v_i",
+        line was there two times, until a reader asked whether that was meant. The output was turned
+        back once, as it should be.]],
+      formula = "o_n = R_{-n} Σ_i a_{n,i} R_i R_i v_i",
+      predict = { question = "By what does the value of $i$ come turned in the output of $n$?",
+        choices = { "$i - n$", "$2i - n$", "$2(i - n)$" }, expect = 2,
+        hints = { { "it == 1", "That is RoPER: turned once, and back once." },
+          { "it == 3", "The values are turned twice, but the output is turned back only once." },
+          "Turns add up. Count those by $i$ and those by $-n$." },
+        answer = [[By $2i - n$. That is a difference of something, but not of positions: shift the
+          text by 1000, and it grows by 1000.]] },
       code = [[
         function twice(p) return unrotate(a:matmul(rotate(rotate(v, p), p)), p) end
         moved = shift(twice, 1000)]],
@@ -70,7 +76,13 @@ return roper.lesson {
         This is easy to miss in a program that had RoPE before, where the output is left alone. It
         was missed in 2026 in two programs for DeepSeek-V4, a model that turns its values: pull
         requests 928 of Primus and 186 of Atlas tell of it.]],
-      formula = "Σ_i a R_i v_i",
+      formula = "o_n = Σ_i a_{n,i} R_i v_i",
+      predict = { question = [[The text is shifted by 3. By how many radians does the first pair of
+          the output, of speed $θ = 1$, come turned with this mistake?]],
+        expect = "3",
+        hints = { { "it == 0", "So it is with RoPER. But here nothing takes the position out." },
+          "All positions grow by 3, and each value turns by its own position." },
+        answer = "By 3, as all values do. With RoPER it would stay." },
       code = [[
         function forgotten(p) return a:matmul(rotate(v, p)) end
         moved = shift(forgotten, 1000)]],
@@ -94,16 +106,24 @@ return roper.lesson {
         claims = {
           { "math.abs(tips[2][1] - tips[1][1] * math.cos(1) + tips[1][2] * math.sin(1)) < 1e-12",
             instead = { "pair_of(forgotten, by)", "pair_of(right, by)" } },
-          { "apart(right(places(0)), right(places(3))) < 1e-12 and math.abs("
-            .. "tips[5][1] - right(places(0))[6][1]:item()) < 1e-12",
+          { "math.abs(tips[5][1] - right(places(0))[6][1]:item()) < 1e-12",
             instead = { "pair_of(right, 3)", "pair_of(forgotten, 3)" } } } } },
     { title = "The cosine negated too",
       text = [[
-        To turn back is to turn by $-n$: $cos(-nθ) = cos nθ$, $sin(-nθ) = -sin nθ$. Negate both, as
-        if that were the inverse, and you get a turn by $n$, forward, and a minus before everything.
-        The two turns do not cancel, they add up: values come turned by $i + n$. Their lengths are
-        right, so that nothing looks odd.]],
-      formula = "-R_n Σ_i a R_i v_i = -Σ_i a R_{i+n} v_i",
+        To turn back is to turn by $-n$. The cosine stays, $cos(-nθ) = cos nθ$, and the sine changes
+        its sign, $sin(-nθ) = -sin nθ$. Somebody negates both, as if that were the inverse.]],
+      formula = [[
+        "right:"  R_{-n} = [cos nθ, sin nθ; -sin nθ, cos nθ]
+        "wrong:"  [-cos nθ, sin nθ; -sin nθ, -cos nθ] ]],
+      predict = { question = "What is the wrong matrix?",
+        choices = { "$R_{-n}$ with a minus before it, $-R_{-n}$",
+          "$R_n$ with a minus before it, $-R_n$", "no turn at all: it changes lengths" },
+        expect = 2,
+        hints = { { "it == 1", "$-R_{-n}$ would have $-sin nθ$ at the top right." },
+          "Take the minus out of all four numbers. Which way do the sines turn then?" },
+        answer = [[$-R_n$: a turn forward, and a minus before everything. The two turns do not
+          cancel, they add up, $-R_n Σ_i a R_i v_i = -Σ_i a R_{i+n} v_i$. Lengths are right, so that
+          nothing looks odd.]] },
       code = [[
         function negated(x, p) return turn(x, -angles(p):cos(), -angles(p):sin()) end
         function no_inverse(p) return negated(a:matmul(rotate(v, p)), p) end
@@ -179,15 +199,20 @@ return roper.lesson {
             source = "as if not mirrored" } } } },
     { title = "Pairings mixed",
       text = [[
-        There are two ways to pair features (`general-form`). Run weights that were trained with the
-        one by code for the other: scores are as relative as before, and not those that the model
-        was trained with. The shift tells nothing. So a second test is needed: known outputs for
-        known weights, kept from the program that trained them, or from an oracle that is written
-        from the definition.
-
-        If only the keys have the other pairing, the shift does find it. In 2023 llama.cpp's
+        There are two ways to pair features (`general-form`). Weights that were trained with the one
+        are run by code for the other. Or only the keys have the other pairing: in 2023 llama.cpp's
         converter put the keys of TinyLlama into a wrong order, and what the model wrote was
         gibberish (pull request 3364).]],
+      predict = { question = "Which of the two does the shift find?",
+        choices = { "both", "only the first: other pairs in queries and keys alike",
+          "only the second: other pairs in the keys alone", "neither" }, expect = 3,
+        hints = {
+          { "it == 4", "Think of one pair of the queries. What turns with it in the keys?" },
+          "What is turned alike on both sides knows the distance alone, whatever the pairs are." },
+        answer = [[Only the second. In the first, scores are as relative as before; they are not
+          those that the model was trained with. So a second test is needed: known outputs for known
+          weights, kept from the program that trained them, or from an oracle that is written from
+          the definition.]] },
       code = [[
         rope = roper.position.rope{dim = 8}
         other = roper.position.rope{dim = 8, pairing = "interleaved"}
@@ -208,9 +233,15 @@ return roper.lesson {
         place of 1044.27 at position 1857: between 1024 and 2048 float16 knows whole numbers only.
 
         Shift the text by a little, and there is little to be seen. The farther it is shifted, the
-        larger the residual: this mistake needs a test at large positions. In bfloat16 the positions
-        1000 to 1005 are but two numbers, 1000 and 1004. The remedy is in `precision`: angles in
-        float64, and only their cosines and sines rounded.]],
+        larger the residual: this mistake needs a test at large positions. The remedy is in
+        `precision`: angles in float64, and only their cosines and sines rounded.]],
+      predict = { question = [[From 512 to 1024 bfloat16 knows every fourth number. To how many
+          different numbers does it round the positions 1000, 1001, ... 1005?]],
+        expect = "2",
+        hints = { { "it == 6", "1001 is not among the numbers that it knows." },
+          { "it == 1", "1003 is nearer to 1004 than to 1000." },
+          "Round each to the nearest multiple of 4." },
+        answer = "To two, 1000 and 1004. Of six positions three look alike, and three others do." },
       code = [[
         exact = 1857 * 10000 ^ (-2 / 32)
         function as(number, format)
