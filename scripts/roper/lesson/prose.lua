@@ -50,6 +50,8 @@ function M.pieces(text)
     if piece then
       if piece.kind == "paper" then
         paper(piece)
+      elseif piece.kind == "formula" then
+        piece.text = piece.text:gsub("%s+", " ")
       end
       list[#list + 1], at = piece, piece.after
     end

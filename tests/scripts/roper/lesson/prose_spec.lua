@@ -12,6 +12,7 @@ describe("prose", function()
       ["`$x$` and `[a](arXiv:b)`"] = "`$x$` and `[a](arXiv:b)`",
       ["5 $ or 6 $, x[1] (y)"] = "5 $ or 6 $, x[1] (y)",
       ["$x$$y_1$"] = "xy₁",
+      ["$a\n  + b$"] = "a\u{A0}+\u{A0}b",
     } do
       assert.equal(shown, prose.plain(text))
     end
