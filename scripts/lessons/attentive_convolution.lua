@@ -1,15 +1,24 @@
 return roper.lesson {
   order = 9,
   title = "RoPER as a convolution that pays attention",
-  before = "You can read Σ_i a R_{i-n} v_i (`relative-distance`).",
+  before = "You can read $Σ_i a R_{i-n} v_i$ (`relative-distance`).",
   after = "You can say in which sense RoPER is a convolution, and when it is exactly one.",
+  minutes = 20,
+  needs = { "relative-distance" },
+  notation = {
+    { "K(p)", "the kernel: what multiplies an input at the distance $p$" },
+    { "a_{n,i}", "the weight of the value at $i$ for the query at $n$" },
+    { "R_{i-n}", "the turn by the distance" },
+    { "T", "how many tokens there are" },
+    { "w", "how fast the values turn, measured in the speed $θ$ of the pair" },
+  },
   given = { v = "vectors", i = "positions", n = "position" },
   steps = {
     { title = "A kernel that depends on distance",
       text = [[
-        A convolution makes of a series v another: each output is a sum over the inputs, each
+        A convolution makes of a series $v$ another: each output is a sum over the inputs, each
         multiplied by a kernel that depends only on how far away it is. A blurred picture is one; so
-        is an echo. RoPER's output has that form, with the matrix R_{i-n} as the kernel and the
+        is an echo. RoPER's output has that form, with the matrix $R_{i-n}$ as the kernel and the
         attention weight as a second factor: a convolution that may look away.
 
         (Of the same operation others speak as VO-RoPE, or as RoVE, the attentive convolution.)]],
@@ -33,10 +42,10 @@ return roper.lesson {
       claims = { { "off < 1e-12", instead = { "matrix(i - n)", "matrix(n - i)" } } } },
     { title = "With uniform weights, exactly one",
       text = [[
-        Where query and key are 0, all scores are equal, and every weight is 1/T. What is left is
-        Σ_i R_{i-n} v_i / T: a convolution with the kernel R_p / T, and nothing else. Below it is
-        computed by an explicit convolution over distances p, from -(T - 1) to T - 1, and by
-        attention.]],
+        Where query and key are 0, all scores are equal, and every weight is $1/T$. What is left is
+        $Σ_i R_{i-n} v_i / T$: a convolution with the kernel $R_p / T$, and nothing else. Below it
+        is computed by an explicit convolution over distances $p$, from $-(T - 1)$ to $T - 1$, and
+        by attention.]],
       code = [[
         nothing = roper.zeros({1, 1, T, 4}, "float64")
         uniform = roper.attention(nothing, nothing, v, {position = "roper"})
@@ -79,11 +88,11 @@ return roper.lesson {
           instead = { "curve(moved_in)", "curve(bump)" } } } } },
     { title = "What it lets through",
       text = [[
-        A convolution answers each frequency by itself. Let the values turn as they go along, v_i =
-        R_{i w} u, with w measured in the speed θ of the pair. Multiplied by R_{i-n} the terms turn
-        by i (1 + w): if w = -1, all stand still and add up; else they go round and cancel. So each
-        pair listens to one frequency, its own: the features of a head are a bank of filters, from
-        fast to slow, and attention says where to listen.]],
+        A convolution answers each frequency by itself. Let the values turn as they go along,
+        $v_i = R_{iw} u$, with $w$ measured in the speed $θ$ of the pair. Multiplied by $R_{i-n}$
+        the terms turn by $i(1 + w)$: if $w = -1$, all stand still and add up; else they go round
+        and cancel. So each pair listens to one frequency, its own: the features of a head are a
+        bank of filters, from fast to slow, and attention says where to listen.]],
       formula = "|{1}/{T} Σ_i R_{i-n} R_{iw} u| = |{1}/{T} Σ_i R_{i(1+w)} u|",
       code = [[
         pair = roper.position.rope{dim = 2}
@@ -101,7 +110,7 @@ return roper.lesson {
         { "math.abs(heard - 1) < 1e-12", instead = { "response(-1)", "response(-0.9)" } },
         { "missed < 0.1", instead = { "response(-0.5)", "response(-0.99)" } } },
       figure = {
-        caption = "The response of a pair to values that turn with speed w, over 64 tokens.",
+        caption = "The response of a pair to values that turn with speed $w$, over 64 tokens.",
         draw = [[
           speeds, lengths = {}, {}
           for i = 0, 150 do
@@ -113,7 +122,9 @@ return roper.lesson {
         claims = { { "math.abs(lengths[76] - 1) < 1e-12",
           instead = { "response(speeds[i + 1])", "response(speeds[i + 1] / 2)" } } } },
       exercise = {
-        question = "RoPE alone carries the plain mean of the values. Which w does that listen to?",
-        answer = "w = 0: to what does not turn. All its features are the same, slowest filter." } },
+        question = [[RoPE alone carries the plain mean of the values. Which $w$ does that listen
+          to?]],
+        answer = [[$w = 0$: to what does not turn. All its features are the same, slowest
+          filter.]] } },
   },
 }

@@ -3,14 +3,22 @@ return roper.lesson {
   title = "Many pairs, many speeds",
   before = "You can turn one pair (`rotation`).",
   after = "You know the general form, both ways to pair features, and how to convert between them.",
+  minutes = 20,
+  needs = { "rotation" },
+  notation = {
+    { "d", "how many features a vector has: $d/2$ pairs" },
+    { "θ_t", "how far pair $t$ turns a position, in radians" },
+    { "R_m", "the turn of all pairs by position $m$, each by its own angle $mθ_t$" },
+    { "x ⊗ y", "feature by feature: the product of the first two, of the second two …" },
+  },
   given = { x = "vector", m = "position" },
   steps = {
     { title = "A speed for each pair",
       text = [[
-        A vector of d features is d/2 pairs, and pair t turns with a speed of its own: the first by
-        1 radian a position, each next one more slowly. With 128 features one full turn of the last
-        pair takes 54,410 positions. Fast pairs tell neighbours apart, slow ones tell near from far:
-        like the hands of a clock.]],
+        A vector of $d$ features is $d/2$ pairs, and pair $t$ turns with a speed of its own: the
+        first by 1 radian a position, each next one more slowly. With 128 features one full turn of
+        the last pair takes 54,410 positions. Fast pairs tell neighbours apart, slow ones tell near
+        from far: like the hands of a clock.]],
       formula = "θ_t = base^(-2t/d),   t = 0 … d/2 - 1,   base = 10000",
       code = [[
         rope = roper.position.rope{dim = 8}
@@ -43,12 +51,12 @@ return roper.lesson {
             slow ones hurry; the first stays.]] } },
       exercise = {
         question = "After how many positions has the last of these 4 pairs made one full turn?",
-        answer = "2π / 0.001, some 6283. The first needs 6.28." } },
+        answer = "$2π / 0.001$, some 6283. The first needs 6.28." } },
     { title = "One big matrix",
       text = [[
         Written as a matrix, the turns of the pairs stand as 2 by 2 blocks along the diagonal, and
-        everything else is 0 (Su et al. 2021, eq. 15). What was true of one pair is true of all:
-        turns add up, undo each other, keep lengths.]],
+        everything else is 0 ([Su et al. 2021](arXiv:2104.09864), eq. 15). What was true of one pair
+        is true of all: turns add up, undo each other, keep lengths.]],
       formula = [[
         R_m = [cos mθ₁, -sin mθ₁, 0, 0;
                sin mθ₁, cos mθ₁, 0, 0;
@@ -61,7 +69,7 @@ return roper.lesson {
         off = (product - rope:matrix(5)):abs():max():item()]],
       claims = { { "off < 1e-12", instead = { "rope:matrix(5)", "rope:matrix(6)" } } },
       figure = {
-        caption = "R_2 for 16 features: 8 blocks, the first turned by 2, the last hardly at all.",
+        caption = "$R_2$ for 16 features: 8 blocks, the first turned by 2, the last hardly at all.",
         draw = [[
           wide = roper.position.rope{dim = 16, pairing = "interleaved"}:matrix(2)
           return plot.heatmap(wide, {format = format})]],
@@ -74,11 +82,12 @@ return roper.lesson {
     { title = "Without the zeros",
       text = [[
         Most of that matrix is 0, so nobody multiplies by it. Scale the vector by the cosines. Turn
-        each of its pairs by 90 degrees, (x₁, x₂) to (-x₂, x₁), and scale that by the sines. Add.
+        each of its pairs by 90 degrees, $(x₁, x₂)$ to $(-x₂, x₁)$, and scale that by the sines.
+        Add.
 
         A copy of the paper that is going round has this line garbled: a table of two columns in
-        place of the vectors of cosines and sines, and -x_{d-1}, x_d as the last pair where -x_d,
-        x_{d-1} belongs. Neither column is right, and neither is the last pair. In the first
+        place of the vectors of cosines and sines, and $-x_{d-1}, x_d$ as the last pair where
+        $-x_d, x_{d-1}$ belongs. Neither column is right, and neither is the last pair. In the first
         column, the first members come out right and the second do not; in the second column it is
         the other way round.]],
       formula = [[
@@ -95,9 +104,9 @@ return roper.lesson {
     { title = "Which features make a pair?",
       text = [[
         The paper pairs neighbours: features 0 and 1, 2 and 3 ("interleaved"). Much code pairs
-        feature t of the first half with feature t of the second ("half"). Both turn the
-        same pairs by the same angles; the features only stand in another order. Reorder,
-        turn, or turn, reorder: it comes to the same.]],
+        feature $t$ of the first half with feature $t$ of the second ("half"). Both turn the same
+        pairs by the same angles; the features only stand in another order. Reorder, turn, or turn,
+        reorder: it comes to the same.]],
       code = [[
         half = roper.position.rope{dim = 8, pairing = "half"}
         interleaved = roper.position.rope{dim = 8, pairing = "interleaved"}

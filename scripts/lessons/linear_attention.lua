@@ -2,18 +2,28 @@ return roper.lesson {
   order = 7,
   title = "Linear attention, and where the turn belongs",
   before = "You know RoPE (`relative-score`).",
-  after = "You can say what may be summed once for all queries, and why the turn comes after φ.",
+  after = "You can say what may be summed once for all queries, and why the turn comes after $φ$.",
+  minutes = 25,
+  needs = { "relative-score" },
+  notation = {
+    { "q, k_i, v_i", "the query; the key and the value at position $i$" },
+    { "φ", "a function with positive results, of each feature by itself" },
+    { "k vᵀ", "the matrix of all products of a feature of $k$ and one of $v$" },
+    { "m, i", "the positions of the query and of a key" },
+    { "R_m", "the turn by position $m$" },
+  },
   given = { q = "vector", k = "vectors", v = "vectors", i = "positions", m = "position" },
   steps = {
     { title = "Weights without the exponential",
       text = [[
-        Softmax ties each query to each key: for T tokens, T² weights. Linear attention measures in
-        another way how well two match: a function φ with positive results, applied to each feature
-        (here φ(x) = elu(x) + 1: 1 + x above 0, e^x below), and then the dot product
-        (Katharopoulos et al. 2020). The weights are divided by their sum, as before.
+        Softmax ties each query to each key: for $T$ tokens, $T²$ weights. Linear attention measures
+        in another way how well two match: a function $φ$ with positive results, applied to each
+        feature (here $φ(x) = elu(x) + 1$: $1 + x$ above 0, $e^x$ below), and then the dot product
+        ([Katharopoulos et al. 2020](arXiv:2006.16236)). The weights are divided by their sum, as
+        before.
 
-        In the lines below q and k stand for φ(q) and φ(k): an identity holds for all numbers, so
-        for those too. The position of the query is m, those of the keys are i.]],
+        In the lines below $q$ and $k$ stand for $φ(q)$ and $φ(k)$: an identity holds for all
+        numbers, so for those too. The position of the query is $m$, those of the keys are $i$.]],
       formula = "o = {Σ_i (q · k_i) v_i}/{Σ_i q · k_i}",
       code = [[
         function phi(x) return roper.where(x:gt(0), x + 1, x:minimum(0):exp()) end
@@ -26,17 +36,18 @@ return roper.lesson {
       claims = { { "off < 1e-5", instead = { "phi(k)", "phi(q)" } } } },
     { title = "One sum for all queries",
       text = [[
-        A product of three can be bracketed either way. First (q·k) v for every key: T products for
-        each query. Or first k vᵀ for every key, a small matrix; sum these once; and let each query
-        be multiplied by the sum.]],
+        A product of three can be bracketed either way. First $(q · k) v$ for every key: $T$
+        products for each query. Or first $k vᵀ$ for every key, a small matrix; sum these once; and
+        let each query be multiplied by the sum.]],
       formula = "Σ_i (q · k_i) v_i = (Σ_i k_i v_iᵀ)ᵀ q",
       identity = { "sum(dot(q, k)*v) == transpose(sum(k*transpose(v)))*q",
         wrong = { "sum(dot(q, k)*v) == sum(k*transpose(v))*q" } } },
     { title = "Running sums",
       text = [[
-        A causal query takes the keys up to its own. So go along the text, add k vᵀ to one sum and k
-        to another, and answer each query from what is there: the same work for each token, however
-        long the text. With softmax, token number T costs T times as much as the first.]],
+        A causal query takes the keys up to its own. So go along the text, add $k vᵀ$ to one sum and
+        $k$ to another, and answer each query from what is there: the same work for each token,
+        however long the text. With softmax, token number $T$ costs $T$ times as much as the
+        first.]],
       code = [[
         fq, fk = phi(q)[1][1], phi(k)[1][1]
         S, z = roper.zeros({4, 4}, "float64"), roper.zeros({4}, "float64")
@@ -63,11 +74,12 @@ return roper.lesson {
           instead = { "2 * 64 * 64", "64 * 64" } } } } },
     { title = "The turn, and which sum is reused",
       text = [[
-        Turn φ(q) by its position and φ(k) by its own, in the numerator (Su et al. 2021, section
-        3.3). The match becomes relative. Some notes on RoPE write the sum with R_{i-m} inside it
-        and say that Σ k vᵀ can be reused all the same, since turning changes no length. But R_{i-m}
-        differs from query to query, and turns every key by another angle. What can be reused is the
-        sum of the turned keys, Σ (R_i k_i) v_iᵀ; the query brings its own turn R_m from outside.]],
+        Turn $φ(q)$ by its position and $φ(k)$ by its own, in the numerator
+        ([Su et al. 2021](arXiv:2104.09864), section 3.3). The match becomes relative. Some notes on
+        RoPE write the sum with $R_{i-m}$ inside it and say that $Σ k vᵀ$ can be reused all the
+        same, since turning changes no length. But $R_{i-m}$ differs from query to query, and turns
+        every key by another angle. What can be reused is the sum of the turned keys,
+        $Σ (R_i k_i) v_iᵀ$; the query brings its own turn $R_m$ from outside.]],
       formula = [[
         Σ_i (R_m q · R_i k_i) v_i &= Σ_i (q · R_{i-m} k_i) v_i
                                   &= (Σ_i (R_i k_i) v_iᵀ)ᵀ R_m q]],
@@ -80,9 +92,10 @@ return roper.lesson {
             source = "their reason: the length of the sum stays" } } } },
     { title = "Before φ is too early",
       text = [[
-        φ works on each feature by itself, and a turn mixes two features. Turn first, and φ bends
-        what should stay a turn. With squares in place of φ the exact check can say so; with the
-        real φ, shifting the text does. Turned afterwards, as the library does it, nothing moves.]],
+        $φ$ works on each feature by itself, and a turn mixes two features. Turn first, and $φ$
+        bends what should stay a turn. With squares in place of $φ$ the exact check can say so; with
+        the real $φ$, shifting the text does. Turned afterwards, as the library does it, nothing
+        moves.]],
       code = [[
         rope = roper.position.rope{dim = 4}
         function before(offset)
@@ -121,7 +134,7 @@ return roper.lesson {
             instead = { "first(before(", "first(after(" } } } } },
     { title = "Weights below zero, and the denominator",
       text = [[
-        φ makes all matches positive, so that their sum can divide them. A turn can make a match
+        $φ$ makes all matches positive, so that their sum can divide them. A turn can make a match
         negative. In the numerator that is allowed: a token may carry with a minus. In the
         denominator the sum could come to 0, and the result explode. So only the numerator is
         turned; the weights then no longer sum to 1.]],
@@ -136,8 +149,8 @@ return roper.lesson {
         { "sums > 0.01", instead = { 'v, {position = "rope"}', "v" } } },
       exercise = {
         question = "For one query and one key, how far apart must they be for a negative match?",
-        answer = [[φ(q) and φ(k) lie in the first quarter of the plane: they may be a quarter apart
-          already, and then any distance will do. Arrows that point the same way need a quarter
-          turn, π/2: in a pair of speed θ, a distance of more than π/(2θ).]] } },
+        answer = [[$φ(q)$ and $φ(k)$ lie in the first quarter of the plane: they may be a quarter
+          apart already, and then any distance will do. Arrows that point the same way need a
+          quarter turn, $π/2$: in a pair of speed $θ$, a distance of more than $π/(2θ)$.]] } },
   },
 }

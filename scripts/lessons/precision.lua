@@ -1,16 +1,23 @@
 return roper.lesson {
   order = 8,
   title = "How exactly must an angle be known?",
-  before = "You know that position p turns a pair by pθ (`rotation`).",
+  before = "You know that position $p$ turns a pair by $pθ$ (`rotation`).",
   after = "You know three ways to compute the angles, and which of them survive 131072 tokens.",
+  minutes = 20,
+  needs = { "rotation", "general-form" },
+  notation = {
+    { "p", "a position" },
+    { "θ", "the angle that one position turns a pair by" },
+    { "s", "how many significant bits a number type has" },
+  },
   steps = {
     { title = "An error in the angle is an error in all that follows",
       text = [[
         The first pair turns by 1 radian a position: at position 131072 it has gone round 20,860
-        times. Only what is left after the last full turn counts. But a number type with s
-        significant bits knows a number near 131072 to within 131072 / 2^s: to 1e-11 in float64, to
-        0.008 in float32, to 64 with the 11 bits of float16 (did it reach so far), to 512 with the 8
-        of bfloat16. Off by 6 radians is once around: any angle at all.]],
+        times. Only what is left after the last full turn counts. But a number type with $s$
+        significant bits knows a number near 131072 to within $131072 / 2^s$: to 1e-11 in float64,
+        to 0.008 in float32, to 64 with the 11 bits of float16 (did it reach so far), to 512 with
+        the 8 of bfloat16. Off by 6 radians is once around: any angle at all.]],
       code = [[
         p, theta = 131072, 10000 ^ (-2 / 128)           -- the second pair of 64
         exact = p * theta
@@ -32,10 +39,10 @@ return roper.lesson {
         answer = "float16 ends at 65504. A position beyond it has no float16 at all." } },
     { title = "Three ways to a table",
       text = [[
-        By product: pθ in the working type, then its sine and cosine. By recurrence: turn the last
-        entry by θ once more, in the working type; each step adds its rounding to those before. By
-        the library's way: pθ and its sine and cosine in float64, whatever the working type is, and
-        only the results, which lie between -1 and 1, rounded to it.
+        By product: $pθ$ in the working type, then its sine and cosine. By recurrence: turn the last
+        entry by $θ$ once more, in the working type; each step adds its rounding to those before. By
+        the library's way: $pθ$ and its sine and cosine in float64, whatever the working type is,
+        and only the results, which lie between -1 and 1, rounded to it.
 
         The error is that of the cosine, for the second pair of 64, the worst over the positions up
         to the one named.]],

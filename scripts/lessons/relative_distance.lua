@@ -5,6 +5,17 @@ return roper.lesson {
   title = "RoPER: relative distance in what is carried",
   before = "You know why RoPE's scores depend on distance alone (`relative-score`).",
   after = "You can derive RoPER line by line, and explain the minus sign at its end.",
+  minutes = 45,
+  needs = { "relative-score" },
+  notation = {
+    { "n, i", "the positions of the one who asks and of a value" },
+    { "a_{n,i}", "the weight of value $i$ for the query at $n$; short: $a$" },
+    { "v⁽¹⁾, v⁽²⁾", "the first and the second member of a pair" },
+    { "v̂_i", "the value turned by its own position" },
+    { "ô_n", "the sum of the turned values, before it is turned back" },
+    { "o_n", "RoPER's output" },
+    { "R_{i-n}", "the turn by the distance, $i - n$" },
+  },
   given = { a = "numbers", v = "vectors", o = "vector", i = "positions", n = "position",
     m = "position" },
   steps = {
@@ -13,11 +24,12 @@ return roper.lesson {
         RoPE uses distance to choose where to look. But what is fetched from there, the values, says
         nothing of where it was: the output is a mean of values as they are. RoPER (Harik and
         Jayasiri 2022) makes the distance part of what is carried: turn each value by its own
-        position i, take the mean, and turn the result back by the position n of the one who asks.
+        position $i$, take the mean, and turn the result back by the position $n$ of the one who
+        asks.
 
-        The claim to be derived: that is as if each value had been turned by its distance, i - n.
-        As in their study, n is the position of the query, i runs over those of the values, a_{n,i}
-        are the weights, and v⁽¹⁾, v⁽²⁾ are the members of a pair.]],
+        The claim to be derived: that is as if each value had been turned by its distance, $i - n$.
+        As in their study, $n$ is the position of the query, $i$ runs over those of the values,
+        $a_{n,i}$ are the weights, and $v⁽¹⁾$, $v⁽²⁾$ are the members of a pair.]],
       formula = [[
         v̂_i &= RoPE(v_i, i)
         ô_n &= Σ_i a_{n,i} v̂_i
@@ -126,22 +138,22 @@ return roper.lesson {
         about the few numbers that were tried, and an error too small for 16 digits would not show,
         as in the first line of code here.
 
-        So each line is checked exactly, too. Its sides are sums of products of the a, the v, and of
-        cosines and sines: polynomials. All that is true of a cosine c and a sine s, whatever the
-        angle, is c² + s² = 1; the rest of trigonometry is how turns add up. So calculate with whole
-        numbers modulo a prime p (after each step keep only the remainder by p: nothing is ever
-        rounded), put a random point with c² + s² = 1 in place of each angle, random numbers in
-        place of the rest, and compare.
+        So each line is checked exactly, too. Its sides are sums of products of the $a$, the $v$,
+        and of cosines and sines: polynomials. All that is true of a cosine $c$ and a sine $s$,
+        whatever the angle, is $c² + s² = 1$; the rest of trigonometry is how turns add up. So
+        calculate with whole numbers modulo a prime $p$ (after each step keep only the remainder by
+        $p$: nothing is ever rounded), put a random point with $c² + s² = 1$ in place of each angle,
+        random numbers in place of the rest, and compare.
 
         Sides that differ could agree by bad luck, where their difference happens to be zero. But if
-        its longest product has D factors, at most 2D of each p points of a circle are such (the
-        lemma of Schwartz and Zippel). So a false line with D = 4 passes one trial with probability
-        below 8/p, and six independent ones below (8/p)⁶ = 3e-51.
+        its longest product has $D$ factors, at most $2D$ of each $p$ points of a circle are such
+        (the lemma of Schwartz and Zippel). So a false line with $D = 4$ passes one trial with
+        probability below $8/p$, and six independent ones below $(8/p)⁶ = 3 · 10⁻⁵¹$.
 
         How many terms has the sum, and how many pairs a vector? The line should hold for any
-        number. Where S sums are multiplied with each other, each product in the result comes from S
-        terms at most: what is true of 1, 2, … S + 1 terms is true of all. So many are tried, and
-        pairs likewise, over which a product with a matrix sums.]],
+        number. Where $S$ sums are multiplied with each other, each product in the result comes from
+        $S$ terms at most: what is true of $1, 2, … S + 1$ terms is true of all. So many are tried,
+        and pairs likewise, over which a product with a matrix sums.]],
       formula = [[
         c = {1 - t²}/{1 + t²},  s = {2t}/{1 + t²},  t = 0 … p - 1:  c² + s² = 1]],
       code = [[
@@ -158,10 +170,10 @@ return roper.lesson {
         { "twice == 1", instead = { "2 * s * c", "3 * s * c" } } } },
     { title = "Turning back, written out",
       text = [[
-        RoPE(ô, -n) with cos(-nθ) = cos nθ and sin(-nθ) = -sin nθ. Each line that follows has two
-        sides that are run as they stand; `[1]` and `[2]` are the members of each pair, and `sum`
-        runs over i. What you see is the first member, then the second; it is true of any vector o,
-        so also of ô.]],
+        $RoPE(ô, -n)$ with $cos(-nθ) = cos nθ$ and $sin(-nθ) = -sin nθ$. Each line that follows has
+        two sides that are run as they stand; `[1]` and `[2]` are the members of each pair, and
+        `sum` runs over $i$. What you see is the first member, then the second; it is true of any
+        vector $o$, so also of $ô$.]],
       formula = [[
         RoPE(ô_n, -n) = [ô⁽¹⁾ cos nθ + ô⁽²⁾ sin nθ;
                          ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ] ]],
@@ -170,8 +182,8 @@ return roper.lesson {
       } },
     { title = "The first member: put in what ô is",
       text = [[
-        Each value was turned by its own position i. The outer sine comes from turning back by n. In
-        the study it is printed as sin mθ; but there is no m in sight.]],
+        Each value was turned by its own position $i$. The outer sine comes from turning back by
+        $n$. In the study it is printed as $sin mθ$; but there is no $m$ in sight.]],
       formula = [[
           & Σ_i a v̂⁽¹⁾ cos nθ + Σ_i a v̂⁽²⁾ sin nθ
         = & Σ_i a (v⁽¹⁾ cos iθ - v⁽²⁾ sin iθ) cos nθ
@@ -183,7 +195,7 @@ return roper.lesson {
           .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(m)",
           source = "the RoPER study, first member: sin m for sin n" } } } },
     { title = "Collect what belongs to each feature",
-      text = "Nothing but sorting: what multiplies v⁽¹⁾, and what multiplies v⁽²⁾.",
+      text = "Nothing but sorting: what multiplies $v⁽¹⁾$, and what multiplies $v⁽²⁾$.",
       formula = [[
           & Σ_i a v⁽¹⁾ (cos iθ cos nθ + sin iθ sin nθ)
         + & Σ_i a v⁽²⁾ (cos iθ sin nθ - sin iθ cos nθ)]],
@@ -191,27 +203,29 @@ return roper.lesson {
           .. " + sum(a*v[2]*(cos(i)*sin(n) - sin(i)*cos(n)))" } },
     { title = "Two formulas from school",
       text = [[
-        The first bracket is the cosine of the difference, cos (i - n)θ. The second is the sine of
-        n - i: the wrong way round, which is to say -sin (i - n)θ. Hence the minus between them.]],
+        The first bracket is the cosine of the difference, $cos (i - n)θ$. The second is the sine of
+        $(n - i)θ$: the wrong way round, which is to say $-sin (i - n)θ$. Hence the minus between
+        them.]],
       formula = "Σ_i a v⁽¹⁾ cos (i - n)θ - Σ_i a v⁽²⁾ sin (i - n)θ",
       identity = { OUT .. "[1] == sum(a*v[1]*cos(i - n)) - sum(a*v[2]*sin(i - n))",
         wrong = { OUT .. "[1] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))" } } },
     { title = "The second member",
       text = [[
-        "Similarly", says the study, and prints v⁽¹⁾ with the cosine and v⁽²⁾ with the sine. Do it
-        similarly and they come out the other way round.]],
+        "Similarly", says the study, and prints $v⁽¹⁾$ with the cosine and $v⁽²⁾$ with the sine. Do
+        it similarly and they come out the other way round.]],
       formula = "Σ_i a v⁽²⁾ cos (i - n)θ + Σ_i a v⁽¹⁾ sin (i - n)θ",
       identity = { OUT .. "[2] == sum(a*v[2]*cos(i - n)) + sum(a*v[1]*sin(i - n))",
         wrong = { { OUT .. "[2] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))",
           source = "the RoPER study, second member" } } } },
     { title = "Together: each value turned by its distance",
       text = [[
-        The two members are what a turn by i - n makes of a pair. The study's last line prints
-        RoPE(v⁽¹⁾, v⁽¹⁾, (i - n)θ): the first member twice; and RoPE takes a position, which it
-        multiplies by θ itself, so that θ is in it twice. Where θ = 1, as in the first pair, that
-        second slip does no harm: its counterexample needs two pairs, of which the second has θ =
-        1/100. (The four numbers of v are both first members, then both second ones. In the exact
-        check nθ² has a random point of its own: θ may be anything, so nθ tells nothing of it.)]],
+        The two members are what a turn by $i - n$ makes of a pair. The study's last line prints
+        $RoPE(v⁽¹⁾, v⁽¹⁾, (i - n)θ)$: the first member twice; and RoPE takes a position, which it
+        multiplies by $θ$ itself, so that $θ$ is in it twice. Where $θ = 1$, as in the first pair,
+        that second slip does no harm: its counterexample needs two pairs, of which the second has
+        $θ = 1/100$. (The four numbers of $v$ are both first members, then both second ones. In the
+        exact check $nθ²$ has a random point of its own: $θ$ may be anything, so $nθ$ tells nothing
+        of it.)]],
       formula = "o_n = Σ_i a_{n,i} RoPE(v_i⁽¹⁾, v_i⁽²⁾, i - n) = Σ_i a_{n,i} R_{i-n} v_i",
       code = [[given = {v = "vector", i = "position", n = "position"}  -- to try below]],
       identity = { OUT .. " == sum(a*rotate(v, i - n))",
@@ -220,20 +234,20 @@ return roper.lesson {
           { OUT .. " == sum(a*rotate(pair(v[1], v[1]), i - n))", source = "its v⁽¹⁾ twice" },
           { OUT .. " == sum(a*rotate(v, (i - n)*theta))", source = "its θ twice" } } },
       exercise = {
-        question = [[The whole derivation fits into one line, if turning by i and back by n is
-          turning by i - n. Is it? Ask:
+        question = [[The whole derivation fits into one line, if turning by $i$ and back by $n$ is
+          turning by $i - n$. Is it? Ask:
 
           `roper.identity{"unrotate(rotate(v, i), n) == rotate(v, i - n)", given = given}`]],
         answer = [[It is. And a turn of a sum is the sum of the turns, so the turn at the end may
-          go inside: R_{-n} Σ a R_i v_i = Σ a R_{-n} R_i v_i = Σ a R_{i-n} v_i.]] } },
+          go inside: $R_{-n} Σ a R_i v_i = Σ a R_{-n} R_i v_i = Σ a R_{i-n} v_i$.]] } },
     { title = "In the machine, and the minus sign",
       text = [[
-        The library's RoPER, which never forms R_{i-n}, against the sum that does; and the same text
-        1000 positions later. What is carried depends on distance alone.
+        The library's RoPER, which never forms $R_{i-n}$, against the sum that does; and the same
+        text 1000 positions later. What is carried depends on distance alone.
 
-        And the minus in RoPE(ô, -n)? Positions add when turns are made after each other. To be left
-        with a difference, one of the two turns must go backwards. (If that were the first, and the
-        last went forward, values would come turned by n - i: mirrored, but relative.)]],
+        And the minus in $RoPE(ô, -n)$? Positions add when turns are made after each other. To be
+        left with a difference, one of the two turns must go backwards. (If that were the first, and
+        the last went forward, values would come turned by $n - i$: mirrored, but relative.)]],
       code = [[
         here = {position = "roper", causal = true}
         explicit = roper.oracle.attention(q, k, v, here)
@@ -261,8 +275,9 @@ return roper.lesson {
             (dashed). Drag a token, and o follows. Move all together: scores, weights and o stay.
             Without the turn back o does not.]] } },
       exercise = {
-        question = "What would o_n be with RoPE(ô, +n) at the end? Which positions would matter?",
-        answer = [[Σ a R_{i+n} v_i: the sum of the positions. Shift the text by 1000 and every value
-          turns by 2000 more: nothing relative is left. See `wrong-inverse`.]] } },
+        question = [[What would $o_n$ be with $RoPE(ô, +n)$ at the end? Which positions would
+          matter?]],
+        answer = [[$Σ a R_{i+n} v_i$: the sum of the positions. Shift the text by 1000 and every
+          value turns by 2000 more: nothing relative is left. See `wrong-inverse`.]] } },
   },
 }

@@ -2,20 +2,30 @@ return roper.lesson {
   order = 4,
   title = "Scores that depend on distance alone",
   before = "You can turn vectors by their position (`rotation`, `general-form`).",
-  after = "You can say why RoPE's scores know m - n and nothing else of m and n.",
+  after = "You can say why RoPE's scores know $m - n$ and nothing else of $m$ and $n$.",
+  minutes = 20,
+  needs = { "rotation", "general-form" },
+  notation = {
+    { "m, n", "the positions of the query and of the key" },
+    { "q, k", "the query and the key, before they are turned" },
+    { "R_m", "the turn by position $m$" },
+    { "xᵀ, Wᵀ", "transposed: rows and columns change places" },
+    { "z^*", "the conjugate of a complex number: its angle the other way round" },
+  },
   given = { q = "vector", k = "vector", x = "vector", y = "vector", Wq = "matrix", Wk = "matrix",
     m = "position", n = "position" },
   steps = {
     { title = "What is wanted",
       text = [[
         A word and the one before it should match alike wherever in the text they stand. So the
-        score of the query x_m at position m and the key x_n at position n may depend on what they
-        say and on the difference m - n, on nothing else (Su et al. 2021, eq. 11). RoFormer looks
-        for functions f that do this, and finds: turn each by its own position.
+        score of the query $x_m$ at position $m$ and the key $x_n$ at position $n$ may depend on
+        what they say and on the difference $m - n$, on nothing else
+        ([Su et al. 2021](arXiv:2104.09864), eq. 11). RoFormer looks for functions $f$ that do this,
+        and finds: turn each by its own position.
 
-        The paper writes a pair as one complex number, on which e^{imθ} is a turn (eq. 12). The
+        The paper writes a pair as one complex number, on which $e^{imθ}$ is a turn (eq. 12). The
         score of a pair is the real part of the one number times the conjugate of the other.
-        Conjugating turns n θ into -n θ, and what is left is the difference. In plain numbers:]],
+        Conjugating turns $nθ$ into $-nθ$, and what is left is the difference. In plain numbers:]],
       formula = [[
         ⟨f(x_m, m), f(x_n, n)⟩ = g(x_m, x_n, m - n)
         Re[q e^{imθ} (k e^{inθ})^*] = Re[q k^* e^{i(m-n)θ}] ]],
@@ -26,9 +36,9 @@ return roper.lesson {
             .. " == (q[1]*k[1] + q[2]*k[2])*cos(m + n) + (q[1]*k[2] - q[2]*k[1])*sin(m + n)" } } },
     { title = "The same with turns",
       text = [[
-        Turn both vectors back by m: the dot product of two does not change when they are turned
-        alike. The query is then unturned, and the key turned by n - m. One line, and it is the
-        reason for everything. Mind the order: the key turns by n - m, not by m - n.]],
+        Turn both vectors back by $m$: the dot product of two does not change when they are turned
+        alike. The query is then unturned, and the key turned by $n - m$. One line, and it is the
+        reason for everything. Mind the order: the key turns by $n - m$, not by $m - n$.]],
       formula = "(R_m q) · (R_n k) = q · R_{n-m} k",
       identity = { "dot(rotate(q, m), rotate(k, n)) == dot(q, rotate(k, n - m))",
         wrong = { { "dot(rotate(q, m), rotate(k, n)) == dot(q, rotate(k, m - n))",
@@ -63,12 +73,12 @@ return roper.lesson {
         claims = { { "math.abs(between[2] - between[1]) < 1e-12",
           instead = { "m - 1", "1" } } } },
       exercise = { question = "Write it with the turn on the query instead of on the key.",
-        answer = "(R_{m-n} q) · k. Try `roper.identity{...}` with dot(rotate(q, m - n), k)." } },
+        answer = "$(R_{m-n} q) · k$. Try `roper.identity{...}` with dot(rotate(q, m - n), k)." } },
     { title = "With the weights in it",
       text = [[
-        Queries and keys are made from the tokens by matrices, q = W_q x_m and k = W_k x_n. A matrix
-        that moves to the other side of a dot product is transposed on the way. RoFormer's eq. 16
-        forgets that: it prints W_q where the transpose of W_q belongs.]],
+        Queries and keys are made from the tokens by matrices, $q = W_q x_m$ and $k = W_k x_n$. A
+        matrix that moves to the other side of a dot product is transposed on the way. RoFormer's
+        eq. 16 forgets that: it prints $W_q$ where the transpose of $W_q$ belongs.]],
       formula = "(R_m W_q x)ᵀ (R_n W_k y) = xᵀ W_qᵀ R_{n-m} W_k y",
       identity = {
         "dot(rotate(Wq*x, m), rotate(Wk*y, n)) == transpose(x)*transpose(Wq)*rotation(n - m)*Wk*y",
@@ -108,7 +118,7 @@ return roper.lesson {
     { title = "How a score fades with distance",
       text = [[
         Let query and key be the same vector of ones. At distance 0 all pairs agree, and the score
-        is d. As the distance grows the fast pairs fall out of step, then slower ones, and the sum
+        is $d$. As the distance grows the fast pairs fall out of step, then slower ones, and the sum
         of their cosines fades: on average, what is near matches better. A model can learn other
         shapes by weighing the pairs.]],
       formula = "1 · R_p 1 = 2 Σ_t cos(p θ_t)",
@@ -120,7 +130,8 @@ return roper.lesson {
         cosines = 2 * (rope:thetas() * 100):cos():sum():item()
         off = math.abs(score(100) - cosines)]],
       claims = { { "off < 1e-10", instead = { "* 100", "* 99" } } },
-      figure = { caption = "The score of two equal vectors of ones against their distance, d = 64.",
+      figure = { caption = [[The score of two equal vectors of ones against their distance,
+        $d = 64$.]],
         draw = [[
           distances, scores = {}, {}
           for p = 0, 200 do distances[p + 1], scores[p + 1] = p, score(p) end

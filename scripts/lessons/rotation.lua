@@ -8,7 +8,7 @@ return roper.lesson {
   notation = {
     { "m, n", "positions, counted from 0" },
     { "θ", "the angle, in radians, that one position turns by" },
-    { "R_m", "the turn by position m, by the angle mθ" },
+    { "R_m", "the turn by position $m$, by the angle $mθ$" },
     { "x · y", "the dot product, $x₁ y₁ + x₂ y₂$" },
   },
   given = { x = "vector", y = "vector", r = "number", alpha = "position", a = "position",
@@ -16,9 +16,10 @@ return roper.lesson {
   steps = {
     { title = "By hand, in degrees",
       text = [[
-        A pair of numbers (x, y) is an arrow in the plane. Turned by an angle φ it becomes (x', y').
-        Turn (1, 0): the result is (cos φ, sin φ), the point of the circle. Turn (0, 1), which is a
-        quarter ahead: (-sin φ, cos φ). Any arrow is x times the one and y times the other.]],
+        A pair of numbers $(x, y)$ is an arrow in the plane. Turned by an angle $φ$ it becomes
+        $(x', y')$. Turn $(1, 0)$: the result is $(cos φ, sin φ)$, the point of the circle. Turn
+        $(0, 1)$, which is a quarter ahead: $(-sin φ, cos φ)$. Any arrow is $x$ times the one and
+        $y$ times the other.]],
       formula = [[
         x' &= x cos φ - y sin φ
         y' &= y cos φ + x sin φ]],
@@ -56,16 +57,19 @@ return roper.lesson {
           { "math.abs(along[1] + up[1] - x) + math.abs(along[2] + up[2] - y) < 1e-12",
             instead = { "moved(0, 1", "moved(0, -1" } } } },
       exercise = {
-        question = "Turn (3, 4) by 90 degrees and by 180, without the machine; then try `turn`.",
-        answer = "(-4, 3) and (-3, -4): cos 90° = 0 and sin 90° = 1; cos 180° = -1, sin 180° = 0.",
+        question = "Turn $(3, 4)$ by 90 degrees and by 180, without the machine; then try `turn`.",
+        answer = [[
+          $(-4, 3)$ and $(-3, -4)$: $cos 90° = 0$ and $sin 90° = 1$; $cos 180° = -1$,
+          $sin 180° = 0$. ]],
       } },
     { title = "By position",
       text = [[
-        Let the angle grow with the position in the sentence: position m turns by m θ (in radians),
-        where θ is a fixed speed. That is the whole of rotary position encoding in two dimensions
-        (Su et al. 2021, eq. 13). The library calls it `rotate(x, m)`; the matrix that does it is
-        R_m. In what is checked below, `x[1]` and `x[2]` are the two members of a pair, `cos(m)`
-        stands for cos mθ, and `pair` puts two members together.]],
+        Let the angle grow with the position in the sentence: position $m$ turns by $mθ$ (in
+        radians), where $θ$ is a fixed speed. That is the whole of rotary position encoding in two
+        dimensions ([Su et al. 2021](arXiv:2104.09864), eq. 13). The library calls it
+        `rotate(x, m)`; the matrix that does it is $R_m$. In what is checked below, `x[1]` and
+        `x[2]` are the two members of a pair, `cos(m)` stands for $cos mθ$, and `pair` puts two
+        members together.]],
       formula = "R_m = [cos mθ, -sin mθ; sin mθ, cos mθ]",
       code = [[
         rope = roper.position.rope{dim = 2}
@@ -76,8 +80,8 @@ return roper.lesson {
       identity = { "rotate(x, m) == rotation(m)*x"
           .. " == pair(x[1]*cos(m) - x[2]*sin(m), x[2]*cos(m) + x[1]*sin(m))" },
       figure = {
-        caption = [[The arrow (2, 1) at positions 0 to 4, with θ = 1: from each to the next it turns
-          by 1 radian, 57 degrees. (`plot.rotation` draws such turns of your own.)]],
+        caption = [[The arrow $(2, 1)$ at positions 0 to 4, with $θ = 1$: from each to the next it
+          turns by 1 radian, 57 degrees. (`plot.rotation` draws such turns of your own.)]],
         draw = [[
           local list = {}
           angles = {}
@@ -93,13 +97,13 @@ return roper.lesson {
           { "math.abs(angles[4] - angles[0] - 4) < 1e-12",
             instead = { "hands[m + 1]", "rope:rotate(arrow, m > 0 and 1 or 0)[1]" } } },
         play = { kind = "rotation", vectors = { { 2, 1 } }, farthest = 30,
-          caption = "The arrow (2, 1), turned by m θ. Which θ turns it as far with half the m?"
-        } } },
+          caption = [[The arrow $(2, 1)$, turned by $mθ$. Which $θ$ turns it as far with half the
+            $m$?]] } } },
     { title = "A turn adds to the angle",
       text = [[
-        An arrow of length r at angle α is (r cos α, r sin α). Position m turns it by m θ, and only
-        its angle changes: to α + m θ. Some notes on RoPE print α + θ, as if every position turned
-        alike; at position 0 already this is false.]],
+        An arrow of length $r$ at angle $α$ is $(r cos α, r sin α)$. Position $m$ turns it by $mθ$,
+        and only its angle changes: to $α + mθ$. Some notes on RoPE print $α + θ$, as if every
+        position turned alike; at position 0 already this is false.]],
       formula = "R_m (r cos α, r sin α) = (r cos(α + mθ), r sin(α + mθ))",
       identity = {
         "rotate(pair(r*cos(alpha), r*sin(alpha)), m) == pair(r*cos(alpha + m), r*sin(alpha + m))",
@@ -109,9 +113,9 @@ return roper.lesson {
             source = "printed in notes on RoPE: α + θ" } } } },
     { title = "Turns add up",
       text = [[
-        To turn by a and then by b is to turn by a + b. Written out for the arrow (1, 0) this is the
-        pair of formulas for the cosine and sine of a sum, which one learns at school and forgets;
-        this is the way to remember them.]],
+        To turn by $a$ and then by $b$ is to turn by $a + b$. Written out for the arrow $(1, 0)$
+        this is the pair of formulas for the cosine and sine of a sum, which one learns at school
+        and forgets; this is the way to remember them.]],
       formula = [[
         R_a R_b &= R_{a+b}
         cos(a + b) &= cos a cos b - sin a sin b
@@ -120,10 +124,11 @@ return roper.lesson {
         wrong = { "rotate(rotate(x, b), a) == rotate(x, a - b)" } } },
     { title = "Turning back",
       text = [[
-        Turning by -m undoes turning by m. The cosine does not mind the sign, cos(-mθ) = cos mθ, and
-        the sine takes it over, sin(-mθ) = -sin mθ. So the way back differs from the way there in
-        the sign of the sines alone. Changing the sign of the cosines as well is a mistake that
-        programs have made: at position 0, where nothing should turn, it turns an arrow around.]],
+        Turning by $-m$ undoes turning by $m$. The cosine does not mind the sign,
+        $cos(-mθ) = cos mθ$, and the sine takes it over, $sin(-mθ) = -sin mθ$. So the way back
+        differs from the way there in the sign of the sines alone. Changing the sign of the cosines
+        as well is a mistake that programs have made: at position 0, where nothing should turn, it
+        turns an arrow around.]],
       formula = "R_{-m} = [cos mθ, sin mθ; -sin mθ, cos mθ]    R_{-m} R_m x = x",
       identity = { "unrotate(x, m) == pair(x[1]*cos(m) + x[2]*sin(m), x[2]*cos(m) - x[1]*sin(m))",
         wrong = {
@@ -135,9 +140,9 @@ return roper.lesson {
         answer = "270 degrees. `turn(2, 1, -90)` and `turn(2, 1, 270)` agree." } },
     { title = "What a turn leaves alone",
       text = [[
-        A turn changes no length: the square of the length, x·x, is the same before and after, since
-        cos² + sin² = 1. And two arrows that are turned together keep their angle, so their dot
-        product stays. Attention scores are dot products: remember this for `relative-score`.]],
+        A turn changes no length: the square of the length, $x · x$, is the same before and after,
+        since $cos² + sin² = 1$. And two arrows that are turned together keep their angle, so their
+        dot product stays. Attention scores are dot products: remember this for `relative-score`.]],
       formula = "(R_m x) · (R_m y) = x · y",
       identity = { "dot(rotate(x, m), rotate(y, m)) == dot(x, y)",
         wrong = { "dot(rotate(x, m), rotate(y, n)) == dot(x, y)" } } },

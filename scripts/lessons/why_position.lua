@@ -3,15 +3,27 @@ return roper.lesson {
   title = "Why attention needs to be told where things are",
   before = "You can read a formula with a sum in it. Nothing about attention is taken for granted.",
   after = "You can say what attention does not see, and what a causal mask gives away.",
+  minutes = 20,
+  needs = {},
+  notation = {
+    { "q_m", "the query of token $m$: what it looks for" },
+    { "k_n, v_n", "the key and the value of token $n$: how it is found, what it hands over" },
+    { "a_{m,n}", "the weight with which token $m$ takes the value of token $n$" },
+    { "o_m", "the output for token $m$, $Σ_n a_{m,n} v_n$" },
+    { "x · y", "the dot product, $x₁ y₁ + x₂ y₂ + …$" },
+    { "d", "how many numbers a query or a key has" },
+    { "θ_t", "the speed of the wave of pair $t$, in radians a position" },
+  },
   given = { i = "position", j = "position", k = "position" },
   steps = {
     { title = "Attention is a weighted mean",
       text = [[
         A model sees a sentence as a list of tokens, and each token as a list of numbers: a vector.
-        Attention gives each token a new vector. It makes three vectors of each token: a query q
-        (what it looks for), a key k (what it can be found by) and a value v (what it hands over).
-        Token m compares its query with every key; how well they match becomes a weight; and its
-        output is the mean of the values with these weights (Su et al. 2021, eq. 2).
+        Attention gives each token a new vector. It makes three vectors of each token: a query $q$
+        (what it looks for), a key $k$ (what it can be found by) and a value $v$ (what it hands
+        over). Token $m$ compares its query with every key; how well they match becomes a weight;
+        and its output is the mean of the values with these weights
+        ([Su et al. 2021](arXiv:2104.09864), eq. 2).
 
         Here are 6 tokens of 8 numbers. The four axes are batch, heads, tokens, numbers. For now
         query, key and value are the same vector. A row of the weights belongs to one token, and
@@ -28,10 +40,10 @@ return roper.lesson {
       claims = { { "off < 1e-6", instead = { "sum(4)", "sum(3)" } } } },
     { title = "Shuffle the tokens, and the outputs are shuffled alike",
       text = [[
-        There is no m and no n on the right-hand side of these formulas, only the vectors that stand
-        there. So attention cannot know the order. Put the last three tokens first: each token gets
-        the output that it had before, in its new place. (`narrow(3, 4, 3)` takes, along axis 3,
-        from number 4 on, 3 of them.)
+        There is no $m$ and no $n$ on the right-hand side of these formulas, only the vectors that
+        stand there. So attention cannot know the order. Put the last three tokens first: each token
+        gets the output that it had before, in its new place. (`narrow(3, 4, 3)` takes, along axis
+        3, from number 4 on, 3 of them.)
 
         "Dog bites man" and "man bites dog" are the same to it.]],
       code = [[
@@ -70,9 +82,10 @@ return roper.lesson {
         sees only itself and those before it. The two Janes see different things now, and differ.
 
         Even where all tokens look equally at all they see, position leaks: let only the first
-        token carry a 1. The token at position m (counted from 0) sees m + 1 tokens and takes their
-        mean, 1 / (m + 1). A further layer can read its position off that (Haviv et al. 2022). But
-        it must learn to, and the differences get small quickly.]],
+        token carry a 1. The token at position $m$ (counted from 0) sees $m + 1$ tokens and takes
+        their mean, $1/(m + 1)$. A further layer can read its position off that
+        ([Haviv et al. 2022](arXiv:2203.16634)). But it must learn to, and the differences get small
+        quickly.]],
       code = [[
         out = roper.attention(x, x, x, {causal = true})
         apart = (out:narrow(3, 1, 1) - out:narrow(3, 6, 1)):abs():max():item()
@@ -89,12 +102,12 @@ return roper.lesson {
     { title = "The first remedy: add waves",
       text = [[
         The first transformer added to each vector a pattern that names its position: for each pair
-        of features a sine and a cosine of another frequency θ. How alike the patterns of two
-        positions are depends on their distance alone: pair for pair, their product is the cosine
-        of i - j. That is the seed of all that follows.
+        of features a sine and a cosine of another frequency $θ$. How alike the patterns of two
+        positions are depends on their distance alone: pair for pair, their product is the cosine of
+        $(i - j)θ$. That is the seed of all that follows.
 
-        RoFormer's eq. 4 prints a k on the right where the left has an i. Taken at its word, the
-        pattern of i would not depend on i, and the line below would be false.
+        RoFormer's eq. 4 prints a $k$ on the right where the left has an $i$. Taken at its word, the
+        pattern of $i$ would not depend on i, and the line below would be false.
 
         What is added to a vector is mixed with what it says. The next lesson turns the vector
         instead, which leaves its length as it was.]],

@@ -180,7 +180,7 @@ local function lesson_page(lessons, index, form)
     end
     sections[number] = section(lesson, number, steps.run(step, scope), scope, form)
   end
-  return article.page(lesson.title, {
+  return article.page(prose.title(lesson.title), {
     h.header { navigation(lessons, index), h.h1 { inline(lesson.title) },
       h.p { class = "about", "Before: ", inline(lesson.before), h.br {}, "After: ",
         inline(lesson.after), h.br {}, inline(prose.demands(lesson)) },

@@ -92,6 +92,15 @@ function M.check(where, text, read)
   end
 end
 
+--- Prose in one line of plain text, as titles and cells of tables are.
+---
+--- Errors: as `plain`.
+---@param text string
+---@return string
+function M.title(text)
+  return (M.plain(text):gsub("[`\n]", { ["`"] = "", ["\n"] = " " }):gsub("\u{A0}", " "))
+end
+
 --- Prose for a page.
 ---@param text string
 ---@param pages table<string, any> whose keys are the lessons that code can link to

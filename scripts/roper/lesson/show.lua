@@ -33,7 +33,7 @@ local function wrapped(text, width, indent)
   local lead = (" "):rep(indent)
   local glued = text:gsub("%s+([-=])%s+", "\u{A0}%1\u{A0}")
   local lines = columns.fill(glued, width, lead, indent > 0 and indent + 3 or 0, function(word)
-    return utf8.len((word:gsub("`", "")))
+    return columns.width((word:gsub("`", "")))
   end)
   return (table.concat(lines, "\n"):gsub("\u{A0}", " "))
 end
@@ -123,7 +123,7 @@ end
 function M.introduction(lesson, number)
   local step = lesson.steps[number]
   return ("\n%s\n\n%s%s"):format(style("bold", ("%d/%d  %s"):format(number, #lesson.steps,
-    step.title)), M.prose(step.text), step.formula
+    proses.title(step.title))), M.prose(step.text), step.formula
     and "\n" .. style("cyan", indented(formulas.display(step.formula), "    ")) or "")
 end
 
@@ -162,7 +162,7 @@ end
 function M.notation(lesson)
   local rows = {}
   for i, row in ipairs(lesson.notation) do
-    rows[i] = { formulas.line(row[1]), (proses.plain(row[2]):gsub("`", "")) }
+    rows[i] = { formulas.line(row[1]), proses.title(row[2]) }
   end
   return (rows[1] and table.concat(columns.lines(rows, 2), "\n")
     or "This lesson explains its signs as they come.") .. "\n"
@@ -173,8 +173,8 @@ end
 ---@return string lines
 function M.head(lesson)
   local demands = proses.demands(lesson)
-  return ("%s\n\n%s%s%s"):format(style("bold", lesson.title), M.prose("Before: " .. lesson.before),
-    M.prose("After: " .. lesson.after), demands ~= "" and M.prose(demands) or "")
+  return ("%s\n\n%s%s%s"):format(style("bold", proses.title(lesson.title)),
+    M.prose("Before: " .. lesson.before), M.prose("After: " .. lesson.after), demands ~= "" and M.prose(demands) or "")
 end
 
 -- Questions with their answers.

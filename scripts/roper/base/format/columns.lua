@@ -3,6 +3,13 @@ local printable = require "roper.base.printable"
 
 local M = {}
 
+--- The columns that text takes: an accent above or below a letter takes none.
+---@param text string
+---@return integer
+function M.width(text)
+  return utf8.len((text:gsub("\xCC[\x80-\xBF]", ""):gsub("\xCD[\x80-\xAF]", ""))) or #text
+end
+
 --- Rows of cells as lines, the cells of a column below each other. What ends a row at the left may
 --- be longer than its column.
 ---@param rows string[][]
@@ -12,14 +19,14 @@ function M.lines(rows, left)
   local widths, lines = {}, {}
   for _, row in ipairs(rows) do
     for i, cell in ipairs(row) do
-      local width = (i < #row or i > left) and utf8.len(cell) or 0
+      local width = (i < #row or i > left) and M.width(cell) or 0
       widths[i] = math.max(widths[i] or 0, width)
     end
   end
   for j, row in ipairs(rows) do
     local cells = {}
     for i, cell in ipairs(row) do
-      local space = (" "):rep(widths[i] - utf8.len(cell))
+      local space = (" "):rep(widths[i] - M.width(cell))
       cells[i] = i <= left and cell .. space or space .. cell
     end
     lines[j] = table.concat(cells, "  "):gsub("%s+$", "")
@@ -41,10 +48,6 @@ function M.align(rows)
   return "  " .. table.concat(M.lines(shown, 1), "\n  ")
 end
 
-local function length_of(text)
-  return utf8.len(text) or #text
-end
-
 --- Words in lines of at most `width` columns, or of one word.
 ---@param words string|string[] a text is split at its blanks
 ---@param width integer
@@ -54,7 +57,7 @@ end
 ---@return string[] lines
 function M.fill(words, width, lead, hang, length)
   local lines, line, is_empty = {}, lead or "", true
-  length = length or length_of
+  length = length or M.width
   if type(words) == "string" then
     local text = words
     words = {}

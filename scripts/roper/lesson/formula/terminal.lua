@@ -1,6 +1,7 @@
 --- Formulas for the terminal: indices and powers as Unicode has them, matrices and fractions in two
 --- dimensions.
 local parse = require "roper.lesson.formula.parse"
+local width_of = require("roper.base.format.columns").width
 local scripts = require "roper.lesson.formula.scripts"
 local tables = require "roper.base.tables"
 
@@ -10,11 +11,6 @@ local M = {}
 local TALL <const> = { ["("] = { "⎛", "⎜", "⎝" }, [")"] = { "⎞", "⎟", "⎠" },
   ["["] = { "⎡", "⎢", "⎣" }, ["]"] = { "⎤", "⎥", "⎦" }, ["⌊"] = { "⎢", "⎢", "⎣" },
   ["⌋"] = { "⎥", "⎥", "⎦" }, ["⌈"] = { "⎡", "⎢", "⎢" }, ["⌉"] = { "⎤", "⎥", "⎥" } }
-
--- The columns that text takes; accents stand above a letter.
-local function width_of(text)
-  return utf8.len((text:gsub("\u{302}", ""):gsub("\u{303}", ""):gsub("\u{304}", "")))
-end
 
 -- Lines of equal width, of which one is that of the formula around it.
 local function box(lines, base)

@@ -14,8 +14,8 @@ local function list(lessons)
     local entry = entries[record.key(lesson)]
     local done = entry and (entry.done and "done"
       or ("%d/%d"):format(math.min(entry.step, #lesson.steps), #lesson.steps)) or ""
-    local demands = prose.demands(lesson):gsub("`", "")
-    rows[#rows + 1] = { ("%2d"):format(i), lesson.name, done, lesson.title }
+    local demands = prose.title(prose.demands(lesson))
+    rows[#rows + 1] = { ("%2d"):format(i), lesson.name, done, prose.title(lesson.title) }
     rows[#rows + 1] = demands ~= "" and { "", "", "", demands } or nil
   end
   for _, row in ipairs(next(entries) and {} or rows) do
