@@ -59,6 +59,7 @@ local function check_figure(where, given)
     figure.claims[i] = check_claim(("%s, claim %d"):format(where, i), claim, "draw", figure.draw)
   end
   figure.play = figure.play and play.check(where .. ", play", figure.play)
+  proses.check(where .. ", play, caption", figure.play and figure.play.caption or "")
   return figure
 end
 

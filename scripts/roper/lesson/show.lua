@@ -174,7 +174,8 @@ end
 function M.head(lesson)
   local demands = proses.demands(lesson)
   return ("%s\n\n%s%s%s"):format(style("bold", proses.title(lesson.title)),
-    M.prose("Before: " .. lesson.before), M.prose("After: " .. lesson.after), demands ~= "" and M.prose(demands) or "")
+    M.prose("Before: " .. lesson.before), M.prose("After: " .. lesson.after),
+    demands ~= "" and M.prose(demands) or "")
 end
 
 -- Questions with their answers.

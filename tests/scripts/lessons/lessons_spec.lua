@@ -67,6 +67,17 @@ describe("the lessons", function()
       "attentive-convolution", "families", "long-context" }, names)
   end)
 
+  it("say what they take, which lessons before, and what their signs stand for", function()
+    local earlier = {}
+    for _, lesson in ipairs(lessons.all()) do
+      assert.is_true(lesson.minutes ~= nil and #lesson.notation > 0, lesson.name)
+      for _, name in ipairs(lesson.needs) do
+        assert.is_true(earlier[name], lesson.name .. " needs " .. name)
+      end
+      earlier[lesson.name] = true
+    end
+  end)
+
   it("claim what is true", function()
     local text, holds = output.capture(check.run, lessons.all())
     assert.is_true(holds, text)
