@@ -87,6 +87,16 @@ describe("the lessons", function()
     assert.is_true(count >= 90)
   end)
 
+  it("show something in a figure", function()
+    local figures = {}
+    each_step(function(lesson, _, step)
+      figures[lesson.name] = figures[lesson.name] or step.figure
+    end)
+    for _, lesson in ipairs(lessons.all()) do
+      assert.truthy(figures[lesson.name], lesson.name)
+    end
+  end)
+
   it("claim something in every step that has code or an identity", function()
     each_step(function(lesson, number, step)
       assert.is_true(#step.claims > 0 or step.identity ~= nil, named(lesson, number))
