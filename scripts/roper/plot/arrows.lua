@@ -103,6 +103,22 @@ local function square(xs, ys)
   return axis(xs, left, right), axis(ys, low, high)
 end
 
+-- A character for each label, by which it is known where there are no colours: its first digit, or
+-- its first letter. None where two labels would have the same.
+local function marks_of(series)
+  local marks, labels = {}, {}
+  for _, one in ipairs(series) do
+    local label = one.label
+    local mark = label and (label:match "%d" or label:match(utf8.charpattern))
+    if mark and (labels[mark] or label) ~= label or mark and text.width(mark) ~= 1 then
+      return {}
+    elseif mark then
+      marks[label], labels[mark] = mark, label
+    end
+  end
+  return marks
+end
+
 --- What `plot.arrows` draws.
 ---@param name string of the function, for messages
 ---@param list any
@@ -139,6 +155,10 @@ function M.series(name, list)
   end
   if #series == 0 then
     error(name .. ": expected at least one arrow, got none", 0)
+  end
+  local marks = marks_of(series)
+  for _, one in ipairs(series) do
+    one.mark = marks[one.label]
   end
   return series, square(xs, ys)
 end

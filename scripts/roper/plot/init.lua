@@ -339,16 +339,16 @@ end
 ---     > k = {-1, 1, from = {2, 1}, label = "k"}
 ---     > plot.arrows({q, k}, {width = 24, height = 8})
 ---     2 ┤        ↖
----       │         ⠑2
+---       │         ⠑k
 ---       │           ⠑⢄
 ---       │             ⠑⢄
 ---       │           ⣀⠤⠒⠉↗
----       │       ⣀⠤1⠉
+---       │       ⣀⠤q⠉
 ---       │   ⣀⠤⠒⠉
 ---     0 ┤⠠⠒⠉
 ---       └┬───────┬──────┬
 ---        0       1      2
----        1 q   2 k
+---        → q   → k
 ---@param list tensor|plot.Arrow[] a list of arrows, or a matrix [arrows, 2]
 ---@param file? string to write; may be left out before the options
 ---@param options? plot.Options

@@ -92,7 +92,11 @@ local function draw_points(canvas, series, place, hue, is_marked)
   end
 end
 
--- An arrow; with a number on its shaft if `is_marked`.
+local function arrow_mark(series)
+  return series.mark or tostring(series.index % 10)
+end
+
+-- An arrow; with its mark on its shaft if `is_marked`.
 local function draw_arrow(canvas, series, place, hue, is_marked)
   draw_line(canvas, series, place, hue, false)
   local x1, y1 = place(series.x[1], series.y[1])
@@ -102,7 +106,7 @@ local function draw_arrow(canvas, series, place, hue, is_marked)
   canvas:mark(math.floor(x2 + 0.5), math.floor(y2 + 0.5), head, hue)
   if is_marked then
     canvas:mark(math.floor(x1 + 0.6 * (x2 - x1) + 0.5), math.floor(y1 + 0.6 * (y2 - y1) + 0.5),
-      tostring(series.index % 10), hue)
+      arrow_mark(series), hue)
   end
 end
 
@@ -120,7 +124,8 @@ local function draw_series(canvas, figure, is_marked)
     if series.style == "points" then
       draw_points(canvas, series, place, hue, is_marked)
     elseif series.style == "arrow" then
-      draw_arrow(canvas, series, place, hue, is_marked and figure.legend)
+      draw_arrow(canvas, series, place, hue,
+        is_marked and figure.legend and (series.label or not figure.is_tagged))
     else
       all_marks[series] = draw_line(canvas, series, place, hue,
         is_marked and not series.thin)
@@ -193,7 +198,7 @@ return function(screen, top, figure, colored)
     if series.style == "points" then
       return is_marked and mark_of(series) or "•"
     elseif series.style == "arrow" then
-      return is_marked and tostring(series.index % 10) or "→"
+      return is_marked and series.mark ~= series.label and arrow_mark(series) or "→"
     end
     local line = series.dashed and "╍" or "━"
     return is_marked and line .. mark_of(series) .. line or line:rep(2)

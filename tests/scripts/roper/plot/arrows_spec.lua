@@ -107,6 +107,28 @@ describe("plot.arrows", function()
     assert.truthy(plot.arrows({ { 0, 0 } }, { format = "text" }):find("•", 1, true))
   end)
 
+  it("marks an arrow where there are no colours by its label's digit or first letter", function()
+    local function shows(legend, marks, ...)
+      local list = {}
+      for i, label in ipairs({ ... }) do
+        list[i] = { math.cos(i), math.sin(i), label = label }
+      end
+      list[#list + 1] = { 0, -1 }
+      local text = plot.arrows(list, { format = "text", width = 60 })
+      local drawing, below = text:match("^(.*)\n[^\n]*\n([^\n]*)\n$")
+      assert.equal(legend, (below:gsub("^%s+", "")))
+      local found = {}
+      for mark in drawing:gsub("[%d.]+ ┤", ""):gsub("└.*", ""):gmatch("[%w]") do
+        found[#found + 1] = mark
+      end
+      table.sort(found)
+      assert.equal(marks, table.concat(found))
+    end
+    shows("0 token 0   1 token 1   s sum", "01s", "token 0", "token 1", "sum")
+    shows("1 key   2 k", "12", "key", "k")
+    shows("→ q   → k", "kq", "q", "k")
+  end)
+
   it("refuses what is no list of arrows", function()
     local function refuses(message, list, options)
       assert.has_error(function() plot.arrows(list, options) end, NAME .. ": " .. message)
