@@ -47,11 +47,12 @@ return roper.lesson {
     { title = "Three values, turned forward",
       text = [[
         Three tokens stand at positions 0, 1 and 2. The value of each is one pair of features: an
-        arrow. Let each position turn by 45 degrees. Then the value of token 0 stays as it is, that
+        arrow. Let each position turn by 45 degrees. Then the value of token 0 stays as it is. That
         of token 1 turns by 45 degrees, and that of token 2 by 90.
 
-        Attention gives the three the weights 0.5, 0.3 and 0.2. Each arrow gets as much shorter.]],
-      formula = "a_i v̂_i = a_i R_i v_i",
+        The query at $n = 2$ gives the three tokens the weights 0.5, 0.3 and 0.2. The arrows get as
+        much shorter.]],
+      formula = "a_{n,i} v̂_i = a_{n,i} R_i v_i",
       code = [[
         theta = math.pi / 4
         plane = roper.position.rope{dim = 2, frequencies = {theta}}
@@ -84,17 +85,17 @@ return roper.lesson {
             instead = { ", forward", ", shares * values" } } } } },
     { title = "Added up and turned back",
       text = [[
-        Put the three solid arrows tip to tail: their sum ô goes from the beginning of the first to
-        the end of the last. Now the token at n = 2 is the one who asks. For it the sum is turned
-        back by 2 positions: 90 degrees.
+        Put the three arrows that were turned forward tip to tail. Their sum $ô_n$ goes from the
+        beginning of the first to the end of the last. The one who asks is at $n = 2$: so the sum is
+        turned back by 2 positions, 90 degrees.
 
-        There is another way to the same arrow. Turn each value by its distance i - n from the one
+        There is another way to the same arrow. Turn each value by its distance $i - n$ from the one
         who asks, by -90, -45 and 0 degrees, and only then add up. For to turn the whole chain back
         is to turn each of its links back.
 
         This is RoPER. What follows is this picture in formulas, line by line, and why one may trust
-        each of them.]],
-      formula = "R_{-n} Σ_i a_i R_i v_i = Σ_i a_i R_{i-n} v_i",
+        each line.]],
+      formula = "R_{-n} Σ_i a_{n,i} R_i v_i = Σ_i a_{n,i} R_{i-n} v_i",
       code = [[
         n = 2
         total = forward:sum(1)
