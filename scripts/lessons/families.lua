@@ -97,10 +97,11 @@ return roper.lesson {
       claims = { { "off < 1e-12", instead = { 'library("none")', 'library("rope")' } } } },
     { title = "Shaw: the query asks for a distance",
       text = [[
-        [Shaw et al. 2018](arXiv:1803.02155) add to each key a vector that belongs to its distance.
-        Multiplied out, $q · (k + r) = q · k + q · r$: the second place is switched on. The vectors
-        are trained. They end at a distance, `clip`: what is farther counts as that far. Here they
-        are random numbers, and end at 2, so there are 5 of them.
+        Shaw adds to each key a vector that belongs to its distance
+        ([Shaw et al. 2018](arXiv:1803.02155)). Multiplied out, $q · (k + r) = q · k + q · r$: the
+        second place is switched on. The vectors are trained. They end at a distance, `clip`: what
+        is farther counts as that far. Here they are random numbers, and end at 2, so there are 5 of
+        them.
 
         `off` is how far the equation is from the library's own Shaw, `without` how far it is when
         the term is left out.]],
@@ -118,11 +119,12 @@ return roper.lesson {
         { "without > 0.1", instead = { "weights{}", "weights{r = r}" } } } },
     { title = "Transformer-XL: all four terms, by distance",
       text = [[
-        [Dai et al. 2019](arXiv:1901.02860) go back to the four terms. Where the key's position
-        stood, they put a vector $r$ of the distance. Where the query's position stood, they put
-        trained vectors that do not depend on any position: $u$ where it met the key's content, $w$
-        where it met the key's position. (The paper writes v for $w$. Here v are the values.) In the
-        paper $r$ is made from sines and cosines of the distance; the library trains it.
+        Transformer-XL goes back to the four terms ([Dai et al. 2019](arXiv:1901.02860)). Where the
+        key's position stood, it puts a vector $r$ of the distance. Where the query's position
+        stood, it puts trained vectors that do not depend on any position: $u$ where it met the
+        key's content, $w$ where it met the key's position. (The paper writes v for $w$. Here v are
+        the values.) In the paper $r$ is made from sines and cosines of the distance; the library
+        trains it.
 
         So $t = u$ is the same at all distances: it says which keys matter, wherever they stand. And
         $b = scale w · r$ says which distances matter, whatever stands there. With $u$ and $w$ at 0,
@@ -148,8 +150,8 @@ return roper.lesson {
         { "shaws < 1e-12", instead = { "xl.w:fill(0)", "xl.w:fill(1)" } } } },
     { title = "DeBERTa: the key asks, too",
       text = [[
-        [He et al. 2020](arXiv:2006.03654) keep three terms: content with content, query with
-        distance, key with distance. The fourth, distance alone, they leave out. A sum of three
+        DeBERTa keeps three terms ([He et al. 2020](arXiv:2006.03654)): content with content, query
+        with distance, key with distance. The fourth, distance alone, it leaves out. A sum of three
         independent numbers is typically $√3$ times as large as one of them, hence the scale of
         $1/√{3d}$.
 
@@ -186,13 +188,13 @@ return roper.lesson {
           instead = { "Q[delta(-p)] end}", "Q[delta(p)] end}" } } } },
     { title = "T5 and ALiBi: the distance alone",
       text = [[
-        The smallest families have neither $r$ nor $t$: they add a number. In T5,
-        [Raffel et al. 2019](arXiv:1910.10683), it is trained. Near distances have a number each;
-        farther ones share, more and more of them, a bucket. Here are 8 buckets, 4 for keys up to
-        the query and 4 for those after it: distances 0, 1, 2 to 3, and 4 and more. (T5 itself
-        leaves out the scale $1/√d$.)
+        The smallest families have neither $r$ nor $t$: they add a number. In T5 it is trained
+        ([Raffel et al. 2019](arXiv:1910.10683)). Near distances have a number each; farther ones
+        share, more and more of them, a bucket. Here are 8 buckets, 4 for keys up to the query and 4
+        for those after it: distances 0, 1, 2 to 3, and 4 and more. (T5 itself leaves out the scale
+        $1/√d$.)
 
-        ALiBi, [Press et al. 2021](arXiv:2108.12409), trains nothing: it subtracts a slope $m$ times
+        ALiBi trains nothing ([Press et al. 2021](arXiv:2108.12409)): it subtracts a slope $m$ times
         the distance. Each head has a slope of its own, $2^{-8}$ where there is one head.]],
       formula = [[
         "T5:"     & b = table_{bucket(j - i)}
@@ -221,9 +223,9 @@ return roper.lesson {
           instead = { "weights{}, library(alibi)", "weights{b = slope}, library(alibi)" } } } },
     { title = "RoPE: the distance between the two",
       text = [[
-        All families so far leave $q · k$ as it is and add something. RoPE,
-        [Su et al. 2021](arXiv:2104.09864), adds nothing. It puts the distance between query and
-        key: $M$ is the turn by $j - i$ (`relative-score`). Nothing is trained.]],
+        All families so far leave $q · k$ as it is and add something. RoPE adds nothing
+        ([Su et al. 2021](arXiv:2104.09864)). It puts the distance between query and key: $M$ is the
+        turn by $j - i$ (`relative-score`). Nothing is trained.]],
       formula = "s_{ij} = scale (q_i · R_{j-i} k_j)",
       predict = { question = [[Let all queries be 0, so that every score is the same. With RoPE the
           first token then gives each of the 6 keys which weight?]],

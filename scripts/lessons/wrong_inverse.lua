@@ -51,9 +51,9 @@ return roper.lesson {
       claims = { { "moved < 1e-12", instead = { "c - two * s", "c + two * s" } } } },
     { title = "Values turned twice",
       text = [[
-        A widely used implementation of RoPER turned the values twice from its release until 2024: a
-        line was there two times, until a reader asked whether that was meant. The output was turned
-        back once, as it should be.]],
+        A widely used implementation of RoPER, labml's, turned the values twice from its release
+        until 2024: a line was there two times, until a reader asked whether that was meant (issue
+        251). The output was turned back once, as it should be.]],
       formula = "o_n = R_{-n} Σ_i a_{n,i} R_i R_i v_i",
       predict = { question = "By what does the value of $i$ come turned in the output of $n$?",
         choices = { "$i - n$", "$2i - n$", "$2(i - n)$" }, expect = 2,
