@@ -21,16 +21,20 @@
     return powers.map((power) => power / total);
   }
 
-  // What the figures of each kind show, by name: numbers, arrows as [[x, y], where they begin], and
-  // curves as lists of points.
+  // The fields of several objects in one, their names with the number of the object.
+  const numbered = (list) => Object.fromEntries(list.flatMap((fields, i) =>
+    Object.entries(fields).map(([name, value]) => [name + (i + 1), value])));
+
+  // What the figures of each kind show, by name: numbers, arrows as [x, y] or [x, y, from x, from y],
+  // and curves as lists of points.
   const kinds = {
     rotation({ position, base, theta }, { vectors }) {
       const thetas = theta === undefined ? frequencies(vectors.length, base) : [theta];
-      return thetas.map((speed, t) => {
+      return numbered(thetas.map((speed, t) => {
         const angle = position * speed, [x, y] = turn(vectors[t], angle);
-        return { start: [vectors[t], [0, 0]], arrow: [[x, y], [0, 0]], x, y, theta: speed,
-          turn: angle, degrees: angle * 180 / Math.PI };
-      }).reduce(numbered, {});
+        return { start: vectors[t], arrow: [x, y], x, y, theta: speed, turn: angle,
+          degrees: angle * 180 / Math.PI };
+      }));
     },
 
     distance({ distance, base, fraction }, { pairs, farthest }) {
@@ -41,40 +45,31 @@
         curve: Array.from({ length: farthest + 1 }, (_, p) => [p, score(p)]) };
     },
 
-    attention({ positions, turns, causal }, { theta, query, keys, values }) {
-      const own = positions.at(-1);
+    attention({ positions, turns, causal }, { theta, query, keys, values = keys }) {
       const times = (letter) => turns.split(letter).length - 1;
-      const angle = (letter, position) =>
-        (times(letter) - times(letter.toUpperCase())) * position * theta;
-      const asked = turn(query, angle("q", own));
+      const turned = (letter, pair, position) =>
+        turn(pair, (times(letter) - times(letter.toUpperCase())) * position * theta);
+      const own = positions.at(-1), asking = turned("q", query, own);
+      const back = (pair) => turned("o", pair, -own);
       const tokens = positions.map((position, i) => {
-        const key = turn(keys[i], angle("k", position));
-        return { position, distance: position - own, key: [key, [0, 0]],
-          score: causal && position > own ? -Infinity : dot(asked, key) / Math.sqrt(2) };
+        const key = turned("k", keys[i], position), value = turned("v", values[i], position);
+        const score = causal && position > own ? -Infinity : dot(asking, key) / Math.sqrt(2);
+        return { position, distance: position - own, key, value, score };
       });
       const weights = softmax(tokens.map((token) => token.score));
       let total = [0, 0];
       tokens.forEach((token, i) => {
+        const part = scale(token.value, weights[i]);
         token.weight = weights[i];
-        if (!values) return;
-        const value = turn(values[i], angle("v", token.position));
-        token.value = [value, [0, 0]];
-        token.part = [scale(value, token.weight), total];
-        total = sum(total, token.part[0]);
+        token.part = [...part, ...total];
+        token.back = [...back(part), ...back(total)];
+        total = sum(total, part);
       });
-      const back = (arrow) => turn(arrow, -angle("o", own));
-      for (const token of values ? tokens : []) token.back = token.part.map(back);
       const output = back(total);
-      return { ...tokens.reduce(numbered, {}), query: [asked, [0, 0]], sum: [total, [0, 0]],
-        output: [output, [0, 0]], output_x: output[0], output_y: output[1] };
+      return { ...numbered(tokens), query: asking, sum: total, output, output_x: output[0],
+        output_y: output[1] };
     },
   };
-
-  // Names with the number of their token or pair.
-  function numbered(all, fields, i) {
-    for (const name in fields) all[name + (i + 1)] = fields[name];
-    return all;
-  }
 
   function written(value, digits = 3) {
     if (value === -Infinity) return "−∞";
@@ -96,14 +91,14 @@
     else if (element.closest(".curves")) {
       element.setAttribute("d", path(value, element.closest(".curves")));
     } else {
-      const [[x, y], from] = value;
-      element.setAttribute("transform", `matrix(${[x, y, -y, x, ...from].join(" ")})`);
+      const [x, y, left = 0, bottom = 0] = value;
+      element.setAttribute("transform", `matrix(${x} ${y} ${-y} ${x} ${left} ${bottom})`);
     }
   }
 
-  function showTip(element, [[x, y]]) {
+  function showTip(element, [x, y]) {
     const reach = element.closest(".plane").dataset.reach;
-    const by = 1 + 0.1 * reach / Math.hypot(x, y);
+    const by = 1 + 0.1 * reach / (Math.hypot(x, y) || 1);
     element.setAttribute("x", `${50 + 50 * by * x / reach}%`);
     element.setAttribute("y", `${50 - 50 * by * y / reach}%`);
   }

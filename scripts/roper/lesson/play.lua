@@ -15,9 +15,9 @@ local h = markup.h
 
 local M = {}
 
+local MANY <const> = { smallest = 16, largest = 512 } -- pairs of a curve of scores
 local LINE <const> = 24 -- positions that tokens can be dragged to
 local ROOM <const> = 1.25 -- of a plane, for the label at the tip of its longest arrow
-local LOWEST <const> = -20 -- no score of a curve is below, whatever the base and the fraction
 
 -- What turns: letters of q, k, v and o, as often as each is turned, capitals where it is the other
 -- way; and what that is called.
@@ -27,8 +27,8 @@ local TURNS <const> = { [""] = "nothing", q = "queries alone", qk = "RoPE", qkvo
 
 local function slider(name, label, o)
   return h.label { h.span { label }, h.input { type = "range", name = name, min = o.min,
-    max = o.max, step = o.step or 1, value = o.value, ["data-log"] = o.log },
-    h.output { ["data-show"] = name, ["data-digits"] = o.digits or 0 } }
+    max = o.max, step = o.step or 1, value = o.value, ["data-log"] = o.log,
+    ["aria-label"] = label }, h.output { ["data-show"] = name, ["data-digits"] = o.digits or 0 } }
 end
 
 local function controls(list)
@@ -95,13 +95,14 @@ local function rotation(o)
     numbers_table({ "pair", "θ", "m θ", "degrees", "x'", "y'" }, rows) }
 end
 
--- A chart of the scores of two vectors of ones, by distance: a curve, and a point on it.
+-- A chart of the scores of two vectors of ones, by distance: a curve, and a point on it. Few
+-- pairs could all turn against each other, and fall below what it shows.
 local function distance(o)
   local function axis(low, high)
     return axes.new({ { low, high } }, { range = { low, high } })
   end
   return { svg.fluid { kind = "curves", title = "score by distance", xlabel = "distance",
-    ylabel = "score", x = axis(0, o.farthest), y = axis(LOWEST, 2 * o.pairs), series = {
+    ylabel = "score", x = axis(0, o.farthest), y = axis(-o.pairs, 2 * o.pairs), series = {
       { index = 1, x = { 0, o.farthest }, y = { 0, 0 }, show = "curve" },
       { index = 2, x = { 0 }, y = { 0 }, show = "point" } } },
     controls { slider("distance", "distance", { min = 0, max = o.farthest, value = 20 }),
@@ -147,11 +148,12 @@ local function attention(o)
   local last = name_of(count)
   return { h.div { class = "track", role = "group", ["aria-label"] = "Tokens to drag",
       tables.map(o.positions, function(place, i) return token(i, place, count) end),
-      tables.map({ 0, 6, 12, 18, 24 }, function(tick)
-        return h.span { class = "tick", style = "left:" .. places.percent(tick / LINE), tick }
+      tables.map({ 0, 0.25, 0.5, 0.75, 1 }, function(at)
+        return h.span { class = "tick", style = "left:" .. places.percent(at),
+          ("%d"):format(LINE * at) }
       end) },
-    controls { slider("first", "move all", { min = 0, max = LINE,
-        value = o.positions[1] }), turns_choice(o.turns),
+    controls { slider("first", "move all", { min = 0, max = LINE, value = o.positions[1] }),
+      turns_choice(o.turns),
       h.label { h.input { type = "checkbox", name = "causal", checked = true }, " causal: ", last,
         " sees nothing after itself" } },
     h.div { class = "planes",
@@ -180,7 +182,7 @@ local PAIRS <const> = { "pairs of numbers", is_pair }
 local KINDS <const> = {
   rotation = { takes = { vectors = "table", position = { "size", 1 }, farthest = { "size", 100 } },
     lists = { vectors = PAIRS }, draw = rotation },
-  distance = { takes = { pairs = "size", farthest = { "size", 200 } }, lists = {},
+  distance = { takes = { pairs = { MANY, 32 }, farthest = { "size", 200 } }, lists = {},
     draw = distance },
   attention = { takes = { positions = "table", theta = "number", query = "table", keys = "table",
     values = "table?", turns = { "table", { "", "qk", "qkvo" } } }, draw = attention,
@@ -210,15 +212,16 @@ end
 ---   several at those of a base
 ---@field position? integer = 1; of rotation, at first
 ---@field farthest? integer = 100 of rotation, 200 of distance; the position or distance up to which
----@field pairs? integer of distance: half the features of the two vectors of ones
+---@field pairs? integer = 32; of distance: half the features of the two vectors of ones
 ---@field positions? integer[] of attention: where tokens stand at first, from 0 to 24; the last
 ---   asks
 ---@field theta? number of attention: radians that a pair turns by in one position
 ---@field query? number[] of attention: a pair
 ---@field keys? number[][] of attention: a pair a token
 ---@field values? number[][] the same, where the output is shown too
----@field turns? string[] = {"", "qk", "qkvo"}; of attention: what can be made to turn, the last at
----   first
+---@field turns? string[] = {"", "qk", "qkvo"}; of attention: what can be made to turn, letters as
+---   of a scheme's rotate; twice where it turns twice, a capital where it turns the other way; the
+---   last at first
 
 --- Check what a lesson says of a figure to play with.
 ---@param where string for messages

@@ -99,7 +99,7 @@ function expected.distance(play, state)
   end
   local largest = 2 * play.pairs
   local function place(p)
-    return { 1000 * p / play.farthest, 1000 * (largest - score(p)) / (largest + 20) }
+    return { 1000 * p / play.farthest, 1000 * (largest - score(p)) / (1.5 * largest) }
   end
   local curve = {}
   for p = 0, play.farthest do
@@ -299,7 +299,8 @@ describe("a figure to play with", function()
       assert.truthy(found:find("figure, play: " .. message, 1, true), found)
     end
     refused({ kind = "dance" }, "option kind: expected one of attention, distance, rotation")
-    refused({ kind = "distance", caption = "c" }, "option pairs: expected")
+    refused({ kind = "distance", caption = "c", pairs = 4 },
+      "option pairs: expected a whole number from 16 to 512, got 4")
     refused({ kind = "rotation", caption = "c", vectors = { { 1, 2 }, { 1 } } },
       "option vectors: expected pairs of numbers, got table: ")
     refused({ kind = "rotation", caption = "c", vectors = {} },
