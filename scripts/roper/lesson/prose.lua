@@ -101,17 +101,38 @@ function M.title(text)
   return (M.plain(text):gsub("[`\n]", { ["`"] = "", ["\n"] = " " }):gsub("\u{A0}", " "))
 end
 
+local SHORT <const> = 24 -- characters of a formula that is not broken on a page
+
+-- A formula in text, one piece with what touches it, such as a bracket before and a comma after.
+local function formula(nodes, piece, after)
+  if utf8.len(piece.text) > SHORT then
+    return mathml.line(piece.text), after
+  end
+  local last, before = #nodes, nil
+  if type(nodes[last]) == "string" then
+    nodes[last], before = nodes[last]:match "^(.-)([^ \n]*)$"
+  end
+  local touching, rest = after:match "^([^ \n]*)(.*)$"
+  return h.span { class = "whole", before, mathml.line(piece.text, true), touching }, rest
+end
+
 --- Prose for a page.
 ---@param text string
 ---@param pages table<string, any> whose keys are the lessons that code can link to
 ---@return any[] nodes
 function M.nodes(text, pages)
-  local nodes = {}
-  for i, piece in ipairs(M.pieces(text)) do
+  local nodes, list = {}, M.pieces(text)
+  for i, piece in ipairs(list) do
     if piece.kind == "text" then
       nodes[i] = article.typeset(piece.text, i == 1)
     elseif piece.kind == "formula" then
-      nodes[i] = mathml.line(piece.text)
+      local follows = list[i + 1]
+      local is_text = follows ~= nil and follows.kind == "text"
+      local rest
+      nodes[i], rest = formula(nodes, piece, is_text and follows.text or "")
+      if is_text then
+        follows.text = rest
+      end
     elseif piece.kind == "paper" then
       nodes[i] = h.a { href = "https://arxiv.org/abs/" .. piece.number, piece.text }
     else

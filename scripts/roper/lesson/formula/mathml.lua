@@ -40,7 +40,16 @@ function ELEMENTS.sign(node)
   return h.mo { form = node.is_prefix and "prefix" or "infix", SIGNS[node.text] or node.text }
 end
 
+-- A prime is high by itself in every font; raised, it would be hard to see in some.
+local function primed(node)
+  local base = h.mrow { element(node.base), h.mo { lspace = "0", rspace = "0", "′" } }
+  return node.sub and h.msub { base, row(node.sub) } or base
+end
+
 function ELEMENTS.script(node)
+  if node.sup and node.sup[1].text == "′" then
+    return primed(node)
+  end
   local is_big = node.base.kind == "big"
   local tag = is_big and "munder" or "msub"
   if node.sub and node.sup then
@@ -107,13 +116,15 @@ local function is_spaced(node)
     or node.kind == "script" and node.base.kind == "big"
 end
 
--- The elements of some nodes; a blank between two that bring no space is a thin one.
+-- The elements of some nodes; a blank between two that bring no space is a thin one,
+-- but beside words.
 local function elements(nodes, first, last)
   local list = {}
   for i = first, last do
     local node, before = nodes[i], i > first and nodes[i - 1]
     if before and node.gap and node.gap > 0 and not SPACED[node.kind] and not is_spaced(before) then
-      list[#list + 1] = h.mspace { width = "0.17em" }
+      local is_word = node.kind == "text" or before.kind == "text"
+      list[#list + 1] = h.mspace { width = is_word and "0.3em" or "0.17em" }
     end
     list[#list + 1] = element(node)
   end
@@ -130,10 +141,10 @@ local function begins(node)
 end
 
 -- The nodes of a row as formulas that may stand on lines of their own.
-local function pieces(nodes, display)
+local function pieces(nodes, display, is_whole)
   local list, first = {}, 1
   for i = 2, #nodes + 1 do
-    if i > #nodes or begins(nodes[i]) then
+    if i > #nodes or not is_whole and begins(nodes[i]) then
       list[#list + 1] = { first > 1 and { h.wbr {},
         nodes[first].gap > 1 and h.span { class = "apart" } },
         h.math { display = display, elements(nodes, first, i - 1) } }
@@ -145,10 +156,11 @@ end
 
 --- A formula in the middle of text.
 ---@param text string
+---@param is_whole boolean? may it not be broken?
 ---@return any[] nodes
-function M.line(text)
+function M.line(text, is_whole)
   return tables.map(parse.lines(text), function(rows)
-    return tables.map(rows, function(nodes) return pieces(nodes) end)
+    return tables.map(rows, function(nodes) return pieces(nodes, nil, is_whole) end)
   end)
 end
 

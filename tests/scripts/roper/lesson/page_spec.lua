@@ -87,6 +87,11 @@ describe("lesson pages", function()
         all[i + 1] ~= nil and text:find(all[i + 1].name .. ".html", 1, true) ~= nil)
     end
     assert.equal(#all, #links)
+    assert.truthy(index:find('20 minutes, after <a href="rotation.html"><code>rotation', 1, true))
+    local page_text = read("relative-score")
+    assert.truthy(page_text:find('<a href="https://arxiv.org/abs/2104.09864">Su et al. 2021</a>', 1,
+      true))
+    assert.truthy(page_text:find('<table class="notation"><tr><th>', 1, true))
   end)
 
   it("hold every formula, claim and figure, and no claim that fails", function()

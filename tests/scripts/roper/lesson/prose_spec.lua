@@ -24,8 +24,11 @@ describe("prose", function()
       html.check(shown)
       return shown
     end
-    assert.equal("a <math><msub><mi>v</mi><mrow><mi>i</mi></mrow></msub></math>\u{A0}−\u{A0}b",
-      render("a $v_i$ - b"))
+    local index = "<math><msub><mi>v</mi><mrow><mi>i</mi></mrow></msub></math>"
+    assert.equal(('a <span class="whole">(%s,</span> b'):format(index), render("a ($v_i$, b"))
+    assert.equal(('<span class="whole">%s</span>\u{A0}−\u{A0}b'):format(index), render("$v_i$ - b"))
+    assert.equal(('<span class="whole">%s-th</span> one'):format(index), render("$v_i$-th one"))
+    assert.is_nil(render("$o_n = Σ_i a_{n,i} R_{i-n} v_i$."):find("<span", 1, true))
     assert.equal('(<a href="https://arxiv.org/abs/2104.09864">Su et al. 2021</a>, eq. 15)',
       render(PAPER))
     assert.equal('<a href="rotation.html"><code>rotation</code></a>, <code>precision</code>-like',

@@ -19,10 +19,12 @@ describe("formula.mathml", function()
       ["a_{n,i}"] = "<msub><mi>a</mi><mi>n</mi><mo>,</mo><mi>i</mi></msub>",
       ["x²"] = "<msup><mi>x</mi><mn>2</mn></msup>",
       ["x_i^2"] = "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>",
-      ["x'"] = "<msup><mi>x</mi><mo>′</mo></msup>",
+      ["x'"] = '<mi>x</mi><mo lspace="0" rspace="0">′</mo>',
       ["Σ_i v"] = "<munder><mo>∑</mo><mi>i</mi></munder><mi>v</mi>",
       ["Σ_i^T"] = "<munderover><mo>∑</mo><mi>i</mi><mi>T</mi></munderover>",
       ["cos mθ"] = '<mi>cos</mi><mspace width="0.17em"></mspace><mi>m</mi><mi>θ</mi>',
+      ['m "and" n'] = '<mi>m</mi><mspace width="0.3em"></mspace><mtext>and</mtext>'
+        .. '<mspace width="0.3em"></mspace><mi>n</mi>',
       ["ô"] = '<mover accent="true"><mi>o</mi><mo stretchy="false">^</mo></mover>',
       ["-x"] = '<mo form="prefix">−</mo><mi>x</mi>',
       ["{1}/{n}"] = "<mfrac><mn>1</mn><mi>n</mi></mfrac>",
@@ -44,14 +46,18 @@ describe("formula.mathml", function()
   end)
 
   it("is in pieces where a line may break, and nowhere else", function()
-    local function pieces(formula)
-      local text = markup.render(mathml.display(formula))
-      return select(2, text:gsub('<math display="block">', "")), select(2, text:gsub("<wbr>", ""))
+    local function pieces(formula, render)
+      local text = markup.render((render or mathml.display)(formula))
+      return select(2, text:gsub("<math[ >]", "")), select(2, text:gsub("<wbr>", ""))
     end
     assert.same({ 3, 2 }, { pieces "o_n = Σ_i a + b" })
     assert.same({ 2, 1 }, { pieces "-x = f(a + b, -c) · [a = b; c - d]_{i - n}" })
     assert.same({ 4, 2 }, { pieces "a = 1  b\n&c" })
     assert.same({ 1, 0 }, { pieces "|a + b|" })
+    assert.same({ 3, 2 }, { pieces("o_n = Σ_i a + b", mathml.line) })
+    assert.same({ 1, 0 }, { pieces("o_n = Σ_i a + b", function(text)
+      return mathml.line(text, true)
+    end) })
   end)
 
   it("gives each element the children that it must have", function()
