@@ -14,16 +14,16 @@ return roper.lesson {
     { "θ'_t", "the same, changed for the longer text" },
     { "g_t", "how far YaRN slows pair t: from 0, not, to 1, by f" },
     { "M", "what YaRN makes queries and keys longer by" },
-    { "b, B", "the base, and a larger one: $θ_t = b^(-2t/r)$" },
+    { "b, B", "the base, with $θ_t = b^(-2t/r)$, and a larger one" },
     { "s(m)", "a score at distance m" },
     { "A_t", "how much of pair t is in it" },
     { "φ_t", "where the wave of pair t begins" } },
   steps = {
     { title = "Which angles has a model seen?",
       text = [[
-        Scores know a distance only as angles: at distance m, pair t is turned by $mθ_t$. A text of L
-        tokens has distances from 0 to L - 1. A pair that goes round within them meets all angles on
-        its way. What comes later are new turns, but old angles. A pair that does not get round
+        Scores know a distance only as angles: at distance m, pair t is turned by $mθ_t$. A text of
+        L tokens has distances from 0 to L - 1. A pair that goes round within them meets all angles
+        on its way. What comes later are new turns, but old angles. A pair that does not get round
         leaves a part of its circle unseen. A longer text leads it there.
 
         Take heads of 128 features and texts of 4096 tokens, as in Llama 2. The first pair goes
@@ -157,8 +157,8 @@ return roper.lesson {
         With the distance, a pair's part of a score goes up and down as a wave. The score is the sum
         of 16 waves. Training cares for that sum at distances from 0 to 31, and nowhere else. There,
         a slow wave is a short piece, nearly straight, and some can cancel each other. Further on
-        they part. What their sum does there nobody has asked ([Chen et al. 2023](arXiv:2306.15595), section
-        2).
+        they part. What their sum does there nobody has asked ([Chen et al. 2023](arXiv:2306.15595),
+        section 2).
 
         Look into the model. Asked ?, the capital needs a higher score than the letters. Take the
         mean of all capitals' keys, and that of all letters'. Within 31 places the capital leads at
@@ -266,9 +266,9 @@ return roper.lesson {
         YaRN ([Peng et al. 2023](arXiv:2309.00071)) asks each pair how often it turned within the L
         tokens of training. Less than once: divide its speed by f. More than 32 times: leave it. A
         ramp leads from the ones to the others: its $g_t$ grows from 0 for fast pairs to 1 for slow
-        ones. So no pair that has not been round meets new angles,
-        and the fastest still tell neighbours apart. (Within 32 tokens nothing turns 32 times: here
-        the ramp begins at the first pair.)
+        ones. So no pair that has not been round meets new angles, and the fastest still tell
+        neighbours apart. (Within 32 tokens nothing turns 32 times: here the ramp begins at the
+        first pair.)
 
         And one thing more: among f times as many tokens the weights spread out. So all scores are
         multiplied by M², here 1.3, which sharpens the weights again. That number was fitted to what

@@ -64,7 +64,7 @@ describe("the lessons", function()
     end
     assert.same({ "why-position", "rotation", "general-form", "relative-score",
       "relative-distance", "wrong-inverse", "linear-attention", "precision",
-      "attentive-convolution", "families", "long-context" }, names)
+      "attentive-convolution", "families", "long-context", "train-one" }, names)
   end)
 
   it("say what they take, which lessons before, and what their signs stand for", function()

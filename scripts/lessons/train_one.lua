@@ -1,0 +1,373 @@
+return roper.lesson {
+  order = 12,
+  title = "One model, from letters to letters",
+  before = "You know what attention with RoPER computes (`relative-distance`).",
+  after = "You can compute a step of a model and of its training by hand, and train a whole one.",
+  minutes = 45,
+  needs = { "why-position", "relative-distance" },
+  notation = { { "x_i", "what the model knows at position i: 64 numbers" },
+    { "q_i, k_i, v_i", "query, key and value of position i" },
+    { "W, b", "weights and biases: what is trained" },
+    { "R_i", "the turn by position i" },
+    { "a_ij", "the weight with which i looks at j" },
+    { "d", "features of a head: 16" },
+    { "z", "logits: one number for each character" },
+    { "p", "the probability of each character" },
+    { "y", "the character that comes next: 1 at its place, else 0" },
+    { "ℓ", "the loss" },
+    { "g", "the gradient of the loss by a weight w" } },
+  steps = {
+    { title = "A text with a rule",
+      text = [[
+        This lesson builds a small language model and looks into every part of it. First a text is
+        needed. Each line says of a thing what it is like, and then what it does. There are 8
+        adjectives, 8 nouns, 4 verbs, all chosen by chance, and one rule: the second noun is the
+        first one again.
+
+        Of the 64 pairs of adjective and noun, 16 are kept back. No line of the text has them. In
+        the end they tell whether the model learned the rule, or only lines.]],
+      code = [[
+        adjectives = {"thin", "warm", "loud", "slow", "cold", "dark", "soft", "fast"}
+        nouns = {"door", "boat", "moon", "hand", "fish", "tree", "bell", "lamp"}
+        verbs = {"turns", "stops", "falls", "waits"}
+        function line(i, j, k)
+          return ("a %s %s. the %s %s.\n"):format(adjectives[i], nouns[j],
+            nouns[j], verbs[k])
+        end
+        function is_kept_back(i, j) return (i + j) % 4 == 0 end
+        lines = {}
+        for _, draw in ipairs(roper.randint(1, 8, {600, 3}):totable()) do
+          local i, j, k = draw[1], draw[2], draw[3]
+          if not is_kept_back(i, j) then
+            lines[#lines + 1] = line(i, j, (k + 1) // 2)
+          end
+        end
+        text = table.concat(lines)
+        text:sub(1, 58)
+        has_thin_moon = text:find("thin moon", 1, true) ~= nil]],
+      claims = { { "not has_thin_moon", instead = { "% 4 == 0", "% 4 == 1" } } } },
+    { title = "Letters become numbers",
+      text = [[
+        A model calculates, so each character gets a number: its token. Here these are the bytes of
+        the text, numbered anew, since only 22 of the 256 occur. (Large models take pieces of words,
+        some ten thousand of them. Nothing else changes.)]],
+      code = [[
+        characters, ids = {}, {}
+        for byte = 0, 255 do
+          local character = string.char(byte)
+          if text:find(character, 1, true) then
+            ids[character] = #characters
+            characters[#characters + 1] = character
+          end
+        end
+        function encode(s)
+          local list = {}
+          for i = 1, #s do list[i] = ids[s:sub(i, i)] end
+          return roper.tensor(list, "int32")
+        end
+        function decode(tokens)
+          local list = {}
+          for i, id in ipairs(tokens:totable()) do list[i] = characters[id + 1] end
+          return table.concat(list)
+        end
+        tokens = encode(text)
+        #characters, tokens:count()
+        encode("a door")
+        same = decode(tokens) == text]],
+      claims = { { "same", instead = { "[id + 1]", "[1]" } } } },
+    { title = "Numbers become vectors",
+      text = [[
+        The number of a token is only a name. What the model knows of a character stands in a table
+        with a row of 64 numbers for each: the embedding. At first they are random. Training changes
+        them, as it changes all 52,950 numbers of this model.
+
+        `model:trace` runs the model and keeps what each part gave. So each line by hand can be
+        compared with the library. Take the first line of the text, 29 characters.]],
+      code = [[
+        function fresh()
+          roper.seed(1)
+          return roper.nn.Transformer{vocabulary = #characters, d_model = 64,
+            layers = 1, heads = 4, position = "roper"}
+        end
+        model = fresh()
+        model:count()
+        row, following = tokens:narrow(1, 1, 29), tokens:narrow(1, 2, 29)
+        trace = model:trace(row:unsqueeze(1))
+        x = model.embedding.weight[row + 1]      -- tokens count from 0, rows from 1
+        x:shape()
+        off = (x - trace.embedding[1]):abs():max():item()]],
+      claims = { { "off < 1e-6", instead = { "row + 1]", "row * 0 + 1]" } } } },
+    { title = "Queries, keys and values",
+      text = [[
+        Of each vector a layer first takes the mean away and divides by the spread, so that no
+        vector is much longer than another (a gain and a bias follow, 1 and 0 before training). Then
+        three tables of weights make a query, a key and a value of it. A linear map is: each number
+        of the result is a weighted sum of those given, plus a bias.]],
+      formula = [[
+        u_i &= {x_i - mean(x_i)}/{√{mean((x_i - mean(x_i))^2) + ε}}
+        q_i &= W_q u_i + b_q      k_i = W_k u_i + b_k      v_i = W_v u_i + b_v]],
+      code = [[
+        function norm(of, x)
+          local y = x - x:mean(2, true)
+          y = y / (y:square():mean(2, true) + 1e-5):sqrt()
+          return y * of.gain + of.bias
+        end
+        function linear(of, x)
+          return x:matmul(of.weight:transpose(1, 2)) + of.bias
+        end
+        layer = model.layers[1]
+        u = norm(layer.attention_norm, x)
+        q = linear(layer.attention.query, u)
+        k = linear(layer.attention.key, u)
+        v = linear(layer.attention.value, u)
+        off = (v - trace["layers.1.attention.value"][1]):abs():max():item()]],
+      claims = { { "off < 1e-5", instead = { "attention.value, u", "attention.value, x" } } } },
+    { title = "Turn, compare, take the mean, turn back",
+      text = [[
+        Now RoPER. The 64 numbers are split among four heads of 16, that is 8 pairs of features.
+        Each query turns by its position, and so does each key. Their dot products are the scores.
+        The model may not look ahead: what comes later gets no weight. exp makes all scores
+        positive, and dividing by the sum makes weights of them, which sum to 1. The values turn by
+        their positions, the weights take their mean, and the mean turns back.
+
+        Both sides are computed in float64 here, so they should agree to all digits but the
+        last.]],
+      formula = [[
+        a_ij &= {exp((R_i q_i) · (R_j k_j) / √d)}/{Σ_{l ≤ i} exp((R_i q_i) · (R_l k_l) / √d)}
+        o_i &= R_{-i} Σ_{j ≤ i} a_ij R_j v_j]],
+      code = [[
+        function split(y) return y:view{29, 4, 16}:transpose(1, 2):to("float64") end
+        q, k, v = split(q), split(k), split(v)
+        rope = roper.position.rope{dim = 16}
+        scores = rope:rotate(q):matmul(rope:rotate(k):transpose(2, 3)) / 16 ^ 0.5
+        weights = scores:exp() * roper.ones{29, 29}:tril():to("float64")
+        weights = weights / weights:sum(3, true)
+        o = rope:unrotate(weights:matmul(rope:rotate(v)))
+        function batch(y) return y:unsqueeze(1) end      -- of one row
+        how = {position = "roper", causal = true}
+        by_library = roper.attention(batch(q), batch(k), batch(v), how)
+        off = (o - by_library[1]):abs():max():item()]],
+      claims = { { "off < 1e-12", instead = { "rope:unrotate(", "(" } } } },
+    { title = "Back to letters",
+      text = [[
+        The heads are put side by side again, a linear map mixes them, and the result is added to
+        what was there: attention only adds to what the model knows of a character. Then each
+        character by itself goes through two linear maps, between which negative numbers become 0;
+        that is added, too. A last map gives a number for each of the 22 characters: the logits.
+
+        That is the whole model. By hand and by library they are the same, to the rounding of
+        float32.]],
+      formula = [[
+        x_i &← x_i + W_o o_i + b_o
+        x_i &← x_i + W₂ max(W₁ norm(x_i) + b₁, 0) + b₂
+        z_i &= W norm(x_i) + b]],
+      code = [[
+        joined = o:to("float32"):transpose(1, 2):contiguous():view{29, 64}
+        x = x + linear(layer.attention.output, joined)
+        hidden = linear(layer.feed_forward.inner, norm(layer.feed_forward_norm, x))
+        x = x + linear(layer.feed_forward.outer, hidden:maximum(0))
+        features = norm(model.norm, x)
+        logits = linear(model.logits, features)
+        off = (logits - model(row:unsqueeze(1))[1]):abs():max():item()]],
+      claims = { { "off < 1e-4", instead = { "hidden:maximum(0)", "hidden" } } } },
+    { title = "How wrong is it?",
+      text = [[
+        exp, divided by the sum, makes probabilities of the logits of each position. Of these only
+        one is asked: that of the character which in fact comes next. The loss is the mean of minus
+        its logarithm. To be sure and right costs 0. Who gives all 22 characters the same chance
+        pays ln 22 = 3.09. A fresh model pays even more: it prefers this or that without a
+        reason.]],
+      formula = [[
+        p_c &= {e^{z_c}}/{Σ_k e^{z_k}}
+        ℓ &= - {1}/{T} Σ_i ln p_i("character" i + 1)]],
+      code = [[
+        p = logits:exp() / logits:exp():sum(2, true)
+        y = roper.eye(#characters)[following + 1]      -- a 1 for what comes next
+        loss = -(p * y):sum(2):log():mean()
+        loss:item(), math.log(22)
+        by_library = roper.cross_entropy(logits, following)
+        off = (loss - by_library):abs():item()]],
+      claims = { { "off < 1e-5", instead = { "(p * y)", "(p * (1 - y))" } } } },
+    { title = "Which way is down?",
+      text = [[
+        The gradient of a weight says how the loss changes if the weight grows a little. For the
+        logits it is simple: probability minus 1 for the right character, probability for the
+        others, divided by the number of positions. What was too likely is pushed down, what was too
+        unlikely up.
+
+        From there the chain rule goes back through every line above, in reverse order: that is what
+        `backward` does. Two checks. The last map's weights meet the logits only as products with
+        the features: their gradient is again such a product. And any weight can be asked directly:
+        move it a little to both sides, and look at the loss.]],
+      formula = [[
+        {∂ℓ}/{∂z_ic} &= {p_ic - y_ic}/{T}
+        {∂ℓ}/{∂w} &≈ {ℓ(w + h) - ℓ(w - h)}/{2h}]],
+      code = [[
+        function loss_of_row()
+          local logits = model(row:unsqueeze(1))
+          return roper.cross_entropy(logits, following:unsqueeze(1))
+        end
+        model:zero_gradients()
+        loss_of_row():backward()
+        by_hand = ((p - y) / 29):transpose(1, 2):matmul(features)
+        off = (by_hand - model.logits.weight.grad):abs():max():item()
+        w = layer.attention.value.weight
+        slope = w.grad[1][1]:item()
+        was, h = w[1][1]:item(), 0.02
+        w[{1, 1}] = was + h
+        above = loss_of_row():item()
+        w[{1, 1}] = was - h
+        below = loss_of_row():item()
+        w[{1, 1}] = was
+        measured = (above - below) / (2 * h)
+        slope, measured]],
+      claims = {
+        { "off < 1e-5", instead = { "p - y", "p + y" } },
+        { "math.abs(slope - measured) < 1e-4", instead = { "was - h", "was" } } } },
+    { title = "A step of Adam",
+      text = [[
+        Plain descent would move each weight against its gradient, by so much the more the larger
+        that is. Adam (Kingma and Ba 2015) keeps a running mean of the gradients and one of their
+        squares, and divides the first by the root of the second. So it is not the size that counts
+        but how steadily a gradient points the same way. In the first step there is only one
+        gradient, and it is divided by its own size: every weight moves by the rate, 0.01, the one
+        with a large gradient and the one with a small one.]],
+      formula = [[
+        m &← 0.9 m + 0.1 g
+        s &← 0.999 s + 0.001 g²
+        w &← w - rate · {m / (1 - 0.9^t)}/{√{s / (1 - 0.999^t)} + 10^(-8)}]],
+      code = [[
+        adam = roper.optim.Adam{rate = 0.01}
+        weight = model.logits.weight
+        before, g = weight:clone(), weight.grad:clone()
+        adam:step(model:parameters())
+        m, s = 0.1 * g, 0.001 * g * g
+        adjusted = (m / (1 - 0.9)) / ((s / (1 - 0.999)):sqrt() + 1e-8)
+        off = (before - 0.01 * adjusted - weight):abs():max():item()
+        moved = (weight - before):abs()
+        moved:min():item(), moved:max():item()]],
+      claims = {
+        { "off < 1e-6", instead = { "0.1 * g, 0.001", "-0.1 * g, 0.001" } },
+        { "moved:max():item() < 0.0101", instead = { "rate = 0.01}", "rate = 0.02}" } } } },
+    { title = "Two hundred steps",
+      text = [[
+        So far it was one line and one step. Now a fresh model gets 16 pieces of two lines each, 200
+        times. That takes about a second.
+
+        How low can the loss get? Adjective, noun and verb are drawn by chance. Nobody can guess
+        them: 48 pairs and 4 verbs, all alike likely, cost ln (48 · 4) a line. All else follows and
+        may cost nothing. A line has 29 characters, so the floor is ln (48 · 4) / 29 = 0.181 for
+        each. (Only who learns the 456 lines by heart gets below.) A model that had not found the
+        rule would have to guess the noun a second time. That costs ln 8 a line more: 0.253.]],
+      code = [[
+        model, adam = fresh(), roper.optim.Adam{rate = 0.01}
+        losses = {}
+        for step = 1, 200 do
+          local first = roper.randint(0, #lines - 3, {16, 1}) * 29 + 1
+          local rows = tokens[(first + roper.arange(0, 59)):to("int32")]
+          local logits = model(rows:narrow(2, 1, 58))
+          local loss = roper.cross_entropy(logits, rows:narrow(2, 2, 58))
+          model:zero_gradients()
+          loss:backward()
+          adam:step(model:parameters())
+          losses[step] = loss:item()
+        end
+        floor = math.log(48 * 4) / 29
+        without_rule = floor + math.log(8) / 29
+        ending = roper.tensor(losses):narrow(1, #losses - 9, 10):mean():item()
+        losses[1], ending]],
+      claims = { { "ending < 0.24", instead = { "1, 200", "1, 20" } } },
+      figure = {
+        caption = "The loss falls towards the floor, below what is possible without the rule.",
+        draw = [[
+          steps = roper.arange(1, #losses + 1)
+          shown = roper.tensor(losses):minimum(1)
+          ends = {1, #losses}
+          return plot.line({{x = steps, y = shown, label = "loss"},
+            {x = ends, y = {without_rule, without_rule}, label = "without the rule",
+              dashed = true},
+            {x = ends, y = {floor, floor}, label = "floor", dashed = true}},
+            {xlabel = "step", ylabel = "loss, cut at 1", format = format})]],
+        claims = { { "shown[200]:item() < without_rule and shown[1]:item() > without_rule",
+          instead = { "minimum(1)", "maximum(1)" } } } } },
+    { title = "It writes",
+      text = [[
+        To write is to ask for the probabilities of the next character, draw one by them, append it,
+        and ask again. Here are two lines that it writes.
+
+        Are they only lines learned by heart? Give it the 16 pairs that no line of the text had, up
+        to the second "the", and let it take the likeliest character four times. If it has found the
+        rule, it says the noun again.]],
+      code = [[
+        function chances(s)
+          return roper.no_grad(model, encode(s):unsqueeze(1))[1][-1]:softmax(1)
+        end
+        function write(s, count)
+          for _ = 1, count do
+            local below = chances(s):cumsum(1):le(roper.rand{1}:item())
+            s = s .. characters[math.min(below:sum():item() + 1, #characters)]
+          end
+          return s
+        end
+        write("a ", 56)
+        right, asked = 0, 0
+        for i = 1, 8 do
+          for j = 1, 8 do
+            if is_kept_back(i, j) then
+              local s = line(i, j, 1):sub(1, 17)
+              for _ = 1, 4 do s = s .. characters[chances(s):argmax():item()] end
+              asked = asked + 1
+              right = right + (s:sub(18) == nouns[j] and 1 or 0)
+            end
+          end
+        end
+        right, asked]],
+      claims = { { "right >= 12", instead = { "== nouns[j]", "== nouns[9 - j]" } } } },
+    { title = "Where it looks",
+      text = [[
+        When the second noun begins, at the blank after the second "the", the model must find the
+        first noun. There are four heads. Which of them looks there? Take the weights of the query
+        at that blank, and add up what falls on the four letters of the noun.
+
+        One head or more finds them. Others look at other things, and what a head does for one
+        character it need not do for the next. Pictures like this one show where a head looks. What
+        it does with what it finds there they do not show.]],
+      code = [[
+        s = line(1, 2, 3)
+        trace = model:trace(encode(s):unsqueeze(1))
+        weights = trace["layers.1.attention.weights"][1]
+        on_noun = weights[{{}, 17, {8, 11}}]:sum(2)
+        on_noun
+        most = on_noun:max():item()
+        head = on_noun:argmax():item()]],
+      claims = { { "most > 0.5", instead = { "{8, 11}", "{12, 13}" } } },
+      figure = {
+        caption = "The head that looks most at the noun: from the second noun on, row by row.",
+        draw = [[
+          drawn = weights[head]:narrow(1, 17, 13)
+          letters = s:gsub("\n", "/")
+          return plot.attention(drawn, {tokens = letters, format = format,
+            height = format ~= "svg" and 13 or nil})]],
+        claims = { { "drawn[1]:narrow(1, 8, 4):sum():item() > 0.5",
+          instead = { "narrow(1, 17, 13)", "narrow(1, 1, 13)" } } } } },
+    { title = "What can be told",
+      text = [[
+        The steps by hand show that the library computes what the formulas say. They hold for any
+        model of this form. The training shows one thing: this model, with this seed, on this text,
+        found a rule that holds beyond its lines. It is no measure of RoPER. To compare it with
+        something else takes several seeds of each, and a test set before.
+
+        And what is the rule that it found? We meant "the noun again". But all lines have the same
+        length: "the character 10 places before" says as much. The text cannot tell these two apart,
+        so nothing made the model choose. Ask it about a noun of five letters.]],
+      code = [[
+        ten_before = true
+        for _, l in ipairs(lines) do
+          ten_before = ten_before and l:sub(18, 21) == l:sub(8, 11)
+        end
+        write("a thin mouse. the ", 12)
+        write("a thin mouse. the ", 12)]],
+      claims = { { "ten_before", instead = { "l:sub(8, 11)", "l:sub(3, 6)" } } },
+    },
+  },
+}
