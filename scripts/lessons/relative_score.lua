@@ -142,6 +142,7 @@ return roper.lesson {
           { "math.max(table.unpack(scores, 20)) < 0.65 * scores[1]",
             instead = { "score(p)", "score(p / 10)" } } },
         play = { kind = "distance", pairs = 32,
-          caption = "A larger base slows the turns: scores fade later." } } },
+          caption = [[A larger base slows the turns: the score fades later. With a smaller fraction,
+            the features that do not turn keep their part of it at every distance.]] } } },
   },
 }
