@@ -227,13 +227,13 @@ return roper.lesson {
         ([Su et al. 2021](arXiv:2104.09864)). It puts the distance between query and key: $M$ is the
         turn by $j - i$ (`relative-score`). Nothing is trained.]],
       formula = "s_{ij} = scale (q_i · R_{j-i} k_j)",
-      predict = { question = [[Let all queries be 0, so that every score is the same. With RoPE the
-          first token then gives each of the 6 keys which weight?]],
+      predict = { question = [[Let all queries be 0. Which weight does the first of the 6 tokens
+          then give to the last, with RoPE?]],
         expect = "1 / T",
         hints = { { "it == 0", "The weights of a row sum to 1." },
-          { "it == 1", "That would be all of it for one key." },
-          "Six equal weights sum to 1." },
-        answer = [[1/6 each: nothing of the distance is left. In the other families what is added
+          { "it == 1", "The weights of a row sum to 1, and there are six." },
+          "What are the scores, where the query is 0?" },
+        answer = [[1/6, as to each: all scores are 0, and nothing of the distance is left. In the other families what is added
           would still be there.]] },
       code = [[
         rope = roper.position.rope{dim = d}
