@@ -230,11 +230,11 @@ return roper.lesson {
       predict = { question = [[Let all queries be 0. Which weight does the first of the 6 tokens
           then give to the last, with RoPE?]],
         expect = "1 / T",
-        hints = { { "it == 0", "The weights of a row sum to 1." },
+        hints = { { "it == 0", "A softmax gives something to every key." },
           { "it == 1", "The weights of a row sum to 1, and there are six." },
           "What are the scores, where the query is 0?" },
-        answer = [[1/6, as to each: all scores are 0, and nothing of the distance is left. In the other families what is added
-          would still be there.]] },
+        answer = [[1/6, as to each: all scores are 0, and nothing of the distance is left. T5 and
+          ALiBi add their number even so.]] },
       code = [[
         rope = roper.position.rope{dim = d}
         function turned(key, p) return rope:rotate(key:view{1, d}, p):view{d} end
