@@ -7,6 +7,7 @@ local text = require "roper.plot.text"
 local M = {}
 
 local HEIGHT <const> = 1.1 -- em of a text
+local LONGEST <const> = 0.5 -- of the plot's width
 local GAP <const> = 0.45 -- em between an arrow and its text
 local SHARES <const> = { 0.5, 0.65, 0.35, 0.8, 0.2 } -- of the way to the tip a text may stand at
 local SAMPLES <const> = 24 -- of a line count as what a text may cover
@@ -44,8 +45,8 @@ end
 
 -- The places for a text of a size beside an arrow, and beyond its tip.
 local function choices(x1, y1, x2, y2, w, half)
-  local length = math.max(1e-9, ((x2 - x1) ^ 2 + (y2 - y1) ^ 2) ^ 0.5)
-  local dx, dy = (x2 - x1) / length, (y2 - y1) / length
+  local angle = math.atan(y2 - y1, x2 - x1)
+  local dx, dy = math.cos(angle), math.sin(angle)
   local gap, list = GAP * places.EM, {}
   local aside, ahead = math.abs(dy) * w + math.abs(dx) * half + gap,
     math.abs(dx) * w + math.abs(dy) * half + gap
@@ -67,13 +68,15 @@ end
 ---@return table[] texts
 function M.draw(figure, place, width, height)
   local samples, boxes, texts = samples_of(figure, place), {}, {}
+  local letter = places.LETTER * places.EM
   for _, series in ipairs(figure.series) do
     if series.label then
       local x1, y1 = place(series.x[1], series.y[1])
       local x2, y2 = place(series.x[2], series.y[2])
+      local label = text.fit(series.label, math.floor(LONGEST * width / letter))
       local least, best = math.huge, nil
-      for _, box in ipairs(choices(x1, y1, x2, y2,
-          places.LETTER * places.EM * text.width(series.label) / 2, HEIGHT * places.EM / 2)) do
+      for _, box in ipairs(choices(x1, y1, x2, y2, letter * text.width(label) / 2,
+          HEIGHT * places.EM / 2)) do
         local sum = cost(box, samples, boxes, width, height)
         if sum < least then
           least, best = sum, box
@@ -82,7 +85,7 @@ function M.draw(figure, place, width, height)
       boxes[#boxes + 1] = best
       texts[#texts + 1] = h.text { class = "tag " .. marks.class(series.index),
         x = ("%.1f"):format(best[1]), y = ("%.1f"):format(best[2]), dy = ".35em",
-        ["text-anchor"] = "middle", series.label }
+        ["text-anchor"] = "middle", label ~= series.label and h.title { series.label }, label }
     end
   end
   return texts
