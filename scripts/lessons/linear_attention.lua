@@ -116,8 +116,8 @@ return roper.lesson {
           { "dot(rotate(q, m)^2, rotate(k, i)^2) == dot(q*q, rotate(k, i - m)^2)",
             source = "the turn before the square" } } },
       figure = {
-        caption = [[One number of the output, while the whole text moves. Turned after φ it stays;
-          turned before φ it depends on where the text begins.]],
+        caption = [[One number of the output, while the whole text moves. Turned after $φ$ it
+          stays; turned before $φ$ it depends on where the text begins.]],
         draw = [[
           starts, levels, waves = {}, {}, {}
           for i = 1, 100 do

@@ -272,9 +272,9 @@ return roper.lesson {
           values = { { -0.9, 0.3 }, { 0.9, 0.4 }, { 0.2, 1 }, { 0.8, -0.5 } },
           turns = { "", "qk", "qkv", "qkvo" },
           caption = [[Thin: the values, turned by their positions. Shortened by the weights and
-            added up, they make ô. Turned back by the position of d, that is o: the sum by distances
-            (dashed). Drag a token, and o follows. Move all together: scores, weights and o stay.
-            Without the turn back o does not.]] } },
+            added up, they make $ô$. Turned back by the position of d, that is $o$: the sum by
+            distances (dashed). Drag a token, and $o$ follows. Move all together: scores, weights
+            and $o$ stay. Without the turn back $o$ does not.]] } },
       exercise = {
         question = [[What would $o_n$ be with $RoPE(ô, +n)$ at the end? Which positions would
           matter?]],

@@ -35,7 +35,7 @@ return roper.lesson {
       claims = {
         { "math.abs(x + 1) + math.abs(y - 2) < 1e-12", instead = { "- y * s", "+ y * s" } } },
       figure = {
-        caption = [[Dashed: (2, 1) is 2 steps to the right and 1 up. Solid: each step turned by 90
+        caption = [[Dashed: $(2, 1)$ is 2 steps to the right and 1 up. Solid: each step turned by 90
           degrees. Together they end where the arrow turned by 90 degrees ends.]],
         draw = [[
           local function moved(x, y, degrees)

@@ -1,9 +1,11 @@
 local browser = require("tests.browser")
+local files = require("roper.base.file")
 local html = require("tests.html")
 local lessons = require("roper.lesson")
 local markup = require("roper.base.markup")
 local page = require("roper.lesson.page")
 local scratch = require("tests.scratch")
+local tables = require("roper.base.tables")
 
 -- What the browser tells of the pages in its frames: how wide the content of each is, its formulas,
 -- figures and sections, whether its paper is dark, and text that is hardly brighter or darker.
@@ -92,6 +94,27 @@ describe("lesson pages", function()
     assert.truthy(page_text:find('<a href="https://arxiv.org/abs/2104.09864">Su et al. 2021</a>', 1,
       true))
     assert.truthy(page_text:find('<table class="notation"><tr><th>', 1, true))
+  end)
+
+  it("link papers and pages that are there, and nothing else", function()
+    local linked = 0
+    local names = tables.map(all, function(lesson) return lesson.name end)
+    for _, name in ipairs { "index", table.unpack(names) } do
+      for target in read(name):gmatch('href="([^"#]+)"') do
+        local file = target:match("^([%w-]+%.html)$")
+        if file then
+          assert.truthy(files.read(scratch.path("site/" .. file)), name .. ": " .. target)
+        else
+          assert.truthy(target:find("^https://arxiv%.org/abs/%d%d%d%d%.%d%d%d%d%d?$"), target)
+          linked = linked + 1
+        end
+      end
+    end
+    assert.is_true(linked >= 9, linked)
+    page.write({ all[4] }, scratch.path("alone"))
+    local alone = scratch.read(scratch.path("alone/relative-score.html"))
+    assert.truthy(alone:find("<code>rotation</code>", 1, true))
+    assert.is_nil(alone:find("rotation.html", 1, true))
   end)
 
   it("hold every formula, claim and figure, and no claim that fails", function()

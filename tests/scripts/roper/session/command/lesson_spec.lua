@@ -23,6 +23,7 @@ describe("./roper lesson", function()
     assert.equal("", errors)
     assert.truthy(output:find("^ 1  why%-position           Why attention"))
     assert.truthy(output:find("\n 9  attentive-convolution  RoPER as", 1, true))
+    assert.truthy(output:find("\n +20 minutes, after rotation, general%-form\n"))
     assert.truthy(output:find("./roper lesson why-position starts at the beginning.\n", 1, true))
     for _, form in ipairs { "lesson 5 ", "lesson 5 2 ", "lesson FILE.lua ", "--html", "--handout",
       "--slides" } do
