@@ -160,8 +160,8 @@ local function navigation(lessons, index)
   local function link(lesson, form)
     return lesson and h.a { href = lesson.name .. ".html", form:format(lesson.name) } or h.span {}
   end
-  return h.nav { link(lessons[index - 1], "← %s"), h.a { href = "index.html", "All lessons" },
-    link(lessons[index + 1], "%s →") }
+  return h.nav { link(lessons[index - 1], "←\u{A0}%s"), h.a { href = "index.html", "All lessons" },
+    link(lessons[index + 1], "%s\u{A0}→") }
 end
 
 local function notation(lesson)

@@ -164,6 +164,27 @@ function M.line(text, is_whole)
   end)
 end
 
+-- The nodes of a row in parts, each of which a wide blank ends.
+local function clauses(nodes)
+  local list = { {} }
+  for i, node in ipairs(nodes) do
+    if i > 1 and node.gap > 1 then
+      list[#list + 1] = {}
+    end
+    table.insert(list[#list], node)
+  end
+  return list
+end
+
+-- A row of a formula that stands by itself. A line that is too long breaks between its clauses first.
+local function display_row(nodes)
+  local parts = clauses(nodes)
+  return h.span { tables.map(parts, function(part, i)
+    return { i > 1 and h.wbr {}, h.span { class = #parts > 1 and "clause",
+      pieces(part, "block") } }
+  end) }
+end
+
 --- A formula that stands by itself; of one that is aligned, each line is two cells.
 ---@param text string
 ---@return table element
@@ -171,9 +192,7 @@ function M.display(text)
   local lines, is_aligned = parse.lines(text), false
   for i, rows in ipairs(lines) do
     is_aligned = is_aligned or rows[2] ~= nil
-    lines[i] = h.div { tables.map(rows, function(nodes)
-      return h.span { pieces(nodes, "block") }
-    end) }
+    lines[i] = h.div { tables.map(rows, display_row) }
   end
   return h.div { class = is_aligned and "formula aligned" or "formula", lines }
 end

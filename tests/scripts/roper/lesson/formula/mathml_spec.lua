@@ -60,6 +60,14 @@ describe("formula.mathml", function()
     end) })
   end)
 
+  it("keeps together what wide blanks part", function()
+    local function clauses(formula)
+      return select(2, markup.render(mathml.display(formula)):gsub('class="clause"', ""))
+    end
+    assert.equal(3, clauses "a = 1,  b - c = 2,  d = 3")
+    assert.equal(0, clauses "a = 1 + b")
+  end)
+
   it("gives each element the children that it must have", function()
     local root = markup.render(mathml.display(
       "v̂_i^2 &= {Σ_i^T a_i}/{√{1 + x²}} + [1, 2; 3, 4]^T_n\n&= Π_k ⟨x', y_{i,j}⟩ · ‖z‖²"))
