@@ -346,7 +346,7 @@ return roper.lesson {
         draw = [[
           drawn = weights[head]:narrow(1, 17, 13)
           letters = s:gsub("\n", "/")
-          return plot.attention(drawn, {tokens = letters, format = format,
+          return plot.attention(drawn, {tokens = letters, legend = false, format = format,
             height = format ~= "svg" and 13 or nil})]],
         claims = { { "drawn[1]:narrow(1, 8, 4):sum():item() > 0.5",
           instead = { "narrow(1, 17, 13)", "narrow(1, 1, 13)" } } } } },
