@@ -53,6 +53,18 @@ return roper.lesson {
         The query at $n = 2$ gives the three tokens the weights 0.5, 0.3 and 0.2. The arrows get as
         much shorter.]],
       formula = "a_{n,i} v̂_i = a_{n,i} R_i v_i",
+      predict = {
+        question = [[The value of token 2 is (-1, 4). It is turned forward by 90 degrees and gets no
+          shorter yet. What is its first number then, $x'$?]],
+        expect = "plane:rotate(values, {0, 1, 2})[3][1]:item()",
+        answer = "$x' = x cos 90° - y sin 90° = -y$, and $y$ is 4.",
+        hints = {
+          { "math.abs(it - 4) < 0.01", "The sign: $x' = x cos φ - y sin φ$." },
+          { "math.abs(it + 1) < 0.01", [[That is $x$ before the turn, and $y'$ after it. The cosine
+            of 90° is 0.]] },
+          { "math.abs(it + 0.8) < 0.01", "That is with the weight 0.2, which comes later." },
+          "$x' = x cos φ - y sin φ$, as in `rotation`. Here $x = -1$, $y = 4$ and $φ = 90°$.",
+          "The cosine of 90° is 0 and its sine is 1." } },
       code = [[
         theta = math.pi / 4
         plane = roper.position.rope{dim = 2, frequencies = {theta}}
@@ -96,6 +108,18 @@ return roper.lesson {
         This is RoPER. What follows is this picture in formulas, line by line, and why one may trust
         each line.]],
       formula = "R_{-n} Σ_i a_{n,i} R_i v_i = Σ_i a_{n,i} R_{i-n} v_i",
+      predict = {
+        question = [[Now let the token at $n = 1$ be the one who asks. By how many degrees is the
+          value of token 0 turned in the end? Forward counts above 0, back below.]],
+        expect = "math.deg((0 - 1) * theta)",
+        answer = "It stands at 0, so it is not turned forward, and back by one position: -45.",
+        hints = {
+          { "it == 45", "The size is right. Is it turned forward or back?" },
+          { "it == 0", "That is the turn forward. What does the turn back do to it?" },
+          { "it == -90", "That is for the token at $n = 2$. Here it is $n = 1$." },
+          { "it == -1", "That is the distance in positions. Each is 45 degrees." },
+          "It is turned by its distance $i - n$. Here $i = 0$ and $n = 1$.",
+          "Each position is 45 degrees, and the sign of $i - n$ stays." } },
       code = [[
         n = 2
         total = forward:sum(1)
@@ -204,17 +228,44 @@ return roper.lesson {
           .. " + sum(a*v[2]*(cos(i)*sin(n) - sin(i)*cos(n)))" } },
     { title = "Two formulas from school",
       text = [[
-        The first bracket is the cosine of the difference, $cos (i - n)θ$. The second is the sine of
-        $(n - i)θ$: the wrong way round, which is to say $-sin (i - n)θ$. Hence the minus between
-        them.]],
-      formula = "Σ_i a v⁽¹⁾ cos (i - n)θ - Σ_i a v⁽²⁾ sin (i - n)θ",
+        The first bracket is the cosine of the difference, $cos (i - n)θ$. The second is a sine.
+        School has $sin (α - β) = sin α cos β - cos α sin β$.]],
+      formula = [[
+        cos iθ cos nθ + sin iθ sin nθ &= cos (i - n)θ
+        cos iθ sin nθ - sin iθ cos nθ &= sin "?"]],
+      predict = {
+        question = "The second bracket is the sine of which angle?",
+        choices = { "$(i - n)θ$", "$(n - i)θ$", "$(i + n)θ$" },
+        expect = 2,
+        answer = [[$sin (n - i)θ$ is the wrong way round, which is to say $-sin (i - n)θ$. Hence the
+          minus between the two sums: $Σ_i a v⁽¹⁾ cos (i - n)θ - Σ_i a v⁽²⁾ sin (i - n)θ$.]],
+        hints = {
+          { "it == 1", [[Look at the signs. In the bracket, which angle is inside the sine of the
+            product that has no minus?]] },
+          { "it == 3", "With a sum of angles there would be a plus between the products." },
+          "Call $α$ the angle whose sine stands in the product without a minus." } },
       identity = { OUT .. "[1] == sum(a*v[1]*cos(i - n)) - sum(a*v[2]*sin(i - n))",
         wrong = { OUT .. "[1] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))" } } },
     { title = "The second member",
       text = [[
-        "Similarly", says the study, and prints $v⁽¹⁾$ with the cosine and $v⁽²⁾$ with the sine. Do
-        it similarly and they come out the other way round.]],
-      formula = "Σ_i a v⁽²⁾ cos (i - n)θ + Σ_i a v⁽¹⁾ sin (i - n)θ",
+        It begins with the second line of the turn back. What follows is the same: put in what $ô$
+        is, sort, and use the two formulas. "Similarly", says the study, and prints what comes out.]],
+      formula = "ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ",
+      predict = {
+        question = "What comes out?",
+        choices = { "$Σ_i a v⁽¹⁾ cos (i - n)θ + Σ_i a v⁽²⁾ sin (i - n)θ$",
+          "$Σ_i a v⁽²⁾ cos (i - n)θ - Σ_i a v⁽¹⁾ sin (i - n)θ$",
+          "$Σ_i a v⁽²⁾ cos (i - n)θ + Σ_i a v⁽¹⁾ sin (i - n)θ$" },
+        expect = 3,
+        answer = [[A turn has $y' = y cos φ + x sin φ$, here with $φ = (i - n)θ$. The study prints
+          $v⁽¹⁾$ with the cosine and $v⁽²⁾$ with the sine. Do it similarly and they come out the
+          other way round.]],
+        hints = {
+          { "it == 1", [[So it is printed in the study. Try $i = n$, where nothing is turned: the
+            second member of a value should stay the second member.]] },
+          { "it == 2", [[The sign: try $n = 0$, where nothing is turned back. What is $y'$ after a
+            turn forward by $iθ$?]] },
+          "Try $i = n$, where nothing is turned, and $n = 0$, where nothing is turned back." } },
       identity = { OUT .. "[2] == sum(a*v[2]*cos(i - n)) + sum(a*v[1]*sin(i - n))",
         wrong = { { OUT .. "[2] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))",
           source = "the RoPER study, second member" } } } },
@@ -236,19 +287,38 @@ return roper.lesson {
           { OUT .. " == sum(a*rotate(v, (i - n)*theta))", source = "its θ twice" } } },
       exercise = {
         question = [[The whole derivation fits into one line, if turning by $i$ and back by $n$ is
-          turning by $i - n$. Is it? Ask:
-
-          `roper.identity{"unrotate(rotate(v, i), n) == rotate(v, i - n)", given = given}`]],
+          turning by $i - n$. Is it? Ask the machine; the beginning is
+          `roper.identity{"unrotate(rotate(v, i), n) ==`. Of what `v`, `i` and `n` are,
+          `given = given` tells it.]],
+        check = [[it.holds and it.sides[1].text:find("unrotate(rotate(v, i), n)", 1, true) ~= nil
+          and not it.sides[2].text:find("unrotate", 1, true)]],
+        sample = [[
+          roper.identity{"unrotate(rotate(v, i), n) == rotate(v, i - n)", given = given}]],
+        hints = {
+          { "it.holds == false", [[That is no turn that the two make together: see the
+            counterexample. Mind the order of $i$ and $n$.]] },
+          { "it.holds", "That is true, but another line. Which one turn are the two together?" },
+          [[Complete it: `roper.identity{"unrotate(rotate(v, i), n) == ...", given = given}`.
+            Turning is written `rotate(v, ...)`.]] },
         answer = [[It is. And a turn of a sum is the sum of the turns, so the turn at the end may
-          go inside: $R_{-n} Σ a R_i v_i = Σ a R_{-n} R_i v_i = Σ a R_{i-n} v_i$.]] } },
+          go inside: $R_{-n} Σ_i a R_i v_i = Σ_i a R_{-n} R_i v_i = Σ_i a R_{i-n} v_i$.]] } },
     { title = "In the machine, and the minus sign",
       text = [[
-        The library's RoPER, which never forms $R_{i-n}$, against the sum that does; and the same
-        text 1000 positions later. What is carried depends on distance alone.
+        The library's RoPER never forms $R_{i-n}$. Here it stands against the sum that does. Then
+        the text begins at position 1000 instead of 0.
 
         And the minus in $RoPE(ô, -n)$? Positions add when turns are made after each other. To be
         left with a difference, one of the two turns must go backwards. (If that were the first, and
         the last went forward, values would come turned by $n - i$: mirrored, but relative.)]],
+      predict = {
+        question = [[By how much does a number of the output change, at most, when the text begins
+          at 1000?]],
+        expect = "moved",
+        answer = "Not at all, but for rounding: what is carried depends on distances alone.",
+        hints = {
+          { "it > 1e-6", [[Which of the distances $i - n$ change, when $i$ and $n$ both grow by
+            1000?]] },
+          "Both $i$ and $n$ grow by 1000." } },
       code = [[
         here = {position = "roper", causal = true}
         explicit = roper.oracle.attention(q, k, v, here)
@@ -276,9 +346,53 @@ return roper.lesson {
             distances (dashed). Drag a token, and $o$ follows. Move all together: scores, weights
             and $o$ stay. Without the turn back $o$ does not.]] } },
       exercise = {
-        question = [[What would $o_n$ be with $RoPE(ô, +n)$ at the end? Which positions would
-          matter?]],
-        answer = [[$Σ a R_{i+n} v_i$: the sum of the positions. Shift the text by 1000 and every
-          value turns by 2000 more: nothing relative is left. See `wrong-inverse`.]] } },
+        { question = "Why is the output turned back?",
+          choices = {
+            "To give the output the length that a mean of values has.",
+            "To make the scores depend on distances.",
+            "To leave of each value's position $i$ only its distance $i - n$ from the one who asks.",
+            "To keep the value of token 0 as it is." },
+          expect = 3,
+          answer = [[Each value was turned by its own position: $R_i v_i$. The turn back takes off
+            the position of the one who asks, the same from all: $R_{-n} R_i = R_{i-n}$. What
+            arrives tells how far off it was, wherever in the text that happens.]],
+          hints = {
+            { "it == 1", "A turn changes no length, forward or back (`rotation`)." },
+            { "it == 2", [[The scores are made before, of queries and keys; they are relative
+              already (`relative-score`).]] },
+            { "it == 4", [[It is as it is without a turn back, for it turns by 0. With it, it
+              arrives turned by $0 - n$.]] },
+            "Which turn has a value made in all: with the turn back, and without?" } },
+        { question = "What would the model see if it were not?",
+          choices = {
+            "The values as they are: RoPE's output.",
+            "Each value turned by its own position $i$: where in the text it stands.",
+            "Each value turned by $n - i$: the distance, mirrored." },
+          expect = 2,
+          answer = [[$Σ_i a_{n,i} R_i v_i$: places, not distances. The same words later in the text
+            would hand over other values, and at places beyond those of training, turned as the
+            model has never seen them.]],
+          hints = {
+            { "it == 1", "RoPE does not turn the values at all. Here they were turned forward." },
+            { "it == 3", [[For that $n$ would have to come in somewhere. Only the turn back knows
+              it.]] },
+            "Leave $R_{-n}$ out of the formula and read what is left." } },
+        { question = [[So without the turn back, let the text begin at 1000 instead of 0. By how
+            many positions more is each value turned when it arrives?]],
+          expect = "1000", within = 0,
+          answer = "Each stands 1000 positions later, and nothing takes them off again.",
+          hints = {
+            { "it == 0", "That is so with the turn back." },
+            { "it == 2000", "Values turn once, by their own position." },
+            "By how many positions is a value turned before, by how many after?" } },
+        { question = [[And with the sign forgotten: $RoPE(ô, +n)$ at the end? Again the text begins
+            at 1000 instead of 0.]],
+          expect = "2000", within = 0,
+          answer = [[$Σ_i a_{n,i} R_{i+n} v_i$: the sum of the positions, of which both are 1000
+            more. Nothing relative is left. See `wrong-inverse`.]],
+          hints = {
+            { "it == 0", "That is $i - n$. Here it is $i + n$." },
+            { "it == 1000", "That is $i$ alone. The turn at the end adds $n$." },
+            "A value is turned by $i$, and then, with all the others, by $n$." } } } },
   },
 }

@@ -56,7 +56,8 @@ local function drawn(figure, scope)
   return list
 end
 
--- The outcome of a question: it has the answer that it expects, which no hint calls wrong.
+-- The outcome of a question: what it expects is right, and no hint calls it wrong. Those of a line
+-- may hold of a right one, too: they say what is missing.
 local function asked(question, scope)
   local what = "asks: " .. question.question:match "^%s*([^\n]*)"
   return attempt(what, function()
@@ -69,7 +70,7 @@ local function asked(question, scope)
       return { { what, false, ("%s is %s, not right%s"):format(line, found.kind,
         found.failure and ": " .. found.failure.message or "") } }
     end
-    for _, hint in ipairs(question.conditions) do
+    for _, hint in ipairs(question.kind ~= "line" and question.conditions or {}) do
       if steps.evaluate(hint[1], steps.layer(inner, { it = found.it })) == true then
         return { { what, false, ("the hint for %s fits the right answer"):format(hint[1]) } }
       end

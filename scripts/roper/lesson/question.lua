@@ -266,6 +266,7 @@ function judge.line(question, line, scope)
   local it = results[1]
   local ok, holds = code.call(steps.evaluate, question.check, steps.layer(inner, { it = it }))
   local found = verdict(question, it, ok and holds == true, inner)
+  found.shown = results.n > 0 and not line:find ";%s*$" and format.results(results) or nil
   if found.kind == "right" then -- what it set is the lesson's
     for name, value in pairs(inner) do
       scope[name], inner[name] = value, nil
@@ -284,7 +285,7 @@ end
 ---   lines could make it an answer; tried: it ran, and is none; other: it did not, and is none
 ---@field it any what was answered
 ---@field hint? string what fits a wrong answer
----@field shown? string what came instead of an answer
+---@field shown? string what a line gives, or what came instead of an answer
 ---@field wanted? string what an answer should be
 ---@field failure? Failure what a line that fails raised
 

@@ -253,8 +253,7 @@ function told.wrong(tour, verdict)
 end
 
 function told.malformed(tour, verdict)
-  tour:say(("%sThe question asks for %s.\n"):format(
-    verdict.shown and verdict.shown .. "\n" or "", verdict.wanted))
+  tour:say(("The question asks for %s.\n"):format(verdict.wanted))
 end
 
 function told.failed(_, verdict)
@@ -277,6 +276,7 @@ function Tour:judge(text)
   if verdict.kind == "incomplete" then
     return false
   elseif verdict.kind ~= "other" then
+    self:say(verdict.shown and verdict.shown .. "\n" or "")
     told[verdict.kind](self, verdict)
     return true
   end
