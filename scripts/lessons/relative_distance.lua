@@ -249,7 +249,8 @@ return roper.lesson {
     { title = "The second member",
       text = [[
         It begins with the second line of the turn back. What follows is the same: put in what $ô$
-        is, sort, and use the two formulas. "Similarly", says the study, and prints what comes out.]],
+        is, sort, and use the two formulas. "Similarly", says the study, and prints what
+        comes out.]],
       formula = "ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ",
       predict = {
         question = "What comes out?",
@@ -350,7 +351,7 @@ return roper.lesson {
           choices = {
             "To give the output the length that a mean of values has.",
             "To make the scores depend on distances.",
-            "To leave of each value's position $i$ only its distance $i - n$ from the one who asks.",
+            "To leave of each value's position $i$ only the distance $i - n$ to who asks.",
             "To keep the value of token 0 as it is." },
           expect = 3,
           answer = [[Each value was turned by its own position: $R_i v_i$. The turn back takes off

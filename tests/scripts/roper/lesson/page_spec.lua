@@ -19,6 +19,7 @@ local SURVEY = [[
     const lines = [];
     for (const frame of document.querySelectorAll("iframe")) {
       const page = frame.contentDocument;
+      for (const answer of page.querySelectorAll("details")) answer.open = true;
       lines.push("page " + frame.id, "width " + page.documentElement.scrollWidth);
       for (const formula of page.querySelectorAll(".formula")) {
         const room = formula.getBoundingClientRect().right;
