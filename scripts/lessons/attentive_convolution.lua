@@ -16,15 +16,30 @@ return roper.lesson {
   steps = {
     { title = "A kernel that depends on distance",
       text = [[
-        A convolution makes of a series $v$ another: each output is a sum over the inputs, each
-        multiplied by a kernel that depends only on how far away it is. A blurred picture is one; so
-        is an echo. RoPER's output has that form, with the matrix $R_{i-n}$ as the kernel and the
-        attention weight as a second factor: a convolution that may look away.
+        A convolution makes another series of a series $v$. Each output is a sum over the inputs.
+        Each input is multiplied by a number that depends only on how far away it is: the kernel.
+        A blurred picture is a convolution: each point becomes a mean of those around it. An echo is
+        one: what was said a moment ago comes again, softer.
+
+        RoPER's output has this form. The matrix $R_{i-n}$ is its kernel. The attention weight is a
+        second factor, which depends on what the tokens say. So it is a convolution that may look
+        away. What is known of convolutions then helps to understand RoPER.
 
         (Of the same operation others speak as VO-RoPE, or as RoVE, the attentive convolution.)]],
       formula = [[
         "convolution:" o_n &= Σ_i K(i - n) v_i
         RoPER: o_n &= Σ_i a_{n,i} R_{i-n} v_i]],
+      predict = {
+        question = [[An echo: the kernel is $K(0) = 1$ and $K(-1) = 1/2$, and 0 at other distances.
+          The inputs are 0, 0, 6, 0, at positions 0 to 3. What is the output $o_3$?]],
+        expect = "6 / 2",
+        answer = [[The 6 stands at $i = 2$, at the distance $i - n = -1$ from $n = 3$: half of it
+          comes again. All outputs are 0, 0, 6, 3.]],
+        hints = {
+          { "it == 6", "That is $o_2$, where the 6 is at the distance 0." },
+          { "it == 0", "The 6 stands one place before: at $i - n = 2 - 3$." },
+          { "it == 9", "Only one input is not 0. It counts once." },
+          "$o_3 = K(0 - 3) · 0 + K(1 - 3) · 0 + K(2 - 3) · 6 + K(3 - 3) · 0$" } },
       code = [[
         T = 12
         v = roper.randn({1, 1, T, 4}, "float64")
@@ -42,10 +57,11 @@ return roper.lesson {
       claims = { { "off < 1e-12", instead = { "matrix(i - n)", "matrix(n - i)" } } } },
     { title = "With uniform weights, exactly one",
       text = [[
-        Where query and key are 0, all scores are equal, and every weight is $1/T$. What is left is
-        $Σ_i R_{i-n} v_i / T$: a convolution with the kernel $R_p / T$, and nothing else. Below it
-        is computed by an explicit convolution over distances $p$, from $-(T - 1)$ to $T - 1$, and
-        by attention.]],
+        Let queries and keys be 0. Then all scores are equal, and every weight is $1/T$. What is
+        left is $Σ_i R_{i-n} v_i / T$: a convolution with the kernel $R_p / T$, and nothing else.
+
+        The code computes it twice: by adding up over the distances $p$, from $-(T - 1)$ to $T - 1$,
+        and by attention.]],
       code = [[
         nothing = roper.zeros({1, 1, T, 4}, "float64")
         uniform = roper.attention(nothing, nothing, v, {position = "roper"})
@@ -58,12 +74,40 @@ return roper.lesson {
         off = (convolved - uniform[1][1]):abs():max():item()]],
       claims = { { "off < 1e-12", instead = { "nothing, nothing, v", "q, k, v" } } },
       identity = { "unrotate(sum(rotate(v, i)), n) == sum(rotation(i - n)*v)",
-        wrong = { "unrotate(sum(rotate(v, i)), n) == rotation(n)*sum(v)" } } },
-    { title = "Shift in, shift out",
+        wrong = { "unrotate(sum(rotate(v, i)), n) == rotation(n)*sum(v)" } },
+      exercise = {
+        question = [[All weights are equal, and now let all values be the same, too. With RoPE all
+          outputs are then the same. And with RoPER?]],
+        choices = { "They are the same, too.", "They are of one length, each turned further.",
+          "They fade: the first is the longest, the last the shortest." },
+        expect = 2,
+        answer = [[All tokens add up the same turned values, to the same sum $ô$. Then each turns it
+          back by its own position: $o_n = R_{-n} ô$. See it:
+
+          `roper.attention(nothing, nothing, nothing + 1, {position = "roper"})[1][1]`]],
+        hints = {
+          { "it == 1", "So they are before the turn back. Each token turns by another position." },
+          { "it == 3", "A turn changes no length." },
+          "The sum $ô$ is the same for all $n$. What is done to it at the end?" } } },
+    { title = "When the input moves",
       text = [[
-        What makes a convolution is that it commutes with shifting: move the input by one place, and
-        the output moves by one place, unchanged. With fixed weights RoPER keeps that, as long as
-        nothing falls over the edge: here the input is 0 but for two places in the middle.]],
+        A convolution has no idea of where it is. An echo that comes late is the same echo, later.
+
+        Does RoPER keep that, although positions are all that it turns by? The weights stay equal.
+        The input is 0 but for two places in the middle, so that nothing falls over the edge. Then
+        it moves by one place.]],
+      predict = {
+        question = "What happens to the output?",
+        choices = { "It stays where it is.", "It moves by one place, and is the same there.",
+          "It moves by one place, and each of its arrows is turned by one position more." },
+        expect = 2,
+        answer = [[It moves as it is: all distances $i - n$ are what they were. This is what makes a
+          convolution: move the input, and the output moves along. Without the turn back its arrows
+          would be turned as well.]],
+        hints = {
+          { "it == 1", "Each output is made of the inputs near it, and these have moved." },
+          { "it == 3", "So it would be without the turn back. What does that take off?" },
+          "Input and output both stand one place later. What is the distance of the two?" } },
       code = [[
         bump = roper.zeros({1, 1, T, 4}, "float64")
         bump[{1, 1, 5}], bump[{1, 1, 6}] = v[{1, 1, 1}], v[{1, 1, 2}]
@@ -88,12 +132,23 @@ return roper.lesson {
           instead = { "curve(moved_in)", "curve(bump)" } } } } },
     { title = "What it lets through",
       text = [[
-        A convolution answers each frequency by itself. Let the values turn as they go along,
-        $v_i = R_{iw} u$, with $w$ measured in the speed $θ$ of the pair. Multiplied by $R_{i-n}$
-        the terms turn by $i(1 + w)$: if $w = -1$, all stand still and add up; else they go round
-        and cancel. So each pair listens to one frequency, its own: the features of a head are a
-        bank of filters, from fast to slow, and attention says where to listen.]],
+        Let the values turn as they go along: $v_i = R_{iw} u$, the same arrow $u$, each time turned
+        a little more. How fast is $w$, measured in the speed $θ$ of the pair.
+
+        RoPER turns each once more, by $i - n$. The $-n$ is the same for all. So what is added up
+        are arrows turned by $i(1 + w)$. Arrows that go round cancel; arrows that stand still add
+        up.]],
       formula = "|{1}/{T} Σ_i R_{i-n} R_{iw} u| = |{1}/{T} Σ_i R_{i(1+w)} u|",
+      predict = {
+        question = "For which $w$ do all arrows point the same way, so that the output is longest?",
+        expect = "-1",
+        answer = [[For $w = -1$: values that turn back as fast as RoPER turns them forward. So each
+          pair of features listens to one speed, its own. The pairs of a head are a bank of filters,
+          from fast to slow, and attention says where to listen.]],
+        hints = {
+          { "it == 0", "Then token $i$ is turned by $i$: the arrows go round." },
+          { "it == 1", "Then token $i$ is turned by $2i$: they go round twice as fast." },
+          "The arrow of token $i$ is turned by $i(1 + w)$. When does that not depend on $i$?" } },
       code = [[
         pair = roper.position.rope{dim = 2}
         u = roper.tensor({{1, 0}}, "float64")
@@ -110,7 +165,8 @@ return roper.lesson {
         { "math.abs(heard - 1) < 1e-12", instead = { "response(-1)", "response(-0.9)" } },
         { "missed < 0.1", instead = { "response(-0.5)", "response(-0.99)" } } },
       figure = {
-        caption = "The response of a pair to values that turn with speed $w$, over 64 tokens.",
+        caption = [[How long the output of a pair is, where 64 values turn with speed $w$. It hears
+          -1, and hardly anything else.]],
         draw = [[
           speeds, lengths = {}, {}
           for i = 0, 150 do
@@ -122,9 +178,13 @@ return roper.lesson {
         claims = { { "math.abs(lengths[76] - 1) < 1e-12",
           instead = { "response(speeds[i + 1])", "response(speeds[i + 1] / 2)" } } } },
       exercise = {
-        question = [[RoPE alone carries the plain mean of the values. Which $w$ does that listen
-          to?]],
-        answer = [[$w = 0$: to what does not turn. All its features are the same, slowest
-          filter.]] } },
+        question = [[RoPE carries the values as they are: a plain mean of them, here. Which $w$ does
+          that listen to?]],
+        expect = "0",
+        answer = [[$w = 0$: values that do not turn. With RoPE all pairs are the same filter, the
+          slowest. With RoPER each is another.]],
+        hints = {
+          { "it == -1", "That is RoPER's, which turns the values once more. RoPE does not." },
+          "The arrows that are added up are now turned by $iw$." } } },
   },
 }
