@@ -344,7 +344,7 @@ return roper.lesson {
       exercise = {
         question = "Which two numbers would you put into a test so that none of these can hide?",
         answer = [[The residual of the shift, also at large positions, and the difference from an
-          oracle that builds each R_{i-n}, `roper.oracle.attention`. The first finds what is not
+          oracle that builds each $R_{i-n}$, `roper.oracle.attention`. The first finds what is not
           relative, the second the rest.]] } },
   },
 }
