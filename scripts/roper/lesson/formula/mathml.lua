@@ -137,17 +137,16 @@ end
 
 -- Does a new piece begin with a node?
 local function begins(node)
-  return node.gap > 1 or node.kind == "relation" or node.kind == "sign" and not node.is_prefix
+  return node.kind == "relation" or node.kind == "sign" and not node.is_prefix
 end
 
 -- The nodes of a row as formulas that may stand on lines of their own.
-local function pieces(nodes, display, is_whole)
+local function pieces(nodes, style, is_whole)
   local list, first = {}, 1
   for i = 2, #nodes + 1 do
     if i > #nodes or not is_whole and begins(nodes[i]) then
-      list[#list + 1] = { first > 1 and { h.wbr {},
-        nodes[first].gap > 1 and h.span { class = "apart" } },
-        h.math { display = display, elements(nodes, first, i - 1) } }
+      list[#list + 1] = { first > 1 and h.wbr {},
+        h.math { displaystyle = style, elements(nodes, first, i - 1) } }
       first = i
     end
   end
@@ -181,7 +180,7 @@ local function display_row(nodes)
   local parts = clauses(nodes)
   return h.span { tables.map(parts, function(part, i)
     return { i > 1 and h.wbr {}, h.span { class = #parts > 1 and "clause",
-      pieces(part, "block") } }
+      pieces(part, "true") } }
   end) }
 end
 

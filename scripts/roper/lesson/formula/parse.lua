@@ -15,6 +15,8 @@ local BEFORE_PREFIX <const> = { relation = true, sign = true, operator = true, c
 
 local MARKS <const> = { ["&"] = true } -- what ends a row of the whole line
 
+local ONE_MARK <const> = "& outside of groups, once in a line"
+
 local CELL_ENDS <const> = { [","] = true, [";"] = true }
 
 local IN_SCRIPT <const> = { letter = true, number = true, name = true }
@@ -123,7 +125,7 @@ function Reader:atom()
   if token.kind == "group" then
     return self:group()
   elseif token.kind == "mark" then
-    self:fail "& outside of groups, once in a line"
+    self:fail(ONE_MARK)
   elseif token.kind == "script" or token.kind == "sub" or token.kind == "sup" then
     self:fail "something for the index or power to stand at"
   end
@@ -183,10 +185,10 @@ function Reader:rows()
   local rows = { self:row(MARKS) }
   if self:peek() and self:peek().kind == "mark" then
     self:next()
-    rows[2] = self:row {}
+    rows[2] = self:row(MARKS)
   end
   if self:peek() then
-    self:fail "the sign that this one closes"
+    self:fail(self:peek().kind == "mark" and ONE_MARK or "the sign that this one closes")
   end
   return rows
 end

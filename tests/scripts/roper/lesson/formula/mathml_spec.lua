@@ -20,6 +20,10 @@ describe("formula.mathml", function()
       ["x²"] = "<msup><mi>x</mi><mn>2</mn></msup>",
       ["x_i^2"] = "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>",
       ["x'"] = '<mi>x</mi><mo lspace="0" rspace="0">′</mo>',
+      ["θ'_t"] = '<msub><mi>θ</mi><mo lspace="0" rspace="0">′</mo><mi>t</mi></msub>',
+      ["(-x, -y)^-"] = '<msup><mo fence="true" form="prefix" stretchy="false">(</mo>'
+        .. '<mo form="prefix">−</mo><mi>x</mi><mo>,</mo><mo form="prefix">−</mo><mi>y</mi>'
+        .. '<mo fence="true" form="postfix" stretchy="false">)</mo><mo form="infix">−</mo></msup>',
       ["Σ_i v"] = "<munder><mo>∑</mo><mi>i</mi></munder><mi>v</mi>",
       ["Σ_i^T"] = "<munderover><mo>∑</mo><mi>i</mi><mi>T</mi></munderover>",
       ["cos mθ"] = '<mi>cos</mi><mspace width="0.17em"></mspace><mi>m</mi><mi>θ</mi>',

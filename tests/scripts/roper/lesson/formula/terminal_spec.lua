@@ -25,7 +25,7 @@ describe("formula.terminal", function()
     assert.equal(table.concat({
       "Rₘ = ⎡ cos mθ  -sin mθ ⎤    R₋ₘ Rₘ = 1",
       "     ⎣ sin mθ   cos mθ ⎦" }, "\n"),
-      terminal.display("R_m = [cos mθ, -sin mθ; sin mθ, cos mθ]    R_{-m} R_m = 1"))
+      terminal.display("R_m = [cos mθ, -sin mθ;\n       sin mθ, cos mθ]    R_{-m} R_m = 1"))
     assert.equal(table.concat({
       "  ⎛⎡ 1 ⎤  v̂ ⎞ᵀ",
       "a ⎜⎢ 2 ⎥ ───⎟  = |x|",
@@ -33,7 +33,8 @@ describe("formula.terminal", function()
   end)
 
   it("aligns lines at their mark, further apart where one is tall", function()
-    assert.equal("   x = y\n+ 2z = 1", terminal.display("x &= y\n\n  + 2z &= 1"))
+    assert.equal("   x = y    b = 2\n+ 2z = 1",
+      terminal.display("x &= y     b = 2\n\n  + 2z &= 1"))
     assert.equal("     1\nx = ───\n     2\n\n  + y", terminal.display("x &= {1}/{2}\n&+ y"))
   end)
 end)
