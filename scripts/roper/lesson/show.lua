@@ -81,8 +81,11 @@ function M.identity(found)
   return of_identity(found, false)
 end
 
--- What a figure shows on the terminal.
-local function picture(figure, scope)
+--- A figure of a step that was run, as the terminal shows it.
+---@param figure table
+---@param scope table
+---@return string lines
+function M.figure(figure, scope)
   local on_screen, lines = output.on_screen, {}
   output.on_screen = function(drawn)
     lines[#lines + 1] = output.text(drawn)
@@ -92,7 +95,7 @@ local function picture(figure, scope)
   end, function()
     output.on_screen = on_screen
   end)
-  return table.concat(lines)
+  return ("\n%s%s"):format(table.concat(lines), M.prose(figure.caption))
 end
 
 --- A question, with its choices.
@@ -127,13 +130,11 @@ function M.introduction(lesson, number)
     and "\n" .. style("cyan", indented(formulas.display(step.formula), "    ")) or "")
 end
 
---- What a step that was run shows.
----@param step table
+--- What a step that was run shows, but for its figure.
 ---@param result table of `step.run`
----@param scope table
 ---@param is_folded boolean? are the checks of an identity one line?
 ---@return string lines
-function M.results(step, result, scope, is_folded)
+function M.results(result, is_folded)
   local parts = {}
   local function add(...)
     for _, part in ipairs { ... } do
@@ -149,9 +150,6 @@ function M.results(step, result, scope, is_folded)
   end
   if result.identity then
     add("\n", of_identity(result.identity, is_folded))
-  end
-  if step.figure then
-    add("\n", picture(step.figure, scope), M.prose(step.figure.caption))
   end
   return table.concat(parts)
 end
@@ -201,7 +199,12 @@ function M.all(lesson, first)
     write(M.introduction(lesson, number))
     write_questions(step.predict, M.PREDICT)
     local result = steps.run(step, scope)
-    write(M.results(step, result, scope))
+    write(M.results(result))
+    if step.figure then
+      write "\n"
+      steps.draw(step.figure, scope) -- where plots go: a notebook has its own way
+      write(M.prose(step.figure.caption))
+    end
     write_questions(step.exercise, M.TRY)
     holds = holds and result.holds
   end

@@ -81,7 +81,8 @@ end
 
 function Tour:show_results()
   return self:run() and attempt(function()
-    self:say(show.results(self:step(), self.result, self.scope, true))
+    local figure = self:step().figure
+    self:say(show.results(self.result, true) .. (figure and show.figure(figure, self.scope) or ""))
   end)
 end
 

@@ -308,6 +308,23 @@ describe("lesson.check", function()
 end)
 
 describe("lesson.show", function()
+  it("draws figures where plots go, unless their text is asked for", function()
+    local plots, drawn = require("roper.plot.output"), {}
+    local on_screen = plots.on_screen
+    plots.on_screen = function(figure) drawn[#drawn + 1] = figure end
+    local figure = { caption = "Rising.", draw = "return plot.line({1, 2}, {format = format})",
+      claims = { { "1 == 1", instead = { "2", "3" } } } }
+    local text = output.capture(lessons.lesson, lesson { figure = figure })
+    local inner = show.figure(figure, steps.scope())
+    assert.equal(1, #drawn)
+    assert.truthy(text:find("Some words.\n\nRising.\n", 1, true), text)
+    assert.truthy(inner:find("^\n.*┤.*\nRising%.\n$"), inner)
+    assert.is_function(plots.on_screen)
+    plots.on_screen(figure)
+    assert.equal(2, #drawn) -- as before
+    plots.on_screen = on_screen
+  end)
+
   it("wraps words without counting their marks", function()
     local words = ("`word` "):rep(40)
     for line in show.prose(words):gmatch("[^\n]+") do

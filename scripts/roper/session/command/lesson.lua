@@ -14,14 +14,11 @@ local function list(lessons)
     local entry = entries[record.key(lesson)]
     local done = entry and (entry.done and "done"
       or ("%d/%d"):format(math.min(entry.step, #lesson.steps), #lesson.steps)) or ""
-    local demands = prose.title(prose.demands(lesson))
-    rows[#rows + 1] = { ("%2d"):format(i), lesson.name, done, prose.title(lesson.title) }
-    rows[#rows + 1] = demands ~= "" and { "", "", "", demands } or nil
+    local demands = prose.demands(lesson):gsub("`", "")
+    rows[#rows + 1] = { ("%2d"):format(i), lesson.name, lesson.title }
+    rows[#rows + 1] = done .. demands ~= "" and { "", done, demands } or nil
   end
-  for _, row in ipairs(next(entries) and {} or rows) do
-    table.remove(row, 3)
-  end
-  io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 4), "\n"))
+  io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 3), "\n"))
   io.stdout:write("\n\n./roper lesson ", lessons[1].name, " starts at the beginning.\n")
   io.stdout:write([[
 ./roper lesson 5            the number does for the name

@@ -1,4 +1,5 @@
 local lessons = require("roper.lesson")
+local files = require("roper.base.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local sessions = require("tests.sessions")
@@ -29,6 +30,28 @@ describe("./roper lesson", function()
       "--slides" } do
       assert.truthy(output:find(form, 1, true), form)
     end
+  end)
+
+  it("lists what is done, and says where that cannot be told", function()
+    local home = sessions.newcomer()
+    local kept = home.HOME .. "/.local/state/roper/lessons.json"
+    files.make(home.HOME .. "/.local/state/roper")
+    files.write(kept, [[{"lessons": {"rotation": {"step": 3, "answered": []},
+      "precision": {"step": 1, "answered": [], "done": true},
+      "why-position": {"step": 99, "answered": []}}}]])
+    local _, output, errors = process.run({ "./roper", "lesson" }, nil, home)
+    assert.equal("", errors)
+    assert.matches("\n 2  rotation +The rotation[^\n]+\n    3/%d +20 minutes\n", output)
+    assert.matches("\n 8  precision +[^\n]+\n    done +20 minutes", output)
+    assert.matches("^ 1  why%-position +[^\n]+\n    (%d)/%1 +20 minutes", output)
+    assert.matches("\n 3  general%-form +[^\n]+\n +20 minutes", output)
+    files.write(kept, "damaged")
+    local status
+    status, output, errors = process.run({ "./roper", "lesson" }, nil, home)
+    assert.equal(0, status)
+    assert.matches("\n 2  rotation +The rotation[^\n]+\n +20 minutes\n", output)
+    assert.equal(("what is done cannot be told: %s is damaged; it is left as it is until you mend "
+      .. "or remove it\n"):format(kept), errors)
   end)
 
   it("takes the number in the list for the name, and begins with a step", function()
