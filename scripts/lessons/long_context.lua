@@ -26,10 +26,27 @@ return roper.lesson {
         on its way. What comes later are new turns, but old angles. A pair that does not get round
         leaves a part of its circle unseen. A longer text leads it there.
 
-        Take heads of 128 features and texts of 4096 tokens, as in Llama 2. The first pair goes
-        round 652 times. The last one does a thirteenth of a circle. Of the 64 pairs, 18 never get
-        round.]],
+        Take heads of 128 features and texts of 4096 tokens, as in Llama 2. Of the 64 pairs, the
+        first has speed 1, and each next one is slower than the one before.]],
       formula = [["turns of pair" t "within" L "tokens" = {L θ_t}/{2π}]],
+      predict = {
+        { question = [[How often does the first pair get round within these 4096 tokens? (Three
+            digits will do.)]],
+          expect = "turns[1]:item()",
+          answer = "652 times. The last one does a thirteenth of a circle.",
+          hints = {
+            { "it == 4096", "That is the angle, in radians. How many circles is it?" },
+            { "math.abs(it * 360 / 4096 - 1) < 0.01",
+              "One radian, not one degree, for each token: a circle has 2π of them." },
+            "A circle is 2π = 6.283 radians.", "4096 / 6.283." } },
+        { question = "Which pairs will show the model new angles in a text of 16384 tokens?",
+          choices = { "the fast ones", "the slow ones", "all of them alike" }, expect = 2,
+          answer = [[The slow ones. 18 of the 64 do not get round within 4096 tokens. Four times as
+            long a text leads each of them on: 9 get round then, 9 still do not.]],
+          hints = {
+            { "it == 1", "They have been at every place of their circle, hundreds of times." },
+            { "it == 3", "The first pair has been round 652 times. What could be new to it?" },
+            "A pair that has been round knows all angles." } } },
       code = [[
         theta = roper.position.rope{dim = 128}:thetas()
         turns = 4096 * theta / (2 * math.pi)
@@ -128,11 +145,18 @@ return roper.lesson {
         { "near:item() > 0.9", instead = { "1, 200", "1, 2" } } } },
     { title = "Four times as long",
       text = [[
-        Now rows of 128 tokens, with the same weights. As far as the model was trained, it answers.
-        Beyond, it fails at both questions: at the far ones, and at the near ones too, though these
-        ask for what is two places back, as ever. What is new is that there is more to look at. In
-        the last quarter it does about as well as somebody who always says the same thing: that is
-        right one time in eight at ?, and one time in four at <.]],
+        Now rows of 128 tokens, with the same weights. The far question can have its answer 127
+        places back, and never was it more than 31 in training. The near question asks for what is
+        two places back, as ever.]],
+      predict = {
+        question = "What will become of the near questions after token 32?",
+        choices = { "they are answered: two places back is an old distance",
+          "the model fails at them, too" }, expect = 2,
+        answer = [[It fails at both. The distance of the answer is old, but that of other tokens is
+          not: there is more to look at. In the last quarter the model does about as well as
+          somebody who always says the same thing: that is right one time in eight at ?, and one
+          time in four at <.]],
+        hints = { "The answer must get a higher score than every other token. Where are they?" } },
       code = [[
         far, near = shares(model, rope, 128, 4)
         far
@@ -163,7 +187,7 @@ return roper.lesson {
         Look into the model. Asked ?, the capital needs a higher score than the letters. Take the
         mean of all capitals' keys, and that of all letters'. Within 31 places the capital leads at
         every distance. Further on, letters overtake it. And asked <, some distance beyond 31 has a
-        higher score than the 2 that is meant.]],
+        higher score than 2, which is the one that counts.]],
       formula = "s(m) = Σ_t A_t cos (mθ_t + φ_t)",
       code = [[
         layer = model.layers[1]
@@ -202,7 +226,7 @@ return roper.lesson {
             {xlabel = "distance", ylabel = "score", format = format})]],
         claims = {
           { "gap:narrow(1, 2, 31):min():item() > 0",
-            instead = { "scores(FAR, capital", "scores(FAR, -capital" } },
+            instead = { "scores(FAR, capital, rope)", "scores(FAR, letter, rope) - 1" } },
           { "gap:narrow(1, 33, 96):min():item() < 0",
             instead = { "scores(FAR, letter, rope)", "scores(FAR, letter, rope) - 100" } } } } },
     { title = "Remedy one: squeeze the positions",
@@ -212,11 +236,18 @@ return roper.lesson {
         pair meets a new angle: the score at distance fm is, to rounding, the one that distance m
         had.
 
-        The far question is answered again, all along the row. The price: the fast pairs, too, are f
-        times slower. What stands two places back now comes at the angles of half a place, and in
-        training nothing stood between 0 and 1. The near question fails from the first token on.
-        (The paper trains its models a little more with squeezed positions, and then they learn it.
-        Here nothing is trained any more.)]],
+        (The paper then trains its models a little more, with squeezed positions. Here nothing is
+        trained any more.)]],
+      predict = {
+        question = "Positions are divided by 4. Which questions will be answered?",
+        choices = { "both", "the far ones alone", "the near ones alone" }, expect = 2,
+        answer = [[The far ones, all along the row. The price: the fast pairs, too, are 4 times
+          slower. What stands two places back comes at the angles of half a place, and in training
+          nothing stood between 0 and 1. The near question fails from the first token on.]],
+        hints = {
+          { "it == 1", "At which angles does come what stands two places back? Were they seen?" },
+          { "it == 3", "The far ones failed for angles that were new. Which are new now?" },
+          "Two places back is half a place now." } },
       formula = "θ'_t = θ_t / f",
       code = [[
         linear = roper.position.linear{dim = 32, base = 100, factor = 4}
@@ -227,6 +258,18 @@ return roper.lesson {
         far_linear, near_linear = shares(model, linear, 128, 4)
         far_linear
         near_linear]],
+      exercise = {
+        question = [[A row of 32 tokens needs no squeezing. Squeeze it all the same, by 4: which
+          share of the near questions on it is right? Set `short` to that number.]],
+        check = [[
+          math.abs(short - select(2, shares(model, linear, 32, 1)):item()) < 1e-6]],
+        sample = "short = select(2, shares(model, linear, 32, 1)):item()",
+        answer = [[A small one. A fixed factor takes from short texts what it gives to long ones.
+          Therefore some programs let the factor follow the length of the text.]],
+        hints = { { "math.abs(short - 1) < 1e-6",
+            "That is the share for the model as it was trained, or that of the far questions." },
+          "`shares` gives two shares, that of the far questions and that of the near ones.",
+          "shares(model, linear, 32, 1)" } },
       claims = {
         { "off < 1e-3", instead = { "factor = 4", "factor = 3" } },
         { "far_linear:min():item() > 0.9", instead = { "factor = 4", "factor = 1" } },
@@ -241,10 +284,18 @@ return roper.lesson {
         This was found in a post by bloc97 in 2023, who called it NTK-aware, and is described in
         [Peng et al. 2023](arXiv:2309.00071), section 3.1. The pairs between are slowed by less than
         f. So of those that did not get round, all but the last still meet new angles, though fewer.
-        Both questions are answered more often, and neither always.]],
+        Both questions are answered more often than by RoPE as it was.]],
       formula = [[
         B^(-(r-2)/r) &= b^(-(r-2)/r) / f
         B &= b f^(r/(r-2))]],
+      predict = {
+        question = "The model has b = 100 and r = 32, and f is 4. What is B? (Three digits.)",
+        expect = "100 * 4 ^ (32 / 30)",
+        answer = "439: a bit more than 4 times as much.",
+        hints = {
+          { "it == 400", "Nearly. What is the exponent of f?" },
+          { "it < 100", "A larger base makes slower pairs." },
+          "At the prompt: > 100 * 4 ^ (32 / 30)" } },
       code = [[
         ntk = roper.position.ntk{dim = 32, base = 100, factor = 4}
         by_hand = roper.position.rope{dim = 32, base = 100 * 4 ^ (32 / 30)}
@@ -266,9 +317,7 @@ return roper.lesson {
         YaRN ([Peng et al. 2023](arXiv:2309.00071)) asks each pair how often it turned within the L
         tokens of training. Less than once: divide its speed by f. More than 32 times: leave it. A
         ramp leads from the ones to the others: its $g_t$ grows from 0 for fast pairs to 1 for slow
-        ones. So no pair that has not been round meets new angles, and the fastest still tell
-        neighbours apart. (Within 32 tokens nothing turns 32 times: here the ramp begins at the
-        first pair.)
+        ones. (Within 32 tokens nothing turns 32 times: here the ramp begins at the first pair.)
 
         And one thing more: among f times as many tokens the weights spread out. So all scores are
         multiplied by M², here 1.3, which sharpens the weights again. That number was fitted to what
@@ -276,6 +325,15 @@ return roper.lesson {
       formula = [[
         θ'_t &= (1 - g_t) θ_t + g_t θ_t / f
         M &= 0.1 ln f + 1]],
+      predict = {
+        question = [[A pair did 0.4 of a circle in training. With YaRN, how many circles does it do
+          within a text 4 times as long?]],
+        expect = "0.4",
+        answer = [[0.4 again: four times the tokens at a fourth of the speed. So no pair that had
+          not been round meets new angles, and the fastest still tell neighbours apart.]],
+        hints = { { "it == 1.6", "At its old speed. But it turned less than once." },
+          { "it == 0.1", "That is its speed. The text is longer, too." },
+          "It turned less than once: what becomes of its speed?" } },
       code = [[
         yarn = roper.position.yarn{dim = 32, base = 100, factor = 4,
           trained_length = 32}
@@ -311,9 +369,8 @@ return roper.lesson {
         of the three, RoPE as it was loses both questions; squeezing keeps the far one and loses the
         near one. That is what the derivations say, and the numbers show it.
 
-        Whether NTK or YaRN answers more near questions does not follow from them. With three models
-        it cannot be told either: three coins fall alike one time in four. The 256 rows make the
-        share of each model known to a few hundredths, and say nothing of the next model.
+        Whether NTK or YaRN answers more near questions does not follow from them. The 256 rows make
+        the share of each model known to a few hundredths. They say nothing of the next model.
 
         And all of this is one task, made so that both kinds of distance matter, for one layer,
         without training at the new length. The papers measure large models on text, most of them
@@ -330,6 +387,14 @@ return roper.lesson {
         end
         last
         best_of_rope = last[{{}, {}, 1}]:max():item()]],
+      predict = {
+        question = [[Say of two methods neither is better. Then in each model it is chance which of
+          them is ahead. How probable is it that one of them is ahead in all three models?]],
+        expect = "1 / 4",
+        answer = [[1/4: three coins fall alike one time in four. So three models cannot tell NTK and
+          YaRN apart, even if the same one is ahead in all of them.]],
+        hints = { { "it == 1 / 8", "That is the chance for the one. And for the other?" },
+          "As with three coins: heads three times, or tails three times." } },
       claims = { { "best_of_rope < 0.5", instead = { "{rope, linear,", "{linear, rope," } } },
       figure = {
         caption = "Shares right in the last quarter: the mean of three models, and their range.",

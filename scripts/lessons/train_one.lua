@@ -6,6 +6,7 @@ return roper.lesson {
   minutes = 45,
   needs = { "why-position", "relative-distance" },
   notation = { { "x_i", "what the model knows at position i: 64 numbers" },
+    { "u_i", "the same, normed" },
     { "q_i, k_i, v_i", "query, key and value of position i" },
     { "W, b", "weights and biases: what is trained" },
     { "R_i", "the turn by position i" },
@@ -15,7 +16,9 @@ return roper.lesson {
     { "p", "the probability of each character" },
     { "y", "the character that comes next: 1 at its place, else 0" },
     { "ℓ", "the loss" },
-    { "g", "the gradient of the loss by a weight w" } },
+    { "T", "characters in a row: 29" },
+    { "g", "the gradient of the loss by a weight w" },
+    { "m, s", "running means of g and of g²" } },
   steps = {
     { title = "A text with a rule",
       text = [[
@@ -105,7 +108,9 @@ return roper.lesson {
         of the result is a weighted sum of those given, plus a bias.]],
       formula = [[
         u_i &= {x_i - mean(x_i)}/{√{mean((x_i - mean(x_i))^2) + ε}}
-        q_i &= W_q u_i + b_q      k_i = W_k u_i + b_k      v_i = W_v u_i + b_v]],
+        q_i &= W_q u_i + b_q
+        k_i &= W_k u_i + b_k
+        v_i &= W_v u_i + b_v]],
       code = [[
         function norm(of, x)
           local y = x - x:mean(2, true)
@@ -132,6 +137,14 @@ return roper.lesson {
 
         Both sides are computed in float64 here, so they should agree to all digits but the
         last.]],
+      predict = {
+        question = [[Leave out the turn back at the end. For one of the 29 characters that changes
+          nothing. What is its position?]],
+        expect = "0",
+        answer = [[0: the first character turns back by 0. For all others it does matter
+          (`wrong-inverse`).]],
+        hints = { { "it == 1", "Positions count from 0. That of 1 turns back by 1." },
+          "At which position is the turn back no turn?" } },
       formula = [[
         a_ij &= {exp((R_i q_i) · (R_j k_j) / √d)}/{Σ_{l ≤ i} exp((R_i q_i) · (R_l k_l) / √d)}
         o_i &= R_{-i} Σ_{j ≤ i} a_ij R_j v_j]],
@@ -155,8 +168,15 @@ return roper.lesson {
         character by itself goes through two linear maps, between which negative numbers become 0;
         that is added, too. A last map gives a number for each of the 22 characters: the logits.
 
-        That is the whole model. By hand and by library they are the same, to the rounding of
+        That is the whole model. By hand and by library the logits are the same, to the rounding of
         float32.]],
+      predict = {
+        question = "How many numbers does the last map have that are trained, weights and biases?",
+        expect = "model.logits:count()",
+        answer = "1430: for each of the 22 characters 64 weights and a bias.",
+        hints = { { "it == 1408", "These are the weights. There are biases, too." },
+          { "it == 64", "So many for each character, and a bias." },
+          "64 numbers go in, 22 come out." } },
       formula = [[
         x_i &← x_i + W_o o_i + b_o
         x_i &← x_i + W₂ max(W₁ norm(x_i) + b₁, 0) + b₂
@@ -174,9 +194,16 @@ return roper.lesson {
       text = [[
         exp, divided by the sum, makes probabilities of the logits of each position. Of these only
         one is asked: that of the character which in fact comes next. The loss is the mean of minus
-        its logarithm. To be sure and right costs 0. Who gives all 22 characters the same chance
-        pays ln 22 = 3.09. A fresh model pays even more: it prefers this or that without a
-        reason.]],
+        its logarithm. To be sure and right costs 0.]],
+      predict = {
+        question = [[Somebody knows nothing, and gives each of the 22 characters the same chance.
+          What is the loss? (Three digits.)]],
+        expect = "math.log(22)",
+        answer = [[ln 22 = 3.09. A fresh model pays even more: it prefers this or that without a
+          reason.]],
+        hints = { { "math.abs(it - 1 / 22) < 0.01", "That is the probability. Take minus its ln." },
+          { "it < 0", "Minus the logarithm: the logarithm of a small number is below 0." },
+          "Each has the probability 1/22.", "At the prompt: > math.log(22)" } },
       formula = [[
         p_c &= {e^{z_c}}/{Σ_k e^{z_k}}
         ℓ &= - {1}/{T} Σ_i ln p_i("character" i + 1)]],
@@ -227,11 +254,19 @@ return roper.lesson {
     { title = "A step of Adam",
       text = [[
         Plain descent would move each weight against its gradient, by so much the more the larger
-        that is. Adam (Kingma and Ba 2015) keeps a running mean of the gradients and one of their
-        squares, and divides the first by the root of the second. So it is not the size that counts
-        but how steadily a gradient points the same way. In the first step there is only one
-        gradient, and it is divided by its own size: every weight moves by the rate, 0.01, the one
-        with a large gradient and the one with a small one.]],
+        that is. Adam ([Kingma and Ba 2015](arXiv:1412.6980)) keeps a running mean of the gradients
+        and one of their squares, and divides the first by the root of the second. So it is not the
+        size that counts but how steadily a gradient points the same way. The steps are numbered t,
+        from 1 on; m and s begin at 0.]],
+      predict = {
+        question = [[The rate is 0.01. One weight has the gradient 0.5, another 0.0005. How far does
+          the first step move the other one?]],
+        expect = "0.01",
+        answer = [[0.01, like the first one. There is only one gradient yet, and it is divided by
+          its own size. Every weight moves by the rate.]],
+        hints = { { "math.abs(it - 5e-6) < 1e-6", "So it would by plain descent." },
+          { "it == -0.01", "How far, not in which direction." },
+          "With t = 1: m = 0.1 g is divided by 0.1, and s = 0.001 g² by 0.001." } },
       formula = [[
         m &← 0.9 m + 0.1 g
         s &← 0.999 s + 0.001 g²
@@ -254,11 +289,19 @@ return roper.lesson {
         So far it was one line and one step. Now a fresh model gets 16 pieces of two lines each, 200
         times. That takes about a second.
 
-        How low can the loss get? Adjective, noun and verb are drawn by chance. Nobody can guess
-        them: 48 pairs and 4 verbs, all alike likely, cost ln (48 · 4) a line. All else follows and
-        may cost nothing. A line has 29 characters, so the floor is ln (48 · 4) / 29 = 0.181 for
-        each. (Only who learns the 456 lines by heart gets below.) A model that had not found the
-        rule would have to guess the noun a second time. That costs ln 8 a line more: 0.253.]],
+        How low can the loss get? In each line one of 48 pairs of adjective and noun is drawn, and
+        one of 4 verbs. Nobody can guess these. All else follows and may cost nothing. A line has 29
+        characters.]],
+      predict = {
+        question = [[What is the lowest mean loss of a character that a model can reach? (Three
+          digits.)]],
+        expect = "floor",
+        answer = [[ln (48 · 4) / 29 = 0.181. (Only who learns the 456 lines by heart gets below.) A
+          model that does not find the rule has to guess the noun a second time. That costs ln 8 a
+          line more: 0.253.]],
+        hints = { { "math.abs(it - math.log(192)) < 0.1", "So much for a line. And a character?" },
+          { "it == 0", "The draws cannot be guessed, however good the model." },
+          "One of 192 for each line.", "At the prompt: > math.log(192) / 29." } },
       code = [[
         model, adam = fresh(), roper.optim.Adam{rate = 0.01}
         losses = {}
@@ -322,12 +365,18 @@ return roper.lesson {
           end
         end
         right, asked]],
+      exercise = {
+        question = [[Let it write on: `write("a ", 143)`, and again. Where does it make most of its
+          mistakes?]],
+        answer = [[From the third line on. No row of its training was longer than 58 characters. Beyond
+          them come distances that it never saw: see `long-context`.]] },
       claims = { { "right >= 12", instead = { "== nouns[j]", "== nouns[9 - j]" } } } },
     { title = "Where it looks",
       text = [[
-        When the second noun begins, at the blank after the second "the", the model must find the
-        first noun. There are four heads. Which of them looks there? Take the weights of the query
-        at that blank, and add up what falls on the four letters of the noun.
+        At the blank after the second "the", the model must find the first noun. One letter later it
+        must still: both "boat" and "bell" begin with b. There are four heads. Which of them looks
+        there? Take the weights of the queries at the blank and at the b, and add up what falls on
+        the four letters of the noun.
 
         One head or more finds them. Others look at other things, and what a head does for one
         character it need not do for the next. Pictures like this one show where a head looks. What
@@ -336,11 +385,11 @@ return roper.lesson {
         s = line(1, 2, 3)
         trace = model:trace(encode(s):unsqueeze(1))
         weights = trace["layers.1.attention.weights"][1]
-        on_noun = weights[{{}, 17, {8, 11}}]:sum(2)
+        on_noun = weights:narrow(2, 17, 2):narrow(3, 8, 4):sum(3)
         on_noun
         most = on_noun:max():item()
-        head = on_noun:argmax():item()]],
-      claims = { { "most > 0.5", instead = { "{8, 11}", "{12, 13}" } } },
+        head = on_noun:max(2):argmax():item()]],
+      claims = { { "most > 0.5", instead = { "(3, 8, 4)", "(3, 20, 4)" } } },
       figure = {
         caption = "The head that looks most at the noun: from the second noun on, row by row.",
         draw = [[
@@ -348,7 +397,7 @@ return roper.lesson {
           letters = s:gsub("\n", "/")
           return plot.attention(drawn, {tokens = letters, legend = false, format = format,
             height = format ~= "svg" and 13 or nil})]],
-        claims = { { "drawn[1]:narrow(1, 8, 4):sum():item() > 0.5",
+        claims = { { "drawn:narrow(1, 1, 2):narrow(2, 8, 4):sum(2):max():item() > 0.5",
           instead = { "narrow(1, 17, 13)", "narrow(1, 1, 13)" } } } } },
     { title = "What can be told",
       text = [[
@@ -367,6 +416,10 @@ return roper.lesson {
         end
         write("a thin mouse. the ", 12)
         write("a thin mouse. the ", 12)]],
+      exercise = {
+        question = "How would you change the text so that only the rule fits that we meant?",
+        answer = [[Nouns of several lengths. Then the noun stands at another distance from line to
+          line. What tells it then is the full stop behind it.]] },
       claims = { { "ten_before", instead = { "l:sub(8, 11)", "l:sub(3, 6)" } } },
     },
   },
