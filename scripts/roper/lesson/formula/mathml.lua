@@ -60,8 +60,6 @@ function ELEMENTS.script(node)
   return h[tag] { element(node.base), node.sub and row(node.sub), node.sup and row(node.sup) }
 end
 
-local TALL <const> = { matrix = true, cells = true, fraction = true }
-
 -- Does a node stand higher than a line?
 local function is_tall(node)
   for _, inner in ipairs(node) do
@@ -70,15 +68,24 @@ local function is_tall(node)
     end
   end
   local inner = node.body or node.base
-  return TALL[node.kind] or inner ~= nil and is_tall(inner)
+  return node.kind == "matrix" or node.kind == "fraction" or inner ~= nil and is_tall(inner)
+end
+
+local function fenced(open, body, close, is_stretched)
+  local function side(form, sign)
+    return h.mo { form = form, fence = "true", stretchy = tostring(is_stretched), sign }
+  end
+  return h.mrow { side("prefix", open), body, side("postfix", close) }
 end
 
 function ELEMENTS.fence(node)
-  local stretchy = tostring(is_tall(node.body))
-  local function side(form, sign)
-    return h.mo { form = form, fence = "true", stretchy = stretchy, sign }
-  end
-  return h.mrow { side("prefix", node.open), row(node.body), side("postfix", node.close) }
+  return fenced(node.open, row(node.body), node.close, is_tall(node.body))
+end
+
+function ELEMENTS.matrix(node)
+  return fenced("[", h.mtable { tables.map(node.rows, function(cells)
+    return h.mtr { tables.map(cells, function(cell) return h.mtd { row(cell) } end) }
+  end) }, "]", true)
 end
 
 function ELEMENTS.root(node)
@@ -87,17 +94,6 @@ end
 
 function ELEMENTS.fraction(node)
   return h.mfrac { row(node.over), row(node.under) }
-end
-
-function ELEMENTS.matrix(node)
-  return ELEMENTS.fence { open = "[", close = "]", body = { kind = "row", { kind = "cells",
-    rows = node.rows } } }
-end
-
-function ELEMENTS.cells(node)
-  return h.mtable { tables.map(node.rows, function(cells)
-    return h.mtr { tables.map(cells, function(cell) return h.mtd { row(cell) } end) }
-  end) }
 end
 
 function ELEMENTS.row(node)
@@ -175,7 +171,7 @@ local function clauses(nodes)
   return list
 end
 
--- A row of a formula that stands by itself. A line that is too long breaks between its clauses first.
+-- A row of a formula that stands by itself; one that is too long breaks between its clauses first.
 local function display_row(nodes)
   local parts = clauses(nodes)
   return h.span { tables.map(parts, function(part, i)

@@ -9,8 +9,7 @@ local M = {}
 
 -- Signs that are as high as what they enclose: top, middle, bottom.
 local TALL <const> = { ["("] = { "⎛", "⎜", "⎝" }, [")"] = { "⎞", "⎟", "⎠" },
-  ["["] = { "⎡", "⎢", "⎣" }, ["]"] = { "⎤", "⎥", "⎦" }, ["⌊"] = { "⎢", "⎢", "⎣" },
-  ["⌋"] = { "⎥", "⎥", "⎦" }, ["⌈"] = { "⎡", "⎢", "⎢" }, ["⌉"] = { "⎤", "⎥", "⎥" } }
+  ["["] = { "⎡", "⎢", "⎣" }, ["]"] = { "⎤", "⎥", "⎦" }, ["|"] = { "│", "│", "│" } }
 
 -- Lines of equal width, of which one is that of the formula around it.
 local function box(lines, base)
@@ -46,10 +45,10 @@ end
 
 -- A sign beside a box, as high as the box is.
 local function tall(sign, height)
-  local pieces = TALL[sign] or { sign == "|" and "│" or sign }
+  local pieces = height > 1 and TALL[sign] or { sign, sign, sign }
   local lines = {}
   for i = 1, height do
-    lines[i] = height == 1 and sign or pieces[i == 1 and 1 or i == height and 3 or 2] or pieces[1]
+    lines[i] = pieces[i == 1 and 1 or i == height and 3 or 2]
   end
   return lines
 end

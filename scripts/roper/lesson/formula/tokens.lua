@@ -3,7 +3,7 @@ local scripts = require "roper.lesson.formula.scripts"
 
 local M = {}
 
--- What each sign is; every other character beyond ASCII is a letter or a symbol.
+-- What each sign is; every other character beyond ASCII is a letter.
 local KINDS <const> = {
   relation = "=≠≈≡≤≥<>∝→←⇒⇔↦∈≪≫", sign = "+-−±", operator = "·×⊗⊙⊕∘/*",
   comma = ",;:.", open = "([⟨⌊⌈", close = ")]⟩⌋⌉}", bar = "|‖", group = "{", big = "Σ∑Π∏∫",
@@ -17,33 +17,17 @@ for kind, signs in pairs(KINDS) do
   end
 end
 
--- Where letters are beyond ASCII: from, to.
-local LETTERS <const> = { { 0xC0, 0x24F }, { 0x370, 0x3FF }, { 0x1E00, 0x1EFF }, { 0x2100, 0x214F },
-  { 0x1D400, 0x1D7FF } }
+-- Letters with a hat that Unicode has in one, each before its plain letter.
+local HATTED <const> = "âaêeîiôoûuĉcĝgĥhĵjŝsŵwŷyẑz"
 
--- Letters that Unicode has with their accent in one.
-local ACCENTED <const> = { "\u{302}âaêeîiôoûuĉcĝgĥhĵjŝsŵwŷyẑz", "\u{303}ãaẽeĩiñnõoũuṽvỹy",
-  "\u{304}āaēeīiōoūu" }
-
-local accented = {} -- letter to {plain letter, combining accent}
-for _, text in ipairs(ACCENTED) do
-  local accent = text:match(utf8.charpattern)
-  for whole, plain in text:sub(#accent + 1):gmatch("(" .. utf8.charpattern .. ")(%a)") do
-    accented[whole] = { plain, accent }
-  end
+local plain_of = {}
+for hatted, plain in HATTED:gmatch("(" .. utf8.charpattern .. ")(%a)") do
+  plain_of[hatted] = plain
 end
+
+local HAT <const>, TILDE <const>, BAR <const> = "\u{302}", "\u{303}", "\u{304}"
 
 local SHORT_NAMES <const> = { ln = true, Re = true, Im = true }
-
-local function is_letter(char)
-  local code = utf8.codepoint(char)
-  for _, range in ipairs(LETTERS) do
-    if code >= range[1] and code <= range[2] then
-      return true
-    end
-  end
-  return false
-end
 
 -- Characters below or above the line from a place on, as the plain text they stand for.
 local function shifted(line, at, place)
@@ -79,19 +63,22 @@ local function token_at(line, at)
     end
   end
   local char = line:match(utf8.charpattern, at)
+  local after = at + #char
   if char == "'" or char == "′" then
-    return { kind = "sup", text = "′" }, at + #char
+    return { kind = "sup", text = "′" }, after
   elseif kind_of[char] then
-    return { kind = kind_of[char], text = char }, at + #char
-  elseif text or accented[char] or is_letter(char) then
-    local plain, accent = table.unpack(accented[char] or { char })
-    accent = accent or line:match("^\u{302}", at + #char) or line:match("^\u{303}", at + #char)
-      or line:match("^\u{304}", at + #char)
-    local after = at + #char + (accent and not accented[char] and #accent or 0)
-    local shown = line:sub(at, after - 1)
-    return { kind = "letter", text = plain, accent = accent, shown = shown }, after
+    return { kind = kind_of[char], text = char }, after
+  elseif not text and #char == 1 then
+    return nil, after
   end
-  return #char > 1 and { kind = "symbol", text = char } or nil, at + #char
+  local accent = plain_of[char] and HAT
+  if not accent then
+    accent = line:match("^" .. HAT, after) or line:match("^" .. TILDE, after)
+      or line:match("^" .. BAR, after)
+    after = after + #(accent or "")
+  end
+  return { kind = "letter", text = plain_of[char] or char, accent = accent,
+    shown = line:sub(at, after - 1) }, after
 end
 
 --- The tokens of a line.
