@@ -20,7 +20,8 @@ end
 function M.typeset(text, is_first)
   local signs = { ["-"] = "\u{A0}−\u{A0}", ["="] = "\u{A0}=\u{A0}" }
   text = (is_first and " " or "") .. text
-  text = text:gsub("%f[%S]%-(%w)", "−%1"):gsub("%(%-", "(−"):gsub("%s([-=])%s+", signs)
+  text = text:gsub("%f[%S]%-(%w)", "−%1"):gsub("%(%-", "(−"):gsub("(%de)%-(%d)", "%1−%2")
+    :gsub("%s([-=])%s+", signs)
   return is_first and text:sub(2) or text
 end
 

@@ -242,11 +242,11 @@ describe("lesson pages", function()
   it("set minus signs in prose and leave code alone", function()
     local lesson = { name = "minus", title = "t", before = "b", after = "a", needs = {},
       notation = {}, steps = { { title = "t", claims = {},
-        text = "i - n and (-x) = -x but `i - n`" } } }
+        text = "i - n and (-x) = -x to 1e-9, but `i - n`" } } }
     page.write({ lesson }, scratch.path("minus"))
     local text = scratch.read(scratch.path("minus/minus.html"))
     assert.truthy(text:find(
-      "i\u{A0}−\u{A0}n and (−x)\u{A0}=\u{A0}−x but <code>i - n</code>", 1, true))
+      "i\u{A0}−\u{A0}n and (−x)\u{A0}=\u{A0}−x to 1e−9, but <code>i - n</code>", 1, true))
   end)
 
   -- A document with each lesson in a frame of a width.
