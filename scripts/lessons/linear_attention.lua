@@ -154,8 +154,7 @@ return roper.lesson {
         So far $φ$ came first, and then the turn. The other order looks as good: turn the query and
         the key as RoPE does, then apply $φ$ to each feature of what comes out, then sum.
 
-        The code does both, and moves the text from position 0 to position 1000. `first` picks one
-        number of an output.]],
+        The code does both, and moves the text from position 0 to position 1000.]],
       predict = {
         question = "Turned before $φ$: what happens to the outputs when the whole text moves?",
         choices = { "They stay: all distances do.", "They change, now up, now down.",

@@ -25,9 +25,9 @@ return roper.lesson {
         $2^17 / 2^s$. Of the number types float64 has 53 bits, float32 24, float16 11 and bfloat16
         8.
 
-        The code takes the second pair of 64, whose $θ$ is no round number. `as` rounds a number to
-        a type. Three numbers are shown: the error of the angle in float32, the error in bfloat16,
-        and what float16 makes of the position.]],
+        The code takes the second pair of 64, whose $θ$ is no round number. Its function `as` rounds
+        a number to a type. Three numbers are shown: the error of the angle in float32, the error in
+        bfloat16, and what float16 makes of the position.]],
       predict = {
         question = "How far off can a number near $2^17$ be in bfloat16?",
         expect = "2^17 / 2^8",
@@ -86,7 +86,7 @@ return roper.lesson {
         is. Round only these results, which lie between -1 and 1.
 
         The code makes each table for the second pair of 64, and compares its cosines with the true
-        ones. `worst` is the largest error up to some position.]],
+        ones. Its function `worst` tells the largest error up to some position.]],
       predict = {
         question = [[Let the working type be float32. Which way is as exact at the last of 131072
           positions as at the first ones?]],
@@ -170,8 +170,8 @@ return roper.lesson {
         The library makes its angles and tables in float64, and rounds last, whatever type the
         features have. (A position need not be a whole number.)
 
-        Here 64 vectors of 128 features are turned in float32 and in float64. `error_at` is the
-        largest difference between the two.]],
+        Here 64 vectors of 128 features are turned in float32 and in float64. The function
+        `error_at` tells how far the two are apart, at most.]],
       predict = {
         question = "At position 1.5 it is some 3e-7. And at position 131072.5?",
         choices = { "about the same", "about 300 times as much", "about 87,000 times as much" },

@@ -5,7 +5,7 @@ return roper.lesson {
   title = "RoPER: relative distance in what is carried",
   before = "You know why RoPE's scores depend on distance alone (`relative-score`).",
   after = "You can derive RoPER line by line, and explain the minus sign at its end.",
-  minutes = 45,
+  minutes = 60,
   needs = { "relative-score" },
   notation = {
     { "n, i", "the positions of the one who asks and of a value" },
@@ -21,15 +21,15 @@ return roper.lesson {
   steps = {
     { title = "What RoPE leaves out",
       text = [[
-        RoPE uses distance to choose where to look. But what is fetched from there, the values, says
-        nothing of where it was: the output is a mean of values as they are. RoPER (Harik and
-        Jayasiri 2022) makes the distance part of what is carried: turn each value by its own
-        position $i$, take the mean, and turn the result back by the position $n$ of the one who
-        asks.
+        RoPE uses distance to choose where to look. But what is fetched from there says nothing of
+        where it was. The output is a mean of the values, as they are.
 
-        The claim to be derived: that is as if each value had been turned by its distance, $i - n$.
-        As in their study, $n$ is the position of the query, $i$ runs over those of the values,
-        $a_{n,i}$ are the weights, and $v⁽¹⁾$, $v⁽²⁾$ are the members of a pair.]],
+        RoPER (Harik and Jayasiri 2022) makes the distance part of what is carried. It turns each
+        value by its own position $i$. It takes the mean. Then it turns the result back by the
+        position $n$ of the one who asks.
+
+        That is as if each value had been turned by its distance, $i - n$. This lesson shows why.
+        First in a picture, then line by line: the derivation that the study prints has slips.]],
       formula = [[
         v̂_i &= RoPE(v_i, i)
         ô_n &= Σ_i a_{n,i} v̂_i
@@ -158,29 +158,32 @@ return roper.lesson {
             instead = { ", o:totable()", ", total:totable()" } } } } },
     { title = "What it takes to believe a line",
       text = [[
-        Below, each line is checked on random tensors: the difference of its two sides, for each 1
-        that is added up in them, is the residual, here 1e-16 or less. That proves nothing. It is
-        about the few numbers that were tried, and an error too small for 16 digits would not show,
-        as in the first line of code here.
+        Formulas follow. How does one know that a line of them is true? Each has two sides. Put in
+        random numbers, and compare the two. That is done with every line. How far its sides are
+        apart is called the residual. You will see 1e-16 or less.
 
-        So each line is checked exactly, too. Its sides are sums of products of the $a$, the $v$,
-        and of cosines and sines: polynomials. All that is true of a cosine $c$ and a sine $s$,
-        whatever the angle, is $c² + s² = 1$; the rest of trigonometry is how turns add up. So
-        calculate with whole numbers modulo a prime $p$ (after each step keep only the remainder by
-        $p$: nothing is ever rounded), put a random point with $c² + s² = 1$ in place of each angle,
-        random numbers in place of the rest, and compare.
+        That proves nothing. A computer rounds, and an error too small for its 16 digits does not
+        show: see the first line of code. So each line is checked once more, without rounding.
 
-        Sides that differ could agree by bad luck, where their difference happens to be zero. But if
-        its longest product has $D$ factors, at most $2D$ of each $p$ points of a circle are such
-        (the lemma of Schwartz and Zippel). So a false line with $D = 4$ passes one trial with
-        probability below $8/p$, and six independent ones below $(8/p)⁶ = 3 · 10⁻⁵¹$.
+        For that one calculates as on a clock. There 9 and 5 make 2: of every result only what is
+        left over after 12 counts. Take a prime number $p$ in place of 12. Then all numbers are
+        whole, none gets long, none is rounded. One says: modulo $p$. And one can divide: $1/5$ is
+        the number that times 5 makes 1.
 
-        How many terms has the sum, and how many pairs a vector? The line should hold for any
-        number. Where $S$ sums are multiplied with each other, each product in the result comes from
-        $S$ terms at most: what is true of $1, 2, … S + 1$ terms is true of all. So many are tried,
-        and pairs likewise, over which a product with a matrix sums.]],
+        What stands for an angle? Of its cosine $c$ and its sine $s$, whatever the angle, all that
+        is true is $c² + s² = 1$. The rest of trigonometry is how turns add up. So any two such
+        numbers will do. The formula makes them of any number $t$.]],
       formula = [[
         c = {1 - t²}/{1 + t²},  s = {2t}/{1 + t²},  t = 0 … p - 1:  c² + s² = 1]],
+      predict = {
+        question = "Take a clock of 7 hours, 0 to 6. Which of them is $1/5$ there?",
+        expect = "3", within = 0,
+        answer = "3, for $5 · 3 = 15$, and 15 is two times around and 1.",
+        hints = {
+          { "it == 0.2", "There are whole numbers only. Which of them, times 5, makes 1 there?" },
+          { "it ~= 3 and it >= 0 and it < 7", [[Multiply it by 5, and take away 7 as often as you
+            can. Is 1 left?]] },
+          "Which of 5, 10, 15, 20, 25, 30 is one more than a multiple of 7?" } },
       code = [[
         1 + 1e-17 == 1
         p = (1 << 31) - 1                          -- a prime
@@ -193,12 +196,52 @@ return roper.lesson {
       claims = {
         { "one == 1", instead = { "c * c + s", "c * c - s" } },
         { "twice == 1", instead = { "2 * s * c", "3 * s * c" } } } },
+    { title = "Could a false line pass by luck?",
+      text = [[
+        Sides that differ can be equal for some numbers. $x² = 2x$ is false, and true where $x$ is 0
+        or 2. So a trial with random numbers can be passed by luck. How likely is that?
+
+        The sides of each line are sums of products. Say the longest product has $D$ factors. Then
+        at most $D$ of every $p$ numbers make them equal. Points of a circle are made with $t²$: of
+        them at most $2D$ do (the lemma of Schwartz and Zippel). So a false line with $D = 4$ passes
+        one trial with probability $8/p$ at most, and six in a row with $(8/p)⁶$ at most.
+
+        And how many terms has a sum, how many pairs a vector? The line should hold for any number.
+        Where $S$ sums are multiplied, each product in the result comes from $S$ terms at most. So
+        what is true of 1, 2 … $S + 1$ terms is true of all. That many are tried. It is the same
+        with pairs, over which a product with a matrix sums.]],
+      formula = [["luck in six trials" ≤ ({2D}/{p})⁶]],
+      predict = {
+        question = [[Calculate on a clock of 101 hours, with a random $x$ from 0 to 100. With what
+          probability does the false line $x² = 2x$ pass one trial?]],
+        expect = "2 / 101",
+        answer = [[2 of 101, some 2 percent: 0 and 2. Here $D = 2$. On the larger clock of the
+          checks it is 2 of 2,147,483,647.]],
+        hints = {
+          { "it == 2", "That many numbers pass. Of how many?" },
+          { "it == 1 / 101", "Two numbers pass." },
+          { "it == 2 / 100", "Nearly: from 0 to 100 there are 101 numbers." },
+          "How many of the 101 numbers pass?" } },
+      code = [[
+        function lucky(hours)                      -- where x^2 = 2 * x
+          local list = {}
+          for x = 0, hours - 1 do
+            if (x * x - 2 * x) % hours == 0 then list[#list + 1] = x end
+          end
+          return list
+        end
+        lucky(7), lucky(101), lucky(10007)
+        bound = (8 / p) ^ 6]],
+      claims = {
+        { "#lucky(10007) == 2", instead = { "x * x - 2 * x", "x * x" } },
+        { "bound < 1e-50", instead = { "^ 6", "^ 5" } } } },
     { title = "Turning back, written out",
       text = [[
-        $RoPE(ô, -n)$ with $cos(-nθ) = cos nθ$ and $sin(-nθ) = -sin nθ$. Each line that follows has
-        two sides that are run as they stand; `[1]` and `[2]` are the members of each pair, and
-        `sum` runs over $i$. What you see is the first member, then the second; it is true of any
-        vector $o$, so also of $ô$.]],
+        The derivation begins at its end, with the turn back. It is a turn by $-n$, and
+        $cos(-nθ) = cos nθ$, but $sin(-nθ) = -sin nθ$ (`rotation`).
+
+        Below each formula stands the line that is run. In it `[1]` and `[2]` are the members of
+        each pair, and `sum` runs over $i$. This one is true of any vector $o$, so also of $ô$.]],
       formula = [[
         RoPE(ô_n, -n) = [ô⁽¹⁾ cos nθ + ô⁽²⁾ sin nθ;
                          ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ] ]],
@@ -207,8 +250,9 @@ return roper.lesson {
       } },
     { title = "The first member: put in what ô is",
       text = [[
-        Each value was turned by its own position $i$. The outer sine comes from turning back by
-        $n$. In the study it is printed as $sin mθ$; but there is no $m$ in sight.]],
+        Take the first of the two lines. Each value in $ô$ was turned by its own position $i$: write
+        that out, too. The sine outside comes from turning back by $n$. The study prints $sin mθ$
+        there. But nothing here stands at a position $m$.]],
       formula = [[
           & Σ_i a v̂⁽¹⁾ cos nθ + Σ_i a v̂⁽²⁾ sin nθ
         = & Σ_i a (v⁽¹⁾ cos iθ - v⁽²⁾ sin iθ) cos nθ
@@ -220,7 +264,7 @@ return roper.lesson {
           .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(m)",
           source = "the RoPER study, first member: sin m for sin n" } } } },
     { title = "Collect what belongs to each feature",
-      text = "Nothing but sorting: what multiplies $v⁽¹⁾$, and what multiplies $v⁽²⁾$.",
+      text = "This only sorts: what multiplies $v⁽¹⁾$, and what multiplies $v⁽²⁾$.",
       formula = [[
           & Σ_i a v⁽¹⁾ (cos iθ cos nθ + sin iθ sin nθ)
         + & Σ_i a v⁽²⁾ (cos iθ sin nθ - sin iθ cos nθ)]],
@@ -249,7 +293,7 @@ return roper.lesson {
     { title = "The second member",
       text = [[
         It begins with the second line of the turn back. What follows is the same: put in what $ô$
-        is, sort, and use the two formulas. "Similarly", says the study, and prints what
+        is, sort, and use the two formulas. The study leaves that out and prints what
         comes out.]],
       formula = "ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ",
       predict = {
@@ -259,8 +303,7 @@ return roper.lesson {
           "$Σ_i a v⁽²⁾ cos (i - n)θ + Σ_i a v⁽¹⁾ sin (i - n)θ$" },
         expect = 3,
         answer = [[A turn has $y' = y cos φ + x sin φ$, here with $φ = (i - n)θ$. The study prints
-          $v⁽¹⁾$ with the cosine and $v⁽²⁾$ with the sine. Do it similarly and they come out the
-          other way round.]],
+          $v⁽¹⁾$ with the cosine and $v⁽²⁾$ with the sine. They come out the other way round.]],
         hints = {
           { "it == 1", [[So it is printed in the study. Try $i = n$, where nothing is turned: the
             second member of a value should stay the second member.]] },
@@ -272,13 +315,15 @@ return roper.lesson {
           source = "the RoPER study, second member" } } } },
     { title = "Together: each value turned by its distance",
       text = [[
-        The two members are what a turn by $i - n$ makes of a pair. The study's last line prints
-        $RoPE(v⁽¹⁾, v⁽¹⁾, (i - n)θ)$: the first member twice; and RoPE takes a position, which it
-        multiplies by $θ$ itself, so that $θ$ is in it twice. Where $θ = 1$, as in the first pair,
-        that second slip does no harm: its counterexample needs two pairs, of which the second has
-        $θ = 1/100$. (The four numbers of $v$ are both first members, then both second ones. In the
-        exact check $nθ²$ has a random point of its own: $θ$ may be anything, so $nθ$ tells nothing
-        of it.)]],
+        The two members are what a turn by $i - n$ makes of a pair. So each value comes turned by
+        its distance.
+
+        The study's last line prints $RoPE(v⁽¹⁾, v⁽¹⁾, (i - n)θ)$. There are two slips in it. The
+        first member is there twice. And RoPE takes a position, which it multiplies by $θ$ itself:
+        so $θ$ is in it twice. In the first pair, where $θ = 1$, that does no harm. So its
+        counterexample below has two pairs, and in the second $θ = 1/100$. (The four numbers of $v$
+        are both first members, then both second ones. The exact check takes another random point
+        for $nθ²$ than for $nθ$, since $θ$ may be anything.)]],
       formula = "o_n = Σ_i a_{n,i} RoPE(v_i⁽¹⁾, v_i⁽²⁾, i - n) = Σ_i a_{n,i} R_{i-n} v_i",
       code = [[given = {v = "vector", i = "position", n = "position"}  -- to try below]],
       identity = { OUT .. " == sum(a*rotate(v, i - n))",
@@ -308,9 +353,9 @@ return roper.lesson {
         The library's RoPER never forms $R_{i-n}$. Here it stands against the sum that does. Then
         the text begins at position 1000 instead of 0.
 
-        And the minus in $RoPE(ô, -n)$? Positions add when turns are made after each other. To be
-        left with a difference, one of the two turns must go backwards. (If that were the first, and
-        the last went forward, values would come turned by $n - i$: mirrored, but relative.)]],
+        And why the minus in $RoPE(ô, -n)$? When one turn is made after another, positions add. For
+        a difference to be left, one of the two turns must go backwards. (The first could do that,
+        and the last go forward. Then values come turned by $n - i$: mirrored, but relative.)]],
       predict = {
         question = [[By how much does a number of the output change, at most, when the text begins
           at 1000?]],

@@ -151,6 +151,8 @@ describe("a question", function()
     for i, case in ipairs({
       { "-4", "4", "The sign", "-1", "$y'$ after it", "-0.8", "weight" },
       { "-45", "45", "forward or back", "0", "turn forward", "-90", "$n = 2$" },
+      { "3", "0.2", "whole numbers", "2", "take away 7" },
+      { "2 / 101", "2", "Of how many", "1 / 101", "Two numbers", "0.02", "101 numbers" },
       { "b", "a", "signs", "c", "plus" },
       { "c", "a", "in the study", "b", "The sign" },
       { "roper.identity{'unrotate(rotate(v, i), n) == rotate(v, i - n)', " .. given,
