@@ -80,8 +80,7 @@ local function ask(question, head, form)
 end
 
 local function answer(question)
-  return { question.kind == "choice" and h.p { h.b { questions.letter(question.expect), ")" } },
-    paragraphs(question.answer) }
+  return paragraphs(questions.told(question))
 end
 
 local function exercise(question, form)

@@ -158,6 +158,14 @@ function M.letter(number)
   return string.char(("a"):byte() + number - 1)
 end
 
+--- The answer as it is shown afterwards, with the letter of a choice.
+---@param question table
+---@return string prose
+function M.told(question)
+  local letter = question.kind == "choice" and M.letter(question.expect) .. ") " or ""
+  return letter .. steps.unindented(question.answer)
+end
+
 --- The right answer to a question about variables in a scope.
 ---
 --- Errors: Lua that fails, or gives no number.

@@ -115,8 +115,7 @@ end
 ---@param head string words before it
 ---@return string lines
 function M.answer(question, head)
-  local letter = question.kind == "choice" and questions.letter(question.expect) .. ") " or ""
-  return M.prose(("%s %s%s"):format(head, letter, steps.unindented(question.answer)))
+  return M.prose(head .. " " .. questions.told(question))
 end
 
 --- What stands before a step is run: its title, text and formula.

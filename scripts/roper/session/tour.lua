@@ -71,11 +71,12 @@ function Tour:run()
     for before = stale, self.number - 1 do
       steps.prepare(self.lesson.steps[before], self.scope)
     end
-    self.result = steps.run(self:step(), self.scope)
+    local result = steps.run(self:step(), self.scope)
     self.expected = {}
     for _, question in ipairs(questions.of(self:step())) do
       self.expected[question] = questions.expected(question, self.scope)
     end
+    self.result = result
   end)
 end
 
@@ -138,8 +139,8 @@ end
 
 -- Was all of the lesson shown, and nothing left to answer?
 function Tour:is_done()
-  return self.number == #self.lesson.steps and not self.parts[1] and not self:is_asking()
-    and not self.screen:is_waiting()
+  return self.number == #self.lesson.steps and self.is_shown and not self.parts[1]
+    and not self:is_asking() and not self.screen:is_waiting()
 end
 
 -- Is there a question that a line may answer?
@@ -273,7 +274,11 @@ function Tour:judge(text)
     self.parts, self.asked = {}, nil
     return true
   end
-  local verdict = questions.judge(self.asked, text, self.scope, self.expected[self.asked])
+  local ok, verdict = code.call(questions.judge, self.asked, text, self.scope,
+    self.expected[self.asked])
+  if not ok then
+    verdict = { kind = "failed", failure = verdict }
+  end
   if verdict.kind == "incomplete" then
     return false
   elseif verdict.kind ~= "other" then

@@ -139,6 +139,8 @@ describe("a lesson at the terminal", function()
     local after = say(screen, "b", "Right. b) To the right.\n\nPredict first. How much?\n",
       "asking 1/2 ?> ")
     assert.is_nil(after:find("x = 6", 1, true))
+    say(screen, "setmetatable({}, {__tostring = function() error('no text') end})",
+      "error: no text\n", "asking 1/2 ?> ")
     say(screen, "hint", "First hint.\n", "asking 1/2 ?> ")
     say(screen, "13", "Not yet. Times, not plus.\n", "asking 1/2 ?> ")
     say(screen, "14", "Not yet. Second hint.\n", "asking 1/2 ?> ")
@@ -187,6 +189,19 @@ describe("a lesson at the terminal", function()
     say(screen, "", "Not answered.\n\nTry it. Why?\n", "asking 2/2> ")
     say(screen, "again", "2/2  Do\n", "asking 2/2 ?> ")
     screen:type("\4")
+    assert.equal(0, screen:leave())
+  end)
+
+  it("tells that a question cannot be judged, and is not through the lesson then", function()
+    local path = scratch.write("unfit.lua", [[return roper.lesson { order = 1, title = "Unfit",
+      before = "b", after = "a", steps = { { title = "one", text = "w", predict = {
+        question = "Q?", expect = "nothing", answer = "A.", hints = { "H." } } } } }]])
+    local screen = start(path)
+    screen:expect("unfit 1/1 ?> ")
+    say(screen, "5", "lesson: expect: expected a number, got nil\n", "unfit 1/1> ")
+    say(screen, "5", "5\n", "unfit 1/1> ")
+    screen:type("quit\r")
+    screen:expect("This goes on here:\n")
     assert.equal(0, screen:leave())
   end)
 
