@@ -382,11 +382,7 @@ return roper.lesson {
           return plot.bar({{y = near, label = "from 0"}, {y = far, label = "from 1000"}},
             {xlabel = "feature", format = format})]],
         claims = { { "(near - far):abs():max():item() < 1e-12", instead = { "there", "{}" } } },
-        play = { kind = "attention", positions = { 3, 8, 12, 17 }, theta = 0.15,
-          query = { 2.2, 0.8 },
-          keys = { { 0.9, 1.5 }, { 1.2, 1.2 }, { 1.3, 1 }, { -0.1, 1.7 } },
-          values = { { -0.9, 0.3 }, { 0.9, 0.4 }, { 0.2, 1 }, { 0.8, -0.5 } },
-          turns = { "", "qk", "qkv", "qkvo" },
+        play = { kind = "attention", turns = { "", "qk", "qkv", "qkvo" },
           caption = [[Thin: the values, turned by their positions. Shortened by the weights and
             added up, they make $ô$. Turned back by the position of d, that is $o$: the sum by
             distances (dashed). Drag a token, and $o$ follows. Move all together: scores, weights

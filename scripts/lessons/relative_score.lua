@@ -200,10 +200,7 @@ return roper.lesson {
             {xlabel = "token", ylabel = "weight", format = format})]],
         claims = { { "(near - far):abs():max():item() < 1e-12",
           instead = { 'weights("rope", 1000)', 'weights(one_sided, 1000)' } } },
-        play = { kind = "attention", positions = { 3, 8, 12, 17 }, theta = 0.15,
-          query = { 2.2, 0.8 },
-          keys = { { 0.9, 1.5 }, { 1.2, 1.2 }, { 1.3, 1 }, { -0.1, 1.7 } },
-          turns = { "", "q", "qk" },
+        play = { kind = "attention", has_output = false, turns = { "", "q", "qk" },
           caption = [[Drag a token: its key turns, and its score changes. Move all together:
             every arrow turns, and no score changes. With the queries turned alone they do.]] } } },
     { title = "How a score fades with distance",

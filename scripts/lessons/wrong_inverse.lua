@@ -164,11 +164,7 @@ return roper.lesson {
             instead = { "scores(", "cached(" } },
           { "math.max(table.unpack(wave)) - math.min(table.unpack(wave)) > 0.01",
             instead = { "cached(", "scores(" } } },
-        play = { kind = "attention", positions = { 3, 8, 12, 17 }, theta = 0.15,
-          query = { 2.2, 0.8 },
-          keys = { { 0.9, 1.5 }, { 1.2, 1.2 }, { 1.3, 1 }, { -0.1, 1.7 } },
-          values = { { -0.9, 0.3 }, { 0.9, 0.4 }, { 0.2, 1 }, { 0.8, -0.5 } },
-          turns = { "qkvvo", "qkv", "qkvO", "qkkvo", "qkvo" },
+        play = { kind = "attention", turns = { "qkvvo", "qkv", "qkvO", "qkkvo", "qkvo" },
           caption = [[The shift by hand: choose a mistake and move all together. Do the weights
             stay? Does the output o?]] } },
       identity = { "dot(rotate(q, m), rotate(rotate(k, n), n)) == dot(q, rotate(k, 2*n - m))",

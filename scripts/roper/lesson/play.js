@@ -45,7 +45,7 @@
         curve: Array.from({ length: farthest + 1 }, (_, p) => [p, score(p)]) };
     },
 
-    attention({ positions, turns, causal }, { theta, query, keys, values = keys }) {
+    attention({ positions, turns, causal }, { theta, query, keys, values }) {
       const times = (letter) => turns.split(letter).length - 1;
       const turned = (letter, pair, position) =>
         turn(pair, (times(letter) - times(letter.toUpperCase())) * position * theta);

@@ -158,9 +158,9 @@ local function attention(o)
         " sees nothing after itself" } },
     h.div { class = "planes",
       plane("Query and keys", reach_of({ o.query }, o.keys), keys),
-      o.values and plane("Values and output", reach_of(o.values), values) },
+      o.has_output and plane("Values and output", reach_of(o.values), values) },
     numbers_table({ "token", "position", "distance", "score", "weight" }, rows),
-    o.values and h.p { class = "check", "Output of ", last, ": ", h.output { "(",
+    o.has_output and h.p { class = "check", "Output of ", last, ": ", h.output { "(",
       number("output_x", 3, h.span), ", ", number("output_y", 3, h.span), ")" } } }
 end
 
@@ -176,6 +176,12 @@ local function is_turn(value)
   return TURNS[value] ~= nil
 end
 
+-- Tokens of which the nearer matches the better, and values that differ.
+local FOUR <const> = { positions = { "table", { 3, 8, 12, 17 } }, theta = { "number", 0.15 },
+  query = { "table", { 2.2, 0.8 } },
+  keys = { "table", { { 0.9, 1.5 }, { 1.2, 1.2 }, { 1.3, 1 }, { -0.1, 1.7 } } },
+  values = { "table", { { -0.9, 0.3 }, { 0.9, 0.4 }, { 0.2, 1 }, { 0.8, -0.5 } } } }
+
 local PAIRS <const> = { "pairs of numbers", is_pair }
 
 -- Each kind: what it takes besides its caption, what lists of these hold, and what draws it.
@@ -184,8 +190,8 @@ local KINDS <const> = {
     lists = { vectors = PAIRS }, draw = rotation },
   distance = { takes = { pairs = { MANY, 32 }, farthest = { "size", 200 } }, lists = {},
     draw = distance },
-  attention = { takes = { positions = "table", theta = "number", query = "table", keys = "table",
-    values = "table?", turns = { "table", { "", "qk", "qkvo" } } }, draw = attention,
+  attention = { takes = tables.merged(FOUR, { has_output = { "boolean", true },
+    turns = { "table", { "", "qk", "qkvo" } } }), draw = attention,
     lists = { query = { "numbers", math.type }, keys = PAIRS, values = PAIRS,
       positions = { "whole numbers from 0 to " .. LINE, is_place },
       turns = { "letters of what turns, such as qkvo", is_turn } } },
@@ -213,12 +219,13 @@ end
 ---@field position? integer = 1; of rotation, at first
 ---@field farthest? integer = 100 of rotation, 200 of distance; the position or distance up to which
 ---@field pairs? integer = 32; of distance: half the features of the two vectors of ones
----@field positions? integer[] of attention: where tokens stand at first, from 0 to 24; the last
----   asks
----@field theta? number of attention: radians that a pair turns by in one position
+---@field positions? integer[] = {3, 8, 12, 17}; of attention: where tokens stand at first, from 0
+---   to 24; the last asks
+---@field theta? number = 0.15; of attention: radians that a pair turns by in one position
 ---@field query? number[] of attention: a pair
 ---@field keys? number[][] of attention: a pair a token
----@field values? number[][] the same, where the output is shown too
+---@field values? number[][] of attention: a pair a token
+---@field has_output? boolean = true; of attention: show values and output too
 ---@field turns? string[] = {"", "qk", "qkvo"}; of attention: what can be made to turn, letters as
 ---   of a scheme's rotate; twice where it turns twice, a capital where it turns the other way; the
 ---   last at first

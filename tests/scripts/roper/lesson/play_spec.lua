@@ -118,7 +118,7 @@ local function attend(play, state, turned, mask)
     end) } }, "float64")
   end
   local o, a = roper.attention(heads("q", { play.query }), heads("k", play.keys),
-    heads("v", play.values or play.keys), { query_positions = { own },
+    heads("v", play.values), { query_positions = { own },
       key_positions = state.positions, weights = true,
       mask = roper.tensor({ { { mask } } }, "int32"), position = is_rotary and
         roper.position.rope({ dim = 2, frequencies = { play.theta }, rotate = state.turns }) })
@@ -146,8 +146,8 @@ function expected.attention(play, state)
     found["key" .. i], found["weight" .. i] = arrow(key), weights[i]
     found["score" .. i] = mask[i] == 1
       and (vector(query) * vector(key)):sum():item() / 2 ^ 0.5 or -math.huge
-    local value = play.values and turned("v", play.values[i], place)
-    if value then
+    local value = turned("v", play.values[i], place)
+    if play.has_output then
       local part = { weights[i] * value[1], weights[i] * value[2] }
       found["value" .. i], found["part" .. i] = arrow(value), arrow(part, sum)
       sum = { sum[1] + part[1], sum[2] + part[2] }
@@ -157,7 +157,7 @@ function expected.attention(play, state)
     end
   end
   found.query = arrow(query)
-  if play.values then
+  if play.has_output then
     found.sum, found.output = arrow(sum), arrow(output)
     found.output_x, found.output_y = output[1], output[2]
   end
@@ -306,12 +306,13 @@ describe("a figure to play with", function()
     refused({ kind = "rotation", caption = "c", vectors = {} },
       "option vectors: expected some pairs of numbers, got 0")
     local function attention(changes)
-      return tables.merged({ kind = "attention", caption = "c", theta = 1, positions = { 1, 2 },
-        query = { 1, 2 }, keys = { { 1, 2 }, { 3, 4 } } }, changes)
+      return tables.merged({ kind = "attention", caption = "c" }, changes)
     end
-    refused(attention({ keys = { { 1, 2 } } }), "option keys: expected 2 pairs of numbers, got 1")
-    refused(attention({ positions = { 1, 25 } }),
-      "option positions: expected whole numbers from 0 to 24, got 25 as number 2")
+    refused(attention({ keys = { { 1, 2 } } }), "option keys: expected 4 pairs of numbers, got 1")
+    refused(attention({ positions = { 1 }, keys = { { 1, 2 } } }),
+      "option values: expected 1 pairs of numbers, got 4")
+    refused(attention({ positions = { 1, 2, 3, 25 } }),
+      "option positions: expected whole numbers from 0 to 24, got 25 as number 4")
     refused(attention({ turns = { "qx" } }), "option turns: expected letters of what turns")
     refused(attention({ query = { 1 } }), "option query: expected 2 numbers, got 1")
   end)
@@ -347,7 +348,7 @@ describe("a figure to play with", function()
         assert.is_true(differs("position", before, shown))
         assert.equal(changes == "scores", differs("score", before, shown))
         assert.equal(changes == "scores", differs("weight", before, shown))
-        assert.equal(changes ~= nil and play.values ~= nil, differs("output_", before, shown))
+        assert.equal(changes ~= nil and play.has_output, differs("output_", before, shown))
       end
     end
   end)
