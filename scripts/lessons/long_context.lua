@@ -27,7 +27,7 @@ return roper.lesson {
         leaves a part of its circle unseen. A longer text leads it there.
 
         Take heads of 128 features and texts of 4096 tokens, as in Llama 2. Of the 64 pairs, the
-        first has speed 1, and each next one is slower than the one before.]],
+        first turns by 1 radian a token, and each next one is slower than the one before.]],
       formula = [["turns of pair" t "within" L "tokens" = {L θ_t}/{2π}]],
       predict = {
         { question = [[How often does the first pair get round within these 4096 tokens? (Three
@@ -278,8 +278,8 @@ return roper.lesson {
       text = [[
         Fast pairs tell neighbours apart, and have seen all angles. Slow ones have not, and only
         they need to be slowed. So ask for a base B with which the first pair keeps its speed and
-        the last is f times slower. The first has speed 1 with any base. The last one, of r/2 pairs,
-        fixes B: its exponent is $-(r-2)/r$.
+        the last is f times slower. The first turns by 1 radian a token with any base. The last one,
+        of r/2 pairs, fixes B: its exponent is $-(r-2)/r$.
 
         This was found in a post by bloc97 in 2023, who called it NTK-aware, and is described in
         [Peng et al. 2023](arXiv:2309.00071), section 3.1. The pairs between are slowed by less than
