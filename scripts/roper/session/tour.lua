@@ -2,6 +2,7 @@
 --- between.
 local again = require "roper.session.again"
 local code = require "roper.base.code"
+local counted = require("roper.base.printable").count
 local questions = require "roper.lesson.question"
 local readers = require "roper.session.repl.reader"
 local record = require "roper.lesson.record"
@@ -330,15 +331,33 @@ local function farewell(lesson)
   return " It was the last."
 end
 
--- How far one got before, and the answers given: what was recorded, unless one begins anew.
-local function resume(lesson, first, key)
+-- How many of the questions were answered, where some are asked.
+local function score(lesson, answered)
+  local right, count = 0, 0
+  for number, step in ipairs(lesson.steps) do
+    for i, question in ipairs(questions.of(step)) do
+      if question.kind ~= "open" then
+        count = count + 1
+        right = right + (answered[("%d.%d"):format(number, i)] and 1 or 0)
+      end
+    end
+  end
+  return count > 0 and ("You answered %d of %s.\n"):format(right, counted(count, "question")) or ""
+end
+
+-- How far one got before, and the answers given: what was recorded, unless one begins anew. The
+-- note says so.
+local function resume(lesson, first, key, name)
   local entries, problem = record.load()
   local entry = entries[key]
-  if not entry or first == 1 or entry.done and not first then
-    return { number = first or 1, answered = {}, is_anew = true, problem = problem }
+  if not entry or first == 1 or not first and entry.done and entry.step >= #lesson.steps then
+    return { number = first or 1, answered = {}, is_anew = true, problem = problem,
+      note = not first and entry and "\nYou were at its end before, and begin anew.\n" or "" }
   end
-  return { number = first or math.min(entry.step, #lesson.steps),
-    answered = tables.set(entry.answered), is_resumed = not first and entry.step > 1 }
+  local number = first or math.min(entry.step, #lesson.steps)
+  return { number = number, answered = tables.set(entry.answered), note = not first and number > 1
+    and ("\nYou left at step %d, where it goes on. To begin anew:\n%s\n"):format(number,
+      again.lesson(name, 1)) or "" }
 end
 
 --- Lead through a lesson until its end, `quit` or Ctrl-D. Without a step to begin with it goes on
@@ -350,7 +369,7 @@ function M.run(lesson, first, path)
   local scope = steps.scope()
   local lines = readers.new()
   local name, key = path or lesson.name, record.key(lesson, path)
-  local start = resume(lesson, first, key)
+  local start = resume(lesson, first, key, name)
   local tour = setmetatable({ lesson = lesson, scope = scope, first_stale = 1, is_over = false,
     session = sessions.new(scope), screen = screenfuls.new(), key = key, answered = start.answered,
     parts = {} }, Tour)
@@ -361,11 +380,7 @@ function M.run(lesson, first, path)
     tour:keep(function(entry) entry.step, entry.answered = 1, {} end)
   end
   tour.screen:add(show.head(lesson))
-  tour.screen:add("\n" .. terminal.styled(io.stdout, "dim", HELP))
-  if start.is_resumed then
-    tour.screen:add(("\nYou left at step %d, where it goes on. To begin anew:\n%s\n"):format(
-      start.number, again.lesson(name, 1)))
-  end
+  tour.screen:add("\n" .. terminal.styled(io.stdout, "dim", HELP) .. start.note)
   tour:go(start.number)
   local open
   while not tour.is_over do
@@ -384,7 +399,7 @@ function M.run(lesson, first, path)
   end
   if tour:is_done() then
     tour:keep(function(entry) entry.done = true end)
-    io.stdout:write("The end of ", lesson.name, ".", path and "" or farewell(lesson), "\n")
+    io.stdout:write(score(lesson, tour.answered), "The end of ", lesson.name, ".", path and "" or farewell(lesson), "\n")
   else
     io.stdout:write("This goes on here:\n", again.lesson(name, tour.number), "\n")
   end
