@@ -184,7 +184,8 @@ end
 --- `"for all"`. `ô` is an o with a hat, as other letters can have (U+0302). `{a + b}/{c}` is a
 --- fraction with a bar, `√d` and `√{1 + x}` roots, `[cos mθ, -sin mθ; sin mθ, cos mθ]` a matrix.
 --- One blank keeps factors a little apart, two or more part formulas of one line. Lines are aligned
---- at their `&`, where they have one. A long line breaks on pages before relation signs, + and -.
+--- at their `&`, where they have one; while a bracket is open, a line goes on in the next. Pages
+--- break long lines before relation signs, + and -.
 ---
 --- In a file of scripts/lessons, and in one of your own, it is handed to who reads the file
 --- (`./roper lesson FILE.lua`); in a script or a session it is shown as a whole.

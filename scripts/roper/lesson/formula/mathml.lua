@@ -33,7 +33,7 @@ function ELEMENTS.name(node)
 end
 
 function ELEMENTS.text(node)
-  return h.mtext { (node.text:gsub(" ", "\u{A0}")) }
+  return h.mtext { (node.shown:gsub(" ", "\u{A0}")) }
 end
 
 function ELEMENTS.sign(node)
@@ -47,7 +47,7 @@ local function primed(node)
 end
 
 function ELEMENTS.script(node)
-  if node.sup and node.sup[1].text == "′" then
+  if node.sup and node.sup[1] and node.sup[1].kind == "prime" then
     return primed(node)
   end
   local is_big = node.base.kind == "big"

@@ -1,6 +1,6 @@
 --- A formula in linear notation, read. The nodes of a row are
 --- {kind, text} for a letter (perhaps with an accent), number, name, text, relation, sign (that
---- may be a prefix), operator, comma, symbol or big (a sum or product);
+--- may be a prefix), operator, comma, symbol, prime or big (a sum or product);
 --- {kind = "script", base, sub, sup}, {kind = "fence", open, body, close}, {kind = "root", body},
 --- {kind = "fraction", over, under}, {kind = "matrix", rows} and, in braces, {kind = "row"}.
 --- Each has its `gap`, the blanks before it.
@@ -18,6 +18,9 @@ local MARKS <const> = { ["&"] = true } -- what ends a row of the whole line
 local ONE_MARK <const> = "& outside of groups, once in a line"
 
 local CELL_ENDS <const> = { [","] = true, [";"] = true }
+
+-- Where tokens of a kind put what follows, or what they are.
+local PLACES <const> = { ["_"] = "sub", ["^"] = "sup", sub = "sub", sup = "sup", prime = "sup" }
 
 local IN_SCRIPT <const> = { letter = true, number = true, name = true }
 local ALONE_IN_SCRIPT <const> = { text = true, symbol = true, operator = true, sign = true }
@@ -92,7 +95,7 @@ function Reader:bracket(open)
     table.insert(rows[#rows], cell)
     table.move(cell, 1, #cell, #flat + 1, flat)
     local token = self:peek()
-    if not token or token.text == "]" then
+    if not token or not CELL_ENDS[token.text] then
       break
     elseif token.text == ";" then
       is_matrix, rows[#rows + 1] = true, {}
@@ -126,7 +129,7 @@ function Reader:atom()
     return self:group()
   elseif token.kind == "mark" then
     self:fail(ONE_MARK)
-  elseif token.kind == "script" or token.kind == "sub" or token.kind == "sup" then
+  elseif PLACES[token.kind] then
     self:fail "something for the index or power to stand at"
   end
   self:next()
@@ -147,18 +150,15 @@ function Reader:scripted()
   local base, scripts = self:atom(), {}
   while self:peek() do
     local token = self:peek()
-    local place = token.text == "_" and "sub" or token.text == "^" and "sup" or token.kind
-    if place ~= "sub" and place ~= "sup" then
+    local place = PLACES[token.kind]
+    if not place then
       break
     elseif scripts[place] then
       self:fail(place == "sub" and "one index" or "one power")
     end
     self:next()
-    scripts[place] = token.kind == "script" and self:script(token.text)
-      or reader(token.text == "′" and "" or token.text):row {}
-    if token.text == "′" then
-      scripts[place][1] = { kind = "symbol", text = "′", gap = 0 }
-    end
+    scripts[place] = token.kind == token.text and self:script(token.text)
+      or token.kind == "prime" and { kind = "row", token } or reader(token.text):row {}
   end
   local node = next(scripts)
     and { kind = "script", base = base, sub = scripts.sub, sup = scripts.sup } or base
@@ -198,8 +198,9 @@ local function whole_lines(text)
   local list, open = {}, nil
   for line in text:gmatch "[^\n]*%S[^\n]*" do
     open = open and open .. " " .. line or line
-    local _, begun = open:gsub("[%[({]", "")
-    local _, ended = open:gsub("[%])}]", "")
+    local signs = open:gsub('"[^"]*"', "")
+    local _, begun = signs:gsub("[%[({]", "")
+    local _, ended = signs:gsub("[%])}]", "")
     if begun <= ended then
       list[#list + 1], open = open, nil
     end

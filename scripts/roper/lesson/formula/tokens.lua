@@ -7,7 +7,7 @@ local M = {}
 local KINDS <const> = {
   relation = "=≠≈≡≤≥<>∝→←⇒⇔↦∈≪≫", sign = "+-−±", operator = "·×⊗⊙⊕∘/*",
   comma = ",;:.", open = "([⟨⌊⌈", close = ")]⟩⌋⌉}", bar = "|‖", group = "{", big = "Σ∑Π∏∫",
-  root = "√", script = "_^", mark = "&", symbol = "∞∂∇…⋯°%!",
+  root = "√", _ = "_", ["^"] = "^", mark = "&", symbol = "∞∂∇…⋯°%!",
 }
 
 local kind_of = {}
@@ -46,7 +46,7 @@ end
 local function token_at(line, at)
   local text = line:match('^"[^"]*"', at)
   if text then
-    return { kind = "text", text = text:sub(2, -2) }, at + #text
+    return { kind = "text", text = text, shown = text:sub(2, -2) }, at + #text
   end
   text = line:match("^%d+%.%d+", at) or line:match("^%d+", at)
   if text then
@@ -65,7 +65,7 @@ local function token_at(line, at)
   local char = line:match(utf8.charpattern, at)
   local after = at + #char
   if char == "'" or char == "′" then
-    return { kind = "sup", text = "′" }, after
+    return { kind = "prime", text = "′" }, after
   elseif kind_of[char] then
     return { kind = kind_of[char], text = char }, after
   elseif not text and #char == 1 then

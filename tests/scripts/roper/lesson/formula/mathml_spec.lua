@@ -18,6 +18,7 @@ describe("formula.mathml", function()
     for formula, expected in pairs {
       ["a_{n,i}"] = "<msub><mi>a</mi><mi>n</mi><mo>,</mo><mi>i</mi></msub>",
       ["x²"] = "<msup><mi>x</mi><mn>2</mn></msup>",
+      ["x^{}"] = "<msup><mi>x</mi></msup>",
       ["x_i^2"] = "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>",
       ["x'"] = '<mi>x</mi><mo lspace="0" rspace="0">′</mo>',
       ["θ'_t"] = '<msub><mi>θ</mi><mo lspace="0" rspace="0">′</mo><mi>t</mi></msub>',
@@ -35,6 +36,9 @@ describe("formula.mathml", function()
       ["1/n"] = "<mn>1</mn><mo>/</mo><mi>n</mi>",
       ["√d"] = "<msqrt><mi>d</mi></msqrt>",
       ['"for all"'] = "<mtext>for\u{A0}all</mtext>",
+      ['|")|"| sub'] = '<mo fence="true" form="prefix" stretchy="false">|</mo><mtext>)|</mtext>'
+        .. '<mo fence="true" form="postfix" stretchy="false">|</mo>'
+        .. '<mspace width="0.17em"></mspace><mi>sub</mi>',
       ["a < &"] = '<mi>a</mi><wbr><mo>&lt;</mo>',
     } do
       assert.equal(expected, inner(formula))

@@ -1,4 +1,8 @@
+local html = require("tests.html")
+local markup = require("roper.base.markup")
+local mathml = require("roper.lesson.formula.mathml")
 local parse = require("roper.lesson.formula.parse")
+local terminal = require("roper.lesson.formula.terminal")
 
 describe("formula.parse", function()
   it("tells what it expected, and where", function()
@@ -11,6 +15,7 @@ describe("formula.parse", function()
       ["[1, 2; 3"] = "expected 2 cells in row 2 of the matrix, not 1, found the end at column 9",
       ["[1; 2"] = "expected ']' to close the '[' at column 1, found the end at column 6",
       ["x |a + b"] = "expected '|' to close the '|' at column 3, found the end at column 9",
+      ["[a}]"] = "expected ']' to close the '[' at column 1, found '}' at column 3",
       ["a }"] = "expected the sign that this one closes, found '}' at column 3",
       ["x_1_2"] = "expected one index, found '_' at column 4",
       ["x²^3"] = "expected one power, found '^' at column 3",
@@ -29,7 +34,8 @@ describe("formula.parse", function()
     end
   end)
 
-  it("reads any text or tells an error of its own", function()
+  it("reads any text, which then can be shown, or tells an error of its own", function()
+    local shown = 0
     local signs = { "a", "θ", "12", "cos", "_", "^", "{", "}", "(", ")", "[", "]", ";", ",", "|",
       "/", "&", "√", "Σ", "'", "²", "ₙ", "+", "=", " ", "\n", "\u{302}", "\"" }
     for seed = 1, 2000 do
@@ -41,6 +47,12 @@ describe("formula.parse", function()
       local formula = table.concat(parts)
       local ok, told = pcall(parse.lines, formula)
       assert.is_true(ok or told:find("^expected ") ~= nil, formula .. ": " .. tostring(told))
+      if ok then
+        shown = shown + 1
+        html.check(markup.render { mathml.line(formula), mathml.display(formula) })
+        assert.truthy(utf8.len(terminal.line(formula) .. terminal.display(formula)))
+      end
     end
+    assert.is_true(shown > 300, shown)
   end)
 end)

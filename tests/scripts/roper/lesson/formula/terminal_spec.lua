@@ -35,6 +35,7 @@ describe("formula.terminal", function()
   it("aligns lines at their mark, further apart where one is tall", function()
     assert.equal("   x = y    b = 2\n+ 2z = 1",
       terminal.display("x &= y     b = 2\n\n  + 2z &= 1"))
+    assert.equal(":-(\nx", terminal.display('":-("\nx'))
     assert.equal("     1\nx = ───\n     2\n\n  + y", terminal.display("x &= {1}/{2}\n&+ y"))
   end)
 end)
