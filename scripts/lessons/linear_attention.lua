@@ -36,7 +36,7 @@ return roper.lesson {
           match by 0 or less.]],
         hints = {
           { "it == 0", "That is $q · k$. First apply $φ$ to each of the four numbers." },
-          { "it == 2", "Nearly. $φ(-1)$ is not 0 but $e^{-1}$, some 0.37." },
+          { "it == 2", "$φ(-1)$ is not 0 but $e^{-1}$, some 0.37." },
           { "it == 1", "$φ(1) = 1 + 1$, $φ(0) = 1$, and $φ(-1) = e^{-1}$." },
           "Make four numbers of the four: $φ(0)$, $φ(-1)$ and $φ(1)$, $φ(0)$.",
           "$φ(0) · φ(1) + φ(-1) · φ(0)$, and $e^{-1}$ is some 0.37." } },
@@ -140,7 +140,7 @@ return roper.lesson {
         hints = {
           { "it == 1", "There is $m$ in it: that is another sum for each query." },
           { "it == 2", "In it no key is turned. What then tells where a key stands?" },
-          { "it == 4", "Use the side that is printed on the left. Where is $m$ there?" },
+          { "it == 4", "Look at the left side of the formula. What has $m$ to do with there?" },
           "It must have no $m$ in it, and still know each $i$." } },
       identity = { "sum(dot(rotate(q, m), rotate(k, i))*v) == sum(dot(q, rotate(k, i - m))*v)"
           .. " == transpose(sum(rotate(k, i)*transpose(v)))*rotate(q, m)",

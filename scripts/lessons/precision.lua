@@ -59,7 +59,7 @@ return roper.lesson {
         { question = [[float16 has made `inf` of the position: infinite. Where does float16 end? Try
             some numbers, such as `> as(60000, "float16")`, and answer to within 1%.]],
           expect = "65504",
-          answer = "At 65504. A position beyond it has no float16 at all.",
+          answer = "It ends at 65504. A position beyond that has no float16 at all.",
           hints = {
             { "it == math.huge", "That is beyond the end. Which is the last that comes before?" },
             { 'as(it, "float16") == math.huge', "That becomes `inf`: it is beyond the end." },

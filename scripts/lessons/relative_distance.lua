@@ -160,7 +160,7 @@ return roper.lesson {
       text = [[
         Formulas follow. How does one know that a line of them is true? Each has two sides. Put in
         random numbers, and compare the two. That is done with every line. How far its sides are
-        apart is called the residual. You will see 1e-16 or less.
+        apart is called the residual. With numbers of 16 digits, float64, it will be 1e-16 or less.
 
         That proves nothing. A computer rounds, and an error too small for its 16 digits does not
         show: see the first line of code. So each line is checked once more, without rounding.
@@ -168,7 +168,7 @@ return roper.lesson {
         For that one calculates as on a clock. There 9 and 5 make 2: of every result only what is
         left over after 12 counts. Take a prime number $p$ in place of 12. Then all numbers are
         whole, none gets long, none is rounded. One says: modulo $p$. And one can divide: $1/5$ is
-        the number that times 5 makes 1.
+        the number that, times 5, is 1.
 
         What stands for an angle? Of its cosine $c$ and its sine $s$, whatever the angle, all that
         is true is $c² + s² = 1$. The rest of trigonometry is how turns add up. So any two such
@@ -241,7 +241,8 @@ return roper.lesson {
         $cos(-nθ) = cos nθ$, but $sin(-nθ) = -sin nθ$ (`rotation`).
 
         Below each formula stands the line that is run. In it `[1]` and `[2]` are the members of
-        each pair, and `sum` runs over $i$. This one is true of any vector $o$, so also of $ô$.]],
+        each pair, and `sum` runs over $i$. This one is true of any vector $o$, so also of $ô$. (At
+        the terminal `look` shows a check in full.)]],
       formula = [[
         RoPE(ô_n, -n) = [ô⁽¹⁾ cos nθ + ô⁽²⁾ sin nθ;
                          ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ] ]],
@@ -284,8 +285,8 @@ return roper.lesson {
         answer = [[$sin (n - i)θ$ is the wrong way round, which is to say $-sin (i - n)θ$. Hence the
           minus between the two sums: $Σ_i a v⁽¹⁾ cos (i - n)θ - Σ_i a v⁽²⁾ sin (i - n)θ$.]],
         hints = {
-          { "it == 1", [[Look at the signs. In the bracket, which angle is inside the sine of the
-            product that has no minus?]] },
+          { "it == 1", [[Look at the signs. In $sin (α - β)$ the product with the sine of $α$ has
+            no minus. Whose sine is that in the bracket?]] },
           { "it == 3", "With a sum of angles there would be a plus between the products." },
           "Call $α$ the angle whose sine stands in the product without a minus." } },
       identity = { OUT .. "[1] == sum(a*v[1]*cos(i - n)) - sum(a*v[2]*sin(i - n))",
@@ -293,8 +294,8 @@ return roper.lesson {
     { title = "The second member",
       text = [[
         It begins with the second line of the turn back. What follows is the same: put in what $ô$
-        is, sort, and use the two formulas. The study leaves that out and prints what
-        comes out.]],
+        is, sort, and use the two formulas. The study skips that, and
+        prints a result.]],
       formula = "ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ",
       predict = {
         question = "What comes out?",
@@ -333,9 +334,8 @@ return roper.lesson {
           { OUT .. " == sum(a*rotate(v, (i - n)*theta))", source = "its θ twice" } } },
       exercise = {
         question = [[The whole derivation fits into one line, if turning by $i$ and back by $n$ is
-          turning by $i - n$. Is it? Ask the machine; the beginning is
-          `roper.identity{"unrotate(rotate(v, i), n) ==`. Of what `v`, `i` and `n` are,
-          `given = given` tells it.]],
+          turning by $i - n$. Is it? Complete the line, and the machine tells:
+          `roper.identity{"unrotate(rotate(v, i), n) == ...", given = given}`]],
         check = [[it.holds and it.sides[1].text:find("unrotate(rotate(v, i), n)", 1, true) ~= nil
           and not it.sides[2].text:find("unrotate", 1, true)]],
         sample = [[
@@ -344,8 +344,7 @@ return roper.lesson {
           { "it.holds == false", [[That is no turn that the two make together: see the
             counterexample. Mind the order of $i$ and $n$.]] },
           { "it.holds", "That is true, but another line. Which one turn are the two together?" },
-          [[Complete it: `roper.identity{"unrotate(rotate(v, i), n) == ...", given = given}`.
-            Turning is written `rotate(v, ...)`.]] },
+          "In place of the three dots stands one turn of `v`: `rotate(v, ...)`. By what?" },
         answer = [[It is. And a turn of a sum is the sum of the turns, so the turn at the end may
           go inside: $R_{-n} Σ_i a R_i v_i = Σ_i a R_{-n} R_i v_i = Σ_i a R_{i-n} v_i$.]] } },
     { title = "In the machine, and the minus sign",
@@ -392,7 +391,7 @@ return roper.lesson {
           choices = {
             "To give the output the length that a mean of values has.",
             "To make the scores depend on distances.",
-            "To leave of each value's position $i$ only the distance $i - n$ to who asks.",
+            "So that of a value's position $i$ only its distance $i - n$ is left.",
             "To keep the value of token 0 as it is." },
           expect = 3,
           answer = [[Each value was turned by its own position: $R_i v_i$. The turn back takes off
