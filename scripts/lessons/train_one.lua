@@ -53,7 +53,7 @@ return roper.lesson {
       text = [[
         A model calculates, so each character gets a number: its token. Here these are the bytes of
         the text, numbered anew, since only 22 of the 256 occur. (Large models take pieces of words,
-        some ten thousand of them. Nothing else changes.)]],
+        tens of thousands of them. Nothing else changes.)]],
       code = [[
         characters, ids = {}, {}
         for byte = 0, 255 do
@@ -339,8 +339,16 @@ return roper.lesson {
         and ask again. Here are two lines that it writes.
 
         Are they only lines learned by heart? Give it the 16 pairs that no line of the text had, up
-        to the second "the", and let it take the likeliest character four times. If it has found the
-        rule, it says the noun again.]],
+        to the second "the", and let it take the likeliest character four times.]],
+      predict = {
+        question = [[No line of the text has "thin moon". What will it say after
+          `a thin moon. the `?]],
+        choices = { "moon", "a noun that stood behind thin", "letters that are no noun" },
+        expect = 1,
+        answer = [["moon". And so with the other pairs that were kept back: it looks the noun up. No
+          list of lines could do that.]],
+        hints = { { "it == 2", "So it would if it knew lines by heart. How low was its loss?" },
+          "Its loss came below what is possible without the rule." } },
       code = [[
         function chances(s)
           return roper.no_grad(model, encode(s):unsqueeze(1))[1][-1]:softmax(1)
@@ -368,8 +376,8 @@ return roper.lesson {
       exercise = {
         question = [[Let it write on: `write("a ", 143)`, and again. Where does it make most of its
           mistakes?]],
-        answer = [[From the third line on. No row of its training was longer than 58 characters. Beyond
-          them come distances that it never saw: see `long-context`.]] },
+        answer = [[From the third line on. No row of its training was longer than 58 characters.
+          Beyond them come distances that it never saw: see `long-context`.]] },
       claims = { { "right >= 12", instead = { "== nouns[j]", "== nouns[9 - j]" } } } },
     { title = "Where it looks",
       text = [[
