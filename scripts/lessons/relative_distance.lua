@@ -294,8 +294,7 @@ return roper.lesson {
     { title = "The second member",
       text = [[
         It begins with the second line of the turn back. What follows is the same: put in what $ô$
-        is, sort, and use the two formulas. The study skips that, and
-        prints a result.]],
+        is, sort, and use the two formulas. The study skips that, and prints a result.]],
       formula = "ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ",
       predict = {
         question = "What comes out?",

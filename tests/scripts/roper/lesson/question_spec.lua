@@ -138,45 +138,6 @@ describe("a question", function()
     assert.equal(3, scope.x)
   end)
 
-  it("of relative-distance knows the slips that are made there", function()
-    local lesson, scope = require("roper.lesson").find("relative-distance"), steps.scope()
-    local asked = {}
-    for _, step in ipairs(lesson.steps) do
-      steps.prepare(step, scope)
-      for _, one in ipairs(questions.of(step)) do
-        asked[#asked + 1] = { one, questions.expected(one, scope) }
-      end
-    end
-    local given = "given = {v = 'vector', i = 'position', n = 'position'}}"
-    for i, case in ipairs({
-      { "-4", "4", "The sign", "-1", "$y'$ after it", "-0.8", "weight" },
-      { "-45", "45", "forward or back", "0", "turn forward", "-90", "$n = 2$" },
-      { "3", "0.2", "whole numbers", "2", "take away 7" },
-      { "2 / 101", "2", "Of how many", "1 / 101", "Two numbers", "0.02", "101 numbers" },
-      { "b", "a", "signs", "c", "plus" },
-      { "c", "a", "in the study", "b", "The sign" },
-      { "roper.identity{'unrotate(rotate(v, i), n) == rotate(v, i - n)', " .. given,
-        "roper.identity{'unrotate(rotate(v, i), n) == rotate(v, n - i)', " .. given, "the order",
-        "roper.identity{'rotate(v, i) == rotate(v, i)', " .. given, "another line" },
-      { "0", "1000", "both grow" },
-      { "c", "a", "no length", "b", "already", "d", "$0 - n$" },
-      { "b", "a", "not turn the values", "c", "turn back" },
-      { "1000", "0", "with the turn back", "2000", "once" },
-      { "2000", "0", "$i - n$", "1000", "$i$ alone" },
-    }) do
-      local one, expected = table.unpack(asked[i])
-      local function verdict(line)
-        return questions.judge(one, line, steps.layer(scope), expected)
-      end
-      assert.equal("right", verdict(case[1]).kind, one.question)
-      for j = 2, #case, 2 do
-        local found = verdict(case[j])
-        assert.equal("wrong", found.kind, case[j])
-        assert.truthy(found.hint and found.hint:find(case[j + 1], 1, true), case[j])
-      end
-    end
-  end)
-
   it("whose expectation is no number says so", function()
     for source, got in pairs({ ["nil"] = "nil", ["'5'"] = '"5"', ["0/0"] = "%-?nan" }) do
       assert.error_matches(function() questions.expected(question({ expect = source }), {}) end,

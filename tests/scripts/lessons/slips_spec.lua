@@ -1,0 +1,89 @@
+-- Slips that are made at the questions of lessons, and the hints that fit them.
+
+local lessons = require("roper.lesson")
+local questions = require("roper.lesson.question")
+local steps = require("roper.lesson.step")
+
+local GIVEN = "given = {v = 'vector', i = 'position', n = 'position'}}"
+
+-- For each question of a lesson a right answer; then slips, each with words of its hint.
+local SLIPS = {
+  ["relative-distance"] = {
+    { "-4", "4", "The sign", "-1", "$y'$ after it", "-0.8", "weight" },
+    { "-45", "45", "forward or back", "0", "turn forward", "-90", "$n = 2$", "-1", "in positions" },
+    { "3", "0.2", "whole numbers", "2", "take away 7" },
+    { "2 / 101", "2", "Of how many", "1 / 101", "Two numbers", "0.02", "101 numbers" },
+    { "b", "a", "signs", "c", "plus" },
+    { "c", "a", "in the study", "b", "The sign" },
+    { "roper.identity{'unrotate(rotate(v, i), n) == rotate(v, i - n)', " .. GIVEN,
+      "roper.identity{'unrotate(rotate(v, i), n) == rotate(v, n - i)', " .. GIVEN, "the order",
+      "roper.identity{'rotate(v, i) == rotate(v, i)', " .. GIVEN, "another line" },
+    { "0", "1000", "both grow" },
+    { "c", "a", "no length", "b", "already", "d", "$0 - n$" },
+    { "b", "a", "not turn the values", "c", "turn back" },
+    { "1000", "0", "with the turn back", "2000", "once" },
+    { "2000", "0", "$i - n$", "1000", "$i$ alone" },
+  },
+  ["linear-attention"] = {
+    { "2.37", "0", "$q · k$", "2", "$e^{-1}$", "1", "1 + 1$" },
+    { "64 * 64", "64 * 1000", "one key", "1000 * 64 ^ 2", "before they are added", "1000 ^ 2",
+      "number of weights", "64", "a vector" },
+    { "64", "64 ^ 2", "$d²$", "2 * 64 ^ 2", "multiplications" },
+    { "c", "a", "each query", "b", "no key is turned", "d", "left side" },
+    { "b", "a", "But then", "c", "no length" },
+    { "a", "b", "are relative", "c", "summed once" },
+    { "16", "15", "not quite", "5 * math.pi", "next whole", "31", "half a turn", "91", "radians" },
+  },
+  precision = {
+    { "512", "1024", "two neighbours", "256", "$2^8$" },
+    { "65504", "math.huge", "Which is the last", "70000", "becomes `inf`", "60000", "larger one" },
+    { "10", "1024", "halves" },
+    { "c", "a", "grows", "b", "131071", "d", "One of the three" },
+    { "a", "c", "by product" },
+  },
+  ["attentive-convolution"] = {
+    { "3", "6", "$o_2$", "0", "one place before", "9", "Only one" },
+    { "b", "a", "before the turn back", "c", "no length" },
+    { "b", "a", "have moved", "c", "without the turn back" },
+    { "-1", "0", "go round", "1", "twice as fast" },
+    { "0", "-1", "RoPER's" },
+  },
+}
+
+-- The questions of a lesson, and what is expected of each.
+local function asked(lesson, scope)
+  local list = {}
+  for _, step in ipairs(lesson.steps) do
+    steps.prepare(step, scope)
+    for _, question in ipairs(questions.of(step)) do
+      list[#list + 1] = { question = question, expected = questions.expected(question, scope) }
+    end
+  end
+  return list
+end
+
+describe("the questions", function()
+  for name, cases in pairs(SLIPS) do
+    it("of " .. name .. " have a hint for each slip", function()
+      local scope = steps.scope()
+      local list = asked(lessons.find(name), scope)
+      assert.equal(#cases, #list)
+      for i, case in ipairs(cases) do
+        local question, fitted = list[i].question, {}
+        local function verdict(line)
+          return questions.judge(question, line, steps.layer(scope), list[i].expected)
+        end
+        assert.equal("right", verdict(case[1]).kind, question.question)
+        for j = 2, #case, 2 do
+          local found = verdict(case[j])
+          assert.equal("wrong", found.kind, case[j])
+          assert.truthy(found.hint and found.hint:find(case[j + 1], 1, true), case[j])
+          fitted[found.hint] = true
+        end
+        for _, hint in ipairs(question.conditions) do
+          assert.is_true(fitted[hint[2]], "no slip is given for the hint: " .. hint[2])
+        end
+      end
+    end)
+  end
+end)
