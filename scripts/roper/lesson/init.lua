@@ -147,7 +147,7 @@ end
 ---@field identity? IdentityOptions
 ---@field figure? LessonFigure
 ---@field predict? LessonQuestion|LessonQuestion[] asked before the code, the claims and the figure
----   are shown; none of them open
+---   are shown; none of them open. The code is run unseen: it should call no `print`
 ---@field exercise? LessonQuestion|LessonQuestion[] asked after them
 
 ---@class LessonQuestion a choice, a number, a line of Lua, or open: with neither expect nor check

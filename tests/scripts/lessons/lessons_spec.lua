@@ -87,6 +87,18 @@ describe("the lessons", function()
     assert.is_true(count >= 90)
   end)
 
+  it("ask at least three times before they show, and show nothing before", function()
+    for _, lesson in ipairs(lessons.all()) do
+      local asked = 0
+      for number, step in ipairs(lesson.steps) do
+        asked = asked + #step.predict
+        assert.is_nil(step.predict[1] and (step.code or ""):find("%f[%w]print%f[%W]"),
+          named(lesson, number) .. " prints")
+      end
+      assert.is_true(asked >= 3, lesson.name)
+    end
+  end)
+
   it("show something in a figure", function()
     local figures = {}
     each_step(function(lesson, _, step)
