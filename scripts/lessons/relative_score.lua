@@ -42,7 +42,7 @@ return roper.lesson {
           "those at $m = 107$ and $n = 105$", "those at $m = 7$ and $n = 6$" },
         expect = 3,
         answer = [[$107 - 105 = 7 - 5$. In all the others $m - n$ is another number, and the score
-          may be another, too. Before and after are told apart: 5 - 7 is -2.]],
+          may be another, too. Before and after are told apart: $5 - 7 = -2$.]],
         hints = {
           { "it == 1", "5 - 7 is not 7 - 5: the word that was before is after it now." },
           { "it == 2", "They are twice as far apart." },
@@ -84,8 +84,9 @@ return roper.lesson {
         question = [[Now a position turns by 30 degrees. The query is $(1, 0)$ at position 2, the
           key $(0, 1)$ at position 1. What is their score?]],
         expect = "math.cos(math.rad(60))",
-        answer = [[0.5. Without the query's turn, the key turns by $n - m = -1$: from 90 degrees to
-          60. Turned by $m - n$ it would stand at 120 degrees, and the score would be -0.5.]],
+        answer = [[0.5 again. Without the query's turn, the key turns by $n - m = -1$: from 90
+          degrees to 60. Turned by $m - n$ it would stand at 120 degrees, and the score would be
+          -0.5.]],
         hints = {
           { "math.abs(it + 0.5) < 0.01", "The key turns by $n - m$. You took $m - n$." },
           { "math.abs(it - math.cos(math.rad(30))) < 0.01",
@@ -147,8 +148,8 @@ return roper.lesson {
         product is transposed: its rows become its columns. Does that matter?]],
       formula = "(R_m W_q x)ᵀ (R_n W_k y) = xᵀ W_qᵀ R_{n-m} W_k y",
       predict = {
-        question = [[Take $W = [1, 2; 0, 1]$, with the rows $(1, 2)$ and $(0, 1)$. $W x · y$ with
-          $x = (1, 0)$ and $y = (0, 1)$ is $(1, 0) · (0, 1) = 0$. What is $x · W y$?]],
+        question = [[Let the rows of $W$ be $(1, 2)$ and $(0, 1)$. With $x = (1, 0)$ and
+          $y = (0, 1)$ we get $W x · y = (1, 0) · (0, 1) = 0$. What is $x · W y$?]],
         expect = "2",
         answer = [[$W y = (2, 1)$, and $x · W y = 2$, not 0. With the transposed matrix,
           $Wᵀ y = (0, 1)$, it is 0, as it should be. RoFormer's eq. 16 forgets that: it prints $W_q$
@@ -169,9 +170,9 @@ return roper.lesson {
         As a trial, the same with the queries turned alone (`rotate = "q"`), and the keys left as
         they are.]],
       predict = {
-        question = "With which of them do the weights stay as they were, but for rounding?",
-        choices = { "with queries and keys turned", "with the queries turned alone", "with both",
-          "with neither" },
+        question = "When do the weights stay as they were, but for rounding?",
+        choices = { "with queries and keys turned", "with the queries turned alone",
+          "in both cases", "in neither" },
         expect = 1,
         answer = [[With queries and keys turned, $(m + 1000) - (n + 1000) = m - n$. With the queries
           alone nothing is left to take the 1000 away: a turn on one side only is a dependence on

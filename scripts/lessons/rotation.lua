@@ -33,8 +33,8 @@ return roper.lesson {
       predict = {
         question = "Turn $(2, 1)$ by 90 degrees. What is $x'$?",
         expect = "-1",
-        answer = [[-1. With $cos 90° = 0$ and $sin 90° = 1$ it is $x' = -y$ and $y' = x$. So a
-          quarter of a turn makes $(-y, x)$ of $(x, y)$.]],
+        answer = [[It is -1. With $cos 90° = 0$ and $sin 90° = 1$ we get $x' = -y$ and $y' = x$. So
+          a quarter of a turn makes $(-y, x)$ of $(x, y)$.]],
         hints = { { "it == 1", "That turns with the clock. A positive angle turns against it." },
           { "it == 2", "That is $y'$." },
           { "it == -2", "Half a turn makes it -2. Here it is a quarter." },
@@ -106,7 +106,7 @@ return roper.lesson {
         question = [[Let $θ$ be 30 degrees. The arrow $(1, 0)$ stands at position 3. What is its
           second number after the turn?]],
         expect = "math.sin(math.rad(90))",
-        answer = "1. It turned by $3 · 30° = 90°$ and points up: $(cos 90°, sin 90°)$.",
+        answer = "It is 1. The arrow turned by $3 · 30° = 90°$ and points up: $(0, 1)$.",
         hints = { { "math.abs(it) < 1e-9", "That is its first number." },
           { "math.abs(it - 0.5) < 0.01", "That is position 1. Position $m$ turns by $mθ$." },
           { "math.abs(it - math.sin(3)) < 0.01",
@@ -144,8 +144,8 @@ return roper.lesson {
           { "math.abs(angles[4] - angles[0] - 4) < 1e-12",
             instead = { "hands[m + 1]", "rope:rotate(arrow, m > 0 and 1 or 0)[1]" } } },
         play = { kind = "rotation", vectors = { { 2, 1 } }, farthest = 30,
-          caption = [[The arrow $(2, 1)$, turned by $mθ$. Which $θ$ turns it as far with half the
-            $m$?]] } },
+          caption = [[The arrow $(2, 1)$, turned by $mθ$. Which $m$ turns it as far with half the
+            $θ$?]] } },
       exercise = {
         question = [[With $θ = 1$, which position is the first that has turned by more than a full
           turn?]],
@@ -168,7 +168,8 @@ return roper.lesson {
           after the turn by position 4, in degrees?]],
         expect = "20 + 4 * 30",
         answer = [[$20 + 4 · 30 = 140$. Some notes on RoPE print $α + θ$ here. That would be 50 at
-          every position. Even at position 0, where nothing turns, it is false.]],
+          every position. It is false at position 0 already, where nothing turns. With that example
+          the machine refutes it below.]],
         hints = { { "it == 50", "That is $α + θ$, position 1." },
           { "it == 120", "So far it turned. From where?" },
           { "it == 200", "The 20 degrees were there before: only $θ$ counts four times." },
@@ -245,7 +246,7 @@ return roper.lesson {
         { question = [[$x = (2, 1)$ and $y = (1, 2)$ have the dot product $2 · 1 + 1 · 2 = 4$. Both
             are turned by position 7. What is it now?]],
           expect = "4",
-          answer = [[4. A turn changes no length, since $cos² + sin² = 1$. And arrows that are
+          answer = [[Still 4. A turn changes no length, since $cos² + sin² = 1$. And arrows that are
             turned together keep the angle between them. So $(R_m x) · (R_m y) = x · y$: remember
             this for `relative-score`.]],
           hints = { { "it == 28", "The position turns the arrows; it does not make them longer." },

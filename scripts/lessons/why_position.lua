@@ -34,15 +34,16 @@ return roper.lesson {
         looks for, the key $k$ what it can be found by, the value $v$ what it hands over.
 
         Token $m$ compares its query with the key of each token $n$. The dot product $q_m · k_n$ is
-        large where they match. `exp` makes it positive, and large ones larger still. (The $√d$
-        keeps long vectors from having too large ones.) Divided by their sum, that gives the
+        large where they match. (Long vectors have larger ones; the $√d$ makes up for that.) $exp$
+        makes it positive, and large ones larger still. Divided by their sum, that gives the
         weights. The output is the mean of the values with these weights
         ([Su et al. 2021](arXiv:2104.09864), eq. 2).
 
-        Here are 6 tokens of 8 random numbers. The four axes are batch, heads, tokens, numbers. For
-        now query, key and value are the same vector. With `weights = true` attention returns the
-        weights, too: row $m$ holds those of token $m$. (`:abs():max():item()` is the largest number
-        of a tensor, signs left aside. Of a difference it tells how far two tensors are apart.)]],
+        Below are 6 tokens of 8 random numbers. They stand in a tensor, a block of numbers with four
+        axes: batch, heads, tokens, numbers. For now query, key and value are the same vector. With
+        `weights = true` attention returns the weights, too: row $m$ holds those of token $m$.
+        (`:abs():max():item()` is the largest number of a tensor, signs left aside. Of a difference
+        it tells how far two tensors are apart.)]],
       formula = [[
         a_{m,n} &= {exp(q_m · k_n / √d)}/{Σ_j exp(q_m · k_j / √d)}
         o_m &= Σ_n a_{m,n} v_n]],
@@ -56,11 +57,11 @@ return roper.lesson {
         question = [[Add up the weights of one token: $a_{m,n}$ for one $m$ and all $n$. What is
           their sum?]],
         expect = "1",
-        answer = [[1. The numerators add up to the denominator, which is the same in all of them. So
-          the weights are shares of a whole, and the output is a mean. (Each token here matches
-          itself best: its query and its key are the same vector.)]],
+        answer = [[Their sum is 1. The numerators add up to the denominator, which is the same in
+          all of them. So the weights are shares of a whole, and the output is a mean. (Each token
+          here matches itself best: its query and its key are the same vector.)]],
         hints = { { "it == 6", "6 it would be if each weight were 1." },
-          { "it == 0", "`exp` of anything is positive, so no weight is 0 or less." },
+          { "it == 0", "$exp$ of anything is positive, so no weight is 0 or less." },
           [[All these fractions have the same denominator. Add up the numerators: have you seen that
             sum before?]] } },
       exercise = {
