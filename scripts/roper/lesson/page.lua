@@ -29,11 +29,21 @@ local function paragraphs(text)
   return list
 end
 
+-- Lines of code, each of which goes on further in where the page is too narrow for it.
+local function code_lines(text)
+  local list = {}
+  for line in (text .. "\n"):gmatch "[^\n]*\n" do
+    list[#list + 1] = h.span { class = "line", line,
+      style = ("--inset:%dch"):format(#line:match "^[> ]*" + 2) }
+  end
+  return list
+end
+
 local function transcript(pieces)
   local lines = {}
   for i, piece in ipairs(pieces) do
-    lines[i] = { h.b { "> ", (piece.source:gsub("\n", "\n  ")) }, "\n",
-      piece.output and piece.output .. "\n" }
+    lines[i] = { h.b { code_lines("> " .. piece.source:gsub("\n", "\n  ")) },
+      piece.output and code_lines(piece.output) }
   end
   return lines[1] and h.pre { class = "code", lines }
 end
@@ -52,7 +62,7 @@ local function residuals(rows)
 end
 
 local function equation(found)
-  return h.pre { class = "identity", identity_report.equation(found.sides) }
+  return h.pre { class = "identity", code_lines(identity_report.equation(found.sides)) }
 end
 
 local function identity(found)

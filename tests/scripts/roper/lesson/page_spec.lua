@@ -206,16 +206,19 @@ describe("lesson pages", function()
       html.check("<div>" .. text:gsub("</body></html>%s*$", "</div>"))
       local before, results, rest = text:match("^(.-)<details class=\"results\">(.*)</details>(.*)")
       if form == "handout" then
-        for _, secret in ipairs({ "answered", "\n42", "== 42", "cos(m)", "figure", "after all" }) do
+        for _, secret in ipairs({ "answered", ">42", "== 42", "cos(m)", "figure", "after all" }) do
           assert.is_nil(text:find(secret, 1, true), secret)
         end
         assert.truthy(text:find("first%?.*one way.*other way.*&gt; x = 6.*then%?.*room"), text)
       else
         assert.truthy(before:find("first%?.*one way.*other way"))
-        for _, part in ipairs({ "answered", "\n42", "x == 42", "cos(m)", "<figure>" }) do
+        for _, part in ipairs({ "answered", ">42", "x == 42", "cos(m)", "<figure>" }) do
           assert.is_nil(before:find(part, 1, true), part)
           assert.truthy(results:find(part, 1, true), part)
         end
+        local code = results:match('<pre class="code">(.-)</pre>')
+        assert.equal("&gt; x = 6 * 7\n&gt; x\n42\n", (code:gsub("<[^>]*>", "")))
+        assert.equal(3, select(2, code:gsub('<span class="line"', "")))
         assert.truthy((results .. rest):find("then%?.*<summary>Answer</summary>.*after all"))
         assert.truthy(results:find("<details class=\"checks\"><summary>.-off by .-exact"))
       end
