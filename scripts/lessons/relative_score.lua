@@ -28,7 +28,7 @@ return roper.lesson {
         vector by its own position. The positions go in, and only their difference comes out.
         This lesson shows why.
 
-        The second line says it for one pair, with complex numbers (eq. 12). There $e^{imθ}$ is a
+        The second line below says it for one pair, with complex numbers (eq. 12). $e^{imθ}$ is a
         turn by $mθ$, and the star turns angles the other way round: $nθ$ becomes $-nθ$. If
         you do not know them, skip it. What is checked below says the same in plain numbers, and the
         next step with arrows.]],
@@ -207,7 +207,7 @@ return roper.lesson {
     { title = "How a score fades with distance",
       text = [[
         A score depends on the distance $p$ alone. But how? Let query and key be the same vector of
-        $d = 64$ ones. Each pair is then the arrow $(1, 1)$, in the query and in the key. At
+        $d = 64$ ones, written 1 below. Each pair is then the arrow $(1, 1)$, in the query and in the key. At
         distance $p$ the two arrows of pair $t$ have the angle $p θ_t$ between them.]],
       formula = "1 · R_p 1 = 2 Σ_t cos(p θ_t)",
       predict = {
