@@ -29,7 +29,10 @@ return roper.lesson {
         position $n$ of the one who asks.
 
         That is as if each value had been turned by its distance, $i - n$. This lesson shows why.
-        First in a picture, then line by line: the derivation that the study prints has slips.]],
+        First in a picture, then line by line: the derivation that the study prints has slips.
+
+        In the code `by_hand` is these three things, one after the other. `by_roper` is the RoPER of
+        the library. `off` is how far the two are apart.]],
       formula = [[
         v̂_i &= RoPE(v_i, i)
         ô_n &= Σ_i a_{n,i} v̂_i
