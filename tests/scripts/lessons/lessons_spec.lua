@@ -1,16 +1,15 @@
--- Every lesson there is: what it claims is true, would fail if it were not, and fits the screen.
+-- Every lesson there is: what it claims is true, can be typed, and fits the screen.
 
 local check = require("roper.lesson.check")
 local commands = require("roper.session.repl.commands")
+local every = require("tests.lessons")
 local format = require("roper.base.format")
 local lessons = require("roper.lesson")
-local mutants = require("tests.mutants")
 local output = require("tests.stdout")
 local process = require("tests.process")
 local roper = require("roper")
 local session = require("roper.session.repl.session")
 local show = require("roper.lesson.show")
-local statement = require("roper.identity.statement")
 local steps = require("roper.lesson.step")
 local tour = require("roper.session.tour")
 
@@ -31,19 +30,6 @@ local MISPRINTS = {
   { "linear-attention", "their reason: the length of the sum stays" },
 }
 
--- Call f(lesson, number, step) for every step.
-local function each_step(f)
-  for _, lesson in ipairs(lessons.all()) do
-    for number, step in ipairs(lesson.steps) do
-      f(lesson, number, step)
-    end
-  end
-end
-
-local function named(lesson, number)
-  return ("%s, step %d"):format(lesson.name, number)
-end
-
 describe("the lessons", function()
   local found = {} -- of each identity, by its step
   local pages = {} -- as the terminal shows them, by the lesson's name
@@ -52,8 +38,8 @@ describe("the lessons", function()
     for _, lesson in ipairs(lessons.all()) do
       pages[lesson.name] = output.capture(show.all, lesson)
     end
-    each_step(function(lesson, number, step)
-      found[named(lesson, number)] = step.identity and roper.identity(step.identity)
+    every.step(function(lesson, number, step)
+      found[every.name(lesson, number)] = step.identity and roper.identity(step.identity)
     end)
   end)
 
@@ -93,7 +79,7 @@ describe("the lessons", function()
       for number, step in ipairs(lesson.steps) do
         asked = asked + #step.predict
         assert.is_nil(step.predict[1] and (step.code or ""):find("%f[%w]print%f[%W]"),
-          named(lesson, number) .. " prints")
+          every.name(lesson, number) .. " prints")
       end
       assert.is_true(asked >= 3, lesson.name)
     end
@@ -101,7 +87,7 @@ describe("the lessons", function()
 
   it("show something in a figure", function()
     local figures = {}
-    each_step(function(lesson, _, step)
+    every.step(function(lesson, _, step)
       figures[lesson.name] = figures[lesson.name] or step.figure
     end)
     for _, lesson in ipairs(lessons.all()) do
@@ -110,8 +96,8 @@ describe("the lessons", function()
   end)
 
   it("claim something in every step that has code or an identity", function()
-    each_step(function(lesson, number, step)
-      assert.is_true(#step.claims > 0 or step.identity ~= nil, named(lesson, number))
+    every.step(function(lesson, number, step)
+      assert.is_true(#step.claims > 0 or step.identity ~= nil, every.name(lesson, number))
     end)
   end)
 
@@ -146,60 +132,10 @@ describe("the lessons", function()
     end
   end)
 
-  it("claim nothing that stays true when its code is broken", function()
-    for _, lesson in ipairs(lessons.all()) do
-      local scope = steps.scope()
-      for number, step in ipairs(lesson.steps) do
-        for _, claim in ipairs(step.claims) do
-          local inner = setmetatable({}, { __index = scope })
-          steps.prepare(step, inner, steps.planted(step.code, claim.instead))
-          local judged = steps.judge(claim, inner)
-          assert.is_false(judged.holds, ("%s: %s with %s"):format(named(lesson, number),
-            claim.text, claim.instead[2]))
-        end
-        steps.prepare(step, scope)
-      end
-    end
-  end)
-
-  it("state identities of which a mutant fails the check", function()
-    each_step(function(lesson, number, step)
-      local equation = step.identity and step.identity[1]
-      if not equation then
-        return
-      end
-      local refuted = false
-      for _, broken in ipairs(mutants.of(equation, statement.variables(step.identity.given))) do
-        local mutated = { name = lesson.name, steps = { { claims = {}, identity = { broken,
-          given = step.identity.given } } } }
-        local text, holds = output.capture(check.run, { mutated })
-        refuted = not holds
-        assert.equal(refuted, text:find("^not ok 1") ~= nil)
-        if refuted then
-          break
-        end
-      end
-      assert.is_true(refuted, named(lesson, number))
-    end)
-  end)
-
-  it("fail when what they refute is put in the place of what is true", function()
-    each_step(function(lesson, number, step)
-      for i, wrong in ipairs(step.identity and step.identity.wrong or {}) do
-        local equation = type(wrong) == "table" and wrong[1] or wrong
-        local mutated = { name = lesson.name, steps = { { claims = {}, identity = { equation,
-          given = step.identity.given, wrong = { step.identity[1] } } } } }
-        local text = output.capture(check.run, { mutated })
-        assert.truthy(text:find("^not ok 1 .*\nnot ok 2 .*\n1%.%.2\n"),
-          ("%s, wrong equation %d\n%s"):format(named(lesson, number), i, text))
-      end
-    end)
-  end)
-
   it("refute every misprint, with a counterexample and exactly", function()
     local refuted = {}
-    each_step(function(lesson, number, step)
-      for _, wrong in ipairs(step.identity and found[named(lesson, number)].wrong or {}) do
+    every.step(function(lesson, number, step)
+      for _, wrong in ipairs(step.identity and found[every.name(lesson, number)].wrong or {}) do
         refuted[lesson.name .. ", " .. (wrong.source or "")] = wrong
       end
     end)

@@ -299,6 +299,12 @@ describe("./roper sweep", function()
     local command = sweeps.command(folder, "position=rope", "seed=1..2", "steps=600", "--jobs", "2")
     local screen = process.open(table.concat(command, " "), { TERM = "xterm" })
     screen:expect("/600  loss ")
+    for _, trial in ipairs(plan.read(folder)) do -- the other one may begin later
+      while not files.stat(trial.folder .. "/checkpoint.safetensors") do
+        sweeps.wait({ screen.process }, 10)
+        assert.is_nil(screen.process.status)
+      end
+    end
     screen:type("\3")
     screen:expect("0 of 2 trials are done; this goes on with the others:\n")
     assert.equal(table.concat(command, " "), (screen:expect("\n")))

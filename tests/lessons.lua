@@ -1,0 +1,25 @@
+-- Every step of every lesson there is.
+
+local lessons = require("roper.lesson")
+
+local M = {}
+
+--- Call f(lesson, number, step) for every step.
+---@param f fun(lesson: table, number: integer, step: table)
+function M.step(f)
+  for _, lesson in ipairs(lessons.all()) do
+    for number, step in ipairs(lesson.steps) do
+      f(lesson, number, step)
+    end
+  end
+end
+
+--- What a step is called in messages.
+---@param lesson table
+---@param number integer
+---@return string
+function M.name(lesson, number)
+  return ("%s, step %d"):format(lesson.name, number)
+end
+
+return M

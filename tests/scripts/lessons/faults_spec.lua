@@ -1,0 +1,62 @@
+-- What every lesson claims fails where it should: with its code broken, or what is false in the
+-- place of what is true.
+
+local check = require("roper.lesson.check")
+local every = require("tests.lessons")
+local lessons = require("roper.lesson")
+local mutants = require("tests.mutants")
+local output = require("tests.stdout")
+local statement = require("roper.identity.statement")
+local steps = require("roper.lesson.step")
+
+describe("the lessons", function()
+  it("claim nothing that stays true when its code is broken", function()
+    for _, lesson in ipairs(lessons.all()) do
+      local scope = steps.scope()
+      for number, step in ipairs(lesson.steps) do
+        for _, claim in ipairs(step.claims) do
+          local inner = setmetatable({}, { __index = scope })
+          steps.prepare(step, inner, steps.planted(step.code, claim.instead))
+          local judged = steps.judge(claim, inner)
+          assert.is_false(judged.holds, ("%s: %s with %s"):format(every.name(lesson, number),
+            claim.text, claim.instead[2]))
+        end
+        steps.prepare(step, scope)
+      end
+    end
+  end)
+
+  it("state identities of which a mutant fails the check", function()
+    every.step(function(lesson, number, step)
+      local equation = step.identity and step.identity[1]
+      if not equation then
+        return
+      end
+      local refuted = false
+      for _, broken in ipairs(mutants.of(equation, statement.variables(step.identity.given))) do
+        local mutated = { name = lesson.name, steps = { { claims = {}, identity = { broken,
+          given = step.identity.given } } } }
+        local text, holds = output.capture(check.run, { mutated })
+        refuted = not holds
+        assert.equal(refuted, text:find("^not ok 1") ~= nil)
+        if refuted then
+          break
+        end
+      end
+      assert.is_true(refuted, every.name(lesson, number))
+    end)
+  end)
+
+  it("fail when what they refute is put in the place of what is true", function()
+    every.step(function(lesson, number, step)
+      for i, wrong in ipairs(step.identity and step.identity.wrong or {}) do
+        local equation = type(wrong) == "table" and wrong[1] or wrong
+        local mutated = { name = lesson.name, steps = { { claims = {}, identity = { equation,
+          given = step.identity.given, wrong = { step.identity[1] } } } } }
+        local text = output.capture(check.run, { mutated })
+        assert.truthy(text:find("^not ok 1 .*\nnot ok 2 .*\n1%.%.2\n"),
+          ("%s, wrong equation %d\n%s"):format(every.name(lesson, number), i, text))
+      end
+    end)
+  end)
+end)
