@@ -207,8 +207,8 @@ return roper.lesson {
     { title = "How a score fades with distance",
       text = [[
         A score depends on the distance $p$ alone. But how? Let query and key be the same vector of
-        $d = 64$ ones, written 1 below. Each pair is then the arrow $(1, 1)$, in the query and in the key. At
-        distance $p$ the two arrows of pair $t$ have the angle $p θ_t$ between them.]],
+        $d = 64$ ones, written 1 below. Each pair is then the arrow $(1, 1)$, in the query and in
+        the key. At distance $p$ the two arrows of pair $t$ have the angle $p θ_t$ between them.]],
       formula = "1 · R_p 1 = 2 Σ_t cos(p θ_t)",
       predict = {
         question = "What is the score at distance 0?",
