@@ -1,11 +1,10 @@
 --- A lesson with a person at the terminal: step after step, with questions to answer and any Lua in
 --- between.
 local again = require "roper.session.again"
+local bookmarks = require "roper.session.bookmark"
 local code = require "roper.base.code"
-local counted = require("roper.base.printable").count
 local questions = require "roper.lesson.question"
 local readers = require "roper.session.repl.reader"
-local record = require "roper.lesson.record"
 local screenfuls = require "roper.session.screenful"
 local sessions = require "roper.session.repl.session"
 local show = require "roper.lesson.show"
@@ -27,15 +26,6 @@ local RESULTS <const> = {} -- the part of a step that its code, claims and figur
 local Tour = {}
 Tour.__index = Tour
 
--- Record something of the lesson; that it cannot be is told once.
-function Tour:keep(change)
-  local problem = not self.is_unkept and record.update(self.key, change)
-  if problem then
-    self.is_unkept = true
-    terminal.report("progress is not kept", problem)
-  end
-end
-
 -- Show text, a screenful at a time.
 function Tour:say(text)
   self.screen:add(text)
@@ -44,15 +34,6 @@ end
 
 function Tour:step()
   return self.lesson.steps[self.number]
-end
-
--- The name of a question in the record.
-function Tour:id(question)
-  for i, one in ipairs(questions.of(self:step())) do
-    if one == question then
-      return ("%d.%d"):format(self.number, i)
-    end
-  end
 end
 
 -- Call a function and tell what went wrong.
@@ -91,7 +72,7 @@ end
 -- Ask a question; one that was answered says so and is not asked.
 function Tour:ask(question)
   self:say(show.question(question, self.is_shown and show.TRY or show.PREDICT))
-  if self.answered[self:id(question)] then
+  if self.bookmark:is_answered(question) then
     self:say("\n" .. show.answer(question, "You answered that."))
   else
     self.asked, self.hints = question, 0
@@ -118,7 +99,7 @@ function Tour:go(number)
   self.number, self.result, self.is_shown = number, nil, false
   local step = self:step()
   self.parts = tables.joined(step.predict, { RESULTS }, step.exercise)
-  self:keep(function(entry) entry.step = number end)
+  self.bookmark:reach(number)
   self:say(show.introduction(self.lesson, number))
   self:advance()
 end
@@ -174,9 +155,7 @@ function words.back(tour)
 end
 
 function words.again(tour)
-  for _, question in ipairs(questions.of(tour:step())) do
-    tour.answered[tour:id(question)] = nil
-  end
+  tour.bookmark:forget()
   tour:redo(tour.number)
 end
 
@@ -233,13 +212,8 @@ local told = {}
 
 function told.right(tour, verdict)
   local question = tour.asked
-  local id, expected = tour:id(question), tour.expected[question]
-  tour.answered[id] = true
-  tour:keep(function(entry)
-    if not tables.set(entry.answered)[id] then
-      table.insert(entry.answered, id)
-    end
-  end)
+  local expected = tour.expected[question]
+  tour.bookmark:answer(question)
   local is_other = question.kind == "number" and verdict.it ~= expected
   tour:say(show.answer(question, is_other and ("Right, %.4g."):format(expected) or "Right."))
   tour:advance()
@@ -331,35 +305,6 @@ local function farewell(lesson)
   return " It was the last."
 end
 
--- How many of the questions were answered, where some are asked.
-local function score(lesson, answered)
-  local right, count = 0, 0
-  for number, step in ipairs(lesson.steps) do
-    for i, question in ipairs(questions.of(step)) do
-      if question.kind ~= "open" then
-        count = count + 1
-        right = right + (answered[("%d.%d"):format(number, i)] and 1 or 0)
-      end
-    end
-  end
-  return count > 0 and ("You answered %d of %s.\n"):format(right, counted(count, "question")) or ""
-end
-
--- How far one got before, and the answers given: what was recorded, unless one begins anew. The
--- note says so.
-local function resume(lesson, first, key, name)
-  local entries, problem = record.load()
-  local entry = entries[key]
-  if not entry or first == 1 or not first and entry.done and entry.step >= #lesson.steps then
-    return { number = first or 1, answered = {}, is_anew = true, problem = problem,
-      note = not first and entry and "\nYou were at its end before, and begin anew.\n" or "" }
-  end
-  local number = first or math.min(entry.step, #lesson.steps)
-  return { number = number, answered = tables.set(entry.answered), note = not first and number > 1
-    and ("\nYou left at step %d, where it goes on. To begin anew:\n%s\n"):format(number,
-      again.lesson(name, 1)) or "" }
-end
-
 --- Lead through a lesson until its end, `quit` or Ctrl-D. Without a step to begin with it goes on
 --- where one left.
 ---@param lesson table
@@ -368,20 +313,12 @@ end
 function M.run(lesson, first, path)
   local scope = steps.scope()
   local lines = readers.new()
-  local name, key = path or lesson.name, record.key(lesson, path)
-  local start = resume(lesson, first, key, name)
   local tour = setmetatable({ lesson = lesson, scope = scope, first_stale = 1, is_over = false,
-    session = sessions.new(scope), screen = screenfuls.new(), key = key, answered = start.answered,
-    parts = {} }, Tour)
-  if start.problem then
-    tour.is_unkept = true
-    terminal.report("progress is not kept", start.problem)
-  elseif start.is_anew then
-    tour:keep(function(entry) entry.step, entry.answered = 1, {} end)
-  end
+    session = sessions.new(scope), screen = screenfuls.new(), parts = {},
+    bookmark = bookmarks.open(lesson, first, path) }, Tour)
   tour.screen:add(show.head(lesson))
-  tour.screen:add("\n" .. terminal.styled(io.stdout, "dim", HELP) .. start.note)
-  tour:go(start.number)
+  tour.screen:add("\n" .. terminal.styled(io.stdout, "dim", HELP) .. tour.bookmark.note)
+  tour:go(tour.bookmark.number)
   local open
   while not tour.is_over do
     io.stdout:flush()
@@ -398,10 +335,10 @@ function M.run(lesson, first, path)
     end
   end
   if tour:is_done() then
-    tour:keep(function(entry) entry.done = true end)
-    io.stdout:write(score(lesson, tour.answered), "The end of ", lesson.name, ".", path and "" or farewell(lesson), "\n")
+    io.stdout:write(tour.bookmark:finish(), "The end of ", lesson.name, ".",
+      path and "" or farewell(lesson), "\n")
   else
-    io.stdout:write("This goes on here:\n", again.lesson(name, tour.number), "\n")
+    io.stdout:write("This goes on here:\n", again.lesson(path or lesson.name, tour.number), "\n")
   end
 end
 

@@ -65,7 +65,8 @@ return {
     command:argument("step"):args("?"):convert(arguments.count "step")
       :description "The step to begin with: where you left by default, 1 to begin anew."
     command:mutex(
-      command:flag("--check"):description "Check every claim and question of it, or of all, for a machine.",
+      command:flag("--check"):description("Check every claim and question of it, or of all, for "
+        .. "a machine."),
       command:option("--html"):argname("DIR"):description "Write it, or all, as pages there.",
       command:option("--handout"):argname("DIR"):description "The same without answers.",
       command:option("--slides"):argname("DIR"):description "One step a page, to project.")
