@@ -229,7 +229,8 @@ local function run(question, line, scope)
   if kind == "incomplete" and not line:find "%%%s*$" then
     return nil, { kind = "incomplete" }
   elseif not action then
-    return nil, malformed(question, question.kind == "line" and message or nil)
+    return nil, malformed(question, question.kind == "line"
+      and message:gsub("^" .. NAME .. ":%d+: ", "") or nil)
   elseif kind == "statement" and question.kind == "number" then
     return nil, { kind = "other" }
   end

@@ -10,7 +10,7 @@ local Screenful = {}
 Screenful.__index = Screenful
 
 --- A screen on which nothing stands.
----@return table screenful with the methods `add`, `show`, `turn` and `is_waiting`
+---@return table screenful with the methods `add`, `show`, `turn`, `drop`, `is_waiting`
 function M.new()
   return setmetatable({ lines = {}, used = 0 }, Screenful)
 end
@@ -27,6 +27,11 @@ end
 ---@return boolean
 function Screenful:is_waiting()
   return self.lines[1] ~= nil
+end
+
+--- Leave out what waits.
+function Screenful:drop()
+  self.lines = {}
 end
 
 --- The person typed something: what comes next has a screen of its own.

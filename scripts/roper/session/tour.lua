@@ -32,6 +32,15 @@ function Tour:say(text)
   self.screen:show()
 end
 
+-- Show what a word asks for at once, before what waits.
+function Tour:interject(text)
+  if self.screen:is_waiting() then
+    io.stdout:write(text)
+  else
+    self:say(text)
+  end
+end
+
 function Tour:step()
   return self.lesson.steps[self.number]
 end
@@ -107,6 +116,7 @@ end
 -- Go to a step and run all before it again: what was changed in between is forgotten.
 function Tour:redo(number)
   self.first_stale = 1
+  self.screen:drop()
   self:go(math.max(1, number))
 end
 
@@ -164,35 +174,34 @@ function words.hint(tour)
   local hint = further[(tour.hints or 0) + 1]
   if hint then
     tour.hints = tour.hints + 1
-    tour:say(show.prose(hint))
+    tour:interject(show.prose(hint))
   elseif tour.asked then
-    tour:say("There is no further hint; answer tells the answer.\n")
+    tour:interject("There is no further hint; answer tells the answer.\n")
   else
-    tour:say("Nothing is asked here.\n")
+    tour:interject("Nothing is asked here.\n")
   end
 end
 
 function words.answer(tour)
   if tour.asked then
-    tour:say(show.answer(tour.asked, show.ANSWER))
+    tour:interject(show.answer(tour.asked, show.ANSWER))
     tour:advance()
     return
   end
-  local list = questions.of(tour:step())
-  for _, question in ipairs(list) do
-    tour:say(show.answer(question, show.ANSWER))
-  end
-  tour:say(#list == 0 and "This step asks nothing.\n" or "")
+  local answers = tables.map(questions.of(tour:step()), function(question)
+    return show.answer(question, show.ANSWER)
+  end)
+  tour:interject(answers[1] and table.concat(answers) or "This step asks nothing.\n")
 end
 
 function words.look(tour)
   local found = tour.is_shown and tour.result.identity
-  tour:say(found and show.identity(found)
+  tour:interject(found and show.identity(found)
     or tour.is_shown and "This step checks no line.\n" or "First answer, or go on by Enter.\n")
 end
 
 function words.notation(tour)
-  tour:say(show.notation(tour.lesson))
+  tour:interject(show.notation(tour.lesson))
 end
 
 function words.quit(tour)

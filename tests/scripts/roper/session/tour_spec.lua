@@ -199,6 +199,22 @@ describe("a lesson at the terminal", function()
     assert.equal(0, screen:leave())
   end)
 
+  it("takes words while more of a step waits, which is left out if one leaves it", function()
+    local path = scratch.write("long.lua", ([[return roper.lesson { order = 1, title = "Long",
+      before = "b", after = "a", steps = { { title = "one", text = "w", code = %q,
+      identity = { "cos(m) == cos(-m)", given = { m = "position" } } } } }]]):format(
+      ("1\n"):rep(30)))
+    local screen = process.open("stty rows 24 cols 80; ./roper lesson " .. path,
+      sessions.newcomer())
+    screen:expect("-- more -- long 1/1> ")
+    say(screen, "notation", "notation\nThis lesson explains its signs as they come.\n-- more --",
+      "> ")
+    say(screen, "look", "look\n  cos(m) == cos(-m)\n", "-- more -- long 1/1> ")
+    say(screen, "again", "again\n1/1  one\n", "-- more -- long 1/1> ")
+    screen:type("\4")
+    assert.equal(0, screen:leave())
+  end)
+
   it("that was done once goes on where one left the second time", function()
     local home = sessions.newcomer()
     local folder = home.HOME .. "/.local/state/roper"
