@@ -6,13 +6,13 @@ return roper.lesson {
   minutes = 30,
   needs = { "relative-distance" },
   notation = {
-    { "q_i, k_j, v_j", "query, key and value of the tokens at positions i and j" },
-    { "s_{ij}", "the score: how well the query at i matches the key at j" },
+    { "q_i, k_j, v_j", "query, key and value of the tokens at positions $i$ and $j$" },
+    { "s_{ij}", "the score: how well the query at $i$ matches the key at $j$" },
     { "M, r, t, b", "what of the distance $j - i$ stands in the score: a matrix, two vectors, a "
       .. "number" },
     { "N, z", "what of it stands in the output: a matrix and a vector" },
     { "R_{j-i}", "the turn by $j - i$" },
-    { "clip(x, a, b)", "x, but a where x is below a, and b where it is above b" },
+    { "clip(x, a, b)", "$x$, but $a$ where $x$ is below $a$, and $b$ where it is above $b$" },
   },
   given = { x = "vector", y = "vector", p = "vector", i = "position", j = "position" },
   steps = {
@@ -122,9 +122,9 @@ return roper.lesson {
         Transformer-XL goes back to the four terms ([Dai et al. 2019](arXiv:1901.02860)). Where the
         key's position stood, it puts a vector $r$ of the distance. Where the query's position
         stood, it puts trained vectors that do not depend on any position: $u$ where it met the
-        key's content, $w$ where it met the key's position. (The paper writes v for $w$. Here v are
-        the values.) In the paper $r$ is made from sines and cosines of the distance; the library
-        trains it.
+        key's content, $w$ where it met the key's position. (The paper writes $v$ for $w$. Here $v$
+        are the values.) In the paper $r$ is made from sines and cosines of the distance; the
+        library trains it.
 
         So $t = u$ is the same at all distances: it says which keys matter, wherever they stand. And
         $b = scale w · r$ says which distances matter, whatever stands there. With $u$ and $w$ at 0,

@@ -9,22 +9,22 @@ return roper.lesson {
     { "f", "how many times longer a text is now" },
     { "m", "a distance: how many places back" },
     { "t", "a pair of features, from 0 on" },
-    { "r", "features that turn: r/2 pairs" },
-    { "θ_t", "the speed of pair t: its angle at distance 1" },
+    { "r", "features that turn: $r/2$ pairs" },
+    { "θ_t", "the speed of pair $t$: its angle at distance 1" },
     { "θ'_t", "the same, changed for the longer text" },
-    { "g_t", "how far YaRN slows pair t: from 0, not, to 1, by f" },
+    { "g_t", "how far YaRN slows pair $t$: from 0, not, to 1, by $f$" },
     { "M", "what YaRN makes queries and keys longer by" },
     { "b, B", "the base, with $θ_t = b^(-2t/r)$, and a larger one" },
-    { "s(m)", "a score at distance m" },
-    { "A_t", "how much of pair t is in it" },
-    { "φ_t", "where the wave of pair t begins" } },
+    { "s(m)", "a score at distance $m$" },
+    { "A_t", "how much of pair $t$ is in it" },
+    { "φ_t", "where the wave of pair $t$ begins" } },
   steps = {
     { title = "Which angles has a model seen?",
       text = [[
-        Scores know a distance only as angles: at distance m, pair t is turned by $mθ_t$. A text of
-        L tokens has distances from 0 to L - 1. A pair that goes round within them meets all angles
-        on its way. What comes later are new turns, but old angles. A pair that does not get round
-        leaves a part of its circle unseen. A longer text leads it there.
+        Scores know a distance only as angles: at distance $m$, pair $t$ is turned by $mθ_t$. A text
+        of $L$ tokens has distances from 0 to $L - 1$. A pair that goes round within them meets all
+        angles on its way. What comes later are new turns, but old angles. A pair that does not get
+        round leaves a part of its circle unseen. A longer text leads it there.
 
         Take heads of 128 features and texts of 4096 tokens, as in Llama 2. Of the 64 pairs, the
         first turns by 1 radian a token, and each next one is slower than the one before.]],
@@ -231,10 +231,10 @@ return roper.lesson {
             instead = { "scores(FAR, letter, rope)", "scores(FAR, letter, rope) - 100" } } } } },
     { title = "Remedy one: squeeze the positions",
       text = [[
-        A text f times as long fits into the trained range if each position is divided by f. That is
-        to divide all speeds by f (position interpolation, [Chen et al. 2023](arXiv:2306.15595)). No
-        pair meets a new angle: the score at distance fm is, to rounding, the one that distance m
-        had.
+        A text $f$ times as long fits into the trained range if each position is divided by $f$.
+        That is to divide all speeds by $f$ (position interpolation,
+        [Chen et al. 2023](arXiv:2306.15595)). No pair meets a new angle: the score at distance $fm$
+        is, to rounding, the one that distance $m$ had.
 
         (The paper then trains its models a little more, with squeezed positions. Here nothing is
         trained any more.)]],
@@ -277,19 +277,19 @@ return roper.lesson {
     { title = "Remedy two: a larger base",
       text = [[
         Fast pairs tell neighbours apart, and have seen all angles. Slow ones have not, and only
-        they need to be slowed. So ask for a base B with which the first pair keeps its speed and
-        the last is f times slower. The first turns by 1 radian a token with any base. The last one,
-        of r/2 pairs, fixes B: its exponent is $-(r-2)/r$.
+        they need to be slowed. So ask for a base $B$ with which the first pair keeps its speed and
+        the last is $f$ times slower. The first turns by 1 radian a token with any base. The last
+        one, of $r/2$ pairs, fixes $B$: its exponent is $-(r-2)/r$.
 
         This was found in a post by bloc97 in 2023, who called it NTK-aware, and is described in
         [Peng et al. 2023](arXiv:2309.00071), section 3.1. The pairs between are slowed by less than
-        f. So of those that did not get round, all but the last still meet new angles, though fewer.
-        Both questions are answered more often than by RoPE as it was.]],
+        $f$. So of those that did not get round, all but the last still meet new angles, though
+        fewer. Both questions are answered more often than by RoPE as it was.]],
       formula = [[
         B^(-(r-2)/r) &= b^(-(r-2)/r) / f
         B &= b f^(r/(r-2))]],
       predict = {
-        question = "The model has b = 100 and r = 32, and f is 4. What is B? (Three digits.)",
+        question = "The model has $b = 100$, $r = 32$, $f = 4$. What is $B$? (Three digits.)",
         expect = "100 * 4 ^ (32 / 30)",
         answer = "439: a bit more than 4 times as much.",
         hints = {
@@ -314,14 +314,15 @@ return roper.lesson {
           instead = { "shares(model, ntk", "shares(model, linear" } } } },
     { title = "Remedy three: pair by pair",
       text = [[
-        YaRN ([Peng et al. 2023](arXiv:2309.00071)) asks each pair how often it turned within the L
-        tokens of training. Less than once: divide its speed by f. More than 32 times: leave it. A
-        ramp leads from the ones to the others: its $g_t$ grows from 0 for fast pairs to 1 for slow
-        ones. (Within 32 tokens nothing turns 32 times: here the ramp begins at the first pair.)
+        YaRN ([Peng et al. 2023](arXiv:2309.00071)) asks each pair how often it turned within the
+        $L$ tokens of training. Less than once: divide its speed by $f$. More than 32 times: leave
+        it. A ramp leads from the ones to the others: its $g_t$ grows from 0 for fast pairs to 1 for
+        slow ones. (Within 32 tokens nothing turns 32 times: here the ramp begins at the first
+        pair.)
 
-        And one thing more: among f times as many tokens the weights spread out. So all scores are
-        multiplied by M², here 1.3, which sharpens the weights again. That number was fitted to what
-        large models do; it is not derived.]],
+        And one thing more: among $f$ times as many tokens the weights spread out. So all scores are
+        multiplied by $M²$, here 1.3, which sharpens the weights again. That number was fitted to
+        what large models do; it is not derived.]],
       formula = [[
         θ'_t &= (1 - g_t) θ_t + g_t θ_t / f
         M &= 0.1 ln f + 1]],

@@ -5,20 +5,20 @@ return roper.lesson {
   after = "You can compute a step of a model and of its training by hand, and train a whole one.",
   minutes = 45,
   needs = { "why-position", "relative-distance" },
-  notation = { { "x_i", "what the model knows at position i: 64 numbers" },
+  notation = { { "x_i", "what the model knows at position $i$: 64 numbers" },
     { "u_i", "the same, normed" },
-    { "q_i, k_i, v_i", "query, key and value of position i" },
+    { "q_i, k_i, v_i", "query, key and value of position $i$" },
     { "W, b", "weights and biases: what is trained" },
-    { "R_i", "the turn by position i" },
-    { "a_ij", "the weight with which i looks at j" },
+    { "R_i", "the turn by position $i$" },
+    { "a_ij", "the weight with which $i$ looks at $j$" },
     { "d", "features of a head: 16" },
     { "z", "logits: one number for each character" },
     { "p", "the probability of each character" },
     { "y", "the character that comes next: 1 at its place, else 0" },
     { "ℓ", "the loss" },
     { "T", "characters in a row: 29" },
-    { "g", "the gradient of the loss by a weight w" },
-    { "m, s", "running means of g and of g²" } },
+    { "g", "the gradient of the loss by a weight $w$" },
+    { "m, s", "running means of $g$ and of $g²$" } },
   steps = {
     { title = "A text with a rule",
       text = [[
@@ -256,8 +256,8 @@ return roper.lesson {
         Plain descent would move each weight against its gradient, by so much the more the larger
         that is. Adam ([Kingma and Ba 2015](arXiv:1412.6980)) keeps a running mean of the gradients
         and one of their squares, and divides the first by the root of the second. So it is not the
-        size that counts but how steadily a gradient points the same way. The steps are numbered t,
-        from 1 on; m and s begin at 0.]],
+        size that counts but how steadily a gradient points the same way. The steps are numbered
+        $t$, from 1 on; $m$ and $s$ begin at 0.]],
       predict = {
         question = [[The rate is 0.01. One weight has the gradient 0.5, another 0.0005. How far does
           the first step move the other one?]],

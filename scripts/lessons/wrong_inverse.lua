@@ -6,11 +6,11 @@ return roper.lesson {
   minutes = 30,
   needs = { "relative-distance" },
   notation = {
-    { "R_n", "the turn by position n; $R_{-n}$ turns back" },
+    { "R_n", "the turn by position $n$; $R_{-n}$ turns back" },
     { "n, i", "the positions of the query and of the values" },
     { "m, n", "the positions of query and key, where there are no values" },
     { "a", "the weights of attention" },
-    { "v_i, o_n", "the value at i, the output at n" },
+    { "v_i, o_n", "the value at $i$, the output at $n$" },
   },
   given = { v = "vectors", q = "vector", k = "vector", x = "vector", i = "positions",
     m = "position", n = "position", s = "position" },
@@ -21,8 +21,8 @@ return roper.lesson {
         5, compute with 1000 to 1005, and compare. The largest difference is the residual of the
         shift. No known result is needed for that, and no trained model.
 
-        Here is RoPER written out, as one finds it in programs: 6 tokens of 8 features, of which t
-        and t + 4 are a pair. `turn` takes the cosines and sines of the angles; to turn back, only
+        Here is RoPER written out, as one finds it in programs: 6 tokens of 8 features, of which $t$
+        and $t + 4$ are a pair. `turn` takes the cosines and sines of the angles; to turn back, only
         the sines change their sign. `a` are RoPE's weights. Each of the mistakes that follow is a
         change to one line of this code.]],
       formula = "o_n = R_{-n} Σ_i a_{n,i} R_i v_i",
