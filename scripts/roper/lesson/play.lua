@@ -78,21 +78,26 @@ local function reach_of(...)
   return reach
 end
 
+-- Arrows that turn, one for each pair; several are told by their t, which counts from 0.
 local function rotation(o)
-  local count = #o.vectors
+  local count, head = #o.vectors, { "θ", "m θ", "degrees", "x′", "y′" }
   local arrows, rows = {}, {}
-  for t = 1, count do
-    arrows[t] = { "start" .. t, marks.class(t) .. " thin" }
-    arrows[count + t] = { "arrow" .. t, marks.class(t), tostring(t) }
-    rows[t] = h.tr { h.td { class = marks.class(t), t }, number("theta" .. t, 4),
-      number("turn" .. t, 3), number("degrees" .. t, 0), number("x" .. t, 3),
-      number("y" .. t, 3) }
+  for i = 1, count do
+    local color, t = marks.class(i), count > 1 and tostring(i - 1)
+    arrows[i] = { "start" .. i, color .. " thin" }
+    arrows[count + i] = { "arrow" .. i, color, t }
+    rows[i] = h.tr { t and h.td { class = color, t }, number("theta" .. i, 4),
+      number("turn" .. i, 3), number("degrees" .. i, 0), number("x" .. i, 3),
+      number("y" .. i, 3) }
+  end
+  if count > 1 then
+    table.insert(head, 1, "t")
   end
   return { h.div { class = "planes", plane("Turned by position", reach_of(o.vectors), arrows) },
     controls { slider("position", "position m", { min = 0, max = o.farthest, value = o.position }),
       count > 1 and base_slider(10000)
         or slider("theta", "speed θ", { min = 0, max = 1, step = 0.05, value = 1, digits = 2 }) },
-    numbers_table({ "pair", "θ", "m θ", "degrees", "x'", "y'" }, rows) }
+    numbers_table(head, rows) }
 end
 
 -- A chart of the scores of two vectors of ones, by distance: a curve, and a point on it. Few
