@@ -74,7 +74,8 @@ local function identity(found)
       inline(identity_report.counterexample(one.counterexample)), "." } }
   end
   return { equation(found), h.details { class = "checks",
-    h.summary { mark(found.is_small and found.exact.holds), identity_report.summary(found) },
+    h.summary { mark(found.is_small and found.exact.holds),
+      inline(identity_report.summary(found)) },
     h.p { class = "check", "Residuals on random tensors:" }, residuals(identity_report.rows(found)),
     h.p { class = "check", "Exactly: ", inline(identity_report.exact(found.exact)), "." } },
     wrong }
