@@ -36,7 +36,7 @@ local SURVEY = [[
         });
         lines.push("figure " + Math.round(box.width) + " " + Math.round(box.height) + " " +
           figure.querySelectorAll("path, line, polyline, rect, image, use").length + " " +
-          Math.min(...sizes));
+          Math.min(100, ...sizes));
       }
       const paper = brightness(getComputedStyle(page.body).backgroundColor);
       lines.push(paper < 0.1 ? "dark" : "light");
