@@ -1,7 +1,9 @@
 /* Attention, linear attention, the weights, and the oracles: option tables alike for all. */
 #include "core/ops/attention.h"
 
+#include "bindings/foreign.h"
 #include "bindings/generator.h"
+#include "bindings/options.h"
 #include "bindings/position.h"
 
 /* The places of time of the tensor at `index`: the last axis but one. */

@@ -21,8 +21,6 @@
 
 #include "core/tensor/tensor.h"
 
-#define RPL_TENSOR "roper.tensor"
-
 /*
 ** Raise the last core failure; "interrupted" also lowers the flag, and "out of
 ** memory" names the function that asked. Never returns.
@@ -42,34 +40,6 @@ const char *rpl_push_shown(lua_State *L, int index);
 
 /* Raise when more than `most` arguments were given; absent ones are nil from then on. */
 void rpl_check_count(lua_State *L, const char *function, int most);
-
-/* The tensor at `index`; calls no Lua. */
-RpTensor *rpl_check_tensor(lua_State *L, int index);
-
-/* The same or NULL, and then *got says what is there instead; for messages of one's own. */
-RpTensor *rpl_to_tensor(lua_State *L, int index, const char **got);
-
-/* The same, NULL where the argument is nil. */
-RpTensor *rpl_optional_tensor(lua_State *L, int index);
-
-/*
-** The tensors of the list at `index`, 0 to `most` of them; `function` names the
-** caller in messages. Pushes two values, which keep the array and hold the
-** tensors.
-*/
-RpTensor **rpl_push_tensors(lua_State *L, int index, const char *function, int most, int *count);
-
-/* Push an empty tensor userdata; the caller fills the slot, or raises and it stays empty. */
-RpTensor **rpl_new_tensor(lua_State *L);
-
-/* Push the number at `index` as a scalar tensor; int32 takes whole numbers only. */
-RpTensor *rpl_push_scalar(lua_State *L, int index, RpDtype dtype);
-
-/*
-** Raise if *slot, of the userdata on top, is NULL; else let that keep what its backward calls, and
-** return 1: the tail of every function whose result may stand in the graph.
-*/
-int rpl_return_tensor(lua_State *L, RpTensor **slot);
 
 /* A 1-based axis, negative from the end, as 0-based; raises outside the rank. */
 int rpl_check_axis(lua_State *L, int index, int rank);
@@ -114,27 +84,6 @@ const char *rpl_check_path(lua_State *L, int index);
 
 /* Set a field of the table on top. */
 void rpl_set_integer(lua_State *L, const char *name, int64_t value);
-
-/* An option table at a stack index (nil or absent counts as empty). */
-typedef struct RplOptions {
-  lua_State *L;
-  int index;
-  const char *function;
-} RplOptions;
-
-/* Check that `index` holds an option table with no name outside `names` (ends with NULL). */
-RplOptions rpl_options(lua_State *L, int index, const char *function, const char *const *names);
-
-bool rpl_option_boolean(const RplOptions *options, const char *name, bool standard);
-double rpl_option_number(const RplOptions *options, const char *name, double standard);
-int64_t rpl_option_integer(const RplOptions *options, const char *name, int64_t standard,
-                           int64_t smallest, int64_t largest);
-/* Left on the stack, which keeps it alive. */
-const char *rpl_option_string(const RplOptions *options, const char *name, const char *standard);
-/* NULL where absent; held on the stack. */
-RpTensor *rpl_option_tensor(const RplOptions *options, const char *name);
-/* Push the option's value (nil where absent) and return its type; metamethods play no part. */
-int rpl_option_push(const RplOptions *options, const char *name);
 
 /* Register functions: each file of bindings/ adds its own to the module table on top. */
 void rpl_open_tensor(lua_State *L);

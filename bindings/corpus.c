@@ -1,7 +1,8 @@
 /* Files of tokens that the text task trains on, and how they are made. */
 #include <unistd.h>
 
-#include "bindings/check.h"
+#include "bindings/foreign.h"
+#include "bindings/handle.h"
 #include "core/base/file.h"
 #include "tasks/corpus.h"
 

@@ -4,7 +4,7 @@
 #include "core/tensor/copy.h"
 #include "core/tensor/create.h"
 
-#include "bindings/operations.h"
+#include "bindings/registry.h"
 
 /* The sizes of a nested table, from its first elements. */
 static int nested_shape(lua_State *L, int index, int64_t *shape)

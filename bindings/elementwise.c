@@ -1,7 +1,7 @@
 /* Functions of each element, differentiable ones and comparisons: the rows of operation/. */
 #include "core/tensor/elementwise.h"
 
-#include "bindings/operations.h"
+#include "bindings/registry.h"
 #include "core/ops/ops.h"
 
 static RpTensor *unary(lua_State *L)

@@ -1,5 +1,6 @@
 /* npy and safetensors files: load, save and their variants by format. */
-#include "bindings/check.h"
+#include "bindings/foreign.h"
+#include "bindings/handle.h"
 
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* Differentiation from Lua: parameters, backward, recording, functions written in Lua. */
 #include "core/graph/graph.h"
 
-#include "bindings/tensor.h"
+#include "bindings/foreign.h"
+#include "bindings/handle.h"
 #include "core/base/memory.h"
 
 static _Thread_local lua_State *sweeping; /* where the innermost `backward` was called */
@@ -135,12 +136,6 @@ static int is_recording(lua_State *L)
 
 /* ---- functions written in Lua ---- */
 
-/*
-** What the node of such a function keeps is a table {backward, input 1, ..., tables of the foreign
-** nodes below}. The collector must see who holds it, since backward may hold the very result: the
-** userdata of every tensor above has it as its user value, and C finds it by the order of its node
-** in a table of weak values. Where ways to several nodes meet, a table of their tables stands in.
-*/
 typedef struct LuaContext {
   lua_State *main;
   uint64_t order; /* of the node */
@@ -150,60 +145,6 @@ typedef struct LuaContext {
     uint64_t version; /* after the forward */
   } inputs[];
 } LuaContext;
-
-static const char tables_key; /* of the table of weak values, in the registry */
-
-static void push_tables(lua_State *L)
-{
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &tables_key);
-}
-
-static void push_table(lua_State *L, int tables, const RpNode *foreign);
-
-/* Add the tables of the foreign nodes below `node` to the list on top. */
-static void add_below(lua_State *L, int tables, const RpNode *node)
-{
-  for (int i = 0; i < node->input_count; i++) {
-    const RpNode *input = node->edges[i].node;
-    if (input == NULL || input->foreign == NULL)
-      continue;
-    push_table(L, tables, input->foreign);
-    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
-  }
-}
-
-/* Set the table of a foreign node to the one on top. */
-static void set_table(lua_State *L, int tables, const RpNode *foreign)
-{
-  add_below(L, tables, foreign);
-  lua_pushvalue(L, -1);
-  lua_rawseti(L, tables, (lua_Integer)foreign->order);
-}
-
-/* Push the table of a foreign node. */
-static void push_table(lua_State *L, int tables, const RpNode *foreign)
-{
-  luaL_checkstack(L, 4, "differentiable: too many in a row");
-  if (lua_rawgeti(L, tables, (lua_Integer)foreign->order) != LUA_TNIL)
-    return;
-  lua_pop(L, 1);
-  lua_newtable(L);
-  set_table(L, tables, foreign);
-}
-
-int rpl_return_tensor(lua_State *L, RpTensor **slot)
-{
-  if (*slot == NULL)
-    return rpl_raise(L);
-  const RpNode *node = (*slot)->node;
-  if (node == NULL || node->foreign == NULL)
-    return 1;
-  push_tables(L);
-  push_table(L, lua_gettop(L), node->foreign);
-  lua_setiuservalue(L, -3, 1);
-  lua_pop(L, 1);
-  return 1;
-}
 
 /* One sweep through such a node, in protected mode. */
 typedef struct Sweep {
@@ -243,7 +184,7 @@ static int run_backward(lua_State *L)
   const int count = sweep->context->input_count;
   lua_settop(L, 0);
   luaL_checkstack(L, 2 * count + 8, "differentiable: too many inputs");
-  push_tables(L);
+  rpl_push_foreign(L);
   lua_rawgeti(L, 1, (lua_Integer)sweep->context->order);
   lua_replace(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
@@ -289,7 +230,7 @@ static void free_lua_context(void *data)
   lua_State *L = context->main;
   if (!lua_checkstack(L, 3))
     return;
-  push_tables(L);
+  rpl_push_foreign(L);
   if (lua_rawgeti(L, -1, (lua_Integer)context->order) != LUA_TNIL)
     for (int i = 0; i <= context->input_count; i++) {
       lua_pushboolean(L, false);
@@ -354,9 +295,9 @@ static void attach(lua_State *L, RpTensor *output, int kept, int count, RpTensor
   }
   node->context = context;
   node->foreign = node;
-  push_tables(L);
+  rpl_push_foreign(L);
   lua_pushvalue(L, kept);
-  set_table(L, lua_gettop(L) - 1, node);
+  rpl_set_foreign(L, lua_gettop(L) - 1, node);
   lua_pop(L, 2);
 }
 
@@ -420,10 +361,5 @@ void rpl_open_graph(lua_State *L)
   rpl_push_methods(L);
   luaL_setfuncs(L, methods, 0);
   lua_pop(L, 1);
-  lua_newtable(L);
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "v");
-  lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &tables_key);
+  rpl_open_foreign(L);
 }

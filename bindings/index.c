@@ -1,6 +1,7 @@
 /* Indexing: x[i], x[{i, {from, to}, {}}], x[places], x[mask], to read and to write; x.grad. */
 #include <string.h>
 
+#include "bindings/foreign.h"
 #include "bindings/tensor.h"
 #include "core/graph/graph.h"
 #include "core/ops/ops.h"

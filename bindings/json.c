@@ -8,7 +8,7 @@
 **
 ** NaN and infinities, which JSON lacks, are written as null.
 */
-#include "bindings/check.h"
+#include "bindings/options.h"
 
 #include <math.h>
 #include <stdlib.h>

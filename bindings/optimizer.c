@@ -1,7 +1,7 @@
 /* Optimizer steps. The classes around them are Lua. */
 #include "core/optimizer/optimizer.h"
 
-#include "bindings/check.h"
+#include "bindings/options.h"
 
 /*
 ** @class AdamStepOptions

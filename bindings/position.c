@@ -1,7 +1,9 @@
 /* Rotary schemes: construction, rotation, the explicit matrix. */
 #include "bindings/position.h"
 
-#include "bindings/operations.h"
+#include "bindings/foreign.h"
+#include "bindings/options.h"
+#include "bindings/registry.h"
 #include "core/ops/attention.h"
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"

@@ -2,7 +2,7 @@
 #include "core/tensor/create.h"
 
 #include "bindings/generator.h"
-#include "bindings/operations.h"
+#include "bindings/registry.h"
 
 static RpRandom generator;
 

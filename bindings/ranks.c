@@ -1,7 +1,7 @@
 /* The ranks that mpirun started, and sums over them. Only where roper is built with MPI. */
 #include "core/parallel/ranks.h"
 
-#include "bindings/check.h"
+#include "bindings/handle.h"
 #include "core/parallel/gradient_sum.h"
 
 #define GRADIENT_SUM "roper.gradient_sum"

@@ -5,7 +5,7 @@
 #include "core/tensor/reduce.h"
 #include "core/tensor/sort.h"
 
-#include "bindings/operations.h"
+#include "bindings/registry.h"
 #include "core/ops/ops.h"
 
 /* A tensor at 1, an axis at 2 (all of them where nil) and `keep` at 3. */

@@ -1,5 +1,7 @@
 /* Tasks: their methods. */
 #include "bindings/task.h"
+#include "bindings/foreign.h"
+#include "bindings/options.h"
 
 enum { MOST_ROWS = 1 << 24 };
 

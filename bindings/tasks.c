@@ -1,6 +1,7 @@
 /* The kinds of task: a function that makes one of each, and what there is. */
 #include <string.h>
 
+#include "bindings/options.h"
 #include "bindings/task.h"
 #include "tasks/registry.h"
 

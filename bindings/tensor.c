@@ -1,48 +1,10 @@
 /* The tensor userdata: facts, copies, reading and writing. */
 #include "bindings/tensor.h"
 
-#include "bindings/operations.h"
+#include "bindings/registry.h"
 #include "core/base/memory.h"
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"
-
-/*
-** The Lua collector sees a tensor as a few bytes. Collect when live tensor
-** memory has grown by half since the last collection (and by 64 MiB at least),
-** so that a loop that drops tensors runs in constant memory.
-*/
-static void collect_if_grown(lua_State *L)
-{
-  static size_t collect_at = (size_t)64 << 20;
-  size_t live = rp_memory_use().live;
-  if (live < collect_at)
-    return;
-  lua_gc(L, LUA_GCCOLLECT);
-  live = rp_memory_use().live;
-  const size_t least = (size_t)64 << 20;
-  collect_at = live + (live / 2 > least ? live / 2 : least);
-}
-
-RpTensor **rpl_new_tensor(lua_State *L)
-{
-  collect_if_grown(L);
-  RpTensor **slot = lua_newuserdatauv(L, sizeof *slot, 1);
-  *slot = NULL;
-  luaL_setmetatable(L, RPL_TENSOR);
-  return slot;
-}
-
-RpTensor *rpl_push_scalar(lua_State *L, int index, RpDtype dtype)
-{
-  if (dtype == RP_INT32)
-    rpl_check_range(L, index, "with int32", INT32_MIN, INT32_MAX);
-  const double value = luaL_checknumber(L, index);
-  RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_full(dtype, 0, NULL, value);
-  if (*slot == NULL)
-    rpl_raise(L);
-  return *slot;
-}
 
 static int tensor_gc(lua_State *L)
 {
@@ -436,13 +398,6 @@ static int tensor_fill(lua_State *L)
   rpl_check(L, rp_tensor_fill(rpl_check_tensor(L, 1), value));
   lua_settop(L, 1);
   return 1;
-}
-
-void rpl_push_methods(lua_State *L)
-{
-  luaL_getmetatable(L, RPL_TENSOR);
-  lua_getfield(L, -1, "methods");
-  lua_remove(L, -2);
 }
 
 void rpl_open_tensor(lua_State *L)

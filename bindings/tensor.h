@@ -2,10 +2,7 @@
 #ifndef RPL_TENSOR_H
 #define RPL_TENSOR_H
 
-#include "bindings/check.h"
-
-/* Push the table of the methods of tensors. */
-void rpl_push_methods(lua_State *L);
+#include "bindings/handle.h"
 
 /* A number or a tensor, at `index`, as a tensor of the dtype given, on top of the stack. */
 RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype);

@@ -1,5 +1,6 @@
 /* Views of tensors, and their elements in other shapes. */
-#include "bindings/operations.h"
+#include "bindings/foreign.h"
+#include "bindings/registry.h"
 #include "bindings/tensor.h"
 
 #include "core/ops/ops.h"

@@ -1,6 +1,6 @@
 /* Concatenation along an axis. */
 #include "core/ops/ops.h"
-#include "core/tensor/elementwise.h"
+#include "core/tensor/copy.h"
 
 static RpStatus concatenate_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {

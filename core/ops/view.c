@@ -1,7 +1,6 @@
 /* Operations that look at the same storage another way. */
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"
-#include "core/tensor/elementwise.h"
 #include "core/tensor/reduce.h"
 
 /* Replace a single -1 by what is left over, and check the number of elements. */

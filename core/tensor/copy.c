@@ -2,7 +2,18 @@
 
 #include <string.h>
 
-#include "core/tensor/elementwise.h"
+#include "core/tensor/operands.h"
+
+RpStatus rp_tensor_copy_elements(const RpTensor *from, RpTensor *to)
+{
+  RpLoop loop;
+  void *data[2];
+  rp_loop_operands(&loop, data, 2, (const RpTensor *[]){from, to});
+  RpStatus status = rp_kernels(from->dtype)->convert(to->dtype, &loop, data);
+  if (status == RP_BAD_ARGUMENT)
+    rp_fail(status, "to: expected numbers that fit int32, got NaN or one past 32 bits");
+  return status;
+}
 
 RpTensor *rp_tensor_contiguous(RpTensor *tensor)
 {

@@ -42,4 +42,10 @@ RpStatus rp_tensor_assign(RpTensor *target, RpTensor *source);
 /* Set every element of the view to `value`; as rp_tensor_assign. */
 RpStatus rp_tensor_fill(RpTensor *target, double value);
 
+/*
+** Copy the elements of `from` to `to`, of the same shape, converting the dtype:
+** floats to int32 by truncation, RP_BAD_ARGUMENT for what int32 cannot hold.
+*/
+RpStatus rp_tensor_copy_elements(const RpTensor *from, RpTensor *to);
+
 #endif

@@ -1,6 +1,7 @@
 #include "core/tensor/elementwise.h"
 
 #include "core/tensor/copy.h"
+#include "core/tensor/operands.h"
 
 typedef struct Facts {
   const char *name;
@@ -33,26 +34,6 @@ static bool takes(const Facts *facts, RpDtype dtype)
   return dtype != RP_INT32 || facts->takes_int32;
 }
 
-/* Line up operands, all broadcast to the shape of the last, for one loop. */
-static void prepare(RpLoop *loop, void **data, int count, const RpTensor *const *operands)
-{
-  const RpTensor *result = operands[count - 1];
-  loop->operands = count;
-  loop->rank = result->rank;
-  for (int axis = 0; axis < result->rank; axis++)
-    loop->shape[axis] = result->shape[axis];
-  for (int i = 0; i < count; i++) {
-    const RpTensor *operand = operands[i];
-    const int missing = result->rank - operand->rank;
-    data[i] = rp_tensor_data(operand);
-    for (int axis = 0; axis < result->rank; axis++) {
-      const int own = axis - missing;
-      loop->strides[i][axis] = own < 0 || operand->shape[own] == 1 ? 0 : operand->strides[own];
-    }
-  }
-  rp_loop_collapse(loop);
-}
-
 /* int32 kernels refuse what does not fit 32 bits. */
 static void overflow(const char *name)
 {
@@ -66,7 +47,7 @@ RpTensor *rp_tensor_unary(RpUnary op, const RpTensor *x)
     return NULL;
   RpLoop loop;
   void *data[2];
-  prepare(&loop, data, 2, (const RpTensor *[]){x, y});
+  rp_loop_operands(&loop, data, 2, (const RpTensor *[]){x, y});
   const RpStatus status = rp_kernels(x->dtype)->unary(op, &loop, data);
   if (status == RP_BAD_ARGUMENT)
     overflow(unaries[op].name);
@@ -80,7 +61,7 @@ RpTensor *rp_tensor_unary_gradient(RpUnary op, const RpTensor *kept, const RpTen
     return NULL;
   RpLoop loop;
   void *data[3];
-  prepare(&loop, data, 3, (const RpTensor *[]){kept != NULL ? kept : dy, dy, dx});
+  rp_loop_operands(&loop, data, 3, (const RpTensor *[]){kept != NULL ? kept : dy, dy, dx});
   return rp_tensor_unless_failed(rp_kernels(dy->dtype)->unary_gradient(op, &loop, data), dx);
 }
 
@@ -112,7 +93,7 @@ RpTensor *rp_tensor_binary(RpBinary op, const RpTensor *a, const RpTensor *b)
   y->is_mask = stays_0_or_1 && a->is_mask && b->is_mask;
   RpLoop loop;
   void *data[3];
-  prepare(&loop, data, 3, (const RpTensor *[]){a, b, y});
+  rp_loop_operands(&loop, data, 3, (const RpTensor *[]){a, b, y});
   const RpStatus status = rp_kernels(a->dtype)->binary(op, &loop, data);
   if (op == RP_REMAINDER && status == RP_BAD_ARGUMENT)
     rp_fail(status, "remainder: an int32 has none after division by 0");
@@ -132,7 +113,7 @@ RpTensor *rp_tensor_binary_gradient(RpBinary op, bool right, RpTensor *const *ke
   const RpTensor *operands[] = {kept[0], kept[1], kept[2], dy, gradient};
   for (int i = 0; i < 3; i++)
     operands[i] = kept[i] != NULL ? kept[i] : dy;
-  prepare(&loop, data, 5, operands);
+  rp_loop_operands(&loop, data, 5, operands);
   RpStatus status = rp_kernels(dy->dtype)->binary_gradient(op, right, &loop, data);
   return rp_tensor_unless_failed(status, gradient);
 }
@@ -145,7 +126,7 @@ RpTensor *rp_tensor_compare(RpCompare op, const RpTensor *a, const RpTensor *b)
   y->is_mask = true;
   RpLoop loop;
   void *data[3];
-  prepare(&loop, data, 3, (const RpTensor *[]){a, b, y});
+  rp_loop_operands(&loop, data, 3, (const RpTensor *[]){a, b, y});
   return rp_tensor_unless_failed(rp_kernels(a->dtype)->compare(op, &loop, data), y);
 }
 
@@ -184,7 +165,7 @@ RpTensor *rp_tensor_where(const RpTensor *condition, const RpTensor *a, const Rp
     return NULL;
   RpLoop loop;
   void *data[4];
-  prepare(&loop, data, 4, (const RpTensor *[]){condition, a, b, y});
+  rp_loop_operands(&loop, data, 4, (const RpTensor *[]){condition, a, b, y});
   return rp_tensor_unless_failed(rp_kernels(a->dtype)->where(&loop, data), y);
 }
 
@@ -193,17 +174,6 @@ RpStatus rp_tensor_accumulate(RpTensor *target, const RpTensor *source)
   RpLoop loop;
   void *data[3];
   target->storage->version++;
-  prepare(&loop, data, 3, (const RpTensor *[]){target, source, target});
+  rp_loop_operands(&loop, data, 3, (const RpTensor *[]){target, source, target});
   return rp_kernels(target->dtype)->binary(RP_ADD, &loop, data);
-}
-
-RpStatus rp_tensor_copy_elements(const RpTensor *from, RpTensor *to)
-{
-  RpLoop loop;
-  void *data[2];
-  prepare(&loop, data, 2, (const RpTensor *[]){from, to});
-  RpStatus status = rp_kernels(from->dtype)->convert(to->dtype, &loop, data);
-  if (status == RP_BAD_ARGUMENT)
-    rp_fail(status, "to: expected numbers that fit int32, got NaN or one past 32 bits");
-  return status;
 }

@@ -36,10 +36,4 @@ RpTensor *rp_tensor_where(const RpTensor *condition, const RpTensor *a, const Rp
 /* target += source, of one shape and dtype, in place. */
 RpStatus rp_tensor_accumulate(RpTensor *target, const RpTensor *source);
 
-/*
-** Copy the elements of `from` to `to`, of the same shape, converting the dtype:
-** floats to int32 by truncation, RP_BAD_ARGUMENT for what int32 cannot hold.
-*/
-RpStatus rp_tensor_copy_elements(const RpTensor *from, RpTensor *to);
-
 #endif

@@ -1,8 +1,8 @@
 /* Functions that give one tensor: operations, methods of tensors, new tensors. */
-#ifndef RPL_OPERATIONS_H
-#define RPL_OPERATIONS_H
+#ifndef RPL_REGISTRY_H
+#define RPL_REGISTRY_H
 
-#include "bindings/check.h"
+#include "bindings/handle.h"
 
 /*
 ** A row of a table; the last one has no name. When `make` is called, `most` arguments are on the
