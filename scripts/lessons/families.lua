@@ -2,7 +2,7 @@ return roper.lesson {
   order = 10,
   title = "Shaw to RoPER: one equation for all of them",
   before = "You can say why scores should depend on distance (`relative-score`).",
-  after = "You can say of each family of position schemes where in a score the distance stands.",
+  after = "You can say of seven position schemes where in a score the distance stands.",
   minutes = 30,
   needs = { "relative-distance" },
   notation = {
@@ -18,14 +18,21 @@ return roper.lesson {
   steps = {
     { title = "Multiply out: four terms",
       text = [[
-        The first transformer adds a wave $p$ to each token, and then compares. Query and key are
-        both sums, $x_i + p_i$ and $x_j + p_j$. (The weights that make them from the tokens are left
-        out here.) Their dot product is multiplied out as $(a + b)(c + d)$ is at school. There are
-        four terms: content with content, content with position, position with content, position
-        with position.
+        There are many ways to tell a model where things are. Their papers write them in many ways.
+        This lesson puts seven of them into one equation. Then one can see how they differ, and mix
+        them.
+
+        The first transformer ([Vaswani et al. 2017](arXiv:1706.03762)) adds a wave $p$ to each
+        token, and then compares. Query and key are both sums, $x_i + p_i$ and $x_j + p_j$. (The
+        weights that make them from the tokens are left out here.) Their dot product is multiplied
+        out as $(a + b)(c + d)$ is at school. There are four terms: content with content, content
+        with position, position with content, position with position.
 
         The families of this lesson are answers to one question: what should stand in place of these
-        terms, so that only the distance counts?]],
+        terms, so that only the distance counts?
+
+        (In the line that the machine checks, `rotate(p, i)` is the wave at $i$: an arrow that turns
+        on with each position.)]],
       formula = "(x_i + p_i) · (x_j + p_j) = x_i · x_j + x_i · p_j + p_i · x_j + p_i · p_j",
       predict = { question = [[Move the text: it begins at position 1000 in place of 0. Which of the
           four terms change?]],
@@ -60,15 +67,17 @@ return roper.lesson {
           source = "as if the second term knew the distance alone" } } } },
     { title = "The one equation",
       text = [[
-        What can a score be made of? Of something with the query and the key, of something with the
-        query alone, with the key alone, and with neither: four places again. In each of them may
-        stand what depends on the distance $j - i$, which is `p` in the code. So let $M$ be a
-        matrix, $r$ and $t$ vectors, and $b$ a number, each of them given by the distance.
+        What can a score be made of? Of something with the query and the key, with the query alone,
+        with the key alone, and with neither. That is four places again. In each of them may stand
+        what depends on the distance $j - i$, which is `p` in the code. So let $M$ be a matrix, $r$
+        and $t$ vectors, and $b$ a number, each of them given by the distance.
 
-        A family says which of them it has. The others are switched off: $M$ changes nothing, $r$,
-        $t$ and $b$ are 0. The function below takes a family as a table of its switches, and
-        computes the weights of attention by the equation, one pair of tokens after the other. With
-        all switched off, it is attention without positions. The scale is $1/√d$, as ever.]],
+        A family says which of them it has. The others are switched off. Off, $M$ changes nothing,
+        and $r$, $t$ and $b$ are 0.
+
+        The function `weights` takes a family as a table of its switches. It computes the weights of
+        attention by the equation, one pair of tokens after the other. With all switched off, it is
+        attention without positions. The scale is $1/√d$, as ever.]],
       formula = "s_{ij} = scale (q_i · M k_j + q_i · r + t · k_j) + b",
       code = [[
         q = roper.randn({1, 1, T, d}, "float64")
@@ -100,8 +109,8 @@ return roper.lesson {
         Shaw adds to each key a vector that belongs to its distance
         ([Shaw et al. 2018](arXiv:1803.02155)). Multiplied out, $q · (k + r) = q · k + q · r$: the
         second place is switched on. The vectors are trained. They end at a distance, `clip`: what
-        is farther counts as that far. Here they are random numbers, and end at 2, so there are 5 of
-        them.
+        is farther counts as that far. Here they are random numbers, and end at 2. So there are 5 of
+        them, for the distances from -2 to 2.
 
         `off` is how far the equation is from the library's own Shaw, `without` how far it is when
         the term is left out.]],
@@ -123,8 +132,8 @@ return roper.lesson {
         key's position stood, it puts a vector $r$ of the distance. Where the query's position
         stood, it puts trained vectors that do not depend on any position: $u$ where it met the
         key's content, $w$ where it met the key's position. (The paper writes $v$ for $w$. Here $v$
-        are the values.) In the paper $r$ is made from sines and cosines of the distance; the
-        library trains it.
+        are the values.) In the paper $r$ is made from sines and cosines of the distance, with
+        trained weights. In the library $r$ itself is trained.
 
         So $t = u$ is the same at all distances: it says which keys matter, wherever they stand. And
         $b = scale w · r$ says which distances matter, whatever stands there. With $u$ and $w$ at 0,
@@ -152,12 +161,12 @@ return roper.lesson {
       text = [[
         DeBERTa keeps three terms ([He et al. 2020](arXiv:2006.03654)): content with content, query
         with distance, key with distance. The fourth, distance alone, it leaves out. A sum of three
-        independent numbers is typically $√3$ times as large as one of them, hence the scale of
-        $1/√{3d}$.
+        independent numbers of one size is typically $√3$ times as large as one of them. Hence the
+        scale of $1/√{3d}$.
 
-        Mind the order: what is $j - i$ for the query is $i - j$ for the key. So the query's table
-        is read at $δ(i, j)$, the key's at $δ(j, i)$. The code published with the paper reads
-        $δ(i, j)$ in both.]],
+        Mind the order. The query sees the key at a distance of $j - i$. The key sees the query at
+        $i - j$. So the vector that meets the query is read at $δ(i, j)$, and the one that meets the
+        key at $δ(j, i)$. The code published with the paper reads $δ(i, j)$ in both.]],
       formula = [[
         s_{ij} &= {q_i · k_j + q_i · K_{δ(i,j)} + Q_{δ(j,i)} · k_j}/{√{3d}}
         δ(i, j) &= clip(i - j + c, 0, 2c - 1)]],
@@ -165,8 +174,8 @@ return roper.lesson {
         choices = { "relative, and the same", "relative, but others", "not relative" }, expect = 2,
         hints = { { "it == 3", "$δ(i, j)$ knows $i - j$, and nothing else of $i$ and $j$." },
           "For the keys it reads the table in the other direction." },
-        answer = [[Relative, but others: a key's table is read from its other end. Weights trained
-          with the one code are of no use to the other.]] },
+        answer = [[Relative, but others: the table for the keys is read from its other end. Weights
+          trained with the one code do not fit the other.]] },
       code = [[
         deberta = roper.position.deberta{dim = d, heads = 1, clip = 2}
         deberta.key:copy(roper.randn{4, d});
@@ -188,14 +197,15 @@ return roper.lesson {
           instead = { "Q[delta(-p)] end}", "Q[delta(p)] end}" } } } },
     { title = "T5 and ALiBi: the distance alone",
       text = [[
-        The smallest families have neither $r$ nor $t$: they add a number. In T5 it is trained
-        ([Raffel et al. 2019](arXiv:1910.10683)). Near distances have a number each; farther ones
-        share, more and more of them, a bucket. Here are 8 buckets, 4 for keys up to the query and 4
-        for those after it: distances 0, 1, 2 to 3, and 4 and more. (T5 itself leaves out the scale
-        $1/√d$.)
+        The smallest families have neither $r$ nor $t$. They add a number.
 
-        ALiBi trains nothing ([Press et al. 2021](arXiv:2108.12409)): it subtracts a slope $m$ times
-        the distance. Each head has a slope of its own, $2^{-8}$ where there is one head.]],
+        In T5 the number is trained ([Raffel et al. 2019](arXiv:1910.10683)). Near distances have a
+        number each. Farther ones share one: they are in the same bucket. The farther, the wider the
+        buckets. Here are 8 of them, 4 for keys up to the query and 4 for those after it: distances
+        0, 1, 2 to 3, and 4 and more. (T5 itself leaves out the scale $1/√d$.)
+
+        ALiBi trains nothing ([Press et al. 2021](arXiv:2108.12409)). It subtracts the distance
+        times a slope $m$. Each head has a slope of its own: $2^{-8}$ where there is one head.]],
       formula = [[
         "T5:"     & b = table_{bucket(j - i)}
         "ALiBi:"  & b = -m |j - i|]],
@@ -224,7 +234,7 @@ return roper.lesson {
     { title = "RoPE: the distance between the two",
       text = [[
         All families so far leave $q · k$ as it is and add something. RoPE adds nothing
-        ([Su et al. 2021](arXiv:2104.09864)). It puts the distance between query and key: $M$ is the
+        ([Su et al. 2021](arXiv:2104.09864)). It puts the distance between query and key. $M$ is the
         turn by $j - i$ (`relative-score`). Nothing is trained.]],
       formula = "s_{ij} = scale (q_i · R_{j-i} k_j)",
       predict = { question = [[Let all queries be 0. Which weight does the first of the 6 tokens
@@ -233,8 +243,8 @@ return roper.lesson {
         hints = { { "it == 0", "A softmax gives something to every key." },
           { "it == 1", "The weights of a row sum to 1, and there are six." },
           "What are the scores, where the query is 0?" },
-        answer = [[1/6, as to each: all scores are 0, and nothing of the distance is left. T5 and
-          ALiBi add their number even so.]] },
+        answer = [[1/6, as to each. All scores are 0, and nothing of the distance is left. T5 and
+          ALiBi add their number even so: below, the weights of T5 differ.]] },
       code = [[
         rope = roper.position.rope{dim = d}
         function turned(key, p) return rope:rotate(key:view{1, d}, p):view{d} end
@@ -261,10 +271,10 @@ return roper.lesson {
         answer = "`{M = turned, b = slope}`: the one equation with two places in use." } },
     { title = "What is carried",
       text = [[
-        So far the distance says where to look. It can also be part of what is fetched: the same
-        equation once more, for values, with a matrix $N$ and a vector $z$. In most families both
-        are off, and $v$ comes as it is. Shaw adds a second vector of the distance. RoPER turns the
-        values as its scores turn the keys (`relative-distance`).]],
+        So far the distance says where to look. It can also be part of what is fetched. That takes
+        two more switches, for values: a matrix $N$ and a vector $z$. In most families both are off,
+        and $v$ comes as it is. Shaw adds a second vector of the distance. RoPER turns the values as
+        its scores turn the keys (`relative-distance`).]],
       formula = "o_i = Σ_j a_{ij} (N v_j + z)",
       code = [[
         v = roper.randn({1, 1, T, d}, "float64")
@@ -296,18 +306,22 @@ return roper.lesson {
         { "off_rope < 1e-12", instead = { "turned}, {})", "turned}, {N = turned})" } } } },
     { title = "Who has what: a table, measured",
       text = [[
-        Which switches has a scheme? One can look into its formula, or ask it. Give all tokens the
-        same query and the same key: then scores differ by distance only. Put 0 in place of both,
-        and what is left is the last place, $b$. Put 0 in place of the key: $b$ and $r$. In place of
-        the query: $b$ and $t$. Differences tell them apart. For what is carried, give all tokens
-        the same value: if the output is something else, the distance is in it.
+        Which switches has a scheme? One can look into its formula, or ask it.
 
-        In the table a row is a scheme, 1 is on. The columns: $M$, $r$, $t$, $b$, and the output.]],
-      predict = { question = "In Transformer-XL $t$ is $u$. What does its row show at $t$?",
+        Give all tokens the same query and the same key. Then scores differ by distance only. Put 0
+        in place of both, and what is left is the last place, $b$. Put 0 in place of the key alone,
+        and $b$ and $r$ are left. In place of the query: $b$ and $t$. Differences tell them apart.
+        For what is carried, give all tokens the same value. If the output is something else, the
+        distance is in it.
+
+        Below that is done with all seven. Each is a row of the table. The columns are $M$, $r$,
+        $t$, $b$ and the output. 1 says that something there changes with the distance.]],
+      predict = { question = [[Transformer-XL had a $t$. What does its row of the table show
+          there?]],
         expect = "switches[2][3]:item()",
-        hints = { { "it == 1", "The table asks what differs with the distance. Does $u$?" },
+        hints = { { "it == 1", "It is on. But 1 says more. What was $t$ there?" },
           "It is 0 or 1." },
-        answer = "0: $u$ is the same at all distances. What is measured is the distance." },
+        answer = "0: $t$ is on, but it is $u$ at all distances. A 1 is only for what changes." },
       code = [[
         xl.u:copy(roper.randn{1, d}); xl.w:copy(roper.randn{1, d});
         nothing = roper.zeros({1, 1, T, d}, "float64")
@@ -340,7 +354,8 @@ return roper.lesson {
           {0, 0, 0, 1, 0}, {1, 0, 0, 0, 0}, {1, 0, 0, 0, 1}}, "float64")
         wrong = apart(switches, known)]],
       claims = { { "wrong == 0", instead = { "(nothing, one_k) - b", "(one_q, one_k) - b" } } },
-      figure = { caption = "Where the distance stands: in scores (M, r, t, b), in the output (o).",
+      figure = { caption = [[Where the distance stands: in the score ($M$, $r$, $t$, $b$), in the
+          output (o).]],
         draw = [[
           shown = switches
           return plot.heatmap(shown, {rows = names, columns = {"M", "r", "t", "b", "o"},
@@ -349,20 +364,20 @@ return roper.lesson {
           instead = { "shown = switches", "shown = 1 - switches" } } } } },
     { title = "Shift the text: all of them stay",
       text = [[
-        All seven are relative: let the text begin at position 1000, and outputs stay as they were.
-        Waves that are added to the tokens do not pass.
+        All seven are relative. Let the text begin at position 1000, and outputs stay as they were.
+        With waves that are added to the tokens, outputs change.
 
-        What, then, tells the families apart? How they look against the distance. Below are scores
-        of one query with equal keys, up to a distance of 48. Shaw's vectors end at 16; T5 has 8
-        buckets, of which the last begins at 20. (In place of trained numbers there are random
-        ones.)]],
-      predict = { question = "Which of the four tell the distances 30 and 40 apart?",
+        What, then, tells the families apart? How a score goes with the distance. Below are the
+        scores of a query with equal keys, up to a distance of 48, for Shaw, T5, ALiBi and RoPE.
+        Shaw's vectors end at 16. T5 has 8 buckets, and the last begins at 20. (In place of trained
+        numbers there are random ones.)]],
+      predict = { question = "Which of these four give the distances 30 and 40 different scores?",
         choices = { "all four", "Shaw and T5", "ALiBi and RoPE", "RoPE alone" }, expect = 3,
         hints = { { "it == 1 or it == 2", "For Shaw 30 and 40 both count as 16." },
           { "it == 4", "ALiBi subtracts a slope times the distance, however far it is." },
           "What does each of them make of a distance beyond 20?" },
-        answer = [[ALiBi, a straight line, and RoPE, a sum of cosines: neither has a table that
-          ends. Shaw's vectors can have any shape, but only up to `clip`; T5's steps get wider, and
+        answer = [[ALiBi, a straight line, and RoPE, a sum of cosines. Neither has a table that
+          ends. Shaw's vectors can have any shape, but only up to `clip`. T5's steps get wider, and
           the last one goes on for ever.]] },
       code = [[
         worst = 0
@@ -407,6 +422,8 @@ return roper.lesson {
           { "apart(curves[2]:narrow(1, 21, 29), curves[2][21]) < 1e-12",
             instead = { "curve(wide_t5)", 'curve "rope"' } },
           { "apart(curves[3], -roper.arange(0, 49, 1, 'float64') / 16) < 1e-12",
-            instead = { 'curve "alibi"', 'curve "rope"' } } } } },
+            instead = { 'curve "alibi"', 'curve "rope"' } },
+          { "apart(curves[4][31], curves[4][41]) > 0.1",
+            instead = { 'curve "rope"', "curve(wide_shaw)" } } } } },
   },
 }

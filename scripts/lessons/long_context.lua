@@ -12,7 +12,7 @@ return roper.lesson {
     { "r", "features that turn: $r/2$ pairs" },
     { "θ_t", "the speed of pair $t$: its angle at distance 1" },
     { "θ'_t", "the same, changed for the longer text" },
-    { "g_t", "how far YaRN slows pair $t$: from 0, not, to 1, by $f$" },
+    { "g_t", "how much YaRN slows pair $t$: 0 is not at all, 1 is by $f$" },
     { "M", "what YaRN makes queries and keys longer by" },
     { "b, B", "the base, with $θ_t = b^(-2t/r)$, and a larger one" },
     { "s(m)", "a score at distance $m$" },
@@ -21,28 +21,32 @@ return roper.lesson {
   steps = {
     { title = "Which angles has a model seen?",
       text = [[
-        Scores know a distance only as angles: at distance $m$, pair $t$ is turned by $mθ_t$. A text
-        of $L$ tokens has distances from 0 to $L - 1$. A pair that goes round within them meets all
-        angles on its way. What comes later are new turns, but old angles. A pair that does not get
-        round leaves a part of its circle unseen. A longer text leads it there.
+        A model is trained on texts of one length, and later gets longer ones. Often it fails there.
+        This lesson shows why, on a model small enough to be trained here, and tries three remedies.
+
+        Scores know a distance only as angles. At distance $m$, pair $t$ is turned by $mθ_t$. A text
+        of $L$ tokens has distances from 0 to $L - 1$. A pair that goes round within them meets
+        angles all round its circle. What comes later are new turns, but old angles. A pair that
+        does not get round leaves a part of its circle unseen. A longer text leads it there.
 
         Take heads of 128 features and texts of 4096 tokens, as in Llama 2. Of the 64 pairs, the
-        first turns by 1 radian a token, and each next one is slower than the one before.]],
+        first turns by 1 radian a token. Each next one is slower than the one before.]],
       formula = [["turns of pair" t "within" L "tokens" = {L θ_t}/{2π}]],
       predict = {
-        { question = [[How often does the first pair get round within these 4096 tokens? (Three
+        { question = [[How many times does the first pair go round within these 4096 tokens? (Three
             digits will do.)]],
           expect = "turns[1]:item()",
-          answer = "652 times. The last one does a thirteenth of a circle.",
+          answer = [[652 times: $4096 / 2π$. The last pair is slow. It does a thirteenth of a circle
+            in the same time.]],
           hints = {
             { "it == 4096", "That is the angle, in radians. How many circles is it?" },
             { "math.abs(it * 360 / 4096 - 1) < 0.01",
               "One radian, not one degree, for each token: a circle has 2π of them." },
             "A circle is 2π = 6.283 radians.", "4096 / 6.283." } },
-        { question = "Which pairs will show the model new angles in a text of 16384 tokens?",
+        { question = "Now a text of 16384 tokens. Which pairs come to angles that are new?",
           choices = { "the fast ones", "the slow ones", "all of them alike" }, expect = 2,
-          answer = [[The slow ones. 18 of the 64 do not get round within 4096 tokens. Four times as
-            long a text leads each of them on: 9 get round then, 9 still do not.]],
+          answer = [[The slow ones. 18 of the 64 do not get round within 4096 tokens. A text four
+            times as long leads each of them on. 9 get round then, 9 still do not.]],
           hints = {
             { "it == 1", "They have been at every place of their circle, hundreds of times." },
             { "it == 3", "The first pair has been round 652 times. What could be new to it?" },
@@ -69,14 +73,14 @@ return roper.lesson {
         No lesson can train a model of that size. But the same happens to a small one, on rows of 32
         tokens.
 
-        Each row begins with a capital. Then come small letters, and two kinds of question. After ?
-        the capital is to be said, however far back it is. After < it is what stands two places
-        before that sign. The first question looks far, the second near. A language model needs
-        both: to find a name from long ago, and to know which words came just before.
+        Each row begins with a capital. Then come small letters, and two kinds of question. After
+        `?` the capital is to be said, however far back it is. After `<` it is what stands two
+        places before that sign. The first question looks far, the second near. A language model
+        needs both: to find a name from long ago, and to know which words came just before.
 
         `rows` makes rows of the game: their tokens, and for each token what is to be said after it,
-        or -1 where nothing is asked. There are 18 tokens: 8 letters, 8 capitals, ? and <. Below
-        each sign stands the right answer.]],
+        or -1 where nothing is asked. There are 18 kinds of token: 8 letters, 8 capitals, `?` and
+        `<`. The code shows one row, and below each sign the right answer.]],
       code = [[
         FAR, NEAR = 16, 17
         function rows(count, length)
@@ -102,12 +106,13 @@ return roper.lesson {
       claims = { { "right", instead = { "tokens:eq(FAR)", "tokens:eq(NEAR)" } } } },
     { title = "A small model, to be broken",
       text = [[
-        One layer, one head of 32 features. The base is 100, not 10000: then the last of the 16
-        pairs does a fifteenth of a circle within 32 tokens, much as in the large model, and 10 of
-        the pairs do not get round.
+        The model has one layer and one head of 32 features. The base is 100, not 10000. Then the
+        last of the 16 pairs does a fifteenth of a circle within 32 tokens, much as in the large
+        model. 10 of the pairs do not get round.
 
-        The model sees 6400 rows of 32 tokens, in 200 steps, which takes about a second. Then it is
-        asked about 256 fresh rows of the same length.]],
+        The model sees 6400 rows of 32 tokens, in 200 steps. That takes about a second. Then it is
+        asked about 256 fresh rows of the same length. `shares` tells which share of its answers is
+        right, for the far questions and for the near ones.]],
       code = [[
         rope = roper.position.rope{dim = 32, base = 100}
         function trained(seed)
@@ -146,16 +151,18 @@ return roper.lesson {
     { title = "Four times as long",
       text = [[
         Now rows of 128 tokens, with the same weights. The far question can have its answer 127
-        places back, and never was it more than 31 in training. The near question asks for what is
-        two places back, as ever.]],
+        places back. In training it was never more than 31. The near question asks for what is two
+        places back, as ever.
+
+        The shares are counted in each quarter of the row: tokens 1 to 32, 33 to 64, and so on.]],
       predict = {
         question = "What will become of the near questions after token 32?",
         choices = { "they are answered: two places back is an old distance",
           "the model fails at them, too" }, expect = 2,
-        answer = [[It fails at both. The distance of the answer is old, but that of other tokens is
-          not: there is more to look at. In the last quarter the model does about as well as
-          somebody who always says the same thing: that is right one time in eight at ?, and one
-          time in four at <.]],
+        answer = [[It fails at both. The distance of the answer is old. But other tokens are at new
+          distances now, and they compete with it. In the last quarter few answers are right. (Who
+          always says the same thing is right one time in eight at `?`, and one time in four at
+          `<`.)]],
         hints = { "The answer must get a higher score than every other token. Where are they?" } },
       code = [[
         far, near = shares(model, rope, 128, 4)
@@ -179,15 +186,15 @@ return roper.lesson {
     { title = "Why: waves that part",
       text = [[
         With the distance, a pair's part of a score goes up and down as a wave. The score is the sum
-        of 16 waves. Training cares for that sum at distances from 0 to 31, and nowhere else. There,
-        a slow wave is a short piece, nearly straight, and some can cancel each other. Further on
-        they part. What their sum does there nobody has asked ([Chen et al. 2023](arXiv:2306.15595),
-        section 2).
+        of 16 waves. Training cares for that sum at distances from 0 to 31, and nowhere else. Of a
+        slow wave it sees a short piece, nearly straight. Some such pieces can cancel each other.
+        Further on the waves part, and nothing in training says what their sum does there
+        ([Chen et al. 2023](arXiv:2306.15595), section 2).
 
-        Look into the model. Asked ?, the capital needs a higher score than the letters. Take the
-        mean of all capitals' keys, and that of all letters'. Within 31 places the capital leads at
-        every distance. Further on, letters overtake it. And asked <, some distance beyond 31 has a
-        higher score than 2, which is the one that counts.]],
+        Look into the model. At `?`, the capital needs a higher score than the letters. Take the
+        mean of all capitals' keys, and the mean of all letters'. Up to 31 places back the capital
+        leads at every distance. Further on, letters overtake it. At `<`, the letter two places back
+        should win. But some distance beyond 31 has a higher score.]],
       formula = "s(m) = Σ_t A_t cos (mθ_t + φ_t)",
       code = [[
         layer = model.layers[1]
@@ -207,16 +214,16 @@ return roper.lesson {
         least_within = lead:narrow(1, 2, 31):min():item()
         least_beyond = lead:narrow(1, 33, 96):min():item()
         least_within, least_beyond
-        near = scores(NEAR, letter, rope)
-        two_back, best_beyond = near[3]:item(), near:narrow(1, 33, 96):max():item()
+        asked = scores(NEAR, letter, rope)
+        two_back, best_beyond = asked[3]:item(), asked:narrow(1, 33, 96):max():item()
         two_back, best_beyond]],
       claims = {
         { "least_within > 0", instead = { "(1, 2, 31)", "(1, 2, 127)" } },
         { "least_beyond < 0", instead = { "lead:narrow(1, 33, 96)", "lead:narrow(1, 2, 31)" } },
         { "best_beyond > two_back",
-          instead = { "near:narrow(1, 33, 96)", "near:narrow(1, 4, 29)" } } },
+          instead = { "asked:narrow(1, 33, 96)", "asked:narrow(1, 4, 29)" } } },
       figure = {
-        caption = "Asked ?: up to 31 the capital leads at every distance, further on it does not.",
+        caption = "At `?`: up to 31 the capital leads at every distance, further on it does not.",
         draw = [[
           distance = roper.arange(0, 128)
           of_capital, of_letter = scores(FAR, capital, rope), scores(FAR, letter, rope)
@@ -233,8 +240,8 @@ return roper.lesson {
       text = [[
         A text $f$ times as long fits into the trained range if each position is divided by $f$.
         That is to divide all speeds by $f$ (position interpolation,
-        [Chen et al. 2023](arXiv:2306.15595)). No pair meets a new angle: the score at distance $fm$
-        is, to rounding, the one that distance $m$ had.
+        [Chen et al. 2023](arXiv:2306.15595)). No pair turns farther than it did in training. The
+        score at distance $fm$ is, to rounding, the one that distance $m$ had.
 
         (The paper then trains its models a little more, with squeezed positions. Here nothing is
         trained any more.)]],
@@ -242,10 +249,10 @@ return roper.lesson {
         question = "Positions are divided by 4. Which questions will be answered?",
         choices = { "both", "the far ones alone", "the near ones alone" }, expect = 2,
         answer = [[The far ones, all along the row. The price: the fast pairs, too, are 4 times
-          slower. What stands two places back comes at the angles of half a place, and in training
-          nothing stood between 0 and 1. The near question fails from the first token on.]],
+          slower. What stands two places back comes at the angles of half a place. In training
+          nothing stood between 0 and 1. The near question fails from the first quarter on.]],
         hints = {
-          { "it == 1", "At which angles does come what stands two places back? Were they seen?" },
+          { "it == 1", "What stands two places back comes at which angles? Were they seen?" },
           { "it == 3", "The far ones failed for angles that were new. Which are new now?" },
           "Two places back is half a place now." } },
       formula = "θ'_t = θ_t / f",
@@ -264,8 +271,8 @@ return roper.lesson {
         check = [[
           math.abs(short - select(2, shares(model, linear, 32, 1)):item()) < 1e-6]],
         sample = "short = select(2, shares(model, linear, 32, 1)):item()",
-        answer = [[A small one. A fixed factor takes from short texts what it gives to long ones.
-          Therefore some programs let the factor follow the length of the text.]],
+        answer = [[A small one. A fixed factor takes something from short texts. So some programs
+          let the factor follow the length of the text.]],
         hints = { { "math.abs(short - 1) < 1e-6",
             "That is the share for the model as it was trained, or that of the far questions." },
           "`shares` gives two shares, that of the far questions and that of the near ones.",
@@ -276,24 +283,26 @@ return roper.lesson {
         { "near_linear:max():item() < 0.5", instead = { "factor = 4", "factor = 1" } } } },
     { title = "Remedy two: a larger base",
       text = [[
-        Fast pairs tell neighbours apart, and have seen all angles. Slow ones have not, and only
-        they need to be slowed. So ask for a base $B$ with which the first pair keeps its speed and
-        the last is $f$ times slower. The first turns by 1 radian a token with any base. The last
-        one, of $r/2$ pairs, fixes $B$: its exponent is $-(r-2)/r$.
+        Fast pairs tell neighbours apart, and have been all round their circles. Slow ones have not,
+        and only they need to be slowed. So ask for a base $B$ with which the first pair keeps its
+        speed and the last is $f$ times slower. The first turns by 1 radian a token with any base.
+        The last of the $r/2$ pairs has the exponent $-(r-2)/r$. That fixes $B$.
 
-        This was found in a post by bloc97 in 2023, who called it NTK-aware, and is described in
+        This comes from a post by bloc97 in 2023, who called it NTK-aware. It is described in
         [Peng et al. 2023](arXiv:2309.00071), section 3.1. The pairs between are slowed by less than
         $f$. So of those that did not get round, all but the last still meet new angles, though
-        fewer. Both questions are answered more often than by RoPE as it was.]],
+        fewer.]],
       formula = [[
         B^(-(r-2)/r) &= b^(-(r-2)/r) / f
         B &= b f^(r/(r-2))]],
       predict = {
-        question = "The model has $b = 100$, $r = 32$, $f = 4$. What is $B$? (Three digits.)",
+        question = [[The model has $b = 100$ and $r = 32$, and $f$ is 4. What is $B$? (Three
+          digits.)]],
         expect = "100 * 4 ^ (32 / 30)",
-        answer = "439: a bit more than 4 times as much.",
+        answer = [[439: a bit more than 4 times as much. Below, both questions are answered more
+          often than by RoPE as it was.]],
         hints = {
-          { "it == 400", "Nearly. What is the exponent of f?" },
+          { "it == 400", "Nearly. What is the exponent of $f$?" },
           { "it < 100", "A larger base makes slower pairs." },
           "At the prompt: > 100 * 4 ^ (32 / 30)" } },
       code = [[
@@ -310,19 +319,21 @@ return roper.lesson {
         { "math.abs(slowed[16]:item() - 1 / 4) < 1e-12", instead = { "factor = 4", "factor = 3" } },
         { "far_ntk[4]:item() > far[4]:item() + 0.2",
           instead = { "factor = 4", "factor = 1" } },
+        { "near_ntk[4]:item() > near[4]:item()",
+          instead = { "shares(model, ntk", "shares(model, rope" } },
         { "near_ntk[3]:item() > near_linear[3]:item() + 0.1",
           instead = { "shares(model, ntk", "shares(model, linear" } } } },
     { title = "Remedy three: pair by pair",
       text = [[
-        YaRN ([Peng et al. 2023](arXiv:2309.00071)) asks each pair how often it turned within the
-        $L$ tokens of training. Less than once: divide its speed by $f$. More than 32 times: leave
-        it. A ramp leads from the ones to the others: its $g_t$ grows from 0 for fast pairs to 1 for
-        slow ones. (Within 32 tokens nothing turns 32 times: here the ramp begins at the first
-        pair.)
+        YaRN ([Peng et al. 2023](arXiv:2309.00071)) asks of each pair how many times it went round
+        within the $L$ tokens of training. Less than once: divide its speed by $f$. More than 32
+        times: leave it. A ramp leads from the ones to the others. Its $g_t$ grows from 0 for fast
+        pairs to 1 for slow ones. (Within 32 tokens nothing goes round 32 times. So here the ramp
+        begins at the first pair.)
 
-        And one thing more: among $f$ times as many tokens the weights spread out. So all scores are
-        multiplied by $M²$, here 1.3, which sharpens the weights again. That number was fitted to
-        what large models do; it is not derived.]],
+        And one thing more. Among $f$ times as many tokens the weights spread out. So queries and
+        keys are made longer by $M$. That multiplies all scores by $M²$, here 1.3, and sharpens the
+        weights again. The number was fitted to what large models do. It is not derived.]],
       formula = [[
         θ'_t &= (1 - g_t) θ_t + g_t θ_t / f
         M &= 0.1 ln f + 1]],
@@ -331,7 +342,7 @@ return roper.lesson {
           within a text 4 times as long?]],
         expect = "0.4",
         answer = [[0.4 again: four times the tokens at a fourth of the speed. So no pair that had
-          not been round meets new angles, and the fastest still tell neighbours apart.]],
+          not been round meets new angles. And the fastest pairs still tell neighbours apart.]],
         hints = { { "it == 1.6", "At its old speed. But it turned less than once." },
           { "it == 0.1", "That is its speed. The text is longer, too." },
           "It turned less than once: what becomes of its speed?" } },
@@ -367,14 +378,14 @@ return roper.lesson {
     { title = "What can be told",
       text = [[
         Below are the last quarters of all four, for three models that differ by their seed. In each
-        of the three, RoPE as it was loses both questions; squeezing keeps the far one and loses the
-        near one. That is what the derivations say, and the numbers show it.
+        of the three, RoPE as it was loses both questions. Squeezing keeps the far one and loses the
+        near one. That is what the steps before lead one to expect.
 
-        Whether NTK or YaRN answers more near questions does not follow from them. The 256 rows make
-        the share of each model known to a few hundredths. They say nothing of the next model.
+        They do not say whether NTK or YaRN answers more near questions. The 256 rows make the share
+        of each model known to a few hundredths. They say nothing of the next model.
 
         And all of this is one task, made so that both kinds of distance matter, for one layer,
-        without training at the new length. The papers measure large models on text, most of them
+        without training at the new length. The papers measure large models on text, many of them
         after some further training.]],
       code = [[
         models = {model, trained(2), trained(3)}
@@ -389,8 +400,8 @@ return roper.lesson {
         last
         best_of_rope = last[{{}, {}, 1}]:max():item()]],
       predict = {
-        question = [[Say of two methods neither is better. Then in each model it is chance which of
-          them is ahead. How probable is it that one of them is ahead in all three models?]],
+        question = [[Say neither of two methods is better. Then it is chance which of them is ahead
+          in a model. How probable is it that the same one is ahead in all three models?]],
         expect = "1 / 4",
         answer = [[1/4: three coins fall alike one time in four. So three models cannot tell NTK and
           YaRN apart, even if the same one is ahead in all of them.]],

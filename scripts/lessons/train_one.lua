@@ -17,15 +17,17 @@ return roper.lesson {
     { "y", "the character that comes next: 1 at its place, else 0" },
     { "ℓ", "the loss" },
     { "T", "characters in a row: 29" },
-    { "g", "the gradient of the loss by a weight $w$" },
+    { "g", "the gradient of the loss: how the loss changes with a weight $w$" },
     { "m, s", "running means of $g$ and of $g²$" } },
   steps = {
     { title = "A text with a rule",
       text = [[
-        This lesson builds a small language model and looks into every part of it. First a text is
-        needed. Each line says of a thing what it is like, and then what it does. There are 8
-        adjectives, 8 nouns, 4 verbs, all chosen by chance, and one rule: the second noun is the
-        first one again.
+        This lesson builds a small language model, with every part in sight: from letters to
+        letters. It is trained here, in a second, and then it writes.
+
+        First a text is needed. Each line says of a thing what it is like, and then what it does.
+        There are 8 adjectives, 8 nouns and 4 verbs, all chosen by chance. There is one rule: the
+        second noun is the first one again.
 
         Of the 64 pairs of adjective and noun, 16 are kept back. No line of the text has them. In
         the end they tell whether the model learned the rule, or only lines.]],
@@ -51,9 +53,9 @@ return roper.lesson {
       claims = { { "not has_thin_moon", instead = { "% 4 == 0", "% 4 == 1" } } } },
     { title = "Letters become numbers",
       text = [[
-        A model calculates, so each character gets a number: its token. Here these are the bytes of
-        the text, numbered anew, since only 22 of the 256 occur. (Large models take pieces of words,
-        tens of thousands of them. Nothing else changes.)]],
+        A model calculates, so each character gets a number: its token. A character is stored as one
+        of 256 bytes, of which only 22 occur in this text. So they are numbered anew, from 0 to 21.
+        (Large models take pieces of words, tens of thousands of them. The rest works alike.)]],
       code = [[
         characters, ids = {}, {}
         for byte = 0, 255 do
@@ -80,12 +82,13 @@ return roper.lesson {
       claims = { { "same", instead = { "[id + 1]", "[1]" } } } },
     { title = "Numbers become vectors",
       text = [[
-        The number of a token is only a name. What the model knows of a character stands in a table
-        with a row of 64 numbers for each: the embedding. At first they are random. Training changes
-        them, as it changes all 52,950 numbers of this model.
+        The number of a token is only a name. What the model knows of a character stands in a table,
+        the embedding. It has a row of 64 numbers for each. At first they are random. Training
+        changes them, as it changes all 52,950 numbers of this model.
 
         `model:trace` runs the model and keeps what each part gave. So each line by hand can be
-        compared with the library. Take the first line of the text, 29 characters.]],
+        compared with the library. Take the first line of the text, 29 characters. `following` are
+        the characters that come next, one for each.]],
       code = [[
         function fresh()
           roper.seed(1)
@@ -102,10 +105,12 @@ return roper.lesson {
       claims = { { "off < 1e-6", instead = { "row + 1]", "row * 0 + 1]" } } } },
     { title = "Queries, keys and values",
       text = [[
-        Of each vector a layer first takes the mean away and divides by the spread, so that no
-        vector is much longer than another (a gain and a bias follow, 1 and 0 before training). Then
-        three tables of weights make a query, a key and a value of it. A linear map is: each number
-        of the result is a weighted sum of those given, plus a bias.]],
+        From each vector a layer first takes the mean away. Then it divides by the spread, so that
+        no vector is much longer than another. (A gain and a bias follow, 1 and 0 before training.
+        $ε$ is tiny: nothing is divided by 0.)
+
+        Then three linear maps make a query, a key and a value of it. In a linear map each number of
+        the result is a weighted sum of those given, plus a bias.]],
       formula = [[
         u_i &= {x_i - mean(x_i)}/{√{mean((x_i - mean(x_i))^2) + ε}}
         q_i &= W_q u_i + b_q
@@ -131,11 +136,11 @@ return roper.lesson {
       text = [[
         Now RoPER. The 64 numbers are split among four heads of 16, that is 8 pairs of features.
         Each query turns by its position, and so does each key. Their dot products are the scores.
-        The model may not look ahead: what comes later gets no weight. exp makes all scores
-        positive, and dividing by the sum makes weights of them, which sum to 1. The values turn by
-        their positions, the weights take their mean, and the mean turns back.
+        The model may not look ahead: what comes later gets no weight. $exp$ makes all scores
+        positive. Divided by their sum they are weights, which sum to 1. The values turn by their
+        positions, the weights take their mean, and the mean turns back.
 
-        Both sides are computed in float64 here, so they should agree to all digits but the
+        Hand and library both calculate in float64 here. So they should agree to all digits but the
         last.]],
       predict = {
         question = [[Leave out the turn back at the end. For one of the 29 characters that changes
@@ -163,10 +168,10 @@ return roper.lesson {
       claims = { { "off < 1e-12", instead = { "rope:unrotate(", "(" } } } },
     { title = "Back to letters",
       text = [[
-        The heads are put side by side again, a linear map mixes them, and the result is added to
+        The heads are put side by side again, and a linear map mixes them. The result is added to
         what was there: attention only adds to what the model knows of a character. Then each
-        character by itself goes through two linear maps, between which negative numbers become 0;
-        that is added, too. A last map gives a number for each of the 22 characters: the logits.
+        character by itself goes through two linear maps. Between them negative numbers become 0.
+        That is added, too. A last map gives a number for each of the 22 characters: the logits.
 
         That is the whole model. By hand and by library the logits are the same, to the rounding of
         float32.]],
@@ -192,9 +197,9 @@ return roper.lesson {
       claims = { { "off < 1e-4", instead = { "hidden:maximum(0)", "hidden" } } } },
     { title = "How wrong is it?",
       text = [[
-        exp, divided by the sum, makes probabilities of the logits of each position. Of these only
-        one is asked: that of the character which in fact comes next. The loss is the mean of minus
-        its logarithm. To be sure and right costs 0.]],
+        $exp$, divided by the sum, makes probabilities of the logits of each position. Of these only
+        one is asked: that of the character which in fact comes next. Take minus its logarithm. The
+        mean of that over all positions is the loss. To be sure and right costs 0.]],
       predict = {
         question = [[Somebody knows nothing, and gives each of the 22 characters the same chance.
           What is the loss? (Three digits.)]],
@@ -217,15 +222,17 @@ return roper.lesson {
       claims = { { "off < 1e-5", instead = { "(p * y)", "(p * (1 - y))" } } } },
     { title = "Which way is down?",
       text = [[
-        The gradient of a weight says how the loss changes if the weight grows a little. For the
-        logits it is simple: probability minus 1 for the right character, probability for the
-        others, divided by the number of positions. What was too likely is pushed down, what was too
-        unlikely up.
+        The gradient of a weight is a slope. It says how fast the loss grows if the weight grows a
+        little. Training goes the other way, down.
 
-        From there the chain rule goes back through every line above, in reverse order: that is what
-        `backward` does. Two checks. The last map's weights meet the logits only as products with
-        the features: their gradient is again such a product. And any weight can be asked directly:
-        move it a little to both sides, and look at the loss.]],
+        For the logits the slope is simple. It is the probability, minus 1 for the right character,
+        divided by the number of positions. So the right character is pushed up, and all others
+        down, the likely ones most.
+
+        From there the chain rule goes back through every line above, in reverse order. That is what
+        `backward` does. Two checks follow. The first is the gradient of the last map's weights,
+        made by hand from that of the logits. For the second, move one weight a little to both
+        sides, and look at the loss.]],
       formula = [[
         {∂ℓ}/{∂z_ic} &= {p_ic - y_ic}/{T}
         {∂ℓ}/{∂w} &≈ {ℓ(w + h) - ℓ(w - h)}/{2h}]],
@@ -253,20 +260,21 @@ return roper.lesson {
         { "math.abs(slope - measured) < 1e-4", instead = { "was - h", "was" } } } },
     { title = "A step of Adam",
       text = [[
-        Plain descent would move each weight against its gradient, by so much the more the larger
-        that is. Adam ([Kingma and Ba 2015](arXiv:1412.6980)) keeps a running mean of the gradients
-        and one of their squares, and divides the first by the root of the second. So it is not the
+        Plain descent would move each weight against its gradient, and farther where that is larger.
+        Adam ([Kingma and Ba 2015](arXiv:1412.6980)) keeps a running mean $m$ of the gradients and
+        one of their squares, $s$. It divides the first by the root of the second. So it is not the
         size that counts but how steadily a gradient points the same way. The steps are numbered
-        $t$, from 1 on; $m$ and $s$ begin at 0.]],
+        $t$, from 1 on. $m$ and $s$ begin at 0. They need some steps to get off 0: the divisions by
+        $1 - 0.9^t$ and $1 - 0.999^t$ make up for that.]],
       predict = {
         question = [[The rate is 0.01. One weight has the gradient 0.5, another 0.0005. How far does
           the first step move the other one?]],
         expect = "0.01",
         answer = [[0.01, like the first one. There is only one gradient yet, and it is divided by
-          its own size. Every weight moves by the rate.]],
+          its own size. Every weight moves by the rate, unless its gradient is nearly 0.]],
         hints = { { "math.abs(it - 5e-6) < 1e-6", "So it would by plain descent." },
           { "it == -0.01", "How far, not in which direction." },
-          "With t = 1: m = 0.1 g is divided by 0.1, and s = 0.001 g² by 0.001." } },
+          "With $t = 1$: $m = 0.1 g$ is divided by 0.1, and $s = 0.001 g²$ by 0.001." } },
       formula = [[
         m &← 0.9 m + 0.1 g
         s &← 0.999 s + 0.001 g²
@@ -290,15 +298,15 @@ return roper.lesson {
         times. That takes about a second.
 
         How low can the loss get? In each line one of 48 pairs of adjective and noun is drawn, and
-        one of 4 verbs. Nobody can guess these. All else follows and may cost nothing. A line has 29
-        characters.]],
+        one of 4 verbs. Nobody can know which. To guess one of $n$ costs $ln n$, as in the question
+        on 22 characters. All else follows and may cost nothing. A line has 29 characters.]],
       predict = {
-        question = [[What is the lowest mean loss of a character that a model can reach? (Three
-          digits.)]],
+        question = [[What is the lowest loss, as a mean over all characters, that a model can reach?
+          (Three digits.)]],
         expect = "floor",
-        answer = [[ln (48 · 4) / 29 = 0.181. (Only who learns the 456 lines by heart gets below.) A
-          model that does not find the rule has to guess the noun a second time, among the 6 that
-          stand with this adjective. That costs ln 6 a line more, in all 0.243.]],
+        answer = [[$ln (48 · 4) / 29 = 0.181$. (Only who learns the 456 lines by heart gets below.)
+          A model that does not find the rule has to guess the noun a second time, among the 6 that
+          stand with this adjective. That costs $ln 6$ a line more, in all 0.243 a character.]],
         hints = { { "math.abs(it - math.log(192)) < 0.1", "So much for a line. And a character?" },
           { "it == 0", "The draws cannot be guessed, however good the model." },
           "One of 192 for each line.", "At the prompt: > math.log(192) / 29." } },
@@ -345,8 +353,8 @@ return roper.lesson {
           `a thin moon. the `?]],
         choices = { "moon", "a noun that stood behind thin", "letters that are no noun" },
         expect = 1,
-        answer = [["moon". And so with the other pairs that were kept back: it looks the noun up. No
-          list of lines could do that.]],
+        answer = [["moon": it looks the noun up. No list of lines could do that. Below stands for
+          how many of the 16 pairs it says the right noun.]],
         hints = { { "it == 2", "So it would if it knew lines by heart. How low was its loss?" },
           "Its loss came below what is possible without the rule." } },
       code = [[
@@ -376,19 +384,20 @@ return roper.lesson {
       exercise = {
         question = [[Let it write on: `write("a ", 143)`, and again. Where does it make most of its
           mistakes?]],
-        answer = [[From the third line on. No row of its training was longer than 58 characters.
-          Beyond them come distances that it never saw: see `long-context`.]] },
+        answer = [[No row of its training was longer than 58 characters. From the third line on come
+          distances that it never saw (`long-context`). Expect most mistakes there.]] },
       claims = { { "right >= 12", instead = { "== nouns[j]", "== nouns[9 - j]" } } } },
     { title = "Where it looks",
       text = [[
         At the blank after the second "the", the model must find the first noun. One letter later it
         must still: both "boat" and "bell" begin with b. There are four heads. Which of them looks
         there? Take the weights of the queries at the blank and at the b, and add up what falls on
-        the four letters of the noun.
+        the four letters of the noun. In the numbers below, a row is a head, the first column the
+        blank and the second the b.
 
-        One head or more finds them. Others look at other things, and what a head does for one
-        character it need not do for the next. Pictures like this one show where a head looks. What
-        it does with what it finds there they do not show.]],
+        One head or more finds them. What a head does for one character it need not do for the next.
+        The picture shows where a head looks. It does not show what the head does with what it finds
+        there.]],
       code = [[
         s = line(1, 2, 3)
         trace = model:trace(encode(s):unsqueeze(1))
@@ -396,10 +405,11 @@ return roper.lesson {
         on_noun = weights:narrow(2, 17, 2):narrow(3, 8, 4):sum(3)
         on_noun
         most = on_noun:max():item()
-        head = on_noun:max(2):argmax():item()]],
+        head = on_noun:sum(2):argmax():item()]],
       claims = { { "most > 0.5", instead = { "(3, 8, 4)", "(3, 20, 4)" } } },
       figure = {
-        caption = "The head that looks most at the noun: from the second noun on, row by row.",
+        caption = [[Where the head looks that looks most at the noun: a row for each character, from
+          the blank before the second noun on.]],
         draw = [[
           drawn = weights[head]:narrow(1, 17, 13)
           letters = s:gsub("\n", "/")
@@ -412,11 +422,11 @@ return roper.lesson {
         The steps by hand show that the library computes what the formulas say. They hold for any
         model of this form. The training shows one thing: this model, with this seed, on this text,
         found a rule that holds beyond its lines. It is no measure of RoPER. To compare it with
-        something else takes several seeds of each, and a test set before.
+        something else takes several seeds of each, and a test that is fixed beforehand.
 
         And what is the rule that it found? We meant "the noun again". But all lines have the same
-        length: "the character 10 places before" says as much. The text cannot tell these two apart,
-        so nothing made the model choose. Ask it about a noun of five letters.]],
+        length, so "the character 10 places before" says as much. The text cannot tell these two
+        apart. Nothing made the model choose. Ask it about a noun of five letters.]],
       code = [[
         ten_before = true
         for _, l in ipairs(lines) do
@@ -427,7 +437,7 @@ return roper.lesson {
       exercise = {
         question = "How would you change the text so that only the rule fits that we meant?",
         answer = [[Nouns of several lengths. Then the noun stands at another distance from line to
-          line. What tells it then is the full stop behind it.]] },
+          line, and counting places does not find it.]] },
       claims = { { "ten_before", instead = { "l:sub(8, 11)", "l:sub(3, 6)" } } },
     },
   },

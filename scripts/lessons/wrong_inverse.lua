@@ -1,15 +1,15 @@
 return roper.lesson {
   order = 6,
-  title = "Mistakes that real projects made, and how shifting finds them",
+  title = "Mistakes in turning, and how a shift of the text finds them",
   before = "You know what RoPER should compute (`relative-distance`).",
-  after = "You can find seven usual mistakes by two numbers, before anything is trained.",
+  after = "You can find seven mistakes by two numbers, before anything is trained.",
   minutes = 30,
   needs = { "relative-distance" },
   notation = {
     { "R_n", "the turn by position $n$; $R_{-n}$ turns back" },
     { "n, i", "the positions of the query and of the values" },
     { "m, n", "the positions of query and key, where there are no values" },
-    { "a", "the weights of attention" },
+    { "a_{n,i}", "the weight of value $i$ for the query at $n$; short: $a$" },
     { "v_i, o_n", "the value at $i$, the output at $n$" },
   },
   given = { v = "vectors", q = "vector", k = "vector", x = "vector", i = "positions",
@@ -17,14 +17,18 @@ return roper.lesson {
   steps = {
     { title = "The test: shift the text",
       text = [[
-        What is relative does not change when the whole text moves. So: compute with positions 0 to
+        RoPER is a few lines of code. Each of them can be wrong, and a model that has such a mistake
+        in it may still train. Real programs had most of the mistakes below. One test finds nearly
+        all of them.
+
+        What is relative does not change when the whole text moves. So compute with positions 0 to
         5, compute with 1000 to 1005, and compare. The largest difference is the residual of the
         shift. No known result is needed for that, and no trained model.
 
-        Here is RoPER written out, as one finds it in programs: 6 tokens of 8 features, of which $t$
-        and $t + 4$ are a pair. `turn` takes the cosines and sines of the angles; to turn back, only
-        the sines change their sign. `a` are RoPE's weights. Each of the mistakes that follow is a
-        change to one line of this code.]],
+        Here is RoPER written out, as one finds it in programs. There are 6 tokens of 8 features;
+        feature $t$ and feature $t + 4$ are a pair. `turn` takes the cosines and sines of the
+        angles. To turn back, only the sines change their sign. `a` are RoPE's weights. `shift` is
+        the test. The mistakes that follow are small changes to this code.]],
       formula = "o_n = R_{-n} Σ_i a_{n,i} R_i v_i",
       code = [[
         q = roper.randn({6, 8}, "float64")
@@ -51,17 +55,17 @@ return roper.lesson {
       claims = { { "moved < 1e-12", instead = { "c - two * s", "c + two * s" } } } },
     { title = "Values turned twice",
       text = [[
-        A widely used implementation of RoPER, labml's, turned the values twice from its release
-        until 2024: a line was there two times, until a reader asked whether that was meant (issue
-        251). The output was turned back once, as it should be.]],
+        labml's implementation of RoPER turned the values twice until 2024. One line turned them,
+        and the sum, some lines later, turned them again. A reader asked whether that was meant
+        (issue 251). The output was turned back once, as it should be.]],
       formula = "o_n = R_{-n} Σ_i a_{n,i} R_i R_i v_i",
-      predict = { question = "By what does the value of $i$ come turned in the output of $n$?",
+      predict = { question = "By how many positions in all is the value of $i$ turned in $o_n$?",
         choices = { "$i - n$", "$2i - n$", "$2(i - n)$" }, expect = 2,
         hints = { { "it == 1", "That is RoPER: turned once, and back once." },
           { "it == 3", "The values are turned twice, but the output is turned back only once." },
           "Turns add up. Count those by $i$ and those by $-n$." },
-        answer = [[By $2i - n$. That is a difference of something, but not of positions: shift the
-          text by 1000, and it grows by 1000.]] },
+        answer = [[By $2i - n$. That is no distance: shift the text by 1000, and it grows by
+          1000.]] },
       code = [[
         function twice(p) return unrotate(a:matmul(rotate(rotate(v, p), p)), p) end
         moved = shift(twice, 1000)]],
@@ -72,13 +76,13 @@ return roper.lesson {
           source = "as if it were relative" } } } },
     { title = "The output not turned back",
       text = [[
-        Without the turn at the end each value arrives turned by its own position $i$: absolute.
-        This is easy to miss in a program that had RoPE before, where the output is left alone. It
-        was missed in 2026 in two programs for DeepSeek-V4, a model that turns its values: pull
-        requests 928 of Primus and 186 of Atlas tell of it.]],
+        Without the turn at the end each value arrives turned by its own position $i$. That is a
+        place in the text, not a distance. This is easy to miss in a program that had RoPE before,
+        where the output is left alone. It was missed in 2026 in two programs for DeepSeek-V4, a
+        model that turns its values. (Pull requests 928 of Primus and 186 of Atlas tell of it.)]],
       formula = "o_n = Σ_i a_{n,i} R_i v_i",
-      predict = { question = [[The text is shifted by 3. By how many radians does the first pair of
-          the output, of speed $θ = 1$, come turned with this mistake?]],
+      predict = { question = [[The first pair has the speed $θ = 1$. Shift the text by 3 positions.
+          By how many radians does that turn the first pair of the output, with this mistake?]],
         expect = "3",
         hints = { { "it == 0", "So it is with RoPER. But here nothing takes the position out." },
           "All positions grow by 3, and each value turns by its own position." },
@@ -111,7 +115,7 @@ return roper.lesson {
     { title = "The cosine negated too",
       text = [[
         To turn back is to turn by $-n$. The cosine stays, $cos(-nθ) = cos nθ$, and the sine changes
-        its sign, $sin(-nθ) = -sin nθ$. Somebody negates both, as if that were the inverse.]],
+        its sign, $sin(-nθ) = -sin nθ$. It is easy to put a minus before both.]],
       formula = [[
         "right:"  R_{-n} = [cos nθ, sin nθ; -sin nθ, cos nθ]
         "wrong:"  [-cos nθ, sin nθ; -sin nθ, -cos nθ] ]],
@@ -122,7 +126,7 @@ return roper.lesson {
         hints = { { "it == 1", "$-R_{-n}$ would have $-sin nθ$ at the top right." },
           "Take the minus out of all four numbers. Which way do the sines turn then?" },
         answer = [[$-R_n$: a turn forward, and a minus before everything. The two turns do not
-          cancel, they add up, $-R_n Σ_i a R_i v_i = -Σ_i a R_{i+n} v_i$. Lengths are right, so that
+          cancel. They add up: $-R_n Σ_i a R_i v_i = -Σ_i a R_{i+n} v_i$. No length changes, so
           nothing looks odd.]] },
       code = [[
         function negated(x, p) return turn(x, -angles(p):cos(), -angles(p):sin()) end
@@ -138,17 +142,18 @@ return roper.lesson {
     { title = "Cached keys turned twice",
       text = [[
         A model that writes keeps the keys of the tokens before in a cache. They were turned when
-        they came in, and are used as they are. A program that turns the whole cache once more with
-        each token turns a key again and again. After the second time the score depends on $2n - m$,
-        which is no distance: the mistake of the values, on the other side. (In 2026 it was found in
-        the review of pull request 110 of Shainet.)]],
+        they came in. So they are used as they are. A program that turns the whole cache with each
+        new token turns a key again and again. After the second time the score depends on $2n - m$,
+        which is no distance. It is the mistake of the values once more, in the keys. (In 2026 it
+        was found in the review of pull request 110 of Shainet.)]],
       formula = "(R_m q) · (R_n R_n k) = q · R_{2n-m} k",
       code = [[
         function cached(p) return weights(rotate(q, p), rotate(rotate(k, p), p)) end
         moved = shift(cached, 1000)]],
       claims = { { "moved > 0.1", instead = { "rotate(rotate(k, p), p)", "rotate(k, p)" } } },
       figure = {
-        caption = "The weight of token 4 for token 5, wherever the text begins.",
+        caption = [[The weight that token 5 gives to token 4, by where the text begins. With keys
+          turned once it stays; with keys turned twice it does not.]],
         draw = [[
           starts, kept, wave = {}, {}, {}
           for s = 0, 60 do
@@ -172,10 +177,11 @@ return roper.lesson {
           source = "as if it were relative" } } } },
     { title = "Turned the other way: no mistake, until weights are shared",
       text = [[
-        Turn both queries and keys the other way, and all is relative still, only mirrored. A model
-        trained so learns the same: nanochat does it, and said in 2026 why that stays so (pull
-        request 489). But its weights are of no use to code that turns forward. Flip the sign of one
-        side alone, and the score depends on the sum of the positions.]],
+        Turn both queries and keys the other way. Then all is relative still, only mirrored. A model
+        trained so can learn the same. nanochat turns that way, and a comment on its pull request
+        489 says why that stays. But its weights are of no use to code that turns forward.
+
+        Turn only one side the other way, and the score depends on the sum of the positions.]],
       formula = "(R_{-m} q) · (R_{-n} k) = q · R_{m-n} k",
       code = [[
         function mirrored(p) return weights(unrotate(q, p), unrotate(k, p)) end
@@ -195,10 +201,12 @@ return roper.lesson {
             source = "as if not mirrored" } } } },
     { title = "Pairings mixed",
       text = [[
-        There are two ways to pair features (`general-form`). Weights that were trained with the one
-        are run by code for the other. Or only the keys have the other pairing: in 2023 llama.cpp's
-        converter put the keys of TinyLlama into a wrong order, and what the model wrote was
-        gibberish (pull request 3364).]],
+        There are two ways to pair features (`general-form`). So there are two ways to go wrong.
+
+        First: weights that were trained with the one pairing are run by code for the other. Second:
+        queries and keys do not agree, say because only the keys have the other pairing. In 2023 the
+        converter of llama.cpp put the queries of TinyLlama into the right order, but not the keys.
+        What the model wrote was gibberish (pull request 3364).]],
       predict = { question = "Which of the two does the shift find?",
         choices = { "both", "only the first: other pairs in queries and keys alike",
           "only the second: other pairs in the keys alone", "neither" }, expect = 3,
@@ -207,8 +215,8 @@ return roper.lesson {
           "What is turned alike on both sides knows the distance alone, whatever the pairs are." },
         answer = [[Only the second. In the first, scores are as relative as before; they are not
           those that the model was trained with. So a second test is needed: known outputs for known
-          weights, kept from the program that trained them, or from an oracle that is written from
-          the definition.]] },
+          weights. They are kept from the program that trained them, or come from an oracle: a
+          program, slow and plain, that is written from the definition.]] },
       code = [[
         rope = roper.position.rope{dim = 8}
         other = roper.position.rope{dim = 8, pairing = "interleaved"}
@@ -224,20 +232,23 @@ return roper.lesson {
           instead = { "(rotate(q, p), other:", "(rotate(q, p), rope:" } } } },
     { title = "Angles in half precision",
       text = [[
-        float16 has 11 significant bits, bfloat16 has 8. Where a whole model is put into one of
-        them, the angles easily go along. In 2023 GPT-NeoX (issue 1003) was seen to turn by 1045 in
-        place of 1044.27 at position 1857: between 1024 and 2048 float16 knows whole numbers only.
+        Models often calculate with short numbers. float16 has 11 significant bits, bfloat16 has 8.
+        Where a whole model is put into one of them, the angles easily go along. In 2023 somebody
+        looked at an angle in GPT-NeoX (issue 1003): that of the second of 16 pairs, at position
+        1857. It should be 1044.27 and was 1045. Between 1024 and 2048 float16 knows whole numbers
+        only.
 
-        Shift the text by a little, and there is little to be seen. The farther it is shifted, the
-        larger the residual: this mistake needs a test at large positions. The remedy is in
-        `precision`: angles in float64, and only their cosines and sines rounded.]],
+        Shift the text by a little, and there is little to be seen. Shift it far, and there is much.
+        So this mistake needs a test at large positions. The remedy is in `precision`: angles in
+        float64, and only their cosines and sines rounded.]],
       predict = { question = [[From 512 to 1024 bfloat16 knows every fourth number. To how many
           different numbers does it round the positions 1000, 1001, ... 1005?]],
         expect = "2",
         hints = { { "it == 6", "1001 is not among the numbers that it knows." },
           { "it == 1", "1003 is nearer to 1004 than to 1000." },
           "Round each to the nearest multiple of 4." },
-        answer = "To two, 1000 and 1004. Of six positions three look alike, and three others do." },
+        answer = [[To two, 1000 and 1004. (1002 is as near to both, and goes to 1000.) Three of the
+          six positions look alike, and so do the other three.]] },
       code = [[
         exact = 1857 * 10000 ^ (-2 / 32)
         function as(number, format)
@@ -261,8 +272,8 @@ return roper.lesson {
         { "near < 1e-3", instead = { '"float16"), 8)', '"float16"), 4096)' } },
         { "far > 0.1", instead = { '"float16"), 2048)', '"float16"), 16)' } } },
       figure = {
-        caption = [[The residual, by how far the text is shifted: bfloat16 fails from 256 on,
-          float16 from 2048 on.]],
+        caption = [[The residual, by how far the text is shifted. With bfloat16 scores are wrong
+          from 256 on, with float16 from 2048 on.]],
         draw = [[
           series = {}
           for n, form in ipairs{"float64", "float16", "bfloat16"} do
@@ -283,11 +294,11 @@ return roper.lesson {
             instead = { '"float16", "bfloat16"', '"bfloat16", "float16"' } } } } },
     { title = "All of them, at one glance",
       text = [[
-        Count the digits that stay when the text is shifted by 1000: a residual of 1e-3 leaves 3.
-        What is right keeps all that float64 can know of numbers and angles of that size. So do the
-        mirrored turns and the other pairing, which no shift finds. Of what is not relative not one
-        digit stays. Nor does one with angles in bfloat16; in float16 two are left, just before its
-        angles fail altogether.]],
+        Count the digits that stay when the text is shifted by 1000. A residual of 1e-3 leaves 3.
+
+        What is right keeps nearly all digits of float64. So do the mirrored turns and the other
+        pairing, which no shift finds. What is not relative keeps not one. Angles in bfloat16 keep
+        none either. With float16 two are left, for at 1000 its angles only begin to fail.]],
       code = [[
         tests = {
           {"right", right}, {"mirrored", mirrored}, {"other pairing", swapped},
@@ -312,16 +323,18 @@ return roper.lesson {
           instead = { "digits(test[2])", "digits(right)" } } } } },
     { title = "Why a model trains all the same",
       text = [[
-        Every one of these mistakes leaves a smooth function that loses nothing: a turn can be
-        undone by what comes after it, and gradients flow through it as well as through the right
-        one. On positions that it was trained on, a model can learn its way around. Below, two small
-        models of the same seed: RoPER, and RoPER with the way back forgotten. After 40 steps their
-        losses (nats a token) are alike. They have learned little yet but which letters there are
-        (ln 4 = 1.386), and nothing in these two numbers would make anybody look for a mistake.
+        A turn too many loses nothing of a vector. Training goes through a wrong turn as well as
+        through the right one. At the positions that it was trained on, a model can learn to live
+        with it.
 
-        Longer runs can differ, beside the right one: in the experiment `substring_index` values
-        turned twice learn later than RoPER. But a loss does not say whether it was reached with a
-        mistake or with a method that is slower. The residual of the shift does.]],
+        Below are two small models of the same seed: RoPER, and RoPER with the way back forgotten.
+        After 40 steps their losses are alike. (The loss tells how wrong a model's guesses are.)
+        They have learned little more than that there are four letters: who guesses among four has
+        the loss ln 4 = 1.386. Nothing in these two numbers would make anybody look for a mistake.
+
+        Longer runs can differ. In the experiment `substring_index` values turned twice solve fewer
+        tasks than RoPER after 650 steps. But who has no right program beside the wrong one sees
+        only a method that learns slowly. The residual of the shift tells.]],
       code = [[
         function loss_after(rotate, steps)
           local task = roper.tasks.substring_prefix{length = 33, seed = 1}
@@ -338,9 +351,9 @@ return roper.lesson {
         { "before - wrong > 0.1", instead = { '("qkv", 40)', '("qkv", 1)' } },
         { "math.abs(loss - wrong) < 0.02", instead = { '("qkv", 40)', '("qkv", 1)' } } },
       exercise = {
-        question = "Which two numbers would you put into a test so that none of these can hide?",
-        answer = [[The residual of the shift, also at large positions, and the difference from an
-          oracle that builds each $R_{i-n}$, `roper.oracle.attention`. The first finds what is not
-          relative, the second the rest.]] } },
+        question = "Which two numbers would you put into a test so that no such mistake can hide?",
+        answer = [[The residual of the shift, also at large positions. And the difference from code
+          that is slow and plain, and builds each $R_{i-n}$: here that is `roper.oracle.attention`.
+          The first finds what is not relative, the second the rest.]] } },
   },
 }
