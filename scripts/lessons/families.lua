@@ -243,8 +243,8 @@ return roper.lesson {
         hints = { { "it == 0", "A softmax gives something to every key." },
           { "it == 1", "The weights of a row sum to 1, and there are six." },
           "What are the scores, where the query is 0?" },
-        answer = [[1/6, as to each. All scores are 0, and nothing of the distance is left. T5 and
-          ALiBi add their number even so: below, the weights of T5 differ.]] },
+        answer = [[It gives 1/6, as to each. All scores are 0, and nothing of the distance is
+          left. T5 and ALiBi add their number even so: below, the weights of T5 differ.]] },
       code = [[
         rope = roper.position.rope{dim = d}
         function turned(key, p) return rope:rotate(key:view{1, d}, p):view{d} end
@@ -268,7 +268,7 @@ return roper.lesson {
           { "type(it) == 'table' and it.b == nil", "ALiBi's switch is `b`: see `slope`." },
           { "type(it) ~= 'table'", "A table, such as `{M = turned}`." },
           "What was `M` of RoPE, and `b` of ALiBi?" },
-        answer = "`{M = turned, b = slope}`: the one equation with two places in use." } },
+        answer = "It is `{M = turned, b = slope}`: the one equation with two places in use." } },
     { title = "What is carried",
       text = [[
         So far the distance says where to look. It can also be part of what is fetched. That takes
@@ -321,7 +321,7 @@ return roper.lesson {
         expect = "switches[2][3]:item()",
         hints = { { "it == 1", "It is on. But 1 says more. What was $t$ there?" },
           "It is 0 or 1." },
-        answer = "0: $t$ is on, but it is $u$ at all distances. A 1 is only for what changes." },
+        answer = "It shows 0. $t$ is on, but $u$ at all distances; 1 is for what changes." },
       code = [[
         xl.u:copy(roper.randn{1, d}); xl.w:copy(roper.randn{1, d});
         nothing = roper.zeros({1, 1, T, d}, "float64")
@@ -376,9 +376,9 @@ return roper.lesson {
         hints = { { "it == 1 or it == 2", "For Shaw 30 and 40 both count as 16." },
           { "it == 4", "ALiBi subtracts a slope times the distance, however far it is." },
           "What does each of them make of a distance beyond 20?" },
-        answer = [[ALiBi, a straight line, and RoPE, a sum of cosines. Neither has a table that
-          ends. Shaw's vectors can have any shape, but only up to `clip`. T5's steps get wider, and
-          the last one goes on for ever.]] },
+        answer = [[Those of ALiBi, a straight line, and RoPE, a sum of cosines, differ.
+          Neither has a table that ends. Shaw's vectors can have any shape, but only up to
+          `clip`. T5's steps get wider, and the last one goes on for ever.]] },
       code = [[
         worst = 0
         for _, scheme in ipairs(schemes) do

@@ -36,8 +36,8 @@ return roper.lesson {
         { question = [[How many times does the first pair go round within these 4096 tokens? (Three
             digits will do.)]],
           expect = "turns[1]:item()",
-          answer = [[652 times: $4096 / 2π$. The last pair is slow. It does a thirteenth of a circle
-            in the same time.]],
+          answer = [[It goes round 652 times: $4096 / 2π$. The last pair is slow. It does a
+            thirteenth of a circle in the same time.]],
           hints = {
             { "it == 4096", "That is the angle, in radians. How many circles is it?" },
             { "math.abs(it * 360 / 4096 - 1) < 0.01",
@@ -271,8 +271,8 @@ return roper.lesson {
         check = [[
           math.abs(short - select(2, shares(model, linear, 32, 1)):item()) < 1e-6]],
         sample = "short = select(2, shares(model, linear, 32, 1)):item()",
-        answer = [[A small one. A fixed factor takes something from short texts. So some programs
-          let the factor follow the length of the text.]],
+        answer = [[It is a small share. A fixed factor takes something from short texts. So
+          some programs let the factor follow the length of the text.]],
         hints = { { "math.abs(short - 1) < 1e-6",
             "That is the share for the model as it was trained, or that of the far questions." },
           "`shares` gives two shares, that of the far questions and that of the near ones.",
@@ -299,8 +299,8 @@ return roper.lesson {
         question = [[The model has $b = 100$ and $r = 32$, and $f$ is 4. What is $B$? (Three
           digits.)]],
         expect = "100 * 4 ^ (32 / 30)",
-        answer = [[439: a bit more than 4 times as much. Below, both questions are answered more
-          often than by RoPE as it was.]],
+        answer = [[It is 439, a bit more than 4 times as much. Below, both questions are
+          answered more often than by RoPE as it was.]],
         hints = {
           { "it == 400", "Nearly. What is the exponent of $f$?" },
           { "it < 100", "A larger base makes slower pairs." },
@@ -341,7 +341,7 @@ return roper.lesson {
         question = [[A pair did 0.4 of a circle in training. With YaRN, how many circles does it do
           within a text 4 times as long?]],
         expect = "0.4",
-        answer = [[0.4 again: four times the tokens at a fourth of the speed. So no pair that had
+        answer = [[Still 0.4: four times the tokens at a fourth of the speed. So no pair that had
           not been round meets new angles. And the fastest pairs still tell neighbours apart.]],
         hints = { { "it == 1.6", "At its old speed. But it turned less than once." },
           { "it == 0.1", "That is its speed. The text is longer, too." },
@@ -403,8 +403,8 @@ return roper.lesson {
         question = [[Say neither of two methods is better. Then it is chance which of them is ahead
           in a model. How probable is it that the same one is ahead in all three models?]],
         expect = "1 / 4",
-        answer = [[1/4: three coins fall alike one time in four. So three models cannot tell NTK and
-          YaRN apart, even if the same one is ahead in all of them.]],
+        answer = [[It is 1/4: three coins fall alike one time in four. So three models cannot
+          tell NTK and YaRN apart, even if the same one is ahead in all of them.]],
         hints = { { "it == 1 / 8", "That is the chance for the one. And for the other?" },
           "As with three coins: heads three times, or tails three times." } },
       claims = { { "best_of_rope < 0.5", instead = { "{rope, linear,", "{linear, rope," } } },

@@ -146,8 +146,8 @@ return roper.lesson {
         question = [[Leave out the turn back at the end. For one of the 29 characters that changes
           nothing. What is its position?]],
         expect = "0",
-        answer = [[0: the first character turns back by 0. For all others it does matter
-          (`wrong-inverse`).]],
+        answer = [[It is position 0: the first character turns back by 0. For all others it does
+          matter (`wrong-inverse`).]],
         hints = { { "it == 1", "Positions count from 0. That of 1 turns back by 1." },
           "At which position is the turn back no turn?" } },
       formula = [[
@@ -178,7 +178,7 @@ return roper.lesson {
       predict = {
         question = "How many numbers does the last map have that are trained, weights and biases?",
         expect = "model.logits:count()",
-        answer = "1430: for each of the 22 characters 64 weights and a bias.",
+        answer = "There are 1430: for each of the 22 characters 64 weights and a bias.",
         hints = { { "it == 1408", "These are the weights. There are biases, too." },
           { "it == 64", "So many for each character, and a bias." },
           "64 numbers go in, 22 come out." } },
@@ -204,8 +204,8 @@ return roper.lesson {
         question = [[Somebody knows nothing, and gives each of the 22 characters the same chance.
           What is the loss? (Three digits.)]],
         expect = "math.log(22)",
-        answer = [[ln 22 = 3.09. A fresh model pays even more: it prefers this or that without a
-          reason.]],
+        answer = [[It is $ln 22 = 3.09$. A fresh model pays even more: it prefers this or that
+          without a reason.]],
         hints = { { "math.abs(it - 1 / 22) < 0.01", "That is the probability. Take minus its ln." },
           { "it < 0", "Minus the logarithm: the logarithm of a small number is below 0." },
           "Each has the probability 1/22.", "At the prompt: > math.log(22)" } },
@@ -270,7 +270,7 @@ return roper.lesson {
         question = [[The rate is 0.01. One weight has the gradient 0.5, another 0.0005. How far does
           the first step move the other one?]],
         expect = "0.01",
-        answer = [[0.01, like the first one. There is only one gradient yet, and it is divided by
+        answer = [[By 0.01, like the first one. There is only one gradient yet, and it is divided by
           its own size. Every weight moves by the rate, unless its gradient is nearly 0.]],
         hints = { { "math.abs(it - 5e-6) < 1e-6", "So it would by plain descent." },
           { "it == -0.01", "How far, not in which direction." },
@@ -304,9 +304,10 @@ return roper.lesson {
         question = [[What is the lowest loss, as a mean over all characters, that a model can reach?
           (Three digits.)]],
         expect = "floor",
-        answer = [[$ln (48 · 4) / 29 = 0.181$. (Only who learns the 456 lines by heart gets below.)
-          A model that does not find the rule has to guess the noun a second time, among the 6 that
-          stand with this adjective. That costs $ln 6$ a line more, in all 0.243 a character.]],
+        answer = [[It is $ln (48 · 4) / 29 = 0.181$. (Only who learns the 456 lines by heart
+          gets below.) A model that does not find the rule has to guess the noun a second
+          time, among the 6 that stand with this adjective. That costs $ln 6$ a line more, in
+          all 0.243 a character.]],
         hints = { { "math.abs(it - math.log(192)) < 0.1", "So much for a line. And a character?" },
           { "it == 0", "The draws cannot be guessed, however good the model." },
           "One of 192 for each line.", "At the prompt: > math.log(192) / 29." } },
@@ -349,12 +350,12 @@ return roper.lesson {
         Are they only lines learned by heart? Give it the 16 pairs that no line of the text had, up
         to the second "the", and let it take the likeliest character four times.]],
       predict = {
-        question = [[No line of the text has "thin moon". What will it say after
-          `a thin moon. the `?]],
-        choices = { "moon", "a noun that stood behind thin", "letters that are no noun" },
+        question = [[No line of the text has "thin moon". Given `a thin moon. the`, which word does
+          it say next?]],
+        choices = { "moon", "a noun that stood behind \"thin\"", "letters that are no noun" },
         expect = 1,
-        answer = [["moon": it looks the noun up. No list of lines could do that. Below stands for
-          how many of the 16 pairs it says the right noun.]],
+        answer = [[It says "moon": it looks the noun up. No list of lines could do that. The last
+          numbers below say for how many of the 16 pairs it finds the right noun.]],
         hints = { { "it == 2", "So it would if it knew lines by heart. How low was its loss?" },
           "Its loss came below what is possible without the rule." } },
       code = [[

@@ -125,7 +125,7 @@ return roper.lesson {
         expect = 2,
         hints = { { "it == 1", "$-R_{-n}$ would have $-sin nθ$ at the top right." },
           "Take the minus out of all four numbers. Which way do the sines turn then?" },
-        answer = [[$-R_n$: a turn forward, and a minus before everything. The two turns do not
+        answer = [[It is $-R_n$: a turn forward, and a minus before all. The two turns do not
           cancel. They add up: $-R_n Σ_i a R_i v_i = -Σ_i a R_{i+n} v_i$. No length changes, so
           nothing looks odd.]] },
       code = [[
@@ -171,7 +171,8 @@ return roper.lesson {
             instead = { "cached(", "scores(" } } },
         play = { kind = "attention", turns = { "qkvvo", "qkv", "qkvO", "qkkvo", "qkvo" },
           caption = [[The shift by hand: choose a mistake and move all together. Do the weights
-            stay? Does the output o?]] } },
+            stay? Does the output $o$? (The output turned forward is what negated cosines give, but
+            for the minus.)]] } },
       identity = { "dot(rotate(q, m), rotate(rotate(k, n), n)) == dot(q, rotate(k, 2*n - m))",
         wrong = { { "dot(rotate(q, m), rotate(rotate(k, n), n)) == dot(q, rotate(k, n - m))",
           source = "as if it were relative" } } } },
