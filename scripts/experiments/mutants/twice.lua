@@ -1,6 +1,5 @@
--- RoPER with a mistake on purpose: values turned twice, as a widely used implementation had it from
--- its release until 2024. What is carried then turns by 2 j - i instead of j - i, which is no
--- relative distance.
+-- RoPER with a mistake on purpose: values turned twice, as an implementation (labml) had it until
+-- 2024. What is carried then turns by 2 j - i instead of j - i, which is no relative distance.
 return {
   summary = "RoPER that turns values twice",
   position = "roper",
