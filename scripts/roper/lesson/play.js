@@ -142,6 +142,7 @@
     });
     tokens.forEach((token, i) => {
       token.addEventListener("pointerdown", (down) => {
+        if (down.button !== 0) return; // a menu opens, and may keep the release to itself
         const stop = new AbortController(), { signal } = stop;
         addEventListener("pointermove", (event) => {
           const box = token.parentElement.getBoundingClientRect();

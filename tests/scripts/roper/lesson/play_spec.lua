@@ -9,8 +9,8 @@ local scratch = require("tests.scratch")
 local tables = require("roper.base.tables")
 
 -- Does to the page what it is told, one after the other, and writes what its figures then show.
--- Each is {figure, set = {name = value}}, {figure, drag = token, to = share of the line} or
--- {figure, press = token, key}.
+-- Each is {figure, set = {name = value}}, {figure, drag = token, to = share of the line, button =
+-- of the mouse} or {figure, press = token, key}.
 local HAND <const> = [[
   const figures = document.querySelectorAll(".play");
   const acts = {
@@ -23,11 +23,11 @@ local HAND <const> = [[
         input.dispatchEvent(new Event("input", { bubbles: true }));
       }
     },
-    drag(figure, { drag, to }) {
+    drag(figure, { drag, to, button = 0 }) {
       const token = figure.querySelectorAll(".token")[drag - 1];
       const box = token.parentElement.getBoundingClientRect();
       const send = (target, type, share) => target.dispatchEvent(new PointerEvent(type, {
-        bubbles: true, pointerId: 7, clientX: box.left + share * box.width }));
+        bubbles: true, pointerId: 7, button, clientX: box.left + share * box.width }));
       send(token, "pointerdown", 0);
       send(window, "pointermove", 1 - to);
       send(window, "pointermove", to);
@@ -204,6 +204,7 @@ function told.attention(play)
     add({ set = { turns = turns, first = a } }, { a, b, c, d })
     add({ set = { first = a + 7 } }, { a + 7, b + 7, c + 7, d + 7 })
     add({ drag = 1, to = 0.51 }, { 12, b + 7, c + 7, d + 7 })
+    add({ drag = 1, to = 0.9, button = 2 }, { 12, b + 7, c + 7, d + 7 })
     add({ press = 4, key = "PageDown" }, { 12, b + 7, c + 7, d + 2 })
     add({ press = 4, key = "Home" }, { 12, b + 7, c + 7, 0 })
     add({ set = { causal = false } }, { 12, b + 7, c + 7, 0 }, false)
