@@ -239,7 +239,7 @@ function told.wrong(tour, verdict)
 end
 
 function told.malformed(tour, verdict)
-  tour:say(("The question asks for %s.\n"):format(verdict.wanted))
+  tour:say(show.prose(("The question asks for %s."):format(verdict.wanted)))
 end
 
 function told.failed(_, verdict)
@@ -248,7 +248,8 @@ function told.failed(_, verdict)
 end
 
 function told.tried(tour)
-  tour:say(("Tried. The question still asks for %s.\n"):format(questions.wanted(tour.asked)))
+  tour:say(show.prose(("Tried. The question still asks for %s."):format(
+    questions.wanted(tour.asked))))
 end
 
 -- Take a line, or several, as an answer where it may be one: nil where it is none; else whether it

@@ -135,7 +135,8 @@ describe("a lesson at the terminal", function()
     say(screen, "a", "Not yet. The other hand.\n", "asking 1/2 ?> ")
     say(screen, "3", "The question asks for a number from 1 to 2, or a letter", "asking 1/2 ?> ")
     say(screen, "> 'only ' .. 'tried'", '"only tried"\n', "asking 1/2 ?> ")
-    say(screen, "2 + 2", "4\nTried. The question still asks for a number from 1", "asking 1/2 ?> ")
+    say(screen, "2 + 2", "4\nTried. The question still asks for a number from 1 to 2, or a letter "
+      .. "from a to\nb.\n", "asking 1/2 ?> ")
     local after = say(screen, "b", "Right. b) To the right.\n\nPredict first. How much?\n",
       "asking 1/2 ?> ")
     assert.is_nil(after:find("x = 6", 1, true))
