@@ -215,9 +215,8 @@ return roper.lesson {
         choices = { "all four", "the two cosines", "the two sines", "none" },
         expect = 3,
         answer = [[$cos(-mθ) = cos mθ$, but $sin(-mθ) = -sin mθ$. So the way back has the sines with
-          the other sign, and nothing else. It is easily done to change the sign of the cosines, too.
-          At position 0, where nothing should turn, that turns an arrow around: see
-          `wrong-inverse`.]],
+          the other sign, and nothing else. One easily changes the sign of the cosines, too. At
+          position 0, where nothing should turn, that turns an arrow around: see `wrong-inverse`.]],
         hints = {
           { "it == 1 or it == 2", "At $m = 0$ the cosines are 1. Should $-0$ make them -1?" },
           { "it == 4", "Then turning back would be turning on." },
