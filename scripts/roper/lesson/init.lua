@@ -7,6 +7,7 @@ local formulas = require "roper.lesson.formula.parse"
 local play = require "roper.lesson.play"
 local proses = require "roper.lesson.prose"
 local questions = require "roper.lesson.question"
+local steps = require "roper.lesson.step"
 local suggest = require "roper.base.suggest"
 
 local M = {}
@@ -219,8 +220,7 @@ local FOLDER <const> = require("roper.base.place").LIBRARY .. "/../lessons"
 ---@return table lesson
 function M.read(path)
   local text = files.read(path) or error(("there is no file %s"):format(path), 0)
-  local chunk, message = loadfile(path, "t", setmetatable({
-    roper = require "roper" }, { __index = _G }))
+  local chunk, message = loadfile(path, "t", steps.scope())
   if not chunk then
     error(message, 0)
   end

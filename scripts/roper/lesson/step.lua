@@ -8,10 +8,16 @@ local M = {}
 
 local NAME <const> = "lesson" -- stands for the code in messages
 
+-- Lua's names; but a lesson does not end the program, whose status would say that its claims hold.
+local NAMES <const> = setmetatable({ os = setmetatable({ exit = function()
+  error("os.exit: expected a lesson to go on; at its prompt, quit leaves it", 2)
+end }, { __index = os }) }, { __index = _G })
+
 --- A place for the variables of a lesson, with the names that a session begins with.
 ---@return table scope
 function M.scope()
-  return setmetatable({ roper = require "roper", plot = require "roper.plot" }, { __index = _G })
+  return setmetatable({ roper = require "roper", plot = require "roper.plot" },
+    { __index = NAMES })
 end
 
 --- A scope above another: what is set in it does not show below.

@@ -97,6 +97,17 @@ describe("./roper lesson", function()
     assert.truthy(output:find("\n1%.%.%d+\n$"))
   end)
 
+  it("does not let a lesson end the check of its claims", function()
+    local step = OWN:gsub("x = 1\"", "x = 1; os.exit(0)\"")
+    for content, message in pairs({ [step] = "not ok 1 - my-own 1: runs\n# lesson:1: os.exit: expected a",
+      ["os.exit(0)\n" .. OWN] = "my_own.lua:1: os.exit: expected a lesson to go on" }) do
+      local path = scratch.write("my_own.lua", content)
+      local status, output, errors = process.run({ "./roper", "lesson", path, "--check" })
+      assert.equal(1, status)
+      assert.truthy((output .. errors):find(message, 1, true), output .. errors)
+    end
+  end)
+
   it("writes one as a page, with an index", function()
     local folder = scratch.path("pages")
     local status, output = process.run({ "./roper", "lesson", "--html", folder, "rotation" })
