@@ -114,14 +114,14 @@ end
 local function checked(given)
   local lesson = options_of.check(place_of(given) .. "lesson", given, LESSON)
   check_head(place_of(given) .. "lesson", lesson)
-  local steps = {}
+  local list = {}
   for i, step in ipairs(lesson.steps) do
-    steps[i] = check_step(("%slesson: step %d"):format(place_of(step), i), step, lesson)
+    list[i] = check_step(("%slesson: step %d"):format(place_of(step), i), step, lesson)
   end
-  if #steps == 0 then
+  if #list == 0 then
     error(place_of(given) .. "lesson: expected at least one step", 0)
   end
-  lesson.steps = steps
+  lesson.steps = list
   return lesson
 end
 

@@ -99,7 +99,8 @@ describe("./roper lesson", function()
 
   it("does not let a lesson end the check of its claims", function()
     local step = OWN:gsub("x = 1\"", "x = 1; os.exit(0)\"")
-    for content, message in pairs({ [step] = "not ok 1 - my-own 1: runs\n# lesson:1: os.exit: expected a",
+    for content, message in pairs({
+      [step] = "not ok 1 - my-own 1: runs\n# lesson:1: os.exit: expected a lesson",
       ["os.exit(0)\n" .. OWN] = "my_own.lua:1: os.exit: expected a lesson to go on" }) do
       local path = scratch.write("my_own.lua", content)
       local status, output, errors = process.run({ "./roper", "lesson", path, "--check" })
