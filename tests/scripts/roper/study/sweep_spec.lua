@@ -296,9 +296,10 @@ describe("./roper sweep", function()
   end)
 
   it("ends by Ctrl-C, gives its trials back, and goes on", function()
-    local command = sweeps.command(folder, "position=rope", "seed=1..2", "steps=600", "--jobs", "2")
+    local command = sweeps.command(folder, "position=rope", "seed=1..2", "steps=1500",
+      "--jobs", "2")
     local screen = process.open(table.concat(command, " "), { TERM = "xterm" })
-    screen:expect("/600  loss ")
+    screen:expect("/1500  loss ")
     for _, trial in ipairs(plan.read(folder)) do -- the other one may begin later
       while not files.stat(trial.folder .. "/checkpoint.safetensors") do
         sweeps.wait({ screen.process }, 10)
