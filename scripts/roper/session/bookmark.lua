@@ -49,7 +49,7 @@ function M.open(lesson, first, path)
   if problem then
     self.is_unkept = true
     terminal.report("progress is not kept", problem)
-  elseif is_anew then
+  elseif is_anew and entry then
     self:keep(function(kept) kept.step, kept.answered = 1, {} end)
   end
   return self
