@@ -15,7 +15,7 @@ describe("the lessons", function()
       local scope = steps.scope()
       for number, step in ipairs(lesson.steps) do
         for _, claim in ipairs(step.claims) do
-          local inner = setmetatable({}, { __index = scope })
+          local inner = steps.layer(scope)
           steps.prepare(step, inner, steps.planted(step.code, claim.instead))
           local judged = steps.judge(claim, inner)
           assert.is_false(judged.holds, ("%s: %s with %s"):format(every.name(lesson, number),

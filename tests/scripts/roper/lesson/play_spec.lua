@@ -274,8 +274,7 @@ describe("a figure to play with", function()
       end
     end
     local lesson = { name = "play", title = "t", before = "b", after = "a", needs = {},
-      notation = {},
-      steps = steps }
+      notation = {}, steps = steps }
     page.write({ lesson }, scratch.path("site"))
     page.write({ lesson }, scratch.path("paper"), "handout")
   end)
