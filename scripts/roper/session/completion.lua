@@ -14,15 +14,15 @@ local function options_of(command)
   return tables.keys(tables.set(names))
 end
 
--- The experiment that a command line is about.
-local function experiment_of(command, words)
+-- The experiment that a command line names.
+local function experiment_of(words)
   local known = tables.set(require("roper.study.experiment").list())
   for _, word in ipairs(words) do
     if known[word] then
       return word
     end
   end
-  return command == "study" and "substring_index" or nil
+  return nil
 end
 
 -- The fields of an experiment, each with the values that are listed for it.
@@ -73,9 +73,10 @@ local function words_after(words, last, commands)
   elseif command == "lesson" then
     return lesson_words(words)
   elseif command == "train" or command == "sweep" or command == "study" then
-    local experiment = experiment_of(command, words)
-    return experiment and field_words(experiment, last)
-      or require("roper.study.experiment").list()
+    local experiment = experiment_of(words)
+    local default = command == "study" and require("roper.study.experiment.design").EXPERIMENT
+    return tables.joined(experiment and {} or require("roper.study.experiment").list(),
+      (experiment or default) and field_words(experiment or default, last) or {})
   end
   return {}
 end

@@ -1,5 +1,6 @@
 --- What a sweep says: per method and per pair of methods, always with the number of runs.
 local experiment = require "roper.study.experiment"
+local measures = require "roper.study.measures"
 local statistics = require "roper.study.statistics"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
@@ -197,7 +198,7 @@ end
 
 -- What a reader must know before trusting the numbers.
 local function notes_of(sweep, methods)
-  local notes, commits = {}, {}
+  local notes, commits = { require("roper.study.experiment.design").note(sweep) }, {}
   for _, entry in ipairs(methods) do
     local missing = entry.planned - entry.finished
     if missing > 0 then
@@ -226,8 +227,9 @@ end
 --- Errors: a baseline that the sweep has not.
 ---@param sweep table from `sweep.read`
 ---@param baseline? string the method that all others are compared with, instead of every pair
----@return table metrics: the METRICS that such runs have, and an accuracy, of text a loss, for each
----   `times` that what was tried was longer. on: {problems, text}: are runs on such a task?
+---@return table measure: the Measure that methods are compared by. metrics: the METRICS that such
+---   runs have, and an accuracy, of text a loss, for each `times` that what was tried was longer.
+---   on: {problems, text}: are runs on such a task?
 ---   methods: a list of {method, planned, finished, failed, running, stopped, waiting, runs},
 ---   with a table for each metric: n, mean, median, error (standard), low and high (95 %
 ---   interval), trimmed (mean without the worst tenth), kept, removed; steps_to_90 as from
@@ -254,7 +256,11 @@ function M.of(sweep, baseline)
     local found = compare_all(by_name, paired, metrics[i] or M.STEPS)
     table.move(found, 1, #found, #compared + 1, compared)
   end
-  return { metrics = metrics, methods = methods, pairs = compared, baseline = baseline, on = on,
+  local experiments = tables.set(tables.map(sweep.trials, function(trial)
+    return trial.run.config and trial.run.config.experiment
+  end))
+  return { measure = measures.of(tables.keys(experiments), on.problems), metrics = metrics,
+    methods = methods, pairs = compared, baseline = baseline, on = on,
     notes = notes_of(sweep, methods) }
 end
 

@@ -28,6 +28,9 @@ end
 ---@field summary string
 ---@field task string the name of its kind of task
 ---@field presets table<string, table> fields by preset
+---@field measure? string name of the Measure that methods are compared by; "solved" by default, of
+---   text "bits_per_byte"
+---@field study? Design what `roper study` runs
 ---@field longer? string[]|fun(config: table, times: number): table for what is so many times as
 ---   long as in training: the task's options that are so many times as large, or their changes
 ---@field times? number[] how many; 1.5, 2 and 4 by default

@@ -9,21 +9,18 @@ local M = {}
 --- What a corrected probability must be under for a difference to be called one.
 M.LEVEL = 0.05
 
--- The one measure that the sentence speaks of.
-local MEASURES <const> = {
-  problems = { name = "solved", title = "correct answers", digits = 1, sign = 1 },
-  text = { name = "bits_per_byte", title = "bits per byte", digits = 4, sign = -1 },
-}
-
--- " of 64", where every run was asked as many problems.
+-- " of 64" after a number of correct answers, if every run had as many problems.
 local function out_of(summary)
+  if summary.measure.name ~= "solved" then
+    return ""
+  end
   local most
   for _, entry in ipairs(summary.methods) do
     for _, run in ipairs(entry.runs) do
       most = (most == nil or most == run.result.problems) and run.result.problems or false
     end
   end
-  return summary.on.problems and most and (" of %d"):format(most) or ""
+  return most and (" of %d"):format(most) or ""
 end
 
 -- How far the mean of a method can be trusted.
@@ -149,7 +146,7 @@ end
 ---@param summary table from `summary.of`
 ---@return string
 function M.of(summary)
-  local measure = summary.on.problems and MEASURES.problems or MEASURES.text
+  local measure = summary.measure
   local unit, best, all, compared = out_of(summary), best_method(summary, measure), {}, {}
   for _, pair in ipairs(summary.pairs) do
     if pair.metric == measure.name then

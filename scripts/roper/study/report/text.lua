@@ -294,7 +294,7 @@ function M.text(summary)
   end
   parts[#parts + 1] = compared_text(summary, columns.align)
   for _, note in ipairs(summary.notes) do
-    parts[#parts + 1] = "Note: " .. note
+    parts[#parts + 1] = columns.wrap("Note: " .. note, 0)
   end
   return require("roper.base.printable").text(table.concat(parts, "\n\n"))
 end

@@ -2,15 +2,8 @@
 local h = require("roper.base.markup").h
 local chart = require "roper.study.report.chart"
 local curve = require "roper.study.report.curve"
+local measures = require "roper.study.measures"
 local number = require "roper.study.report.number"
-
--- What is measured while a model is trained, on problems or on text.
-local MEASURES <const> = {
-  { field = "accuracy", title = "Accuracy on answer tokens", y = "accuracy", low = 0, high = 1,
-    difference = "Difference in accuracy between runs of the same seed" },
-  { field = "validation_loss", title = "Validation loss", y = "nats per token",
-    difference = "Difference in validation loss between runs of the same seed" },
-}
 
 -- What a reader must know about the lines of a chart.
 local function note(sweep, facts, curves)
@@ -60,16 +53,26 @@ local function losses(sweep)
   return chart.switch { title = "Training loss", note = shown, name = "loss", choices = choices }
 end
 
+-- The curve of the sweep's measure, then those of the usual measures.
+local function curves_of(summary)
+  local list = { summary.measure.curve }
+  for _, measure in ipairs(measures.USUAL) do
+    list[#list + 1] = measure ~= summary.measure and measure.curve or nil
+  end
+  return list
+end
+
 return function(view)
   local sweep = view.sweep
   local is_few = view.summary.baseline or #sweep.methods * (#sweep.methods - 1) / 2 <= curve.MANY
   local figures = {}
-  for _, measure in ipairs(MEASURES) do
+  for _, measure in ipairs(curves_of(view.summary)) do
     local curves, facts = curve.runs(sweep, measure.field)
     figures[#figures + 1] = chart.lines { title = measure.title, x = "step", y = measure.y,
       low = measure.low, high = measure.high, note = note(sweep, facts, curves),
       lines = curve.shown(sweep, curves) }
-    figures[#figures + 1] = is_few and chart.lines { title = measure.difference, x = "step",
+    figures[#figures + 1] = is_few and chart.lines { x = "step",
+      title = ("Difference in %s between runs of the same seed"):format(measure.y),
       y = measure.y, level = { value = 0, text = "none" },
       note = "The mean over the pairs that finished.",
       lines = curve.differences(sweep, measure.field, view.summary.baseline) } or nil

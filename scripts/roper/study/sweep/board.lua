@@ -1,6 +1,7 @@
 --- Several lines that show how a long job is getting on. On a terminal they rewrite themselves
 --- below what was said; elsewhere, a pipe or a log file, the last line is printed now and then.
 local printable = require "roper.base.printable"
+local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -19,17 +20,19 @@ function M.new(options)
     rewrites = terminal.is_capable(stream), printed_at = clock(), lines = {} }, Board)
 end
 
---- Move to where the first of the lines began and clear all below.
-function Board:clear()
-  if #self.lines > 0 then
-    self.stream:write(("\27[%dF\27[J"):format(#self.lines))
+-- Replace what is on the screen by some text, if any, and other lines, in one write without
+-- clearing first, so that nothing flickers.
+function Board:rewrite(text, lines)
+  local parts = { #self.lines > 0 and ("\27[%dF"):format(#self.lines) or "" }
+  if text then
+    parts[2] = text:gsub("\n", "\27[K\n") .. "\27[K\n"
   end
-end
-
-function Board:draw()
-  for _, line in ipairs(self.lines) do
-    self.stream:write(line, "\n")
+  for _, line in ipairs(lines) do
+    parts[#parts + 1] = line .. "\27[K\n"
   end
+  parts[#parts + 1] = "\27[J"
+  self.lines = lines
+  self.stream:write(table.concat(parts))
   self.stream:flush()
 end
 
@@ -38,13 +41,11 @@ end
 function Board:say(text)
   text = printable.text(text)
   if self.rewrites then
-    self:clear()
+    self:rewrite(text, self.lines)
+  else
+    self.stream:write(text, "\n")
+    self.stream:flush()
   end
-  self.stream:write(text, "\n")
-  if self.rewrites then
-    self:draw()
-  end
-  self.stream:flush()
 end
 
 --- Show the state of the job.
@@ -52,12 +53,9 @@ end
 function Board:show(lines)
   if self.rewrites then
     local room = terminal.columns(self.stream) - 1
-    self:clear()
-    self.lines = {}
-    for i, line in ipairs(lines) do
-      self.lines[i] = terminal.cut(printable.line(line), room)
-    end
-    self:draw()
+    self:rewrite(nil, tables.map(lines, function(line)
+      return terminal.cut(printable.line(line), room)
+    end))
   elseif self.clock() - self.printed_at >= self.every then
     self.printed_at = self.clock()
     self:say(lines[#lines])
@@ -67,9 +65,7 @@ end
 --- Take the lines away; what was said stays.
 function Board:finish()
   if self.rewrites then
-    self:clear()
-    self.lines = {}
-    self.stream:flush()
+    self:rewrite(nil, {})
   end
 end
 

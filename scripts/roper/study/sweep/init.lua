@@ -183,6 +183,7 @@ end
 ---@field threads? integer of each worker; an equal share by default
 ---@field stream? any of news and progress; io.stderr by default
 ---@field again? string the line to type after Ctrl-C, where there is one
+---@field chart? fun(): string[] lines drawn above the progress if the stream is a terminal
 
 --- Run what is missing of a sweep with worker processes of this machine. Any number of sweeps and
 --- workers may work in the same folder. Ctrl-C ends it; said again, it goes on. A trial that fails
@@ -203,7 +204,7 @@ end
 function M.run(options)
   local o = options_of.check("sweep", options, { what = "string", fields = "table?",
     folder = "string?", jobs = "size?", threads = "size?", stream = { "any", io.stderr },
-    again = "string?" })
+    again = "string?", chart = "function?" })
   local trials, folder = M.prepare(o.what, o.fields, o.folder)
   local jobs = math.min(o.jobs or core.threads(), #trials)
   local shown = board.new { stream = o.stream }
@@ -212,7 +213,9 @@ function M.run(options)
     say = function(text) shown:say(text) end })
   shown:say(("%s: %s, %d done; %d at a time, %s each"):format(folder, counted(#trials, "trial"),
     supervisor.finished, jobs, counted(supervisor.threads, "thread")))
-  local interrupted = supervise(supervisor, function(lines) shown:show(lines) end)
+  local interrupted = supervise(supervisor, function(lines)
+    shown:show(o.chart and shown.rewrites and tables.joined(o.chart(), lines) or lines)
+  end)
   shown:finish()
   if interrupted then
     shown:say(("%d of %d trials are done; %s"):format(supervisor.finished, #trials,

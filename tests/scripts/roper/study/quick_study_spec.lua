@@ -1,3 +1,5 @@
+local designs = require("roper.study.experiment.design")
+local experiment = require("roper.study.experiment")
 local files = require("roper.base.file")
 local html = require("tests.html")
 local identities = require("roper.identity.rotations")
@@ -5,7 +7,7 @@ local plan = require("roper.study.sweep.plan")
 local plot = require("roper.plot")
 local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")
-local study = require("roper.study.small")
+local study = require("roper.study.quick_study")
 local sweeps = require("tests.sweeps")
 local uv = require("luv")
 
@@ -20,8 +22,8 @@ describe("study.run", function()
 
   local function run(options)
     local stream <close> = assert(io.open(scratch.path("log"), "w"))
-    local all = { fields = sweeps.fields({ evaluate_every = 10 }), seeds = 2, folder = folder,
-                  stream = stream }
+    local all = { experiment = "substring_index", fields = sweeps.fields({ evaluate_every = 10 }),
+                  seeds = 2, folder = folder, stream = stream }
     for name, value in pairs(options or {}) do
       all[name] = value
     end
@@ -46,6 +48,40 @@ describe("study.run", function()
     end
     assert.truthy(text:find("mean of the runs", 1, true))
     assert.is_nil(text:find("FAILS", 1, true))
+  end)
+
+  it("follows the design of an experiment", function()
+    local design = designs.of("substring_prefix")
+    local small = { steps = 2, substring_length = 10, length = 81, d_model = 16, problems = 2,
+                    test_sequences = 4 }
+    local text, found = run({ experiment = "substring_prefix", fields = small,
+                              seeds = design.seeds })
+    local seeds = {}
+    for _, trial in ipairs(found.sweep.trials) do
+      seeds[#seeds + 1] = trial.method == "roper" and trial.seed or nil
+      assert.equal("comparison", trial.config.preset)
+    end
+    assert.same({ 11, 12, 13, 14, 15, 16 }, seeds)
+    assert.truthy(text:find("%f[%a]in loss") or text:find("better in loss"), text)
+    assert.is_nil(text:find("Fixed before the first run", 1, true)) -- the fields are others
+  end)
+
+  it("notes the design if all of its runs are there, and no others", function()
+    local design = designs.of("substring_prefix")
+    local trials = {}
+    local fields = designs.fields(design)
+    fields[2][2] = plan.values("seed", fields[2][2])
+    for _, each in ipairs(plan.product(fields)) do
+      trials[#trials + 1] = { config = experiment.configure("substring_prefix", each) }
+    end
+    local sweep = { experiment = "substring_prefix", trials = trials }
+    assert.equal(12, #trials)
+    assert.equal(design.note, designs.note(sweep))
+    local last = table.remove(trials)
+    assert.is_nil(designs.note(sweep))
+    last.config.rate = 1e-3
+    trials[12] = last
+    assert.is_nil(designs.note(sweep))
   end)
 
   it("runs nothing again, but what is missing", function()
