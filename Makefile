@@ -1,5 +1,6 @@
-# make        build            make run    install what is missing, build, run the main job
-# make test   ... every test   make lint   formatters and linters, no warnings
+# make        build for this machine           make run    install, build, run the main job
+# make all    build for every machine          make test   install, build all, run every test
+# make lint   formatters and linters, no warnings
 # make bench  speed            make install PREFIX=/usr/local
 # make docs   reference pages in build/reference
 # make sanitize   the tests of C, ended by a use of freed memory or what C leaves undefined
@@ -33,9 +34,22 @@ SOURCES := $(filter-out $(if $(WITH_MPI),,$(MPI_SOURCES)), \
                         core/parallel/*.c core/optimizer/*.c tasks/*.c bindings/*.c) \
              core/kernels/loop.c core/kernels/integer.c core/kernels/select.c)
 X86 := $(filter x86_64,$(shell uname -m))
+# Instruction sets that kernels are built for, and those of products with bfloat16 operands.
 TARGETS := portable $(if $(X86),v3 v4)
-# Those that multiply bfloat16, in float32 where the processor has nothing better.
 BFLOAT16 := $(TARGETS) $(if $(X86),avx512bf16 amx)
+# With KERNELS_FOR=native, those of them that this machine chooses, or that are built already.
+ifeq ($(KERNELS_FOR),native)
+NATIVE := $(shell echo | $(CC) -march=native -dM -E - 2>/dev/null | cut -d ' ' -f 2)
+has = $(if $(filter-out $(NATIVE),$(1)),,$(2))
+V4 := $(call has,__AVX512F__ __AVX512BW__ __AVX512CD__ __AVX512DQ__ __AVX512VL__,v4)
+V3 := $(call has,__AVX2__ __BMI__ __BMI2__ __F16C__ __FMA__ __LZCNT__ __MOVBE__,v3)
+CHOSEN := $(firstword $(if $(X86),$(V4) $(V3)) portable)
+CHOSEN += $(if $(V4),$(call has,__AVX512BF16__,avx512bf16) \
+  $(call has,__AVX512BF16__ __AMX_TILE__ __AMX_BF16__,amx))
+CHOSEN += $(patsubst $(BUILD)/products/%_bfloat16.o,%,$(wildcard $(BUILD)/products/*_bfloat16.o))
+TARGETS := $(filter $(CHOSEN),$(TARGETS))
+BFLOAT16 := $(filter $(CHOSEN),$(BFLOAT16))
+endif
 KERNELS := $(foreach t,$(TARGETS),$(foreach d,float32 float64,\
              $(BUILD)/kernels/$(t)_$(d).o $(BUILD)/products/$(t)_$(d).o)) \
            $(BFLOAT16:%=$(BUILD)/products/%_bfloat16.o)
@@ -45,12 +59,15 @@ FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 FLAGS_avx512bf16 := $(FLAGS_v4) -mavx512bf16
 FLAGS_amx := $(FLAGS_avx512bf16) -mamx-tile -mamx-bf16
 MODULE := $(BUILD)/roper/native.so
-# Another one with MPI and without, so that either is linked after the other.
-LINKED := $(BUILD)/linked-$(if $(WITH_MPI),with,without)-mpi
+# Changes with what is linked, MPI and kernels.
+LINKED := $(BUILD)/linked-$(subst $(eval) ,-,$(strip $(BFLOAT16) $(if $(WITH_MPI),mpi)))
 # What editors and ?name read.
 DEFINITIONS := $(BUILD)/library/roper.lua
 
-.PHONY: all libraries deps run test sanitize lint bench docs install clean
+.PHONY: native all libraries deps run test sanitize lint bench docs install clean
+native:
+	@$(MAKE) --no-print-directory KERNELS_FOR=native all
+
 all: $(MODULE) roper $(DEFINITIONS)
 
 # nodelete: closing Lua must not unload the code that OpenMP threads still stand in.
@@ -109,7 +126,7 @@ deps:
 	@$(call deps,$(BUILD_PACKAGES))
 
 run: deps
-	@$(MAKE) --no-print-directory -j all
+	@$(MAKE) --no-print-directory -j
 	env -u OPENBLAS_CORETYPE ./roper study
 
 test:

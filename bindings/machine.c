@@ -5,6 +5,7 @@
 
 #include "bindings/check.h"
 #include "core/base/memory.h"
+#include "core/kernels/kernels.h"
 
 /*
 ** function roper.threads(n)
@@ -95,7 +96,7 @@ static int machine(lua_State *L)
   lua_setfield(L, -2, "processor");
   lua_pushstring(L, rp_blas_core());
   lua_setfield(L, -2, "blas_core");
-  lua_pushstring(L, rp_machine_target_name(rp_matmul_precision()));
+  lua_pushstring(L, rp_kernels_name(rp_matmul_precision()));
   lua_setfield(L, -2, "instructions");
   lua_pushstring(L, precisions[rp_matmul_precision()]);
   lua_setfield(L, -2, "matmul_precision");

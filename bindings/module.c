@@ -1,11 +1,13 @@
 /* The C half of the library: `require "roper.native"`, which scripts/roper/core.lua loads. */
 #include "bindings/check.h"
+#include "core/kernels/kernels.h"
 
 __attribute__((visibility("default"))) int luaopen_roper_native(lua_State *L);
 
 int luaopen_roper_native(lua_State *L)
 {
   luaL_checkversion(L);
+  rpl_check(L, rp_kernels_check());
   lua_newtable(L);
   rpl_open_tensor(L);
   rpl_open_view(L);

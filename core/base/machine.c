@@ -54,7 +54,7 @@ static bool may_use_tiles(void)
 }
 #endif
 
-static RpTarget best_target(void)
+RpTarget rp_machine_target(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
   __builtin_cpu_init();
@@ -66,38 +66,6 @@ static RpTarget best_target(void)
     return RP_TARGET_V3;
 #endif
   return RP_TARGET_PORTABLE;
-}
-
-static const char *const target_names[] = {
-    [RP_TARGET_PORTABLE] = "portable", [RP_TARGET_V3] = "x86-64-v3",
-    [RP_TARGET_V4] = "x86-64-v4",      [RP_TARGET_AVX512_BF16] = "avx512-bf16",
-    [RP_TARGET_AMX] = "amx-bf16",
-};
-
-/* The best that may be used for anything. */
-static RpTarget limit_target(void)
-{
-  static _Atomic int chosen = -1;
-  if (chosen >= 0)
-    return (RpTarget)chosen;
-  const char *limit = getenv("ROPER_KERNELS");
-  RpTarget target = best_target();
-  for (int i = 0; limit != NULL && i < (int)target; i++)
-    if (strcmp(limit, target_names[i]) == 0)
-      target = (RpTarget)i;
-  chosen = (int)target;
-  return target;
-}
-
-RpTarget rp_machine_target(RpPrecision operands)
-{
-  const RpTarget limit = limit_target();
-  return operands == RP_FLOAT32_OPERANDS && limit > RP_TARGET_V4 ? RP_TARGET_V4 : limit;
-}
-
-const char *rp_machine_target_name(RpPrecision operands)
-{
-  return target_names[rp_machine_target(operands)];
 }
 
 const char *rp_machine_name(void)

@@ -24,21 +24,20 @@ RpPrecision rp_matmul_precision(void);
 void rp_set_matmul_precision(RpPrecision precision);
 
 /*
-** The instruction set that hot kernels were chosen for: the best that the processor has, or a
-** lesser one that ROPER_KERNELS in the environment names. Those after x86-64-v4 are for products
-** with operands of bfloat16 alone.
+** Instruction sets that kernels are built for, each with all before it. Those after x86-64-v4 are
+** for products with operands of bfloat16 alone.
 */
 typedef enum RpTarget {
   RP_TARGET_PORTABLE,
   RP_TARGET_V3,
   RP_TARGET_V4,
   RP_TARGET_AVX512_BF16,
-  RP_TARGET_AMX
+  RP_TARGET_AMX,
+  RP_TARGETS
 } RpTarget;
-RpTarget rp_machine_target(RpPrecision precision);
 
-/* Its name, as ROPER_KERNELS has it: "portable", "x86-64-v3", ..., "avx512-bf16" or "amx-bf16". */
-const char *rp_machine_target_name(RpPrecision precision);
+/* The best that the processor has and the system allows. */
+RpTarget rp_machine_target(void);
 
 /* The processor's name as the system gives it; "unknown" where it gives none. */
 const char *rp_machine_name(void);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/machine.h"
 #include "core/base/random.h"
 #include "core/kernels/loop.h"
 
@@ -225,8 +226,17 @@ typedef struct RpProducts {
 } RpProducts;
 
 /*
-** The kernels for a dtype, built for the best instruction set this machine
-** has. The int32 table has only unary, binary, compare, where, convert, reduce
+** Kernels are those of the best instruction set that the build contains and this machine has, or
+** of a lesser one that ROPER_KERNELS in the environment names. RP_BAD_ARGUMENT if the build
+** contains none that this machine can run; then nothing below may be called.
+*/
+RpStatus rp_kernels_check(void);
+
+/* Its name, as ROPER_KERNELS has it: "portable", "x86-64-v3", ..., "avx512-bf16" or "amx-bf16". */
+const char *rp_kernels_name(RpPrecision operands);
+
+/*
+** The kernels for a dtype. The int32 table has only unary, binary, compare, where, convert, reduce
 ** (maxima and minima), argsort, take_rows, put_rows and gather.
 */
 const RpKernels *rp_kernels(RpDtype dtype);

@@ -1,55 +1,101 @@
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/base/machine.h"
 #include "core/kernels/kernels.h"
 
+/* A build may lack those of other machines: their addresses are NULL. */
+#define MAYBE __attribute__((weak))
 extern const RpKernels rp_kernels_int32;
-extern const RpKernels rp_kernels_portable_float32, rp_kernels_portable_float64;
-extern const RpProducts rp_products_portable_float32, rp_products_portable_float64;
-extern const RpProducts rp_products_portable_bfloat16;
-#ifdef __x86_64__
-extern const RpKernels rp_kernels_v3_float32, rp_kernels_v3_float64;
-extern const RpKernels rp_kernels_v4_float32, rp_kernels_v4_float64;
-extern const RpProducts rp_products_v3_float32, rp_products_v3_float64;
-extern const RpProducts rp_products_v4_float32, rp_products_v4_float64;
-extern const RpProducts rp_products_v3_bfloat16, rp_products_v4_bfloat16;
-extern const RpProducts rp_products_avx512bf16_bfloat16, rp_products_amx_bfloat16;
-#endif
+extern const RpKernels rp_kernels_portable_float32 MAYBE, rp_kernels_portable_float64 MAYBE;
+extern const RpKernels rp_kernels_v3_float32 MAYBE, rp_kernels_v3_float64 MAYBE;
+extern const RpKernels rp_kernels_v4_float32 MAYBE, rp_kernels_v4_float64 MAYBE;
+extern const RpProducts rp_products_portable_float32 MAYBE, rp_products_portable_float64 MAYBE;
+extern const RpProducts rp_products_v3_float32 MAYBE, rp_products_v3_float64 MAYBE;
+extern const RpProducts rp_products_v4_float32 MAYBE, rp_products_v4_float64 MAYBE;
+extern const RpProducts rp_products_portable_bfloat16 MAYBE, rp_products_v3_bfloat16 MAYBE;
+extern const RpProducts rp_products_v4_bfloat16 MAYBE, rp_products_avx512bf16_bfloat16 MAYBE;
+extern const RpProducts rp_products_amx_bfloat16 MAYBE;
 
-static const RpKernels *const kernels[][RP_DTYPES] = {
-    [RP_TARGET_PORTABLE] = {&rp_kernels_portable_float32, &rp_kernels_portable_float64,
-                            &rp_kernels_int32},
-#ifdef __x86_64__
-    [RP_TARGET_V3] = {&rp_kernels_v3_float32, &rp_kernels_v3_float64, &rp_kernels_int32},
-    [RP_TARGET_V4] = {&rp_kernels_v4_float32, &rp_kernels_v4_float64, &rp_kernels_int32},
-#endif
+typedef struct Tables {
+  const char *name;
+  const RpKernels *kernels[RP_DTYPES];
+  const RpProducts *products[RP_DTYPES];
+  const RpProducts *rounded_products; /* of float32 with operands of bfloat16 */
+} Tables;
+
+static const Tables tables[RP_TARGETS] = {
+    [RP_TARGET_PORTABLE] = {"portable",
+                            {&rp_kernels_portable_float32, &rp_kernels_portable_float64,
+                             &rp_kernels_int32},
+                            {&rp_products_portable_float32, &rp_products_portable_float64},
+                            &rp_products_portable_bfloat16},
+    [RP_TARGET_V3] = {"x86-64-v3",
+                      {&rp_kernels_v3_float32, &rp_kernels_v3_float64, &rp_kernels_int32},
+                      {&rp_products_v3_float32, &rp_products_v3_float64},
+                      &rp_products_v3_bfloat16},
+    [RP_TARGET_V4] = {"x86-64-v4",
+                      {&rp_kernels_v4_float32, &rp_kernels_v4_float64, &rp_kernels_int32},
+                      {&rp_products_v4_float32, &rp_products_v4_float64},
+                      &rp_products_v4_bfloat16},
+    [RP_TARGET_AVX512_BF16] = {.name = "avx512-bf16",
+                               .rounded_products = &rp_products_avx512bf16_bfloat16},
+    [RP_TARGET_AMX] = {.name = "amx-bf16", .rounded_products = &rp_products_amx_bfloat16},
 };
 
-static const RpProducts *const products[][RP_DTYPES] = {
-    [RP_TARGET_PORTABLE] = {&rp_products_portable_float32, &rp_products_portable_float64},
-#ifdef __x86_64__
-    [RP_TARGET_V3] = {&rp_products_v3_float32, &rp_products_v3_float64},
-    [RP_TARGET_V4] = {&rp_products_v4_float32, &rp_products_v4_float64},
-#endif
-};
+/* The best that may be used for anything. */
+static RpTarget limit_target(void)
+{
+  const char *limit = getenv("ROPER_KERNELS");
+  const RpTarget best = rp_machine_target();
+  for (int i = 0; limit != NULL && i < (int)best; i++)
+    if (strcmp(limit, tables[i].name) == 0)
+      return (RpTarget)i;
+  return best;
+}
 
-static const RpProducts *const rounded_products[] = {
-    [RP_TARGET_PORTABLE] = &rp_products_portable_bfloat16,
-#ifdef __x86_64__
-    [RP_TARGET_V3] = &rp_products_v3_bfloat16,
-    [RP_TARGET_V4] = &rp_products_v4_bfloat16,
-    [RP_TARGET_AVX512_BF16] = &rp_products_avx512bf16_bfloat16,
-    [RP_TARGET_AMX] = &rp_products_amx_bfloat16,
-#endif
-};
+/* The best that was built up to a target, -1 for none. */
+static int best_built(RpTarget limit, RpPrecision operands)
+{
+  int i = (int)limit;
+  while (i >= 0 && (operands == RP_FLOAT32_OPERANDS ? tables[i].kernels[RP_FLOAT32] == NULL
+                                                    : tables[i].rounded_products == NULL))
+    i--;
+  return i;
+}
+
+/* Which tables are used, found out once. */
+static int target_of(RpPrecision operands)
+{
+  static _Atomic int chosen[2] = {-2, -2};
+  if (chosen[operands] == -2)
+    chosen[operands] = best_built(limit_target(), operands);
+  return chosen[operands];
+}
+
+RpStatus rp_kernels_check(void)
+{
+  if (target_of(RP_FLOAT32_OPERANDS) >= 0 && target_of(RP_BFLOAT16_OPERANDS) >= 0)
+    return RP_OK;
+  return rp_fail(RP_BAD_ARGUMENT,
+                 "roper: expected kernels for %s or less, this build has none; run: make all",
+                 tables[limit_target()].name);
+}
+
+const char *rp_kernels_name(RpPrecision operands)
+{
+  return tables[target_of(operands)].name;
+}
 
 const RpKernels *rp_kernels(RpDtype dtype)
 {
-  return kernels[rp_machine_target(RP_FLOAT32_OPERANDS)][dtype];
+  return tables[target_of(RP_FLOAT32_OPERANDS)].kernels[dtype];
 }
 
 const RpProducts *rp_products(RpDtype dtype)
 {
   const RpPrecision precision = rp_matmul_precision();
   if (dtype == RP_FLOAT32 && precision == RP_BFLOAT16_OPERANDS)
-    return rounded_products[rp_machine_target(precision)];
-  return products[rp_machine_target(RP_FLOAT32_OPERANDS)][dtype];
+    return tables[target_of(precision)].rounded_products;
+  return tables[target_of(RP_FLOAT32_OPERANDS)].products[dtype];
 }
