@@ -47,7 +47,7 @@ local function scores_of(scheme, o)
   local s = setting.new(scheme, q, k, { causal = true, input = x })
   local scores = s:turned("q", q):matmul(s:turned("k", k):transpose(3, 4)) * s.scale
   for _, bias in ipairs(s.biases) do
-    scores = scores + bias
+    scores = scores + s.positions:expanded(bias)
   end
   return scores:squeeze(3)
 end

@@ -85,6 +85,31 @@ describe("plot.position", function()
     end
   end)
 
+  it("draws every scheme, as text and as SVG", function()
+    for _, name in ipairs(roper.position.list()) do
+      local options = { distance = 6, dim = 8, heads = 2, draws = 4, width = 60, height = 6 }
+      for format, start in pairs({ text = "score\n", svg = "<?xml " }) do
+        options.format = format
+        local drawing = plot.position(name, options)
+        assert.equal(start, drawing:sub(1, #start), name)
+        assert.is_nil(drawing:find("nan", 1, true), name)
+      end
+      options.format = nil
+      local path = scratch.path(name .. ".svg")
+      assert.equal(path, plot.position(name, path, options))
+    end
+  end)
+
+  it("adds a bias that is read by the query or the key", function()
+    for _, name in ipairs({ "shaw", "transformer_xl", "deberta" }) do
+      local y = series({ { type = name, clip = 3 } })[1].y
+      for i = 5, 9 do
+        near(y[4], y[i], 1e-6) -- distances from 3 on count as one
+      end
+      assert.is_true(math.abs(y[1] - y[4]) > 1e-5, name)
+    end
+  end)
+
   it("refuses what it does not know", function()
     local function refused(message, ...)
       local arguments = table.pack(...)
