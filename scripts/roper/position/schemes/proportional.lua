@@ -1,8 +1,9 @@
---- p-RoPE: the fastest pairs turn as in RoPE over the whole head, the others stand still and carry
+--- p-RoPE: the fastest pairs turn as in RoPE over the whole head, the others stay still and carry
 --- what does not depend on positions (Barbero et al. 2024; Gemma 4). Rotating a fraction of the
---- features has other frequencies: there they span those that turn, here the head.
+--- features has other frequencies: there they span the features that turn, here the head. The
+--- number of pairs that turn is rounded down, as in the code of the paper and in Hugging Face's.
 ---
----     θ_t = base^(−2t/d) for t < p d/2, else 0
+---     θ_t = base^(−2t/d) for t < ⌊p d/2⌋, else 0
 ---
 --- Errors: no dim, an odd one, a fraction that is not from 0 to 1.
 ---
@@ -26,13 +27,13 @@ return {
   build = function(o)
     local theta = frequencies.powers(o.base, frequencies.rotated("proportional",
       { dim = o.dim, fraction = 1 }))
-    for t = 0, #theta - 1 do
-      theta[t + 1] = t < o.fraction * #theta and theta[t + 1] or 0
+    for t = math.floor(o.fraction * o.dim / 2) + 1, #theta do
+      theta[t] = 0
     end
     return frequencies.rotary(o, theta)
   end,
   relative = true,
-  summary = "the fastest pairs turn, the others stand still",
-  formula = "θ_t = base^(−2t/d) for t < p d/2, else 0",
+  summary = "the fastest pairs turn, the others stay still",
+  formula = "θ_t = base^(−2t/d) for t < ⌊p d/2⌋, else 0",
   source = "p-RoPE, Barbero et al. 2024",
 }

@@ -5,7 +5,7 @@ describe("proportional", function()
   it("has the frequencies of the whole head, and pairs over it", function()
     local rope = roper.position.rope({ dim = 16 })
     local theta = rope:thetas():totable()
-    for fraction, turning in pairs({ [0] = 0, [0.25] = 2, [0.3] = 3, [1] = 8 }) do
+    for fraction, turning in pairs({ [0] = 0, [0.25] = 2, [0.3] = 2, [1] = 8 }) do
       local expected = {}
       for t = 1, 8 do
         expected[t] = t <= turning and theta[t] or 0
@@ -16,6 +16,15 @@ describe("proportional", function()
     local x = roper.randn({ 3, 16 }, "float64")
     arrays.close(rope:rotate(x),
       roper.position.proportional({ dim = 16, fraction = 1 }):rotate(x), 0)
+  end)
+
+  it("rounds the number of pairs that turn down", function()
+    for _, case in ipairs({ { 10, 0.75, 3 }, { 20, 0.25, 2 }, { 12, 0.25, 1 }, { 10, 0.7, 3 },
+      { 512, 0.25, 64 }, { 2, 0.99, 0 } }) do
+      local dim, fraction, expected = table.unpack(case)
+      local theta = roper.position.proportional({ dim = dim, fraction = fraction }):thetas()
+      assert.equal(expected, theta:gt(0):sum():item())
+    end
   end)
 
   it("refuses another fraction, and odd heads", function()
