@@ -87,7 +87,7 @@ local function open(config, o, beat)
     parts.task:validation() -- refused before anything is trained that could not be measured
   end
   local fixed = require("roper.base.tables").merged(config) -- what a checkpoint must agree with
-  fixed.recompute = false -- has the same bits
+  fixed.recompute = nil -- has the same bits
   if not config.cosine then
     fixed.steps = nil -- it may be made longer; a rate that falls would have been another
   end
@@ -102,7 +102,8 @@ local function open(config, o, beat)
     model = parts.model, task = parts.task, optimizer = parts.optimizer,
     steps = config.steps, batch = config.batch, accumulate = config.accumulate or nil,
     run = o.run, resume = o.resume, ranks = o.ranks,
-    config = fixed, progress = watched(progress, beat),
+    config = fixed, settings = { recompute = config.recompute },
+    progress = watched(progress, beat),
     evaluate_every = config.evaluate_every, checkpoint_every = config.checkpoint_every,
     best = o.run and (has_problems and "test_loss" or "validation_loss") or nil,
     evaluate = function(model)

@@ -31,7 +31,7 @@ local function check(options)
   local o = options_of.check("train", options, {
     model = "table", task = "task", optimizer = "table",
     steps = "size", batch = { "size", 32 }, accumulate = { "size", 1 },
-    run = "string?", config = "table?", resume = { "boolean", false },
+    run = "string?", config = "table?", settings = "table?", resume = { "boolean", false },
     log_every = { "size", 10 }, evaluate_every = "size?", evaluate = "function?",
     checkpoint_every = "size?", best = "string?", progress = "any?",
     name = { "string", "training" }, ranks = "table?",
@@ -97,7 +97,8 @@ local function enter(session)
   if not is_first(o.ranks) then
     return
   end
-  local config = require("roper.base.tables").merged({ steps = o.steps }, state.config)
+  local config = require("roper.base.tables").merged({ steps = o.steps }, state.config,
+    o.settings)
   local path = o.run .. "/config.json"
   local before = provenance.of(files.decode(path))
   -- Losses that no entry tells of yet: one of this step was cut off, and is made again.
@@ -132,6 +133,8 @@ end
 ---   made if missing
 ---@field config? table what the run is, as JSON can hold it: by default the options of model,
 ---   task and optimizer; a checkpoint of another is refused
+---@field settings? table what else config.json records: settings that change no result, so that a
+---   checkpoint with others is resumed
 ---@field resume? boolean = false; go on from the checkpoint in the folder, bit for bit on the same
 ---   threads, kernels and BLAS; where they are others, it says so
 ---@field log_every? integer = 10; steps between entries of the metrics

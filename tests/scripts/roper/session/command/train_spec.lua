@@ -54,6 +54,28 @@ describe("./roper train", function()
     assert.same({ "language_model-roper-1" }, files.names(scratch.path("runs")))
   end)
 
+  it("resumes with every field of the run", function()
+    local roper = ("cd '%s' && '%s' train "):format(scratch.path("."), uv.fs_realpath("roper"))
+    local function run(words)
+      local status, _, errors = process.run({ "sh", "-c", roper .. words })
+      assert.equal(0, status, errors)
+      return files.decode(scratch.path("runs/addition-rope-7/config.json")).config
+    end
+    local first = run("addition preset=smoke position=rope seed=7 steps=4 recompute=true "
+      .. "rotate=qkvo pairing=interleaved base=500 fraction=0.5 value_fraction=0.5 d_model=24 "
+      .. "layers=2 heads=3 d_ff=40 norm=post rms_norm=true activation=swiglu dropout=0.1 "
+      .. "tied_embeddings=true matmul_precision=bfloat16 length=90 batch=6 accumulate=2 rate=1e-3 "
+      .. "warmup=2 decay=0.1 clip=1 evaluate_every=3 checkpoint_every=2 problems=2 "
+      .. "test_sequences=4 max_digits=3 coupled=true")
+    assert.is_true(first.recompute)
+    local again = run("--resume runs/addition-rope-7 steps=5")
+    first.steps = 5
+    assert.same(first, again)
+    again = run("--resume runs/addition-rope-7 steps=6 recompute=false")
+    first.steps, first.recompute = 6, false
+    assert.same(first, again)
+  end)
+
   it("gives each of several at once a folder, named by what is trained", function()
     local status, output, errors = train(3, "seed=3")
     assert.equal(0, status, errors)
