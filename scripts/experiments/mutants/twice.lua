@@ -6,9 +6,9 @@ return {
   change = function(model)
     for _, layer in ipairs(model.layers) do
       local attend = layer.attention.attend
-      function layer.attention:attend(q, k, v, cache)
-        local positions = cache and cache:positions(v:size(3))
-        return attend(self, q, k, self.position:rotate(v, positions, "v"), cache)
+      function layer.attention:attend(inputs)
+        inputs.v = self.position:rotate(inputs.v, inputs.positions, "v")
+        return attend(self, inputs)
       end
     end
   end,

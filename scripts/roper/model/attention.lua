@@ -69,7 +69,7 @@ function MultiHeadAttention:split(x)
   return x:view { batch, time, self.heads, features // self.heads }:transpose(2, 3)
 end
 
---- What each token takes from those that it sees.
+--- The output for each token: a weighted sum over the tokens that it sees.
 ---
 --- Errors: another shape.
 ---
@@ -88,35 +88,57 @@ function MultiHeadAttention:forward(x, cache, positions)
   end
   local q, k = self:split(self.query(x)), self:split(self.key(x))
   local v = self.value and self:split(self.value(x)) or k
-  local o = self:attend(q, k, v, cache, { input = x, positions = positions })
+  if cache and self.causal then
+    positions = cache:positions(x:size(2))
+  end
+  local o = self:attend { q = q, k = k, v = v, x = x, positions = positions, cache = cache }
   return self.output(o:transpose(2, 3):view(x:shape()))
 end
 
---- What `forward` does between its linear maps, in training and with a cache alike. With a cache,
---- keys and values of all tokens so far take the place of those of the new ones.
+---@class AttendInputs
+---@field q tensor [batch, heads, time, features]
+---@field k tensor [batch, heads, time, features]
+---@field v tensor [batch, heads, time, features]
+---@field x? tensor [batch, time, d_model], the input of the layer, for schemes that read it
+---@field positions? tensor [batch, time] of these tokens; nil for 0, 1, ...
+---@field cache? CacheLayer ignored if attention is not causal: earlier tokens would have to see
+---   later ones
+
+--- The attention between the linear maps of `forward`, in training and with a cache alike. With a
+--- cache, keys and values of all tokens so far take the place of those of the new ones.
+---
+--- To change attention in a model, override this method: change fields of the table and hand it on,
+--- so that positions, cache and input reach the original.
 ---
 --- Errors: shapes that do not fit.
 ---
 ---     > attention = roper.nn.MultiHeadAttention{d_model = 8, heads = 2}
 ---     > q = roper.randn{1, 2, 3, 4}
----     > attention:attend(q, q, q):shape()
+---     > attention:attend{q = q, k = q, v = q}:shape()
 ---     {1, 2, 3, 4}
----@param q tensor [batch, heads, time, features]
----@param k tensor [batch, heads, time, features]
----@param v tensor [batch, heads, time, features]
----@param cache? CacheLayer left alone where attention is not causal: tokens of before would have to
----   see those that come
----@param given? table input: x of `forward`, for schemes that read it; positions: as there
+---     > attend = attention.attend
+---     > function attention:attend(inputs) -- all weights alike
+---     >>   inputs.q = inputs.q * 0
+---     >>   return attend(self, inputs)
+---     >> end
+---     > attention(roper.zeros{1, 3, 8}):shape()
+---     {1, 3, 8}
+---@param inputs AttendInputs
 ---@return tensor output [batch, heads, time, features]
-function MultiHeadAttention:attend(q, k, v, cache, given)
-  given = given or {}
-  local how = { position = self.position, positions = given.positions }
-  if cache and self.causal then
-    k, v, how = cache:extend(k, v, self.position)
+function MultiHeadAttention:attend(inputs)
+  if format.is_tensor(inputs) then
+    error("attend: expected one table, {q = ..., k = ..., v = ..., positions = ..., cache = ...}, "
+      .. "got a tensor", 2)
   end
-  how.input = schemes.is_scheme(self.position) and given.input or nil
+  local o = options_of.check("attend", inputs, { q = "any", k = "any", v = "any", x = "any?",
+    positions = "any?", cache = "table?" })
+  local k, v, how = o.k, o.v, { position = self.position, positions = o.positions }
+  if o.cache and self.causal then
+    k, v, how = o.cache:extend(k, v, self.position)
+  end
+  how.input = schemes.is_scheme(self.position) and o.x or nil
   how.causal, how.dropout = self.causal, self.is_training and self.dropout or 0
-  return attention.attention(q, k, v, how)
+  return attention.attention(o.q, k, v, how)
 end
 
 return M

@@ -134,10 +134,13 @@ describe("Transformer:cache", function()
     local attention = model.layers[2].attention
     local attend = attention.attend
     for count, change in pairs({
-      [0] = function(self, q, k, v) return attend(self, q, k, v) end,
-      [6] = function(self, q, k, v, cache)
-        cache:extend(k, v, self.position)
-        return attend(self, q, k, v, cache)
+      [0] = function(self, inputs)
+        inputs.cache = nil
+        return attend(self, inputs)
+      end,
+      [6] = function(self, inputs)
+        inputs.cache:extend(inputs.k, inputs.v, self.position)
+        return attend(self, inputs)
       end,
     }) do
       local cache = model:cache({ batch = 3, length = 30 })

@@ -127,6 +127,33 @@ describe("nn.MultiHeadAttention", function()
     assert.is_true(models.difference(module(x), other(x)) > 1e-3)
   end)
 
+  it("hands an override of attend all that attention depends on", function()
+    local module = nn.MultiHeadAttention({ d_model = 8, heads = 2, position = "rope" })
+    local x, positions = roper.randn({ 1, 4, 8 }), roper.tensor({ { 5, 3, 3, 11 } })
+    local expected, attend, seen = module(x, nil, positions), module.attend, nil
+    function module:attend(inputs)
+      seen = inputs
+      return attend(self, inputs)
+    end
+    arrays.close(expected, module(x, nil, positions), 0)
+    assert.same({ x, positions }, { seen.x, seen.positions })
+    local cache = models.small({ d_model = 8, heads = 2 }):cache({ batch = 1, length = 6 })
+    module(x, cache:layer(1))
+    assert.same({ { 0, 1, 2, 3 } }, seen.positions:totable()) -- of these tokens, also with a cache
+    assert.equal(cache:layer(1), seen.cache)
+  end)
+
+  it("refuses attend with anything but its table", function()
+    local module, q = nn.MultiHeadAttention({ d_model = 8, heads = 2 }), roper.ones({ 1, 2, 3, 4 })
+    assert.error_matches(function() module:attend(q, q, q) end,
+      "attend: expected one table, {q = ..., k = ..., v = ..., positions = ..., cache = ...}, got "
+        .. "a tensor", 1, true)
+    assert.error_matches(function() module:attend({ q = q, k = q }) end,
+      "attend: option v: expected a value, got nil", 1, true)
+    assert.error_matches(function() module:attend({ q = q, k = q, v = q, position = 3 }) end,
+      'attend: unknown option position; did you mean "positions"?', 1, true)
+  end)
+
   it("refuses heads that do not divide, and odd rotary widths", function()
     assert.error_matches(function() nn.MultiHeadAttention({ d_model = 12, heads = 5 }) end,
                          "MultiHeadAttention: 5 heads do not divide d_model 12")

@@ -199,7 +199,9 @@ describe("generate", function()
       local class = getmetatable(model.layers[1].attention)
       local attend = class.attend
       finally(function() class.attend = attend end)
-      class.attend = uncached
+      function class:attend(inputs)
+        return uncached(self, inputs.q, inputs.k, inputs.v)
+      end
     end,
     ["a replaced layer"] = function(model)
       local layer = model.layers[2]
@@ -231,7 +233,7 @@ describe("generate", function()
     end,
     ["attention that uses the cache for prompts alone"] = function(model)
       model.layers[1].attention.forward = by_hand(function(self, q, k, v, cache)
-        return self:attend(q * 3, k, v, q:size(3) > 1 and cache or nil)
+        return self:attend({ q = q * 3, k = k, v = v, cache = q:size(3) > 1 and cache or nil })
       end)
     end,
   }
@@ -302,7 +304,7 @@ describe("generate", function()
     for _, layer in ipairs(model.layers) do
       layer.attention.forward = by_hand(function(self, q, k, v, cache)
         passes = passes + (cache and 1 or 0)
-        return self:attend(q * 3, k, v, cache)
+        return self:attend({ q = q * 3, k = k, v = v, cache = cache })
       end)
     end
     local with, without, said = both(model)

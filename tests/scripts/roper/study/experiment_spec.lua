@@ -254,10 +254,35 @@ describe("experiment.build", function()
     local q, k, v = layer:split(layer.query(x)), layer:split(layer.key(x)),
       layer:split(layer.value(x))
     local scheme = layer.position
-    local a = roper.attention_weights(q, k, { position = scheme, causal = true })
-    local o = scheme:unrotate(a:matmul(scheme:rotate(scheme:rotate(v))))
-    o = layer.output(o:transpose(2, 3):contiguous():view({ 1, 7, 32 }))
-    assert.is_true(models.difference(o, layer(x)) < 1e-5)
+    for _, positions in ipairs({ false, roper.tensor({ { 4, 9, 9, 0, 1, 30, 2.5 } }) }) do
+      local places = positions or nil
+      local a = roper.attention_weights(q, k, { position = scheme, causal = true,
+        positions = places })
+      local o = a:matmul(scheme:rotate(scheme:rotate(v, places), places))
+      o = scheme:unrotate(o, places)
+      o = layer.output(o:transpose(2, 3):contiguous():view({ 1, 7, 32 }))
+      assert.is_true(models.difference(o, layer(x, nil, places)) < 1e-5)
+    end
+  end)
+
+  it("gives every mutant the positions of its task", function()
+    local names = 0
+    for name in pairs(require("roper.study.experiment.mutants")) do
+      names = names + 1
+      local parts = experiment.build(experiment.configure("addition", { preset = "smoke",
+        position = name, coupled = true }))
+      local model, tokens = parts.model, parts.task:batch(2):narrow(2, 1, 30)
+      local positions = parts.task:positions(tokens)
+      local whole = model(tokens, nil, positions)
+      assert.is_true(models.difference(whole, model(tokens)) > 1e-3, name)
+      local cache = model:training(false):cache({ batch = 2, length = 30 })
+      for _, range in ipairs({ { 1, 11 }, { 12, 18 }, { 30, 1 } }) do
+        local logits = model(tokens:narrow(2, range[1], range[2]), cache,
+          positions:narrow(2, range[1], range[2]))
+        assert.is_true(models.difference(whole:narrow(2, range[1], range[2]), logits) < 1e-4, name)
+      end
+    end
+    assert.is_true(names > 0)
   end)
 
   it("makes a mutant that samples as it trains, whose file is no other model's", function()
