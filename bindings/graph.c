@@ -304,12 +304,12 @@ static void attach(lua_State *L, RpTensor *output, int kept, int count, RpTensor
 /* Call upvalue 1 (forward) without recording, then attach a node that calls upvalue 2. */
 static int call_differentiable(lua_State *L)
 {
-  enum { MOST = 64 };
-  RpTensor *inputs[MOST];
+  enum { MOST = 4096 };
   const int count = lua_gettop(L);
   if (count < 1 || count > MOST)
     return luaL_error(L, "differentiable: expected 1 to %d tensors, got %d", MOST, count);
   luaL_checkstack(L, count + 12, "differentiable: too many inputs");
+  RpTensor **inputs = lua_newuserdatauv(L, (size_t)count * sizeof(RpTensor *), 0);
   push_kept(L, lua_upvalueindex(2), count);
   const int kept = lua_gettop(L);
   RpTensor **slot = push_result(L, lua_upvalueindex(1), kept, count);
@@ -332,7 +332,7 @@ static int call_differentiable(lua_State *L)
 **     >>   function(dy, x) return dy * 3 * x ^ 2 end)
 **     > roper.gradcheck(cube, {roper.tensor{1, 2}}) == true
 **     true
-** @param forward fun(...: tensor): tensor without recording, from 1 to 64 tensors
+** @param forward fun(...: tensor): tensor without recording, from 1 to 4096 tensors
 ** @param backward fun(dy: tensor, ...: tensor): ... from the gradient of the result and the same
 **   tensors, a gradient for each of them
 ** @return fun(...: tensor): tensor f

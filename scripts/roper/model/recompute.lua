@@ -1,7 +1,11 @@
 --- Activation checkpointing (Chen et al. 2016): a part of a model keeps its input alone, and the
---- backward pass computes again what is inside, with the same draws.
+--- backward pass computes the rest again from what the forward pass saw: the same draws, fields of
+--- modules and precision of products. Tensors that were changed in place since are refused.
 local core = require "roper.core"
+local format = require "roper.base.format"
+local tables = require "roper.base.tables"
 local temporarily = require "roper.base.temporarily"
+local walks = require "roper.model.walk"
 
 -- Bytes of tensors that nobody needs any more, at least, before they are looked for.
 local LEAST <const> = 64 << 20
@@ -18,9 +22,53 @@ local function collect()
   after = live
 end
 
+-- The fields of a module and of every table below it, and all tensors among them.
+local function state_of(module)
+  local fields, tensors = { [module] = tables.merged(module) }, {}
+  walks.walk(module, function(_, value)
+    if format.is_tensor(value) then
+      tensors[#tensors + 1] = value
+    elseif type(value) == "table" then
+      fields[value] = tables.merged(value)
+    end
+  end)
+  return fields, tensors
+end
+
+-- Set the fields of tables to those they had; returns what they were.
+local function set(fields)
+  local before = {}
+  for holder, values in pairs(fields) do
+    before[holder] = tables.merged(holder)
+    for name in pairs(before[holder]) do
+      rawset(holder, name, values[name])
+    end
+    for name, value in pairs(values) do
+      rawset(holder, name, value)
+    end
+  end
+  return before
+end
+
+-- Call f with fields of tables, the generator and the precision of products as they were.
+local function as_before(fields, drawn, precision, f)
+  local now, changed = { core.random_state() }, set(fields)
+  core.random_state(table.unpack(drawn))
+  return temporarily.finally(function()
+    return temporarily.with_matmul_precision(precision, f)
+  end, function()
+    set(changed)
+    core.random_state(table.unpack(now))
+  end)
+end
+
 --- f(x, ...), whose activations are computed again in the backward pass. Gradients flow to x and to
---- parameters, and have the same bits as without it.
----@param f function|Module of tensors
+--- parameters, and have the same bits as without it, also if fields of modules, `training` or the
+--- precision of products changed since. What a plain function reads besides its arguments must not
+--- change.
+---
+--- Errors: in backward, if x, another argument or a tensor of the module was changed in place.
+---@param f Module|function of tensors
 ---@param x tensor
 ---@param ... any what f takes besides; no gradient flows to it
 ---@return tensor y
@@ -29,25 +77,28 @@ return function(f, x, ...)
     return f(x, ...)
   end
   local given, drawn = table.pack(...), { core.random_state() }
+  local precision, fields, tensors = core.matmul_precision(), {}, {}
+  if type(f) == "table" then
+    fields, tensors = state_of(f)
+  end
+  for i = 1, given.n do
+    tensors[#tensors + 1] = format.is_tensor(given[i]) and given[i] or nil
+  end
   local function again(input)
     return f(input, table.unpack(given, 1, given.n))
   end
   local function backward(dy, input)
-    local now = { core.random_state() }
     local leaf = input:detach():parameter()
-    core.random_state(table.unpack(drawn))
-    temporarily.finally(function()
-      core.enable_grad(function()
-        again(leaf):backward(dy)
-      end)
-    end, function()
-      core.random_state(table.unpack(now))
+    core.enable_grad(function()
+      as_before(fields, drawn, precision, function() return again(leaf) end):backward(dy)
     end)
     collect()
     return leaf.grad, core.zeros {}
   end
   -- The parameters of f are no inputs: a parameter of no use makes the graph go through here.
-  local y = core.differentiable(again, backward)(x, core.zeros({}):parameter())
+  -- Inputs outside the graph are checked for changes by the graph, and get no gradient.
+  local y = core.differentiable(again, backward)(x, core.zeros({}):parameter(),
+    table.unpack(tables.map(tensors, function(tensor) return tensor:detach() end)))
   collect()
   return y
 end

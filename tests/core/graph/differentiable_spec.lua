@@ -89,18 +89,18 @@ describe("differentiable", function()
       return table.unpack(all)
     end)
     local inputs = {}
-    for i = 1, 64 do
+    for i = 1, 4096 do
       inputs[i] = roper.tensor(i):parameter()
     end
     local y = sum(table.unpack(inputs))
-    assert.equal(2080, y:item())
+    assert.equal(4096 * 4097 / 2, y:item())
     y:backward()
-    for i = 1, 64 do
+    for i = 1, 4096 do
       assert.equal(i, inputs[i].grad:item())
     end
-    inputs[65] = inputs[1]
+    inputs[4097] = inputs[1]
     assert.error_matches(function() sum(table.unpack(inputs)) end,
-      "differentiable: expected 1 to 64 tensors, got 65")
+      "differentiable: expected 1 to 4096 tensors, got 4097")
   end)
 
   it("gives a gradient in the dtype of each input", function()
@@ -447,7 +447,7 @@ describe("differentiable", function()
       assert.error_matches(function() f(w) end,
         "differentiable: expected forward to return a float tensor, got " .. name)
     end
-    assert.error_matches(function() cube() end, "differentiable: expected 1 to 64 tensors, got 0")
+    assert.error_matches(function() cube() end, "differentiable: expected 1 to 4096 tensors, got 0")
     assert.error_matches(function() cube(5) end, "tensor expected, got number")
     assert.error_matches(function() roper.differentiable(cube) end, "function expected")
     assert.error_matches(function() roper.differentiable(cube, cube, cube) end,

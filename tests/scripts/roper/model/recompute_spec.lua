@@ -31,6 +31,109 @@ describe("recompute", function()
     end
   end)
 
+  -- Gradients after a forward pass with dropout, a change of the model, and the backward pass.
+  local function gradients(options, change, what)
+    local model = models.small(options)
+    local tokens, layer = models.task():batch(3), model.layers[2]
+    if what == "what a layer of no class reads" then
+      model.layers[2] = setmetatable({ factor = 2, part = layer }, { __call = function(self, x)
+        return self.part(x) * self.factor
+      end })
+    end
+    local loss = model:loss(tokens:narrow(2, 1, 29), tokens:narrow(2, 2, 29))
+    local parameters = model:named_parameters()
+    change(model)
+    loss:backward()
+    local result = { random = { roper.random_state() } }
+    for _, entry in ipairs(parameters) do
+      result[entry.name] = entry.tensor.grad and entry.tensor.grad:totable() or "none"
+    end
+    return result, model
+  end
+
+  local changes = {
+    ["training"] = function(model) model:training(false) end,
+    ["the dropout of a layer"] = function(model) model.layers[1].dropout = 0.5 end,
+    ["the dropout of attention"] = function(model) model.layers[2].attention.dropout = 0 end,
+    ["where norms are"] = function(model) model.layers[1].norm = "post" end,
+    ["what attention sees"] = function(model) model.layers[1].attention.causal = false end,
+    ["a scheme"] = function(model) model.layers[1].attention.position = nil end,
+    ["an option of a scheme"] = function(model)
+      model.layers[1].attention.position.distance = 17
+    end,
+    ["a part of a layer"] = function(model)
+      model.layers[1].feed_forward = roper.nn.FeedForward({ d_model = 16 })
+    end,
+    ["a weight, by another tensor"] = function(model)
+      local linear = model.layers[1].attention.query
+      linear.weight = (linear.weight:detach() * 3):parameter()
+    end,
+    ["a method of one layer"] = function(model)
+      model.layers[2].forward = function(_, x) return x end
+    end,
+    ["what a layer of no class reads"] = function(model) model.layers[2].factor = 9 end,
+    ["the generator"] = function() roper.seed(77) end,
+    ["the precision of products"] = function() roper.matmul_precision "bfloat16" end,
+  }
+  for what, change in pairs(changes) do
+    it("computes again what forward saw, whatever changed since: " .. what, function()
+      finally(function() roper.matmul_precision "float32" end)
+      local results = {}
+      for i, recomputed in ipairs({ false, true }) do
+        roper.matmul_precision "float32"
+        results[i] = gradients({ position = "t5", dropout = 0.2, recompute = recomputed }, change,
+          what)
+      end
+      assert.same(results[1], results[2])
+    end)
+  end
+
+  it("leaves what was changed as it was changed", function()
+    local _, model = gradients({ dropout = 0.2, recompute = true }, function(model)
+      model:training(false)
+      model.layers[1].norm, model.layers[2].extra = "post", 3
+    end)
+    assert.is_false(model.layers[1].attention.is_training)
+    assert.same({ "post", 3 }, { model.layers[1].norm, model.layers[2].extra })
+  end)
+
+  it("refuses tensors that were written to since, as any operation does", function()
+    for what, change in pairs({
+      weight = function(model) model.layers[1].attention.value.weight:fill(1) end,
+      bias = function(model) model.layers[2].feed_forward.outer.bias:fill(1) end,
+      table = function(model) model.layers[1].attention.position.table:fill(1) end,
+      gain = function(model) model.layers[1].feed_forward_norm.gain:fill(2) end,
+    }) do
+      assert.error_matches(function()
+        gradients({ position = "t5", recompute = true }, change)
+      end, "backward: a tensor %[.-%] that .- needs was changed in place after the forward pass",
+        nil, nil, what)
+    end
+    local positions = roper.tensor({ { 0, 1, 2 } }, "float64")
+    local layer = models.small().layers[1]
+    local y = recompute(layer, roper.randn({ 1, 3, 16 }), nil, positions):sum()
+    positions:fill(0)
+    assert.error_matches(function() y:backward() end, "changed in place after the forward pass")
+  end)
+
+  it("takes a layer of many parameters", function()
+    local Own = roper.nn.class "Own"
+    function Own:init()
+      for i = 1, 200 do
+        self[i] = roper.tensor({ i }):parameter()
+      end
+    end
+    function Own:forward(x)
+      for i = 1, 200 do
+        x = x + self[i]
+      end
+      return x
+    end
+    local own = Own()
+    recompute(own, roper.ones({ 1 })):backward()
+    assert.equal(1, own[200].grad:item())
+  end)
+
   it("keeps the input of each layer alone", function()
     local options = { layers = 6, recompute = false }
     local _, whole = outcome(options)
