@@ -1,6 +1,7 @@
 --- What all parts of a model have in common: that they are called, and that their parameters are
 --- found, counted, saved.
 local format = require "roper.base.format"
+local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 local tree = require "roper.model.tree"
 local walks = require "roper.model.walk"
@@ -129,6 +130,8 @@ function Module:named_parameters()
   walks.walk(self, function(path, value)
     if format.is_tensor(value) and value:is_parameter() then
       list[#list + 1] = { name = path, tensor = value }
+    elseif schemes.is_scheme(value) then
+      schemes.note_decay(value)
     end
   end)
   return list

@@ -30,6 +30,9 @@ local M = {}
 ---@field carry? fun(self: Scheme, weights: tensor, positions: Positions): tensor what is added to
 ---   the output [batch, heads, queries, dv] from the weights; attention is then the eager one
 ---@field scale? fun(self: Scheme, dim: integer): number of the products, in place of 1 / sqrt(dim)
+---@field decays? string[] fields whose tensors weight decay "of matrices" shrinks, as weights of
+---   linear layers; by default none: tables, phases and logarithms of slopes are left alone.
+---   Modules among its fields decay as elsewhere
 ---@field per_layer? boolean layers have one each; by default all share one
 ---@field relative? boolean do scores know the distance alone?
 ---@field formula? string
@@ -39,9 +42,9 @@ local Scheme = {}
 Scheme.__index = Scheme
 
 local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "values", "carry",
-  "scale", "parameters", "options", "describe", "per_layer", "relative", "formula", "source",
-  "summary" }
-local KINDS <const> = { name = "string", takes = "table", per_layer = "boolean",
+  "scale", "parameters", "options", "describe", "decays", "per_layer", "relative", "formula",
+  "source", "summary" }
+local KINDS <const> = { name = "string", takes = "table", decays = "table", per_layer = "boolean",
   relative = "boolean", formula = "string", source = "string", summary = "string" }
 
 --- What the rotary schemes of the core take, to their kinds.
@@ -115,6 +118,46 @@ function M.check(name, definition)
   end
 end
 
+-- Tensors of schemes that weight decay of matrices leaves alone.
+local spared = setmetatable({}, { __mode = "k" })
+
+--- Note which tensors of a scheme decay, also those that took the place of others since. Modules
+--- among its fields are left out: their weights decay as those of any module.
+---@param scheme Scheme
+function M.note_decay(scheme)
+  local decays, seen = tables.set(scheme.decays or {}), {}
+  local function note(value, is_spared)
+    if format.is_tensor(value) then
+      spared[value] = is_spared or nil
+    elseif type(value) == "table" and not getmetatable(value) and not seen[value] then
+      seen[value] = true
+      for _, part in pairs(value) do
+        note(part, is_spared)
+      end
+    end
+  end
+  for name, value in pairs(scheme) do
+    note(value, not decays[name])
+  end
+end
+
+-- Refuse names in `decays` that no field has.
+local function check_decays(scheme)
+  for _, name in ipairs(scheme.decays or {}) do
+    if type(scheme[name]) ~= "table" and not format.is_tensor(scheme[name]) then
+      error(("position: %s: decays: expected names of its tensors, got %s"):format(scheme.name,
+        options_of.shown(name)), 0)
+    end
+  end
+end
+
+--- Does weight decay of matrices shrink a tensor? Of a scheme's, those that its `decays` names.
+---@param tensor tensor
+---@return boolean yes
+function M.decays(tensor)
+  return not spared[tensor]
+end
+
 --- A function that makes schemes of a definition from options.
 ---@param definition table with `name`
 ---@return fun(options: table?): Scheme
@@ -128,6 +171,8 @@ function M.class(definition)
     if self.init then
       self:init()
     end
+    check_decays(self)
+    M.note_decay(self)
     return self
   end
 end

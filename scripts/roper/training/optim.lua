@@ -2,6 +2,7 @@
 --- place in the list it is given, and steps from the gradients that backward left.
 local core = require "roper.core"
 local options_of = require "roper.base.options"
+local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -86,8 +87,9 @@ local Adam = class { name = "Adam", moments = { "mean", "variance" } }
 ---@field beta2? number = 0.999
 ---@field epsilon? number = 1e-8
 ---@field decay? number = 0; decoupled from the gradient (AdamW)
----@field decay_on? "all"|"matrices" = "all"; matrices: parameters of two axes or more, no gains and
----   biases
+---@field decay_on? "all"|"matrices" = "all"; matrices: weights and embeddings, that is parameters
+---   of two axes or more; not gains, biases and what position schemes train, unless a scheme lists
+---   it in its `decays`
 ---@field l2? number = 0; added to the gradient, times the parameter
 ---@field clip? number most for the norm of all gradients together (Pascanu et al. 2013)
 ---@field schedule? fun(step: integer): number a factor of the rate, from step 1 on
@@ -123,7 +125,7 @@ local function adam_settings(o, count)
 end
 
 local function adam_update(parameter, state, settings, o)
-  if o.decay_on == "matrices" and parameter:rank() < 2 then
+  if o.decay_on == "matrices" and (parameter:rank() < 2 or not schemes.decays(parameter)) then
     settings = tables.merged(settings, { decay = 0 })
   end
   core.adam_step(parameter, state.mean, state.variance, settings)

@@ -7,7 +7,7 @@
 ---     F = linear 1 → hidden, ReLU, linear hidden → heads
 ---
 --- The network runs for each query and key: `hidden` numbers for each pair are held for the
---- gradient.
+--- gradient. The weights of F decay, as those of linear layers do.
 ---
 --- Errors: no heads.
 ---
@@ -39,6 +39,7 @@ end
 return {
   takes = { heads = "size", hidden = { "size", 32 } },
   per_layer = true,
+  decays = { "inner_weight", "outer_weight" },
   init = function(self)
     local hidden, heads = self.hidden, self.heads
     self.c, self.threshold = core.full({ 1 }, 0.1):parameter(), core.full({ 1 }, 512):parameter()

@@ -1,7 +1,8 @@
 --- The forgetting transformer: each token has a gate for each head, and what a query takes from a
 --- key is multiplied by the gates of the tokens after the key (Lin et al. 2025). The gates read the
 --- input of the layer, so the scheme belongs into a model; attention by itself must be given the
---- input. With a cache the sums of earlier tokens are kept.
+--- input. With a cache the sums of earlier tokens are kept. The gates' weights decay, as those of
+--- linear layers do.
 ---
 ---     f_t = sigmoid(w · x_t + b),   F_i = Σ_{t<=i} ln f_t,   sᵢⱼ += F_i − F_j
 ---
@@ -59,6 +60,7 @@ end
 return {
   takes = { heads = "size", d_model = "size" },
   per_layer = true,
+  decays = { "gate_weight" },
   init = function(self)
     self.gate_weight = (core.randn { self.heads, self.d_model } * 0.02):parameter()
     self.gate_bias = core.zeros({ self.heads }):parameter()

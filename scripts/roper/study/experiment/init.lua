@@ -63,7 +63,9 @@ end
 ---@param name string of the experiment
 ---@param given? table field to value (strings are converted); `preset` chooses a
 ---   preset, "mini" by default
----@return table config every field, with experiment and preset
+---@return table config every field, with experiment and preset; and decay_spares = "position" if
+---   weight decay leaves matrices alone that the position scheme trains, which it did not before
+---   that was recorded
 function M.configure(name, given)
   given = given or {}
   local definition = M.definition(name)
@@ -74,7 +76,8 @@ function M.configure(name, given)
     error(("%s has no preset %q%s"):format(name, tostring(preset),
       suggest.hint(tostring(preset), presets, "it has")), 0)
   end
-  local config, known, missing = { experiment = name, preset = preset }, { preset = true }, nil
+  local config, missing = { experiment = name, preset = preset }, nil
+  local known = { preset = true, decay_spares = given.decay_spares == "position" }
   for _, field in ipairs(fields.of(definition.task)) do
     local field_name = field[1]
     names[#names + 1] = field_name
@@ -107,7 +110,20 @@ function M.configure(name, given)
     error(("field heads: %d heads do not divide d_model %d"):format(config.heads, config.d_model),
       0)
   end
+  config.decay_spares = M.decay_spares(config)
   return config
+end
+
+--- Does weight decay leave matrices alone that the position scheme of a configuration trains?
+---
+---     > fields = {position = "kerple", decay = 0.1}
+---     > config = roper.experiment.configure("addition", fields)
+---     > roper.experiment.decay_spares(config)
+---     "position"
+---@param config table
+---@return string? "position" nil without weight decay or such matrices
+function M.decay_spares(config)
+  return config.decay and position.is_spared(config, fields.standards()) and "position" or nil
 end
 
 --- What each field of an experiment is and means, as lines of text.

@@ -1,8 +1,11 @@
 --- The field `position` of experiments: a scheme by name; several joined by "+" in one attention,
 --- "rope+alibi"; and one after the other over the layers with ":", "rope:none".
+local failures = require "roper.base.failure"
 local mutants = require "roper.study.experiment.mutants"
 local position = require "roper.position"
+local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
+local temporarily = require "roper.base.temporarily"
 
 local M = {}
 
@@ -84,6 +87,43 @@ function M.scheme(config, standards)
     layers[#layers + 1] = parts[2] and { type = "join", parts = parts } or parts[1]
   end
   return layers[2] and layers or layers[1]
+end
+
+-- Does a scheme train matrices that weight decay leaves alone?
+local function is_spared(scheme)
+  for _, tensor in pairs(schemes.is_scheme(scheme) and scheme:parameters() or {}) do
+    if tensor:rank() > 1 and not schemes.decays(tensor) then
+      return true
+    end
+  end
+  for _, part in ipairs(schemes.is_scheme(scheme) and scheme.parts or {}) do
+    if is_spared(part) then
+      return true
+    end
+  end
+  return false
+end
+
+--- Does weight decay leave matrices alone that the schemes of a configuration train?
+---@param config table from `experiment.configure`
+---@param standards table the fields where nothing is said
+---@return boolean
+function M.is_spared(config, standards)
+  local context = { dim = config.d_model // config.heads, heads = config.heads,
+    d_model = config.d_model, length = 1 }
+  local ok, found = pcall(temporarily.with_seed, 0, function()
+    local scheme = M.scheme(config, standards)
+    for _, one in ipairs(type(scheme) == "table" and scheme[1] and scheme or { scheme }) do
+      if is_spared(position.resolve(one, context)) then
+        return true
+      end
+    end
+    return false
+  end)
+  if failures.is_interrupt(found) then
+    error(found, 0)
+  end
+  return ok and found -- what no model can be made of is refused there
 end
 
 return M

@@ -17,6 +17,21 @@ local M = {}
 -- Milliseconds between looks at the workers, and between redrawings.
 local TICK <const> = 200
 
+-- Are there trials of a position scheme with weight decay that spares what it trains, and without?
+local function is_decay_mixed(trials)
+  local spares = {}
+  for _, trial in ipairs(trials) do
+    local config = trial.config
+    local is_spared = config.decay_spares ~= nil
+    if config.decay and spares[config.position] == not is_spared then
+      return true
+    elseif config.decay then
+      spares[config.position] = is_spared
+    end
+  end
+  return nil
+end
+
 -- The fields besides the seed in which trials differ; the position is always among them.
 local function varied_fields(trials)
   local varied = {}
@@ -26,6 +41,7 @@ local function varied_fields(trials)
     end
   end
   varied.seed, varied.position = nil, nil
+  varied.decay_spares = varied.decay_spares and is_decay_mixed(trials) or nil
   return { "position", table.unpack(tables.keys(varied)) }
 end
 

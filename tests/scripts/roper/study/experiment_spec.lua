@@ -4,6 +4,7 @@ local evaluation = require("roper.training.evaluation")
 local models = require("tests.models")
 local roper = require("roper")
 local scratch = require("tests.scratch")
+local tables = require("roper.base.tables")
 local uv = require("luv")
 
 before_each(scratch.create)
@@ -238,6 +239,38 @@ describe("experiment.build", function()
     assert.error_matches(function()
       experiment.configure("addition", { batch = 12, accumulate = 5 })
     end, "field accumulate: 5 parts do not divide a batch of 12")
+  end)
+
+  it("tells trials whose weight decay spares what a scheme trains from those before", function()
+    local hash = require("roper.study.sweep.plan").hash
+    local function configure(position, decay)
+      return experiment.configure("addition", { preset = "smoke", position = position,
+        decay = decay })
+    end
+    for position, spares in pairs({ rope = false, fox = false, kerple = true, t5 = true,
+      ["rope+shaw:none"] = true, twice = false }) do
+      for _, decay in ipairs({ false, 0.1 }) do
+        local config = configure(position, decay or nil)
+        assert.equal(decay and spares and "position" or nil, config.decay_spares, position)
+        local before = tables.merged(config)
+        before.decay_spares = nil
+        assert.equal(config.decay_spares == nil, hash(config) == hash(before), position)
+      end
+    end
+    local config = configure("kerple", 0.1)
+    local again = tables.merged(config) -- as a run's folder has it
+    again.experiment = nil
+    assert.same(config, experiment.configure("addition", again))
+    again.decay = false
+    assert.is_nil(experiment.configure("addition", again).decay_spares)
+    config.decay_spares = nil
+    assert.error_matches(function()
+      require("roper.study.run").run(config, { progress = false })
+    end, "run: weight decay treated what the position scheme trains otherwise when this "
+      .. "configuration was made; start a new run with the same fields")
+    assert.error_matches(function()
+      experiment.configure("addition", { decay_spares = "nothing" })
+    end, 'addition has no field "decay_spares"')
   end)
 
   it("makes a mutant that turns values twice", function()

@@ -48,6 +48,19 @@ describe("sweep.prepare", function()
   end)
 end)
 
+describe("sweep.read", function()
+  it("keeps trials of before apart, whose weight decay shrank what the scheme trains", function()
+    local fields = { preset = "smoke", position = "rope,kerple", seed = "1..2", decay = 0.1 }
+    sweep.prepare("addition", fields, folder)
+    assert.same({ "rope", "kerple" }, sweep.read(folder).methods)
+    local old = plan.read(folder)[2].config
+    assert.same({ "kerple", "position" }, { old.position, old.decay_spares })
+    old.decay_spares, old.seed = nil, 3
+    plan.add(folder, { old })
+    assert.same({ "rope", "kerple decay_spares=position", "kerple" }, sweep.read(folder).methods)
+  end)
+end)
+
 describe("sweep.run", function()
   it("runs every trial once, in workers with their share of the threads", function()
     local found, failed = run({ fields = sweeps.fields({ position = "rope,roper", seed = "1..2" }),
