@@ -76,12 +76,27 @@ local function shown(scheme)
   return #list > 0 and table.concat(list, ", ") or "nothing", cache
 end
 
---- Tell about a scheme.
----@param definitions table[] of it and, where it joins several, of each
+-- What a scheme says of its options: one made of methods itself, a rotary by its definition.
+local function words_of(scheme, definition, given)
+  if schemes.is_scheme(scheme) then
+    return scheme.describe and scheme:describe()
+  elseif definition.build and definition.describe then
+    local options = { dim = PLACE.dim }
+    for option, rule in pairs(definition.takes) do
+      options[option] = type(rule) == "table" and rule[2] or options[option]
+    end
+    return definition.describe(tables.merged(options, given))
+  end
+  return nil
+end
+
+--- Describe a scheme.
+---@param definitions table[] of it and, if it joins several, of each
 ---@param name string
 ---@param make fun(context: table): Scheme|rotary
+---@param given? table the options that it is made from
 ---@return PositionDescription
-function M.one(definitions, name, make)
+function M.one(definitions, name, make, given)
   local self = setmetatable({ name = name, relative = true }, Description)
   local ok, scheme = pcall(make, PLACE)
   scheme = ok and scheme or nil
@@ -94,8 +109,9 @@ function M.one(definitions, name, make)
   end
   if schemes.is_rotary(scheme) then
     self.relative = self.relative and is_paired(scheme)
-  elseif scheme and scheme.describe then
-    self.words = scheme:describe()
+  end
+  if scheme and #definitions == 1 then
+    self.words = words_of(scheme, definitions[1], given)
   end
   self.trains, self.cache = shown(scheme)
   return self

@@ -228,7 +228,7 @@ function M.describe(scheme)
   return describe.one(parts, name, function(context)
     local options = type(scheme) == "string" and { type = scheme } or scheme
     return M.resolve(options, context)
-  end)
+  end, type(scheme) == "table" and not schemes.is_scheme(scheme) and scheme or nil)
 end
 
 ---@class PlaceOptions

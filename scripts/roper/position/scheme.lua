@@ -33,6 +33,8 @@ local M = {}
 ---@field decays? string[] fields whose tensors weight decay "of matrices" shrinks, as weights of
 ---   linear layers; by default none: tables, phases and logarithms of slopes are left alone.
 ---   Modules among its fields decay as elsewhere
+---@field describe? fun(self: Scheme): string a line of its description, such as what an option
+---   chose
 ---@field per_layer? boolean layers have one each; by default all share one
 ---@field relative? boolean do scores know the distance alone?
 ---@field formula? string

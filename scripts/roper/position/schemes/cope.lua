@@ -6,6 +6,9 @@
 ---     pᵢⱼ = min(Σ_{t=j..i} sigmoid(qᵢ · k_t), P − 1),   u = p − ⌊p⌋
 ---     sᵢⱼ += (1 − u) zᵢ[⌊p⌋] + u zᵢ[⌈p⌉],   zᵢ[n] = qᵢ · e[n]
 ---
+--- With `scaled_gates` a gate is sigmoid(qᵢ · k_t / √d), by the scale of the scores, as in the
+--- authors' listing; equation 3 of the paper has no such factor.
+---
 --- Errors: no dim; attention that is not causal.
 ---
 ---     > cope = roper.position.cope{dim = 1, count = 4}
@@ -24,6 +27,8 @@ local core = require "roper.core"
 ---@class CopeOptions
 ---@field dim integer features of a head
 ---@field count? integer = 64; rows of the table: counts from 0 to one less
+---@field scaled_gates? boolean = false; gates of qᵢ · k_t / √d, as in the authors' listing, not of
+---   qᵢ · k_t, as in equation 3
 
 -- The last axis of [.., n] backwards.
 local function backwards(x)
@@ -36,7 +41,7 @@ local function backwards(x)
 end
 
 return {
-  takes = { dim = "size", count = { "size", 64 } },
+  takes = { dim = "size", count = { "size", 64 }, scaled_gates = { "boolean", false } },
   per_layer = true,
   init = function(self)
     self.table = core.zeros({ self.count, self.dim }):parameter()
@@ -48,7 +53,9 @@ return {
     if positions.queries == 0 or positions.keys == 0 then
       return core.zeros({ 1 }, positions.dtype)
     end
-    local gates = q:matmul(k:transpose(3, 4)):sigmoid() * positions:visible():to(positions.dtype)
+    local products = q:matmul(k:transpose(3, 4))
+    local gates = (self.scaled_gates and products * positions.scale or products):sigmoid()
+    gates = gates * positions:visible():to(positions.dtype)
     local p = backwards(backwards(gates):cumsum(4)):minimum(self.count - 1)
     local z = q:matmul(self.table:to(positions.dtype):transpose(1, 2))
     local below, above = p:detach():floor(), p:detach():ceil()
@@ -56,8 +63,12 @@ return {
     return z:gather(4, below:to "int32" + 1) * (1 - share)
       + z:gather(4, above:to "int32" + 1) * share
   end,
+  describe = function(self)
+    return self.scaled_gates and "gates: sigmoid(qᵢ · k_t / √d), as in the authors' listing"
+      or "gates: sigmoid(qᵢ · k_t), as in equation 3 of the paper"
+  end,
   relative = true,
   summary = "positions counted by gates that see the content",
-  formula = "sᵢⱼ = qᵢ · kⱼ / √d + zᵢ[pᵢⱼ],   pᵢⱼ = Σ_{t=j..i} sigmoid(qᵢ · k_t)",
+  formula = "sᵢⱼ = qᵢ · kⱼ / √d + zᵢ[pᵢⱼ],   pᵢⱼ = Σ_{t=j..i} gateᵢₜ",
   source = "CoPE, Golovneva et al. 2024, section 4",
 }

@@ -1,13 +1,21 @@
 --- YaRN: pairs that turn often within the trained length stay, those that turn less than once are
 --- slowed by a factor, between them a ramp; scores are multiplied by m² (Peng et al. 2023, sections
---- 3.2-3.4). Values and output, where they turn, keep their length.
+--- 3.2-3.4). Values and output, if they turn, keep their length.
 ---
 ---     θ'_t = (1 − g_t) θ_t + g_t θ_t / f,   m = 0.1 ln f + 1
+---
+--- The ramp is linear in the index of the pair or in its turns, which gives other frequencies
+--- between its ends. With "pairs", as the authors' released code and Hugging Face have it:
+---
 ---     g_t = clamp((t − low) / (high − low), 0, 1),   low = ⌊c(32)⌋, high = ⌈c(1)⌉
 ---     c(b) = r ln(L / 2πb) / (2 ln base)
 ---
+--- With "turns", as the paper has it (section 3.2, where γ = 1 − g):
+---
+---     g_t = clamp((32 − n_t) / (32 − 1), 0, 1),   n_t = L θ_t / 2π
+---
 --- Errors: no dim, a fraction of it that is no even number, a factor below 1, a base that is not
---- above 1, turns that are not positive.
+--- above 1, turns that are not positive; with the ramp "turns", fast not above slow.
 ---
 ---     > yarn = roper.position.yarn{dim = 8, factor = 4, trained_length = 128}
 ---     > yarn:thetas()
@@ -19,9 +27,20 @@
 ---@return rotary scheme
 local frequencies = require "roper.position.frequencies"
 
--- What share of each pair is interpolated: 0 for those that turn `fast` times within the trained
--- length or more often, 1 for those that turn `slow` times or less.
-local function ramp(o, rotated)
+-- The share by which each pair is interpolated: 0 for pairs that turn `fast` times within the
+-- trained length or more often, 1 for pairs that turn `slow` times or less. Linear in turns.
+local function ramp_of_turns(o)
+  if o.fast <= o.slow then
+    error(("yarn: expected fast above slow, got %g and %g"):format(o.fast, o.slow), 0)
+  end
+  return function(_, theta)
+    local turns = o.trained_length * theta / (2 * math.pi)
+    return math.min(math.max((o.fast - turns) / (o.fast - o.slow), 0), 1)
+  end
+end
+
+-- The same, linear in the index of the pair, between whole ones.
+local function ramp_of_pairs(o, rotated)
   local function pair_that_turns(times)
     return rotated * math.log(o.trained_length / (2 * math.pi * times)) / (2 * math.log(o.base))
   end
@@ -37,11 +56,14 @@ end
 ---@field trained_length? integer = 2048; L
 ---@field fast? number = 32; turns within L from which a pair stays as it is
 ---@field slow? number = 1; turns within L up to which a pair is slowed by the factor
+---@field ramp? "pairs"|"turns" = "pairs"; along which g rises: "pairs" is the authors' released
+---   code and Hugging Face, "turns" the paper
 ---@field magnitude? number = 0.1 ln f + 1; of queries and of keys, among the features that turn
 
 return {
   takes = frequencies.takes { factor = { "number", 2 }, trained_length = { "size", 2048 },
-    fast = { "number", 32 }, slow = { "number", 1 }, magnitude = "number?" },
+    fast = { "number", 32 }, slow = { "number", 1 }, ramp = { { "pairs", "turns" }, "pairs" },
+    magnitude = "number?" },
   build = function(o)
     frequencies.check_from_one("yarn", o, "factor")
     if o.base <= 1 or o.fast <= 0 or o.slow <= 0 then
@@ -49,13 +71,18 @@ return {
         o.base, o.fast, o.slow), 2)
     end
     local rotated = frequencies.rotated("yarn", o)
-    local theta, share = frequencies.powers(o.base, rotated), ramp(o, rotated)
+    local theta = frequencies.powers(o.base, rotated)
+    local share = o.ramp == "turns" and ramp_of_turns(o) or ramp_of_pairs(o, rotated)
     for t = 1, #theta do
-      local g = share(t - 1)
+      local g = share(t - 1, theta[t])
       theta[t] = (1 - g) * theta[t] + g * theta[t] / o.factor
     end
     return frequencies.rotary(o, theta,
       { magnitude = o.magnitude or 0.1 * math.log(o.factor) + 1 })
+  end,
+  describe = function(o)
+    return o.ramp == "turns" and "ramp: linear in turns, as in the paper"
+      or "ramp: linear in pairs, as in the released code and Hugging Face"
   end,
   relative = true,
   summary = "RoPE with slow pairs slowed by a factor, and larger scores",

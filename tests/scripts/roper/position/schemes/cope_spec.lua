@@ -14,6 +14,26 @@ describe("cope", function()
       (cope:bias(q, k, positions)[1][1] * seen:to("float32")):totable())
   end)
 
+  it("has gates of the products, or of the scaled products", function()
+    local q, k = roper.full({ 1, 1, 2, 4 }, 2), roper.full({ 1, 1, 2, 4 }, 0.25) -- q · k = 2
+    local positions = roper.position.positions(q, k, { causal = true })
+    for scaled, product in pairs({ [false] = 2, [true] = 1 }) do
+      local cope = roper.position.cope({ dim = 4, scaled_gates = scaled })
+      cope.table:copy(roper.arange(0, 64):unsqueeze(2):expand({ 64, 4 }))
+      local gate = 1 / (1 + math.exp(-product))
+      assert.near(8 * 2 * gate, cope:bias(q, k, positions)[{ 1, 1, 2, 1 }]:item(), 1e-4)
+    end
+  end)
+
+  it("says which gates it has", function()
+    assert.equal("gates: sigmoid(qᵢ · k_t), as in equation 3 of the paper",
+      roper.position.describe("cope").words)
+    local scaled = { type = "cope", scaled_gates = true }
+    local words = "gates: sigmoid(qᵢ · k_t / √d), as in the authors' listing"
+    assert.equal(words, roper.position.describe(scaled).words)
+    assert.equal(words, roper.position.describe(roper.position.resolve(scaled, 4)).words)
+  end)
+
   it("does not read where tokens stand", function()
     local q = roper.randn({ 1, 2, 5, 4 })
     local cope = roper.position.cope({ dim = 4 })

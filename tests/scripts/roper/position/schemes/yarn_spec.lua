@@ -28,6 +28,30 @@ describe("yarn", function()
     arrays.close(rope, roper.position.yarn({ dim = 64, factor = 1 }):thetas(), 1e-16)
   end)
 
+  it("has the ramp of the released code, or that of the paper", function()
+    local function theta(ramp)
+      return roper.position.yarn({ dim = 128, factor = 8, trained_length = 4096, ramp = ramp })
+        :thetas():totable()
+    end
+    local turns = theta("turns")
+    assert.same(theta(), theta("pairs"))
+    assert.near(0.002595, theta("pairs")[37], 5e-7)
+    assert.near(0.001126, turns[37], 5e-7)
+    for t = 0, 63 do -- h(θ) = (1 − γ) θ / s + γ θ, γ from 0 at 1 turn to 1 at 32
+      local rope = 10000 ^ (-2 * t / 128)
+      local gamma = (4096 * rope / (2 * math.pi) - 1) / 31
+      gamma = gamma < 0 and 0 or gamma > 1 and 1 or gamma
+      assert.near(rope * ((1 - gamma) / 8 + gamma), turns[t + 1], 1e-15)
+    end
+  end)
+
+  it("says which ramp it has", function()
+    assert.equal("ramp: linear in pairs, as in the released code and Hugging Face",
+      roper.position.describe("yarn").words)
+    assert.equal("ramp: linear in turns, as in the paper",
+      roper.position.describe({ type = "yarn", ramp = "turns" }).words)
+  end)
+
   it("refuses what has no logarithm", function()
     local function refused(message, options)
       options.dim = 8
@@ -35,6 +59,8 @@ describe("yarn", function()
     end
     refused("yarn: expected base above 1 and fast and slow above 0, got 1, 32 and 1", { base = 1 })
     refused("yarn: expected base above 1 .* got 10000, 0 and 1", { fast = 0 })
+    refused("yarn: expected fast above slow, got 1 and 1", { fast = 1, ramp = "turns" })
+    refused("yarn: option ramp: expected one of pairs, turns, got \"paper\"", { ramp = "paper" })
     refused("yarn: option factor: expected a number from 1 on", { factor = 0.9 })
     refused("magnitude: expected a positive finite number, got 0", { magnitude = 0 })
   end)
