@@ -78,10 +78,7 @@ end
 
 -- Build what a configuration says, and open its folder.
 local function open(config, o, beat)
-  if config.decay_spares ~= experiment.decay_spares(config) then
-    error("run: weight decay treated what the position scheme trains otherwise when this "
-      .. "configuration was made; start a new run with the same fields", 0)
-  end
+  experiment.check(config)
   local function build()
     return experiment.build(config)
   end

@@ -52,6 +52,11 @@ function M.definition(name)
     suggest.hint(tostring(name), names, "there are")), 0)
 end
 
+-- "position" if weight decay leaves matrices alone that the position scheme trains.
+local function decay_spares(config)
+  return config.decay and position.is_spared(config, fields.standards()) and "position" or nil
+end
+
 --- The whole configuration of a run.
 ---
 --- Errors: a name, a field or a preset that is not there; a value that does not fit; a field that
@@ -110,20 +115,24 @@ function M.configure(name, given)
     error(("field heads: %d heads do not divide d_model %d"):format(config.heads, config.d_model),
       0)
   end
-  config.decay_spares = M.decay_spares(config)
+  config.decay_spares = decay_spares(config)
   return config
 end
 
---- Does weight decay leave matrices alone that the position scheme of a configuration trains?
+--- Refuse to train a configuration that was made when its fields meant something else: weight decay
+--- used to shrink all matrices that position schemes train.
+---
+--- Errors: its `decay_spares` is not what `configure` would set.
 ---
 ---     > fields = {position = "kerple", decay = 0.1}
 ---     > config = roper.experiment.configure("addition", fields)
----     > roper.experiment.decay_spares(config)
----     "position"
+---     > roper.experiment.check(config)
 ---@param config table
----@return string? "position" nil without weight decay or such matrices
-function M.decay_spares(config)
-  return config.decay and position.is_spared(config, fields.standards()) and "position" or nil
+function M.check(config)
+  if not position.missing(config.position) and config.decay_spares ~= decay_spares(config) then
+    error("experiment: weight decay treated what the position scheme trains otherwise when this "
+      .. "configuration was made; start a new run with the same fields", 0)
+  end
 end
 
 --- What each field of an experiment is and means, as lines of text.

@@ -266,7 +266,7 @@ describe("experiment.build", function()
     config.decay_spares = nil
     assert.error_matches(function()
       require("roper.study.run").run(config, { progress = false })
-    end, "run: weight decay treated what the position scheme trains otherwise when this "
+    end, "experiment: weight decay treated what the position scheme trains otherwise when this "
       .. "configuration was made; start a new run with the same fields")
     assert.error_matches(function()
       experiment.configure("addition", { decay_spares = "nothing" })
