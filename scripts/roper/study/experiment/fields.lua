@@ -42,7 +42,7 @@ local COMMON <const> = {
   { "warmup", "amount", 0, "steps over which the rate rises" },
   { "cosine", "share", false, "of the rate at the last step: it falls along half a cosine" },
   { "decay", "amount", false,
-    "weight decay of weights and embeddings; gains, biases and position schemes are left alone" },
+    "weight decay of weights and embeddings, not of gains, biases and tables of position schemes" },
   { "clip", "amount", 0, "most for the norm of the gradient; 0 clips nothing" },
   { "evaluate_every", "size", 100, "steps between measures" },
   { "checkpoint_every", "size", 500, "steps between checkpoints" },
