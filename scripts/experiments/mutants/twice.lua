@@ -3,6 +3,7 @@
 return {
   summary = "RoPER that turns values twice",
   position = "roper",
+  revision = 2, -- the first ignored the positions of a task
   change = function(model)
     for _, layer in ipairs(model.layers) do
       local attend = layer.attention.attend

@@ -103,6 +103,18 @@ function M.takes(name)
   return tables.merged(find(name).takes)
 end
 
+--- The revision of a scheme: larger if the same options gave other results in an earlier version.
+---
+--- Errors: a name that no scheme has; the nearest one is suggested.
+---
+---     > roper.position.revision "rope"
+---     1
+---@param name string
+---@return integer revision
+function M.revision(name)
+  return find(name).revision or 1
+end
+
 -- What the scheme of a definition takes of the context that options do not say.
 local function fill(definition, options, context)
   local known = {}

@@ -35,6 +35,8 @@ local M = {}
 ---   Modules among its fields decay as elsewhere
 ---@field describe? fun(self: Scheme): string a line of its description, such as what an option
 ---   chose
+---@field revision? integer = 1; raise it if the same options come to give other results: results of
+---   different revisions are never averaged
 ---@field per_layer? boolean layers have one each; by default all share one
 ---@field relative? boolean do scores know the distance alone?
 ---@field formula? string
@@ -44,10 +46,10 @@ local Scheme = {}
 Scheme.__index = Scheme
 
 local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "values", "carry",
-  "scale", "parameters", "options", "describe", "decays", "per_layer", "relative", "formula",
-  "source", "summary" }
-local KINDS <const> = { name = "string", takes = "table", decays = "table", per_layer = "boolean",
-  relative = "boolean", formula = "string", source = "string", summary = "string" }
+  "scale", "parameters", "options", "describe", "decays", "revision", "per_layer",
+  "relative", "formula", "source", "summary" }
+local KINDS <const> = { name = "string", takes = "table", decays = "table", revision = "number",
+  per_layer = "boolean", relative = "boolean", formula = "string", source = "string", summary = "string" }
 
 --- What the rotary schemes of the core take, to their kinds.
 M.ROTARY = { dim = "size", rotate = "string?", pairing = "string?", base = "number?",

@@ -4,7 +4,6 @@ local core = require "roper.core"
 local is_first = require("roper.training.ranks").is_first
 local modules = require "roper.model.module"
 local options_of = require "roper.base.options"
-local schemes = require "roper.position.scheme"
 
 local M = {}
 
@@ -51,20 +50,6 @@ local function check(options)
   return o
 end
 
--- "position" if weight decay leaves matrices alone that position schemes of the model train.
-local function decay_spares(o)
-  local settings = o.optimizer.options or {}
-  if settings.decay_on ~= "matrices" or (settings.decay or 0) == 0 then
-    return nil
-  end
-  for _, parameter in ipairs(o.model:parameters()) do
-    if parameter:rank() > 1 and not schemes.decays(parameter) then
-      return "position"
-    end
-  end
-  return nil
-end
-
 -- What a checkpoint must agree with. `steps` is not part of it: a run may be made longer.
 local function fixed(o)
   if o.config then
@@ -77,7 +62,6 @@ local function fixed(o)
       optimizer[name] = value
     end
   end
-  optimizer.decay_spares = decay_spares(o)
   local parts = o.accumulate > 1 and o.accumulate or nil
   return { batch = o.batch, accumulate = parts, task = task, optimizer = optimizer,
     model = require("roper.model.checkpoint").options(o.model), parameters = o.model:count() }

@@ -41,6 +41,7 @@ local function backwards(x)
 end
 
 return {
+  revision = 2, -- weight decay of matrices shrank what the first trains
   takes = { dim = "size", count = { "size", 64 }, scaled_gates = { "boolean", false } },
   per_layer = true,
   init = function(self)

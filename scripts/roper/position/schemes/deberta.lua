@@ -34,6 +34,7 @@ local function rows_of(self, table, delta)
 end
 
 return {
+  revision = 2, -- weight decay of matrices shrank what the first trains
   takes = { dim = "size", heads = "size", clip = { "size", 128 } },
   per_layer = true,
   init = function(self)

@@ -28,6 +28,7 @@ local function drawn(heads, most)
 end
 
 return {
+  revision = 2, -- weight decay of matrices shrank what the first trains
   takes = { heads = "size" },
   per_layer = true,
   init = function(self)

@@ -32,6 +32,7 @@ local function outside(positions, length)
 end
 
 return {
+  revision = 2, -- weight decay of matrices shrank what the first trains
   takes = { d_model = "size", length = "size" },
   init = function(self)
     self.table = core.randn({ self.length, self.d_model }):parameter()

@@ -33,6 +33,7 @@ local function at_angles(x, angle)
 end
 
 return {
+  revision = 2, -- weight decay of matrices shrank what the first trains
   takes = { dim = "size", heads = "size", base = { "number", 10000 } },
   per_layer = true,
   init = function(self)

@@ -22,6 +22,7 @@ local frequencies = require "roper.position.frequencies"
 ---@field rotate? string = "qk"; what turns: any letters of "qkvo"
 
 return {
+  revision = 2, -- the first rounded the number of pairs up
   takes = { dim = "size", base = { "number", 10000 }, fraction = { "share", 0.75 },
     pairing = { { "half", "interleaved" }, "half" }, rotate = { "string", "qk" } },
   build = function(o)

@@ -33,6 +33,7 @@ local function rows_of(self, table)
 end
 
 return {
+  revision = 2, -- weight decay of matrices shrank what the first trains
   takes = { dim = "size", clip = { "size", 16 } },
   per_layer = true,
   init = function(self)

@@ -42,6 +42,7 @@ local function buckets_of(n, buckets, far)
 end
 
 return {
+  revision = 2, -- weight decay of matrices shrank what the first trains
   takes = { heads = "size", buckets = { "size", 32 }, distance = { "size", 128 } },
   init = function(self)
     if self.buckets < 4 or self.buckets % 2 ~= 0 then

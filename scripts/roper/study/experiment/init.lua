@@ -52,11 +52,6 @@ function M.definition(name)
     suggest.hint(tostring(name), names, "there are")), 0)
 end
 
--- "position" if weight decay leaves matrices alone that the position scheme trains.
-local function decay_spares(config)
-  return config.decay and position.is_spared(config, fields.standards()) and "position" or nil
-end
-
 --- The whole configuration of a run.
 ---
 --- Errors: a name, a field or a preset that is not there; a value that does not fit; a field that
@@ -68,9 +63,8 @@ end
 ---@param name string of the experiment
 ---@param given? table field to value (strings are converted); `preset` chooses a
 ---   preset, "mini" by default
----@return table config every field, with experiment and preset; and decay_spares = "position" if
----   weight decay leaves matrices alone that the position scheme trains, which it did not before
----   that was recorded
+---@return table config every field, with experiment and preset; and revision if a scheme gives
+---   other results than in earlier versions of roper
 function M.configure(name, given)
   given = given or {}
   local definition = M.definition(name)
@@ -82,7 +76,7 @@ function M.configure(name, given)
       suggest.hint(tostring(preset), presets, "it has")), 0)
   end
   local config, missing = { experiment = name, preset = preset }, nil
-  local known = { preset = true, decay_spares = given.decay_spares == "position" }
+  local known = { preset = true, revision = true }
   for _, field in ipairs(fields.of(definition.task)) do
     local field_name = field[1]
     names[#names + 1] = field_name
@@ -115,23 +109,22 @@ function M.configure(name, given)
     error(("field heads: %d heads do not divide d_model %d"):format(config.heads, config.d_model),
       0)
   end
-  config.decay_spares = decay_spares(config)
+  config.revision = position.revision(config)
   return config
 end
 
---- Refuse to train a configuration that was made when its fields meant something else: weight decay
---- used to shrink all matrices that position schemes train.
+--- Refuse to train a configuration whose position scheme has another revision than the library's.
 ---
---- Errors: its `decay_spares` is not what `configure` would set.
+--- Errors: its `revision` is not what `configure` sets.
 ---
----     > fields = {position = "kerple", decay = 0.1}
----     > config = roper.experiment.configure("addition", fields)
----     > roper.experiment.check(config)
+---     > roper.experiment.check(roper.experiment.configure("addition", {position = "kerple"}))
 ---@param config table
 function M.check(config)
-  if not position.missing(config.position) and config.decay_spares ~= decay_spares(config) then
-    error("experiment: weight decay treated what the position scheme trains otherwise when this "
-      .. "configuration was made; start a new run with the same fields", 0)
+  local now = not position.missing(config.position) and position.revision(config)
+  if now ~= false and config.revision ~= now then
+    error(("experiment: this version of roper gives other results for position=%s (revision %s) "
+      .. "than the one that made this configuration (%s); start a new run with the same fields")
+      :format(config.position, now or "1", config.revision or "1"), 0)
   end
 end
 

@@ -5,6 +5,7 @@ local files = require "roper.base.file"
 ---@class Mutant
 ---@field summary string
 ---@field position string the scheme that it is a mistake in
+---@field revision? integer = 1; as of a scheme
 ---@field change fun(model: Transformer) makes the mistake in a model with that scheme
 
 local FOLDER <const> = require("roper.base.place").LIBRARY .. "/../experiments/mutants"

@@ -1,11 +1,8 @@
 --- The field `position` of experiments: a scheme by name; several joined by "+" in one attention,
 --- "rope+alibi"; and one after the other over the layers with ":", "rope:none".
-local failures = require "roper.base.failure"
 local mutants = require "roper.study.experiment.mutants"
 local position = require "roper.position"
-local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
-local temporarily = require "roper.base.temporarily"
 
 local M = {}
 
@@ -89,41 +86,21 @@ function M.scheme(config, standards)
   return layers[2] and layers or layers[1]
 end
 
--- Does a scheme train matrices that weight decay leaves alone?
-local function is_spared(scheme)
-  for _, tensor in pairs(schemes.is_scheme(scheme) and scheme:parameters() or {}) do
-    if tensor:rank() > 1 and not schemes.decays(tensor) then
-      return true
-    end
+--- The revisions of the schemes and mutants of a configuration that gave other results in earlier
+--- versions: "kerple 2, proportional 2".
+---@param config table
+---@return string? revisions
+function M.revision(config)
+  local mutant, revisions = mutants[config.position], {}
+  for name in (mutant and mutant.position or config.position):gmatch "[^:+]+" do
+    revisions[name] = position.revision(name)
   end
-  for _, part in ipairs(schemes.is_scheme(scheme) and scheme.parts or {}) do
-    if is_spared(part) then
-      return true
-    end
+  revisions[config.position] = mutant and mutant.revision or revisions[config.position]
+  local list = {}
+  for _, name in ipairs(tables.keys(revisions)) do
+    list[#list + 1] = revisions[name] > 1 and ("%s %d"):format(name, revisions[name]) or nil
   end
-  return false
-end
-
---- Does weight decay leave matrices alone that the schemes of a configuration train?
----@param config table from `experiment.configure`
----@param standards table the fields where nothing is said
----@return boolean
-function M.is_spared(config, standards)
-  local context = { dim = config.d_model // config.heads, heads = config.heads,
-    d_model = config.d_model, length = 1 }
-  local ok, found = pcall(temporarily.with_seed, 0, function()
-    local scheme = M.scheme(config, standards)
-    for _, one in ipairs(type(scheme) == "table" and scheme[1] and scheme or { scheme }) do
-      if is_spared(position.resolve(one, context)) then
-        return true
-      end
-    end
-    return false
-  end)
-  if failures.is_interrupt(found) then
-    error(found, 0)
-  end
-  return ok and found -- what no model can be made of is refused there
+  return list[1] and table.concat(list, ", ") or nil
 end
 
 return M

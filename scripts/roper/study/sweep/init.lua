@@ -17,17 +17,16 @@ local M = {}
 -- Milliseconds between looks at the workers, and between redrawings.
 local TICK <const> = 200
 
--- Are there trials of a position scheme with weight decay that spares what it trains, and without?
-local function is_decay_mixed(trials)
-  local spares = {}
+-- Does a position have trials of several revisions?
+local function is_revised(trials)
+  local revisions = {}
   for _, trial in ipairs(trials) do
     local config = trial.config
-    local is_spared = config.decay_spares ~= nil
-    if config.decay and spares[config.position] == not is_spared then
+    local revision = config.revision or "1"
+    if (revisions[config.position] or revision) ~= revision then
       return true
-    elseif config.decay then
-      spares[config.position] = is_spared
     end
+    revisions[config.position] = revision
   end
   return nil
 end
@@ -41,7 +40,7 @@ local function varied_fields(trials)
     end
   end
   varied.seed, varied.position = nil, nil
-  varied.decay_spares = varied.decay_spares and is_decay_mixed(trials) or nil
+  varied.revision = varied.revision and is_revised(trials)
   return { "position", table.unpack(tables.keys(varied)) }
 end
 

@@ -241,36 +241,34 @@ describe("experiment.build", function()
     end, "field accumulate: 5 parts do not divide a batch of 12")
   end)
 
-  it("tells trials whose weight decay spares what a scheme trains from those before", function()
+  it("records the revision of schemes and mutants that gave other results before", function()
     local hash = require("roper.study.sweep.plan").hash
-    local function configure(position, decay)
-      return experiment.configure("addition", { preset = "smoke", position = position,
-        decay = decay })
+    local function configure(position)
+      return experiment.configure("addition", { preset = "smoke", position = position })
     end
-    for position, spares in pairs({ rope = false, fox = false, kerple = true, t5 = true,
-      ["rope+shaw:none"] = true, twice = false }) do
-      for _, decay in ipairs({ false, 0.1 }) do
-        local config = configure(position, decay or nil)
-        assert.equal(decay and spares and "position" or nil, config.decay_spares, position)
-        local before = tables.merged(config)
-        before.decay_spares = nil
-        assert.equal(config.decay_spares == nil, hash(config) == hash(before), position)
-      end
+    for position, revision in pairs({ rope = false, roper = false, kerple = "kerple 2",
+      twice = "twice 2", ["rope+shaw:none"] = "shaw 2",
+      ["proportional:kerple"] = "kerple 2, proportional 2" }) do
+      local config = configure(position)
+      assert.equal(revision or nil, config.revision, position)
+      local before = tables.merged(config)
+      before.revision = nil
+      assert.equal(not revision, hash(config) == hash(before), position)
     end
-    local config = configure("kerple", 0.1)
+  end)
+
+  it("refuses a configuration of another revision", function()
+    local config = experiment.configure("addition", { preset = "smoke", position = "kerple" })
     local again = tables.merged(config) -- as a run's folder has it
     again.experiment = nil
     assert.same(config, experiment.configure("addition", again))
-    again.decay = false
-    assert.is_nil(experiment.configure("addition", again).decay_spares)
-    config.decay_spares = nil
+    config.revision = nil
+    local message = "position=kerple %(revision kerple 2%) than the one that made this "
+      .. "configuration %(1%); start a new run with the same fields"
+    assert.error_matches(function() experiment.check(config) end, message)
     assert.error_matches(function()
       require("roper.study.run").run(config, { progress = false })
-    end, "experiment: weight decay treated what the position scheme trains otherwise when this "
-      .. "configuration was made; start a new run with the same fields")
-    assert.error_matches(function()
-      experiment.configure("addition", { decay_spares = "nothing" })
-    end, 'addition has no field "decay_spares"')
+    end, message)
   end)
 
   it("makes a mutant that turns values twice", function()

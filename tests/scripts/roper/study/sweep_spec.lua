@@ -49,15 +49,15 @@ describe("sweep.prepare", function()
 end)
 
 describe("sweep.read", function()
-  it("keeps trials of before apart, whose weight decay shrank what the scheme trains", function()
-    local fields = { preset = "smoke", position = "rope,kerple", seed = "1..2", decay = 0.1 }
+  it("keeps trials of earlier revisions of a scheme apart", function()
+    local fields = { preset = "smoke", position = "rope,kerple", seed = "1..2" }
     sweep.prepare("addition", fields, folder)
     assert.same({ "rope", "kerple" }, sweep.read(folder).methods)
     local old = plan.read(folder)[2].config
-    assert.same({ "kerple", "position" }, { old.position, old.decay_spares })
-    old.decay_spares, old.seed = nil, 3
+    assert.same({ "kerple", "kerple 2" }, { old.position, old.revision })
+    old.revision, old.seed = nil, 3
     plan.add(folder, { old })
-    assert.same({ "rope", "kerple decay_spares=position", "kerple" }, sweep.read(folder).methods)
+    assert.same({ "rope", "kerple revision=kerple 2", "kerple" }, sweep.read(folder).methods)
   end)
 end)
 

@@ -42,20 +42,6 @@ describe("a run that goes on", function()
     assert.is_nil(plain.accumulate) -- as before there was the option
   end)
 
-  it("records whether weight decay leaves alone what a scheme trains", function()
-    local function recorded(name, position, decay_on)
-      local task = models.task()
-      roper.train({ task = task, model = models.small({ position = position }), steps = 1,
-        batch = 2, run = scratch.path(name), progress = false,
-        optimizer = roper.optim.Adam({ decay = 0.1, decay_on = decay_on }) })
-      local config = core.json_decode(files(scratch.path(name))["config.json"]).config
-      return config.optimizer.decay_spares
-    end
-    assert.equal("position", recorded("kerple", "kerple", "matrices"))
-    assert.is_nil(recorded("all", "kerple", "all"))
-    assert.is_nil(recorded("rope", "rope", "matrices"))
-  end)
-
   it("passes an interrupt on, and the run can go on", function()
     run({ steps = 20, checkpoint_every = 4, run = scratch.path("whole") })
     local finished, calls = 0, 0
