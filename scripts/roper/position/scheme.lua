@@ -46,10 +46,11 @@ local Scheme = {}
 Scheme.__index = Scheme
 
 local MEMBERS <const> = { "name", "takes", "init", "embed", "turns", "bias", "values", "carry",
-  "scale", "parameters", "options", "describe", "decays", "revision", "per_layer",
-  "relative", "formula", "source", "summary" }
+  "scale", "parameters", "options", "describe", "decays", "revision", "per_layer", "relative",
+  "formula", "source", "summary" }
 local KINDS <const> = { name = "string", takes = "table", decays = "table", revision = "number",
-  per_layer = "boolean", relative = "boolean", formula = "string", source = "string", summary = "string" }
+  per_layer = "boolean", relative = "boolean", formula = "string", source = "string",
+  summary = "string" }
 
 --- What the rotary schemes of the core take, to their kinds.
 M.ROTARY = { dim = "size", rotate = "string?", pairing = "string?", base = "number?",
