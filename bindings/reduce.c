@@ -164,9 +164,9 @@ static const RplOperation table[] = {
     {"softmax", 2, softmax, 0},
     /*
     ** function roper.log_softmax(x, axis)
-    ** The logarithm of `softmax`, without the loss of small numbers.
+    ** The logarithm of `softmax`, exact also where `softmax` is 0 or x is large.
     **
-    **     yᵢ = xᵢ − log Σⱼ exp(xⱼ)
+    **     yᵢ = (xᵢ − max x) − log Σⱼ exp(xⱼ − max x)
     **
     **     > roper.tensor{0, 1000}:log_softmax()
     **     float32 [2]

@@ -136,7 +136,7 @@ typedef struct RpKernels {
   RpStatus (*softmax)(bool logarithm, int64_t rows, int64_t n, const void *x, void *y);
   RpStatus (*softmax_gradient)(bool logarithm, int64_t rows, int64_t n, const void *y,
                                const void *dy, void *dx);
-  /* loss[row] = log sum exp x - x[target]; rows with target `ignore` give 0 */
+  /* loss[row] = log sum exp(x - max x) - (x[target] - max x); rows with target `ignore` give 0 */
   RpStatus (*cross_entropy)(int64_t rows, int64_t n, const void *x, const int32_t *target,
                             int32_t ignore, void *loss);
   /* dx = scale[row * scale_stride] (softmax(x) - one-hot); ignored rows give 0 */
@@ -210,10 +210,9 @@ typedef struct RpProducts {
   RpStatus (*linear_gradient)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
                               const void *y, const void *dy, void *dx, void *dw, void *dbias);
 
-  /* lse: [batch, heads, queries], the log of the sum of the exponentials of the scores; behind the
-     features of o stand the weights after dropout, summed by the clipped distance */
+  /* behind the features of o are the weights after dropout, summed by the clipped distance */
   RpStatus (*attention)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
-                        const RpHeads *v, const RpHeads *o, void *lse);
+                        const RpHeads *v, const RpHeads *o);
   /* weights before dropout, packed [batch, heads, queries, keys] */
   RpStatus (*attention_weights)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
                                 void *weights);
@@ -221,8 +220,8 @@ typedef struct RpProducts {
      rows or heads are one where their step is 0, and apart otherwise */
   RpStatus (*attention_gradient)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
                                  const RpHeads *v, const RpHeads *o, const RpHeads *output_gradient,
-                                 const void *lse, const RpHeads *dq, const RpHeads *dk,
-                                 const RpHeads *dv, const RpBias *dbias);
+                                 const RpHeads *dq, const RpHeads *dk, const RpHeads *dv,
+                                 const RpBias *dbias);
 } RpProducts;
 
 /*

@@ -7,7 +7,7 @@
 #include "core/ops/strided.h"
 #include "core/tensor/copy.h"
 
-/* What backward needs besides q, k, v, o and the log-sum-exp. */
+/* What backward needs besides q, k, v, o and the denominators of linear attention. */
 typedef struct Context {
   RpAttention kernel;
   RpRotaryTable tables[4]; /* query, key, value, output */
@@ -301,12 +301,11 @@ static RpStatus start_sums(RpNode *node, RpTensor **gradients, RpBias *sums)
   return RP_OK;
 }
 
-/* saved: q, k, v, o, log-sum-exp (of linear attention: denominators), mask, biases */
+/* saved: q, k, v, o, the denominators of linear attention or NULL, mask, biases */
 static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   const Context *context = node->context;
   RpTensor *q = node->saved[0], *k = node->saved[1], *v = node->saved[2], *o = node->saved[3];
-  const void *sums = rp_tensor_data(node->saved[4]);
   RpTensor *output_gradient = with_adjacent_features(dy);
   RpBias dbias[RP_MAX_BIASES];
   gradients[0] = new_time_major(q->dtype, q->shape);
@@ -320,13 +319,13 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
                           rp_heads_of(output_gradient)};
     const RpHeads out[] = {rp_heads_of(gradients[0]), rp_heads_of(gradients[1]),
                            rp_heads_of(gradients[2])};
-    status = node->type == &linear_type
-                 ? rp_kernels(q->dtype)->linear_attention_gradient(kernel, &in[0], &in[1], &in[2],
-                                                                   &in[3], &in[4], sums, &out[0],
-                                                                   &out[1], &out[2])
-                 : rp_products(q->dtype)->attention_gradient(kernel, &in[0], &in[1], &in[2], &in[3],
-                                                             &in[4], sums, &out[0], &out[1],
-                                                             &out[2], dbias);
+    status =
+        node->type == &linear_type
+            ? rp_kernels(q->dtype)->linear_attention_gradient(
+                  kernel, &in[0], &in[1], &in[2], &in[3], &in[4], rp_tensor_data(node->saved[4]),
+                  &out[0], &out[1], &out[2])
+            : rp_products(q->dtype)->attention_gradient(kernel, &in[0], &in[1], &in[2], &in[3],
+                                                        &in[4], &out[0], &out[1], &out[2], dbias);
   }
   rp_tensor_release(output_gradient);
   return status;
@@ -371,15 +370,19 @@ RpTensor *rp_op_attention(RpTensor *q, RpTensor *k, RpTensor *v, const RpAttenti
     for (int i = 0; i < 3; i++)
       in[i] = with_adjacent_features(inputs[i]);
     y = in[3] = new_time_major(q->dtype, shape);
-    in[4] = rp_tensor_new(q->dtype, 3, shape);
+    in[4] = options->linear ? rp_tensor_new(q->dtype, 3, shape) : NULL;
   }
-  if (in[0] != NULL && in[1] != NULL && in[2] != NULL && y != NULL && in[4] != NULL) {
+  if (in[0] != NULL && in[1] != NULL && in[2] != NULL && y != NULL &&
+      (in[4] != NULL || !options->linear)) {
     const RpHeads heads[] = {rp_heads_of(in[0]), rp_heads_of(in[1]), rp_heads_of(in[2]),
                              rp_heads_of(y)};
     if (rp_tensor_count(y) > 0)
-      status = (options->linear ? rp_kernels(q->dtype)->linear_attention
-                                : rp_products(q->dtype)->attention)(
-          &context.kernel, &heads[0], &heads[1], &heads[2], &heads[3], rp_tensor_data(in[4]));
+      status =
+          options->linear
+              ? rp_kernels(q->dtype)->linear_attention(&context.kernel, &heads[0], &heads[1],
+                                                       &heads[2], &heads[3], rp_tensor_data(in[4]))
+              : rp_products(q->dtype)->attention(&context.kernel, &heads[0], &heads[1], &heads[2],
+                                                 &heads[3]);
     y = rp_tensor_unless_failed(status, y);
   } else {
     y = rp_tensor_unless_failed(RP_OUT_OF_MEMORY, y);

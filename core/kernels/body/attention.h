@@ -4,7 +4,7 @@
 ** where c is the sum of the biases and A, B, C, D are rotations by the tables (RoFormer eq. 16; the
 ** RoPER study for values and output). Rotation happens while rows are packed. Only
 ** the tile of scores exists, never all of them; the backward computes it again from
-** the saved log-sum-exp (Dao et al. 2022, FlashAttention).
+** queries and keys, softmax included: a saved log-sum-exp of large scores has lost its digits.
 */
 #ifndef RP_BODY_ATTENTION_H
 #define RP_BODY_ATTENTION_H
@@ -187,15 +187,14 @@ static inline void zero_from(int64_t first, int64_t end, REAL *row)
 ** Turn a row of scores into exponentials, 0 past the causal limit; a row without
 ** keys is all 0. Whole vectors are worked on: the last may reach past the limit.
 */
-static REAL exponentiate(const RpAttention *a, int64_t i, int64_t columns, REAL *s, REAL *maximum)
+static REAL exponentiate(const RpAttention *a, int64_t i, int64_t columns, REAL *s)
 {
   const int64_t seen = visible(a, i), whole = round_up(seen, LANES);
   for (int64_t j = seen; j < whole; j++)
     s[j] = -(REAL)INFINITY;
-  *maximum = row_maximum(whole, s);
-  if (*maximum == -(REAL)INFINITY) /* all hidden: the exponentials are 0, not exp(-inf + inf) */
-    *maximum = 0;
-  const REAL sum = exponential_row(whole, s, *maximum, s);
+  const REAL maximum = row_maximum(whole, s);
+  /* where all are hidden, the exponentials are 0, not exp(-inf + inf) */
+  const REAL sum = exponential_row(whole, s, maximum == -(REAL)INFINITY ? 0 : maximum, s);
   zero_from(seen, columns, s);
   return sum;
 }
@@ -238,7 +237,7 @@ static void sum_tile(const RpAttention *a, const RpHeads *o, int64_t unit, int64
 }
 
 static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *const *heads,
-                           REAL *lse, const Scratch *w)
+                           const Scratch *w)
 {
   const int64_t b = unit / a->heads, h = unit % a->heads;
   const int64_t d = a->features, dv = a->value_features;
@@ -254,13 +253,12 @@ static void attention_unit(const RpAttention *a, int64_t unit, const RpHeads *co
     const int64_t columns = score_tile(a, unit, first, count, q, k, k_columns, w);
     REAL inverse[TILE];
     for (int64_t i = 0; i < count; i++) {
-      REAL maximum, *row = w->s + i * w->line;
-      const REAL sum = exponentiate(a, first + i, columns, row, &maximum);
-      const int64_t number = row_number(a, unit, first + i);
+      REAL *row = w->s + i * w->line;
+      const REAL sum = exponentiate(a, first + i, columns, row);
       inverse[i] = sum == 0 ? 0 : 1 / sum;
-      lse[number] = sum == 0 ? -(REAL)INFINITY : maximum + REAL_LOG(sum);
       if (a->dropout > 0)
-        dropout_row(a->seed, a->dropout, number * a->keys, columns, row, row);
+        dropout_row(a->seed, a->dropout, row_number(a, unit, first + i) * a->keys, columns, row,
+                    row);
     }
     if (has_few(a))
       product(false, false, count, dv, columns, 1, w->s, w->line, v.data, v.stride, false, w->o,
@@ -291,9 +289,9 @@ static void weights_unit(const RpAttention *a, int64_t unit, const RpHeads *cons
         pack_rows(&a->rotate_query, b, first, count, d, w->width, unit_rows(heads[0], b, h), w->q);
     score_tile(a, unit, first, count, q, k, k_columns, w);
     for (int64_t i = 0; i < count; i++) {
-      REAL maximum, *row = w->s + i * w->line;
+      REAL *row = w->s + i * w->line;
       REAL *to = weights + row_number(a, unit, first + i) * a->keys;
-      const REAL sum = exponentiate(a, first + i, a->keys, row, &maximum);
+      const REAL sum = exponentiate(a, first + i, a->keys, row);
       for (int64_t j = 0; j < a->keys; j++)
         to[j] = sum == 0 ? 0 : row[j] / sum;
     }
@@ -301,37 +299,34 @@ static void weights_unit(const RpAttention *a, int64_t unit, const RpHeads *cons
 }
 
 /*
-** A tile of weights from the saved log-sum-exp, in s, and of score gradients, in
-** ds, from the products do' v'^T that are there: ds = a (da - D), D = do . o.
+** A tile of scores in s becomes weights, and ds, the products do' v'^T, gradients of the scores:
+** ds = a (da - D), D = do . o.
 */
 static void differentiate_tile(const RpAttention *a, int64_t unit, int64_t first, int64_t count,
-                               int64_t columns, const REAL *lse, Rows o, Rows g, const Scratch *w)
+                               int64_t columns, Rows o, Rows g, const Scratch *w)
 {
   for (int64_t i = 0; i < count; i++) {
     const int64_t number = row_number(a, unit, first + i), seen = visible(a, first + i);
-    const int64_t whole = round_up(seen, LANES);
     REAL *weight = w->s + i * w->line, *slope = w->ds + i * w->line;
     prefetch_row(o, first + i + AHEAD, a->value_features);
     const REAL dot = row_dot(a->value_features + a->sums, g.data + (first + i) * g.stride,
                              o.data + (first + i) * o.stride);
-    if (lse[number] == -(REAL)INFINITY)
-      zero_from(0, whole, weight);
-    else
-      exponential_row(whole, weight, lse[number], weight);
+    const REAL sum = exponentiate(a, first + i, columns, weight), inverse = sum == 0 ? 0 : 1 / sum;
     if (a->dropout > 0)
       dropout_row(a->seed, a->dropout, number * a->keys, seen, slope, slope);
-    for (int64_t j = 0; j < whole; j++)
+    for (int64_t j = 0; j < round_up(seen, LANES); j++) {
+      weight[j] *= inverse;
       slope[j] = weight[j] * (slope[j] - dot);
+    }
     if (a->dropout > 0)
       dropout_row(a->seed, a->dropout, number * a->keys, seen, weight, weight);
-    zero_from(seen, columns, weight);
     zero_from(seen, columns, slope);
   }
 }
 
 /* heads: q, k, v, o, output gradient, dq, dk, dv */
 static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *const *heads,
-                          const REAL *lse, const RpBias *dbias, const Scratch *w)
+                          const RpBias *dbias, const Scratch *w)
 {
   const int64_t b = unit / a->heads, h = unit % a->heads, line = w->line;
   const int64_t d = a->features, dv = a->value_features, keys = a->keys;
@@ -356,7 +351,7 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
              line, needed(a, first, OF_C));
     if (a->sums > 0)
       add_bias_tile(a, &sums, unit, first, count, w, w->ds);
-    differentiate_tile(a, unit, first, count, columns, lse, in[3], in[4], w);
+    differentiate_tile(a, unit, first, count, columns, in[3], in[4], w);
     for (int i = 0; i < a->biases; i++)
       if (dbias[i].data != NULL)
         add_to_bias_tile(a, &dbias[i], unit, first, count, w, w->ds);
@@ -405,7 +400,7 @@ static Share share_of(const RpAttention *a, const RpBias *dbias)
 }
 
 static void run_share(const RpAttention *a, Pass pass, int64_t s, Share share,
-                      const RpHeads *const *heads, REAL *result, const RpBias *dbias,
+                      const RpHeads *const *heads, REAL *weights, const RpBias *dbias,
                       const Scratch *w)
 {
   const int64_t across = a->heads / share.heads;
@@ -413,11 +408,11 @@ static void run_share(const RpAttention *a, Pass pass, int64_t s, Share share,
     const int64_t b = s / across * share.batch + part / share.heads;
     const int64_t h = s % across * share.heads + part % share.heads, unit = b * a->heads + h;
     if (pass == FORWARD)
-      attention_unit(a, unit, heads, result, w);
+      attention_unit(a, unit, heads, w);
     else if (pass == WEIGHTS)
-      weights_unit(a, unit, heads, result, w);
+      weights_unit(a, unit, heads, weights, w);
     else
-      gradient_unit(a, unit, heads, result, dbias, w);
+      gradient_unit(a, unit, heads, dbias, w);
   }
 }
 
@@ -427,7 +422,7 @@ static void run_share(const RpAttention *a, Pass pass, int64_t s, Share share,
 ** would thread by itself.
 */
 static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const *heads,
-                          REAL *result, const RpBias *dbias)
+                          REAL *weights, const RpBias *dbias)
 {
   Scratch sizes;
   const bool backward = pass == BACKWARD;
@@ -444,7 +439,7 @@ static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const 
     enter_tiles();
 #pragma omp for schedule(static)
     for (int64_t s = 0; s < shares; s++)
-      run_share(a, pass, s, share, heads, result, dbias, &scratch);
+      run_share(a, pass, s, share, heads, weights, dbias, &scratch);
     leave_tiles();
   }
   rp_free(memory);
@@ -452,9 +447,9 @@ static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const 
 }
 
 static RpStatus attention(const RpAttention *a, const RpHeads *q, const RpHeads *k,
-                          const RpHeads *v, const RpHeads *o, void *lse)
+                          const RpHeads *v, const RpHeads *o)
 {
-  return run_units(a, FORWARD, (const RpHeads *const[]){q, k, v, o}, lse, NULL);
+  return run_units(a, FORWARD, (const RpHeads *const[]){q, k, v, o}, NULL, NULL);
 }
 
 static RpStatus attention_weights(const RpAttention *a, const RpHeads *q, const RpHeads *k,
@@ -465,12 +460,11 @@ static RpStatus attention_weights(const RpAttention *a, const RpHeads *q, const 
 
 static RpStatus attention_gradient(const RpAttention *a, const RpHeads *q, const RpHeads *k,
                                    const RpHeads *v, const RpHeads *o,
-                                   const RpHeads *output_gradient, const void *lse,
-                                   const RpHeads *dq, const RpHeads *dk, const RpHeads *dv,
-                                   const RpBias *dbias)
+                                   const RpHeads *output_gradient, const RpHeads *dq,
+                                   const RpHeads *dk, const RpHeads *dv, const RpBias *dbias)
 {
   const RpHeads *const heads[] = {q, k, v, o, output_gradient, dq, dk, dv};
-  return run_units(a, BACKWARD, heads, (REAL *)lse, dbias); /* only read by the backward */
+  return run_units(a, BACKWARD, heads, NULL, dbias);
 }
 
 #endif

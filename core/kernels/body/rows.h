@@ -5,13 +5,16 @@
 #include "core/kernels/body/any.h"
 #include "core/kernels/body/row.h"
 
-/* log sum exp of a row, through a fixed buffer. */
+/*
+** log sum exp(x - maximum) of a row, through a fixed buffer. The maximum stays apart: added to a
+** large one, the logarithm would lose its digits.
+*/
 static REAL row_log_sum(int64_t n, const REAL *x, REAL maximum)
 {
   REAL buffer[256], sum = 0;
   for (int64_t first = 0; first < n; first += 256)
     sum += exponential_row(n - first < 256 ? n - first : 256, x + first, maximum, buffer);
-  return maximum + REAL_LOG(sum); /* cppcheck-suppress invalidFunctionArg ; n >= 1, so sum >= 1 */
+  return REAL_LOG(sum); /* cppcheck-suppress invalidFunctionArg ; n >= 1, so sum >= 1 */
 }
 
 static RpStatus softmax(bool logarithm, int64_t rows, int64_t n, const void *x_data, void *y_data)
@@ -26,7 +29,7 @@ static RpStatus softmax(bool logarithm, int64_t rows, int64_t n, const void *x_d
     if (logarithm) {
       const REAL log_sum = row_log_sum(n, x, maximum);
       for (int64_t i = 0; i < n; i++)
-        y[i] = x[i] - log_sum;
+        y[i] = (x[i] - maximum) - log_sum;
     } else {
       const REAL factor = 1 / exponential_row(n, x, maximum, y);
       for (int64_t i = 0; i < n; i++)
@@ -67,8 +70,12 @@ static RpStatus cross_entropy(int64_t rows, int64_t n, const void *x_data, const
     const REAL *x = (const REAL *)x_data + r * n;
     if (rp_interrupted())
       continue;
-    ((REAL *)loss)[r] =
-        target[r] == ignore ? 0 : row_log_sum(n, x, row_maximum(n, x)) - x[target[r]];
+    if (target[r] == ignore) {
+      ((REAL *)loss)[r] = 0;
+      continue;
+    }
+    const REAL maximum = row_maximum(n, x);
+    ((REAL *)loss)[r] = row_log_sum(n, x, maximum) - (x[target[r]] - maximum);
   }
   return rp_interrupt_status();
 }

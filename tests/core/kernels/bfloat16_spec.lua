@@ -99,8 +99,8 @@ describe("matmul_precision", function()
       end
       local count = 0
       for name, y in pairs(expected) do
-        -- A score that differs in its last bits may have its weight rounded the other way.
-        local tolerance = name:match("^attention") and 2e-4 or 2e-6
+        -- A score that differs in its last bits may have its weight rounded the other way, by 2^-8.
+        local tolerance = name:match("^attention") and 1e-3 or 2e-6
         local difference = norm(found[name] - y)
         assert(difference <= tolerance * norm(y),
           ("%s: %g of %g"):format(name, difference, norm(y)))

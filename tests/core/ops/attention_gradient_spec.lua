@@ -144,3 +144,28 @@ describe("gradients of attention", function()
     end
   end)
 end)
+
+describe("gradients of attention, of large scores", function()
+  -- Scores c, c, c - 1000 of each query, a bias or the products: weights of a half, a half and 0.
+  for _, queries in ipairs({ 1, 60 }) do
+    for _, dtype in ipairs({ "float32", "float64" }) do
+      it(("are those of small ones: %d queries, %s"):format(queries, dtype), function()
+        local v = roper.tensor({ { { { 1 }, { 2 }, { 3 } } } }, dtype)
+        for _, c in ipairs({ 0, 1e4, -1e6, 1e7, 1e8 }) do
+          local q = roper.ones({ 1, 1, queries, 1 }, dtype)
+          local scores = roper.tensor({ c, c, c - 1000 }, dtype)
+          local k, bias = scores:view({ 1, 1, 3, 1 }):parameter(), scores:clone():parameter()
+          local values = v:clone():parameter()
+          local o = roper.attention(q, k, values, { scale = 1 })
+            + roper.attention(q, roper.zeros({ 1, 1, 3, 1 }, dtype), values, { bias = bias })
+          arrays.close(roper.full({ 1, 1, queries, 1 }, 3, dtype), o, 1e-6)
+          o:mean():backward()
+          local expected = roper.tensor({ -0.25, 0.25, 0 }, dtype)
+          arrays.close(expected, k.grad:view({ 3 }), 1e-6, tostring(c))
+          arrays.close(expected, bias.grad, 1e-6, tostring(c))
+          arrays.close(roper.tensor({ 1, 1, 0 }, dtype), values.grad:view({ 3 }), 1e-6, tostring(c))
+        end
+      end)
+    end
+  end
+end)

@@ -47,6 +47,19 @@ describe("cross_entropy", function()
       roper.zeros({ 1 }, "int32")):item())
   end)
 
+  it("is the same for logits that a large number is added to, gradients too", function()
+    local targets = roper.zeros({ 1 }, "int32")
+    for _, dtype in ipairs({ "float32", "float64" }) do
+      for _, shift in ipairs({ 1e4, -1e6, 1e7, 1e8 }) do
+        local x = roper.tensor({ { shift, shift, shift - 1000 } }, dtype):parameter()
+        local loss = roper.cross_entropy(x, targets)
+        loss:backward()
+        arrays.close(roper.tensor(math.log(2), dtype), loss, 1e-7, dtype .. " " .. shift)
+        arrays.close(roper.tensor({ { -0.5, 0.5, 0 } }, dtype), x.grad, 1e-7)
+      end
+    end
+  end)
+
   it("gives 0 for ignored rows, and refuses to average none", function()
     local x, targets = roper.randn({ 2, 3 }):parameter(), roper.full({ 2 }, -1, "int32")
     local each = roper.cross_entropy(x, targets, { each = true })

@@ -38,6 +38,18 @@ describe("linear_cross_entropy", function()
     end)
   end)
 
+  it("is the same for logits that a large number is added to", function()
+    for _, dtype in ipairs({ "float32", "float64" }) do
+      for _, shift in ipairs({ 1e4, -1e6, 1e7, 1e8 }) do
+        local got = outcome(roper.linear_cross_entropy, roper.ones({ 3, 1 }, dtype),
+          roper.tensor({ { shift }, { shift }, { shift - 1000 } }, dtype), nil,
+          roper.zeros({ 3 }, "int32"), { rows = 2 })
+        arrays.close(roper.tensor(math.log(2), dtype), got[1], 1e-7, dtype .. " " .. shift)
+        arrays.close(roper.tensor({ { -0.5 }, { 0.5 }, { 0 } }, dtype), got[3], 1e-6)
+      end
+    end
+  end)
+
   it("is linear and cross_entropy, bit for bit where all rows go at once", function()
     roper.seed(1)
     for _, sizes in ipairs({ { 6, 4, 5 }, { 40, 32, 17 }, { 500, 128, 90 }, { 90, 16, 700 } }) do

@@ -52,6 +52,22 @@ describe("softmax and log_softmax", function()
     end
   end)
 
+  it("keep their digits for rows that a large number is added to, gradients too", function()
+    for _, dtype in ipairs({ "float32", "float64" }) do
+      for _, shift in ipairs({ 0, 1e4, -1e6, 1e7, 1e8 }) do
+        local x = roper.tensor({ shift, shift, shift - 1000 }, dtype):parameter()
+        local y = x:log_softmax()
+        local expected = roper.tensor({ -math.log(2), -math.log(2), -1000 - math.log(2) }, dtype)
+        arrays.close(expected, y, 1e-7, dtype .. " " .. shift)
+        y[1]:backward()
+        arrays.close(roper.tensor({ 0.5, -0.5, 0 }, dtype), x.grad, 1e-7, dtype .. " " .. shift)
+      end
+    end
+    roper.seed(1)
+    local x = (roper.randn({ 40, 700 }) + 1e4):to("float64") -- as float32 holds it
+    arrays.close(x:log_softmax(), x:to("float32"):log_softmax(), 1e-6)
+  end)
+
   it("are NaN where an element is NaN and where all are minus infinity", function()
     for _, row in ipairs({ { 0 / 0, 1, 2 }, { -inf, -inf, -inf }, { inf, 1, 2 } }) do
       for _, dtype in ipairs({ "float32", "float64" }) do
