@@ -9,6 +9,28 @@ local function as_floats(x)
   return x:dtype() == "int32" and x:to "float64" or x
 end
 
+-- A result that was computed in float64, as x has it: squares of float32 underflow at 1e-23.
+local function like(x, y)
+  return x:dtype() == "float32" and y:to "float32" or y
+end
+
+-- The p-th root, whose gradient is 0 where x is 0, as PyTorch has it.
+local function root(x, p)
+  local is_zero = x:eq(0)
+  local positive = core.where(is_zero, 1, x)
+  return core.where(is_zero, 0, p == 2 and positive:sqrt() or positive ^ (1 / p))
+end
+
+-- The variance of float64. The mean of the deviations is what rounding left of the mean: without
+-- it, those of equal numbers are 0.
+local function variance(x, axis, keep, correction)
+  local deviation = x - x:mean(axis, true)
+  deviation = deviation - deviation:mean(axis, true)
+  local sum = deviation:square():sum(axis, keep)
+  local n = x:count() / math.max(sum:count(), 1)
+  return sum / math.max(n - (correction or 1), 0)
+end
+
 --- The variance along an axis or several, or of all elements; of integers as float64. NaN or
 --- infinite where there is no more than the correction.
 ---
@@ -28,14 +50,12 @@ end
 ---@return tensor y without the axis
 function M.var(x, axis, keep, correction)
   check.tensor("var", x)
-  x = as_floats(x)
-  local sum = (x - x:mean(axis, true)):square():sum(axis, keep)
-  local n = x:count() / math.max(sum:count(), 1)
-  return sum / math.max(n - (correction or 1), 0)
+  return like(x, variance(x:to "float64", axis, keep, correction))
 end
 
 --- The standard deviation along an axis or several, or of all elements; of integers as float64.
---- NaN or infinite where there is no more than the correction.
+--- NaN or infinite where there is no more than the correction. Its gradient is 0 where all elements
+--- are equal.
 ---
 ---     √(Σ (xᵢ − mean)² / (n − correction))
 ---
@@ -50,7 +70,7 @@ end
 ---@return tensor y without the axis
 function M.std(x, axis, keep, correction)
   check.tensor("std", x)
-  return M.var(x, axis, keep, correction):sqrt()
+  return like(x, root(variance(x:to "float64", axis, keep, correction), 2))
 end
 
 --- The p-norm along an axis or several, or of all elements; of integers as float64. Its gradient
@@ -75,16 +95,13 @@ function M.norm(x, p, axis, keep)
   if math.type(p) == nil or p ~= p or p < 1 then
     error(("norm: expected a p from 1 on, got %s"):format(tostring(p)), 2)
   end
-  local size = as_floats(x):abs()
   if p == math.huge then
-    return size:max(axis, keep)
+    return as_floats(x):abs():max(axis, keep)
   elseif p == 1 then
-    return size:sum(axis, keep)
+    return as_floats(x):abs():sum(axis, keep)
   end
-  local sum = (p == 2 and size:square() or size ^ p):sum(axis, keep)
-  local is_zero = sum:eq(0)
-  local positive = core.where(is_zero, 1, sum) -- a root has no slope at 0
-  return core.where(is_zero, 0, p == 2 and positive:sqrt() or positive ^ (1 / p))
+  local size = x:to("float64"):abs()
+  return like(x, root((p == 2 and size:square() or size ^ p):sum(axis, keep), p))
 end
 
 -- The product along an axis, which stays: halves times each other, so that an element that is 0
@@ -92,9 +109,7 @@ end
 local function product(x, axis)
   local size = x:size(axis)
   if size == 0 then
-    local shape = x:shape()
-    shape[axis < 0 and axis + #shape + 1 or axis] = 1
-    return core.ones(shape, x:dtype())
+    return x:sum(axis, true) + 1 -- in the graph of x
   end
   while size > 1 do
     local half = size // 2

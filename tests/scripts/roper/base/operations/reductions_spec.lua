@@ -100,6 +100,56 @@ describe("reductions made of others", function()
     assert.same({ 0 }, none:var(2):shape())
   end)
 
+  it("of nothing stay in the graph", function()
+    for name, f in pairs({ prod = function(x) return x:prod(1) end,
+      prod_all = function(x) return x:prod() end, norm = function(x) return x:norm() end,
+      sum = function(x) return x:sum(1) end, cumsum = function(x) return x:cumsum(1) end,
+      std = function(x) return x:std(2) end, max = function(x) return x:max(2) end }) do
+      gradients.check(f, { { 0, 3 } }, { layouts = false })
+      local x = roper.zeros({ 0, 3 }):parameter()
+      f(x):sum():backward()
+      assert.same({ 0, 3 }, x.grad:shape(), name)
+    end
+  end)
+
+  it("of equal elements have gradient 0, beside rows that have another", function()
+    for _, dtype in ipairs({ "float32", "float64" }) do
+      for _, value in ipairs({ 0, 0.1, 1e-30, 1e8 }) do
+        for _, correction in ipairs({ 0, 1 }) do
+          local x = roper.full({ 2, 7 }, value, dtype):parameter()
+          local y = x:std(2, false, correction)
+          assert.same({ 0, 0 }, y:totable(), dtype .. " " .. value)
+          y:sum():backward()
+          assert.is_true((x.grad:eq(0)):all(), dtype .. " " .. value)
+        end
+      end
+      local x = roper.tensor({ { 1, 1 }, { 0, 2 } }, dtype):parameter()
+      x:std(2, false, 0):sum():backward()
+      assert.same({ { 0, 0 }, { -0.5, 0.5 } }, x.grad:totable())
+      local one = roper.tensor({ { 5 }, { 6 } }, dtype):parameter()
+      one:std(2, false, 0):sum():backward()
+      assert.same({ { 0 }, { 0 } }, one.grad:totable())
+      one.grad = nil
+      one:std(2):sum():backward()
+      assert.is_true(one.grad:isnan():all())
+    end
+  end)
+
+  it("keep their digits for float32 whose squares it does not hold", function()
+    for _, scale in ipairs({ 1e-30, 1e-20, 1e20, 1e30 }) do
+      local x = roper.tensor({ 3 * scale, 4 * scale }):parameter()
+      local function check(y, expected, slopes)
+        arrays.close(roper.tensor(1), y / (expected * scale), 1e-6, tostring(scale))
+        x.grad = nil
+        y:backward()
+        arrays.close(roper.tensor(slopes), x.grad, 1e-6, tostring(scale))
+      end
+      check(x:norm(), 5, { 0.6, 0.8 })
+      check(x:norm(3), 91 ^ (1 / 3), { 9 / 91 ^ (2 / 3), 16 / 91 ^ (2 / 3) })
+      check(x:std(), 0.5 ^ 0.5, { -0.5 ^ 0.5, 0.5 ^ 0.5 })
+    end
+  end)
+
   it("give no number where there is no more than the correction", function()
     local one = roper.tensor({ 5 })
     assert.is_true(one:var():isnan():all())
