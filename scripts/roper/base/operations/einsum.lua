@@ -29,6 +29,32 @@ local function letters_of(text, more)
   return list
 end
 
+-- The size that two axes have in common: the same, or, for axes of "...", any beside 1.
+local function common_size(letter, known, size)
+  if known == nil or known == size then
+    return size
+  elseif letter:find "%a" then
+    fail("expected one size for %s, got %d and %d", letter, known, size)
+  elseif known ~= 1 and size ~= 1 then
+    fail("expected sizes that are equal or 1 for an axis of ..., got %d and %d", known, size)
+  end
+  return known == 1 and size or known
+end
+
+-- Without the axes of "..." that are broadcast: the other tensors have them.
+local function without_broadcast(one, sizes)
+  local x, letters = one.x, {}
+  for axis = #one.letters, 1, -1 do
+    local letter = one.letters[axis]
+    if x:size(axis) ~= sizes[letter] then
+      x = x:squeeze(axis)
+    else
+      table.insert(letters, 1, letter)
+    end
+  end
+  return { x = x, letters = letters }
+end
+
 -- The tensors with their letters, and how many axes "..." stands for at most.
 local function read_operands(parts, given)
   local operands, sizes, most = {}, {}, 0
@@ -43,16 +69,14 @@ local function read_operands(parts, given)
       fail("expected a tensor with the axes %q, got %s", part, format.summary(x))
     end
     for axis, letter in ipairs(letters) do
-      sizes[letter] = sizes[letter] or x:size(axis)
-      if sizes[letter] ~= x:size(axis) then
-        fail("expected one size for %s, got %d and %d", letter:match "%a" or "an axis of ...",
-          sizes[letter], x:size(axis))
-      end
+      sizes[letter] = common_size(letter, sizes[letter], x:size(axis))
     end
     operands[i] = { x = x, letters = letters }
     most = part:find("...", 1, true) and math.max(most, more) or most
   end
-  return operands, most
+  return tables.map(operands, function(one)
+    return without_broadcast(one, sizes)
+  end), most
 end
 
 -- How often each letter stands in tensors.
@@ -155,14 +179,15 @@ local function contracted(a, b, wanted)
   end)) }
 end
 
---- Sums of products, by a letter for each axis. Axes with one letter go together; what stands not
---- after the arrow is summed; a letter twice in one tensor takes its diagonal; "..." stands for any
---- axes in front. Without an arrow the letters that stand once remain, in the order of the
---- alphabet. Each product is a `matmul` of two tensors, from left to right.
+--- Sums of products, by a letter for each axis. Axes with one letter go together; letters that do
+--- not follow the arrow are summed; a letter twice in one tensor takes its diagonal. "..." is any
+--- number of axes, which broadcast: their sizes must be equal or 1. Without an arrow the letters
+--- that occur once remain, in alphabetical order. Each product is a `matmul` of two tensors, from
+--- left to right.
 ---
 ---     "ij,jk->ik":  yᵢₖ = Σⱼ aᵢⱼ bⱼₖ
 ---
---- Errors: other numbers of tensors or axes; other sizes for one letter; products of integers.
+--- Errors: other numbers of tensors or axes; two sizes for one letter; products of integers.
 ---
 ---     > a, b = roper.tensor{{1, 2}, {3, 4}}, roper.tensor{{1, 0}, {1, 1}}
 ---     > roper.einsum("ij,jk->ik", a, b)

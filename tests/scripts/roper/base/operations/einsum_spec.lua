@@ -104,6 +104,17 @@ describe("einsum", function()
       roper.ones({ 2, 3, 2 })):shape())
   end)
 
+  it("broadcasts the axes of ...", function()
+    local a, b = roper.randn({ 1, 3, 2 }), roper.randn({ 5, 1, 2 })
+    arrays.close((a * b):sum(3), roper.einsum("...i,...i->...", a, b), 1e-6)
+    arrays.close((a * b):sum({ 1, 2 }), roper.einsum("...i,...i->i", a, b), 1e-6)
+    assert.same({ 0, 3 }, roper.einsum("...i,...i->...", a, roper.ones({ 0, 1, 2 })):shape())
+    assert.same({ 1, 1 }, roper.einsum("...i,...i->...", roper.ones({ 1, 2 }),
+      roper.ones({ 1, 1, 2 })):shape())
+    gradients.check(function(x, y) return roper.einsum("...i,...j->...ji", x, y) end,
+      { { 1, 3, 2 }, { 4, 1, 2 } }, { layouts = false })
+  end)
+
   it("refuses what does not fit", function()
     local a, b = roper.ones({ 2, 3 }), roper.ones({ 3, 4 })
     for message, arguments in pairs({
@@ -111,7 +122,8 @@ describe("einsum", function()
       ['expected a tensor for "jk", got number'] = { "ij,jk", a, 5 },
       ['expected a tensor with the axes "ijk", got float32 %[2, 3%]'] = { "ijk", a },
       ["expected one size for j, got 3 and 2"] = { "ij,jk", a, a },
-      ["one size for an axis of ..., got 2 and 3"] = { "...j,...k", a, b },
+      ["one size for j, got 1 and 3"] = { "ij,jk", roper.ones({ 2, 1 }), b },
+      ["sizes that are equal or 1 for an axis of ..., got 2 and 3"] = { "...j,...k", a, b },
       ['expected letters and ..., got "i%.j"'] = { "i.j", a },
       ['each once, after %->, got "ii"'] = { "ij->ii", a },
       ['each once, after %->, got "ik"'] = { "ij->ik", a },

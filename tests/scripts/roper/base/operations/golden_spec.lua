@@ -68,7 +68,8 @@ describe("everyday operations agree with PyTorch, gradients too:", function()
 
   for equation, count in pairs({ ["ij,jk->ik"] = 2, ["bhid,bhjd->bhij"] = 2, ["iij->j"] = 1,
     ["ba,cb"] = 2, ["i,j,ik->kj"] = 3, ["...ij,...j->...i"] = 2, ["ijk->"] = 1,
-    ["ab,ab->ab"] = 2, ["ii,i"] = 2 }) do
+    ["ab,ab->ab"] = 2, ["ii,i"] = 2, ["...ij,...jk->...ik"] = 2, ["...i,...i->..."] = 2,
+    ["i...,...,...j"] = 3, ["...i,...->i"] = 2 }) do
     it("einsum " .. equation, function()
       check("einsum " .. equation, function(...)
         return roper.einsum(equation, ...)
