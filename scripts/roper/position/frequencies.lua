@@ -69,17 +69,29 @@ function M.rotary(o, theta, more)
 end
 
 --- The angles of positions, in the graph of the frequencies.
+---
+--- The gradient of a frequency is a sum over positions p of p times the gradient of the angle. If
+--- only distances count, these terms cancel but for a small rest, and far from 0 the rest has few
+--- digits; p − origin in place of p gives the same sum without that loss.
 ---@param name string of the scheme
 ---@param positions tensor [1 or batch, time], float64
 ---@param theta tensor [pairs] or [heads, pairs], floats
+---@param origin? tensor [1 or batch, 1]; only for angles of which differences alone matter
 ---@return tensor angle [1 or batch, 1 or heads, time, pairs], float64
-function M.angles(name, positions, theta)
+function M.angles(name, positions, theta, origin)
   if positions:rank() > 2 then
     error(("position: %s: expected positions of one number each, got several coordinates"):format(
       name), 0)
   end
-  local pairs_turned = theta:size(-1)
-  return positions:unsqueeze(2):unsqueeze(4) * theta:to("float64"):view { -1, 1, pairs_turned }
+  local function product(p, frequencies)
+    return p:unsqueeze(2):unsqueeze(4) * frequencies:view { -1, 1, theta:size(-1) }
+  end
+  local wide = theta:to "float64"
+  if not origin then
+    return product(positions, wide)
+  end
+  local value = wide:detach()
+  return product(positions, value) + product(positions - origin, wide - value)
 end
 
 return M

@@ -35,6 +35,18 @@ local function turned(x, angle)
   return core.cat({ a * cosine - b * sine, a * sine + b * cosine }, -1)
 end
 
+-- Parts of which only the distance counts if both turn.
+local PARTNER <const> = { q = "k", k = "q", v = "o", o = "v" }
+
+-- The smallest position of each row; nil without one.
+local function origin_of(positions)
+  local query, key = positions.query, positions.key
+  if query:rank() > 2 or key:rank() > 2 or query:size(2) == 0 or key:size(2) == 0 then
+    return nil
+  end
+  return query:min(2, true):minimum(key:min(2, true))
+end
+
 return {
   takes = { dim = "size", heads = "size?", per_head = { "boolean", false },
     base = { "number", 10000 }, rotate = { "string", "qk" } },
@@ -49,17 +61,20 @@ return {
       theta = theta:expand { self.heads, rotated // 2 }:contiguous()
     end
     self.theta = theta:parameter()
-    self.turn = {
-      rotate = function(_, x, positions)
-        return turned(x, frequencies.angles(self.name, positions, self.theta))
+  end,
+  turns = function(self, part, positions)
+    if not self.rotate:find(part, 1, true) then
+      return nil
+    end
+    local origin = self.rotate:find(PARTNER[part], 1, true) and origin_of(positions)
+    return {
+      rotate = function(_, x, at)
+        return turned(x, frequencies.angles(self.name, at, self.theta, origin))
       end,
-      unrotate = function(_, x, positions)
-        return turned(x, -frequencies.angles(self.name, positions, self.theta))
+      unrotate = function(_, x, at)
+        return turned(x, -frequencies.angles(self.name, at, self.theta, origin))
       end,
     }
-  end,
-  turns = function(self, part)
-    return self.rotate:find(part, 1, true) and self.turn or nil
   end,
   relative = true,
   summary = "RoPE whose frequencies are trained",

@@ -35,6 +35,49 @@ describe("learned_frequencies", function()
     end, { roper.rand({ 3, 2 }, "float64") }))
   end)
 
+  -- The gradient of the frequencies in a dtype, from the same numbers.
+  local function gradient(dtype, rotate, offset)
+    roper.seed(2)
+    local function draw()
+      return roper.randn({ 2, 2, 60, 8 }, "float64"):to(dtype)
+    end
+    local learned = roper.position.learned_frequencies({ dim = 8, rotate = rotate })
+    learned.theta = learned.theta:detach():to(dtype):parameter()
+    local o = roper.attention(draw(), draw(), draw(), { position = learned, causal = true,
+      offset = offset })
+    o:backward(draw())
+    return learned.theta.grad:to("float64")
+  end
+
+  it("have the digits of near positions in their gradient far from 0", function()
+    for _, rotate in ipairs({ "qk", "qkvo" }) do
+      local exact = gradient("float64", rotate, 0)
+      for _, offset in ipairs({ 0, 4000, -131072 }) do
+        for dtype, tolerance in pairs({ float32 = 2e-6, float64 = 1e-13 }) do
+          local off = (gradient(dtype, rotate, offset) - exact):norm() / exact:norm()
+          assert(off:item() < tolerance, ("%s, %s, %d: %g"):format(rotate, dtype, offset,
+            off:item()))
+        end
+      end
+    end
+  end)
+
+  it("have the whole gradient of positions where these count, one of a pair turning", function()
+    local q, k = roper.randn({ 2, 1, 3, 4 }, "float64"), roper.randn({ 2, 1, 3, 4 }, "float64")
+    local rows = roper.tensor({ { 5, 6, 9 }, { -2, 3, 7.5 } }, "float64")
+    for _, rotate in ipairs({ "q", "k", "v", "o", "qv", "qkv", "qko", "kvo", "vo", "qkvo" }) do
+      local learned = roper.position.learned_frequencies({ dim = 4, rotate = rotate })
+      for _, how in ipairs({ { offset = 3 }, { positions = rows },
+        { query_positions = rows, key_positions = { -1, 4, 2 } } }) do
+        how.position = learned
+        assert.is_true(roper.gradcheck(function(theta)
+          learned.theta = theta
+          return (roper.attention(q, k, k, how))
+        end, { roper.rand({ 2 }, "float64") }), rotate)
+      end
+    end
+  end)
+
   it("refuse positions of several coordinates, and heads that are not told", function()
     local q = roper.zeros({ 1, 1, 2, 4 })
     assert.error_matches(function()
