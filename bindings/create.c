@@ -76,7 +76,10 @@ static RpTensor *tensor(lua_State *L)
 {
   if (!lua_istable(L, 1) && lua_type(L, 1) != LUA_TNUMBER) {
     const RpDtype dtype = rpl_optional_dtype(L, 2, rpl_check_tensor(L, 1)->dtype);
-    return rp_tensor_convert(rpl_check_tensor(L, 1), dtype);
+    RpTensor *copy = rp_tensor_convert(rpl_check_tensor(L, 1), dtype);
+    if (copy != NULL && !lua_isnoneornil(L, 2))
+      copy->is_mask = false;
+    return copy;
   }
   RpDtype dtype =
       lua_istable(L, 1) ? rpl_list_dtype(L, 1, 2) : rpl_optional_dtype(L, 2, RP_FLOAT32);

@@ -17,7 +17,7 @@ static bool has_extension(const char *path, const char *extension)
 
 /*
 ** function roper.load_npy(path)
-** Read a tensor from a NumPy file.
+** Read a tensor from a NumPy file. Integers become int32, booleans a mask.
 **
 ** Errors: a file that is missing, damaged, or of another kind or dtype.
 **
@@ -41,7 +41,8 @@ static int load_npy(lua_State *L)
 
 /*
 ** function roper.save_npy(path, x)
-** Write a tensor to a NumPy file; the path holds the old file or the new one, never half of it.
+** Write a tensor to a NumPy file, a mask as booleans; the path holds the old file or the new one,
+** never half of it.
 **
 ** Errors: a path that can not be written.
 **
@@ -69,7 +70,7 @@ static int release_contents(lua_State *L)
 
 /*
 ** function roper.load_safetensors(path)
-** Read the tensors of a safetensors file.
+** Read the tensors of a safetensors file. Integers become int32, booleans masks.
 **
 ** Errors: a file that is missing, damaged, or holds another dtype.
 **
@@ -164,8 +165,8 @@ static void push_metadata(lua_State *L, int index, RpSafetensors *contents)
 
 /*
 ** function roper.save_safetensors(path, tensors, metadata)
-** Write tensors to a safetensors file; the path holds the old file or the new one, never half of
-** it.
+** Write tensors to a safetensors file, masks as booleans; the path holds the old file or the new
+** one, never half of it.
 **
 ** Errors: a path that can not be written; names or metadata that are no strings.
 **

@@ -21,8 +21,10 @@ static int tensor_gc(lua_State *L)
 ** negative. Views share storage: what is written to one shows in the other.
 **
 ** `x[i]` is place i of the first axis, `x[{i, {from, to}, {}}]` a place, a range and all of three
-** axes. `x[mask]` is the elements where a comparison holds, `x[places]` those that an int32 tensor
-** names, also inside such a list; two of them side by side name pairs of places. All of these can
+** axes. `x[mask]` is the elements where a comparison holds, `x[places]` those that any other int32
+** tensor names (`?tensor:is_mask` says which is which), also inside such a list; two of them side
+*by
+** side name pairs of places. All of these can
 ** be assigned to, numbers and tensors outside the graph: no gradient flows into a tensor that is
 ** written to, so y that has one is stored as y:detach(). `#x` is the size of the first axis.
 **
@@ -133,12 +135,21 @@ static int tensor_rank(lua_State *L)
 
 /*
 ** function tensor:is_mask()
-** Did a comparison give it? Then `x[mask]` is the elements of x where the mask is not 0; any other
-** int32 tensor in the place of a mask is read as places. Views, copies, products, maxima and minima
-** of masks are masks too; `:ne(0)` makes one of any tensor.
+** Is it a mask? `x[mask]` is the elements of x where the mask is 1; any other int32 tensor is read
+** as places, whatever it holds.
+**
+** Comparisons and the logical functions give masks, and `x:ne(0)` makes one of any tensor. Views,
+** copies and elements of masks, `cat`, `stack`, `where`, `maximum`, `minimum` and `*` of masks
+*alone,
+** and what is loaded from booleans, are masks too. Other arithmetic and `:to` give numbers. A mask
+** holds 0 and 1: any other number that is written to it becomes 1.
 **
 **     > roper.tensor{1, 2}:gt(1):is_mask()
 **     true
+**     > x, flags = roper.tensor{5, 6, 7}, roper.tensor({1, 0, 1}, "int32")
+**     > x[flags:ne(0)]
+**     float32 [2]
+**     5 7
 ** @return boolean yes
 */
 static int tensor_is_mask(lua_State *L)
@@ -323,9 +334,18 @@ static RpTensor *tensor_detach(lua_State *L)
   return rp_tensor_detach(rpl_check_tensor(L, 1));
 }
 
+/* A new tensor, which is no mask; NULL where it is. */
+static RpTensor *as_numbers(RpTensor *tensor)
+{
+  if (tensor != NULL)
+    tensor->is_mask = false;
+  return tensor;
+}
+
 /*
 ** function tensor:to(dtype)
-** As another dtype; itself where it has that one. The gradient comes back in the old one.
+** As another dtype; itself where it has that one. The gradient comes back in the old one. A mask
+** becomes the numbers 0 and 1.
 **
 ** Errors: numbers that int32 does not hold.
 **
@@ -340,7 +360,8 @@ static RpTensor *tensor_to(lua_State *L)
   luaL_checkstring(L, 2);
   const RpDtype dtype = rpl_optional_dtype(L, 2, RP_FLOAT32);
   RpTensor *tensor = rpl_check_tensor(L, 1);
-  return dtype == tensor->dtype ? rp_tensor_retain(tensor) : rp_op_convert(tensor, dtype);
+  return dtype == tensor->dtype && !tensor->is_mask ? rp_tensor_retain(tensor)
+                                                    : as_numbers(rp_op_convert(tensor, dtype));
 }
 
 RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype)

@@ -39,6 +39,8 @@ RpTensor *rp_op_gather(RpTensor *x, int axis, RpTensor *index, int first)
                                                    rp_tensor_data(y));
     y = rp_tensor_unless_failed(status, y);
   }
+  if (y != NULL)
+    y->is_mask = x->is_mask;
   y = rp_graph_record(&type, y, 1, (RpTensor *[]){x}, 1, (RpTensor *[]){places});
   if (y != NULL && y->node != NULL)
     y->node->integers[0] = axis;

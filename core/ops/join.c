@@ -45,6 +45,8 @@ RpTensor *rp_op_concatenate(int count, RpTensor *const *x, int axis)
   if (joined_shape(count, x, axis, shape) != RP_OK)
     return NULL;
   RpTensor *y = rp_tensor_new(x[0]->dtype, x[0]->rank, shape);
+  for (int n = 0; y != NULL && n < count; n++)
+    y->is_mask = (n == 0 || y->is_mask) && x[n]->is_mask;
   for (int n = 0; y != NULL && n < count; n++) {
     RpTensor *part = rp_tensor_narrow(y, axis, start, x[n]->shape[axis]);
     RpStatus status = part != NULL ? rp_tensor_copy_elements(x[n], part) : RP_OUT_OF_MEMORY;

@@ -69,11 +69,22 @@ RpTensor *rp_tensor_promote(const char *name, RpTensor *x, RpDtype dtype)
   return y;
 }
 
+RpTensor *rp_tensor_values_for(const RpTensor *target, RpTensor *values)
+{
+  if (!target->is_mask || values->is_mask || values->dtype != RP_INT32)
+    return rp_tensor_promote("assign", values, target->dtype);
+  RpTensor *flags = rp_tensor_convert(values, RP_INT32);
+  int32_t *flag = flags != NULL ? rp_tensor_data(flags) : NULL;
+  for (int64_t i = 0; flags != NULL && i < rp_tensor_count(flags); i++)
+    flag[i] = flag[i] != 0;
+  return flags;
+}
+
 RpStatus rp_tensor_assign(RpTensor *target, RpTensor *source)
 {
   if (rp_tensor_check_writable(target) != RP_OK)
     return rp_last_status();
-  RpTensor *given = rp_tensor_promote("assign", source, target->dtype);
+  RpTensor *given = rp_tensor_values_for(target, source);
   RpTensor *values = given != NULL ? rp_tensor_broadcast(given, target->rank, target->shape) : NULL;
   rp_tensor_release(given);
   if (values == NULL)
@@ -102,6 +113,8 @@ RpStatus rp_tensor_fill(RpTensor *target, double value)
   } element;
   if (rp_tensor_check_writable(target) != RP_OK)
     return rp_last_status();
+  if (target->is_mask)
+    value = value != 0;
   if (target->dtype == RP_FLOAT32) {
     element.f = (float)value;
   } else if (target->dtype == RP_FLOAT64) {

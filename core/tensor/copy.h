@@ -33,13 +33,19 @@ RpStatus rp_tensor_check_writable(const RpTensor *tensor);
 RpTensor *rp_tensor_promote(const char *name, RpTensor *x, RpDtype dtype);
 
 /*
+** `values` as they are written to `target`: promoted to its dtype; to a mask, 1 for what is not 0.
+** RP_BAD_ARGUMENT as from rp_tensor_promote.
+*/
+RpTensor *rp_tensor_values_for(const RpTensor *target, RpTensor *values);
+
+/*
 ** Write `source`, broadcast to the shape of `target`, into `target` in place.
 ** RP_BAD_ARGUMENT when it does not broadcast, when its dtype is another that
 ** rp_tensor_promote refuses, or when `target` may not be written.
 */
 RpStatus rp_tensor_assign(RpTensor *target, RpTensor *source);
 
-/* Set every element of the view to `value`; as rp_tensor_assign. */
+/* Set every element of the view to `value`, of a mask to 0 or 1; as rp_tensor_assign. */
 RpStatus rp_tensor_fill(RpTensor *target, double value);
 
 /*

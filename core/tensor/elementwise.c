@@ -163,6 +163,7 @@ RpTensor *rp_tensor_where(const RpTensor *condition, const RpTensor *a, const Rp
   RpTensor *y = rp_tensor_new(a->dtype, rank, shape);
   if (y == NULL)
     return NULL;
+  y->is_mask = a->is_mask && b->is_mask;
   RpLoop loop;
   void *data[4];
   rp_loop_operands(&loop, data, 4, (const RpTensor *[]){condition, a, b, y});

@@ -17,8 +17,10 @@ RpTensor *rp_tensor_places_from_0(const char *name, RpTensor *index, int first, 
   int32_t *value = rp_tensor_data(packed);
   for (int64_t i = 0; i < rp_tensor_count(packed); i++) {
     if (value[i] < first || value[i] >= size + first) {
-      rp_fail(RP_BAD_ARGUMENT, "%s: expected indices from %d to %lld, got %d at place %lld", name,
-              first, (long long)size - 1 + first, value[i], (long long)i + 1);
+      rp_fail(RP_BAD_ARGUMENT, "%s: expected indices from %d to %lld, got %d at place %lld%s", name,
+              first, (long long)size - 1 + first, value[i], (long long)i + 1,
+              first == 1 && value[i] == 0 ? "; places count from 1, and x:ne(0) makes a mask of x"
+                                          : "");
       rp_tensor_release(packed);
       return NULL;
     }
@@ -54,17 +56,6 @@ static RpTensor *places_of(RpTensor *mask)
       ((int32_t *)rp_tensor_data(places))[at++] = (int32_t)i;
   rp_tensor_release(packed);
   return places;
-}
-
-/* Are there several elements, and is each of them 0, of places from 0? */
-static bool all_first(const RpTensor *places)
-{
-  const int32_t *value = rp_tensor_data(places);
-  const int64_t count = rp_tensor_count(places);
-  int64_t i = 0;
-  while (i < count && value[i] == 0)
-    i++;
-  return count > 1 && i == count;
 }
 
 /* rows * size + places, of tensors that are released; NULL where places is or they do not meet. */
@@ -108,12 +99,6 @@ RpTensor *rp_tensor_rows_of(const RpTensor *x, int axis, int count, RpTensor *co
     rows = i == 0 ? places : joined(rows, x->shape[axis + i], places);
     if (rows == NULL)
       return NULL;
-  }
-  if (count == 1 && covers(keys[0], x, axis) && all_first(rows)) {
-    rp_tensor_release(rows);
-    return rp_refuse(RP_BAD_ARGUMENT,
-                     "index: all 1 in the shape of what they index: a mask, or places? :ne(0) "
-                     "makes a mask, index_select takes places");
   }
   return rows;
 }
@@ -195,7 +180,7 @@ RpStatus rp_tensor_put(RpTensor *target, int axis, int count, RpTensor *const *k
   if (rp_tensor_check_writable(target) != RP_OK)
     return rp_last_status();
   RpTensor *index = rp_tensor_rows_of(target, axis, count, keys, &axes);
-  RpTensor *given = index != NULL ? rp_tensor_promote("assign", values, target->dtype) : NULL;
+  RpTensor *given = index != NULL ? rp_tensor_values_for(target, values) : NULL;
   const int rank =
       given != NULL ? shape_at(target->rank, target->shape, axis, axes, index, shape) : -1;
   RpTensor *whole = rank >= 0 ? spread_values(given, target, rank, shape) : NULL;

@@ -14,8 +14,7 @@ RpTensor *rp_tensor_places_from_0(const char *name, RpTensor *index, int first, 
 ** The rows that keys name where `*axes` axes of x from `axis` on are read as one, counted from 0:
 ** a packed int32 tensor. The keys are `count` int32 tensors of places from 1, which broadcast, one
 ** for each axis; or one mask, whose axes are those of x from `axis` on: the places where it is not
-** 0, [n]. NULL for other dtypes, places or shapes, and for ones in the shape of what they index,
-** which may be a mask that lost its mark.
+** 0, [n]. What a key is, its mark decides alone. NULL for other dtypes, places or shapes.
 */
 RpTensor *rp_tensor_rows_of(const RpTensor *x, int axis, int count, RpTensor *const *keys,
                             int *axes);

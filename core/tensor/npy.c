@@ -87,7 +87,8 @@ static RpStatus parse_type(Parser *parser, Header *header)
     }
   }
   return rp_fail(RP_BAD_FILE,
-                 "load_npy: \"%s\": expected elements of type <f4, <f8, <i4, <i8 or |u1, got %s",
+                 "load_npy: \"%s\": expected elements of type <f4, <f8, <i4, <i8, |u1 or |b1, got "
+                 "%s",
                  parser->reader->path, name);
 }
 
@@ -264,7 +265,7 @@ static size_t format_header(const RpTensor *tensor, char *head, size_t size)
   size_t length = TEXT_START;
   length += (size_t)snprintf(head + length, size - length,
                              "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                             rp_packed_types[tensor->dtype].npy);
+                             rp_packed_type(tensor)->npy);
   for (int i = 0; i < tensor->rank; i++)
     length += (size_t)snprintf(head + length, size - length, "%s%" PRId64, i > 0 ? ", " : "",
                                tensor->shape[i]);

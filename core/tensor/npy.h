@@ -10,15 +10,15 @@
 
 /*
 ** Read versions 1.0 to 3.0, C and Fortran order, of element type <f4, <f8, <i4,
-** <i8 or |u1; the last two become int32. NULL with RP_BAD_FILE for anything
+** <i8, |u1 or |b1; the last three become int32, |b1 a mask. NULL with RP_BAD_FILE for anything
 ** else, for an integer that does not fit int32, and for a file that is shorter
 ** or longer than its header says.
 */
 RpTensor *rp_npy_load(const char *path);
 
 /*
-** Write version 1.0 in C order, byte for byte what numpy.save writes; the file
-** appears whole or not at all.
+** Write version 1.0 in C order, byte for byte what numpy.save writes, a mask as
+** |b1; the file appears whole or not at all.
 */
 RpStatus rp_npy_save(const char *path, RpTensor *tensor);
 

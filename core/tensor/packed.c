@@ -6,13 +6,24 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files and memory share one byte order");
 
-enum { CHUNK = 4096 }; /* elements converted at a time */
+enum {
+  CHUNK = 4096,       /* elements converted at a time */
+  BOOLEAN = RP_DTYPES /* the place of its type: behind those of the dtypes */
+};
 
 const RpPackedType rp_packed_types[RP_PACKED_TYPES] = {
-    [RP_FLOAT32] = {"<f4", "F32", RP_FLOAT32, 4}, [RP_FLOAT64] = {"<f8", "F64", RP_FLOAT64, 8},
-    [RP_INT32] = {"<i4", "I32", RP_INT32, 4},     [RP_DTYPES] = {"<i8", "I64", RP_INT32, 8},
-    [RP_DTYPES + 1] = {"|u1", "U8", RP_INT32, 1},
+    [RP_FLOAT32] = {"<f4", "F32", RP_FLOAT32, 4, false},
+    [RP_FLOAT64] = {"<f8", "F64", RP_FLOAT64, 8, false},
+    [RP_INT32] = {"<i4", "I32", RP_INT32, 4, false},
+    [BOOLEAN] = {"|b1", "BOOL", RP_INT32, 1, true},
+    [BOOLEAN + 1] = {"<i8", "I64", RP_INT32, 8, false},
+    [BOOLEAN + 2] = {"|u1", "U8", RP_INT32, 1, false},
 };
+
+const RpPackedType *rp_packed_type(const RpTensor *tensor)
+{
+  return &rp_packed_types[tensor->is_mask ? BOOLEAN : (int)tensor->dtype];
+}
 
 bool rp_packed_bytes(const RpPackedType *type, int rank, const int64_t *shape, int64_t *bytes)
 {
@@ -27,7 +38,7 @@ bool rp_packed_bytes(const RpPackedType *type, int rank, const int64_t *shape, i
   return true;
 }
 
-/* Read `count` int64 or uint8 elements as int32. */
+/* Read `count` int64, uint8 or boolean elements as int32. */
 static RpStatus read_converted(RpFileReader *reader, const char *what, const RpPackedType *type,
                                int64_t count, int32_t *out)
 {
@@ -47,7 +58,7 @@ static RpStatus read_converted(RpFileReader *reader, const char *what, const RpP
                        "%s: \"%s\": %s: element %" PRId64 " (from 0) is %" PRId64
                        ", which does not fit int32",
                        reader->function, reader->path, what, start + i, value);
-      out[start + i] = (int32_t)value;
+      out[start + i] = type->is_mask ? value != 0 : (int32_t)value;
     }
   }
   return RP_OK;
@@ -64,10 +75,22 @@ RpTensor *rp_packed_read(RpFileReader *reader, const char *what, const RpPackedT
   RpStatus status = is_same
                         ? rp_file_read(reader, rp_tensor_data(tensor), (size_t)(count * type->size))
                         : read_converted(reader, what, type, count, rp_tensor_data(tensor));
-  if (status == RP_OK)
-    return tensor;
-  rp_tensor_release(tensor);
-  return NULL;
+  tensor->is_mask = type->is_mask;
+  return rp_tensor_unless_failed(status, tensor);
+}
+
+/* Write the elements of a mask as a byte each. */
+static RpStatus write_booleans(RpFileWriter *writer, const int32_t *value, int64_t count)
+{
+  uint8_t bytes[CHUNK];
+  RpStatus status = RP_OK;
+  for (int64_t start = 0; status == RP_OK && start < count; start += CHUNK) {
+    const int64_t n = count - start < CHUNK ? count - start : CHUNK;
+    for (int64_t i = 0; i < n; i++)
+      bytes[i] = value[start + i] != 0;
+    status = rp_file_write(writer, bytes, (size_t)n);
+  }
+  return status;
 }
 
 RpStatus rp_packed_write(RpFileWriter *writer, RpTensor *tensor)
@@ -75,8 +98,10 @@ RpStatus rp_packed_write(RpFileWriter *writer, RpTensor *tensor)
   RpTensor *packed = rp_tensor_contiguous(tensor);
   if (packed == NULL)
     return rp_last_status();
-  size_t bytes = (size_t)rp_tensor_count(packed) * rp_dtype_size(packed->dtype);
-  RpStatus status = rp_file_write(writer, rp_tensor_data(packed), bytes);
+  const int64_t count = rp_tensor_count(packed);
+  RpStatus status = packed->is_mask ? write_booleans(writer, rp_tensor_data(packed), count)
+                                    : rp_file_write(writer, rp_tensor_data(packed),
+                                                    (size_t)count * rp_dtype_size(packed->dtype));
   rp_tensor_release(packed);
   return status;
 }

@@ -1,6 +1,7 @@
 /*
 ** Packed little-endian arrays inside a file: what npy and safetensors files
-** share. Integers wider or narrower than int32 become int32 on reading.
+** share. Integers wider or narrower than int32 become int32 on reading, booleans
+** a mask.
 */
 #ifndef RP_PACKED_H
 #define RP_PACKED_H
@@ -16,12 +17,15 @@ typedef struct RpPackedType {
   const char *npy, *safetensors; /* its name in each format */
   RpDtype dtype;                 /* what it becomes in memory */
   int64_t size;                  /* bytes of an element in the file */
+  bool is_mask;                  /* booleans */
 } RpPackedType;
 
-enum { RP_PACKED_TYPES = 5 };
+enum { RP_PACKED_TYPES = 6 };
 
-/* Those that can be written come first, indexed by their RpDtype. */
 extern const RpPackedType rp_packed_types[RP_PACKED_TYPES];
+
+/* The type that the elements of a tensor are written as: booleans for a mask, else its dtype. */
+const RpPackedType *rp_packed_type(const RpTensor *tensor);
 
 /*
 ** Bytes that an array of this type and shape takes; false where they, or the

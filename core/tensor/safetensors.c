@@ -109,8 +109,8 @@ static RpStatus read_type(const RpFileReader *reader, const json_t *about, Entry
     }
   }
   return rp_fail(RP_BAD_FILE,
-                 "%s: \"%s\": tensor \"%s\": expected dtype F32, F64, I32, I64 or "
-                 "U8, got %s",
+                 "%s: \"%s\": tensor \"%s\": expected dtype F32, F64, I32, I64, U8 "
+                 "or BOOL, got %s",
                  reader->function, reader->path, entry->name, name);
 }
 
@@ -270,7 +270,7 @@ void rp_safetensors_release(RpSafetensors *contents)
 static int by_size_then_name(const void *a, const void *b)
 {
   const RpNamedTensor *x = a, *y = b;
-  size_t x_size = rp_dtype_size(x->tensor->dtype), y_size = rp_dtype_size(y->tensor->dtype);
+  const int64_t x_size = rp_packed_type(x->tensor)->size, y_size = rp_packed_type(y->tensor)->size;
   if (x_size != y_size)
     return x_size > y_size ? -1 : 1;
   return strcmp(x->name, y->name);
@@ -314,7 +314,7 @@ static json_t *describe(const RpTensor *tensor, int64_t begin, int64_t end)
     failed |= json_array_append_new(shape, json_integer(tensor->shape[axis]));
   failed |= json_array_append_new(offsets, json_integer(begin));
   failed |= json_array_append_new(offsets, json_integer(end));
-  const char *dtype = rp_packed_types[tensor->dtype].safetensors;
+  const char *dtype = rp_packed_type(tensor)->safetensors;
   failed |= json_object_set_new(about, "dtype", json_string(dtype));
   failed |= json_object_set_new(about, "shape", shape);
   failed |= json_object_set_new(about, "data_offsets", offsets);
@@ -333,7 +333,7 @@ static RpStatus put_tensors(json_t *header, const RpNamedTensor *tensors, size_t
     if (strcmp(tensors[i].name, metadata_key) == 0)
       return rp_fail(RP_BAD_ARGUMENT, "save_safetensors: the name \"%s\" cannot be used",
                      metadata_key);
-    int64_t end = begin + rp_tensor_count(tensor) * (int64_t)rp_dtype_size(tensor->dtype);
+    int64_t end = begin + rp_tensor_count(tensor) * rp_packed_type(tensor)->size;
     status = put(header, tensors[i].name, describe(tensor, begin, end));
     begin = end;
   }

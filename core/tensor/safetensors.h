@@ -26,7 +26,7 @@ typedef struct RpSafetensors {
 } RpSafetensors;
 
 /*
-** Read a file: F32, F64, I32, and as int32 also I64 and U8. RP_BAD_FILE for
+** Read a file: F32, F64, I32, as int32 also I64 and U8, as masks BOOL. RP_BAD_FILE for
 ** anything that is not to the letter of the format, for any other dtype and for
 ** an integer that does not fit int32; *contents is empty then. Tensors come in
 ** the order of their data. The caller gives the contents back with
@@ -38,7 +38,7 @@ RpStatus rp_safetensors_load(const char *path, RpSafetensors *contents);
 void rp_safetensors_release(RpSafetensors *contents);
 
 /*
-** Write a file, which appears whole or not at all. Arrays go by descending
+** Write a file, which appears whole or not at all; masks as BOOL. Arrays go by descending
 ** element size, then by name, metadata by key, so that the same contents give
 ** the same bytes. RP_BAD_ARGUMENT for a string that is not UTF-8, for a name or
 ** key that comes twice, and for a tensor named "__metadata__".

@@ -30,7 +30,7 @@ typedef struct RpTensor {
   int64_t strides[RP_MAX_RANK]; /* in elements; 0 where broadcast */
   int64_t offset;               /* in elements, from the start of the storage */
   RpStorage *storage;
-  bool is_mask;              /* int32 from a comparison: as a key it says which, not where */
+  bool is_mask;              /* int32, 0 or 1: as a key it says which, not where */
   bool is_parameter;         /* gradients are accumulated here */
   struct RpTensor *gradient; /* of a parameter, NULL before the first backward; owned */
   int pending;               /* of a parameter: how often a sweep under way may yet add to it */

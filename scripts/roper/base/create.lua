@@ -36,7 +36,12 @@ function M.stack(list, axis)
   return core.cat(parts, axis or 1)
 end
 
---- Zeros in the shape and the dtype of another tensor.
+-- y as x is: a mask or numbers.
+local function marked(x, y)
+  return x:is_mask() and y:ne(0) or y
+end
+
+--- Zeros in the shape and the dtype of another tensor; of a mask, a mask.
 ---
 ---     > roper.zeros_like(roper.tensor({{1, 2}}, "int32"))
 ---     int32 [1, 2]
@@ -45,10 +50,10 @@ end
 ---@return tensor y
 function M.zeros_like(x)
   check.tensor("zeros_like", x)
-  return core.zeros(x:shape(), x:dtype())
+  return marked(x, core.zeros(x:shape(), x:dtype()))
 end
 
---- Ones in the shape and the dtype of another tensor.
+--- Ones in the shape and the dtype of another tensor; of a mask, a mask.
 ---
 ---     > roper.ones_like(roper.tensor{3, 4})
 ---     float32 [2]
@@ -57,7 +62,7 @@ end
 ---@return tensor y
 function M.ones_like(x)
   check.tensor("ones_like", x)
-  return core.ones(x:shape(), x:dtype())
+  return marked(x, core.ones(x:shape(), x:dtype()))
 end
 
 return M

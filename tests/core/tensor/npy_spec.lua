@@ -73,6 +73,14 @@ describe("npy", function()
       assert.equal("int32", byte:dtype())
     end)
 
+    it("reads booleans as a mask", function()
+      local mask = core.load_npy(fixture("bool"))
+      assert.same({ { 1, 0, 1 } }, mask:totable())
+      assert.is_true(mask:is_mask())
+      assert.same({ 4, 6 }, core.tensor({ { 4, 5, 6 } })[mask]:totable())
+      assert.is_false(core.load_npy(fixture("uint8")):is_mask())
+    end)
+
     it("converts more than one buffer of integers", function()
       local values = {}
       for i = 1, 10000 do
@@ -97,8 +105,8 @@ describe("npy", function()
     end)
 
     it("refuses element types it does not have, by name", function()
-      for name, type in pairs({ bad_big_endian = ">f4", bad_bool = "|b1" }) do
-        refused(scratch.read(fixture(name)), "|u1, got " .. type)
+      for name, type in pairs({ bad_big_endian = ">f4", bad_complex = "<c16" }) do
+        refused(scratch.read(fixture(name)), "|b1, got " .. type)
       end
       refused(scratch.read(fixture("bad_fields")), "where a string should be")
     end)
@@ -182,7 +190,7 @@ describe("npy", function()
   describe("save_npy", function()
     it("writes what numpy.save writes", function()
       for _, name in ipairs({
-        "float32", "float32_bits", "float64", "int32", "scalar", "empty", "eight_axes",
+        "float32", "float32_bits", "float64", "int32", "scalar", "empty", "eight_axes", "bool",
       }) do
         assert.equal(scratch.read(fixture(name)), saved(core.load_npy(fixture(name))), name)
       end

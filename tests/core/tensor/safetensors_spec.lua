@@ -71,6 +71,12 @@ describe("safetensors", function()
       assert.equal("int32", tensors.long:dtype())
     end)
 
+    it("reads booleans as masks", function()
+      local tensors = core.load_safetensors(fixture("masks"))
+      assert.same({ { 1, 0, 1 } }, tensors.mask:totable())
+      assert.same({ true, false }, { tensors.mask:is_mask(), tensors.w:is_mask() })
+    end)
+
     it("takes white space around the header, any order and unknown inner fields", function()
       local header = ' \t\r\n{"b":{"more":[1.5,{"x":null}],"data_offsets":[4,8],"shape":[],'
         .. '"dtype":"I32"},' .. field("none", "F64", "[3,0]", 4, 4) .. ","
@@ -126,7 +132,7 @@ describe("safetensors", function()
 
     it("refuses dtypes it does not have, by name", function()
       refused(scratch.read(fixture("bad_bf16")),
-        'tensor "w": expected dtype F32, F64, I32, I64 or U8, got BF16')
+        'tensor "w": expected dtype F32, F64, I32, I64, U8 or BOOL, got BF16')
       refused(file("{" .. field("a", "f32", "[1]", 0, 4) .. "}", "1234"), "got f32")
       refused(file('{"a":{"shape":[],"data_offsets":[0,4]}}', "1234"), 'tensor "a" has no dtype')
       refused(file('{"a":{"dtype":4,"shape":[],"data_offsets":[0,4]}}', "1234"), "has no dtype")
@@ -214,7 +220,7 @@ describe("safetensors", function()
 
   describe("save_safetensors", function()
     it("writes the canonical bytes", function()
-      for _, name in ipairs({ "mixed", "empty" }) do
+      for _, name in ipairs({ "mixed", "masks", "empty" }) do
         assert.equal(scratch.read(fixture(name)), saved(core.load_safetensors(fixture(name))), name)
       end
       assert.equal("\8\0\0\0\0\0\0\0{}      ", saved({}))

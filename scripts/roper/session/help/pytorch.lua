@@ -185,7 +185,8 @@ M.groups = {
 --- What holds for all rows.
 M.HEAD = [[
 Axes and places count from 1, and a range has its end; tokens, classes and
-positions count from 0. Indices are int32, masks are what comparisons give.
+positions count from 0. Indices are int32; comparisons give masks, and x:ne(0)
+makes a mask of 0 and 1.
 x:f(y) is roper.f(x, y) where both are there. For `if` every tensor is true:
 any() and all() of everything give booleans. In the rows:
 ]]
