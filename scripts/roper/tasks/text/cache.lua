@@ -5,6 +5,7 @@ local core = require "roper.core"
 local failures = require "roper.base.failure"
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
+local model = require "roper.tasks.text.model"
 local pieces = require "roper.tasks.text.pieces"
 local progress = require "roper.base.progress"
 local source = require "roper.tasks.text.source"
@@ -44,6 +45,7 @@ local function survey(o)
   text.hash = source.each(text.list, function(document)
     text.documents = text.documents + 1
     text.bytes = text.bytes + #document
+    text.has_space = text.has_space or document:find(model.SPACE, 1, true) ~= nil
   end, function(count)
     work:add(count)
   end)
@@ -198,9 +200,11 @@ end
 function M.open(o)
   local text = survey(o)
   text.held_out = held_out(text, o.validation)
-  local model = o.model and hash.of(files.read(o.model) or error("text: no model " .. o.model, 0))
+  local content = o.model and hash.of(files.read(o.model) or error("text: no model " .. o.model, 0))
+  -- Texts with U+2581 were tokenized in another way before: they alone have another key.
   local key = core.hash(core.json_encode { version = VERSION, text = hash.digits(text.hash),
-    held_out = text.held_out, tokenizer = o.tokenizer, model = model, vocabulary = o.vocabulary })
+    held_out = text.held_out, tokenizer = o.tokenizer, model = content, vocabulary = o.vocabulary,
+    keeps_space = o.tokenizer ~= "bytes" and text.has_space or nil })
   local folder = o.cache or M.standard_folder()
   local name = folder .. "/text-" .. hash.digits(key)
   if not is_kept(o, name) then

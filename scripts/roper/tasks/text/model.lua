@@ -5,8 +5,8 @@ local M = {}
 -- Kinds of pieces.
 local UNKNOWN <const>, CONTROL <const>, BYTE <const> = 2, 3, 6
 
--- What SentencePiece writes for a space.
-local SPACE <const> = "\u{2581}"
+--- The character that pieces have for a space. A text may contain it too.
+M.SPACE = "\u{2581}"
 
 -- The number at a place, seven bits a byte, lowest first; and the place after it.
 local function varint(data, at)
@@ -58,7 +58,7 @@ local function word_of(message)
   if kind == BYTE then
     return string.char(tonumber(text:match "^<0x(%x%x)>$", 16)), kind
   end
-  return kind == CONTROL and "\0" or kind == UNKNOWN and "\u{2047}" or text:gsub(SPACE, " "), kind
+  return kind == CONTROL and "\0" or kind == UNKNOWN and "\u{2047}" or text:gsub(M.SPACE, " "), kind
 end
 
 -- Does a model keep every character, and add none?

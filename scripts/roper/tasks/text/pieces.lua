@@ -1,6 +1,7 @@
 --- The SentencePiece tokenizer (Kudo and Richardson 2018), by the programs of Debian's package. Its
 --- models keep every character: what a piece lacks falls back to bytes. A line end is the piece of
---- its byte, since the programs read lines.
+--- its byte, since the programs read lines. U+2581 is the pieces of its bytes, since pieces have it
+--- for a space.
 local core = require "roper.core"
 local files = require "roper.base.file"
 local model = require "roper.tasks.text.model"
@@ -27,10 +28,15 @@ local function write_lines(path, lines)
   end
 end
 
--- The lines of a text, at least one, without their ends.
-local function lines_of(text, list)
+-- Append to a list the parts of a text between line ends and U+2581, at least one. `joints` takes
+-- what follows each: true for a line end, false for U+2581.
+local function split(text, list, joints)
   for line in (text .. "\n"):gmatch "(.-)\n" do
-    list[#list + 1] = line
+    for part in (line .. model.SPACE):gmatch("(.-)" .. model.SPACE) do
+      list[#list + 1] = part
+      joints[#list] = false
+    end
+    joints[#list] = true
   end
 end
 
@@ -45,7 +51,7 @@ end
 function M.train(path, folder, vocabulary, texts)
   local lines, longest = {}, LINE
   for _, text in ipairs(texts) do
-    lines_of(text, lines)
+    split(text, lines, {})
   end
   for _, line in ipairs(lines) do
     longest = math.max(longest, #line + 1)
@@ -84,7 +90,11 @@ function M.new(path)
     error(("text: no model %s"):format(path), 0)
   end
   local words, bytes = model.read(data, path)
-  return setmetatable({ path = path, words = words, line_end = bytes["\n"] }, Pieces)
+  local space = model.SPACE:gsub(".", function(byte)
+    return ("%d "):format(bytes[byte])
+  end)
+  return setmetatable({ path = path, words = words,
+    joints = { [true] = (" %d "):format(bytes["\n"]), [false] = " " .. space } }, Pieces)
 end
 
 -- The ids of lines, as text, a line each.
@@ -103,23 +113,33 @@ local function encoded(self, lines, folder)
   return list
 end
 
+-- The ids of the parts from `first` to `last` of a text, as text.
+local function joined(self, ids, joints, first, last)
+  local list = {}
+  for i = first, last do
+    list[#list + 1] = ids[i]
+    list[#list + 1] = i < last and self.joints[joints[i]] or nil
+  end
+  return table.concat(list)
+end
+
 --- Append documents to a corpus.
 ---@param writer corpus_writer
 ---@param part "training"|"validation"
 ---@param texts string[]
 ---@param folder string to work in
 function Pieces:write(writer, part, texts, folder)
-  local lines, ends = {}, {}
+  local parts, joints, ends = {}, {}, {}
   for i, text in ipairs(texts) do
-    lines_of(text, lines)
-    ends[i] = #lines
+    split(text, parts, joints)
+    ends[i] = #parts
   end
-  local ids = encoded(self, lines, folder)
-  local line = 1
+  local ids = encoded(self, parts, folder)
+  local first = 1
   for i, text in ipairs(texts) do
-    writer:ids(table.concat(ids, (" %d "):format(self.line_end), line, ends[i]))
+    writer:ids(joined(self, ids, joints, first, ends[i]))
     writer:end_document(part, #text)
-    line = ends[i] + 1
+    first = ends[i] + 1
   end
 end
 
@@ -128,22 +148,23 @@ end
 ---@return tensor ids [count], int32
 function Pieces:encode(text)
   local folder = assert(uv.fs_mkdtemp(uv.os_tmpdir() .. "/roper-XXXXXX"))
-  local lines, ends = {}, {}
+  local parts, joints, ends = {}, {}, {}
   for document in (text .. "\0"):gmatch "(.-)\0" do
-    lines_of(document, lines)
-    ends[#lines] = true
+    split(document, parts, joints)
+    ends[#ends + 1] = #parts
   end
-  local ok, list = pcall(encoded, self, lines, folder)
+  local ok, list = pcall(encoded, self, parts, folder)
   files.remove(folder)
   if not ok then
     error(list, 0)
   end
-  local ids = {}
-  for i, line in ipairs(list) do
-    for id in line:gmatch "%d+" do
+  local ids, first = {}, 1
+  for i, last in ipairs(ends) do
+    for id in joined(self, list, joints, first, last):gmatch "%d+" do
       ids[#ids + 1] = math.tointeger(id)
     end
-    ids[#ids + 1] = i < #list and (ends[i] and 0 or self.line_end) or nil
+    ids[#ids + 1] = i < #ends and 0 or nil
+    first = last + 1
   end
   return core.tensor(ids, "int32")
 end

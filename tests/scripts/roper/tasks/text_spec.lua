@@ -313,6 +313,23 @@ describe("tasks.text by SentencePiece", function()
     end
   end)
 
+  test("keeps U+2581, which pieces have for a space", function()
+    local content = "\u{2581}a b\u{2581}\u{2581}\nc \u{2581} d\u{2581}\n\u{2581}\n"
+      .. ("the words of the text, again\u{2581}and again.\n"):rep(30) .. "end\u{2581}"
+    local task = task_of(content, { documents = "file", tokenizer = "sentencepiece",
+      vocabulary = 280, length = 2 })
+    local size = task:size().training
+    local ids = task.corpus:read("training", size.tokens, 1, 1)[1]:totable()
+    assert.equal(content .. "\0", task:decode(ids))
+    assert.same(ids, task:encode(content .. "\0"):totable())
+    for _, text in ipairs({ "\u{2581}", "a\u{2581}", "\u{2581}\0\u{2581}", " \u{2581} \n" }) do
+      assert.equal(text, task:decode(task:encode(text)))
+    end
+    for _, word in ipairs(task:vocabulary()) do
+      assert.is_nil(word:find("\u{2581}", 1, true))
+    end
+  end)
+
   test("takes a model that another text trained", function()
     local first = licensed({ tokenizer = "sentencepiece", vocabulary = 400 })
     local second = task_of("Another text.\n\nEntirely.", { tokenizer = first:model() })
