@@ -4,20 +4,19 @@ local options_of = require "roper.base.options"
 
 local M = {}
 
--- Where feature i of one pairing stands in the other: both turn the same pairs, in other places.
+-- The places, from 1, in one pairing of the features of the other: both turn the same pairs.
 local function pairing_order(rotated, from, to)
-  local half = rotated // 2
-  local order = {}
-  for t = 0, half - 1 do
-    local a = { half = { t, t + half }, interleaved = { 2 * t, 2 * t + 1 } }
-    if not a[from] or not a[to] then
-      error(('convert_pairing: expected "half" or "interleaved", got %q and %q'):format(
-        tostring(from), tostring(to)), 3)
-    end
-    order[a[to][1] + 1] = a[from][1] + 1
-    order[a[to][2] + 1] = a[from][2] + 1
+  local known = { half = true, interleaved = true }
+  if not known[from] or not known[to] then
+    error(('convert_pairing: expected "half" or "interleaved", got %q and %q'):format(
+      tostring(from), tostring(to)), 3)
   end
-  return order
+  local places = core.arange(1, rotated + 1, 1, "int32")
+  if from == to then
+    return places
+  end
+  local pairs_of = from == "half" and { 2, rotated // 2 } or { rotated // 2, 2 }
+  return places:view(pairs_of):transpose(1, 2):view { rotated }
 end
 
 ---@class ConvertPairingOptions
@@ -54,14 +53,10 @@ function M.convert_pairing(weights, from, to, options)
     error(("convert_pairing: rotated: expected an even number up to %d, got %d"):format(dim,
       rotated), 2)
   end
-  local order = pairing_order(rotated, from, to)
-  local parts = {}
-  for head = 0, heads - 1 do
-    for i = 1, dim do
-      parts[#parts + 1] = weights:narrow(axis, head * dim + (order[i] or i), 1)
-    end
-  end
-  return core.cat(parts, axis)
+  local order = core.cat({ pairing_order(rotated, from, to),
+    core.arange(rotated + 1, dim + 1, 1, "int32") }, 1)
+  local first = core.arange(0, width, math.max(dim, 1), "int32"):unsqueeze(2) -- of each head
+  return weights:index_select(axis, (first + order):view { width })
 end
 
 return M
