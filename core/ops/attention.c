@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/base/memory.h"
+#include "core/base/size.h"
 #include "core/ops/strided.h"
 #include "core/tensor/copy.h"
 
@@ -54,6 +55,17 @@ static bool is_near(int64_t distance)
   return distance > -INT_MAX && distance < INT_MAX;
 }
 
+/* Can the scores be counted, and what a thread works in: keys by features, features by features? */
+static bool is_countable(const RpTensor *q, const RpTensor *v, const int64_t *scores)
+{
+  enum { PADDING = 256, PARTS = 1 << 16 }; /* of a size; arrays, threads and bytes of an element */
+  const int64_t keys = scores[3] + PADDING, features = q->shape[3] + v->shape[3] + PADDING;
+  int64_t product;
+  return rp_size_product(4, scores, &product) &&
+         rp_size_product(3, (int64_t[]){PARTS, keys, features}, &product) &&
+         rp_size_product(3, (int64_t[]){PARTS, features, features}, &product);
+}
+
 RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor *v,
                             const RpAttentionOptions *options)
 {
@@ -97,12 +109,15 @@ RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor
       v->shape[3] != rotary->dim)
     return rp_fail(RP_BAD_ARGUMENT, "%s: the position scheme is for %lld features, got values %s",
                    name, (long long)rotary->dim, rp_tensor_shape_text(v));
+  const int64_t scores[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
+  if (!is_countable(q, v, scores))
+    return rp_fail(RP_BAD_ARGUMENT, "%s: %s, %s and %s are more than can be counted", name,
+                   rp_tensor_shape_text(q), rp_tensor_shape_text(k), rp_tensor_shape_text(v));
   bool near = is_near(options->sums) && options->sums >= 0 && is_near(options->least);
   for (int i = 0; i < options->biases; i++)
     near &= is_near(options->first[i]);
   if (!near)
     return rp_fail(RP_BAD_ARGUMENT, "%s: expected distances within %d", name, INT_MAX);
-  const int64_t scores[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
   const int coordinates = rotary != NULL ? rotary->coordinates : 1;
   RpStatus status = RP_OK;
   if (options->mask != NULL)

@@ -1,5 +1,7 @@
 #include "core/ops/strided.h"
 
+#include <stdlib.h>
+
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
 #include "core/tensor/copy.h"
@@ -13,11 +15,6 @@ typedef struct Context {
 static void release_context(void *data)
 {
   rp_tensor_release(((Context *)data)->source);
-}
-
-static int64_t magnitude(int64_t stride)
-{
-  return stride < 0 ? -stride : stride;
 }
 
 /* The first and the last element shown; false where these numbers overflow. */
@@ -35,18 +32,27 @@ static bool reach(const RpStrides *s, int64_t *first, int64_t *last)
   return true;
 }
 
+/* The same places without numbers that are not used, which may be any: those become 0. */
+static RpStrides without_unused(const RpStrides *strides)
+{
+  RpStrides s = *strides;
+  bool empty = false;
+  for (int axis = 0; axis < s.rank; axis++)
+    empty |= s.shape[axis] == 0;
+  for (int axis = 0; axis < s.rank; axis++)
+    if (empty || s.shape[axis] == 1)
+      s.strides[axis] = 0;
+  s.offset = empty ? 0 : s.offset;
+  return s;
+}
+
 static RpStatus check(const RpTensor *x, const RpStrides *s)
 {
   const int64_t count = rp_tensor_count(x);
-  bool empty = false;
-  for (int axis = 0; axis < s->rank; axis++) {
-    empty |= s->shape[axis] == 0;
-    if (s->shape[axis] < 0)
-      return rp_fail(RP_BAD_ARGUMENT, "as_strided: expected sizes from 0 on, got %s",
-                     rp_shape_text(s->rank, s->shape));
-  }
-  int64_t first, last;
-  if (!empty && (!reach(s, &first, &last) || first < 0 || last >= count))
+  int64_t shown, first, last;
+  if (rp_shape_count(x->dtype, s->rank, s->shape, &shown) != RP_OK)
+    return rp_last_status();
+  if (shown > 0 && (!reach(s, &first, &last) || first < 0 || last >= count))
     return rp_fail(RP_BAD_ARGUMENT,
                    "as_strided: %s with strides %s from element %lld on is not inside the %lld "
                    "elements of %s",
@@ -55,39 +61,17 @@ static RpStatus check(const RpTensor *x, const RpStrides *s)
   return RP_OK;
 }
 
-/*
-** Choose axes, the closest elements first, such that no two places along them
-** show one element.
-*/
-static void find_apart(const RpStrides *s, bool *apart)
-{
-  int64_t span = 0; /* from the first to the last element along the axes chosen */
-  for (int axis = 0; axis < s->rank; axis++)
-    apart[axis] = s->shape[axis] <= 1;
-  for (;;) {
-    int next = -1;
-    for (int axis = 0; axis < s->rank; axis++)
-      if (!apart[axis] && magnitude(s->strides[axis]) > span &&
-          (next < 0 || magnitude(s->strides[axis]) < magnitude(s->strides[next])))
-        next = axis;
-    if (next < 0)
-      return;
-    apart[next] = true;
-    span += (s->shape[next] - 1) * magnitude(s->strides[next]);
-  }
-}
-
 bool rp_strides_apart(const RpStrides *s, int leading)
 {
   int64_t span = 0;
   for (int axis = leading; axis < s->rank; axis++)
-    span += (s->shape[axis] - 1) * magnitude(s->strides[axis]);
+    span += (s->shape[axis] - 1) * llabs(s->strides[axis]);
   for (int axis = leading - 1; axis >= 0; axis--) {
     if (s->shape[axis] <= 1 || s->strides[axis] == 0)
       continue;
-    if (magnitude(s->strides[axis]) <= span)
+    if (llabs(s->strides[axis]) <= span)
       return false;
-    span += (s->shape[axis] - 1) * magnitude(s->strides[axis]);
+    span += (s->shape[axis] - 1) * llabs(s->strides[axis]);
   }
   return true;
 }
@@ -97,7 +81,7 @@ static RpStatus add_places(const RpStrides *s, const RpTensor *dy, RpTensor *sum
 {
   bool apart[RP_MAX_RANK];
   int64_t slab[RP_MAX_RANK], at[RP_MAX_RANK] = {0};
-  find_apart(s, apart);
+  rp_axes_apart(s->rank, s->shape, s->strides, apart);
   for (int axis = 0; axis < s->rank; axis++)
     slab[axis] = apart[axis] ? s->shape[axis] : 1;
   for (;;) {
@@ -137,8 +121,9 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 
 static const RpNodeType type = {"as_strided", backward, release_context};
 
-RpTensor *rp_op_as_strided(RpTensor *x, const RpStrides *s)
+RpTensor *rp_op_as_strided(RpTensor *x, const RpStrides *strides)
 {
+  const RpStrides used = without_unused(strides), *s = &used;
   if (check(x, s) != RP_OK)
     return NULL;
   RpTensor *packed = rp_tensor_contiguous(x);

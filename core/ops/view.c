@@ -7,19 +7,20 @@
 static RpStatus infer_shape(const RpTensor *x, int rank, const int64_t *wanted, int64_t *shape)
 {
   const int64_t count = rp_tensor_count(x);
-  int64_t known = 1;
+  int64_t known;
   int unknown = -1;
-  bool fits = true;
   for (int i = 0; i < rank; i++) {
-    shape[i] = wanted[i];
-    if (wanted[i] == -1 && unknown < 0)
-      unknown = i;
-    else
-      fits &= wanted[i] >= 0 && !__builtin_mul_overflow(known, wanted[i], &known);
+    const bool is_open = wanted[i] == -1 && unknown < 0;
+    unknown = is_open ? i : unknown;
+    shape[i] = is_open ? 1 : wanted[i];
   }
-  if (fits && unknown >= 0 && known > 0)
-    known *= shape[unknown] = count / known;
-  if (!fits || known != count || (unknown >= 0 && shape[unknown] < 0))
+  bool fits = rp_shape_count(x->dtype, rank, shape, &known) == RP_OK;
+  if (fits && unknown >= 0) {
+    fits = known > 0;
+    shape[unknown] = fits ? count / known : 0;
+    known *= shape[unknown];
+  }
+  if (!fits || known != count)
     return rp_fail(RP_BAD_ARGUMENT, "view: %s has %lld elements, which do not fit %s",
                    rp_tensor_shape_text(x), (long long)count, rp_shape_text(rank, wanted));
   return RP_OK;

@@ -36,9 +36,14 @@ RpStatus rp_tensor_check_writable(const RpTensor *tensor)
   if (tensor->node != NULL)
     return rp_fail(RP_BAD_ARGUMENT, "assign: expected a tensor outside the graph, got a result "
                                     "that a gradient flows through; detach it first");
+  bool apart[RP_MAX_RANK];
+  rp_axes_apart(tensor->rank, tensor->shape, tensor->strides, apart);
   for (int i = 0; i < tensor->rank && rp_tensor_count(tensor) > 0; i++)
-    if (tensor->strides[i] == 0 && tensor->shape[i] > 1)
-      return rp_fail(RP_BAD_ARGUMENT, "assign: axis %d of %s is broadcast, its elements are one",
+    if (!apart[i])
+      return rp_fail(RP_BAD_ARGUMENT,
+                     tensor->strides[i] == 0
+                         ? "assign: axis %d of %s is broadcast, its elements are one"
+                         : "assign: axis %d of %s shows elements that others show too",
                      i + 1, rp_tensor_shape_text(tensor));
   return RP_OK;
 }

@@ -27,14 +27,10 @@ const RpPackedType *rp_packed_type(const RpTensor *tensor)
 
 bool rp_packed_bytes(const RpPackedType *type, int rank, const int64_t *shape, int64_t *bytes)
 {
-  int64_t span = type->size; /* bytes if every empty axis had one element */
-  bool is_empty = false;
-  for (int i = 0; i < rank; i++) {
-    is_empty = is_empty || shape[i] == 0;
-    if (shape[i] > 0 && __builtin_mul_overflow(span, shape[i], &span))
-      return false;
-  }
-  *bytes = is_empty ? 0 : span;
+  int64_t count;
+  if (rp_shape_count(type->dtype, rank, shape, &count) != RP_OK)
+    return false;
+  *bytes = count * type->size; /* at most twice what they take in memory */
   return true;
 }
 

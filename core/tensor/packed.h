@@ -27,10 +27,7 @@ extern const RpPackedType rp_packed_types[RP_PACKED_TYPES];
 /* The type that the elements of a tensor are written as: booleans for a mask, else its dtype. */
 const RpPackedType *rp_packed_type(const RpTensor *tensor);
 
-/*
-** Bytes that an array of this type and shape takes; false where they, or the
-** strides of an array without elements, do not fit an int64.
-*/
+/* Bytes that an array of this type and shape takes in a file; false where no tensor is as large. */
 bool rp_packed_bytes(const RpPackedType *type, int rank, const int64_t *shape, int64_t *bytes);
 
 /*

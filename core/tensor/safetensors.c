@@ -333,7 +333,9 @@ static RpStatus put_tensors(json_t *header, const RpNamedTensor *tensors, size_t
     if (strcmp(tensors[i].name, metadata_key) == 0)
       return rp_fail(RP_BAD_ARGUMENT, "save_safetensors: the name \"%s\" cannot be used",
                      metadata_key);
-    int64_t end = begin + rp_tensor_count(tensor) * rp_packed_type(tensor)->size;
+    int64_t end;
+    if (__builtin_add_overflow(begin, rp_tensor_count(tensor) * rp_packed_type(tensor)->size, &end))
+      return rp_fail(RP_BAD_ARGUMENT, "save_safetensors: more bytes than a file can have");
     status = put(header, tensors[i].name, describe(tensor, begin, end));
     begin = end;
   }

@@ -2,31 +2,29 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/base/size.h"
 
-/* The number of elements of `shape`, refusing what cannot be addressed. */
-static RpStatus count_elements(RpDtype dtype, int rank, const int64_t *shape, int64_t *count)
+RpStatus rp_shape_count(RpDtype dtype, int rank, const int64_t *shape, int64_t *count)
 {
+  int64_t sizes[RP_MAX_RANK + 1] = {(int64_t)rp_dtype_size(dtype)}, bytes;
+  bool empty = false;
   if (rank < 0 || rank > RP_MAX_RANK)
     return rp_fail(RP_BAD_ARGUMENT, "tensor: expected at most %d axes, got %d", RP_MAX_RANK, rank);
-  bool empty = false, overflow = false;
-  *count = 1;
   for (int i = 0; i < rank; i++) {
+    sizes[i + 1] = shape[i];
+    empty |= shape[i] == 0;
     if (shape[i] < 0)
       return rp_fail(RP_BAD_ARGUMENT, "tensor: sizes must not be negative, got %s",
                      rp_shape_text(rank, shape));
-    empty |= shape[i] == 0;
-    overflow |= __builtin_mul_overflow(*count, shape[i] > 0 ? shape[i] : 1, count);
   }
-  int64_t bytes;
-  overflow |= __builtin_mul_overflow(*count, (int64_t)rp_dtype_size(dtype), &bytes);
-  if (overflow || bytes > INT64_MAX / 4)
+  if (!rp_size_product(rank + 1, sizes, &bytes))
     return rp_fail(RP_BAD_ARGUMENT, "tensor: %s has more elements than can be addressed",
                    rp_shape_text(rank, shape));
-  if (empty)
-    *count = 0;
+  *count = empty ? 0 : bytes / sizes[0];
   return RP_OK;
 }
 
@@ -63,7 +61,7 @@ static void set_packed_strides(RpTensor *tensor)
 RpTensor *rp_tensor_new(RpDtype dtype, int rank, const int64_t *shape)
 {
   int64_t count = 0;
-  if (count_elements(dtype, rank, shape, &count) != RP_OK)
+  if (rp_shape_count(dtype, rank, shape, &count) != RP_OK)
     return NULL;
   RpTensor *tensor = rp_alloc(sizeof *tensor);
   if (tensor == NULL)
@@ -113,7 +111,9 @@ RpTensor *rp_tensor_unless_failed(RpStatus status, RpTensor *tensor)
 RpTensor *rp_tensor_view(const RpTensor *tensor, int rank, const int64_t *shape,
                          const int64_t *strides, int64_t offset)
 {
-  RpTensor *view = rp_alloc(sizeof *view);
+  int64_t count;
+  RpTensor *view =
+      rp_shape_count(tensor->dtype, rank, shape, &count) == RP_OK ? rp_alloc(sizeof *view) : NULL;
   if (view == NULL)
     return NULL;
   *view = (RpTensor){.references = 1,
@@ -171,6 +171,24 @@ bool rp_tensor_is_contiguous(const RpTensor *tensor)
     stride *= tensor->shape[i];
   }
   return true;
+}
+
+void rp_axes_apart(int rank, const int64_t *shape, const int64_t *strides, bool *apart)
+{
+  int64_t span = 0; /* from the first to the last element along the axes chosen */
+  for (int axis = 0; axis < rank; axis++)
+    apart[axis] = shape[axis] <= 1;
+  for (;;) {
+    int next = -1;
+    for (int axis = 0; axis < rank; axis++)
+      if (!apart[axis] && llabs(strides[axis]) > span &&
+          (next < 0 || llabs(strides[axis]) < llabs(strides[next])))
+        next = axis;
+    if (next < 0)
+      return;
+    apart[next] = true;
+    span += (shape[next] - 1) * llabs(strides[next]);
+  }
 }
 
 bool rp_tensor_same_shape(const RpTensor *a, const RpTensor *b)
@@ -236,10 +254,8 @@ RpStatus rp_broadcast_shape(const char *operation, const RpTensor *a, const RpTe
 
 RpTensor *rp_tensor_broadcast(const RpTensor *tensor, int rank, const int64_t *shape)
 {
-  int64_t strides[RP_MAX_RANK] = {0}, count;
-  if (count_elements(tensor->dtype, rank, shape, &count) != RP_OK)
-    return NULL;
-  bool fits = tensor->rank <= rank;
+  int64_t strides[RP_MAX_RANK] = {0};
+  bool fits = tensor->rank <= rank && rank <= RP_MAX_RANK;
   for (int i = 1; fits && i <= tensor->rank; i++) {
     const int64_t size = tensor->shape[tensor->rank - i];
     fits = size == shape[rank - i] || size == 1;

@@ -39,9 +39,19 @@ typedef struct RpTensor {
 } RpTensor;
 
 /*
-** A new contiguous tensor, contents undefined. NULL with RP_BAD_ARGUMENT for a
-** rank above RP_MAX_RANK, a negative size or a byte count that overflows, with
-** RP_OUT_OF_MEMORY when there is no room. The caller owns one reference.
+** The number of elements of a shape, 0 where a size is. RP_BAD_ARGUMENT for a
+** rank above RP_MAX_RANK, a negative size, and sizes whose product with the
+** bytes of an element is above RP_LARGEST_SIZE, those of 0 counted as 1.
+**
+** Every tensor has passed this, views and broadcast ones too: products of its
+** sizes, and of its sizes and strides, need no other check.
+*/
+RpStatus rp_shape_count(RpDtype dtype, int rank, const int64_t *shape, int64_t *count);
+
+/*
+** A new contiguous tensor, contents undefined. NULL with RP_BAD_ARGUMENT as from
+** rp_shape_count, with RP_OUT_OF_MEMORY when there is no room. The caller owns
+** one reference.
 */
 RpTensor *rp_tensor_new(RpDtype dtype, int rank, const int64_t *shape);
 
@@ -59,7 +69,8 @@ RpTensor *rp_tensor_unless_failed(RpStatus status, RpTensor *tensor);
 
 /*
 ** A view on the same storage with another shape, strides and offset, outside
-** the graph. The caller must have checked that it stays inside the storage.
+** the graph. The caller must have checked that it stays inside the storage. NULL
+** as from rp_tensor_new.
 */
 RpTensor *rp_tensor_view(const RpTensor *tensor, int rank, const int64_t *shape,
                          const int64_t *strides, int64_t offset);
@@ -76,6 +87,12 @@ int64_t rp_tensor_count(const RpTensor *tensor);
 
 /* Are the elements packed in row-major order? */
 bool rp_tensor_is_contiguous(const RpTensor *tensor);
+
+/*
+** Choose axes, the closest elements first, such that no two places along them
+** show one element; an axis of one place always.
+*/
+void rp_axes_apart(int rank, const int64_t *shape, const int64_t *strides, bool *apart);
 
 /* Do both have the same rank and sizes? */
 bool rp_tensor_same_shape(const RpTensor *a, const RpTensor *b);

@@ -21,6 +21,12 @@ i = roper.tensor({{1, 2}, {2, 1}}, "int32")
 e = roper.zeros{0, 3}
 n = roper.tensor{0 / 0, 1 / 0, -1 / 0, 1e30, -1e-30}
 b = roper.ones{1}:expand{4, 4}
+h = roper.ones{1}:expand{1 << 31, 1 << 20}
+hi = roper.ones({1}, "int32"):expand{1 << 40}
+hs = x:as_strided({1 << 32, 2, 1 << 20, 3}, {0, 3, 0, 1})
+hq = roper.ones{1, 1, 1, 4}:expand{1, 1 << 20, 1 << 29, 4}
+hk = roper.ones{1, 1, 1, 4}:expand{1, 1 << 20, 1 << 20, 4}
+ho = roper.ones{1000}:as_strided({1 << 8, 1 << 8, 1 << 8, 4}, {1, 1, 1, 1})
 q = roper.randn{1, 2, 4, 4}
 w = roper.randn{3, 3}:parameter()
 g = (w * 2):sum()
@@ -35,10 +41,11 @@ cycle = {} cycle[1] = cycle cycle.self = cycle
 odd = setmetatable({}, {__index = error, __len = function() return 1e9 end})
 ]]
 
-local OBJECTS <const> = { "x", "y", "v", "s", "i", "e", "n", "b", "q", "w", "g", "a", "aw", "rope",
-  "task", "model", "linear", "adam", "deep", "cycle", "odd", "_", "_1", "_2" }
+local OBJECTS <const> = { "x", "y", "v", "s", "i", "e", "n", "b", "h", "q", "w", "g", "a", "aw",
+  "rope", "task", "model", "linear", "adam", "deep", "cycle", "odd", "_", "_1", "_2" }
 local TENSORS <const> = { "x", "y", "v", "s", "i", "e", "n", "b", "q", "w", "g", "a", "aw", "x[1]",
-  "q[{1, {}, {2, 3}}]", "y:transpose(1, 2)", "x:view{3, 2}", "roper.ones{2, 3}", "b[2]" }
+  "h", "hi", "hs", "hq", "hk", "ho", "q[{1, {}, {2, 3}}]", "y:transpose(1, 2)", "x:view{3, 2}",
+  "roper.ones{2, 3}", "b[2]" }
 local NUMBERS <const> = { "0", "1", "2", "3", "-1", "-2", "0.5", "-0.0", "4", "7", "64", "0/0",
   "1/0", "-1/0", "1e308", "5e-324", "2^31", "-2^31", "2^53", "1 << 62", "math.maxinteger",
   "math.mininteger", "1e15", "100000" }
