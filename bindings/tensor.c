@@ -22,11 +22,10 @@ static int tensor_gc(lua_State *L)
 **
 ** `x[i]` is place i of the first axis, `x[{i, {from, to}, {}}]` a place, a range and all of three
 ** axes. `x[mask]` is the elements where a comparison holds, `x[places]` those that any other int32
-** tensor names (`?tensor:is_mask` says which is which), also inside such a list; two of them side
-*by
-** side name pairs of places. All of these can
-** be assigned to, numbers and tensors outside the graph: no gradient flows into a tensor that is
-** written to, so y that has one is stored as y:detach(). `#x` is the size of the first axis.
+** tensor names (`?tensor:is_mask` says which is which), also inside such a list; two tensors of
+** places next to each other name pairs. All of these can be assigned to, numbers and tensors
+** outside the graph: no gradient flows into a tensor that is written to, so y that has one is
+** stored as y:detach(). `#x` is the size of the first axis.
 **
 ** `+ - * / ^ %` work element by element, broadcast; `& | ~` so on masks. `==` asks whether two
 ** tensors are equal everywhere; `<` and `<=` compare single numbers, and `x[1] == 2` is false
@@ -139,10 +138,9 @@ static int tensor_rank(lua_State *L)
 ** as places, whatever it holds.
 **
 ** Comparisons and the logical functions give masks, and `x:ne(0)` makes one of any tensor. Views,
-** copies and elements of masks, `cat`, `stack`, `where`, `maximum`, `minimum` and `*` of masks
-*alone,
-** and what is loaded from booleans, are masks too. Other arithmetic and `:to` give numbers. A mask
-** holds 0 and 1: any other number that is written to it becomes 1.
+** copies and elements of masks are masks too, and so are `cat`, `stack`, `where`, `maximum`,
+** `minimum` and `*` of masks alone, and booleans that are loaded from a file. Other arithmetic and
+** `:to` give numbers. A mask holds 0 and 1: any other number that is written to it becomes 1.
 **
 **     > roper.tensor{1, 2}:gt(1):is_mask()
 **     true

@@ -208,7 +208,8 @@ static RpTensor *tensor_unsqueeze(lua_State *L)
 ** element offset + i strides[1] + j strides[2] + ... Several places may show one element; its
 ** gradient is the sum over them. Shares storage where the tensor is packed.
 **
-** Errors: a place outside the tensor; another number of strides than of sizes.
+** Errors: a place outside the tensor; another number of strides than of sizes; more elements than
+** can be counted.
 **
 **     > by_distance = roper.tensor{-2, -1, 0, 1, 2}
 **     > by_distance:as_strided({3, 3}, {-1, 1}, 2)       -- element j - i + 2
