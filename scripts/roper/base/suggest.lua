@@ -39,8 +39,7 @@ end
 function M.nearest(name, names)
   local nearest, fewest, most_alike = nil, math.min(math.max(1, #name // 3) + 1, #name), 0
   for _, candidate in ipairs(names) do
-    local apart = math.abs(#name - #candidate) -- no fewer edits; long names would take seconds
-    local edits = apart > fewest and apart or distance(name:lower(), candidate:lower())
+    local edits = distance(name:lower(), candidate:lower())
     local alike = common_start(name:lower(), candidate:lower())
     local is_equal = nearest and edits == fewest
     if edits < fewest or is_equal and (alike > most_alike
