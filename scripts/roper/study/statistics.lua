@@ -2,18 +2,17 @@
 --- numbers; others are refused, and a list that is too short for a figure gives nil, never a
 --- made-up one.
 local core = require "roper.core"
+local sort = require("roper.base.operations.order").sort
 local with_seed = require("roper.base.temporarily").with_seed
 
 local M = {}
 
--- Resamples of the bootstrap and of large permutation tests.
-local DRAWS <const> = 10000
+-- Up to this many differences every assignment of signs is looked at, beyond as many as of this
+-- many.
+local EXACT <const> = 16
 
--- Up to this many pairs every assignment of signs is looked at.
-local EXACT_PAIRS <const> = 14
-
---- Fewer numbers than these have no interval.
-M.LEAST = 6
+-- Sums smaller than this share of what was added up are 0 but for rounding.
+local ROUNDING <const> = 1e-12
 
 -- Refuse what is no finite number: NaN compares with nothing, and would pass for a figure.
 local function check(name, numbers)
@@ -112,86 +111,66 @@ function M.trim(numbers, worst)
   return table.move(list, first, first + #list - removed - 1, 1, {}), removed
 end
 
--- How many of its own standard errors the mean of each resample lies from `mean`, that of all;
--- infinitely many where one number was drawn throughout. What is left of it by rounding is no
--- spread.
-local function studentized(numbers, mean, error)
+-- How many splits of n numbers are looked at; the sampled ones count that which moves none too.
+local function splits_of(n)
+  return 1 << (math.min(n, EXACT) - 1)
+end
+
+-- Sums of the two parts of every split in two, or of sampled ones, and the sizes of the first
+-- parts; the first split leaves the first part empty.
+local function parts_of(numbers)
   local n = #numbers
-  local found = with_seed(1, function()
-    local values = core.tensor(numbers, "float64") - mean
-    local places = (core.rand({ DRAWS * n }, "float64") * n):to "int32":minimum(n - 1)
-    local drawn = core.embedding(values:view { n, 1 }, places):view { DRAWS, n }
-    return { means = drawn:mean(2):totable(), squares = drawn:pow(2):mean(2):totable() }
-  end)
-  local list = {}
-  for i, offset in ipairs(found.means) do
-    local variance = (found.squares[i] - offset ^ 2) / (n - 1)
-    local spread = variance > (1e-6 * error) ^ 2 and variance ^ 0.5 or 0
-    list[i] = offset == 0 and 0 or offset / spread
+  if n > EXACT then
+    local values = core.tensor(numbers, "float64"):view { n, 1 }
+    local chosen = with_seed(1, function()
+      return core.cat({ core.zeros({ 1, n }, "float64"),
+        core.rand({ splits_of(n) - 1, n }, "float64"):lt(0.5):to "float64" }, 1)
+    end)
+    return chosen:matmul(values):view { -1 }, (1 - chosen):matmul(values):view { -1 },
+      chosen:sum(2)
   end
-  return list
+  local first, second = core.zeros({ 1 }, "float64"), core.tensor({ numbers[n] }, "float64")
+  local size = first
+  for i = 1, n - 1 do
+    first = core.cat({ first, first + numbers[i] }, 1)
+    second = core.cat({ second + numbers[i], second }, 1)
+    size = core.cat({ size, size + 1 }, 1)
+  end
+  return first, second, size
 end
 
---- The bootstrap-t interval of the mean (Efron and Tibshirani 1993, section 12.5): resamples, drawn
---- with replacement, say how far a mean lies from the true one in standard errors of its own. The
---- same numbers give the same interval.
----
----     mean - t(1 - α/2) · error ≤ true mean ≤ mean - t(α/2) · error
----
---- Of the intervals that were simulated with 6 to 20 numbers it keeps best what it promises: 95 %
---- hold the mean of normal numbers in 94 to 96 % of cases, of log-normal ones with a σ of 0.5 in 93
---- to 95 %, with a σ of 1 in 89 to 92 %. Student's t: 94 to 95, 91 to 94, 81 to 86 %; percentile
---- and BCa bootstrap: 87 to 93, 83 to 91, 72 to 87 %.
----
----     > low, high = roper.statistics.interval{1, 2, 3, 4, 5, 7}
----     > low < 3 and 5 < high
----     true
----@param numbers number[]
----@param confidence? number = 0.95
----@return number? low nil of fewer than six, and where so many are the same that no interval can
----   be told
----@return number? high
-function M.interval(numbers, confidence)
-  check("interval", numbers)
-  local mean, error = M.mean(numbers), M.standard_error(numbers)
-  if #numbers < M.LEAST or error <= 1e-12 * math.abs(mean) then
-    return nil
-  end
-  local list = studentized(numbers, mean, error)
-  table.sort(list)
-  local outside = (1 - (confidence or 0.95)) / 2
-  local low, high = mean - M.quantile(list, 1 - outside) * error, mean
-    - M.quantile(list, outside) * error
-  if low - low ~= 0 or high - high ~= 0 then -- infinite, or between infinities
-    return nil
-  end
-  return low, high
-end
-
--- How often a sum with random signs is at least as far from 0 as the sum itself.
-local function sign_flips(numbers)
-  local n, sum, size = #numbers, 0, 0
+-- The smaller and the larger of the two parts' means, for every split. A sum that is 0 but for
+-- rounding is 0, so that the test and the interval agree. An empty part has a mean beyond all.
+local function means_of_parts(numbers)
+  local first, second, size = parts_of(numbers)
+  local total = 0
   for _, number in ipairs(numbers) do
-    sum, size = sum + number, size + math.abs(number)
+    total = total + math.abs(number)
   end
-  local least = math.abs(sum) - 1e-12 * size -- equal sums may differ by rounding
-  local extreme, count = 0, n <= EXACT_PAIRS and 1 << n or DRAWS
-  local draws = n > EXACT_PAIRS and core.rand({ DRAWS, n }):lt(0.5):totable()
-  for i = 1, count do
-    local flipped = 0
-    for j, number in ipairs(numbers) do
-      local negative = draws and draws[i][j] or (i - 1) >> (j - 1) & 1
-      flipped = flipped + (negative == 1 and -number or number)
-    end
-    extreme = extreme + (math.abs(flipped) >= least and 1 or 0)
+  local function mean_of(sum, count)
+    return core.where(sum:abs():gt(ROUNDING * total), sum, 0 * sum) / count
   end
-  -- A sample of the assignments counts the observed one too, so that p is never 0.
-  return draws and (extreme + 1) / (count + 1) or extreme / count
+  local rest = #numbers - size
+  local is_whole = (size * rest):eq(0)
+  local one, other = mean_of(first, size:maximum(1)), mean_of(second, rest:maximum(1))
+  local beyond = core.full({ #is_whole }, math.huge, "float64")
+  return core.where(is_whole, -beyond, one:minimum(other)),
+    core.where(is_whole, beyond, one:maximum(other)), ROUNDING * total
 end
 
---- Two-sided permutation test of paired differences: the probability, if neither of a pair were
---- better, of a mean at least as far from 0, over all assignments of signs; over a sample of them
---- for more than 14 pairs.
+--- The least p that `permutation_test` can give: 2^(1 - n), of more than 16 differences 2^-15.
+---
+---     > roper.statistics.least_p(5)
+---     0.0625
+---@param n integer differences, one or more
+---@return number p
+function M.least_p(n)
+  return 1 / splits_of(n)
+end
+
+--- Two-sided sign-flip permutation test of paired differences: the probability, if each difference
+--- were as likely with the other sign, of a mean at least as far from 0. All assignments of signs
+--- count, or a sample of them for more than 16 differences.
 ---
 ---     > roper.statistics.permutation_test{1, 2, 3}
 ---     0.25
@@ -202,14 +181,75 @@ function M.permutation_test(differences)
   if #differences == 0 then
     return nil
   end
-  return with_seed(1, function()
-    return sign_flips(differences)
-  end)
+  -- Flipped signs leave a sum as large as it was where the flipped part, or the rest, has the other
+  -- sign: where the smaller of the two means is at most 0.
+  local smaller, larger, rounding = means_of_parts(differences)
+  local sum = M.mean(differences) * #differences
+  local extreme = sum > rounding and smaller:le(0) or sum < -rounding and larger:ge(0)
+  return extreme and extreme:to "float64":sum():item() / #extreme or 1.0
+end
+
+--- The interval of a mean that goes with `permutation_test`: every μ for which the test of the
+--- numbers less μ gives p ≥ 1 - confidence. It excludes 0 exactly if the p of the numbers is below
+--- 1 - confidence, and lies between the smallest and the largest number, so within what a measure
+--- can be. Its ends are means of some of the numbers (Hartigan 1969, "Using subsample values as
+--- typical values", JASA 64): of all N = 2^(n-1) ways to split them in two, S and S', one of which
+--- leaves S empty and counts as -∞,
+---
+---     low = the ⌈N (1 - confidence)⌉-th smallest of min(mean(S), mean(S'))
+---
+--- and high likewise. For m comparisons the confidence 1 - 0.05 / m agrees with p corrected by
+--- Bonferroni, m p < 0.05, and all m intervals hold at once in 95 % of cases or more, if the
+--- differences lie symmetrically around their mean, whatever their distribution: those of two
+--- methods with runs of the same distribution, or of one that is merely shifted, do. Intervals of
+--- skewed differences hold less often. Percent of studies in which all intervals hold the mean,
+--- simulated by tests/fixtures/coverage.py with m comparisons of n pairs (- without interval):
+---
+---      m   n  normal  log-normal, σ 0.5  log-normal, σ 1  whole numbers
+---      1   6   96.9         94.9              89.6            99.5
+---      1   8   96.0         92.8              84.3            97.6
+---      1  10   95.2         92.3              84.8            97.0
+---      1  20   94.2         92.3              85.4            96.9
+---      3   6    -            -                 -               -
+---      3   8   95.9         91.6              78.4            97.9
+---      3  10   94.9         91.0              78.3            97.5
+---      3  20   94.7         90.0              79.3            95.5
+---     10   8    -            -                 -               -
+---     10  10   96.7         90.8              75.0            98.9
+---     10  20   95.9         90.8              70.7            96.9
+---
+--- None of these 831,304 intervals disagrees with its p. The bootstrap-t interval holds the mean of
+--- single skewed samples more often (σ 0.5: 93 to 95 %, σ 1: 89 to 92 %), but contradicts the test,
+--- and of six numbers reaches far beyond what a measure can be.
+---
+---     > roper.statistics.interval{1, 2, 3, 4, 5, 7}
+---     1.0	7.0
+---     > roper.statistics.interval{1, 2, 3, 4, 5}   -- p cannot be below 0.0625
+---     nil
+---@param numbers number[]
+---@param confidence? number = 0.95
+---@return number? low nil where so few numbers cannot reach the confidence: of fewer than 6 at 0.95
+---@return number? high
+function M.interval(numbers, confidence)
+  check("interval", numbers)
+  if #numbers == 0 then
+    return nil
+  end
+  local smaller, larger = means_of_parts(numbers)
+  local rank = math.max(1, math.ceil((1 - (confidence or 0.95)) * #smaller))
+  local low = sort(smaller)[rank]:item()
+  local high = sort(larger)[#larger + 1 - rank]:item()
+  if low == -math.huge then
+    return nil
+  end
+  return low, high
 end
 
 --- Probabilities of several tests, corrected for their number (Holm 1979): the smallest of m is
---- multiplied by m, the next by m - 1, and so on, none smaller than the one before it. Whoever
---- calls what is below 0.05 a difference is wrong about any of them in at most 5 % of cases.
+--- multiplied by m, the next by m - 1, and so on, none smaller than the one before it. If what is
+--- below 0.05 is called a difference, any of these claims is wrong in at most 5 % of cases. Reports
+--- correct by Bonferroni, with which intervals can agree (`roper.statistics.interval`); Holm's
+--- corrected probabilities are never larger.
 ---
 ---     > roper.statistics.holm{0.01, 0.5, 0.02}
 ---     {0.03, 0.5, 0.04}

@@ -7,6 +7,9 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
+--- A difference is significant if its p, corrected for the number of comparisons, is below this.
+M.LEVEL = 0.05
+
 --- The numbers of a result: name, which of two is worse, heading and form; of: "problems" or
 --- "text", where runs on the other have none; by_length: those whose runs tell it of what is longer
 --- than in training, too.
@@ -41,18 +44,20 @@ local function longer_entry(result, times)
   return nil
 end
 
---- The number of a finished run. One that never came to 90 % counts as having got there with its
---- last step: under the hypothesis that is tested it may be either of the two.
+--- The number of a finished run. One that never reached 90 % has the number of its steps, and is
+--- censored: it would have needed more.
 ---@param run Run
 ---@param metric table of the `metrics` of a summary, or STEPS
 ---@return number? value nil where it has none, or one that was not finite
+---@return boolean? is_censored
 function M.value(run, metric)
   if metric.times then
     local entry = longer_entry(run.result, metric.times)
     return entry and entry[metric.base.name]
+  elseif metric == M.STEPS and is_on(run) == metric.of and not run.result[metric.name] then
+    return run.config.steps, true
   end
   return run.result[metric.name]
-    or metric == M.STEPS and is_on(run) == metric.of and run.config.steps or nil
 end
 
 -- The METRICS that the runs have, and accuracy or loss at each length that a finished one was tried
@@ -126,29 +131,31 @@ local function is_comparable(a, b, run, other, metric)
       and other.config.steps == run.config.steps)
 end
 
--- The differences b - a of a metric between runs of the same experiment and seed.
+-- The differences b - a of a metric between runs of the same experiment and seed, and in how many
+-- of them a value is censored.
 local function differences(a, b, metric)
-  local by_seed, list = {}, {}
+  local by_seed, list, censored = {}, {}, 0
   for _, run in ipairs(a.runs) do
     by_seed[run.config.seed] = run
   end
   for _, run in ipairs(b.runs) do
     local other = by_seed[run.config.seed]
     if is_comparable(a, b, run, other, metric) then
-      local before, after = M.value(other, metric), M.value(run, metric)
+      local before, is_before_censored = M.value(other, metric)
+      local after, is_after_censored = M.value(run, metric)
       list[#list + 1] = before and after and after - before or nil
+      censored = censored + ((is_before_censored or is_after_censored) and 1 or 0)
     end
   end
-  return list
+  return list, censored
 end
 
 -- Two methods, paired by seed.
 local function compare(a, b, metric)
-  local list = differences(a, b, metric)
-  local low, high = statistics.interval(list)
+  local list, censored = differences(a, b, metric)
   return { a = a.method, b = b.method, metric = metric.name, n = #list, each = list,
-    difference = statistics.mean(list), error = statistics.standard_error(list),
-    low = low, high = high, p = statistics.permutation_test(list) }
+    censored = censored, difference = statistics.mean(list),
+    error = statistics.standard_error(list) }
 end
 
 -- Refuse a baseline that is no method of the sweep.
@@ -181,17 +188,24 @@ function M.pairs_of(names, baseline)
   return list
 end
 
--- Those pairs in one metric, their probabilities corrected for how many there are.
+-- Those pairs in one metric, with p and interval corrected for how many share a seed. Bonferroni's
+-- correction, not Holm's: with it alone p and interval agree for each comparison and all intervals
+-- together hold what they promise. Intervals that agree with Holm's say of a significant difference
+-- only that it is not 0, unless all are significant (Strassburger and Bretz 2008).
 local function compare_all(methods, paired, metric)
-  local compared, probabilities = {}, {}
+  local compared, count = {}, 0
   for i, pair in ipairs(paired) do
     compared[i] = compare(methods[pair[1]], methods[pair[2]], metric)
-    probabilities[#probabilities + 1] = compared[i].p -- nil where they share no seed
+    count = count + (compared[i].n > 0 and 1 or 0)
   end
-  local corrected, place = statistics.holm(probabilities), 0
   for _, pair in ipairs(compared) do
-    place = place + (pair.p and 1 or 0)
-    pair.corrected = pair.p and corrected[place]
+    if pair.n > 0 then
+      pair.comparisons = count
+      pair.p = statistics.permutation_test(pair.each)
+      pair.corrected = math.min(1, count * pair.p)
+      pair.least = math.min(1, count * statistics.least_p(pair.n))
+      pair.low, pair.high = statistics.interval(pair.each, 1 - M.LEVEL / count)
+    end
   end
   return compared
 end
@@ -232,11 +246,15 @@ end
 ---   on: {problems, text}: are runs on such a task?
 ---   methods: a list of {method, planned, finished, failed, running, stopped, waiting, runs},
 ---   with a table for each metric: n, mean, median, error (standard), low and high (95 %
----   interval), trimmed (mean without the worst tenth), kept, removed; steps_to_90 as from
----   `statistics.censored`. pairs: a list of {a, b, metric, n, each (differences b - a), difference
----   (their mean), error, low, high, p, corrected (p, by Holm for the pairs of methods)} over runs
----   of the same experiment and seed, for each pair of methods in each metric and in the steps to
----   90 %. baseline; notes: texts
+---   interval of this mean alone), trimmed (mean without the worst tenth), kept, removed;
+---   steps_to_90 as from `statistics.censored`. pairs: a list of {a, b, metric, n, each
+---   (differences b - a), difference (their mean), error, censored (how many differences count a
+---   run that never reached 90 % with its last step), p, comparisons (pairs of methods that share a
+---   seed), corrected (p times comparisons, at most 1), least (the least that corrected can be with
+---   so many runs), low and high (interval that excludes 0 exactly if corrected is below LEVEL; all
+---   of a metric hold at once in 95 % of cases; nil if least is not below LEVEL)} over runs of the
+---   same experiment and seed, for each pair of methods in each metric and in the steps to 90 %.
+---   baseline; notes: texts
 function M.of(sweep, baseline)
   local methods, compared, on = {}, {}, { problems = #sweep.trials == 0 }
   for _, trial in ipairs(sweep.trials) do

@@ -1,11 +1,14 @@
 --- Dots as SVG: a row for each name, a dot for each number, a stroke at the mean. Numbers of the
 --- same lane, such as the runs of one seed, are at the same height in every row, and may be joined.
+--- A dot without a number lies beyond every one: it is open, at the right border, below
+--- `figure.beyond`.
 local h = require("roper.base.markup").h
 local marks = require "roper.plot.svg.mark"
 local places = require "roper.plot.svg.place"
 
 local TICKS <const> = 5
 local SPREAD <const> = 0.6 -- of a row's height is for its lanes
+local BEYOND <const> = 0.82 -- of the width is the axis, if dots lie beyond it
 
 -- The lanes through all rows, from dot to dot.
 local function joins(figure, place)
@@ -25,28 +28,49 @@ local function joins(figure, place)
   return h.path { class = "join", d = table.concat(parts) }
 end
 
+-- Does a dot lie beyond the axis?
+local function is_beyond(figure)
+  for _, row in ipairs(figure.rows) do
+    for _, dot in ipairs(row.dots) do
+      if not dot.value then
+        return true
+      end
+    end
+  end
+  return false
+end
+
 return function(figure)
+  local share = is_beyond(figure) and BEYOND or 1
   local x_ticks, y_ticks, count = places.ticks(figure.x, TICKS), {}, #figure.rows
   for i, row in ipairs(figure.rows) do
     y_ticks[i] = { at = (i - 0.5) / count, text = row.name }
   end
+  for _, tick in ipairs(x_ticks) do
+    tick.at = share * tick.at
+  end
+  x_ticks[#x_ticks + 1] = share < 1 and { at = 1, text = figure.beyond, is_apart = true } or nil
   local function body(width, height)
     local function place(row, value, lane)
       local down = row - 0.5 + SPREAD * ((lane - 0.5) / figure.lanes - 0.5)
-      return width * figure.x:place(value), height * down / count
+      return width * (value and share * figure.x:place(value) or 1), height * down / count
     end
     local grid, rows = {}, {}
     for i, tick in ipairs(x_ticks) do
-      grid[i] = h.path { class = "grid", d = ("M%.1f 0v%.1f"):format(width * tick.at, height) }
+      grid[i] = not tick.is_apart and h.path { class = "grid",
+        d = ("M%.1f 0v%.1f"):format(width * tick.at, height) }
     end
     for i, row in ipairs(figure.rows) do
       local dots = { class = marks.class(row.index) }
-      for k, dot in ipairs(row.dots) do
-        dots[k] = h.path { class = "dot", h.title { dot.title },
-          d = ("M%.1f %.1fh0"):format(place(i, dot.value, dot.lane)) }
+      for _, dot in ipairs(row.dots) do
+        local d = ("M%.1f %.1fh0"):format(place(i, dot.value, dot.lane))
+        dots[#dots + 1] = h.path { class = "dot", h.title { dot.title }, d = d }
+        dots[#dots + 1] = not dot.value and h.path { class = "dot hole", h.title { dot.title },
+          d = d } or nil
       end
       dots[#dots + 1] = row.mean and h.path { class = "mean", d = ("M%.1f %.1fv%.1f"):format(
-        width * figure.x:place(row.mean), height * (i - 0.9) / count, 0.8 * height / count) }
+        width * share * figure.x:place(row.mean), height * (i - 0.9) / count,
+        0.8 * height / count) }
       rows[i] = h.g(dots)
     end
     return h.svg { viewBox = ("0 0 %.6g %.6g"):format(width, height), preserveAspectRatio = "none",

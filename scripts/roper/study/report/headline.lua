@@ -1,13 +1,13 @@
 --- What a sweep says, in one sentence, with how far it can be trusted.
 local counted = require("roper.base.printable").count
 local number = require "roper.study.report.number"
-local statistics = require "roper.study.statistics"
+local summaries = require "roper.study.summary"
 local tables = require "roper.base.tables"
 
 local M = {}
 
---- What a corrected probability must be under for a difference to be called one.
-M.LEVEL = 0.05
+-- More differences than these are not read one by one.
+local MOST_SINGLE <const> = 12
 
 -- " of 64" after a number of correct answers, if every run had as many problems.
 local function out_of(summary)
@@ -32,29 +32,49 @@ local function doubt_of_mean(numbers, digits)
     or "one run: how far others would differ cannot be told"
 end
 
---- How far a mean difference can be trusted: its interval, or where there are too few pairs for
---- one, the differences; and its probability.
+--- The differences themselves, one by one.
+---@param pair table of a summary
+---@param digits integer
+---@return string? texts nil if there are too many to read
+function M.each(pair, digits)
+  return pair.n <= MOST_SINGLE and table.concat(tables.map(pair.each, function(difference)
+    return number.signed(difference, digits)
+  end), ", ") or nil
+end
+
+--- How far a mean difference can be trusted: its interval, or with too few pairs for one, the
+--- differences; and its probability.
 ---@param pair table of a summary
 ---@param digits integer
 ---@return string
 function M.doubt(pair, digits)
-  local parts = {}
-  if pair.low then
-    parts[1] = "95 % interval " .. number.interval(pair.low, pair.high, digits, number.signed)
-  elseif pair.n < statistics.LEAST then
-    for i, difference in ipairs(pair.each) do
-      parts[i] = number.signed(difference, digits)
-    end
-    parts = { "one by one " .. table.concat(parts, ", ") }
-  end
+  local each = not pair.low and M.each(pair, digits)
   local p = number.probability(pair.corrected)
-  parts[#parts + 1] = ("p\u{A0}%s"):format((p:find "^<" and p or "= " .. p):gsub(" ", "\u{A0}"))
-  return table.concat(parts, "; ")
+  p = ("p\u{A0}%s"):format((p:find "^<" and p or "= " .. p):gsub(" ", "\u{A0}"))
+  return pair.low and ("95 %% interval %s; %s"):format(
+      number.interval(pair.low, pair.high, digits, number.signed), p)
+    or (each and "one by one " .. each .. "; " or "") .. p
 end
 
--- Is the second of a pair told to be better (1), worse (-1), or neither (0)?
+-- ", and could not be with 5 pairs", if even the least p of all comparisons would not be below the
+-- level.
+local function out_of_reach(compared)
+  local least, most = 1, 0
+  for _, pair in ipairs(compared) do
+    least, most = math.min(least, pair.least), math.max(most, pair.n)
+  end
+  return least >= summaries.LEVEL and (", and could not be with %s"):format(counted(most, "pair"))
+    or ""
+end
+
+-- " corrected for 3 comparisons", if there are several.
+local function correction(compared)
+  return #compared > 1 and (" corrected for %d comparisons"):format(#compared) or ""
+end
+
+-- Is the second of a pair significantly better (1), worse (-1), or neither (0)?
 local function verdict(pair, measure)
-  if not pair.corrected or pair.corrected >= M.LEVEL or pair.difference == 0 then
+  if not pair.corrected or pair.corrected >= summaries.LEVEL or pair.difference == 0 then
     return 0
   end
   return measure.sign * pair.difference > 0 and 1 or -1
@@ -67,22 +87,12 @@ local function of_pair(pair, measure, unit)
       .. "the same seed."):format(pair.b, pair.a, measure.title)
   end
   local found = verdict(pair, measure)
-  local claim = found == 0 and "Whether %s or %s is better in %s cannot be told"
+  local claim = found == 0 and "The difference between %s and %s in %s is not significant"
     or found > 0 and "%s is better than %s in %s" or "%s is worse than %s in %s"
-  return ("%s: %s%s on average over %s of the same seed (%s)."):format(
-    claim:format(pair.b, pair.a, measure.title), number.signed(pair.difference, measure.digits),
-    unit, counted(pair.n, "pair"), M.doubt(pair, measure.digits))
-end
-
--- That so few pairs cannot tell anything after so large a correction: the least p of n pairs is
--- 2^(1 - n).
-local function out_of_reach(compared)
-  local most = 0
-  for _, pair in ipairs(compared) do
-    most = math.max(most, pair.n)
-  end
-  return 2 ^ (1 - most) * #compared >= M.LEVEL
-    and (", which is out of reach of %s"):format(counted(most, "pair")) or ""
+  return ("%s%s: %s%s on average over %s of the same seed (%s)."):format(
+    claim:format(pair.b, pair.a, measure.title), out_of_reach { pair },
+    number.signed(pair.difference, measure.digits), unit, counted(pair.n, "pair"),
+    M.doubt(pair, measure.digits))
 end
 
 -- " (and 2 others)", where as many have the same number as the best.
@@ -104,30 +114,33 @@ local function against_baseline(summary, compared, measure, unit)
       best = pair
     end
   end
-  return ("Of %d methods compared with %s in %s %d are better, %d worse, and %d cannot be told "
-    .. "from it, at p < %g corrected by Holm%s; the best difference is that of %s%s, %s%s "
+  return ("Of %d methods compared with %s in %s, %d are better and %d worse (p < %g%s); the other "
+    .. "differences, %d, are not significant%s. The best difference is that of %s%s, %s%s "
     .. "on average over %s of the same seed (%s)."):format(#compared, summary.baseline,
-    measure.title, count[1], count[-1], count[0], M.LEVEL, out_of_reach(compared), best.b,
+    measure.title, count[1], count[-1], summaries.LEVEL, correction(compared), count[0],
+    out_of_reach(compared), best.b,
     and_others(tables.map(compared, function(pair) return pair.difference end), best.difference),
     number.signed(best.difference, measure.digits), unit, counted(best.n, "pair"),
     M.doubt(best, measure.digits))
 end
 
--- The best of many methods, and how many it is told from.
+-- The best of many methods, and how many it is significantly better than.
 local function best_of(summary, compared, best, measure, unit)
-  local numbers, told = best[measure.name], 0
+  local numbers, count = best[measure.name], 0
   for _, pair in ipairs(compared) do
     local found = verdict(pair, measure)
-    told = told + ((pair.b == best.method and found == 1 or pair.a == best.method and found == -1)
+    count = count + ((pair.b == best.method and found == 1 or pair.a == best.method and found == -1)
       and 1 or 0)
   end
   local means = tables.map(summary.methods, function(entry) return entry[measure.name].mean end)
-  return ("%s%s has the best mean of %s, %s%s (%s), and is told from %s of the %d other methods, "
-    .. "at p < %g corrected by Holm for %s%s."):format(best.method,
+  local others = #summary.methods - 1
+  local claim = count == 0 and ("but its difference from none of the %d other methods is "
+      .. "significant"):format(others)
+    or ("and is better than %d of the %d other methods"):format(count, others)
+  return ("%s%s has the best mean of %s, %s%s (%s), %s (p < %g%s)%s."):format(best.method,
     and_others(means, numbers.mean), measure.title,
     number.fixed(numbers.mean, measure.digits), unit, doubt_of_mean(numbers, measure.digits),
-    told > 0 and told or "none", #summary.methods - 1, M.LEVEL,
-    counted(#compared, "comparison"), out_of_reach(compared))
+    claim, summaries.LEVEL, correction(compared), out_of_reach(compared))
 end
 
 -- The method with the best mean; nil where no run has finished.

@@ -4,7 +4,6 @@ local axes = require "roper.plot.axis"
 local curve = require "roper.study.report.curve"
 local headline = require "roper.study.report.headline"
 local number = require "roper.study.report.number"
-local statistics = require "roper.study.statistics"
 local summary = require "roper.study.summary"
 local svg = require "roper.plot.svg"
 local tables = require "roper.study.report.table"
@@ -14,14 +13,9 @@ local base_text = require "roper.plot.text"
 -- Height of a row of dots, in rem: of few methods, whose runs are joined, and of many.
 local FEW_ROW <const>, ROW <const> = 2.2, 1.4
 
--- Digits after the point that a metric is shown with.
-local function digits_of(metric)
-  return tonumber(metric.form:match "%.(%d+)f") or 4
-end
-
 -- A row a method for one metric; nil where no run has it.
 local function spread_table(view, metric)
-  local digits, rows = digits_of(metric), {}
+  local digits, rows = number.digits_of(metric), {}
   for _, method in ipairs(view.summary.methods) do
     local s = method[metric.name]
     if s and s.n > 0 then
@@ -36,34 +30,30 @@ local function spread_table(view, metric)
     rows = rows } or nil
 end
 
--- The interval of a mean difference; the differences themselves where they are too few for one.
+-- The interval of a mean difference; the differences themselves if they are too few for one.
 local function interval(pair, digits)
-  if pair.low or pair.n >= statistics.LEAST then
-    return number.interval(pair.low, pair.high, digits, number.signed)
-  end
-  local parts = {}
-  for i, difference in ipairs(pair.each) do
-    parts[i] = number.signed(difference, digits)
-  end
-  return "one by one: " .. table.concat(parts, ", ")
+  local each = not pair.low and headline.each(pair, digits)
+  return each and "one by one: " .. each
+    or number.interval(pair.low, pair.high, digits, number.signed)
 end
 
 -- Differences of runs from the same seed; nil where no seed is shared.
 local function pairs_table(view, metric)
-  local digits, rows = digits_of(metric), {}
+  local digits, rows = number.digits_of(metric), {}
   for _, pair in ipairs(view.summary.pairs) do
     if pair.metric == metric.name and pair.n > 0 then
       rows[#rows + 1] = { { h.bdi { pair.b }, " − ", h.bdi { pair.a } }, pair.n,
         number.signed(pair.difference, digits), interval(pair, digits),
-        number.probability(pair.p), number.probability(pair.corrected) }
+        number.probability(pair.corrected) }
     end
   end
   return #rows > 0 and tables.of { class = "pairs", rows = rows,
     caption = "Differences between runs of the same seed",
-    head = { "difference", "pairs", "mean", "95 % interval", "p", "p, Holm" } } or nil
+    head = { "difference", "pairs", "mean", "95 % interval", "p" } } or nil
 end
 
--- The rows of a dot plot: every finished run of each method that has a value, seeds in lanes.
+-- The rows of a dot plot: every finished run of each method that has a value, seeds in lanes. A
+-- censored one is beyond the axis, and the mean of its method is not known.
 local function rows_of(view, metric)
   local lanes, count, rows, values = {}, 0, {}, {}
   for _, trial in ipairs(view.sweep.trials) do
@@ -74,16 +64,19 @@ local function rows_of(view, metric)
   end
   for i, method in ipairs(view.summary.methods) do
     local row = { name = base_text.clean(method.method), index = i, dots = {} }
+    local is_complete = true
     for _, run in ipairs(method.runs) do
-      local value = summary.value(run, metric)
+      local value, is_censored = summary.value(run, metric)
       if value then
-        values[#values + 1] = value
-        row.dots[#row.dots + 1] = { value = value, lane = lanes[run.config.seed],
-          title = ("%s, seed %s: %s"):format(method.method, run.config.seed,
-            number.fixed(value, digits_of(metric))) }
+        values[#values + 1] = not is_censored and value or nil
+        is_complete = is_complete and not is_censored
+        row.dots[#row.dots + 1] = { value = not is_censored and value or nil,
+          lane = lanes[run.config.seed], title = ("%s, seed %s: %s"):format(method.method,
+            run.config.seed, is_censored and ("not reached in %d steps"):format(value)
+            or number.fixed(value, number.digits_of(metric))) }
       end
     end
-    row.mean = #row.dots > 0 and method[metric.name].mean
+    row.mean = #row.dots > 0 and is_complete and method[metric.name].mean
     rows[#rows + 1] = #row.dots > 0 and row or nil
   end
   return rows, count, values
@@ -95,8 +88,10 @@ local function differences_text(view, metric)
   for _, pair in ipairs(view.summary.pairs) do
     if pair.metric == metric.name and pair.n > 0 then
       parts[#parts + 1] = { ". ", h.bdi { pair.b }, " − ", h.bdi { pair.a }, " ",
-        number.signed(pair.difference, digits_of(metric)),
-        (" (%s)"):format(headline.doubt(pair, digits_of(metric))) }
+        number.signed(pair.difference, number.digits_of(metric)),
+        (" (%s)"):format(headline.doubt(pair, number.digits_of(metric))),
+        pair.censored > 0 and (", where %d of %s count a run that never got there with its last "
+          .. "step"):format(pair.censored, number.count(pair.n, "pair")) }
     end
   end
   return #parts <= 3 and parts
@@ -108,17 +103,18 @@ local function measure(view, metric, title, tables_below)
   if #rows == 0 then
     return nil
   end
-  local is_joined = #rows <= curve.MANY
-  return h.figure { h.figcaption { h.b { title }, differences_text(view, metric) },
-    svg.fluid({ kind = "dots", title = title, xlabel = "", ylabel = "", rows = rows,
-      lanes = lanes, is_joined = is_joined, x = axes.new({ values }, { round = true }) },
+  local is_joined, axis = #rows <= curve.MANY, axes.new({ values }, { round = true })
+  return h.figure { h.figcaption { h.b { title }, differences_text(view, metric),
+    not axis and ". No run got there." },
+    axis and svg.fluid({ kind = "dots", title = title, xlabel = "", ylabel = "", rows = rows,
+      lanes = lanes, is_joined = is_joined, x = axis, beyond = "not reached" },
       ("%.1frem"):format((is_joined and FEW_ROW or ROW) * #rows)),
     h.details { h.summary { "In numbers" }, tables_below } }
 end
 
--- Steps to 90 %: runs that never got there are counted.
+-- Steps to 90 %, with how many runs got there.
 local function steps_table(view)
-  local rows = {}
+  local rows, is_censored = {}, false
   for _, method in ipairs(view.summary.methods) do
     local c = method.steps_to_90
     if c then
@@ -127,10 +123,14 @@ local function steps_table(view)
         text.median_of_steps(c),
         (c.reached < c.n and "≥ " or "") .. number.fixed(c.mean, 0),
         c.reached > 0 and number.fixed(c.error, 0) }
+      is_censored = is_censored or c.reached < c.n
     end
   end
-  return #rows > 0 and tables.of { class = "censored", rows = rows,
-    head = { "method", "N", "reached", "median", "restricted mean", "± s.e." } } or nil
+  return #rows > 0 and { tables.of { class = "censored", rows = rows,
+    head = { "method", "N", "reached", "median", "restricted mean", "± s.e." } },
+    is_censored and h.p { class = "note", "A run that never reached 90 % counts in the median as ",
+      "longer than the steps it had, and in the restricted mean as just these: the mean is at ",
+      "least as large." } } or nil
 end
 
 return function(view)
@@ -141,6 +141,7 @@ return function(view)
   if finished < 2 then
     return { h.p { "There are no two finished runs to compare." } }
   end
+  local few = text.few_legend(view.summary)
   for _, metric in ipairs(view.summary.metrics) do
     nodes[#nodes + 1] = measure(view, metric, (metric.title:gsub("^%l", string.upper)),
       { spread_table(view, metric), pairs_table(view, metric) })
@@ -151,12 +152,8 @@ return function(view)
     "runs of the same seed are at the same height of each row",
     #view.sweep.methods <= curve.MANY and ", and joined. " or ". ",
     "N: finished runs. The study’s mean leaves out the worst of ten ",
-    "runs; of other counts the worst tenth, rounded down. Intervals: bootstrap-t of the mean, of ",
-    ("%d or more that are not nearly all the same; fewer pairs are shown one by one, in the order "
-      .. "of the runs. "):format(statistics.LEAST),
-    "p: two-sided permutation test on the signs of the differences. Holm: corrected for the ",
-    "number of pairs of methods in each table; not for the number of tables, which measure the ",
-    "same runs.", view.summary.on.problems and " A run that never reached 90 % counts in the "
-      .. "median as longer than the steps it had, and in the restricted mean and the differences "
-      .. "as just these." or "" }, nodes }
+    "runs; of other counts the worst tenth, rounded down. The interval of one method’s mean is ",
+    "that of the same test as between methods, of six runs or more, and not corrected." },
+    h.p { class = "note", (text.pair_legend(view.summary):gsub("^d", "D")), few and " ", few },
+    nodes }
 end

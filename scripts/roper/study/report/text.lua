@@ -1,8 +1,10 @@
 --- The summary of a sweep as text: rows of tables, what their columns are, and all of it for a
 --- terminal.
+local layout = require "roper.base.format.columns"
 local counted = require("roper.base.printable").count
 local headline = require "roper.study.report.headline"
-local statistics = require "roper.study.statistics"
+local number = require "roper.study.report.number"
+local printable = require "roper.base.printable"
 local tables = require "roper.base.tables"
 local measures = require "roper.study.summary"
 
@@ -12,11 +14,11 @@ local M = {}
 local MOST_DIFFERENCES <const> = 90
 
 -- A number with its standard error; "-" for none.
-local function with_error(form, number, error)
-  if not number then
+local function with_error(form, mean, error)
+  if not mean then
     return "-"
   end
-  return form:format(number) .. (error and " ± " .. form:format(error) or "")
+  return form:format(mean) .. (error and " ± " .. form:format(error) or "")
 end
 
 --- The median of steps to 90 % as text.
@@ -133,7 +135,7 @@ end
 local function mark_of(summary, method, metric)
   for _, pair in ipairs(summary.pairs) do
     if pair.a == summary.baseline and pair.b == method and pair.metric == metric.name
-      and pair.corrected and pair.corrected < headline.LEVEL then
+      and pair.corrected and pair.corrected < measures.LEVEL then
       return pair.difference > 0 and " +" or " -"
     end
   end
@@ -181,9 +183,14 @@ Accuracy on the answers' tokens of problems as many times as long as those of
 training: mean ± standard error over the runs.]]
   return summary.baseline and ([[
 %s
-+ and -: above and below %s, with p under %g after Holm's correction for the
-number of methods, though not of lengths; without a sign it cannot be told.]]):format(text,
-    summary.baseline, headline.LEVEL) or text
++ and -: above and below %s, with p < %g corrected for the number of methods,
+though not of lengths; without a sign the difference is not significant.]]):format(text,
+    summary.baseline, measures.LEVEL) or text
+end
+
+-- A difference, with a plain minus sign.
+local function signed(value, digits)
+  return (number.signed(value, digits):gsub("−", "-"))
 end
 
 -- The pairs of methods that are shown, with their metric: of some metrics, with shared seeds.
@@ -193,7 +200,7 @@ local function shown_pairs(summary, metrics)
     for _, metric in ipairs { measures.STEPS, table.unpack(summary.metrics) } do
       for _, pair in ipairs(summary.pairs) do
         if metric.name == name and pair.metric == name and pair.n > 0 then
-          list[#list + 1] = { pair = pair, form = metric.form:gsub("%%", "%%+"),
+          list[#list + 1] = { pair = pair, digits = number.digits_of(metric),
             title = ("%s, %s - %s"):format(metric.title, pair.b, pair.a) }
         end
       end
@@ -208,46 +215,76 @@ end
 ---   steps_to_90 by default
 ---@return string[][]? rows, the head first; nil where no seed is shared
 function M.pair_rows(summary, metrics)
-  local rows = { { "by seed", "pairs", "difference", "95 % interval", "p", "Holm" } }
+  local rows = { { "by seed", "pairs", "difference", "95 % interval", "p" } }
   for _, shown in ipairs(shown_pairs(summary, metrics)) do
-    local pair, form = shown.pair, shown.form
-    rows[#rows + 1] = { shown.title, tostring(pair.n), form:format(pair.difference),
-      pair.low and (form .. " to " .. form):format(pair.low, pair.high) or "-",
-      ("%.3f"):format(pair.p), ("%.3f"):format(pair.corrected) }
+    local pair, digits = shown.pair, shown.digits
+    rows[#rows + 1] = { shown.title, tostring(pair.n), signed(pair.difference, digits),
+      pair.low and number.interval(pair.low, pair.high, digits, signed) or "-",
+      number.probability(pair.corrected) }
   end
   return #rows > 1 and rows or nil
 end
 
---- The differences themselves where they are too few for an interval, in the order of the runs.
+--- The differences themselves if they are too few for an interval and few enough to be read, in the
+--- order of the runs.
 ---@param summary table
----@return string[][]? rows of a title and the differences; nil where there are enough
+---@return string[][]? rows of a title and the differences; nil without any
 function M.few_rows(summary)
   local rows = {}
   for _, shown in ipairs(shown_pairs(summary)) do
-    if shown.pair.n < statistics.LEAST then
-      local parts = {}
-      for i, difference in ipairs(shown.pair.each) do
-        parts[i] = shown.form:format(difference)
-      end
-      rows[#rows + 1] = { shown.title, table.concat(parts, "  ") }
+    local each = not shown.pair.low and headline.each(shown.pair, shown.digits)
+    if each then
+      rows[#rows + 1] = { shown.title, table.unpack(tables.map(shown.pair.each,
+        function(difference) return signed(difference, shown.digits) end)) }
     end
   end
   return #rows > 0 and rows or nil
 end
 
-local PAIR_LEGEND <const> = [[
-difference: mean over pairs of runs of the same seed; its bootstrap-t interval,
-from six pairs on; p of a two-sided permutation test (signs of the differences);
-Holm: p corrected for the number of pairs of methods, though not of measures.]]
+-- The most comparisons in one measure, and how many differences count a run that did not get to
+-- 90 %.
+local function facts_of(summary)
+  local comparisons, censored = 0, 0
+  for _, shown in ipairs(shown_pairs(summary)) do
+    comparisons = math.max(comparisons, shown.pair.comparisons)
+    censored = censored + shown.pair.censored
+  end
+  return comparisons, censored
+end
 
-local STEPS_LEGEND <const> = "\n"
-  .. "A run that never came to 90 % counts as having got there with its last step."
-
---- What the columns of `pair_rows` are.
+--- What p and the intervals of differences are, also on the page.
 ---@param summary table from `summary.of`
 ---@return string
 function M.pair_legend(summary)
-  return PAIR_LEGEND .. (summary.on.problems and STEPS_LEGEND or "")
+  local comparisons, censored = facts_of(summary)
+  local parts = { "difference: mean over pairs of runs of the same seed. p: two-sided permutation "
+    .. "test, which flips the signs of the differences. 95 % interval: the mean differences that "
+    .. "this test does not reject; it excludes 0 exactly if p < 0.05." }
+  parts[#parts + 1] = comparisons > 1 and ("Both are corrected for the number of comparisons in a "
+    .. "measure (Bonferroni; here up to %d, p of a single test is so many times smaller), not for "
+    .. "the number of measures."):format(comparisons) or nil
+  parts[#parts + 1] = censored > 0 and "Runs that never reached 90 % count with their last step, "
+    .. "which is less than they need: differences of steps are differences of restricted means."
+    or nil
+  return table.concat(parts, " ")
+end
+
+--- Why some differences have no interval.
+---@param summary table from `summary.of`
+---@return string? nil if all have one
+function M.few_legend(summary)
+  local least = {}
+  for _, shown in ipairs(shown_pairs(summary)) do
+    if not shown.pair.low then
+      least[shown.pair.n] = number.probability(shown.pair.least)
+    end
+  end
+  local parts = {}
+  for i, count in ipairs(tables.keys(least)) do
+    parts[i] = ("%s cannot give a p below %s"):format(counted(count, "pair"), least[count])
+  end
+  return #parts > 0 and ("No interval, since no difference could be significant: %s."):format(
+    table.concat(parts, ", ")) or nil
 end
 
 --- Runs of each status, most important first: "18 of 20 runs finished, 1 failed".
@@ -266,8 +303,22 @@ function M.status(sweep)
   return table.concat(parts, ", ")
 end
 
+-- A line for each row of differences, broken if it is too long.
+local function few_text(rows)
+  local width, lines = 0, {}
+  for _, row in ipairs(rows) do
+    width = math.max(width, layout.width(row[1]))
+  end
+  for i, row in ipairs(rows) do
+    local title = printable.line(row[1])
+    lines[i] = table.concat(layout.fill(table.move(row, 2, #row, 1, {}), 80,
+      ("  %s%s  "):format(title, (" "):rep(width - layout.width(title))), width + 4), "\n")
+  end
+  return table.concat(lines, "\n")
+end
+
 -- The differences between methods, for a terminal.
-local function compared_text(summary, align)
+local function compared_text(summary)
   local rows = M.pair_rows(summary)
   if not rows then
     return nil
@@ -275,24 +326,25 @@ local function compared_text(summary, align)
     return ("%d differences between runs of the same seed are in the page alone;\n"
       .. "--baseline METHOD compares with one method."):format(#rows - 1)
   end
-  local few = M.few_rows(summary)
-  return align(rows) .. "\n\n" .. M.pair_legend(summary)
-    .. (few and "\n\nToo few for an interval, one by one:\n\n" .. align(few) or "")
+  local why, few = M.few_legend(summary), M.few_rows(summary)
+  local parts = { layout.align(rows), layout.wrap(M.pair_legend(summary), 0),
+    why and layout.wrap(why .. (few and " The differences one by one:" or ""), 0) }
+  parts[#parts + 1] = few and few_text(few) or nil
+  return table.concat(parts, "\n\n")
 end
 
 --- Everything as text for a terminal.
 ---@param summary table from `summary.of`
 ---@return string
 function M.text(summary)
-  local columns = require "roper.base.format.columns"
-  local parts = { columns.wrap(headline.of(summary), 0), columns.align(M.rows(summary)),
+  local parts = { layout.wrap(headline.of(summary), 0), layout.align(M.rows(summary)),
     M.legend(summary) }
   local lengths = M.length_rows(summary)
   if lengths then
-    parts[#parts + 1] = columns.align(lengths)
+    parts[#parts + 1] = layout.align(lengths)
     parts[#parts + 1] = M.length_legend(summary)
   end
-  parts[#parts + 1] = compared_text(summary, columns.align)
+  parts[#parts + 1] = compared_text(summary)
   for _, note in ipairs(summary.notes) do
     parts[#parts + 1] = columns.wrap("Note: " .. note, 0)
   end

@@ -1,5 +1,4 @@
 local fixture = require("tests.fixtures.statistics")
-local statistics = require("roper.study.statistics")
 local summary = require("roper.study.summary")
 local text = require("roper.study.report.text")
 
@@ -90,7 +89,7 @@ describe("summary.of", function()
       assert.equal("0.645 ± 0.009 +", rows[2][4])
       assert.equal("0.445 ± 0.009", rows[3][4])
       assert.is_nil(rows[4][4]:find("[+-]$"))
-      assert.truthy(text.text(found):find("above and below a, with p under 0.05", 1, true))
+      assert.truthy(text.text(found):find("above and below a, with p < 0.05", 1, true))
     end)
 
     it("refuses a baseline that is no method", function()
@@ -120,6 +119,9 @@ describe("summary.of", function()
     local steps = pairs_[#pairs_]
     assert.equal("steps_to_90", steps.metric)
     assert.same({ -100, -200, -300, -300, -300, -300, -300, -300 }, steps.each)
+    assert.equal(6, steps.censored)
+    assert.truthy(text.text(summary.of(sweep())):find("Runs that never reached 90 % count with "
+      .. "their last step", 1, true))
     assert.equal(2 / 2 ^ 8, steps.p)
     local found = sweep()
     for _, one in ipairs(found.trials) do
@@ -147,8 +149,58 @@ describe("summary.of", function()
       end
     end
     assert.equal(3, #solved)
-    assert.same(statistics.holm(solved), corrected)
-    assert.not_same(solved, corrected)
+    for i, p in ipairs(solved) do
+      assert.equal(math.min(1, 3 * p), corrected[i])
+    end
+  end)
+
+  it("prints no p that its interval contradicts", function()
+    -- Eight seeds of a and of methods whose differences are more and less even.
+    local shifts = { a = { 0, 0, 0, 0, 0, 0, 0, 0 }, b = { 1, 2, 3, 4, 5, 6, 7, 8 },
+      c = { 9, 8, -1, 7, 6, 9, 9, -2 }, d = { 1, -1, 2, -2, 3, -3, 4, -4 },
+      e = { -1, -1, -1, -1, -1, -1, 1, -1 } }
+    local decided = { [true] = 0, [false] = 0 }
+    for count = 2, 5 do
+      local trials, methods = {}, table.move({ "a", "b", "c", "d", "e" }, 1, count, 1, {})
+      for seed = 1, 8 do
+        for _, method in ipairs(methods) do
+          trials[#trials + 1] = trial(method, seed, result(60 + shifts[method][seed],
+            1.3 + shifts[method][seed] / 64, 200))
+        end
+      end
+      for _, baseline in ipairs({ "a", false }) do
+        local found = summary.of({ methods = methods, trials = trials }, baseline or nil)
+        for _, row in ipairs(text.pair_rows(found)) do
+          local low, high = row[4]:match("^([-+%d.]+) to ([-+%d.]+)$")
+          if low then
+            local excluded = tonumber(low) > 0 or tonumber(high) < 0
+            assert.equal(tonumber(row[5]) < 0.05, excluded, table.concat(row, "  "))
+            decided[excluded] = decided[excluded] + 1
+          end
+        end
+      end
+    end
+    assert.is_true(decided[true] > 0 and decided[false] > 0)
+  end)
+
+  it("has no interval where no p could be below the level, and says why", function()
+    local trials, methods = {}, { "a", "b", "c" }
+    for seed = 1, 6 do
+      for i, method in ipairs(methods) do
+        trials[#trials + 1] = trial(method, seed, result(10 * i + seed, 1.3, 200))
+      end
+    end
+    local found = summary.of({ methods = methods, trials = trials })
+    assert.is_nil(found.pairs[1].low)
+    assert.equal(3 / 32, found.pairs[1].corrected)
+    assert.equal(3 / 32, found.pairs[1].least)
+    local shown = text.text(found)
+    assert.truthy(shown:find("No interval, since no difference could be significant: 6 pairs "
+      .. "cannot give a p\nbelow 0.094. The differences one by one:\n\n  correct, b %- a%s+"
+      .. "%+10.0 %+10.0"), shown)
+    assert.truthy(summary.of({ methods = methods, trials = trials }, "a").pairs[1].low == nil)
+    table.remove(methods)
+    assert.equal(10, summary.of({ methods = methods, trials = trials }).pairs[1].low)
   end)
 
   it("never leaves out a missing run silently", function()
@@ -206,8 +258,8 @@ end)
 describe("the pairs of a summary", function()
   it("begins with the result, and names the page where differences are too many", function()
     local shown = text.text(summary.of(sweep()))
-    assert.truthy(shown:find("^Whether roper or rope is better in correct "
-      .. "answers cannot be told: %S+ of 128\non average over 8 pairs"), shown)
+    assert.truthy(shown:find("^The difference between roper and rope in correct answers is not "
+      .. "significant:\n%S+ of 128 on average over 8 pairs"), shown)
     local trials, methods = {}, {}
     for i = 1, 10 do
       methods[i], trials[i] = "m" .. i, trial("m" .. i, 1, result(i, 1.3, 200))
@@ -220,12 +272,12 @@ describe("the pairs of a summary", function()
 
   it("has a row a pair and metric", function()
     local rows = text.pair_rows(summary.of(sweep()))
-    assert.same({ "by seed", "pairs", "difference", "95 % interval", "p", "Holm" }, rows[1])
+    assert.same({ "by seed", "pairs", "difference", "95 % interval", "p" }, rows[1])
     assert.equal("correct, roper - rope", rows[2][1])
     assert.equal("8", rows[2][2])
     assert.equal("-0.0265", rows[3][3])
     assert.truthy(rows[3][4]:find("^%-0.028%d to %-0.024%d$"), rows[3][4])
-    assert.same({ "0.008", "0.008" }, { rows[3][5], rows[3][6] })
+    assert.equal("0.008", rows[3][5])
     assert.equal("90 % after, roper - rope", rows[4][1])
     assert.equal(4, #rows)
     assert.equal("accuracy, roper - rope", text.pair_rows(summary.of(sweep()),
@@ -242,11 +294,11 @@ describe("the pairs of a summary", function()
     assert.same({ nil, nil }, { few.pairs[1].low, few.pairs[1].high })
     assert.equal("-", text.pair_rows(few)[2][4])
     local rows = text.few_rows(few)
-    assert.same({ "correct, roper - rope", "-20.0  -19.0  +70.0  -1.0  -25.0" }, rows[1])
-    assert.truthy(text.text(few):find("Too few for an interval, one by one:\n\n  correct", 1,
-                                         true))
+    assert.same({ "correct, roper - rope", "-20.0", "-19.0", "+70.0", "-1.0", "-25.0" }, rows[1])
+    assert.truthy(text.text(few):find("5 pairs cannot give a p\nbelow 0.062. The differences one "
+      .. "by one:\n\n  correct, roper - rope     -20.0 -19.0 +70.0 -1.0 -25.0\n", 1, true))
     assert.is_nil(text.few_rows(summary.of(sweep())))
-    assert.is_nil(text.text(summary.of(sweep())):find("Too few", 1, true))
+    assert.is_nil(text.text(summary.of(sweep())):find("one by one", 1, true))
     for line in text.text(few):gmatch("[^\n]+") do
       assert.is_true(utf8.len(line) <= 80, line)
     end

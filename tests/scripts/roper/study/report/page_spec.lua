@@ -52,7 +52,8 @@ describe("page.render", function()
 
   it("begins with the result", function()
     assert.truthy(page.render(reports.view()):find("<h1>[^<]*</h1><section><p class=\"result\">"
-      .. "Whether roper or rope is better in correct answers cannot be told: %+30.0 of 128"))
+      .. "The difference between roper and rope in correct answers is not significant, and could "
+      .. "not be with 1 pair: %+30.0 of 128"))
   end)
 
   it("has a dot for each finished run that has the number, those of a seed joined", function()
@@ -67,6 +68,39 @@ describe("page.render", function()
     assert.equal("M25.0 150.0L775.0 650.0M50.0 250.0", solved:match('class="join" d="(.-)"'))
     assert.equal(2, select(2, solved:gsub('class="mean"', "")))
     assert.truthy(solved:find("one by one +30.0; p", 1, true))
+  end)
+
+  it("draws runs that never reached 90 % apart, without a mean", function()
+    local trials = {}
+    for seed = 1, 3 do
+      trials[2 * seed - 1] = reports.trial("rope", seed, "finished")
+      trials[2 * seed] = reports.trial("roper", seed, "finished")
+      trials[2 * seed].run.result.steps_to_90 = 60 + 10 * seed
+    end
+    trials[1].run.result.steps_to_90 = 70
+    local steps = page.render(reports.view(trials)):match("<b>Steps to 90 %%.-</figure>")
+    local titles = {}
+    for class, title in steps:gmatch('class="(dot[^"]*)"[^>]*><title>(.-)</title>') do
+      titles[#titles + 1] = class .. " " .. title
+    end
+    assert.same({ "dot rope, seed 1: 70", "dot rope, seed 2: not reached in 100 steps",
+      "dot hole rope, seed 2: not reached in 100 steps",
+      "dot rope, seed 3: not reached in 100 steps",
+      "dot hole rope, seed 3: not reached in 100 steps", "dot roper, seed 1: 70",
+      "dot roper, seed 2: 80", "dot roper, seed 3: 90" }, titles)
+    -- The axis, from 70 to 90, ends before the open dots at the right border.
+    assert.equal("M0.0 150.0L0.0 650.0M1000.0 250.0L410.0 750.0M1000.0 350.0L820.0 850.0",
+      steps:match('class="join" d="(.-)"'))
+    assert.truthy(steps:find(">not reached</text>", 1, true))
+    assert.equal(1, select(2, steps:gsub('class="mean"', ""))) -- that of roper
+    assert.truthy(steps:find("where 2 of 3 pairs count a run that never got there with its last "
+      .. "step", 1, true))
+    for _, trial in ipairs(trials) do
+      trial.run.result.steps_to_90 = nil
+    end
+    steps = page.render(reports.view(trials)):match("<b>Steps to 90 %%.-</figure>")
+    assert.truthy(steps:find("No run got there.", 1, true))
+    assert.is_nil(steps:find("<svg class=\"chart", 1, true))
   end)
 
   it("draws means alone where there are many methods, and no difference of every two", function()
@@ -132,13 +166,13 @@ describe("page.render", function()
       "kept" }, { "rope", "2", "61.5", "0.5", "–", "61.5", "61.5", "2 of 2" },
       { "roper", "1", "91.0", "–", "–", "91.0", "91.0", "1 of 1" } },
       table_of(text, "spread"))
-    assert.same({ "roper − rope", "1", "+30.0", "one by one: +30.0", "1.000", "1.000" },
+    assert.same({ "roper − rope", "1", "+30.0", "one by one: +30.0", "1.000" },
                 table_of(text, "pairs")[2])
   end)
 
   it("shows an interval from six pairs on, before that the pairs", function()
     for count, expected in pairs({ [5] = "one by one: +26.0, +27.0, +28.0, +29.0, +30.0",
-                                   [6] = "+%d%d%.%d to +%d%d%.%d" }) do
+                                   [6] = "+26.0 to +31.0" }) do
       local trials = {}
       for seed = 1, count do
         trials[2 * seed - 1] = reports.trial("rope", seed, "finished")
@@ -148,9 +182,10 @@ describe("page.render", function()
       local text = page.render(reports.view(trials))
       local pair = table_of(text, "pairs")[2]
       assert.equal(tostring(count), pair[2])
-      assert.truthy(pair[4]:find("^" .. expected:gsub("%+", "%%+") .. "$"), pair[4])
-      assert.same({ count == 5 and "0.062" or "0.031" }, { pair[6] })
-      assert.truthy(text:find("Holm: corrected for the number of pairs of methods", 1, true))
+      assert.equal(expected, pair[4])
+      assert.equal(count == 5 and "0.062" or "0.031", pair[5])
+      assert.truthy(text:find("it excludes 0 exactly if p &lt; 0.05.", 1, true))
+      assert.equal(count == 5, text:find("5 pairs cannot give a p below 0.062.", 1, true) ~= nil)
     end
   end)
 
@@ -279,7 +314,7 @@ describe("page.render", function()
       view.sweep.experiment = text
       view.summary.notes = { text }
       view.summary.pairs = { { a = text, b = text, metric = "solved", n = 1, difference = 1,
-        each = { 1 } } }
+        each = { 1 }, censored = 0, comparisons = 1, p = 1, corrected = 1, least = 1 } }
       local shown = map()
       shown.question, shown.answer, shown.text = text, text, text
       shown.rows[1].predicted = text:sub(1, 1)
