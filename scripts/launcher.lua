@@ -2,6 +2,16 @@
 -- Starts roper with the files of the folder this file lies in (symbolic links are
 -- followed), or below PREFIX where it was installed as PREFIX/bin/roper.
 
+-- Modules come from no folder that depends on where this is run, whether it is named by Lua's
+-- default path or by LUA_PATH: anybody may have put a luv.lua there.
+for _, name in ipairs { "path", "cpath" } do
+  local absolute = {}
+  for entry in package[name]:gmatch "[^;]+" do
+    absolute[#absolute + 1] = entry:find "^/" and entry or nil
+  end
+  package[name] = table.concat(absolute, ";")
+end
+
 -- A closed standard stream would give its descriptor to the next file, which luv takes for a
 -- fault of its own when it closes it. Reading ends at once there; writing fails, as it did.
 local EBADF, placeholders = 9, {}

@@ -21,6 +21,7 @@ function M.run(path)
   if not chunk then
     error("--load: " .. message, 0)
   end
+  require("roper.base.module_path").add_folder_of(path)
   chunk()
   paths[#paths + 1] = full
   names[#names + 1] = ("%s %s"):format(full:match "[^/]*$", hash.of(text))

@@ -16,6 +16,11 @@ Usage: roper                     start a session, or run a script from a pipe
        roper COMMAND [...]       do this; roper help COMMAND tells more
        roper --help | --version]]
 
+local EPILOG <const> = [[
+Lua's require does not look in the current folder, also if LUA_PATH names it by
+a relative entry. It looks beside FILE, and beside files that --load or a sweep
+names.]]
+
 -- Say what went wrong.
 local function fail(message)
   require("roper.base.terminal").report("roper", message)
@@ -65,6 +70,9 @@ local function run_script(path, arguments)
     return fail(message)
   end
   _G.arg = arguments
+  if path then
+    require("roper.base.module_path").add_folder_of(path)
+  end
   return (run(action, table.unpack(arguments)))
 end
 
@@ -104,6 +112,7 @@ local function parser(chosen)
   local argparse = require "argparse"
   local whole = argparse("roper", "A workbench for rotary position encodings."):usage(USAGE)
     :help_max_width(80)
+    :epilog(EPILOG)
   whole:option("-e", "Run a line of Lua and print its value."):argname "CODE"
   whole:flag("--version", "Print the version.")
   whole:command_target "command"

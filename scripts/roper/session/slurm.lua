@@ -1,5 +1,6 @@
 --- Sweeps on a cluster: a job array whose tasks are workers of one sweep in a shared folder.
 local files = require "roper.base.file"
+local module_path = require "roper.base.module_path"
 local tables = require "roper.base.tables"
 local uv = require "luv"
 local word = require("roper.base.printable").word
@@ -34,9 +35,10 @@ function M.write(folder, options)
   end
   local code = ('os.exit(require("roper.session.cli").main { "sweep", %q, "--worker", '
     .. '"--threads", "%d"%s })'):format(root, options.threads, table.concat(more))
+  local lua_path, c_path = module_path.for_child()
   files.write(path, SCRIPT:format(root:match "[^/]*$":gsub("[^%w_.-]", "_"), options.jobs,
-    options.threads, word(uv.cwd()), options.threads, word(package.path),
-    word(package.cpath), word(uv.exepath()), word(code)))
+    options.threads, word(uv.cwd()), options.threads, word(lua_path), word(c_path),
+    word(uv.exepath()), word(code)))
   return path
 end
 

@@ -78,6 +78,7 @@ function M.load(path, given)
   if not chunk then
     error(("sweep: %s"):format(message), 0)
   end
+  require("roper.base.module_path").add_folder_of(path)
   local found = chunk()
   if type(found) ~= "table" then
     error(("sweep: %s: expected a list of trials, got %s"):format(path, type(found)), 0)

@@ -2,6 +2,7 @@
 local core = require "roper.core"
 local lease = require "roper.study.lease"
 local listing = require "roper.study.listing"
+local module_path = require "roper.base.module_path"
 local preload = require "roper.base.preload"
 local program = require "roper.base.program"
 local tables = require "roper.base.tables"
@@ -137,9 +138,9 @@ end
 
 -- The environment of a worker: where this library is, and as many threads as it may use.
 local function environment(threads)
-  local list = {}
-  for name, value in pairs(tables.merged(uv.os_environ(), { LUA_PATH_5_4 = package.path,
-    LUA_CPATH_5_4 = package.cpath, OMP_NUM_THREADS = threads })) do
+  local list, lua_path, c_path = {}, module_path.for_child()
+  for name, value in pairs(tables.merged(uv.os_environ(), { LUA_PATH_5_4 = lua_path,
+    LUA_CPATH_5_4 = c_path, OMP_NUM_THREADS = threads })) do
     list[#list + 1] = ("%s=%s"):format(name, value)
   end
   return list

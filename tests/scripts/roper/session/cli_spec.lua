@@ -1,3 +1,4 @@
+local files = require("roper.base.file")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local uv = require("luv")
@@ -275,11 +276,63 @@ describe("./roper", function()
     assert.equal("42\n", output)
   end)
 
+  it("takes no module from the current folder, its own or its workers'", function()
+    local trap = ("io.open(%q, 'a'):write(... , '\\n'):close()"):format(scratch.path("taken"))
+    files.make(scratch.path("roper/session/cli"))
+    for _, name in ipairs({ "luv", "roper", "argparse", "readline", "roper/native", "roper/core",
+                            "roper/session/cli/init" }) do
+      scratch.write(name .. ".lua", trap)
+    end
+    local program = uv.fs_realpath("roper")
+    local environments = { {}, { LUA_PATH = "./?.lua;?.lua;./?/init.lua;;",
+      LUA_PATH_5_4 = "?.lua;;", LUA_CPATH_5_4 = "./?.so;;" } }
+    for _, environment in ipairs(environments) do
+      for _, arguments in ipairs({ "-e '6 * 7'", "--help", "runs .", "train addition --dry-run",
+        "sweep copy preset=smoke letters=3 steps=1 seed=1 --folder sweep --jobs 1",
+        "sweep sweep --worker" }) do
+        local status, output, errors = process.run({ "sh", "-c",
+          ("cd %s && %s %s"):format(scratch.path("."), program, arguments) }, nil, environment)
+        assert.equal(0, status, arguments .. output .. errors)
+      end
+    end
+    assert.is_nil(uv.fs_stat(scratch.path("taken")))
+  end)
+
+  it("finds the modules beside a script, after those of the library", function()
+    local beside = scratch.path("beside")
+    files.make(beside)
+    scratch.write("beside/own.lua", "return { answer = 42 }")
+    scratch.write("beside/roper.lua", "error('not this')")
+    scratch.write("beside/script.lua", "print(require('own').answer, require('roper').ones { 1 })")
+    for _, arguments in ipairs({ { beside .. "/script.lua" },
+                                 { "runs", beside, "--load", beside .. "/script.lua" } }) do
+      local status, output = process.run({ "./roper", table.unpack(arguments) })
+      assert.equal(0, status)
+      assert.truthy(output:find("42\tfloat32 [1]\n1\n", 1, true), output)
+    end
+    scratch.write("trials.lua", "return { (require('own_trial')) }")
+    scratch.write("own_trial.lua", "return { experiment = 'copy', preset = 'smoke', steps = 1, "
+      .. "letters = 3 }")
+    assert.equal(0, (process.run({ "./roper", "sweep", scratch.path("trials.lua"), "--folder",
+      scratch.path("sweep"), "--jobs", "1" })))
+  end)
+
   it("leaves the library to a stock interpreter", function()
     local status, output = process.run({ "lua5.4", "-e",
       "roper = require 'roper' print(roper.ones { 2 })" }, nil,
       { LUA_PATH = "scripts/?.lua;scripts/?/init.lua;;", LUA_CPATH = "build/?.so;;" })
     assert.equal(0, status)
     assert.equal("float32 [2]\n1 1\n", output)
+  end)
+
+  it("finds itself in the workers of a stock interpreter with a relative path", function()
+    local code = ([[roper = require 'roper'
+      local sweep = roper.sweep.run { what = "copy", folder = %q, jobs = 1, stream = io.tmpfile(),
+        fields = { preset = "smoke", letters = 3, steps = 1, position = "rope" } }
+      print(sweep.trials[1].run.status)]]):format(scratch.path("sweep"))
+    local status, output, errors = process.run({ "lua5.4", "-e", code }, nil,
+      { LUA_PATH = "scripts/?.lua;scripts/?/init.lua;;", LUA_CPATH = "build/?.so;;",
+        LUA_PATH_5_4 = false, LUA_CPATH_5_4 = false })
+    assert.same({ 0, "finished\n", "" }, { status, output, errors })
   end)
 end)
