@@ -39,7 +39,8 @@ end
 function M.nearest(name, names)
   local nearest, fewest, most_alike = nil, math.min(math.max(1, #name // 3) + 1, #name), 0
   for _, candidate in ipairs(names) do
-    local edits = distance(name:lower(), candidate:lower())
+    local is_near = math.abs(#name - #candidate) <= fewest -- there are at least so many edits
+    local edits = is_near and distance(name:lower(), candidate:lower()) or math.huge
     local alike = common_start(name:lower(), candidate:lower())
     local is_equal = nearest and edits == fewest
     if edits < fewest or is_equal and (alike > most_alike

@@ -77,8 +77,21 @@ local function remember(o, state, entries)
   end
 end
 
--- Make the folder of a run, or go on with it: load its checkpoint, open its metrics, write what the
--- run is. A folder whose checkpoint is refused stays as it was.
+-- Put aside the metrics of a run that was ended before its first checkpoint, since it starts again
+-- from its first step; what to say of it, nil if there are none.
+local function put_aside(path)
+  local entries = require("roper.training.metrics").read(path)
+  if #entries == 0 then
+    return nil
+  end
+  assert(os.rename(path, path .. ".old"))
+  return ("there is no checkpoint of the %d steps before: training starts again; their metrics are "
+    .. "kept in metrics.jsonl.old"):format(entries[#entries].step)
+end
+
+-- Make the folder of a run, or continue it: load its checkpoint, open its metrics, write what the
+-- run is. Without a checkpoint it starts from its first step. A folder whose checkpoint is refused
+-- stays as it was.
 local function enter(session)
   local o, state = session.options, session.state
   local files, provenance = require "roper.base.file", require "roper.training.provenance"
@@ -87,7 +100,8 @@ local function enter(session)
     files.clean(o.run)
   end
   local checkpoint = o.run .. "/checkpoint.safetensors"
-  if files.stat(checkpoint) then
+  local has_checkpoint = files.stat(checkpoint) ~= nil
+  if has_checkpoint then
     if not o.resume then
       error(("train: %s has a checkpoint; resume it (resume = true) or choose another folder")
         :format(o.run), 4)
@@ -103,6 +117,7 @@ local function enter(session)
   local before = provenance.of(files.decode(path))
   -- Losses that no entry tells of yet: one of this step was cut off, and is made again.
   local told = state.count > 0 and state.step - 1 or state.step
+  table.insert(session.notes, not has_checkpoint and put_aside(o.run .. "/metrics.jsonl") or nil)
   local metrics, entries = require("roper.training.metrics").open(o.run .. "/metrics.jsonl", told)
   remember(o, state, entries)
   local worked, note = provenance.continue(before, state.step, o.ranks and o.ranks.size)
@@ -135,8 +150,9 @@ end
 ---   task and optimizer; a checkpoint of another is refused
 ---@field settings? table what else config.json records: settings that change no result, so that a
 ---   checkpoint with others is resumed
----@field resume? boolean = false; go on from the checkpoint in the folder, bit for bit on the same
----   threads, kernels and BLAS; where they are others, it says so
+---@field resume? boolean = false; continue from the checkpoint in the folder, bit for bit on the
+---   same threads, kernels and BLAS; if they are others, it says so. Without a checkpoint training
+---   starts from its first step, and metrics of steps before are kept as metrics.jsonl.old
 ---@field log_every? integer = 10; steps between entries of the metrics
 ---@field evaluate? fun(model: Module, step: integer): table numbers for the metrics
 ---@field evaluate_every? integer steps between them

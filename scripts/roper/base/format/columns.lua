@@ -29,7 +29,7 @@ function M.lines(rows, left)
       local space = (" "):rep(widths[i] - M.width(cell))
       cells[i] = i <= left and cell .. space or space .. cell
     end
-    lines[j] = table.concat(cells, "  "):gsub("%s+$", "")
+    lines[j] = table.concat(cells, "  "):match "^.*%S" or "" -- "%s+$" takes n^2 steps for n blanks
   end
   return lines
 end

@@ -60,8 +60,12 @@ local function unfinished(runs)
     if run.status == "failed" then
       told[#told + 1] = ("%s failed: %s"):format(name, printable.line(run.failure or "unknown"))
     elseif run.status == "stopped" then
-      told[#told + 1] = run.kept == nil and name .. " stopped before its first checkpoint" or nil
-      line = run.kept and run.config.experiment and again.resume(run.folder)
+      told[#told + 1] = run.kept == nil
+        and name .. " stopped before its first checkpoint; it starts again" or nil
+    end
+    if run.kept ~= false and run.config.experiment
+      and (run.status == "stopped" or run.status == "waiting") then
+      line = again.resume(run.folder)
     end
     if parent and (run.status == "failed" or run.status == "stopped" or run.status == "waiting")
       and require("roper.base.file").stat(parent .. "/sweep.json") then

@@ -1,4 +1,4 @@
---- `roper train`: run an experiment, or go on with a run of it.
+--- `roper train`: run an experiment, or continue a run of it.
 local again = require "roper.session.again"
 local arguments = require "roper.session.command.arguments"
 local printable = require "roper.base.printable"
@@ -19,9 +19,6 @@ local function train(config, resume, ranks)
   local is_first = require("roper.training.ranks").is_first(ranks)
   local run = resume or is_first and files.fresh(("runs/%s-%s-%d"):format(config.experiment,
     config.position, config.seed)) or nil
-  if resume and not files.stat(resume .. "/checkpoint.safetensors") then
-    error(("no checkpoint in %s to resume from"):format(resume), 0)
-  end
   local ok, result = pcall(require("roper.study.run").run, config,
     { run = run, resume = resume ~= nil, ranks = ranks })
   if not ok and is_first and not resume and not files.stat(run .. "/config.json") then
@@ -63,10 +60,15 @@ local function show(config)
   end
 end
 
--- The experiment of a run to go on with, and its fields where `fields` do not say others.
+-- The experiment of a run to resume, and its fields but for those that `fields` set. A run without
+-- a checkpoint starts again; if it has a result, that would be lost.
 local function of_run(folder, experiment, fields)
-  local config = arguments.run(folder).config
-  local name = config.experiment
+  local run = arguments.run(folder)
+  local config, name = run.config, run.config.experiment
+  if run.status == "finished"
+    and not require("roper.base.file").stat(folder .. "/checkpoint.safetensors") then
+    error(("%s is finished, and has no checkpoint to resume from"):format(folder), 0)
+  end
   if experiment and experiment ~= name then
     error(("%s: is a run of %s, not of %s"):format(folder, name, experiment), 0)
   end
@@ -84,7 +86,8 @@ return {
     command:argument("fields"):args("*"):argname("field=value"):convert(arguments.field)
       :description "What to set, such as position=rope preset=mini seed=3; --dry-run shows all."
     command:option("--resume"):argname("DIR")
-      :description "Go on with the run in this folder; all that it needs is there."
+      :description("Continue the run in this folder; all that it needs is there. If it was ended "
+        .. "before its first checkpoint, it starts again.")
     command:flag("--dry-run")
       :description "Show the whole configuration and what it costs; train nothing."
   end,

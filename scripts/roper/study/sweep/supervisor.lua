@@ -128,7 +128,8 @@ function Supervisor:bury(worker)
   end
   self.deaths[trial] = (self.deaths[trial] or 0) + 1
   if self.deaths[trial] < DEATHS then
-    self.say(("%s: %s; it goes on from its last checkpoint"):format(trial.name, reason))
+    self.say(("%s: %s; it continues from its last checkpoint, if it has one"):format(trial.name,
+      reason))
   else
     reason = ("%s, as %d before it"):format(reason, DEATHS - 1)
     self.say(("%s: failed: %s"):format(trial.name, reason))

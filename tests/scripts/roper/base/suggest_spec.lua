@@ -27,6 +27,16 @@ describe("suggest", function()
       assert.is_nil(suggest.nearest("rope", {}))
     end)
 
+    it("counts no edits between a name and a text of any length", function()
+      local long, names = ("x"):rep(100000), { "addition", "copy", "recall" }
+      debug.sethook(function() error("more than 100,000 steps", 0) end, "", 100000)
+      local ok, found = pcall(suggest.nearest, long, names)
+      local also_ok, other = pcall(suggest.nearest, "copy", { long })
+      debug.sethook()
+      assert.same({ true, true }, { ok, also_ok }, found)
+      assert.same({ nil, nil }, { found, other })
+    end)
+
     it("allows one edit for every three letters", function()
       assert.equal("substring_index", suggest.nearest("substrng_idnex", { "substring_index" }))
     end)

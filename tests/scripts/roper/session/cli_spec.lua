@@ -224,8 +224,6 @@ describe("./roper", function()
       uv.fs_mkdir(folder, 493)
       scratch.write("none/config.json", '{"config": {"batch": 3}}')
       refuses("expected the run of an experiment")
-      scratch.write("none/config.json", '{"config": {"experiment": "addition", "preset": "smoke"}}')
-      refuses("no checkpoint in " .. folder)
     end)
 
     it("refuses what it does not know, with the nearest name", function()

@@ -465,4 +465,31 @@ describe("a run that is killed", function()
     assert.is_true(same_checkpoint(whole, folder))
     assert.same(outcome(whole), outcome(folder))
   end)
+
+  it("starts again by the same line if it has no checkpoint yet, and loses no metrics", function()
+    local folder, whole = scratch.path("killed"), scratch.path("whole")
+    scratch.write("train.lua", (scratch.read(script):gsub('"checkpoint_every": *3',
+      '"checkpoint_every":60')))
+    train_until(whole, math.huge)
+    while not train_until(folder, 11) do -- it may end before it is killed
+      require("roper.base.file").remove(folder)
+    end
+    local before = scratch.read(folder .. "/metrics.jsonl")
+    assert.is_true(files(folder)["checkpoint.safetensors"] == nil)
+    local _, listed = process.run({ "./roper", "runs", folder })
+    assert.truthy(listed:find(folder .. " stopped before its first checkpoint; it starts again\n\n"
+      .. "This goes on with them:\n./roper train --resume " .. folder .. "\n", 1, true), listed)
+    local status, _, errors = process.run({ "./roper", "train", "--resume", folder })
+    assert.equal(0, status, errors)
+    assert.truthy(errors:find("there is no checkpoint of the %d+ steps before: training starts "
+      .. "again; their metrics are kept in metrics%.jsonl%.old\n"), errors)
+    assert.equal(before, scratch.read(folder .. "/metrics.jsonl.old"))
+    assert.is_true(same_checkpoint(whole, folder))
+    assert.same(outcome(whole), outcome(folder))
+    os.remove(folder .. "/checkpoint.safetensors")
+    status, _, errors = process.run({ "./roper", "train", "--resume", folder })
+    assert.equal(1, status)
+    assert.equal("roper: " .. folder .. " is finished, and has no checkpoint to resume from\n",
+      errors)
+  end)
 end)
