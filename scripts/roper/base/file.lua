@@ -1,5 +1,6 @@
 --- Files and folders.
 local core = require "roper.core"
+local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 local uv = require "luv"
 
@@ -36,6 +37,21 @@ function M.stat(path)
     refuse("read", path, message)
   end
   return stat
+end
+
+--- Refuse a path that is no folder, with the nearest name beside it.
+---@param head string who needs it, for the message
+---@param path string
+function M.check_folder(head, path)
+  local stat = M.stat(path)
+  if stat and stat.type ~= "directory" then
+    error(("%s: expected a folder, got the file %s"):format(head, path), 0)
+  elseif not stat then
+    local parent, name = path:match "^(.-)([^/]*)/*$"
+    local ok, beside = pcall(M.names, parent == "" and "." or parent)
+    error(("%s: there is no folder %s%s"):format(head, path,
+      suggest.hint(name, ok and beside or {})), 0)
+  end
 end
 
 --- Make a folder and those above it. A folder that is there is fine.

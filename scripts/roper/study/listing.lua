@@ -119,7 +119,7 @@ M.STATUSES = { "finished", "failed", "running", "stopped", "waiting" }
 
 --- What is known of a run.
 ---
---- Errors: a folder that holds no run, without its configuration.
+--- Errors: a folder that does not exist or holds no run, without its configuration.
 ---
 ---     > config = roper.experiment.configure("addition", {preset = "smoke"})
 ---     > roper.runs.read("runs/nothing-here", config).status
@@ -128,6 +128,9 @@ M.STATUSES = { "finished", "failed", "running", "stopped", "waiting" }
 ---@param config? table of the run, where its folder may not tell yet
 ---@return Run run
 function M.read(folder, config)
+  if not config then
+    files.check_folder("runs", folder)
+  end
   local told = about(folder)
   if not told and not config then
     error(("runs: %s holds no run: it has no config.json of one"):format(folder), 0)

@@ -5,6 +5,9 @@ local printable = require "roper.base.printable"
 local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
 
+-- The column of the preset.
+local PRESET <const> = 3
+
 -- Does a run have one of the values of every field?
 local function fits(run, wanted)
   local all = true
@@ -20,12 +23,35 @@ local function fits(run, wanted)
   return all
 end
 
--- A row for a run; a result has no number where it was not finite.
+-- The folder that a run lies in, with a slash, and its name there.
+local function place_of(run)
+  local parent, name = run.folder:match "^(.*/)([^/]+)/*$"
+  return parent or "", name or run.folder
+end
+
+-- By folder, experiment, position and seed.
+local function is_before(a, b)
+  local keys = {}
+  for i, run in ipairs { a, b } do
+    local config, parent, name = run.config, place_of(run)
+    keys[i] = { parent, tostring(config.experiment or ""), tostring(config.position or ""),
+      math.type(config.seed) == "integer" and config.seed or math.mininteger, name }
+  end
+  for i, key in ipairs(keys[1]) do
+    if key ~= keys[2][i] then
+      return key < keys[2][i]
+    end
+  end
+  return false
+end
+
+-- A row for a run; a result has no number if it was not finite.
 local function row_of(run)
   local config, result = run.config, run.result or {}
-  return { run.folder, tostring(config.preset or "-"), tostring(config.seed or "-"), run.status,
-    ("%d of %s"):format(run.kept or run.step, config.steps or "?"),
-    result.solved and ("%d of %s"):format(result.solved, result.problems or "?") or "-",
+  return { run.folder, tostring(config.position or "-"), tostring(config.preset or "-"),
+    tostring(config.seed or "-"), run.status,
+    ("%d/%s"):format(run.kept or run.step, config.steps or "?"),
+    result.solved and ("%d/%s"):format(result.solved, result.problems or "?") or "-",
     result.loss and ("%.4f"):format(result.loss) or "-" }
 end
 
@@ -90,27 +116,49 @@ local function is_too_wide(text)
   return false
 end
 
--- The table; on a terminal that it is too wide for, each run's name is on a line of its own.
-local function shown_as(rows)
+-- The preset of all runs, if it is the same.
+local function common_preset(rows)
+  for i = 3, #rows do
+    if rows[i][PRESET] ~= rows[2][PRESET] then
+      return nil
+    end
+  end
+  return printable.line(rows[2][PRESET])
+end
+
+-- The rows below the folders of their runs, without a preset that all have. If that is too wide
+-- too, each name is on a line of its own.
+local function grouped(rows, runs)
   local columns = require "roper.base.format.columns"
-  local whole, numbers, lines = columns.align(rows), {}, {}
-  if not is_too_wide(whole) then
-    return whole
-  end
+  local names, details, whole, preset = {}, {}, {}, common_preset(rows)
   for i, row in ipairs(rows) do
-    numbers[i] = table.move(row, 2, #row, 1, {})
+    names[i] = printable.line(i == 1 and row[1] or select(2, place_of(runs[i - 1])))
+    details[i] = {}
+    for j = 2, #row do
+      table.insert(details[i], not (preset and j == PRESET) and printable.line(row[j]) or nil)
+    end
+    whole[i] = { names[i], table.unpack(details[i]) }
   end
-  for line in columns.align(numbers):gmatch "[^\n]+" do
-    lines[#lines + 1] = "  " .. printable.line(rows[#lines // 2 + 1][1])
-    lines[#lines + 1] = "  " .. line
+  local shown, before, lines = columns.lines(whole, 2), nil, {}
+  local is_wide = is_too_wide("  " .. table.concat(shown, "\n  "))
+  shown = is_wide and columns.lines(details, 1) or shown
+  for i, line in ipairs(shown) do
+    local parent = i > 1 and place_of(runs[i - 1])
+    lines[#lines + 1] = parent and parent ~= "" and parent ~= before and printable.line(parent)
+      or nil
+    lines[#lines + 1] = is_wide and "  " .. names[i] or nil
+    lines[#lines + 1] = (is_wide and "    " or "  ") .. line
+    before = parent
   end
+  lines[#lines + 1] = preset and ("\npreset of all: %s"):format(preset) or nil
   return table.concat(lines, "\n")
 end
 
 local function list(folder, wanted)
   local shown, known = {}, { status = true }
-  local rows = { { "run", "preset", "seed", "status", "step", "correct", "loss" } }
+  local rows = { { "run", "position", "preset", "seed", "status", "step", "correct", "loss" } }
   local found, problems = all_in(folder)
+  table.sort(found, is_before)
   for _, run in ipairs(found) do
     known = tables.merged(known, run.config)
     if fits(run, wanted) then
@@ -131,7 +179,8 @@ local function list(folder, wanted)
   elseif #rows == 1 then
     io.stdout:write(("no such run among the %d in %s\n"):format(#found, printable.line(folder)))
   else
-    io.stdout:write(shown_as(rows), "\n", unfinished(shown))
+    local whole = require("roper.base.format.columns").align(rows)
+    io.stdout:write(is_too_wide(whole) and grouped(rows, shown) or whole, "\n", unfinished(shown))
   end
   if #problems > 0 then
     error("runs: " .. table.concat(problems, "\n"), 0)
@@ -186,9 +235,8 @@ return {
     end
     if parsed.compare then
       compare(parsed.compare[1], parsed.compare[2])
-    elseif not require("roper.base.file").stat(folder) then
-      error(("runs: there is no folder %s"):format(folder), 0)
     else
+      require("roper.base.file").check_folder("runs", folder)
       list(folder, wanted)
     end
     return nil

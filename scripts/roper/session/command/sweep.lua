@@ -1,4 +1,5 @@
 --- `roper sweep`: many trials, by several processes.
+local again = require "roper.session.again"
 local arguments = require "roper.session.command.arguments"
 local printable = require "roper.base.printable"
 
@@ -67,9 +68,12 @@ return {
       local sweep
       sweep, failed = require("roper.study.sweep").run { what = parsed.what, fields = parsed.fields,
         folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads,
-        again = require("roper.session.again").same() }
+        again = again.same() }
       local summary = require("roper.study.summary").of(sweep)
-      io.stdout:write("\n", require("roper.study.report.text").text(summary), "\n")
+      local text = require "roper.study.report.text"
+      io.stdout:write("\n", text.text(summary), "\n\n", text.status(sweep), ", in ",
+        printable.line(sweep.folder), "; this writes its report:\n",
+        again.line { "report", sweep.folder }, "\n")
     end
     arguments.check_failed(failed)
   end,

@@ -64,7 +64,7 @@ end
 
 --- Everything in the folder of a sweep; a run by itself is one of a single trial.
 ---
---- Errors: a folder with neither.
+--- Errors: a folder that does not exist, or has neither.
 ---
 ---     > folder = os.tmpname() .. ".d"
 ---     > fields = {position = "rope,roper", seed = "1..3", preset = "smoke"}
@@ -75,6 +75,7 @@ end
 ---@param folder string
 ---@return Sweep sweep
 function M.read(folder)
+  files.check_folder("sweep", folder)
   local trials = plan.read(folder) or plan.lone(folder) or plan.require(folder)
   local varied, methods, known = varied_fields(trials), {}, {}
   for _, trial in ipairs(trials) do

@@ -8,7 +8,6 @@ local hash = require "roper.base.hash"
 local position = require "roper.study.experiment.position"
 local printable = require "roper.base.printable"
 local finally = require("roper.base.temporarily").finally
-local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 local uv = require "luv"
 
@@ -242,11 +241,10 @@ end
 ---@param folder string
 ---@return table[]
 function M.require(folder)
+  files.check_folder("sweep", folder)
   local trials = M.read(folder)
   if not trials then
-    local near = suggest.nearest(folder:match "[^/]*$", files.names(folder:match "^(.*)/" or "."))
-    error(("sweep: %s holds no sweep: it has no sweep.json%s"):format(folder,
-      near and near ~= folder:match "[^/]*$" and ('; did you mean "%s"?'):format(near) or ""), 0)
+    error(("sweep: %s holds no sweep: it has no sweep.json"):format(folder), 0)
   end
   for _, trial in ipairs(trials) do
     position.require(trial.folder, trial.config)

@@ -203,7 +203,7 @@ describe("./roper", function()
       assert.equal(2, resume("setps=5").status)
       assert.equal(before, scratch.read(path))
       local listed = roper("runs", folder)
-      assert.truthy(listed.output:find(("  stopped  %d of 100000 "):format(later), 1, true),
+      assert.truthy(listed.output:find(("  stopped  %d/100000 "):format(later), 1, true),
         listed.output)
       assert.truthy(listed.output:find(("\n\nThis goes on with them:\n./roper train --resume "
         .. "%s/runs/substring_index-rope-5\n"):format(folder), 1, true), listed.output)
@@ -220,8 +220,9 @@ describe("./roper", function()
         assert.equal(1, result.status)
         assert.truthy(result.errors:find(reason, 1, true), result.errors)
       end
-      refuses("none holds no run: it has no config.json of one")
+      refuses("runs: there is no folder " .. folder)
       uv.fs_mkdir(folder, 493)
+      refuses("none holds no run: it has no config.json of one")
       scratch.write("none/config.json", '{"config": {"batch": 3}}')
       refuses("expected the run of an experiment")
     end)

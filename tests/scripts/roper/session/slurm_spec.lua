@@ -40,7 +40,7 @@ describe("slurm.write", function()
                             "#SBATCH --signal=B:INT@60" }) do
       assert.truthy(text:find("\n" .. line .. "\n", 1, true), line)
     end
-    -- A worker where there is no sweep says so, with the name as it was.
+    -- A worker without a sweep says so, with the name as it was.
     local status, _, errors = process.run({ "sh", path })
     assert.equal(1, status)
     assert.truthy(errors:find(folder .. " holds no sweep", 1, true), errors)

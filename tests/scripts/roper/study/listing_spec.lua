@@ -74,7 +74,14 @@ describe("runs.read", function()
     local one = listing.read(scratch.path("none"), config_of("rope"))
     assert.same({ "waiting", 0, {} }, { one.status, one.step, one.metrics })
     assert.error_matches(function() listing.read(scratch.path("none")) end,
+                         "^runs: there is no folder .*/none$")
+    files.make(scratch.path("none"))
+    assert.error_matches(function() listing.read(scratch.path("none")) end,
                          "runs: .*/none holds no run: it has no config.json of one")
+    assert.error_matches(function() listing.read(scratch.write("file", "")) end,
+                         "^runs: expected a folder, got the file .*/file$")
+    assert.error_matches(function() listing.read(scratch.path("nonee")) end,
+                         '^runs: there is no folder .*/nonee; did you mean "none"%?$')
   end)
 end)
 
@@ -162,7 +169,26 @@ describe("./roper runs", function()
     local status, output = list(scratch.path("runs"))
     assert.equal(0, status)
     assert.equal(4, select(2, output:gsub("\n", "")))
-    assert.truthy(output:find("/rope +smoke +5  finished  20 of 20   %d of 2  %d%.%d+\n"), output)
+    assert.truthy(output:find("/rope +rope +smoke +5  finished  20/20 +%d/2  %d%.%d+\n"), output)
+  end)
+
+  it("sorts them by folder, position and seed", function()
+    local folder = scratch.path("sorted")
+    for _, place in ipairs({ "b/1 rope 10", "b/2 rope 9", "b/3 none 11", "a/9 xpos 1",
+                             "10 rope 2" }) do
+      local name, position, seed = place:match("(%S+) (%S+) (%S+)")
+      files.make(folder .. "/" .. name)
+      scratch.write(("sorted/%s/config.json"):format(name), core.json_encode({ config =
+        { experiment = "copy", position = position,
+          seed = tonumber(seed), steps = 1 } }))
+    end
+    local _, output = list(folder)
+    local found = {}
+    for name, position, seed in output:gmatch("\n  "
+      .. folder:gsub("%p", "%%%0") .. "/(%S+) +(%S+) +%- +(%d+) ") do
+      found[#found + 1] = ("%s %s %s"):format(name, position, seed)
+    end
+    assert.same({ "10 rope 2", "a/9 xpos 1", "b/3 none 11", "b/2 rope 9", "b/1 rope 10" }, found)
   end)
 
   it("lists those that have the values", function()
@@ -198,20 +224,29 @@ describe("./roper runs", function()
     local folder = scratch.path("wide")
     files.make(folder .. "/substring_index-roper-12")
     scratch.write("wide/substring_index-roper-12/config.json",
-                  '{"config": {"preset": "smoke", "seed": 12, "steps": 100000}}')
-    local screen = process.open(("stty cols 80; cd '%s' && %s/roper runs ../wide"):format(folder,
-      uv.cwd()))
-    screen:expect("  run\n    preset  seed   status         step  correct  loss\n"
-      .. "  ../wide/substring_index-roper-12\n"
-      .. "    smoke     12  waiting  0 of 100000        -     -\n")
-    assert.equal(0, screen:leave())
+                  '{"config": {"preset": "smoke", "position": "roper", "seed": 12, '
+                  .. '"steps": 1000}}')
+    local function shows(columns, text)
+      local screen = process.open(("stty cols %d; cd '%s' && %s/roper runs ../wide"):format(columns,
+        folder, uv.cwd()))
+      screen:expect(text)
+      assert.equal(0, screen:leave())
+    end
+    shows(100, "  run                               position  preset  seed   status    step  "
+      .. "correct  loss\n  ../wide/substring_index-roper-12     roper   smoke    12  waiting  "
+      .. "0/1000        -     -\n")
+    shows(80, "  run                       position  seed   status    step  correct  loss\n"
+      .. "../wide/\n  substring_index-roper-12  roper       12  waiting  0/1000        -     -\n\n"
+      .. "preset of all: smoke\n")
+    shows(60, "  run\n    position  seed   status    step  correct  loss\n../wide/\n"
+      .. "  substring_index-roper-12\n    roper       12  waiting  0/1000        -     -\n")
     local other = folder .. "/substring_index-roper-13"
     files.make(other)
     scratch.write("wide/substring_index-roper-13/config.json", '{"config": {"seed": 13}}')
     local line = "./roper runs --compare '%s/substring_index-roper-12' '%s'"
-    screen = process.open("stty cols 40; " .. line:format(folder, other))
-    screen:expect("  field    first  second\n  preset   smoke       -\n"
-      .. "  seed        12      13\n  steps   100000       -\n")
+    local screen = process.open("stty cols 40; " .. line:format(folder, other))
+    screen:expect("  field     first  second\n  position  roper       -\n"
+      .. "  preset    smoke       -\n  seed         12      13\n  steps      1000       -\n")
     assert.equal(0, screen:leave())
   end)
 
@@ -228,7 +263,7 @@ describe("./roper runs", function()
     for path in output:gmatch("\n  (%S+)") do
       found[#found + 1] = path
     end
-    assert.same({ scratch.path("odd/deep/odd"), scratch.path("odd/odd") }, found)
+    assert.same({ scratch.path("odd/odd"), scratch.path("odd/deep/odd") }, found)
   end)
 
   it("tells a damaged checkpoint from none", function()
@@ -244,7 +279,7 @@ describe("./roper runs", function()
     end
     local status, output, errors = list(folder)
     assert.equal(1, status)
-    assert.truthy(output:find("/damaged +%- +%- +stopped +3 of %?"), output)
+    assert.truthy(output:find("/damaged +%- +%- +%- +stopped +3/%?"), output)
     local told = ("\n\n%s/begun stopped before its first checkpoint; it starts again\n\n"
       .. "This goes on with them:\n./roper train --resume %s/begun\n"):format(folder, folder)
     assert.equal(told, output:sub(-#told))
@@ -290,7 +325,7 @@ describe("./roper runs", function()
     scratch.write("infinite/result.json", ('{%s, "solved": 3, "problems": 4, "loss": null}'):format(
       config))
     local _, output = list(scratch.path("infinite"))
-    assert.truthy(output:find(" 1  finished  0 of %?   3 of 4     %-\n$"), output)
+    assert.truthy(output:find(" 1  finished   0/%?      3/4     %-\n$"), output)
   end)
 
   it("compares two", function()
@@ -310,6 +345,6 @@ describe("./roper runs", function()
     assert.truthy(output:find("\n  commit +abc1234 then def5678 from step 12 +%S+\n"), output)
     local status, _, errors = list("--compare", a, "/nowhere")
     assert.equal(1, status)
-    assert.truthy(errors:find("/nowhere holds no run", 1, true))
+    assert.truthy(errors:find("runs: there is no folder /nowhere\n", 1, true))
   end)
 end)

@@ -178,7 +178,7 @@ describe("report", function()
       assert.equal(code, got)
       assert.truthy(errors:find(message, 1, true), errors)
     end
-    refuses({ scratch.path("none") }, 1, "none holds no sweep: it has no sweep.json")
+    refuses({ scratch.path("none") }, 1, "sweep: there is no folder " .. scratch.path("none"))
     refuses({ folder, "--head", "0" }, 2, "--head takes a whole number from 1 on")
     refuses({ folder, "--problem", "5" }, 1,
             "report: problem: expected a whole number from 1 to 4, got 5")

@@ -78,7 +78,7 @@ describe("eval and sample", function()
 
     it("refuses what cannot be", function()
       local none = scratch.path("none")
-      refuses(1, ("runs: %s holds no run: it has no config.json of one"):format(none), "eval", none)
+      refuses(1, ("runs: there is no folder " .. none), "eval", none)
       refuses(2, 'eval: cannot set max_digit; did you mean "max_digits"? It takes length, '
         .. "max_digits, coupled, problems, test_sequences\nTry roper eval --help.\n", "eval",
         folder, "max_digit=3")

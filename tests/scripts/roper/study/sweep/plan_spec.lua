@@ -209,7 +209,7 @@ describe("plan.add", function()
     scratch.write("sweep.json", core.json_encode({ trials = { config } }))
     assert.equal(1, #plan.read(scratch.path(".")))
     assert.error_matches(function() plan.require(scratch.path("none")) end,
-                         "/none holds no sweep: it has no sweep.json")
+                         "^sweep: there is no folder .*/none$")
   end)
 end)
 
