@@ -37,22 +37,10 @@ static const char *const precisions[PRECISIONS] = {
 };
 
 /*
-** function roper.matmul_precision(precision)
-** What the operands of products of float32 matrices are rounded to, with an argument from now on:
-** "float32" leaves them as they are; "bfloat16" keeps 8 significant bits (to nearest, ties to even;
-** below 2^-126 is 0), which takes about half the time where the processor multiplies such numbers.
-** Sums and results are float32. It holds for `roper.matmul`, `roper.linear` and `roper.attention`
-** and their gradients; everything else, and float64, stays as it is. Where the processor has no
-** such instructions the numbers are the same, but for the order of sums, and it takes longer.
+** native.matmul_precision(precision)
+** What the operands of products of float32 matrices are rounded to, with an argument from now on.
 **
 ** Errors: another name.
-**
-**     > roper.matmul_precision "bfloat16"
-**     "bfloat16"
-**     > (roper.full({1, 1}, 1.01):matmul(roper.ones{1, 1})):item() == 1 + 1 / 128
-**     true
-**     > roper.matmul_precision "float32"
-**     "float32"
 ** @param precision? "float32"|"bfloat16"
 ** @return string precision that holds
 */

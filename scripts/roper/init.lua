@@ -60,6 +60,7 @@ local functions = {
   debug = { "roper.base.failure", "debug" },
   print_options = { "roper.base.format.options", "print_options" },
   einsum = { "roper.base.operations.einsum", "einsum" },
+  matmul_precision = { "roper.base.precision", "matmul_precision" },
   ones_like = { "roper.base.create", "ones_like" },
   stack = { "roper.base.create", "stack" },
   zeros_like = { "roper.base.create", "zeros_like" },

@@ -87,6 +87,7 @@ local function open(config, o, beat)
   if not has_problems then
     parts.task:validation() -- refused before anything is trained that could not be measured
   end
+  local slow = not o.lease and require("roper.base.precision").note(config.matmul_precision)
   local fixed = require("roper.base.tables").merged(config) -- what a checkpoint must agree with
   fixed.recompute = nil -- has the same bits
   if not config.cosine then
@@ -98,6 +99,9 @@ local function open(config, o, beat)
     progress = require("roper.training.progress").new { name = o.name or config.experiment,
       steps = config.steps, floor = has_problems and parts.task:floor() or nil,
       tokens = config.batch * (config.length - 1) }
+  end
+  if slow and progress and progress.note and is_first(o.ranks) then
+    progress:note(slow)
   end
   local session = require("roper.training").open {
     model = parts.model, task = parts.task, optimizer = parts.optimizer,

@@ -53,6 +53,8 @@ local function show(config)
     .. "collected;\nabout %s a step with %d threads, %s for %d steps\n"):format(cost.parameters,
     size(cost.bytes), size(cost.most), cost.seconds < 10 and ("%.0f ms"):format(cost.seconds * 1000)
     or duration(cost.seconds), core.threads(), duration(cost.total), config.steps))
+  local slow = require("roper.base.precision").note(config.matmul_precision)
+  out:write(slow and slow .. ".\n" or "")
   local limit = core.memory().limit
   if cost.most > limit then
     out:write(("This machine has %s for tensors: %s.\n"):format(size(limit),

@@ -229,6 +229,13 @@ function M.run(options)
     say = function(text) shown:say(text) end })
   shown:say(("%s: %s, %d done; %d at a time, %s each"):format(folder, counted(#trials, "trial"),
     supervisor.finished, jobs, counted(supervisor.threads, "thread")))
+  for _, trial in ipairs(trials) do
+    local note = require("roper.base.precision").note(trial.config.matmul_precision)
+    if note then
+      shown:say(note)
+      break
+    end
+  end
   local interrupted = supervise(supervisor, function(lines)
     shown:show(o.chart and shown.rewrites and tables.joined(o.chart(), lines) or lines)
   end)

@@ -1,0 +1,50 @@
+local process = require("tests.process")
+local scratch = require("tests.scratch")
+
+local NOTE <const> = "bfloat16 is slower than float32 here, up to three times in\n"
+  .. "training: the portable kernels round without instructions for it"
+
+-- What a command prints with kernels that any processor has.
+local function roper(...)
+  local status, output, errors = process.run({ "./roper", ... }, nil,
+    { ROPER_KERNELS = "portable" })
+  assert.equal(0, status, errors)
+  return output, errors
+end
+
+describe("the note on bfloat16 without instructions for it", function()
+  before_each(scratch.create)
+  after_each(scratch.remove)
+
+  local FIELDS <const> = { "preset=smoke", "letters=3", "steps=1" }
+
+  local function fields(...)
+    return table.unpack(table.move({ ... }, 1, select("#", ...), #FIELDS + 1,
+      table.move(FIELDS, 1, #FIELDS, 1, {})))
+  end
+
+  it("comes once when it is switched on, and not for float32", function()
+    local output, errors = roper("-e", "roper.matmul_precision 'float32', roper.matmul_precision()")
+    assert.same({ '"float32"\t"float32"\n', "" }, { output, errors })
+    output, errors = roper("-e", "roper.matmul_precision 'bfloat16', roper.matmul_precision(), "
+      .. "roper.matmul_precision 'bfloat16'")
+    assert.same({ '"bfloat16"\t"bfloat16"\t"bfloat16"\n', "matmul_precision: " .. NOTE .. "\n" },
+      { output, errors })
+  end)
+
+  it("comes with an experiment whose field says so, once for a sweep, and in its costs", function()
+    local script = scratch.write("run.lua", ([[
+      local config = roper.experiment.configure("copy", { preset = "smoke", letters = 3, steps = 1,
+        matmul_precision = arg[1] })
+      require("roper.study.run").run(config, { run = arg[2] })]]))
+    local _, errors = roper(script, "bfloat16", scratch.path("run"))
+    assert.equal(1, select(2, errors:gsub(NOTE:gsub("%p", "%%%0"), "")), errors)
+    _, errors = roper(script, "float32", scratch.path("other"))
+    assert.is_nil(errors:find("slower than float32", 1, true))
+    _, errors = roper("sweep", "copy", fields("seed=1,2", "matmul_precision=bfloat16", "--folder",
+      scratch.path("sweep"), "--jobs", "1"))
+    assert.equal(1, select(2, errors:gsub("slower than float32", "")), errors)
+    local output = roper("train", "copy", fields("--dry-run", "matmul_precision=bfloat16"))
+    assert.truthy(output:find(NOTE .. ".\n", 1, true), output)
+  end)
+end)
