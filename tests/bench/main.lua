@@ -1,4 +1,6 @@
 -- ./roper tests/bench/main.lua [OPTION]...: how fast training and sampling are. See README.md.
+package.path = package.path .. ";" .. arg[0]:match "^(.-)tests/bench/[^/]*$" .. "?.lua"
+
 local core = require "roper.core"
 local measure = require "tests.bench.measure"
 local peer = require "tests.bench.peer"

@@ -1,6 +1,8 @@
 -- [mpirun -n N] ./roper tests/bench/ranks.lua [--tiny]: a step of training whose batch N processes
 -- share, what it takes without the sums of gradients, and what the sums take by themselves. Run it
 -- alone as well, for how much is gained.
+package.path = package.path .. ";" .. arg[0]:match "^(.-)tests/bench/[^/]*$" .. "?.lua"
+
 local core = require "roper.core"
 local loss_of = require("roper.training").loss
 local shapes = require "tests.bench.shapes"

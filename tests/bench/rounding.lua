@@ -2,6 +2,8 @@
 -- ||b - f|| / ||f||, the same computed in bfloat16 (b) and in float32 (f): by operation, at the
 -- small shape, and for the gradient of each parameter of a model before and after training; of
 -- that too how far the norms are apart.
+package.path = package.path .. ";" .. arg[0]:match "^(.-)tests/bench/[^/]*$" .. "?.lua"
+
 local core = require "roper.core"
 local position = require "roper.position"
 local shapes = require "tests.bench.shapes"
