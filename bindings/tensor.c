@@ -63,12 +63,22 @@ static int tensor_gc(lua_State *L)
 ** @operator len: integer
 */
 
+#define SHAPE "roper.shape" /* metatable of what tensor:shape returns; Lua fills it in */
+
 /*
 ** function tensor:shape()
-** The sizes of the axes.
+** The sizes of the axes: a list that prints, concatenates, and equals another list of the same
+** sizes.
 **
-**     > roper.zeros{2, 3}:shape()
+**     > x = roper.zeros{2, 3}
+**     > x:shape()
 **     {2, 3}
+**     > "shape " .. x:shape()
+**     "shape {2, 3}"
+**     > x:shape() == {2, 3}
+**     true
+**     > #x:shape(), x:shape()[1]
+**     2	2
 ** @return integer[] sizes
 */
 static int tensor_shape(lua_State *L)
@@ -80,6 +90,7 @@ static int tensor_shape(lua_State *L)
     lua_pushinteger(L, tensor.shape[i]);
     lua_rawseti(L, -2, i + 1);
   }
+  luaL_setmetatable(L, SHAPE);
   return 1;
 }
 
@@ -159,7 +170,7 @@ static int tensor_is_mask(lua_State *L)
 
 /*
 ** function tensor:count()
-** The number of elements.
+** The number of elements; also called numel.
 **
 **     > roper.zeros{2, 3}:count()
 **     6
@@ -170,6 +181,20 @@ static int tensor_count(lua_State *L)
   rpl_check_count(L, "count", 1);
   lua_pushinteger(L, rp_tensor_count(rpl_check_tensor(L, 1)));
   return 1;
+}
+
+/*
+** function tensor:numel()
+** The number of elements, as `count`.
+**
+**     > roper.zeros{2, 3}:numel()
+**     6
+** @return integer count
+*/
+static int tensor_numel(lua_State *L)
+{
+  rpl_check_count(L, "numel", 1);
+  return tensor_count(L);
 }
 
 static int tensor_length(lua_State *L)
@@ -426,6 +451,7 @@ void rpl_open_tensor(lua_State *L)
                                      {"dtype", tensor_dtype},
                                      {"rank", tensor_rank},
                                      {"count", tensor_count},
+                                     {"numel", tensor_numel},
                                      {"is_mask", tensor_is_mask},
                                      {"is_contiguous", tensor_is_contiguous},
                                      {"item", tensor_item},
@@ -447,4 +473,6 @@ void rpl_open_tensor(lua_State *L)
   rpl_set_operations(L, operations);
   lua_setfield(L, -2, "methods");
   lua_setfield(L, -2, "tensor_metatable");
+  luaL_newmetatable(L, SHAPE);
+  lua_setfield(L, -2, "shape_metatable");
 }

@@ -71,7 +71,7 @@ local functions = {
 -- What the library needs of C and nobody else does stays in roper.native.
 local internal = { "^attention_sums$", "^corpus_", "^gradient_sum$", "^hash$", "^interrupt",
   "^json_", "^lock$", "^oracle_", "^machine$", "^memory_fail_after$", "^output_kept$",
-  "^prepare_readline$", "^random_permuted$", "^ranks_", "^tensor_metatable$",
+  "^prepare_readline$", "^random_permuted$", "^ranks_", "^shape_metatable$", "^tensor_metatable$",
   "^terminal_size$" }
 
 local function is_internal(name)
@@ -134,6 +134,8 @@ setmetatable(core.tensor_metatable.methods, {
       .. require("roper.base.suggest").hint(tostring(name), known), 3)
   end,
 })
+
+require "roper.base.sizes"
 
 core.tensor_metatable.__tostring = function(tensor)
   return require("roper.base.format").tensor(tensor)

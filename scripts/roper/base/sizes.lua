@@ -1,0 +1,33 @@
+--- The metatable of lists of sizes, such as x:shape() returns: they print, concatenate and compare.
+local core = require "roper.core"
+
+local sizes = core.shape_metatable
+
+local function text(value)
+  if getmetatable(value) ~= sizes then
+    return value
+  end
+  local words = {}
+  for i, size in ipairs(value) do
+    words[i] = tostring(size)
+  end
+  return "{" .. table.concat(words, ", ") .. "}"
+end
+
+sizes.__tostring = text
+
+function sizes.__concat(a, b)
+  return text(a) .. text(b)
+end
+
+function sizes.__eq(a, b)
+  if #a ~= #b then
+    return false
+  end
+  for i = 1, #a do
+    if a[i] ~= b[i] then
+      return false
+    end
+  end
+  return true
+end
