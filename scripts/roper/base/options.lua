@@ -64,7 +64,7 @@ function M.check(name, given, known, level)
   for option in pairs(given) do
     if known[option] == nil then
       error(("%s: unknown option %s%s"):format(name, tostring(option),
-        suggest.hint(tostring(option), names, "it takes")), level)
+        names[1] and suggest.hint(tostring(option), names, "it takes") or "; it takes none"), level)
     end
   end
   for _, option in ipairs(names) do

@@ -37,13 +37,15 @@ local function clip_scale(parameters, most)
 end
 
 -- An optimizer of a kind, for a tail call: errors blame who called that. `own`: its own options.
-local function new(kind, options, own)
-  local o = options_of.check(kind.name, options, tables.merged({ l2 = { "number", 0 },
+-- `name` stands in messages for the kind's.
+local function new(kind, options, own, name)
+  name = name or kind.name
+  local o = options_of.check(name, options, tables.merged({ l2 = { "number", 0 },
     clip = "number?", schedule = "function?" }, own))
   if o.rate < 0 then
-    error(("%s: rate: expected a number from 0 on, got %g"):format(kind.name, o.rate), 2)
+    error(("%s: rate: expected a number from 0 on, got %g"):format(name, o.rate), 2)
   elseif o.clip and o.clip <= 0 then
-    error(("%s: clip: expected a number above 0, got %g"):format(kind.name, o.clip), 2)
+    error(("%s: clip: expected a number above 0, got %g"):format(name, o.clip), 2)
   end
   return setmetatable({ options = o, count = 0, state = {} }, kind)
 end
@@ -81,6 +83,12 @@ end
 ---@field moments string[] their names
 local Adam = class { name = "Adam", moments = { "mean", "variance" } }
 
+local function adam_options(decay)
+  return { rate = { "number", 1e-3 }, beta1 = { "probability", 0.9 },
+    beta2 = { "probability", 0.999 }, epsilon = { "number", 1e-8 }, decay = { "number", decay },
+    decay_on = { { "all", "matrices" } } }
+end
+
 ---@class AdamOptions
 ---@field rate? number = 1e-3
 ---@field beta1? number = 0.9
@@ -114,9 +122,26 @@ local Adam = class { name = "Adam", moments = { "mean", "variance" } }
 ---@param options? AdamOptions
 ---@return Adam optimizer
 function M.Adam(options)
-  return new(Adam, options, { rate = { "number", 1e-3 }, beta1 = { "probability", 0.9 },
-    beta2 = { "probability", 0.999 }, epsilon = { "number", 1e-8 }, decay = { "number", 0 },
-    decay_on = { { "all", "matrices" } } })
+  return new(Adam, options, adam_options(0))
+end
+
+--- Adam with decoupled weight decay (Loshchilov and Hutter 2019), which is 0.01 unless `decay` says
+--- otherwise: the same optimizer as `Adam` with that decay.
+---
+---     w ← w − rate (m̂ / (√v̂ + ε) + decay w)
+---
+--- Errors: as for `Adam`.
+---
+---     > w = roper.tensor{1}:parameter()
+---     > (w * 0):sum():backward()
+---     > roper.optim.AdamW{rate = 0.5, decay = 0.1}:step{w}
+---     > w
+---     float32 [1]
+---     0.9500
+---@param options? AdamOptions with decay = 0.01 by default
+---@return Adam optimizer
+function M.AdamW(options)
+  return new(Adam, options, adam_options(0.01), "AdamW")
 end
 
 local function adam_settings(o, count)
