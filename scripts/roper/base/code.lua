@@ -27,11 +27,11 @@ local function try_return(source, name, globals)
   local tries = 0
   for from_end in source:reverse():gmatch "();" do
     local at = #source - from_end + 1
-    local text = source:sub(1, at) .. " return " .. source:sub(at + 1)
-    local chunk = try(text, name, globals)
+    local before, after = source:sub(1, at), source:sub(at + 1)
+    local chunk = try(before .. " " .. RETURN .. after, name, globals)
     tries = tries + 1
     if chunk or tries == MOST_TRIES then
-      return chunk, text
+      return chunk, before .. " return " .. after
     end
   end
   return nil

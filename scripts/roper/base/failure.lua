@@ -18,6 +18,14 @@ M.sources = {}
 ---@type fun(called: function): string?
 M.help_name = function() end
 
+--- An error message with what else to type, for what somebody typed from habit; nil without one.
+---@type fun(message: string, frame: Frame, caller: Frame?): string?
+M.advise = function() end
+
+--- The same for code that does not compile, of which a line is known.
+---@type fun(message: string, line: string): string?
+M.advise_syntax = function() end
+
 ---@class Failure
 ---@field message string with the place in the user's code in front
 ---@field frames Frame[] of the user's code, innermost first
@@ -30,6 +38,9 @@ M.help_name = function() end
 ---@field line string? what stands there, where that is known
 ---@field is_whole boolean is that line all there is of the chunk?
 ---@field variables table[]? its local variables, a name and a value each
+---@field globals table? of its function
+---@field called function? by the function, when the error came
+---@field first any the first argument of that call
 
 local is_full = false
 
@@ -83,10 +94,24 @@ local function is_ours(file)
   return false
 end
 
+-- The globals of a function; nil where it uses none.
+local function globals_of(f)
+  local i, name, value = 1, debug.getupvalue(f, 1)
+  while name and name ~= "_ENV" do
+    i = i + 1
+    name, value = debug.getupvalue(f, i)
+  end
+  return value
+end
+
 -- One frame of the user's code, at a level of the stack of the function that asks.
-local function frame_of(info, level)
+local function frame_of(info, level, is_inner)
   local frame = new_frame(info.source, info.short_src, info.currentline)
-  frame.variables = {}
+  frame.variables, frame.globals = {}, globals_of(info.func)
+  if is_inner then
+    frame.called = debug.getinfo(level, "f").func
+    frame.first = select(2, debug.getlocal(level, 1))
+  end
   local i, name, value = 1, debug.getlocal(level + 1, 1)
   while name do
     local is_own = name:find "^[%a_]" and name ~= "__frame" -- of RETURN in code.lua
@@ -113,7 +138,7 @@ local function user_frames()
     elseif info.what ~= "C" and is_ours(info.source:sub(2)) then
       called = #frames == 0 and info.func or called
     elseif info.what ~= "C" then
-      frames[#frames + 1] = frame_of(info, level)
+      frames[#frames + 1] = frame_of(info, level, level > 3)
     end
     level = level + 1
     info = debug.getinfo(level, "Slnf")
@@ -190,7 +215,8 @@ local function unset_hint(frame)
   local code = " " .. frame.line:gsub("%-%-.*", ""):gsub("([\"']).-%1", " ")
   for before, name, after in code:gmatch "([^%w_])%s*([%a_][%w_]*)%s*()" do
     local is_field = before:find "[.:]" or code:find("^=[^=]", after)
-    if not is_field and not is_local[name] and _G[name] == nil and load("local " .. name) then
+    local is_set = is_local[name] or rawget(_G, name) ~= nil
+    if not is_field and not is_set and load("local " .. name) then
       local found = M.global_hint(name)
       if found ~= "" then
         return found
@@ -211,8 +237,9 @@ local function hint(message, frame)
   end
   local kind
   kind, name = message:match "nil value %((%a+) '([%w_]+)'%)$"
-  if kind == "global" then
-    return M.global_hint(name)
+  local unset = message:match 'undefined variable "([%w_]+)"$'
+  if unset or kind == "global" then
+    return M.global_hint(unset or name)
   elseif kind == "method" or kind == "field" then
     names = names_instead(name, frame and frame.line)
     if names[1] then
@@ -258,6 +285,10 @@ end
 function M.bare(message)
   local name, number = message:match "^([^\n]-):(%d+): "
   local frame = M.sources[name] and new_frame("=" .. name, name, tonumber(number))
+  if frame then -- a message about the end is about what is before it
+    local line = frame.line or M.sources[name]:match "([^\n]*)%s*$"
+    message = M.advise_syntax(message, line) or message
+  end
   return { message = message, frames = { frame }, interrupted = false }
 end
 
@@ -272,9 +303,10 @@ function M.of(value)
     value = ("error object %s"):format(require("roper.base.format").value(value))
   end
   local message = tostring(value)
-  local instead = stumbled(message, called)
+  local told = frames[1] and M.advise(message, frames[1], frames[2]) or stumbled(message, called)
+    or message .. hint(message, frames[1])
   return {
-    message = placed(instead or message .. hint(message, frames[1]), frames),
+    message = placed(told, frames),
     frames = frames,
     interrupted = M.is_interrupt(message),
     traceback = is_full and debug.traceback(nil, 2) or nil,

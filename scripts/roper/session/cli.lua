@@ -40,6 +40,7 @@ local function set_globals()
   _G.plot = require "roper.plot"
   _G.help, _G.apropos = _G.roper.help, _G.roper.apropos
   require("roper.session.help").name_in_failures()
+  require("roper.session.repl.globals").guard(_G)
 end
 
 -- Run a function where Ctrl-C can end it; errors are told. Returns the status and the
@@ -79,9 +80,13 @@ end
 -- Run code from the command line and print the values of an expression.
 local function run_line(text)
   local code = require "roper.base.code"
+  set_globals()
+  require("roper.session.repl.globals").prepare(_G)
+  local failures = require "roper.base.failure"
+  failures.sources["-e"] = text
   local action, _, message = code.compile(text, "-e", _G)
   if not action then
-    return fail(message)
+    return fail(failures.bare(message).message)
   end
   return (run(function()
     local results = table.pack(action())

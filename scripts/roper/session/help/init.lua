@@ -270,11 +270,18 @@ function M.source(name, globals)
   pager.write(printable.text(text))
 end
 
---- From now on an error inside a function of the library says what help calls that function.
+--- From now on errors name functions of the library as help does, and answer habits from PyTorch
+--- and Python.
 function M.name_in_failures()
-  require("roper.base.failure").help_name = function(called)
+  local failures = require "roper.base.failure"
+  failures.help_name = function(called)
     local entry = require("roper.session.help.catalogue").of_value(called)
     return entry and entry.path
+  end
+  for _, name in ipairs { "advise", "advise_syntax" } do
+    failures[name] = function(...)
+      return require("roper.session.help.habits")[name](...)
+    end
   end
 end
 

@@ -1,12 +1,15 @@
---- What functions of PyTorch are called here: one page, a row for each. The tests run the rows and
---- compare them with what PyTorch gave.
+--- What to type here for what PyTorch and Python have: one page, a row for each. The tests run the
+--- rows and compare them with what PyTorch gave; habits.lua answers errors with them.
 local terminal = require "roper.base.terminal"
 
 local M = {}
 
----@class Translation one thing said in PyTorch and here
+---@class Translation one thing in PyTorch or Python, and here
 ---@field [1] string in Python
 ---@field [2] string in Lua
+---@field language? string "PyTorch" by default
+---@field note? string what else there is to know
+---@field syntax? string pattern of a line that has this form of Python and does not compile here
 ---@field kind? "places"|"random"|"other" how the results compare: those of Lua count from 1; their
 ---   shapes alone; not at all
 
@@ -22,7 +25,13 @@ i = roper.tensor({2, 1}, "int32")               -- places, from 1
 j = roper.tensor({{3}, {1}}, "int32")
 t = roper.tensor({2, 0}, "int32")               -- tokens or classes, from 0
 w, b = roper.ones(2, 3):parameter(), roper.zeros(2)
+n, list = 2, {5, 6}
 ]]
+
+--- Names under which Python programs import modules.
+M.modules = { torch = true, nn = true, F = true, optim = true, np = true, numpy = true, plt = true }
+
+local DEVICE <const> = "all tensors are on the CPU"
 
 --- All rows.
 ---@type Translations[]
@@ -30,6 +39,7 @@ M.groups = {
   { title = "New tensors", rows = {
     { "torch.tensor([[1., 2.], [3., 4.]])", "roper.tensor{{1, 2}, {3, 4}}" },
     { "torch.tensor([1, 2])", 'roper.tensor({1, 2}, "int32")' },
+    { "np.array([1, 2])", "roper.tensor{1, 2}", kind = "other" },
     { "torch.zeros(2, 3)", "roper.zeros(2, 3)" },
     { "torch.ones((2, 3), dtype=torch.float64)", 'roper.ones({2, 3}, "float64")' },
     { "torch.full((2, 3), 7.)", "roper.full({2, 3}, 7)" },
@@ -37,6 +47,7 @@ M.groups = {
     { "torch.ones_like(x)", "roper.ones_like(x)" },
     { "torch.eye(3)", "roper.eye(3)" },
     { "torch.arange(5.)", "roper.arange(0, 5)" },
+    { "torch.arange(5)", 'roper.arange(0, 5, 1, "int32")' },
     { "torch.linspace(0, 1, 5)", "roper.linspace(0, 1, 5)" },
     { "torch.rand(2, 3)", "roper.rand(2, 3)", kind = "random" },
     { "torch.randn(2, 3)", "roper.randn(2, 3)", kind = "random" },
@@ -47,24 +58,33 @@ M.groups = {
   } },
   { title = "Facts and numbers", rows = {
     { "x.shape", "x:shape()" },
+    { "x.size()", "x:shape()" },
     { "x.size(0)", "x:size(1)" },
     { "len(x)", "#x" },
     { "x.dim()", "x:rank()" },
-    { "x.numel()", "x:count()" },
+    { "x.ndim", "x:rank()" },
+    { "x.numel()", "x:numel()" },
     { "x.dtype", "x:dtype()", kind = "other" },
     { "x.double()", 'x:to "float64"' },
+    { "x.float()", 'x:to "float32"' },
     { "x.int()", 'x:to "int32"' },
+    { "x.long()", 'x:to "int32"' },
     { "x.tolist()", "x:totable()" },
+    { "x.numpy()", "x:totable()" },
+    { "x.cuda(), x.cpu(), x.device", "x", kind = "other", note = DEVICE },
+    { "x.to('cuda')", "x", kind = "other", note = DEVICE },
+    { "x.requires_grad", "x:is_parameter()", kind = "other" },
+    { "x.requires_grad_()", "x:parameter()", kind = "other" },
     { "x[0, 1].item()", "x[{1, 2}]:item()" },
     { "x.is_contiguous()", "x:is_contiguous()" },
   } },
   { title = "Places", rows = {
     { "x[0]", "x[1]" },
     { "x[-1]", "x[-1]" },
-    { "x[0, 1]", "x[{1, 2}]" },
-    { "x[:, 1]", "x[{{}, 2}]" },
-    { "x[:, 0:2]", "x[{{}, {1, 2}}]" },
-    { "x[:, 1:]", "x[{{}, {2, -1}}]" },
+    { "x[0, 1]", "x[{1, 2}]", syntax = "[%w_)]%[%s*%-?[%w_]+%s*,[^:%]]*%]" },
+    { "x[:, 1]", "x[{{}, 2}]", syntax = "%[%s*:%s*,%s*%-?[%w_]+%s*%]" },
+    { "x[:, 0:2]", "x[{{}, {1, 2}}]", syntax = "%[[^%]]*%d:%d" },
+    { "x[:, 1:]", "x[{{}, {2, -1}}]", syntax = "%[[^%]]*:" },
     { "x[i]", "x[i]" },
     { "x[:, i]", "x[{{}, i}]" },
     { "x[torch.arange(2), i]", 'x[{roper.arange(1, 3, 1, "int32"), i}]' },
@@ -80,17 +100,19 @@ M.groups = {
     { "x.copy_(y)", "x:copy(y)" },
     { "x.zero_()", "x:fill(0)" },
     { "x += 1", "x:copy(x + 1)" },
+    { "x.add_(1)", "x:copy(x + 1)" },
   } },
   { title = "Shapes", rows = {
     { "x.view(3, 2)", "x:view(3, 2)" },
     { "x.reshape(-1)", "x:reshape(-1)" },
     { "x.flatten()", "x:view(-1)" },
     { "x.T", "x:transpose(1, 2)" },
+    { "x.t()", "x:transpose(1, 2)" },
     { "x.permute(1, 0)", "x:permute(2, 1)" },
     { "x.unsqueeze(0)", "x:unsqueeze(1)" },
     { "x[:1].squeeze()", "x[{{1, 1}}]:squeeze()" },
     { "v.expand(2, 3)", "v:expand(2, 3)" },
-    { "x.repeat(2, 1)", "roper.cat({x, x}, 1)" },
+    { "x.repeat(2, 1)", "roper.cat({x, x}, 1)", syntax = "%.repeat%f[^%w_]" },
     { "torch.cat([x, y], dim=1)", "roper.cat({x, y}, 2)" },
     { "torch.stack([x, y])", "roper.stack{x, y}" },
     { "x.narrow(1, 0, 2)", "x:narrow(2, 1, 2)" },
@@ -103,9 +125,10 @@ M.groups = {
   } },
   { title = "Arithmetic", rows = {
     { "x * y + 1", "x * y + 1" },
-    { "x ** 2", "x ^ 2" },
+    { "x ** 2", "x ^ 2", syntax = "%*%*" },
     { "x % 2", "x % 2" },
-    { "x @ y.T", "x:matmul(y:transpose(1, 2))" },
+    { "x @ y.T", "x:matmul(y:transpose(1, 2))", syntax = "@" },
+    { "x.mm(y.T)", "x:matmul(y:transpose(1, 2))" },
     { "torch.einsum('ij,kj->ik', x, y)", 'roper.einsum("ij,kj->ik", x, y)' },
     { "torch.outer(v, v)", "v:outer(v)" },
     { "torch.dot(v, v)", "(v * v):sum()" },
@@ -162,6 +185,9 @@ M.groups = {
     { "F.cross_entropy(x, t)", "roper.cross_entropy(x, t)" },
     { "F.mse_loss(x, y)", "(x - y):square():mean()" },
     { "F.dropout(x, 0.5)", "roper.dropout(x, 0.5)", kind = "random" },
+    { "nn.ReLU()(x), nn.GELU()(x)", "roper.nn.ReLU()(x), roper.nn.GELU()(x)" },
+    { "nn.Dropout(0.1)(x)", "roper.nn.Dropout{p = 0.1}(x)", kind = "random" },
+    { "nn.Sequential(nn.ReLU())(x)", "roper.nn.Sequential{roper.nn.ReLU()}(x)" },
     { "nn.Linear(3, 2)(x)", "roper.nn.Linear{inputs = 3, outputs = 2}(x)", kind = "random" },
     { "nn.LayerNorm(3)(x)", "roper.nn.LayerNorm{features = 3}(x)" },
     { "nn.Embedding(9, 4)(t)", "roper.nn.Embedding{count = 9, features = 4}(t)", kind = "random" },
@@ -169,8 +195,11 @@ M.groups = {
     { "model.state_dict()", "model:named_parameters()", kind = "other" },
     { "list(model.parameters())", "model:parameters()", kind = "other" },
     { "model.zero_grad()", "model:zero_gradients()", kind = "other" },
+    { "adam.zero_grad()", "model:zero_gradients()", kind = "other" },
     { "model.register_forward_hook(f)", "model:trace(x)", kind = "other" },
     { "torch.optim.Adam([w], lr=1e-3)", "adam = roper.optim.Adam{rate = 1e-3}", kind = "other" },
+    { "torch.optim.AdamW([w], lr=1e-3)", "adam = roper.optim.AdamW{rate = 1e-3}", kind = "other" },
+    { "torch.optim.SGD([w], lr=1e-2)", "sgd = roper.optim.SGD{rate = 1e-2}", kind = "other" },
     { "adam.step()", "adam:step{w}", kind = "other" },
     { "F.scaled_dot_product_attention(q, k, k)", "roper.attention(q, k, k)", kind = "other" },
     { "torch.save(x, PATH)", "roper.save(PATH, x)", kind = "other" },
@@ -179,42 +208,56 @@ M.groups = {
     { "torch.save(model.state_dict(), PATH)", "model:save(PATH)", kind = "other" },
     { "model.load_state_dict(torch.load(PATH))", "model:load(PATH)", kind = "other" },
     { "plt.imshow(x)", "plot.heatmap(x)", kind = "other" },
+    { "plt.plot(v)", "plot.line(v)", kind = "other" },
+  } },
+  { title = "Python and Lua", rows = {
+    { "# a comment", "-- a comment", syntax = "^%s*#" },
+    { "n  # a comment", "n -- a comment", syntax = "%s#%s" },
+    { "import torch", 'roper = require "roper"', syntax = "^%s*import%s" },
+    { "from torch import nn", "nn = roper.nn", syntax = "^%s*from%s" },
+    { "True, False, None", "true, false, nil" },
+    { "[1, 2, 3]", "{1, 2, 3}", syntax = "%f[%[]%[%s*['\"%d%-.%]]" },
+    { "{'a': 1}", "{a = 1}", syntax = "{[^}]*:" },
+    { "n != 3", "n ~= 3", syntax = "!=" },
+    { "n += 1", "n = n + 1", syntax = "[-+*/]=" },
+    { "x is None", "x == nil", syntax = "%sis%s" },
+    { "1 if n > 2 else 0", "n > 2 and 1 or 0", syntax = "%sif%s.*%selse%s" },
+    { "def twice(n): return 2 * n", "function twice(n) return 2 * n end", syntax = "^%s*def%s" },
+    { "lambda n: 2 * n", "function(n) return 2 * n end", syntax = "%f[%w_]lambda%f[^%w_]" },
+    { "class Net(nn.Module): pass", 'Net = roper.nn.class "Net"', syntax = "^%s*class%s" },
+    { "for k in range(3): print(k)", "for k = 0, 2 do print(k) end",
+      syntax = "^%s*for%s.*%sin%s+range" },
+    { "for v in list: print(v)", "for _, v in ipairs(list) do print(v) end",
+      syntax = "^%s*for%s.*%sin%s.*:" },
+    { "while n < 3: n *= 2", "while n < 3 do n = n * 2 end", syntax = "^%s*while%s.*:" },
+    { "if n: print(n)", "if n then print(n) end", syntax = "^%s*if%s.*:" },
+    { "elif n:", "if n < 2 then n = 2 elseif n then n = 1 end", syntax = "^%s*elif%s" },
+    { "with open(PATH) as f:", "f = io.open(PATH)", syntax = "^%s*with%s" },
+    { "try: risky()", "ok, message = pcall(risky)", syntax = "^%s*try%s*:" },
+    { "print(f'n = {n}')", "print(('n = %d'):format(n))" },
+    { "str(n), int(n), float(n)", "tostring(n), math.tointeger(n), n + 0.0" },
+    { "abs(n), min(n, 3), max(n, 3)", "math.abs(n), math.min(n, 3), math.max(n, 3)" },
+    { "range(3)", "for k = 0, 2 do print(k) end" },
+    { "enumerate(list)", "ipairs(list)" },
+    { "list.append(7)", "table.insert(list, 7)" },
+    { "isinstance(x, torch.Tensor)", "roper.format.is_tensor(x)" },
+    { "del x", "x = nil", syntax = "^%s*del%s" },
+    { "null", "nil" },
   } },
 }
+for _, row in ipairs(M.groups[#M.groups].rows) do
+  row.language, row.kind = "Python", "other"
+end
 
 --- What holds for all rows.
 M.HEAD = [[
 Axes and places count from 1, and a range has its end; tokens, classes and
 positions count from 0. Indices are int32; comparisons give masks, and x:ne(0)
 makes a mask of 0 and 1.
-x:f(y) is roper.f(x, y) where both are there. For `if` every tensor is true:
-any() and all() of everything give booleans. In the rows:
+x:f(y) is roper.f(x, y) where both are there. Every tensor is true in an `if`:
+x:any() and x:all() without an axis return booleans. In the rows:
 ]]
 local WIDTH <const> = 30 -- of the left column
-
---- An error message about an unknown field or option, with what it is here where PyTorch has it;
---- that takes the place of a guess.
----@param message string
----@return string told such as 'a tensor has no field "T"; PyTorch's x.T is x:transpose(1, 2) here'
-function M.told(message)
-  local known = message:gsub('; did you mean "[^"]*"%?$', "")
-    :gsub('; did you mean "[^"]*"%? It takes', "; it takes")
-  local called, name = "", known:match 'has no field "([%a_][%w_]*)"$'
-  local form = "%.%s%f[^%w_]"
-  if not name then
-    called, name = message:match "([%w_]+): unknown option ([%a_][%w_]*);"
-    form = "%f[%w_]%s="
-  end
-  form = name and form:gsub("%%s", name)
-  for _, group in ipairs(name and M.groups or {}) do
-    for _, row in ipairs(group.rows) do
-      if row[1]:find(form) and row[1]:find(called, 1, true) then
-        return ("%s; PyTorch's %s is %s here"):format(known, row[1], row[2])
-      end
-    end
-  end
-  return message
-end
 
 --- The page.
 ---@return string
@@ -226,7 +269,8 @@ function M.page()
     for _, row in ipairs(group.rows) do
       local is_long = #row[1] > WIDTH
       lines[#lines + 1] = is_long and "  " .. row[1] or nil
-      lines[#lines + 1] = ("  %-" .. WIDTH .. "s  %s"):format(is_long and "" or row[1], row[2])
+      lines[#lines + 1] = ("  %-" .. WIDTH .. "s  %s"):format(is_long and "" or row[1], row[2]
+        .. (row.note and "  -- " .. row.note or ""))
     end
     lines[#lines + 1] = ""
   end

@@ -4,6 +4,8 @@ local code = require "roper.base.code"
 local commands = require "roper.session.repl.commands"
 local failures = require "roper.base.failure"
 local format = require "roper.base.format"
+local global = require "roper.session.repl.globals"
+local habits = require "roper.session.help.habits"
 local percent = require "roper.session.repl.percent"
 local printable = require "roper.base.printable"
 local terminal = require "roper.base.terminal"
@@ -21,6 +23,7 @@ Session.__index = Session
 ---@return table session with the methods `feed`, `run` and `attempt`, and is_over once its person
 ---   has left; where it is at no terminal, others may take the place of `show` and `tell`
 function M.new(globals)
+  global.prepare(globals)
   local known = { _ = true, _1 = true, _2 = true }
   for name in next, globals do
     known[name] = true
@@ -48,7 +51,6 @@ function Session:explain(failure)
   elseif not place or failure.traceback then
     return failure.message .. code.trace(failure)
   end
-  message = require("roper.session.help.pytorch").told(message)
   if self.is_alone and #failure.frames == 1 and failure.frames[1].is_whole then
     return message
   end
@@ -121,10 +123,11 @@ function Session:compile(source)
   return action, kind, statements
 end
 
--- "; did you mean …" where the source is the name of a global alone, and nobody has set it.
-local function unset_hint(source, value)
-  local name = source:match "^%s*([%a_][%w_]*)%s*$"
-  return name and value == nil and name ~= "nil" and failures.global_hint(name) or ""
+-- "; x.shape is a method: …" where the source is the name of a method alone.
+local function method_hint(source, value, globals)
+  local path = type(value) == "function" and source:match "^%s*([%a_][%w_.]*)%s*$"
+  local text = path and habits.about_method(path, { globals = globals })
+  return text and "; " .. text or ""
 end
 
 --- Run Lua code. The values of an expression are shown, but for a `;` at its end,
@@ -144,7 +147,7 @@ function Session:run(source)
       self:keep(results[1])
     end
     if results.n > 0 and not is_muted then
-      self:show(results, unset_hint(source, results[1]))
+      self:show(results, method_hint(source, results[1], self.globals))
     end
   end)
 end
@@ -207,6 +210,12 @@ local function is_continued(lines, i)
   return lines[i] ~= nil and goes_on(lines[i])
 end
 
+-- The kind of a source as code.compile has it, except that a block of Python is wrong.
+local function kind_of(source, globals)
+  local _, kind = code.compile(source, NAME, globals)
+  return kind == "incomplete" and habits.is_python(source) and "wrong" or kind
+end
+
 -- Text as the parts that would run one after the other if its lines were typed,
 -- and the rest that is not complete, nil where all is.
 local function split(text, globals)
@@ -221,7 +230,7 @@ local function split(text, globals)
     elseif not open:find "%S" then
       open = nil
     elseif not is_continued(lines, i) then
-      local _, kind = code.compile(open, NAME, globals)
+      local kind = kind_of(open, globals)
       if kind ~= "incomplete" then
         parts[#parts + 1] = { source = open, kind = kind }
         open = nil

@@ -8,8 +8,8 @@ local stdout = require("tests.stdout")
 
 -- The names of the rows, and of those that PyTorch is not asked about.
 local function names()
-  local env = setmetatable({ roper = roper, plot = roper.plot, q = roper.ones(1, 1, 2, 4),
-    k = roper.ones(1, 1, 2, 4), model = roper.nn.Linear({ inputs = 3, outputs = 2 }),
+  local env = setmetatable({ print = function() end, roper = roper, plot = roper.plot,
+    q = roper.ones(1, 1, 2, 4), k = roper.ones(1, 1, 2, 4), model = roper.nn.Linear({ inputs = 3, outputs = 2 }),
     adam = roper.optim.Adam(), PATH = scratch.path("x.npy") }, { __index = _G })
   assert(load(page.NAMES, "names", "t", env))()
   return env
@@ -79,26 +79,6 @@ describe("the page from PyTorch", function()
       assert.equal(here, rows[torch])
     end
     assert.is_true(count > 5)
-  end)
-
-  it("tells who takes a name of PyTorch what is called so here", function()
-    local adam = "; PyTorch's torch.optim.Adam([w], lr=1e-3) is "
-    for message, told in pairs({
-      ['a tensor has no field "T"'] = "%s; PyTorch's x.T is x:transpose(1, 2) here",
-      ['roper has no field "nothing"'] = "%s",
-      ['a tensor has no field "shap"; did you mean "shape"?'] = "%s",
-      ['a tensor has no field "dim"; did you mean "div"?'] =
-        "a tensor has no field \"dim\"; PyTorch's x.dim() is x:rank() here",
-      ["Adam: unknown option lr; it takes rate"] = "%s" .. adam
-        .. "adam = roper.optim.Adam{rate = 1e-3} here",
-      ['Adam: unknown option lr; did you mean "l2"? It takes l2, rate'] =
-        "Adam: unknown option lr; it takes l2, rate" .. adam
-        .. "adam = roper.optim.Adam{rate = 1e-3} here",
-      ["generate: unknown option lr; it takes most"] = "%s",
-      ["nothing about names"] = "%s",
-    }) do
-      assert.equal(told:gsub("^%%s", message), page.told(message))
-    end
   end)
 
   it("fits 80 columns, and is found", function()

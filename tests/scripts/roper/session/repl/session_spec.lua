@@ -146,20 +146,49 @@ describe("session", function()
     assert.matches("field 'xyz'%)\n$", printed("mine.xyz()"))
   end)
 
-  it("asks about variables that nobody has set", function()
+  it("refuses variables that nobody has set", function()
     finally(function() _G.my_weights, _G.roper = nil, nil end)
     _G.my_weights, _G.roper = roper.zeros({ 2 }), roper
-    local hint = '; did you mean "my_weights"?\n'
-    assert.equal("nil" .. hint, printed("my_wieghts"))
-    assert.equal("nil\n", printed("my_other"))
-    assert.equal("nil\n", printed("my_wieghts == nil and nil"))
-    local missing = "error: bad argument #1 to 'sum' (tensor expected, got nil)"
-    assert.equal(missing .. hint, printed("roper.sum(my_wieghts)"))
-    for _, text in ipairs({ "roper.sum(nil)", "roper.sum(math.my_wieghts)", "roper.sum(my_other)",
+    local unset = 'error: undefined variable "%s"%s\n'
+    local near = unset:format("my_wieghts", '; did you mean "my_weights"?')
+    for _, text in ipairs({ "my_wieghts", "my_wieghts == nil and nil", "roper.sum(my_wieghts)",
+      "roper.attention(1, 2, 3, {causal = my_wieghts})", "if my_wieghts then end" }) do
+      assert.equal(near, printed(text))
+    end
+    assert.equal(unset:format("my_other", ""), printed("my_other"))
+    local missing = "error: bad argument #1 to 'sum' (tensor expected, got nil)\n"
+    for _, text in ipairs({ "roper.sum(nil)", "roper.sum(math.my_wieghts)",
       "roper.sum(nil, 'my_wieghts') -- my_wieghts", "do local my_wieghts roper.sum(my_wieghts) end",
       "roper.sum(nil, { my_wieghts = 1 })" }) do
-      assert.equal(missing .. "\n", printed(text))
+      assert.equal(missing, printed(text))
     end
+  end)
+
+  it("takes a variable that was assigned for defined, also to nil", function()
+    assert.equal("nil\n", printed("found = nil; found"))
+    assert.equal("nil\n", printed("found = 5; found = nil; found"))
+    assert.equal("true\n", printed("rawget(_G, 'my_other') == nil"))
+    assert.equal("", printed("function f() later = 1 end; f(); later = nil"))
+    assert.equal("nil\n", printed("later"))
+  end)
+
+  it("lets files ask whether a global is there, but not for True, False and None", function()
+    local path = scratch.write("idiom.lua", "if unset_flag then error('set') end\n"
+      .. "found = unset_flag or 7")
+    assert.equal("7\n", printed(("dofile(%q); found"):format(path)))
+    path = scratch.write("habit.lua", "return {causal = True}")
+    assert.matches('habit.lua:1: undefined variable "True"\n',
+      printed(("%%run %s"):format(path)))
+  end)
+
+  it("prints tables and sizes as it shows them, by print too", function()
+    globals.roper = roper
+    assert.equal("{1, {a = 2}}\tx\tnil\t{2, 3}\n",
+      printed("print({1, {a = 2}}, 'x', nil, roper.zeros(2, 3):shape())"))
+    assert.equal("shape {2, 3}\n", printed("print('shape ' .. roper.zeros(2, 3):shape())"))
+    globals.mine = setmetatable({}, { __tostring = function() return "mine" end })
+    assert.equal("mine\n", printed("print(mine)"))
+    assert.equal("\n", printed("print()"))
   end)
 
   it("asks about options and choices, whoever checks them", function()
@@ -285,7 +314,8 @@ describe("session", function()
   end)
 
   it("measures", function()
-    local text = printed("%bench runs = (runs or 0) + 1")
+    globals.runs = 0
+    local text = printed("%bench runs = runs + 1")
     local all, samples, runs = text:match(
       "^[%d.]+ %S+, half of the samples from [%d.]+ %S+ to [%d.]+ %S+ (%((%d+) of (%d+) runs%))\n$")
     assert.is_truthy(all, text)

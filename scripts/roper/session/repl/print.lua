@@ -1,0 +1,20 @@
+--- The `print` of a session.
+local format = require "roper.base.format"
+
+--- Lua's print, except that a table prints as the prompt shows it. A script has Lua's own.
+---
+---     > print("sizes", {2, 3})
+---     sizes	{2, 3}
+---@param ... any
+local function print(...)
+  local texts = table.pack(...)
+  for i = 1, texts.n do
+    local metatable = debug.getmetatable(texts[i])
+    local has_text = type(metatable) == "table" and rawget(metatable, "__tostring")
+    texts[i] = type(texts[i]) == "table" and not has_text and format.value(texts[i])
+      or tostring(texts[i])
+  end
+  io.stdout:write(table.concat(texts, "\t"), "\n")
+end
+
+return print
