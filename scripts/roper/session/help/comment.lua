@@ -38,7 +38,7 @@ local M = {}
 ---@field line integer of what is documented
 
 -- The type at the start of a text, and the rest. A type has spaces only inside brackets, inside
--- quotes and after the colon of a function's result.
+-- quotes, and after the colon and the commas of a function's results.
 local function split_type(text)
   local depth, quoted, i = 0, false, 1
   while i <= #text do
@@ -49,8 +49,11 @@ local function split_type(text)
       depth = depth + 1
     elseif not quoted and c:find "[%)%]}>]" then
       depth = depth - 1
-    elseif c == " " and depth <= 0 and not quoted and text:sub(i - 1, i - 1) ~= ":" then
-      break
+    elseif c == " " and depth <= 0 and not quoted then
+      local before = text:sub(1, i - 1)
+      if not before:find ":$" and not before:find "^fun%b():.*,$" then
+        break
+      end
     end
     i = i + 1
   end
@@ -60,12 +63,13 @@ end
 -- "type = default; text", where a "?" after the name or the type makes it optional.
 local function parameter(name, rest)
   local kind, text = split_type(rest)
+  local is_open = kind:find "%?$" ~= nil and not kind:find "^fun%b():" -- else it is of a result
   local bare = name:gsub("%?$", "")
   local default = text:match "^= ([^;]*)"
   return {
     name = bare,
-    type = (kind:gsub("%?$", "")),
-    optional = bare ~= name or kind:sub(-1) == "?",
+    type = is_open and kind:sub(1, -2) or kind,
+    optional = bare ~= name or is_open,
     default = default,
     text = default and text:gsub("^= [^;]*;?%s*", "") or text,
   }

@@ -9,7 +9,7 @@ local M = {}
 
 local WIDEST <const>, NARROWEST <const> = 80, 40 -- columns
 local LONGEST_NAME <const> = 24 -- that descriptions are aligned after
-local DEEPEST <const> = 4 -- columns that options of options are moved in by
+local DEEPEST <const> = 4 -- columns that options of options are indented by
 
 local function columns()
   return math.max(NARROWEST, math.min(WIDEST, terminal.columns(io.stdout)))
@@ -61,14 +61,12 @@ function Page:list(rows, is_short)
   end
 end
 
--- "tensor [n, n], optional: the rest"
-local function description(parameter)
+-- "tensor [n, n], optional: the rest"; a table whose fields are listed below needs no name.
+local function description(parameter, is_listed)
   local shape, text = parameter.text:match "^(%b[])[,:;]?%s*(.*)$"
   text = text or parameter.text
   local kind = parameter.type
-  if sources.classes()[kind] and sources.is_plain(kind) then
-    kind = "table"
-  end
+  kind = is_listed and sources.classes()[kind] and "table" or kind
   if shape then
     kind = kind .. " " .. shape
   elseif text:find "^of " and not parameter.optional then -- "tensor of floats"
@@ -82,12 +80,16 @@ local function description(parameter)
   return (text ~= "" and kind .. ": " .. text or kind):gsub("`", "")
 end
 
--- A row for each argument, and below an option table one for each option.
-local function add_rows(rows, parameters, margin)
+-- A row for each argument, and below an option table one for each option; of a type that was
+-- listed already, or lies too deep, the name alone, which `?` takes.
+local function add_rows(rows, parameters, margin, listed)
   for _, parameter in ipairs(parameters) do
+    local options = not listed[parameter.type] and #margin < DEEPEST
+      and sources.options(parameter.type) or {}
     rows[#rows + 1] = { margin .. (parameter.name ~= "" and parameter.name or "→"),
-      description(parameter) }
-    add_rows(rows, #margin < DEEPEST and sources.options(parameter.type) or {}, margin .. "  ")
+      description(parameter, #options > 0) }
+    listed[parameter.type] = true
+    add_rows(rows, options, margin .. "  ", listed)
   end
   return rows
 end
@@ -134,7 +136,8 @@ end
 function Page:parameters(title, parameters)
   if parameters[1] then
     self:title(title)
-    self:list(add_rows({}, parameters, ""), false)
+    self.listed = self.listed or {}
+    self:list(add_rows({}, parameters, "", self.listed), false)
   end
 end
 

@@ -158,14 +158,14 @@ function M.classes()
   return classes
 end
 
---- The classes that a type names.
+--- The classes that a type names, each once.
 ---@param kind string
 ---@return string[]
 function M.class_names(kind)
-  local names = {}
+  local names, seen = {}, {}
   for name in kind:gmatch "[%a_][%w_.]*" do
-    if M.classes()[name] then
-      names[#names + 1] = name
+    if M.classes()[name] and not seen[name] then
+      names[#names + 1], seen[name] = name, true
     end
   end
   return names
