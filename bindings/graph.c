@@ -77,7 +77,9 @@ static int backward(lua_State *L)
 /* Call the function at 1 with the arguments after it, with recording on or off meanwhile. */
 static int call_recording(lua_State *L, bool on)
 {
-  luaL_checkany(L, 1);
+  if (!lua_isfunction(L, 1) && luaL_getmetafield(L, 1, "__call") == LUA_TNIL)
+    luaL_typeerror(L, 1, "function");
+  lua_settop(L, lua_isfunction(L, 1) ? lua_gettop(L) : lua_gettop(L) - 1);
   const bool was = rp_graph_set_recording(on);
   const int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
   rp_graph_set_recording(was);

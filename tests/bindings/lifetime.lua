@@ -131,7 +131,7 @@ add_methods(numbers({ 2, 3 }), {
   { "abs" }, { "ceil" }, { "cos" }, { "exp" }, { "floor" }, { "gelu" }, { "log" }, { "neg" },
   { "relu" }, { "round" }, { "sigmoid" }, { "sign" }, { "silu" }, { "sin" }, { "softplus" },
   { "sqrt" }, { "square" }, { "tanh" },
-  { "clone" }, { "contiguous" }, { "count" }, { "detach" }, { "dtype" }, { "is_contiguous" },
+  { "clone" }, { "contiguous" }, { "count" }, { "numel" }, { "detach" }, { "dtype" }, { "is_contiguous" },
   { "is_mask" }, { "rank" }, { "shape" }, { "size", 1 }, { "to", "float64" }, { "totable" },
   { "sum" }, { "sum", 1 }, { "mean" }, { "max" }, { "min" }, { "argmax" }, { "argmax", 2 },
   { "argmin" }, { "softmax" }, { "softmax", 1 }, { "log_softmax" }, { "cumsum", 1 },

@@ -3,6 +3,7 @@
 --- Keys and values are rotated when they enter and stay so: attention over the cache rotates only
 --- queries and output. All rows end at the same place; a shorter prompt has hidden places before
 --- it, and its positions count from its own first token.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
 local schemes = require "roper.position.scheme"
@@ -95,6 +96,7 @@ end
 ---@param i integer from 1
 ---@return CacheLayer layer
 function Cache:layer(i)
+  arguments.self("Cache:layer", self, Cache)
   if self.broken then
     error("cache: " .. self.broken, 0)
   end
@@ -110,6 +112,8 @@ end
 ---     3	false
 ---@param time integer how many
 function Cache:advance(time)
+  arguments.self("Cache:advance", self, Cache)
+  arguments.check("advance", "time", "integer", time)
   self.filled = self.filled + time
   for i, layer in ipairs(self.layers) do
     if layer.taken ~= time then
@@ -132,6 +136,7 @@ end
 ---@param count integer
 ---@return boolean yes
 function Cache:holds(count)
+  arguments.self("Cache:holds", self, Cache)
   return self.filled == count and not self.broken
 end
 
@@ -146,6 +151,8 @@ end
 ---@param time integer how many
 ---@return tensor positions [batch, time], float64
 function Cache:next_positions(time)
+  arguments.self("Cache:next_positions", self, Cache)
+  arguments.check("next_positions", "time", "integer", time)
   if self.filled + time > self.length then
     error(("cache: %d places are filled and %d more do not fit its length %d"):format(self.filled,
       time, self.length), 0)
@@ -164,6 +171,7 @@ end
 ---@param time integer how many
 ---@return tensor positions [batch, time], float64
 function CacheLayer:positions(time)
+  arguments.self("CacheLayer:positions", self, CacheLayer)
   return self.cache:next_positions(time)
 end
 
@@ -196,6 +204,8 @@ end
 ---@return tensor values [batch, heads, time so far, features], turned by a rotary
 ---@return AttentionOptions options position, query_positions, key_positions, mask, memory
 function CacheLayer:extend(k, v, scheme)
+  arguments.self("CacheLayer:extend", self, CacheLayer)
+  arguments.check("extend", "k", "tensor", k, "v", "tensor", v)
   local cache, time = self.cache, k:size(3)
   local total = cache.filled + time
   if k:size(1) ~= cache.batch then

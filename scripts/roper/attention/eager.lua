@@ -1,5 +1,6 @@
 --- Attention written out: products, bias, softmax, sum. To read beside the papers, and to change a
 --- line of; every scheme and option works, with gradients, and agrees with `roper.attention`.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
 local setting = require "roper.attention.setting"
@@ -33,6 +34,7 @@ local nothing = schemes.class { name = "none" }()
 ---@return tensor output [batch, heads, Tq, dv]
 ---@return tensor weights [batch, heads, Tq, Tk], before dropout, in the graph
 function M.attention(q, k, v, options)
+  arguments.check("eager.attention", "q", "tensor", q, "k", "tensor", k, "v", "tensor", v)
   if watch.wants_weights() then
     return watch.attention(M.attention, q, k, v, options)
   end

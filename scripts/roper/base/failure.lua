@@ -150,8 +150,8 @@ end
 local function stumbled(message, called)
   local reason = message:match "%.lua:%d+: (attempt to .*)$" or message:match "^attempt to .*$"
   local name = reason and called and M.help_name(called)
-  return name and ("%s: expected something else (%s); ?%s tells what it takes"):format(name,
-    reason, name)
+  return name and ("%s: failed on its arguments (roper.debug(true) shows where); ?%s shows what "
+    .. "it takes"):format(name, name)
 end
 
 -- Names that code may have meant: those of functions in tables, and in the tables in these.

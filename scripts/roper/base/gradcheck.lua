@@ -1,4 +1,5 @@
 --- Gradients against central differences.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
@@ -63,6 +64,7 @@ end
 ---@return boolean holds are all errors within the tolerance?
 ---@return number worst the largest error, relative to the largest gradient of its input, or to 1
 function M.gradcheck(f, inputs, options)
+  arguments.check("gradcheck", "f", "callable", f)
   local o = options_of.check("gradcheck", options, { step = { "number", 1e-5 },
     tolerance = { "number", 1e-6 }, most = { "size", 200 } })
   if type(inputs) ~= "table" then

@@ -16,6 +16,22 @@ local NUMBERS <const> = {
   probability = { "a number from 0 to below 1", function(x) return x >= 0 and x < 1 end },
 }
 
+local function is_native(kind)
+  return function(metatable) return rawget(metatable, "__name") == "roper." .. kind end
+end
+
+-- Objects of the library, known by their metatables.
+local OBJECTS <const> = {
+  task = is_native "task",
+  tensor = is_native "tensor",
+  module = function(metatable, value)
+    return type(value) == "table" and metatable.is_module == true
+  end,
+  scheme = function(metatable, value)
+    return type(value) == "table" and metatable.is_scheme == true
+  end,
+}
+
 --- Does a value have a kind, as `check` takes them?
 ---@param kind string|table
 ---@param value any
@@ -29,20 +45,32 @@ function M.mismatch(kind, value)
     return not fits and ("a whole number from %d to %d"):format(kind.smallest, kind.largest) or nil
   elseif type(kind) == "table" then
     return not tables.set(kind)[value] and "one of " .. table.concat(kind, ", ") or nil
-  elseif kind == "task" then
+  elseif OBJECTS[kind] then
     local metatable = debug.getmetatable(value)
-    return not (metatable and rawget(metatable, "__name") == "roper.task") and "a task" or nil
+    return not (metatable and OBJECTS[kind](metatable, value)) and "a " .. kind or nil
+  elseif kind == "callable" then
+    local metatable = debug.getmetatable(value)
+    local is_called = type(value) == "function" or metatable and metatable.__call
+    return not is_called and "a function" or nil
   elseif kind == "any" then
     return value == nil and "a value" or nil
   end
   return type(value) ~= kind and "a " .. kind or nil
 end
 
---- A value as messages show it: a string in quotes.
+--- A value as messages show it: a string in quotes, a table or an object by its kind.
 ---@param value any
 ---@return string
 function M.shown(value)
-  return type(value) == "string" and ('"%s"'):format(value) or tostring(value)
+  local metatable = debug.getmetatable(value)
+  if type(value) == "string" then
+    return ('"%s"'):format(value)
+  elseif value == nil or type(value) == "boolean" or math.type(value) then
+    return tostring(value)
+  end
+  local name = metatable and (rawget(metatable, "__name") or rawget(metatable, "name"))
+  name = type(name) == "string" and name:gsub("^roper%.", "") or type(value)
+  return (name:find "^[AEIOUaeiou]" and "an " or "a ") .. name
 end
 
 --- Check an option table against what a function takes.
@@ -50,8 +78,8 @@ end
 ---@param given table?
 ---@param known table option to kind, if it is required; to kind and "?", if it may be absent; or to
 ---   {kind, default}. Kinds: "size" (integer from 1), "integer", {smallest =, largest =} (of one),
----   "number" (finite), "amount" (from 0), "share" (from 0 to 1), "probability" (below 1), "task",
----   "any", a Lua type, or a list of choices
+---   "number" (finite), "amount" (from 0), "share" (from 0 to 1), "probability" (below 1),
+---   "tensor", "task", "module", "scheme", "callable", "any", a Lua type, or a list of choices
 ---@param level integer? of the stack to blame; 3 (the caller's caller) by default
 ---@return table a new table with every option
 function M.check(name, given, known, level)
@@ -64,7 +92,8 @@ function M.check(name, given, known, level)
   for option in pairs(given) do
     if known[option] == nil then
       error(("%s: unknown option %s%s"):format(name, tostring(option),
-        names[1] and suggest.hint(tostring(option), names, "it takes") or "; it takes none"), level)
+        #names == 0 and "; it takes none" or suggest.hint(tostring(option), names, "it takes")),
+        level)
     end
   end
   for _, option in ipairs(names) do

@@ -1,4 +1,5 @@
 --- The part of a model in which tokens look at each other.
+local arguments = require "roper.base.arguments"
 local attention = require "roper.attention"
 local format = require "roper.base.format"
 local layers = require "roper.model.layers"
@@ -65,6 +66,11 @@ end
 ---@param x tensor [batch, time, features]
 ---@return tensor y [batch, heads, time, features / heads]
 function MultiHeadAttention:split(x)
+  arguments.self("MultiHeadAttention:split", self, MultiHeadAttention)
+  arguments.check("split", "x", "tensor", x)
+  if x:rank() ~= 3 then
+    error(("split: expected [batch, time, features], got %s"):format(modules.kind_of(x)), 2)
+  end
   local batch, time, features = table.unpack(x:shape())
   return x:view { batch, time, self.heads, features // self.heads }:transpose(2, 3)
 end
@@ -81,6 +87,7 @@ end
 ---@param positions? tensor [batch, time], where they are not 0, 1, ...
 ---@return tensor y [batch, time, d_model]
 function MultiHeadAttention:forward(x, cache, positions)
+  arguments.self("MultiHeadAttention:forward", self, MultiHeadAttention)
   local width = self.query.weight:size(2)
   if not format.is_tensor(x) or x:rank() ~= 3 or x:size(3) ~= width then
     error(("MultiHeadAttention: expected [batch, time, %d], got %s"):format(width,
@@ -126,12 +133,13 @@ end
 ---@param inputs AttendInputs
 ---@return tensor output [batch, heads, time, features]
 function MultiHeadAttention:attend(inputs)
+  arguments.self("MultiHeadAttention:attend", self, MultiHeadAttention)
   if format.is_tensor(inputs) then
     error("attend: expected one table, {q = ..., k = ..., v = ..., positions = ..., cache = ...}, "
       .. "got a tensor", 2)
   end
-  local o = options_of.check("attend", inputs, { q = "any", k = "any", v = "any", x = "any?",
-    positions = "any?", cache = "table?" })
+  local o = options_of.check("attend", inputs, { q = "tensor", k = "tensor", v = "tensor",
+    x = "tensor?", positions = "any?", cache = "table?" })
   local k, v, how = o.k, o.v, { position = self.position, positions = o.positions }
   if o.cache and self.causal then
     k, v, how = o.cache:extend(k, v, self.position)

@@ -1,5 +1,6 @@
 --- Files that hold a model or a whole training state. Both are safetensors; what is not a tensor
 --- stands in the metadata as JSON.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local folders = require "roper.base.file"
 local Module = require("roper.model.module").Module
@@ -24,6 +25,7 @@ local M = {}
 ---@return tensor|table<string, tensor>|Transformer value
 ---@return table? metadata of safetensors: strings by name
 function M.load(path)
+  arguments.check("load", "path", "string", path)
   local value, metadata = core.load(path)
   if not metadata then -- of npy
     return value
@@ -86,6 +88,7 @@ end
 ---@param model Transformer
 ---@return table options
 function M.options(model)
+  arguments.check("checkpoint.options", "model", "table", model)
   local result = tables.merged(type(model.options) == "table" and model.options or nil)
   result.position = plain(result.position)
   return result
@@ -104,6 +107,7 @@ end
 ---@param path string
 ---@param model Module
 function M.save_model(path, model)
+  arguments.check("checkpoint.save_model", "path", "string", path, "model", "module", model)
   local metadata = model.is_made_of_options and model.options
     and { roper = "model", options = core.json_encode(M.options(model)) } or nil
   core.save_safetensors(path, collect(model, "", {}), metadata)
@@ -122,6 +126,7 @@ end
 ---     > os.remove(path);
 ---@param path string
 function Module:save(path)
+  arguments.self("Module:save", self, Module)
   M.save_model(path, self)
 end
 
@@ -172,6 +177,8 @@ end
 ---@param prefix string before each name in the file
 ---@param tensors table<string, tensor> by name
 function M.fill(path, model, prefix, tensors)
+  arguments.check("checkpoint.fill", "path", "string", path, "model", "module", model,
+    "prefix", "string", prefix, "tensors", "table", tensors)
   check(path, model, prefix, tensors)
   for _, entry in ipairs(model:named_parameters()) do
     entry.tensor:copy(tensors[prefix .. entry.name])
@@ -226,6 +233,7 @@ end
 ---@param path string
 ---@return Module self
 function Module:load(path)
+  arguments.self("Module:load", self, Module)
   M.fill(path, self, "", (core.load_safetensors(path)))
   return self
 end
@@ -246,6 +254,8 @@ end
 ---@param metadata table<string, string>
 ---@return Transformer model
 function M.restore_model(path, tensors, metadata)
+  arguments.check("checkpoint.restore_model", "path", "string", path,
+    "tensors", "table", tensors, "metadata", "table", metadata)
   local options = decode(path, metadata, "options")
   check_sizes(path, options, tensors)
   local missing = position.missing(options.position)
@@ -283,6 +293,9 @@ end
 ---@param path string
 ---@param state TrainingState
 function M.save_training(path, state)
+  arguments.check("checkpoint.save_training", "path", "string", path, "state", "table", state)
+  arguments.check("checkpoint.save_training", "state.model", "module", state.model,
+    "state.optimizer", "table", state.optimizer, "state.task", "task", state.task)
   local tensors = collect(state.model, "model.", {})
   for i, moments in pairs(state.optimizer.state) do
     for name, tensor in pairs(moments) do

@@ -1,4 +1,5 @@
 --- Parts of a model that treat each token by itself.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local modules = require "roper.model.module"
 local options_of = require "roper.base.options"
@@ -50,6 +51,7 @@ end
 ---@param activation? "none"|"relu" = "none"
 ---@return tensor y [..., outputs]
 function Linear:forward(x, activation)
+  arguments.self("Linear:forward", self, Linear)
   return core.linear(x, self.weight, self.bias, activation)
 end
 
@@ -66,6 +68,7 @@ end
 ---@param options? LinearCrossEntropyOptions
 ---@return tensor loss a scalar, or [...] with `each`
 function Linear:cross_entropy(x, targets, options)
+  arguments.self("Linear:cross_entropy", self, Linear)
   if self.forward ~= Linear.forward then -- it has one of its own
     return core.cross_entropy(self(x), targets, options)
   end
@@ -112,6 +115,7 @@ end
 ---@param tokens tensor [...], int32, from 0
 ---@return tensor y [..., features]
 function Embedding:forward(tokens)
+  arguments.self("Embedding:forward", self, Embedding)
   local rows = core.embedding(self.weight, tokens)
   return self.scale and rows * self.scale or rows
 end
@@ -156,6 +160,7 @@ end
 ---@param x tensor [..., features]
 ---@return tensor y of the shape of x
 function LayerNorm:forward(x)
+  arguments.self("LayerNorm:forward", self, LayerNorm)
   return core.layer_norm(x, self.gain, self.bias, self.epsilon)
 end
 
@@ -192,6 +197,7 @@ end
 ---@param x tensor [..., features]
 ---@return tensor y of the shape of x
 function RMSNorm:forward(x)
+  arguments.self("RMSNorm:forward", self, RMSNorm)
   return core.rms_norm(x, self.gain, self.epsilon)
 end
 
@@ -245,6 +251,7 @@ end
 ---@param x tensor [..., d_model]
 ---@return tensor y of the shape of x
 function FeedForward:forward(x)
+  arguments.self("FeedForward:forward", self, FeedForward)
   local hidden
   if self.activation == "swiglu" then
     hidden = core.silu(self.gate(x)) * self.inner(x)

@@ -1,5 +1,6 @@
 --- What all parts of a model have in common: that they are called, and that their parameters are
 --- found, counted, saved.
+local arguments = require "roper.base.arguments"
 local format = require "roper.base.format"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
@@ -96,6 +97,7 @@ end
 ---@param ... any
 ---@return any ...
 function Module:forward(...) -- luacheck: no unused args
+  arguments.self("Module:forward", self, Module)
   error(("%s: expected a method forward, found none"):format(getmetatable(self).name), 0)
 end
 
@@ -126,6 +128,7 @@ end
 ---     "weight"
 ---@return NamedParameter[] list
 function Module:named_parameters()
+  arguments.self("Module:named_parameters", self, Module)
   local list = {}
   walks.walk(self, function(path, value)
     if format.is_tensor(value) and value:is_parameter() then
@@ -143,6 +146,7 @@ end
 ---     2
 ---@return tensor[] list
 function Module:parameters()
+  arguments.self("Module:parameters", self, Module)
   return tables.map(self:named_parameters(), function(entry) return entry.tensor end)
 end
 
@@ -157,6 +161,7 @@ end
 ---     "inner"
 ---@return NamedModule[] list
 function Module:named_modules()
+  arguments.self("Module:named_modules", self, Module)
   local list = { { name = "", module = self } }
   walks.walk(self, function(path, value)
     list[#list + 1] = walks.is_module(value) and { name = path, module = value } or nil
@@ -170,6 +175,7 @@ end
 ---     3
 ---@return integer count
 function Module:count()
+  arguments.self("Module:count", self, Module)
   local count = 0
   for _, tensor in ipairs(self:parameters()) do
     count = count + tensor:count()
@@ -185,6 +191,7 @@ end
 ---     > linear.weight.grad
 ---     nil
 function Module:zero_gradients()
+  arguments.self("Module:zero_gradients", self, Module)
   for _, tensor in ipairs(self:parameters()) do
     tensor.grad = nil
   end
@@ -197,6 +204,7 @@ end
 ---@param on? boolean = true
 ---@return Module self
 function Module:training(on)
+  arguments.self("Module:training", self, Module)
   for _, entry in ipairs(self:named_modules()) do
     entry.module.is_training = on ~= false
   end

@@ -1,4 +1,5 @@
 --- Modules in a row, and the small ones that go between linear maps: activations and dropout.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local modules = require "roper.model.module"
 local options_of = require "roper.base.options"
@@ -55,6 +56,7 @@ end
 ---@param x tensor
 ---@return any y
 function Sequential:forward(x, ...)
+  arguments.self("Sequential:forward", self, Sequential)
   for i = 1, select("#", ...) do
     if (select(i, ...)) ~= nil then
       error(("Sequential: expected one argument, got %d; write a class with a forward of its own "
@@ -142,6 +144,7 @@ end
 ---@param x tensor of floats
 ---@return tensor y of the shape of x
 function Dropout:forward(x)
+  arguments.self("Dropout:forward", self, Dropout)
   return self.is_training and self.p > 0 and core.dropout(x, self.p) or x
 end
 

@@ -1,4 +1,5 @@
 --- What the parts of a model compute, kept while it runs.
+local argument = require "roper.base.arguments"
 local format = require "roper.base.format"
 local temporarily = require "roper.base.temporarily"
 local watch = require "roper.base.watch"
@@ -29,6 +30,7 @@ end
 ---@param ... any what calling the module takes
 ---@return table<string, any> trace a tensor, or the list of results of a part that gives several
 function Module:trace(...)
+  argument.self("Module:trace", self, Module)
   local given, names, counts, trace = table.pack(...), {}, {}, {}
   for _, entry in ipairs(self:named_modules()) do
     names[entry.module] = entry.name

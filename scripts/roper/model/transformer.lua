@@ -1,4 +1,5 @@
 --- The layers of a transformer, and the language model made of them.
+local arguments = require "roper.base.arguments"
 local attention = require "roper.model.attention"
 local core = require "roper.core"
 local format = require "roper.base.format"
@@ -71,6 +72,8 @@ end
 ---@param ... any what f takes besides
 ---@return tensor y of the shape of x
 function TransformerLayer:residual(x, norm, f, ...)
+  arguments.self("TransformerLayer:residual", self, TransformerLayer)
+  arguments.check("residual", "x", "tensor", x, "norm", "callable", norm, "f", "callable", f)
   local y = f(self.norm == "pre" and norm(x) or x, ...)
   if self.is_training and self.dropout > 0 then
     y = core.dropout(y, self.dropout)
@@ -91,6 +94,7 @@ end
 ---@param positions? tensor [batch, time], where they are not 0, 1, ...
 ---@return tensor y of the shape of x
 function TransformerLayer:forward(x, cache, positions)
+  arguments.self("TransformerLayer:forward", self, TransformerLayer)
   x = self:residual(x, self.attention_norm, self.attention, cache, positions)
   return self:residual(x, self.feed_forward_norm, self.feed_forward)
 end
@@ -194,6 +198,7 @@ end
 ---@param positions? tensor [1 or batch, time]; 0, 1, ... by default
 ---@return tensor y of the shape of x
 function Transformer:embed(x, positions)
+  arguments.self("Transformer:embed", self, Transformer)
   local done = {}
   for _, layer in ipairs(self.layers) do
     local scheme = type(layer.attention) == "table" and layer.attention.position
@@ -234,9 +239,10 @@ end
 ---@param positions? tensor [batch, time] of the tokens; by default they go on from the cache
 ---@return tensor x [batch, time, d_model]
 function Transformer:features(tokens, cache, positions)
+  arguments.self("Transformer:features", self, Transformer)
   if not format.is_tensor(tokens) or tokens:rank() ~= 2 then
     error("Transformer: expected tokens [batch, time], got " .. modules.kind_of(tokens), 2)
-  elseif cache and type(cache) ~= "table" then
+  elseif cache and not (type(cache) == "table" and cache.next_positions) then
     error("Transformer: expected a cache as second argument, got " .. modules.kind_of(cache), 2)
   end
   local time = tokens:size(2)
@@ -269,6 +275,7 @@ end
 ---@param positions? tensor [batch, time] of the tokens; by default they go on from the cache
 ---@return tensor logits [batch, time, vocabulary]
 function Transformer:forward(tokens, cache, positions)
+  arguments.self("Transformer:forward", self, Transformer)
   return self.logits(self:features(tokens, cache, positions))
 end
 
@@ -289,6 +296,7 @@ end
 ---@param positions? tensor [batch, time] of the tokens; by default they count up from 0
 ---@return tensor loss a scalar, or [batch, time] with `each`
 function Transformer:loss(tokens, targets, how, positions)
+  arguments.self("Transformer:loss", self, Transformer)
   if self.forward == Transformer.forward and self.logits.cross_entropy then
     return self.logits:cross_entropy(self:features(tokens, nil, positions), targets, how)
   end
@@ -306,6 +314,7 @@ end
 ---@param options CacheOptions
 ---@return Cache cache
 function Transformer:cache(options)
+  arguments.self("Transformer:cache", self, Transformer)
   return require("roper.attention.cache").new(self, options)
 end
 

@@ -59,7 +59,11 @@ function M.series(name, value, scheme, place, asked)
     error(("%s: expected a vector [features], got shape [%s]; index it down to one, such as "
       .. "x[1][1]"):format(name, table.concat(value:shape(), ", ")), 0)
   end
-  local before = data.series(name, value)[1].y
+  local vector = data.series(name, value)[1]
+  if not vector or #vector.y == 0 then
+    error(name .. ": expected a vector [features], got an empty one", 0)
+  end
+  local before = vector.y
   scheme = check_scheme(name, scheme, #before)
   local after = scheme:rotate(require("roper.core").tensor(before, "float64"), place):totable()
   local thetas = scheme:thetas():totable()

@@ -1,5 +1,6 @@
 --- Position schemes by name: each file of `schemes` is one, found by being there, and `register`
 --- adds one of your own.
+local arguments = require "roper.base.arguments"
 local describe = require "roper.position.describe"
 local join = require "roper.position.join"
 local options_of = require "roper.base.options"
@@ -266,6 +267,7 @@ end
 ---@param options? PositionsOptions as those of attention
 ---@return Positions positions
 function M.positions(q, k, options)
+  arguments.check("positions", "q", "tensor", q, "k", "tensor", k)
   local o = options_of.check("positions", options, { causal = { "boolean", false },
     offset = { "number", 0 }, positions = "any?", query_positions = "any?", key_positions = "any?",
     scale = "number?" })

@@ -1,4 +1,5 @@
 --- Weights that were trained with one pairing of features, for the other.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
 
@@ -39,6 +40,7 @@ end
 ---@param options? ConvertPairingOptions
 ---@return tensor y of the same shape
 function M.convert_pairing(weights, from, to, options)
+  arguments.check("convert_pairing", "weights", "tensor", weights)
   local o = options_of.check("convert_pairing", options, { heads = { "size", 1 },
     rotated = "integer?", axis = { "integer", 1 } })
   local heads, axis = o.heads, o.axis

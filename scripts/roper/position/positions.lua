@@ -3,6 +3,7 @@
 --- Where both count up one by one, all that depends on the distance alone is computed once and
 --- read by distance: element (i, j) of the scores shows what stands at distance j - i (Dai et al.
 --- 2019, appendix B, the "relative shift"). Elsewhere each distance that occurs is computed once.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local format = require "roper.base.format"
 
@@ -102,6 +103,16 @@ function M.new(q, k, o, scale)
   return self
 end
 
+-- What a function of the scheme makes of distances, in the dtype of the scores.
+local function made_by(self, f, distances)
+  local y = f(distances)
+  if not format.is_tensor(y) then
+    error(("position: expected a function from distances to a tensor, got %s from it"):format(
+      type(y)), 0)
+  end
+  return y:to(self.dtype)
+end
+
 --- How far each key stands from each query.
 ---
 ---     > q, k = roper.zeros{1, 1, 2, 4}, roper.zeros{1, 1, 3, 4}
@@ -111,6 +122,7 @@ end
 ---     -1  0  1
 ---@return tensor distance [1 or batch, 1, queries, keys], key minus query
 function Positions:distances()
+  arguments.self("Positions:distances", self, Positions)
   if self.query:rank() > 2 then
     error("position: distances need positions of one number each, got several coordinates", 0)
   end
@@ -125,6 +137,7 @@ end
 ---     3.0
 ---@return number length of the longest row, 1 more than its longest distance; 0 without tokens
 function Positions:length()
+  arguments.self("Positions:length", self, Positions)
   if self.queries == 0 or self.keys == 0 then
     return 0
   end
@@ -171,6 +184,8 @@ end
 ---@return tensor vectors [1 or heads, R, d]
 ---@return integer first distance in places at the first of the R
 function Positions:vectors(f, reach)
+  arguments.self("Positions:vectors", self, Positions)
+  arguments.check("vectors", "f", "callable", f, "reach", "number?", reach)
   local distance, count = range(self)
   count = math.max(self.causal and self.keys or count, 1)
   local least, most = 0, count - 1
@@ -180,7 +195,7 @@ function Positions:vectors(f, reach)
     most = math.max(least, math.min(most, math.ceil(reach - first)))
   end
   local near = distance:narrow(1, least + 1, most - least + 1)
-  return f(near):to(self.dtype), least - (self.queries - 1)
+  return made_by(self, f, near), least - (self.queries - 1)
 end
 
 --- A number for each head and distance, as a bias.
@@ -199,13 +214,15 @@ end
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n]
 ---@return tensor c [1 or heads, queries, keys], or [batch, ...]
 function Positions:by_distance(f)
+  arguments.self("Positions:by_distance", self, Positions)
+  arguments.check("by_distance", "f", "callable", f)
   if self.shift then
     local distance, count = range(self)
-    local b = f(distance):to(self.dtype)
+    local b = made_by(self, f, distance)
     return b:as_strided({ b:size(1), self.queries, self.keys }, { count, -1, 1 }, self.queries - 1)
   end
   local list, index = distinct(self)
-  local b = f(list):to(self.dtype)
+  local b = made_by(self, f, list)
   return core.embedding(b:transpose(1, 2), index:squeeze(2)):permute { 1, 4, 2, 3 }
 end
 
@@ -236,13 +253,15 @@ end
 ---@return BiasByDistance|tensor c a tensor [batch, heads, queries, keys] where positions do not
 ---   both count up one by one
 function Positions:by_query(q, f, reach)
+  arguments.self("Positions:by_query", self, Positions)
+  arguments.check("by_query", "q", "tensor", q, "f", "callable", f)
   if self.shift then
     local vectors, first = self:vectors(f, reach)
     return { bias = q:matmul(vectors:transpose(2, 3)):unsqueeze(4), first = first }
   end
   local shape = { q:size(1), q:size(2), self.queries, self.keys }
   local list, index = distinct(self)
-  return q:matmul(f(list):to(self.dtype):transpose(2, 3)):gather(4, (index + 1):expand(shape))
+  return q:matmul(made_by(self, f, list):transpose(2, 3)):gather(4, (index + 1):expand(shape))
 end
 
 --- What each key makes of a vector for each head and distance, as a bias.
@@ -264,6 +283,8 @@ end
 ---@param reach? number f of farther distances is that of this one
 ---@return BiasByDistance|tensor c as by_query
 function Positions:by_key(k, f, reach)
+  arguments.self("Positions:by_key", self, Positions)
+  arguments.check("by_key", "k", "tensor", k, "f", "callable", f)
   if self.shift then
     local vectors, first = self:vectors(f, reach)
     return { bias = k:matmul(vectors:transpose(2, 3)):unsqueeze(3), first = first }
@@ -271,7 +292,7 @@ function Positions:by_key(k, f, reach)
   local shape = { k:size(1), k:size(2), self.queries, self.keys }
   local list, index = distinct(self)
   local across = (index + 1):expand(shape):transpose(3, 4)
-  return k:matmul(f(list):to(self.dtype):transpose(2, 3)):gather(4, across):transpose(3, 4)
+  return k:matmul(made_by(self, f, list):transpose(2, 3)):gather(4, across):transpose(3, 4)
 end
 
 --- A bias as it is added to the scores: one by distance written out for each query and key.
@@ -286,9 +307,12 @@ end
 ---@param c BiasByDistance|tensor
 ---@return tensor c broadcast to [batch, heads, queries, keys]
 function Positions:expanded(c)
+  arguments.self("Positions:expanded", self, Positions)
   if format.is_tensor(c) then
     return c
   end
+  arguments.check("expanded", "c", "table", c)
+  arguments.check("expanded", "c.bias", "tensor", c.bias, "c.first", "number", c.first)
   local x, queries, keys = c.bias, self.queries, self.keys
   local distance = core.arange(0, keys, 1, "float64")
     - core.arange(0, queries, 1, "float64"):unsqueeze(2)
@@ -324,9 +348,11 @@ end
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
 ---@return tensor y [batch, heads, queries, d]
 function Positions:by_weights(a, f)
+  arguments.self("Positions:by_weights", self, Positions)
+  arguments.check("by_weights", "a", "tensor", a, "f", "callable", f)
   if not self.shift then
     local list, index = distinct(self)
-    local vectors = f(list):to(self.dtype)
+    local vectors = made_by(self, f, list)
     local heads, count, features = table.unpack(vectors:shape())
     local rows = core.embedding(vectors:transpose(1, 2):view { count, heads * features },
       index:squeeze(2))
@@ -343,7 +369,7 @@ function Positions:by_weights(a, f)
   local shifted = core.cat({ zeros(before), a, zeros(after) }, 4):as_strided(
     { a:size(1), self.heads, self.queries, count },
     { self.heads * self.queries * width, self.queries * width, width + 1, 1 })
-  return shifted:matmul(f(distance:narrow(1, 1, count)):to(self.dtype))
+  return shifted:matmul(made_by(self, f, distance:narrow(1, 1, count)))
 end
 
 --- Which keys each query sees under the causal rule and a mask.
@@ -357,6 +383,7 @@ end
 ---@param mask? tensor int32, broadcast to [batch, heads, queries, keys]; 0 hides
 ---@return tensor? visible int32, 1 or 0; nil where all are
 function Positions:visible(mask)
+  arguments.self("Positions:visible", self, Positions)
   if not self.causal then
     return mask
   end

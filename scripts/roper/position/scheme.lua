@@ -4,6 +4,7 @@
 ---     xᵢ  ← embed(x, positions)ᵢ
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ
 ---     oᵢ  = C_i⁻¹ (Σⱼ softmax(s)ᵢⱼ (D_j vⱼ + valuesⱼ₋ᵢ) + carryᵢ)
+local arguments = require "roper.base.arguments"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
 local suggest = require "roper.base.suggest"
@@ -62,6 +63,7 @@ M.ROTARY = { dim = "size", rotate = "string?", pairing = "string?", base = "numb
 ---     {heads = 2, type = "alibi"}
 ---@return table options with `type`, its name
 function Scheme:options()
+  arguments.self("Scheme:options", self, "scheme")
   return tables.merged({ type = self.name }, self.given)
 end
 
@@ -71,6 +73,7 @@ end
 ---     {}
 ---@return table<string, tensor> parameters
 function Scheme:parameters()
+  arguments.self("Scheme:parameters", self, "scheme")
   local result = {}
   for name, value in pairs(self) do
     if format.is_tensor(value) and value:is_parameter() then

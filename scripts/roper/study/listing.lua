@@ -1,4 +1,5 @@
 --- Reading the folders that runs leave behind.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local lease = require "roper.study.lease"
 local experiment = require "roper.study.experiment"
@@ -51,6 +52,7 @@ end
 ---@param b table
 ---@return boolean yes
 function M.same(a, b)
+  arguments.check("runs.same", "a", "table", a, "b", "table", b)
   return #M.differences(a, b) == 0
 end
 
@@ -62,6 +64,7 @@ end
 ---@param b table
 ---@return table[] list field, a, b each, sorted by field; nil where one is not set
 function M.differences(a, b)
+  arguments.check("runs.differences", "a", "table", a, "b", "table", b)
   local list = {}
   for _, name in ipairs(tables.keys(a, b)) do
     if (a[name] or nil) ~= (b[name] or nil) then
@@ -86,6 +89,7 @@ end
 ---@param config? table that it must be of
 ---@return table? result nil where there is none, a damaged one, or one of another configuration
 function M.result(folder, config)
+  arguments.check("runs.result", "folder", "string", folder, "config", "table?", config)
   local result = clean(files.decode(folder .. "/result.json"))
   if not result or not result.config or not shape.fits(result, RESULT)
     or config and not M.same(result.config, as_run(config, result.config)) then
@@ -128,6 +132,7 @@ M.STATUSES = { "finished", "failed", "running", "stopped", "waiting" }
 ---@param config? table of the run, where its folder may not tell yet
 ---@return Run run
 function M.read(folder, config)
+  arguments.check("runs.read", "folder", "string", folder, "config", "table?", config)
   if not config then
     files.check_folder("runs", folder)
   end
@@ -231,6 +236,10 @@ end
 ---@return Transformer model
 ---@return task task of text, without its files: it has no rows
 function M.model(run, which)
+  arguments.check("runs.model", "run", "table", run,
+    "which", "string?", which)
+  arguments.check("runs.model", "run.folder", "string", run.folder,
+    "run.config", "table", run.config)
   local is_best = which == "best"
   require("roper.study.experiment.position").require(run.folder, run.config)
   local tensors, path = tensors_of(run, is_best and "best.safetensors" or "checkpoint.safetensors")

@@ -1,6 +1,7 @@
 --- What a handful of runs says: means and how far to trust them. Functions of lists of finite
 --- numbers; others are refused, and a list that is too short for a figure gives nil, never a
 --- made-up one.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local sort = require("roper.base.operations.order").sort
 local with_seed = require("roper.base.temporarily").with_seed
@@ -16,6 +17,9 @@ local ROUNDING <const> = 1e-12
 
 -- Refuse what is no finite number: NaN compares with nothing, and would pass for a figure.
 local function check(name, numbers)
+  if type(numbers) ~= "table" then
+    error(("%s: expected a list of numbers, got %s"):format(name, type(numbers)), 3)
+  end
   for i, number in ipairs(numbers) do
     if math.type(number) == nil or number ~= number or math.abs(number) == math.huge then
       error(("%s: expected finite numbers, got %s at place %d"):format(name, tostring(number), i),
@@ -70,6 +74,7 @@ end
 ---@param share number from 0 to 1
 ---@return number
 function M.quantile(list, share)
+  arguments.check("quantile", "list", "table", list, "share", "share", share)
   local place = 1 + share * (#list - 1)
   local below = math.floor(place)
   local above = math.min(below + 1, #list)

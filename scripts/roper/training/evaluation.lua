@@ -1,4 +1,5 @@
 --- How good a model is at a task: problems solved by sampling, and accuracy on answers.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local modules = require "roper.model.module"
 local temporarily = require "roper.base.temporarily"
@@ -18,6 +19,8 @@ local M = {}
 ---@param changes? table option to value
 ---@return task fresh
 function M.fresh(task, seed, changes)
+  arguments.check("fresh", "task", "task", task, "seed", "integer", seed,
+    "changes", "table?", changes)
   return tasks[task:name()](tables.merged(task:options(), changes, { seed = seed }))
 end
 
@@ -62,6 +65,7 @@ end
 ---@return integer solved how many
 ---@return Sample[] samples
 function M.solve(model, task, options)
+  arguments.check("solve", "model", "table", model, "task", "task", task)
   local o = options_of.check("solve", options, { problems = { "size", 128 },
     temperature = { "number", 1 }, seed = { "integer", 1 }, beyond = "task?" })
   local asked = M.fresh(task, o.seed)
@@ -166,6 +170,7 @@ local ANSWERS <const> = { sequences = { "size", 64 }, seed = { "integer", 1 },
 ---@param options? AnswersOptions
 ---@return Answers found
 function M.answers(model, task, options)
+  arguments.check("answers", "model", "module", model, "task", "task", task)
   local o = options_of.check("answers", options, ANSWERS)
   local fresh = M.fresh(task, o.seed)
   local sums = new_sums()
@@ -214,6 +219,8 @@ end
 ---@return table[] found for each: name, such as "letters=26"; solved of `problems`, none of
 ---   which the task of the training could pose; accuracy, loss and floor as in `answers`
 function M.longer(model, task, longer, options)
+  arguments.check("longer", "model", "module", model, "task", "task", task,
+    "longer", "table", longer)
   local o = options_of.check("longer", options,
     tables.merged(ANSWERS, { problems = { "size", 128 } }))
   local list = {}

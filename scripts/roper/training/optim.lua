@@ -1,5 +1,6 @@
 --- Optimizers and learning-rate schedules. An optimizer holds the state of each parameter by its
 --- place in the list it is given, and steps from the gradients that backward left.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
 local schemes = require "roper.position.scheme"
@@ -15,6 +16,7 @@ end
 local function check_distinct(name, parameters)
   local places = {}
   for i, parameter in ipairs(parameters) do
+    arguments.check(name, "parameter " .. i, "tensor", parameter)
     if places[parameter] then
       error(("%s: expected each parameter once, got number %d again as number %d"):format(name,
         places[parameter], i), 0)
@@ -169,6 +171,8 @@ end
 ---@param parameters tensor[] the same list at each step
 ---@param done? fun() called before Ctrl-C may end what follows
 function Adam:step(parameters, done)
+  arguments.self("Adam:step", self, Adam)
+  arguments.check("step", "parameters", "table", parameters, "done", "function?", done)
   core.interrupt_defer(advance, self, parameters, done, adam_settings, adam_update)
 end
 
@@ -224,6 +228,8 @@ end
 ---@param parameters tensor[] the same list at each step
 ---@param done? fun() called before Ctrl-C may end what follows
 function SGD:step(parameters, done)
+  arguments.self("SGD:step", self, SGD)
+  arguments.check("step", "parameters", "table", parameters, "done", "function?", done)
   core.interrupt_defer(advance, self, parameters, done, sgd_settings, sgd_update)
 end
 

@@ -1,5 +1,6 @@
 --- How values look when they are printed: tensors with dtype, shape and aligned
 --- columns, tables sorted and nested, everything else as Lua writes it.
+local arguments = require "roper.base.arguments"
 local printable = require "roper.base.printable"
 local options = require "roper.base.format.options"
 local tables = require "roper.base.tables"
@@ -32,6 +33,7 @@ end
 ---@param tensor tensor
 ---@return string text
 function M.summary(tensor)
+  arguments.check("format.summary", "tensor", "tensor", tensor)
   return ("%s [%s]"):format(tensor:dtype(), table.concat(tensor:shape(), ", "))
 end
 
@@ -54,6 +56,7 @@ end
 ---@param columns? integer the width to stay within; by default that of the terminal
 ---@return string text
 function M.tensor(tensor, columns)
+  arguments.check("format.tensor", "tensor", "tensor", tensor, "columns", "integer?", columns)
   if tensor:rank() == 0 then
     return ("%s (%s)"):format(M.scalar(tensor:totable()), tensor:dtype())
   elseif tensor:count() == 0 then
@@ -175,6 +178,7 @@ end
 ---@param columns? integer the width to stay within; by default that of the terminal
 ---@return string text
 function M.value(value, columns)
+  arguments.check("format.value", "columns", "integer?", columns)
   columns = columns or width()
   if M.is_tensor(value) then
     return M.tensor(value, columns)
@@ -189,6 +193,7 @@ end
 ---@param results table as table.pack makes it
 ---@return string text
 function M.results(results)
+  arguments.check("format.results", "results", "table", results)
   local texts, separator = {}, "\t"
   for i = 1, results.n do
     texts[i] = M.value(results[i])

@@ -1,8 +1,10 @@
 --- Experiments: what one training run of the study is, as a flat table of named fields, and how it
 --- is run. An experiment is a file of scripts/experiments; it is found by being there.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local fields = require "roper.study.experiment.fields"
 local mutants = require "roper.study.experiment.mutants"
+local options_of = require "roper.base.options"
 local position = require "roper.study.experiment.position"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
@@ -168,6 +170,14 @@ function M.describe(name, config)
   return table.concat(lines, "\n")
 end
 
+-- Refuse what is no table of `configure`.
+local function check_config(name, config)
+  if type(config) ~= "table" or type(config.experiment) ~= "string" then
+    error(("%s: config: expected a table that experiment.configure made, got %s"):format(name,
+      type(config) == "table" and "another table" or options_of.shown(config)), 3)
+  end
+end
+
 --- The position scheme of a configuration, as a Transformer takes it.
 ---
 ---     > fields = {position = "rope+alibi:none", base = 500}
@@ -177,6 +187,7 @@ end
 ---@param config table from `configure`
 ---@return string|table position
 function M.scheme(config)
+  check_config("scheme", config)
   return position.scheme(config, fields.standards())
 end
 
@@ -204,6 +215,7 @@ end
 ---@return table[] changes of the task's options, each within what it takes
 ---@return number[] times how much longer than in training each is
 function M.longer(config)
+  check_config("longer", config)
   local definition = M.definition(config.experiment)
   local largest, list, kept = {}, {}, {}
   for _, option in ipairs(tasks.options(definition.task)) do
@@ -229,6 +241,7 @@ end
 ---@param config table
 ---@return boolean yes
 function M.has_problems(config)
+  arguments.check("has_problems", "config", "table", config)
   local ok, definition = pcall(M.definition, config.experiment)
   return not ok or tasks.has_problems(definition.task)
 end
@@ -243,6 +256,7 @@ end
 ---@param config table from `configure`
 ---@return task task
 function M.task(config)
+  check_config("task", config)
   local name = M.definition(config.experiment).task
   local options = { seed = config.seed }
   for _, option in ipairs(tasks.options(name)) do
@@ -270,6 +284,7 @@ end
 ---@param config table from `configure`
 ---@return integer count
 function M.reach(config)
+  check_config("reach", config)
   local reach = 0
   local all = M.longer(config)
   all[#all + 1] = {}
@@ -306,6 +321,7 @@ end
 ---@param task? task one with the same vocabulary, in place of its own
 ---@return ExperimentParts parts
 function M.build(config, task)
+  check_config("build", config)
   task = task or M.task(config)
   core.seed(config.seed)
   local model = require("roper.model").Transformer { vocabulary = task:vocabulary(),

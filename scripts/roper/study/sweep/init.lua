@@ -1,4 +1,5 @@
 --- Sweeps: many trials in one folder, worked on by any number of processes, and read together.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local board = require "roper.study.sweep.board"
 local counted = require("roper.base.printable").count
@@ -127,6 +128,8 @@ end
 ---@return table[] trials
 ---@return string folder
 function M.prepare(what, fields, folder)
+  arguments.check("prepare", "what", "string", what, "fields", "table?", fields,
+    "folder", "string?", folder)
   local given = pairs_of(fields or {})
   local is_file = what:match "%.lua$"
   if is_sweep(what) or what:find "/" and not is_file then

@@ -1,5 +1,6 @@
 --- The trials of a sweep: which configurations there are, what each is called, and the file that
 --- keeps them.
+local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local lease = require "roper.study.lease"
 local experiment = require "roper.study.experiment"
@@ -152,6 +153,7 @@ end
 ---@return table[]? trials {id, name, folder, config} in the order they were asked for; nil where
 ---   the folder has no sweep
 function M.read(folder)
+  arguments.check("sweep.read", "folder", "string", folder)
   local text = files.read(path_of(folder))
   if not text then
     return nil

@@ -1,5 +1,6 @@
 --- Text as a task: rows of tokens from any text files, to train a language model on and to validate
 --- it. It poses no problems, and nobody knows the floor of its loss.
+local arguments = require "roper.base.arguments"
 local cache = require "roper.tasks.text.cache"
 local files = require "roper.base.file"
 local options_of = require "roper.base.options"
@@ -153,7 +154,10 @@ end
 ---@param rows integer from 1
 ---@return tensor tokens [rows, length], int32 ids
 function TextTask:batch(rows)
-  local tokens = corpus_of(self):draw(self.seed, self.counter, self.settings.length, rows)
+  arguments.self("TextTask:batch", self, TextTask)
+  local corpus = corpus_of(self)
+  arguments.check("batch", "rows", "size", rows)
+  local tokens = corpus:draw(self.seed, self.counter, self.settings.length, rows)
   self.counter = self.counter + rows
   return tokens
 end
@@ -179,6 +183,7 @@ end
 ---@param options? ValidationOptions
 ---@return fun(): tensor? next [rows, length], int32 ids; for a loop
 function TextTask:validation(options)
+  arguments.self("TextTask:validation", self, TextTask)
   local o = options_of.check("validation", options, { batch = { "size", 32 },
     length = { { smallest = 2, largest = 1 << 20 }, self.settings.length }, most = "size?" })
   local rows = corpus_of(self):rows("validation", o.length)
@@ -216,6 +221,7 @@ end
 ---     1	1
 ---@return {training: TextSize, validation: TextSize} size
 function TextTask:size()
+  arguments.self("TextTask:size", self, TextTask)
   local about, size = corpus_of(self):about(), {}
   for _, part in ipairs { "training", "validation" } do
     size[part] = tables.merged(about[part], { rows = self.corpus:rows(part, self.settings.length) })
@@ -224,6 +230,7 @@ function TextTask:size()
 end
 
 function TextTask:encode(text)
+  arguments.self("TextTask:encode", self, TextTask)
   if type(text) ~= "string" then
     error("task:encode: expected a string, got " .. type(text), 2)
   end
@@ -231,6 +238,7 @@ function TextTask:encode(text)
 end
 
 function TextTask:decode(ids)
+  arguments.self("TextTask:decode", self, TextTask)
   local list, words = ids, {}
   if type(ids) ~= "table" then
     list = ids:totable()
@@ -246,6 +254,7 @@ function TextTask:decode(ids)
 end
 
 function TextTask:vocabulary()
+  arguments.self("TextTask:vocabulary", self, TextTask)
   local words = self.tokenizer.words
   return table.move(words, 1, #words, 1, {})
 end
@@ -261,14 +270,17 @@ end
 ---     nil
 ---@return string? path nil for bytes
 function TextTask:model()
+  arguments.self("TextTask:model", self, TextTask)
   return self.tokenizer.path
 end
 
 function TextTask:random()
+  arguments.self("TextTask:random", self, TextTask)
   return self.seed, self.counter
 end
 
 function TextTask:set_random(seed, counter)
+  arguments.self("TextTask:set_random", self, TextTask)
   if math.type(seed) ~= "integer" or math.type(counter) ~= "integer" then
     error(("task:set_random: expected whole numbers, got %s and %s"):format(
       options_of.shown(seed), options_of.shown(counter)), 2)

@@ -95,9 +95,11 @@ describe("chunk.call", function()
 
   it("names the function that stumbles over what it was given", function()
     require("roper.session.help").name_in_failures()
-    assert.equal("input:1: roper.statistics.mean: expected something else (attempt to index a "
-      .. "number value); ?roper.statistics.mean tells what it takes",
-      failure("require('roper').statistics.mean(5)").message)
+    local linear = "require('roper').nn.Linear{inputs = 1, outputs = 1}"
+    assert.equal("input:1: roper.checkpoint.fill: failed on its arguments (roper.debug(true) shows "
+      .. "where); ?roper.checkpoint.fill shows what it takes",
+      failure(("require('roper').checkpoint.fill('', %s, '', {weight = 1, bias = 2})"):format(
+        linear)).message)
     assert.equal("input:1: attempt to index a nil value (global 'x')", failure("x.y = 1").message)
     assert.equal("input:1: attempt to index a nil value (global 'x')",
       failure("require('roper').no_grad(function() return x.y end)").message)

@@ -47,7 +47,8 @@ describe("options.check", function()
         local given = { count = 1, [name] = value }
         assert.has_error(function() check(given) end,
           ("f: option %s: expected %s, got %s"):format(name, expected,
-            type(value) == "string" and '"' .. value .. '"' or tostring(value)))
+            type(value) == "string" and '"' .. value .. '"' or type(value) == "table" and "a table"
+            or type(value) == "userdata" and "a tensor" or tostring(value)))
       end
     end
   end)

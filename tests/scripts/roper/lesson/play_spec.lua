@@ -302,7 +302,7 @@ describe("a figure to play with", function()
     refused({ kind = "distance", caption = "c", pairs = 4 },
       "option pairs: expected a whole number from 16 to 512, got 4")
     refused({ kind = "rotation", caption = "c", vectors = { { 1, 2 }, { 1 } } },
-      "option vectors: expected pairs of numbers, got table: ")
+      "option vectors: expected pairs of numbers, got a table")
     refused({ kind = "rotation", caption = "c", vectors = {} },
       "option vectors: expected some pairs of numbers, got 0")
     local function attention(changes)

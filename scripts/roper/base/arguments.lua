@@ -1,0 +1,49 @@
+--- Checks the arguments of public functions, so that an error names what was expected.
+local options_of = require "roper.base.options"
+
+local M = {}
+
+--- Raise in the name of a function unless its arguments are of their kinds.
+---@param name string of the function
+---@param ... any for each argument its name, its kind as of `options.check`, with "?" behind it
+---   where the argument may be absent, and its value
+function M.check(name, ...)
+  for i = 1, select("#", ...), 3 do
+    local what, kind, value = select(i, ...)
+    local required = type(kind) == "string" and kind:match "^(.*)%?$"
+    local expected = not (required and value == nil)
+      and options_of.mismatch(required or kind, value)
+    if expected then
+      error(("%s: %s: expected %s, got %s"):format(name, what, expected,
+        options_of.shown(value)), 3)
+    end
+  end
+end
+
+-- Is a class another, or made from it?
+local function is_a(class, ancestor)
+  while type(class) == "table" and class ~= ancestor do
+    local metatable = getmetatable(class)
+    class = metatable and metatable.__index
+  end
+  return class == ancestor
+end
+
+--- Raise in the name of a method unless it was called on an object of its class: with a dot, the
+--- first argument comes in the place of the object.
+---@param name string of the method, such as "Cache:layer"
+---@param self any
+---@param class table|string the class, which objects have as their metatable or inherit from; or a
+---   kind as of `options.check`
+function M.self(name, self, class)
+  local fits = type(self) == "table" and type(class) == "table" and is_a(getmetatable(self), class)
+    or type(class) == "string" and not options_of.mismatch(class, self)
+  if not fits then
+    local owner, method = name:match "^([^:]+):(.*)$"
+    error(("%s: expected %s, got %s; call it with a colon: %s:%s(...)"):format(method,
+      (owner:find "^[AEIOU]" and "an " or "a ") .. owner,
+      options_of.shown(self), owner:lower(), method), 3)
+  end
+end
+
+return M
