@@ -54,6 +54,7 @@ end
 ---     float32 [2]
 ---     1 1
 ---@param x tensor
+---@param ... nil
 ---@return any y
 function Sequential:forward(x, ...)
   arguments.self("Sequential:forward", self, Sequential)
@@ -78,14 +79,18 @@ local ReLU = modules.class "ReLU"
 ---     > roper.nn.ReLU()(roper.tensor{-1, 2})
 ---     float32 [2]
 ---     0 2
----@param options? {} none
+---@param ... nil it takes no options
 ---@return ReLU module
-function M.ReLU(options)
-  options_of.check("ReLU", options, {})
+function M.ReLU(...)
+  options_of.check("ReLU", (...), {})
   return setmetatable({}, ReLU)
 end
 
 --- max(x, 0).
+---
+---     > roper.nn.ReLU():forward(roper.tensor{-1, 2})
+---     float32 [2]
+---     0 2
 ---@param x tensor of floats
 ---@return tensor y of the shape of x
 function ReLU:forward(x) -- luacheck: no unused args
@@ -102,14 +107,18 @@ local GELU = modules.class "GELU"
 ---     > roper.nn.GELU()(roper.tensor{-1, 0, 1})
 ---     float32 [3]
 ---     -0.1587  0.0000  0.8413
----@param options? {} none
+---@param ... nil it takes no options
 ---@return GELU module
-function M.GELU(options)
-  options_of.check("GELU", options, {})
+function M.GELU(...)
+  options_of.check("GELU", (...), {})
   return setmetatable({}, GELU)
 end
 
 --- x Φ(x).
+---
+---     > roper.nn.GELU():forward(roper.tensor{0, 1})
+---     float32 [2]
+---     0.0000 0.8413
 ---@param x tensor of floats
 ---@return tensor y of the shape of x
 function GELU:forward(x) -- luacheck: no unused args
@@ -141,6 +150,10 @@ function M.Dropout(options)
 end
 
 --- x with zeros in training, else x.
+---
+---     > roper.nn.Dropout{p = 0}(roper.ones{3})
+---     float32 [3]
+---     1 1 1
 ---@param x tensor of floats
 ---@return tensor y of the shape of x
 function Dropout:forward(x)

@@ -40,7 +40,8 @@ local function wrong(of)
     { {} }, { type }, { { 5 } }, { { {} } }, { { a = 1 } }, { { "x" }, "y" }, { 5, { 5 } },
     { of.tensor }, { of.Transformer }, { of.task }, { {}, {} }, { {}, 5 },
     { "none/such", 5 }, { "none/such", {} }, { of.tensor, "x" }, { of.tensor, {}, {} },
-    { of.Transformer, of.task, 5 }, { {}, of.task }, { type, of.task }, { of.Transformer, of.task, {}, 5 } }
+    { of.Transformer, of.task, 5 }, { {}, of.task }, { type, of.task },
+    { of.Transformer, of.task, {}, 5 } }
   for _, arguments in ipairs(list) do
     arguments.n = arguments.n or #arguments
   end

@@ -261,8 +261,7 @@ local function about_arguments(message, line)
     return find(name .. "%(.*%f[%w_]" .. option .. "=")
   end
   name = name or message:match "([%w_]+): expected a table of options, got %a+$"
-    or message:match "bad argument #%d+ to '([%w_]+)' %([%w ]+expected, got [%w_.]+%)$"
-    or message:match "bad argument #%d+ to '([%w_]+)' %(value expected%)$"
+    or message:match "bad argument #%d+ to '([%w_]+)' %([%w ]+expected, got [%w_. ]+%)$"
     or message:match "([%w_]+): expected [^\n]*, got [%w_.]+$"
   return name and line:find("[.:]" .. name .. "%f[^%w_]") and find("%." .. name .. "%(")
 end

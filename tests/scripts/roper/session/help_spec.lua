@@ -208,13 +208,13 @@ describe("questions in a session", function()
     local function shown(line)
       return (stdout.capture(current.feed, current, line))
     end
-    shown("function mine(a, b)\n  return a + b -- here\nend alias = print")
+    shown("function mine(a, b)\n  return a + b -- here\nend alias = rawlen")
     shown("%run " .. path)
     assert.equal("mine(a, b)\n\nA function of input 1:1, without a documentation comment.\n",
       shown("?mine"))
-    assert.equal("input 1:1\nfunction mine(a, b)\n  return a + b -- here\nend alias = print\n",
+    assert.equal("input 1:1\nfunction mine(a, b)\n  return a + b -- here\nend alias = rawlen\n",
       shown("??mine"))
-    assert.matches("^print is Lua's own;", shown("?alias"))
+    assert.matches("^rawlen is Lua's own;", shown("?alias"))
     assert.equal(("string.mine(s)\n\nA function of %s:2, without a documentation comment.\n")
       :format(path), shown("?string.mine"))
     assert.equal(path .. ":2\nfunction string.mine(s)\n  return s\nend\n",

@@ -67,7 +67,7 @@ describe("the session of ./roper", function()
     local screen = start()
     enter(screen, "error('boom')", "error: boom\n")
     enter(screen, "prnt()",
-      "error: attempt to call a nil value (global 'prnt'); did you mean \"print\"?\n")
+      'error: undefined variable "prnt"; did you mean "print"?\n')
     enter(screen, "x = = 1", "error: unexpected symbol near '='\n")
     enter(screen, "roper.atention()",
       'error: roper has no field "atention"; did you mean "attention"?\n')

@@ -72,6 +72,8 @@ local function objects()
     FeedForward = roper.nn.FeedForward { d_model = 8 }, Adam = roper.optim.Adam(),
     MultiHeadAttention = roper.nn.MultiHeadAttention(width),
     TransformerLayer = roper.nn.TransformerLayer(width),
+    Sequential = roper.nn.Sequential {}, Dropout = roper.nn.Dropout(), ReLU = roper.nn.ReLU(),
+    GELU = roper.nn.GELU(), AdamW = roper.optim.AdamW(),
     class = roper.nn.class "Own" (), Module = model }
 end
 

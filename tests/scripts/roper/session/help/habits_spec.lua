@@ -89,7 +89,9 @@ describe("habits from PyTorch and Python", function()
     { "do local mine = z; mine.sum() end", "call it with a colon: mine:sum()" },
     { "rope = roper.position.rope{dim = 4}; rope.rotate(q, 1)", "rope:rotate(q, 1)" },
     { "ali = roper.position.alibi{heads = 1}; ali.options()", "ali:options()" },
-    { "c = roper.nn.Transformer{vocabulary = 4}:cache{batch = 1, length = 4}; c.holds()", "c:holds()" },
+   
+    { "c = roper.nn.Transformer{vocabulary = 4}:cache{batch = 1, length = 4}; c.holds()",
+      "c:holds()" },
     { "roper.attention(q, q, q, {causal = True})", "Python's True is true" },
     { "roper.attention(q, q, q, {causal = Treu})", 'undefined variable "Treu"' },
     { "False", "false" }, { "k = None", "nil" }, { "null", "nil" },

@@ -54,7 +54,7 @@ describe("the reference", function()
       end
     end
     assert(count > 1000, count)
-    local row = '<td>x.numel()</td><td class="text">x:count()</td>'
+    local row = '<td>x.numel()</td><td class="text">x:numel()</td>'
     assert.truthy(pages["pytorch.html"]:find(row, 1, true))
     assert.is_false(leads("roper.html#none") or leads("none.html"))
   end)
