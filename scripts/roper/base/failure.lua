@@ -303,8 +303,8 @@ function M.of(value)
     value = ("error object %s"):format(require("roper.base.format").value(value))
   end
   local message = tostring(value)
-  local told = frames[1] and M.advise(message, frames[1], frames[2]) or stumbled(message, called)
-    or message .. hint(message, frames[1])
+  local is_asked, advised = pcall(M.advise, message, frames[1] or {}, frames[2]) -- asks the user's values
+  local told = is_asked and advised or stumbled(message, called) or message .. hint(message, frames[1])
   return {
     message = placed(told, frames),
     frames = frames,

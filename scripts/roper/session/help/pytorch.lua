@@ -259,6 +259,13 @@ x:any() and x:all() without an axis return booleans. In the rows:
 ]]
 local WIDTH <const> = 30 -- of the left column
 
+--- What a row says to type here, with its note as a comment.
+---@param row Translation
+---@return string
+function M.here(row)
+  return row[2] .. (row.note and "  -- " .. row.note or "")
+end
+
 --- The page.
 ---@return string
 function M.page()
@@ -269,8 +276,8 @@ function M.page()
     for _, row in ipairs(group.rows) do
       local is_long = #row[1] > WIDTH
       lines[#lines + 1] = is_long and "  " .. row[1] or nil
-      lines[#lines + 1] = ("  %-" .. WIDTH .. "s  %s"):format(is_long and "" or row[1], row[2]
-        .. (row.note and "  -- " .. row.note or ""))
+      lines[#lines + 1] = ("  %-" .. WIDTH .. "s  %s"):format(is_long and "" or row[1],
+        M.here(row))
     end
     lines[#lines + 1] = ""
   end

@@ -162,7 +162,7 @@ local function pytorch_page()
     tables.map(pytorch.groups, function(group)
       return { h.h2 { group.title }, h.div { class = "table", h.table {
         tables.map(group.rows, function(row)
-          return h.tr { h.td { row[1] }, h.td { class = "text", row[2] } }
+          return h.tr { h.td { row[1] }, h.td { class = "text", pytorch.here(row) } }
         end) } } }
     end) })
 end

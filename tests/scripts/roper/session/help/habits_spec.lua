@@ -89,7 +89,6 @@ describe("habits from PyTorch and Python", function()
     { "do local mine = z; mine.sum() end", "call it with a colon: mine:sum()" },
     { "rope = roper.position.rope{dim = 4}; rope.rotate(q, 1)", "rope:rotate(q, 1)" },
     { "ali = roper.position.alibi{heads = 1}; ali.options()", "ali:options()" },
-   
     { "c = roper.nn.Transformer{vocabulary = 4}:cache{batch = 1, length = 4}; c.holds()",
       "c:holds()" },
     { "roper.attention(q, q, q, {causal = True})", "Python's True is true" },
@@ -139,6 +138,14 @@ describe("habits from PyTorch and Python", function()
     sessions.enter(screen, "x[:, 1]",
       "error: unexpected symbol near ':'; PyTorch's x[:, 1] is x[{{}, 2}] here\n")
     sessions.leave(screen)
+  end)
+
+  it("are no reason to fail in the values of others", function()
+    answer("odd = setmetatable({}, {__index = error, __names = error})")
+    assert.equal("error: boom\n", answer("error('boom', 0) odd.sum()"))
+    assert.matches("^error: ", answer("odd.sum()"))
+    assert.matches("^error: attempt to call a nil value %(field 'sum'%)",
+      answer("odd = setmetatable({}, {__names = error}); odd.sum()"))
   end)
 
   it("are no reason to speak about anything else", function()
