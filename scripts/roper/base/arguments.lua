@@ -40,9 +40,8 @@ function M.self(name, self, class)
     or type(class) == "string" and not options_of.mismatch(class, self)
   if not fits then
     local owner, method = name:match "^([^:]+):(.*)$"
-    error(("%s: expected %s, got %s; call it with a colon: %s:%s(...)"):format(method,
-      (owner:find "^[AEIOU]" and "an " or "a ") .. owner,
-      options_of.shown(self), owner:lower(), method), 3)
+    error(("%s: expected %s %s, got %s; call it with a colon: object:%s(...)"):format(method,
+      owner:find "^[AEIOU]" and "an" or "a", owner, options_of.shown(self), method), 3)
   end
 end
 

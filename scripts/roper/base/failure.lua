@@ -303,8 +303,10 @@ function M.of(value)
     value = ("error object %s"):format(require("roper.base.format").value(value))
   end
   local message = tostring(value)
-  local is_asked, advised = pcall(M.advise, message, frames[1] or {}, frames[2]) -- asks the user's values
-  local told = is_asked and advised or stumbled(message, called) or message .. hint(message, frames[1])
+  -- Advice looks at the user's values, whose metamethods may raise.
+  local is_asked, advised = pcall(M.advise, message, frames[1] or {}, frames[2])
+  local told = is_asked and advised or stumbled(message, called)
+    or message .. hint(message, frames[1])
   return {
     message = placed(told, frames),
     frames = frames,

@@ -88,14 +88,14 @@ describe("wrong arguments", function()
       ["fresh: task: expected a task, got a tensor"] = function()
         roper.evaluate.fresh(of.tensor, 1)
       end,
-      ["count: expected a Module, got nil; call it with a colon: module:count(...)"] =
+      ["count: expected a Module, got nil; call it with a colon: object:count(...)"] =
         function() of.Linear.count() end,
-      ["forward: expected a Linear, got a tensor; call it with a colon: linear:forward(...)"] =
+      ["forward: expected a Linear, got a tensor; call it with a colon: object:forward(...)"] =
         function() of.Linear.forward(of.tensor) end,
-      ["step: expected an Adam, got a table; call it with a colon: adam:step(...)"] = function()
+      ["step: expected an Adam, got a table; call it with a colon: object:step(...)"] = function()
         of.Adam.step({ of.tensor })
       end,
-      ["options: expected a Scheme, got nil; call it with a colon: scheme:options(...)"] =
+      ["options: expected a Scheme, got nil; call it with a colon: object:options(...)"] =
         function() of.Scheme.options() end,
       ["bad argument #1 to 'no_grad' (function expected, got number)"] = function()
         roper.no_grad(5)

@@ -143,7 +143,8 @@ local function resolve(path, frame)
   for name, place in rest:gmatch "%.?([%w_]*)%[?(%-?%d*)%]?" do
     if name ~= "" then
       value = names_of.resolve("v." .. name, { v = value })
-    elseif place ~= "" then
+    end
+    if place ~= "" then
       local ok, found = pcall(function() return value[math.tointeger(place)] end)
       value = ok and found or nil
     end
@@ -263,7 +264,10 @@ local function about_arguments(message, line)
   name = name or message:match "([%w_]+): expected a table of options, got %a+$"
     or message:match "bad argument #%d+ to '([%w_]+)' %([%w ]+expected, got [%w_. ]+%)$"
     or message:match "([%w_]+): expected [^\n]*, got [%w_.]+$"
-  return name and line:find("[.:]" .. name .. "%f[^%w_]") and find("%." .. name .. "%(")
+  local path = name and line:match("([%w_.]*)[.:]" .. name .. "%f[^%w_]")
+  local is_elsewhere = path and path:find "^roper%." and path ~= "roper.nn"
+    and path ~= "roper.optim"
+  return path and not is_elsewhere and find("%." .. name .. "%(")
 end
 
 --- An error message with what to type here in place of what was typed; that takes the place of a

@@ -78,6 +78,8 @@ describe("habits from PyTorch and Python", function()
     { "k = 5 # five", "-- a comment" }, { "import numpy as np", "require" },
     { "def forward(z):", "function twice(n)" }, { "len(z)", "#x" },
     -- colons, and names that nobody has set
+    { "deep = {{net}}; deep[1][1].count()", "deep[1][1]:count()" },
+    { "net.list = {net}; net.list[1].count()", "net.list[1]:count()" },
     { "z.sum()", "call it with a colon: z:sum()" },
     { "z.mean(1)", "call it with a colon: z:mean(1)" },
     { "z[1].sum()", "call it with a colon: z[1]:sum()" }, { "z:exp().log()", "colon: (…):log(…)" },
@@ -150,7 +152,7 @@ describe("habits from PyTorch and Python", function()
 
   it("are no reason to speak about anything else", function()
     for _, line in ipairs({ "error('has no field')", "roper.zeros{-1}", "z:sum(7)", "1 + {}",
-      "nothing_at_all", "x = = 2", "z:view(7)" }) do
+      "nothing_at_all", "roper.statistics.mean()", "x = = 2", "z:view(7)" }) do
       local shown = answer(line)
       assert.truthy(shown:find("^error"), line)
       assert.falsy(shown:find(" here", 1, true), shown)
