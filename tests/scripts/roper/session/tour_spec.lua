@@ -160,7 +160,8 @@ describe("a lesson at the terminal", function()
     say(screen, "", "2/2  Do\n", "Try it. Set y.\n")
     screen:expect("asking 2/2 ?> ")
     say(screen, "y = 41", "Not yet. y is not x.\n", "asking 2/2 ?> ")
-    say(screen, "> y", 'undefined variable "y"\n', "asking 2/2 ?> ") -- a wrong answer leaves nothing
+    -- A wrong answer leaves nothing.
+    say(screen, "> y", 'undefined variable "y"\n', "asking 2/2 ?> ")
     screen:type("\4")
     screen:expect(("This goes on here:\n./roper lesson %s 2\n"):format(path))
     assert.equal(0, screen:leave())
