@@ -1,5 +1,10 @@
-/* What lua-readline leaves to be said to GNU readline, where the process holds it (lua5.4 does). */
+/*
+** Settings of GNU readline that lua-readline does not offer. They apply if the process has loaded
+** readline (lua5.4 does).
+*/
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -14,6 +19,21 @@ extern void (*rl_prep_term_function)(int) __attribute__((weak));
 extern void rl_prep_terminal(int) __attribute__((weak));
 extern int (*rl_getc_function)(FILE *) __attribute__((weak));
 extern int rl_getc(FILE *) __attribute__((weak));
+extern unsigned long rl_readline_state __attribute__((weak));
+extern int rl_execute_next(int) __attribute__((weak));
+extern int rl_clear_pending_input(void) __attribute__((weak));
+extern void (*rl_deprep_term_function)(void) __attribute__((weak));
+extern void rl_deprep_terminal(void) __attribute__((weak));
+extern void (*rl_completion_display_matches_hook)(char **, int, int) __attribute__((weak));
+extern void rl_display_match_list(char **, int, int) __attribute__((weak));
+extern int rl_variable_bind(const char *, const char *) __attribute__((weak));
+extern int rl_forced_update_display(void) __attribute__((weak));
+extern int rl_display_fixed __attribute__((weak));
+extern int (*rl_last_func)(int, int) __attribute__((weak));
+extern int rl_newline(int, int) __attribute__((weak));
+extern int rl_crlf(void) __attribute__((weak));
+
+enum { MORE_INPUT = 0x40 }; /* RL_STATE_MOREINPUT: a command of readline reads keys itself */
 
 /*
 ** Keys typed before a Ctrl-C stay: where the terminal throws them away, readline,
@@ -29,12 +49,30 @@ static void prepare_terminal(int meta)
   tcsetattr(STDIN_FILENO, TCSADRAIN, &terminal);
 }
 
-/* Readline calls this ten times a second while it waits for a key. */
+/*
+** After a Ctrl-C in the middle of a command of readline, such as a search, the cursor is still in
+** the line; and keys that were not read belong to the line that ended.
+*/
+static void restore_terminal(void)
+{
+  if (rp_interrupted() && rl_last_func != rl_newline)
+    rl_crlf();
+  rl_deprep_terminal();
+  rl_clear_pending_input();
+}
+
+/*
+** Readline calls this ten times a second while it waits for a key. A command that reads keys
+** until one ends it, such as the paste of a terminal, takes each '\n' that follows rl_done for
+** text and ends only at the end of the input.
+*/
 static int end_line(void)
 {
   if (rp_interrupted()) {
     tcflush(STDIN_FILENO, TCIFLUSH);
     rl_done = 1;
+    if (rl_readline_state & MORE_INPUT)
+      rl_execute_next(EOF);
   }
   return 0;
 }
@@ -49,11 +87,44 @@ static int next_key(FILE *stream)
   return '\n';
 }
 
+/* The length of what all names share up to the last sign before a name. */
+static size_t shared_length(const char *common)
+{
+  size_t length = 0;
+  for (size_t i = 0; common[i] != '\0'; i++)
+    if (strchr(".:/\"'({[= ", common[i]) != NULL)
+      length = i + 1;
+  return length;
+}
+
+/*
+** List completions in columns, without what all of them begin with. Readline itself asks first
+** if there are many and stops after each screenful; at a Ctrl-C there it frees the list, lists it
+** all the same, and waits for an answer for ever.
+** matches: what all have in common, then `count` names; `longest` is the width of the longest
+*/
+static void list_matches(char **matches, int count, int longest)
+{
+  const size_t shared = shared_length(matches[0]);
+  char **names = malloc(((size_t)count + 2) * sizeof *names);
+  if (names != NULL) {
+    for (int i = 0; i <= count; i++)
+      names[i] = matches[i] + shared;
+    names[count + 1] = NULL;
+    rl_variable_bind("page-completions", "off");
+    rl_display_match_list(names, count, longest > (int)shared ? longest - (int)shared : longest);
+    free(names);
+  }
+  rl_forced_update_display();
+  rl_display_fixed = 1;
+}
+
 /*
 ** native.prepare_readline()
-** Let Ctrl-C end the line that GNU readline reads, which otherwise goes on reading it; let
-** completion inside a string not add a quote of its own, as after a folder. Call it once the
-** completing function is set. Without GNU readline it does nothing.
+** Let Ctrl-C end the line that GNU readline reads, which otherwise goes on reading it; list
+** completions without a question and a pager; let completion inside a string not add a quote of
+** its own, as after a folder. Call it once the completing function is set. Without GNU readline it
+** does nothing.
 */
 static int prepare_readline(lua_State *L)
 {
@@ -64,6 +135,10 @@ static int prepare_readline(lua_State *L)
     rl_prep_term_function = prepare_terminal;
   if (&rl_getc_function != NULL)
     rl_getc_function = next_key;
+  if (&rl_deprep_term_function != NULL)
+    rl_deprep_term_function = restore_terminal;
+  if (&rl_completion_display_matches_hook != NULL)
+    rl_completion_display_matches_hook = list_matches;
   if (&rl_basic_quote_characters != NULL)
     rl_basic_quote_characters = NULL;
   return 0;

@@ -32,6 +32,60 @@ describe("Ctrl-C in the session", function()
     leave(screen)
   end)
 
+  -- Type keys, wait for what they show, press Ctrl-C: the session is as usable as before.
+  local function survives(screen, keys, shown)
+    screen:type(keys)
+    local before = screen:expect(shown)
+    screen:type("\3")
+    screen:expect("\n> ")
+    enter(screen, "1 + 1", "2\n")
+    return before
+  end
+
+  it("leaves every state of readline", function()
+    local screen = start()
+    enter(screen, "first = 1", "")
+    survives(screen, "\18fir", "irst = 1") -- Ctrl-R
+    survives(screen, "\27pfir", ":fir") -- a search that waits for Enter
+    survives(screen, "abc\27" .. "12", "(arg: ") -- a number of repetitions
+    survives(screen, "abc\24(", "abc") -- the definition of a macro
+    survives(screen, "abc\1\29", "abc") -- a search for a letter in the line
+    survives(screen, "abc\24", "abc") -- the first key of two
+    survives(screen, "\27[A", "1 + 1") -- the last line
+    leave(screen)
+  end)
+
+  it("leaves every state of readline in vi mode", function()
+    local environment = sessions.newcomer { INPUTRC = scratch.path "vi.inputrc" }
+    scratch.write("vi.inputrc", "set editing-mode vi\n")
+    local screen = start(environment)
+    for _, keys in ipairs { "", "r", "f", "d", "c", "m", "R", "@", "3" } do
+      survives(screen, "abc\27" .. keys, "abc")
+    end
+    enter(screen, "first = 1", "")
+    survives(screen, "\27/fir", "/fir")
+    leave(screen)
+  end)
+
+  it("ends a list of completions, which asks nothing", function()
+    scratch.write("paging.inputrc", "set page-completions on\nset completion-query-items 5\n")
+    for _, settings in ipairs { "/dev/null", scratch.path "paging.inputrc" } do
+      local screen = start(sessions.newcomer { INPUTRC = settings })
+      assert.truthy(survives(screen, "roper.\t\t", "\n> roper."):find "zeros_like")
+      assert.truthy(survives(screen, "roper.\27?", "\n> roper."):find "zeros_like")
+      survives(screen, "io.open('/usr/bin/\t\t", "\n> io.open('/usr/bin/")
+      assert.falsy(screen.process.output:find "%-%-More%-%-")
+      assert.falsy(screen.process.output:find "possibilities")
+      leave(screen)
+    end
+  end)
+
+  it("ends a paste whose end never comes", function()
+    local screen = start()
+    survives(screen, "abc\27[200~x = 5\ny =", "abc")
+    leave(screen)
+  end)
+
   it("does nothing to the next command at an empty prompt", function()
     local screen = start()
     screen:type("\3")
