@@ -8,17 +8,26 @@ local BAR <const> = 12 -- cells
 -- Seconds before a job shows its line: a short one needs none.
 local PATIENCE <const> = 1
 
---- Seconds as people say them: 42s, 3m10s, 2h05m.
+--- Seconds as people say them: 42s, 3m10s, 2h05m; <1s if it takes some time that rounds to none.
 ---@param seconds number
 ---@return string
 function M.duration(seconds)
   local whole = math.floor(seconds + 0.5)
-  if whole < 60 then
+  if whole == 0 and seconds > 0 then
+    return "<1s"
+  elseif whole < 60 then
     return whole .. "s"
   elseif whole < 3600 then
     return ("%dm%02ds"):format(whole // 60, whole % 60)
   end
   return ("%.0fh%02.0fm"):format(whole // 3600, whole % 3600 // 60)
+end
+
+--- The end of a line of progress: the time that is left, nothing once a job is done.
+---@param seconds number
+---@return string
+function M.left(seconds)
+  return seconds > 0 and ("  %s left"):format(M.duration(seconds)) or ""
 end
 
 --- A bar of `width` cells, of which `fraction` are full.
@@ -56,9 +65,9 @@ function Work:add(bytes)
   local elapsed = self.clock() - self.start
   if elapsed >= PATIENCE then
     local left = elapsed / self.done * math.max(0, self.total - self.done)
-    self.line:update(("%s %s %.1f of %.1f MB  %s left"):format(self.name,
+    self.line:update(("%s %s %.1f of %.1f MB%s"):format(self.name,
       M.bar(math.min(1, self.done / self.total), BAR), self.done / 1e6, self.total / 1e6,
-      M.duration(left)))
+      M.left(left)))
   end
 end
 

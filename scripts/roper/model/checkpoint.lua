@@ -4,6 +4,7 @@ local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local folders = require "roper.base.file"
 local Module = require("roper.model.module").Module
+local numbers = require "roper.base.format.number"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
@@ -320,6 +321,9 @@ end
 
 -- A value of a configuration.
 local function text(value)
+  if type(value) == "number" then
+    return numbers.exact(value)
+  end
   return value == nil and "nil" or type(value) == "string" and value or core.json_encode(value)
 end
 

@@ -33,8 +33,8 @@ function Progress:update(step, loss, speed)
   local o = self.options
   self.smooth = self.smooth and 0.95 * self.smooth + 0.05 * loss or loss
   local floor = o.floor and (" (floor %.3f)"):format(o.floor) or ""
-  local numbers = ("%d/%d  loss %.3f%s  %s tokens/s  %s left"):format(step, o.steps,
-    self.smooth, floor, rate(speed * o.tokens), progress.duration((o.steps - step) / speed))
+  local numbers = ("%d/%d  loss %.3f%s  %s tokens/s%s"):format(step, o.steps, self.smooth, floor,
+    rate(speed * o.tokens), progress.left((o.steps - step) / speed))
   local room = self.line:room() - #numbers - 1
   local name = terminal.cut(o.name, math.max(0, room))
   local bar = progress.bar(step / o.steps, math.min(BAR, room - utf8.len(name) - 1))

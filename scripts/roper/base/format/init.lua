@@ -1,6 +1,7 @@
 --- How values look when they are printed: tensors with dtype, shape and aligned
 --- columns, tables sorted and nested, everything else as Lua writes it.
 local arguments = require "roper.base.arguments"
+local numbers = require "roper.base.format.number"
 local printable = require "roper.base.printable"
 local options = require "roper.base.format.options"
 local tables = require "roper.base.tables"
@@ -9,6 +10,9 @@ local terminal = require "roper.base.terminal"
 local M = {}
 
 local LONGEST_COLUMN <const> = 24 -- entries; tables with more have several on a line
+
+-- Significant digits of a number in a table, beyond the precision: those of a float32.
+local MORE_DIGITS <const> = 3
 
 local GAP <const> = "…"
 local KEYWORDS <const> = tables.set { "and", "break", "do", "else", "elseif", "end", "false", "for",
@@ -155,6 +159,8 @@ function render(value, around, indent, columns, lead)
     return quoted(value)
   elseif value ~= value then
     return "nan"
+  elseif kind == "number" and indent > 0 then
+    return numbers.brief(value, options.current.precision + MORE_DIGITS)
   elseif kind == "function" then
     return indent > 0 and "function" or function_text(value)
   elseif M.is_tensor(value) then
@@ -170,7 +176,9 @@ function render(value, around, indent, columns, lead)
 end
 
 --- Any value as text: strings quoted, tables with sorted keys, nested tables to a depth, tables
---- inside themselves as {cycle}; tensors whole, or by dtype and shape inside a table.
+--- inside themselves as {cycle}; tensors whole, or by dtype and shape inside a table. A number in a
+--- table has 7 significant digits, or 3 more than `roper.print_options{precision = ...}`; a number
+--- alone looks as `print` shows it.
 ---
 ---     > roper.format.value({b = 1, a = {"x"}})
 ---     "{a = {\"x\"}, b = 1}"

@@ -61,37 +61,42 @@ local function is_finite(x)
   return x == x and math.abs(x) ~= math.huge
 end
 
--- One number of a tensor that is no integer; tiny ones never pass for zero.
-local function float_cell(x, decimals)
-  local text = ("%%.%df"):format(decimals):format(x)
-  if x ~= 0 and tonumber(text) == 0 then
-    return ("%.1e"):format(x)
-  end
-  return text
-end
-
--- How numbers are written: a function from number to text, and the common scale.
-local function cell_style(nested, dtype)
-  local largest, all_whole = 0.0, true
+-- How the finite numbers of a tensor are written: one notation for all, and a common scale. Whole
+-- numbers and decimals stay if none becomes zero by it; a scale serves numbers within three orders
+-- of magnitude; all others are in scientific notation.
+local function notation(nested, dtype)
+  local largest, smallest, is_whole = 0.0, math.huge, true
   each_number(nested, function(x)
-    if is_finite(x) then
-      largest = math.max(largest, math.abs(x))
-      all_whole = all_whole and x == math.floor(x)
+    if x ~= 0 and is_finite(x) then
+      largest, smallest = math.max(largest, math.abs(x)), math.min(smallest, math.abs(x))
+      is_whole = is_whole and x == math.floor(x)
     end
   end)
-  local is_whole = dtype == "int32" or (all_whole and largest < 1e7)
-  local scale = 1
-  if not is_whole and (largest >= 1e5 or largest < 1e-3) then
-    scale = 10.0 ^ math.max(math.floor(math.log(largest, 10)), -300)
+  if dtype == "int32" or (is_whole and largest < 1e7) then
+    return "%.0f", 1
   end
+  local decimal = ("%%.%df"):format(options.current.precision)
+  if largest >= 1e5 or largest < 1e-3 then
+    local scale = 10.0 ^ math.max(math.floor(math.log(largest, 10)), -300)
+    if smallest / scale >= 1e-3 then
+      return decimal, scale
+    end
+  elseif tonumber(decimal:format(smallest)) > 0 then
+    return decimal, 1
+  end
+  return ("%%.%de"):format(options.current.precision), 1
+end
+
+-- A function from number to text, and the common scale.
+local function cell_style(nested, dtype)
+  local form, scale = notation(nested, dtype)
   local function cell(x)
     if x ~= x then
       return "nan"
     elseif not is_finite(x) then
       return x > 0 and "inf" or "-inf"
     end
-    x = x / scale + 0.0 -- the sum turns -0 into 0
-    return is_whole and ("%.0f"):format(x) or float_cell(x, options.current.precision)
+    return form:format(x / scale + 0.0) -- the sum turns -0 into 0
   end
   return cell, scale
 end

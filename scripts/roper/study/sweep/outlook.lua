@@ -18,8 +18,8 @@ local function worker_line(worker)
   if step == steps then
     return line .. "  measuring"
   elseif worker.loss then
-    line = ("%s  loss %.3f  %s left"):format(line, worker.loss,
-      progress.duration((steps - step) / worker.speed))
+    line = ("%s  loss %.3f%s"):format(line, worker.loss,
+      progress.left((steps - step) / worker.speed))
   end
   return line
 end
@@ -39,8 +39,8 @@ local function whole_line(supervisor, part, worked, seconds)
   if supervisor.stopping then
     return text .. ", stopping"
   elseif worked > 0 then
-    text = ("%s, %s left"):format(text,
-      progress.duration(seconds / worked * math.max(0, total - done - failed)))
+    local left = seconds / worked * math.max(0, total - done - failed)
+    text = left > 0 and ("%s, %s left"):format(text, progress.duration(left)) or text
   end
   return text
 end

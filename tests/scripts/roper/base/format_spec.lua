@@ -41,10 +41,32 @@ describe("format.tensor", function()
   it("never shows a number as zero that is not", function()
     shows([[
       |float64 [3]
-      | 0.5000  0.0000 2.0e-09]], roper.tensor({ 0.5, 0, 2e-9 }, "float64"))
+      |5.0000e-01 0.0000e+00 2.0000e-09]], roper.tensor({ 0.5, 0, 2e-9 }, "float64"))
     shows([[
-      |float64 [2], times 1e-300
-      |4.9e-24  0.0000]], roper.tensor({ 4.9406564584125e-324, 0 }, "float64"))
+      |float64 [2]
+      |4.9407e-324  0.0000e+00]], roper.tensor({ 4.9406564584125e-324, 0 }, "float64"))
+    shows([[
+      |float32 [2]
+      |0.0001 9.0000]], roper.tensor({ 0.00006, 9 }))
+  end)
+
+  it("has one notation: a common scale, or an exponent for each", function()
+    shows([[
+      |float32 [3]
+      |1.0000e+10 1.0000e+00 1.0000e-05]], roper.tensor({ 1e10, 1, 1e-5 }))
+    shows([[
+      |float32 [2, 2]
+      |-1.0000e+30         inf
+      |        nan  1.0000e-30]], roper.tensor({ { -1e30, 1 / 0 }, { 0 / 0, 1e-30 } }))
+    shows([[
+      |float64 [2], times 1e+08
+      |1.0000 0.0015]], roper.tensor({ 1e8, 150000.5 }, "float64"))
+    shows([[
+      |float64 [2]
+      |1.0000e+08 5.0000e-01]], roper.tensor({ 1e8, 0.5 }, "float64"))
+    shows([[
+      |float32 [2]
+      |100000      1]], roper.tensor({ 1e5, 1 }))
   end)
 
   it("says nan and inf plainly", function()
@@ -159,6 +181,15 @@ describe("format.value", function()
     assert.equal("1 1.0 nan nil true",
       table.concat({ format.value(1), format.value(1.0), format.value(0 / 0), format.value(nil),
         format.value(true) }, " "))
+  end)
+
+  it("writes no more digits in tables than matter", function()
+    assert.equal("{0.3333333, 2.0, 3.333333e-11, 123456789.5, 1234567.8, 1.00000001, -inf}",
+      format.value({ 1 / 3, 2.0, 1e-10 / 3, 123456789.5, 1234567.8, 1.00000001, -1 / 0 }))
+    assert.equal("0.33333333333333", format.value(1 / 3))
+    roper.print_options({ precision = 2 })
+    assert.equal("{loss = 3.1809}", format.value({ loss = 3.1808590888977 }))
+    roper.print_options({ precision = 4 })
   end)
 
   it("sorts the keys of tables", function()

@@ -131,8 +131,8 @@ describe("checkpoint.save_training and load_training", function()
     local state = make_state(1, 2)
     checkpoint.save_training(path, state)
     for expected, change in pairs({
-      ["another configuration: rate is 0.001 there and 0.002 here"] =
-        function(config) config.rate = 2e-3 end,
+      ["another configuration: rate is 0.001 there and 0.003 here"] =
+        function(config) config.rate = 3e-3 end,
       ["another configuration: task.length is 30 there and 31 here"] =
         function(config) config.task.length = 31 end,
       ["another configuration: rotate is nil there and qk here"] =

@@ -21,7 +21,7 @@ describe("progress.new", function()
     assert.equal("addition ██████░░░░░░ 100/200  loss 2.500 (floor 0.500)  "
       .. "10.0k tokens/s  10s left", line(options, { { 100, 2.5, 10 } }))
     assert.equal("addition ████████████ 200/200  loss 2.500 (floor 0.500)  "
-      .. "2.5M tokens/s  0s left", line(options, { { 200, 2.5, 2500 } }))
+      .. "2.5M tokens/s", line(options, { { 200, 2.5, 2500 } }))
     assert.equal("addition ░░░░░░░░░░░░ 1/200  loss 2.500 (floor 0.500)  "
       .. "500 tokens/s  6m38s left", line(options, { { 1, 2.5, 0.5 } }))
   end)
