@@ -9,6 +9,7 @@ local M = {}
 local RETURN <const> = "local __frame <close> = nil return "
 
 local MOST_TRIES <const> = 16 -- semicolons behind which an expression may begin
+local MOST_NAMES <const> = 1000 -- names that a call at the end may begin with
 
 -- The message and whether more input could mend it; no message when it compiles.
 local function try(source, name, globals)
@@ -37,8 +38,40 @@ local function try_return(source, name, globals)
   return nil
 end
 
---- Compile an expression, or else statements, at whose end an expression may stand after a
---- semicolon.
+-- Does a new statement begin after this text? Not inside a comment, which hides anything, nor
+-- after `return`.
+local function ends_statement(before)
+  return load(before .. " local _ = nil") ~= nil and load(before .. " ?") == nil
+end
+
+-- The places where a call as a statement may begin: at a name, which never continues a complete
+-- statement, or at a parenthesis after a semicolon.
+local function call_starts(source)
+  local places = {}
+  for at in source:gmatch "%f[%w_]()[%a_][%w_.]*" do
+    places[#places + 1] = at
+  end
+  for at in source:gmatch ";%s*()%(" do
+    places[#places + 1] = at
+  end
+  table.sort(places)
+  return places
+end
+
+-- Statements whose last is a call: they return what it does.
+local function try_call(source, name, globals)
+  local places = call_starts(source)
+  for i = #places, math.max(1, #places - MOST_NAMES), -1 do
+    local before, rest = source:sub(1, places[i] - 1), source:sub(places[i])
+    if load("return " .. rest) and load(rest) and ends_statement(before) then
+      return (try(before .. RETURN .. rest, name, globals))
+    end
+  end
+  return nil
+end
+
+--- Compile an expression, or else statements. They return the values of a call at their end, and of
+--- an expression that follows a semicolon there.
 ---@param source string
 ---@param name string stands for the source in messages
 ---@param globals table
@@ -55,7 +88,7 @@ function M.compile(source, name, globals)
   local statement_message, statement_open
   chunk, statement_message, statement_open = try(source, name, globals)
   if chunk then
-    return chunk, "statement"
+    return try_call(source, name, globals) or chunk, "statement"
   end
   local statements
   chunk, statements = try_return(source, name, globals)

@@ -15,7 +15,7 @@ for name, limits in pairs(LIMITS) do
 end
 
 ---@class PrintOptions
----@field precision? integer = 4; digits after the point, in tensors; in tables 3 more significant digits
+---@field precision? integer = 4; digits after the point, in tensors; tables: 3 more in all
 ---@field threshold? integer = 1000; tensors with more elements show their edges only
 ---@field edge_items? integer = 3; elements at each end of an axis that is cut
 ---@field line_width? integer = 0; columns to stay within, 0 for those of the terminal

@@ -68,6 +68,12 @@ function Session:tell(failure)
   end
 end
 
+--- Give a hint.
+---@param text string
+function Session.advise(_, text)
+  io.stdout:write("hint: ", text, "\n")
+end
+
 --- Show the results of an expression.
 ---@param results table as table.pack makes it
 ---@param hint string what to add
@@ -109,46 +115,76 @@ end
 
 --- Compile code that was typed, and remember it for the lines that errors show.
 ---@param source string
+---@param form string? what is compiled in place of the source, line by line the same
 ---@return function? action nil where it does not compile, which is told
 ---@return "expression"|"statement"|"incomplete"|"wrong" kind
 ---@return string? statements as of code.compile
-function Session:compile(source)
+function Session:compile(source, form)
   self.count = self.count + 1
   local name = ("%s %d"):format(NAME, self.count)
   failures.sources[name] = source
-  local action, kind, message, statements = code.compile(source, name, self.globals)
+  local action, kind, message, statements = code.compile(form or source, name, self.globals)
   if not action then
     self:tell(failures.bare(message))
   end
   return action, kind, statements
 end
 
--- "; x.shape is a method: …" where the source is the name of a method alone.
-local function method_hint(source, value, globals)
-  local path = type(value) == "function" and source:match "^%s*([%a_][%w_.]*)%s*$"
-  local text = path and habits.about_method(path, { globals = globals })
-  return text and "; " .. text or ""
+-- What to add to a function that was typed by its name: the way to call a method, or its help.
+local function name_hint(source, value, globals)
+  local path = type(value) == "function" and source:match "^%s*([%a_][%w_.:]*)%s*$"
+  if not path then
+    return ""
+  end
+  local text = not path:find(":", 1, true) and habits.about_method(path, { globals = globals })
+  local entry = not text and require("roper.session.help.catalogue").of_value(value)
+  return text and "; " .. text or entry and entry.comment and ("; ?%s explains it"):format(path)
+    or ""
+end
+
+-- Does a `;` mute the source?
+local function is_muted(source)
+  return source:find ";%s*$" ~= nil
+end
+
+-- Keep the first value of an expression, and show all of them.
+function Session:deliver(source, results)
+  if results[1] ~= nil then
+    self:keep(results[1])
+  end
+  if results.n > 0 and not is_muted(source) then
+    self:show(results, name_hint(source, results[1], self.globals))
+  end
 end
 
 --- Run Lua code. The values of an expression are shown, but for a `;` at its end,
 --- and the first is kept as `_`; `_1` and `_2` are those before it.
 ---@param source string
+---@param form string? what is compiled in place of the source, line by line the same
 ---@return boolean ok
-function Session:run(source)
-  local action, kind, statements = self:compile(source)
+function Session:run(source, form)
+  local action, kind, statements = self:compile(source, form)
   if not action then
     return false
   end
-  local is_muted = source:find ";%s*$" ~= nil
   return self:attempt(function()
     local results = table.pack(action())
-    self:note(statements or source, kind, is_muted and "_ = %s" or "print(%s)")
-    if results[1] ~= nil then
-      self:keep(results[1])
+    self:note(statements or form or source, kind, is_muted(source) and "_ = %s" or "print(%s)")
+    self:deliver(source, results)
+  end)
+end
+
+-- Run parts that share locals as one chunk, which hands over the values of each expression.
+function Session:run_block(block)
+  local action = self:compile(block.source, block.form)
+  return action and self:attempt(function()
+    local results = table.pack(action(function(i, ...)
+      self:deliver(block.parts[i].source, table.pack(...))
+    end))
+    for _, part in ipairs(block.parts) do
+      self:note(part.source, part.kind, is_muted(part.source) and "_ = %s" or "print(%s)")
     end
-    if results.n > 0 and not is_muted then
-      self:show(results, method_hint(source, results[1], self.globals))
-    end
+    self:deliver(block.source, results)
   end)
 end
 
@@ -240,26 +276,72 @@ local function split(text, globals)
   return parts, open
 end
 
--- The parts as one, where pasted lines only make sense together: they share a
--- local, or one is wrong alone.
+-- The source of parts as one chunk. Its expressions are arguments of a function that the chunk is
+-- given, unless a parenthesis makes them go on with the line before.
+local function block_form(parts)
+  local forms, closing = {}, ""
+  for i, part in ipairs(parts) do
+    local is_value = part.kind == "expression" and (i == 1 or not part.source:find "^%s*%(")
+    forms[i] = is_value and ("%s;(...)(%d, %s"):format(closing, i, part.source:gsub(";%s*$", ""))
+      or closing .. part.source
+    closing = is_value and ");" or ""
+  end
+  return table.concat(forms, "\n") .. (closing ~= "" and "\n" .. closing or "")
+end
+
+-- The parts as one block, if pasted lines only make sense together: they share a local, or one is
+-- wrong alone. The second result is of code.compile.
 local function joined(parts, open, globals)
   local sources, belong_together = {}, false
+  parts = table.move(parts, 1, #parts, 1, {})
+  parts[#parts + 1] = open and { source = open, kind = "incomplete" }
   for i, part in ipairs(parts) do
     sources[i] = part.source
     belong_together = belong_together or part.kind == "wrong"
       or (part.kind == "statement" and part.source:find "^%s*local%f[%s]" ~= nil)
   end
-  if not belong_together or #parts + (open and 1 or 0) < 2 then
+  if not belong_together or #parts < 2 then
     return nil
   end
-  if open then
-    sources[#sources + 1] = open
+  local source, form = table.concat(sources, "\n"), block_form(parts)
+  local _, kind = code.compile(form, NAME, globals)
+  if kind ~= "wrong" then
+    return { source = source, form = form, kind = "block", parts = parts }, kind
   elseif parts[#parts].kind == "expression" then
     sources[#sources] = "return " .. sources[#sources]
+    form = table.concat(sources, "\n")
+  else
+    form = source
   end
-  local source = table.concat(sources, "\n")
-  local _, kind = code.compile(source, NAME, globals)
-  return kind ~= "wrong" and source or nil, kind
+  _, kind = code.compile(form, NAME, globals)
+  return kind ~= "wrong" and { source = source, form = form, kind = kind } or nil, kind
+end
+
+-- The names that an input declares as locals and does nothing else with; nothing else sees them.
+local function lost_locals(part)
+  local names = part.source:match "^%s*local%s+([^=\n]*)" or ""
+  names = names:match "^function%s+([%a_][%w_]*)" or names:gsub("%s*<%a+>", ""):gsub("%s+$", "")
+  local first = names:match "^([%a_][%w_]*)[%w_, ]*$"
+  local word = first and ("%%f[%%w_]%s%%f[^%%w_]"):format(first)
+  local is_used = word and part.source:find(word .. ".*" .. word)
+  return part.kind == "statement" and first and not is_used and names or nil
+end
+
+-- A method that is named and not called, x:mean, as the value x.mean; nil for anything else.
+local function method_form(source)
+  local path, name = source:match "^%s*([%a_][%w_.]*):([%a_][%w_]*)%s*$"
+  return path and ("%s.%s"):format(path, name) or nil
+end
+
+-- Carry out a part; false after an error in Lua, which ends what was fed.
+function Session:carry_out(part)
+  if part.kind == "command" then
+    self:attempt(commands.find(part.source, self.globals), self)
+    return true
+  elseif part.kind == "block" then
+    return self:run_block(part)
+  end
+  return self:run(part.source, part.form)
 end
 
 --- Take lines in: what is complete is carried out, up to the first error. Prompts in front of
@@ -269,19 +351,24 @@ end
 function Session:feed(text)
   text = transcript.typed(text, self.globals)
   local parts, open = split(text, self.globals)
-  local whole, kind = joined(parts, open, self.globals)
-  if whole and kind == "incomplete" then
+  local block, kind = joined(parts, open, self.globals)
+  if block and kind == "incomplete" then
     return text
-  elseif whole then
-    parts, open = { { source = whole, kind = kind } }, nil
+  elseif block then
+    parts, open = { block }, nil
+  elseif open and method_form(open) then
+    parts[#parts + 1] = { source = open, form = method_form(open), kind = "expression" }
+    open = nil
   end
   self.is_alone = #parts == 1
   for _, part in ipairs(parts) do
-    if part.kind == "command" then
-      self:attempt(commands.find(part.source, self.globals), self)
-    elseif not self:run(part.source) then
+    if not self:carry_out(part) then
       return nil
     end
+  end
+  local lost = self.is_alone and not open and lost_locals(parts[1])
+  if lost then
+    self:advise(("a local ends with its input; leave out \"local\" to keep %s"):format(lost))
   end
   return open
 end

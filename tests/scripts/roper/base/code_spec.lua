@@ -28,6 +28,23 @@ describe("chunk.compile", function()
     end
   end)
 
+  it("returns the values of a call that ends statements", function()
+    local function f(x) return x end
+    local function value(source)
+      return (code.compile(source, "input", { f = f, t = { f = f } })())
+    end
+    for _, source in ipairs({ "x = 1 f(2)", "f(1) f(2)", "x = 1; (f)(2)", "x = f -- f(1)\nt.f(2)",
+      "x = 'f(1)' t:f() t.f(2);", "for i = 1, 2 do f(i) end f(2)", "x = [[ f(1)\n]] f(2)" }) do
+      assert.equal(2, value(source), source)
+    end
+    for _, source in ipairs({ "x = f(2)", "x = f (2)", "x = f\n(2)", "do f(2) end", "x = 1 -- f(2)",
+      "x = [[\n]] --[[ f(2) ]]", "x = function() f(2) end", "local f <const> = f(2)",
+      "if f(1) then f(2) end" }) do
+      assert.is_nil(value(source), source)
+    end
+    assert.equal(3, value("do return f(3) end"))
+  end)
+
   it("blames the place that is wrong", function()
     local function blames(near, source)
       local _, _, message = code.compile(source, "input", _G)

@@ -46,6 +46,55 @@ describe("session", function()
     assert.equal("error: attempt to index a nil value (field 'z')\n", printed("x = {}; x.z.z"))
   end)
 
+  it("shows the values of a call at the end, and calls it once", function()
+    printed("function f(x) n = (n or 0) + 1 return x end")
+    assert.equal("5\n", printed("x = 5; math.max(x, 2)"))
+    assert.equal("5\n", printed("x = 5 math.max(x, 2) -- of both"))
+    assert.equal("", printed("x = 5; math.max(x, 2);"))
+    assert.equal("2\n", printed("f(1) f(2)"))
+    assert.equal("3\n", printed("y = 1; (f)(3)"))
+    assert.equal("", printed("y = f -- f(1)"))
+    assert.equal("", printed("do f(1) end"))
+    assert.equal("2\n", printed("goto past f(1) ::past:: f(2)"))
+    assert.equal("error: boom\n", printed("y = 1; error('boom')"))
+    assert.equal("3\n", printed("n = 0 f(1) f(2) f(3) return n"))
+  end)
+
+  it("shows a method that is named and not called", function()
+    globals.roper = roper
+    printed("x = roper.ones { 2 }")
+    assert.matches("^function .*; %?x:mean explains it\n$", printed("x:mean"))
+    assert.matches("^function .*; %?x%.mean explains it\n$", printed("x.mean"))
+    assert.equal('error: a tensor has no field "meen"; did you mean "mean"?\n', printed("x:meen"))
+    assert.equal("x:mean(", feed("x:mean("))
+    assert.equal("1 (float32)\n", printed("x:mean\n()"))
+  end)
+
+  it("keeps the locals of a block to its end, also past an expression", function()
+    printed("function f() n = (n or 0) + 1 return n end")
+    assert.equal("6\n1\n9\n", printed("local z = 3\nz * 2 -- twice\nf()\nf();\nw = z * z\nw"))
+    assert.equal("9\t2\t1\n", printed("_, n, _2"))
+    assert.equal("error: attempt to perform arithmetic on a nil value\n→ input 4:3: z * nil\n",
+      printed("local z = 3\nz + 1;\nz * nil"):gsub(" %(.-%)\n", "\n"))
+    local rest = feed("local z = 3\nz * 2\nfor i = 1, 2 do")
+    assert.equal("6\n", printed(rest .. "\nend"))
+    assert.equal("3\n", printed("local z = math.max\n(3)\nz"))
+    local script = current:script()
+    local saved = "local z = 3\nprint(z * 2 -- twice\n)\nf()\nf()\nw = z * z\n"
+    assert.truthy(script:find(saved, 1, true), script)
+  end)
+
+  it("hints at locals that nothing can see", function()
+    local hint = "hint: a local ends with its input; leave out \"local\" to keep %s\n"
+    for source, names in pairs({ ["local x = 5"] = "x", ["local a, b <const> = 1, 2"] = "a, b",
+      ["local function g() end"] = "g", ["local y"] = "y" }) do
+      assert.equal(hint:format(names), printed(source))
+    end
+    assert.equal("5\n", printed("local x = 5; x"))
+    assert.equal("", printed("local x = 5 z = x"))
+    assert.equal("5\n", printed("local x = 5\nx"))
+  end)
+
   it("keeps the last value that is not nil as _", function()
     printed("6 * 7")
     assert.equal("43\n", printed("_ + 1"))
