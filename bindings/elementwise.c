@@ -23,6 +23,27 @@ static RpTensor *compare(lua_State *L)
   return rp_tensor_compare((RpCompare)rpl_operation(L), a, b);
 }
 
+/*
+** Refuse `a < b` or `a <= b` of tensors, which came as `b > a` or `b >= a` too; with a number on
+** the left, as which Lua passes on x > 0, the method of x is named with it.
+*/
+static int refuse_comparison(lua_State *L, RpCompare op, const RpTensor *a, const RpTensor *b)
+{
+  const char *const less = op == RP_LT ? "lt" : "le", *const greater = op == RP_LT ? "gt" : "ge";
+  if (rp_tensor_count(a) != 1 && rp_tensor_count(b) != 1) {
+    const char *const shape = lua_pushstring(L, rp_tensor_shape_text(a));
+    return luaL_error(L,
+                      "< and > give one boolean, got tensors of shapes %s and %s; x:%s(y) and "
+                      "x:%s(y) compare each element",
+                      shape, rp_tensor_shape_text(b), less, greater);
+  }
+  const bool is_turned = rp_tensor_count(a) == 1;
+  return luaL_error(L,
+                    "< and > give one boolean, got a tensor of shape %s; x:%s(number) compares "
+                    "each element",
+                    rp_tensor_shape_text(is_turned ? b : a), is_turned ? greater : less);
+}
+
 /* a < b and a <= b in Lua give one boolean, so both must be single numbers. */
 static int compare_scalars(lua_State *L, RpCompare op)
 {
@@ -31,9 +52,7 @@ static int compare_scalars(lua_State *L, RpCompare op)
   RpTensor **slot = rpl_new_tensor(L);
   rpl_operands(L, 1, &a, &b);
   if (rp_tensor_count(a) != 1 || rp_tensor_count(b) != 1)
-    return luaL_error(L,
-                      "< and <= compare single numbers, got shapes %s and %s; use :lt() or :le()",
-                      rp_tensor_shape_text(a), rp_tensor_shape_text(b));
+    return refuse_comparison(L, op, a, b);
   *slot = rp_tensor_compare(op, a, b);
   if (*slot == NULL)
     return rpl_raise(L);

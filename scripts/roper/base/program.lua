@@ -10,6 +10,13 @@ local LOOK <const> = 2
 -- Bytes that are kept of what a program says of its failure.
 local KEPT <const> = 2000
 
+--- Is a program installed?
+---@param name string
+---@return boolean
+function M.has(name)
+  return os.execute(("command -v %s >/dev/null 2>&1"):format(name)) == true
+end
+
 --- Start a program in a process group of its own, so that Ctrl-C reaches it through us alone. Not
 --- to be called by what luv calls.
 ---

@@ -451,7 +451,7 @@ end
 ---     true
 ---@return boolean
 function M.available()
-  return output.has "rsvg-convert"
+  return require("roper.base.program").has "rsvg-convert"
 end
 
 return M

@@ -1,5 +1,6 @@
 --- Where a plot goes: to a file, a string, a window or standard output.
 local folder = require "roper.base.file"
+local programs = require "roper.base.program"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -53,17 +54,10 @@ local function as_text(figure, colored, rows)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- Is a program there?
----@param program string
----@return boolean
-function M.has(program)
-  return os.execute(("command -v %s >/dev/null 2>&1"):format(program)) == true
-end
-
 -- What the program for a format prints. The picture of a window stays, for what shows it.
 local function through(name, svg, format)
   local program, package, command = table.unpack(PROGRAMS[format])
-  if not M.has(program) then
+  if not programs.has(program) then
     error(("%s: %s is not installed (apt-get install %s); .svg and .txt need none"):format(name,
       program, package), 0)
   end

@@ -36,9 +36,34 @@ local function fields_of(experiment)
   return values
 end
 
+-- What runs are listed by: their status, and the fields of all experiments.
+local function listed_fields()
+  local names = require("roper.study.experiment").list()
+  local values = {}
+  for _, experiment in ipairs(names) do
+    for name, choices in pairs(fields_of(experiment)) do
+      values[name] = tables.keys(tables.set(tables.joined(values[name] or {}, choices or {})))
+    end
+  end
+  return tables.merged(values, { experiment = names,
+    status = require("roper.study.listing").STATUSES })
+end
+
+-- The fields that a run is measured by again; those of text take what a shell completes.
+local function measured_fields(run)
+  local is_run, names = pcall(function()
+    return require("roper.study.evaluate").fields(require("roper.study.listing").read(run).config)
+  end)
+  local values = {}
+  for _, name in ipairs(is_run and names or {}) do
+    values[name] = {}
+  end
+  return values
+end
+
 -- Fields that go on, or the values of the one that is given in part: the last of several.
-local function field_words(experiment, word)
-  local values, words = fields_of(experiment), {}
+local function field_words(values, word)
+  local words = {}
   local field, given = word:match "^([%w_]+)=(.*)$"
   if not field then
     return tables.map(tables.keys(values), function(name) return name .. "=" end)
@@ -76,7 +101,11 @@ local function words_after(words, last, commands)
     local experiment = experiment_of(words)
     local default = command == "study" and require("roper.study.experiment.design").EXPERIMENT
     return tables.joined(experiment and {} or require("roper.study.experiment").list(),
-      (experiment or default) and field_words(experiment or default, last) or {})
+      (experiment or default) and field_words(fields_of(experiment or default), last) or {})
+  elseif command == "runs" then
+    return field_words(listed_fields(), last)
+  elseif command == "eval" and words[3] then
+    return field_words(measured_fields(words[3]), last)
   end
   return {}
 end

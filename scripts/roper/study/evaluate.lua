@@ -13,8 +13,11 @@ local M = {}
 -- row, and rows at most.
 local TEXT <const> = { "text", "documents", "length", "test_sequences" }
 
--- What can be said of a run: of problems the options of the task, and how many of them.
-local function names_of(config)
+--- The fields that `configure` takes for a run: of problems the options of the task, and how many
+--- of them; of text what its rows are.
+---@param config table of the run
+---@return string[]
+function M.fields(config)
   local task = experiment.definition(config.experiment).task
   if not tasks.has_problems(task) then
     return TEXT
@@ -30,7 +33,7 @@ end
 ---@param fields table of the task to change, as text; of text: `text`, a file or a folder
 ---@return table config
 function M.configure(run, fields)
-  local names = names_of(run.config)
+  local names = M.fields(run.config)
   local known, given = tables.set(names), tables.merged(run.config, fields)
   for name in pairs(fields) do
     if not known[name] then

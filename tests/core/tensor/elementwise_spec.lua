@@ -306,7 +306,12 @@ describe("binary functions", function()
     assert.is_true(roper.tensor(2) <= 2)
     assert.is_false(3 < roper.tensor({ 2 }))
     assert.error_matches(function() return x < x end,
-      "< and <= compare single numbers, got shapes %[2%] and %[2%]")
+      "got tensors of shapes %[2%] and %[2%]; x:lt%(y%) and x:gt%(y%) compare each element")
+    local many = roper.ones({ 3 })
+    for text, f in pairs({ gt = function() return many > 0 end, lt = function() return many < 0 end,
+      ge = function() return many >= 0 end, le = function() return many <= 0 end }) do
+      assert.error_matches(f, "got a tensor of shape %[3%]; x:" .. text .. "%(number%) compares")
+    end
   end)
 
   it("takes int32 where the result is whole, and refuses what overflows", function()

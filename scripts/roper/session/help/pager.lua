@@ -12,7 +12,7 @@ local function program()
   if named and named ~= "" then
     return named
   end
-  return os.execute "command -v less >/dev/null" and "less -R" or nil
+  return require("roper.base.program").has "less" and "less -R" or nil
 end
 
 -- Show text in the pager. It may be left early: it reads a file, so that nobody writes to a pipe

@@ -11,7 +11,7 @@ before; a ; mutes.
 Input goes on over several lines until it is complete; Ctrl-C gives it up.
   Tab             completes names, methods, options inside {, file names
   Ctrl-R          searches what was typed, also in earlier sessions
-  ?roper.randn    tells about it
+  ?roper.randn    tells about it; so does roper.randn?
   ??roper.randn   shows its source
   apropos "mask"  finds names by a word
   ?pytorch        says what functions of PyTorch are called here
@@ -22,7 +22,7 @@ Input goes on over several lines until it is complete; Ctrl-C gives it up.
   %run FILE       runs a script; its globals stay
   %save FILE      writes what ran without an error, as a script
   %hist           lists what was typed, numbered as errors name it
-  %edit           opens the last input in $EDITOR and runs it; so %edit f
+  %edit           opens the last input in your editor and runs it; so %edit f
   %debug          shows where the last error was; _ has the variables there
   %up, %down      go from there to the caller, and back
   %cd FOLDER      goes to a folder
@@ -35,11 +35,7 @@ Input goes on over several lines until it is complete; Ctrl-C gives it up.
 -- Commands of a word: functions of the session.
 local words = {}
 
-function words.who(session)
-  for _, line in ipairs(require("roper.session.repl.who").lines(session.globals, session.known)) do
-    io.stdout:write(line, "\n")
-  end
-end
+words.who = percent.who
 
 function words.exit(session)
   session.is_over = true
@@ -52,15 +48,6 @@ words["?"] = function()
 end
 
 words["??"], words.help = words["?"], words["?"]
-
--- Run a command of the shell and tell how it ended where it failed.
-local function run_shell(command)
-  io.stdout:flush()
-  local ok, how, number = os.execute(command)
-  if not ok then
-    io.stderr:write(how == "exit" and "exit status " or "ended by signal ", number, "\n")
-  end
-end
 
 --- The names of the commands that have a % in front, sorted.
 ---@return string[]
@@ -108,10 +95,14 @@ function M.find(line, globals)
   local command = line:match "^%s*[$!]%s*(.*)$"
   if command then
     return function()
-      run_shell(command)
+      require("roper.session.repl.shell").run(command)
     end
   end
   local marks, asked = line:match "^%s*(%?%??)%s*([^%s%(%-]+)"
+  if not marks then
+    asked, marks = line:match "^%s*(%%?[%a_][%w_.:]*)%s*(%?%??)%s*$"
+    marks = marks ~= "" and marks or nil
+  end
   if marks and is_command(asked, globals) then
     return words["?"]
   elseif marks then

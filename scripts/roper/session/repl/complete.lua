@@ -43,9 +43,20 @@ local function names_scheme(before)
     or before:find "%f[%w_]position[.:]%a+%s*%(?%s*$"
 end
 
--- What is known about the function that a name stands for.
+-- What is known about the function that the end of a text names.
 local function entry_of(caller, globals)
-  return require("roper.session.help.catalogue").of_value(names_of.resolve(caller, globals))
+  return require("roper.session.help.catalogue").of_value((names_of.at_end(caller, globals)))
+end
+
+-- The keys of the table that a string after this text indexes, t["; nil if it indexes nothing.
+local function keys_before(before, globals)
+  local holder = before:match "^(.*[%w_%])\"'])%[%s*$"
+  local value, names = holder and names_of.at_end(holder, globals), {}
+  for key in next, type(value) == "table" and value or {} do
+    local is_plain = type(key) == "string" and printable.line(key) == key
+    names[#names + 1] = is_plain and not key:find "[\"'\\]" and key or nil
+  end
+  return holder and names
 end
 
 -- The options of a function that are not in the table yet.
@@ -64,7 +75,7 @@ local function listed_strings(before, globals)
   local names, parameters = {}, {}
   local head, option = before:match "^(.-)([%a_][%w_]*)%s*=%s*$"
   local place = option and cursor.at_end(head) or {}
-  local caller = place.caller or not option and before:match "([%a_][%w_.:]*)%s*%(?%s*$"
+  local caller = place.caller or not option and before:match "^(.-)%s*%(?%s*$"
   local entry = caller and entry_of(caller, globals)
   if entry and place.caller then
     parameters = require("roper.session.help.catalogue").options(entry)
@@ -93,8 +104,10 @@ local function find(text, globals)
     local start = place.text:match "[^+]*$" -- the last of several that are joined
     return going_on(start, require("roper.position").list(), place.quote)
   elseif place.kind == "string" then
-    local names = listed_strings(text:sub(1, -#place.text - 2), globals)
-    if names[1] then
+    local before = text:sub(1, -#place.text - 2)
+    local keys = keys_before(before, globals)
+    local names = keys or listed_strings(before, globals)
+    if keys or names[1] then
       return going_on(place.text, names, place.quote)
     end
     return file_names(place.text, place.quote)

@@ -19,12 +19,26 @@ local function chosen(session, text)
     :format(text), 0)
 end
 
--- Run the person's editor on a text.
-local function edited(text)
-  local editor = os.getenv "EDITOR" or ""
-  if editor == "" then
-    error("%edit: expected an editor in $EDITOR; leave and say, for one, EDITOR=nano ./roper", 0)
+-- The command of the user's editor: $VISUAL, $EDITOR, or one that the system has.
+local function editor_command()
+  for _, name in ipairs { "VISUAL", "EDITOR" } do
+    local editor = os.getenv(name) or ""
+    if editor ~= "" then
+      return editor
+    end
   end
+  for _, editor in ipairs { "editor", "vi", "nano" } do
+    if require("roper.base.program").has(editor) then
+      return editor
+    end
+  end
+  error("%edit: found no editor: neither editor, vi nor nano; install one, or set $EDITOR before "
+    .. "you start roper", 0)
+end
+
+-- Run the user's editor on a text.
+local function edited(text)
+  local editor = editor_command()
   return temporarily.with_file("input.lua", text .. "\n", function(path)
     io.stdout:flush()
     local ok, how, number = os.execute(editor .. " " .. printable.word(path))
@@ -36,7 +50,8 @@ local function edited(text)
   end)
 end
 
---- Open an input in $EDITOR; where it comes back changed, show it and run it.
+--- Open an input in an editor, $VISUAL, $EDITOR, editor, vi or nano; if it comes back changed, show
+--- and run it.
 ---
 --- Errors: no editor; one that fails; what was not typed in this session.
 ---@param session table

@@ -103,6 +103,23 @@ function M.hist(session)
   require("roper.session.help.pager").write(table.concat(lines))
 end
 
+-- The names that IPython has for these.
+M.timeit, M.history = M.bench, M.hist
+
+function M.who(session)
+  for _, line in ipairs(require("roper.session.repl.who").lines(session.globals, session.known)) do
+    io.stdout:write(line, "\n")
+  end
+end
+
+function M.ls(_, text)
+  require("roper.session.repl.shell").run("ls " .. text)
+end
+
+function M.pwd()
+  io.stdout:write(printable.line(require("luv").cwd()), "\n")
+end
+
 function M.edit(session, text)
   require("roper.session.repl.edit").run(session, text)
 end

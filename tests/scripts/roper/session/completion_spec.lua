@@ -14,7 +14,6 @@ describe("completion.words", function()
     offers({ "--resume" }, "roper train --r")
     offers({ "--load" }, "roper lesson relative-distance --l")
     offers({}, "roper tram ")
-    offers({}, "roper runs ")
   end)
 
   it("offers experiments, lessons, fields and their values", function()
@@ -36,6 +35,34 @@ describe("completion.words", function()
     offers({ "position=rope+alibi:none,deberta" }, "roper train copy position=rope+alibi:none,de")
     offers({}, "roper train copy steps=")
     offers({}, "roper train copy nothing=")
+  end)
+end)
+
+describe("completion of measured runs", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  local function words(line)
+    return completion.words(line, { "runs", "eval" })
+  end
+
+  it("offers what runs are listed by", function()
+    assert.same({ "status=" }, words("roper runs stat"))
+    assert.same({ "status=finished" }, words("roper runs somewhere status=fin"))
+    assert.same({ "position=rope,none" }, words("roper runs position=rope,non"))
+    assert.same({ "max_digits=" }, words("roper runs max_"))
+    assert.same({ "experiment=copy" }, words("roper runs experiment=co"))
+    assert.truthy(#words("roper runs ") > 20)
+  end)
+
+  it("offers what a run is measured by", function()
+    assert.same({}, words("roper eval "))
+    assert.same({}, words("roper eval nowhere max"))
+    assert.equal(0, (process.run({ "sh", "-c", ("cd '%s' && '%s/roper' train addition preset=smoke "
+      .. "steps=1"):format(scratch.path(""), require("luv").cwd()) })))
+    local run = scratch.path("runs/addition-roper-1")
+    assert.same({ "max_digits=" }, words("roper eval " .. run .. " max"))
+    assert.same({ "problems=" }, words("roper eval " .. run .. " length=30 prob"))
   end)
 end)
 

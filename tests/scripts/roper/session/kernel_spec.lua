@@ -101,6 +101,25 @@ describe("the kernel", function()
     assert.truthy(errors:find("please install ipykernel for .* %-m pip install ipykernel"), errors)
   end)
 
+  it("is uninstalled without the Python that installed it", function()
+    local uv = require("luv")
+    local path = ""
+    for _, name in ipairs({ "jupyter", "kernels", "roper" }) do
+      path = path .. "/" .. name
+      assert(uv.fs_mkdir(scratch.path("") .. path, 493))
+    end
+    local function uninstall(variables)
+      scratch.write("jupyter/kernels/roper/kernel.json", '{"argv": ["/gone/python"]}')
+      local result = { process.run({ "./roper", "kernel", "uninstall", "--python", "no-python" },
+        nil, variables) }
+      assert.same({ 0, "Jupyter has no kernel roper now.\n", "" }, result)
+      assert.is_nil(uv.fs_stat(scratch.path("jupyter/kernels/roper")))
+      assert(uv.fs_mkdir(scratch.path("jupyter/kernels/roper"), 493))
+    end
+    uninstall({ JUPYTER_DATA_DIR = scratch.path("jupyter") })
+    uninstall({ JUPYTER_DATA_DIR = false, XDG_DATA_HOME = scratch.path("") })
+  end)
+
   -- What a cell wrote.
   local function printed(outputs)
     local parts = {}

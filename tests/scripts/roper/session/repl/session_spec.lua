@@ -325,6 +325,26 @@ describe("session", function()
     end
   end)
 
+  it("has IPython's names for commands", function()
+    local here = require("luv").cwd()
+    printed("x = 1")
+    assert.matches(" run", printed("%timeit x"))
+    assert.equal(printed("who"), printed("%who"))
+    assert.equal(here .. "\n", printed("%pwd"))
+    assert.equal(printed("%hist"), printed("%history"))
+    local path = scratch.write("only", "")
+    assert.equal("", (printed("%ls " .. path .. " >" .. scratch.path("seen"))))
+    assert.equal(path .. "\n", scratch.read(scratch.path("seen")))
+  end)
+
+  it("explains a name before a question mark", function()
+    globals.roper = roper
+    assert.equal(printed("?roper.eye"), printed("roper.eye?"))
+    assert.equal(printed("??roper.eye"), printed("roper.eye ??"))
+    assert.equal(printed("?"), printed("%time?"))
+    assert.equal(printed("?"), printed("who?"))
+  end)
+
   it("understands everything on that list", function()
     local uv = require("luv")
     local before = uv.cwd()
@@ -472,11 +492,21 @@ describe("session", function()
       after_edit("false", "%edit"))
     assert.equal("error: %edit: kill -2 $$; :: ended by signal 2; nothing was run\n",
       after_edit("kill -2 $$; :", "%edit"))
-    assert.matches("^error: %%edit: expected an editor in %$EDITOR;", after_edit("", "%edit"))
     for _, what in ipairs({ "print", "2", "nothing", "-1", "x" }) do
       assert.equal("error: %edit: expected the number of an input, or a function that was typed "
         .. "here; got " .. what .. "\n", after_edit("true", "%edit " .. what))
     end
+    local uv = require("luv")
+    local path = os.getenv("PATH")
+    finally(function() uv.os_setenv("PATH", path) end)
+    uv.os_setenv("PATH", scratch.path(""))
+    assert.matches("^error: %%edit: found no editor: neither editor, vi nor nano;",
+      after_edit("", "%edit"))
+    scratch.write("vi", "#!/bin/sh\necho 'y = 6' >\"$1\"\n")
+    assert(uv.fs_chmod(scratch.path("vi"), 493))
+    assert.equal("y = 6\n", after_edit("", "%edit"))
+    uv.os_setenv("PATH", path)
+    assert.equal("6\n", printed("y"))
   end)
 
   it("tells what is wrong with what was edited, which can be edited again", function()
