@@ -103,15 +103,15 @@ end
 local function split(name, data)
   local is_tensor = format.is_tensor(data)
   if is_tensor and data:rank() == 2 then
-    if #data > MOST_SERIES then
-      fail("%s: expected at most %d rows, a series each, got %s; plot.heatmap shows a matrix",
+    if data:size(2) > MOST_SERIES then
+      fail("%s: expected at most %d columns, a series each, got %s; plot.heatmap shows a matrix",
         name, MOST_SERIES, format.summary(data))
     end
-    local rows = {}
-    for i = 1, #data do
-      rows[i] = data[i]
+    local columns = {}
+    for i = 1, data:size(2) do
+      columns[i] = data:narrow(2, i, 1):squeeze(2)
     end
-    return rows
+    return columns
   elseif is_tensor and data:rank() ~= 1 or not is_tensor and type(data) ~= "table" then
     fail("%s: expected a vector, a matrix, a list or a series {x =, y =}, got %s", name,
       M.kind(data))
@@ -125,7 +125,7 @@ local function split(name, data)
 end
 
 --- Series of points: from a vector or a list of numbers (y over 1, 2, ...), a series {x =, y =,
---- ...}, a list of these, or a matrix of which each row is one.
+--- ...}, a list of these, or a matrix of which each column is one.
 ---@param name string of the function, for messages
 ---@param data any
 ---@return table[] series each with the lists x and y, and low and high where it has a band, all

@@ -1,5 +1,5 @@
---- Plots: lines, points, bars, heatmaps, rotations, arrows, attention weights and position schemes,
---- to a file or drawn in the terminal.
+--- Plots: lines, points, bars, histograms, heatmaps, rotations, arrows, attention weights and
+--- position schemes, to a file or drawn in the terminal.
 local axes = require "roper.plot.axis"
 local data = require "roper.plot.data"
 local options_of = require "roper.base.options"
@@ -139,7 +139,7 @@ end
 --- low and high. In the terminal where no file is given.
 ---
 --- The data are a vector or a list of numbers (over 1, 2, ...), a series {x =, y =, low =, high =,
---- label =, dashed =}, a list of these, or a matrix of which each row is a line. Long lines are
+--- label =, dashed =}, a list of these, or a matrix of which each column is a line. Long lines are
 --- drawn by their extremes. Series of one label share a colour and an entry of the legend.
 ---
 --- Errors: data that are no numbers, of unequal lengths or without a finite one; unknown options;
@@ -178,6 +178,42 @@ end
 ---@return string? result the file; without one, with a format, the plot itself
 function M.scatter(values, file, options)
   return draw_curves("plot.scatter", "points", values, file, options)
+end
+
+---@class plot.HistogramOptions: plot.Options
+---@field bins? integer as many of equal width, at most 1000; by default the larger of the numbers
+---   by the rules of Sturges and of Freedman and Diaconis, or one for each of a few whole numbers
+---@field range? number[] {low, high} of the bins; by default from the least value to the greatest
+---@field logy? boolean = false; a logarithmic scale of the counts; empty bins are gaps
+
+--- A histogram: how many values lie in each bin. A value on an edge belongs to the bin above it,
+--- the greatest to the last. Values that are not finite or outside the range are left out, and a
+--- note says how many.
+---
+--- Errors: no finite number in the range; else as of plot.line.
+---
+---     > plot.hist({1, 2, 2, 3, 3, 3}, {width = 30, height = 6})
+---     count
+---       │                 ⢸⠍⡋⠍⡋⠍⡋⠍⡋⢽
+---       │                 ⢸⠅⡂⠅⡂⠅⡂⠅⡂⢽
+---     2 ┤         ⡏⠍⡋⠍⡋⠍⡋⠍⡋⠅⡂⠅⡂⠅⡂⠅⡂⢽
+---       │⣀⣀⣀⣀⣀⣀⣀⣀⣀⡇⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⢽
+---       │⡇⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⢽
+---     0 ┤⡇⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⠅⡂⢽
+---       └────┬────────┬────────┬────
+---            1        2        3
+---@param values tensor|number[] of any shape
+---@param file? string to write; may be left out before the options
+---@param options? plot.HistogramOptions
+---@return string? result the file; without one, with a format, the plot itself
+function M.hist(values, file, options)
+  local name = "plot.hist"
+  local o, figure = read(name, { bins = "size?", range = "table?", logy = { "boolean", false } },
+    file, options)
+  local series
+  series, figure.note = require("roper.plot.histogram").series(name, values, o)
+  figure.ylabel = o.ylabel ~= "" and figure.ylabel or "count"
+  return show_curves(o, figure, "lines", series)
 end
 
 ---@class plot.BarOptions: plot.Options

@@ -21,6 +21,7 @@ local function plots(options)
     line = function() return plot.line({ 1, 4, 2 }, options) end,
     scatter = function() return plot.scatter({ 1, 4, 2 }, options) end,
     bar = function() return plot.bar({ 1, 4, 2 }, options) end,
+    hist = function() return plot.hist({ 1, 4, 4, 2 }, options) end,
     heatmap = function() return plot.heatmap({ { 1, 2 }, { 3, 4 } }, options) end,
     rotation = function() return plot.rotation({ 1, 0, 0, 1 }, "rope", 1, options) end,
     arrows = function() return plot.arrows({ { 1, 2, label = "a" }, { 2, 1 } }, options) end,
@@ -163,11 +164,11 @@ describe("plot.line", function()
 
   it("takes the same numbers in any form", function()
     local expected = plot.line({ 1, 4, 9 }, { format = "svg" })
-    local tensor = core.tensor({ { 1, 0 }, { 4, 0 }, { 9, 0 } }):transpose(1, 2)
+    local tensor = core.tensor({ { 1, 0 }, { 4, 0 }, { 9, 0 } })
     for _, values in ipairs({ core.tensor({ 1, 4, 9 }), core.tensor({ 1, 4, 9 }, "int32"),
-      core.tensor({ 1, 4, 9 }, "float64"):parameter(), tensor[1], { { 1, 4, 9 } },
+      core.tensor({ 1, 4, 9 }, "float64"):parameter(), tensor:transpose(1, 2)[1], { { 1, 4, 9 } },
       { x = { 1, 2, 3 }, y = { 1, 4, 9 } }, { { y = core.tensor({ 1, 4, 9 }) } },
-      tensor:narrow(1, 1, 1) }) do
+      tensor:narrow(2, 1, 1) }) do
       assert.equal(expected, plot.line(values, { format = "svg" }))
     end
     assert.equal(2, count_lines(plot.line(tensor, { format = "svg" })))
@@ -245,8 +246,8 @@ describe("plot.line", function()
             "plot.line: series 2: expected both low and high of a band, got one")
     refuses({ y = { 1 }, lable = "a" }, 'plot.line: unknown option lable; did you mean "label"? '
       .. "It takes dashed, high, label, low, x, y")
-    refuses(core.zeros({ 100, 2 }), "plot.line: expected at most 64 rows, a series each, got "
-      .. "float32 [100, 2]; plot.heatmap shows a matrix")
+    refuses(core.zeros({ 2, 100 }), "plot.line: expected at most 64 columns, a series each, got "
+      .. "float32 [2, 100]; plot.heatmap shows a matrix")
     refuses({ 1 }, "plot.line: yrange: expected {low, high} with low < high, got {3, 2}",
             { yrange = { 3, 2 } })
     refuses({ 1 }, "plot.line: xrange: expected {low, high} with low < high, got {1, nil}",

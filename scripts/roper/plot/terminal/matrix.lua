@@ -12,6 +12,17 @@ local SHADES <const> = { [0] = " ", "░", "▒", "▓", "█" }
 local HIDDEN <const> = "·"
 local BAR <const> = 20
 
+-- Columns that a name takes where its letters are below each other.
+local function name_width(names)
+  local width = 1
+  for _, name in ipairs(names or {}) do
+    for _, code in utf8.codes(text.fit(name, LONGEST_NAME)) do
+      width = math.max(width, text.columns(code))
+    end
+  end
+  return width
+end
+
 -- How many columns and half lines a cell takes, and how many cells there are. A character is
 -- twice as high as wide, so that equal numbers make a square.
 local function layout(rows, columns, width, lines, whole_lines)
@@ -60,7 +71,8 @@ end
 
 -- The names of the columns, downwards, or numbers on some.
 local function draw_columns(screen, row, left, figure, cells, across)
-  if figure.columns and #cells.rows[1] == #figure.columns then
+  if figure.columns and #cells.rows[1] == #figure.columns
+    and across >= name_width(figure.columns) then
     local lines = 0
     for j, name in ipairs(figure.columns) do
       local line = 0
@@ -123,9 +135,12 @@ end
 return function(screen, top, figure, colored)
   local rows, columns = figure.matrix:size(1), figure.matrix:size(2)
   local is_named = figure.rows ~= nil and rows <= LABELLED_ROWS
-  local lines = figure.height or is_named and LABELLED_ROWS
-    or math.max(FEWEST_ROWS, math.min(ROWS, screen.most_rows - AROUND))
+  local room = math.max(FEWEST_ROWS, math.min(ROWS, screen.most_rows - AROUND))
+  local lines = figure.height or is_named and math.max(rows, room) or room
   local _, margin = row_labels(figure, rows, lines)
+  if figure.rows and lines < rows then -- names give way to numbers
+    _, margin = row_labels(figure, lines, lines)
+  end
   local left = margin + 2
   local across, down, most_rows, most_columns = layout(rows, columns,
     math.max(1, screen.columns - left + 1), lines, is_named or not colored)

@@ -26,6 +26,29 @@ describe("plot.attention", function()
     assert.is_false(has_gap({ { 1, 0 } })) -- the last query sees every key
   end)
 
+  it("fits a terminal: names take no more lines than they need, numbers are whole", function()
+    local drawing = require("roper.plot.terminal")
+    local function lines_of(count, columns, tokens)
+      local figure = require("roper.plot.attention").figure("plot.attention",
+        core.eye(count), { tokens = tokens })
+      figure.name, figure.kind, figure.title, figure.legend = "plot.attention", "matrix", "", true
+      figure.xlabel, figure.ylabel = "key", "query"
+      return drawing.lines(figure, columns, false, 24)
+    end
+    for count = 1, 16 do
+      assert.is_true(#lines_of(count, 80, ("a"):rep(count)) <= 24, count)
+    end
+    assert.equal(34, #lines_of(30, 80, ("a"):rep(30)))
+    for _, columns in ipairs({ 20, 30, 60, 80 }) do
+      for _, count in ipairs({ 5, 30, 100, 500 }) do
+        for _, line in ipairs(lines_of(count, columns, ("日"):rep(count))) do
+          assert.is_true(require("roper.plot.text").width(line) <= columns, line)
+        end
+      end
+    end
+    assert.truthy(table.concat(lines_of(100, 60, ("a"):rep(100)), "\n"):find("\n20 "))
+  end)
+
   it("takes the weights of attention", function()
     local q = core.randn({ 1, 2, 70, 4 })
     local weights = require("roper.attention").weights(q, q, { position = "roper", causal = true })
