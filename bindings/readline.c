@@ -2,6 +2,7 @@
 ** Settings of GNU readline that lua-readline does not offer. They apply if the process has loaded
 ** readline (lua5.4 does).
 */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@ extern void rl_prep_terminal(int) __attribute__((weak));
 extern int (*rl_getc_function)(FILE *) __attribute__((weak));
 extern int rl_getc(FILE *) __attribute__((weak));
 extern unsigned long rl_readline_state __attribute__((weak));
-extern int rl_execute_next(int) __attribute__((weak));
+extern char *rl_executing_keyseq __attribute__((weak));
+extern int rl_stuff_char(int) __attribute__((weak));
 extern int rl_clear_pending_input(void) __attribute__((weak));
 extern void (*rl_deprep_term_function)(void) __attribute__((weak));
 extern void rl_deprep_terminal(void) __attribute__((weak));
@@ -61,18 +63,21 @@ static void restore_terminal(void)
   rl_clear_pending_input();
 }
 
-/*
-** Readline calls this ten times a second while it waits for a key. A command that reads keys
-** until one ends it, such as the paste of a terminal, takes each '\n' that follows rl_done for
-** text and ends only at the end of the input.
-*/
+/* Does readline read the text that a terminal pastes? That goes on until the terminal ends it. */
+static bool is_pasting(void)
+{
+  return (rl_readline_state & MORE_INPUT) && &rl_executing_keyseq != NULL &&
+         rl_executing_keyseq != NULL && strcmp(rl_executing_keyseq, "\033[200~") == 0;
+}
+
+/* Readline calls this ten times a second while it waits for a key. */
 static int end_line(void)
 {
   if (rp_interrupted()) {
     tcflush(STDIN_FILENO, TCIFLUSH);
     rl_done = 1;
-    if (rl_readline_state & MORE_INPUT)
-      rl_execute_next(EOF);
+    for (const char *key = is_pasting() ? "\033[201~" : ""; *key != '\0'; key++)
+      rl_stuff_char(*key);
   }
   return 0;
 }
