@@ -70,17 +70,18 @@ local function try_call(source, name, globals)
   return nil
 end
 
---- Compile an expression, or else statements. They return the values of a call at their end, and of
---- an expression that follows a semicolon there.
+--- Compile an expression, or else statements. They return the values of an expression that follows
+--- a semicolon at their end and, if asked for, of a call there.
 ---@param source string
 ---@param name string stands for the source in messages
 ---@param globals table
+---@param with_call boolean? return the values of a call at the end of statements
 ---@return function? chunk nil where it does not compile
 ---@return "expression"|"statement"|"incomplete"|"wrong" kind incomplete: more lines could mend it
 ---@return string? message why it does not compile
 ---@return string? statements where they were made from the source: with `return` before the
 ---   expression at its end
-function M.compile(source, name, globals)
+function M.compile(source, name, globals, with_call)
   local chunk, expression_message, expression_open = try(RETURN .. source, name, globals)
   if chunk then
     return chunk, "expression"
@@ -88,7 +89,7 @@ function M.compile(source, name, globals)
   local statement_message, statement_open
   chunk, statement_message, statement_open = try(source, name, globals)
   if chunk then
-    return try_call(source, name, globals) or chunk, "statement"
+    return with_call and try_call(source, name, globals) or chunk, "statement"
   end
   local statements
   chunk, statements = try_return(source, name, globals)

@@ -6,8 +6,7 @@ local suggest = require "roper.base.suggest"
 local M = {}
 
 local HELP <const> = [[
-An expression or a call at the end prints its value; _ keeps it, _1 and _2 those
-before; a ; mutes.
+A final expression or call prints its value, kept in _, then _1, _2; a ; mutes.
 Input goes on over several lines until it is complete; Ctrl-C gives it up.
   Tab             completes names, methods, options inside {, file names
   Ctrl-R          searches what was typed, also in earlier sessions

@@ -123,7 +123,7 @@ function Session:compile(source, form)
   self.count = self.count + 1
   local name = ("%s %d"):format(NAME, self.count)
   failures.sources[name] = source
-  local action, kind, message, statements = code.compile(form or source, name, self.globals)
+  local action, kind, message, statements = code.compile(form or source, name, self.globals, true)
   if not action then
     self:tell(failures.bare(message))
   end

@@ -31,7 +31,7 @@ describe("chunk.compile", function()
   it("returns the values of a call that ends statements", function()
     local function f(x) return x end
     local function value(source)
-      return (code.compile(source, "input", { f = f, t = { f = f } })())
+      return (code.compile(source, "input", { f = f, t = { f = f } }, true)())
     end
     for _, source in ipairs({ "x = 1 f(2)", "f(1) f(2)", "x = 1; (f)(2)", "x = f -- f(1)\nt.f(2)",
       "x = 'f(1)' t:f() t.f(2);", "for i = 1, 2 do f(i) end f(2)", "x = [[ f(1)\n]] f(2)" }) do
@@ -43,6 +43,7 @@ describe("chunk.compile", function()
       assert.is_nil(value(source), source)
     end
     assert.equal(3, value("do return f(3) end"))
+    assert.is_nil((code.compile("x = 1 f(2)", "input", { f = f })()))
   end)
 
   it("blames the place that is wrong", function()
