@@ -83,7 +83,7 @@ M.field = {
 --- No numbers, but what kind of polynomial stands in their place: its degree in the variables and
 --- in the cosines and sines of the angles, the most cosines and sines in one term of it, and the
 --- sum of its coefficients' sizes. These are floats: where integers would wrap, they get infinite.
----@class Measure
+---@class PolynomialSize
 ---@field degree number
 ---@field turns number
 ---@field size number

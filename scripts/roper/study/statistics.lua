@@ -170,6 +170,7 @@ end
 ---@param n integer differences, one or more
 ---@return number p
 function M.least_p(n)
+  arguments.check("least_p", "n", "size", n)
   return 1 / splits_of(n)
 end
 

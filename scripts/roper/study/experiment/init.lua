@@ -119,9 +119,11 @@ end
 ---
 --- Errors: its `revision` is not what `configure` sets.
 ---
----     > roper.experiment.check(roper.experiment.configure("addition", {position = "kerple"}))
+---     > config = roper.experiment.configure("addition", {position = "kerple"})
+---     > roper.experiment.check(config)
 ---@param config table
 function M.check(config)
+  arguments.check("experiment.check", "config", "table", config)
   local now = not position.missing(config.position) and position.revision(config)
   if now ~= false and config.revision ~= now then
     error(("experiment: this version of roper gives other results for position=%s (revision %s) "

@@ -346,7 +346,7 @@ function M.text(summary)
   end
   parts[#parts + 1] = compared_text(summary)
   for _, note in ipairs(summary.notes) do
-    parts[#parts + 1] = columns.wrap("Note: " .. note, 0)
+    parts[#parts + 1] = layout.wrap("Note: " .. note, 0)
   end
   return require("roper.base.printable").text(table.concat(parts, "\n\n"))
 end

@@ -76,6 +76,7 @@ end
 ---@param folder string
 ---@return Sweep sweep
 function M.read(folder)
+  arguments.check("sweep.read", "folder", "string", folder)
   files.check_folder("sweep", folder)
   local trials = plan.read(folder) or plan.lone(folder) or plan.require(folder)
   local varied, methods, known = varied_fields(trials), {}, {}

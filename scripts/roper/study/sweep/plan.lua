@@ -153,7 +153,6 @@ end
 ---@return table[]? trials {id, name, folder, config} in the order they were asked for; nil where
 ---   the folder has no sweep
 function M.read(folder)
-  arguments.check("sweep.read", "folder", "string", folder)
   local text = files.read(path_of(folder))
   if not text then
     return nil

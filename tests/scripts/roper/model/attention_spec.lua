@@ -149,7 +149,7 @@ describe("nn.MultiHeadAttention", function()
       "attend: expected one table, {q = ..., k = ..., v = ..., positions = ..., cache = ...}, got "
         .. "a tensor", 1, true)
     assert.error_matches(function() module:attend({ q = q, k = q }) end,
-      "attend: option v: expected a value, got nil", 1, true)
+      "attend: option v: expected a tensor, got nil", 1, true)
     assert.error_matches(function() module:attend({ q = q, k = q, v = q, position = 3 }) end,
       'attend: unknown option position; did you mean "positions"?', 1, true)
   end)
