@@ -1,8 +1,8 @@
 --- A lesson with a person at the terminal: step after step, with questions to answer and any Lua in
 --- between.
 local again = require "roper.session.again"
-local bookmarks = require "roper.session.bookmark"
 local code = require "roper.base.code"
+local progress = require "roper.session.lesson_progress"
 local questions = require "roper.lesson.question"
 local readers = require "roper.session.repl.reader"
 local screenfuls = require "roper.session.screenful"
@@ -81,7 +81,7 @@ end
 -- Ask a question; one that was answered says so and is not asked.
 function Tour:ask(question)
   self:say(show.question(question, self.is_shown and show.TRY or show.PREDICT))
-  if self.bookmark:is_answered(question) then
+  if self.progress:is_answered(question) then
     self:say("\n" .. show.answer(question, "You answered that."))
   else
     self.asked, self.hints = question, 0
@@ -108,7 +108,7 @@ function Tour:go(number)
   self.number, self.result, self.is_shown = number, nil, false
   local step = self:step()
   self.parts = tables.joined(step.predict, { RESULTS }, step.exercise)
-  self.bookmark:reach(number)
+  self.progress:reach(number)
   self:say(show.introduction(self.lesson, number))
   self:advance()
 end
@@ -165,7 +165,7 @@ function words.back(tour)
 end
 
 function words.again(tour)
-  tour.bookmark:forget()
+  tour.progress:forget()
   tour:redo(tour.number)
 end
 
@@ -222,7 +222,7 @@ local told = {}
 function told.right(tour, verdict)
   local question = tour.asked
   local expected = tour.expected[question]
-  tour.bookmark:answer(question)
+  tour.progress:answer(question)
   local is_other = question.kind == "number" and verdict.it ~= expected
   tour:say(show.answer(question, is_other and ("Right, %.4g."):format(expected) or "Right."))
   tour:advance()
@@ -325,10 +325,10 @@ function M.run(lesson, first, path)
   local lines = readers.new()
   local tour = setmetatable({ lesson = lesson, scope = scope, first_stale = 1, is_over = false,
     session = sessions.new(scope), screen = screenfuls.new(), parts = {},
-    bookmark = bookmarks.open(lesson, first, path) }, Tour)
+    progress = progress.open(lesson, first, path) }, Tour)
   tour.screen:add(show.head(lesson))
-  tour.screen:add("\n" .. terminal.styled(io.stdout, "dim", HELP) .. tour.bookmark.note)
-  tour:go(tour.bookmark.number)
+  tour.screen:add("\n" .. terminal.styled(io.stdout, "dim", HELP) .. tour.progress.note)
+  tour:go(tour.progress.number)
   local open
   while not tour.is_over do
     io.stdout:flush()
@@ -345,7 +345,7 @@ function M.run(lesson, first, path)
     end
   end
   if tour:is_done() then
-    io.stdout:write(tour.bookmark:finish(), "The end of ", lesson.name, ".",
+    io.stdout:write(tour.progress:finish(), "The end of ", lesson.name, ".",
       path and "" or farewell(lesson), "\n")
   else
     io.stdout:write("This goes on here:\n", again.lesson(path or lesson.name, tour.number), "\n")

@@ -9,11 +9,11 @@ local terminal = require "roper.base.terminal"
 
 local M = {}
 
-local Bookmark = {}
-Bookmark.__index = Bookmark
+local Progress = {}
+Progress.__index = Progress
 
 -- Record something of the lesson; that it cannot be is told once.
-function Bookmark:keep(change)
+function Progress:keep(change)
   local problem = not self.is_unkept and record.update(self.key, change)
   if problem then
     self.is_unkept = true
@@ -34,9 +34,9 @@ end
 ---@param lesson table
 ---@param first integer? step to begin with; 1 begins anew, as does a lesson that one was through
 ---@param path string? of the file it is from, where it is none of those that are listed
----@return table bookmark number: of the step to begin with; note: what to tell the person
+---@return table progress number: of the step to begin with; note: what to tell the person
 function M.open(lesson, first, path)
-  local self = setmetatable({ lesson = lesson, key = record.key(lesson, path) }, Bookmark)
+  local self = setmetatable({ lesson = lesson, key = record.key(lesson, path) }, Progress)
   local entries, problem = record.load()
   local entry = entries[self.key]
   local was_through = entry and not first and entry.done and entry.step >= #lesson.steps
@@ -57,14 +57,14 @@ end
 
 --- A step is reached.
 ---@param number integer
-function Bookmark:reach(number)
+function Progress:reach(number)
   self.number = number
   self:keep(function(entry) entry.step = number end)
 end
 
 --- A question of the step that was reached is answered.
 ---@param question table
-function Bookmark:answer(question)
+function Progress:answer(question)
   local id = id_of(self.lesson, self.number, question)
   self.answered[id] = true
   self:keep(function(entry)
@@ -77,12 +77,12 @@ end
 --- Was a question of that step answered?
 ---@param question table
 ---@return boolean
-function Bookmark:is_answered(question)
+function Progress:is_answered(question)
   return self.answered[id_of(self.lesson, self.number, question)] == true
 end
 
 --- Ask the questions of that step again.
-function Bookmark:forget()
+function Progress:forget()
   for _, question in ipairs(questions.of(self.lesson.steps[self.number])) do
     self.answered[id_of(self.lesson, self.number, question)] = nil
   end
@@ -90,7 +90,7 @@ end
 
 --- The lesson was gone through.
 ---@return string score how many questions were answered, where some are asked
-function Bookmark:finish()
+function Progress:finish()
   self:keep(function(entry) entry.done = true end)
   local right, count = 0, 0
   for number, step in ipairs(self.lesson.steps) do
