@@ -6,12 +6,12 @@ local every = require("tests.lessons")
 local format = require("roper.base.format")
 local lessons = require("roper.lesson")
 local output = require("tests.stdout")
+local player = require("roper.session.lesson_player")
 local process = require("tests.process")
 local roper = require("roper")
 local session = require("roper.session.repl.session")
 local show = require("roper.lesson.show")
 local steps = require("roper.lesson.step")
-local tour = require("roper.session.tour")
 
 -- The misprints that are equations, by where they are printed, and their lessons.
 local MISPRINTS = {
@@ -126,7 +126,7 @@ describe("the lessons", function()
         end
         assert.is_nil(rest)
       end
-      for word in pairs(tour.words) do
+      for word in pairs(player.words) do
         assert.equal(steps.scope()[word], plain[word], lesson.name .. " sets a word of the prompt")
       end
     end

@@ -92,7 +92,7 @@ return {
     elseif not parsed.name then
       list(lessons)
     elseif terminal.is_terminal(io.stdin) and terminal.is_terminal(io.stdout) then
-      require("roper.session.tour").run(lessons[1], parsed.step, path)
+      require("roper.session.lesson_player").run(lessons[1], parsed.step, path)
     elseif not require("roper.lesson.show").all(lessons[1], parsed.step) then
       error("lesson: a claim fails", 0)
     end

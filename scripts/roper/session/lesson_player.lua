@@ -23,17 +23,17 @@ words do what they say (where a variable has the name of one, %back and so on).
 
 local RESULTS <const> = {} -- the part of a step that its code, claims and figure are
 
-local Tour = {}
-Tour.__index = Tour
+local Player = {}
+Player.__index = Player
 
 -- Show text, a screenful at a time.
-function Tour:say(text)
+function Player:say(text)
   self.screen:add(text)
   self.screen:show()
 end
 
 -- Show what a word asks for at once, before what waits.
-function Tour:interject(text)
+function Player:interject(text)
   if self.screen:is_waiting() then
     io.stdout:write(text)
   else
@@ -41,7 +41,7 @@ function Tour:interject(text)
   end
 end
 
-function Tour:step()
+function Player:step()
   return self.lesson.steps[self.number]
 end
 
@@ -55,7 +55,7 @@ local function attempt(f)
 end
 
 -- Run the step, after those before it whose code was not run yet, unless it was run.
-function Tour:run()
+function Player:run()
   return self.result ~= nil or attempt(function()
     local stale = self.first_stale
     self.first_stale = self.number + 1
@@ -71,7 +71,7 @@ function Tour:run()
   end)
 end
 
-function Tour:show_results()
+function Player:show_results()
   return self:run() and attempt(function()
     local figure = self:step().figure
     self:say(show.results(self.result, true) .. (figure and show.figure(figure, self.scope) or ""))
@@ -79,7 +79,7 @@ function Tour:show_results()
 end
 
 -- Ask a question; one that was answered says so and is not asked.
-function Tour:ask(question)
+function Player:ask(question)
   self:say(show.question(question, self.is_shown and show.TRY or show.PREDICT))
   if self.progress:is_answered(question) then
     self:say("\n" .. show.answer(question, "You answered that."))
@@ -89,7 +89,7 @@ function Tour:ask(question)
 end
 
 -- Show what comes next in the step, up to the next question.
-function Tour:advance()
+function Player:advance()
   self.asked = nil
   while self.parts[1] and not self.asked do
     local part = table.remove(self.parts, 1)
@@ -104,7 +104,7 @@ function Tour:advance()
 end
 
 -- Go to a step and show it up to its first question.
-function Tour:go(number)
+function Player:go(number)
   self.number, self.result, self.is_shown = number, nil, false
   local step = self:step()
   self.parts = tables.joined(step.predict, { RESULTS }, step.exercise)
@@ -114,14 +114,14 @@ function Tour:go(number)
 end
 
 -- Go to a step and run all before it again: what was changed in between is forgotten.
-function Tour:redo(number)
+function Player:redo(number)
   self.first_stale = 1
   self.screen:drop()
   self:go(math.max(1, number))
 end
 
 -- Go to the step after this one.
-function Tour:go_on()
+function Player:go_on()
   if self.number == #self.lesson.steps then
     self.is_over = true
   else
@@ -130,82 +130,82 @@ function Tour:go_on()
 end
 
 -- Was all of the lesson shown, and nothing left to answer?
-function Tour:is_done()
+function Player:is_done()
   return self.number == #self.lesson.steps and self.is_shown and not self.parts[1]
     and not self:is_asking() and not self.screen:is_waiting()
 end
 
 -- Is there a question that a line may answer?
-function Tour:is_asking()
+function Player:is_asking()
   return self.asked ~= nil and self.asked.kind ~= "open" and not self.screen:is_waiting()
 end
 
--- What a line can say besides Lua: functions of the tour.
+-- What a line can say besides Lua: functions of the player.
 local words = {}
 
 M.words = words
 
-words[""] = function(tour)
-  if tour.screen:is_waiting() then
-    tour.screen:show()
+words[""] = function(player)
+  if player.screen:is_waiting() then
+    player.screen:show()
     return
   end
-  local was_asking, is_last = tour:is_asking(), tour.parts[1] == nil
+  local was_asking, is_last = player:is_asking(), player.parts[1] == nil
   if was_asking then
-    tour:say("Not answered.\n")
+    player:say("Not answered.\n")
   end
-  tour:advance()
+  player:advance()
   if is_last then
-    tour:go_on()
+    player:go_on()
   end
 end
 
-function words.back(tour)
-  tour:redo(tour.number - 1)
+function words.back(player)
+  player:redo(player.number - 1)
 end
 
-function words.again(tour)
-  tour.progress:forget()
-  tour:redo(tour.number)
+function words.again(player)
+  player.progress:forget()
+  player:redo(player.number)
 end
 
-function words.hint(tour)
-  local further = tour.asked and tour.asked.further or {}
-  local hint = further[(tour.hints or 0) + 1]
+function words.hint(player)
+  local further = player.asked and player.asked.further or {}
+  local hint = further[(player.hints or 0) + 1]
   if hint then
-    tour.hints = tour.hints + 1
-    tour:interject(show.prose(hint))
-  elseif tour.asked then
-    tour:interject("There is no further hint; answer tells the answer.\n")
+    player.hints = player.hints + 1
+    player:interject(show.prose(hint))
+  elseif player.asked then
+    player:interject("There is no further hint; answer tells the answer.\n")
   else
-    tour:interject("Nothing is asked here.\n")
+    player:interject("Nothing is asked here.\n")
   end
 end
 
-function words.answer(tour)
-  if tour.asked then
-    tour:interject(show.answer(tour.asked, show.ANSWER))
-    tour:advance()
+function words.answer(player)
+  if player.asked then
+    player:interject(show.answer(player.asked, show.ANSWER))
+    player:advance()
     return
   end
-  local answers = tables.map(questions.of(tour:step()), function(question)
+  local answers = tables.map(questions.of(player:step()), function(question)
     return show.answer(question, show.ANSWER)
   end)
-  tour:interject(answers[1] and table.concat(answers) or "This step asks nothing.\n")
+  player:interject(answers[1] and table.concat(answers) or "This step asks nothing.\n")
 end
 
-function words.look(tour)
-  local found = tour.is_shown and tour.result.identity
-  tour:interject(found and show.identity(found)
-    or tour.is_shown and "This step checks no line.\n" or "First answer, or go on by Enter.\n")
+function words.look(player)
+  local found = player.is_shown and player.result.identity
+  player:interject(found and show.identity(found)
+    or player.is_shown and "This step checks no line.\n" or "First answer, or go on by Enter.\n")
 end
 
-function words.notation(tour)
-  tour:interject(show.notation(tour.lesson))
+function words.notation(player)
+  player:interject(show.notation(player.lesson))
 end
 
-function words.quit(tour)
-  tour.is_over = true
+function words.quit(player)
+  player.is_over = true
 end
 
 words.exit = words.quit
@@ -216,30 +216,30 @@ local function word_of(line, scope)
   return (sign == "%" or name and rawget(scope, name) == nil) and words[name] or nil
 end
 
--- What becomes of a line that was judged: functions of the tour and the verdict.
+-- What becomes of a line that was judged: functions of the player and the verdict.
 local told = {}
 
-function told.right(tour, verdict)
-  local question = tour.asked
-  local expected = tour.expected[question]
-  tour.progress:answer(question)
+function told.right(player, verdict)
+  local question = player.asked
+  local expected = player.expected[question]
+  player.progress:answer(question)
   local is_other = question.kind == "number" and verdict.it ~= expected
-  tour:say(show.answer(question, is_other and ("Right, %.4g."):format(expected) or "Right."))
-  tour:advance()
+  player:say(show.answer(question, is_other and ("Right, %.4g."):format(expected) or "Right."))
+  player:advance()
 end
 
-function told.wrong(tour, verdict)
-  local question = tour.asked
+function told.wrong(player, verdict)
+  local question = player.asked
   local hint = verdict.hint
   if not hint then
-    tour.hints = math.min(tour.hints + 1, #question.further)
-    hint = question.further[tour.hints]
+    player.hints = math.min(player.hints + 1, #question.further)
+    hint = question.further[player.hints]
   end
-  tour:say(show.prose("Not yet. " .. hint))
+  player:say(show.prose("Not yet. " .. hint))
 end
 
-function told.malformed(tour, verdict)
-  tour:say(show.prose(("The question asks for %s."):format(verdict.wanted)))
+function told.malformed(player, verdict)
+  player:say(show.prose(("The question asks for %s."):format(verdict.wanted)))
 end
 
 function told.failed(_, verdict)
@@ -247,14 +247,14 @@ function told.failed(_, verdict)
   terminal.report("error", verdict.failure.interrupted and "interrupted" or message)
 end
 
-function told.tried(tour)
-  tour:say(show.prose(("Tried. The question still asks for %s."):format(
-    questions.wanted(tour.asked))))
+function told.tried(player)
+  player:say(show.prose(("Tried. The question still asks for %s."):format(
+    questions.wanted(player.asked))))
 end
 
 -- Take a line, or several, as an answer where it may be one: nil where it is none; else whether it
 -- is complete.
-function Tour:judge(text)
+function Player:judge(text)
   if not self:run() then
     self.parts, self.asked = {}, nil
     return true
@@ -275,7 +275,7 @@ end
 
 -- A line of the person: a word, an answer, or Lua, of which the rest is returned where more must
 -- come.
-function Tour:take(line, open)
+function Player:take(line, open)
   local word = not open and word_of(line, self.scope)
   self.screen:turn()
   if word then
@@ -299,7 +299,7 @@ function Tour:take(line, open)
   return rest
 end
 
-function Tour:prompt()
+function Player:prompt()
   return ("%s%s %d/%d%s> "):format(self.screen:is_waiting() and "-- more -- " or "",
     self.lesson.name, self.number, #self.lesson.steps, self:is_asking() and " ?" or "")
 end
@@ -323,16 +323,16 @@ end
 function M.run(lesson, first, path)
   local scope = steps.scope()
   local lines = readers.new()
-  local tour = setmetatable({ lesson = lesson, scope = scope, first_stale = 1, is_over = false,
+  local player = setmetatable({ lesson = lesson, scope = scope, first_stale = 1, is_over = false,
     session = sessions.new(scope), screen = screenfuls.new(), parts = {},
-    progress = progress.open(lesson, first, path) }, Tour)
-  tour.screen:add(show.head(lesson))
-  tour.screen:add("\n" .. terminal.styled(io.stdout, "dim", HELP) .. tour.progress.note)
-  tour:go(tour.progress.number)
+    progress = progress.open(lesson, first, path) }, Player)
+  player.screen:add(show.head(lesson))
+  player.screen:add("\n" .. terminal.styled(io.stdout, "dim", HELP) .. player.progress.note)
+  player:go(player.progress.number)
   local open
-  while not tour.is_over do
+  while not player.is_over do
     io.stdout:flush()
-    local prompt = tour:prompt()
+    local prompt = player:prompt()
     local ok, line = code.call(lines.read, lines,
       open and (" "):rep(#prompt - 3) .. ">> " or prompt)
     if not ok or line == readers.INTERRUPTED then
@@ -340,15 +340,15 @@ function M.run(lesson, first, path)
     elseif line == nil then
       break
     else
-      open = tour:take(line, open)
+      open = player:take(line, open)
       lines:remember(line)
     end
   end
-  if tour:is_done() then
-    io.stdout:write(tour.progress:finish(), "The end of ", lesson.name, ".",
+  if player:is_done() then
+    io.stdout:write(player.progress:finish(), "The end of ", lesson.name, ".",
       path and "" or farewell(lesson), "\n")
   else
-    io.stdout:write("This goes on here:\n", again.lesson(path or lesson.name, tour.number), "\n")
+    io.stdout:write("This goes on here:\n", again.lesson(path or lesson.name, player.number), "\n")
   end
 end
 
