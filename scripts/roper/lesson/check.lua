@@ -1,4 +1,4 @@
---- Every claim of every lesson, for a machine: in the Test Anything Protocol.
+--- Checks of lessons, with output in the Test Anything Protocol (TAP).
 local code = require "roper.base.code"
 local printable = require "roper.base.printable"
 local questions = require "roper.lesson.question"
@@ -8,7 +8,8 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- The list that a function returns; where it fails, that `what` does not hold.
+-- The list of outcomes that a function returns. If the function fails, the list says that `what`
+-- does not hold.
 local function attempt(what, run, ...)
   local ok, result = code.call(run, ...)
   if ok then
@@ -19,11 +20,11 @@ local function attempt(what, run, ...)
   return { { what, false, result.message } }
 end
 
--- What is claimed in a step, as {text, holds, what is told if not}.
+-- The claims and the identity of a step as a list of {text, holds, message if it does not hold}.
 local function claimed(step, scope)
   local list, result = {}, steps.run(step, scope)
   for _, claim in ipairs(result.claims) do
-    list[#list + 1] = { claim.text, claim.holds, "here " .. claim.value }
+    list[#list + 1] = { claim.text, claim.holds, "measured: " .. claim.value }
   end
   local found = result.identity
   if found then
@@ -37,27 +38,27 @@ local function claimed(step, scope)
   return list
 end
 
--- The same of a figure: both forms of it, and its claims, which must speak of what is drawn. With
--- its fault planted a claim fails, and the picture is another.
+-- The outcomes of a figure: it is drawn as text and as SVG, and its claims hold. With its fault
+-- planted, each claim must fail and the picture must change, so the claim is about what is drawn.
 local function drawn(figure, scope)
   local text = steps.draw(figure, scope, "text")
   local svg, variables = steps.draw(figure, scope, "svg")
   local list = { { "its figure is text and SVG", text ~= nil and svg ~= nil and text ~= svg,
-    "draw gives no picture, or not in the format that it is asked for" } }
+    "draw returns no picture, or ignores the variable format" } }
   for _, claim in ipairs(figure.claims) do
     local judged = steps.judge(claim, variables)
     local other, others = steps.draw({ draw = steps.planted(figure.draw, claim.instead) }, scope,
       "svg")
     local is_checked = not steps.judge(claim, others).holds and other ~= svg
     list[#list + 1] = { claim.text, judged.holds and is_checked, not judged.holds
-      and "here " .. judged.value or ("with %s in place of %s it %s"):format(claim.instead[2],
-        claim.instead[1], other == svg and "draws the same picture" or "holds as well") }
+      and "measured: " .. judged.value or ("with %s instead of %s, %s"):format(claim.instead[2],
+        claim.instead[1], other == svg and "the picture is the same" or "the claim still holds") }
   end
   return list
 end
 
--- The outcome of a question: what it expects is right, and no hint calls it wrong. Those of a line
--- may hold of a right one, too: they say what is missing.
+-- The outcome of a question: its expected answer is judged right, and no hint fits it. Hints of a
+-- question for a line of Lua are not tested: they may also fit a right answer.
 local function asked(question, scope)
   local what = "asks: " .. question.question:match "^%s*([^\n]*)"
   return attempt(what, function()
@@ -67,12 +68,12 @@ local function asked(question, scope)
     local inner = steps.layer(scope)
     local found = questions.judge(question, line, inner, expected)
     if found.kind ~= "right" then
-      return { { what, false, ("%s is %s, not right%s"):format(line, found.kind,
-        found.failure and ": " .. found.failure.message or "") } }
+      return { { what, false, ("expected the answer %s to be right, it was judged %s%s"):format(line,
+        found.kind, found.failure and ": " .. found.failure.message or "") } }
     end
     for _, hint in ipairs(question.kind ~= "line" and question.conditions or {}) do
       if steps.evaluate(hint[1], steps.layer(inner, { it = found.it })) == true then
-        return { { what, false, ("the hint for %s fits the right answer"):format(hint[1]) } }
+        return { { what, false, ("the hint for %s also fits the right answer"):format(hint[1]) } }
       end
     end
     return { { what, true } }
@@ -92,9 +93,9 @@ local function outcomes(step, scope)
   return tables.joined(table.unpack(lists))
 end
 
---- Check lessons and print a line for each claim.
+--- Checks lessons and prints a line for each claim, identity, figure and question.
 ---@param lessons table[]
----@return boolean holds everything
+---@return boolean holds whether all of them hold
 function M.run(lessons)
   local count, failed = 0, 0
   for _, lesson in ipairs(lessons) do

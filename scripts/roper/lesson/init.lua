@@ -1,5 +1,5 @@
---- Lessons: their form, and where they are. A lesson is a file of scripts/lessons that returns
---- `roper.lesson { ... }`; it is found by being there.
+--- Reads and checks lessons. Each file in scripts/lessons that returns `roper.lesson { ... }` is a
+--- lesson; there is no other list of them.
 local code = require "roper.base.code"
 local files = require "roper.base.file"
 local options_of = require "roper.base.options"
@@ -21,9 +21,9 @@ local STEP <const> = { title = "string", text = "string", formula = "string?", c
 local FIGURE <const> = { caption = "string", draw = "string", claims = { "table", {} },
   play = "table?" }
 
-local reading -- the file that is to hand its lesson over: {path, text, lesson}
+local reading -- the file that `read` is loading: {path, text, lesson}
 
--- Where a table stands in that file, by the longest of its texts: "FILE:LINE: ".
+-- The position of a table in that file, found by its longest text: "FILE:LINE: ".
 local function place_of(given)
   local longest = ""
   for _, text in pairs(reading and type(given) == "table" and given or {}) do
@@ -36,7 +36,7 @@ local function place_of(given)
   return line and ("%s:%d: "):format(reading.path, line) or ""
 end
 
--- A claim as {text, instead = {from, to}}; `from` is in the code, which messages call by its name.
+-- A claim as {text, instead = {from, to}}. `source` must contain `from`; messages call it `name`.
 local function check_claim(where, claim, name, source)
   local text, instead
   if type(claim) == "table" then
@@ -45,7 +45,7 @@ local function check_claim(where, claim, name, source)
   if type(text) ~= "string" or type(instead) ~= "table" or type(instead[2]) ~= "string" then
     error(where .. ": expected {\"claim\", instead = {\"code\", \"broken code\"}}", 0)
   elseif not source:find(tostring(instead[1]), 1, true) then
-    error(("%s: instead: %s has no '%s'"):format(where, name, tostring(instead[1])), 0)
+    error(("%s: instead: %s does not contain '%s'"):format(where, name, tostring(instead[1])), 0)
   end
   return { text = text, instead = instead }
 end
@@ -54,7 +54,7 @@ local function check_figure(where, given)
   local figure = options_of.check(where, given, FIGURE)
   proses.check(where .. ", caption", figure.caption)
   if #figure.claims == 0 then
-    error(where .. ": expected claims of the numbers that it draws, got none", 0)
+    error(where .. ": expected at least one claim about the numbers that it draws, got none", 0)
   end
   for i, claim in ipairs(figure.claims) do
     figure.claims[i] = check_claim(("%s, claim %d"):format(where, i), claim, "draw", figure.draw)
@@ -90,7 +90,7 @@ local function check_step(where, given, lesson)
   return step
 end
 
--- What the lesson needs, and its notation: names, and pairs of a formula and what it stands for.
+-- Checks the needs, the notation, the title and the texts before and after.
 local function check_head(where, lesson)
   for i, name in ipairs(lesson.needs) do
     if type(name) ~= "string" then
@@ -100,7 +100,7 @@ local function check_head(where, lesson)
   end
   for i, row in ipairs(lesson.notation) do
     if type(row) ~= "table" or type(row[1]) ~= "string" or type(row[2]) ~= "string" then
-      error(('%s, notation %d: expected {"formula", "what it stands for"}'):format(where, i), 0)
+      error(('%s, notation %d: expected {"formula", "its meaning"}'):format(where, i), 0)
     end
     proses.check(("%s, notation %d"):format(where, i), row[1], formulas.lines)
     proses.check(("%s, notation %d"):format(where, i), row[2])
@@ -110,7 +110,7 @@ local function check_head(where, lesson)
   end
 end
 
--- The lesson, checked; steps that are none are errors.
+-- The lesson with its options and steps checked.
 local function checked(given)
   local lesson = options_of.check(place_of(given) .. "lesson", given, LESSON)
   check_head(place_of(given) .. "lesson", lesson)
@@ -126,78 +126,79 @@ local function checked(given)
 end
 
 ---@class Lesson
----@field order integer its place among the lessons
+---@field order integer position in the list of lessons, which is sorted by it
 ---@field title string
----@field before string what the learner can do before it
----@field after string what the learner can do after it
----@field minutes? integer that it takes
----@field needs? string[] = {}; the lessons that it builds on, by their names
----@field notation? string[][] = {}; {"R_m", "the turn by position m"}: a formula, and in prose what
----   it stands for
----@field given? table<string, string> what names stand for in identities that do not say it
+---@field before string what the learner can do before the lesson
+---@field after string what the learner can do after the lesson
+---@field minutes? integer time that the lesson takes
+---@field needs? string[] = {}; names of the lessons that it builds on
+---@field notation? string[][] = {}; {"R_m", "the rotation by position m"}: a formula and its
+---   meaning in prose
+---@field given? table<string, string> kinds of the variables in identities without a `given`
 ---@field steps LessonStep[]
 
 ---@class LessonStep
 ---@field title string
 ---@field text string paragraphs of prose
----@field formula? string lines in the notation of formulas, shown by themselves
----@field code? string Lua, run and shown as if typed, with the variables of the steps before; in
----   none of these is a name that is a word at the lesson's prompt, such as again
----@field claims? table[] = {}; each {"Lua that is true", instead = {"code", "other code"}}: with
----   the other code in place of the first the claim must fail, or it would prove nothing
+---@field formula? string lines in the notation of formulas, shown below the text
+---@field code? string Lua, run and shown as if typed, with the variables of the steps before. It
+---   must not set a variable with the name of a command at the lesson's prompt, such as again
+---@field claims? table[] = {}; each {"Lua that is true", instead = {"code", "other code"}}: if the
+---   other code replaces the first, the claim must fail, otherwise it would prove nothing
 ---@field identity? IdentityOptions
 ---@field figure? LessonFigure
 ---@field predict? LessonQuestion|LessonQuestion[] asked before the code, the claims and the figure
----   are shown; none of them open. The code is run unseen: it should call no `print`
----@field exercise? LessonQuestion|LessonQuestion[] asked after them
+---   are shown; open questions are not allowed. The code is run before, so it should not print
+---@field exercise? LessonQuestion|LessonQuestion[] asked after the code, the claims and the figure
 
 ---@class LessonQuestion a choice, a number, a line of Lua, or open: with neither expect nor check
----@field question string prose, as the answer, the choices and the hints
----@field answer string shown afterwards: why
----@field choices? string[] answered by number or letter; by letter alone where one is a number
----@field expect? integer|string the number of the right choice; or Lua that gives a number, of the
----   variables after the step's code was run
----@field within? number = 0.01; so far off may a number be, as a share of the expected one; 1e-9 is
+---@field question string prose, like the answer, the choices and the hints
+---@field answer string explanation that is shown afterwards
+---@field choices? string[] answered by number or letter; only by letter if a choice is a number
+---@field expect? integer|string the number of the right choice; or a Lua expression of the expected
+---   number, evaluated after the step's code
+---@field within? number = 0.01; largest relative error of a right number; errors up to 1e-9 are
 ---   always allowed
----@field check? string Lua that is true where the line of an answer is right: of `it`, its value,
----   and the variables that it set
----@field sample? string a right line
----@field hints? table[]|string[] each {"Lua of `it`, the wrong answer (the number of a choice)",
----   "hint where that is true"}, or the hint for any other; one such at least unless it is open
+---@field check? string Lua expression that is true if the answer, a line of Lua, is right. It can
+---   use `it`, the value of the line, and the variables that the line sets
+---@field sample? string a right line of Lua
+---@field hints? table[]|string[] each {"Lua condition", "hint"}, shown if the condition is true of
+---   `it`, the wrong answer (the number of a choice), or a hint for any other wrong answer. One of
+---   those is required unless the question is open
 
 ---@class LessonFigure
----@field caption string what to see in it
+---@field caption string
 ---@field draw string Lua that draws with the step's variables, such as
----   "y = cosines(8) return plot.line(y, {format = format})"; what is not local is for the claims
----@field claims table[] one at least, of the numbers that are drawn: {"y[1] == 1", instead =
----   {"cosines(8)", "cosines(9)"}}; with the other code in draw the claim must fail, and the
----   picture be another
----@field play? LessonPlay what pages show in its place where scripts run
+---   "y = cosines(8) return plot.line(y, {format = format})"; the claims can use its globals
+---@field claims table[] at least one, about the numbers that are drawn: {"y[1] == 1", instead =
+---   {"cosines(8)", "cosines(9)"}}; if the other code replaces the first, the claim must fail and
+---   the picture must change
+---@field play? LessonPlay interactive figure that pages show instead if scripts are enabled
 
---- A lesson. The title and other texts are prose: `code` in backticks (the name of a lesson is a
---- link on pages), `$R_{i-n} v_i$` for a formula in the line, and for a paper
---- `[Su et al. 2021](arXiv:2104.09864)`.
+--- Defines a lesson. The title and other texts are prose: `code` in backticks (on pages, the name
+--- of a lesson becomes a link), `$R_{i-n} v_i$` for an inline formula, and
+--- `[Su et al. 2021](arXiv:2104.09864)` for a paper.
 ---
---- Formulas are typed as they are read, `Σ_i a_{n,i} R_{i-n} v_i`. What follows `_` and `^` is an
---- index or a power: one run of letters and digits, or a group in `{...}` or `(...)`; those of
---- Unicode do as well, `v⁽¹⁾`, `θ₁`, `kᵀ`. Letters are variables, `mθ` is m times θ; three or more
---- in a row are a name, `cos`, `softmax`, `RoPE`, as are `ln` and `Re`; words stand in quotes,
---- `"for all"`. `ô` is an o with a hat, as other letters can have (U+0302). `{a + b}/{c}` is a
---- fraction with a bar, `√d` and `√{1 + x}` roots, `[cos mθ, -sin mθ; sin mθ, cos mθ]` a matrix.
---- One blank keeps factors a little apart, two or more part formulas of one line. Lines are aligned
---- at their `&`, where they have one; while a bracket is open, a line goes on in the next. Pages
---- break long lines before relation signs, + and -.
+--- Formulas are typed as they are read: `Σ_i a_{n,i} R_{i-n} v_i`. `_` and `^` begin an index or a
+--- power: a run of letters and digits, or a group in `{...}` or `(...)`. The characters of Unicode
+--- work as well: `v⁽¹⁾`, `θ₁`, `kᵀ`. A letter is a variable, and `mθ` is m times θ. Three or more
+--- letters are a name, `cos`, `softmax`, `RoPE`, and so are `ln` and `Re`. Words are in quotes,
+--- `"for all"`. `ô` is an o with a hat; other letters take a combining hat (U+0302). `{a + b}/{c}`
+--- is a fraction with a bar, `√d` and `√{1 + x}` are roots, `[cos mθ, -sin mθ; sin mθ, cos mθ]` is
+--- a matrix. One blank adds a small space between factors, two or more separate the formulas of a
+--- line. Lines are aligned at `&`. While a bracket is open, a formula continues in the next line.
+--- Pages break long lines before relation signs, + and -.
 ---
---- In a file of scripts/lessons, and in one of your own, it is handed to who reads the file
---- (`./roper lesson FILE.lua`); in a script or a session it is shown as a whole.
+--- In a lesson file, `roper.lesson` returns the lesson to the program that reads the file
+--- (`./roper lesson FILE.lua`). In a script or a session it shows the whole lesson.
 ---
---- Errors: a field that is missing, misspelt or of another type; prose or a formula that cannot be
---- read; where the lesson is shown, a claim that fails.
+--- Errors: a field that is missing, misspelled or of the wrong type; prose or a formula that does
+--- not follow the notation; a claim that fails while the lesson is shown.
 ---
 ---     > (pcall(roper.lesson, {title = "half a lesson"}))
 ---     false
 ---@param lesson Lesson
----@return Lesson? lesson where a file is read
+---@return Lesson? lesson if a file is being read
 function M.lesson(lesson)
   local ok, result = pcall(checked, lesson)
   if not ok then
@@ -212,14 +213,14 @@ end
 
 local FOLDER <const> = require("roper.base.place").LIBRARY .. "/../lessons"
 
---- Read the lesson in a file.
+--- Reads the lesson in a file.
 ---
---- Errors: what is no file or cannot be read; Lua that does not compile or fails; a file that
---- returns no lesson. They name the file and, where it can be told, the line.
----@param path string that ends in .lua
+--- Errors: the file does not exist or cannot be read; its Lua does not compile or fails; it does
+--- not return a lesson. Messages contain the file and, if known, the line.
+---@param path string ends in .lua
 ---@return table lesson
 function M.read(path)
-  local text = files.read(path) or error(("there is no file %s"):format(path), 0)
+  local text = files.read(path) or error(("no file %s"):format(path), 0)
   local chunk, message = loadfile(path, "t", steps.scope())
   if not chunk then
     error(message, 0)
@@ -240,8 +241,8 @@ function M.read(path)
   return lesson
 end
 
---- All lessons, in their order.
----@return table[] lessons with their `name`
+--- All lessons of scripts/lessons, sorted by `order`.
+---@return table[] lessons each with its `name`
 function M.all()
   local lessons = {}
   for i, name in ipairs(require("roper.base.file").modules(FOLDER)) do
@@ -253,7 +254,9 @@ function M.all()
   return lessons
 end
 
---- The lesson of a name, or of a number in the list of all.
+--- Finds a lesson by its name or by its number in the list of all lessons.
+---
+--- Errors: no lesson has this name or number.
 ---@param name string such as "relative-distance" or "5"
 ---@return table lesson
 function M.find(name)

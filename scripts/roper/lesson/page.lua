@@ -1,5 +1,5 @@
---- Lessons as pages that need nothing else: one a lesson, and an index of all. In a handout no
---- answers stand; slides show one step at a time, on a screen or on paper.
+--- Self-contained HTML pages of lessons: one page per lesson and an index. A handout omits the
+--- answers; slides show one step at a time, on a screen or on paper.
 local article = require "roper.base.article"
 local files = require "roper.base.file"
 local identity_report = require "roper.identity.report"
@@ -15,7 +15,7 @@ local h = markup.h
 
 local M = {}
 
-local pages = {} -- the lessons by their names whose pages are being written
+local pages = {} -- the lessons whose pages are being written, by name
 
 local function inline(text)
   return prose.nodes(text, pages)
@@ -29,7 +29,7 @@ local function paragraphs(text)
   return list
 end
 
--- Lines of code, each of which goes on further in where the page is too narrow for it.
+-- Lines of code. If a line is too long for the page, its continuation is indented.
 local function code_lines(text)
   local list = {}
   for line in (text .. "\n"):gmatch "[^\n]*\n" do
@@ -81,7 +81,7 @@ local function identity(found)
     wrong }
 end
 
--- A question: words before it, its choices, and, on paper, room for the answer.
+-- A question: words before it, its choices, and in a handout room for the answer.
 local function ask(question, head, form)
   return { h.p { h.em { head }, " ", inline(steps.unindented(question.question)) },
     question.choices and h.ol { class = "choices", tables.map(question.choices, function(choice)
@@ -91,7 +91,7 @@ local function ask(question, head, form)
 end
 
 local function answer(question)
-  return paragraphs(questions.told(question))
+  return paragraphs(questions.answer(question))
 end
 
 local function exercise(question, form)
@@ -99,32 +99,32 @@ local function exercise(question, form)
     form ~= "handout" and h.details { h.summary { "Answer" }, answer(question) } }
 end
 
--- What can be played with in a step. A handout is for paper.
-local function played(step, form)
+-- The interactive figure of a step. A handout is printed, so it has none.
+local function interactive(step, form)
   return form ~= "handout" and step.figure and step.figure.play
 end
 
--- A picture, and what stands in its place where scripts run.
+-- A picture, and the interactive figure that replaces it if scripts are enabled.
 local function figure(step, scope, form)
-  local found = played(step, form)
+  local found = interactive(step, form)
   return { h.figure { markup.verbatim((steps.draw(step.figure, scope, "svg")
       :gsub("^<%?xml.-%?>%s*", ""))), h.figcaption { inline(step.figure.caption) } },
     found and play.figure(found, inline(found.caption)) }
 end
 
--- What the machine says of a step, which comes after the answers to what is asked before it.
+-- The output of a step's code, its checked claims and identity, and its figure.
 local function results(step, result, scope, form)
   local claims = {}
   for i, claim in ipairs(result.claims) do
     claims[i] = h.p { class = "claim", mark(claim.holds), claim.text, " ",
-      h.span { "here ", claim.value } }
+      h.span { "measured: ", claim.value } }
   end
   return { transcript(result.transcript), claims, result.identity and identity(result.identity),
     step.figure and figure(step, scope, form) }
 end
 
--- A step from its code on. On paper there is nothing that gives an answer away: where a question
--- comes first, the code stands there without what it prints.
+-- The part of a step after its text and formula. If a step begins with a question, a handout shows
+-- its code without the output, which would reveal the answer.
 local function body(step, result, scope, form)
   local predict = step.predict or {}
   if #predict == 0 then
@@ -139,18 +139,18 @@ local function body(step, result, scope, form)
     end)) }
   end
   return { questioned, h.details { class = "results",
-    h.summary { "Answer, and what the machine says" }, tables.map(predict, answer),
+    h.summary { "Answer and results" }, tables.map(predict, answer),
     results(step, result, scope, form) } }
 end
 
--- Links to the steps before and after.
-local function turn(number, count)
+-- Links to the previous and the next step.
+local function step_links(number, count)
   local function link(to, sign, name)
     return to >= 1 and to <= count and h.a { href = "#step-" .. to, title = name, sign }
       or h.span {}
   end
-  return h.nav { link(number - 1, "←", "the step before"),
-    h.span { ("%d/%d"):format(number, count) }, link(number + 1, "→", "the next step") }
+  return h.nav { link(number - 1, "←", "previous step"),
+    h.span { ("%d/%d"):format(number, count) }, link(number + 1, "→", "next step") }
 end
 
 local function section(lesson, number, result, scope, form)
@@ -161,11 +161,11 @@ local function section(lesson, number, result, scope, form)
     step.formula and mathml.display(step.formula),
     body(step, result, scope, form),
     tables.map(step.exercise or {}, function(question) return exercise(question, form) end),
-    form == "slides" and turn(number, #lesson.steps),
+    form == "slides" and step_links(number, #lesson.steps),
   }
 end
 
--- Links to the lessons before and after.
+-- Links to the previous and the next lesson, and to the index.
 local function navigation(lessons, index)
   local function link(lesson, form)
     return lesson and h.a { href = lesson.name .. ".html", form:format(lesson.name) } or h.span {}
@@ -185,7 +185,7 @@ local function lesson_page(lessons, index, form)
   local lesson, scope = lessons[index], steps.scope()
   local sections, style, script = {}, nil, nil
   for number, step in ipairs(lesson.steps) do
-    if played(step, form) then
+    if interactive(step, form) then
       style, script = play.assets()
     end
     sections[number] = section(lesson, number, steps.run(step, scope), scope, form)
@@ -205,20 +205,22 @@ local function index_page(lessons)
     items[i] = h.li { h.a { href = lesson.name .. ".html", inline(lesson.title) }, h.br {},
       h.span { class = "about", inline(lesson.after), h.br {}, inline(prose.demands(lesson)) } }
   end
-  return article.page(title, { h.h1 { title }, h.p { "Each lesson can be followed with school "
-    .. "trigonometry and the one before it. Each line with a ✓ was checked when these pages were "
-    .. "written; at the machine, ", h.code { "./roper lesson NAME" }, " lets you try each step "
-    .. "yourself." }, h.ol { class = "lessons", items } })
+  return article.page(title, { h.h1 { title }, h.p { "The lessons need school trigonometry and the "
+    .. "lessons listed with each. Every line with a ✓ was checked when the pages were written. To "
+    .. "try each step yourself, run ", h.code { "./roper lesson NAME" }, " in a terminal." },
+    h.ol { class = "lessons", items } })
 end
 
---- Write lessons as pages.
----@param lessons table[] in their order
----@param path string of a folder, made where it is missing
+--- Writes lessons as HTML pages.
+---
+--- Errors: a single lesson named index; a file cannot be written.
+---@param lessons table[] in the order of the index
+---@param path string the folder, created if it does not exist
 ---@param form "html"|"handout"|"slides"|nil "html" by default
----@return string index path of the page to begin with
+---@return string index path of the index page
 function M.write(lessons, path, form)
   if #lessons == 1 and lessons[1].name == "index" then
-    error("lesson: a page named index is that of all lessons; name the file otherwise", 0)
+    error("lesson: index.html lists all lessons; rename the file index.lua", 0)
   end
   files.make(path)
   pages = {}

@@ -1,4 +1,5 @@
-// Figures to play with: what their controls say is computed anew and shown. Pages are whole without.
+// Interactive figures: recomputes and shows their numbers when a control changes. Without this
+// script, pages show static pictures.
 (() => {
   "use strict";
 
@@ -10,7 +11,7 @@
     y * Math.cos(angle) + x * Math.sin(angle),
   ];
 
-  // Radians a position, for each of so many pairs.
+  // Frequencies of `count` pairs, in radians per position.
   const frequencies = (count, base) =>
     Array.from({ length: count }, (_, t) => base ** (-t / count));
 
@@ -21,12 +22,12 @@
     return powers.map((power) => power / total);
   }
 
-  // The fields of several objects in one, their names with the number of the object.
+  // The fields of several objects in one object; the number of the object is added to each name.
   const numbered = (list) => Object.fromEntries(list.flatMap((fields, i) =>
     Object.entries(fields).map(([name, value]) => [name + (i + 1), value])));
 
-  // What the figures of each kind show, by name: numbers, arrows as [x, y] or [x, y, from x, from y],
-  // and curves as lists of points.
+  // The values that figures of each kind show, by name: numbers, arrows as [x, y] or
+  // [x, y, from x, from y], and curves as lists of points.
   const kinds = {
     rotation({ position, base, theta }, { vectors }) {
       const thetas = theta === undefined ? frequencies(vectors.length, base) : [theta];
@@ -71,14 +72,14 @@
     },
   };
 
-  function written(value, digits = 3) {
+  function format(value, digits = 3) {
     if (value === -Infinity) return "−∞";
     const rounded = Number(value.toFixed(digits)) || 0; // no −0
     return rounded.toLocaleString("en", { minimumFractionDigits: digits,
       maximumFractionDigits: digits }).replace("-", "−");
   }
 
-  // A curve in the units of its plot, the ends of whose axes stand beside it.
+  // A curve as an SVG path in the units of its plot. The plot has the ends of its axes as data.
   function path(points, plot) {
     const [[left, right], [low, high]] = [plot.dataset.x, plot.dataset.y]
       .map((ends) => ends.split(" ").map(Number));
@@ -87,7 +88,7 @@
   }
 
   function show(element, value) {
-    if (typeof value === "number") element.textContent = written(value, element.dataset.digits);
+    if (typeof value === "number") element.textContent = format(value, element.dataset.digits);
     else if (element.closest(".curves")) {
       element.setAttribute("d", path(value, element.closest(".curves")));
     } else {
@@ -113,8 +114,8 @@
     return state;
   }
 
-  // Tokens on a line that can be dragged, one by one, or all with a slider: calls `changed` with
-  // their positions.
+  // Lets the user drag the tokens of a figure, or move all of them with a slider. Updates
+  // `positions` and calls `changed`.
   function watchTokens(figure, positions, changed) {
     const tokens = figure.querySelectorAll(".token"), all = figure.querySelector("[name=first]");
     const last = Number(all.max);
@@ -142,7 +143,7 @@
     });
     tokens.forEach((token, i) => {
       token.addEventListener("pointerdown", (down) => {
-        if (down.button !== 0) return; // a menu opens, and may keep the release to itself
+        if (down.button !== 0) return; // a menu may open and swallow the release
         const stop = new AbortController(), { signal } = stop;
         addEventListener("pointermove", (event) => {
           const box = token.parentElement.getBoundingClientRect();

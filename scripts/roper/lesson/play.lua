@@ -1,8 +1,8 @@
---- Figures to play with, on pages: what stands in them and what can be set. The script play.js
---- fills them with numbers; without it the still picture of the step stands in their place.
+--- HTML of the interactive figures on pages: their controls and drawings. The script play.js
+--- computes the numbers; without it, pages show the static picture of the step instead.
 ---
---- Parts of a figure that show a number, an arrow or a curve say its name in `data-show`, labels at
---- the tips of arrows in `data-tip`.
+--- Elements that show a number, an arrow or a curve have its name in `data-show`; labels at the
+--- tips of arrows have it in `data-tip`.
 local axes = require "roper.plot.axis"
 local core = require "roper.core"
 local marks = require "roper.plot.svg.mark"
@@ -16,14 +16,14 @@ local h = markup.h
 local M = {}
 
 local MANY <const> = { smallest = 16, largest = 512 } -- pairs of a curve of scores
-local LINE <const> = 24 -- positions that tokens can be dragged to
-local ROOM <const> = 1.25 -- of a plane, for the label at the tip of its longest arrow
+local LINE <const> = 24 -- last position that tokens can be dragged to
+local ROOM <const> = 1.25 -- size of a plane relative to its longest arrow, for the label at the tip
 
--- What turns: letters of q, k, v and o, as often as each is turned, capitals where it is the other
--- way; and what that is called.
-local TURNS <const> = { [""] = "nothing", q = "queries alone", qk = "RoPE", qkvo = "RoPER",
-  qkv = "output not turned back", qkvO = "output turned forward", qkvvo = "values turned twice",
-  qkkvo = "keys turned twice" }
+-- Labels of what is rotated: a letter q, k, v or o for each rotation, a capital for the opposite
+-- direction.
+local TURNS <const> = { [""] = "nothing", q = "only queries", qk = "RoPE", qkvo = "RoPER",
+  qkv = "output not rotated back", qkvO = "output rotated forward",
+  qkvvo = "values rotated twice", qkkvo = "keys rotated twice" }
 
 local function slider(name, label, o)
   return h.label { h.span { label }, h.input { type = "range", name = name, min = o.min,
@@ -50,7 +50,7 @@ local function numbers_table(head, rows)
   end) }, rows } }
 end
 
--- A plane from -reach to reach. An arrow is {name, class, label}.
+-- A coordinate plane from -reach to reach. An arrow is {name, class, label}.
 local function plane(title, reach, arrows)
   local paths, tips = {}, {}
   for i, arrow in ipairs(arrows) do
@@ -67,7 +67,7 @@ local function plane(title, reach, arrows)
         paths } }, tips } }
 end
 
--- Room for the longest of some pairs and the label at its tip.
+-- The reach of a plane for the longest of some pairs and the label at its tip.
 local function reach_of(...)
   local reach = 0
   for _, list in ipairs { ... } do
@@ -78,7 +78,7 @@ local function reach_of(...)
   return reach
 end
 
--- Arrows that turn, one for each pair; several are told by their t, which counts from 0.
+-- Rotating arrows, one for each pair. Several are labeled by their index t, from 0.
 local function rotation(o)
   local count, head = #o.vectors, { "θ", "m θ", "degrees", "x′", "y′" }
   local arrows, rows = {}, {}
@@ -93,15 +93,16 @@ local function rotation(o)
   if count > 1 then
     table.insert(head, 1, "t")
   end
-  return { h.div { class = "planes", plane("Turned by position", reach_of(o.vectors), arrows) },
+  return { h.div { class = "planes", plane("Rotated by position", reach_of(o.vectors), arrows) },
     controls { slider("position", "position m", { min = 0, max = o.farthest, value = o.position }),
       count > 1 and base_slider(10000)
-        or slider("theta", "speed θ", { min = 0, max = 1, step = 0.05, value = 1, digits = 2 }) },
+        or slider("theta", "frequency θ", { min = 0, max = 1, step = 0.05, value = 1,
+          digits = 2 }) },
     numbers_table(head, rows) }
 end
 
--- A chart of the scores of two vectors of ones, by distance: a curve, and a point on it. Few
--- pairs could all turn against each other, and fall below what it shows.
+-- A chart of the scores of two vectors of ones, by distance: a curve, and a point on it. With fewer
+-- pairs than MANY allows, the score could fall below the axis.
 local function distance(o)
   local function axis(low, high)
     return axes.new({ { low, high } }, { range = { low, high } })
@@ -124,13 +125,13 @@ end
 -- A token that can be dragged along the line.
 local function token(i, place, count)
   return h.span { class = "token " .. marks.class(i), role = "slider", tabindex = 0,
-    ["aria-label"] = ("token %s%s"):format(name_of(i), i == count and ", which asks" or ""),
+    ["aria-label"] = ("token %s%s"):format(name_of(i), i == count and ", the query" or ""),
     ["aria-valuemin"] = 0, ["aria-valuemax"] = LINE, ["aria-valuenow"] = place,
     h.b { name_of(i) } }
 end
 
 local function turns_choice(list)
-  return h.fieldset { h.legend { "What turns" }, tables.map(list, function(turns, i)
+  return h.fieldset { h.legend { "Rotation" }, tables.map(list, function(turns, i)
     return h.label { h.input { type = "radio", name = "turns", value = turns,
       checked = i == #list }, " ", TURNS[turns] }
   end) }
@@ -160,7 +161,7 @@ local function attention(o)
     controls { slider("first", "move all", { min = 0, max = LINE, value = o.positions[1] }),
       turns_choice(o.turns),
       h.label { h.input { type = "checkbox", name = "causal", checked = true }, " causal: ", last,
-        " sees nothing after itself" } },
+        " sees no later tokens" } },
     h.div { class = "planes",
       plane("Query and keys", reach_of({ o.query }, o.keys), keys),
       o.has_output and plane("Values and output", reach_of(o.values), values) },
@@ -181,7 +182,7 @@ local function is_turn(value)
   return TURNS[value] ~= nil
 end
 
--- Tokens of which the nearer matches the better, and values that differ.
+-- Four tokens: nearer keys match better, and the values differ.
 local FOUR <const> = { positions = { "table", { 3, 8, 12, 17 } }, theta = { "number", 0.15 },
   query = { "table", { 2.2, 0.8 } },
   keys = { "table", { { 0.9, 1.5 }, { 1.2, 1.2 }, { 1.3, 1 }, { -0.1, 1.7 } } },
@@ -189,7 +190,7 @@ local FOUR <const> = { positions = { "table", { 3, 8, 12, 17 } }, theta = { "num
 
 local PAIRS <const> = { "pairs of numbers", is_pair }
 
--- Each kind: what it takes besides its caption, what lists of these hold, and what draws it.
+-- For each kind: its options besides the caption, the rules for their lists, and its function.
 local KINDS <const> = {
   rotation = { takes = { vectors = "table", position = { "size", 1 }, farthest = { "size", 100 } },
     lists = { vectors = PAIRS }, draw = rotation },
@@ -199,18 +200,18 @@ local KINDS <const> = {
     turns = { "table", { "", "qk", "qkvo" } } }), draw = attention,
     lists = { query = { "numbers", math.type }, keys = PAIRS, values = PAIRS,
       positions = { "whole numbers from 0 to " .. LINE, is_place },
-      turns = { "letters of what turns, such as qkvo", is_turn } } },
+      turns = { "letters of what is rotated, such as qkvo", is_turn } } },
 }
 
--- A list of entries that fit, `count` of them where that is given.
+-- Checks that every entry of a list fits, and that there are `count` of them if it is given.
 local function check_list(where, list, rule, count)
   local expected, fits = table.unpack(rule)
   if #list ~= math.max(count or #list, 1) then
-    error(("%s: expected %s %s, got %d"):format(where, count or "some", expected, #list), 0)
+    error(("%s: expected %s %s, got %d"):format(where, count or "1 or more", expected, #list), 0)
   end
   for i, entry in ipairs(list) do
     if not fits(entry) then
-      error(("%s: expected %s, got %s as number %d"):format(where, expected,
+      error(("%s: expected %s, got %s at index %d"):format(where, expected,
         options_of.shown(entry), i), 0)
     end
   end
@@ -218,25 +219,27 @@ end
 
 ---@class LessonPlay
 ---@field kind "rotation"|"distance"|"attention"
----@field caption string what to try, and what to see
----@field vectors? number[][] of rotation: the pairs that turn; one at a speed that can be set,
----   several at those of a base
----@field position? integer = 1; of rotation, at first
----@field farthest? integer = 100 of rotation, 200 of distance; the position or distance up to which
----@field pairs? integer = 32; of distance: half the features of the two vectors of ones
----@field positions? integer[] = {3, 8, 12, 17}; of attention: where tokens stand at first, from 0
----   to 24; the last asks
----@field theta? number = 0.15; of attention: radians that a pair turns by in one position
----@field query? number[] of attention: a pair
----@field keys? number[][] of attention: a pair a token
----@field values? number[][] of attention: a pair a token
----@field has_output? boolean = true; of attention: show values and output too
----@field turns? string[] = {"", "qk", "qkvo"}; of attention: what can be made to turn, letters as
----   of a scheme's rotate; twice where it turns twice, a capital where it turns the other way; the
----   last at first
+---@field caption string what to try and what to look for
+---@field vectors? number[][] rotation: the pairs that are rotated. The frequency of a single pair
+---   can be set, those of several follow from a base
+---@field position? integer = 1; rotation: initial position
+---@field farthest? integer = 100 for rotation, 200 for distance; largest position or distance
+---@field pairs? integer = 32; distance: half the features of the two vectors of ones
+---@field positions? integer[] = {3, 8, 12, 17}; attention: initial positions of the tokens, from 0
+---   to 24; the last token is the query
+---@field theta? number = 0.15; attention: frequency of the pair in radians per position
+---@field query? number[] attention: a pair
+---@field keys? number[][] attention: a pair per token
+---@field values? number[][] attention: a pair per token
+---@field has_output? boolean = true; attention: also show values and output
+---@field turns? string[] = {"", "qk", "qkvo"}; attention: the choices of what is rotated, with the
+---   letters of a scheme's rotate; a letter twice to rotate twice, a capital to rotate in the
+---   opposite direction; the last is the initial choice
 
---- Check what a lesson says of a figure to play with.
----@param where string for messages
+--- Checks the options of an interactive figure.
+---
+--- Errors: an unknown kind or option; a value of the wrong type; a list of the wrong length.
+---@param where string names the figure in messages
 ---@param given table
 ---@return LessonPlay play
 function M.check(where, given)
@@ -253,16 +256,16 @@ function M.check(where, given)
   return play
 end
 
---- A figure that shows itself where its script runs.
+--- An interactive figure. It is hidden until its script runs.
 ---@param play table
----@param caption any the caption as a page shows it
+---@param caption any the caption as page nodes
 ---@return table element
 function M.figure(play, caption)
   return h.figure { class = "play", hidden = true, ["data-play"] = core.json_encode(play),
     KINDS[play.kind].draw(play), h.figcaption { caption } }
 end
 
---- What pages with such a figure need.
+--- The style and the script that pages with interactive figures need.
 ---@return any style
 ---@return any script
 function M.assets()

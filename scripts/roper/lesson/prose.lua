@@ -1,4 +1,4 @@
---- The prose of lessons: text with `code`, formulas in the line, `$R_{i-n} v_i$`, and papers,
+--- Prose of lessons: text with `code`, inline formulas, `$R_{i-n} v_i$`, and papers,
 --- `[Su et al. 2021](arXiv:2104.09864)`.
 local article = require "roper.base.article"
 local h = require("roper.base.markup").h
@@ -7,14 +7,14 @@ local formulas = require "roper.lesson.formula.terminal"
 
 local M = {}
 
--- What is not plain text, by its kind: how it begins and ends.
+-- Patterns of the pieces that are not plain text, by kind.
 local FORMS <const> = {
   code = "()`([^`]*)`()",
   formula = "()%$([^%s$][^$]*)%$()",
   paper = "()(%[[^%]]+%]%(arXiv:[^)]*%))()",
 }
 
--- The first piece at or after a place that is not plain text.
+-- The first such piece at or after an index.
 local function special(text, at)
   local piece
   for kind, form in pairs(FORMS) do
@@ -34,7 +34,7 @@ local function paper(piece)
   piece.text, piece.number = text, number
 end
 
---- Prose as pieces of the kinds text, code, formula and paper.
+--- Splits prose into pieces of the kinds text, code, formula and paper.
 ---
 --- Errors: a paper without a number.
 ---@param text string
@@ -66,9 +66,9 @@ local PLAIN <const> = {
   paper = function(piece) return ("%s, arXiv:%s"):format(piece.text, piece.number) end,
 }
 
---- Prose for a terminal: code is left in backticks, the blanks of formulas do not break.
+--- Prose for a terminal. Code stays in backticks; formulas contain no-break spaces.
 ---
---- Errors: what is not in the notation of formulas; a paper without a number.
+--- Errors: a formula that does not follow the notation; a paper without a number.
 ---@param text string
 ---@return string
 function M.plain(text)
@@ -79,12 +79,12 @@ function M.plain(text)
   return table.concat(parts)
 end
 
---- Check a text that is to be shown.
+--- Checks that a text can be shown.
 ---
---- Errors: what cannot be read.
----@param where string of the text, for messages
+--- Errors: those of `read`, with `where` in front.
+---@param where string names the text in messages
 ---@param text string
----@param read? fun(text: string) M.plain by default
+---@param read? fun(text: string) = plain; converts the text
 function M.check(where, text, read)
   local ok, message = pcall(read or M.plain, text)
   if not ok then
@@ -92,7 +92,7 @@ function M.check(where, text, read)
   end
 end
 
---- Prose in one line of plain text, as titles and cells of tables are.
+--- Prose as one line of plain text, for titles and table cells.
 ---
 --- Errors: as `plain`.
 ---@param text string
@@ -101,9 +101,10 @@ function M.title(text)
   return (M.plain(text):gsub("[`\n]", { ["`"] = "", ["\n"] = " " }):gsub("\u{A0}", " "))
 end
 
-local SHORT <const> = 24 -- characters of a formula that is not broken on a page
+local SHORT <const> = 24 -- characters up to which pages do not break a formula
 
--- A formula in text, one piece with what touches it, such as a bracket before and a comma after.
+-- A formula in text. A short one is kept together with the characters that touch it, such as a
+-- bracket before and a comma after.
 local function formula(nodes, piece, after)
   if utf8.len(piece.text) > SHORT then
     return mathml.line(piece.text), after
@@ -118,7 +119,7 @@ end
 
 --- Prose for a page.
 ---@param text string
----@param pages table<string, any> whose keys are the lessons that code can link to
+---@param pages table<string, any> its keys are the names of the lessons to link to
 ---@return any[] nodes
 function M.nodes(text, pages)
   local nodes, list = {}, M.pieces(text)
@@ -143,9 +144,9 @@ function M.nodes(text, pages)
   return nodes
 end
 
---- How long a lesson takes, and the lessons that it builds on.
+--- The duration of a lesson and the lessons that it builds on.
 ---@param lesson table
----@return string prose such as "15 minutes, after `rotation`"; empty where the lesson does not say
+---@return string prose such as "15 minutes, after `rotation`"; empty if the lesson has neither
 function M.demands(lesson)
   local needs = {}
   for i, name in ipairs(lesson.needs) do

@@ -1,7 +1,7 @@
---- Questions of a lesson: what an answer to one is, and whether it is right.
+--- Questions of a lesson: checks their fields and judges answers.
 ---
---- A choice is answered by its number or letter; a number by any Lua that gives one; a line of Lua
---- by such a line, which is run. An open question is answered on paper.
+--- There are four kinds. A choice is answered by its number or letter, a number by a Lua
+--- expression, and a line of Lua by running it. An open question is answered on paper.
 local code = require "roper.base.code"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
@@ -11,20 +11,20 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
-local NAME <const> = "answer" -- stands for an answer in messages
-local TINY <const> = 1e-9 -- numbers that are so near to each other are the same
+local NAME <const> = "answer" -- the chunk name of answers in messages
+local TINY <const> = 1e-9 -- absolute error that is always allowed
 local MOST_CHOICES <const> = 26
 
 local QUESTION <const> = { question = "string", answer = "string", choices = "table?",
   expect = "any?", within = "amount?", check = "string?", sample = "string?",
   hints = { "table", {} } }
 
--- What goes with each kind; the rest must be absent.
+-- Required fields of each kind; the other fields must be absent.
 local FIELDS <const> = { choice = { "choices", "expect" }, number = { "expect" },
   line = { "check", "sample" }, open = {} }
 local OPTIONAL <const> = { within = "number" }
 
--- What an answer of a kind looks like.
+-- What an answer of each kind should be.
 local EXPECTED <const> = { number = "one number, such as 0.5 or math.cos(1)",
   line = "a line of Lua" }
 
@@ -40,8 +40,8 @@ local function check_fields(where, question)
     if belongs[name] and not is_there then
       error(("%s: expected %s"):format(where, table.concat(FIELDS[question.kind], " and ")), 0)
     elseif is_there and not belongs[name] and OPTIONAL[name] ~= question.kind then
-      error(("%s: %s does not go with a question whose answer is %s"):format(where, name,
-        question.kind == "open" and "nothing to check" or "a " .. question.kind), 0)
+      error(("%s: %s is not a field of %s question"):format(where, name,
+        question.kind == "open" and "an open" or "a " .. question.kind), 0)
     end
   end
 end
@@ -67,7 +67,7 @@ local function check_choices(where, question)
   end
 end
 
--- Lua of a question, which must compile.
+-- Checks that Lua of a question compiles.
 local function check_source(where, name, source)
   if type(source) ~= "string" then
     error(("%s: %s: expected Lua as a string, got %s"):format(where, name,
@@ -79,14 +79,14 @@ local function check_source(where, name, source)
   end
 end
 
--- Hints as conditions, {source, hint}, and `further`, hints for any answer.
+-- Splits hints into `conditions`, {source, hint}, and `further`, hints without a condition.
 local function check_hints(where, question)
   local conditions, further = {}, {}
   for i, hint in ipairs(question.hints) do
     local name = ("hint %d"):format(i)
     local text = type(hint) == "table" and hint[2] or hint
     if type(text) ~= "string" or text ~= hint and type(hint[1]) ~= "string" then
-      error(("%s: %s: expected {\"Lua on it\", \"hint\"} or a hint"):format(where, name), 0)
+      error(("%s: %s: expected {\"Lua condition\", \"hint\"} or a hint"):format(where, name), 0)
     end
     proses.check(("%s: %s"):format(where, name), text)
     if text == hint then
@@ -97,9 +97,9 @@ local function check_hints(where, question)
     end
   end
   if question.kind ~= "open" and #further == 0 then
-    error(where .. ": expected hints, with one at their end for any wrong answer", 0)
+    error(where .. ": expected at least one hint without a condition", 0)
   elseif question.kind == "open" and #conditions > 0 then
-    error(where .. ": a question that has nothing to check takes no hint with a condition", 0)
+    error(where .. ": an open question takes only hints without a condition", 0)
   end
   question.conditions, question.further = conditions, further
 end
@@ -124,13 +124,13 @@ local function checked(where, given)
   return question
 end
 
---- Check the questions of a step.
+--- Checks the questions of a step.
 ---
---- Errors: a field that is missing, misspelt, of another type, or of another kind of question; Lua
---- that does not compile; a question without a hint for any wrong answer.
----@param where string of the questions, for messages
----@param given table? a LessonQuestion, or a list of them
----@return table[] questions with their `kind`, "choice", "number", "line" or "open"
+--- Errors: a field that is missing, misspelled, of the wrong type, or of another kind of question;
+--- Lua that does not compile; a question without a hint that fits any wrong answer.
+---@param where string names the questions in messages
+---@param given table? a LessonQuestion or a list of them
+---@return table[] questions each with its `kind`, "choice", "number", "line" or "open"
 function M.all(where, given)
   if given == nil then
     return {}
@@ -144,7 +144,7 @@ function M.all(where, given)
   return list
 end
 
---- The questions of a step in the order in which they are asked.
+--- The questions of a step, in the order in which they are asked.
 ---@param step table
 ---@return table[] questions
 function M.of(step)
@@ -158,20 +158,20 @@ function M.letter(number)
   return string.char(("a"):byte() + number - 1)
 end
 
---- The answer as it is shown afterwards, with the letter of a choice.
+--- The answer to show afterwards; that of a choice begins with its letter.
 ---@param question table
 ---@return string prose
-function M.told(question)
+function M.answer(question)
   local letter = question.kind == "choice" and M.letter(question.expect) .. ") " or ""
   return letter .. steps.unindented(question.answer)
 end
 
---- The right answer to a question about variables in a scope.
+--- The right answer to a question, computed from the variables in a scope.
 ---
---- Errors: Lua that fails, or gives no number.
+--- Errors: the Lua in `expect` fails or does not return a number.
 ---@param question table
 ---@param scope table
----@return number|string|nil expected the number, or that of the choice; of a line, a right one
+---@return number|string|nil expected the number, the number of the choice, or a right line of Lua
 function M.expected(question, scope)
   if question.kind == "line" then
     return question.sample
@@ -185,7 +185,7 @@ function M.expected(question, scope)
   return value
 end
 
---- What an answer to a question should be, in words.
+--- Describes what an answer to a question should be.
 ---@param question table
 ---@return string
 function M.wanted(question)
@@ -197,13 +197,13 @@ function M.wanted(question)
   return EXPECTED[question.kind]
 end
 
--- Is a number the expected one? Sizes count, but for what is next to nothing.
+-- Is the relative error of a number at most `within`, or its absolute error at most TINY?
 local function is_near(it, expected, within)
   return it == expected or math.abs(expected) < math.huge
     and math.abs(it + 0.0 - expected) <= math.max(within * math.abs(expected), TINY)
 end
 
--- The hint whose condition fits a wrong answer.
+-- The first hint whose condition is true of a wrong answer, or nil.
 local function fitting(question, it, scope)
   for _, hint in ipairs(question.conditions) do
     local ok, fits = code.call(steps.evaluate, hint[1], steps.layer(scope, { it = it }))
@@ -213,7 +213,7 @@ local function fitting(question, it, scope)
   end
 end
 
--- The verdict on an answer.
+-- The verdict on an answer that was evaluated.
 local function verdict(question, it, is_right, scope)
   return { kind = is_right and "right" or "wrong", it = it,
     hint = not is_right and fitting(question, it, scope) or nil }
@@ -223,7 +223,8 @@ local function malformed(question, shown)
   return { kind = "malformed", shown = shown, wanted = M.wanted(question) }
 end
 
--- Run a line that may be an answer, where what it sets does not stay; else a verdict on it.
+-- Runs a line that may be an answer in a temporary scope. Returns its results, or nil and a
+-- verdict.
 local function run(question, line, scope)
   local action, kind, message = code.compile(line, NAME, scope)
   if kind == "incomplete" and not line:find "%%%s*$" then
@@ -276,7 +277,7 @@ function judge.line(question, line, scope)
   local ok, holds = code.call(steps.evaluate, question.check, steps.layer(inner, { it = it }))
   local found = verdict(question, it, ok and holds == true, inner)
   found.shown = results.n > 0 and not line:find ";%s*$" and format.results(results) or nil
-  if found.kind == "right" then -- what it set is the lesson's
+  if found.kind == "right" then -- keep the variables that it set
     for name, value in pairs(inner) do
       scope[name], inner[name] = value, nil
     end
@@ -290,22 +291,22 @@ function judge.open()
 end
 
 ---@class Verdict
----@field kind "right"|"wrong"|"malformed"|"failed"|"incomplete"|"tried"|"other" incomplete: more
----   lines could make it an answer; tried: it ran, and is none; other: it did not, and is none
----@field it any what was answered
----@field hint? string what fits a wrong answer
----@field shown? string what a line gives, or what came instead of an answer
+---@field kind "right"|"wrong"|"malformed"|"failed"|"incomplete"|"tried"|"other" incomplete: needs
+---   more lines; tried: it ran but is not an answer; other: it did not run and is not an answer
+---@field it any the value of the answer
+---@field hint? string the hint that fits a wrong answer
+---@field shown? string the output of a line, or what came instead of an answer
 ---@field wanted? string what an answer should be
----@field failure? Failure what a line that fails raised
+---@field failure? Failure the error of a line that failed
 
---- Judge a line that may be an answer. A number is right where it is within the question's share
---- of the expected one, by default a hundredth, or 1e-9 of it; a line of Lua where the check is
---- true. What a line sets stays only where it is the right answer. A line that begins with >, as
---- at a prompt, is never an answer.
+--- Judges a line that may be an answer. A number is right if its relative error is at most the
+--- question's `within`, or its absolute error at most 1e-9. A line of Lua is right if the
+--- question's check is true. The variables that a line sets are kept only if it is right. A line
+--- that begins with >, as after a prompt, is never an answer.
 ---@param question table
 ---@param line string
 ---@param scope table the variables of the lesson
----@param expected any as of M.expected
+---@param expected any result of `expected`
 ---@return Verdict
 function M.judge(question, line, scope, expected)
   if line:find "^%s*>" then

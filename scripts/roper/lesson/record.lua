@@ -1,8 +1,8 @@
---- How far one got in the lessons, and what one answered: kept in a file, from session to session.
+--- Record of the user's progress and answers in the lessons, a JSON file:
 ---
 ---     {"lessons": {"rotation": {"step": 3, "done": true, "answered": ["1.1", "3.2"]}}}
 ---
---- A lesson of one's own goes by the path of its file; an answer by its step and its number there.
+--- The key of a user's own lesson is the path of its file. An answer is "STEP.QUESTION".
 local core = require "roper.core"
 local files = require "roper.base.file"
 local place = require "roper.base.place"
@@ -10,17 +10,17 @@ local uv = require "luv"
 
 local M = {}
 
-local LOOK <const>, LOOKS <const> = 10, 200 -- milliseconds between looks for the lock, and how many
+local WAIT <const>, TRIES <const> = 10, 200 -- milliseconds between attempts to lock, and how many
 
---- The name of a lesson in the record.
+--- The key of a lesson in the record.
 ---@param lesson table
----@param path string? of its file, where it is one's own
+---@param path string? of its file, if it is not in scripts/lessons
 ---@return string
 function M.key(lesson, path)
   return path and (uv.fs_realpath(path) or path) or lesson.name
 end
 
--- What is decoded from an array has a mark, an object none.
+-- Tables decoded from JSON arrays have a metatable, those from objects have none.
 local function is_object(value)
   return type(value) == "table" and getmetatable(value) == nil
 end
@@ -38,7 +38,7 @@ local function is_entry(entry)
   return ok
 end
 
--- The content of a record; nil where it is none.
+-- The content of a record, or nil if it is not valid.
 local function content_of(text)
   local content = files.parse(text)
   local ok = is_object(content) and is_object(content.lessons)
@@ -56,37 +56,37 @@ local function read(path)
     return { lessons = {} }
   end
   return content_of(text)
-    or error(path .. " is damaged; it is left as it is until you mend or remove it", 0)
+    or error(path .. " is damaged and is not changed; repair or delete it", 0)
 end
 
 local function standard_path()
   return place.state "lessons.json" or error("neither XDG_STATE_HOME nor HOME is set", 0)
 end
 
---- All that is recorded.
----@return table<string, table> entries {step, done, answered}, by lesson; none where there is no
----   record, or it cannot be read
----@return string? problem why it cannot be read
+--- Reads the record.
+---@return table<string, table> entries {step, done, answered} by key; empty if there is no
+---   record or it cannot be read
+---@return string? problem why the record cannot be read
 function M.load()
   local ok, content = pcall(function() return read(standard_path()) end)
   return ok and content.lessons or {}, not ok and content or nil
 end
 
--- The lock that those who write hold in turn.
+-- The lock that a process holds while it changes the record.
 local function locked(path)
-  for _ = 1, LOOKS do
+  for _ = 1, TRIES do
     local lock = core.lock(path .. ".lock")
     if lock then
       return lock
     end
-    uv.sleep(LOOK)
+    uv.sleep(WAIT)
   end
   error(("cannot write %s: another process has locked it"):format(path), 0)
 end
 
---- Change what is recorded of a lesson; what others recorded meanwhile stays.
+--- Changes the entry of a lesson. Changes by other processes are kept.
 ---@param key string
----@param change fun(entry: table) of {step, done, answered}
+---@param change fun(entry: table) changes {step, done, answered}
 ---@return string? problem why it was not recorded
 function M.update(key, change)
   local ok, problem = pcall(function()

@@ -11,7 +11,7 @@ local terminal = require "roper.base.terminal"
 
 local M = {}
 
---- What stands before a question of a prediction, of an exercise, and before an answer.
+--- Words before the question of a prediction, before an exercise, and before an answer.
 M.PREDICT, M.TRY, M.ANSWER = "Predict first.", "Try it.", "Answer."
 
 local WIDEST <const> = 80
@@ -28,7 +28,7 @@ local function verdict(holds)
   return holds and style("green", "✓") or style("red", "✗")
 end
 
--- Words as lines of at most `width` characters, none of which ends or begins with - or =.
+-- Wraps words into lines of at most `width` characters. No line begins or ends with - or =.
 local function wrapped(text, width, indent)
   local lead = (" "):rep(indent)
   local glued = text:gsub("%s+([-=])%s+", "\u{A0}%1\u{A0}")
@@ -38,9 +38,9 @@ local function wrapped(text, width, indent)
   return (table.concat(lines, "\n"):gsub("\u{A0}", " "))
 end
 
---- Paragraphs as a terminal shows them.
+--- Formats paragraphs of prose for the terminal.
 ---@param text string
----@param indent integer? of columns; none by default
+---@param indent integer? = 0; columns
 ---@return string lines
 function M.prose(text, indent)
   local width = math.min(terminal.columns(io.stdout), WIDEST)
@@ -67,21 +67,21 @@ local function transcript(pieces)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- An identity with its checks, which are one line if they are folded, and what was refuted.
+-- An identity with its checks, in one line if they are folded, and the refuted equations.
 local function of_identity(found, is_folded)
   local text = is_folded and report.folded(found) or tostring(found):gsub("\n[^\n]*$", "")
   return ("%s  %s holds in every check%s\n"):format(indented(text, "  "), verdict(found.holds),
-    #found.wrong > 0 and ", and what is wrong is refuted" or "")
+    #found.wrong > 0 and "; the wrong equations are refuted" or "")
 end
 
---- The checks of an identity as the terminal shows them where somebody looks.
+--- The checks of an identity in full, for the command `look`.
 ---@param found table
 ---@return string lines
 function M.identity(found)
   return of_identity(found, false)
 end
 
---- A figure of a step that was run, as the terminal shows it.
+--- Draws a figure of a step that was run, for the terminal.
 ---@param figure table
 ---@param scope table
 ---@return string lines
@@ -98,7 +98,7 @@ function M.figure(figure, scope)
   return ("\n%s%s"):format(table.concat(lines), M.prose(figure.caption))
 end
 
---- A question, with its choices.
+--- A question with its choices.
 ---@param question table
 ---@param head string words before it
 ---@return string lines
@@ -115,10 +115,10 @@ end
 ---@param head string words before it
 ---@return string lines
 function M.answer(question, head)
-  return M.prose(head .. " " .. questions.told(question))
+  return M.prose(head .. " " .. questions.answer(question))
 end
 
---- What stands before a step is run: its title, text and formula.
+--- The title, text and formula of a step.
 ---@param lesson table
 ---@param number integer
 ---@return string lines
@@ -129,9 +129,9 @@ function M.introduction(lesson, number)
     and "\n" .. style("cyan", indented(formulas.display(step.formula), "    ")) or "")
 end
 
---- What a step that was run shows, but for its figure.
----@param result table of `step.run`
----@param is_folded boolean? are the checks of an identity one line?
+--- The output of a step that was run, without its figure.
+---@param result table from `step.run`
+---@param is_folded boolean? whether to show the checks of an identity in one line
 ---@return string lines
 function M.results(result, is_folded)
   local parts = {}
@@ -145,7 +145,8 @@ function M.results(result, is_folded)
   end
   add(#result.claims > 0 and "\n" or "")
   for _, claim in ipairs(result.claims) do
-    add("  ", verdict(claim.holds), " ", claim.text, style("dim", "   here " .. claim.value), "\n")
+    add("  ", verdict(claim.holds), " ", claim.text,
+      style("dim", "   measured: " .. claim.value), "\n")
   end
   if result.identity then
     add("\n", of_identity(result.identity, is_folded))
@@ -153,7 +154,7 @@ function M.results(result, is_folded)
   return table.concat(parts)
 end
 
---- What the signs of a lesson stand for.
+--- The notation of a lesson as a table.
 ---@param lesson table
 ---@return string lines
 function M.notation(lesson)
@@ -162,10 +163,10 @@ function M.notation(lesson)
     rows[i] = { formulas.line(row[1]), proses.title(row[2]) }
   end
   return (rows[1] and table.concat(columns.lines(rows, 2), "\n")
-    or "This lesson explains its signs as they come.") .. "\n"
+    or "This lesson has no table of notation.") .. "\n"
 end
 
---- The head of a lesson.
+--- The title of a lesson, what it needs and what it teaches.
 ---@param lesson table
 ---@return string lines
 function M.head(lesson)
@@ -182,10 +183,10 @@ local function write_questions(list, head)
   end
 end
 
---- Show a whole lesson.
+--- Writes a whole lesson to standard output.
 ---@param lesson table
----@param first integer? step to begin with; those before it are run unseen
----@return boolean holds every claim that is shown
+---@param first integer? = 1; the step to begin with. Earlier steps are run but not shown
+---@return boolean holds whether every claim that is shown holds
 function M.all(lesson, first)
   local scope, holds = steps.scope(), true
   write(M.head(lesson))
@@ -201,7 +202,7 @@ function M.all(lesson, first)
     write(M.results(result))
     if step.figure then
       write "\n"
-      steps.draw(step.figure, scope) -- where plots go: a notebook has its own way
+      steps.draw(step.figure, scope) -- shows the plot; a notebook has its own way
       write(M.prose(step.figure.caption))
     end
     write_questions(step.exercise, M.TRY)

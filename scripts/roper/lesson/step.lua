@@ -1,4 +1,4 @@
---- One step of a lesson, run: its code as if typed, its claims, its identity.
+--- Runs a step of a lesson: its code as if typed, its claims and its identity.
 local code = require "roper.base.code"
 local core = require "roper.core"
 local format = require "roper.base.format"
@@ -6,29 +6,30 @@ local identity = require "roper.identity"
 
 local M = {}
 
-local NAME <const> = "lesson" -- stands for the code in messages
+local NAME <const> = "lesson" -- the chunk name of the code in messages
 
--- Lua's names; but a lesson does not end the program, whose status would say that its claims hold.
+-- The global names of Lua. os.exit raises an error: otherwise a lesson could end its own check with
+-- status 0.
 local NAMES <const> = setmetatable({ os = setmetatable({ exit = function()
-  error("os.exit: expected a lesson to go on; at its prompt, quit leaves it", 2)
+  error("os.exit: a lesson cannot end the program; at its prompt, type quit to leave", 2)
 end }, { __index = os }) }, { __index = _G })
 
---- A place for the variables of a lesson, with the names that a session begins with.
+--- A scope for the variables of a lesson, with the names that a session begins with.
 ---@return table scope
 function M.scope()
   return setmetatable({ roper = require "roper", plot = require "roper.plot" },
     { __index = NAMES })
 end
 
---- A scope above another: what is set in it does not show below.
+--- A scope on top of another. Setting a variable in it does not change the scope below.
 ---@param scope table
----@param names table? that it begins with
+---@param names table? initial variables
 ---@return table scope
 function M.layer(scope, names)
   return setmetatable(names or {}, { __index = scope })
 end
 
--- Lines of code as the pieces that would run one after the other if they were typed.
+-- Splits code into the pieces that would run one after the other if the lines were typed.
 local function pieces(text, scope)
   local list, open = {}, nil
   for line in (text:gsub("%s+$", "") .. "\n"):gmatch "(.-)\n" do
@@ -44,12 +45,12 @@ local function pieces(text, scope)
     end
   end
   if open then
-    error(("%s: not complete: %s"):format(NAME, open), 0)
+    error(("%s: incomplete code: %s"):format(NAME, open), 0)
   end
   return list
 end
 
---- Text without the indentation that all its lines share.
+--- Removes the indentation that all lines of a text have in common.
 ---@param text string
 ---@return string
 function M.unindented(text)
@@ -60,7 +61,7 @@ function M.unindented(text)
   return (("\n" .. text):gsub("\n" .. (indent or ""), "\n"):gsub("^\n+", ""):gsub("%s+$", ""))
 end
 
---- Run code in a scope. Results of expressions are kept as text, unless a ; ends the line.
+--- Runs code in a scope. The results of an expression are kept as text, unless it ends with a ;.
 ---@param text string
 ---@param scope table
 ---@return {source: string, output: string?}[] transcript
@@ -75,7 +76,7 @@ function M.execute(text, scope)
   return transcript
 end
 
---- The value of an expression.
+--- Evaluates an expression.
 ---@param source string
 ---@param scope table
 ---@return any
@@ -87,30 +88,31 @@ function M.evaluate(source, scope)
   return action()
 end
 
---- Draw a figure of a step whose code was run.
----@param figure {draw: string} Lua that draws with `plot`, with `format = format` among the options
+--- Draws a figure of a step whose code was run.
+---@param figure {draw: string} Lua that draws with `plot` and passes `format = format`
 ---@param scope table
----@param kind "svg"|"text"|nil on the terminal by default
+---@param kind "svg"|"text"|nil nil shows the figure on the terminal
 ---@return string? picture
----@return table variables those in the scope, and those that the drawing set
+---@return table variables a scope with the variables that the drawing set
 function M.draw(figure, scope, kind)
   local variables = M.layer(scope, { format = kind })
   return (M.evaluate(figure.draw, variables)), variables
 end
 
---- Code with a fault planted in it.
+--- Plants a fault in code.
 ---@param text string
----@param instead string[] {code, other code}; the code is there
----@return string text with the other code in place of the first such
+---@param instead string[] {code, other code}; the text must contain the code
+---@return string text with the first occurrence of the code replaced
 function M.planted(text, instead)
   local first, last = text:find(instead[1], 1, true)
   return text:sub(1, first - 1) .. instead[2] .. text:sub(last + 1)
 end
 
---- Is a claim true of the variables in a scope?
+--- Evaluates a claim in a scope.
 ---@param claim {text: string}
 ---@param scope table
----@return {text: string, value: string, holds: boolean} result value: of what is compared
+---@return {text: string, value: string, holds: boolean} result value: the left side of the
+---   comparison
 function M.judge(claim, scope)
   local left = claim.text:match "^(.-)%s*[<>=~]=?%s*[^=]*$"
   if not left or not code.compile(left, NAME, scope) then
@@ -121,20 +123,20 @@ function M.judge(claim, scope)
   return { text = claim.text, value = text, holds = M.evaluate(claim.text, scope) == true }
 end
 
---- Run the code of a step alone, seeded: what it leaves in the scope is always the same.
+--- Runs only the code of a step, with a fixed seed: its results are always the same.
 ---@param step table
 ---@param scope table
----@param text string? in place of the step's own code
+---@param text string? = step.code; the code to run
 ---@return table[] transcript
 function M.prepare(step, scope, text)
   core.seed(1)
   return M.execute(text or step.code or "", scope)
 end
 
---- Run a step.
+--- Runs a step.
 ---@param step table
 ---@param scope table
----@return table result transcript, claims, identity, and holds: everything claimed is true
+---@return table result transcript, claims, identity, and whether all of them hold
 function M.run(step, scope)
   local result = { transcript = M.prepare(step, scope), claims = {}, holds = true }
   for i, claim in ipairs(step.claims) do

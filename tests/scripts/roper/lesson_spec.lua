@@ -41,7 +41,7 @@ describe("lesson", function()
       { "lesson: step 1: unknown option clams; did you mean \"claims\"", lesson { clams = {} } },
       { "lesson, needs 1: expected the name of a lesson, got 4", headed { needs = { 4 } } },
       { "lesson: option minutes: expected a whole number from 1 on", headed { minutes = 0 } },
-      { "lesson, notation 1: expected {\"formula\", \"what it", headed { notation = { "m" } } },
+      { "lesson, notation 1: expected {\"formula\", \"its m", headed { notation = { "m" } } },
       { "lesson, notation 1: expected '}'", headed { notation = { { "R_{m", "" } } } },
       { "lesson, after: expected a letter", headed { after = "the $a_$" } },
       { "step 1, formula: expected ')' to close the '(' at column 5, found the end", lesson {
@@ -55,13 +55,13 @@ describe("lesson", function()
       { "step 1, figure, caption: expected", lesson { figure = { caption = "$($", draw = "" } } },
       { "step 1, claim 1: expected {\"claim\", instead", lesson { code = code,
         claims = { "x == 1" } } },
-      { "step 1, claim 1: instead: the code has no 'y'", lesson { code = code,
+      { "step 1, claim 1: instead: the code does not contain 'y'", lesson { code = code,
         claims = { { "x == 1", instead = { "y", "z" } } } } },
       { "step 1, figure: option draw: expected a string", lesson { figure = { caption = "" } } },
-      { "step 1, figure: expected claims of the numbers that it draws, got none", lesson {
+      { "step 1, figure: expected at least one claim about the numbers that it draws", lesson {
         figure = { caption = "", draw = "return plot.line{1, 2}" } } },
-      { "step 1, figure, claim 1: instead: draw has no 'z'", lesson { figure = { caption = "",
-        draw = "y = {1}", claims = { { "y[1] == 1", instead = { "z", "y" } } } } } },
+      { "step 1, figure, claim 1: instead: draw does not contain 'z'", lesson { figure = {
+        caption = "", draw = "y = {1}", claims = { { "y[1] == 1", instead = { "z", "y" } } } } } },
       { "step 1, exercise: option answer: expected a string", lesson { exercise = {
         question = "" } } },
       { "step 1, predict 1: expected choices and expect, expect, or check and sample",
@@ -110,7 +110,7 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
     { title = "Second",
       text = "Other words.", clams = {} } } }]])
     assert.error_matches(function() lessons.read(scratch.path("none.lua")) end,
-      "^there is no file .*/none%.lua$")
+      "^no file .*/none%.lua$")
     require("roper.base.file").make(scratch.path("folder.lua"))
     assert.error_matches(function() lessons.read(scratch.path("folder.lua")) end,
       "^cannot read .*/folder%.lua: expected a file, got a directory$")
@@ -153,7 +153,7 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
       exercise = { question = "Why?", answer = "Therefore." } })
     assert.truthy(text:find("Predict.*What is x.*Two%..*> x = 2.*Why.*Therefore"), text)
     for _, part in ipairs { "A lesson\n", "Before: Nothing.", "1/1  A step", "Words with code.",
-      "    a = b\n", "> x = 2\n> x + 1\n3\n", "  ✓ x < 3   here 2\n", "Try it. Why?",
+      "    a = b\n", "> x = 2\n> x + 1\n3\n", "  ✓ x < 3   measured: 2\n", "Try it. Why?",
       "Answer. Therefore.",
       "Predict first. What is x?\n  a) 2\n  b) 3\n\nAnswer. a) Two.\n", "✓ every claim holds\n" } do
       assert.truthy(text:find(part, 1, true), part .. " in " .. text)
@@ -162,7 +162,7 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
     local shown, ok, message = output.capture(pcall, lessons.lesson, failing)
     assert.is_false(ok)
     assert.equal("lesson: a claim fails", message)
-    assert.truthy(shown:find("✗ x < 3   here 3", 1, true))
+    assert.truthy(shown:find("✗ x < 3   measured: 3", 1, true))
   end)
 end)
 
@@ -185,7 +185,7 @@ describe("a step", function()
       { source = "nil", output = "nil" },
     }, transcript)
     assert.error_matches(function() steps.execute("x = = 1", {}) end, "unexpected symbol near '='")
-    assert.error_matches(function() steps.execute("f(", {}) end, "not complete: f%(")
+    assert.error_matches(function() steps.execute("f(", {}) end, "incomplete code: f%(")
     assert.error_matches(function() steps.execute("nothing()", steps.scope()) end,
       "nil value")
   end)
@@ -236,7 +236,7 @@ describe("lesson.check", function()
     } }
     text, holds = output.capture(check.run, { good, bad })
     assert.is_false(holds)
-    assert.truthy(text:find("\nnot ok 3 - bad 1: x == 2\n# here 1\n", 1, true))
+    assert.truthy(text:find("\nnot ok 3 - bad 1: x == 2\n# measured: 1\n", 1, true))
     assert.truthy(text:find("\nnot ok 4 - bad 2: runs\n# lesson:1: attempt to index", 1, true))
     assert.truthy(text:find("\nnot ok 5 - bad 3: cos(m) == sin(m)\n# cos(m) == sin(m)\n", 1, true))
     assert.truthy(text:find("\nnot ok 6 - bad 3: not cos(m) == cos(m)\n# not refuted\n", 1, true))
@@ -257,16 +257,16 @@ describe("lesson.check", function()
     assert.equal("ok 1 - it 1: its figure is text and SVG\nok 2 - it 1: y[2] == 2\n1..2\n", text)
     assert.is_true(holds)
     for message, claim in pairs {
-      ["here 2"] = { "y[2] == 4", "= x", "= {3, 4}" },
-      ["with 4 in place of 3 it draws the same picture"] = { "z == 3", "3", "4" },
-      ["with {5, 2} in place of x it holds as well"] = { "y[2] == 2", "x", "{5, 2}" },
+      ["measured: 2"] = { "y[2] == 4", "= x", "= {3, 4}" },
+      ["with 4 instead of 3, the picture is the same"] = { "z == 3", "3", "4" },
+      ["with {5, 2} instead of x, the claim still holds"] = { "y[2] == 2", "x", "{5, 2}" },
     } do
       text, holds = checked(draw, claim)
       assert.is_false(holds)
       assert.truthy(text:find("\nnot ok 2 .*\n# " .. message:gsub("[{}]", "%%%0") .. "\n"), text)
     end
     text = checked("return plot.line(x, {format = 'svg'})")
-    assert.truthy(text:find("^not ok 1 %- it 1: its figure is text and SVG\n# draw gives no"), text)
+    assert.truthy(text:find("^not ok 1 %- it 1: its figure is text and SVG\n# draw returns"), text)
     text = checked("return plot.lin(x)")
     assert.truthy(text:find("^not ok 1 %- it 1: is drawn\n# lesson:1: attempt to call"), text)
   end)
@@ -287,10 +287,11 @@ describe("lesson.check", function()
     assert.is_true(outcome { check = "y == x", sample = "y = 3", hints = { { "y ~= 3", "No." },
       "Think." } })
     assert.equal("expect: expected a number, got nil", outcome { expect = "y" })
-    assert.equal("y = 4 is wrong, not right", outcome { check = "y == x", sample = "y = 4" })
-    assert.matches("^nothing%(%) is failed, not right: .*'nothing'",
+    assert.equal("expected the answer y = 4 to be right, it was judged wrong",
+      outcome { check = "y == x", sample = "y = 4" })
+    assert.matches("^expected the answer nothing%(%) to be right, it was judged failed: .*'nothing'",
       outcome { check = "y == x", sample = "nothing()" })
-    assert.equal("the hint for it > 2 fits the right answer", outcome { expect = "x",
+    assert.equal("the hint for it > 2 also fits the right answer", outcome { expect = "x",
       hints = { { "it > 2", "No." }, "Think." } })
     assert.matches("attempt to index a number value", outcome { expect = "x",
       hints = { { "it.y.z", "No." }, "Think." } })

@@ -1,5 +1,5 @@
---- Formulas for pages: MathML. A browser breaks no lines inside of it, so a formula is several
---- pieces, which end before its relation signs and before what is added.
+--- Formulas for pages, as MathML. Browsers do not break lines inside a `math` element, so a formula
+--- consists of several, split before relation signs and before + and -.
 local h = require("roper.base.markup").h
 local parse = require "roper.lesson.formula.parse"
 local tables = require "roper.base.tables"
@@ -9,7 +9,7 @@ local M = {}
 local ACCENTS <const> = { ["\u{302}"] = "^", ["\u{303}"] = "~", ["\u{304}"] = "¯" }
 local SIGNS <const> = { ["-"] = "−", ["Σ"] = "∑", ["Π"] = "∏", ["*"] = "∗" }
 
-local element, row -- of a node, of a list of nodes
+local element, row -- the element of a node, and of a list of nodes
 
 local function operator(node)
   return h.mo { SIGNS[node.text] or node.text }
@@ -40,7 +40,7 @@ function ELEMENTS.sign(node)
   return h.mo { form = node.is_prefix and "prefix" or "infix", SIGNS[node.text] or node.text }
 end
 
--- A prime is high by itself in every font; raised, it would be hard to see in some.
+-- A prime is already high in every font; as a superscript it would be too small in some.
 local function primed(node)
   local base = h.mrow { element(node.base), h.mo { lspace = "0", rspace = "0", "′" } }
   return node.sub and h.msub { base, row(node.sub) } or base
@@ -60,7 +60,7 @@ function ELEMENTS.script(node)
   return h[tag] { element(node.base), node.sub and row(node.sub), node.sup and row(node.sup) }
 end
 
--- Does a node stand higher than a line?
+-- Is one of the nodes a matrix or a fraction?
 local function is_tall(node)
   for _, inner in ipairs(node) do
     if is_tall(inner) then
@@ -104,7 +104,7 @@ function element(node)
   return ELEMENTS[node.kind](node)
 end
 
--- Signs that bring their own space.
+-- Kinds of nodes that MathML surrounds with space.
 local SPACED <const> = { relation = true, sign = true, operator = true, comma = true }
 
 local function is_spaced(node)
@@ -112,8 +112,8 @@ local function is_spaced(node)
     or node.kind == "script" and node.base.kind == "big"
 end
 
--- The elements of some nodes; a blank between two that bring no space is a thin one,
--- but beside words.
+-- The elements of nodes `first` to `last`. A blank between two nodes without space of their own
+-- becomes a thin space, or a wider one beside words.
 local function elements(nodes, first, last)
   local list = {}
   for i = first, last do
@@ -131,12 +131,12 @@ function row(nodes)
   return h.mrow { elements(nodes, 1, #nodes) }
 end
 
--- Does a new piece begin with a node?
+-- Does a new piece begin at a node?
 local function begins(node)
   return node.kind == "relation" or node.kind == "sign" and not node.is_prefix
 end
 
--- The nodes of a row as formulas that may stand on lines of their own.
+-- Splits the nodes of a row into `math` elements between which a line may break.
 local function pieces(nodes, style, is_whole)
   local list, first = {}, 1
   for i = 2, #nodes + 1 do
@@ -149,9 +149,11 @@ local function pieces(nodes, style, is_whole)
   return list
 end
 
---- A formula in the middle of text.
+--- An inline formula.
+---
+--- Errors: the text does not follow the notation.
 ---@param text string
----@param is_whole boolean? may it not be broken?
+---@param is_whole boolean? whether to prevent line breaks
 ---@return any[] nodes
 function M.line(text, is_whole)
   return tables.map(parse.lines(text), function(rows)
@@ -159,7 +161,7 @@ function M.line(text, is_whole)
   end)
 end
 
--- The nodes of a row in parts, each of which a wide blank ends.
+-- Splits the nodes of a row at wide blanks.
 local function clauses(nodes)
   local list = { {} }
   for i, node in ipairs(nodes) do
@@ -171,7 +173,7 @@ local function clauses(nodes)
   return list
 end
 
--- A row of a formula that stands by itself; one that is too long breaks between its clauses first.
+-- A row of a displayed formula. If it is too long, it breaks between its clauses first.
 local function display_row(nodes)
   local parts = clauses(nodes)
   return h.span { tables.map(parts, function(part, i)
@@ -180,7 +182,9 @@ local function display_row(nodes)
   end) }
 end
 
---- A formula that stands by itself; of one that is aligned, each line is two cells.
+--- A displayed formula. Each line of an aligned formula has two cells.
+---
+--- Errors: the text does not follow the notation.
 ---@param text string
 ---@return table element
 function M.display(text)

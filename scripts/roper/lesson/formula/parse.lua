@@ -1,4 +1,4 @@
---- A formula in linear notation, read. The nodes of a row are
+--- Parses formulas in linear notation. The nodes of a row are
 --- {kind, text} for a letter (perhaps with an accent), number, name, text, relation, sign (that
 --- may be a prefix), operator, comma, symbol, prime or big (a sum or product);
 --- {kind = "script", base, sub, sup}, {kind = "fence", open, body, close}, {kind = "root", body},
@@ -10,16 +10,16 @@ local M = {}
 
 local CLOSING <const> = { ["("] = ")", ["["] = "]", ["⟨"] = "⟩", ["⌊"] = "⌋", ["⌈"] = "⌉" }
 
--- After these a + or - is no sum: it belongs to what follows.
+-- After these, + and - are prefixes of the next node.
 local BEFORE_PREFIX <const> = { relation = true, sign = true, operator = true, comma = true }
 
-local MARKS <const> = { ["&"] = true } -- what ends a row of the whole line
+local MARKS <const> = { ["&"] = true } -- signs that end a row outside of groups
 
 local ONE_MARK <const> = "& outside of groups, once in a line"
 
 local CELL_ENDS <const> = { [","] = true, [";"] = true }
 
--- Where tokens of a kind put what follows, or what they are.
+-- The place of the index or power that a token of this kind begins or is.
 local PLACES <const> = { ["_"] = "sub", ["^"] = "sup", sub = "sub", sup = "sup", prime = "sup" }
 
 local IN_SCRIPT <const> = { letter = true, number = true, name = true }
@@ -36,7 +36,7 @@ function Reader:peek()
   return self.tokens[self.at]
 end
 
--- The next token, and on to the one after it.
+-- Consumes the next token and returns it.
 function Reader:next()
   self.at = self.at + 1
   return self.tokens[self.at - 1]
@@ -49,7 +49,7 @@ function Reader:fail(expected)
     token and token.column or utf8.len(self.line) + 1, self.line), 0)
 end
 
--- On over a token that must come.
+-- Consumes a token that must come next.
 function Reader:expect(text, why)
   local token = self:peek()
   if not token or token.text ~= text then
@@ -58,14 +58,14 @@ function Reader:expect(text, why)
   return self:next()
 end
 
--- What stands between a sign and the one that closes it.
+-- The row between an opening sign and the one that closes it.
 function Reader:enclosed(open, close)
   local body = self:row { [close] = true }
   self:expect(close, ("to close the '%s' at column %d"):format(open.text, open.column))
   return body
 end
 
--- What `_`, `^` or √ takes: a group, or the letters and digits that follow, or one sign.
+-- The argument of `_`, `^` or √: a group, a run of letters and digits, or one sign.
 function Reader:script(of)
   local token = self:peek()
   local kind = token and token.kind
@@ -86,7 +86,7 @@ function Reader:script(of)
   return row
 end
 
--- [a, b; c, d]: a matrix where there is a semicolon, else what stands in brackets.
+-- [a, b; c, d] is a matrix if it contains a semicolon, and a row in brackets otherwise.
 function Reader:bracket(open)
   local rows, flat = { {} }, { kind = "row" }
   local is_matrix = false
@@ -112,7 +112,7 @@ function Reader:bracket(open)
     or { kind = "fence", open = "[", body = flat, close = "]" }
 end
 
--- A group; a fraction where / and another follow.
+-- A group, or a fraction if / and another group follow.
 function Reader:group()
   local body = self:enclosed(self:next(), "}")
   local slash, after = self:peek(), self.tokens[self.at + 1]
@@ -130,7 +130,7 @@ function Reader:atom()
   elseif token.kind == "mark" then
     self:fail(ONE_MARK)
   elseif PLACES[token.kind] then
-    self:fail "something for the index or power to stand at"
+    self:fail "a letter or a group before the index or power"
   end
   self:next()
   if token.text == "[" then
@@ -166,12 +166,12 @@ function Reader:scripted()
   return node
 end
 
--- Nodes up to the end, a closing sign, or one of the signs in `ends`.
+-- The nodes up to the end, a closing sign, or one of the signs in `ends`.
 function Reader:row(ends)
   local row = { kind = "row" }
   while self:peek() and self:peek().kind ~= "close" and not ends[self:peek().text] do
     local before, node = row[#row], self:scripted()
-    node.gap = ends == MARKS and node.gap or math.min(node.gap, 1) -- wide ones part formulas
+    node.gap = ends == MARKS and node.gap or math.min(node.gap, 1) -- wide gaps separate formulas
     if node.kind == "sign" then
       node.is_prefix = not before or BEFORE_PREFIX[before.kind] or false
     end
@@ -180,7 +180,7 @@ function Reader:row(ends)
   return row
 end
 
--- A line: its nodes, or those before and after an `&`.
+-- The rows of a line: one, or two if it contains an `&`.
 function Reader:rows()
   local rows = { self:row(MARKS) }
   if self:peek() and self:peek().kind == "mark" then
@@ -188,12 +188,12 @@ function Reader:rows()
     rows[2] = self:row(MARKS)
   end
   if self:peek() then
-    self:fail(self:peek().kind == "mark" and ONE_MARK or "the sign that this one closes")
+    self:fail(self:peek().kind == "mark" and ONE_MARK or "an opening bracket before this one")
   end
   return rows
 end
 
--- The lines of a text; those in which something is open go on in the next.
+-- The lines of a text. A line with an open bracket continues in the next.
 local function whole_lines(text)
   local list, open = {}, nil
   for line in text:gmatch "[^\n]*%S[^\n]*" do
@@ -209,9 +209,9 @@ local function whole_lines(text)
   return list
 end
 
---- The lines of a formula, each as one row, or two where it is aligned at an `&`.
+--- Parses the lines of a formula. Each has one row, or two if it is aligned at an `&`.
 ---
---- Errors: what is not in the notation; they say what was expected, and where.
+--- Errors: text that does not follow the notation. The message says what was expected and where.
 ---@param text string
 ---@return table[][] lines
 function M.lines(text)

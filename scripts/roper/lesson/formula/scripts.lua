@@ -1,4 +1,4 @@
---- The characters that Unicode has below and above the line, by what they stand for.
+--- Subscript and superscript characters of Unicode, by their plain characters.
 
 local M = { sub = {}, sup = {} }
 
@@ -8,7 +8,7 @@ local PAIRS <const> = {
     .. "AᴬBᴮDᴰEᴱGᴳHᴴIᴵJᴶKᴷLᴸMᴹNᴺOᴼPᴾRᴿTᵀUᵁVⱽWᵂαᵅβᵝγᵞδᵟθᶿφᵠχᵡ",
 }
 
---- What each raised or lowered character stands for.
+--- The plain character of each subscript and superscript character.
 M.plain = { sub = {}, sup = {} }
 
 for place, text in pairs(PAIRS) do
@@ -16,6 +16,6 @@ for place, text in pairs(PAIRS) do
     M[place][plain], M.plain[place][shifted] = shifted, plain
   end
 end
-M.sup["′"], M.sup["*"] = "′", "*" -- high by themselves
+M.sup["′"], M.sup["*"] = "′", "*" -- already raised
 
 return M

@@ -1,5 +1,5 @@
---- Formulas for the terminal: indices and powers as Unicode has them, matrices and fractions in two
---- dimensions.
+--- Formulas for the terminal: indices and powers as Unicode characters, matrices and fractions in
+--- two dimensions.
 local parse = require "roper.lesson.formula.parse"
 local width_of = require("roper.base.format.columns").width
 local scripts = require "roper.lesson.formula.scripts"
@@ -7,11 +7,12 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- Signs that are as high as what they enclose: top, middle, bottom.
+-- Pieces of tall brackets: top, middle, bottom.
 local TALL <const> = { ["("] = { "⎛", "⎜", "⎝" }, [")"] = { "⎞", "⎟", "⎠" },
   ["["] = { "⎡", "⎢", "⎣" }, ["]"] = { "⎤", "⎥", "⎦" }, ["|"] = { "│", "│", "│" } }
 
--- Lines of equal width, of which one is that of the formula around it.
+-- A box: lines padded to equal width. `base` is the line that is aligned with the surrounding
+-- formula.
 local function box(lines, base)
   local width = 0
   for _, line in ipairs(lines) do
@@ -23,7 +24,7 @@ local function box(lines, base)
   return { lines = lines, base = base or 1, width = width }
 end
 
--- Boxes as one, with their base lines at one height.
+-- Joins boxes side by side, with their base lines at the same height.
 local function beside(boxes)
   local above, below, lines = 0, 0, {}
   for _, one in ipairs(boxes) do
@@ -43,7 +44,7 @@ local function text_box(text)
   return box { text }
 end
 
--- A sign beside a box, as high as the box is.
+-- A sign as lines of the given height.
 local function tall(sign, height)
   local pieces = height > 1 and TALL[sign] or { sign, sign, sign }
   local lines = {}
@@ -58,13 +59,13 @@ local function fenced(open, body, close)
     box(tall(close, #body.lines), body.base) }
 end
 
-local layout, row -- of a node, of a list of nodes; flat: in one line
+local layout, row -- the box of a node, and of a list of nodes; flat: in one line
 
 local function flat(nodes)
   return row(nodes, true).lines[1]
 end
 
--- An index or a power: by Unicode's characters where it has them all.
+-- An index or a power, in Unicode characters if all of them exist.
 local function script(nodes, place)
   local plain, shifted = flat(nodes), {}
   for char in plain:gsub(" ", ""):gmatch(utf8.charpattern) do
@@ -78,7 +79,7 @@ local function script(nodes, place)
   return form:format(place == "sub" and "_" or "^", plain)
 end
 
--- What is a part of something else, in parentheses if it has parts itself.
+-- Nodes in one line, in parentheses if there are several.
 local function part(nodes)
   return #nodes > 1 and "(" .. flat(nodes) .. ")" or flat(nodes)
 end
@@ -129,7 +130,8 @@ local function matrix(node, is_flat)
   return fenced("[", box(lines, (#lines + 1) // 2), "]")
 end
 
--- Indices and powers; of what has several lines, at its first and last.
+-- A base with its index and power. If the base is several lines high, the power is beside the first
+-- line and the index beside the last.
 local function scripted(node, is_flat)
   local base = layout(node.base, is_flat)
   local sub = node.sub and script(node.sub, "sub") or ""
@@ -161,7 +163,7 @@ function layout(node, is_flat)
   return special and special(node, is_flat) or text_box(node.shown or node.text)
 end
 
-local WIDE_GAP <const> = 4 -- between formulas of a line
+local WIDE_GAP <const> = 4 -- columns between the formulas of a line
 
 function row(nodes, is_flat)
   local boxes = {}
@@ -173,7 +175,9 @@ function row(nodes, is_flat)
   return beside(boxes)
 end
 
---- A formula in one line, for the middle of text.
+--- An inline formula, in one line.
+---
+--- Errors: the text does not follow the notation.
 ---@param text string
 ---@return string
 function M.line(text)
@@ -182,7 +186,9 @@ function M.line(text)
   end), "; ")
 end
 
---- A formula that stands by itself.
+--- A displayed formula.
+---
+--- Errors: the text does not follow the notation.
 ---@param text string
 ---@return string lines
 function M.display(text)

@@ -1,9 +1,10 @@
---- A line of a formula as tokens {kind, text, column, gap}: `gap` counts the blanks before one.
+--- Splits a line of a formula into tokens {kind, text, column, gap}; `gap` is the number of blanks
+--- before the token.
 local scripts = require "roper.lesson.formula.scripts"
 
 local M = {}
 
--- What each sign is; every other character beyond ASCII is a letter.
+-- The kinds of signs. Every other non-ASCII character is a letter.
 local KINDS <const> = {
   relation = "=≠≈≡≤≥<>∝→←⇒⇔↦∈≪≫", sign = "+-−±", operator = "·×⊗⊙⊕∘/*",
   comma = ",;:.", open = "([⟨⌊⌈", close = ")]⟩⌋⌉}", bar = "|‖", group = "{", big = "Σ∑Π∏∫",
@@ -17,7 +18,7 @@ for kind, signs in pairs(KINDS) do
   end
 end
 
--- Letters with a hat that Unicode has in one, each before its plain letter.
+-- Precomposed letters with a hat, each before its plain letter.
 local HATTED <const> = "âaêeîiôoûuĉcĝgĥhĵjŝsŵwŷyẑz"
 
 local plain_of = {}
@@ -29,7 +30,8 @@ local HAT <const>, TILDE <const>, BAR <const> = "\u{302}", "\u{303}", "\u{304}"
 
 local SHORT_NAMES <const> = { ln = true, Re = true, Im = true }
 
--- Characters below or above the line from a place on, as the plain text they stand for.
+-- The plain text of the subscript or superscript characters that begin at an index of the line, and
+-- the index after them.
 local function shifted(line, at, place)
   local plain = {}
   for char in line:sub(at):gmatch(utf8.charpattern) do
@@ -42,7 +44,7 @@ local function shifted(line, at, place)
   return plain[1] and table.concat(plain), at
 end
 
--- The token at a place of the line, and the place after it.
+-- The token at an index of the line, and the index after it.
 local function token_at(line, at)
   local text = line:match('^"[^"]*"', at)
   if text then
@@ -81,9 +83,9 @@ local function token_at(line, at)
     shown = line:sub(at, after - 1) }, after
 end
 
---- The tokens of a line.
+--- Splits a line into tokens.
 ---
---- Errors: bytes that are not UTF-8; signs that the notation does not have.
+--- Errors: bytes that are not UTF-8; signs that are not part of the notation.
 ---@param line string
 ---@return table[]
 function M.of(line)
@@ -100,8 +102,8 @@ function M.of(line)
     local column = utf8.len(line, 1, first)
     if not token then
       local sign = line:sub(first, after - 1)
-      local problem = sign == '"' and 'expected another " after that'
-        or ("expected a sign of the notation of formulas, found '%s'"):format(sign)
+      local problem = sign == '"' and 'expected a closing " after the one'
+        or ("expected a sign of the notation for formulas, found '%s'"):format(sign)
       error(("%s at column %d of: %s"):format(problem, column, line), 0)
     end
     token.column, token.gap = column, first - at

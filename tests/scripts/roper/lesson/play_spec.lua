@@ -304,7 +304,7 @@ describe("a figure to play with", function()
     refused({ kind = "rotation", caption = "c", vectors = { { 1, 2 }, { 1 } } },
       "option vectors: expected pairs of numbers, got a table")
     refused({ kind = "rotation", caption = "c", vectors = {} },
-      "option vectors: expected some pairs of numbers, got 0")
+      "option vectors: expected 1 or more pairs of numbers, got 0")
     local function attention(changes)
       return tables.merged({ kind = "attention", caption = "c" }, changes)
     end
@@ -312,8 +312,8 @@ describe("a figure to play with", function()
     refused(attention({ positions = { 1 }, keys = { { 1, 2 } } }),
       "option values: expected 1 pairs of numbers, got 4")
     refused(attention({ positions = { 1, 2, 3, 25 } }),
-      "option positions: expected whole numbers from 0 to 24, got 25 as number 4")
-    refused(attention({ turns = { "qx" } }), "option turns: expected letters of what turns")
+      "option positions: expected whole numbers from 0 to 24, got 25 at index 4")
+    refused(attention({ turns = { "qx" } }), "option turns: expected letters of what is rotated")
     refused(attention({ query = { 1 } }), "option query: expected 2 numbers, got 1")
   end)
 

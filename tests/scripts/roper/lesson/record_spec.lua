@@ -70,7 +70,7 @@ describe("the record of lessons", function()
       '{"lessons": {"a": {"step": 2, "answered": [], "done": "yes"}}}',
       "{\"lessons\": {}}\0", "\xFF" }) do
       local path = fresh(content)
-      local problem = path .. " is damaged; it is left as it is until you mend or remove it"
+      local problem = path .. " is damaged and is not changed; repair or delete it"
       assert.same({ {}, problem }, { record.load() }, content)
       assert.equal(problem, record.update("b", step(2)), content)
       assert.equal(content, scratch.read(path))

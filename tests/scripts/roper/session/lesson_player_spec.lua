@@ -209,7 +209,7 @@ describe("a lesson at the terminal", function()
     local screen = process.open("stty rows 24 cols 80; ./roper lesson " .. path,
       sessions.newcomer())
     screen:expect("-- more -- long 1/1> ")
-    say(screen, "notation", "notation\nThis lesson explains its signs as they come.\n-- more --",
+    say(screen, "notation", "notation\nThis lesson has no table of notation.\n-- more --",
       "> ")
     say(screen, "look", "look\n  cos(m) == cos(-m)\n", "-- more -- long 1/1> ")
     say(screen, "again", "again\n1/1  one\n", "-- more -- long 1/1> ")

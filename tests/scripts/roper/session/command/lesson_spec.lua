@@ -50,8 +50,8 @@ describe("./roper lesson", function()
     status, output, errors = process.run({ "./roper", "lesson" }, nil, home)
     assert.equal(0, status)
     assert.matches("\n 2  rotation +The rotation[^\n]+\n +%d+ minutes\n", output)
-    assert.equal(("what is done cannot be told: %s is damaged; it is left as it is until you mend "
-      .. "or remove it\n"):format(kept), errors)
+    assert.equal(("what is done cannot be told: %s is damaged and is not changed; repair or "
+      .. "delete it\n"):format(kept), errors)
   end)
 
   it("takes the number in the list for the name, and begins with a step", function()
@@ -70,7 +70,7 @@ describe("./roper lesson", function()
     assert.equal(0, status)
     assert.equal("", errors)
     assert.is_nil(output:find("First words", 1, true))
-    assert.truthy(output:find("✓ x == 2   here 2\n", 1, true))
+    assert.truthy(output:find("✓ x == 2   measured: 2\n", 1, true))
     status, output = process.run({ "./roper", "lesson", "--check", path })
     assert.equal(0, status)
     assert.equal("ok 1 - my-own 1: x == 1\nok 2 - my-own 2: x == 2\n1..2\n", output)
@@ -100,8 +100,8 @@ describe("./roper lesson", function()
   it("does not let a lesson end the check of its claims", function()
     local step = OWN:gsub("x = 1\"", "x = 1; os.exit(0)\"")
     for content, message in pairs({
-      [step] = "not ok 1 - my-own 1: runs\n# lesson:1: os.exit: expected a lesson",
-      ["os.exit(0)\n" .. OWN] = "my_own.lua:1: os.exit: expected a lesson to go on" }) do
+      [step] = "not ok 1 - my-own 1: runs\n# lesson:1: os.exit: a lesson cannot end",
+      ["os.exit(0)\n" .. OWN] = "my_own.lua:1: os.exit: a lesson cannot end the program" }) do
       local path = scratch.write("my_own.lua", content)
       local status, output, errors = process.run({ "./roper", "lesson", path, "--check" })
       assert.equal(1, status)
@@ -135,7 +135,7 @@ describe("./roper lesson", function()
     local status, _, errors = process.run({ "./roper", "lesson",
       scratch.write("index.lua", OWN), "--html", scratch.path("other") })
     assert.equal(1, status)
-    assert.truthy(errors:find("a page named index is that of all", 1, true), errors)
+    assert.truthy(errors:find("index.html lists all lessons", 1, true), errors)
   end)
 
   it("refuses what it does not know", function()
