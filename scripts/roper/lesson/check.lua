@@ -68,7 +68,7 @@ local function asked(question, scope)
     local inner = steps.layer(scope)
     local found = questions.judge(question, line, inner, expected)
     if found.kind ~= "right" then
-      return { { what, false, ("expected the answer %s to be right, it was judged %s%s"):format(line,
+      return { { what, false, ("expected the answer %s to be right, it is judged %s%s"):format(line,
         found.kind, found.failure and ": " .. found.failure.message or "") } }
     end
     for _, hint in ipairs(question.kind ~= "line" and question.conditions or {}) do

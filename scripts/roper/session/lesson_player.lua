@@ -1,5 +1,5 @@
---- A lesson with a person at the terminal: step after step, with questions to answer and any Lua in
---- between.
+--- Interactive player of lessons at the terminal: shows one step after the other, asks questions,
+--- and runs any Lua in between.
 local again = require "roper.session.again"
 local code = require "roper.base.code"
 local progress = require "roper.session.lesson_progress"
@@ -15,24 +15,24 @@ local terminal = require "roper.base.terminal"
 local M = {}
 
 local HELP <const> = [[
-Enter goes on. In between, any Lua runs, with the variables of the lesson.
-Where a question waits (?>), a line is its answer; after a > it is only tried.
-back, again, hint, answer, look (at the checks of a line), notation, quit: these
-words do what they say (where a variable has the name of one, %back and so on).
+Press Enter to continue. In between you can run any Lua, with the variables of
+the lesson. At a question (?>), type the answer, or a > and any Lua to try first.
+Commands: back, again, hint, answer, look (details of a check), notation, quit.
+If a variable has the name of a command, type %back, %again and so on.
 ]]
 
-local RESULTS <const> = {} -- the part of a step that its code, claims and figure are
+local RESULTS <const> = {} -- stands for the code, claims and figure among the parts of a step
 
 local Player = {}
 Player.__index = Player
 
--- Show text, a screenful at a time.
+-- Shows text, a screenful at a time.
 function Player:say(text)
   self.screen:add(text)
   self.screen:show()
 end
 
--- Show what a word asks for at once, before what waits.
+-- Shows the output of a command at once, before the text that waits.
 function Player:interject(text)
   if self.screen:is_waiting() then
     io.stdout:write(text)
@@ -45,7 +45,7 @@ function Player:step()
   return self.lesson.steps[self.number]
 end
 
--- Call a function and tell what went wrong.
+-- Calls a function and reports an error. Returns whether it succeeded.
 local function attempt(f)
   local ok, failure = code.call(f)
   if not ok then
@@ -54,7 +54,7 @@ local function attempt(f)
   return ok
 end
 
--- Run the step, after those before it whose code was not run yet, unless it was run.
+-- Runs the step unless it was run, and before it the earlier steps whose code was not run yet.
 function Player:run()
   return self.result ~= nil or attempt(function()
     local stale = self.first_stale
@@ -78,7 +78,7 @@ function Player:show_results()
   end)
 end
 
--- Ask a question; one that was answered says so and is not asked.
+-- Asks a question. If it was answered before, shows its answer instead.
 function Player:ask(question)
   self:say(show.question(question, self.is_shown and show.TRY or show.PREDICT))
   if self.progress:is_answered(question) then
@@ -88,7 +88,7 @@ function Player:ask(question)
   end
 end
 
--- Show what comes next in the step, up to the next question.
+-- Shows the next parts of the step, up to the next question.
 function Player:advance()
   self.asked = nil
   while self.parts[1] and not self.asked do
@@ -103,7 +103,7 @@ function Player:advance()
   end
 end
 
--- Go to a step and show it up to its first question.
+-- Goes to a step and shows it up to its first question.
 function Player:go(number)
   self.number, self.result, self.is_shown = number, nil, false
   local step = self:step()
@@ -113,14 +113,14 @@ function Player:go(number)
   self:advance()
 end
 
--- Go to a step and run all before it again: what was changed in between is forgotten.
+-- Goes to a step and runs all earlier steps again, which discards changes to their variables.
 function Player:redo(number)
   self.first_stale = 1
   self.screen:drop()
   self:go(math.max(1, number))
 end
 
--- Go to the step after this one.
+-- Goes to the next step.
 function Player:go_on()
   if self.number == #self.lesson.steps then
     self.is_over = true
@@ -129,7 +129,7 @@ function Player:go_on()
   end
 end
 
--- Was all of the lesson shown, and nothing left to answer?
+-- Has all of the lesson been shown, with no question left?
 function Player:is_done()
   return self.number == #self.lesson.steps and self.is_shown and not self.parts[1]
     and not self:is_asking() and not self.screen:is_waiting()
@@ -140,7 +140,7 @@ function Player:is_asking()
   return self.asked ~= nil and self.asked.kind ~= "open" and not self.screen:is_waiting()
 end
 
--- What a line can say besides Lua: functions of the player.
+-- The commands of the prompt: functions of the player.
 local words = {}
 
 M.words = words
@@ -176,9 +176,9 @@ function words.hint(player)
     player.hints = player.hints + 1
     player:interject(show.prose(hint))
   elseif player.asked then
-    player:interject("There is no further hint; answer tells the answer.\n")
+    player:interject("There are no more hints. Type answer to see the answer.\n")
   else
-    player:interject("Nothing is asked here.\n")
+    player:interject("There is no open question.\n")
   end
 end
 
@@ -191,13 +191,14 @@ function words.answer(player)
   local answers = tables.map(questions.of(player:step()), function(question)
     return show.answer(question, show.ANSWER)
   end)
-  player:interject(answers[1] and table.concat(answers) or "This step asks nothing.\n")
+  player:interject(answers[1] and table.concat(answers) or "This step has no question.\n")
 end
 
 function words.look(player)
   local found = player.is_shown and player.result.identity
   player:interject(found and show.identity(found)
-    or player.is_shown and "This step checks no line.\n" or "First answer, or go on by Enter.\n")
+    or player.is_shown and "This step has no identity to look at.\n"
+    or "Answer first, or press Enter to skip the question.\n")
 end
 
 function words.notation(player)
@@ -210,16 +211,16 @@ end
 
 words.exit = words.quit
 
--- The word in a line; nil where a variable has its name, unless there is a % in front.
+-- The command in a line, or nil. If a variable has its name, the command needs a % in front.
 local function word_of(line, scope)
   local sign, name = line:match "^%s*(%%?)(%a*)%s*$"
   return (sign == "%" or name and rawget(scope, name) == nil) and words[name] or nil
 end
 
--- What becomes of a line that was judged: functions of the player and the verdict.
-local told = {}
+-- Responses to an answer, by the kind of the verdict: functions of the player and the verdict.
+local respond = {}
 
-function told.right(player, verdict)
+function respond.right(player, verdict)
   local question = player.asked
   local expected = player.expected[question]
   player.progress:answer(question)
@@ -228,7 +229,7 @@ function told.right(player, verdict)
   player:advance()
 end
 
-function told.wrong(player, verdict)
+function respond.wrong(player, verdict)
   local question = player.asked
   local hint = verdict.hint
   if not hint then
@@ -238,22 +239,22 @@ function told.wrong(player, verdict)
   player:say(show.prose("Not yet. " .. hint))
 end
 
-function told.malformed(player, verdict)
-  player:say(show.prose(("The question asks for %s."):format(verdict.wanted)))
+function respond.malformed(player, verdict)
+  player:say(show.prose(("The question expects %s."):format(verdict.wanted)))
 end
 
-function told.failed(_, verdict)
+function respond.failed(_, verdict)
   local message = verdict.failure.message:gsub("^answer:%d+: ", "")
   terminal.report("error", verdict.failure.interrupted and "interrupted" or message)
 end
 
-function told.tried(player)
-  player:say(show.prose(("Tried. The question still asks for %s."):format(
+function respond.tried(player)
+  player:say(show.prose(("Not taken as an answer. The question expects %s."):format(
     questions.wanted(player.asked))))
 end
 
--- Take a line, or several, as an answer where it may be one: nil where it is none; else whether it
--- is complete.
+-- Judges text that may be an answer. Returns nil if it is not one, and otherwise whether it is
+-- complete.
 function Player:judge(text)
   if not self:run() then
     self.parts, self.asked = {}, nil
@@ -268,13 +269,13 @@ function Player:judge(text)
     return false
   elseif verdict.kind ~= "other" then
     self:say(verdict.shown and verdict.shown .. "\n" or "")
-    told[verdict.kind](self, verdict)
+    respond[verdict.kind](self, verdict)
     return true
   end
 end
 
--- A line of the person: a word, an answer, or Lua, of which the rest is returned where more must
--- come.
+-- Handles a line: a command, an answer, or Lua. `open` is the incomplete text of the lines before.
+-- Returns the text so far if more lines must follow.
 function Player:take(line, open)
   local word = not open and word_of(line, self.scope)
   self.screen:turn()
@@ -294,7 +295,7 @@ function Player:take(line, open)
   local rest = self.session:feed(text)
   self.is_over = self.is_over or self.session.is_over
   if is_asking and not rest and not text:find "^%s*>" then
-    told.tried(self)
+    respond.tried(self)
   end
   return rest
 end
@@ -304,7 +305,7 @@ function Player:prompt()
     self.lesson.name, self.number, #self.lesson.steps, self:is_asking() and " ?" or "")
 end
 
--- Where to go after a lesson.
+-- The next lesson to take.
 local function farewell(lesson)
   local all = require("roper.lesson").all()
   for i, other in ipairs(all) do
@@ -312,14 +313,13 @@ local function farewell(lesson)
       return (" Next: ./roper lesson %s"):format(all[i + 1].name)
     end
   end
-  return " It was the last."
+  return " This was the last lesson."
 end
 
---- Lead through a lesson until its end, `quit` or Ctrl-D. Without a step to begin with it goes on
---- where one left.
+--- Plays a lesson until its end, `quit` or Ctrl-D.
 ---@param lesson table
----@param first integer? step to begin with
----@param path string? of the file it is from, where it is none of those that are listed
+---@param first integer? step to begin with; by default the step where the user left
+---@param path string? file of the lesson, if it is not in scripts/lessons
 function M.run(lesson, first, path)
   local scope = steps.scope()
   local lines = readers.new()
@@ -348,7 +348,8 @@ function M.run(lesson, first, path)
     io.stdout:write(player.progress:finish(), "The end of ", lesson.name, ".",
       path and "" or farewell(lesson), "\n")
   else
-    io.stdout:write("This goes on here:\n", again.lesson(path or lesson.name, player.number), "\n")
+    io.stdout:write("To continue this lesson:\n",
+      again.lesson(path or lesson.name, player.number), "\n")
   end
 end
 

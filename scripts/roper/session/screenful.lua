@@ -1,54 +1,55 @@
---- Text a screenful at a time: what does not fit on the terminal waits until the person goes on.
+--- Shows text one screenful at a time. Text that does not fit on the terminal waits until the next
+--- call of `show`.
 local terminal = require "roper.base.terminal"
 local width = require("roper.plot.text").width
 
 local M = {}
 
-local FEWEST <const> = 4 -- rows of a page
+local FEWEST <const> = 4 -- rows of the smallest page
 
 local Screenful = {}
 Screenful.__index = Screenful
 
---- A screen on which nothing stands.
+--- Creates an empty screen.
 ---@return table screenful with the methods `add`, `show`, `turn`, `drop`, `is_waiting`
 function M.new()
   return setmetatable({ lines = {}, used = 0 }, Screenful)
 end
 
---- Add text after what waits.
----@param text string lines
+--- Adds text after the text that waits.
+---@param text string complete lines
 function Screenful:add(text)
   for line in text:gmatch "([^\n]*)\n" do
     self.lines[#self.lines + 1] = line
   end
 end
 
---- Does something wait?
+--- Whether text waits to be shown.
 ---@return boolean
 function Screenful:is_waiting()
   return self.lines[1] ~= nil
 end
 
---- Leave out what waits.
+--- Discards the text that waits.
 function Screenful:drop()
   self.lines = {}
 end
 
---- The person typed something: what comes next has a screen of its own.
+--- Starts a new page, because the user typed a line.
 function Screenful:turn()
   self.used = 0
 end
 
--- The rows that a line takes.
+-- The number of rows of a line, without counting escape sequences for colors.
 local function height(line, columns)
   local shown = line:gsub("\27%[[%d;]*m", "")
   return math.max(1, math.ceil((utf8.len(shown) and width(shown) or #shown) / columns))
 end
 
--- How many of the lines fit below `used` rows. The page ends before an empty line where what stands
--- together from there on would fit on a page, or where half the page is full.
+-- The number of lines that fit below `used` rows. If not all fit, the page ends before an empty
+-- line, provided that the paragraph after it fits on a page or half the page is full.
 local function fitting(heights, lines, used, rows)
-  local at, start, below = used, nil, nil -- start: of what stands together, which is `below` rows
+  local at, start, below = used, nil, nil -- start: the last empty line, with `below` rows above it
   for i, line in ipairs(lines) do
     if line == "" then
       start, below = i, at
@@ -66,7 +67,7 @@ local function fitting(heights, lines, used, rows)
   return #lines
 end
 
---- Write what fits.
+--- Writes the lines that fit on the page.
 function Screenful:show()
   local rows = math.max(FEWEST, terminal.rows(io.stdout) - 1) -- the prompt has one
   if self.used == 0 and self.lines[1] == "" then
@@ -78,7 +79,7 @@ function Screenful:show()
   end
   local count = fitting(heights, self.lines, self.used, rows)
   if self.used == 0 then
-    count = math.max(count, math.min(1, #self.lines)) -- a line may be higher than the screen
+    count = math.max(count, math.min(1, #self.lines)) -- a line may need more rows than the screen
   end
   for i = 1, count do
     io.stdout:write(self.lines[i], "\n")

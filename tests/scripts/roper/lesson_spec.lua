@@ -287,9 +287,9 @@ describe("lesson.check", function()
     assert.is_true(outcome { check = "y == x", sample = "y = 3", hints = { { "y ~= 3", "No." },
       "Think." } })
     assert.equal("expect: expected a number, got nil", outcome { expect = "y" })
-    assert.equal("expected the answer y = 4 to be right, it was judged wrong",
+    assert.equal("expected the answer y = 4 to be right, it is judged wrong",
       outcome { check = "y == x", sample = "y = 4" })
-    assert.matches("^expected the answer nothing%(%) to be right, it was judged failed: .*'nothing'",
+    assert.matches("^expected the answer nothing%(%) to be right, it is judged failed: .*'nothing'",
       outcome { check = "y == x", sample = "nothing()" })
     assert.equal("the hint for it > 2 also fits the right answer", outcome { expect = "x",
       hints = { { "it > 2", "No." }, "Think." } })

@@ -27,24 +27,24 @@ describe("a screenful", function()
     terminal.rows, terminal.columns = rows, columns
   end)
 
-  it("shows at once what fits", function()
+  it("shows at once everything that fits", function()
     assert.same({ "1\n2\n3\n4\n5\n6\n" }, pages("1\n2\n3\n4\n5\n6\n"))
     assert.same({ "1\n2\n", "3\n4\n5\n6\n" }, pages("1\n2\n", "3\n4\n5\n6\n"))
   end)
 
-  it("ends between what stands together", function()
+  it("ends between paragraphs", function()
     assert.same({ "1\n2\n", "3\n4\n5\n6\n" }, pages("1\n2\n\n3\n4\n5\n6\n"))
     assert.same({ "1\n2\n", "", "3\n4\n5\n6\n" }, pages("1\n2\n", "\n3\n4\n5\n6\n"))
   end)
 
-  it("is filled where that is higher than the screen", function()
+  it("is filled if a paragraph is higher than the screen", function()
     assert.same({ "1\n2\n3\n4\n5\n6\n", "7\n" }, pages("1\n2\n3\n4\n5\n6\n7\n"))
     assert.same({ "1\n\n2\n3\n4\n5\n", "6\n7\n8\n" }, pages("1\n\n2\n3\n4\n5\n6\n7\n8\n"))
     assert.same({ "1\n2\n3\n", "4\n5\n6\n7\n8\n9\n", "10\n" },
       pages("1\n2\n3\n\n4\n5\n6\n7\n8\n9\n10\n"))
   end)
 
-  it("counts the rows of long lines, and no colours", function()
+  it("counts the rows of long lines without escape sequences", function()
     local long, coloured = ("é"):rep(21), "\27[36m" .. ("x"):rep(10) .. "\27[0m"
     assert.same({ long .. "\n2\n3\n4\n", "5\n" }, pages(long .. "\n2\n3\n4\n5\n"))
     assert.same({ (coloured .. "\n"):rep(6) }, pages((coloured .. "\n"):rep(6)))
