@@ -1,43 +1,44 @@
 return roper.lesson {
   order = 9,
-  title = "RoPER as a convolution that pays attention",
+  title = "RoPER as a convolution with attention",
   before = "You can read $Σ_i a R_{i-n} v_i$ (`relative-distance`).",
   after = "You can say in which sense RoPER is a convolution, and when it is exactly one.",
   minutes = 20,
   needs = { "relative-distance" },
   notation = {
-    { "K(p)", "the kernel: what multiplies an input at the distance $p$" },
+    { "K(p)", "the kernel: the factor of an input at the distance $p$" },
     { "a_{n,i}", "the weight of the value at $i$ for the query at $n$" },
-    { "R_{i-n}", "the turn by the distance" },
-    { "T", "how many tokens there are" },
-    { "w", "how fast the values turn, measured in the speed $θ$ of the pair" },
+    { "R_{i-n}", "the rotation by the distance" },
+    { "T", "the number of tokens" },
+    { "w", "the frequency of the values, in units of the frequency $θ$ of the pair" },
   },
   given = { v = "vectors", i = "positions", n = "position" },
   steps = {
     { title = "A kernel that depends on distance",
       text = [[
-        A convolution makes another series of a series $v$. Each output is a sum over the inputs.
-        Each input is multiplied by a number that depends only on how far away it is: the kernel.
-        A blurred picture is a convolution: each point becomes a mean of those around it. An echo is
-        one: what was said a moment ago comes again, softer.
+        A convolution transforms a sequence $v$ into another sequence. Each output is a weighted sum
+        of the inputs. The factor of each input depends only on its distance; this function of the
+        distance is the kernel. Blurring a picture is a convolution: each point becomes a mean of
+        the points around it. An echo is a convolution, too: each sound is repeated a moment later,
+        more softly.
 
         RoPER's output has this form. The matrix $R_{i-n}$ is its kernel. The attention weight is a
-        second factor, which depends on what the tokens say. So it is a convolution that may look
-        away. What is known of convolutions then helps to understand RoPER.
+        second factor, which depends on the content of the tokens. So RoPER is a convolution that
+        can also ignore inputs. Facts about convolutions help to understand RoPER.
 
-        (Of the same operation others speak as VO-RoPE, or as RoVE, the attentive convolution.)]],
+        (The same operation is also known as VO-RoPE, and as RoVE, the attentive convolution.)]],
       formula = [[
         "convolution:" o_n &= Σ_i K(i - n) v_i
         RoPER: o_n &= Σ_i a_{n,i} R_{i-n} v_i]],
       predict = {
-        question = [[An echo: the kernel is $K(0) = 1$ and $K(-1) = 1/2$, and 0 at other distances.
-          The inputs are 0, 0, 6, 0, at positions 0 to 3. What is the output $o_3$?]],
+        question = [[Take an echo: the kernel is $K(0) = 1$ and $K(-1) = 1/2$, and 0 at other
+          distances. The inputs at positions 0 to 3 are 0, 0, 6, 0. What is the output $o_3$?]],
         expect = "6 / 2",
-        answer = [[The 6 stands at $i = 2$, at the distance $i - n = -1$ from $n = 3$: half of it
-          comes again. All outputs are 0, 0, 6, 3.]],
+        answer = [[3. The 6 is at $i = 2$, at the distance $i - n = -1$ from $n = 3$, so half of it
+          is added. The outputs are 0, 0, 6, 3.]],
         hints = {
           { "it == 6", "That is $o_2$, where the 6 is at the distance 0." },
-          { "it == 0", "The 6 stands one place before: at $i - n = 2 - 3$." },
+          { "it == 0", "The 6 is one position before: at $i - n = 2 - 3$." },
           { "it == 9", "Only one input is not 0. It counts once." },
           "$o_3 = K(0 - 3) · 0 + K(1 - 3) · 0 + K(2 - 3) · 6 + K(3 - 3) · 0$" } },
       code = [[
@@ -55,13 +56,13 @@ return roper.lesson {
         end
         off = (o:view{4} - out[1][1][n + 1]):abs():max():item()]],
       claims = { { "off < 1e-12", instead = { "matrix(i - n)", "matrix(n - i)" } } } },
-    { title = "With uniform weights, exactly one",
+    { title = "Equal weights: exactly a convolution",
       text = [[
-        Let queries and keys be 0. Then all scores are equal, and every weight is $1/T$. What is
-        left is $Σ_i R_{i-n} v_i / T$: a convolution with the kernel $R_p / T$, and nothing else.
+        Let queries and keys be 0. Then all scores are equal, and every weight is $1/T$. The output
+        is $Σ_i R_{i-n} v_i / T$, which is exactly a convolution with the kernel $R_p / T$.
 
-        The code computes it twice: by adding up over the distances $p$, from $-(T - 1)$ to $T - 1$,
-        and by attention.]],
+        The code computes it twice: as a sum over the distances $p$, from $-(T - 1)$ to $T - 1$, and
+        by attention.]],
       code = [[
         nothing = roper.zeros({1, 1, T, 4}, "float64")
         uniform = roper.attention(nothing, nothing, v, {position = "roper"})
@@ -76,38 +77,40 @@ return roper.lesson {
       identity = { "unrotate(sum(rotate(v, i)), n) == sum(rotation(i - n)*v)",
         wrong = { "unrotate(sum(rotate(v, i)), n) == rotation(n)*sum(v)" } },
       exercise = {
-        question = [[All weights are equal, and now let all values be the same, too. With RoPE all
-          outputs are then the same. And with RoPER?]],
-        choices = { "They are the same, too.", "They are of one length, each turned further.",
-          "They fade: the first is the longest, the last the shortest." },
+        question = [[All weights are equal. Now let all values be equal, too. With RoPE, all outputs
+          are then the same. What are they with RoPER?]],
+        choices = { "They are the same, too.",
+          "They have the same length, and each is rotated further than the one before.",
+          "They get shorter: the first is the longest, the last the shortest." },
         expect = 2,
-        answer = [[All tokens add up the same turned values, to the same sum $ô$. Then each turns it
-          back by its own position: $o_n = R_{-n} ô$. See it:
+        answer = [[For all tokens the sum of the rotated values is the same, $ô$. Then each rotates
+          it back by its own position: $o_n = R_{-n} ô$. Try it:
 
           `roper.attention(nothing, nothing, nothing + 1, {position = "roper"})[1][1]`]],
         hints = {
-          { "it == 1", "So they are before the turn back. Each token turns by another position." },
-          { "it == 3", "A turn changes no length." },
-          "The sum $ô$ is the same for all $n$. What is done to it at the end?" } } },
-    { title = "When the input moves",
+          { "it == 1", "That is true before they are rotated back, each by its own position." },
+          { "it == 3", "A rotation changes no length." },
+          "The sum $ô$ is the same for all $n$. Which step follows?" } } },
+    { title = "Moving the input",
       text = [[
-        A convolution has no idea of where it is. An echo that comes late is the same echo, later.
+        A convolution does not depend on absolute positions. An echo that starts later is the same
+        echo.
 
-        Does RoPER keep that, although positions are all that it turns by? The weights stay equal.
-        The input is 0 but for two places in the middle, so that nothing falls over the edge. Then
-        it moves by one place.]],
+        Is this also true of RoPER, although it rotates by absolute positions? The weights are still
+        equal. The input is 0 except at two positions in the middle, so that nothing moves beyond
+        the end. Then the input moves by one position.]],
       predict = {
         question = "What happens to the output?",
-        choices = { "It stays where it is.", "It moves by one place, and is the same there.",
-          "It moves by one place, and each of its arrows is turned by one position more." },
+        choices = { "It stays where it is.", "It moves by one position and is otherwise the same.",
+          "It moves by one position, and each of its arrows is rotated by one position more." },
         expect = 2,
-        answer = [[It moves as it is: all distances $i - n$ are what they were. This is what makes a
-          convolution: move the input, and the output moves along. Without the turn back its arrows
-          would be turned as well.]],
+        answer = [[It moves and is otherwise the same, because all distances $i - n$ are the same.
+          A linear map with this property is a convolution: if the input moves, so does the output.
+          Without rotating back, the arrows of the output would be rotated as well.]],
         hints = {
-          { "it == 1", "Each output is made of the inputs near it, and these have moved." },
-          { "it == 3", "So it would be without the turn back. What does that take off?" },
-          "Input and output both stand one place later. What is the distance of the two?" } },
+          { "it == 1", "Each output is computed from the inputs near it, and these have moved." },
+          { "it == 3", "That would be true without rotating back. What does that subtract?" },
+          "Input and output are both one position later. Does their distance change?" } },
       code = [[
         bump = roper.zeros({1, 1, T, 4}, "float64")
         bump[{1, 1, 5}], bump[{1, 1, 6}] = v[{1, 1, 1}], v[{1, 1, 2}]
@@ -120,35 +123,37 @@ return roper.lesson {
       claims = { { "off < 1e-12",
         instead = { '{position = "roper"}', '{position = {type = "rope", rotate = "v"}}' } } },
       figure = {
-        caption = [[The first feature of the output. The input has moved by one place, and so has
+        caption = [[The first feature of the output. The input has moved by one position, and so has
           the whole curve.]],
         draw = [[
           local function curve(x) return respond(x):narrow(4, 1, 1):view{T}:totable() end
           here, moved = curve(bump), curve(moved_in)
-          return plot.line({{x = roper.arange(0, T), y = here, label = "as it was"},
+          return plot.line({{x = roper.arange(0, T), y = here, label = "original"},
             {x = roper.arange(0, T), y = moved, label = "moved by 1"}},
             {xlabel = "position n", ylabel = "output", format = format})]],
         claims = { { "math.abs(moved[9] - here[8]) < 1e-12",
           instead = { "curve(moved_in)", "curve(bump)" } } } } },
-    { title = "What it lets through",
+    { title = "Which frequencies pass",
       text = [[
-        Let the values turn as they go along: $v_i = R_{iw} u$, the same arrow $u$, each time turned
-        a little more. How fast is $w$, measured in the speed $θ$ of the pair.
+        Let the values rotate with the position: $v_i = R_{iw} u$ is the same arrow $u$, each time
+        rotated a little further. $w$ is their frequency, in units of the frequency $θ$ of the pair.
 
-        RoPER turns each once more, by $i - n$. The $-n$ is the same for all. So what is added up
-        are arrows turned by $i(1 + w)$. Arrows that go round cancel; arrows that stand still add
-        up.]],
+        RoPER rotates each value again, by $i - n$. The $-n$ is the same for all. So the output is a
+        mean of arrows rotated by $i(1 + w)$. Arrows in all directions cancel; arrows in the same
+        direction add up.]],
       formula = "|{1}/{T} Σ_i R_{i-n} R_{iw} u| = |{1}/{T} Σ_i R_{i(1+w)} u|",
       predict = {
-        question = "For which $w$ do all arrows point the same way, so that the output is longest?",
+        question = [[For which $w$ do all arrows point in the same direction, so that the output is
+          longest?]],
         expect = "-1",
-        answer = [[For $w = -1$: values that turn back as fast as RoPER turns them forward. So each
-          pair of features listens to one speed, its own. The pairs of a head are a bank of filters,
-          from fast to slow, and attention says where to listen.]],
+        answer = [[For $w = -1$: then the values rotate backward as fast as RoPER rotates them
+          forward. So each pair of features responds to one frequency, its own. The pairs of a head
+          are a bank of filters, from high to low frequencies, and attention selects the tokens that
+          they are applied to.]],
         hints = {
-          { "it == 0", "Then token $i$ is turned by $i$: the arrows go round." },
-          { "it == 1", "Then token $i$ is turned by $2i$: they go round twice as fast." },
-          "The arrow of token $i$ is turned by $i(1 + w)$. When does that not depend on $i$?" } },
+          { "it == 0", "Then token $i$ is rotated by $i$: the arrows go round." },
+          { "it == 1", "Then token $i$ is rotated by $2i$: they go round twice as fast." },
+          "The arrow of token $i$ is rotated by $i(1 + w)$. When is that the same for all $i$?" } },
       code = [[
         pair = roper.position.rope{dim = 2}
         u = roper.tensor({{1, 0}}, "float64")
@@ -160,13 +165,13 @@ return roper.lesson {
           local o = roper.attention(zero, zero, x, {position = "roper"})
           return o[1][1][1]:square():sum():item() ^ 0.5
         end
-        heard, missed = response(-1), response(-0.5)]],
+        inside, outside = response(-1), response(-0.5)]],
       claims = {
-        { "math.abs(heard - 1) < 1e-12", instead = { "response(-1)", "response(-0.9)" } },
-        { "missed < 0.1", instead = { "response(-0.5)", "response(-0.99)" } } },
+        { "math.abs(inside - 1) < 1e-12", instead = { "response(-1)", "response(-0.9)" } },
+        { "outside < 0.1", instead = { "response(-0.5)", "response(-0.99)" } } },
       figure = {
-        caption = [[How long the output of a pair is, where 64 values turn with speed $w$. It hears
-          -1, and hardly anything else.]],
+        caption = [[The length of the output of a pair, for 64 values that rotate with frequency
+          $w$. The pair responds to -1, and hardly to anything else.]],
         draw = [[
           speeds, lengths = {}, {}
           for i = 0, 150 do
@@ -178,13 +183,13 @@ return roper.lesson {
         claims = { { "math.abs(lengths[76] - 1) < 1e-12",
           instead = { "response(speeds[i + 1])", "response(speeds[i + 1] / 2)" } } } },
       exercise = {
-        question = [[RoPE carries the values as they are: a plain mean of them, here. Which $w$ does
-          that listen to?]],
+        question = [[RoPE does not rotate the values: here its output is their plain mean. Which $w$
+          gives the longest output?]],
         expect = "0",
-        answer = [[$w = 0$: values that do not turn. With RoPE all pairs are the same filter, the
-          slowest. With RoPER each is another.]],
+        answer = [[$w = 0$: values that do not rotate. With RoPE all pairs are the same filter, for
+          frequency 0. With RoPER each pair has its own.]],
         hints = {
-          { "it == -1", "That is RoPER's, which turns the values once more. RoPE does not." },
-          "The arrows that are added up are now turned by $iw$." } } },
+          { "it == -1", "That is RoPER's, which rotates the values again. RoPE does not." },
+          "The arrows that are added up are now rotated by $iw$." } } },
   },
 }

@@ -1,56 +1,56 @@
 return roper.lesson {
   order = 10,
-  title = "Shaw to RoPER: one equation for all of them",
-  before = "You can say why scores should depend on distance (`relative-score`).",
-  after = "You can say of seven position schemes where in a score the distance stands.",
+  title = "Shaw to RoPER: one equation for all",
+  before = "You can explain why scores should depend on distance (`relative-score`).",
+  after = "You can say how each of seven position schemes uses the distance.",
   minutes = 30,
   needs = { "relative-distance" },
   notation = {
     { "q_i, k_j, v_j", "query, key and value of the tokens at positions $i$ and $j$" },
     { "s_{ij}", "the score: how well the query at $i$ matches the key at $j$" },
-    { "M, r, t, b", "what of the distance $j - i$ stands in the score: a matrix, two vectors, a "
-      .. "number" },
-    { "N, z", "what of it stands in the output: a matrix and a vector" },
-    { "R_{j-i}", "the turn by $j - i$" },
-    { "clip(x, a, b)", "$x$, but $a$ where $x$ is below $a$, and $b$ where it is above $b$" },
+    { "M, r, t, b", "the parts of the score that depend on the distance $j - i$: a matrix, two "
+      .. "vectors, a number" },
+    { "N, z", "the parts of the output that depend on it: a matrix and a vector" },
+    { "R_{j-i}", "the rotation by $j - i$" },
+    { "clip(x, a, b)", "$x$, limited to the range from $a$ to $b$" },
   },
   given = { x = "vector", y = "vector", p = "vector", i = "position", j = "position" },
   steps = {
     { title = "Multiply out: four terms",
       text = [[
-        There are many ways to tell a model where things are. Their papers write them in many ways.
-        This lesson puts seven of them into one equation. Then one can see how they differ, and mix
-        them.
+        There are many ways to give a model positions, and each paper writes them in its own way.
+        This lesson puts seven of them into one equation. Then you can see how they differ, and
+        combine them.
 
         The first transformer ([Vaswani et al. 2017](arXiv:1706.03762)) adds a wave $p$ to each
-        token, and then compares. Query and key are both sums, $x_i + p_i$ and $x_j + p_j$. (The
-        weights that make them from the tokens are left out here.) Their dot product is multiplied
-        out as $(a + b)(c + d)$ is at school. There are four terms: content with content, content
-        with position, position with content, position with position.
+        token before it compares them. Query and key are both sums, $x_i + p_i$ and $x_j + p_j$.
+        (The weight matrices are left out here.) Multiply out their dot product like
+        $(a + b)(c + d)$ at school. There are four terms: content with content, content with
+        position, position with content, position with position.
 
-        The families of this lesson are answers to one question: what should stand in place of these
-        terms, so that only the distance counts?
+        The families of this lesson answer one question: what should replace these terms, so that
+        only the distance matters?
 
-        (In the line that the machine checks, `rotate(p, i)` is the wave at $i$: an arrow that turns
-        on with each position.)]],
+        (In the check below, `rotate(p, i)` is the wave at $i$: an arrow that rotates with the
+        position.)]],
       formula = "(x_i + p_i) · (x_j + p_j) = x_i · x_j + x_i · p_j + p_i · x_j + p_i · p_j",
-      predict = { question = [[Move the text: it begins at position 1000 in place of 0. Which of the
+      predict = { question = [[Move the text: it begins at position 1000 instead of 0. Which of the
           four terms change?]],
         choices = { "all but the first", "the two in the middle", "the last one", "none" },
         expect = 2,
         hints = { { "it == 1 or it == 3",
             "The last one is a product of two waves. See the end of `why-position`." },
-          "Look for terms in which one position stands alone, with no other to compare with." },
-        answer = [[The two in the middle. The first has no position in it. The last is a sum of
-          cosines of $i - j$ (`why-position`). But what compares a content with a wave knows where
-          that wave stands.]] },
+          "Look for terms that contain one position and no other to compare it with." },
+        answer = [[The two in the middle. The first contains no position. The last is a sum of
+          cosines of $i - j$ (`why-position`). But the product of a content and a wave depends on
+          the position of the wave.]] },
       code = [[
         T, d = 6, 8
         x = roper.randn({T, d}, "float64")
         sinusoidal = roper.position.sinusoidal{d_model = d}
         function waves(first)
-          local places = roper.arange(first, first + T, 1, "float64"):view{1, T}
-          return sinusoidal:embed(roper.zeros({1, T, d}, "float64"), places)[1]
+          local p = roper.arange(first, first + T, 1, "float64"):view{1, T}
+          return sinusoidal:embed(roper.zeros({1, T, d}, "float64"), p)[1]
         end
         function products(x, y) return x:matmul(y:transpose(1, 2)) end
         function apart(x, y) return (x - y):abs():max():item() end
@@ -64,20 +64,20 @@ return roper.lesson {
           .. " + dot(rotate(p, i), y) + dot(p, rotate(p, j - i))",
         wrong = { { "dot(x + rotate(p, i), y + rotate(p, j)) == dot(x, y)"
           .. " + dot(x, rotate(p, j - i)) + dot(rotate(p, i), y) + dot(p, rotate(p, j - i))",
-          source = "as if the second term knew the distance alone" } } } },
+          source = "as if the second term were relative" } } } },
     { title = "The one equation",
       text = [[
-        What can a score be made of? Of something with the query and the key, with the query alone,
-        with the key alone, and with neither. That is four places again. In each of them may stand
-        what depends on the distance $j - i$, which is `p` in the code. So let $M$ be a matrix, $r$
-        and $t$ vectors, and $b$ a number, each of them given by the distance.
+        Which terms can a score have? A term with the query and the key, one with only the query,
+        one with only the key, and one with neither: four terms again. In each of them there can be
+        something that depends on the distance $j - i$, which is `p` in the code. So let $M$ be a
+        matrix, $r$ and $t$ vectors, and $b$ a number, all functions of the distance.
 
-        A family says which of them it has. The others are switched off. Off, $M$ changes nothing,
-        and $r$, $t$ and $b$ are 0.
+        A family uses some of them; the others are off. If $M$ is off, it is the identity matrix. If
+        $r$, $t$ or $b$ is off, it is 0.
 
-        The function `weights` takes a family as a table of its switches. It computes the weights of
-        attention by the equation, one pair of tokens after the other. With all switched off, it is
-        attention without positions. The scale is $1/√d$, as ever.]],
+        The function `weights` takes a family as a table. It computes the attention weights by the
+        equation, for one pair of tokens after the other. With everything off, this is attention
+        without positions. The scale is $1/√d$, as usual.]],
       formula = "s_{ij} = scale (q_i · M k_j + q_i · r + t · k_j) + b",
       code = [[
         q = roper.randn({1, 1, T, d}, "float64")
@@ -104,16 +104,16 @@ return roper.lesson {
         end
         off = apart(weights{}, library("none"))]],
       claims = { { "off < 1e-12", instead = { 'library("none")', 'library("rope")' } } } },
-    { title = "Shaw: the query asks for a distance",
+    { title = "Shaw: a vector for each distance",
       text = [[
-        Shaw adds to each key a vector that belongs to its distance
-        ([Shaw et al. 2018](arXiv:1803.02155)). Multiplied out, $q · (k + r) = q · k + q · r$: the
-        second place is switched on. The vectors are trained. They end at a distance, `clip`: what
-        is farther counts as that far. Here they are random numbers, and end at 2. So there are 5 of
-        them, for the distances from -2 to 2.
+        Shaw adds to each key a vector for its distance ([Shaw et al. 2018](arXiv:1803.02155)).
+        Multiplied out, $q · (k + r) = q · k + q · r$: the second term is on. The vectors are
+        trained. `clip` limits the distance: all larger distances use the last vector. Here the
+        vectors are random numbers, and the limit is 2. So there are 5 of them, for the distances
+        from -2 to 2.
 
-        `off` is how far the equation is from the library's own Shaw, `without` how far it is when
-        the term is left out.]],
+        `off` is the difference between the equation and the library's Shaw, and `without` the
+        difference if the term is left out.]],
       formula = "r = A_c,  c = clip(j - i, -2, 2)",
       code = [[
         shaw = roper.position.shaw{dim = d, clip = 2}
@@ -128,16 +128,16 @@ return roper.lesson {
         { "without > 0.1", instead = { "weights{}", "weights{r = r}" } } } },
     { title = "Transformer-XL: all four terms, by distance",
       text = [[
-        Transformer-XL goes back to the four terms ([Dai et al. 2019](arXiv:1901.02860)). Where the
-        key's position stood, it puts a vector $r$ of the distance. Where the query's position
-        stood, it puts trained vectors that do not depend on any position: $u$ where it met the
-        key's content, $w$ where it met the key's position. (The paper writes $v$ for $w$. Here $v$
-        are the values.) In the paper $r$ is made from sines and cosines of the distance, with
+        Transformer-XL returns to the four terms ([Dai et al. 2019](arXiv:1901.02860)). It replaces
+        the position of the key by a vector $r$ of the distance. It replaces the position of the
+        query by trained vectors that do not depend on any position: $u$ in the term with the key's
+        content, $w$ in the term with the key's position. (The paper writes $v$ for $w$. Here $v$
+        are the values.) In the paper $r$ is computed from sines and cosines of the distance with
         trained weights. In the library $r$ itself is trained.
 
-        So $t = u$ is the same at all distances: it says which keys matter, wherever they stand. And
-        $b = scale w · r$ says which distances matter, whatever stands there. With $u$ and $w$ at 0,
-        Shaw's scores are left.]],
+        So $t = u$ is the same at all distances: it says which keys matter, wherever they are. And
+        $b = scale w · r$ says which distances matter, whatever the tokens are. If $u$ and $w$ are
+        0, the scores are Shaw's.]],
       formula = "s_{ij} = scale ((q_i + u) · k_j + (q_i + w) · r)",
       code = [[
         xl = roper.position.transformer_xl{dim = d, heads = 1, clip = 2}
@@ -157,25 +157,28 @@ return roper.lesson {
         { "without_t > 0.1", instead = { "weights{r = r, b", "weights{r = r, t = t, b" } },
         { "without_b > 0.1", instead = { "t = t}", "t = t, b = b}" } },
         { "shaws < 1e-12", instead = { "xl.w:fill(0)", "xl.w:fill(1)" } } } },
-    { title = "DeBERTa: the key asks, too",
+    { title = "DeBERTa: a distance term for the key, too",
       text = [[
         DeBERTa keeps three terms ([He et al. 2020](arXiv:2006.03654)): content with content, query
-        with distance, key with distance. The fourth, distance alone, it leaves out. A sum of three
-        independent numbers of one size is typically $√3$ times as large as one of them. Hence the
-        scale of $1/√{3d}$.
+        with distance, key with distance. It omits the fourth, which depends only on distance. A sum
+        of three independent numbers of equal size is typically $√3$ times as large as one of them.
+        Hence the scale of $1/√{3d}$.
 
-        Mind the order. The query sees the key at a distance of $j - i$. The key sees the query at
-        $i - j$. So the vector that meets the query is read at $δ(i, j)$, and the one that meets the
-        key at $δ(j, i)$. The code published with the paper reads $δ(i, j)$ in both.]],
+        Note the order. Seen from the query, the key is at the distance $j - i$. Seen from the key,
+        the query is at $i - j$. So the vector that multiplies the query is taken from $δ(i, j)$,
+        and the one that multiplies the key from $δ(j, i)$. The code published with the paper uses
+        $δ(i, j)$ for both.]],
       formula = [[
         s_{ij} &= {q_i · k_j + q_i · K_{δ(i,j)} + Q_{δ(j,i)} · k_j}/{√{3d}}
         δ(i, j) &= clip(i - j + c, 0, 2c - 1)]],
-      predict = { question = "Are that code's scores relative, and are they those of the paper?",
-        choices = { "relative, and the same", "relative, but others", "not relative" }, expect = 2,
-        hints = { { "it == 3", "$δ(i, j)$ knows $i - j$, and nothing else of $i$ and $j$." },
+      predict = { question = [[Are the scores of the published code relative, and are they those of
+          the paper?]],
+        choices = { "relative, and the same", "relative, but different", "not relative" },
+        expect = 2,
+        hints = { { "it == 3", "$δ(i, j)$ depends on $i$ and $j$ only through $i - j$." },
           "For the keys it reads the table in the other direction." },
-        answer = [[Relative, but others: the table for the keys is read from its other end. Weights
-          trained with the one code do not fit the other.]] },
+        answer = [[Relative, but different: the table for the keys is read from its other end.
+          Weights trained with one code do not fit the other.]] },
       code = [[
         deberta = roper.position.deberta{dim = d, heads = 1, clip = 2}
         deberta.key:copy(roper.randn{4, d});
@@ -195,17 +198,18 @@ return roper.lesson {
         { "without > 0.1", instead = { "r = three.r}, lib", "r = three.r, t = three.t}, lib" } },
         { "swapped > 0.1",
           instead = { "Q[delta(-p)] end}", "Q[delta(p)] end}" } } } },
-    { title = "T5 and ALiBi: the distance alone",
+    { title = "T5 and ALiBi: only the distance",
       text = [[
         The smallest families have neither $r$ nor $t$. They add a number.
 
-        In T5 the number is trained ([Raffel et al. 2019](arXiv:1910.10683)). Near distances have a
-        number each. Farther ones share one: they are in the same bucket. The farther, the wider the
-        buckets. Here are 8 of them, 4 for keys up to the query and 4 for those after it: distances
-        0, 1, 2 to 3, and 4 and more. (T5 itself leaves out the scale $1/√d$.)
+        In T5 the number is trained ([Raffel et al. 2019](arXiv:1910.10683)). Each short distance
+        has its own number. Longer distances share one: they are in the same bucket, and the buckets
+        get wider with distance. Here there are 8 buckets, 4 for keys up to the query and 4 for
+        those after it. They contain the distances 0, 1, 2 to 3, and 4 or more. (T5 itself omits the
+        scale $1/√d$.)
 
         ALiBi trains nothing ([Press et al. 2021](arXiv:2108.12409)). It subtracts the distance
-        times a slope $m$. Each head has a slope of its own: $2^{-8}$ where there is one head.]],
+        times a slope $m$. Each head has its own slope; a single head has $2^{-8}$.]],
       formula = [[
         "T5:"     & b = table_{bucket(j - i)}
         "ALiBi:"  & b = -m |j - i|]],
@@ -231,54 +235,54 @@ return roper.lesson {
           instead = { "weights{}, library(t5)", "weights{b = shared}, library(t5)" } },
         { "without_alibi > 1e-4",
           instead = { "weights{}, library(alibi)", "weights{b = slope}, library(alibi)" } } } },
-    { title = "RoPE: the distance between the two",
+    { title = "RoPE: the distance between query and key",
       text = [[
-        All families so far leave $q · k$ as it is and add something. RoPE adds nothing
-        ([Su et al. 2021](arXiv:2104.09864)). It puts the distance between query and key. $M$ is the
-        turn by $j - i$ (`relative-score`). Nothing is trained.]],
+        All families so far leave $q · k$ unchanged and add something. RoPE adds nothing
+        ([Su et al. 2021](arXiv:2104.09864)). It puts the distance between query and key: $M$ is the
+        rotation by $j - i$ (`relative-score`). Nothing is trained.]],
       formula = "s_{ij} = scale (q_i · R_{j-i} k_j)",
-      predict = { question = [[Let all queries be 0. Which weight does the first of the 6 tokens
-          then give to the last, with RoPE?]],
+      predict = { question = [[Let all queries be 0, and use RoPE. What is the weight of the last of
+          the 6 tokens for the first query?]],
         expect = "1 / T",
-        hints = { { "it == 0", "A softmax gives something to every key." },
+        hints = { { "it == 0", "A softmax gives every key a weight greater than 0." },
           { "it == 1", "The weights of a row sum to 1, and there are six." },
-          "What are the scores, where the query is 0?" },
-        answer = [[It gives 1/6, as to each. All scores are 0, and nothing of the distance is
-          left. T5 and ALiBi add their number even so: below, the weights of T5 differ.]] },
+          "What are the scores if the query is 0?" },
+        answer = [[1/6, the same for all. All scores are 0, so nothing depends on the distance. T5
+          and ALiBi add their number all the same: below, the weights of T5 differ.]] },
       code = [[
         rope = roper.position.rope{dim = d}
         function turned(key, p) return rope:rotate(key:view{1, d}, p):view{d} end
         off = apart(weights{M = turned}, library("rope"))
         without = apart(weights{}, library("rope"))
         zero = roper.zeros({1, 1, T, d}, "float64")
-        function unasked(scheme)
+        function zero_query(scheme)
           return roper.attention_weights(zero, k, {position = scheme})[1][1][1]
         end
-        unasked("rope"), unasked(t5)
-        rest = apart(unasked("rope"), roper.full({T}, 1 / T, "float64"))]],
+        zero_query("rope"), zero_query(t5)
+        rest = apart(zero_query("rope"), roper.full({T}, 1 / T, "float64"))]],
       claims = {
         { "off < 1e-12", instead = { "view{1, d}, p)", "view{1, d}, -p)" } },
         { "without > 0.1", instead = { "weights{}", "weights{M = turned}" } },
-        { "rest < 1e-12", instead = { 'apart(unasked("rope")', "apart(unasked(t5)" } } },
-      exercise = { question = [[Two switches may be on together: the scheme `"rope+alibi"` is RoPE
-          with the slope of ALiBi. Which table makes `weights` compute it? Type the table.]],
+        { "rest < 1e-12", instead = { 'apart(zero_query("rope")', "apart(zero_query(t5)" } } },
+      exercise = { question = [[Two families can be combined: the scheme `"rope+alibi"` is RoPE with
+          the slope of ALiBi. For which table does `weights` compute it? Type the table.]],
         check = "apart(weights(it), library 'rope+alibi') < 1e-12",
         sample = "{M = turned, b = slope}",
-        hints = { { "type(it) == 'table' and it.M == nil", "RoPE's switch is `M`: see `turned`." },
-          { "type(it) == 'table' and it.b == nil", "ALiBi's switch is `b`: see `slope`." },
-          { "type(it) ~= 'table'", "A table, such as `{M = turned}`." },
+        hints = { { "type(it) == 'table' and it.M == nil", "RoPE uses `M`: see `turned`." },
+          { "type(it) == 'table' and it.b == nil", "ALiBi uses `b`: see `slope`." },
+          { "type(it) ~= 'table'", "Type a table, such as `{M = turned}`." },
           "What was `M` of RoPE, and `b` of ALiBi?" },
-        answer = "It is `{M = turned, b = slope}`: the one equation with two places in use." } },
-    { title = "What is carried",
+        answer = "`{M = turned, b = slope}`: the one equation with two terms in use." } },
+    { title = "The distance in the output",
       text = [[
-        So far the distance says where to look. It can also be part of what is fetched. That takes
-        two more switches, for values: a matrix $N$ and a vector $z$. In most families both are off,
-        and $v$ comes as it is. Shaw adds a second vector of the distance. RoPER turns the values as
-        its scores turn the keys (`relative-distance`).]],
+        So far the distance is used in the scores. It can also be used in the output. That takes two
+        more functions of the distance, for the values: a matrix $N$ and a vector $z$. In most
+        families both are off, and $v$ is used as it is. Shaw adds a second vector of the distance.
+        RoPER rotates the values by the same angle as the keys (`relative-distance`).]],
       formula = "o_i = Σ_j a_{ij} (N v_j + z)",
       code = [[
         v = roper.randn({1, 1, T, d}, "float64")
-        function carried(a, family)
+        function attend(a, family)
           local outputs = {}
           for i = 1, T do
             outputs[i] = roper.zeros({d}, "float64")
@@ -297,31 +301,31 @@ return roper.lesson {
         shaw.value:copy(roper.randn{5, d});
         B = shaw.value:to "float64"
         function z(p) return B[within(p, -2, 2) + 3] end
-        off_shaw = apart(carried(weights{r = r}, {z = z}), output(shaw))
-        off_roper = apart(carried(weights{M = turned}, {N = turned}), output("roper"))
-        off_rope = apart(carried(weights{M = turned}, {}), output("rope"))]],
+        off_shaw = apart(attend(weights{r = r}, {z = z}), output(shaw))
+        off_roper = apart(attend(weights{M = turned}, {N = turned}), output("roper"))
+        off_rope = apart(attend(weights{M = turned}, {}), output("rope"))]],
       claims = {
         { "off_shaw < 1e-12", instead = { "{z = z}", "{}" } },
         { "off_roper < 1e-12", instead = { "{N = turned}", "{}" } },
         { "off_rope < 1e-12", instead = { "turned}, {})", "turned}, {N = turned})" } } } },
-    { title = "Who has what: a table, measured",
+    { title = "A table of all families, measured",
       text = [[
-        Which switches has a scheme? One can look into its formula, or ask it.
+        Which terms does a scheme use? You can read its formula, or measure it.
 
-        Give all tokens the same query and the same key. Then scores differ by distance only. Put 0
-        in place of both, and what is left is the last place, $b$. Put 0 in place of the key alone,
-        and $b$ and $r$ are left. In place of the query: $b$ and $t$. Differences tell them apart.
-        For what is carried, give all tokens the same value. If the output is something else, the
-        distance is in it.
+        Give all tokens the same query and the same key. Then scores differ only by distance. Set
+        both to 0, and what is left is the last term, $b$. Set only the key to 0, and $b$ and $r$
+        are left. Set only the query to 0, and $b$ and $t$ are left. Subtracting separates them. For
+        the output, give all tokens the same value. If the output differs from it, the output
+        depends on the distance.
 
-        Below that is done with all seven. Each is a row of the table. The columns are $M$, $r$,
-        $t$, $b$ and the output. 1 says that something there changes with the distance.]],
-      predict = { question = [[Transformer-XL had a $t$. What does its row of the table show
+        The code does this for all seven. Each is a row of the table. The columns are $M$, $r$, $t$,
+        $b$ and the output. A 1 means that this part changes with the distance.]],
+      predict = { question = [[Transformer-XL has a $t$. What does its row of the table show
           there?]],
         expect = "switches[2][3]:item()",
-        hints = { { "it == 1", "It is on. But 1 says more. What was $t$ there?" },
+        hints = { { "it == 1", "It is on, but does it change with the distance? What is $t$?" },
           "It is 0 or 1." },
-        answer = "It shows 0. $t$ is on, but $u$ at all distances; 1 is for what changes." },
+        answer = "0. $t$ is on, but it is $u$ at all distances; 1 means that it changes." },
       code = [[
         xl.u:copy(roper.randn{1, d}); xl.w:copy(roper.randn{1, d});
         nothing = roper.zeros({1, 1, T, d}, "float64")
@@ -329,10 +333,10 @@ return roper.lesson {
         one_k = nothing + k[1][1][1]
         one_v = nothing + v[1][1][1]
         function measured(scheme)
-          local function scores(q, k)         -- up to one number for each query
+          local function scores(q, k)         -- up to a constant for each query
             return roper.attention_weights(q, k, {position = scheme}):log()
           end
-          local function differs(s)           -- with the distance?
+          local function differs(s)           -- by distance?
             return apart(s, s:narrow(4, 1, 1)) > 1e-9 and 1 or 0
           end
           local b = scores(nothing, nothing)
@@ -340,8 +344,8 @@ return roper.lesson {
           local t = scores(nothing, one_k) - b
           local M = scores(one_q, one_k) - r - t - b
           local o = roper.attention(nothing, nothing, one_v, {position = scheme})
-          local fetched = apart(o, one_v) > 1e-9 and 1 or 0
-          return {differs(M), differs(r), differs(t), differs(b), fetched}
+          local changed = apart(o, one_v) > 1e-9 and 1 or 0
+          return {differs(M), differs(r), differs(t), differs(b), changed}
         end
         names = {"Shaw", "Transf.-XL", "DeBERTa", "T5", "ALiBi", "RoPE", "RoPER"}
         schemes = {shaw, xl, deberta, t5, alibi, "rope", "roper"}
@@ -354,7 +358,7 @@ return roper.lesson {
           {0, 0, 0, 1, 0}, {1, 0, 0, 0, 0}, {1, 0, 0, 0, 1}}, "float64")
         wrong = apart(switches, known)]],
       claims = { { "wrong == 0", instead = { "(nothing, one_k) - b", "(one_q, one_k) - b" } } },
-      figure = { caption = [[Where the distance stands: in the score ($M$, $r$, $t$, $b$), in the
+      figure = { caption = [[Use of the distance: in the score ($M$, $r$, $t$, $b$) and in the
           output (o).]],
         draw = [[
           shown = switches
@@ -362,23 +366,23 @@ return roper.lesson {
             legend = false, height = format == "svg" and 360 or nil, format = format})]],
         claims = { { "shown[7]:sum():item() == 2 and shown[5]:sum():item() == 1",
           instead = { "shown = switches", "shown = 1 - switches" } } } } },
-    { title = "Shift the text: all of them stay",
+    { title = "Shift the text: all stay the same",
       text = [[
-        All seven are relative. Let the text begin at position 1000, and outputs stay as they were.
-        With waves that are added to the tokens, outputs change.
+        All seven are relative. Let the text begin at position 1000, and their outputs stay the
+        same. With waves added to the tokens, the outputs change.
 
-        What, then, tells the families apart? How a score goes with the distance. Below are the
-        scores of a query with equal keys, up to a distance of 48, for Shaw, T5, ALiBi and RoPE.
-        Shaw's vectors end at 16. T5 has 8 buckets, and the last begins at 20. (In place of trained
-        numbers there are random ones.)]],
-      predict = { question = "Which of these four give the distances 30 and 40 different scores?",
+        How do the families differ, then? In how a score depends on the distance. The figure shows
+        the scores of a query with equal keys, up to a distance of 48, for Shaw, T5, ALiBi and RoPE.
+        Shaw's vectors end at 16. T5 has 8 buckets, and the last begins at 20. (Random numbers
+        replace trained ones.)]],
+      predict = { question = "Which of these four distinguish the distances 30 and 40?",
         choices = { "all four", "Shaw and T5", "ALiBi and RoPE", "RoPE alone" }, expect = 3,
         hints = { { "it == 1 or it == 2", "For Shaw 30 and 40 both count as 16." },
-          { "it == 4", "ALiBi subtracts a slope times the distance, however far it is." },
-          "What does each of them make of a distance beyond 20?" },
-        answer = [[Those of ALiBi, a straight line, and RoPE, a sum of cosines, differ.
-          Neither has a table that ends. Shaw's vectors can have any shape, but only up to
-          `clip`. T5's steps get wider, and the last one goes on for ever.]] },
+          { "it == 4", "ALiBi subtracts a slope times the distance, however large it is." },
+          "How does each of them treat a distance beyond 20?" },
+        answer = [[ALiBi, a straight line, and RoPE, a sum of cosines. Neither uses a table that
+          ends. Shaw's vectors can represent any shape, but only up to `clip`. T5's buckets get
+          wider, and the last has no end.]] },
       code = [[
         worst = 0
         for _, scheme in ipairs(schemes) do
@@ -396,7 +400,7 @@ return roper.lesson {
         wide_t5 = roper.position.t5{heads = 2, buckets = 8, distance = 32}
         wide_t5.table:copy(roper.randn{8, 2});
         ones = roper.ones({1, 2, 49, d}, "float64")
-        function curve(scheme)       -- scores by distance, less that at 0
+        function curve(scheme)       -- scores by distance, minus that at 0
           local how = {position = scheme, causal = true}
           local s = roper.attention_weights(ones, ones, how):log()[1][1][49]:flip(1)
           return s - s[1]

@@ -1,45 +1,45 @@
 return roper.lesson {
   order = 7,
-  title = "Linear attention, and where the turn belongs",
+  title = "Linear attention, and where to rotate",
   before = "You know RoPE (`relative-score`).",
-  after = "You can say what may be summed once for all queries, and where the turn belongs.",
+  after = "You can say which sums all queries can share, and where to rotate.",
   minutes = 30,
   needs = { "relative-score" },
   notation = {
     { "q, k_i, v_i", "the query; the key and the value at position $i$" },
-    { "φ", "a function with positive results, of each feature by itself" },
-    { "k vᵀ", "the matrix of all products of a feature of $k$ and one of $v$" },
+    { "φ", "a function with positive results, applied to each feature" },
+    { "k vᵀ", "the matrix of all products of a feature of $k$ and a feature of $v$" },
     { "m, i", "the positions of the query and of a key" },
-    { "R_m", "the turn by position $m$" },
+    { "R_m", "the rotation by position $m$" },
   },
   given = { q = "vector", k = "vectors", v = "vectors", i = "positions", m = "position" },
   steps = {
     { title = "Weights without the exponential",
       text = [[
-        Attention as in `why-position` has a weight for each pair of tokens. For $T$ tokens these
-        are $T²$ weights: twice the text is four times the work. Linear attention
-        ([Katharopoulos et al. 2020](arXiv:2006.16236)) does with less. This lesson shows how, and
-        where positions come in.
+        Attention as in `why-position` has a weight for each pair of tokens. For $T$ tokens there
+        are $T²$ weights: a text of twice the length takes four times the work. Linear attention
+        ([Katharopoulos et al. 2020](arXiv:2006.16236)) needs less. This lesson shows how, and how
+        to add positions.
 
-        What has to go is the exponential of the softmax. Apply to each feature of query and key a
-        function $φ$ whose results are positive. Take the dot product of what comes out: that is how
-        well the two match. Divide the matches by their sum, and they are weights. Here $φ(x)$ is
-        $1 + x$ above 0 and $e^x$ below.
+        Linear attention replaces the exponential of the softmax. Apply a function $φ$ with positive
+        results to each feature of query and key. The dot product of the results measures how well
+        the two match. Divide these matches by their sum to get the weights. Here $φ(x)$ is $1 + x$
+        for $x > 0$ and $e^x$ otherwise.
 
-        (The library adds 0.000001 to what it divides by, and so differs in the last digits.)]],
+        (The library adds 0.000001 to the denominator, so its result differs in the last digits.)]],
       formula = "o = {Σ_i (φ(q) · φ(k_i)) v_i}/{Σ_i φ(q) · φ(k_i)}",
       predict = {
-        question = [[Two features: $q = (0, -1)$ and $k = (1, 0)$. How well do they match, that is,
-          what is $φ(q) · φ(k)$? Two digits will do.]],
+        question = [[Take two features: $q = (0, -1)$ and $k = (1, 0)$. How well do they match, that
+          is, what is $φ(q) · φ(k)$? Two digits are enough.]],
         expect = "1 * 2 + math.exp(-1) * 1",
-        answer = [[$φ(q) = (1, e^{-1})$ and $φ(k) = (2, 1)$, so it is $2 + 0.37$. No two vectors
-          match by 0 or less.]],
+        answer = [[$φ(q) = (1, e^{-1})$ and $φ(k) = (2, 1)$, so it is $2 + 0.37$. The match of any
+          two vectors is greater than 0.]],
         hints = {
           { "it == 0", "That is $q · k$. First apply $φ$ to each of the four numbers." },
-          { "it == 2", "$φ(-1)$ is not 0 but $e^{-1}$, some 0.37." },
+          { "it == 2", "$φ(-1)$ is not 0 but $e^{-1}$, about 0.37." },
           { "it == 1", "$φ(1) = 1 + 1$, $φ(0) = 1$, and $φ(-1) = e^{-1}$." },
-          "Make four numbers of the four: $φ(0)$, $φ(-1)$ and $φ(1)$, $φ(0)$.",
-          "$φ(0) · φ(1) + φ(-1) · φ(0)$, and $e^{-1}$ is some 0.37." } },
+          "Apply $φ$ to the four numbers: $φ(0)$, $φ(-1)$ and $φ(1)$, $φ(0)$.",
+          "$φ(0) · φ(1) + φ(-1) · φ(0)$, and $e^{-1}$ is about 0.37." } },
       code = [[
         function phi(x) return roper.where(x:gt(0), x + 1, x:minimum(0):exp()) end
         q = roper.randn({1, 1, 6, 4}, "float64")
@@ -51,49 +51,51 @@ return roper.lesson {
       claims = { { "off < 1e-5", instead = { "phi(k)", "phi(q)" } } } },
     { title = "One sum for all queries",
       text = [[
-        From here on $q$ and $k$ in the formulas stand for $φ(q)$ and $φ(k)$. The lines hold for all
-        numbers, so for these too.
+        From here on, $q$ and $k$ in the formulas mean $φ(q)$ and $φ(k)$. The formulas hold for all
+        vectors, and so for these.
 
-        A product of three can be bracketed in two ways.
+        A product of three factors can be computed in two orders.
 
-        Either match first: $q · k_i$ is a number, by which the value $v_i$ is multiplied. For
-        another query all of it begins anew.
+        You can compute the match first: $q · k_i$ is a number that multiplies the value $v_i$.
+        Another query needs all of this again.
 
-        Or put key and value together first: $k_i v_iᵀ$ is a small matrix, of all products of a
-        feature of the key and a feature of the value. There is no query in it. So sum these
-        matrices once. Then each query is multiplied by the sum, transposed.]],
+        Or you can multiply key and value first: $k_i v_iᵀ$ is a small matrix, with all products of
+        a feature of the key and a feature of the value. It does not depend on the query. So sum
+        these matrices once. Then multiply each query by the transpose of the sum.]],
       formula = "Σ_i (q · k_i) v_i = (Σ_i k_i v_iᵀ)ᵀ q",
       predict = {
         question = [[A text has 1000 tokens. Keys and values have 64 features. How many numbers are
-          there in the sum $Σ_i k_i v_iᵀ$?]],
+          in the sum $Σ_i k_i v_iᵀ$?]],
         expect = "64 * 64", within = 0,
-        answer = [[$64 · 64 = 4096$, however long the text is. The text of 1000 tokens has a million
+        answer = [[$64 · 64 = 4096$, however long the text is. A text of 1000 tokens has a million
           weights.]],
         hints = {
-          { "it == 64000", "That is one key for each token. What has each matrix, and their sum?" },
-          { "it == 4096000", "These are all matrices before they are added up." },
-          { "it == 1000000", "That is the number of weights, which nobody needs any more." },
-          { "it == 64", "That would be a vector. A feature of the key meets each of the value." },
-          "A sum of matrices is as large as one of them." } },
+          { "it == 64000", "That is one key for each token. How large is each matrix $k_i v_iᵀ$?" },
+          { "it == 4096000", "That counts all matrices before they are added up." },
+          { "it == 1000000", "That is the number of weights, which are no longer needed." },
+          { "it == 64", "That is a vector. Each feature of the key multiplies each of the value." },
+          "A sum of matrices has the size of one of them." } },
       identity = { "sum(dot(q, k)*v) == transpose(sum(k*transpose(v)))*q",
         wrong = { "sum(dot(q, k)*v) == sum(k*transpose(v))*q" } } },
     { title = "Running sums",
       text = [[
-        A causal query sees its own token and those before it. So go along the text with two sums.
-        Add $k vᵀ$ to the one and $k$ to the other. At each token multiply the query by the first,
-        and divide by its product with the second.
+        A causal query sees its own token and those before it. So go through the text with two
+        running sums. Add $k vᵀ$ to the first and $k$ to the second. At each token, multiply the
+        query by the first sum, and divide by its product with the second.
 
-        How much work is one more token? With softmax its query meets $T$ keys and $T$ values of $d$
-        features: $2 T d$ multiplications. With the sums it is $d²$ to make $k vᵀ$ and $d²$ to
-        multiply the query by the sum: $2 d²$, however long the text.]],
+        How much work is one more token? With softmax, its query is multiplied by $T$ keys, and its
+        weights by $T$ values, of $d$ features each: $2 T d$ multiplications. With the running sums,
+        $k vᵀ$ takes $d²$ multiplications and the product with the query $d²$: in total $2 d²$,
+        however long the text is.]],
       predict = {
-        question = [[Take heads of $d = 64$ features. After how many tokens $T$ does the next one
-          take as many multiplications in both ways?]],
+        question = [[Take heads of $d = 64$ features. For which number of tokens $T$ do both methods
+          take equally many multiplications for the next token?]],
         expect = "64",
-        answer = "At $T = d$. From there on the sums take fewer, and always as many.",
+        answer = [[For $T = d$. After that the running sums take fewer, and their number does not
+          grow.]],
         hints = {
-          { "it == 4096", "That is $d²$. Where is $2 T d$ as large as $2 d²$?" },
-          { "it == 8192", "So many multiplications these are. Where does softmax take as many?" },
+          { "it == 4096", "That is $d²$. For which $T$ is $2 T d$ as large as $2 d²$?" },
+          { "it == 8192", "That is the number of multiplications. For which $T$ are they equal?" },
           "Set $2 T d = 2 d²$ and divide by $2 d$." } },
       code = [[
         fq, fk = phi(q)[1][1], phi(k)[1][1]
@@ -109,7 +111,7 @@ return roper.lesson {
         off = (running - causal[1][1]):abs():max():item()]],
       claims = { { "off < 1e-5", instead = { "{causal = true}", "{causal = false}" } } },
       figure = {
-        caption = "Multiplications for one more token, after so many, with 64 features a head.",
+        caption = "Multiplications for one more token, by the number of tokens before; $d = 64$.",
         draw = [[
           local tokens = roper.arange(0, 512, 16)
           softmax, linear = 2 * 64 * tokens, 0 * tokens + 2 * 64 * 64
@@ -119,56 +121,57 @@ return roper.lesson {
           }, {xlabel = "tokens before", ylabel = "multiplications", format = format})]],
         claims = { { "softmax[5]:item() == linear[5]:item()",
           instead = { "2 * 64 * 64", "64 * 64" } } } } },
-    { title = "The turn, and which sum is reused",
+    { title = "The rotation, and which sum can be shared",
       text = [[
-        Now positions. Turn $φ(q)$ by its position and $φ(k)$ by its own
-        ([Su et al. 2021](arXiv:2104.09864), section 3.3). This is done above the bar of the
-        fraction only; why, is told below. The match becomes relative, as in `relative-score`.
+        Now add positions. Rotate $φ(q)$ and $φ(k)$ by their positions
+        ([Su et al. 2021](arXiv:2104.09864), section 3.3). This is done only in the numerator, for
+        a reason given below. The match becomes relative, as in `relative-score`.
 
-        But does the trick with the sum still work? It needs a sum over the keys that serves the
+        Can all queries still share one sum? It must be a sum over the keys that is the same for the
         queries at all positions $m$.]],
       formula = "Σ_i (R_m q · R_i k_i) v_i = Σ_i (q · R_{i-m} k_i) v_i",
       predict = {
-        question = "Which sum can be made once, and serve them all?",
+        question = "Which sum can be computed once and shared by all queries?",
         choices = { "$Σ_i (R_{i-m} k_i) v_iᵀ$", "$Σ_i k_i v_iᵀ$", "$Σ_i (R_i k_i) v_iᵀ$",
           "none of them" },
         expect = 3,
-        answer = [[The sum of the turned keys. The query brings its own turn $R_m$ from outside:
-          $(Σ_i (R_i k_i) v_iᵀ)ᵀ R_m q$. Some notes on RoPE use the sum of the unturned keys again,
-          because a turn changes no length. But each key turns by another angle, and so the sum
-          changes. Their line and their reason are both refuted here.]],
+        answer = [[The sum of the rotated keys. The query is rotated outside of the sum, by $R_m$:
+          $(Σ_i (R_i k_i) v_iᵀ)ᵀ R_m q$. Some notes on RoPE use the sum of the unrotated keys again,
+          because a rotation does not change lengths. But each key is rotated by another angle, so
+          the sum changes. Their formula and their reason are both refuted here.]],
         hints = {
-          { "it == 1", "There is $m$ in it: that is another sum for each query." },
-          { "it == 2", "In it no key is turned. What then tells where a key stands?" },
-          { "it == 4", "Look at the left side of the formula. What has $m$ to do with there?" },
-          "It must have no $m$ in it, and still know each $i$." } },
+          { "it == 1", "It contains $m$, so each query would need another sum." },
+          { "it == 2", "There no key is rotated, so the positions of the keys are missing." },
+          { "it == 4", "Look at the left side of the formula. Which factor depends on $m$?" },
+          "It must not contain $m$, but must depend on each $i$." } },
       identity = { "sum(dot(rotate(q, m), rotate(k, i))*v) == sum(dot(q, rotate(k, i - m))*v)"
           .. " == transpose(sum(rotate(k, i)*transpose(v)))*rotate(q, m)",
         wrong = {
           { "sum(dot(q, rotate(k, i - m))*v) == transpose(sum(k*transpose(v)))*rotate(q, m)",
-            source = "printed in notes on RoPE: the unturned sum reused" },
+            source = "notes on RoPE: the unrotated sum reused" },
           { "dot(sum(rotate(k, i)), sum(rotate(k, i))) == dot(sum(k), sum(k))",
-            source = "their reason: the length of the sum stays" } } } },
-    { title = "Turn before φ, or after?",
+            source = "their reason: the sum keeps its length" } } } },
+    { title = "Rotate before φ, or after?",
       text = [[
-        So far $φ$ came first, and then the turn. The other order looks as good: turn the query and
-        the key as RoPE does, then apply $φ$ to each feature of what comes out, then sum.
+        So far we have applied $φ$ first and rotated then. The other order seems equally good:
+        rotate the query and the key as RoPE does, then apply $φ$ to each feature, then sum.
 
         The code does both, and moves the text from position 0 to position 1000.]],
       predict = {
-        question = "Turned before $φ$: what happens to the outputs when the whole text moves?",
-        choices = { "They stay: all distances do.", "They change, now up, now down.",
-          "They grow, since the positions do." },
+        question = "Rotate before $φ$, and move the whole text. What happens to the outputs?",
+        choices = { "They stay the same, because all distances do.", "They change, up and down.",
+          "They grow, because the positions do." },
         expect = 2,
-        answer = [[They change. A dot product stays when both arrows turn alike. But a turn mixes
-          two features, and $φ$ bends each by itself. So the library turns after $φ$. (The exact
-          check needs sums of products, and an exponential is none. So there squares stand for
-          $φ$.)]],
+        answer = [[They change. A dot product does not change if both arrows are rotated by the same
+          angle. But a rotation mixes two features, and $φ$ then changes each of them separately. So
+          the library rotates after $φ$. (The exact check allows sums and products but no
+          exponential, so there squares replace $φ$.)]],
         hints = {
-          { "it == 1", [[So it is while arrows only turn. But then $φ$ comes. Is $φ$ of a turned
-            arrow the turned $φ$ of it? Try (1, 0) and a half turn.]] },
-          { "it == 3", "A turn changes no length." },
-          "Turn (1, 0) by half a circle and apply $φ$. Apply $φ$ and turn. Is it the same?" } },
+          { "it == 1", [[That is true without $φ$. But then $φ$ is applied. Is $φ$ of a rotated
+            arrow the same as the rotated $φ$ of it? Try (1, 0) and a half turn.]] },
+          { "it == 3", "A rotation changes no length." },
+          [[Rotate (1, 0) by half a turn, then apply $φ$. Now apply $φ$ first, then rotate. Are the
+            results equal?]] } },
       code = [[
         rope = roper.position.rope{dim = 4}
         function before(offset)
@@ -187,10 +190,10 @@ return roper.lesson {
       identity = { "dot(rotate(q*q, m), rotate(k*k, i)) == dot(q*q, rotate(k*k, i - m))",
         wrong = {
           { "dot(rotate(q, m)^2, rotate(k, i)^2) == dot(q*q, rotate(k, i - m)^2)",
-            source = "the turn before the square" } } },
+            source = "the rotation before the square" } } },
       figure = {
-        caption = [[One number of the output, while the whole text moves. Turned after $φ$ it stays.
-          Turned before $φ$ it depends on where the text begins.]],
+        caption = [[One number of the output, while the whole text moves. Rotated after $φ$, it is
+          constant. Rotated before $φ$, it depends on where the text begins.]],
         draw = [[
           starts, levels, waves = {}, {}, {}
           for i = 1, 100 do
@@ -205,25 +208,24 @@ return roper.lesson {
             instead = { "first(after(", "first(before(" } },
           { "math.max(table.unpack(waves)) - math.min(table.unpack(waves)) > 0.01",
             instead = { "first(before(", "first(after(" } } } } },
-    { title = "Weights below zero, and the denominator",
+    { title = "Negative weights, and the denominator",
       text = [[
-        $φ$ makes all matches positive. So their sum, by which they are divided, is positive too. A
-        turn can make a match negative: arrows that are more than 90 degrees apart.
+        $φ$ makes all matches positive. So their sum, the denominator, is positive too. A rotation
+        can make a match negative: then the angle between the arrows is more than 90 degrees.
 
-        Above the bar that is allowed. A token may carry with a minus. In the code queries and keys
-        are made 4 times as long, for this to be seen well in the weights.]],
+        In the numerator this is allowed, so a value can have a negative weight. The code multiplies
+        queries and keys by 4 to make this clearly visible in the weights.]],
       predict = {
-        question = "What could go wrong if the matches below the bar were turned as well?",
-        choices = { "Their sum could come near 0, and the output be huge.",
+        question = "What could go wrong if the matches in the denominator were rotated as well?",
+        choices = { "Their sum could be near 0, and the output huge.",
           "The outputs would no longer be relative.",
-          "The sum below the bar would have to be made anew for each query." },
+          "Each query would need its own sum in the denominator." },
         expect = 1,
-        answer = [[Positive and negative matches could cancel, and nothing may be divided by 0. So
-          what is below the bar is not turned. The price: the weights of a row no longer sum
-          to 1.]],
+        answer = [[Positive and negative matches could cancel, and the division would be by 0. So
+          the denominator is not rotated. The price is that the weights of a row do not sum to 1.]],
         hints = {
-          { "it == 2", "Turned matches are relative, above the bar and below it." },
-          { "it == 3", "Turned keys can be summed once there, too." },
+          { "it == 2", "Rotated matches are relative, in the numerator and in the denominator." },
+          { "it == 3", "Rotated keys can be summed once there, too." },
           "Which sum of numbers is dangerous to divide by?" } },
       code = [[
         q, k = 4 * q, 4 * k
@@ -235,20 +237,20 @@ return roper.lesson {
         { "least < 0", instead = { 'v, {position = "rope"}', "v" } },
         { "sums > 0.01", instead = { 'v, {position = "rope"}', "v" } } },
       exercise = {
-        question = [[One pair, of speed $θ = 0.1$: each position turns it by 0.1 radian. $φ(q)$ and
-          $φ(k)$ point the same way. At which whole distance is the match negative for the first
-          time?]],
+        question = [[Take one pair with the frequency $θ = 0.1$ radian per position. $φ(q)$ and
+          $φ(k)$ point in the same direction. What is the smallest whole distance at which the match
+          is negative?]],
         expect = "16", within = 0,
-        answer = [[At 16: a quarter turn is $π/2$, and $π/(2θ) = 15.7$. Where the two do not point
-          the same way it is another distance. They may be nearly a quarter turn apart to begin
-          with. Then one position can be enough, or nearly half a turn be needed, by the way that
-          they turn.]],
+        answer = [[16: a quarter turn is $π/2$, and $π/(2θ) = 15.7$. If the two do not point in the
+          same direction, the distance differs. They can be nearly a quarter turn apart to begin
+          with. Then one position may be enough, or it may take nearly half a turn, depending on the
+          direction of the rotation.]],
         hints = {
-          { "it == 15", "By 15 the pair has turned 1.5 radians: not quite a quarter turn." },
-          { "it > 15 and it < 16", "There it is 0. Which is the next whole distance?" },
+          { "it == 15", "At 15 the pair has rotated by 1.5 radians: not quite a quarter turn." },
+          { "it > 15 and it < 16", "There it is 0. What is the next whole distance?" },
           { "it == 31 or it == 32", "That is half a turn. When does the cosine go below 0?" },
           { "it == 90 or it == 91", "The angle is in radians: a quarter turn is $π/2$." },
-          "The match is the lengths times the cosine of the angle between the two.",
+          "The match is the product of the lengths and the cosine of the angle between the two.",
           "The cosine goes below 0 after a quarter turn, $π/2$." } } },
   },
 }

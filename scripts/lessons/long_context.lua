@@ -1,56 +1,57 @@
 return roper.lesson {
   order = 11,
-  title = "A text longer than any in training",
-  before = "You know that each pair of features turns at a speed of its own (`general-form`).",
-  after = "You can say why a model fails on longer texts, and what three remedies do about it.",
+  title = "Texts longer than in training",
+  before = "You know that each pair of features has its own frequency (`general-form`).",
+  after = "You can explain why a model fails on longer texts, and how three methods extend it.",
   minutes = 30,
   needs = { "general-form", "relative-score" },
-  notation = { { "L", "tokens of a text in training" },
-    { "f", "how many times longer a text is now" },
-    { "m", "a distance: how many places back" },
-    { "t", "a pair of features, from 0 on" },
-    { "r", "features that turn: $r/2$ pairs" },
-    { "θ_t", "the speed of pair $t$: its angle at distance 1" },
+  notation = { { "L", "the length of a training text in tokens" },
+    { "f", "the ratio of the new length to the length in training" },
+    { "m", "a distance in positions" },
+    { "t", "the index of a pair of features, from 0" },
+    { "r", "the number of rotated features: $r/2$ pairs" },
+    { "θ_t", "the frequency of pair $t$: its angle at distance 1" },
     { "θ'_t", "the same, changed for the longer text" },
     { "g_t", "how much YaRN slows pair $t$: 0 is not at all, 1 is by $f$" },
-    { "M", "what YaRN makes queries and keys longer by" },
+    { "M", "the factor by which YaRN scales queries and keys" },
     { "b, B", "the base, with $θ_t = b^(-2t/r)$, and a larger one" },
     { "s(m)", "a score at distance $m$" },
-    { "A_t", "how much of pair $t$ is in it" },
-    { "φ_t", "where the wave of pair $t$ begins" } },
+    { "A_t", "the amplitude of pair $t$ in it" },
+    { "φ_t", "the phase of pair $t$" } },
   steps = {
     { title = "Which angles has a model seen?",
       text = [[
-        A model is trained on texts of one length, and later gets longer ones. Often it fails there.
-        This lesson shows why, on a model small enough to be trained here, and tries three remedies.
+        A model is trained on texts of one length and later gets longer ones. Often it fails. This
+        lesson shows why, with a model small enough to train here, and tries three methods to fix
+        it.
 
-        Scores know a distance only as angles. At distance $m$, pair $t$ is turned by $mθ_t$. A text
-        of $L$ tokens has distances from 0 to $L - 1$. A pair that goes round within them meets
-        angles all round its circle. What comes later are new turns, but old angles. A pair that
-        does not get round leaves a part of its circle unseen. A longer text leads it there.
+        Scores depend on a distance only through angles. At distance $m$, pair $t$ is rotated by
+        $mθ_t$. A text of $L$ tokens has distances from 0 to $L - 1$. A pair that makes a full turn
+        within them has all angles in training, and greater distances only repeat them. A slower
+        pair has only a part of its circle in training, and a longer text adds new angles.
 
         Take heads of 128 features and texts of 4096 tokens, as in Llama 2. Of the 64 pairs, the
-        first turns by 1 radian a token. Each next one is slower than the one before.]],
+        first rotates by 1 radian per token, and each following pair is slower.]],
       formula = [["turns of pair" t "within" L "tokens" = {L θ_t}/{2π}]],
       predict = {
-        { question = [[How many times does the first pair go round within these 4096 tokens? (Three
-            digits will do.)]],
+        { question = [[How many full turns does the first pair make within these 4096 tokens? (Three
+            digits are enough.)]],
           expect = "turns[1]:item()",
-          answer = [[It goes round 652 times: $4096 / 2π$. The last pair is slow. It does a
-            thirteenth of a circle in the same time.]],
+          answer = [[652: $4096 / 2π$. The last pair is slow: it makes a thirteenth of a turn.]],
           hints = {
-            { "it == 4096", "That is the angle, in radians. How many circles is it?" },
+            { "it == 4096", "That is the angle, in radians. How many full turns is it?" },
             { "math.abs(it * 360 / 4096 - 1) < 0.01",
-              "One radian, not one degree, for each token: a circle has 2π of them." },
-            "A circle is 2π = 6.283 radians.", "4096 / 6.283." } },
-        { question = "Now a text of 16384 tokens. Which pairs come to angles that are new?",
+              "It is one radian, not one degree, per token: a full turn is 2π radians." },
+            "A full turn is 2π = 6.283 radians.", "4096 / 6.283." } },
+        { question = "Now take a text of 16384 tokens. Which pairs have angles that are new?",
           choices = { "the fast ones", "the slow ones", "all of them alike" }, expect = 2,
-          answer = [[The slow ones. 18 of the 64 do not get round within 4096 tokens. A text four
-            times as long leads each of them on. 9 get round then, 9 still do not.]],
+          answer = [[The slow ones. 18 of the 64 do not make a full turn within 4096 tokens, and a
+            text four times as long brings new angles to all of them. 9 then make a full turn, 9
+            still do not.]],
           hints = {
-            { "it == 1", "They have been at every place of their circle, hundreds of times." },
-            { "it == 3", "The first pair has been round 652 times. What could be new to it?" },
-            "A pair that has been round knows all angles." } } },
+            { "it == 1", "They have had every angle of the circle, hundreds of times." },
+            { "it == 3", "The first pair has made 652 turns. Which angle could be new to it?" },
+            "After a full turn a pair has had all angles." } } },
       code = [[
         theta = roper.position.rope{dim = 128}:thetas()
         turns = 4096 * theta / (2 * math.pi)
@@ -58,8 +59,8 @@ return roper.lesson {
         unseen = turns:lt(1):sum():item()]],
       claims = { { "unseen == 18", instead = { "4096", "8192" } } },
       figure = {
-        caption = [[The share of its circle that each pair meets, within 4096 tokens and within four
-          times as many. Between the lines are angles that only the longer text shows.]],
+        caption = [[The share of the circle of each pair, within 4096 tokens and within four times
+          as many. Between the lines are the angles that occur only in the longer text.]],
         draw = [[
           short, long = turns:minimum(1), (4 * turns):minimum(1)
           return plot.line({{y = short, label = "4096 tokens"}, {y = long, label = "16384"}},
@@ -70,17 +71,17 @@ return roper.lesson {
           { "long:lt(1):sum():item() == 9", instead = { "4 * turns", "3 * turns" } } } } },
     { title = "A game with two questions",
       text = [[
-        No lesson can train a model of that size. But the same happens to a small one, on rows of 32
-        tokens.
+        A model of that size cannot be trained in a lesson. But the same happens to a small one, on
+        rows of 32 tokens.
 
-        Each row begins with a capital. Then come small letters, and two kinds of question. After
-        `?` the capital is to be said, however far back it is. After `<` it is what stands two
-        places before that sign. The first question looks far, the second near. A language model
-        needs both: to find a name from long ago, and to know which words came just before.
+        Each row begins with a capital letter. Small letters follow, and two kinds of questions. The
+        answer to `?` is the capital, however far back it is. The answer to `<` is the token two
+        positions before it. The first question needs a long distance, the second a short one. A
+        language model needs both: a name from long ago, and the words just before.
 
-        `rows` makes rows of the game: their tokens, and for each token what is to be said after it,
-        or -1 where nothing is asked. There are 18 kinds of token: 8 letters, 8 capitals, `?` and
-        `<`. The code shows one row, and below each sign the right answer.]],
+        `rows` generates rows of the game: their tokens, and for each token the expected answer, or
+        -1 if it is not a question. There are 18 different tokens: 8 letters, 8 capitals, `?` and
+        `<`. The code shows one row and, below each question, its answer.]],
       code = [[
         FAR, NEAR = 16, 17
         function rows(count, length)
@@ -104,15 +105,15 @@ return roper.lesson {
         capital = tokens[1][1]:item()
         right = answers[tokens:eq(FAR)]:eq(capital):all()]],
       claims = { { "right", instead = { "tokens:eq(FAR)", "tokens:eq(NEAR)" } } } },
-    { title = "A small model, to be broken",
+    { title = "A small model that will fail",
       text = [[
         The model has one layer and one head of 32 features. The base is 100, not 10000. Then the
-        last of the 16 pairs does a fifteenth of a circle within 32 tokens, much as in the large
-        model. 10 of the pairs do not get round.
+        last of the 16 pairs makes a fifteenth of a turn within 32 tokens, much as in the large
+        model. 10 of the pairs do not make a full turn.
 
-        The model sees 6400 rows of 32 tokens, in 200 steps. That takes about a second. Then it is
-        asked about 256 fresh rows of the same length. `shares` tells which share of its answers is
-        right, for the far questions and for the near ones.]],
+        The model is trained on 6400 rows of 32 tokens, in 200 steps. This takes about a second.
+        Then it answers the questions of 256 new rows of the same length. `accuracy` returns the
+        share of right answers, for the far questions and for the near ones.]],
       code = [[
         rope = roper.position.rope{dim = 32, base = 100}
         function trained(seed)
@@ -128,77 +129,77 @@ return roper.lesson {
           end
           return model
         end
-        function shares(model, position, length, parts)   -- of right answers
+        function accuracy(model, position, length, parts)
           model.layers[1].attention.position = position
-          roper.seed(1000)                                -- for all the same
+          roper.seed(1000)                                -- the same rows for all
           local tokens, answers = rows(256, length)
           local best = roper.no_grad(model, tokens):argmax(3) - 1
           local function count(mask)                      -- in each part of the row
             return mask:to("float64"):view{256, parts, length // parts}:sum{1, 3}
           end
-          local function share(question)
+          local function ratio(question)
             local asked = tokens:eq(question)
             return count(asked & best:eq(answers)) / count(asked)
           end
-          return share(FAR), share(NEAR)
+          return ratio(FAR), ratio(NEAR)
         end
         model = trained(1)
-        far, near = shares(model, rope, 32, 1)
+        far, near = accuracy(model, rope, 32, 1)
         far:item(), near:item()]],
       claims = {
         { "far:item() > 0.9", instead = { "1, 200", "1, 2" } },
         { "near:item() > 0.9", instead = { "1, 200", "1, 2" } } } },
     { title = "Four times as long",
       text = [[
-        Now rows of 128 tokens, with the same weights. The far question can have its answer 127
-        places back. In training it was never more than 31. The near question asks for what is two
-        places back, as ever.
+        Now take rows of 128 tokens, with the same weights. The answer to a far question can be 127
+        positions back. In training it was never more than 31. The answer to a near question is two
+        positions back, as before.
 
-        The shares are counted in each quarter of the row: tokens 1 to 32, 33 to 64, and so on.]],
+        The accuracy is computed for each quarter of the row: 1 to 32, 33 to 64, and so on.]],
       predict = {
-        question = "What will become of the near questions after token 32?",
-        choices = { "they are answered: two places back is an old distance",
-          "the model fails at them, too" }, expect = 2,
-        answer = [[It fails at both. The distance of the answer is old. But other tokens are at new
-          distances now, and they compete with it. In the last quarter few answers are right. (Who
-          always says the same thing is right one time in eight at `?`, and one time in four at
-          `<`.)]],
-        hints = { "The answer must get a higher score than every other token. Where are they?" } },
+        question = "Can the model answer the near questions after token 32?",
+        choices = { "yes: a distance of two occurred in training",
+          "no: it fails at them, too" }, expect = 2,
+        answer = [[It fails at both. The distance of the answer is not new. But other tokens are now
+          at new distances, and their scores compete with it. In the last quarter few answers are
+          right. (Guessing is right one time in eight at `?`, and one time in four at `<`.)]],
+        hints = { "The answer needs a higher score than every other token. Where are they?" } },
       code = [[
-        far, near = shares(model, rope, 128, 4)
+        far, near = accuracy(model, rope, 128, 4)
         far
         near]],
       claims = {
         { "far[1]:item() > 0.8 and far[4]:item() < 0.5", instead = { "128, 4", "32, 4" } },
         { "near[1]:item() > 0.8 and near[4]:item() < 0.5", instead = { "128, 4", "32, 4" } } },
       figure = {
-        caption = "Right answers along the row. Training ended at token 32.",
+        caption = "Right answers along the row. Training rows ended at token 32.",
         draw = [[
-          fars, nears = shares(model, rope, 128, 16)
+          fars, nears = accuracy(model, rope, 128, 16)
           ends = roper.arange(8, 129, 8)
           return plot.line({{x = ends, y = fars, label = "far ?"},
             {x = ends, y = nears, label = "near <"}},
-            {xlabel = "token", ylabel = "share right", format = format})]],
+            {xlabel = "token", ylabel = "accuracy", format = format})]],
         claims = {
           { "fars[4]:item() > 0.8 and fars[16]:item() < 0.5", instead = { "128, 16", "32, 16" } },
           { "nears[4]:item() > 0.8 and nears[16]:item() < 0.5",
             instead = { "128, 16", "32, 16" } } } } },
-    { title = "Why: waves that part",
+    { title = "Why: slow waves beyond the training range",
       text = [[
-        With the distance, a pair's part of a score goes up and down as a wave. The score is the sum
-        of 16 waves. Training cares for that sum at distances from 0 to 31, and nowhere else. Of a
-        slow wave it sees a short piece, nearly straight. Some such pieces can cancel each other.
-        Further on the waves part, and nothing in training says what their sum does there
+        The contribution of a pair to a score is a wave in the distance. The score is the sum of 16
+        waves. Training shapes this sum only at distances from 0 to 31. There a slow wave is a short
+        piece that is nearly straight, and such pieces can cancel each other. At greater distances
+        the waves diverge, and training has not determined their sum
         ([Chen et al. 2023](arXiv:2306.15595), section 2).
 
         Look into the model. At `?`, the capital needs a higher score than the letters. Take the
-        mean of all capitals' keys, and the mean of all letters'. Up to 31 places back the capital
-        leads at every distance. Further on, letters overtake it. At `<`, the letter two places back
-        should win. But some distance beyond 31 has a higher score.]],
+        mean of the keys of all capitals, and the mean of the keys of all letters. Up to distance 31
+        the capital has the higher score at every distance. Beyond, letters have higher scores. At
+        `<`, the letter two positions back should have the highest score. But some distance beyond
+        31 has a higher one.]],
       formula = "s(m) = Σ_t A_t cos (mθ_t + φ_t)",
       code = [[
         layer = model.layers[1]
-        function mean_of(linear, first, last)        -- of what it makes of tokens
+        function mean_of(linear, first, last)        -- of the results for tokens
           local tokens = roper.arange(first, last + 1):to("int32")
           local x = layer.attention_norm(model.embedding(tokens))
           return linear(x):mean(1, true)
@@ -223,7 +224,7 @@ return roper.lesson {
         { "best_beyond > two_back",
           instead = { "asked:narrow(1, 33, 96)", "asked:narrow(1, 4, 29)" } } },
       figure = {
-        caption = "At `?`: up to 31 the capital leads at every distance, further on it does not.",
+        caption = "At `?`: the capital has the higher score up to 31, but not beyond.",
         draw = [[
           distance = roper.arange(0, 128)
           of_capital, of_letter = scores(FAR, capital, rope), scores(FAR, letter, rope)
@@ -236,25 +237,25 @@ return roper.lesson {
             instead = { "scores(FAR, capital, rope)", "scores(FAR, letter, rope) - 1" } },
           { "gap:narrow(1, 33, 96):min():item() < 0",
             instead = { "scores(FAR, letter, rope)", "scores(FAR, letter, rope) - 100" } } } } },
-    { title = "Remedy one: squeeze the positions",
+    { title = "Method one: interpolate the positions",
       text = [[
         A text $f$ times as long fits into the trained range if each position is divided by $f$.
-        That is to divide all speeds by $f$ (position interpolation,
-        [Chen et al. 2023](arXiv:2306.15595)). No pair turns farther than it did in training. The
-        score at distance $fm$ is, to rounding, the one that distance $m$ had.
+        This is the same as dividing all frequencies by $f$ (position interpolation,
+        [Chen et al. 2023](arXiv:2306.15595)). No pair rotates further than in training. Up to
+        rounding, the score at distance $fm$ is the previous score at distance $m$.
 
-        (The paper then trains its models a little more, with squeezed positions. Here nothing is
-        trained any more.)]],
+        (The paper then continues training with the interpolated positions. Here there is no
+        further training.)]],
       predict = {
         question = "Positions are divided by 4. Which questions will be answered?",
-        choices = { "both", "the far ones alone", "the near ones alone" }, expect = 2,
-        answer = [[The far ones, all along the row. The price: the fast pairs, too, are 4 times
-          slower. What stands two places back comes at the angles of half a place. In training
-          nothing stood between 0 and 1. The near question fails from the first quarter on.]],
+        choices = { "both", "only the far ones", "only the near ones" }, expect = 2,
+        answer = [[The far ones, along the whole row. The disadvantage: the fast pairs are 4 times
+          slower, too. A token two positions back has the angles of half a position. In training no
+          distance was between 0 and 1. The near questions fail from the first quarter on.]],
         hints = {
-          { "it == 1", "What stands two places back comes at which angles? Were they seen?" },
-          { "it == 3", "The far ones failed for angles that were new. Which are new now?" },
-          "Two places back is half a place now." } },
+          { "it == 1", "Which angles has a token two positions back? Did they occur in training?" },
+          { "it == 3", "The far ones failed because of new angles. Which angles are new now?" },
+          "A distance of two is now half a position." } },
       formula = "θ'_t = θ_t / f",
       code = [[
         linear = roper.position.linear{dim = 32, base = 100, factor = 4}
@@ -262,36 +263,36 @@ return roper.lesson {
         plain = scores(FAR, capital, rope)
         stretched = stretched[roper.arange(1, 129, 4):to("int32")]
         off = (stretched - plain:narrow(1, 1, 32)):abs():max():item()
-        far_linear, near_linear = shares(model, linear, 128, 4)
+        far_linear, near_linear = accuracy(model, linear, 128, 4)
         far_linear
         near_linear]],
       exercise = {
-        question = [[A row of 32 tokens needs no squeezing. Squeeze it all the same, by 4: which
-          share of the near questions on it is right? Set `short` to that number.]],
+        question = [[A row of 32 tokens needs no interpolation. Use a factor of 4 all the same: what
+          is the accuracy for the near questions? Set `short` to that number.]],
         check = [[
-          math.abs(short - select(2, shares(model, linear, 32, 1)):item()) < 1e-6]],
-        sample = "short = select(2, shares(model, linear, 32, 1)):item()",
-        answer = [[It is a small share. A fixed factor takes something from short texts. So
-          some programs let the factor follow the length of the text.]],
+          math.abs(short - select(2, accuracy(model, linear, 32, 1)):item()) < 1e-6]],
+        sample = "short = select(2, accuracy(model, linear, 32, 1)):item()",
+        answer = [[It is low. A fixed factor makes short texts worse. So some programs adapt the
+          factor to the length of the text.]],
         hints = { { "math.abs(short - 1) < 1e-6",
-            "That is the share for the model as it was trained, or that of the far questions." },
-          "`shares` gives two shares, that of the far questions and that of the near ones.",
-          "shares(model, linear, 32, 1)" } },
+            "That is the accuracy of the original model, or for the far questions." },
+          "`accuracy` returns two numbers, for the far questions and for the near ones.",
+          "accuracy(model, linear, 32, 1)" } },
       claims = {
         { "off < 1e-3", instead = { "factor = 4", "factor = 3" } },
         { "far_linear:min():item() > 0.9", instead = { "factor = 4", "factor = 1" } },
         { "near_linear:max():item() < 0.5", instead = { "factor = 4", "factor = 1" } } } },
-    { title = "Remedy two: a larger base",
+    { title = "Method two: a larger base",
       text = [[
-        Fast pairs tell neighbours apart, and have been all round their circles. Slow ones have not,
-        and only they need to be slowed. So ask for a base $B$ with which the first pair keeps its
-        speed and the last is $f$ times slower. The first turns by 1 radian a token with any base.
-        The last of the $r/2$ pairs has the exponent $-(r-2)/r$. That fixes $B$.
+        Fast pairs distinguish neighboring tokens, and have had all angles in training. Slow pairs
+        have not, so only they need to be slowed. Choose a base $B$ such that the first pair keeps
+        its frequency and the last is $f$ times slower. The first rotates by 1 radian per token with
+        any base. The last of the $r/2$ pairs has the exponent $-(r-2)/r$. This determines $B$.
 
-        This comes from a post by bloc97 in 2023, who called it NTK-aware. It is described in
-        [Peng et al. 2023](arXiv:2309.00071), section 3.1. The pairs between are slowed by less than
-        $f$. So of those that did not get round, all but the last still meet new angles, though
-        fewer.]],
+        This method was published in a post by bloc97 in 2023 as "NTK-aware". It is described in
+        [Peng et al. 2023](arXiv:2309.00071), section 3.1. The pairs in between are slowed by less
+        than $f$. So of the pairs that did not make a full turn, all but the last still have new
+        angles, though fewer.]],
       formula = [[
         B^(-(r-2)/r) &= b^(-(r-2)/r) / f
         B &= b f^(r/(r-2))]],
@@ -299,10 +300,10 @@ return roper.lesson {
         question = [[The model has $b = 100$ and $r = 32$, and $f$ is 4. What is $B$? (Three
           digits.)]],
         expect = "100 * 4 ^ (32 / 30)",
-        answer = [[It is 439, a bit more than 4 times as much. Below, both questions are
-          answered more often than by RoPE as it was.]],
+        answer = [[439, a little more than 4 times $b$. Below, the model answers more questions of
+          both kinds than with the original RoPE.]],
         hints = {
-          { "it == 400", "Nearly. What is the exponent of $f$?" },
+          { "it == 400", "Almost. What is the exponent of $f$?" },
           { "it < 100", "A larger base makes slower pairs." },
           "At the prompt: > 100 * 4 ^ (32 / 30)" } },
       code = [[
@@ -311,7 +312,7 @@ return roper.lesson {
         off = (ntk:thetas() - by_hand:thetas()):abs():max():item()
         slowed = ntk:thetas() / rope:thetas()
         slowed[1]:item(), slowed[2]:item(), slowed[15]:item(), slowed[16]:item()
-        far_ntk, near_ntk = shares(model, ntk, 128, 4)
+        far_ntk, near_ntk = accuracy(model, ntk, 128, 4)
         far_ntk
         near_ntk]],
       claims = {
@@ -320,39 +321,41 @@ return roper.lesson {
         { "far_ntk[4]:item() > far[4]:item() + 0.2",
           instead = { "factor = 4", "factor = 1" } },
         { "near_ntk[4]:item() > near[4]:item()",
-          instead = { "shares(model, ntk", "shares(model, rope" } },
+          instead = { "accuracy(model, ntk", "accuracy(model, rope" } },
         { "near_ntk[3]:item() > near_linear[3]:item() + 0.1",
-          instead = { "shares(model, ntk", "shares(model, linear" } } } },
-    { title = "Remedy three: pair by pair",
+          instead = { "accuracy(model, ntk", "accuracy(model, linear" } } } },
+    { title = "Method three: pair by pair",
       text = [[
-        YaRN ([Peng et al. 2023](arXiv:2309.00071)) asks of each pair how many times it went round
-        within the $L$ tokens of training. Less than once: divide its speed by $f$. More than 32
-        times: leave it. A ramp leads from the ones to the others. Its $g_t$ grows from 0 for fast
-        pairs to 1 for slow ones. (Within 32 tokens nothing goes round 32 times. So here the ramp
-        begins at the first pair.)
+        YaRN ([Peng et al. 2023](arXiv:2309.00071)) counts the turns of each pair within the $L$
+        tokens of training. If a pair makes less than one turn, its frequency is divided by $f$. If
+        it makes more than 32 turns, its frequency does not change. In between there is a ramp,
+        whose $g_t$ grows from 0 for fast pairs to 1 for slow ones. (Within 32 tokens no pair makes
+        32 turns. So here the ramp begins at the first pair.)
 
-        And one thing more. Among $f$ times as many tokens the weights spread out. So queries and
-        keys are made longer by $M$. That multiplies all scores by $M²$, here 1.3, and sharpens the
-        weights again. The number was fitted to what large models do. It is not derived.]],
+        YaRN also changes the scale. Over $f$ times as many tokens, the attention weights spread
+        out. So queries and keys are multiplied by $M$. This multiplies all scores by $M²$, here
+        1.3, and makes the weights sharper again. The formula for $M$ was fitted to large models,
+        not derived.]],
       formula = [[
         θ'_t &= (1 - g_t) θ_t + g_t θ_t / f
         M &= 0.1 ln f + 1]],
       predict = {
-        question = [[A pair did 0.4 of a circle in training. With YaRN, how many circles does it do
+        question = [[A pair made 0.4 of a turn in training. With YaRN, how many turns does it make
           within a text 4 times as long?]],
         expect = "0.4",
-        answer = [[Still 0.4: four times the tokens at a fourth of the speed. So no pair that had
-          not been round meets new angles. And the fastest pairs still tell neighbours apart.]],
-        hints = { { "it == 1.6", "At its old speed. But it turned less than once." },
-          { "it == 0.1", "That is its speed. The text is longer, too." },
-          "It turned less than once: what becomes of its speed?" } },
+        answer = [[0.4, as before: four times the tokens at a quarter of the frequency. So no pair
+          with less than one turn gets new angles. And the fastest pairs still distinguish
+          neighboring tokens.]],
+        hints = { { "it == 1.6", "That is without YaRN. But the pair makes less than one turn." },
+          { "it == 0.1", "The frequency is divided by 4, but the text is 4 times as long." },
+          "The pair makes less than one turn. How does its frequency change?" } },
       code = [[
         yarn = roper.position.yarn{dim = 32, base = 100, factor = 4,
           trained_length = 32}
         slowed = yarn:thetas() / rope:thetas()
         round = (32 * rope:thetas() / (2 * math.pi)):ge(1)
         off = (slowed[~round] - 1 / 4):abs():max():item()
-        far_yarn, near_yarn = shares(model, yarn, 128, 4)
+        far_yarn, near_yarn = accuracy(model, yarn, 128, 4)
         far_yarn
         near_yarn]],
       claims = {
@@ -362,37 +365,39 @@ return roper.lesson {
         { "near_yarn[3]:item() > near_linear[3]:item() + 0.1",
           instead = { "model, yarn", "model, linear" } } },
       figure = {
-        caption = "Each pair's speed, as a share of what it was in training. 1 is RoPE as it was.",
+        caption = "The new frequency of each pair, relative to training. RoPE without change is 1.",
         draw = [[
           by_linear, by_ntk = linear:thetas() / rope:thetas(), ntk:thetas() / rope:thetas()
           by_yarn = yarn:thetas() / rope:thetas()
           return plot.line({{y = by_linear, label = "linear"}, {y = by_ntk, label = "NTK"},
             {y = by_yarn, label = "YaRN"}},
-            {xlabel = "pair", ylabel = "new speed / old", format = format})]],
+            {xlabel = "pair", ylabel = "new frequency / old", format = format})]],
         claims = {
           { "by_linear:max():item() < 0.26", instead = { "linear:thetas()", "rope:thetas()" } },
           { "by_ntk[1]:item() == 1 and by_ntk[15]:item() > 0.26",
             instead = { "ntk:thetas()", "linear:thetas()" } },
           { "by_yarn[1]:item() == 1 and by_yarn[7]:item() < 0.26",
             instead = { "yarn:thetas()", "ntk:thetas()" } } } } },
-    { title = "What can be told",
+    { title = "What the results show",
       text = [[
-        Below are the last quarters of all four, for three models that differ by their seed. In each
-        of the three, RoPE as it was loses both questions. Squeezing keeps the far one and loses the
-        near one. That is what the steps before lead one to expect.
+        Below is the accuracy in the last quarter for RoPE and the three methods, with three models
+        of different seeds. With all three models, the original RoPE fails at both questions.
+        Interpolation answers the far one and fails at the near one. This is what the previous steps
+        suggest.
 
-        They do not say whether NTK or YaRN answers more near questions. The 256 rows make the share
-        of each model known to a few hundredths. They say nothing of the next model.
+        The results do not show whether NTK or YaRN answers more near questions. With 256 rows, the
+        accuracy of each model is known to within a few hundredths. But another model may differ
+        more.
 
-        And all of this is one task, made so that both kinds of distance matter, for one layer,
-        without training at the new length. The papers measure large models on text, many of them
-        after some further training.]],
+        All of this is a single task, made so that both kinds of distance matter, with one layer and
+        without training at the new length. The papers measure large models on text, often after
+        further training.]],
       code = [[
         models = {model, trained(2), trained(3)}
         last = roper.zeros({2, 3, 4}, "float64")     -- questions, models, schemes
         for i, position in ipairs{rope, linear, ntk, yarn} do
           for seed = 1, 3 do
-            far, near = shares(models[seed], position, 128, 4)
+            far, near = accuracy(models[seed], position, 128, 4)
             last[{1, seed, i}] = far[4]:item()
             last[{2, seed, i}] = near[4]:item()
           end
@@ -400,16 +405,17 @@ return roper.lesson {
         last
         best_of_rope = last[{{}, {}, 1}]:max():item()]],
       predict = {
-        question = [[Say neither of two methods is better. Then it is chance which of them is ahead
-          in a model. How probable is it that the same one is ahead in all three models?]],
+        question = [[Assume that neither of two methods is better, and chance decides which of them
+          is ahead in a model. What is the probability that the same one is ahead in all three
+          models?]],
         expect = "1 / 4",
-        answer = [[It is 1/4: three coins fall alike one time in four. So three models cannot
-          tell NTK and YaRN apart, even if the same one is ahead in all of them.]],
-        hints = { { "it == 1 / 8", "That is the chance for the one. And for the other?" },
-          "As with three coins: heads three times, or tails three times." } },
+        answer = [[1/4: three coins show the same side one time in four. So three models cannot show
+          a difference between NTK and YaRN, even if the same one is ahead in all of them.]],
+        hints = { { "it == 1 / 8", "That is the probability for one of the two. Add the other." },
+          "Think of three coins: heads three times, or tails three times." } },
       claims = { { "best_of_rope < 0.5", instead = { "{rope, linear,", "{linear, rope," } } },
       figure = {
-        caption = "Shares right in the last quarter: the mean of three models, and their range.",
+        caption = "Accuracy in the last quarter: the mean of three models, and their range.",
         draw = [[
           names = {"rope", "linear", "ntk", "yarn"}
           middle, least, most = last:mean(2), last:min(2), last:max(2)

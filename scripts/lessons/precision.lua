@@ -1,43 +1,44 @@
 return roper.lesson {
   order = 8,
-  title = "How exactly must an angle be known?",
-  before = "You know that position $p$ turns a pair by $pθ$ (`rotation`).",
-  after = "You can say which of three ways to compute the angles still works at token 131072.",
+  title = "How precise must an angle be?",
+  before = "You know that position $p$ rotates a pair by $pθ$ (`rotation`).",
+  after = [[You can say which of three ways to compute the angles is still accurate at token
+    131072.]],
   minutes = 20,
   needs = { "rotation", "general-form" },
   notation = {
     { "p", "a position" },
-    { "θ", "the angle that one position turns a pair by" },
-    { "s", "how many significant bits a number type has" },
+    { "θ", "the frequency: the angle per position of a pair" },
+    { "s", "the number of significant bits of a number type" },
   },
   steps = {
-    { title = "An error in the angle is an error in all that follows",
+    { title = "An error in the angle changes everything after it",
       text = [[
-        Models calculate with few digits, to be fast. Texts get long. Here is where the two clash,
-        and what to do about it.
+        Models calculate with few digits, to be fast. Texts get longer and longer. This lesson shows
+        how the two conflict, and what to do about it.
 
-        At position $p$ a pair is turned by $pθ$. The first pair has $θ = 1$ radian. So at position
-        131072 it has gone round 20,860 times. Full turns change nothing: only what is left after
-        the last of them counts. An angle of 131072 must be known as closely as one of 1.
+        At position $p$ a pair is rotated by $pθ$. The first pair has $θ = 1$ radian, so at position
+        131072 it has made 20,860 full turns. Full turns change nothing; only the rest counts. So an
+        angle of 131072 needs the same absolute precision as an angle of 1.
 
-        A computer keeps a number to so many digits. With 3 of them 131072 becomes 131000. Its
-        digits are binary: bits. With $s$ bits a number near $131072 = 2^17$ is known to within
-        $2^17 / 2^s$. Of the number types float64 has 53 bits, float32 24, float16 11 and bfloat16
-        8.
+        A computer stores a number with a fixed number of digits. With 3 digits, 131072 becomes
+        131000. The digits are binary: bits. With $s$ bits, a number near $131072 = 2^17$ has an
+        error of up to $2^17 / 2^s$. float64 has 53 bits, float32 24, float16 11 and bfloat16 8.
 
-        The code takes the second pair of 64, whose $θ$ is no round number. Its function `as` rounds
-        a number to a type. Three numbers are shown: the error of the angle in float32, the error in
-        bfloat16, and what float16 makes of the position.]],
+        The code takes the second of 64 pairs, whose $θ$ is not a round number. Its function `as`
+        rounds a number to a type. Three numbers are shown: the error of the angle in float32, the
+        error in bfloat16, and the position in float16.]],
       predict = {
-        question = "How far off can a number near $2^17$ be in bfloat16?",
+        question = "How large can the error of a number near $2^17$ be in bfloat16?",
         expect = "2^17 / 2^8",
-        answer = [[$2^17 / 2^8 = 2^9 = 512$. As an angle in radians that is 81 times around: nothing
-          is known of it. In float16 it would be 64, in float32 0.008, in float64 1e-11.]],
+        answer = [[$2^17 / 2^8 = 2^9 = 512$. As an angle in radians that is 81 full turns, so the
+          angle is meaningless. In float16 the error would be up to 64, in float32 0.008, in float64
+          1e-11.]],
         hints = {
-          { "it == 1024", [[So far apart are two neighbours that can be kept. The nearer one is at
+          { "it == 1024", [[That is the gap between two neighbors of the type. The nearer one is at
             most half of that away.]] },
           { "it == 256", "That is $2^8$. Divide $2^17$ by it." },
-          "It is $2^17 / 2^s$ for $s = 8$ bits.", "Subtract the powers: $2^{17-8}$." } },
+          "It is $2^17 / 2^s$ with $s = 8$ bits.", "Subtract the exponents: $2^{17-8}$." } },
       code = [[
         p, theta = 131072, 10000 ^ (-2 / 128)           -- the second pair of 64
         exact = p * theta
@@ -56,47 +57,48 @@ return roper.lesson {
           instead = { 'in_b16 = as(p * as(theta, "bfloat16"), "bfloat16")', "in_b16 = exact" } },
         { "p16 == math.huge", instead = { "as(p,", "as(p / 4," } } },
       exercise = {
-        { question = [[float16 has made `inf` of the position: infinite. Where does float16 end? Try
-            some numbers, such as `> as(60000, "float16")`, and answer to within 1%.]],
+        { question = [[In float16 the position became `inf`, infinity. What is the largest number in
+            float16? Try some numbers, such as `> as(60000, "float16")`, and answer to within 1%.]],
           expect = "65504",
-          answer = "It ends at 65504. A position beyond that has no float16 at all.",
+          answer = "It is 65504. Larger positions cannot be stored in float16 at all.",
           hints = {
-            { "it == math.huge", "That is beyond the end. Which is the last that comes before?" },
-            { 'as(it, "float16") == math.huge', "That becomes `inf`: it is beyond the end." },
-            { "it > 0 and it < 64000", "That is kept, but it is not the last. Try a larger one." },
-            "Between one that is kept and one that becomes `inf`, try the middle." } },
-        { question = [[Texts get 1024 times as long. How many more bits must a type have, for the
-            angles to stay as exact?]],
+            { "it == math.huge", "That is infinity. Find the largest number below it." },
+            { 'as(it, "float16") == math.huge', "That becomes `inf`: it is too large." },
+            { "it > 0 and it < 64000", "That can be stored, but a larger one can be, too." },
+            "Try the middle between a number that can be stored and one that becomes `inf`." } },
+        { question = [[Texts get 1024 times longer. How many more bits must a type have to keep the
+            angles equally precise?]],
           expect = "10", within = 0,
-          answer = "10, for $2^10 = 1024$. Each doubling of the length costs one more bit.",
+          answer = "10, because $2^10 = 1024$. Each doubling of the length costs one more bit.",
           hints = {
-            { "it == 1024 or it == 512", "Each further bit halves the error once more." },
-            "A further bit halves the error. How many times must it be halved?" } } } },
-    { title = "Three ways to a table",
+            { "it == 1024 or it == 512", "Each additional bit halves the error." },
+            "An additional bit halves the error. How often must it be halved?" } } } },
+    { title = "Three ways to compute a table",
       text = [[
-        A model makes the cosines and sines of all positions once. They are kept as a table. There
-        are three ways to make it. The working type is the one that the model calculates in.
+        A model computes the cosines and sines of all positions once and stores them in a table.
+        There are three ways to compute it. The working type is the type that the model calculates
+        in.
 
         By product: multiply $p$ by $θ$ in the working type. Then take the cosine and the sine.
 
-        By recurrence: turn the last entry by $θ$ once more, in the working type. No large angle is
-        ever formed. But what is rounded off at each step adds to what was rounded off before.
+        By recurrence: rotate the previous entry by $θ$ in the working type. There are no large
+        angles, but the rounding errors of all steps add up.
 
         Rounded last: calculate $pθ$, its cosine and its sine in float64, whatever the working type
         is. Round only these results, which lie between -1 and 1.
 
-        The code makes each table for the second pair of 64, and compares its cosines with the true
-        ones. Its function `worst` tells the largest error up to some position.]],
+        The code computes each table for the second of 64 pairs and compares its cosines with the
+        exact ones. Its function `worst` returns the largest error up to a position.]],
       predict = {
-        question = [[Let the working type be float32. Which way is as exact at the last of 131072
-          positions as at the first ones?]],
+        question = [[Let the working type be float32. Which way is as precise at the last of 131072
+          positions as at the first?]],
         choices = { "by product", "by recurrence", "rounded last", "none of them" }, expect = 3,
-        answer = [[Rounded last: there is no large number that is rounded, and none is rounded
-          twice. So even bfloat16 is off by 0.002 at most. By product its cosines are off by up to
-          2, and two cosines cannot differ by more.]],
+        answer = [[Rounded last: no large number is rounded, and none is rounded twice. So even in
+          bfloat16 the error is at most 0.002. By product, the cosines in bfloat16 have errors of up
+          to 2, the largest possible difference of two cosines.]],
         hints = {
-          { "it == 1", "The product grows with the position. So does what its bits leave out." },
-          { "it == 2", "No angle is large there. But at the last position 131071 roundings met." },
+          { "it == 1", "The product grows with the position, and so does its rounding error." },
+          { "it == 2", "No angle is large there, but 131071 rounding errors add up." },
           { "it == 4", "One of the three rounds nothing that grows with the position." },
           "For each way: what is rounded, how large is it, and how often?" } },
       code = [[
@@ -145,8 +147,8 @@ return roper.lesson {
         { 'worst("bfloat16, rounded last", count) < 0.01',
           instead = { "error_of(truth:round_to", "error_of(2 * truth:round_to" } } },
       figure = {
-        caption = [[The largest error of the cosine up to a position. Where it is 1 or more, nothing
-          is known of the cosine. What is rounded last stays flat.]],
+        caption = [[The largest error of the cosine up to a position. An error of 1 or more makes
+          the cosine meaningless. With "rounded last" the error stays constant.]],
         draw = [[
           series = {}
           for _, name in ipairs{
@@ -167,20 +169,20 @@ return roper.lesson {
           { "series[7].y[17] < 1e-9", instead = { "float64, by", "float32, by" } } } } },
     { title = "What the library does",
       text = [[
-        The library makes its angles and tables in float64, and rounds last, whatever type the
-        features have. (A position need not be a whole number.)
+        The library computes its angles and tables in float64 and rounds last, whatever the type of
+        the features is. (A position need not be a whole number.)
 
-        Here 64 vectors of 128 features are turned in float32 and in float64. The function
-        `error_at` tells how far the two are apart, at most.]],
+        The code rotates 64 vectors of 128 features in float32 and in float64. Its function
+        `error_at` returns the largest difference between the two.]],
       predict = {
-        question = "At position 1.5 it is some 3e-7. And at position 131072.5?",
-        choices = { "about the same", "about 300 times as much", "about 87,000 times as much" },
+        question = "At position 1.5 it is about 3e-7. And at position 131072.5?",
+        choices = { "about the same", "about 300 times larger", "about 87,000 times larger" },
         expect = 1,
-        answer = [[About the same. So the weights of 8 tokens that begin at position 131072 are the
-          weights that they have at 0, to the rounding of float32.]],
+        answer = [[About the same. So the attention weights of 8 tokens that begin at position
+          131072 equal their weights at position 0, up to rounding in float32.]],
         hints = {
-          { "it == 3", "So it would be by product: the position is 87,000 times as large." },
-          "What is rounded, and is it larger at a far position?" } },
+          { "it == 3", "That would be the error by product: the position is 87,000 times larger." },
+          "What is rounded, and is it larger at a large position?" } },
       code = [[
         rope = roper.position.rope{dim = 128}
         x = roper.randn({64, 128}, "float64")

@@ -2,37 +2,38 @@ local OUT = "unrotate(sum(a*rotate(v, i)), n)" -- o_n
 
 return roper.lesson {
   order = 5,
-  title = "RoPER: relative distance in what is carried",
-  before = "You know why RoPE's scores depend on distance alone (`relative-score`).",
-  after = "You can derive RoPER line by line, and explain the minus sign at its end.",
+  title = "RoPER: relative positions in the values",
+  before = "You know why RoPE's scores depend only on distance (`relative-score`).",
+  after = "You can derive RoPER line by line, and explain the minus sign in its last step.",
   minutes = 60,
   needs = { "relative-score" },
   notation = {
-    { "n, i", "the positions of the one who asks and of a value" },
+    { "n, i", "the position of the query and the position of a value" },
     { "a_{n,i}", "the weight of value $i$ for the query at $n$; short: $a$" },
-    { "v⁽¹⁾, v⁽²⁾", "the first and the second member of a pair" },
-    { "v̂_i", "the value turned by its own position" },
-    { "ô_n", "the sum of the turned values, before it is turned back" },
+    { "v⁽¹⁾, v⁽²⁾", "the first and the second component of a pair" },
+    { "v̂_i", "the value, rotated by its own position" },
+    { "ô_n", "the weighted sum of the rotated values, before it is rotated back" },
     { "o_n", "RoPER's output" },
-    { "R_{i-n}", "the turn by the distance, $i - n$" },
+    { "R_{i-n}", "the rotation by the distance $i - n$" },
   },
   given = { a = "numbers", v = "vectors", o = "vector", i = "positions", n = "position",
     m = "position" },
   steps = {
-    { title = "What RoPE leaves out",
+    { title = "What RoPE omits",
       text = [[
-        RoPE uses distance to choose where to look. But what is fetched from there says nothing of
-        where it was. The output is a mean of the values, as they are.
+        RoPE uses distance to compute the attention weights. But the values contain no positions:
+        the output is a weighted mean of the values as they are.
 
-        RoPER (Harik and Jayasiri 2022) makes the distance part of what is carried. It turns each
-        value by its own position $i$. It takes the mean. Then it turns the result back by the
-        position $n$ of the one who asks.
+        RoPER (Harik and Jayasiri 2022) puts the distance into the values as well. It rotates each
+        value by its own position $i$ and takes the weighted mean. Then it rotates the result back
+        by the position $n$ of the query.
 
-        That is as if each value had been turned by its distance, $i - n$. This lesson shows why.
-        First in a picture, then line by line: the derivation that the study prints has slips.
+        The result is the same as if each value had been rotated by its distance from the query,
+        $i - n$. This lesson shows why, first with arrows, then line by line. The derivation in the
+        published study contains mistakes, and we correct them on the way.
 
-        In the code `by_hand` is these three things, one after the other. `by_roper` is the RoPER of
-        the library. `off` is how far the two are apart.]],
+        In the code, `by_hand` performs the three steps one after the other, and `by_roper` calls
+        RoPER in the library. `off` is the largest difference between the two.]],
       formula = [[
         v̂_i &= RoPE(v_i, i)
         ô_n &= Σ_i a_{n,i} v̂_i
@@ -47,25 +48,25 @@ return roper.lesson {
         by_roper = roper.attention(q, k, v, {position = "roper", causal = true})
         off = (by_hand - by_roper):abs():max():item()]],
       claims = { { "off < 1e-12", instead = { "rope:unrotate", "rope:rotate" } } } },
-    { title = "Three values, turned forward",
+    { title = "Three values, rotated forward",
       text = [[
-        Three tokens stand at positions 0, 1 and 2. The value of each is one pair of features: an
-        arrow. Let each position turn by 45 degrees. Then the value of token 0 stays as it is. That
-        of token 1 turns by 45 degrees, and that of token 2 by 90.
+        Three tokens are at positions 0, 1 and 2. The value of each is one pair of features, an
+        arrow. Let the frequency be 45 degrees per position. Then the value of token 0 stays as it
+        is, the value of token 1 is rotated by 45 degrees, and the value of token 2 by 90.
 
-        The query at $n = 2$ gives the three tokens the weights 0.5, 0.3 and 0.2. The arrows get as
-        much shorter.]],
+        The query at $n = 2$ gives the three tokens the weights 0.5, 0.3 and 0.2. Each arrow is
+        multiplied by its weight.]],
       formula = "a_{n,i} v̂_i = a_{n,i} R_i v_i",
       predict = {
-        question = [[The value of token 2 is (-1, 4). It is turned forward by 90 degrees and gets no
-          shorter yet. What is its first number then, $x'$?]],
+        question = [[The value of token 2 is (-1, 4). It is rotated forward by 90 degrees, and not
+          yet multiplied by its weight. What is its first component $x'$?]],
         expect = "plane:rotate(values, {0, 1, 2})[3][1]:item()",
         answer = "$x' = x cos 90° - y sin 90° = -y$, and $y$ is 4.",
         hints = {
-          { "math.abs(it - 4) < 0.01", "The sign: $x' = x cos φ - y sin φ$." },
-          { "math.abs(it + 1) < 0.01", [[That is $x$ before the turn, and $y'$ after it. The cosine
-            of 90° is 0.]] },
-          { "math.abs(it + 0.8) < 0.01", "That is with the weight 0.2, which comes later." },
+          { "math.abs(it - 4) < 0.01", "Check the sign: $x' = x cos φ - y sin φ$." },
+          { "math.abs(it + 1) < 0.01", [[That is $x$ before the rotation, and $y'$ after it. The
+            cosine of 90° is 0.]] },
+          { "math.abs(it + 0.8) < 0.01", "That includes the weight 0.2, which comes later." },
           "$x' = x cos φ - y sin φ$, as in `rotation`. Here $x = -1$, $y = 4$ and $φ = 90°$.",
           "The cosine of 90° is 0 and its sine is 1." } },
       code = [[
@@ -80,8 +81,8 @@ return roper.lesson {
       claims = { { "math.abs(length - third) < 1e-12",
         instead = { "{{0.5}, {0.3}, {0.2}}", "{{0.2}, {0.3}, {0.5}}" } } },
       figure = {
-        caption = [[Dashed: each value, made shorter by its weight. Solid: the same, turned forward
-          by its position. Token 0 does not turn, token 2 turns the most.]],
+        caption = [[Dashed: each value, multiplied by its weight. Solid: the same, rotated forward
+          by its position. Token 0 is not rotated, token 2 the most.]],
         draw = [[
           local list = {}
           before, after = shares * values, forward
@@ -98,31 +99,32 @@ return roper.lesson {
             instead = { "= shares * values", "= -shares * values" } },
           { "math.abs((before[3] * after[3]):sum():item()) < 1e-12", -- a right angle
             instead = { ", forward", ", shares * values" } } } } },
-    { title = "Added up and turned back",
+    { title = "Added up and rotated back",
       text = [[
-        Put the three arrows that were turned forward tip to tail. Their sum $ô_n$ goes from the
-        beginning of the first to the end of the last. The one who asks is at $n = 2$: so the sum is
-        turned back by 2 positions, 90 degrees.
+        Put the three rotated arrows tip to tail. Their sum $ô_n$ is the arrow from the beginning of
+        the first to the end of the last. The query is at $n = 2$, so the sum is rotated back by 2
+        positions, 90 degrees.
 
-        There is another way to the same arrow. Turn each value by its distance $i - n$ from the one
-        who asks, by -90, -45 and 0 degrees, and only then add up. For to turn the whole chain back
-        is to turn each of its links back.
+        There is another way to the same arrow. Rotate each value by its distance $i - n$ from the
+        query, by -90, -45 and 0 degrees, and then add. The result is the same, because rotating
+        the whole chain of arrows back rotates each of its arrows back.
 
-        This is RoPER. What follows is this picture in formulas, line by line, and why one may trust
-        each line.]],
+        This is RoPER. The rest of the lesson expresses this figure in formulas, line by line, and
+        shows how each line is checked.]],
       formula = "R_{-n} Σ_i a_{n,i} R_i v_i = Σ_i a_{n,i} R_{i-n} v_i",
       predict = {
-        question = [[Now let the token at $n = 1$ be the one who asks. By how many degrees is the
-          value of token 0 turned in the end? Forward counts above 0, back below.]],
+        question = [[Now let the query be at $n = 1$. By how many degrees is the value of token 0
+          rotated in total? Forward is positive, back is negative.]],
         expect = "math.deg((0 - 1) * theta)",
-        answer = "It stands at 0, so it is not turned forward, and back by one position: -45.",
+        answer = [[Token 0 is at position 0, so its value is not rotated forward. It is rotated back
+          by one position: -45.]],
         hints = {
-          { "it == 45", "The size is right. Is it turned forward or back?" },
-          { "it == 0", "That is the turn forward. What does the turn back do to it?" },
-          { "it == -90", "That is for the token at $n = 2$. Here it is $n = 1$." },
+          { "it == 45", "The size is right. Is it rotated forward or back?" },
+          { "it == 0", "That is the forward rotation. How far is it rotated back?" },
+          { "it == -90", "That is for the query at $n = 2$. Here it is $n = 1$." },
           { "it == -1", "That is the distance in positions. Each is 45 degrees." },
-          "It is turned by its distance $i - n$. Here $i = 0$ and $n = 1$.",
-          "Each position is 45 degrees, and the sign of $i - n$ stays." } },
+          "It is rotated by its distance $i - n$. Here $i = 0$ and $n = 1$.",
+          "Each position is 45 degrees, and the sign is that of $i - n$." } },
       code = [[
         n = 2
         total = forward:sum(1)
@@ -133,9 +135,9 @@ return roper.lesson {
         off = (by_distance:sum(1) - o):abs():max():item()]],
       claims = { { "off < 1e-12", instead = { "unrotate(total, n)", "unrotate(total, 1)" } } },
       figure = {
-        caption = [[Dashed: the values turned forward, tip to tail, and their sum. Solid: each value
-          turned by its distance. The sum, turned back along the thin line, ends where the solid
-          chain ends.]],
+        caption = [[Dashed: the values rotated forward, tip to tail, and their sum. Solid: each
+          value rotated by its distance. The sum, rotated back along the thin line, ends where the
+          solid chain ends.]],
         draw = [[
           local list = {}
           local function chain(links, is_dashed)
@@ -159,32 +161,33 @@ return roper.lesson {
             instead = { "chain(by_distance", "chain(forward" } },
           { "math.abs(sum[1] * out[1] + sum[2] * out[2]) < 1e-12", -- a right angle
             instead = { ", o:totable()", ", total:totable()" } } } } },
-    { title = "What it takes to believe a line",
+    { title = "How a formula is checked",
       text = [[
-        Formulas follow. How does one know that a line of them is true? Each has two sides. Put in
-        random numbers, and compare the two. That is done with every line. How far its sides are
-        apart is called the residual. With numbers of 16 digits, float64, it will be 1e-16 or less.
+        The following steps contain formulas. How do you know that a line is true? It has two sides:
+        insert random numbers and compare the results. This is done with every line. The difference
+        between the two sides is called the residual. With float64, which has about 16 digits, it is
+        1e-16 or less here.
 
-        That proves nothing. A computer rounds, and an error too small for its 16 digits does not
-        show: see the first line of code. So each line is checked once more, without rounding.
+        This is not a proof. A computer rounds, and an error smaller than its 16 digits does not
+        show: see the first line of the code. So each line is also checked without rounding.
 
-        For that one calculates as on a clock. There 9 and 5 make 2: of every result only what is
-        left over after 12 counts. Take a prime number $p$ in place of 12. Then all numbers are
-        whole, none gets long, none is rounded. One says: modulo $p$. And one can divide: $1/5$ is
-        the number that, times 5, is 1.
+        To do this, calculate as on a clock. On a clock, 9 and 5 make 2: only the remainder after
+        division by 12 counts. Take a prime number $p$ in place of 12; this is arithmetic modulo
+        $p$. All numbers are whole, below $p$, and never rounded. You can also divide: $1/5$ is
+        the number that gives 1 when multiplied by 5.
 
-        What stands for an angle? Of its cosine $c$ and its sine $s$, whatever the angle, all that
-        is true is $c² + s² = 1$. The rest of trigonometry is how turns add up. So any two such
-        numbers will do. The formula makes them of any number $t$.]],
+        What replaces an angle? Whatever the angle, its cosine $c$ and its sine $s$ satisfy
+        $c² + s² = 1$. Everything else in trigonometry follows from how rotations add up. So any two
+        such numbers will do. The formula below computes them from any number $t$.]],
       formula = [[
         c = {1 - t²}/{1 + t²},  s = {2t}/{1 + t²},  t = 0 … p - 1:  c² + s² = 1]],
       predict = {
-        question = "Take a clock of 7 hours, 0 to 6. Which of them is $1/5$ there?",
+        question = "Take a clock with the 7 hours 0 to 6. Which of them is $1/5$?",
         expect = "3", within = 0,
-        answer = "3, for $5 · 3 = 15$, and 15 is two times around and 1.",
+        answer = "3, because $5 · 3 = 15$, and 15 is twice around plus 1.",
         hints = {
-          { "it == 0.2", "There are whole numbers only. Which of them, times 5, makes 1 there?" },
-          { "it ~= 3 and it >= 0 and it < 7", [[Multiply it by 5, and take away 7 as often as you
+          { "it == 0.2", "There are only whole numbers. Which of them, times 5, gives 1?" },
+          { "it ~= 3 and it >= 0 and it < 7", [[Multiply it by 5, and subtract 7 as often as you
             can. Is 1 left?]] },
           "Which of 5, 10, 15, 20, 25, 30 is one more than a multiple of 7?" } },
       code = [[
@@ -194,39 +197,41 @@ return roper.lesson {
         5 * fifth % p
         c, s = -3 * fifth % p, 4 * fifth % p       -- t = 2; a 3, 4, 5 triangle
         one = (c * c + s * s) % p
-        C, S = (c * c - s * s) % p, 2 * s * c % p  -- that turn made twice
+        C, S = (c * c - s * s) % p, 2 * s * c % p  -- the same rotation, twice
         twice = (C * C + S * S) % p]],
       claims = {
         { "one == 1", instead = { "c * c + s", "c * c - s" } },
         { "twice == 1", instead = { "2 * s * c", "3 * s * c" } } } },
-    { title = "Could a false line pass by luck?",
+    { title = "Can a false formula pass by chance?",
       text = [[
-        Sides that differ can be equal for some numbers. $x² = 2x$ is false, and true where $x$ is 0
-        or 2. So a trial with random numbers can be passed by luck. How likely is that?
+        Two different sides can be equal for some numbers. $x² = 2x$ is false in general, but true
+        for $x = 0$ and $x = 2$. So a trial with random numbers can pass by chance. How likely is
+        that?
 
-        The sides of each line are sums of products. Say the longest product has $D$ factors. Then
-        at most $D$ of every $p$ numbers make them equal. Points of a circle are made with $t²$: of
-        them at most $2D$ do (the lemma of Schwartz and Zippel). So a false line with $D = 4$ passes
-        one trial with probability $8/p$ at most, and six in a row with $(8/p)⁶$ at most.
+        Each side is a sum of products. Let $D$ be the number of factors of the longest product. If
+        the sides differ, they are equal for at most $D$ of $p$ numbers. Points of the circle are
+        computed from $t²$, so for them it is at most $2D$ (the lemma of Schwartz and Zippel). A
+        false line with $D = 4$ therefore passes one trial with probability $8/p$ at most, and six
+        in a row with probability $(8/p)⁶$ at most.
 
-        And how many terms has a sum, how many pairs a vector? The line should hold for any number.
-        Where $S$ sums are multiplied, each product in the result comes from $S$ terms at most. So
-        what is true of 1, 2 … $S + 1$ terms is true of all. That many are tried. It is the same
-        with pairs, over which a product with a matrix sums.]],
-      formula = [["luck in six trials" ≤ ({2D}/{p})⁶]],
+        A line should also hold for any number of terms in a sum and pairs in a vector. If $S$
+        sums are multiplied, each product in the result contains terms with at most $S$ different
+        indices. So a line that holds for 1, 2 … $S + 1$ terms holds for any number, and these are
+        checked. The same applies to pairs, because a product with a matrix sums over them.]],
+      formula = [["chance in six trials" ≤ ({2D}/{p})⁶]],
       predict = {
-        question = [[Calculate on a clock of 101 hours, with a random $x$ from 0 to 100. With what
-          probability does the false line $x² = 2x$ pass one trial?]],
+        question = [[Calculate modulo 101, with a random $x$ from 0 to 100. What is the probability
+          that the false line $x² = 2x$ passes one trial?]],
         expect = "2 / 101",
-        answer = [[2 of 101, some 2 percent: 0 and 2. Here $D = 2$. On the larger clock of the
-          checks it is 2 of 2,147,483,647.]],
+        answer = [[2 of 101, about 2 percent: $x$ must be 0 or 2. Here $D = 2$. With the larger
+          prime of the checks it is 2 of 2,147,483,647.]],
         hints = {
-          { "it == 2", "That many numbers pass. Of how many?" },
+          { "it == 2", "That is how many numbers pass. Divide by how many there are." },
           { "it == 1 / 101", "Two numbers pass." },
-          { "it == 2 / 100", "Nearly: from 0 to 100 there are 101 numbers." },
+          { "it == 2 / 100", "Almost: from 0 to 100 there are 101 numbers." },
           "How many of the 101 numbers pass?" } },
       code = [[
-        function lucky(hours)                      -- where x^2 = 2 * x
+        function lucky(hours)                      -- solutions of x^2 = 2 * x
           local list = {}
           for x = 0, hours - 1 do
             if (x * x - 2 * x) % hours == 0 then list[#list + 1] = x end
@@ -238,25 +243,25 @@ return roper.lesson {
       claims = {
         { "#lucky(10007) == 2", instead = { "x * x - 2 * x", "x * x" } },
         { "bound < 1e-50", instead = { "^ 6", "^ 5" } } } },
-    { title = "Turning back, written out",
+    { title = "Rotating back, written out",
       text = [[
-        The derivation begins at its end, with the turn back. It is a turn by $-n$, and
-        $cos(-nθ) = cos nθ$, but $sin(-nθ) = -sin nθ$ (`rotation`).
+        The derivation begins with the last step, rotating back. It is a rotation by $-n$, with
+        $cos(-nθ) = cos nθ$ and $sin(-nθ) = -sin nθ$ (`rotation`).
 
-        Below each formula stands the line that is run. In it `[1]` and `[2]` are the members of
-        each pair, and `sum` runs over $i$. This one is true of any vector $o$, so also of $ô$. (At
-        the terminal `look` shows a check in full.)]],
+        Below each formula is the line that is checked. In it `[1]` and `[2]` are the components of
+        each pair, and `sum` runs over $i$. This line holds for any vector $o$, and so for $ô$. (At
+        the terminal, `look` shows the details of a check.)]],
       formula = [[
         RoPE(ô_n, -n) = [ô⁽¹⁾ cos nθ + ô⁽²⁾ sin nθ;
                          ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ] ]],
       identity = { "unrotate(o, n) == pair(o[1]*cos(n) + o[2]*sin(n), o[2]*cos(n) - o[1]*sin(n))",
         wrong = { "unrotate(o, n) == pair(o[1]*cos(n) - o[2]*sin(n), o[2]*cos(n) + o[1]*sin(n))" },
       } },
-    { title = "The first member: put in what ô is",
+    { title = "The first component: insert ô",
       text = [[
-        Take the first of the two lines. Each value in $ô$ was turned by its own position $i$: write
-        that out, too. The sine outside comes from turning back by $n$. The study prints $sin mθ$
-        there. But nothing here stands at a position $m$.]],
+        Take the first of the two lines. Each value in $ô$ is rotated by its own position $i$; write
+        this out as well. The outer sine comes from rotating back by $n$. The study prints $sin mθ$
+        there, but nothing here has a position $m$.]],
       formula = [[
           & Σ_i a v̂⁽¹⁾ cos nθ + Σ_i a v̂⁽²⁾ sin nθ
         = & Σ_i a (v⁽¹⁾ cos iθ - v⁽²⁾ sin iθ) cos nθ
@@ -266,9 +271,9 @@ return roper.lesson {
           .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(n)",
         wrong = { { OUT .. "[1] == sum(a*(v[1]*cos(i) - v[2]*sin(i)))*cos(n)"
           .. " + sum(a*(v[2]*cos(i) + v[1]*sin(i)))*sin(m)",
-          source = "the RoPER study, first member: sin m for sin n" } } } },
-    { title = "Collect what belongs to each feature",
-      text = "This only sorts: what multiplies $v⁽¹⁾$, and what multiplies $v⁽²⁾$.",
+          source = "the RoPER study, first component: sin m for sin n" } } } },
+    { title = "Collect the terms of each feature",
+      text = "This only reorders the terms: those with $v⁽¹⁾$, and those with $v⁽²⁾$.",
       formula = [[
           & Σ_i a v⁽¹⁾ (cos iθ cos nθ + sin iθ sin nθ)
         + & Σ_i a v⁽²⁾ (cos iθ sin nθ - sin iθ cos nθ)]],
@@ -276,8 +281,8 @@ return roper.lesson {
           .. " + sum(a*v[2]*(cos(i)*sin(n) - sin(i)*cos(n)))" } },
     { title = "Two formulas from school",
       text = [[
-        The first bracket is the cosine of the difference, $cos (i - n)θ$. The second is a sine.
-        School has $sin (α - β) = sin α cos β - cos α sin β$.]],
+        The first bracket is the cosine of the difference, $cos (i - n)θ$. The second is a sine. The
+        formula from school is $sin (α - β) = sin α cos β - cos α sin β$.]],
       formula = [[
         cos iθ cos nθ + sin iθ sin nθ &= cos (i - n)θ
         cos iθ sin nθ - sin iθ cos nθ &= sin "?"]],
@@ -285,85 +290,89 @@ return roper.lesson {
         question = "The second bracket is the sine of which angle?",
         choices = { "$(i - n)θ$", "$(n - i)θ$", "$(i + n)θ$" },
         expect = 2,
-        answer = [[$sin (n - i)θ$ is the wrong way round, which is to say $-sin (i - n)θ$. Hence the
-          minus between the two sums: $Σ_i a v⁽¹⁾ cos (i - n)θ - Σ_i a v⁽²⁾ sin (i - n)θ$.]],
+        answer = [[It is $sin (n - i)θ$. The order is reversed, so this equals $-sin (i - n)θ$.
+          Hence the minus between the two sums:
+          $Σ_i a v⁽¹⁾ cos (i - n)θ - Σ_i a v⁽²⁾ sin (i - n)θ$.]],
         hints = {
           { "it == 1", [[Look at the signs. In $sin (α - β)$ the product with the sine of $α$ has
-            no minus. Whose sine is that in the bracket?]] },
-          { "it == 3", "With a sum of angles there would be a plus between the products." },
-          "Call $α$ the angle whose sine stands in the product without a minus." } },
+            no minus. Which sine has no minus in the bracket?]] },
+          { "it == 3", "For a sum of angles there would be a plus between the products." },
+          "Call $α$ the angle whose sine is in the product without a minus." } },
       identity = { OUT .. "[1] == sum(a*v[1]*cos(i - n)) - sum(a*v[2]*sin(i - n))",
         wrong = { OUT .. "[1] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))" } } },
-    { title = "The second member",
+    { title = "The second component",
       text = [[
-        It begins with the second line of the turn back. What follows is the same: put in what $ô$
-        is, sort, and use the two formulas. The study skips that, and prints a result.]],
+        The second component begins with the second line of rotating back. The rest is the same:
+        insert $ô$, collect the terms, and use the two formulas. The study omits these steps and
+        prints only a result.]],
       formula = "ô⁽²⁾ cos nθ - ô⁽¹⁾ sin nθ",
       predict = {
-        question = "What comes out?",
+        question = "What is the result?",
         choices = { "$Σ_i a v⁽¹⁾ cos (i - n)θ + Σ_i a v⁽²⁾ sin (i - n)θ$",
           "$Σ_i a v⁽²⁾ cos (i - n)θ - Σ_i a v⁽¹⁾ sin (i - n)θ$",
           "$Σ_i a v⁽²⁾ cos (i - n)θ + Σ_i a v⁽¹⁾ sin (i - n)θ$" },
         expect = 3,
-        answer = [[A turn has $y' = y cos φ + x sin φ$, here with $φ = (i - n)θ$. The study prints
-          $v⁽¹⁾$ with the cosine and $v⁽²⁾$ with the sine. They come out the other way round.]],
+        answer = [[A rotation has $y' = y cos φ + x sin φ$, here with $φ = (i - n)θ$. The study
+          prints $v⁽¹⁾$ with the cosine and $v⁽²⁾$ with the sine. They must be exchanged.]],
         hints = {
-          { "it == 1", [[So it is printed in the study. Try $i = n$, where nothing is turned: the
-            second member of a value should stay the second member.]] },
-          { "it == 2", [[The sign: try $n = 0$, where nothing is turned back. What is $y'$ after a
-            turn forward by $iθ$?]] },
-          "Try $i = n$, where nothing is turned, and $n = 0$, where nothing is turned back." } },
+          { "it == 1", [[That is printed in the study. Try $i = n$, where the rotation is by 0: the
+            second component of a value should remain the second component.]] },
+          { "it == 2", [[Check the sign. Try $n = 0$: nothing is rotated back. What is $y'$
+            after a rotation by $iθ$?]] },
+          "Try $i = n$, a rotation by 0, and $n = 0$: nothing is rotated back." } },
       identity = { OUT .. "[2] == sum(a*v[2]*cos(i - n)) + sum(a*v[1]*sin(i - n))",
         wrong = { { OUT .. "[2] == sum(a*v[1]*cos(i - n)) + sum(a*v[2]*sin(i - n))",
-          source = "the RoPER study, second member" } } } },
-    { title = "Together: each value turned by its distance",
+          source = "the RoPER study, second component" } } } },
+    { title = "Together: each value rotated by its distance",
       text = [[
-        The two members are what a turn by $i - n$ makes of a pair. So each value comes turned by
-        its distance.
+        The two components are those of a pair rotated by $i - n$. So each value is rotated by its
+        distance from the query.
 
-        The study's last line prints $RoPE(v⁽¹⁾, v⁽¹⁾, (i - n)θ)$. There are two slips in it. The
-        first member is there twice. And RoPE takes a position, which it multiplies by $θ$ itself:
-        so $θ$ is in it twice. In the first pair, where $θ = 1$, that does no harm. So its
-        counterexample below has two pairs, and in the second $θ = 1/100$. (The four numbers of $v$
-        are both first members, then both second ones. The exact check takes another random point
-        for $nθ²$ than for $nθ$, since $θ$ may be anything.)]],
+        The last line of the study is $RoPE(v⁽¹⁾, v⁽¹⁾, (i - n)θ)$. It contains two mistakes. The
+        first component occurs twice. And RoPE takes a position and multiplies it by $θ$ itself, so
+        here $θ$ is applied twice. In the first pair, where $θ = 1$, this makes no difference. The
+        counterexample below therefore has two pairs, the second with $θ = 1/100$. (The four numbers
+        of $v$ are the two first components, then the two second components. Since $θ$ may be any
+        number, the exact check uses independent random points for $nθ²$ and $nθ$.)]],
       formula = "o_n = Σ_i a_{n,i} RoPE(v_i⁽¹⁾, v_i⁽²⁾, i - n) = Σ_i a_{n,i} R_{i-n} v_i",
       code = [[given = {v = "vector", i = "position", n = "position"}  -- to try below]],
       identity = { OUT .. " == sum(a*rotate(v, i - n))",
         wrong = { { OUT .. " == sum(a*rotate(pair(v[1], v[1]), (i - n)*theta))",
             source = "the RoPER study, last line" },
-          { OUT .. " == sum(a*rotate(pair(v[1], v[1]), i - n))", source = "its v⁽¹⁾ twice" },
-          { OUT .. " == sum(a*rotate(v, (i - n)*theta))", source = "its θ twice" } } },
+          { OUT .. " == sum(a*rotate(pair(v[1], v[1]), i - n))", source = "with v⁽¹⁾ twice only" },
+          { OUT .. " == sum(a*rotate(v, (i - n)*theta))", source = "with θ twice only" } } },
       exercise = {
-        question = [[The whole derivation fits into one line, if turning by $i$ and back by $n$ is
-          turning by $i - n$. Is it? Complete the line, and the machine tells:
+        question = [[The whole derivation fits into one line, if rotating by $i$ and back by $n$ is
+          the same as rotating by $i - n$. Complete this line to check it:
           `roper.identity{"unrotate(rotate(v, i), n) == ...", given = given}`]],
         check = [[it.holds and it.sides[1].text:find("unrotate(rotate(v, i), n)", 1, true) ~= nil
           and not it.sides[2].text:find("unrotate", 1, true)]],
         sample = [[
           roper.identity{"unrotate(rotate(v, i), n) == rotate(v, i - n)", given = given}]],
         hints = {
-          { "it.holds == false", [[That is no turn that the two make together: see the
-            counterexample. Mind the order of $i$ and $n$.]] },
-          { "it.holds", "That is true, but another line. Which one turn are the two together?" },
-          "In place of the three dots stands one turn of `v`: `rotate(v, ...)`. By what?" },
-        answer = [[It is. And a turn of a sum is the sum of the turns, so the turn at the end may
-          go inside: $R_{-n} Σ_i a R_i v_i = Σ_i a R_{-n} R_i v_i = Σ_i a R_{i-n} v_i$.]] } },
-    { title = "In the machine, and the minus sign",
+          { "it.holds == false", [[The two rotations together are not this one: see the
+            counterexample. Check the order of $i$ and $n$.]] },
+          { "it.holds", "That is true, but another line. Which single rotation equals the two?" },
+          "Replace the three dots by one rotation of `v`: `rotate(v, ...)`. By what?" },
+        answer = [[It is the same. Rotating a sum also rotates each of its terms, so the last
+          rotation can move inside the sum:
+          $R_{-n} Σ_i a R_i v_i = Σ_i a R_{-n} R_i v_i = Σ_i a R_{i-n} v_i$.]] } },
+    { title = "In the library, and the minus sign",
       text = [[
-        The library's RoPER never forms $R_{i-n}$. Here it stands against the sum that does. Then
-        the text begins at position 1000 instead of 0.
+        The library's RoPER never computes $R_{i-n}$. The code compares it with a sum that does.
+        Then it moves the text to begin at position 1000 instead of 0.
 
-        And why the minus in $RoPE(ô, -n)$? When one turn is made after another, positions add. For
-        a difference to be left, one of the two turns must go backwards. (The first could do that,
-        and the last go forward. Then values come turned by $n - i$: mirrored, but relative.)]],
+        Why is there a minus in $RoPE(ô, -n)$? Successive rotations add their positions. To get a
+        difference, one of the two must rotate backward. (The first could rotate backward and the
+        last forward. Then values are rotated by $n - i$, which is mirrored but still relative.)]],
       predict = {
-        question = [[By how much does a number of the output change, at most, when the text begins
-          at 1000?]],
+        question = [[Let the text begin at position 1000. What is the largest change of a number in
+          the output?]],
         expect = "moved",
-        answer = "Not at all, but for rounding: what is carried depends on distances alone.",
+        answer = [[Zero, up to rounding. The output depends only on distances, and these are the
+          same.]],
         hints = {
-          { "it > 1e-6", [[Which of the distances $i - n$ change, when $i$ and $n$ both grow by
+          { "it > 1e-6", [[Which of the distances $i - n$ change if $i$ and $n$ both grow by
             1000?]] },
           "Both $i$ and $n$ grow by 1000." } },
       code = [[
@@ -376,7 +385,7 @@ return roper.lesson {
         { "off < 1e-12", instead = { 'here = {position = "roper"', 'here = {position = "rope"' } },
         { "moved < 1e-12",
           instead = { 'there = {position = "roper"', 'there = {position = "rope"' } } },
-      figure = { caption = "What is carried to the last token, text from 0 and from 1000.",
+      figure = { caption = "The output of the last token, with the text from 0 and from 1000.",
         draw = [[
           near = by_roper[1][1][6]
           far = roper.attention(q, k, v, there)[1][1][6]
@@ -384,58 +393,57 @@ return roper.lesson {
             {xlabel = "feature", format = format})]],
         claims = { { "(near - far):abs():max():item() < 1e-12", instead = { "there", "{}" } } },
         play = { kind = "attention", turns = { "", "qk", "qkv", "qkvo" },
-          caption = [[Thin: the values, turned by their positions. Shortened by the weights and
-            added up, they make $ô$. Turned back by the position of d, that is $o$: the sum by
-            distances (dashed). Drag a token, and $o$ follows. Move all together: scores, weights
-            and $o$ stay. Without the turn back $o$ does not.]] } },
+          caption = [[Thin: the values, rotated by their positions. Multiplied by the weights and
+            added up, they give $ô$. Rotated back by the position of d, this is $o$: the sum by
+            distances (dashed). Drag a token, and $o$ changes. Move all tokens together: scores,
+            weights and $o$ stay the same. Without rotating back, $o$ changes.]] } },
       exercise = {
-        { question = "Why is the output turned back?",
+        { question = "Why is the output rotated back?",
           choices = {
-            "To give the output the length that a mean of values has.",
-            "To make the scores depend on distances.",
-            "So that of a value's position $i$ only its distance $i - n$ is left.",
-            "To keep the value of token 0 as it is." },
+            "So that the output has the length that a mean of values has.",
+            "So that the scores depend on distances.",
+            "So that only the distance $i - n$ is left of a value's position $i$.",
+            "So that the value of token 0 stays as it is." },
           expect = 3,
-          answer = [[Each value was turned by its own position: $R_i v_i$. The turn back takes off
-            the position of the one who asks, the same from all: $R_{-n} R_i = R_{i-n}$. What
-            arrives tells how far off it was, wherever in the text that happens.]],
+          answer = [[Each value was rotated by its own position: $R_i v_i$. Rotating back subtracts
+            the position of the query, the same for all values: $R_{-n} R_i = R_{i-n}$. So the
+            output shows how far away each value was, wherever the text begins.]],
           hints = {
-            { "it == 1", "A turn changes no length, forward or back (`rotation`)." },
-            { "it == 2", [[The scores are made before, of queries and keys; they are relative
-              already (`relative-score`).]] },
-            { "it == 4", [[It is as it is without a turn back, for it turns by 0. With it, it
-              arrives turned by $0 - n$.]] },
-            "Which turn has a value made in all: with the turn back, and without?" } },
-        { question = "What would the model see if it were not?",
+            { "it == 1", "A rotation changes no length, forward or back (`rotation`)." },
+            { "it == 2", [[The scores are computed before, from queries and keys; they are already
+              relative (`relative-score`).]] },
+            { "it == 4", [[It is rotated by 0, so it stays as it is without rotating back. With it,
+              it is rotated by $0 - n$.]] },
+            "What is the total rotation of a value, with and without rotating back?" } },
+        { question = "What would the model get if the output were not rotated back?",
           choices = {
             "The values as they are: RoPE's output.",
-            "Each value turned by its own position $i$: where in the text it stands.",
-            "Each value turned by $n - i$: the distance, mirrored." },
+            "Each value rotated by its own position $i$ in the text.",
+            "Each value rotated by $n - i$: the distance, mirrored." },
           expect = 2,
-          answer = [[$Σ_i a_{n,i} R_i v_i$: places, not distances. The same words later in the text
-            would hand over other values, and at places beyond those of training, turned as the
-            model has never seen them.]],
+          answer = [[$Σ_i a_{n,i} R_i v_i$: positions, not distances. The same words later in the
+            text would contribute other values. At positions beyond those in training, the values
+            would be rotated by angles that the model has never seen.]],
           hints = {
-            { "it == 1", "RoPE does not turn the values at all. Here they were turned forward." },
-            { "it == 3", [[For that $n$ would have to come in somewhere. Only the turn back knows
-              it.]] },
+            { "it == 1", "RoPE does not rotate the values at all. Here they are rotated forward." },
+            { "it == 3", "That depends on $n$. Only rotating back uses $n$." },
             "Leave $R_{-n}$ out of the formula and read what is left." } },
-        { question = [[So without the turn back, let the text begin at 1000 instead of 0. By how
-            many positions more is each value turned when it arrives?]],
+        { question = [[Leave out rotating back, and let the text begin at 1000 instead of 0. By how
+            many more positions is each value in the output rotated?]],
           expect = "1000", within = 0,
-          answer = "Each stands 1000 positions later, and nothing takes them off again.",
+          answer = "Each position is 1000 greater, and nothing subtracts the 1000 again.",
           hints = {
-            { "it == 0", "That is so with the turn back." },
-            { "it == 2000", "Values turn once, by their own position." },
-            "By how many positions is a value turned before, by how many after?" } },
-        { question = [[And with the sign forgotten: $RoPE(ô, +n)$ at the end? Again the text begins
-            at 1000 instead of 0.]],
+            { "it == 0", "That is the answer with rotating back." },
+            { "it == 2000", "Values are rotated once, by their own position." },
+            "By how many positions was a value rotated before, by how many after?" } },
+        { question = [[Now forget the minus: $RoPE(ô, +n)$ at the end. Again the text begins at 1000
+            instead of 0. By how many more positions is each value rotated?]],
           expect = "2000", within = 0,
-          answer = [[$Σ_i a_{n,i} R_{i+n} v_i$: the sum of the positions, of which both are 1000
-            more. Nothing relative is left. See `wrong-inverse`.]],
+          answer = [[$Σ_i a_{n,i} R_{i+n} v_i$ contains the sum of the positions, and each of them
+            is 1000 greater. Nothing relative is left. See `wrong-inverse`.]],
           hints = {
-            { "it == 0", "That is $i - n$. Here it is $i + n$." },
-            { "it == 1000", "That is $i$ alone. The turn at the end adds $n$." },
-            "A value is turned by $i$, and then, with all the others, by $n$." } } } },
+            { "it == 0", "That would be $i - n$. Here it is $i + n$." },
+            { "it == 1000", "That is $i$ alone. The rotation at the end adds $n$." },
+            "A value is rotated by $i$, and then, with all the others, by $n$." } } } },
   },
 }

@@ -1,104 +1,104 @@
 return roper.lesson {
   order = 4,
-  title = "Scores that depend on distance alone",
-  before = [[You can turn vectors by their position (`rotation`, `general-form`). You know what
-    attention does with scores (`why-position`).]],
-  after = "You can say why RoPE's scores know $m - n$ and nothing else of $m$ and $n$.",
+  title = "Scores that depend only on distance",
+  before = [[You can rotate vectors by their position (`rotation`, `general-form`). You know how
+    attention uses scores (`why-position`).]],
+  after = "You can explain why RoPE's scores depend on positions only through $m - n$.",
   minutes = 30,
   needs = { "why-position", "rotation", "general-form" },
   notation = {
     { "m, n", "the positions of the query and of the key" },
-    { "q, k", "the query and the key, before they are turned" },
-    { "R_m", "the turn by position $m$" },
-    { "xᵀ, Wᵀ", "transposed: rows and columns change places" },
-    { "z^*", "the conjugate of a complex number: its angle the other way round" },
+    { "q, k", "the query and the key, before rotation" },
+    { "R_m", "the rotation by position $m$" },
+    { "xᵀ, Wᵀ", "transposed: rows and columns exchanged" },
+    { "z^*", "the conjugate of a complex number: its angle changes sign" },
   },
   given = { q = "vector", k = "vector", x = "vector", y = "vector", Wq = "matrix", Wk = "matrix",
     m = "position", n = "position" },
   steps = {
-    { title = "What is wanted",
+    { title = "The goal",
       text = [[
         Attention compares the query of one word with the key of another. The result, a dot product,
-        is their score. A word and the one before it should match alike wherever in the text they
-        stand. So the score of $x_m$ at position $m$ and $x_n$ at position $n$ may depend on what
-        they say and on the difference $m - n$, on nothing else
+        is their score. The score of a word and the word before it should be the same wherever they
+        occur in the text. So the score of $x_m$ at position $m$ and $x_n$ at position $n$ may
+        depend only on the two vectors and on the difference $m - n$
         ([Su et al. 2021](arXiv:2104.09864), eq. 11).
 
-        The paper, known as RoFormer, looks for functions $f$ that do this. It finds: turn each
-        vector by its own position. The positions go in, and only their difference comes out.
-        This lesson shows why.
+        The paper, known as RoFormer, looks for functions $f$ with this property. Its solution is to
+        rotate each vector by its own position. The score then depends only on the difference of
+        the positions. This lesson shows why.
 
-        The second line below says it for one pair, with complex numbers (eq. 12). $e^{imθ}$ is a
-        turn by $mθ$, and the star turns angles the other way round: $nθ$ becomes $-nθ$. If
-        you do not know them, skip it. What is checked below says the same in plain numbers, and the
-        next step with arrows.]],
+        The second line below is the statement for one pair, in complex numbers (eq. 12). $e^{imθ}$
+        is a rotation by $mθ$, and the star changes the sign of an angle: $nθ$ becomes $-nθ$. If you
+        do not know complex numbers, skip this line. The check below says the same with real
+        numbers, and the next step with arrows.]],
       formula = [[
         ⟨f(x_m, m), f(x_n, n)⟩ = g(x_m, x_n, m - n)
         Re[q e^{imθ} (k e^{inθ})^*] = Re[q k^* e^{i(m-n)θ}] ]],
       predict = {
-        question = [[Two words stand at $m = 7$ and $n = 5$. Copies of them stand elsewhere. Which
-          copies must have the same score?]],
+        question = [[Two words are at $m = 7$ and $n = 5$. Copies of them are elsewhere in the text.
+          Which copies must have the same score?]],
         choices = { "those at $m = 5$ and $n = 7$", "those at $m = 14$ and $n = 10$",
           "those at $m = 107$ and $n = 105$", "those at $m = 7$ and $n = 6$" },
         expect = 3,
-        answer = [[$107 - 105 = 7 - 5$. In all the others $m - n$ is another number, and the score
-          may be another, too. Before and after are told apart: $5 - 7 = -2$.]],
+        answer = [[$107 - 105 = 7 - 5$. For all the others $m - n$ differs, so the score may differ.
+          The sign matters, too: $5 - 7 = -2$, so "before" and "after" are distinguished.]],
         hints = {
-          { "it == 1", "5 - 7 is not 7 - 5: the word that was before is after it now." },
+          { "it == 1", "5 - 7 is not 7 - 5: the order of the two words is reversed." },
           { "it == 2", "They are twice as far apart." },
-          { "it == 4", "They are one apart, not two." },
+          { "it == 4", "Their distance is 1, not 2." },
           "For which of them is $m - n$ the same?" } },
       identity = { "rotate(q, m)[1]*rotate(k, n)[1] + rotate(q, m)[2]*rotate(k, n)[2]"
           .. " == (q[1]*k[1] + q[2]*k[2])*cos(m - n) + (q[1]*k[2] - q[2]*k[1])*sin(m - n)",
         wrong = {
           "rotate(q, m)[1]*rotate(k, n)[1] + rotate(q, m)[2]*rotate(k, n)[2]"
             .. " == (q[1]*k[1] + q[2]*k[2])*cos(m + n) + (q[1]*k[2] - q[2]*k[1])*sin(m + n)" } } },
-    { title = "The same with turns",
+    { title = "The same with arrows",
       text = [[
-        The query turns by its position $m$, the key by its position $n$. Their score is the dot
-        product of the two turned arrows. Now turn both arrows back by $m$. The dot product does not
-        change when they turn alike. The query is then unturned. What is the key turned by? First
-        $n$ forward, then $m$ back: by $n - m$.
+        The query is rotated by its position $m$, the key by its position $n$. Their score is the
+        dot product of the two rotated arrows. Now rotate both arrows back by $m$. The dot product
+        does not change if both are rotated by the same angle. The query is then back where it was.
+        The key has been rotated $n$ forward and $m$ back: by $n - m$.
 
-        This one line is the reason for everything. Mind the order: the key turns by $n - m$, not by
-        $m - n$.]],
+        Relative positions in RoPE follow from this one line. Note the order: the key is rotated by
+        $n - m$, not by $m - n$.]],
       formula = "(R_m q) · (R_n k) = q · R_{n-m} k",
       predict = { {
-        question = [[Let a position turn by 20 degrees. Query and key are both the arrow $(1, 0)$,
-          the query at position 7 and the key at position 4. What is their score?]],
+        question = [[The frequency is 20 degrees per position. Query and key are both the arrow
+          $(1, 0)$, the query at position 7 and the key at position 4. What is their score?]],
         expect = "math.cos(math.rad(60))",
-        answer = [[$cos 60° = 0.5$. They are 3 positions apart, so 60 degrees. The 140 degrees of
-          the one and the 80 of the other do not matter by themselves.]],
+        answer = [[$cos 60° = 0.5$. They are 3 positions apart, so the angle is 60 degrees. Their
+          own angles, 140 and 80 degrees, matter only through the difference.]],
         hints = {
           { "math.abs(it - math.cos(3)) < 0.01 or math.abs(it - math.cos(60)) < 0.01",
             "`math.cos` takes radians: `math.cos(math.rad(60))` is the cosine of 60 degrees." },
           { "math.abs(it - math.cos(math.rad(220))) < 0.01",
-            "That is the sum of the positions. Turn both arrows back by 7." },
-          { "math.abs(it - math.cos(math.rad(140))) < 0.01", "The key has turned, too." },
-          { "math.abs(it - math.cos(math.rad(80))) < 0.01", "The query has turned, too." },
+            "That uses the sum of the positions. Rotate both arrows back by 7." },
+          { "math.abs(it - math.cos(math.rad(140))) < 0.01", "The key is rotated as well." },
+          { "math.abs(it - math.cos(math.rad(80))) < 0.01", "The query is rotated as well." },
           { "math.abs(it - math.sin(math.rad(60))) < 0.01", "That is the sine." },
           { "it == 60 or it == -60", "That is the angle between them. What is the score?" },
-          { "it == 1", "That would be at the same position." },
+          { "it == 1", "That would be true at equal positions." },
           [[The arrows have length 1, so the score is the cosine of the angle between them. How many
             degrees is it?]] } }, {
-        question = [[Now a position turns by 30 degrees. The query is $(1, 0)$ at position 2, the
-          key $(0, 1)$ at position 1. What is their score?]],
+        question = [[Now the frequency is 30 degrees per position. The query is $(1, 0)$ at position
+          2, the key is $(0, 1)$ at position 1. What is their score?]],
         expect = "math.cos(math.rad(60))",
-        answer = [[0.5 again. Without the query's turn, the key turns by $n - m = -1$: from 90
-          degrees to 60. Turned by $m - n$ it would stand at 120 degrees, and the score would be
-          -0.5.]],
+        answer = [[0.5 again. Relative to the query, the key is rotated by $n - m = -1$: from 90
+          degrees to 60. If it were rotated by $m - n$, it would be at 120 degrees, and the score
+          would be -0.5.]],
         hints = {
-          { "math.abs(it + 0.5) < 0.01", "The key turns by $n - m$. You took $m - n$." },
+          { "math.abs(it + 0.5) < 0.01", "The key is rotated by $n - m$. You used $m - n$." },
           { "math.abs(it - math.cos(math.rad(30))) < 0.01",
-            "The key starts at 90 degrees, and turns by -30." },
+            "The key starts at 90 degrees and is rotated by -30." },
           { "math.abs(it) < 1e-9",
-            "So it is before they turn. The query turns more than the key." },
-          "The query ends at 60 degrees. Where does the key end, which starts at 90?" } } },
+            "That is the score before the rotation. The query is rotated further than the key." },
+          "The query ends at 60 degrees. The key starts at 90: where does it end?" } } },
       identity = { "dot(rotate(q, m), rotate(k, n)) == dot(q, rotate(k, n - m))",
         wrong = { { "dot(rotate(q, m), rotate(k, n)) == dot(q, rotate(k, m - n))",
           source = "the order swapped" } } },
       code = [[
-        theta = math.pi / 9                   -- a position turns by 20 degrees
+        theta = math.pi / 9                   -- 20 degrees per position
         plane = roper.position.rope{dim = 2, frequencies = {theta}}
         query = roper.tensor({2, 1}, "float64")
         key = roper.tensor({1, 2}, "float64")
@@ -112,7 +112,8 @@ return roper.lesson {
       claims = { { "moved < 1e-12", instead = { "- match(7, 6)", "- match(8, 6)" } } },
       figure = {
         caption = [[Dashed: a query at position 2 and a key at 1. Solid: both 5 positions later.
-          Each has turned by 100 degrees; the angle between them, and so the score, stays.]],
+          Each is rotated by 100 degrees more. The angle between them, and so the score, is the
+          same.]],
         draw = [[
           local list = {}
           between = {}
@@ -127,60 +128,60 @@ return roper.lesson {
         claims = { { "math.abs(between[2] - between[1]) < 1e-12",
           instead = { "m - 1", "1" } } } },
       exercise = {
-        question = "Turn both arrows back by $n$ instead of $m$. What does the score become?",
+        question = "Rotate both arrows back by $n$ instead of $m$. What does the score become?",
         choices = { "$q · R_{m-n} k$", "$(R_{m-n} q) · k$", "$(R_{n-m} q) · k$" },
         expect = 2,
-        answer = [[$(R_{m-n} q) · k$: the key is unturned, and the query is turned $m$ forward and
-          $n$ back. Or ask the machine:
+        answer = [[$(R_{m-n} q) · k$: the key is back where it was, and the query is rotated $m$
+          forward and $n$ back. You can check it:
 
           `roper.identity{"dot(rotate(q, m), rotate(k, n)) == dot(rotate(q, m - n), k)", given = {q
           = "vector", k = "vector", m = "position", n = "position"}}`]],
-        hints = { { "it == 1", "Turned back by $n$, the key is not turned at all." },
-          { "it == 3", "The query turns $m$ forward, and then $n$ back." },
-          "Which of the two arrows is unturned then? By what is the other turned?" } } },
-    { title = "With the weights in it",
+        hints = { { "it == 1", "After rotating back by $n$, the key is not rotated at all." },
+          { "it == 3", "The query is rotated $m$ forward and then $n$ back." },
+          "Which of the two arrows is back where it was? By how much is the other rotated?" } } },
+    { title = "With the weight matrices",
       text = [[
-        Queries and keys are made from the tokens by matrices of weights, $q = W_q x_m$ and
-        $k = W_k x_n$. With them the line of before reads as below. A dot product $x · y$ is written
-        $xᵀ y$ there: a row times a column.
+        Queries and keys are computed from the tokens with weight matrices, $q = W_q x_m$ and
+        $k = W_k x_n$. With them, the line of the previous step reads as below. There the dot
+        product $x · y$ is written $xᵀ y$, a row times a column.
 
-        On the right $W_q$ has moved away from $x$. A matrix that moves to the other side of a dot
-        product is transposed: its rows become its columns. Does that matter?]],
+        On the right side $W_q$ has moved away from $x$. A matrix that moves to the other side of a
+        dot product is transposed: its rows become its columns. Does that matter?]],
       formula = "(R_m W_q x)ᵀ (R_n W_k y) = xᵀ W_qᵀ R_{n-m} W_k y",
       predict = {
         question = [[Let the rows of $W$ be $(1, 2)$ and $(0, 1)$. With $x = (1, 0)$ and
           $y = (0, 1)$ we get $W x · y = (1, 0) · (0, 1) = 0$. What is $x · W y$?]],
         expect = "2",
         answer = [[$W y = (2, 1)$, and $x · W y = 2$, not 0. With the transposed matrix,
-          $Wᵀ y = (0, 1)$, it is 0, as it should be. RoFormer's eq. 16 forgets that: it prints $W_q$
-          where the transpose of $W_q$ belongs.]],
-        hints = { { "it == 0", "That is $W x · y$. Work out $W y$: each row times $y$." },
-          { "it == 1", "That is the second number of $W y$. $x$ takes the first." },
-          "$W y$ is the first row times $y$, and the second row times $y$." } },
+          $Wᵀ y = (0, 1)$, it is 0, as it should be. RoFormer's eq. 16 omits the transpose: it
+          prints $W_q$ in place of $W_qᵀ$.]],
+        hints = { { "it == 0", "That is $W x · y$. Compute $W y$: each row times $y$." },
+          { "it == 1", "That is the second number of $W y$. $x$ selects the first." },
+          "$W y$ has two numbers: the first row times $y$, and the second row times $y$." } },
       identity = {
         "dot(rotate(Wq*x, m), rotate(Wk*y, n)) == transpose(x)*transpose(Wq)*rotation(n - m)*Wk*y",
         wrong = { { "dot(rotate(Wq*x, m), rotate(Wk*y, n))"
           .. " == transpose(x)*Wq*rotation(n - m)*Wk*y", source = "RoFormer, eq. 16" } } } },
     { title = "Shift the text",
       text = [[
-        Now the attention that models run, with 8 tokens of 16 features. Let the text begin at
-        position 1000 instead of 0: each $m$ and each $n$ is greater by 1000. What becomes of the
-        weights, which are made of the scores?
+        Now use the attention of real models, with 8 tokens of 16 features. Let the text begin at
+        position 1000 instead of 0: each $m$ and each $n$ grows by 1000. How does this change the
+        attention weights, which are computed from the scores?
 
-        As a trial, the same with the queries turned alone (`rotate = "q"`), and the keys left as
-        they are.]],
+        For comparison, the code also rotates only the queries (`rotate = "q"`) and leaves the keys
+        unrotated.]],
       predict = {
-        question = "When do the weights stay as they were, but for rounding?",
-        choices = { "with queries and keys turned", "with the queries turned alone",
-          "in both cases", "in neither" },
+        question = "When do the weights stay the same, up to rounding?",
+        choices = { "if queries and keys are rotated", "if only the queries are rotated",
+          "in both cases", "in neither case" },
         expect = 1,
-        answer = [[With queries and keys turned, $(m + 1000) - (n + 1000) = m - n$. With the queries
-          alone nothing is left to take the 1000 away: a turn on one side only is a dependence on
+        answer = [[If queries and keys are rotated, $(m + 1000) - (n + 1000) = m - n$. If only the
+          queries are rotated, the 1000 does not cancel: rotating one side makes the score depend on
           the position itself.]],
         hints = {
-          { "it == 2 or it == 3", "Alone, each query turns by 1000 more, and no key does." },
-          { "it == 4", "If both turn by 1000 more, what becomes of the angle between them?" },
-          "When does the angle between a query and a key stay?" } },
+          { "it == 2 or it == 3", "Then each query is rotated by 1000 more, and no key is." },
+          { "it == 4", "If both are rotated by 1000 more, does the angle between them change?" },
+          "When does the angle between a query and a key stay the same?" } },
       code = [[
         q = roper.randn({1, 1, 8, 16}, "float64")
         k = roper.randn({1, 1, 8, 16}, "float64")
@@ -194,7 +195,7 @@ return roper.lesson {
       claims = {
         { "moved < 1e-12", instead = { 'weights("rope", 1000)', 'weights("none", 1000)' } },
         { "changed > 0.01", instead = { "weights(one_sided, 1000)", "weights(one_sided, 0)" } } },
-      figure = { caption = "The last token's weights where the text begins at 0, and at 1000.",
+      figure = { caption = "The weights of the last token: text from 0 and from 1000.",
         draw = [[
           near, far = weights("rope", 0)[1][1][8], weights("rope", 1000)[1][1][8]
           return plot.bar({{y = near, label = "from 0"}, {y = far, label = "from 1000"}},
@@ -202,23 +203,24 @@ return roper.lesson {
         claims = { { "(near - far):abs():max():item() < 1e-12",
           instead = { 'weights("rope", 1000)', 'weights(one_sided, 1000)' } } },
         play = { kind = "attention", has_output = false, turns = { "", "q", "qk" },
-          caption = [[Drag a token: its key turns, and its score changes. Move all together:
-            every arrow turns, and no score changes. With the queries turned alone they do.]] } } },
-    { title = "How a score fades with distance",
+          caption = [[Drag a token: its key rotates, and its score changes. Move all tokens
+            together: every arrow rotates, and no score changes. Rotate only the queries: now the
+            scores change.]] } } },
+    { title = "How a score decreases with distance",
       text = [[
-        A score depends on the distance $p$ alone. But how? Let query and key be the same vector of
-        $d = 64$ ones, written 1 below. Each pair is then the arrow $(1, 1)$, in the query and in
-        the key. At distance $p$ the two arrows of pair $t$ have the angle $p θ_t$ between them.]],
+        A score depends only on the distance $p$. But how? Let query and key be the same vector of
+        $d = 64$ ones, written 1 below. Each pair of the query and of the key is then the arrow
+        $(1, 1)$. At distance $p$ the angle between the two arrows of pair $t$ is $p θ_t$.]],
       formula = "1 · R_p 1 = 2 Σ_t cos(p θ_t)",
       predict = {
         question = "What is the score at distance 0?",
         expect = "64",
-        answer = [[64: all 32 pairs agree, and each gives $2 cos 0 = 2$. As the distance grows, the
-          fast pairs fall out of step, then slower ones, and the sum of their cosines fades. So for
-          these vectors what is near matches better. A model can learn other shapes by weighing the
-          pairs.]],
-        hints = { { "it == 32", "So many pairs there are. Each gives $2 cos 0$." },
-          { "it == 0", "The angles are 0. Their cosines?" },
+        answer = [[64: all 32 pairs agree, and each contributes $2 cos 0 = 2$. As the distance
+          grows, the fast pairs get out of phase first, then the slower ones, and the sum of their
+          cosines decreases. So for these vectors near tokens match better. A model can learn other
+          shapes by weighting the pairs.]],
+        hints = { { "it == 32", "That is the number of pairs. Each contributes $2 cos 0$." },
+          { "it == 0", "The angles are 0. What are their cosines?" },
           { "it == 1 or it == 2", "That is one pair. How many are there?" },
           { "it == 128", "64 features are 32 pairs." },
           "$cos 0 = 1$, and 64 features are 32 pairs." } },
@@ -238,8 +240,7 @@ return roper.lesson {
         end
         mean(rope)]],
       claims = { { "off < 1e-10", instead = { "* 100", "* 99" } } },
-      figure = { caption = [[The score of two equal vectors of ones against their distance,
-        $d = 64$.]],
+      figure = { caption = "The score of two equal vectors of ones by distance, $d = 64$.",
         draw = [[
           distances, scores = {}, {}
           for p = 0, 200 do distances[p + 1], scores[p + 1] = p, score(p) end
@@ -250,25 +251,25 @@ return roper.lesson {
           { "math.max(table.unpack(scores, 20)) < 0.65 * scores[1]",
             instead = { "score(p)", "score(p / 10)" } } },
         play = { kind = "distance", pairs = 32,
-          caption = [[Try a larger base: when does the score fade? With a smaller fraction, the
-            features that do not turn keep their part of it at every distance.]] } },
+          caption = [[Increase the base: at which distance does the score drop? Reduce the
+            fraction: features that are not rotated contribute the same at every distance.]] } },
       exercise = {
         question = [[`rope` has the base 10000. Set `slower` to a RoPE of 64 features whose scores
-          at distances 0 to 200 have a greater `mean`. It is made as `rope` is, with another
+          at distances 0 to 200 have a greater `mean`. Construct it like `rope`, with another
           `base`.]],
         check = "mean(slower) > mean(rope) + 1e-6",
         sample = "slower = roper.position.rope{dim = 64, base = 500000}",
-        answer = [[A larger base makes $θ_t = base^(-2t/d)$ smaller. All pairs but the first turn
-          more slowly, and on average the score fades later. (At one distance it can be smaller:
-          with base 20000 at distance 100, for the cosines fall and rise.) A larger base is one of
-          the remedies for texts longer than in training: see `long-context`.]],
+        answer = [[A larger base makes $θ_t = base^(-2t/d)$ smaller. All pairs but the first rotate
+          more slowly, and on average the score drops later. (At a single distance it can be
+          smaller, as with base 20000 at distance 100, because the cosines oscillate.) A larger base
+          is one of the methods for texts longer than in training: see `long-context`.]],
         hints = {
           { "slower == nil", "Set the variable: `slower = roper.position.rope{...}`." },
-          { "#slower:thetas() ~= 32", "It takes 64 features: `dim = 64`." },
+          { "#slower:thetas() ~= 32", "It needs 64 features: `dim = 64`." },
           { "slower:thetas()[32]:item() > rope:thetas()[32]:item() * 1.001",
-            "These pairs turn faster. Is the base smaller than 10000?" },
+            "These pairs rotate faster. Is the base smaller than 10000?" },
           { "slower:thetas()[32]:item() > rope:thetas()[32]:item() * 0.999",
-            "That is as slow as `rope`. Give it another base: `base = ...`." },
+            "That is as slow as `rope`. Pass another base: `base = ...`." },
           "$θ_t$ is $base^(-2t/d)$. Which base makes it smaller?" } } },
   },
 }

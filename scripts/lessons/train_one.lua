@@ -1,36 +1,36 @@
 return roper.lesson {
   order = 12,
-  title = "One model, from letters to letters",
+  title = "A complete language model",
   before = "You know what attention with RoPER computes (`relative-distance`).",
-  after = "You can compute a step of a model and of its training by hand, and train a whole one.",
+  after = "You can compute a model and a training step by hand, and train a whole model.",
   minutes = 45,
   needs = { "why-position", "relative-distance" },
-  notation = { { "x_i", "what the model knows at position $i$: 64 numbers" },
-    { "u_i", "the same, normed" },
+  notation = { { "x_i", "the vector of the model at position $i$: 64 numbers" },
+    { "u_i", "the same, normalized" },
     { "q_i, k_i, v_i", "query, key and value of position $i$" },
-    { "W, b", "weights and biases: what is trained" },
-    { "R_i", "the turn by position $i$" },
-    { "a_ij", "the weight with which $i$ looks at $j$" },
-    { "d", "features of a head: 16" },
+    { "W, b", "weights and biases, which are trained" },
+    { "R_i", "the rotation by position $i$" },
+    { "a_ij", "the weight of value $j$ for the query at $i$" },
+    { "d", "the number of features of a head: 16" },
     { "z", "logits: one number for each character" },
     { "p", "the probability of each character" },
-    { "y", "the character that comes next: 1 at its place, else 0" },
+    { "y", "1 for the character that comes next, 0 for all others" },
     { "ℓ", "the loss" },
-    { "T", "characters in a row: 29" },
-    { "g", "the gradient of the loss: how the loss changes with a weight $w$" },
+    { "T", "the number of characters in a row: 29" },
+    { "g", "the gradient of the loss with respect to a weight $w$" },
     { "m, s", "running means of $g$ and of $g²$" } },
   steps = {
     { title = "A text with a rule",
       text = [[
-        This lesson builds a small language model, with every part in sight: from letters to
-        letters. It is trained here, in a second, and then it writes.
+        This lesson builds a small language model and computes every part of it, from the input
+        characters to the output. The model is trained here, in a second, and then it writes.
 
-        First a text is needed. Each line says of a thing what it is like, and then what it does.
-        There are 8 adjectives, 8 nouns and 4 verbs, all chosen by chance. There is one rule: the
-        second noun is the first one again.
+        First we need a text. Each line describes a thing and then says what it does. There are 8
+        adjectives, 8 nouns and 4 verbs, all chosen at random. There is one rule: the second noun
+        equals the first.
 
-        Of the 64 pairs of adjective and noun, 16 are kept back. No line of the text has them. In
-        the end they tell whether the model learned the rule, or only lines.]],
+        Of the 64 pairs of adjective and noun, 16 are held out: they occur in no line of the text.
+        At the end they show whether the model has learned the rule or only memorized lines.]],
       code = [[
         adjectives = {"thin", "warm", "loud", "slow", "cold", "dark", "soft", "fast"}
         nouns = {"door", "boat", "moon", "hand", "fish", "tree", "bell", "lamp"}
@@ -39,11 +39,11 @@ return roper.lesson {
           return ("a %s %s. the %s %s.\n"):format(adjectives[i], nouns[j],
             nouns[j], verbs[k])
         end
-        function is_kept_back(i, j) return (i + j) % 4 == 0 end
+        function is_held_out(i, j) return (i + j) % 4 == 0 end
         lines = {}
         for _, draw in ipairs(roper.randint(1, 8, {600, 3}):totable()) do
           local i, j, k = draw[1], draw[2], draw[3]
-          if not is_kept_back(i, j) then
+          if not is_held_out(i, j) then
             lines[#lines + 1] = line(i, j, (k + 1) // 2)
           end
         end
@@ -51,11 +51,12 @@ return roper.lesson {
         text:sub(1, 58)
         has_thin_moon = text:find("thin moon", 1, true) ~= nil]],
       claims = { { "not has_thin_moon", instead = { "% 4 == 0", "% 4 == 1" } } } },
-    { title = "Letters become numbers",
+    { title = "Characters become numbers",
       text = [[
-        A model calculates, so each character gets a number: its token. A character is stored as one
-        of 256 bytes, of which only 22 occur in this text. So they are numbered anew, from 0 to 21.
-        (Large models take pieces of words, tens of thousands of them. The rest works alike.)]],
+        A model calculates with numbers, so each character gets a number, its token. A character is
+        stored as one of 256 bytes, but only 22 of them occur in this text. So we number these from
+        0 to 21. (Large models use pieces of words, tens of thousands of them. The rest is the
+        same.)]],
       code = [[
         characters, ids = {}, {}
         for byte = 0, 255 do
@@ -82,13 +83,13 @@ return roper.lesson {
       claims = { { "same", instead = { "[id + 1]", "[1]" } } } },
     { title = "Numbers become vectors",
       text = [[
-        The number of a token is only a name. What the model knows of a character stands in a table,
-        the embedding. It has a row of 64 numbers for each. At first they are random. Training
-        changes them, as it changes all 52,950 numbers of this model.
+        The number of a token is only an index. The embedding is a table with a vector of 64 numbers
+        for each character. They start as random numbers. Training changes them, as it changes all
+        52,950 numbers of this model.
 
-        `model:trace` runs the model and keeps what each part gave. So each line by hand can be
-        compared with the library. Take the first line of the text, 29 characters. `following` are
-        the characters that come next, one for each.]],
+        `model:trace` runs the model and keeps the output of each part, so that each step by hand
+        can be compared with the library. Take the first line of the text, 29 characters.
+        `following` contains the next character of each.]],
       code = [[
         function fresh()
           roper.seed(1)
@@ -105,12 +106,12 @@ return roper.lesson {
       claims = { { "off < 1e-6", instead = { "row + 1]", "row * 0 + 1]" } } } },
     { title = "Queries, keys and values",
       text = [[
-        From each vector a layer first takes the mean away. Then it divides by the spread, so that
-        no vector is much longer than another. (A gain and a bias follow, 1 and 0 before training.
-        $ε$ is tiny: nothing is divided by 0.)
+        A layer first normalizes each vector: it subtracts the mean of its numbers and divides by
+        their standard deviation. Then no vector is much longer than another. (A gain and a bias
+        follow, which are 1 and 0 before training. The tiny $ε$ avoids a division by 0.)
 
-        Then three linear maps make a query, a key and a value of it. In a linear map each number of
-        the result is a weighted sum of those given, plus a bias.]],
+        Then three linear maps compute the query, the key and the value. In a linear map each number
+        of the result is a weighted sum of the inputs, plus a bias.]],
       formula = [[
         u_i &= {x_i - mean(x_i)}/{√{mean((x_i - mean(x_i))^2) + ε}}
         q_i &= W_q u_i + b_q
@@ -132,24 +133,24 @@ return roper.lesson {
         v = linear(layer.attention.value, u)
         off = (v - trace["layers.1.attention.value"][1]):abs():max():item()]],
       claims = { { "off < 1e-5", instead = { "attention.value, u", "attention.value, x" } } } },
-    { title = "Turn, compare, take the mean, turn back",
+    { title = "Rotate, compare, average, rotate back",
       text = [[
-        Now RoPER. The 64 numbers are split among four heads of 16, that is 8 pairs of features.
-        Each query turns by its position, and so does each key. Their dot products are the scores.
-        The model may not look ahead: what comes later gets no weight. $exp$ makes all scores
-        positive. Divided by their sum they are weights, which sum to 1. The values turn by their
-        positions, the weights take their mean, and the mean turns back.
+        Now RoPER. The 64 numbers are split among four heads of 16 features, that is, 8 pairs. Each
+        query and each key is rotated by its position. Their dot products are the scores. The model
+        must not look ahead, so later characters get the weight 0. $exp$ makes the scores of the
+        others positive, and dividing by their sum gives weights that sum to 1. The values are
+        rotated by their positions and averaged with these weights, and the mean is rotated back.
 
-        Hand and library both calculate in float64 here. So they should agree to all digits but the
+        Both the code and the library calculate in float64 here, so they agree to all digits but the
         last.]],
       predict = {
-        question = [[Leave out the turn back at the end. For one of the 29 characters that changes
-          nothing. What is its position?]],
+        question = [[Leave out the rotation back at the end. For one of the 29 characters this
+          changes nothing. What is its position?]],
         expect = "0",
-        answer = [[It is position 0: the first character turns back by 0. For all others it does
-          matter (`wrong-inverse`).]],
-        hints = { { "it == 1", "Positions count from 0. That of 1 turns back by 1." },
-          "At which position is the turn back no turn?" } },
+        answer = [[0: the first character is rotated back by 0. For all others the rotation back
+          matters (`wrong-inverse`).]],
+        hints = { { "it == 1", "Positions count from 0. Position 1 is rotated back by 1." },
+          "At which position is the angle of the rotation back 0?" } },
       formula = [[
         a_ij &= {exp((R_i q_i) · (R_j k_j) / √d)}/{Σ_{l ≤ i} exp((R_i q_i) · (R_l k_l) / √d)}
         o_i &= R_{-i} Σ_{j ≤ i} a_ij R_j v_j]],
@@ -161,26 +162,26 @@ return roper.lesson {
         weights = scores:exp() * roper.ones{29, 29}:tril():to("float64")
         weights = weights / weights:sum(3, true)
         o = rope:unrotate(weights:matmul(rope:rotate(v)))
-        function batch(y) return y:unsqueeze(1) end      -- of one row
+        function batch(y) return y:unsqueeze(1) end      -- a batch of one row
         how = {position = "roper", causal = true}
         by_library = roper.attention(batch(q), batch(k), batch(v), how)
         off = (o - by_library[1]):abs():max():item()]],
       claims = { { "off < 1e-12", instead = { "rope:unrotate(", "(" } } } },
-    { title = "Back to letters",
+    { title = "Back to characters",
       text = [[
-        The heads are put side by side again, and a linear map mixes them. The result is added to
-        what was there: attention only adds to what the model knows of a character. Then each
-        character by itself goes through two linear maps. Between them negative numbers become 0.
-        That is added, too. A last map gives a number for each of the 22 characters: the logits.
+        The heads are joined again, and a linear map mixes them. The result is added to $x$.
+        Then each character goes through two more linear maps. Between them negative numbers are set
+        to 0. The result is added as well. A last linear map computes one number for each of the 22
+        characters, the logits.
 
-        That is the whole model. By hand and by library the logits are the same, to the rounding of
-        float32.]],
+        That is the whole model. The logits by hand and from the library are the same, up to
+        rounding in float32.]],
       predict = {
-        question = "How many numbers does the last map have that are trained, weights and biases?",
+        question = "How many trained numbers, weights and biases, does the last map have?",
         expect = "model.logits:count()",
-        answer = "There are 1430: for each of the 22 characters 64 weights and a bias.",
-        hints = { { "it == 1408", "These are the weights. There are biases, too." },
-          { "it == 64", "So many for each character, and a bias." },
+        answer = "1430: for each of the 22 characters 64 weights and a bias.",
+        hints = { { "it == 1408", "These are the weights. There are also biases." },
+          { "it == 64", "That is for one character, without its bias." },
           "64 numbers go in, 22 come out." } },
       formula = [[
         x_i &← x_i + W_o o_i + b_o
@@ -197,42 +198,42 @@ return roper.lesson {
       claims = { { "off < 1e-4", instead = { "hidden:maximum(0)", "hidden" } } } },
     { title = "How wrong is it?",
       text = [[
-        $exp$, divided by the sum, makes probabilities of the logits of each position. Of these only
-        one is asked: that of the character which in fact comes next. Take minus its logarithm. The
-        mean of that over all positions is the loss. To be sure and right costs 0.]],
+        The exponentials of the logits, divided by their sum, are probabilities. At each position,
+        only the probability of the actual next character matters. Take minus its logarithm. The
+        mean over all positions is the loss. A certain and correct prediction has the loss 0.]],
       predict = {
-        question = [[Somebody knows nothing, and gives each of the 22 characters the same chance.
-          What is the loss? (Three digits.)]],
+        question = [[A model without any knowledge gives each of the 22 characters the same
+          probability. What is its loss? (Three digits.)]],
         expect = "math.log(22)",
-        answer = [[It is $ln 22 = 3.09$. A fresh model pays even more: it prefers this or that
-          without a reason.]],
+        answer = [[$ln 22 = 3.09$. A new model has an even higher loss: its random weights prefer
+          some characters without a reason.]],
         hints = { { "math.abs(it - 1 / 22) < 0.01", "That is the probability. Take minus its ln." },
-          { "it < 0", "Minus the logarithm: the logarithm of a small number is below 0." },
+          { "it < 0", "The logarithm is negative. The loss is minus the logarithm." },
           "Each has the probability 1/22.", "At the prompt: > math.log(22)" } },
       formula = [[
         p_c &= {e^{z_c}}/{Σ_k e^{z_k}}
         ℓ &= - {1}/{T} Σ_i ln p_i("character" i + 1)]],
       code = [[
         p = logits:exp() / logits:exp():sum(2, true)
-        y = roper.eye(#characters)[following + 1]      -- a 1 for what comes next
+        y = roper.eye(#characters)[following + 1]      -- 1 for the next character
         loss = -(p * y):sum(2):log():mean()
         loss:item(), math.log(22)
         by_library = roper.cross_entropy(logits, following)
         off = (loss - by_library):abs():item()]],
       claims = { { "off < 1e-5", instead = { "(p * y)", "(p * (1 - y))" } } } },
-    { title = "Which way is down?",
+    { title = "The gradient",
       text = [[
-        The gradient of a weight is a slope. It says how fast the loss grows if the weight grows a
-        little. Training goes the other way, down.
+        The gradient of a weight is a slope. It says how fast the loss grows if the weight grows.
+        Training moves the weight in the opposite direction.
 
-        For the logits the slope is simple. It is the probability, minus 1 for the right character,
-        divided by the number of positions. So the right character is pushed up, and all others
-        down, the likely ones most.
+        For the logits the gradient is simple. It is the probability, minus 1 for the right
+        character, divided by the number of positions. So a step raises the logit of the right
+        character and lowers all others, the likely ones most.
 
-        From there the chain rule goes back through every line above, in reverse order. That is what
-        `backward` does. Two checks follow. The first is the gradient of the last map's weights,
-        made by hand from that of the logits. For the second, move one weight a little to both
-        sides, and look at the loss.]],
+        From there the chain rule goes back through all of the formulas above, in reverse order.
+        `backward` does this. We check two gradients. The first is that of the weights of the last
+        map, computed by hand from that of the logits. For the second, increase and decrease one
+        weight a little, and compare the losses.]],
       formula = [[
         {∂ℓ}/{∂z_ic} &= {p_ic - y_ic}/{T}
         {∂ℓ}/{∂w} &≈ {ℓ(w + h) - ℓ(w - h)}/{2h}]],
@@ -260,20 +261,21 @@ return roper.lesson {
         { "math.abs(slope - measured) < 1e-4", instead = { "was - h", "was" } } } },
     { title = "A step of Adam",
       text = [[
-        Plain descent would move each weight against its gradient, and farther where that is larger.
-        Adam ([Kingma and Ba 2015](arXiv:1412.6980)) keeps a running mean $m$ of the gradients and
-        one of their squares, $s$. It divides the first by the root of the second. So it is not the
-        size that counts but how steadily a gradient points the same way. The steps are numbered
-        $t$, from 1 on. $m$ and $s$ begin at 0. They need some steps to get off 0: the divisions by
-        $1 - 0.9^t$ and $1 - 0.999^t$ make up for that.]],
+        Plain gradient descent moves each weight by a multiple of its gradient. Adam
+        ([Kingma and Ba 2015](arXiv:1412.6980)) keeps two running means: $m$ of the gradients and
+        $s$ of their squares. It divides the first by the square root of the second. So the size of
+        the gradient does not matter, only how steadily it points in one direction. The steps are
+        numbered $t$, starting from 1. $m$ and $s$ begin at 0, so they are too small at first.
+        Dividing by $1 - 0.9^t$ and $1 - 0.999^t$ makes up for that.]],
       predict = {
-        question = [[The rate is 0.01. One weight has the gradient 0.5, another 0.0005. How far does
-          the first step move the other one?]],
+        question = [[The learning rate is 0.01. One weight has the gradient 0.5, another 0.0005. How
+          far does the first step move the second weight?]],
         expect = "0.01",
-        answer = [[By 0.01, like the first one. There is only one gradient yet, and it is divided by
-          its own size. Every weight moves by the rate, unless its gradient is nearly 0.]],
-        hints = { { "math.abs(it - 5e-6) < 1e-6", "So it would by plain descent." },
-          { "it == -0.01", "How far, not in which direction." },
+        answer = [[By 0.01, as far as the first. There has been only one gradient, and it is divided
+          by its own size. Every weight moves by the learning rate, unless its gradient is nearly
+          0.]],
+        hints = { { "math.abs(it - 5e-6) < 1e-6", "That is plain gradient descent." },
+          { "it == -0.01", "Give the distance, without a sign." },
           "With $t = 1$: $m = 0.1 g$ is divided by 0.1, and $s = 0.001 g²$ by 0.001." } },
       formula = [[
         m &← 0.9 m + 0.1 g
@@ -294,23 +296,24 @@ return roper.lesson {
         { "moved:max():item() < 0.0101", instead = { "rate = 0.01}", "rate = 0.02}" } } } },
     { title = "Two hundred steps",
       text = [[
-        So far it was one line and one step. Now a fresh model gets 16 pieces of two lines each, 200
-        times. That takes about a second.
+        So far we have used one line and one step. Now a new model is trained for 200 steps, each
+        with 16 pieces of two lines. This takes about a second.
 
-        How low can the loss get? In each line one of 48 pairs of adjective and noun is drawn, and
-        one of 4 verbs. Nobody can know which. To guess one of $n$ costs $ln n$, as in the question
-        on 22 characters. All else follows and may cost nothing. A line has 29 characters.]],
+        How low can the loss get? Each line contains one of 48 pairs of adjective and noun and one
+        of 4 verbs, chosen at random. These cannot be predicted. Guessing one of $n$ costs $ln n$,
+        as in the question on 22 characters. Everything else follows and can cost nothing. A line
+        has 29 characters.]],
       predict = {
         question = [[What is the lowest loss, as a mean over all characters, that a model can reach?
           (Three digits.)]],
         expect = "floor",
-        answer = [[It is $ln (48 · 4) / 29 = 0.181$. (Only who learns the 456 lines by heart
-          gets below.) A model that does not find the rule has to guess the noun a second
-          time, among the 6 that stand with this adjective. That costs $ln 6$ a line more, in
-          all 0.243 a character.]],
-        hints = { { "math.abs(it - math.log(192)) < 0.1", "So much for a line. And a character?" },
-          { "it == 0", "The draws cannot be guessed, however good the model." },
-          "One of 192 for each line.", "At the prompt: > math.log(192) / 29." } },
+        answer = [[$ln (48 · 4) / 29 = 0.181$. (Only a model that memorizes the 456 lines gets
+          below.) A model that does not find the rule must guess the noun a second time, among the 6
+          that occur with this adjective. That costs another $ln 6$ per line, in total 0.243 per
+          character.]],
+        hints = { { "math.abs(it - math.log(192)) < 0.1", "That is per line. And per character?" },
+          { "it == 0", "The random choices cannot be predicted by any model." },
+          "Each line is one of 192.", "At the prompt: > math.log(192) / 29." } },
       code = [[
         model, adam = fresh(), roper.optim.Adam{rate = 0.01}
         losses = {}
@@ -330,7 +333,7 @@ return roper.lesson {
         losses[1], ending]],
       claims = { { "ending < 0.24", instead = { "1, 200", "1, 20" } } },
       figure = {
-        caption = "The loss falls towards the floor, below what is possible without the rule.",
+        caption = "The loss approaches the minimum, below the best loss without the rule.",
         draw = [[
           steps = roper.arange(1, #losses + 1)
           shown = roper.tensor(losses):minimum(1)
@@ -338,26 +341,26 @@ return roper.lesson {
           return plot.line({{x = steps, y = shown, label = "loss"},
             {x = ends, y = {without_rule, without_rule}, label = "without the rule",
               dashed = true},
-            {x = ends, y = {floor, floor}, label = "floor", dashed = true}},
-            {xlabel = "step", ylabel = "loss, cut at 1", format = format})]],
+            {x = ends, y = {floor, floor}, label = "minimum", dashed = true}},
+            {xlabel = "step", ylabel = "loss, cut off at 1", format = format})]],
         claims = { { "shown:narrow(1, 181, 20):mean():item() < without_rule",
           instead = { "minimum(1)", "maximum(1)" } } } } },
-    { title = "It writes",
+    { title = "The model writes",
       text = [[
-        To write is to ask for the probabilities of the next character, draw one by them, append it,
-        and ask again. Here are two lines that it writes.
+        To write, compute the probabilities of the next character, draw a character from them,
+        append it, and repeat. The code writes two lines.
 
-        Are they only lines learned by heart? Give it the 16 pairs that no line of the text had, up
-        to the second "the", and let it take the likeliest character four times.]],
+        Has the model only memorized lines? Give it the 16 pairs that occur in no line of the text,
+        up to the second "the", and take the most likely character four times.]],
       predict = {
-        question = [[No line of the text has "thin moon". Given `a thin moon. the`, which word does
-          it say next?]],
-        choices = { "moon", "a noun that stood behind \"thin\"", "letters that are no noun" },
+        question = [[No line of the text contains "thin moon". Given `a thin moon. the`, which word
+          does the model write next?]],
+        choices = { "moon", "a noun that occurred after \"thin\"", "letters that are not a noun" },
         expect = 1,
-        answer = [[It says "moon": it looks the noun up. No list of lines could do that. The last
-          numbers below say for how many of the 16 pairs it finds the right noun.]],
-        hints = { { "it == 2", "So it would if it knew lines by heart. How low was its loss?" },
-          "Its loss came below what is possible without the rule." } },
+        answer = [["moon": it copies the noun. Memorized lines could not give that. The last numbers
+          below show for how many of the 16 pairs it finds the right noun.]],
+        hints = { { "it == 2", "A model that memorized lines would. How low was this one's loss?" },
+          "The loss is lower than is possible without the rule." } },
       code = [[
         function chances(s)
           return roper.no_grad(model, encode(s):unsqueeze(1))[1][-1]:softmax(1)
@@ -373,7 +376,7 @@ return roper.lesson {
         right, asked = 0, 0
         for i = 1, 8 do
           for j = 1, 8 do
-            if is_kept_back(i, j) then
+            if is_held_out(i, j) then
               local s = line(i, j, 1):sub(1, 17)
               for _ = 1, 4 do s = s .. characters[chances(s):argmax():item()] end
               asked = asked + 1
@@ -383,22 +386,22 @@ return roper.lesson {
         end
         right, asked]],
       exercise = {
-        question = [[Let it write on: `write("a ", 143)`, and again. Where does it make most of its
-          mistakes?]],
-        answer = [[No row of its training was longer than 58 characters. From the third line on come
-          distances that it never saw (`long-context`). Expect most mistakes there.]] },
+        question = [[Let it write more: `write("a ", 143)`, and again. Where does it make most of
+          its mistakes?]],
+        answer = [[No training row was longer than 58 characters. From the third line on there are
+          distances that were not in training (`long-context`). Expect most mistakes there.]] },
       claims = { { "right >= 12", instead = { "== nouns[j]", "== nouns[9 - j]" } } } },
-    { title = "Where it looks",
+    { title = "The attention weights",
       text = [[
-        At the blank after the second "the", the model must find the first noun. One letter later it
-        must still: both "boat" and "bell" begin with b. There are four heads. Which of them looks
-        there? Take the weights of the queries at the blank and at the b, and add up what falls on
-        the four letters of the noun. In the numbers below, a row is a head, the first column the
-        blank and the second the b.
+        At the space after the second "the", the model must find the first noun. One letter later it
+        must find it again, because both "boat" and "bell" begin with b. Which of the four heads
+        attends to the noun? Take the weights for the queries at the space and at the b, and sum
+        them over the four letters of the noun. In the result, each row is a head, the first column
+        the space and the second column the b.
 
-        One head or more finds them. What a head does for one character it need not do for the next.
-        The picture shows where a head looks. It does not show what the head does with what it finds
-        there.]],
+        At least one head attends to the noun. A head that does so for one character need not do so
+        for the next. The figure shows where a head has large weights. It does not show how the
+        model uses the values from there.]],
       code = [[
         s = line(1, 2, 3)
         trace = model:trace(encode(s):unsqueeze(1))
@@ -409,8 +412,8 @@ return roper.lesson {
         head = on_noun:sum(2):argmax():item()]],
       claims = { { "most > 0.5", instead = { "(3, 8, 4)", "(3, 20, 4)" } } },
       figure = {
-        caption = [[Where the head looks that looks most at the noun: a row for each character, from
-          the blank before the second noun on.]],
+        caption = [[The weights of the head that attends most to the noun: a row for each character,
+          starting from the space before the second noun.]],
         draw = [[
           drawn = weights[head]:narrow(1, 17, 13)
           letters = s:gsub("\n", "/")
@@ -418,16 +421,18 @@ return roper.lesson {
             height = format ~= "svg" and 13 or nil})]],
         claims = { { "drawn:narrow(1, 1, 2):narrow(2, 8, 4):sum(2):max():item() > 0.5",
           instead = { "narrow(1, 17, 13)", "narrow(1, 1, 13)" } } } } },
-    { title = "What can be told",
+    { title = "What the results show",
       text = [[
-        The steps by hand show that the library computes what the formulas say. They hold for any
+        The steps by hand show that the library computes what the formulas say. This is true of any
         model of this form. The training shows one thing: this model, with this seed, on this text,
-        found a rule that holds beyond its lines. It is no measure of RoPER. To compare it with
-        something else takes several seeds of each, and a test that is fixed beforehand.
+        found a rule that holds beyond the lines of the text. It does not measure how good RoPER is.
+        A comparison with another method needs several seeds of each, and a test that is fixed
+        beforehand.
 
-        And what is the rule that it found? We meant "the noun again". But all lines have the same
-        length, so "the character 10 places before" says as much. The text cannot tell these two
-        apart. Nothing made the model choose. Ask it about a noun of five letters.]],
+        Which rule has the model found? We meant "the noun again". But all lines have the same
+        length, so "the character 10 positions before" describes the text equally well. The text
+        cannot distinguish the two, and nothing made the model choose ours. Try a noun of five
+        letters.]],
       code = [[
         ten_before = true
         for _, l in ipairs(lines) do
@@ -436,9 +441,9 @@ return roper.lesson {
         write("a thin mouse. the ", 12)
         write("a thin mouse. the ", 12)]],
       exercise = {
-        question = "How would you change the text so that only the rule fits that we meant?",
-        answer = [[Nouns of several lengths. Then the noun stands at another distance from line to
-          line, and counting places does not find it.]] },
+        question = "How would you change the text so that only the intended rule fits?",
+        answer = [[Use nouns of several lengths. Then the distance of the noun differs from line to
+          line, and counting positions does not find it.]] },
       claims = { { "ten_before", instead = { "l:sub(8, 11)", "l:sub(3, 6)" } } },
     },
   },

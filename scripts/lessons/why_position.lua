@@ -1,49 +1,51 @@
 return roper.lesson {
   order = 1,
-  title = "Why attention needs to be told where things are",
-  before = [[You know sine and cosine from school, and can read a sum $Σ$. Nothing about language
-    models is taken for granted.]],
-  after = [[You can say what attention does not see, what a causal mask gives away, and what waves
-    tell of a distance.]],
+  title = "Why attention needs positions",
+  before = [[You know sine and cosine from school, and can read a sum $Σ$. No knowledge of language
+    models is needed.]],
+  after = [[You can explain why attention ignores word order, what a causal mask reveals about
+    positions, and how sine waves encode a distance.]],
   minutes = 25,
   needs = {},
   notation = {
     { "q_m", "the query of token $m$: what it looks for" },
-    { "k_n, v_n", "the key and the value of token $n$: how it is found, what it hands over" },
-    { "a_{m,n}", "the weight with which token $m$ takes the value of token $n$" },
-    { "o_m", "the output for token $m$, $Σ_n a_{m,n} v_n$" },
+    { "k_n, v_n", "the key and the value of token $n$: what it is matched by, what it passes on" },
+    { "a_{m,n}", "the weight of the value of token $n$ in the output of token $m$" },
+    { "o_m", "the output of token $m$, $Σ_n a_{m,n} v_n$" },
     { "x · y", "the dot product, $x₁ y₁ + x₂ y₂ + …$" },
-    { "d", "how many numbers a query or a key has" },
-    { "θ_t", "the speed of the wave of pair $t$, in radians a position" },
+    { "d", "the number of features of a query or a key" },
+    { "θ_t", "the frequency of pair $t$, in radians per position" },
   },
   given = { i = "position", j = "position", k = "position" },
   steps = {
     { title = "Attention is a weighted mean",
       text = [[
-        A language model guesses how a text goes on. In it, attention is the part by which words
-        take notice of each other. But attention does not see in which order they stand. These
-        lessons are about telling it.
+        A language model predicts how a text continues. Attention is the part of the model that
+        passes information from one word to another. By itself it ignores the order of the words.
+        These lessons show how to give it the order.
 
-        RoPE, rotary position encoding, turns the vectors of a word by an angle that grows with its
-        position. RoPER turns what attention carries, too. In the end you can derive both line by
-        line, find the mistakes that papers and programs make, and train a small model. Lines after
-        a `>` are Lua, and below them what it says. On a terminal you can type your own.
+        RoPE, rotary position encoding, rotates the vectors of a word by an angle that grows with
+        its position. RoPER also rotates the values that attention passes on. By the end you can
+        derive both line by line, recognize mistakes that occur in papers and programs, and train a
+        small model. Lines after a `>` are Lua code, with the results below. At the terminal you can
+        type your own.
 
-        First: what is attention? A model cuts a text into tokens, here words. Each token is a list
-        of numbers: a vector. Attention makes three vectors of it. The query $q$ says what the token
-        looks for, the key $k$ what it can be found by, the value $v$ what it hands over.
+        First: what is attention? A model splits a text into tokens; here a token is a word. Each
+        token is represented by a list of numbers, a vector. Attention computes three vectors from
+        it. The query $q$ describes what the token looks for, the key $k$ what it is matched by, and
+        the value $v$ what it passes on.
 
-        Token $m$ compares its query with the key of each token $n$. The dot product $q_m · k_n$ is
-        large where they match. (Long vectors have larger ones; the $√d$ makes up for that.) $exp$
-        makes it positive, and large ones larger still. Divided by their sum, that gives the
-        weights. The output is the mean of the values with these weights
-        ([Su et al. 2021](arXiv:2104.09864), eq. 2).
+        The query of token $m$ is compared with the key of each token $n$. The dot product
+        $q_m · k_n$ is large if they match. (It also grows with the number of features; dividing by
+        $√d$ makes up for that.) The exponential makes it positive and favors the largest. Dividing
+        by the sum of all exponentials gives the weights. The output is the mean of the values with
+        these weights ([Su et al. 2021](arXiv:2104.09864), eq. 2).
 
-        Below are 6 tokens of 8 random numbers. They stand in a tensor, a block of numbers with four
-        axes: batch, heads, tokens, numbers. For now query, key and value are the same vector. With
-        `weights = true` attention returns the weights, too: row $m$ holds those of token $m$.
-        (`:abs():max():item()` is the largest number of a tensor, signs left aside. Of a difference
-        it tells how far two tensors are apart.)]],
+        The code below makes 6 tokens of 8 random numbers. They are in a tensor, an array of numbers
+        with four axes: batch, heads, tokens, features. For now query, key and value are the same
+        vector. With `weights = true` attention also returns the weights: row $m$ contains those of
+        token $m$. (`:abs():max():item()` is the largest absolute value in a tensor. Applied to a
+        difference, it shows how far apart two tensors are.)]],
       formula = [[
         a_{m,n} &= {exp(q_m · k_n / √d)}/{Σ_j exp(q_m · k_j / √d)}
         o_m &= Σ_n a_{m,n} v_n]],
@@ -57,41 +59,42 @@ return roper.lesson {
         question = [[Add up the weights of one token: $a_{m,n}$ for one $m$ and all $n$. What is
           their sum?]],
         expect = "1",
-        answer = [[Their sum is 1. The numerators add up to the denominator, which is the same in
-          all of them. So the weights are shares of a whole, and the output is a mean. (Each token
-          here matches itself best: its query and its key are the same vector.)]],
-        hints = { { "it == 6", "6 it would be if each weight were 1." },
-          { "it == 0", "$exp$ of anything is positive, so no weight is 0 or less." },
-          [[All these fractions have the same denominator. Add up the numerators: have you seen that
-            sum before?]] } },
+        answer = [[The sum is 1. The numerators add up to the denominator, which is the same in all
+          of them. So each weight is a share of the whole, and the output is a mean. (Each token
+          here matches itself best, because its query and its key are the same vector.)]],
+        hints = { { "it == 6", "It would be 6 if each weight were 1." },
+          { "it == 0", "$exp$ is always positive, so every weight is greater than 0." },
+          [[All these fractions have the same denominator. Add up the numerators. Where else does
+            that sum appear?]] } },
       exercise = {
-        question = [[Three tokens have the values 10, 20 and 30, of one number each. A token gives
-          them the weights 0.5, 0.3 and 0.2. What is its output?]],
+        question = [[Three tokens have the values 10, 20 and 30, each a single number. Another token
+          gives them the weights 0.5, 0.3 and 0.2. What is its output?]],
         expect = "0.5 * 10 + 0.3 * 20 + 0.2 * 30",
-        answer = [[$0.5 · 10 + 0.3 · 20 + 0.2 · 30 = 17$. With equal weights it would be 20; the 10,
-          which weighs most, pulls it down.]],
+        answer = [[$0.5 · 10 + 0.3 · 20 + 0.2 · 30 = 17$. With equal weights it would be 20. The
+          value 10 has the largest weight and pulls the mean down.]],
         hints = { { "it == 20", "That is the mean with equal weights." },
-          { "it == 60", "That is the sum of the values. Each counts by its weight." },
-          { "math.abs(it - 17 / 3) < 0.01", "The weights add up to 1: do not divide once more." },
-          "Multiply each value by its weight, and add up." } } },
+          { "it == 60", "That is the sum of the values. Multiply each value by its weight first." },
+          { "math.abs(it - 17 / 3) < 0.01", "The weights sum to 1, so do not divide again." },
+          "Multiply each value by its weight, and add up the products." } } },
     { title = "Shuffle the tokens",
       text = [[
-        The same six tokens once more, in another order: the last three come first. Their vectors
-        stay as they are. (`narrow(3, 4, 3)` takes, along axis 3, from number 4 on, 3 of them.)]],
+        Here are the same six tokens in another order: the last three come first. Their vectors do
+        not change. (`narrow(3, 4, 3)` takes 3 elements along axis 3, starting from the fourth.)]],
       formula = "o_m = {Σ_n exp(q_m · k_n / √d) v_n}/{Σ_j exp(q_m · k_j / √d)}",
       predict = {
         question = "What happens to the output of a token?",
-        choices = { "It stays the same, and stands where the token now stands.",
-          "It changes: the token has other neighbours now.",
-          "It stays where it was: the first output is still the same." },
+        choices = { "It stays the same and moves with the token to its new position.",
+          "It changes, because the token has other neighbors now.",
+          "It stays at its old position: the first output is still the same." },
         expect = 1,
-        answer = [[The formula has nothing of $m$ and $n$ but the vectors that stand there, and a
-          sum does not mind the order of its terms. So each token gets the output that it had, in
-          its new place. "Dog bites man" and "man bites dog" are the same to attention.]],
+        answer = [[The formula contains only the vectors of $m$ and $n$, not their positions, and a
+          sum does not depend on the order of its terms. So each token has the same output as
+          before, at its new position. To attention, "dog bites man" and "man bites dog" are the
+          same.]],
         hints = {
-          { "it == 2", "Where in the formula are neighbours? Every $n$ is treated alike." },
-          { "it == 3", "$o_m$ is made with the query of token $m$, so it goes where $m$ goes." },
-          "What changes in the sum when its terms change places?" } },
+          { "it == 2", "Neighbors do not occur in the formula. Every $n$ is treated alike." },
+          { "it == 3", "$o_m$ is computed from the query of token $m$, so it moves with $m$." },
+          "Does a sum change if you reorder its terms?" } },
       code = [[
         function last_first(y)
           return roper.cat({y:narrow(3, 4, 3), y:narrow(3, 1, 3)}, 3)
@@ -102,19 +105,19 @@ return roper.lesson {
       claims = { { "off < 1e-6", instead = { "(y, y, y)", "(y, y, y, {position = 'rope'})" } } } },
     { title = "Two Janes",
       text = [[
-        "Jane went to the movies, Jane went home." The first Jane should look at the movies, the
-        second at home. But they are the same word, and so they have the same vector.]],
+        "Jane went to the movies, Jane went home." The first Jane should attend to the movies, the
+        second to home. But they are the same word, so they have the same vector.]],
       predict = {
-        question = [[For how many of these 8 tokens is there another one with exactly the same
+        question = [[For how many of these 8 tokens does another token have exactly the same
           output?]],
         expect = "4",
-        answer = [[4: the two Janes, and the two "went". The same vector gives the same query, hence
-          the same weights, hence the same output. Attention cannot tell equal words apart.]],
+        answer = [[4: both "Jane" and both "went". The same vector gives the same query, so the same
+          weights and the same output. Attention cannot distinguish equal words.]],
         hints = {
-          { "it == 2", "The two Janes are two of them. Which other word stands there twice?" },
-          { "it == 1 or it == 3", "If one is like another, the other is like the one." },
-          { "it == 0", "Neither the query nor the sum knows where a token stands." },
-          "The same vector, the same query. Which words stand there twice?" } },
+          { "it == 2", "The two Janes are two of them. Which other word occurs twice?" },
+          { "it == 1 or it == 3", "If one token equals another, both count." },
+          { "it == 0", "Neither the query nor the sum depends on the position of a token." },
+          "The same vector gives the same query. Which words occur twice?" } },
       code = [[
         vectors = roper.randn{6, 8}       -- Jane, went, to, the, movies, home
         sentence = roper.tensor({{0, 1, 2, 3, 4, 0, 1, 5}}, "int32")
@@ -123,41 +126,41 @@ return roper.lesson {
         apart = (out:narrow(3, 1, 1) - out:narrow(3, 6, 1)):abs():max():item()]],
       claims = {
         { "apart < 1e-6", instead = { "weights = true", "weights = true, position = 'rope'" } } },
-      figure = { caption = "Who looks at whom: the rows of the two Janes, 0 and 5, are the same.",
+      figure = { caption = "The attention weights. The rows of the two Janes, 0 and 5, are equal.",
         draw = [[
           local words = {"Jane", "went", "to", "the", "movies", "Jane", "went", "home"}
           rows = weights[1][1]
           return plot.attention(rows, {tokens = words, format = format})]],
         claims = { { "(rows[1] - rows[6]):abs():max():item() < 1e-6", instead = { "weights[1][1]",
           "roper.attention_weights(x, x, {position = 'rope'})[1][1]" } } } } },
-    { title = "A causal mask gives something away",
+    { title = "A causal mask reveals something",
       text = [[
-        A model that continues a text must not see what comes later. With `causal = true` a token
-        sees only itself and the tokens before it. That is the causal mask.
+        A model that continues a text must not use later tokens. With `causal = true` the query of a
+        token sees only that token and those before it. This is the causal mask.
 
-        Below, this is tried twice. First with the sentence of the two Janes. Then with 6 tokens
-        that are all alike, so that a token gives equal weights to all that it sees. Of these, the
-        first has the value 1 and the others 0.]],
+        The code below tries it twice. The first input is the sentence with the two Janes. The
+        second is 6 identical tokens, so each query gives equal weights to all tokens that it sees.
+        The first token has the value 1, the others 0.]],
       predict = {
-        { question = "With the mask, do the two Janes still get the same output?",
+        { question = "With the mask, do the two Janes still have the same output?",
           choices = { "Yes: the same word, the same query.",
-            "No: the second Jane sees more than the first." },
+            "No: the second Jane sees more tokens than the first." },
           expect = 2,
-          answer = [[The first Jane sees herself alone. The second sees five tokens before her,
-            too.]],
+          answer = [[The first Jane sees only herself. The second also sees the five tokens before
+            her.]],
           hints = { "The query is the same. But which keys does each of them see?" } },
-        { question = [[Now the 6 tokens that are alike. Count their positions from 0. What is the
+        { question = [[Now take the 6 identical tokens, and count positions from 0. What is the
             output at position 3?]],
           expect = "1/4",
-          answer = [[$1/4$. The token at position $m$ sees $m + 1$ tokens and takes their mean,
-            $1/(m + 1)$. So the mask gives positions away, and a later layer can learn to read them
+          answer = [[$1/4$. The token at position $m$ sees $m + 1$ tokens, and their mean is
+            $1/(m + 1)$. So the mask reveals the position, and a later layer can learn to use it
             ([Haviv et al. 2022](arXiv:2203.16634)).]],
           hints = {
-            { "math.abs(it - 1/3) < 0.01", "Position 0 counts, too: 0, 1, 2 and 3 are seen." },
-            { "math.abs(it - 1/6) < 0.01", "So it is without the mask. What does position 3 see?" },
+            { "math.abs(it - 1/3) < 0.01", "Position 0 counts as well: 0, 1, 2 and 3 are seen." },
+            { "math.abs(it - 1/6) < 0.01", "That is without the mask. What does position 3 see?" },
             { "it == 1", "That is the sum of the values seen. The output is their mean." },
-            { "it == 0", "That is its own value. It sees the first token as well." },
-            { "it == 4", "So many tokens it sees. The output is the mean of their values." },
+            { "it == 0", "That is its own value. It also sees the first token." },
+            { "it == 4", "That is the number of tokens seen. Take the mean of their values." },
             "Which values does it see? Take their mean." } } },
       code = [[
         out = roper.attention(x, x, x, {causal = true})
@@ -173,51 +176,52 @@ return roper.lesson {
         { "apart > 0.01", instead = { "(x, x, x, {causal = true})", "(x, x, x)" } },
         { "off < 1e-4", instead = { "first, {causal = true}", "first" } } },
       exercise = {
-        question = [[How good is this clue far on? By how much is the output at position 99 greater
-          than at position 100? (Let Lua calculate.)]],
+        question = [[How useful is this clue at later positions? How much greater is the output at
+          position 99 than at position 100? (Let Lua calculate.)]],
         expect = "1/100 - 1/101",
         within = 0.005,
-        answer = [[$1/100 - 1/101 = 1/10100$, about 0.0001. From position 0 to 1 it was a half. Far
-          on, the clue is faint. The remedies that follow tell positions outright.]],
+        answer = [[$1/100 - 1/101 = 1/10100$, about 0.0001. From position 0 to 1 the difference was
+          one half. At later positions the clue is weak. The methods that follow encode positions
+          explicitly.]],
         hints = {
           { "math.abs(it - (1/99 - 1/100)) < 5e-7", "The token at position 99 sees 100 tokens." },
-          { "math.abs(it + (1/100 - 1/101)) < 5e-7", "The earlier one is greater: no minus." },
+          { "math.abs(it + (1/100 - 1/101)) < 5e-7", "The earlier output is greater: no minus." },
           "The output at position $m$ is $1/(m + 1)$." } } },
-    { title = "The first remedy: add waves",
+    { title = "The first method: add sine waves",
       text = [[
-        The first transformer ([Vaswani et al. 2017](arXiv:1706.03762)) added to the vector at
-        position $i$ a pattern $p_i$ that names the position: for each pair of features a sine and a
-        cosine. Pair $t$ moves on by the angle $θ_t$ at each position, so the pairs are waves of
-        different lengths.
+        The first transformer ([Vaswani et al. 2017](arXiv:1706.03762)) adds a pattern $p_i$ to the
+        vector at position $i$. The pattern identifies the position: it has a sine and a cosine for
+        each pair of features. The angle of pair $t$ grows by $θ_t$ at each position, so the pairs
+        are waves of different wavelengths.
 
-        How alike are the patterns of $i$ and $j$? Their dot product tells. The second line is what
-        one pair adds to it: a formula from school.
+        How similar are the patterns of $i$ and $j$? Compute their dot product. The second line
+        below is the contribution of one pair, a formula from school.
 
-        The machine checks that line, on random numbers and exactly (`relative-distance` tells how).
-        There `cos(i)` stands for $cos iθ$.]],
+        That line is checked below, with random numbers and exactly (`relative-distance` explains
+        how). In the check, `cos(i)` means $cos iθ$.]],
       formula = [[
         p_{i,2t} = sin(iθ_t)    p_{i,2t+1} = cos(iθ_t)    θ_t = 10000^(-2t/d)
         sin iθ sin jθ + cos iθ cos jθ = cos (i - j)θ]],
       predict = {
-        question = [[One pair moves on by 30 degrees a position. What does it add to the dot product
-          of the patterns of positions 1005 and 1007?]],
+        question = [[The angle of a pair grows by 30 degrees per position. What does this pair
+          contribute to the dot product of the patterns of positions 1005 and 1007?]],
         expect = "math.cos(math.rad(60))",
-        answer = [[$cos 60° = 0.5$, as for positions 5 and 7: their distance alone counts. That is
-          the seed of all that follows.
+        answer = [[$cos 60° = 0.5$, the same as for positions 5 and 7. Only the distance matters.
+          The following lessons build on this.
 
-          RoFormer's eq. 4 prints a $k$ on the right where the left has an $i$. Taken at its word,
-          the pattern of $i$ would not depend on $i$, and the line below would be false.
+          RoFormer's eq. 4 prints a $k$ on the right where the left has an $i$. Taken literally, the
+          pattern of $i$ would not depend on $i$, and the line below would be false.
 
-          One thing remains: a pattern that is added to a vector gets mixed with what the vector
-          says. The next lesson, `rotation`, turns the vector instead, and its length stays.]],
+          One problem remains: a pattern added to a vector mixes with the content of the vector. The
+          next lesson, `rotation`, rotates the vector instead, and its length does not change.]],
         hints = {
           { "math.abs(it - math.cos(2)) < 0.01 or math.abs(it - math.cos(60)) < 0.01",
             "`math.cos` takes radians: `math.cos(math.rad(60))` is the cosine of 60 degrees." },
           { "math.abs(it - math.cos(math.rad(30))) < 0.01",
-            "That is the cosine of 30 degrees: the positions are two apart." },
+            "That is the cosine of 30 degrees, but the positions are two apart." },
           { "it == 60 or it == -60", "That is the angle. What is its cosine?" },
-          { "it == 1", "Only the same position gives 1." },
-          "Which angle is $(i - j)θ$ here? What is its cosine?" } },
+          { "it == 1", "Only equal positions give 1." },
+          "What is the angle $(i - j)θ$ here? What is its cosine?" } },
       identity = { "sin(i)*sin(j) + cos(i)*cos(j) == cos(i - j)",
         wrong = {
           { "sin(k)*sin(j) + cos(k)*cos(j) == cos(i - j)", source = "RoFormer, eq. 4: k for i" } },

@@ -1,14 +1,14 @@
 return roper.lesson {
   order = 6,
-  title = "Mistakes in turning, and how a shift of the text finds them",
+  title = "Common mistakes, and how shifting the text finds them",
   before = "You know what RoPER should compute (`relative-distance`).",
-  after = "You can find seven mistakes by two numbers, before anything is trained.",
+  after = "You can find seven mistakes with two numbers, before you train anything.",
   minutes = 30,
   needs = { "relative-distance" },
   notation = {
-    { "R_n", "the turn by position $n$; $R_{-n}$ turns back" },
+    { "R_n", "the rotation by position $n$; $R_{-n}$ rotates back" },
     { "n, i", "the positions of the query and of the values" },
-    { "m, n", "the positions of query and key, where there are no values" },
+    { "m, n", "the positions of query and key, in formulas without values" },
     { "a_{n,i}", "the weight of value $i$ for the query at $n$; short: $a$" },
     { "v_i, o_n", "the value at $i$, the output at $n$" },
   },
@@ -17,18 +17,19 @@ return roper.lesson {
   steps = {
     { title = "The test: shift the text",
       text = [[
-        RoPER is a few lines of code. Each of them can be wrong, and a model that has such a mistake
-        in it may still train. Real programs had most of the mistakes below. One test finds nearly
+        RoPER is a few lines of code. Each of them can contain a mistake, and the model may train
+        all the same. Most of the mistakes below occurred in real programs. One test finds nearly
         all of them.
 
-        What is relative does not change when the whole text moves. So compute with positions 0 to
-        5, compute with 1000 to 1005, and compare. The largest difference is the residual of the
-        shift. No known result is needed for that, and no trained model.
+        An output that depends only on relative positions does not change if the whole text moves.
+        So compute it with positions 0 to 5 and with positions 1000 to 1005, and compare. The
+        largest difference is the residual of the shift. The test needs no known result and no
+        trained model.
 
-        Here is RoPER written out, as one finds it in programs. There are 6 tokens of 8 features;
-        feature $t$ and feature $t + 4$ are a pair. `turn` takes the cosines and sines of the
-        angles. To turn back, only the sines change their sign. `a` are RoPE's weights. `shift` is
-        the test. The mistakes that follow are small changes to this code.]],
+        Here is RoPER written out as programs do it. There are 6 tokens of 8 features; feature $t$
+        and feature $t + 4$ are a pair. `turn` takes the cosines and sines of the angles. Rotating
+        back changes only the sign of the sines. `a` contains RoPE's attention weights, and `shift`
+        is the test. The mistakes that follow are small changes to this code.]],
       formula = "o_n = R_{-n} Σ_i a_{n,i} R_i v_i",
       code = [[
         q = roper.randn({6, 8}, "float64")
@@ -46,25 +47,25 @@ return roper.lesson {
           return (q:matmul(k:transpose(1, 2)) / math.sqrt(8)):softmax(2)
         end
         function apart(x, y) return (x - y):abs():max():item() end
-        function places(first) return roper.arange(first, first + 6, 1, "float64") end
-        function shift(f, by) return apart(f(places(0)), f(places(by))) end
+        function positions(n) return roper.arange(n, n + 6, 1, "float64") end
+        function shift(f, by) return apart(f(positions(0)), f(positions(by))) end
         function scores(p) return weights(rotate(q, p), rotate(k, p)) end
-        a = scores(places(0))
+        a = scores(positions(0))
         function right(p) return unrotate(a:matmul(rotate(v, p)), p) end
         moved = shift(right, 1000)]],
       claims = { { "moved < 1e-12", instead = { "c - two * s", "c + two * s" } } } },
-    { title = "Values turned twice",
+    { title = "Values rotated twice",
       text = [[
-        labml's implementation of RoPER turned the values twice until 2024. One line turned them,
-        and the sum, some lines later, turned them again. A reader asked whether that was meant
-        (issue 251). The output was turned back once, as it should be.]],
+        Until 2024, labml's implementation of RoPER rotated the values twice. One line rotated them,
+        and the weighted sum a few lines later rotated them again. A reader asked whether this was
+        intended (issue 251). The output was rotated back once, as it should be.]],
       formula = "o_n = R_{-n} Σ_i a_{n,i} R_i R_i v_i",
-      predict = { question = "By how many positions in all is the value of $i$ turned in $o_n$?",
+      predict = { question = "By how many positions in total is the value of $i$ rotated in $o_n$?",
         choices = { "$i - n$", "$2i - n$", "$2(i - n)$" }, expect = 2,
-        hints = { { "it == 1", "That is RoPER: turned once, and back once." },
-          { "it == 3", "The values are turned twice, but the output is turned back only once." },
-          "Turns add up. Count those by $i$ and those by $-n$." },
-        answer = [[By $2i - n$. That is no distance: shift the text by 1000, and it grows by
+        hints = { { "it == 1", "That is RoPER: rotated once, and back once." },
+          { "it == 3", "The values are rotated twice, but the output is rotated back only once." },
+          "Rotations add up. Count those by $i$ and those by $-n$." },
+        answer = [[By $2i - n$. That is not a distance: if the text is shifted by 1000, it grows by
           1000.]] },
       code = [[
         function twice(p) return unrotate(a:matmul(rotate(rotate(v, p), p)), p) end
@@ -74,29 +75,29 @@ return roper.lesson {
         given = { a = "numbers", v = "vectors", i = "positions", n = "position" },
         wrong = { { "unrotate(sum(a*rotate(rotate(v, i), i)), n) == sum(a*rotate(v, i - n))",
           source = "as if it were relative" } } } },
-    { title = "The output not turned back",
+    { title = "The output not rotated back",
       text = [[
-        Without the turn at the end each value arrives turned by its own position $i$. That is a
-        place in the text, not a distance. This is easy to miss in a program that had RoPE before,
-        where the output is left alone. It was missed in 2026 in two programs for DeepSeek-V4, a
-        model that turns its values. (Pull requests 928 of Primus and 186 of Atlas tell of it.)]],
+        Without the last rotation, each value in the output is rotated by its own position $i$,
+        which is not a distance. This mistake is easy to make in a program written for RoPE, which
+        does not rotate the output. In 2026 it occurred in two programs for DeepSeek-V4, a model
+        that rotates its values. (See pull request 928 of Primus and pull request 186 of Atlas.)]],
       formula = "o_n = Σ_i a_{n,i} R_i v_i",
-      predict = { question = [[The first pair has the speed $θ = 1$. Shift the text by 3 positions.
-          By how many radians does that turn the first pair of the output, with this mistake?]],
+      predict = { question = [[The first pair has the frequency $θ = 1$. Shift the text by 3
+          positions. By how many radians does this mistake rotate the first pair of the output?]],
         expect = "3",
-        hints = { { "it == 0", "So it is with RoPER. But here nothing takes the position out." },
-          "All positions grow by 3, and each value turns by its own position." },
-        answer = "By 3, as all values do. With RoPER it would stay." },
+        hints = { { "it == 0", "That is RoPER. Here nothing removes the position." },
+          "All positions grow by 3, and each value is rotated by its own position." },
+        answer = "By 3, as all values are. With RoPER it would not change." },
       code = [[
         function forgotten(p) return a:matmul(rotate(v, p)) end
         moved = shift(forgotten, 1000)]],
       claims = { { "moved > 0.1", instead = { "a:matmul(rotate(v, p))", "a:matmul(v)" } } },
-      figure = { caption = [[The first pair of the last output, the text shifted by 0, 1, 2, 3: not
-          turned back it goes round, by one radian for each position. Dashed: turned back, it stays
-          in all four.]],
+      figure = { caption = [[The first pair of the last output, with the text shifted by 0, 1, 2 and
+          3. Solid: not rotated back, it rotates by one radian per position. Dashed: rotated back,
+          it is the same for all four.]],
         draw = [[
           local function pair_of(f, first)
-            local o = f(places(first))[6]
+            local o = f(positions(first))[6]
             return {o[1]:item(), o[5]:item()}
           end
           tips = {}
@@ -105,61 +106,61 @@ return roper.lesson {
             tips[by + 1].label = "by " .. by
           end
           tips[5] = pair_of(right, 3)
-          tips[5].label, tips[5].dashed = "turned back", true
+          tips[5].label, tips[5].dashed = "rotated back", true
           return plot.arrows(tips, {format = format})]],
         claims = {
           { "math.abs(tips[2][1] - tips[1][1] * math.cos(1) + tips[1][2] * math.sin(1)) < 1e-12",
             instead = { "pair_of(forgotten, by)", "pair_of(right, by)" } },
-          { "math.abs(tips[5][1] - right(places(0))[6][1]:item()) < 1e-12",
+          { "math.abs(tips[5][1] - right(positions(0))[6][1]:item()) < 1e-12",
             instead = { "pair_of(right, 3)", "pair_of(forgotten, 3)" } } } } },
     { title = "The cosine negated too",
       text = [[
-        To turn back is to turn by $-n$. The cosine stays, $cos(-nθ) = cos nθ$, and the sine changes
-        its sign, $sin(-nθ) = -sin nθ$. It is easy to put a minus before both.]],
+        Rotating back is rotating by $-n$. The cosine stays, $cos(-nθ) = cos nθ$, and the sine
+        changes sign, $sin(-nθ) = -sin nθ$. It is an easy mistake to put a minus before both.]],
       formula = [[
         "right:"  R_{-n} = [cos nθ, sin nθ; -sin nθ, cos nθ]
         "wrong:"  [-cos nθ, sin nθ; -sin nθ, -cos nθ] ]],
       predict = { question = "What is the wrong matrix?",
         choices = { "$R_{-n}$ with a minus before it, $-R_{-n}$",
-          "$R_n$ with a minus before it, $-R_n$", "no turn at all: it changes lengths" },
+          "$R_n$ with a minus before it, $-R_n$", "not a rotation at all: it changes lengths" },
         expect = 2,
         hints = { { "it == 1", "$-R_{-n}$ would have $-sin nθ$ at the top right." },
-          "Take the minus out of all four numbers. Which way do the sines turn then?" },
-        answer = [[It is $-R_n$: a turn forward, and a minus before all. The two turns do not
-          cancel. They add up: $-R_n Σ_i a R_i v_i = -Σ_i a R_{i+n} v_i$. No length changes, so
-          nothing looks odd.]] },
+          "Take the minus out of all four numbers. Which sign do the two sines have then?" },
+        answer = [[It is $-R_n$: a rotation forward, with a minus before it. The two rotations do
+          not cancel but add up: $-R_n Σ_i a R_i v_i = -Σ_i a R_{i+n} v_i$. Lengths do not change,
+          so the output looks normal.]] },
       code = [[
         function negated(x, p) return turn(x, -angles(p):cos(), -angles(p):sin()) end
         function no_inverse(p) return negated(a:matmul(rotate(v, p)), p) end
         moved = shift(no_inverse, 1000)
-        kept = apart(negated(v, places(0)):square():sum(2), v:square():sum(2))]],
+        kept = apart(negated(v, positions(0)):square():sum(2), v:square():sum(2))]],
       claims = {
         { "moved > 0.1", instead = { "-angles(p):cos()", "angles(p):cos()" } },
         { "kept < 1e-12", instead = { "-angles(p):cos(), ", "-angles(p):cos() / 2, " } } },
       identity = { "pair(x[2]*sin(m) - x[1]*cos(m), -x[2]*cos(m) - x[1]*sin(m)) == -rotate(x, m)",
         wrong = { { "pair(x[2]*sin(m) - x[1]*cos(m), -x[2]*cos(m) - x[1]*sin(m)) == rotate(x, -m)",
           source = "as if it were the inverse" } } } },
-    { title = "Cached keys turned twice",
+    { title = "Cached keys rotated twice",
       text = [[
-        A model that writes keeps the keys of the tokens before in a cache. They were turned when
-        they came in. So they are used as they are. A program that turns the whole cache with each
-        new token turns a key again and again. After the second time the score depends on $2n - m$,
-        which is no distance. It is the mistake of the values once more, in the keys. (In 2026 it
-        was found in the review of pull request 110 of Shainet.)]],
+        A model that generates text keeps the keys of earlier tokens in a cache. They were rotated
+        before they were stored, so they are used as they are. A program that rotates the whole
+        cache with each new token rotates a key again and again. After the second time the score
+        depends on $2n - m$, which is not a distance. It is the same mistake as for the values, now
+        in the keys. (In 2026 it was found in the review of pull request 110 of Shainet.)]],
       formula = "(R_m q) · (R_n R_n k) = q · R_{2n-m} k",
       code = [[
         function cached(p) return weights(rotate(q, p), rotate(rotate(k, p), p)) end
         moved = shift(cached, 1000)]],
       claims = { { "moved > 0.1", instead = { "rotate(rotate(k, p), p)", "rotate(k, p)" } } },
       figure = {
-        caption = [[The weight that token 5 gives to token 4, by where the text begins. With keys
-          turned once it stays; with keys turned twice it does not.]],
+        caption = [[The weight of token 4 for the query of token 5, by the position of the first
+          token. With keys rotated once it is constant; with keys rotated twice it is not.]],
         draw = [[
           starts, kept, wave = {}, {}, {}
           for s = 0, 60 do
             starts[s + 1] = s / 2
-            kept[s + 1] = scores(places(s / 2))[6][5]:item()
-            wave[s + 1] = cached(places(s / 2))[6][5]:item()
+            kept[s + 1] = scores(positions(s / 2))[6][5]:item()
+            wave[s + 1] = cached(positions(s / 2))[6][5]:item()
           end
           return plot.line({{x = starts, y = kept, label = "right"},
             {x = starts, y = wave, label = "twice"}}, {xlabel = "position of the first token",
@@ -170,24 +171,26 @@ return roper.lesson {
           { "math.max(table.unpack(wave)) - math.min(table.unpack(wave)) > 0.01",
             instead = { "cached(", "scores(" } } },
         play = { kind = "attention", turns = { "qkvvo", "qkv", "qkvO", "qkkvo", "qkvo" },
-          caption = [[The shift by hand: choose a mistake and move all together. Do the weights
-            stay? Does the output $o$? (The output turned forward is what negated cosines give, but
-            for the minus.)]] } },
+          caption = [[The shift by hand: choose a mistake and move all tokens together. Do the
+            weights stay the same? Does the output $o$? (Rotating the output forward gives the same
+            as negated cosines, except for the minus.)]] } },
       identity = { "dot(rotate(q, m), rotate(rotate(k, n), n)) == dot(q, rotate(k, 2*n - m))",
         wrong = { { "dot(rotate(q, m), rotate(rotate(k, n), n)) == dot(q, rotate(k, n - m))",
           source = "as if it were relative" } } } },
-    { title = "Turned the other way: no mistake, until weights are shared",
+    { title = "The opposite direction: harmless until weights are shared",
       text = [[
-        Turn both queries and keys the other way. Then all is relative still, only mirrored. A model
-        trained so can learn the same. nanochat turns that way, and a comment on its pull request
-        489 says why that stays. But its weights are of no use to code that turns forward.
+        Rotate both queries and keys in the opposite direction. Everything is still relative, only
+        mirrored, and a model trained this way can learn the same. nanochat rotates this way, and a
+        comment on its pull request 489 explains why it stays. But its weights cannot be used with
+        code that rotates forward.
 
-        Turn only one side the other way, and the score depends on the sum of the positions.]],
+        If only one side is rotated in the opposite direction, the score depends on the sum of the
+        positions.]],
       formula = "(R_{-m} q) · (R_{-n} k) = q · R_{m-n} k",
       code = [[
         function mirrored(p) return weights(unrotate(q, p), unrotate(k, p)) end
         moved = shift(mirrored, 1000)
-        changed = apart(mirrored(places(0)), scores(places(0)))
+        changed = apart(mirrored(positions(0)), scores(positions(0)))
         function one_side(p) return weights(unrotate(q, p), rotate(k, p)) end
         broken = shift(one_side, 1000)]],
       claims = {
@@ -200,56 +203,57 @@ return roper.lesson {
             source = "one side flipped" },
           { "dot(rotate(q, -m), rotate(k, -n)) == dot(q, rotate(k, n - m))",
             source = "as if not mirrored" } } } },
-    { title = "Pairings mixed",
+    { title = "Mixed pairings",
       text = [[
-        There are two ways to pair features (`general-form`). So there are two ways to go wrong.
+        There are two ways to pair features (`general-form`), and two ways to mix them up.
 
-        First: weights that were trained with the one pairing are run by code for the other. Second:
-        queries and keys do not agree, say because only the keys have the other pairing. In 2023 the
-        converter of llama.cpp put the queries of TinyLlama into the right order, but not the keys.
-        What the model wrote was gibberish (pull request 3364).]],
+        First, weights that were trained with one pairing are run with code for the other. Second,
+        queries and keys use different pairings. In 2023 the converter of llama.cpp reordered the
+        queries of TinyLlama correctly, but not the keys. The model wrote gibberish (pull request
+        3364).]],
       predict = { question = "Which of the two does the shift find?",
         choices = { "both", "only the first: other pairs in queries and keys alike",
           "only the second: other pairs in the keys alone", "neither" }, expect = 3,
         hints = {
-          { "it == 4", "Think of one pair of the queries. What turns with it in the keys?" },
-          "What is turned alike on both sides knows the distance alone, whatever the pairs are." },
-        answer = [[Only the second. In the first, scores are as relative as before; they are not
-          those that the model was trained with. So a second test is needed: known outputs for known
-          weights. They are kept from the program that trained them, or come from an oracle: a
-          program, slow and plain, that is written from the definition.]] },
+          { "it == 4", "Take one pair of the query. Which pair of the key has the same angle?" },
+          [[If both sides rotate the same pairs, the score depends only on distance, whatever the
+            pairs are.]] },
+        answer = [[Only the second. In the first case the scores are still relative, but they are
+          not those that the model was trained with. So a second test is needed: known outputs for
+          known weights. Take them from the program that trained the model, or from an oracle, a
+          slow and simple program written directly from the definition.]] },
       code = [[
         rope = roper.position.rope{dim = 8}
         other = roper.position.rope{dim = 8, pairing = "interleaved"}
         function swapped(p) return weights(other:rotate(q, p), other:rotate(k, p)) end
         moved = shift(swapped, 1000)
-        changed = apart(swapped(places(0)), scores(places(0)))
+        changed = apart(swapped(positions(0)), scores(positions(0)))
         function mixed(p) return weights(rotate(q, p), other:rotate(k, p)) end
         broken = shift(mixed, 1000)]],
       claims = {
         { "moved < 1e-12", instead = { "other:rotate(q, p), ", "rotate(q, p), " } },
-        { "changed > 0.01", instead = { "scores(places(0))", "swapped(places(0))" } },
+        { "changed > 0.01", instead = { "scores(positions(0))", "swapped(positions(0))" } },
         { "broken > 0.1",
           instead = { "(rotate(q, p), other:", "(rotate(q, p), rope:" } } } },
     { title = "Angles in half precision",
       text = [[
-        Models often calculate with short numbers. float16 has 11 significant bits, bfloat16 has 8.
-        Where a whole model is put into one of them, the angles easily go along. In 2023 somebody
-        looked at an angle in GPT-NeoX (issue 1003): that of the second of 16 pairs, at position
-        1857. It should be 1044.27 and was 1045. Between 1024 and 2048 float16 knows whole numbers
-        only.
+        Models often use short number formats. float16 has 11 significant bits, bfloat16 has 8. If a
+        whole model is converted to one of them, the angles are often converted, too. A report on
+        GPT-NeoX in 2023 (issue 1003) looked at the angle of the second of 16 pairs at position
+        1857. It should be 1044.27 and was 1045. Between 1024 and 2048, float16 has only whole
+        numbers.
 
-        Shift the text by a little, and there is little to be seen. Shift it far, and there is much.
-        So this mistake needs a test at large positions. The remedy is in `precision`: angles in
-        float64, and only their cosines and sines rounded.]],
-      predict = { question = [[From 512 to 1024 bfloat16 knows every fourth number. To how many
+        A small shift of the text changes little. A large shift changes a lot. So finding this
+        mistake requires large positions. `precision` shows how to avoid it: compute the angles in
+        float64 and round only their cosines and sines.]],
+      predict = { question = [[From 512 to 1024, bfloat16 has only multiples of 4. To how many
           different numbers does it round the positions 1000, 1001, ... 1005?]],
         expect = "2",
-        hints = { { "it == 6", "1001 is not among the numbers that it knows." },
+        hints = { { "it == 6", "1001 is not a multiple of 4." },
           { "it == 1", "1003 is nearer to 1004 than to 1000." },
           "Round each to the nearest multiple of 4." },
-        answer = [[To two, 1000 and 1004. (1002 is as near to both, and goes to 1000.) Three of the
-          six positions look alike, and so do the other three.]] },
+        answer = [[To two, 1000 and 1004. (1002 is equally near to both, and is rounded to 1000.)
+          Three of the six positions become equal, and so do the other three.]] },
       code = [[
         exact = 1857 * 10000 ^ (-2 / 32)
         function as(number, format)
@@ -257,7 +261,7 @@ return roper.lesson {
         end
         in_16 = as(1857 * as(10000 ^ (-2 / 32), "float16"), "float16")
         exact, in_16
-        places(1000):round_to("bfloat16")
+        positions(1000):round_to("bfloat16")
         function halved(format)
           return function(p)
             local w = p:round_to(format):outer(theta:round_to(format))
@@ -273,8 +277,8 @@ return roper.lesson {
         { "near < 1e-3", instead = { '"float16"), 8)', '"float16"), 4096)' } },
         { "far > 0.1", instead = { '"float16"), 2048)', '"float16"), 16)' } } },
       figure = {
-        caption = [[The residual, by how far the text is shifted. With bfloat16 scores are wrong
-          from 256 on, with float16 from 2048 on.]],
+        caption = [[The residual by the size of the shift. With bfloat16 the weights are wrong from
+          256 on, with float16 from 2048 on.]],
         draw = [[
           series = {}
           for n, form in ipairs{"float64", "float16", "bfloat16"} do
@@ -293,19 +297,21 @@ return roper.lesson {
             instead = { "halved(form)", "scores" } },
           { "series[3].y[9] > 0.1 and series[2].y[9] < 0.01",
             instead = { '"float16", "bfloat16"', '"bfloat16", "float16"' } } } } },
-    { title = "All of them, at one glance",
+    { title = "All mistakes compared",
       text = [[
-        Count the digits that stay when the text is shifted by 1000. A residual of 1e-3 leaves 3.
+        Count the digits that stay the same if the text is shifted by 1000. A residual of 1e-3
+        leaves 3 digits.
 
-        What is right keeps nearly all digits of float64. So do the mirrored turns and the other
-        pairing, which no shift finds. What is not relative keeps not one. Angles in bfloat16 keep
-        none either. With float16 two are left, for at 1000 its angles only begin to fail.]],
+        The correct code keeps nearly all digits of float64. So do the mirrored rotations and the
+        other pairing, which no shift finds. Code that is not relative keeps no digit, and neither
+        do angles in bfloat16. With angles in float16 two digits are left, because at position 1000
+        their errors are still small.]],
       code = [[
         tests = {
           {"right", right}, {"mirrored", mirrored}, {"other pairing", swapped},
           {"float16 angles", halved "float16"},
           {"bfloat16 angles", halved "bfloat16"},
-          {"values twice", twice}, {"not turned back", forgotten},
+          {"values twice", twice}, {"not rotated back", forgotten},
           {"cosine negated", no_inverse}, {"cached keys twice", cached},
           {"pairings mixed", mixed}}
         function digits(f) return math.max(0, -math.log(shift(f, 1000), 10)) end
@@ -315,27 +321,28 @@ return roper.lesson {
       claims = {
         { "digits(right) > 12", instead = { "shift(f, 1000)", "shift(f, 1000) + 1" } },
         { "most < 1", instead = { "for n = 5", "for n = 4" } } },
-      figure = { caption = "Digits that stay when the text is shifted by 1000.",
+      figure = { caption = "Digits that stay the same if the text is shifted by 1000.",
         draw = [[
           names, bars = {}, {}
           for n, test in ipairs(tests) do names[n], bars[n] = test[1], digits(test[2]) end
           return plot.bar(bars, {names = names, format = format})]],
         claims = { { "math.min(table.unpack(bars, 1, 3)) > 12 and bars[4] < 3",
           instead = { "digits(test[2])", "digits(right)" } } } } },
-    { title = "Why a model trains all the same",
+    { title = "Why a model trains despite a mistake",
       text = [[
-        A turn too many loses nothing of a vector. Training goes through a wrong turn as well as
-        through the right one. At the positions that it was trained on, a model can learn to live
-        with it.
+        An additional rotation loses no information about a vector, and gradients pass through a
+        wrong rotation as well as through a correct one. A model can learn to compensate at the
+        positions that it is trained on.
 
-        Below are two small models of the same seed: RoPER, and RoPER with the way back forgotten.
-        After 40 steps their losses are alike. (The loss tells how wrong a model's guesses are.)
-        They have learned little more than that there are four letters: who guesses among four has
-        the loss ln 4 = 1.386. Nothing in these two numbers would make anybody look for a mistake.
+        Below are two small models with the same seed: RoPER, and RoPER without rotating back. After
+        40 steps their losses are about equal. (The loss measures how wrong the predictions of a
+        model are.) They have learned little more than that there are four letters: guessing among
+        four letters has the loss ln 4 = 1.386. Nothing in these two numbers suggests a mistake.
 
-        Longer runs can differ. In the experiment `substring_index` values turned twice solve fewer
-        tasks than RoPER after 650 steps. But who has no right program beside the wrong one sees
-        only a method that learns slowly. The residual of the shift tells.]],
+        Longer runs can differ. In the experiment `substring_index`, a model with values rotated
+        twice solves fewer tasks than RoPER after 650 steps. But without a correct program to
+        compare with, it looks like a method that learns slowly. The residual of the shift reveals
+        the mistake.]],
       code = [[
         function loss_after(rotate, steps)
           local task = roper.tasks.substring_prefix{length = 33, seed = 1}
@@ -352,9 +359,10 @@ return roper.lesson {
         { "before - wrong > 0.1", instead = { '("qkv", 40)', '("qkv", 1)' } },
         { "math.abs(loss - wrong) < 0.02", instead = { '("qkv", 40)', '("qkv", 1)' } } },
       exercise = {
-        question = "Which two numbers would you put into a test so that no such mistake can hide?",
-        answer = [[The residual of the shift, also at large positions. And the difference from code
-          that is slow and plain, and builds each $R_{i-n}$: here that is `roper.oracle.attention`.
-          The first finds what is not relative, the second the rest.]] } },
+        question = "Which two numbers would you put into a test to detect all such mistakes?",
+        answer = [[The residual of the shift, also at large positions. And the difference from a
+          slow and simple program that computes each $R_{i-n}$: here that is
+          `roper.oracle.attention`. The first detects code that is not relative, the second the
+          rest.]] } },
   },
 }

@@ -21,13 +21,13 @@ local MISPRINTS = {
   { "general-form", "its second column" },
   { "general-form", "its last pair" },
   { "relative-score", "RoFormer, eq. 16" },
-  { "relative-distance", "the RoPER study, first member: sin m for sin n" },
-  { "relative-distance", "the RoPER study, second member" },
+  { "relative-distance", "the RoPER study, first component: sin m for sin n" },
+  { "relative-distance", "the RoPER study, second component" },
   { "relative-distance", "the RoPER study, last line" },
-  { "relative-distance", "its v⁽¹⁾ twice" },
-  { "relative-distance", "its θ twice" },
-  { "linear-attention", "printed in notes on RoPE: the unturned sum reused" },
-  { "linear-attention", "their reason: the length of the sum stays" },
+  { "relative-distance", "with v⁽¹⁾ twice only" },
+  { "relative-distance", "with θ twice only" },
+  { "linear-attention", "notes on RoPE: the unrotated sum reused" },
+  { "linear-attention", "their reason: the sum keeps its length" },
 }
 
 describe("the lessons", function()

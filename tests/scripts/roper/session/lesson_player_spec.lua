@@ -135,8 +135,8 @@ describe("a lesson at the terminal", function()
     say(screen, "a", "Not yet. The other hand.\n", "asking 1/2 ?> ")
     say(screen, "3", "The question expects a number from 1 to 2, or a", "asking 1/2 ?> ")
     say(screen, "> 'only ' .. 'tried'", '"only tried"\n', "asking 1/2 ?> ")
-    say(screen, "2 + 2", "4\nNot taken as an answer. The question expects a number from 1 to 2, or a "
-      .. "letter\nfrom a to b.\n", "asking 1/2 ?> ")
+    say(screen, "2 + 2", "4\nNot taken as an answer. The question expects a number from 1 to 2, or "
+      .. "a letter\nfrom a to b.\n", "asking 1/2 ?> ")
     local after = say(screen, "b", "Right. b) To the right.\n\nPredict first. How much?\n",
       "asking 1/2 ?> ")
     assert.is_nil(after:find("x = 6", 1, true))
