@@ -1,6 +1,5 @@
 --- The trials of a sweep: which configurations there are, what each is called, and the file that
 --- keeps them.
-local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local lease = require "roper.study.lease"
 local experiment = require "roper.study.experiment"
