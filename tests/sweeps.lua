@@ -1,7 +1,7 @@
 -- Sweeps of trials so small that one takes a tenth of a second, run as programs.
 
 local files = require("roper.base.file")
-local listing = require("roper.study.listing")
+local stored = require("roper.study.runs")
 local plan = require("roper.study.sweep.plan")
 local process = require("tests.process")
 local uv = require("luv")
@@ -80,7 +80,7 @@ end
 function M.workers(folder)
   local list = {}
   for _, trial in ipairs(plan.read(folder) or {}) do
-    local run = listing.read(trial.folder, trial.config)
+    local run = stored.read(trial.folder, trial.config)
     list[#list + 1] = run.status == "running" and run.owner.pid or nil
   end
   return list

@@ -8,7 +8,7 @@ local core = require "roper.core"
 local position = require "roper.position"
 local shapes = require "tests.bench.shapes"
 local tables = require "roper.base.tables"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 local training = require "tests.bench.training"
 
 local TINY <const> = arg[1] == "--tiny"
@@ -21,8 +21,8 @@ end
 
 -- What f returns in each precision, compared one by one: how far they are apart, and their norms.
 local function differences(f)
-  local rounded = temporarily.with_matmul_precision("bfloat16", f)
-  local exact = temporarily.with_matmul_precision("float32", f)
+  local rounded = scoped.with_matmul_precision("bfloat16", f)
+  local exact = scoped.with_matmul_precision("float32", f)
   local apart, norms = {}, {}
   for i = 1, #exact do
     local b, e = rounded[i]:to "float64", exact[i]:to "float64"
@@ -110,7 +110,7 @@ local function show(rows)
 end
 
 core.seed(1)
-print(("kernels for %s"):format(temporarily.with_matmul_precision("bfloat16", core.machine)
+print(("kernels for %s"):format(scoped.with_matmul_precision("bfloat16", core.machine)
   .instructions))
 print "\n| operation | of | difference |\n| --- | --- | ---: |"
 for _, entry in ipairs(operations()) do

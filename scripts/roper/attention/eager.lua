@@ -5,7 +5,7 @@ local core = require "roper.core"
 local options_of = require "roper.base.options"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
-local watch = require "roper.base.watch"
+local hooks = require "roper.base.hooks"
 
 local M = {}
 
@@ -35,8 +35,8 @@ local nothing = schemes.class { name = "none" }()
 ---@return tensor weights [batch, heads, Tq, Tk], before dropout, in the graph
 function M.attention(q, k, v, options)
   arguments.check("eager.attention", "q", "tensor", q, "k", "tensor", k, "v", "tensor", v)
-  if watch.wants_weights() then
-    return watch.attention(M.attention, q, k, v, options)
+  if hooks.wants_weights() then
+    return hooks.attention(M.attention, q, k, v, options)
   end
   local o = options_of.check("eager.attention", options, { position = "any?",
     causal = { "boolean", false }, mask = "any?", bias = "any?", first = "any?",

@@ -3,7 +3,7 @@ local core = require "roper.core"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
-local watch = require "roper.base.watch"
+local hooks = require "roper.base.hooks"
 
 local M = {}
 
@@ -112,8 +112,8 @@ end
 ---@return tensor? weights [batch, heads, Tq, Tk], before dropout, outside the graph; only with the
 ---   option `weights`
 function M.attention(q, k, v, options)
-  if watch.wants_weights() then
-    local o, weights = watch.attention(M.attention, q, k, v, options)
+  if hooks.wants_weights() then
+    local o, weights = hooks.attention(M.attention, q, k, v, options)
     if options and options.weights then
       return o, weights
     end

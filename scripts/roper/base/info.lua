@@ -28,7 +28,7 @@ function M.commit()
     -- An installed copy may lie inside a work tree that does not know it.
     local pipe = io.popen(("{ cd '%s' && git ls-files --error-unmatch init.lua >&2 && git describe "
       .. "--always --dirty --abbrev=12 --exclude='*'; } 2>/dev/null"):format(
-      require("roper.base.place").LIBRARY:gsub("'", "'\\''")))
+      require("roper.base.paths").LIBRARY:gsub("'", "'\\''")))
     local line = pipe and pipe:read "l"
     if pipe then
       pipe:close()
@@ -44,7 +44,7 @@ end
 function M.record()
   local facts = core.machine()
   facts.version, facts.commit = require "roper.base.version", M.commit()
-  facts.loaded = require("roper.base.preload").text()
+  facts.loaded = require("roper.base.load_option").text()
   facts.host, facts.started = uv.os_gethostname(), os.date "!%Y-%m-%dT%H:%M:%SZ"
   return facts
 end

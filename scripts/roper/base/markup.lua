@@ -6,8 +6,8 @@
 --- Keys are attributes (`true` for one without a value), list entries are children: text, numbers,
 --- elements, lists of these. What is false or nil is left out.
 local file = require "roper.base.file"
-local place = require "roper.base.place"
-local printable = require "roper.base.printable"
+local paths = require "roper.base.paths"
+local escape = require "roper.base.escape"
 
 local M = {}
 
@@ -31,7 +31,7 @@ end
 ---@param value any
 ---@return string
 function M.escape(value)
-  return (printable.replaced(tostring(value), shown, replacement):gsub("[&<>\"']", ENTITIES))
+  return (escape.replaced(tostring(value), shown, replacement):gsub("[&<>\"']", ENTITIES))
 end
 
 local Element = {}
@@ -48,7 +48,7 @@ end
 ---@param name string relative to the library's folder
 ---@return table
 function M.asset(name)
-  return M.verbatim(assert(file.read(place.LIBRARY .. "/" .. name), name))
+  return M.verbatim(assert(file.read(paths.LIBRARY .. "/" .. name), name))
 end
 
 local write

@@ -1,6 +1,6 @@
 --- The folders in which `require` looks for modules. None of them is relative: the current folder
 --- may belong to anyone. The launcher drops relative entries before it loads anything.
-local place = require "roper.base.place"
+local paths = require "roper.base.paths"
 local uv = require "luv"
 
 local M = {}
@@ -21,7 +21,7 @@ end
 ---@return string path
 ---@return string cpath
 function M.for_child()
-  local scripts = assert(uv.fs_realpath(place.LIBRARY)):match "^(.*)/"
+  local scripts = assert(uv.fs_realpath(paths.LIBRARY)):match "^(.*)/"
   local native = package.searchpath("roper.native", package.cpath)
   local c = native and assert(uv.fs_realpath(native)):match "^(.*)/roper/[^/]*$"
   return absolute(package.path, ("%s/?.lua;%s/?/init.lua"):format(scripts, scripts)),

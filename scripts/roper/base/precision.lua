@@ -1,6 +1,6 @@
 --- The precision of the operands of matrix products, and a note if it makes them slower.
 local core = require "roper.core"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 
 local M = {}
 
@@ -10,7 +10,7 @@ local is_told = false -- the note, to this process
 ---@param precision string
 ---@return string? note nil unless products with it are slower than in float32
 function M.note(precision)
-  local instructions = precision == "bfloat16" and temporarily.with_matmul_precision(precision,
+  local instructions = precision == "bfloat16" and scoped.with_matmul_precision(precision,
     function() return core.machine().instructions end)
   if not instructions or instructions:find "%-bf16$" then
     return nil

@@ -1,7 +1,7 @@
 --- What the terminal can show: its width, colours, a line that rewrites itself.
 --- Without a terminal (a pipe, a file) everything is plain text.
 local core = require "roper.core"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 
 local M = {}
 
@@ -73,7 +73,7 @@ end
 function M.report(head, message)
   io.stdout:flush()
   io.stderr:write(M.styled(io.stderr, "red", head .. ":"), " ",
-    printable.text(message), "\n")
+    escape.text(message), "\n")
 end
 
 --- The first `count` characters of UTF-8 text; bytes where it is not UTF-8.
@@ -119,7 +119,7 @@ end
 --- Show a new state of the job.
 ---@param text string one line
 function Progress:update(text)
-  text = printable.line(text)
+  text = escape.line(text)
   if self.rewrites then
     if text ~= self.shown then
       self.stream:write("\r", M.cut(text, self:room()), "\27[K")

@@ -6,7 +6,7 @@ local options_of = require "roper.base.options"
 local residual = require "roper.identity.residual"
 local statement = require "roper.identity.statement"
 local tables = require "roper.base.tables"
-local with_seed = require("roper.base.temporarily").with_seed
+local with_seed = require("roper.base.scoped").with_seed
 
 local M = {}
 

@@ -2,7 +2,7 @@
 --- add, multiply and turn. A quantity remembers how it was made, and is evaluated over any algebra
 --- (grids over a ring, or tensors) as often as one likes; here is checked that it makes sense.
 local angles = require "roper.identity.angle"
-local counted = require("roper.base.printable").count
+local counted = require("roper.base.escape").count
 
 local M = {}
 

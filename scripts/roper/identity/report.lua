@@ -1,5 +1,5 @@
 --- What was found out about an identity, as lines of text.
-local counted = require("roper.base.printable").count
+local counted = require("roper.base.escape").count
 local fill = require("roper.base.format.columns").fill
 local tables = require "roper.base.tables"
 

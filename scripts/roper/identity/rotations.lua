@@ -52,7 +52,7 @@ function M.residuals(seed)
     results[i] = { statement = rotation[1], float32 = found.float32, float64 = found.float64,
       holds = found.holds }
   end
-  local x = require("roper.base.temporarily").with_seed(seed or 1, function()
+  local x = require("roper.base.scoped").with_seed(seed or 1, function()
     return core.randn({ 2, 2, 48, 16 }, "float64")
   end)
   local rope, roper = position.rope { dim = 16 }, position.roper { dim = 16 }

@@ -1,6 +1,6 @@
 --- Checks of lessons, with output in the Test Anything Protocol (TAP).
-local code = require "roper.base.code"
-local printable = require "roper.base.printable"
+local eval = require "roper.base.eval"
+local escape = require "roper.base.escape"
 local questions = require "roper.lesson.question"
 local report = require "roper.identity.report"
 local steps = require "roper.lesson.step"
@@ -11,7 +11,7 @@ local M = {}
 -- The list of outcomes that a function returns. If the function fails, the list says that `what`
 -- does not hold.
 local function attempt(what, run, ...)
-  local ok, result = code.call(run, ...)
+  local ok, result = eval.call(run, ...)
   if ok then
     return result
   elseif result.interrupted then
@@ -108,7 +108,7 @@ function M.run(lessons)
           lesson.name, number, (text:gsub("%s+", " "))))
         if not holds then
           failed = failed + 1
-          io.stdout:write("# ", (printable.text(detail):gsub("\n", "\n# ")), "\n")
+          io.stdout:write("# ", (escape.text(detail):gsub("\n", "\n# ")), "\n")
         end
       end
       io.stdout:flush()

@@ -1,6 +1,6 @@
 --- Reads and checks lessons. Each file in scripts/lessons that returns `roper.lesson { ... }` is a
 --- lesson; there is no other list of them.
-local code = require "roper.base.code"
+local eval = require "roper.base.eval"
 local files = require "roper.base.file"
 local options_of = require "roper.base.options"
 local formulas = require "roper.lesson.formula.parse"
@@ -211,7 +211,7 @@ function M.lesson(lesson)
   end
 end
 
-local FOLDER <const> = require("roper.base.place").LIBRARY .. "/../lessons"
+local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../lessons"
 
 --- Reads the lesson in a file.
 ---
@@ -226,7 +226,7 @@ function M.read(path)
     error(message, 0)
   end
   reading = { path = path, text = text }
-  local ok, result = code.call(chunk)
+  local ok, result = eval.call(chunk)
   local lesson = reading.lesson
   reading = nil
   if not ok and result.interrupted then

@@ -1,6 +1,6 @@
 --- Self-contained HTML pages of lessons: one page per lesson and an index. A handout omits the
 --- answers; slides show one step at a time, on a screen or on paper.
-local article = require "roper.base.article"
+local html_page = require "roper.base.html_page"
 local files = require "roper.base.file"
 local identity_report = require "roper.identity.report"
 local markup = require "roper.base.markup"
@@ -190,7 +190,7 @@ local function lesson_page(lessons, index, form)
     end
     sections[number] = section(lesson, number, steps.run(step, scope), scope, form)
   end
-  return article.page(prose.title(lesson.title), {
+  return html_page.page(prose.title(lesson.title), {
     h.header { navigation(lessons, index), h.h1 { inline(lesson.title) },
       h.p { class = "about", "Before: ", inline(lesson.before), h.br {}, "After: ",
         inline(lesson.after), h.br {}, inline(prose.demands(lesson)) },
@@ -205,9 +205,9 @@ local function index_page(lessons)
     items[i] = h.li { h.a { href = lesson.name .. ".html", inline(lesson.title) }, h.br {},
       h.span { class = "about", inline(lesson.after), h.br {}, inline(prose.demands(lesson)) } }
   end
-  return article.page(title, { h.h1 { title }, h.p { "The lessons need school trigonometry and the "
-    .. "lessons listed with each. Every line with a ✓ was checked when the pages were written. To "
-    .. "try each step yourself, run ", h.code { "./roper lesson NAME" }, " in a terminal." },
+  return html_page.page(title, { h.h1 { title }, h.p { "The lessons need school trigonometry and "
+    .. "the lessons listed with each. Every line with a ✓ was checked when the pages were written. "
+    .. "To try each step yourself, run ", h.code { "./roper lesson NAME" }, " in a terminal." },
     h.ol { class = "lessons", items } })
 end
 

@@ -1,6 +1,6 @@
 --- Prose of lessons: text with `code`, inline formulas, `$R_{i-n} v_i$`, and papers,
 --- `[Su et al. 2021](arXiv:2104.09864)`.
-local article = require "roper.base.article"
+local html_page = require "roper.base.html_page"
 local h = require("roper.base.markup").h
 local mathml = require "roper.lesson.formula.mathml"
 local formulas = require "roper.lesson.formula.terminal"
@@ -125,7 +125,7 @@ function M.nodes(text, pages)
   local nodes, list = {}, M.pieces(text)
   for i, piece in ipairs(list) do
     if piece.kind == "text" then
-      nodes[i] = article.typeset(piece.text, i == 1)
+      nodes[i] = html_page.typeset(piece.text, i == 1)
     elseif piece.kind == "formula" then
       local follows = list[i + 1]
       local is_text = follows ~= nil and follows.kind == "text"

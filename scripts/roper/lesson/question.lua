@@ -2,7 +2,7 @@
 ---
 --- There are four kinds. A choice is answered by its number or letter, a number by a Lua
 --- expression, and a line of Lua by running it. An open question is answered on paper.
-local code = require "roper.base.code"
+local eval = require "roper.base.eval"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
 local proses = require "roper.lesson.prose"
@@ -73,7 +73,7 @@ local function check_source(where, name, source)
     error(("%s: %s: expected Lua as a string, got %s"):format(where, name,
       options_of.shown(source)), 0)
   end
-  local action, _, message = code.compile(source, name, {})
+  local action, _, message = eval.compile(source, name, {})
   if not action then
     error(("%s: %s"):format(where, message), 0)
   end
@@ -206,7 +206,7 @@ end
 -- The first hint whose condition is true of a wrong answer, or nil.
 local function fitting(question, it, scope)
   for _, hint in ipairs(question.conditions) do
-    local ok, fits = code.call(steps.evaluate, hint[1], steps.layer(scope, { it = it }))
+    local ok, fits = eval.call(steps.evaluate, hint[1], steps.layer(scope, { it = it }))
     if ok and fits == true then
       return hint[2]
     end
@@ -226,7 +226,7 @@ end
 -- Runs a line that may be an answer in a temporary scope. Returns its results, or nil and a
 -- verdict.
 local function run(question, line, scope)
-  local action, kind, message = code.compile(line, NAME, scope)
+  local action, kind, message = eval.compile(line, NAME, scope)
   if kind == "incomplete" and not line:find "%%%s*$" then
     return nil, { kind = "incomplete" }
   elseif not action then
@@ -235,7 +235,7 @@ local function run(question, line, scope)
   elseif kind == "statement" and question.kind == "number" then
     return nil, { kind = "other" }
   end
-  local ok, results = code.call(function() return table.pack(action()) end)
+  local ok, results = eval.call(function() return table.pack(action()) end)
   if not ok then
     return nil, { kind = "failed", failure = results }
   end
@@ -251,7 +251,7 @@ function judge.choice(question, line, scope, expected)
   if number and question.choices[number] then
     return verdict(question, number, number == expected, scope)
   end
-  local _, kind = code.compile(line, NAME, {})
+  local _, kind = eval.compile(line, NAME, {})
   return (sign and #sign < 3 or kind == "wrong") and malformed(question) or { kind = "other" }
 end
 
@@ -274,7 +274,7 @@ function judge.line(question, line, scope)
     return otherwise
   end
   local it = results[1]
-  local ok, holds = code.call(steps.evaluate, question.check, steps.layer(inner, { it = it }))
+  local ok, holds = eval.call(steps.evaluate, question.check, steps.layer(inner, { it = it }))
   local found = verdict(question, it, ok and holds == true, inner)
   found.shown = results.n > 0 and not line:find ";%s*$" and format.results(results) or nil
   if found.kind == "right" then -- keep the variables that it set

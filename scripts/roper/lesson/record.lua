@@ -5,7 +5,7 @@
 --- The key of a user's own lesson is the path of its file. An answer is "STEP.QUESTION".
 local core = require "roper.core"
 local files = require "roper.base.file"
-local place = require "roper.base.place"
+local paths = require "roper.base.paths"
 local uv = require "luv"
 
 local M = {}
@@ -60,7 +60,7 @@ local function read(path)
 end
 
 local function standard_path()
-  return place.state "lessons.json" or error("neither XDG_STATE_HOME nor HOME is set", 0)
+  return paths.state "lessons.json" or error("neither XDG_STATE_HOME nor HOME is set", 0)
 end
 
 --- Reads the record.

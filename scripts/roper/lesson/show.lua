@@ -6,7 +6,7 @@ local proses = require "roper.lesson.prose"
 local questions = require "roper.lesson.question"
 local report = require "roper.identity.report"
 local steps = require "roper.lesson.step"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -90,7 +90,7 @@ function M.figure(figure, scope)
   output.on_screen = function(drawn)
     lines[#lines + 1] = output.text(drawn)
   end
-  temporarily.finally(function()
+  scoped.finally(function()
     steps.draw(figure, scope)
   end, function()
     output.on_screen = on_screen

@@ -1,5 +1,5 @@
 --- Runs a step of a lesson: its code as if typed, its claims and its identity.
-local code = require "roper.base.code"
+local eval = require "roper.base.eval"
 local core = require "roper.core"
 local format = require "roper.base.format"
 local identity = require "roper.identity"
@@ -34,7 +34,7 @@ local function pieces(text, scope)
   local list, open = {}, nil
   for line in (text:gsub("%s+$", "") .. "\n"):gmatch "(.-)\n" do
     open = open and open .. "\n" .. line or line
-    local action, kind, message = code.compile(open, NAME, scope)
+    local action, kind, message = eval.compile(open, NAME, scope)
     if action then
       if open:find "%S" then
         list[#list + 1] = { source = open, action = action }
@@ -81,7 +81,7 @@ end
 ---@param scope table
 ---@return any
 function M.evaluate(source, scope)
-  local action, _, message = code.compile(source, NAME, scope)
+  local action, _, message = eval.compile(source, NAME, scope)
   if not action then
     error(message, 0)
   end
@@ -115,7 +115,7 @@ end
 ---   comparison
 function M.judge(claim, scope)
   local left = claim.text:match "^(.-)%s*[<>=~]=?%s*[^=]*$"
-  if not left or not code.compile(left, NAME, scope) then
+  if not left or not eval.compile(left, NAME, scope) then
     left = claim.text
   end
   local value = M.evaluate(left, scope)

@@ -169,7 +169,7 @@ end
 ---
 ---     > linear = roper.nn.Linear{inputs = 2, outputs = 1, bias = false}
 ---     > tensors = {["a.weight"] = roper.tensor{{1, 2}}}
----     > roper.checkpoint.fill("a file", linear, "a.", tensors)
+---     > roper.checkpoint.load_state("a file", linear, "a.", tensors)
 ---     > linear.weight
 ---     float32 [1, 2]
 ---     1 2
@@ -177,8 +177,8 @@ end
 ---@param model Module
 ---@param prefix string before each name in the file
 ---@param tensors table<string, tensor> by name
-function M.fill(path, model, prefix, tensors)
-  arguments.check("checkpoint.fill", "path", "string", path, "model", "module", model,
+function M.load_state(path, model, prefix, tensors)
+  arguments.check("checkpoint.load_state", "path", "string", path, "model", "module", model,
     "prefix", "string", prefix, "tensors", "table", tensors)
   check(path, model, prefix, tensors)
   for _, entry in ipairs(model:named_parameters()) do
@@ -235,7 +235,7 @@ end
 ---@return Module self
 function Module:load(path)
   arguments.self("Module:load", self, Module)
-  M.fill(path, self, "", (core.load_safetensors(path)))
+  M.load_state(path, self, "", (core.load_safetensors(path)))
   return self
 end
 
@@ -265,7 +265,7 @@ function M.restore_model(path, tensors, metadata)
       path, missing), 0)
   end
   local model = require("roper.model.transformer").Transformer(options)
-  M.fill(path, model, "", tensors)
+  M.load_state(path, model, "", tensors)
   return model
 end
 
@@ -441,7 +441,7 @@ function M.load_training(path, state)
   end
   check(path, state.model, "model.", tensors)
   local moments = moments_of(path, tensors, state.optimizer, state.model:parameters())
-  M.fill(path, state.model, "model.", tensors)
+  M.load_state(path, state.model, "model.", tensors)
   state.optimizer.count, state.optimizer.state = saved.optimizer_count, moments
   state.task:set_random(saved.task[1], saved.task[2])
   core.random_state(saved.random[1], saved.random[2])

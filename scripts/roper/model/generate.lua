@@ -1,9 +1,9 @@
 --- Sampling from a model: many prompts at once, with a cache of keys and values.
 local core = require "roper.core"
 local modules = require "roper.model.module"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 local options_of = require "roper.base.options"
-local walks = require "roper.model.walk"
+local traverse = require "roper.model.traverse"
 
 local M = {}
 
@@ -140,7 +140,7 @@ function M.generate(model, prompts, options)
   if o.temperature < 0 then
     error(("generate: temperature: expected a number from 0 on, got %g"):format(o.temperature), 2)
   end
-  if not walks.is_module(model) then
+  if not traverse.is_module(model) then
     error("generate: expected a model, got " .. modules.kind_of(model), 2)
   elseif type(prompts) ~= "table" or #prompts == 0 then
     error("generate: expected a list of prompts, got "
@@ -154,12 +154,12 @@ function M.generate(model, prompts, options)
       .. (stop == "" and '""' or tostring(stop)), 2)
   end
   local function complete()
-    return temporarily.without_training(model, function()
+    return scoped.without_training(model, function()
       return M.run(model, prompts, o, stop)
     end)
   end
   if o.seed then
-    return temporarily.with_seed(o.seed, complete)
+    return scoped.with_seed(o.seed, complete)
   end
   return complete()
 end

@@ -4,9 +4,9 @@ local arguments = require "roper.base.arguments"
 local format = require "roper.base.format"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
-local tree = require "roper.model.tree"
-local walks = require "roper.model.walk"
-local watch = require "roper.base.watch"
+local summary = require "roper.model.summary"
+local traverse = require "roper.model.traverse"
+local hooks = require "roper.base.hooks"
 
 local M = {}
 
@@ -34,7 +34,7 @@ end
 
 -- A module is called for its forward pass.
 local function call(self, ...)
-  local watcher = watch.current
+  local watcher = hooks.current
   if watcher then
     return watcher.call(self, ...)
   end
@@ -73,7 +73,7 @@ function M.class(name)
   if type(name) ~= "string" then
     error("class: expected a name, got " .. type(name), 2)
   end
-  local class = { name = name, is_module = true, __call = call, __tostring = tree }
+  local class = { name = name, is_module = true, __call = call, __tostring = summary }
   class.__index = class
   return setmetatable(class, Module)
 end
@@ -130,7 +130,7 @@ end
 function Module:named_parameters()
   arguments.self("Module:named_parameters", self, Module)
   local list = {}
-  walks.walk(self, function(path, value)
+  traverse.walk(self, function(path, value)
     if format.is_tensor(value) and value:is_parameter() then
       list[#list + 1] = { name = path, tensor = value }
     elseif schemes.is_scheme(value) then
@@ -163,8 +163,8 @@ end
 function Module:named_modules()
   arguments.self("Module:named_modules", self, Module)
   local list = { { name = "", module = self } }
-  walks.walk(self, function(path, value)
-    list[#list + 1] = walks.is_module(value) and { name = path, module = value } or nil
+  traverse.walk(self, function(path, value)
+    list[#list + 1] = traverse.is_module(value) and { name = path, module = value } or nil
   end)
   return list
 end

@@ -4,8 +4,8 @@
 local core = require "roper.core"
 local format = require "roper.base.format"
 local tables = require "roper.base.tables"
-local temporarily = require "roper.base.temporarily"
-local walks = require "roper.model.walk"
+local scoped = require "roper.base.scoped"
+local traverse = require "roper.model.traverse"
 
 -- Bytes of tensors that nobody needs any more, at least, before they are looked for.
 local LEAST <const> = 64 << 20
@@ -25,7 +25,7 @@ end
 -- The fields of a module and of every table below it, and all tensors among them.
 local function state_of(module)
   local fields, tensors = { [module] = tables.merged(module) }, {}
-  walks.walk(module, function(_, value)
+  traverse.walk(module, function(_, value)
     if format.is_tensor(value) then
       tensors[#tensors + 1] = value
     elseif type(value) == "table" then
@@ -54,8 +54,8 @@ end
 local function as_before(fields, drawn, precision, f)
   local now, changed = { core.random_state() }, set(fields)
   core.random_state(table.unpack(drawn))
-  return temporarily.finally(function()
-    return temporarily.with_matmul_precision(precision, f)
+  return scoped.finally(function()
+    return scoped.with_matmul_precision(precision, f)
   end, function()
     set(changed)
     core.random_state(table.unpack(now))

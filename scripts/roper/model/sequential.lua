@@ -4,7 +4,7 @@ local core = require "roper.core"
 local modules = require "roper.model.module"
 local options_of = require "roper.base.options"
 local tables = require "roper.base.tables"
-local walks = require "roper.model.walk"
+local traverse = require "roper.model.traverse"
 
 local M = {}
 
@@ -32,12 +32,12 @@ local Sequential = modules.class "Sequential"
 ---@return Sequential module
 function M.Sequential(...)
   local list, count = { ... }, select("#", ...)
-  if count == 1 and type(list[1]) == "table" and not walks.is_module(list[1]) then
+  if count == 1 and type(list[1]) == "table" and not traverse.is_module(list[1]) then
     list, count = list[1], tables.count(list[1])
   end
   local self = setmetatable({}, Sequential)
   for i = 1, count do
-    if not walks.is_module(list[i]) then
+    if not traverse.is_module(list[i]) then
       error(("Sequential: expected a module as number %d, got %s"):format(i,
         options_of.shown(list[i])), 2)
     end

@@ -1,8 +1,8 @@
 --- What the parts of a model compute, kept while it runs.
 local argument = require "roper.base.arguments"
 local format = require "roper.base.format"
-local temporarily = require "roper.base.temporarily"
-local watch = require "roper.base.watch"
+local scoped = require "roper.base.scoped"
+local hooks = require "roper.base.hooks"
 local Module = require("roper.model.module").Module
 
 -- A value that stays, whatever is done in place later.
@@ -45,7 +45,7 @@ function Module:trace(...)
     function watcher.call(module, ...)
       local name = names[module] or path .. getmetatable(module).name
       local place, arguments = numbered(name), table.pack(...)
-      local results = table.pack(watch.watched(watcher_of(name .. "."), function()
+      local results = table.pack(hooks.watched(watcher_of(name .. "."), function()
         return module:forward(table.unpack(arguments, 1, arguments.n))
       end))
       local values = {}
@@ -60,8 +60,8 @@ function Module:trace(...)
     end
     return watcher
   end
-  temporarily.without_training(self, function()
-    watch.watched(watcher_of "", function()
+  scoped.without_training(self, function()
+    hooks.watched(watcher_of "", function()
       self(table.unpack(given, 1, given.n))
     end)
   end)

@@ -487,7 +487,7 @@ end
 ---     true
 ---@return boolean
 function M.available()
-  return require("roper.base.program").has "rsvg-convert"
+  return require("roper.base.subprocess").has "rsvg-convert"
 end
 
 return M

@@ -1,6 +1,6 @@
 --- Where a plot goes: to a file, a string, a window or standard output.
 local folder = require "roper.base.file"
-local programs = require "roper.base.program"
+local subprocess = require "roper.base.subprocess"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -57,7 +57,7 @@ end
 -- What the program for a format prints. The picture of a window stays, for what shows it.
 local function through(name, svg, format)
   local program, package, command = table.unpack(PROGRAMS[format])
-  if not programs.has(program) then
+  if not subprocess.has(program) then
     error(("%s: %s is not installed (apt-get install %s); .svg and .txt need none"):format(name,
       program, package), 0)
   end

@@ -4,7 +4,7 @@ local data = require "roper.plot.data"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
 local setting = require "roper.attention.setting"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 
 local M = {}
 
@@ -86,7 +86,7 @@ function M.series(name, given, o)
   for i, scheme in ipairs(is_list and given or { given }) do
     local made = position.resolve(scheme, { dim = o.dim, heads = o.heads,
       d_model = o.dim * o.heads, length = o.distance + 1 })
-    local x, y, low, high = statistics(temporarily.with_seed(o.seed, function()
+    local x, y, low, high = statistics(scoped.with_seed(o.seed, function()
       return core.no_grad(scores_of, made, o)
     end), o.head)
     series[i] = { x = x, y = y, low = low, high = high, label = label_of(scheme) }

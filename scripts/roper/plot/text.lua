@@ -1,5 +1,5 @@
 --- Text of plots: made harmless, measured and cut to a width.
-local foreign = require "roper.base.printable"
+local escape = require "roper.base.escape"
 
 local M = {}
 
@@ -45,7 +45,7 @@ end
 ---@param text string any bytes
 ---@return string
 function M.clean(text)
-  return (foreign.replaced(text, function()
+  return (escape.replaced(text, function()
     return " "
   end, function()
     return "\u{FFFD}"

@@ -31,7 +31,7 @@ local function add(name, definition)
 end
 
 for file in uv.fs_scandir_next, assert(uv.fs_scandir(
-  require("roper.base.place").LIBRARY .. "/position/schemes")) do
+  require("roper.base.paths").LIBRARY .. "/position/schemes")) do
   local name = file:match "^([%l%d_]+)%.lua$"
   if name then
     add(name, require("roper.position.schemes." .. name))

@@ -47,10 +47,10 @@ end
 -- function's result, if it is for this process to tell: of several that mpirun started one does.
 local function run(action, ...)
   local core = require "roper.core"
-  local code = require "roper.base.code"
+  local eval = require "roper.base.eval"
   set_globals()
   core.interrupt_enable()
-  local ok, result = code.call(action, ...)
+  local ok, result = eval.call(action, ...)
   core.interrupt_disable()
   local ranks, tells, name = package.loaded["roper.training.ranks"], true, ""
   if ranks then
@@ -59,7 +59,7 @@ local function run(action, ...)
   if ok then
     return OK, tells and result or nil
   elseif tells then
-    fail(name .. (result.interrupted and "interrupted" or result.message .. code.trace(result)))
+    fail(name .. (result.interrupted and "interrupted" or result.message .. eval.trace(result)))
   end
   return result.interrupted and INTERRUPTED or FAILED
 end
@@ -79,14 +79,14 @@ end
 
 -- Run code from the command line and print the values of an expression.
 local function run_line(text)
-  local code = require "roper.base.code"
+  local eval = require "roper.base.eval"
   set_globals()
   require("roper.session.repl.globals").prepare(_G)
-  local failures = require "roper.base.failure"
-  failures.sources["-e"] = text
-  local action, _, message = code.compile(text, "-e", _G)
+  local diagnostics = require "roper.base.diagnostics"
+  diagnostics.sources["-e"] = text
+  local action, _, message = eval.compile(text, "-e", _G)
   if not action then
-    return fail(failures.bare(message).message)
+    return fail(diagnostics.bare(message).message)
   end
   return (run(function()
     local results = table.pack(action())
@@ -140,7 +140,7 @@ local function run_command(arguments)
       return parsed
     end
     for _, path in ipairs(parsed.load) do
-      require("roper.base.preload").run(path)
+      require("roper.base.load_option").run(path)
     end
     return require("roper.session.command." .. parsed.command).run(parsed)
   end)

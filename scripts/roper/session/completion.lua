@@ -46,13 +46,13 @@ local function listed_fields()
     end
   end
   return tables.merged(values, { experiment = names,
-    status = require("roper.study.listing").STATUSES })
+    status = require("roper.study.runs").STATUSES })
 end
 
 -- The fields that a run is measured by again; those of text take what a shell completes.
 local function measured_fields(run)
   local is_run, names = pcall(function()
-    return require("roper.study.evaluate").fields(require("roper.study.listing").read(run).config)
+    return require("roper.study.evaluate").fields(require("roper.study.runs").read(run).config)
   end)
   local values = {}
   for _, name in ipairs(is_run and names or {}) do

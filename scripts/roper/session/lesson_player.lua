@@ -1,7 +1,7 @@
 --- Interactive player of lessons at the terminal: shows one step after the other, asks questions,
 --- and runs any Lua in between.
-local again = require "roper.session.again"
-local code = require "roper.base.code"
+local resume_command = require "roper.session.resume_command"
+local eval = require "roper.base.eval"
 local progress = require "roper.session.lesson_progress"
 local questions = require "roper.lesson.question"
 local readers = require "roper.session.repl.reader"
@@ -47,7 +47,7 @@ end
 
 -- Calls a function and reports an error. Returns whether it succeeded.
 local function attempt(f)
-  local ok, failure = code.call(f)
+  local ok, failure = eval.call(f)
   if not ok then
     terminal.report("lesson", failure.interrupted and "interrupted" or failure.message)
   end
@@ -260,7 +260,7 @@ function Player:judge(text)
     self.parts, self.asked = {}, nil
     return true
   end
-  local ok, verdict = code.call(questions.judge, self.asked, text, self.scope,
+  local ok, verdict = eval.call(questions.judge, self.asked, text, self.scope,
     self.expected[self.asked])
   if not ok then
     verdict = { kind = "failed", failure = verdict }
@@ -333,7 +333,7 @@ function M.run(lesson, first, path)
   while not player.is_over do
     io.stdout:flush()
     local prompt = player:prompt()
-    local ok, line = code.call(lines.read, lines,
+    local ok, line = eval.call(lines.read, lines,
       open and (" "):rep(#prompt - 3) .. ">> " or prompt)
     if not ok or line == readers.INTERRUPTED then
       open = nil
@@ -349,7 +349,7 @@ function M.run(lesson, first, path)
       path and "" or farewell(lesson), "\n")
   else
     io.stdout:write("To continue this lesson:\n",
-      again.lesson(path or lesson.name, player.number), "\n")
+      resume_command.lesson(path or lesson.name, player.number), "\n")
   end
 end
 

@@ -1,7 +1,7 @@
 --- The user's progress in a lesson: the current step and the questions answered. Every change is
 --- saved in the record.
-local again = require "roper.session.again"
-local counted = require("roper.base.printable").count
+local resume_command = require "roper.session.resume_command"
+local counted = require("roper.base.escape").count
 local questions = require "roper.lesson.question"
 local record = require "roper.lesson.record"
 local tables = require "roper.base.tables"
@@ -46,7 +46,7 @@ function M.open(lesson, first, path)
   self.answered = is_anew and {} or tables.set(entry.answered)
   self.note = was_finished and "\nYou finished this lesson before. It starts again at step 1.\n"
     or not first and self.number > 1 and ("\nContinuing at step %d, where you left. To start over:"
-      .. "\n%s\n"):format(self.number, again.lesson(path or lesson.name, 1)) or ""
+      .. "\n%s\n"):format(self.number, resume_command.lesson(path or lesson.name, 1)) or ""
   if problem then
     self.is_unsaved = true
     terminal.report("progress is not saved", problem)

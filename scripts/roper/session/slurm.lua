@@ -3,7 +3,7 @@ local files = require "roper.base.file"
 local module_path = require "roper.base.module_path"
 local tables = require "roper.base.tables"
 local uv = require "luv"
-local word = require("roper.base.printable").word
+local word = require("roper.base.escape").word
 
 local M = {}
 
@@ -30,7 +30,7 @@ function M.write(folder, options)
   local root = assert(uv.fs_realpath(folder))
   local path = root .. "/slurm.sh"
   local more = {}
-  for i, file in ipairs(require("roper.base.preload").paths()) do
+  for i, file in ipairs(require("roper.base.load_option").paths()) do
     more[i] = (', "--load", %q'):format(file)
   end
   local code = ('os.exit(require("roper.session.cli").main { "sweep", %q, "--worker", '

@@ -5,7 +5,7 @@ local problems = require "roper.study.problems"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 local tasks = require "roper.tasks"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 
 local M = {}
 
@@ -69,10 +69,10 @@ end
 ---@param config table from `configure`
 ---@return table found as from `problems.measure` or `language.predict`
 function M.run(run, which, config)
-  local model, own = require("roper.study.listing").model(run, which)
+  local model, own = require("roper.study.runs").model(run, which)
   local parts = { model = model, task = task_of(config, run, own) }
   local measure = own:has_problems() and problems.measure or language.predict
-  return (temporarily.with_matmul_precision(config.matmul_precision or "float32", function()
+  return (scoped.with_matmul_precision(config.matmul_precision or "float32", function()
     return measure(config, parts, function() end)
   end))
 end

@@ -4,7 +4,7 @@ local core = require "roper.core"
 local experiment = require "roper.study.experiment"
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local tables = require "roper.base.tables"
 local validation = require "roper.training.validation"
 
@@ -56,7 +56,7 @@ end
 ---@param text string
 ---@return string
 function M.shown(text)
-  return printable.text((text:gsub("%z", "\n\n")))
+  return escape.text((text:gsub("%z", "\n\n")))
 end
 
 --- What a model writes after the beginnings of the first validation rows.

@@ -1,7 +1,7 @@
 --- The study in a few minutes: the rotation identities, then a sweep of RoPE against RoPER from the
 --- same seeds, its table and its report.
 local columns = require "roper.base.format.columns"
-local counted = require("roper.base.printable").count
+local counted = require("roper.base.escape").count
 local designs = require "roper.study.experiment.design"
 local curve = require "roper.study.report.curve"
 local experiment = require "roper.study.experiment"

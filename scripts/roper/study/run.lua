@@ -1,14 +1,14 @@
 --- A run: a configuration trained to its end and measured, in a folder of its own.
 local core = require "roper.core"
-local lease = require "roper.study.lease"
+local claims = require "roper.study.claim"
 local experiment = require "roper.study.experiment"
-local failures = require "roper.base.failure"
+local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
 local is_first = require("roper.training.ranks").is_first
 local language = require "roper.study.language"
 local options_of = require "roper.base.options"
 local problems = require "roper.study.problems"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 
 local M = {}
 
@@ -156,11 +156,11 @@ end
 -- The lease on a run's folder and what stood there before it, or an error that says who has it.
 local function take(run)
   files.make(run)
-  local before = lease.read(run)
-  lease.forgive(run)
-  local taken = lease.take(run)
+  local before = claims.read(run)
+  claims.retry(run)
+  local taken = claims.take(run)
   if not taken then
-    local found = lease.read(run)
+    local found = claims.read(run)
     if found.problem then
       error("run: " .. found.problem, 0)
     end
@@ -173,9 +173,9 @@ end
 
 -- Give a run back that was trained, or opened, or refused; a refused one is as it was before.
 local function leave(held, is_open, before, message)
-  local state = not message and "finished" or failures.is_interrupt(message) and "released"
+  local state = not message and "finished" or diagnostics.is_interrupt(message) and "released"
     or "failed"
-  message = message and failures.without_place(tostring(message))
+  message = message and diagnostics.without_place(tostring(message))
   if message and not is_open and before then
     state, message = before.state == "failed" and "failed" or "released", before.message
   end
@@ -205,7 +205,7 @@ function M.run(config, options)
     end
   end
   local precision = config.matmul_precision or "float32"
-  local ok, result, samples, metrics, parts = pcall(temporarily.with_matmul_precision, precision,
+  local ok, result, samples, metrics, parts = pcall(scoped.with_matmul_precision, precision,
     function()
       local opened, session, hash = open(config, o, beat)
       is_open = true

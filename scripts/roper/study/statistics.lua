@@ -4,7 +4,7 @@
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local sort = require("roper.base.operations.order").sort
-local with_seed = require("roper.base.temporarily").with_seed
+local with_seed = require("roper.base.scoped").with_seed
 
 local M = {}
 

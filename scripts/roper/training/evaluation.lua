@@ -2,7 +2,7 @@
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local modules = require "roper.model.module"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 local options_of = require "roper.base.options"
 local tables = require "roper.base.tables"
 local tasks = require "roper.tasks"
@@ -174,7 +174,7 @@ function M.answers(model, task, options)
   local o = options_of.check("answers", options, ANSWERS)
   local fresh = M.fresh(task, o.seed)
   local sums = new_sums()
-  temporarily.without_training(model, function()
+  scoped.without_training(model, function()
     for first = 1, o.sequences, o.batch do
       add(sums, model, fresh, math.min(o.batch, o.sequences - first + 1))
       if o.beat then

@@ -378,12 +378,12 @@ function M.run(session)
     progress:finish()
   end
   if not ok and session.checkpoint and session.state.generators
-    and require("roper.base.failure").is_interrupt(result) then
+    and require("roper.base.diagnostics").is_interrupt(result) then
     local kept, problem = pcall(core.interrupt_defer, keep, session)
     result = kept and result or problem
     if kept and progress and o.progress == nil then
       progress:note(("%s is kept at step %d; with resume = true the same goes on"):format(
-        require("roper.base.printable").line(o.run), session.state.step))
+        require("roper.base.escape").line(o.run), session.state.step))
     end
   end
   if session.metrics then

@@ -1,6 +1,6 @@
 --- How well a model predicts text that it was not trained on.
 local options_of = require "roper.base.options"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 local training = require "roper.training"
 
 local M = {}
@@ -41,7 +41,7 @@ function M.measure(model, task, options)
   local o = options_of.check("validation", options, { length = { "size", task:length() },
     sequences = "size?", batch = { "size", 32 }, beat = "function?" })
   local nats, bytes, rows, sums = 0, 0, 0, nil
-  temporarily.without_training(model, function()
+  scoped.without_training(model, function()
     for tokens in task:validation { length = o.length, batch = o.batch, most = o.sequences } do
       local loss = training.loss(model, tokens, nil, { each = true }):to "float64":sum(1)
       nats, rows = nats + loss:sum():item(), rows + tokens:size(1)

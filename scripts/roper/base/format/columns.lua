@@ -1,5 +1,5 @@
 --- Tables as aligned text.
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 
 local M = {}
 
@@ -42,7 +42,7 @@ function M.align(rows)
   for j, row in ipairs(rows) do
     shown[j] = {}
     for i, cell in ipairs(row) do
-      shown[j][i] = printable.line(cell)
+      shown[j][i] = escape.line(cell)
     end
   end
   return "  " .. table.concat(M.lines(shown, 1), "\n  ")

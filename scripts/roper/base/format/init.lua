@@ -2,7 +2,7 @@
 --- columns, tables sorted and nested, everything else as Lua writes it.
 local arguments = require "roper.base.arguments"
 local numbers = require "roper.base.format.number"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local options = require "roper.base.format.options"
 local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
@@ -87,7 +87,7 @@ end
 
 -- A Lua string as it would be typed, without what a terminal could take for a command.
 local function quoted(text)
-  return printable.line((("%q"):format(text):gsub("\\\n", "\\n")))
+  return escape.line((("%q"):format(text):gsub("\\\n", "\\n")))
 end
 
 -- A function by where it was defined.
@@ -96,7 +96,7 @@ local function function_text(value)
   if where.what == "C" then
     return "function (C)"
   end
-  local file = printable.line(where.short_src:match "[^/]*$")
+  local file = escape.line(where.short_src:match "[^/]*$")
   return ("function (%s:%d)"):format(file, where.linedefined)
 end
 

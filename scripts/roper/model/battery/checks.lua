@@ -10,7 +10,7 @@ local gradcheck = require "roper.base.gradcheck"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 local transformer = require "roper.model.transformer"
 
 local EXACT <const> = 1e-9 -- float64: what is the same but for the order of sums
@@ -319,7 +319,7 @@ end)
 add("checkpoint", function(case)
   local model, tokens = model_of(case, "float32")
   local path = os.tmpname()
-  local again = temporarily.finally(function()
+  local again = scoped.finally(function()
     model:save(path)
     return checkpoint.load(path)
   end, function() os.remove(path) end)

@@ -3,8 +3,8 @@ local cases = require "roper.model.battery.case"
 local checkpoint = require "roper.model.checkpoint"
 local checks = require "roper.model.battery.checks"
 local options_of = require "roper.base.options"
-local printable = require "roper.base.printable"
-local temporarily = require "roper.base.temporarily"
+local escape = require "roper.base.escape"
+local scoped = require "roper.base.scoped"
 
 local M = {}
 
@@ -28,7 +28,7 @@ function Findings:__tostring()
   for _, finding in ipairs(self) do
     local outcome = finding.refused and "refused" or finding.ok and "ok" or "FAILS"
     local worst = finding.difference and ("%.1e"):format(finding.difference) or ""
-    local words = printable.line(finding.refused or finding.message or "")
+    local words = escape.line(finding.refused or finding.message or "")
     lines[#lines + 1] = ("  %-18s%-9s%-9s%s"):format(finding.name, outcome, worst, words)
       :gsub("%s+$", "")
   end
@@ -89,7 +89,7 @@ function M.check(scheme, options)
   plain = type(plain) == "table" and plain or { type = plain }
   local case = cases.new(plain, { dim = o.dim, heads = o.heads, d_model = o.dim * o.heads,
     length = o.length })
-  return temporarily.with_seed(1, function()
+  return scoped.with_seed(1, function()
     case:make()
     local findings = setmetatable({ name = case.name, failed = {} }, Findings)
     for i, check in ipairs(checks) do

@@ -52,7 +52,7 @@ end
 ---@param folder string
 ---@return Run run
 function M.run(folder)
-  local run = require("roper.study.listing").read(folder)
+  local run = require("roper.study.runs").read(folder)
   if type(run.config.experiment) ~= "string" then
     error(("%s: expected the run of an experiment, got one of roper.train{run = ...}"):format(
       folder), 0)
@@ -73,7 +73,7 @@ end
 ---@param count integer
 function M.check_failed(count)
   if count > 0 then
-    error(require("roper.base.printable").count(count, "trial")
+    error(require("roper.base.escape").count(count, "trial")
       .. " failed; said again, they are tried again", 0)
   end
 end

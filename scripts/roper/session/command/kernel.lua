@@ -38,7 +38,7 @@ return {
     end
     local folder = package.searchpath(MODULE, package.path):match "^(.*)/"
     local roper = require("luv").fs_realpath(arg[0])
-    require("roper.base.program").run(parsed.python,
+    require("roper.base.subprocess").run(parsed.python,
       { folder .. "/kernel.py", parsed.action, roper }, { package = "python3" })
     io.stdout:write(parsed.action == "install" and "Jupyter has the kernel roper now: "
       .. "jupyter lab, or jupyter console --kernel roper\n" or REMOVED)

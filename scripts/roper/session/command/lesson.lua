@@ -81,7 +81,7 @@ return {
     for _, form in ipairs(PAGES) do
       if parsed[form] then
         local index = require("roper.lesson.page").write(lessons, parsed[form], form)
-        io.stdout:write("Begin with ", require("roper.base.printable").line(index), ".\n")
+        io.stdout:write("Begin with ", require("roper.base.escape").line(index), ".\n")
         return nil
       end
     end

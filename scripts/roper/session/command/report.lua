@@ -22,6 +22,6 @@ return {
       head = parsed.head, problem = parsed.problem, baseline = parsed.baseline })
     local text = require "roper.study.report.text"
     io.stdout:write(text.text(view.summary), "\n\n", text.status(view.sweep), "; the page: ",
-      require("roper.base.printable").line(path), "\n")
+      require("roper.base.escape").line(path), "\n")
   end,
 }

@@ -1,7 +1,7 @@
 --- `roper runs`: what runs there are, and where two differ.
-local again = require "roper.session.again"
+local resume_command = require "roper.session.resume_command"
 local arguments = require "roper.session.command.arguments"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
 
@@ -58,17 +58,17 @@ end
 -- What a function reads in a folder; false where it cannot, and why among the problems.
 local function tried(problems, read, folder)
   local ok, found = pcall(read, folder)
-  local failures = require "roper.base.failure"
-  if failures.is_interrupt(found) then
+  local diagnostics = require "roper.base.diagnostics"
+  if diagnostics.is_interrupt(found) then
     error(found, 0)
   end
-  problems[#problems + 1] = not ok and failures.without_place(found) or nil
+  problems[#problems + 1] = not ok and diagnostics.without_place(found) or nil
   return ok and found
 end
 
 -- What is known of the runs in a folder, and why some of them cannot be read.
 local function all_in(folder)
-  local listing, list = require "roper.study.listing", {}
+  local listing, list = require "roper.study.runs", {}
   local found, problems = listing.find(folder)
   for _, path in ipairs(found) do
     list[#list + 1] = tried(problems, listing.read, path) or nil
@@ -81,21 +81,21 @@ end
 local function unfinished(runs)
   local told, lines, known = {}, {}, {}
   for _, run in ipairs(runs) do
-    local name, parent = printable.line(run.folder), run.folder:match "^(.*)/"
+    local name, parent = escape.line(run.folder), run.folder:match "^(.*)/"
     local line
     if run.status == "failed" then
-      told[#told + 1] = ("%s failed: %s"):format(name, printable.line(run.failure or "unknown"))
+      told[#told + 1] = ("%s failed: %s"):format(name, escape.line(run.failure or "unknown"))
     elseif run.status == "stopped" then
       told[#told + 1] = run.kept == nil
         and name .. " stopped before its first checkpoint; it starts again" or nil
     end
     if run.kept ~= false and run.config.experiment
       and (run.status == "stopped" or run.status == "waiting") then
-      line = again.resume(run.folder)
+      line = resume_command.resume(run.folder)
     end
     if parent and (run.status == "failed" or run.status == "stopped" or run.status == "waiting")
       and require("roper.base.file").stat(parent .. "/sweep.json") then
-      line = again.line { "sweep", parent }
+      line = resume_command.line { "sweep", parent }
     end
     if line and not known[line] then
       known[line], lines[#lines + 1] = true, line
@@ -123,7 +123,7 @@ local function common_preset(rows)
       return nil
     end
   end
-  return printable.line(rows[2][PRESET])
+  return escape.line(rows[2][PRESET])
 end
 
 -- The rows below the folders of their runs, without a preset that all have. If that is too wide
@@ -132,10 +132,10 @@ local function grouped(rows, runs)
   local columns = require "roper.base.format.columns"
   local names, details, whole, preset = {}, {}, {}, common_preset(rows)
   for i, row in ipairs(rows) do
-    names[i] = printable.line(i == 1 and row[1] or select(2, place_of(runs[i - 1])))
+    names[i] = escape.line(i == 1 and row[1] or select(2, place_of(runs[i - 1])))
     details[i] = {}
     for j = 2, #row do
-      table.insert(details[i], not (preset and j == PRESET) and printable.line(row[j]) or nil)
+      table.insert(details[i], not (preset and j == PRESET) and escape.line(row[j]) or nil)
     end
     whole[i] = { names[i], table.unpack(details[i]) }
   end
@@ -144,7 +144,7 @@ local function grouped(rows, runs)
   shown = is_wide and columns.lines(details, 1) or shown
   for i, line in ipairs(shown) do
     local parent = i > 1 and place_of(runs[i - 1])
-    lines[#lines + 1] = parent and parent ~= "" and parent ~= before and printable.line(parent)
+    lines[#lines + 1] = parent and parent ~= "" and parent ~= before and escape.line(parent)
       or nil
     lines[#lines + 1] = is_wide and "  " .. names[i] or nil
     lines[#lines + 1] = (is_wide and "    " or "  ") .. line
@@ -163,7 +163,7 @@ local function list(folder, wanted)
     known = tables.merged(known, run.config)
     if fits(run, wanted) then
       if run.status == "stopped" then -- where it goes on
-        run.kept = tried(problems, again.step, run.folder)
+        run.kept = tried(problems, resume_command.step, run.folder)
       end
       rows[#rows + 1], shown[#shown + 1] = row_of(run), run
     end
@@ -175,9 +175,9 @@ local function list(folder, wanted)
     end
   end
   if #found == 0 then
-    io.stdout:write(("no runs in %s\n"):format(printable.line(folder)))
+    io.stdout:write(("no runs in %s\n"):format(escape.line(folder)))
   elseif #rows == 1 then
-    io.stdout:write(("no such run among the %d in %s\n"):format(#found, printable.line(folder)))
+    io.stdout:write(("no such run among the %d in %s\n"):format(#found, escape.line(folder)))
   else
     local whole = require("roper.base.format.columns").align(rows)
     io.stdout:write(is_too_wide(whole) and grouped(rows, shown) or whole, "\n", unfinished(shown))
@@ -188,7 +188,7 @@ local function list(folder, wanted)
 end
 
 local function compare(one, other)
-  local listing, provenance = require "roper.study.listing", require "roper.training.provenance"
+  local listing, provenance = require "roper.study.runs", require "roper.training.provenance"
   local a, b = listing.read(one), listing.read(other)
   local rows = { { "field", one, other } }
   for _, difference in ipairs(listing.differences(a.config, b.config)) do
@@ -231,7 +231,7 @@ return {
     end
     for _, status in ipairs(wanted.status or {}) do
       require("roper.study.experiment.fields").convert({ "status",
-        require("roper.study.listing").STATUSES }, status)
+        require("roper.study.runs").STATUSES }, status)
     end
     if parsed.compare then
       compare(parsed.compare[1], parsed.compare[2])

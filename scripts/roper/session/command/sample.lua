@@ -23,7 +23,7 @@ local function go_on(task, parsed, complete)
   local prompt = parsed.prompt
   if prompt and not utf8.len(prompt) then
     error("sample: expected a prompt in UTF-8, got "
-      .. require("roper.base.printable").line(prompt), 0)
+      .. require("roper.base.escape").line(prompt), 0)
   end
   local text = complete(prompt or task:stop(), MOST)
   return require("roper.study.language").shown((prompt or "") .. text:gsub("%z$", ""))
@@ -59,8 +59,8 @@ return {
   end,
   run = function(parsed)
     local run = arguments.run(parsed.run)
-    local model, task = require("roper.study.listing").model(run, parsed.checkpoint)
-    local text = require("roper.base.temporarily").with_matmul_precision(
+    local model, task = require("roper.study.runs").model(run, parsed.checkpoint)
+    local text = require("roper.base.scoped").with_matmul_precision(
       run.config.matmul_precision or "float32", function()
         return (task:has_problems() and answer or go_on)(task, parsed, function(prompt, most)
           return require("roper.model.generate").generate(model, { prompt }, { task = task,

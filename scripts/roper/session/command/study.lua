@@ -33,7 +33,7 @@ return {
     end
     local study = require("roper.study.quick_study").run { experiment = experiment,
       seeds = parsed.seeds, folder = parsed.folder, fields = fields, jobs = parsed.jobs,
-      again = require("roper.session.again").same() }
+      again = require("roper.session.resume_command").same() }
     arguments.check_failed(study.failed)
   end,
 }

@@ -1,7 +1,7 @@
 --- `roper sweep`: many trials, by several processes.
-local again = require "roper.session.again"
+local resume_command = require "roper.session.resume_command"
 local arguments = require "roper.session.command.arguments"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 
 -- Tasks of a job array where nothing else is said.
 local MOST_TASKS <const> = 100
@@ -11,7 +11,7 @@ local function work(parsed)
   local trials = require("roper.study.sweep").prepare(parsed.what, parsed.fields, parsed.folder)
   require("roper.core").threads(parsed.threads or 1)
   for _, trial in ipairs(trials) do
-    require("roper.study.lease").forgive(trial.folder)
+    require("roper.study.claim").retry(trial.folder)
   end
   local worker = require "roper.study.sweep.worker"
   return worker.run(trials, worker.lines(io.stdout))
@@ -24,8 +24,8 @@ local function submit(parsed)
   local job, script = require("roper.session.slurm").submit(folder, {
     jobs = parsed.jobs or math.min(#trials, MOST_TASKS), threads = parsed.threads or 1,
     options = parsed.sbatch })
-  io.stdout:write(("job %s: %d trials in %s, as %s says\n"):format(printable.line(job), #trials,
-    printable.line(folder), printable.line(script)))
+  io.stdout:write(("job %s: %d trials in %s, as %s says\n"):format(escape.line(job), #trials,
+    escape.line(folder), escape.line(script)))
 end
 
 return {
@@ -68,12 +68,12 @@ return {
       local sweep
       sweep, failed = require("roper.study.sweep").run { what = parsed.what, fields = parsed.fields,
         folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads,
-        again = again.same() }
+        again = resume_command.same() }
       local summary = require("roper.study.summary").of(sweep)
       local text = require "roper.study.report.text"
       io.stdout:write("\n", text.text(summary), "\n\n", text.status(sweep), ", in ",
-        printable.line(sweep.folder), "; this writes its report:\n",
-        again.line { "report", sweep.folder }, "\n")
+        escape.line(sweep.folder), "; this writes its report:\n",
+        resume_command.line { "report", sweep.folder }, "\n")
     end
     arguments.check_failed(failed)
   end,

@@ -1,15 +1,15 @@
 --- `roper train`: run an experiment, or continue a run of it.
-local again = require "roper.session.again"
+local resume_command = require "roper.session.resume_command"
 local arguments = require "roper.session.command.arguments"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 
 -- Say where Ctrl-C left a run, and the line that goes on with it, or begins again.
 local function tell(run, ranks)
-  local step = again.step(run)
+  local step = resume_command.step(run)
   io.stdout:flush()
   io.stderr:write(step and ("%s is kept at step %d; this goes on with it:\n%s\n"):format(
-    printable.line(run), step, again.resume(run, ranks))
-    or ("Nothing was trained yet; this begins again:\n%s\n"):format(again.same(ranks)))
+    escape.line(run), step, resume_command.resume(run, ranks))
+    or ("Nothing was trained yet; this begins again:\n%s\n"):format(resume_command.same(ranks)))
 end
 
 -- Train in the folder of a run to go on with, or in a new one, and tell the result. Only the first
@@ -24,14 +24,14 @@ local function train(config, resume, ranks)
   if not ok and is_first and not resume and not files.stat(run .. "/config.json") then
     files.remove(run) -- refused before it began
   end
-  if not ok and is_first and require("roper.base.failure").is_interrupt(result) then
+  if not ok and is_first and require("roper.base.diagnostics").is_interrupt(result) then
     tell(run, ranks)
   end
   if not ok then
     error(result, 0)
   elseif is_first then
     io.stdout:write(require("roper.study.run").told(result), ", in ",
-      printable.line(run), "\n")
+      escape.line(run), "\n")
   end
 end
 

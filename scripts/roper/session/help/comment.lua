@@ -12,7 +12,7 @@
 ---
 --- An option table has a class of its own, with a `---@field` line for each option, in the form of
 --- `---@param`. The class stands above the function, after an empty line's distance.
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 
 local M = {}
 
@@ -166,7 +166,7 @@ end
 ---@param source string its text
 ---@return Comment[] comments the first is the file's own where it starts with one
 function M.parse(source)
-  local lines, comments, block = printable.lines(source), {}, {}
+  local lines, comments, block = escape.lines(source), {}, {}
   for i, line in ipairs(lines) do
     local text = line:match "^%s*%-%-%-(.*)$"
     if text then

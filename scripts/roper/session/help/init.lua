@@ -1,7 +1,7 @@
 --- Help: what `?name`, `??name`, `help(name)` and `apropos(word)` print. Names are those of the
 --- session, or of the library with or without what stands in front.
 local pager = require "roper.session.help.pager"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 
 local M = {}
 
@@ -204,7 +204,7 @@ end
 
 -- The lines of a text from one on, to another or to the first that `is_last` knows.
 local function excerpt(text, first, is_last)
-  local lines, last = printable.lines(text), first
+  local lines, last = escape.lines(text), first
   while lines[last + 1] and not is_last(lines[last], last) do
     last = last + 1
   end
@@ -267,19 +267,19 @@ function M.source(name, globals)
   if not text then
     error(("%s has no source to show"):format(name), 0)
   end
-  pager.write(printable.text(text))
+  pager.write(escape.text(text))
 end
 
 --- From now on errors name functions of the library as help does, and answer habits from PyTorch
 --- and Python.
 function M.name_in_failures()
-  local failures = require "roper.base.failure"
-  failures.help_name = function(called)
+  local diagnostics = require "roper.base.diagnostics"
+  diagnostics.help_name = function(called)
     local entry = require("roper.session.help.catalogue").of_value(called)
     return entry and entry.path
   end
   for _, name in ipairs { "advise", "advise_syntax" } do
-    failures[name] = function(...)
+    diagnostics[name] = function(...)
       return require("roper.session.help.habits")[name](...)
     end
   end

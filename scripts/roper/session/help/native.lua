@@ -17,7 +17,7 @@
 --- that starts with `@class` tells of a class. `make` turns all of them into a file of definitions
 --- that LuaLS and `help` read.
 local files = require "roper.base.file"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 
 local M = {}
 
@@ -40,7 +40,7 @@ end
 local function blocks_of(sources)
   local blocks = {}
   for _, source in ipairs(sources) do
-    local lines = printable.lines(source.text)
+    local lines = escape.lines(source.text)
     for i = 1, #lines do
       local block, code = block_at(lines, i)
       local head = block and block[1] or ""

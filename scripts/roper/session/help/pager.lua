@@ -1,5 +1,5 @@
 --- What is longer than the terminal goes through a pager: $PAGER, or less where that is there.
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -12,15 +12,15 @@ local function program()
   if named and named ~= "" then
     return named
   end
-  return require("roper.base.program").has "less" and "less -R" or nil
+  return require("roper.base.subprocess").has "less" and "less -R" or nil
 end
 
 -- Show text in the pager. It may be left early: it reads a file, so that nobody writes to a pipe
 -- that is closed.
 local function show(name, text)
-  return require("roper.base.temporarily").with_file("help.txt", text, function(path)
+  return require("roper.base.scoped").with_file("help.txt", text, function(path)
     io.stdout:flush()
-    local _, how, status = os.execute(("{ %s\n} < %s"):format(name, printable.word(path)))
+    local _, how, status = os.execute(("{ %s\n} < %s"):format(name, escape.word(path)))
     io.stdout:write(how == "signal" and "\n" or "") -- after the ^C that the terminal shows
     return not (how == "exit" and MISSING[status])
   end)

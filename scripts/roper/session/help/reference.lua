@@ -1,6 +1,6 @@
 --- The reference as pages: one for each module and each class, and an index of all names that a
 --- script searches.
-local article = require "roper.base.article"
+local html_page = require "roper.base.html_page"
 local catalogue = require "roper.session.help.catalogue"
 local comment_of = require "roper.session.help.comment"
 local files = require "roper.base.file"
@@ -50,7 +50,7 @@ end
 
 -- Text about an entry, with links to the names in it.
 local function inline(text, about)
-  return article.inline(text, function(code)
+  return html_page.inline(text, function(code)
     local entry = meant(code, about)
     return entry and link(entry, code) or h.code { code }
   end)
@@ -146,7 +146,7 @@ local function page(entry)
     local is_own = member.path:sub(1, #entry.path) == entry.path
     table.insert(groups[has_page(member) and "module" or is_own and "own" or "inherited"], member)
   end
-  return article.page(entry.path, { search(), h.h1 { entry.path },
+  return html_page.page(entry.path, { search(), h.h1 { entry.path },
     blocks(entry, { prose = true, formula = true }),
     titled("Fields", entry.comment.fields, entry),
     blocks(entry, { example = true }),
@@ -157,8 +157,8 @@ local function page(entry)
 end
 
 local function pytorch_page()
-  return article.page("From PyTorch", { search(), h.h1 { "From PyTorch" },
-    h.p { article.inline(pytorch.HEAD) }, h.pre { class = "code", pytorch.NAMES },
+  return html_page.page("From PyTorch", { search(), h.h1 { "From PyTorch" },
+    h.p { html_page.inline(pytorch.HEAD) }, h.pre { class = "code", pytorch.NAMES },
     tables.map(pytorch.groups, function(group)
       return { h.h2 { group.title }, h.div { class = "table", h.table {
         tables.map(group.rows, function(row)
@@ -173,7 +173,7 @@ local function index(entries)
   for _, entry in ipairs(entries) do
     table.insert(kinds[entry.kind] or {}, entry)
   end
-  return article.page("roper", { search(true), h.h1 { "roper ", require("roper").version },
+  return html_page.page("roper", { search(true), h.h1 { "roper ", require("roper").version },
     h.div { id = "contents", listing("Modules", kinds.module), listing("Classes", kinds.class),
       h.p { h.a { href = "pytorch.html", "From PyTorch" }, ": what is called how here" } },
     h.h2 { "All names" },

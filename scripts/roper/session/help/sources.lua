@@ -1,12 +1,12 @@
 --- The files that documentation comments stand in, and what they say: of Lua functions their own
 --- file, of C functions what `make` took from the bindings.
 local comment_of = require "roper.session.help.comment"
-local failures = require "roper.base.failure"
+local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
 
 local M = {}
 
-local HERE <const> = require("roper.base.place").LIBRARY
+local HERE <const> = require("roper.base.paths").LIBRARY
 -- In a source tree, and below PREFIX.
 local NATIVE <const> = { HERE .. "/../../build/library/native.lua",
   HERE .. "/../../../roper/library/native.lua" }
@@ -62,7 +62,7 @@ end
 ---@return string name of the file, or what messages call the code
 function M.text(value)
   local kind, name = debug.getinfo(value, "S").source:match "^([@=])(.+)$"
-  return kind == "@" and files.read(name) or kind == "=" and failures.sources[name] or nil, name
+  return kind == "@" and files.read(name) or kind == "=" and diagnostics.sources[name] or nil, name
 end
 
 --- The file that is there to give a function, as `make` of the table that it returns.

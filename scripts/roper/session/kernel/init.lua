@@ -5,7 +5,7 @@
 local core = require "roper.core"
 local format = require "roper.base.format"
 local markup = require "roper.base.markup"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local session = require "roper.session.repl.session"
 local tables = require "roper.base.tables"
 local h = markup.h
@@ -35,7 +35,7 @@ end
 
 -- Show the results of an expression.
 local function show(_, results, hint)
-  local text, value = printable.text(format.results(results) .. hint), results[1]
+  local text, value = escape.text(format.results(results) .. hint), results[1]
   local is_table = results.n == 1 and format.is_tensor(value) and value:rank() > 0
     and value:count() > 0
   send { kind = "execute_result", data = { ["text/plain"] = text,
@@ -66,7 +66,7 @@ end
 -- The help of the name at the end of a text, or before the parenthesis that is open there.
 function answers.inspect(current, text)
   local name = text:match "([%a_][%w_.:]*)[^%w_]*$"
-  return { text = printable.text(require("roper.session.help").text(name or "", current.globals)) }
+  return { text = escape.text(require("roper.session.help").text(name or "", current.globals)) }
 end
 
 --- Answer requests until they end, or the person of the session leaves.
@@ -78,7 +78,7 @@ function M.serve(descriptor, token)
   local current = session.new(_G)
   current.show = show
   current.tell = function(self, failure)
-    self.problem = printable.text(self:explain(failure))
+    self.problem = escape.text(self:explain(failure))
   end
   require("roper.plot.output").on_screen = show_plot
   requests:setvbuf "no" -- interrupt_wait cannot see lines in a buffer
@@ -94,7 +94,7 @@ function M.serve(descriptor, token)
       if current.is_over then
         return
       end
-      send { reply = ok and reply or { error = printable.text(tostring(reply)) } }
+      send { reply = ok and reply or { error = escape.text(tostring(reply)) } }
     end
     if not line then
       return

@@ -1,6 +1,6 @@
 --- Completion: of globals and the fields and methods of what they hold, of the options of a
 --- function and the values they may have, of position schemes and of files in strings, of commands.
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local names_of = require "roper.base.names"
 local cursor = require "roper.session.repl.cursor"
 local tables = require "roper.base.tables"
@@ -29,7 +29,7 @@ local function file_names(path, quote)
   local scan, names = luv.fs_scandir(folder == "" and "." or folder), {}
   for name, kind in scan and luv.fs_scandir_next or next, scan or {} do
     local fits = name:sub(1, 1) ~= "." or start ~= ""
-    if fits and printable.line(name) == name and not name:find "[\"'\\]" then
+    if fits and escape.line(name) == name and not name:find "[\"'\\]" then
       local is_folder = (luv.fs_stat(folder .. name) or { type = kind }).type == "directory"
       names[#names + 1] = name .. (is_folder and "/" or "")
     end
@@ -53,7 +53,7 @@ local function keys_before(before, globals)
   local holder = before:match "^(.*[%w_%])\"'])%[%s*$"
   local value, names = holder and names_of.at_end(holder, globals), {}
   for key in next, type(value) == "table" and value or {} do
-    local is_plain = type(key) == "string" and printable.line(key) == key
+    local is_plain = type(key) == "string" and escape.line(key) == key
     names[#names + 1] = is_plain and not key:find "[\"'\\]" and key or nil
   end
   return holder and names

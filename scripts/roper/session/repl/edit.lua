@@ -1,7 +1,7 @@
 --- `%edit`: what was typed goes through an editor and is run.
 local names = require "roper.base.names"
-local printable = require "roper.base.printable"
-local temporarily = require "roper.base.temporarily"
+local escape = require "roper.base.escape"
+local scoped = require "roper.base.scoped"
 
 local M = {}
 
@@ -28,7 +28,7 @@ local function editor_command()
     end
   end
   for _, editor in ipairs { "editor", "vi", "nano" } do
-    if require("roper.base.program").has(editor) then
+    if require("roper.base.subprocess").has(editor) then
       return editor
     end
   end
@@ -39,9 +39,9 @@ end
 -- Run the user's editor on a text.
 local function edited(text)
   local editor = editor_command()
-  return temporarily.with_file("input.lua", text .. "\n", function(path)
+  return scoped.with_file("input.lua", text .. "\n", function(path)
     io.stdout:flush()
-    local ok, how, number = os.execute(editor .. " " .. printable.word(path))
+    local ok, how, number = os.execute(editor .. " " .. escape.word(path))
     if not ok then
       error(("%%edit: %s: %s %d; nothing was run"):format(editor, how == "exit" and "exit status"
         or "ended by signal", number), 0)
@@ -58,12 +58,12 @@ end
 ---@param text string the number of an input, the name of a function, or "" for the last input
 function M.run(session, text)
   local before = chosen(session, text)
-  local after = table.concat(printable.lines(edited(before)), "\n"):gsub("%s+$", "")
+  local after = table.concat(escape.lines(edited(before)), "\n"):gsub("%s+$", "")
   if after == before or after == "" then
     io.stdout:write "nothing was run\n"
     return
   end
-  io.stdout:write(printable.text(after), "\n")
+  io.stdout:write(escape.text(after), "\n")
   local rest = session:feed(after)
   if rest then
     session:run(rest) -- which tells what is missing at its end

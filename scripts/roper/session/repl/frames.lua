@@ -1,6 +1,6 @@
 --- `%debug`, `%up` and `%down`: the frames of the last error, and the local variables of one.
-local failures = require "roper.base.failure"
-local printable = require "roper.base.printable"
+local diagnostics = require "roper.base.diagnostics"
+local escape = require "roper.base.escape"
 local who = require "roper.session.repl.who"
 
 local M = {}
@@ -27,8 +27,8 @@ function M.show(session, step)
   end
   local lines = who.rows(frame.variables)
   local message = failure.message:gsub("^input %d+:%d+: ", "")
-  io.stdout:write(step and "" or printable.text(message) .. "\n",
-    failures.lines(failure, number):sub(2), "\n",
+  io.stdout:write(step and "" or escape.text(message) .. "\n",
+    diagnostics.lines(failure, number):sub(2), "\n",
     lines[1] and table.concat(lines, "\n") or "no local variables", "\n")
   session:keep(values)
 end

@@ -1,5 +1,5 @@
 --- The globals of a session: reading one that nobody has set is an error in typed code.
-local failures = require "roper.base.failure"
+local diagnostics = require "roper.base.diagnostics"
 local session_print = require "roper.session.repl.print"
 
 local M = {}
@@ -13,7 +13,7 @@ local CONSTANTS <const> = { True = true, False = true, None = true }
 -- Is code that was typed, at a prompt or after -e, at a level of the stack of the caller?
 local function is_typed(level)
   local info = debug.getinfo(level + 1, "S")
-  return info ~= nil and failures.sources[info.source:match "^=(.*)"] ~= nil
+  return info ~= nil and diagnostics.sources[info.source:match "^=(.*)"] ~= nil
 end
 
 --- Make reading an undefined global an error: any in typed code, Python's True, False and None in

@@ -1,5 +1,5 @@
 --- Commands with a % in front: functions of the session and the rest of the line.
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -56,7 +56,7 @@ function M.prof(session, source)
   local rows = { { "function", "calls", "own", "with others" } }
   for i = 1, math.min(#times, MOST_FUNCTIONS) do
     local time = times[i]
-    rows[i + 1] = { terminal.cut(printable.line(time.name), LONGEST_NAME), tostring(time.calls),
+    rows[i + 1] = { terminal.cut(escape.line(time.name), LONGEST_NAME), tostring(time.calls),
       duration(time.own), duration(time.total) }
   end
   io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 1), "\n"), "\n")
@@ -88,15 +88,15 @@ function M.cd(_, text)
   if not ok then
     error("%cd: " .. message, 0)
   end
-  io.stdout:write(printable.line(luv.cwd()), "\n")
+  io.stdout:write(escape.line(luv.cwd()), "\n")
 end
 
 function M.hist(session)
   local lines = {}
   for number = 1, session.count do
     local margin = ("%3d  "):format(number)
-    for _, line in ipairs(printable.lines(session:input(number))) do
-      lines[#lines + 1] = margin .. printable.line(line) .. "\n"
+    for _, line in ipairs(escape.lines(session:input(number))) do
+      lines[#lines + 1] = margin .. escape.line(line) .. "\n"
       margin = (" "):rep(#margin)
     end
   end
@@ -117,7 +117,7 @@ function M.ls(_, text)
 end
 
 function M.pwd()
-  io.stdout:write(printable.line(require("luv").cwd()), "\n")
+  io.stdout:write(escape.line(require("luv").cwd()), "\n")
 end
 
 function M.edit(session, text)

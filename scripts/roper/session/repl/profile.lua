@@ -1,6 +1,6 @@
 --- Where time goes: how often each function ran and how long, alone and with those that it called.
 -- What runs in a coroutine counts for the function that resumed it.
-local failures = require "roper.base.failure"
+local diagnostics = require "roper.base.diagnostics"
 local uv = require "luv"
 
 local M = {}
@@ -86,7 +86,7 @@ function M.measure(action, attempt)
   local times = {}
   for _, entry in pairs(profile.entries) do
     if entry.calls > 0 and entry.called ~= debug.sethook then
-      entry.name = failures.help_name(entry.called) or entry.name
+      entry.name = diagnostics.help_name(entry.called) or entry.name
       times[#times + 1] = entry
     end
   end

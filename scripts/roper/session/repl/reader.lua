@@ -3,7 +3,7 @@
 local complete = require "roper.session.repl.complete"
 local core = require "roper.core"
 local history = require "roper.session.repl.history"
-local place = require "roper.base.place"
+local paths = require "roper.base.paths"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -88,7 +88,7 @@ function M.new()
     return plain
   end
   library.set_options { histfile = "", auto_add = false }
-  local path = place.state "history"
+  local path = paths.state "history"
   local entries, problem = {}, nil
   if path then
     entries, problem = history.load(path)

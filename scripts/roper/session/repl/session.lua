@@ -1,13 +1,13 @@
 --- What becomes of the lines of a session: Lua is run and its values are shown,
 --- commands are carried out, errors are told.
-local code = require "roper.base.code"
+local eval = require "roper.base.eval"
 local commands = require "roper.session.repl.commands"
-local failures = require "roper.base.failure"
+local diagnostics = require "roper.base.diagnostics"
 local format = require "roper.base.format"
 local global = require "roper.session.repl.globals"
 local habits = require "roper.session.help.habits"
 local percent = require "roper.session.repl.percent"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local terminal = require "roper.base.terminal"
 local transcript = require "roper.session.repl.transcript"
 
@@ -49,12 +49,12 @@ function Session:explain(failure)
   if failure.interrupted then
     return "interrupted"
   elseif not place or failure.traceback then
-    return failure.message .. code.trace(failure)
+    return failure.message .. eval.trace(failure)
   end
   if self.is_alone and #failure.frames == 1 and failure.frames[1].is_whole then
     return message
   end
-  return message .. failures.lines(failure, place)
+  return message .. diagnostics.lines(failure, place)
 end
 
 --- Tell what went wrong.
@@ -87,7 +87,7 @@ end
 ---@param ... any its arguments
 ---@return boolean ok
 function Session:attempt(action, ...)
-  local ok, failure = code.call(action, ...)
+  local ok, failure = eval.call(action, ...)
   if not ok then
     if failure.message:find "out of memory: " then
       self.failure = nil
@@ -110,7 +110,7 @@ end
 ---@param number integer
 ---@return string? source
 function Session:input(number)
-  return number <= self.count and failures.sources[("%s %d"):format(NAME, number)] or nil
+  return number <= self.count and diagnostics.sources[("%s %d"):format(NAME, number)] or nil
 end
 
 --- Compile code that was typed, and remember it for the lines that errors show.
@@ -118,14 +118,14 @@ end
 ---@param form string? what is compiled in place of the source, line by line the same
 ---@return function? action nil where it does not compile, which is told
 ---@return "expression"|"statement"|"incomplete"|"wrong" kind
----@return string? statements as of code.compile
+---@return string? statements as of eval.compile
 function Session:compile(source, form)
   self.count = self.count + 1
   local name = ("%s %d"):format(NAME, self.count)
-  failures.sources[name] = source
-  local action, kind, message, statements = code.compile(form or source, name, self.globals, true)
+  diagnostics.sources[name] = source
+  local action, kind, message, statements = eval.compile(form or source, name, self.globals, true)
   if not action then
-    self:tell(failures.bare(message))
+    self:tell(diagnostics.bare(message))
   end
   return action, kind, statements
 end
@@ -204,7 +204,7 @@ end
 
 --- Remember what was done, for `script`.
 ---@param source string
----@param kind "expression"|"statement"|nil as of code.compile; nil for a statement without values
+---@param kind "expression"|"statement"|nil as of eval.compile; nil for a statement without values
 ---@param form string? what makes a statement of the values
 function Session:note(source, kind, form)
   local body, value = source:gsub(";%s*$", ""), ""
@@ -246,9 +246,9 @@ local function is_continued(lines, i)
   return lines[i] ~= nil and goes_on(lines[i])
 end
 
--- The kind of a source as code.compile has it, except that a block of Python is wrong.
+-- The kind of a source as eval.compile has it, except that a block of Python is wrong.
 local function kind_of(source, globals)
-  local _, kind = code.compile(source, NAME, globals)
+  local _, kind = eval.compile(source, NAME, globals)
   return kind == "incomplete" and habits.is_python(source) and "wrong" or kind
 end
 
@@ -256,7 +256,7 @@ end
 -- and the rest that is not complete, nil where all is.
 local function split(text, globals)
   local parts, open = {}, nil
-  local lines = printable.lines(text)
+  local lines = escape.lines(text)
   for i, line in ipairs(lines) do
     local is_command = not open and commands.find(line, globals) ~= nil
     open = open and open .. "\n" .. line or line
@@ -290,7 +290,7 @@ local function block_form(parts)
 end
 
 -- The parts as one block, if pasted lines only make sense together: they share a local, or one is
--- wrong alone. The second result is of code.compile.
+-- wrong alone. The second result is of eval.compile.
 local function joined(parts, open, globals)
   local sources, belong_together = {}, false
   parts = table.move(parts, 1, #parts, 1, {})
@@ -304,7 +304,7 @@ local function joined(parts, open, globals)
     return nil
   end
   local source, form = table.concat(sources, "\n"), block_form(parts)
-  local _, kind = code.compile(form, NAME, globals)
+  local _, kind = eval.compile(form, NAME, globals)
   if kind ~= "wrong" then
     return { source = source, form = form, kind = "block", parts = parts }, kind
   elseif parts[#parts].kind == "expression" then
@@ -313,7 +313,7 @@ local function joined(parts, open, globals)
   else
     form = source
   end
-  _, kind = code.compile(form, NAME, globals)
+  _, kind = eval.compile(form, NAME, globals)
   return kind ~= "wrong" and { source = source, form = form, kind = kind } or nil, kind
 end
 

@@ -1,6 +1,6 @@
 --- Text copied from a session: what was typed there, without prompts and what was printed.
-local code = require "roper.base.code"
-local printable = require "roper.base.printable"
+local eval = require "roper.base.eval"
+local escape = require "roper.base.escape"
 
 local M = {}
 
@@ -10,7 +10,7 @@ local function after_prompt(line)
 end
 
 local function kind_of(text, globals)
-  return select(2, code.compile(text, "input", globals))
+  return select(2, eval.compile(text, "input", globals))
 end
 
 -- The lines with a prompt, and those without one that go on with what is not complete.
@@ -33,7 +33,7 @@ end
 ---@param globals table
 ---@return string
 function M.typed(text, globals)
-  local lines = printable.lines(text)
+  local lines = escape.lines(text)
   if after_prompt(lines[1]) then
     return table.concat(typed_lines(lines, globals), "\n")
   end

@@ -1,6 +1,6 @@
 --- A table of variables: what each is, and what its elements take.
 local columns = require "roper.base.format.columns"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local format = require "roper.base.format"
 local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
@@ -29,7 +29,7 @@ local function describe(value)
   end
   value = kind == "string" and value:sub(1, LONGEST) or value
   local shown, text = pcall(format.value, value)
-  return { kind, shown and printable.line((text:gsub("\n.*", " …"))) or "?" }
+  return { kind, shown and escape.line((text:gsub("\n.*", " …"))) or "?" }
 end
 
 --- Variables as lines of text, below a line of titles.
@@ -38,7 +38,7 @@ end
 function M.rows(variables)
   local rows, titles = {}, { "name", "type" }
   for i, variable in ipairs(variables) do
-    rows[i] = { printable.line(variable[1]), table.unpack(describe(variable[2])) }
+    rows[i] = { escape.line(variable[1]), table.unpack(describe(variable[2])) }
     titles = #rows[i] > 3 and { "name", "type", "dtype", "shape", "bytes" } or titles
   end
   if #rows == 0 then

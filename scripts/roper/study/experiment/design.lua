@@ -46,7 +46,7 @@ function M.note(sweep)
   if not ok or #sweep.trials ~= #design.methods * design.seeds then
     return nil
   end
-  local known, same = tables.set(design.methods), require("roper.study.listing").same
+  local known, same = tables.set(design.methods), require("roper.study.runs").same
   for _, trial in ipairs(sweep.trials) do
     local config = trial.config
     local fields = tables.merged(design.fields, { position = config.position, seed = config.seed })

@@ -5,7 +5,7 @@ local modules = require "roper.model.module"
 local position = require "roper.position"
 local probe = require "roper.study.experiment.probe"
 local schemes = require "roper.position.scheme"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 
 local M = {}
 
@@ -63,7 +63,7 @@ end
 ---   be collected; seconds a step; evaluation, seconds each; total, seconds
 function M.run(config)
   local shapes, rate = shapes_of(config), nil
-  temporarily.with_seed(1, function()
+  scoped.with_seed(1, function()
     shapes.kept_by_schemes = probe.kept_by_schemes(shapes)
     shapes.taken_by_schemes = probe.taken_by_schemes(shapes)
     rate = probe.rate(shapes, config.matmul_precision or "float32")

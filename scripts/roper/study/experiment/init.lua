@@ -12,7 +12,7 @@ local tasks = require "roper.tasks"
 
 local M = {}
 
-local FOLDER <const> = require("roper.base.place").LIBRARY .. "/../experiments"
+local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../experiments"
 
 --- The names of all experiments.
 ---

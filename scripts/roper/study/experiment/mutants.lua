@@ -8,7 +8,7 @@ local files = require "roper.base.file"
 ---@field revision? integer = 1; as of a scheme
 ---@field change fun(model: Transformer) makes the mistake in a model with that scheme
 
-local FOLDER <const> = require("roper.base.place").LIBRARY .. "/../experiments/mutants"
+local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../experiments/mutants"
 
 local M = {} ---@type table<string, Mutant>
 

@@ -1,7 +1,7 @@
 --- A small model with the parts of a large one, tried: how long a step takes, and what its position
 --- schemes keep.
 local core = require "roper.core"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 
 local M = {}
 
@@ -108,7 +108,7 @@ end
 ---@return number seconds of a step for each multiplication of the forward pass
 function M.rate(s, precision)
   local probe = small(s)
-  return temporarily.with_matmul_precision(precision, function()
+  return scoped.with_matmul_precision(precision, function()
     return timed(probe) / (M.work(probe) * probe.batch)
   end)
 end

@@ -1,5 +1,5 @@
 --- What a sweep says, in one sentence, with how far it can be trusted.
-local counted = require("roper.base.printable").count
+local counted = require("roper.base.escape").count
 local number = require "roper.study.report.number"
 local summaries = require "roper.study.summary"
 local tables = require "roper.base.tables"

@@ -1,5 +1,5 @@
 --- The report of a sweep: its table as text, and one HTML page that needs nothing else.
-local code = require "roper.base.code"
+local eval = require "roper.base.eval"
 local files = require "roper.base.file"
 local options_of = require "roper.base.options"
 
@@ -7,8 +7,8 @@ local M = {}
 
 -- The map of a trial, or why there is none.
 local function map_of(trial, options)
-  local ok, result = code.call(function()
-    local model, task = require("roper.study.listing").model(trial.run)
+  local ok, result = eval.call(function()
+    local model, task = require("roper.study.runs").model(trial.run)
     return require("roper.study.report.attention_map").of(model, task, { layer = options.layer,
       head = options.head, problem = options.problem, problems = trial.config.problems })
   end)

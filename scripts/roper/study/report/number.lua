@@ -105,6 +105,6 @@ function M.setting(value)
   return type(value) == "table" and core.json_encode(value) or tostring(value)
 end
 
-M.count = require("roper.base.printable").count
+M.count = require("roper.base.escape").count
 
 return M

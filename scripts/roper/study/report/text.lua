@@ -1,10 +1,10 @@
 --- The summary of a sweep as text: rows of tables, what their columns are, and all of it for a
 --- terminal.
 local layout = require "roper.base.format.columns"
-local counted = require("roper.base.printable").count
+local counted = require("roper.base.escape").count
 local headline = require "roper.study.report.headline"
 local number = require "roper.study.report.number"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local tables = require "roper.base.tables"
 local measures = require "roper.study.summary"
 
@@ -310,7 +310,7 @@ local function few_text(rows)
     width = math.max(width, layout.width(row[1]))
   end
   for i, row in ipairs(rows) do
-    local title = printable.line(row[1])
+    local title = escape.line(row[1])
     lines[i] = table.concat(layout.fill(table.move(row, 2, #row, 1, {}), 80,
       ("  %s%s  "):format(title, (" "):rep(width - layout.width(title))), width + 4), "\n")
   end
@@ -348,7 +348,7 @@ function M.text(summary)
   for _, note in ipairs(summary.notes) do
     parts[#parts + 1] = layout.wrap("Note: " .. note, 0)
   end
-  return require("roper.base.printable").text(table.concat(parts, "\n\n"))
+  return require("roper.base.escape").text(table.concat(parts, "\n\n"))
 end
 
 return M

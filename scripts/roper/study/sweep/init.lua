@@ -1,15 +1,15 @@
 --- Sweeps: many trials in one folder, worked on by any number of processes, and read together.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
-local board = require "roper.study.sweep.board"
-local counted = require("roper.base.printable").count
+local live_display = require "roper.study.sweep.live_display"
+local counted = require("roper.base.escape").count
 local experiment = require "roper.study.experiment"
 local files = require "roper.base.file"
 local mutants = require "roper.study.experiment.mutants"
 local options_of = require "roper.base.options"
-local outlook = require "roper.study.sweep.outlook"
+local eta = require "roper.study.sweep.eta"
 local plan = require "roper.study.sweep.plan"
-local listing = require "roper.study.listing"
+local stored = require "roper.study.runs"
 local tables = require "roper.base.tables"
 local uv = require "luv"
 
@@ -36,7 +36,7 @@ end
 local function varied_fields(trials)
   local varied = {}
   for _, trial in ipairs(trials) do
-    for _, difference in ipairs(listing.differences(trials[1].config, trial.config)) do
+    for _, difference in ipairs(stored.differences(trials[1].config, trial.config)) do
       varied[difference.field] = true
     end
   end
@@ -82,7 +82,7 @@ function M.read(folder)
   local varied, methods, known = varied_fields(trials), {}, {}
   for _, trial in ipairs(trials) do
     trial.method, trial.seed = method_of(trial.config, varied), trial.config.seed
-    trial.run = listing.read(trial.folder, trial.config)
+    trial.run = stored.read(trial.folder, trial.config)
     if not known[trial.method] then
       methods[#methods + 1], known[trial.method] = trial.method, true
     end
@@ -170,7 +170,7 @@ local function supervise(supervisor, show)
   local started, timer = uv.now(), uv.new_timer()
   timer:start(0, TICK, function()
     local ok, more = pcall(supervisor.tick, supervisor)
-    show(outlook.lines(supervisor, (uv.now() - started) / 1000))
+    show(eta.lines(supervisor, (uv.now() - started) / 1000))
     if not ok then
       problem = problem or more
       if not supervisor.stopping then
@@ -227,7 +227,7 @@ function M.run(options)
     again = "string?", chart = "function?" })
   local trials, folder = M.prepare(o.what, o.fields, o.folder)
   local jobs = math.min(o.jobs or core.threads(), #trials)
-  local shown = board.new { stream = o.stream }
+  local shown = live_display.new { stream = o.stream }
   local supervisor = require("roper.study.sweep.supervisor").new(folder, trials, { jobs = jobs,
     threads = o.threads or math.max(1, core.threads() // jobs),
     say = function(text) shown:say(text) end })

@@ -1,13 +1,13 @@
 --- The trials of a sweep: which configurations there are, what each is called, and the file that
 --- keeps them.
 local core = require "roper.core"
-local lease = require "roper.study.lease"
+local claims = require "roper.study.claim"
 local experiment = require "roper.study.experiment"
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
 local position = require "roper.study.experiment.position"
-local printable = require "roper.base.printable"
-local finally = require("roper.base.temporarily").finally
+local escape = require "roper.base.escape"
+local finally = require("roper.base.scoped").finally
 local tables = require "roper.base.tables"
 local uv = require "luv"
 
@@ -129,7 +129,7 @@ end
 -- May it be a part of a file's name, and of a line on a terminal?
 local function is_name(text)
   return type(text) == "string" and not text:find "/" and not text:find("..", 1, true)
-    and printable.line(text) == text
+    and escape.line(text) == text
 end
 
 -- Is it a configuration of an experiment? Anybody may have written the file.
@@ -189,13 +189,13 @@ end
 local function locked(folder, f)
   local lock = folder .. "/lock"
   files.make(lock)
-  local held, other = lease.take(lock)
+  local held, other = claims.take(lock)
   while not held do
     if other.problem then
       error("sweep: " .. other.problem, 0)
     end
     uv.sleep(20)
-    held, other = lease.take(lock)
+    held, other = claims.take(lock)
   end
   files.clean(lock)
   held:forget_others()

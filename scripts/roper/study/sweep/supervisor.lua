@@ -1,10 +1,10 @@
 --- Worker processes of a sweep on this machine: started, listened to, replaced when they die.
 local core = require "roper.core"
-local lease = require "roper.study.lease"
-local listing = require "roper.study.listing"
+local claims = require "roper.study.claim"
+local stored = require "roper.study.runs"
 local module_path = require "roper.base.module_path"
-local preload = require "roper.base.preload"
-local program = require "roper.base.program"
+local load_option = require "roper.base.load_option"
+local subprocess = require "roper.base.subprocess"
 local tables = require "roper.base.tables"
 local uv = require "luv"
 
@@ -31,7 +31,7 @@ function M.new(folder, trials, options)
     deaths = {}, told = {}, workers = {}, stillborn = 0, finished = 0, worked = 0 }, Supervisor)
   for _, trial in ipairs(trials) do
     self.by_name[trial.name] = trial
-    lease.forgive(trial.folder)
+    claims.retry(trial.folder)
   end
   self:look()
   self.looked, self.worked = -math.huge, 0
@@ -47,14 +47,14 @@ function Supervisor:look()
   end
   for _, trial in ipairs(self.trials) do
     if not self.is_done[trial] and not mine[trial] then
-      local found = lease.read(trial.folder)
-      local state = listing.result(trial.folder, trial.config) and "finished" or found.state
+      local found = claims.read(trial.folder)
+      local state = stored.result(trial.folder, trial.config) and "finished" or found.state
       if found.problem and not self.told[trial] then
         self.told[trial] = true
         self.say(("%s: it counts as running: %s"):format(trial.name, found.problem))
       end
       if state == "finished" then
-        lease.clean(trial.folder)
+        claims.clean(trial.folder)
         self.is_done[trial] = true
         self.finished, self.worked = self.finished + 1, self.worked + 1
       elseif state == "free" then
@@ -111,7 +111,7 @@ function Supervisor:listen(worker, data)
 end
 
 --- A worker has ended: was it told to, was nothing left, or did it die?
-function Supervisor:bury(worker)
+function Supervisor:on_exit(worker)
   self.workers[worker] = nil
   self.looked = -math.huge
   local trial, errors = worker.trial, worker.errors:match "^%s*(.-)%s*$"
@@ -133,7 +133,7 @@ function Supervisor:bury(worker)
   else
     reason = ("%s, as %d before it"):format(reason, DEATHS - 1)
     self.say(("%s: failed: %s"):format(trial.name, reason))
-    lease.condemn(trial.folder, worker.pid, reason)
+    claims.mark_failed(trial.folder, worker.pid, reason)
   end
 end
 
@@ -151,14 +151,14 @@ end
 function Supervisor:start()
   local worker = { input = "" }
   local names = tables.map(self.trials, function(trial) return trial.name end)
-  program.start(worker, uv.exepath(), {
+  subprocess.start(worker, uv.exepath(), {
     arguments = { "-l", "roper", "-e",
       "os.exit(require('roper.study.sweep.worker').main(), true)" },
     environment = environment(self.threads),
     input = core.json_encode { folder = self.folder, trials = core.json_array(names),
-      threads = self.threads, load = core.json_array(preload.paths()) },
+      threads = self.threads, load = core.json_array(load_option.paths()) },
     listen = function(data) self:listen(worker, data) end,
-    ended = function() self:bury(worker) end,
+    ended = function() self:on_exit(worker) end,
   })
   self.workers[worker] = true
 end

@@ -1,11 +1,11 @@
 --- A worker of a sweep: takes a trial, runs it, and goes on to the next until none is left.
 local core = require "roper.core"
-local lease = require "roper.study.lease"
-local failures = require "roper.base.failure"
-local preload = require "roper.base.preload"
-local printable = require "roper.base.printable"
+local claims = require "roper.study.claim"
+local diagnostics = require "roper.base.diagnostics"
+local load_option = require "roper.base.load_option"
+local escape = require "roper.base.escape"
 local runner = require "roper.study.run"
-local listing = require "roper.study.listing"
+local stored = require "roper.study.runs"
 local tables = require "roper.base.tables"
 local uv = require "luv"
 
@@ -16,14 +16,14 @@ local function take(trials, is_done)
   for _, trial in ipairs(trials) do
     if not is_done[trial] then
       require("roper.base.file").make(trial.folder)
-      local held = lease.take(trial.folder, function()
-        is_done[trial] = listing.result(trial.folder, trial.config) ~= nil
+      local held = claims.take(trial.folder, function()
+        is_done[trial] = stored.result(trial.folder, trial.config) ~= nil
         return not is_done[trial]
       end)
       if held then
         return trial, held
       elseif is_done[trial] then
-        lease.clean(trial.folder)
+        claims.clean(trial.folder)
       end
     end
   end
@@ -44,11 +44,11 @@ function M.run(trials, tell)
       resume = true, progress = tell.progress(trial), name = trial.name })
     if ok then
       tell.finish(trial, result)
-    elseif failures.is_interrupt(result) then
+    elseif diagnostics.is_interrupt(result) then
       error(result, 0)
     else
       failed = failed + 1
-      tell.fail(trial, failures.without_place(tostring(result)))
+      tell.fail(trial, diagnostics.without_place(tostring(result)))
     end
     collectgarbage() -- a model need not outlive its trial
     trial, held = take(trials, is_done)
@@ -73,7 +73,7 @@ end
 ---@return table tell
 function M.lines(stream)
   local function say(trial, text)
-    stream:write(printable.text(trial.name .. ": " .. text), "\n")
+    stream:write(escape.text(trial.name .. ": " .. text), "\n")
     stream:flush()
   end
   return {
@@ -134,13 +134,13 @@ end
 --- trials, threads, Lua files to run first.
 ---@return integer status 0 done, 1 failed, 130 interrupted
 function M.main()
-  local code = require "roper.base.code"
+  local eval = require "roper.base.eval"
   core.interrupt_enable()
-  local ok, failure = code.call(function()
+  local ok, failure = eval.call(function()
     local order = core.json_decode(io.stdin:read "a")
     core.threads(order.threads)
     for _, path in ipairs(order.load or {}) do
-      preload.run(path)
+      load_option.run(path)
     end
     local wanted, trials = tables.set(order.trials), {}
     for _, trial in ipairs(require("roper.study.sweep.plan").require(order.folder)) do
@@ -149,7 +149,7 @@ function M.main()
     M.run(trials, messages())
   end)
   if not ok and not failure.interrupted then
-    io.stderr:write(printable.text(failure.message), "\n")
+    io.stderr:write(escape.text(failure.message), "\n")
   end
   return ok and 0 or failure.interrupted and 130 or 1
 end

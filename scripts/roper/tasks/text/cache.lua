@@ -2,7 +2,7 @@
 --- that is kept is written whole or not at all; what a killed process left is made again.
 local bytes = require "roper.tasks.text.bytes"
 local core = require "roper.core"
-local failures = require "roper.base.failure"
+local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
 local model = require "roper.tasks.text.model"
@@ -149,7 +149,7 @@ end
 local function kept(open, ...)
   local ok, result = pcall(open, ...)
   if not ok then
-    error(failures.is_interrupt(result) and result
+    error(diagnostics.is_interrupt(result) and result
       or result .. "; remove it, and it is made again", 0)
   end
   return result

@@ -5,7 +5,7 @@
 local core = require "roper.core"
 local files = require "roper.base.file"
 local model = require "roper.tasks.text.model"
-local program = require "roper.base.program"
+local subprocess = require "roper.base.subprocess"
 local uv = require "luv"
 
 local M = {}
@@ -57,7 +57,7 @@ function M.train(path, folder, vocabulary, texts)
     longest = math.max(longest, #line + 1)
   end
   write_lines(folder .. "/lines.txt", lines)
-  local ok, message = pcall(program.run, "spm_train", { "--input=lines.txt",
+  local ok, message = pcall(subprocess.run, "spm_train", { "--input=lines.txt",
     "--model_prefix=pieces", "--vocab_size=" .. vocabulary, "--max_sentence_length=" .. longest,
     "--eos_id=0", "--unk_id=1", "--bos_id=-1", "--pad_id=-1", "--byte_fallback=true",
     "--normalization_rule_name=identity", "--add_dummy_prefix=false",
@@ -100,7 +100,7 @@ end
 -- The ids of lines, as text, a line each.
 local function encoded(self, lines, folder)
   write_lines(folder .. "/lines.txt", lines)
-  program.run("spm_encode", { "--model=" .. self.path, "--output_format=id",
+  subprocess.run("spm_encode", { "--model=" .. self.path, "--output_format=id",
     "--input=" .. folder .. "/lines.txt", "--output=" .. folder .. "/ids.txt" },
     { package = PACKAGE })
   local text, list = files.read(folder .. "/ids.txt") or "", {}

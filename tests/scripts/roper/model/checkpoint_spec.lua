@@ -195,7 +195,7 @@ describe("checkpoint.save_training and load_training", function()
     end), state, "another model: more is missing here and [3] there")
     local linear = roper.nn.Linear({ inputs = 2, outputs = 1 })
     assert.has_error(function()
-      checkpoint.fill("a file", linear, "", { weight = core.zeros({ 1, 2 }, "int32"),
+      checkpoint.load_state("a file", linear, "", { weight = core.zeros({ 1, 2 }, "int32"),
         bias = core.zeros({ 1 }) })
     end, "a file: belongs to another model: weight is float32 [1, 2] here and int32 [1, 2] there")
   end)

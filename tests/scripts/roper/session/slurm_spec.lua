@@ -1,9 +1,9 @@
-local lease = require("roper.study.lease")
+local claims = require("roper.study.claim")
 local files = require("roper.base.file")
 local mpi = require("tests.mpi")
 local plan = require("roper.study.sweep.plan")
 local process = require("tests.process")
-local listing = require("roper.study.listing")
+local stored = require("roper.study.runs")
 local scratch = require("tests.scratch")
 local slurm = require("roper.session.slurm")
 local sweeps = require("tests.sweeps")
@@ -18,9 +18,9 @@ local function assert_shared(folder, count, least)
   local trials = plan.read(folder)
   assert.equal(count, #trials)
   for _, trial in ipairs(trials) do
-    assert.equal("finished", listing.read(trial.folder).status)
-    assert.same({ 1, trial.name }, { lease.read(trial.folder).number, trial.name })
-    owners[lease.read(trial.folder).owner.pid] = true
+    assert.equal("finished", stored.read(trial.folder).status)
+    assert.same({ 1, trial.name }, { claims.read(trial.folder).number, trial.name })
+    owners[claims.read(trial.folder).owner.pid] = true
   end
   for _ in pairs(owners) do
     workers = workers + 1

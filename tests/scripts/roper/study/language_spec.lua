@@ -1,7 +1,7 @@
 local core = require("roper.core")
 local experiment = require("roper.study.experiment")
 local generate = require("roper.model.generate")
-local listing = require("roper.study.listing")
+local stored = require("roper.study.runs")
 local models = require("tests.models")
 local process = require("tests.process")
 local roper = require("roper")
@@ -85,11 +85,11 @@ describe("a run on text", function()
       assert.is_nil(entry.accuracy)
     end
     assert.equal(3, #result.samples.written)
-    local read = listing.read(folder)
+    local read = stored.read(folder)
     assert.equal("finished", read.status)
     assert.same(result.loss, read.result.loss)
     assert.same(result.samples, read.samples)
-    assert.equal("finished", listing.read(folder, config_of()).status)
+    assert.equal("finished", stored.read(folder, config_of()).status)
     assert.truthy(uv.fs_stat(folder .. "/best.safetensors"))
   end)
 
@@ -132,14 +132,14 @@ describe("a run on text", function()
       documents = "paragraphs" }), { run = folder, progress = false })
     local expected = roper.generate(result.model, { "A par" }, { task = result.task, seed = 1 })
     os.execute(("cd '%s' && rm -r cache text"):format(scratch.path("")))
-    local model, task = listing.model(listing.read(folder))
+    local model, task = stored.model(stored.read(folder))
     assert.same(expected, roper.generate(model, { "A par" }, { task = task, seed = 1 }))
     local path = task:model()
     scratch.write(path:sub(#scratch.path("") + 1), scratch.read(path) .. "\n")
-    assert.error_matches(function() listing.model(listing.read(folder)) end,
+    assert.error_matches(function() stored.model(stored.read(folder)) end,
       "text: .*/run/tokenizer%-%x+%.model: damaged: its content is not that of its name")
     os.remove(path)
-    assert.error_matches(function() listing.model(listing.read(folder)) end,
+    assert.error_matches(function() stored.model(stored.read(folder)) end,
       "text: no tokenizer in .*/run: there is no tokenizer%-%*%.model")
   end)
 

@@ -1,8 +1,8 @@
-local lease = require("roper.study.lease")
+local claims = require("roper.study.claim")
 local files = require("roper.base.file")
 local plan = require("roper.study.sweep.plan")
 local process = require("tests.process")
-local listing = require("roper.study.listing")
+local stored = require("roper.study.runs")
 local scratch = require("tests.scratch")
 local summary = require("roper.study.summary")
 local report_text = require("roper.study.report.text")
@@ -75,8 +75,8 @@ describe("sweep.run", function()
       assert.equal("finished", trial.run.status)
       assert.equal(1, trial.run.provenance[1].threads)
       assert.equal(20, trial.run.step)
-      assert.equal(1, lease.read(trial.folder).number)
-      pids[#pids + 1] = lease.read(trial.folder).owner.pid
+      assert.equal(1, claims.read(trial.folder).number)
+      pids[#pids + 1] = claims.read(trial.folder).owner.pid
     end
     for _, pid in ipairs(pids) do
       assert.not_equal(uv.os_getpid(), pid)
@@ -141,8 +141,8 @@ describe("sweep.run", function()
     assert.truthy(text:find("0 of 2", 1, true))
     local _, again = run({ fields = fields })
     assert.equal(2, again)
-    assert.equal(2, lease.read(found.trials[2].folder).number)
-    assert.equal(1, lease.read(found.trials[1].folder).number)
+    assert.equal(2, claims.read(found.trials[2].folder).number)
+    assert.equal(1, claims.read(found.trials[1].folder).number)
   end)
 
   it("says why workers do not start", function()
@@ -258,8 +258,8 @@ describe("two sweeps at once in one folder", function()
     local trials = plan.read(folder)
     assert.equal(40, #trials)
     for _, trial in ipairs(trials) do
-      local last = lease.read(trial.folder)
-      assert.equal("finished", listing.read(trial.folder).status)
+      local last = claims.read(trial.folder)
+      assert.equal("finished", stored.read(trial.folder).status)
       assert.equal(1, last.number, trial.name)
       owners[last.owner.pid] = true
     end
@@ -324,8 +324,8 @@ describe("./roper sweep", function()
     screen:expect("interrupted")
     assert.equal(130, screen:leave())
     for _, trial in ipairs(plan.read(folder)) do
-      assert.same({ "stopped", 1 }, { listing.read(trial.folder, trial.config).status,
-                                      lease.read(trial.folder).number })
+      assert.same({ "stopped", 1 }, { stored.read(trial.folder, trial.config).status,
+                                      claims.read(trial.folder).number })
     end
     local _, listed = process.run({ "./roper", "runs", folder })
     assert.truthy(listed:find(("\nThis goes on with them:\n./roper sweep %s\n$"):format(
@@ -353,7 +353,7 @@ describe("./roper sweep", function()
     local _, restarts = errors:gsub("a worker was killed by signal %d+; it continues from", "")
     assert.equal(2, restarts, errors)
     assert.truthy(errors:find("failed: a worker was killed by signal %d+, as 2 before it"), errors)
-    assert.equal("failed", listing.read(plan.read(folder)[1].folder).status)
+    assert.equal("failed", stored.read(plan.read(folder)[1].folder).status)
   end)
 
   it("works as a worker alone", function()

@@ -1,8 +1,8 @@
 local core = require("roper.core")
 local experiment = require("roper.study.experiment")
 local files = require("roper.base.file")
-local lease = require("roper.study.lease")
-local listing = require("roper.study.listing")
+local claims = require("roper.study.claim")
+local stored = require("roper.study.runs")
 local plan = require("roper.study.sweep.plan")
 local process = require("tests.process")
 local run = require("roper.study.run")
@@ -35,19 +35,19 @@ describe("worker.run", function()
   it("does not take a trial that another finishes as it looks", function()
     local config = experiment.configure("substring_index", sweeps.fields({ seed = 1 }))
     local trials = plan.add(scratch.path("sweep"), { config })
-    local folder, result = trials[1].folder, listing.result
-    finally(function() listing.result = result end)
-    listing.result = function(...)
-      listing.result = result
+    local folder, result = trials[1].folder, stored.result
+    finally(function() stored.result = result end)
+    stored.result = function(...)
+      stored.result = result
       local before = result(...)
-      local held = lease.take(folder)
+      local held = claims.take(folder)
       files.write(folder .. "/result.json", core.json_encode({ config = config }))
       held:leave("finished")
       return before
     end
     assert.equal(0, worker.run(trials, { begin = function() error("it is taken") end }))
-    assert.equal(1, lease.read(folder).number)
-    assert.equal(result, listing.result)
+    assert.equal(1, claims.read(folder).number)
+    assert.equal(result, stored.result)
   end)
 end)
 

@@ -1,13 +1,13 @@
-local temporarily = require("roper.base.temporarily")
+local scoped = require("roper.base.scoped")
 local core = require("roper.core")
 local models = require("tests.models")
 
 -- What f comes to with the message of an error.
 local function outcome(f)
-  return { pcall(temporarily.with_seed, 5, f) }
+  return { pcall(scoped.with_seed, 5, f) }
 end
 
-describe("temporarily.with_seed", function()
+describe("scoped.with_seed", function()
   it("leaves the generator where it was, also after an error", function()
     core.seed(3)
     local before = { core.random_state() }
@@ -20,11 +20,11 @@ describe("temporarily.with_seed", function()
   end)
 end)
 
-describe("temporarily.with_file", function()
+describe("scoped.with_file", function()
   it("gives a file that is gone afterwards, with what was put beside it", function()
     local uv = require("luv")
     local seen
-    assert.same({ false, "no" }, { pcall(temporarily.with_file, "a.lua", "x = 1\n", function(path)
+    assert.same({ false, "no" }, { pcall(scoped.with_file, "a.lua", "x = 1\n", function(path)
       seen = path
       assert.equal("x = 1\n", assert(io.open(path)):read("a"))
       assert.equal(tonumber("700", 8), uv.fs_stat(path:match("^(.*)/")).mode & tonumber("777", 8))
@@ -33,7 +33,7 @@ describe("temporarily.with_file", function()
     end) })
     assert.matches("/a%.lua$", seen)
     assert.is_nil(uv.fs_stat(seen:match("^(.*)/")))
-    assert.equal(5, temporarily.with_file("a", "", function() return 5 end))
+    assert.equal(5, scoped.with_file("a", "", function() return 5 end))
   end)
 
   it("refuses where there is no room", function()
@@ -43,26 +43,26 @@ describe("temporarily.with_file", function()
       if before then uv.os_setenv("TMPDIR", before) else uv.os_unsetenv("TMPDIR") end
     end)
     uv.os_setenv("TMPDIR", "/proc/none")
-    assert.error_matches(function() temporarily.with_file("a", "", print) end,
+    assert.error_matches(function() scoped.with_file("a", "", print) end,
       "^cannot make a temporary folder: ENOENT")
   end)
 end)
 
-describe("temporarily.with_matmul_precision", function()
+describe("scoped.with_matmul_precision", function()
   it("holds meanwhile, and gives all results, also after an error", function()
     local function told(...)
       return core.matmul_precision(), ...
     end
     assert.same({ "bfloat16", 1, nil, 3, n = 4 }, table.pack(
-      temporarily.with_matmul_precision("bfloat16", function() return told(1, nil, 3) end)))
+      scoped.with_matmul_precision("bfloat16", function() return told(1, nil, 3) end)))
     assert.equal("float32", core.matmul_precision())
-    assert.same({ false, "no" }, { pcall(temporarily.with_matmul_precision, "bfloat16",
+    assert.same({ false, "no" }, { pcall(scoped.with_matmul_precision, "bfloat16",
       function() error("no", 0) end) })
     assert.equal("float32", core.matmul_precision())
   end)
 end)
 
-describe("temporarily.without_training", function()
+describe("scoped.without_training", function()
   it("is without dropout and gradients, and goes back, also after an error", function()
     local model = models.small({ seed = 1, dropout = 0.5 })
     local function needs_gradient()
@@ -70,12 +70,12 @@ describe("temporarily.without_training", function()
     end
     for _, was_training in ipairs({ true, false }) do
       model:training(was_training)
-      local seen = temporarily.without_training(model, function()
+      local seen = scoped.without_training(model, function()
         return { model.is_training, model.layers[1].is_training, needs_gradient() }
       end)
       assert.same({ false, false, false }, seen)
       assert.has_error(function()
-        temporarily.without_training(model, function() error("no", 0) end)
+        scoped.without_training(model, function() error("no", 0) end)
       end, "no")
       assert.same({ was_training, true }, { model.layers[1].is_training, needs_gradient() })
     end
@@ -84,7 +84,7 @@ describe("temporarily.without_training", function()
   it("leaves each part in the state that it had", function()
     local model = models.small()
     model.layers[2]:training(false)
-    temporarily.without_training(model, function() end)
+    scoped.without_training(model, function() end)
     assert.same({ true, true, false, false }, { model.is_training, model.layers[1].is_training,
       model.layers[2].is_training, model.layers[2].attention.is_training })
   end)

@@ -1,5 +1,5 @@
 --- What Ctrl-C ended says how to go on: the line to type.
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 
 local M = {}
 
@@ -11,7 +11,7 @@ function M.line(words, ranks)
   local program = arg and arg[0] and arg[0]:match "^.*roper$" or "./roper"
   local line = { program, table.unpack(words) }
   for i, word in ipairs(line) do
-    line[i] = printable.word(printable.line(word))
+    line[i] = escape.word(escape.line(word))
   end
   return (ranks and ("mpirun -n %d "):format(ranks.size) or "") .. table.concat(line, " ")
 end
@@ -28,7 +28,7 @@ end
 ---@param ranks table?
 ---@return string
 function M.resume(run, ranks)
-  return M.line({ "train", "--resume", run }, ranks) .. require("roper.base.preload").words()
+  return M.line({ "train", "--resume", run }, ranks) .. require("roper.base.load_option").words()
 end
 
 --- The line that goes on with a lesson, with the files that were loaded for it.
@@ -36,7 +36,7 @@ end
 ---@param step integer
 ---@return string
 function M.lesson(lesson, step)
-  return M.line { "lesson", lesson, tostring(step) } .. require("roper.base.preload").words()
+  return M.line { "lesson", lesson, tostring(step) } .. require("roper.base.load_option").words()
 end
 
 --- The step of the checkpoint of a run.

@@ -2,13 +2,13 @@
 --- lines of that code that led there, without the frames of this library.
 local core = require "roper.core"
 local names_of = require "roper.base.names"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local suggest = require "roper.base.suggest"
 local terminal = require "roper.base.terminal"
 
 local M = {}
 
-local LIBRARY <const> = require("roper.base.place").LIBRARY .. "/"
+local LIBRARY <const> = require("roper.base.paths").LIBRARY .. "/"
 local LONGEST_TRACE <const> = 8
 
 --- The text of chunks that are in no file, by the names that messages call them.
@@ -63,7 +63,7 @@ end
 
 -- Line `number` of text, without the spaces around it.
 local function line_of(text, number)
-  local line = printable.lines(text)[number]
+  local line = escape.lines(text)[number]
   return line and line:match "^%s*(.-)%s*$"
 end
 

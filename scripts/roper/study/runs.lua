@@ -1,11 +1,11 @@
 --- Reading the folders that runs leave behind.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
-local lease = require "roper.study.lease"
+local claims = require "roper.study.claim"
 local experiment = require "roper.study.experiment"
-local failures = require "roper.base.failure"
+local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
-local shape = require "roper.base.shape"
+local schema = require "roper.base.schema"
 local provenance = require "roper.training.provenance"
 local tables = require "roper.base.tables"
 local uv = require "luv"
@@ -91,7 +91,7 @@ end
 function M.result(folder, config)
   arguments.check("runs.result", "folder", "string", folder, "config", "table?", config)
   local result = clean(files.decode(folder .. "/result.json"))
-  if not result or not result.config or not shape.fits(result, RESULT)
+  if not result or not result.config or not schema.fits(result, RESULT)
     or config and not M.same(result.config, as_run(config, result.config)) then
     return nil
   end
@@ -101,7 +101,7 @@ end
 -- What a finished run answered; nil where no file tells, or a damaged one.
 local function samples_of(folder)
   local samples = files.decode(folder .. "/samples.json")
-  return samples and shape.fits(samples, SAMPLES) and samples or nil
+  return samples and schema.fits(samples, SAMPLES) and samples or nil
 end
 
 --- What the status of a run may be.
@@ -148,7 +148,7 @@ function M.read(folder, config)
     run.status = "finished"
     run.samples = samples_of(folder)
   else
-    local found = lease.read(folder)
+    local found = claims.read(folder)
     local is_begun = run.step > 0 or files.stat(folder .. "/checkpoint.safetensors")
     run.status = found.state ~= "free" and found.state or is_begun and "stopped" or "waiting"
     run.failure, run.owner = found.message, found.owner
@@ -164,7 +164,7 @@ end
 -- Collect the folders of runs, and why some folders could not be looked into.
 local function search(folder, found, problems)
   local ok, names = pcall(names_in, folder)
-  if failures.is_interrupt(names) then
+  if diagnostics.is_interrupt(names) then
     error(names, 0)
   elseif not ok then
     problems[#problems + 1] = names
@@ -244,7 +244,8 @@ function M.model(run, which)
   require("roper.study.experiment.position").require(run.folder, run.config)
   local tensors, path = tensors_of(run, is_best and "best.safetensors" or "checkpoint.safetensors")
   local parts = experiment.build(run.config, task_of(run))
-  require("roper.model.checkpoint").fill(path, parts.model, is_best and "" or "model.", tensors)
+  require("roper.model.checkpoint").load_state(path, parts.model, is_best and "" or "model.",
+    tensors)
   parts.model:training(false)
   return parts.model, parts.task
 end

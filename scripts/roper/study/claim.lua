@@ -208,7 +208,7 @@ end
 
 --- Let a failed run be taken again.
 ---@param folder string of the run
-function M.forgive(folder)
+function M.retry(folder)
   local found, path = M.read(folder)
   if found.state == "failed" then
     files.write(path, text_of(found.owner, "released", found.message))
@@ -219,7 +219,7 @@ end
 ---@param folder string of the run
 ---@param pid integer of the owner, on this machine
 ---@param message string
-function M.condemn(folder, pid, message)
+function M.mark_failed(folder, pid, message)
   local found, path = M.read(folder)
   if found.state == "free" and found.owner and found.owner.pid == pid then
     files.write(path, text_of(found.owner, "failed", message))

@@ -5,7 +5,7 @@ local files = require("roper.base.file")
 local process = require("tests.process")
 local roper = require("roper")
 local run = require("roper.study.run")
-local listing = require("roper.study.listing")
+local stored = require("roper.study.runs")
 local scratch = require("tests.scratch")
 local sweeps = require("tests.sweeps")
 local uv = require("luv")
@@ -26,7 +26,7 @@ end
 
 describe("runs.read", function()
   it("tells all of a finished run", function()
-    local one = listing.read(scratch.path("runs/rope"))
+    local one = stored.read(scratch.path("runs/rope"))
     assert.same({ "finished", 20 }, { one.status, one.step })
     assert.same(config_of("rope"), one.config)
     assert.same(config_of("rope"), one.result.config)
@@ -42,8 +42,8 @@ describe("runs.read", function()
     config.recompute = true
     local folder = scratch.path("runs/again")
     run.run(config, { run = folder, progress = false })
-    assert.equal("finished", listing.read(folder).status)
-    assert.is_not_nil(listing.result(folder, config_of("rope")))
+    assert.equal("finished", stored.read(folder).status)
+    assert.is_not_nil(stored.result(folder, config_of("rope")))
     os.execute(("rm -r '%s'"):format(folder))
   end)
 
@@ -59,11 +59,11 @@ describe("runs.read", function()
         end } })
     end
     stop("interrupted", 15)
-    local one = listing.read(folder)
+    local one = stored.read(folder)
     assert.same({ "stopped", 10 }, { one.status, one.step })
     assert.is_nil(one.result)
     stop("the disk is on fire", 20)
-    one = listing.read(folder)
+    one = stored.read(folder)
     assert.same({ "failed", "the disk is on fire" }, { one.status, one.failure })
     local _, listed = process.run({ "./roper", "runs", folder })
     assert.truthy(listed:find(folder .. " failed: the disk is on fire\n", 1, true), listed)
@@ -71,16 +71,16 @@ describe("runs.read", function()
   end)
 
   it("takes a configuration for a folder that is not there yet", function()
-    local one = listing.read(scratch.path("none"), config_of("rope"))
+    local one = stored.read(scratch.path("none"), config_of("rope"))
     assert.same({ "waiting", 0, {} }, { one.status, one.step, one.metrics })
-    assert.error_matches(function() listing.read(scratch.path("none")) end,
+    assert.error_matches(function() stored.read(scratch.path("none")) end,
                          "^runs: there is no folder .*/none$")
     files.make(scratch.path("none"))
-    assert.error_matches(function() listing.read(scratch.path("none")) end,
+    assert.error_matches(function() stored.read(scratch.path("none")) end,
                          "runs: .*/none holds no run: it has no config.json of one")
-    assert.error_matches(function() listing.read(scratch.write("file", "")) end,
+    assert.error_matches(function() stored.read(scratch.write("file", "")) end,
                          "^runs: expected a folder, got the file .*/file$")
-    assert.error_matches(function() listing.read(scratch.path("nonee")) end,
+    assert.error_matches(function() stored.read(scratch.path("nonee")) end,
                          '^runs: there is no folder .*/nonee; did you mean "none"%?$')
   end)
 end)
@@ -88,13 +88,13 @@ end)
 describe("runs.result", function()
   it("is none for another configuration, or a damaged file", function()
     local folder = scratch.path("runs/rope")
-    assert.is_table(listing.result(folder))
-    assert.is_table(listing.result(folder, config_of("rope")))
-    assert.is_nil(listing.result(folder, config_of("roper")))
+    assert.is_table(stored.result(folder))
+    assert.is_table(stored.result(folder, config_of("rope")))
+    assert.is_nil(stored.result(folder, config_of("roper")))
     local whole = scratch.read(folder .. "/result.json")
     for _, torn in ipairs({ "", "{", whole:sub(1, #whole // 2), "{}", "[]", "null" }) do
       scratch.write("runs/rope/result.json", torn)
-      assert.is_nil(listing.result(folder))
+      assert.is_nil(stored.result(folder))
     end
     scratch.write("runs/rope/result.json", whole)
   end)
@@ -119,16 +119,16 @@ describe("a result or samples of a wrong form", function()
     for name, value in pairs({ solved = "3", problems = 1.5, loss = { 1 }, test_floor = true,
                                steps_to_90 = "x", by_distance = { cell, 5 }, longer = { {} } }) do
       write("result", { config = config, [name] = value })
-      assert.is_nil(listing.result(folder), name)
+      assert.is_nil(stored.result(folder), name)
     end
     local whole = { config = config, solved = 3, problems = 4, loss = core.json_null,
                     by_distance = { cell }, longer = core.json_array() }
     write("result", whole)
-    assert.equal(3, listing.result(folder).solved)
+    assert.equal(3, stored.result(folder).solved)
     for _, samples in ipairs({ { sampled = 5 }, { sampled = { 5 } }, { greedy = { { text = 5 } } },
                                { sampled = { { question = "q", text = "t", solved = true } } } }) do
       write("samples", samples)
-      assert.is_nil(listing.read(folder, config).samples)
+      assert.is_nil(stored.read(folder, config).samples)
     end
   end)
 end)
@@ -136,23 +136,23 @@ end)
 describe("runs.differences", function()
   it("names what differs", function()
     assert.same({ { field = "position", a = "rope", b = "roper" } },
-                listing.differences(config_of("rope"), config_of("roper")))
+                stored.differences(config_of("rope"), config_of("roper")))
     assert.same({ { field = "a", a = 1 }, { field = "c", b = 2 } },
-                listing.differences({ a = 1, b = false }, { c = 2 }))
-    assert.is_true(listing.same({ a = 1, b = false }, { a = 1 }))
+                stored.differences({ a = 1, b = false }, { c = 2 }))
+    assert.is_true(stored.same({ a = 1, b = false }, { a = 1 }))
   end)
 end)
 
 describe("runs.model", function()
   it("is the model that was trained, the last or the best", function()
     for _, position in ipairs({ "rope", "twice" }) do
-      local one = listing.read(scratch.path("runs/" .. position))
-      local model, task = listing.model(one)
+      local one = stored.read(scratch.path("runs/" .. position))
+      local model, task = stored.model(one)
       local found = evaluation.answers(model, task, { seed = 1000003, sequences = 4,
                                                       batch = one.config.batch })
       assert.equal(one.result.loss, found.loss)
       assert.equal(one.result.by_distance[1].right, found.by_distance[1].right)
-      model = listing.model(one, "best")
+      model = stored.model(one, "best")
       found = evaluation.answers(model, task, { seed = 1000003, sequences = 32,
                                                 batch = one.config.batch })
       assert.equal(one.metrics[2].test_loss, found.loss)

@@ -1,4 +1,4 @@
-local outlook = require("roper.study.sweep.outlook")
+local eta = require("roper.study.sweep.eta")
 
 -- A worker at a step of a trial of 1000 that it went on with from step `first`.
 local function worker(pid, step, first, more)
@@ -27,7 +27,7 @@ end
 
 -- The line of the whole after 100 seconds, without its bar.
 local function whole(workers, more)
-  local lines = outlook.lines(sweep(workers, more), 100)
+  local lines = eta.lines(sweep(workers, more), 100)
   return (lines[#lines]:gsub("[█░]+ ", ""))
 end
 
@@ -39,13 +39,13 @@ describe("outlook.lines", function()
       "  rope-3                 ░░░░░░░░ 0/1000",
       "  (starting)",
       "sweep ████░░░░░░░░ 2 of 10 done, 4m10s left",
-    }, outlook.lines(sweep({ worker(2, 1000, 0), worker(1, 500, 0), worker(3, 0, 0, {
+    }, eta.lines(sweep({ worker(2, 1000, 0), worker(1, 500, 0), worker(3, 0, 0, {
       loss = false }), { pid = 4 } }, { finished = 2, worked = 1.2 }), 104))
     local many = {}
     for pid = 1, 15 do
       many[pid] = worker(pid, 1, 0)
     end
-    local lines = outlook.lines(sweep(many), 100)
+    local lines = eta.lines(sweep(many), 100)
     assert.equal(14, #lines)
     assert.equal("  and 3 more", lines[13])
   end)

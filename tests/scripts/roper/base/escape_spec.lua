@@ -1,6 +1,6 @@
 local core = require("roper.core")
 local files = require("roper.base.file")
-local printable = require("roper.base.printable")
+local escape = require("roper.base.escape")
 local process = require("tests.process")
 local roper = require("roper")
 local scratch = require("tests.scratch")
@@ -25,15 +25,15 @@ end
 describe("foreign.line", function()
   it("leaves text as it is", function()
     for _, text in ipairs({ "", "loss 0.5 \\n", "θ = 0.1 <&> 日本 🙂 e\u{301} 👩\u{200D}🔬" }) do
-      assert.equal(text, printable.line(text))
+      assert.equal(text, escape.line(text))
     end
   end)
 
   it("writes what does not show as Lua strings have it", function()
-    assert.equal("a\\x1B[2J\\u{9B}31m\\u{202E}b\\xFF\\r", printable.line(HOSTILE))
-    assert.equal("\\n\\t\\x00\\x7F\\u{2028}\\u{2069}\\u{61C}", printable.line(
+    assert.equal("a\\x1B[2J\\u{9B}31m\\u{202E}b\\xFF\\r", escape.line(HOSTILE))
+    assert.equal("\\n\\t\\x00\\x7F\\u{2028}\\u{2069}\\u{61C}", escape.line(
       "\n\t\0\127\u{2028}\u{2069}\u{61C}"))
-    assert.equal("\\xED\\xA0\\x80\\xC3é\\xE2\\x80", printable.line("\xED\xA0\x80\xC3é\xE2\x80"))
+    assert.equal("\\xED\\xA0\\x80\\xC3é\\xE2\\x80", escape.line("\xED\xA0\x80\xC3é\xE2\x80"))
   end)
 
   it("leaves nothing that does not show, whatever the bytes", function()
@@ -45,15 +45,15 @@ describe("foreign.line", function()
         bytes[i] = string.char(state >> 40 & 0xFF)
       end
       local text = table.concat(bytes)
-      assert.is_true(is_harmless(printable.line(text)))
-      assert.is_true(is_harmless(printable.text(text)))
+      assert.is_true(is_harmless(escape.line(text)))
+      assert.is_true(is_harmless(escape.text(text)))
     end
   end)
 end)
 
 describe("foreign.text", function()
   it("keeps line ends and tabs", function()
-    assert.equal("a\n\tb\\x1B\n", printable.text("a\n\tb\27\n"))
+    assert.equal("a\n\tb\\x1B\n", escape.text("a\n\tb\27\n"))
   end)
 end)
 

@@ -1,46 +1,51 @@
 local core = require("roper.core")
 local process = require("tests.process")
-local program = require("roper.base.program")
+local subprocess = require("roper.base.subprocess")
 local scratch = require("tests.scratch")
 
 local sh = { package = "dash" }
 
-describe("program.run", function()
+describe("subprocess.run", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
   it("runs a program in a folder", function()
-    program.run("sh", { "-c", "echo hello > here.txt" },
+    subprocess.run("sh", { "-c", "echo hello > here.txt" },
       { package = "dash", folder = scratch.path("") })
     assert.equal("hello\n", scratch.read(scratch.path("here.txt")))
   end)
 
   it("names the package of a missing one", function()
-    assert.error_matches(function() program.run("no-such-program", {}, { package = "thing" }) end,
+    assert.error_matches(function()
+      subprocess.run("no-such-program", {}, { package = "thing" })
+    end,
       "^cannot find the program no%-such%-program; please install it: apt%-get install thing$")
   end)
 
   it("leaves nothing behind of a missing one that this process would die of", function()
-    local code = "pcall(require('roper.base.program').run, 'no-such-program', {}, {}) print 'end'"
+    local code = "pcall(require('roper.base.subprocess').run, 'no-such-program', {}, {}) "
+      .. "print 'end'"
     assert.same({ 0, "end\n", "" }, { process.run({ "./roper", "-e", code }) })
   end)
 
   it("tells what a failing one said, and which signal ended it", function()
-    assert.error_matches(function() program.run("sh", { "-c", "echo oh no >&2; exit 3" }, sh) end,
+    assert.error_matches(function()
+      subprocess.run("sh", { "-c", "echo oh no >&2; exit 3" }, sh)
+    end,
       "^sh failed with status 3: oh no$")
-    assert.error_matches(function() program.run("sh", { "-c", "kill -9 $$" }, sh) end,
+    assert.error_matches(function() subprocess.run("sh", { "-c", "kill -9 $$" }, sh) end,
       "^sh was killed by signal 9: $")
   end)
 
   it("lets a program read nothing of ours", function()
-    program.run("sh", { "-c", "! read line" }, sh)
+    subprocess.run("sh", { "-c", "! read line" }, sh)
   end)
 
   it("ends it at Ctrl-C", function()
     local path = scratch.path("pid")
     assert.equal(0, (process.run({ "mkfifo", path })))
     local screen = process.open(([[./roper -e '
-      print(pcall(require("roper.base.program").run, "sh",
+      print(pcall(require("roper.base.subprocess").run, "sh",
         { "-c", "echo $$ > %s; while kill -0 $PPID; do sleep 0.1; done" },
         { package = "dash" }))']])
       :format(path))

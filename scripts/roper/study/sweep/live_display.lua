@@ -1,6 +1,6 @@
 --- Several lines that show how a long job is getting on. On a terminal they rewrite themselves
 --- below what was said; elsewhere, a pipe or a log file, the last line is printed now and then.
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
 
@@ -39,7 +39,7 @@ end
 --- Print a line that stays.
 ---@param text string
 function Board:say(text)
-  text = printable.text(text)
+  text = escape.text(text)
   if self.rewrites then
     self:rewrite(text, self.lines)
   else
@@ -54,7 +54,7 @@ function Board:show(lines)
   if self.rewrites then
     local room = terminal.columns(self.stream) - 1
     self:rewrite(nil, tables.map(lines, function(line)
-      return terminal.cut(printable.line(line), room)
+      return terminal.cut(escape.line(line), room)
     end))
   elseif self.clock() - self.printed_at >= self.every then
     self.printed_at = self.clock()

@@ -1,10 +1,10 @@
 --- A module as text: a tree of its parts, with the shapes and the number of parameters.
 local columns = require "roper.base.format.columns"
 local format = require "roper.base.format"
-local printable = require "roper.base.printable"
+local escape = require "roper.base.escape"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
-local walks = require "roper.model.walk"
+local traverse = require "roper.model.traverse"
 
 local WIDTH <const> = 80
 
@@ -16,9 +16,9 @@ local WIDTH <const> = 80
 -- What a module holds itself, as words, and the modules right below it.
 local function contents(module)
   local words, modules = {}, {}
-  walks.walk(module, function(path, value)
-    local name = printable.line(path)
-    if walks.is_module(value) then
+  traverse.walk(module, function(path, value)
+    local name = escape.line(path)
+    if traverse.is_module(value) then
       modules[#modules + 1] = { name = name, module = value }
       return true
     elseif format.is_tensor(value) then
@@ -50,7 +50,7 @@ end
 -- that look alike share theirs; a module that is `around` is left out.
 local function rows_of(module, margin, around)
   local words, modules = contents(module)
-  local rows = { { label = printable.line(getmetatable(module).name), words = words,
+  local rows = { { label = escape.line(getmetatable(module).name), words = words,
     count = module:count() } }
   local last = {}
   around[module] = true

@@ -42,7 +42,7 @@ end
 --- The words of a command line that run the same files.
 ---@return string words "" where there are none, else with a space before each
 function M.words()
-  local word = require("roper.base.printable").word
+  local word = require("roper.base.escape").word
   return table.concat(tables.map(paths, function(path) return " --load " .. word(path) end))
 end
 

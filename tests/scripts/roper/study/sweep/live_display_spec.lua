@@ -1,15 +1,16 @@
-local board = require("roper.study.sweep.board")
+local live_display = require("roper.study.sweep.live_display")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 
 before_each(scratch.create)
 after_each(scratch.remove)
 
-describe("board", function()
+describe("live display", function()
   it("prints what is said, and the last line now and then, into a file", function()
     local now = 100
     local stream = assert(io.open(scratch.path("log"), "w"))
-    local shown = board.new({ stream = stream, every = 30, clock = function() return now end })
+    local shown = live_display.new({ stream = stream, every = 30,
+                                     clock = function() return now end })
     shown:show({ "job 1", "all 1" })
     shown:say("news")
     now = 129
@@ -26,7 +27,7 @@ describe("board", function()
 
   it("rewrites its lines on a terminal, below what is said", function()
     local script = scratch.write("board.lua", [[
-      local shown = require("roper.study.sweep.board").new()
+      local shown = require("roper.study.sweep.live_display").new()
       shown:show { "job", ("x"):rep(300) }
       shown:say "news"
       shown:show { "all" }

@@ -3,12 +3,12 @@ local scratch = require("tests.scratch")
 
 -- The text that says what was run, and the words that run it again, in a process of its own.
 local function preload(code)
-  local program = ("local preload = require 'roper.base.preload' %s"):format(code)
+  local program = ("local preload = require 'roper.base.load_option' %s"):format(code)
   local status, output, errors = process.run({ "./roper", "-e", program })
   return status == 0 and output or errors
 end
 
-describe("preload.run", function()
+describe("load_option.run", function()
   before_each(scratch.create)
   after_each(scratch.remove)
 

@@ -1,7 +1,7 @@
 --- Lua code from outside: compiled as an expression or as statements, run so that
 --- Ctrl-C can end it, its errors told without the frames of this library.
 local core = require "roper.core"
-local failures = require "roper.base.failure"
+local diagnostics = require "roper.base.diagnostics"
 
 local M = {}
 
@@ -105,10 +105,10 @@ function M.compile(source, name, globals, with_call)
   return nil, "wrong", statement_message
 end
 
--- The results of interrupt_call; failures.of did not see an error that left no memory.
+-- The results of interrupt_call; diagnostics.of did not see an error that left no memory.
 local function settle(ok, result, ...)
   if not ok and type(result) ~= "table" then
-    result = failures.bare(tostring(result))
+    result = diagnostics.bare(tostring(result))
   end
   return ok, result, ...
 end
@@ -119,9 +119,9 @@ end
 ---@return boolean ok
 ---@return any ... its results, or a Failure
 function M.call(action, ...)
-  return settle(core.interrupt_call(action, failures.of, ...))
+  return settle(core.interrupt_call(action, diagnostics.of, ...))
 end
 
-M.trace = failures.trace
+M.trace = diagnostics.trace
 
 return M

@@ -1,6 +1,6 @@
 --- Who looks on while models compute: nobody, unless something is watched.
 local tables = require "roper.base.tables"
-local temporarily = require "roper.base.temporarily"
+local scoped = require "roper.base.scoped"
 
 local M = {}
 
@@ -17,7 +17,7 @@ M.current = nil ---@type Watcher?
 function M.watched(watcher, f)
   local before = M.current
   M.current = watcher
-  return temporarily.finally(f, function()
+  return scoped.finally(f, function()
     M.current = before
   end)
 end

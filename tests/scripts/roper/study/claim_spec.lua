@@ -1,4 +1,4 @@
-local lease = require("roper.study.lease")
+local claims = require("roper.study.claim")
 local core = require("roper.core")
 local files = require("roper.base.file")
 local process = require("tests.process")
@@ -16,7 +16,7 @@ after_each(scratch.remove)
 
 -- Write a lease of somebody else: this process with changes.
 local function write(number, changes, state)
-  local owner = lease.owner()
+  local owner = claims.owner()
   for name, value in pairs(changes) do
     owner[name] = value
   end
@@ -24,56 +24,56 @@ local function write(number, changes, state)
     state = state or "running", owner = owner }))
 end
 
-describe("lease", function()
+describe("claim", function()
   it("is one process's until it is given back", function()
-    assert.same({ number = 0, state = "free" }, lease.read(folder))
-    local held = lease.take(folder)
-    assert.equal("running", lease.read(folder).state)
-    assert.equal(uv.os_getpid(), lease.read(folder).owner.pid)
-    assert.is_nil(lease.take(folder))
+    assert.same({ number = 0, state = "free" }, claims.read(folder))
+    local held = claims.take(folder)
+    assert.equal("running", claims.read(folder).state)
+    assert.equal(uv.os_getpid(), claims.read(folder).owner.pid)
+    assert.is_nil(claims.take(folder))
     held:check()
     held:leave("released")
-    assert.equal("free", lease.read(folder).state)
-    local again = lease.take(folder)
+    assert.equal("free", claims.read(folder).state)
+    local again = claims.take(folder)
     assert.equal(2, again.number)
     assert.has_error(function() held:check() end,
       folder .. ": another worker has taken over; this one was silent for too long")
     again:leave("finished")
-    assert.equal(3, lease.take(folder).number)
+    assert.equal(3, claims.take(folder).number)
   end)
 
   it("keeps others away from what failed, until it is forgiven", function()
-    lease.take(folder):leave("failed", "no luck")
-    local found = lease.read(folder)
+    claims.take(folder):leave("failed", "no luck")
+    local found = claims.read(folder)
     assert.same({ "failed", "no luck" }, { found.state, found.message })
-    assert.is_nil(lease.take(folder))
-    lease.forgive(folder)
-    assert.equal("free", lease.read(folder).state)
-    assert.equal(2, lease.take(folder).number)
-    lease.forgive(folder)
-    assert.equal("running", lease.read(folder).state)
+    assert.is_nil(claims.take(folder))
+    claims.retry(folder)
+    assert.equal("free", claims.read(folder).state)
+    assert.equal(2, claims.take(folder).number)
+    claims.retry(folder)
+    assert.equal("running", claims.read(folder).state)
   end)
 
   it("passes from a process that was killed", function()
     local status, output = process.run({ "lua5.4", "-e", ([[
       package.path, package.cpath = %q, %q
-      print(require("roper.study.lease").take(%q).number)
+      print(require("roper.study.claim").take(%q).number)
       local uv = require "luv"
       uv.kill(uv.os_getpid(), "sigkill")
     ]]):format(package.path, package.cpath, folder) })
     assert.equal(137, status)
     assert.equal("1\n", output)
-    assert.equal("free", lease.read(folder).state)
-    assert.equal(2, lease.take(folder).number)
+    assert.equal("free", claims.read(folder).state)
+    assert.equal(2, claims.take(folder).number)
   end)
 
   it("tells the living from the dead", function()
-    local self = lease.owner()
+    local self = claims.owner()
     write(1, {})
-    assert.equal("running", lease.read(folder).state)
+    assert.equal("running", claims.read(folder).state)
     for name, value in pairs({ pid = 2 ^ 22 + 7 | 0, start = self.start + 1 }) do
       write(1, { [name] = value })
-      assert.equal("free", lease.read(folder).state, name)
+      assert.equal("free", claims.read(folder).state, name)
     end
   end)
 
@@ -83,21 +83,21 @@ describe("lease", function()
     finally(function() uv.uptime = uptime end)
     for _, case in ipairs({ { 30, 0, "running" }, { 30, 100, "running" }, { 30, 140, "free" },
                             { 300, 280, "running" }, { 300, 320, "free" },
-                            { 1e6, lease.LOST - 60, "running" }, { 1e6, lease.LOST + 60, "free" },
+                            { 1e6, claims.LOST - 60, "running" }, { 1e6, claims.LOST + 60, "free" },
                           }) do
       local up, silence, state = table.unpack(case)
       uv.uptime = function() return up end
       uv.fs_utime(path, os.time() - silence, os.time() - silence)
-      assert.equal(state, lease.read(folder).state, ("%g %d"):format(up, silence))
+      assert.equal(state, claims.read(folder).state, ("%g %d"):format(up, silence))
     end
   end)
 
   it("is not blocked by a date in the future", function()
     local path = write(1, { host = "other" })
     for _, case in ipairs({ { -60, "running" }, { 60, "free" }, { 1e8, "free" } }) do
-      local date = os.time() + lease.LOST + case[1]
+      local date = os.time() + claims.LOST + case[1]
       uv.fs_utime(path, date, date)
-      assert.equal(case[2], lease.read(folder).state)
+      assert.equal(case[2], claims.read(folder).state)
     end
   end)
 
@@ -106,16 +106,16 @@ describe("lease", function()
                                  { namespace = "pid:[1]" } }) do
       elsewhere.pid = 2 ^ 22 + 7 | 0
       local path = write(1, elsewhere)
-      assert.equal("running", lease.read(folder).state)
-      uv.fs_utime(path, os.time() - lease.LOST + 60, os.time() - lease.LOST + 60)
-      assert.equal("running", lease.read(folder).state)
-      uv.fs_utime(path, os.time() - lease.LOST - 60, os.time() - lease.LOST - 60)
-      assert.equal("free", lease.read(folder).state)
+      assert.equal("running", claims.read(folder).state)
+      uv.fs_utime(path, os.time() - claims.LOST + 60, os.time() - claims.LOST + 60)
+      assert.equal("running", claims.read(folder).state)
+      uv.fs_utime(path, os.time() - claims.LOST - 60, os.time() - claims.LOST - 60)
+      assert.equal("free", claims.read(folder).state)
     end
   end)
 
   it("beats now and then, and notices when it was taken over", function()
-    local held = lease.take(folder)
+    local held = claims.take(folder)
     uv.fs_utime(held.path, 1, 1)
     held:beat()
     assert.equal(1, uv.fs_stat(held.path).mtime.sec) -- too early
@@ -129,7 +129,7 @@ describe("lease", function()
   end)
 
   it("beats on while the clock is set back", function()
-    local held = lease.take(folder)
+    local held = claims.take(folder)
     local time <const> = os.time
     finally(function() os.time = time end) -- luacheck: ignore 122
     os.time = function(...) return time(...) - 86400 end -- luacheck: ignore 122
@@ -143,7 +143,7 @@ describe("lease", function()
     -- The one that has it leaves it as failed: at its end it would be free again.
     local script = scratch.write("take.lua", ([[
       package.path, package.cpath = %q, %q
-      local held = require("roper.study.lease").take(%q)
+      local held = require("roper.study.claim").take(%q)
       if held then
         held:leave("failed", "enough")
       end
@@ -163,36 +163,36 @@ describe("lease", function()
     files.create = function(...)
       files.create = create
       for _ = 1, 2 do
-        lease.take(folder):leave("released")
+        claims.take(folder):leave("released")
       end
-      lease.take(folder):forget_others()
+      claims.take(folder):forget_others()
       return create(...)
     end
-    local held = lease.take(folder)
+    local held = claims.take(folder)
     files.create = create
     assert.is_nil(held)
     assert.same({ "lease-0003.json" }, files.names(folder))
-    assert.equal("running", lease.read(folder).state)
+    assert.equal("running", claims.read(folder).state)
   end)
 
   it("is cleaned up behind a dead owner alone", function()
     local left = scratch.write("run/lease-0001.json.7-abcd0123.tmp", "")
     write(1, {})
-    lease.clean(folder)
+    claims.clean(folder)
     assert.truthy(uv.fs_stat(left))
     write(1, { pid = 2 ^ 22 + 7 | 0 })
-    lease.clean(folder)
+    claims.clean(folder)
     assert.same({ "lease-0001.json" }, files.names(folder))
   end)
 
   it("can be condemned when its owner died of it", function()
     local dead <const> = 2 ^ 22 + 7 | 0
     write(1, { pid = dead })
-    lease.condemn(folder, dead + 1, "not me")
-    assert.equal("free", lease.read(folder).state)
-    lease.condemn(folder, dead, "out of memory")
+    claims.mark_failed(folder, dead + 1, "not me")
+    assert.equal("free", claims.read(folder).state)
+    claims.mark_failed(folder, dead, "out of memory")
     assert.same({ "failed", "out of memory" },
-                { lease.read(folder).state, lease.read(folder).message })
+                { claims.read(folder).state, claims.read(folder).message })
   end)
 
   it("counts as running where it cannot be read", function()
@@ -200,38 +200,38 @@ describe("lease", function()
     assert(uv.fs_symlink(path, path))
     local problem = ("cannot read %s: ELOOP: too many symbolic links encountered"):format(path)
     local found = { number = 1, state = "running", problem = problem }
-    assert.same(found, lease.read(folder))
-    assert.same({ n = 2, nil, found }, table.pack(lease.take(folder)))
+    assert.same(found, claims.read(folder))
+    assert.same({ n = 2, nil, found }, table.pack(claims.take(folder)))
     uv.fs_unlink(path)
     assert.equal(0, (process.run({ "mkfifo", path })))
-    assert.equal("running", lease.read(folder).state)
-    assert.error_matches(function() lease.read(path) end, "^cannot list .*: ENOTDIR: ")
+    assert.equal("running", claims.read(folder).state)
+    assert.error_matches(function() claims.read(path) end, "^cannot list .*: ENOTDIR: ")
   end)
 
   it("is not led astray by a number that is too large", function()
     scratch.write("run/lease-9223372036854775807.json", "")
-    local held = lease.take(folder)
+    local held = claims.take(folder)
     assert.equal(1, held.number)
     held:leave("released")
     local last = scratch.write("run/lease-999999998.json", "")
-    held = lease.take(folder)
+    held = claims.take(folder)
     assert.equal(999999999, held.number)
     held:forget_others()
     assert.same({ "lease-9223372036854775807.json", "lease-999999999.json" },
                 files.names(folder))
     held:leave("released")
-    assert.has_error(function() lease.take(folder) end,
+    assert.has_error(function() claims.take(folder) end,
       ("%s: no lease can follow %s"):format(folder, last:gsub("8%.json$", "9.json")))
   end)
 
   it("reads what older versions called a claim", function()
-    local owner = lease.owner()
+    local owner = claims.owner()
     scratch.write("run/claim-0002.json", core.json_encode({ state = "failed", message = "no luck",
       owner = owner }))
-    local found = lease.read(folder)
+    local found = claims.read(folder)
     assert.same({ 2, "failed", "no luck" }, { found.number, found.state, found.message })
-    lease.forgive(folder)
-    local held = lease.take(folder)
+    claims.retry(folder)
+    local held = claims.take(folder)
     assert.equal(3, held.number)
     held:forget_others()
     assert.same({ "lease-0003.json" }, files.names(folder))
@@ -241,8 +241,8 @@ describe("lease", function()
     for i, text in ipairs({ "", "{", "[]", "null", '{"state": "running"}', "{}",
                                 '{"state": "running", "owner": {"pid": "x"}}' }) do
       scratch.write(("run/lease-%04d.json"):format(i), text)
-      assert.same({ number = i, state = "free" }, lease.read(folder))
+      assert.same({ number = i, state = "free" }, claims.read(folder))
     end
-    assert.equal(8, lease.take(folder).number)
+    assert.equal(8, claims.take(folder).number)
   end)
 end)

@@ -2,7 +2,7 @@
 local M = {}
 
 --- The folder of these files; lessons and experiments lie beside it.
-M.LIBRARY = debug.getinfo(1, "S").source:match "^@(.*)/base/place%.lua$" or "scripts/roper"
+M.LIBRARY = debug.getinfo(1, "S").source:match "^@(.*)/base/paths%.lua$" or "scripts/roper"
 
 --- A file that is kept from session to session.
 ---@param name string

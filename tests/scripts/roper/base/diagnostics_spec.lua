@@ -1,21 +1,21 @@
-local failures = require("roper.base.failure")
+local diagnostics = require("roper.base.diagnostics")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 
 describe("failure.without_place", function()
-  local library = debug.getinfo(failures.of, "S").source:match("^@(.*/)base/")
+  local library = debug.getinfo(diagnostics.of, "S").source:match("^@(.*/)base/")
 
   it("leaves out where in the library a message comes from", function()
-    assert.equal("boom", failures.without_place(library .. "nn/layers.lua:7: boom"))
-    assert.equal("a\nb", failures.without_place(library .. "run.lua:7: a\nb"))
-    assert.equal("boom", failures.without_place("..." .. library:sub(-8) .. "run.lua:7: boom"))
+    assert.equal("boom", diagnostics.without_place(library .. "nn/layers.lua:7: boom"))
+    assert.equal("a\nb", diagnostics.without_place(library .. "run.lua:7: a\nb"))
+    assert.equal("boom", diagnostics.without_place("..." .. library:sub(-8) .. "run.lua:7: boom"))
   end)
 
   it("keeps every other message as it is", function()
     for _, message in ipairs({ "boom", "", "x.lua:1: boom", "roper/x.lua:1: boom",
       "/other/roper/x.lua:1: boom", ".../other/roper/x.lua:1: boom", "boom at\n" .. library
       .. "run.lua:7: x" }) do
-      assert.equal(message, failures.without_place(message))
+      assert.equal(message, diagnostics.without_place(message))
     end
   end)
 end)

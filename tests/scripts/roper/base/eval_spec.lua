@@ -1,8 +1,8 @@
-local code = require("roper.base.code")
+local eval = require("roper.base.eval")
 
 describe("chunk.compile", function()
   local function kind(source)
-    return (select(2, code.compile(source, "input", _G)))
+    return (select(2, eval.compile(source, "input", _G)))
   end
 
   it("tells expressions, statements, incomplete and wrong source apart", function()
@@ -24,14 +24,14 @@ describe("chunk.compile", function()
   it("takes nothing but comments and space for an expression without values", function()
     for _, source in ipairs({ "", "  \n", "-- comment" }) do
       assert.equal("expression", kind(source))
-      assert.equal(0, select("#", code.compile(source, "input", _G)()))
+      assert.equal(0, select("#", eval.compile(source, "input", _G)()))
     end
   end)
 
   it("returns the values of a call that ends statements", function()
     local function f(x) return x end
     local function value(source)
-      return (code.compile(source, "input", { f = f, t = { f = f } }, true)())
+      return (eval.compile(source, "input", { f = f, t = { f = f } }, true)())
     end
     for _, source in ipairs({ "x = 1 f(2)", "f(1) f(2)", "x = 1; (f)(2)", "x = f -- f(1)\nt.f(2)",
       "x = 'f(1)' t:f() t.f(2);", "for i = 1, 2 do f(i) end f(2)", "x = [[ f(1)\n]] f(2)" }) do
@@ -43,12 +43,12 @@ describe("chunk.compile", function()
       assert.is_nil(value(source), source)
     end
     assert.equal(3, value("do return f(3) end"))
-    assert.is_nil((code.compile("x = 1 f(2)", "input", { f = f })()))
+    assert.is_nil((eval.compile("x = 1 f(2)", "input", { f = f })()))
   end)
 
   it("blames the place that is wrong", function()
     local function blames(near, source)
-      local _, _, message = code.compile(source, "input", _G)
+      local _, _, message = eval.compile(source, "input", _G)
       assert.truthy(message:find("near '" .. near .. "'", 1, true), message)
     end
     blames("*", "1 + * 2")
@@ -58,20 +58,20 @@ describe("chunk.compile", function()
   end)
 
   it("uses the globals it is given", function()
-    assert.equal(7, code.compile("x", "input", { x = 7 })())
+    assert.equal(7, eval.compile("x", "input", { x = 7 })())
   end)
 end)
 
 describe("chunk.call", function()
   local function failure(source)
-    local ok, result = code.call(code.compile(source, "input", _G))
+    local ok, result = eval.call(eval.compile(source, "input", _G))
     assert.is_false(ok)
     return result
   end
 
   it("passes arguments and results", function()
     assert.same({ true, 1, nil, 3, n = 4 },
-      table.pack(code.call(function(...) return ... end, 1, nil, 3)))
+      table.pack(eval.call(function(...) return ... end, 1, nil, 3)))
   end)
 
   it("names the place in the user's code, not in the library", function()
@@ -88,8 +88,8 @@ describe("chunk.call", function()
       outer()
       return 1]])
     assert.equal("input:1: deep", result.message)
-    assert.equal("\n→ input:1 in inner\n  input:2 in outer\n  input:3", code.trace(result))
-    assert.equal("", code.trace(failure("error('x')")))
+    assert.equal("\n→ input:1 in inner\n  input:2 in outer\n  input:3", eval.trace(result))
+    assert.equal("", eval.trace(failure("error('x')")))
   end)
 
   it("cuts the frames of a deep recursion", function()
@@ -114,9 +114,9 @@ describe("chunk.call", function()
   it("names the function that stumbles over what it was given", function()
     require("roper.session.help").name_in_failures()
     local linear = "require('roper').nn.Linear{inputs = 1, outputs = 1}"
-    assert.equal("input:1: roper.checkpoint.fill: failed on its arguments (roper.debug(true) shows "
-      .. "where); ?roper.checkpoint.fill shows what it takes",
-      failure(("require('roper').checkpoint.fill('', %s, '', {weight = 1, bias = 2})"):format(
+    assert.equal("input:1: roper.checkpoint.load_state: failed on its arguments "
+      .. "(roper.debug(true) shows where); ?roper.checkpoint.load_state shows what it takes",
+      failure(("require('roper').checkpoint.load_state('', %s, '', {weight = 1, bias = 2})"):format(
         linear)).message)
     assert.equal("input:1: attempt to index a nil value (global 'x')", failure("x.y = 1").message)
     assert.equal("input:1: attempt to index a nil value (global 'x')",
