@@ -1,4 +1,4 @@
-/* Element types, known to every floor. */
+/* Element types. */
 #ifndef RP_DTYPE_H
 #define RP_DTYPE_H
 
@@ -12,7 +12,7 @@ typedef enum RpDtype { RP_FLOAT32, RP_FLOAT64, RP_INT32, RP_DTYPES } RpDtype;
 /* "float32", "float64" or "int32". */
 const char *rp_dtype_name(RpDtype dtype);
 
-/* The dtype of that name; false when there is none. */
+/* Set *dtype to the dtype called `name`; false if there is none. */
 bool rp_dtype_from_name(const char *name, RpDtype *dtype);
 
 /* Bytes of one element: 4, 8, 4. */

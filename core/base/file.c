@@ -13,9 +13,9 @@
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
 
-enum { TEMPORARY_NAMES = 100 }; /* tried before giving up; killed processes leave some behind */
+enum { TEMPORARY_NAMES = 100 }; /* to try before failing; killed processes leave some behind */
 
-static const size_t largest_transfer = (size_t)1 << 24; /* between two looks for Ctrl-C */
+static const size_t largest_transfer = (size_t)1 << 24; /* bytes between checks for Ctrl-C */
 
 struct RpFileWriter {
   const char *function, *path; /* borrowed */
@@ -26,7 +26,7 @@ struct RpFileWriter {
   char temporary[]; /* name of the file inside the folder */
 };
 
-/* Fail with the system's reason for the last call. */
+/* Fail with the reason in errno. */
 static RpStatus fail(const char *function, const char *action, const char *path)
 {
   return rp_fail(RP_BAD_FILE, "%s: cannot %s \"%s\": %s", function, action, path, strerror(errno));
@@ -64,8 +64,8 @@ RpStatus rp_file_read(RpFileReader *reader, void *data, size_t bytes)
     if (got < 0)
       return fail(reader->function, "read", reader->path);
     if (got == 0)
-      return rp_fail(RP_BAD_FILE, "%s: \"%s\" is cut: %zu more bytes expected", reader->function,
-                     reader->path, bytes);
+      return rp_fail(RP_BAD_FILE, "%s: \"%s\" is truncated: expected %zu more bytes",
+                     reader->function, reader->path, bytes);
     next += got;
     bytes -= (size_t)got;
   }
@@ -77,12 +77,12 @@ void rp_file_close(RpFileReader *reader)
   close(reader->descriptor);
 }
 
-/* Open the folder of `path` as writer->folder, and check what is at `path` now. */
+/* Open the folder of `path` as writer->folder, and check the file now at `path`. */
 static RpStatus open_folder(RpFileWriter *writer)
 {
   const char *path = writer->path;
   size_t length = (size_t)(writer->name - path);
-  char *folder = writer->temporary; /* has room for the path, and is not yet in use */
+  char *folder = writer->temporary; /* large enough for the path, and not yet in use */
   memcpy(folder, path, length);
   folder[length] = '\0';
   writer->folder = open(length > 0 ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -96,7 +96,7 @@ static RpStatus open_folder(RpFileWriter *writer)
   return RP_OK;
 }
 
-/* Create the temporary file, under the first name that is free. */
+/* Create the temporary file under the first free name. */
 static RpStatus open_temporary(RpFileWriter *writer)
 {
   for (int i = 0; i < TEMPORARY_NAMES && writer->file < 0; i++) {
@@ -140,7 +140,7 @@ RpFileWriter *rp_file_create(const char *function, const char *path)
   return writer;
 }
 
-/* Does the file go on with these bytes? */
+/* Check that the next bytes of the file are these. */
 static RpStatus compare(const RpFileWriter *writer, const char *next, size_t bytes)
 {
   RpFileReader reader = {
@@ -151,7 +151,7 @@ static RpStatus compare(const RpFileWriter *writer, const char *next, size_t byt
     size_t size = bytes < sizeof chunk ? bytes : sizeof chunk;
     status = rp_file_read(&reader, chunk, size);
     if (status == RP_OK && memcmp(chunk, next, size) != 0)
-      status = rp_fail(RP_BAD_FILE, "%s: \"%s\": what was written reads back otherwise",
+      status = rp_fail(RP_BAD_FILE, "%s: \"%s\": the file on disk differs from what was written",
                        writer->function, writer->path);
     next += size;
     bytes -= size;
@@ -195,7 +195,7 @@ RpStatus rp_file_reread(RpFileWriter *writer)
                                                : fail(writer->function, "read", writer->path);
 }
 
-/* Flush the temporary file and give it its name. */
+/* Flush the temporary file and rename it to its final name. */
 static bool commit(RpFileWriter *writer)
 {
   if (fsync(writer->file) != 0)

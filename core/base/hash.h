@@ -1,14 +1,14 @@
-/* A short name for content, no defence against fraud: FNV-1a, 64 bits (Fowler, Noll, Vo 1991). */
+/* Content hash, not cryptographic: FNV-1a with 64 bits (Fowler, Noll, Vo 1991). */
 #ifndef RP_HASH_H
 #define RP_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The hash of no bytes. */
+/* The hash of an empty input. */
 #define RP_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* The hash of what had the hash `before`, and then `bytes` bytes of data. */
+/* Extend the hash `before` by `bytes` bytes of data. */
 uint64_t rp_hash(uint64_t before, const void *data, size_t bytes);
 
 #endif

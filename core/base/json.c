@@ -8,15 +8,15 @@
 #include "core/base/memory.h"
 
 enum {
-  CHUNK = 64,           /* bytes of text handed over at a time */
-  FOR_CHUNK = 32 << 10, /* more than jansson allocates anew for a chunk, of any text */
-  FOR_BYTE = 16,        /* a byte of the text so far: more than all tables grow by at once */
+  CHUNK = 64,           /* bytes of text passed to jansson at once */
+  FOR_CHUNK = 32 << 10, /* exceeds jansson's new allocations for one chunk of any text */
+  FOR_BYTE = 16,        /* per byte of the text so far: exceeds the growth of all tables at once */
   GRAIN = 16            /* alignment of malloc */
 };
 
-static _Thread_local size_t refused; /* bytes asked for and not given; 0 where all was */
+static _Thread_local size_t refused; /* bytes of an allocation that failed, or 0 */
 
-/* Memory for the rest of a chunk after a refusal, while parsing. */
+/* Memory for the rest of a chunk after an allocation failed, while parsing. */
 static _Thread_local struct Reserve {
   char *start;
   size_t size, used;
@@ -39,12 +39,12 @@ static void *allocate(size_t bytes)
 
 static void release(void *block)
 {
-  uintptr_t place = (uintptr_t)block, start = (uintptr_t)reserve.start;
-  if (place < start || place >= start + reserve.size)
+  uintptr_t address = (uintptr_t)block, start = (uintptr_t)reserve.start;
+  if (address < start || address >= start + reserve.size)
     free(block);
 }
 
-/* What other code has from jansson in this process stays good: both sides use malloc and free. */
+/* Values that other code got from jansson stay valid: allocate and release use malloc and free. */
 static void install(void)
 {
   json_set_alloc_funcs(allocate, release);
@@ -69,7 +69,7 @@ typedef struct Text {
   size_t left;
 } Text;
 
-/* The next chunk; after a refusal the text ends, since what jansson reads on is not to be used. */
+/* The next chunk. After a failed allocation the text ends: the result is discarded anyway. */
 static size_t feed(void *buffer, size_t size, void *data)
 {
   Text *text = data;

@@ -45,10 +45,10 @@ void rp_set_matmul_precision(RpPrecision chosen)
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/* Has the processor matrix tiles, and does the system let this process use them? */
+/* Does the processor have AMX tiles, and may this process use them? */
 static bool may_use_tiles(void)
 {
-  enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 }; /* as Linux calls them */
+  enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 }; /* Linux's names */
   return __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") &&
          syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
 }

@@ -1,31 +1,32 @@
-/* Threads, processor and BLAS: what a result or a timing depends on. */
+/* Threads, processor and BLAS: the parts of the machine that results and timings depend on. */
 #ifndef RP_MACHINE_H
 #define RP_MACHINE_H
 
 #include "core/base/status.h"
 
-/* Threads that kernels use: 1 at least. At first OMP_NUM_THREADS, or one a core. */
+/* Number of threads of kernels, at least 1. Default: OMP_NUM_THREADS, or one per core. */
 int rp_threads(void);
 
 /*
-** More than these are refused: 64, or four for each processor. Nobody gains from
-** more, and OpenMP ends the process where the system does not give it a thread.
+** The largest number of threads: 64, or four per processor if that is more. A
+** larger number gains nothing, and OpenMP ends the process if the system cannot
+** start a thread.
 */
 int rp_most_threads(void);
 
-/* Set it; RP_BAD_ARGUMENT outside 1 .. rp_most_threads(). */
+/* Set the number of threads; RP_BAD_ARGUMENT outside 1 .. rp_most_threads(). */
 RpStatus rp_set_threads(int threads);
 
-/* What operands of products of float32 matrices are rounded to; sums are float32. */
+/* Precision that operands of float32 matrix products are rounded to; sums stay float32. */
 typedef enum RpPrecision { RP_FLOAT32_OPERANDS, RP_BFLOAT16_OPERANDS } RpPrecision;
 
-/* The one that holds, for all threads; at first none are rounded. */
+/* The current precision, shared by all threads. Default: RP_FLOAT32_OPERANDS, no rounding. */
 RpPrecision rp_matmul_precision(void);
 void rp_set_matmul_precision(RpPrecision precision);
 
 /*
-** Instruction sets that kernels are built for, each with all before it. Those after x86-64-v4 are
-** for products with operands of bfloat16 alone.
+** Instruction sets that kernels are built for; each includes the ones before it. Those after
+** x86-64-v4 are used only for products with bfloat16 operands.
 */
 typedef enum RpTarget {
   RP_TARGET_PORTABLE,
@@ -36,13 +37,13 @@ typedef enum RpTarget {
   RP_TARGETS
 } RpTarget;
 
-/* The best that the processor has and the system allows. */
+/* The best instruction set that the processor has and the operating system allows. */
 RpTarget rp_machine_target(void);
 
-/* The processor's name as the system gives it; "unknown" where it gives none. */
+/* The processor's name as the operating system reports it, or "unknown". */
 const char *rp_machine_name(void);
 
-/* The kernel family OpenBLAS runs with, such as "Cooperlake" or "Haswell". */
+/* The kernel family that OpenBLAS chose, such as "Cooperlake" or "Haswell". */
 const char *rp_blas_core(void);
 
 #endif

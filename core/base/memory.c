@@ -14,29 +14,29 @@
 enum {
   ALIGNMENT = 64,
   PAGE = 4096,
-  STEPS = 8,           /* size classes in each doubling: at most 1/8 is lost to rounding */
-  CLASSES = 64 * STEPS /* more than a size_t can ask for */
+  STEPS = 8,           /* size classes per doubling: rounding wastes at most 1/8 */
+  CLASSES = 64 * STEPS /* enough for every size_t */
 };
 
 #ifdef RP_POOL_NONE
-enum { KEEPS_IDLE = 0 }; /* a sanitizer sees the use of a block only after it is freed */
+enum { KEEPS_IDLE = 0 }; /* a sanitizer detects use after free only of blocks that are freed */
 #else
 enum { KEEPS_IDLE = 1 };
 #endif
 
 typedef union Header Header;
 
-/* A place in a ring; the ring's own head is one too. */
+/* A link of a circular list; the head of the list is one too. */
 typedef struct Link {
   struct Link *next, *previous;
 } Link;
 
-/* In front of every block; one alignment unit, so that the data stay aligned. */
+/* Header in front of every block; one alignment unit, which keeps the data aligned. */
 union Header {
   struct {
-    Link by_age;   /* among all idle blocks, the newest first */
-    Link by_class; /* among idle blocks of one size */
-    size_t size;   /* whole block, header included */
+    Link by_age;   /* in the list of all idle blocks, newest first */
+    Link by_class; /* in the list of idle blocks of one size class */
+    size_t size;   /* of the whole block, header included */
     int size_class;
   } s;
   unsigned char padding[ALIGNMENT];
@@ -44,7 +44,7 @@ union Header {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Link idle_by_age = {&idle_by_age, &idle_by_age};
-static Link idle_by_class[CLASSES]; /* a head with NULL stands for an empty ring */
+static Link idle_by_class[CLASSES]; /* a head that contains NULL is an empty list */
 static RpMemoryUse use;
 static int64_t failures_after = -1;
 
@@ -61,7 +61,7 @@ static size_t system_limit(void)
   return limit / 10 * 9;
 }
 
-/* Round up to the next of STEPS sizes in each doubling; the class goes to *size_class. */
+/* Round up to the next of STEPS sizes per doubling and set *size_class. */
 static size_t round_up(size_t bytes, int *size_class)
 {
   size_t units = (bytes + sizeof(Header) + ALIGNMENT - 1) / ALIGNMENT;
@@ -111,7 +111,7 @@ static void end_idle(Header *header)
   use.idle -= header->s.size;
 }
 
-/* Return the blocks that were idle for longest until live and idle ones fit in `budget`. */
+/* Free the blocks that were idle longest until live and idle ones fit in `budget`. */
 static void evict(size_t budget)
 {
   while (use.idle > 0 && use.live + use.idle > budget) {
@@ -121,8 +121,8 @@ static void evict(size_t budget)
   }
 }
 
-/* An idle block of the class; where it has pages of its own, else of a larger one, up to twice the
-   size: every page of fresh memory costs a fault. NULL for none. */
+/* Take an idle block of the class or, for a page or more, of a class up to twice the size: every
+   page of fresh memory costs a fault. NULL if there is none. */
 static Header *take_idle(size_t size, int size_class)
 {
   int largest = size < PAGE ? size_class : size_class + STEPS;
@@ -190,7 +190,7 @@ void *rp_alloc(size_t bytes)
   pthread_mutex_unlock(&lock);
   if (header == NULL)
     return rp_refuse(RP_OUT_OF_MEMORY,
-                     "out of memory: asked for %zu bytes with %zu in use, limit %zu", bytes,
+                     "out of memory: asked for %zu bytes with %zu in use; the limit is %zu", bytes,
                      now.live, now.limit);
   return header + 1;
 }
@@ -204,7 +204,7 @@ void rp_free(void *block)
   use.live -= header->s.size;
   use.blocks--;
   make_idle(header);
-  /* Keep what the busiest moment needed and a little more, not every size ever seen. */
+  /* Keep what the peak needed and a little more, not every size ever seen. */
   evict(KEEPS_IDLE ? use.peak + use.peak / 4 + ((size_t)64 << 20) : 0);
   pthread_mutex_unlock(&lock);
 }

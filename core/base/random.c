@@ -7,7 +7,7 @@ uint64_t rp_random_split(uint64_t seed, uint64_t part)
   return (uint64_t)words[0] << 32 | words[1];
 }
 
-/* Lemire, "Fast random integer generation in an interval" (2019): reject the uneven rest. */
+/* Lemire, "Fast random integer generation in an interval" (2019), with rejection. */
 uint32_t rp_random_below(RpRandom *random, uint32_t bound)
 {
   uint32_t words[4];

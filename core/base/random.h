@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* The whole state of a generator: two integers, which a checkpoint stores. */
+/* The complete state of a generator, as stored in checkpoints. */
 typedef struct RpRandom {
   uint64_t seed;
   uint64_t counter; /* index of the next block of four 32-bit words */
@@ -41,16 +41,17 @@ static inline double rp_uniform_from(uint32_t high, uint32_t low)
   return (double)((uint64_t)(high >> 5) << 26 | low >> 6) * 0x1p-53;
 }
 
-/* A 64-bit seed for a named part of a run, well apart from seeds nearby. */
+/* Derive a 64-bit seed for part number `part` of a run, unrelated to neighbouring seeds. */
 uint64_t rp_random_split(uint64_t seed, uint64_t part);
 
-/* Uniform integer in [0, bound), bound >= 1, without modulo bias; takes one block. */
+/* Uniform integer in [0, bound), bound >= 1, without modulo bias. Consumes at least one block. */
 uint32_t rp_random_below(RpRandom *random, uint32_t bound);
 
 /*
-** Where the permutation `seed` of 0 .. count - 1 takes `index`: draws without
-** replacement that need no memory. A Feistel network (Luby and Rackoff 1988)
-** on the next even number of bits, walked until it is back below `count`.
+** The image of `index` under the permutation of 0 .. count - 1 given by `seed`:
+** draws without replacement that need no memory. A Feistel network (Luby and
+** Rackoff 1988) on the next even number of bits, repeated until the result is
+** below `count`.
 */
 uint64_t rp_random_permuted(uint64_t seed, uint64_t count, uint64_t index);
 

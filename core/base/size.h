@@ -1,6 +1,6 @@
 /*
-** Products of sizes. What counts elements or bytes from sizes that a user or a
-** file gives goes through rp_size_product; a product of fewer of the same sizes
+** Products of sizes. Numbers of elements or bytes that are computed from sizes of
+** a user or a file go through rp_size_product; a product of fewer of the same sizes
 ** then needs no check.
 */
 #ifndef RP_SIZE_H
@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The most that a product may be: bytes and elements that pointers can still be counted by. */
+/* The largest product: a number of bytes or elements that pointers can address. */
 #define RP_LARGEST_SIZE (INT64_MAX / 4)
 
 /*
-** The product of `count` sizes from 0 on, each of 0 counted as 1. False, with
-** *product undefined, for a negative size and for a product above
+** Set *product to the product of `count` sizes >= 0, with each 0 counted as 1.
+** False, with *product undefined, for a negative size or a product above
 ** RP_LARGEST_SIZE.
 */
 bool rp_size_product(int count, const int64_t *sizes, int64_t *product);

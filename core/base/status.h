@@ -1,7 +1,7 @@
 /*
-** How core functions fail: they return a status (or NULL) and leave a message
-** that says what was expected and what came. Nothing in the core prints,
-** exits or jumps; the binding turns a status into a Lua error.
+** Status codes and error messages. A core function that fails returns a status
+** (or NULL) and leaves a message that says what was expected and what it got.
+** The core never prints, exits or jumps; the bindings raise Lua errors.
 */
 #ifndef RP_STATUS_H
 #define RP_STATUS_H
@@ -14,16 +14,16 @@ typedef enum RpStatus {
   RP_OUT_OF_MEMORY, /* the allocator refused */
   RP_BAD_FILE,      /* unreadable, truncated or malformed file */
   RP_INTERRUPTED,   /* the interrupt flag was raised while a kernel ran */
-  RP_NO_ANSWER      /* another process, or the way to it, failed */
+  RP_NO_ANSWER      /* another process, or the connection to it, failed */
 } RpStatus;
 
 /*
-** Record a failure for this thread and return `status`, so that a caller can
-** write `return rp_fail(...)`. The message is cut at 1023 bytes.
+** Record a failure for this thread and return `status`; callers write
+** `return rp_fail(...)`. The message is truncated to 1023 bytes.
 */
 __attribute__((format(printf, 2, 3))) RpStatus rp_fail(RpStatus status, const char *format, ...);
 
-/* The same where a pointer is returned: NULL. */
+/* rp_fail for functions that return a pointer: returns NULL. */
 #define rp_refuse(...) (rp_fail(__VA_ARGS__), NULL)
 
 /* The message of this thread's last failure; never NULL. */
