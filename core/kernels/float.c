@@ -1,6 +1,6 @@
 /*
-** The float kernels. Built once for each dtype (REAL_IS_FLOAT 1 or 0) and each
-** instruction set; RP_TABLE names the table that comes out.
+** The float kernels. Compiled once for each dtype (REAL_IS_FLOAT 1 or 0) and each
+** instruction set; RP_TABLE is the name of the resulting table.
 */
 #include <limits.h>
 #include <omp.h>

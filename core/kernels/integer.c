@@ -1,4 +1,4 @@
-/* The int32 kernels: what token ids, masks and indices need. */
+/* The int32 kernels, for token ids, masks and indices. */
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>

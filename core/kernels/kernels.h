@@ -1,11 +1,11 @@
 /*
-** Everything that touches elements is reached through one table a dtype: code
-** for the CPU, on memory of the host.
+** Kernels: all loops over elements, in one table of functions per dtype. They run
+** on the CPU, on host memory.
 **
-** Pointers are to elements of the table's dtype unless said otherwise; sizes
-** and strides count elements; matrices are row-major. Kernels check nothing:
-** the floors above have. A status other than RP_OK means interrupted or out of
-** memory, or RP_BAD_ARGUMENT without a message where int32 overflows.
+** Pointers are to elements of the table's dtype unless stated otherwise; sizes
+** and strides count elements; matrices are row-major. Kernels check nothing: their
+** callers do. A status other than RP_OK means interrupted or out of memory, or is
+** RP_BAD_ARGUMENT without a message if int32 overflows.
 */
 #ifndef RP_KERNELS_H
 #define RP_KERNELS_H
@@ -36,37 +36,37 @@ typedef enum RpCompare {
 
 typedef enum RpReduction { RP_SUM, RP_MEAN, RP_MAX, RP_MIN } RpReduction;
 
-/* C[m, n] (+)= op(A)[m, k] op(B)[k, n]; op transposes where asked. */
+/* C[m, n] (+)= op(A)[m, k] op(B)[k, n], where op may transpose. */
 typedef struct RpGemm {
   bool transpose_a, transpose_b;
   int64_t m, n, k;
-  bool accumulate;       /* to what C holds */
+  bool accumulate;       /* add to C instead of overwriting it */
   int64_t lda, ldb, ldc; /* elements from one row to the next, as stored */
 } RpGemm;
 
-/* A cosine and a sine for each position and pair: [batch, length, pairs], batch 1 or all. */
+/* Cosines and sines for each position and pair: [batch, length, pairs], batch 1 or all. */
 typedef struct RpTable {
   const void *cosine, *sine;
-  int64_t batch_stride; /* 0 where all rows of the batch share positions */
+  int64_t batch_stride; /* 0 if all rows of the batch share positions */
   int64_t pairs;        /* rotated features / 2; 0 rotates nothing */
-  int64_t first;        /* of the rotated features */
+  int64_t first;        /* index of the first rotated feature */
   bool interleaved;     /* pairs (2t, 2t+1); else (t, t + pairs) */
 } RpTable;
 
-/* Where a [batch, heads, time, features] operand lies; features are adjacent. */
+/* Address and strides of a [batch, heads, time, features] operand; features are adjacent. */
 typedef struct RpHeads {
   void *data; /* const for inputs */
   int64_t batch, head, time;
 } RpHeads;
 
 /*
-** Numbers for the scores of [batch, heads, queries, keys]: (b, h, i, j) at the sum of its steps,
-** with one step for each that its distance j - i, clipped to least .. most, is above the least.
+** A bias of the scores [batch, heads, queries, keys], by strides. The number for (b, h, i, j) is at
+** b batch + h head + i query + j key + (clip(j - i, least, most) - least) distance.
 */
 typedef struct RpBias {
-  void *data; /* const where it is added to scores */
+  void *data; /* const if it is added to scores */
   int64_t batch, head, query, key;
-  int64_t distance, least, most; /* the step, 0 where the distance does not matter */
+  int64_t distance, least, most; /* stride, 0 if distances do not matter; bounds of distances */
 } RpBias;
 
 enum { RP_MAX_BIASES = 4 };
@@ -75,9 +75,9 @@ typedef struct RpAttention {
   int64_t batch, heads, queries, keys;
   int64_t features, value_features;
   double scale; /* of the products, usually 1 / sqrt(features) */
-  int biases;   /* how many are added to the scaled products */
+  int biases;   /* number of biases, added to the scaled products */
   RpBias bias[RP_MAX_BIASES];
-  int64_t sums, least; /* distances, least .. least + sums - 1, that weights are summed by */
+  int64_t sums, least; /* weights are summed by distance, least .. least + sums - 1 */
   bool causal;         /* query i sees keys j <= i + keys - queries */
   RpTable rotate_query, rotate_key, rotate_value, rotate_output;
   const int32_t *mask; /* NULL, or not 0 where query i may see key j */
@@ -87,11 +87,11 @@ typedef struct RpAttention {
   double epsilon; /* added to the denominators of linear attention */
 } RpAttention;
 
-/* What a step of Adam needs; `decay` is decoupled (AdamW), `l2` is added to the gradient. */
+/* Settings of a step of Adam; `decay` is decoupled (AdamW), `l2` is added to the gradient. */
 typedef struct RpAdam {
   double rate, beta1, beta2, epsilon, decay, l2;
   double correction1, correction2; /* 1 - beta^step */
-  double gradient_scale;           /* from clipping; 1 leaves gradients as they are */
+  double gradient_scale;           /* from clipping; 1 leaves gradients unchanged */
 } RpAdam;
 
 typedef struct RpSgd {
@@ -100,14 +100,14 @@ typedef struct RpSgd {
 } RpSgd;
 
 typedef struct RpKernels {
-  /* operands: x, y;  y = f(x). An int32 that overflows fails, here and in `binary`. */
+  /* operands: x, y;  y = f(x). RP_BAD_ARGUMENT if int32 overflows, here and in `binary`. */
   RpStatus (*unary)(RpUnary op, const RpLoop *loop, void *const *data);
-  /* operands: what the row keeps, x or y or any, dy, dx;  dx = dy f'(x) */
+  /* operands: x or y, as the row keeps it (ignored if it keeps nothing), dy, dx;  dx = dy f'(x) */
   RpStatus (*unary_gradient)(RpUnary op, const RpLoop *loop, void *const *data);
   /* operands: a, b, y = f(a, b) */
   RpStatus (*binary)(RpBinary op, const RpLoop *loop, void *const *data);
-  /* operands: a, b, y, dy and the gradient of b where `right`, else of a; what its row does not
-     read may be any */
+  /* operands: a, b, y, dy and the gradient of b if `right`, else of a; those of a, b and y that the
+     row does not read are ignored */
   RpStatus (*binary_gradient)(RpBinary op, bool right, const RpLoop *loop, void *const *data);
   /* operands: a, b, int32 y = 1 where the relation holds, else 0 */
   RpStatus (*compare)(RpCompare op, const RpLoop *loop, void *const *data);
@@ -118,17 +118,17 @@ typedef struct RpKernels {
 
   /*
   ** Reduce the middle axis of x: [outer, n, inner] to y: [outer, inner]. For
-  ** maxima and minima `index` (if not NULL) takes the first place, from 0.
-  ** A NaN anywhere wins. Sums of floats are carried in float64.
+  ** maxima and minima `index` (if not NULL) receives the first index, from 0.
+  ** The result is NaN if any element is. Sums are accumulated in float64.
   */
   RpStatus (*reduce)(RpReduction op, int64_t outer, int64_t n, int64_t inner, const void *x,
                      void *y, int32_t *index);
-  /* Running sum along the middle axis of [outer, n, inner]; from the end where `reverse`. */
+  /* Cumulative sum along the middle axis of [outer, n, inner]; from the end if `reverse`. */
   RpStatus (*cumulate)(int64_t outer, int64_t n, int64_t inner, bool reverse, const void *x,
                        void *y);
 
-  /* The places, from `first`, that sort the middle axis of [outer, n, inner]: equals keep their
-     order, NaN is above all numbers. */
+  /* The indices, from `first`, that sort the middle axis of [outer, n, inner]: stable, and NaN is
+     above all numbers. */
   RpStatus (*argsort)(int64_t outer, int64_t n, int64_t inner, bool descending, int first,
                       const void *x, int32_t *index);
 
@@ -143,8 +143,9 @@ typedef struct RpKernels {
   RpStatus (*cross_entropy_gradient)(int64_t rows, int64_t n, const void *x, const int32_t *target,
                                      int32_t ignore, const void *scale, int64_t scale_stride,
                                      void *dx);
-  /* y = (x - mean) / sqrt(variance + epsilon) * gain + bias; keeps mean and 1/deviation a row.
-     Where `mean` is NULL it counts as 0, here and in the gradient; `bias` may be NULL */
+  /* y = (x - mean) / sqrt(variance + epsilon) * gain + bias; keeps the mean and
+     rstd = 1 / sqrt(variance + epsilon) of each row. If `mean` is NULL, means count as 0, here and
+     in the gradient; `bias` may be NULL */
   RpStatus (*layer_norm)(int64_t rows, int64_t n, double epsilon, const void *x, const void *gain,
                          const void *bias, void *y, void *mean, void *rstd);
   /* dgain and dbias are summed over rows; each output may be NULL */
@@ -162,7 +163,8 @@ typedef struct RpKernels {
                           const int32_t *index, void *table);
   /*
   ** Middle axis of table: [outer, size, inner] and index, y: [outer, n, inner]:
-  ** y[o, i, k] = table[o, index[o, i, k], k], and the sum in the other direction.
+  ** y[o, i, k] = table[o, index[o, i, k], k]; scatter_add:
+  ** table[o, index[o, i, k], k] += y[o, i, k].
   */
   RpStatus (*gather)(int64_t outer, int64_t size, int64_t n, int64_t inner, const void *table,
                      const int32_t *index, void *y);
@@ -172,16 +174,16 @@ typedef struct RpKernels {
   /* uniform in [0, 1), or standard normal, from the blocks that begin at random.counter */
   RpStatus (*uniform)(RpRandom random, int64_t n, void *y);
   RpStatus (*normal)(RpRandom random, int64_t n, void *y);
-  /* y = x / (1 - p) where the draw of the element is at least p, else 0; its own gradient */
+  /* y = x / (1 - p) if the element's draw is at least p, else 0; also the gradient */
   RpStatus (*dropout)(uint64_t seed, double p, int64_t n, const void *x, void *y);
 
-  /* y = x rotated by the table (or back); [batch, heads, time, features] each */
+  /* y = x rotated by the table, or by its inverse if `back`; [batch, heads, time, features] each */
   RpStatus (*rotate)(const RpTable *table, bool back, int64_t batch, int64_t heads, int64_t time,
                      int64_t features, const RpHeads *x, const RpHeads *y);
   /*
-  ** Attention with weights (A_i phi(q_i)) . (B_j phi(k_j)) / n_i, phi = elu + 1; no
-  ** bias, no mask, no dropout, no scale. n: [batch, heads, queries], the sums of
-  ** phi(q_i) . phi(k_j), and epsilon.
+  ** Attention with weights (A_i phi(q_i)) . (B_j phi(k_j)) / n_i, phi = elu + 1,
+  ** without bias, mask, dropout and scale. n: [batch, heads, queries], with
+  ** n_i = sum_j phi(q_i) . phi(k_j) + epsilon.
   */
   RpStatus (*linear_attention)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
                                const RpHeads *v, const RpHeads *o, void *n);
@@ -193,31 +195,31 @@ typedef struct RpKernels {
   RpStatus (*adam)(const RpAdam *adam, int64_t n, void *w, const void *gradient, void *mean,
                    void *variance);
   RpStatus (*sgd)(const RpSgd *sgd, int64_t n, void *w, const void *gradient, void *velocity);
-  /* the sum of squares, in float64, the same for every number of threads */
+  /* the sum of squares, in float64, equal for every number of threads */
   double (*sum_of_squares)(int64_t n, const void *x);
 } RpKernels;
 
-/* The kernels whose time goes into products of matrices. */
+/* Kernels dominated by matrix products. */
 typedef struct RpProducts {
   /* `count` products; operand o of product p starts at offsets[3 p + o]. */
   RpStatus (*gemm)(const RpGemm *gemm, int64_t count, const int64_t *offsets, const void *a,
                    const void *b, void *c);
-  /* y = x W^T + bias for x [rows, in], w [out, in], y [rows, out], then ReLU where asked */
+  /* y = x W^T + bias for x [rows, in], w [out, in], y [rows, out], then ReLU if `relu` */
   RpStatus (*linear)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
                      const void *bias, bool relu, void *y);
   /* dz = dy, or 0 where y <= 0 (y is NULL without ReLU); dx = dz W, dw = dz^T x, dbias = sum dz
-     over rows: each where it is not NULL */
+     over rows. Each of dx, dw and dbias may be NULL */
   RpStatus (*linear_gradient)(int64_t rows, int64_t in, int64_t out, const void *x, const void *w,
                               const void *y, const void *dy, void *dx, void *dw, void *dbias);
 
-  /* behind the features of o are the weights after dropout, summed by the clipped distance */
+  /* the last `sums` features of o are the weights after dropout, summed by clipped distance */
   RpStatus (*attention)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
                         const RpHeads *v, const RpHeads *o);
   /* weights before dropout, packed [batch, heads, queries, keys] */
   RpStatus (*attention_weights)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
                                 void *weights);
-  /* gradients of the scores are added to dbias[i] where its data is not NULL: places of two batch
-     rows or heads are one where their step is 0, and apart otherwise */
+  /* Gradients of the scores are added to dbias[i] if its data is not NULL. If its batch or head
+     stride is not 0, batch rows or heads must not share elements. */
   RpStatus (*attention_gradient)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
                                  const RpHeads *v, const RpHeads *o, const RpHeads *output_gradient,
                                  const RpHeads *dq, const RpHeads *dk, const RpHeads *dv,
@@ -225,22 +227,25 @@ typedef struct RpProducts {
 } RpProducts;
 
 /*
-** Kernels are those of the best instruction set that the build contains and this machine has, or
-** of a lesser one that ROPER_KERNELS in the environment names. RP_BAD_ARGUMENT if the build
-** contains none that this machine can run; then nothing below may be called.
+** RP_OK if the build contains kernels that this machine can run. The best instruction set that both
+** have is used, or a lower one named by the environment variable ROPER_KERNELS. If the result is
+** RP_BAD_ARGUMENT, the functions below must not be called.
 */
 RpStatus rp_kernels_check(void);
 
-/* Its name, as ROPER_KERNELS has it: "portable", "x86-64-v3", ..., "avx512-bf16" or "amx-bf16". */
+/*
+** The instruction set in use, by its name in ROPER_KERNELS: "portable", "x86-64-v3", "x86-64-v4",
+** "avx512-bf16" or "amx-bf16".
+*/
 const char *rp_kernels_name(RpPrecision operands);
 
 /*
-** The kernels for a dtype. The int32 table has only unary, binary, compare, where, convert, reduce
-** (maxima and minima), argsort, take_rows, put_rows and gather.
+** The kernels of a dtype. The int32 table contains only unary, binary, compare, where, convert,
+** reduce (maxima and minima), argsort, take_rows, put_rows and gather.
 */
 const RpKernels *rp_kernels(RpDtype dtype);
 
-/* The products for a dtype of floats: of float32 with operands as rp_matmul_precision has it. */
+/* The products of a float dtype; operands of float32 are rounded to rp_matmul_precision(). */
 const RpProducts *rp_products(RpDtype dtype);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "core/base/interrupt.h"
 
-enum { CHUNK = 1 << 15 }; /* elements between two looks at the interrupt flag */
+enum { CHUNK = 1 << 15 }; /* elements between two checks of the interrupt flag */
 
 void rp_loop_collapse(RpLoop *loop)
 {
@@ -31,7 +31,7 @@ void rp_loop_collapse(RpLoop *loop)
   loop->rank = rank;
 }
 
-/* Elements begin .. end - 1 of the loop, in row-major order. */
+/* Run elements begin .. end - 1 of the loop, in row-major order. */
 static void run_chunk(const RpLoop *loop, RpRow row, const void *context, void *const *data,
                       const size_t *sizes, int64_t begin, int64_t end)
 {
@@ -68,7 +68,7 @@ RpStatus rp_loop_run(const RpLoop *loop, RpRow row, const void *context, void *c
   int64_t chunks = (count + CHUNK - 1) / CHUNK;
 #pragma omp parallel for schedule(static) if (chunks > 1)
   for (int64_t chunk = 0; chunk < chunks; chunk++) {
-    if (chunks > 1 && rp_interrupted()) /* a single chunk is done before anyone would notice */
+    if (chunks > 1 && rp_interrupted()) /* a single chunk is too short to interrupt */
       continue;
     int64_t begin = chunk * CHUNK;
     int64_t end = begin + CHUNK < count ? begin + CHUNK : count;

@@ -1,6 +1,6 @@
 /*
-** Element-wise loops over strided operands: one shape, and for each operand a
-** stride an axis (0 where it is broadcast).
+** Element-wise loops over strided operands: one shape, and for each operand one
+** stride per axis (0 if it is broadcast).
 */
 #ifndef RP_LOOP_H
 #define RP_LOOP_H
@@ -13,24 +13,21 @@
 enum { RP_MAX_OPERANDS = 5 };
 
 typedef struct RpLoop {
-  int rank; /* 1 at least */
+  int rank; /* at least 1 */
   int operands;
   int64_t shape[RP_MAX_RANK];
   int64_t strides[RP_MAX_OPERANDS][RP_MAX_RANK]; /* in elements */
 } RpLoop;
 
-/*
-** One row: `n` elements of every operand, operand i from data[i] on in steps
-** of strides[i] elements.
-*/
+/* Process one row: `n` elements of every operand i, from data[i] on with stride strides[i]. */
 typedef void (*RpRow)(const void *context, int64_t n, void *const *data, const int64_t *strides);
 
-/* Merge axes that can be walked as one; the fewer axes, the longer the rows. */
+/* Merge axes that can be traversed as one; fewer axes give longer rows. */
 void rp_loop_collapse(RpLoop *loop);
 
 /*
-** Run `row` over the whole loop, in parallel when it is large. sizes[i] is the
-** element size of operand i. RP_INTERRUPTED when the flag went up on the way.
+** Run `row` over the whole loop, in parallel if it is large. sizes[i] is the
+** element size of operand i. RP_INTERRUPTED if the interrupt flag was raised.
 */
 RpStatus rp_loop_run(const RpLoop *loop, RpRow row, const void *context, void *const *data,
                      const size_t *sizes);

@@ -1,7 +1,8 @@
 /*
-** The kernels that are products of matrices. Built once for each dtype
-** (REAL_IS_FLOAT 1 or 0) and each instruction set; RP_TABLE names the table that
-** comes out.
+** The kernels dominated by matrix products. Compiled once for each dtype
+** (REAL_IS_FLOAT 1 or 0) and each instruction set, and for float32 again with
+** operands rounded to bfloat16 (ROUNDS_OPERANDS 1); RP_TABLE is the name of the
+** resulting table.
 */
 #include <limits.h>
 #include <omp.h>

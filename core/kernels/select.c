@@ -4,7 +4,7 @@
 #include "core/base/machine.h"
 #include "core/kernels/kernels.h"
 
-/* A build may lack those of other machines: their addresses are NULL. */
+/* A build may lack kernels of other machines: the addresses of their tables are then NULL. */
 #define MAYBE __attribute__((weak))
 extern const RpKernels rp_kernels_int32;
 extern const RpKernels rp_kernels_portable_float32 MAYBE, rp_kernels_portable_float64 MAYBE;
@@ -21,7 +21,7 @@ typedef struct Tables {
   const char *name;
   const RpKernels *kernels[RP_DTYPES];
   const RpProducts *products[RP_DTYPES];
-  const RpProducts *rounded_products; /* of float32 with operands of bfloat16 */
+  const RpProducts *rounded_products; /* of float32 with bfloat16 operands */
 } Tables;
 
 static const Tables tables[RP_TARGETS] = {
@@ -43,7 +43,7 @@ static const Tables tables[RP_TARGETS] = {
     [RP_TARGET_AMX] = {.name = "amx-bf16", .rounded_products = &rp_products_amx_bfloat16},
 };
 
-/* The best that may be used for anything. */
+/* The best instruction set that may be used: the machine's, or ROPER_KERNELS if that is lower. */
 static RpTarget limit_target(void)
 {
   const char *limit = getenv("ROPER_KERNELS");
@@ -54,7 +54,7 @@ static RpTarget limit_target(void)
   return best;
 }
 
-/* The best that was built up to a target, -1 for none. */
+/* The best instruction set up to `limit` in this build, or -1. */
 static int best_built(RpTarget limit, RpPrecision operands)
 {
   int i = (int)limit;
@@ -64,7 +64,7 @@ static int best_built(RpTarget limit, RpPrecision operands)
   return i;
 }
 
-/* Which tables are used, found out once. */
+/* The instruction set in use, determined once. */
 static int target_of(RpPrecision operands)
 {
   static _Atomic int chosen[2] = {-2, -2};
@@ -78,7 +78,8 @@ RpStatus rp_kernels_check(void)
   if (target_of(RP_FLOAT32_OPERANDS) >= 0 && target_of(RP_BFLOAT16_OPERANDS) >= 0)
     return RP_OK;
   return rp_fail(RP_BAD_ARGUMENT,
-                 "roper: expected kernels for %s or less, this build has none; run: make all",
+                 "roper: expected kernels for %s or a lower instruction set, but this build has "
+                 "none; run: make all",
                  tables[limit_target()].name);
 }
 

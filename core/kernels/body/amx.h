@@ -1,16 +1,16 @@
 /*
-** `multiply_ahead` by matrix tiles (AMX, TDPBF16PS): 2 x 2 tiles of 16 x 16 sums, from
-** two tiles of 16 rows of A and two of 16 columns of B at a time, 16 pairs deep.
-** Included by micro.h.
+** `multiply_ahead` with AMX tiles (TDPBF16PS): 2 x 2 tiles of 16 x 16 sums, from two
+** tiles of 16 rows of A and two of 16 columns of B, each 16 pairs deep. Included by
+** micro.h.
 */
 enum {
-  SIDE = 16,             /* rows of a tile, and numbers of 4 bytes in each */
-  BLOCK = 2 * SIDE,      /* of C, rows and columns: STEP */
-  INNER_STEP = 2 * SIDE, /* operands are packed in whole tiles, */
-  LEFT_STEP = BLOCK      /* A by rows */
+  SIDE = 16,             /* rows of a tile, and 4-byte numbers in each row */
+  BLOCK = 2 * SIDE,      /* rows and columns of a block of C; equals STEP */
+  INNER_STEP = 2 * SIDE, /* operands are padded to a multiple of this along the inner size, */
+  LEFT_STEP = BLOCK      /* and A to a multiple of this in rows */
 };
 
-/* The tiles belong to a thread; they are taken where it enters a parallel region, */
+/* Configure the thread's tiles at the start of a parallel region. */
 static inline void enter_tiles(void)
 {
   struct {
@@ -25,13 +25,13 @@ static inline void enter_tiles(void)
   _tile_loadconfig(&shape);
 }
 
-/* and given back where it leaves, so that nothing else has to save them. */
+/* Release the tiles at its end: context switches then need not save them. */
 static inline void leave_tiles(void)
 {
   _tile_release();
 }
 
-/* C[BLOCK, BLOCK] from rows `down` apart of A and one strip of B. */
+/* C[BLOCK, BLOCK] = BLOCK rows of A, `down` apart, times one strip of B. */
 static inline void multiply_tiles(int64_t depth, const Packed *a, int64_t down, const Packed *b,
                                   REAL *c, int64_t ldc)
 {
@@ -57,7 +57,7 @@ static inline void multiply_tiles(int64_t depth, const Packed *a, int64_t down, 
   _tile_stored(3, c + SIDE * ldc + SIDE, to);
 }
 
-/* The part of a block that is there to C. */
+/* C (+)= alpha times the part of a block that lies inside C. */
 static inline void add_block(int64_t rows, int64_t columns, REAL alpha, const REAL *block,
                              bool accumulate, REAL *c, int64_t ldc)
 {

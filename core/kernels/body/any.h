@@ -1,4 +1,4 @@
-/* Kernels that are the same for every dtype: reductions, rows of a table, gather. */
+/* Kernels shared by all dtypes: reductions, rows of a table, gather. */
 #ifndef RP_BODY_ANY_H
 #define RP_BODY_ANY_H
 
@@ -18,7 +18,7 @@ static void sum_block(int64_t n, int64_t inner, double divisor, const REAL *x, R
   }
 }
 
-/* The sum of n adjacent elements, by eight running sums in a fixed order. */
+/* The sum of n adjacent elements, by eight partial sums in a fixed order. */
 static double sum_row(int64_t n, const REAL *x)
 {
   double sum[8] = {0};
@@ -51,7 +51,7 @@ static void extremum_block(bool maximum, int64_t n, int64_t inner, const REAL *x
   }
 }
 
-/* A single sum over everything is cut into fixed pieces: parallel, and the same for any threads. */
+/* A sum over everything, in pieces of fixed size: parallel, and equal for any number of threads. */
 static RpStatus sum_all(int64_t n, double divisor, const REAL *x, REAL *y)
 {
   enum { PIECE = 1 << 16 };
@@ -95,7 +95,7 @@ static RpStatus reduce(RpReduction op, int64_t outer, int64_t n, int64_t inner, 
   return rp_interrupt_status();
 }
 
-/* A call of memcpy costs more than one element. */
+/* Copy a row; a call of memcpy costs more than copying one element. */
 static inline void copy_row(int64_t n, const REAL *from, REAL *to)
 {
   if (n == 1)

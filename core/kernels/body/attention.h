@@ -1,10 +1,10 @@
 /*
-** Attention by tiles of query rows, one (batch, head) unit a thread at a time:
+** Attention by tiles of query rows; each thread works on one (batch, head) unit:
 ** s_ij = scale (A_i q_i) . (B_j k_j) + c_ij, a = softmax(s), o_i = C_i^-1 sum_j a_ij D_j v_j
 ** where c is the sum of the biases and A, B, C, D are rotations by the tables (RoFormer eq. 16; the
-** RoPER study for values and output). Rotation happens while rows are packed. Only
-** the tile of scores exists, never all of them; the backward computes it again from
-** queries and keys, softmax included: a saved log-sum-exp of large scores has lost its digits.
+** RoPER study for values and output). Rows are rotated while they are packed. Only one
+** tile of scores exists at a time. The backward recomputes it from queries and keys, including
+** the softmax: a saved log-sum-exp of large scores would have lost digits.
 */
 #ifndef RP_BODY_ATTENTION_H
 #define RP_BODY_ATTENTION_H
@@ -17,23 +17,23 @@
 
 enum {
   TILE = 48,
-  FEW = 8 /* queries, as in generation: keys and values are then read where they lie */
+  FEW = 8 /* below this many queries, as in generation, keys and values are read in place */
 };
 
 /*
-** What a thread works in. Rows are padded with zeros to whole vectors; keys and
-** values also stand as columns, [features, keys], for products with their
-** transpose. `line` is the distance of rows of scores: padded, and not a power of
-** two, which would crowd a few sets of the cache.
+** The working memory of a thread. Rows are padded with zeros to whole vectors; keys
+** and values are also stored as columns, [features, keys], for products with their
+** transpose. `line` is the stride of rows of scores: padded, and not a power of
+** two, which would cause conflicts in the cache.
 */
 typedef struct Scratch {
   int64_t width, value_width, line;
   REAL *k, *v, *q, *o;           /* keys, values; a tile of queries, and of outputs or dq */
-  Packed *k_columns, *v_columns; /* NULL where not used */
+  Packed *k_columns, *v_columns; /* NULL if not used */
   Packed *left, *right;          /* operands of one product */
-  Packed *rows;                  /* values, or in the backward keys, as a right operand */
+  Packed *rows;                  /* values, or keys in the backward, as a right operand */
   REAL *s;                       /* a tile of scores */
-  REAL *across;                  /* the same by columns, for biases that lie so, or NULL */
+  REAL *across;                  /* the tile by columns, for biases stored so, or NULL */
   REAL *g, *ds, *dk, *dv;        /* for the backward: a tile of gradients, sums */
 } Scratch;
 
@@ -56,7 +56,7 @@ static bool has_across(const RpAttention *a)
   return has;
 }
 
-/* Lay the parts of the scratch out in `memory`, or NULL; returns how many elements they take. */
+/* Lay out the scratch in `memory`, which may be NULL; returns its size in elements. */
 static int64_t lay_out(const RpAttention *a, bool backward, REAL *memory, Scratch *scratch)
 {
   const int64_t width = round_up(a->features, STEP),
@@ -89,7 +89,7 @@ static int64_t lay_out(const RpAttention *a, bool backward, REAL *memory, Scratc
   return used;
 }
 
-/* Keys or values: packed, but read where they lie when few queries do and nothing turns. */
+/* Keys or values, packed; read in place if there are few queries and no rotation. */
 static Rows pack_keys(const RpAttention *a, const RpTable *table, int64_t batch, int64_t features,
                       int64_t width, Rows x, REAL *packed)
 {
@@ -98,21 +98,21 @@ static Rows pack_keys(const RpAttention *a, const RpTable *table, int64_t batch,
                                 : pack_rows(table, batch, 0, a->keys, features, width, x, packed);
 }
 
-/* How many keys query i sees under the causal rule alone. */
+/* Number of keys that query i sees, apart from the mask. */
 static inline int64_t visible(const RpAttention *a, int64_t i)
 {
   return a->causal ? i + 1 + a->keys - a->queries : a->keys;
 }
 
-/* The part of a product needed by the tile of queries from `first` on. */
+/* The part of a product that the tile of queries from `first` on needs. */
 static Causal needed(const RpAttention *a, int64_t first, int part)
 {
   return a->causal ? (Causal){part, visible(a, first)} : whole_product;
 }
 
 /*
-** Run over a tile of the queries first .. first + count - 1: by queries, as far as each sees keys;
-** or by keys, over all these queries, where the numbers lie so.
+** Run over a tile of the queries first .. first + count - 1: by queries, up to the last key that
+** each sees; or by keys, over all these queries, if the bias is stored by keys.
 */
 static inline __attribute__((always_inline)) void
 over_tile(const RpAttention *a, const RpBias *bias, BiasRun run, bool changes_tile, int64_t unit,
@@ -138,7 +138,7 @@ static void add_bias_tile(const RpAttention *a, const RpBias *bias, int64_t unit
   over_tile(a, bias, add_run, true, unit, first, count, w, scores);
 }
 
-/* Slopes are 0 where a query does not see a key. */
+/* `slopes` are the gradients of the scores, 0 where a query does not see a key. */
 static void add_to_bias_tile(const RpAttention *a, const RpBias *bias, int64_t unit, int64_t first,
                              int64_t count, const Scratch *w, REAL *slopes)
 {
@@ -146,9 +146,9 @@ static void add_to_bias_tile(const RpAttention *a, const RpBias *bias, int64_t u
 }
 
 /*
-** s = scores of queries first .. first + count - 1, minus infinity where
-** the mask hides a key. Entries past the causal limit of a row are not
-** meaningful. Returns how many columns the tile has.
+** s = scores of queries first .. first + count - 1, minus infinity where the
+** mask hides a key. Entries past the causal limit of a row are undefined.
+** Returns the number of columns of the tile.
 */
 static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int64_t count, Rows q,
                           Rows k, Right k_columns, const Scratch *scratch)
@@ -174,18 +174,18 @@ static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int
   return columns;
 }
 
-/* Zeros from `first` to `end` in a row of scores, by whole vectors: the last may reach past it. */
+/* Zero elements first .. end - 1 of a row of scores by whole vectors, perhaps beyond the end. */
 static inline void zero_from(int64_t first, int64_t end, REAL *row)
 {
   for (int64_t j = first; j < end; j += LANES) {
     *(Vector *)(row + j) = (Vector){0};
-    __asm__ volatile("" ::: "memory"); /* a call of memset would take longer */
+    __asm__ volatile("" ::: "memory"); /* prevents a slower call of memset */
   }
 }
 
 /*
-** Turn a row of scores into exponentials, 0 past the causal limit; a row without
-** keys is all 0. Whole vectors are worked on: the last may reach past the limit.
+** Convert a row of scores to exponentials, 0 past the causal limit; a row without
+** keys becomes 0. Works by whole vectors: the last may extend past the limit.
 */
 static REAL exponentiate(const RpAttention *a, int64_t i, int64_t columns, REAL *s)
 {
@@ -193,13 +193,13 @@ static REAL exponentiate(const RpAttention *a, int64_t i, int64_t columns, REAL 
   for (int64_t j = seen; j < whole; j++)
     s[j] = -(REAL)INFINITY;
   const REAL maximum = row_maximum(whole, s);
-  /* where all are hidden, the exponentials are 0, not exp(-inf + inf) */
+  /* if all keys are hidden, the exponentials are 0, not exp(-inf + inf) */
   const REAL sum = exponential_row(whole, s, maximum == -(REAL)INFINITY ? 0 : maximum, s);
   zero_from(seen, columns, s);
   return sum;
 }
 
-/* Keys or values as columns, where there is room for them. */
+/* Keys or values as columns; empty if `room` is NULL. */
 static Right columns_of(int64_t keys, int64_t features, Rows x, Packed *room)
 {
   return room != NULL ? pack_columns(features, keys, x.data, x.stride, room) : (Right){NULL, 0, 0};
@@ -210,7 +210,7 @@ static int64_t row_number(const RpAttention *a, int64_t unit, int64_t i)
   return unit * a->queries + i;
 }
 
-/* Where the sums of weights by distance stand in an output, seen as numbers for the weights. */
+/* The sums of weights by distance in an output, as a bias of the weights. */
 static RpBias sums_of(const RpAttention *a, const RpHeads *o)
 {
   return (RpBias){.data = (REAL *)o->data + a->value_features,
@@ -222,7 +222,7 @@ static RpBias sums_of(const RpAttention *a, const RpHeads *o)
                   .most = a->least + a->sums - 1};
 }
 
-/* Sum a tile of weights, each row times its factor, by distance. */
+/* Sum a tile of weights by distance, each row times its factor. */
 static void sum_tile(const RpAttention *a, const RpHeads *o, int64_t unit, int64_t first,
                      int64_t count, const REAL *factors, const Scratch *w)
 {
@@ -299,8 +299,8 @@ static void weights_unit(const RpAttention *a, int64_t unit, const RpHeads *cons
 }
 
 /*
-** A tile of scores in s becomes weights, and ds, the products do' v'^T, gradients of the scores:
-** ds = a (da - D), D = do . o.
+** Convert a tile of scores in s to weights, and the products do' v'^T in ds to gradients of the
+** scores: ds = a (da - D), D = do . o.
 */
 static void differentiate_tile(const RpAttention *a, int64_t unit, int64_t first, int64_t count,
                                int64_t columns, Rows o, Rows g, const Scratch *w)
@@ -372,17 +372,16 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
   unpack_rows(&a->rotate_value, b, 0, keys, dv, w->value_width, w->dv, in[7]);
 }
 
-/* Of the two products of the forward, which bound every single product of the backward too. */
+/* Operations of both products of the forward; no product of the backward has more. */
 static double attention_flops(const RpAttention *a)
 {
   return 2.0 * (double)(a->batch * a->heads * a->queries) * (double)a->keys *
          (double)(a->features + a->value_features);
 }
 
-/* What runs over units: forward, weights or backward. */
 typedef enum Pass { FORWARD, WEIGHTS, BACKWARD } Pass;
 
-/* The batch rows and heads that one thread takes on, since their gradients meet in a bias. */
+/* The batch rows and heads that one thread computes, because they share a bias gradient. */
 typedef struct Share {
   int64_t batch, heads;
 } Share;
@@ -417,9 +416,9 @@ static void run_share(const RpAttention *a, Pass pass, int64_t s, Share share,
 }
 
 /*
-** Run all units, with a scratch for each thread. Unless all is small, the region
-** is of all threads, also for a single unit: outside a parallel region OpenBLAS
-** would thread by itself.
+** Run all units, with a scratch for each thread. Unless the work is small, the
+** parallel region uses all threads even for a single unit: outside such a region
+** OpenBLAS would start threads of its own.
 */
 static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const *heads,
                           REAL *weights, const RpBias *dbias)

@@ -1,7 +1,7 @@
 /*
-** Operands rounded to bfloat16 (to nearest, ties to even; NaN stays NaN, below 2^-126 is 0, as the
-** processor's instructions have it) while they are packed: by pairs where tiles multiply pairs,
-** and as the floats of the same values elsewhere. Included by operand.h.
+** Packing of operands rounded to bfloat16: to nearest, ties to even; NaN stays NaN, and numbers
+** below 2^-126 become 0, as the processor's instructions do. Packed as pairs of bfloat16 if tiles
+** multiply pairs, else as floats of the same values. Included by operand.h.
 */
 #if MULTIPLIES_PAIRS
 
@@ -11,14 +11,14 @@ static inline __m512 load_floats(const REAL *x, int64_t count)
   return _mm512_maskz_loadu_ps(mask, x);
 }
 
-/* Pairs that lie one after another: of `count` elements, and zeros. */
+/* Pairs of adjacent elements: `count` elements, padded with zeros. */
 static inline PackedVector pack_row(const REAL *x, int64_t count)
 {
   return (PackedVector)_mm512_cvtne2ps_pbh(load_floats(x + LANES, count - LANES),
                                            load_floats(x, count));
 }
 
-/* Pairs that lie one above another, of `count` columns and as many as there are of `rows` rows. */
+/* Pairs of an element and the one below it: `count` columns of min(rows, 2) rows, padded. */
 static inline PackedVector pack_below(const REAL *x, int64_t line, int64_t rows, int64_t count)
 {
   const __m512i pairs = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
@@ -61,7 +61,7 @@ static inline PackedVector pack_below(const REAL *x, int64_t line, int64_t rows,
 }
 #endif
 
-/* Rows of packed operands are not a power of two apart, which would crowd the cache. */
+/* Avoid a power of two as the stride of packed rows, which would cause conflicts in the cache. */
 static inline int64_t padded(int64_t n)
 {
   return round_up(n, LANES) + LANES;
@@ -78,8 +78,8 @@ static inline int64_t right_room(int64_t inner, int64_t n)
   return packed_depth(inner) * round_up(n, STEP);
 }
 
-/* A, which lies by columns, by rows. */
-static inline Left pack_turned(int64_t m, int64_t depth, int64_t inner, Strided a, Packed *room)
+/* A, stored by columns, packed by rows. */
+static inline Left pack_transposed(int64_t m, int64_t depth, int64_t inner, Strided a, Packed *room)
 {
   const int64_t line = padded(depth);
   for (int64_t i = 0; i < m; i += LANES)
@@ -95,7 +95,7 @@ static inline Left pack_turned(int64_t m, int64_t depth, int64_t inner, Strided 
   return (Left){room, line, 1};
 }
 
-/* A[m, inner], by rows or by columns. */
+/* A[m, inner], stored by rows or by columns. */
 static Left pack_left(int64_t m, int64_t inner, Strided a, Packed *room)
 {
   const int64_t depth = packed_depth(inner);
@@ -107,7 +107,7 @@ static Left pack_left(int64_t m, int64_t inner, Strided a, Packed *room)
   if (a.across == 1)
     return (Left){room, line, 1};
   if (LEFT_STEP > 1)
-    return pack_turned(m, depth, inner, a, room);
+    return pack_transposed(m, depth, inner, a, room);
   for (int64_t p = 0; p < depth; p++)
     for (int64_t i = 0; i < m; i += LANES)
       *(PackedVector *)(room + p * line + i) =
@@ -115,7 +115,7 @@ static Left pack_left(int64_t m, int64_t inner, Strided a, Packed *room)
   return (Left){room, 1, line};
 }
 
-/* B[inner, n] from rows `line` apart; zeros beyond. */
+/* B[inner, n] from rows `line` apart, padded with zeros. */
 static Right pack_right(int64_t inner, int64_t n, const REAL *b, int64_t line, Packed *room)
 {
   const int64_t depth = packed_depth(inner), whole = round_up(n, STEP);

@@ -1,6 +1,6 @@
 /*
-** Numbers for each query and key, read by distance where they are clipped, as Shaw et al. (2018,
-** section 3.2) clip them: added to a row of scores, or what flows back to the scores added to them.
+** Biases of scores: a number for each query and key, or for each clipped distance (Shaw et al.
+** 2018, section 3.2). A bias is added to rows of scores, and their gradients to its gradient.
 */
 #ifndef RP_BODY_BIAS_H
 #define RP_BODY_BIAS_H
@@ -10,14 +10,14 @@
 
 #include "core/kernels/kernels.h"
 
-/* Are the numbers of one key side by side, and those of one query far apart? */
+/* Are the numbers of one key adjacent in memory, and those of one query not? */
 static bool lies_across(const RpBias *bias)
 {
   const int64_t step = bias->query - bias->distance;
   return llabs(bias->key) > 1 && llabs(bias->query) <= 1 && llabs(step) <= 1;
 }
 
-/* Add numbers to scores; one number where the step is 0. */
+/* Add a run of a bias to scores; with step 0, one number to all. */
 static void add_run(REAL *bias, int64_t step, int64_t keys, REAL *scores)
 {
   if (step == 0)
@@ -31,7 +31,7 @@ static void add_run(REAL *bias, int64_t step, int64_t keys, REAL *scores)
       scores[j] += bias[j * step];
 }
 
-/* The other way: what flows back to the scores flows back to the bias. */
+/* The gradient of add_run: add the gradients of scores to those of the bias. */
 static void add_to_run(REAL *bias, int64_t step, int64_t keys, REAL *slopes)
 {
   REAL sum = 0;
@@ -54,20 +54,20 @@ static inline int64_t clip(int64_t x, int64_t least, int64_t most)
   return x < least ? least : x > most ? most : x;
 }
 
-/* What is done with a run of numbers and the scores that they are for. */
+/* An operation on a run of a bias and the scores it belongs to. */
 typedef void (*BiasRun)(REAL *bias, int64_t step, int64_t keys, REAL *row);
 
-/* A run from the number at a place, which is there only where the run has keys. */
+/* Run from element `at` on; without keys it may lie outside the bias. */
 static inline __attribute__((always_inline)) void
-over_run(const RpBias *bias, BiasRun run, int64_t place, int64_t step, int64_t keys, REAL *row)
+over_run(const RpBias *bias, BiasRun run, int64_t at, int64_t step, int64_t keys, REAL *row)
 {
   if (keys > 0)
-    run((REAL *)bias->data + place, step, keys, row);
+    run((REAL *)bias->data + at, step, keys, row);
 }
 
 /*
-** Query i and the keys from .. end - 1: three runs, of the keys at the least distance or
-** before, of those between, and of those at the most or beyond.
+** Run over query i and keys from .. end - 1, in three runs: keys at distances up to `least`,
+** between, and from `most` on.
 */
 static inline __attribute__((always_inline)) void
 over_row(const RpBias *bias, BiasRun run, int64_t i, int64_t from, int64_t end, REAL *row)
@@ -81,7 +81,7 @@ over_row(const RpBias *bias, BiasRun run, int64_t i, int64_t from, int64_t end, 
            bias->key, end - right, row + right - from);
 }
 
-/* The numbers of one (batch, head). */
+/* The bias of one (batch, head) unit. */
 static RpBias unit_bias(const RpBias *bias, int64_t batch, int64_t head)
 {
   RpBias unit = *bias;
@@ -89,7 +89,7 @@ static RpBias unit_bias(const RpBias *bias, int64_t batch, int64_t head)
   return unit;
 }
 
-/* The same numbers with keys in the place of queries: i - j is the distance. */
+/* The same bias with keys and queries swapped: the distance is i - j. */
 static RpBias mirrored(const RpBias *bias)
 {
   RpBias mirror = *bias;

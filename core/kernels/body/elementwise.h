@@ -1,4 +1,4 @@
-/* Element-wise functions of every dtype. Each row of operation/ becomes a loop of its own. */
+/* Element-wise functions of every dtype: one loop for each row of operation/. */
 #ifndef RP_BODY_ELEMENTWISE_H
 #define RP_BODY_ELEMENTWISE_H
 
@@ -7,7 +7,7 @@ typedef struct Operation {
   atomic_bool *overflow;
 } Operation;
 
-/* Where a result does not fit the dtype: RP_BAD_ARGUMENT. */
+/* Run a loop; RP_BAD_ARGUMENT if a result did not fit the dtype. */
 static RpStatus run(int code, RpRow row, const RpLoop *loop, void *const *data, const size_t *sizes)
 {
   atomic_bool overflow = false;
@@ -47,7 +47,7 @@ static RpStatus unary(RpUnary op, const RpLoop *loop, void *const *data)
   return run((int)op, unary_row, loop, data, sizes);
 }
 
-/* Read an operand through a local copy where it is broadcast, so that rows stay vectorisable. */
+/* A broadcast operand is copied to a local buffer of this size, which keeps loops vectorisable. */
 enum { BLOCK = 256 };
 
 static const REAL *spread(REAL *buffer, const REAL *x, int64_t *stride)
@@ -60,7 +60,7 @@ static const REAL *spread(REAL *buffer, const REAL *x, int64_t *stride)
   return buffer;
 }
 
-/* NaN for 0 as b; what does not fit in place of an int32. */
+/* NaN for b = 0; for int32, a value that does not fit int32. */
 static inline VALUE remainder_of(VALUE a, VALUE b)
 {
   const VALUE rest = REAL_FMOD(a, b);

@@ -1,4 +1,4 @@
-/* Products of matrices by OpenBLAS, partitioned here: it is never left to thread by itself. */
+/* Matrix products by OpenBLAS, partitioned over threads here: each call is single-threaded. */
 #ifndef RP_BODY_GEMM_H
 #define RP_BODY_GEMM_H
 
@@ -14,7 +14,7 @@
 #define CBLAS_GEMV cblas_dgemv
 #endif
 
-/* Should C[m, n], with a matrix of `held` elements used again and again, be done by tiles? */
+/* Should C[m, n] be computed by tiles, with a matrix of `held` elements kept in cache? */
 static bool suits_tiles(int64_t m, int64_t n, int64_t held)
 {
   return TILES_WIN && m >= 16 && n % STEP == 0 && held <= CACHED;
@@ -28,7 +28,7 @@ static int64_t product_room(void)
   return right_room(BLOCK_TERMS, BLOCK_COLUMNS) + left_room(BLOCK_ROWS, BLOCK_TERMS);
 }
 
-/* C (+)= alpha op(A) op(B), a block of op(B) in cache at a time. */
+/* C (+)= alpha op(A) op(B), by blocks of op(B) that fit in cache. */
 static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
                     double alpha, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
                     bool accumulate, REAL *c, int64_t ldc, Packed *room)
@@ -71,8 +71,8 @@ static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, in
 #endif
 
 /*
-** The same where one matrix stays in cache: B while rows of A pass by, or C
-** while rows of A^T and B do. False, and nothing done, where `product` is better.
+** The same with one matrix kept in cache: B while rows of A are read, or C while
+** rows of A^T and B are. Returns false and does nothing if `product` is better.
 */
 static bool tiled_product(const RpGemm *g, const REAL *a, const REAL *b, REAL *c, Packed *room)
 {
@@ -94,7 +94,7 @@ static bool tiled_product(const RpGemm *g, const REAL *a, const REAL *b, REAL *c
   return true;
 }
 
-/* The part of the product in rows [m0, m1) and columns [n0, n1) of C. */
+/* Compute rows [m0, m1) and columns [n0, n1) of C. */
 static void gemm_part(const RpGemm *g, int64_t m0, int64_t m1, int64_t n0, int64_t n1,
                       const REAL *a, const REAL *b, REAL *c, Packed *room)
 {
@@ -117,7 +117,7 @@ static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, con
   const double flops = 2.0 * (double)g->m * (double)g->n * (double)g->k;
   const bool small = is_small(g->m, flops * (double)count);
   const int threads = small ? 1 : omp_get_max_threads();
-  /* Parts: enough for every thread, and none much longer than a tenth of a second. */
+  /* Enough parts for every thread, none much longer than a tenth of a second. */
   int64_t parts = count >= threads ? 1 : threads;
   while (flops / (double)parts > 5e9)
     parts += threads;

@@ -1,19 +1,19 @@
-/* Rows of one (batch, head) unit, packed for products of matrices and rotated on the way. */
+/* Rows of one (batch, head) unit, packed for matrix products and rotated while packing. */
 #ifndef RP_BODY_HEADS_H
 #define RP_BODY_HEADS_H
 
 #include "core/kernels/body/operand.h"
 #include "core/kernels/body/row.h"
 
-enum { AHEAD = 24 }; /* rows from asking for one to reading it */
+enum { AHEAD = 24 }; /* rows between prefetching and reading */
 
-/* One unit's view of an operand: where row 0 is and how far apart rows are. */
+/* One unit's view of an operand: the address of row 0 and the stride of rows. */
 typedef struct Rows {
   REAL *data;
   int64_t stride;
 } Rows;
 
-/* The next part of `memory`; with NULL only its size is counted. */
+/* Reserve the next part of `memory`; if that is NULL, only count its size. */
 static REAL *reserve(REAL *memory, int64_t *used, int64_t elements)
 {
   REAL *start = memory != NULL ? memory + *used : NULL;
@@ -26,14 +26,14 @@ static Rows unit_rows(const RpHeads *x, int64_t b, int64_t h)
   return (Rows){(REAL *)x->data + b * x->batch + h * x->head, x->time};
 }
 
-/* Rows of a head lie far apart, which the processor does not foresee: ask for one that is due. */
+/* Prefetch a row: rows of a head are too far apart for the processor's own prefetching. */
 static inline void prefetch_row(Rows x, int64_t i, int64_t features)
 {
   for (int64_t f = 0; f < features; f += 64 / (int64_t)sizeof(REAL))
     __builtin_prefetch(x.data + i * x.stride + f);
 }
 
-/* Rows first .. first + count - 1, rotated, at `packed`, padded with zeros to `width`. */
+/* Pack rows first .. first + count - 1, rotated and padded with zeros to `width`. */
 static Rows pack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
                       int64_t features, int64_t width, Rows x, REAL *packed)
 {
@@ -48,7 +48,7 @@ static Rows pack_rows(const RpTable *table, int64_t batch, int64_t first, int64_
   return (Rows){packed, width};
 }
 
-/* The other way: packed rows, rotated back, to where they belong. */
+/* The inverse of pack_rows: write packed rows back, rotated by the inverse. */
 static void unpack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
                         int64_t features, int64_t width, const REAL *packed, Rows y)
 {

@@ -1,4 +1,4 @@
-/* Affine maps of packed rows, with bias and ReLU applied while a block of rows is in cache. */
+/* Linear layers on packed rows; bias and ReLU are applied while a block of rows is in cache. */
 #ifndef RP_BODY_LINEAR_H
 #define RP_BODY_LINEAR_H
 
@@ -21,14 +21,14 @@ static void add_ahead(Ahead *ahead, int part, const REAL *from, int64_t elements
   ahead->part[part].end = from + elements;
 }
 
-/* The product of a block of rows, while what the next block needs comes nearer. */
+/* The product of a block of rows, which also prefetches the operands of the next block. */
 static void multiply_block(int64_t m, int64_t n, int64_t inner, Left a, Right b, bool accumulate,
                            REAL *c, Ahead *ahead)
 {
   multiply_ahead(m, n, inner, 1, a, b, accumulate, c, n, whole_product, ahead);
 }
 
-/* The rows by tiles of registers, with the transposed weight in cache. */
+/* By register tiles, with the transposed weight in cache. */
 static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *x, const REAL *w,
                              const REAL *bias, bool relu, REAL *y)
 {
@@ -64,7 +64,7 @@ static RpStatus tiled_linear(int64_t rows, int64_t in, int64_t out, const REAL *
 static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data,
                        const void *w_data, const void *bias_data, bool relu, void *y_data)
 {
-  enum { LEAST_ROWS = 64, MOST_ROWS = 256 }; /* few rows pay for packing the weight each time */
+  enum { LEAST_ROWS = 64, MOST_ROWS = 256 }; /* in a block, which packs the weight */
   const REAL *x = x_data, *w = w_data, *bias = bias_data;
   REAL *y = y_data;
   if (ROUNDS_OPERANDS || suits_tiles(rows, out, in * out))
@@ -72,7 +72,7 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
   const int threads = omp_get_max_threads();
   int64_t height = (rows + threads - 1) / threads;
   height = height < LEAST_ROWS ? LEAST_ROWS : height > MOST_ROWS ? MOST_ROWS : height;
-  /* Of few rows threads share the columns; of a large weight each packs its part alone. */
+  /* With few rows or a large weight, threads divide the columns: each packs only its part. */
   const bool large = in * out > CACHED && rows < out && rows <= 2 * MOST_ROWS;
   const bool by_columns = out >= 256 && (large || rows <= (threads - 1) * height);
   if (by_columns)
@@ -98,7 +98,7 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
   return rp_interrupt_status();
 }
 
-/* The operands of the backward, each packed; y, dx, dw and dbias may be NULL. */
+/* The operands of the backward, all packed; y, dx, dw and dbias may be NULL. */
 typedef struct LinearGradient {
   int64_t rows, in, out;
   const REAL *x, *w, *y, *dy;
@@ -106,8 +106,8 @@ typedef struct LinearGradient {
 } LinearGradient;
 
 /*
-** Rows first .. first + count - 1 of dz, `line` apart (not where dz is NULL), and their sum: some
-** columns at a time, whose sums stay in registers.
+** Compute rows first .. first + count - 1 of dz, `line` apart (unless dz is NULL), and their sum,
+** by blocks of columns whose sums stay in registers.
 */
 static void mask_rows(const LinearGradient *g, int64_t first, int64_t count, REAL *dz, int64_t line,
                       REAL *sum)
@@ -138,7 +138,7 @@ static void mask_rows(const LinearGradient *g, int64_t first, int64_t count, REA
     }
 }
 
-/* to[size] = the sum, in order, of a part from each thread, `distance` apart. */
+/* to[size] = the sum of the threads' parts, `distance` apart, in the order of threads. */
 static void join_parts(int threads, int64_t size, int64_t distance, const REAL *parts, REAL *to)
 {
 #pragma omp parallel for schedule(static) if (size > 1 << 13)
@@ -151,9 +151,9 @@ static void join_parts(int threads, int64_t size, int64_t distance, const REAL *
 }
 
 /*
-** By tiles of registers, in one pass over memory: a block of rows of dz serves
-** both products while it is in cache. Each thread sums dW and dbias over its own
-** rows; the sums join in order.
+** By register tiles, in one pass over memory: both products use a block of rows of
+** dz while it is in cache. Each thread sums dW and dbias over its own rows; these
+** sums are added in the order of threads.
 */
 static RpStatus tiled_linear_gradient(const LinearGradient *g)
 {
@@ -209,7 +209,7 @@ static RpStatus tiled_linear_gradient(const LinearGradient *g)
   return rp_interrupt_status();
 }
 
-/* C = op(A) B, packed; zero where there is nothing to add up. */
+/* C = op(A) B, all packed; 0 if k = 0. */
 static RpStatus packed_product(bool transpose_a, int64_t m, int64_t n, int64_t k, const REAL *a,
                                const REAL *b, REAL *c)
 {
@@ -228,7 +228,7 @@ static RpStatus packed_product(bool transpose_a, int64_t m, int64_t n, int64_t k
   return gemm(&g, 1, offsets, a, b, c);
 }
 
-/* Layers too large for that: all of dz first, then each product. */
+/* For larger layers: all of dz first, then each product. */
 static RpStatus large_linear_gradient(const LinearGradient *g)
 {
   enum { ROWS = 16 };

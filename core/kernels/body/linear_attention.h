@@ -1,16 +1,16 @@
 /*
 ** Linear attention (Katharopoulos et al. 2020), rotated after the feature map as
-** in RoFormer, section 3.3, one (batch, head) unit a thread at a time:
+** in RoFormer, section 3.3. Each thread works on one (batch, head) unit:
 **
 **   a_i = A_i phi(q_i),  b_j = B_j phi(k_j),  u_j = D_j v_j,  phi(x) = elu(x) + 1
 **   S_i = sum_j b_j u_j^T,  z_i = sum_j phi(k_j)  over the keys that query i sees
 **   n_i = phi(q_i) . z_i + epsilon,  o_i = C_i^-1 S_i^T a_i / n_i
 **
-** S and z exist for one place at a time. They grow a chunk at a time, by products
-** of matrices; within a chunk a_i . b_j stands in for them. The backward, with
-** g_i = C_i do_i / n_i and h_i = dL/dn_i = -(do_i . o_i) / n_i, runs these sums
-** again: da_i = S_i g_i, dphi(q_i) = A_i^-1 da_i + h_i z_i. Others run from the
-** end, over the queries that see key j: U_j = sum_i a_i g_i^T and
+** Only one S and z exist at a time. They are updated once per chunk of positions, by
+** matrix products; within a chunk, products a_i . b_j are used instead. The backward,
+** with g_i = C_i do_i / n_i and h_i = dL/dn_i = -(do_i . o_i) / n_i, computes these
+** sums again: da_i = S_i g_i, dphi(q_i) = A_i^-1 da_i + h_i z_i. Other sums run from
+** the end, over the queries that see key j: U_j = sum_i a_i g_i^T and
 ** y_j = sum_i h_i phi(q_i) give db_j = U_j u_j, du_j = U_j^T b_j and
 ** dphi(k_j) = B_j^-1 db_j + y_j.
 */
@@ -23,7 +23,7 @@
 
 enum {
   CHUNK = 64,
-  LINE = CHUNK + LANES /* not a power of two, which would crowd a few sets of the cache */
+  LINE = CHUNK + LANES /* not a power of two, which would cause conflicts in the cache */
 };
 
 /* Rows of a chunk, padded with zeros to `width`, whole vectors. */
@@ -32,14 +32,14 @@ typedef struct Block {
   int64_t features, width;
 } Block;
 
-/* What a thread works in; letters as above. */
+/* The working memory of a thread; letters as above. */
 typedef struct Running {
   Block phi_q, phi_k, a, b, u, g;
   REAL *h;
   REAL *products, *columns; /* [CHUNK, LINE]; a block transposed */
   REAL *result, *row;       /* a chunk of results; one row rotated back */
-  REAL *state, *flipped;    /* S, S^T or U over the chunks behind; U^T */
-  REAL *sum, *part;         /* z or y over the chunks behind; over the rows of this one so far */
+  REAL *state, *flipped;    /* S, S^T or U over the finished chunks; U^T */
+  REAL *sum, *part;         /* z or y over the finished chunks; over the rows of this one so far */
 } Running;
 
 static Block reserve_block(REAL *memory, int64_t *used, int64_t features)
@@ -48,7 +48,7 @@ static Block reserve_block(REAL *memory, int64_t *used, int64_t features)
   return (Block){reserve(memory, used, CHUNK * width), features, width};
 }
 
-/* Lay the parts of *w out in `memory`, or NULL; returns how many elements they take. */
+/* Lay out *w in `memory`, which may be NULL; returns its size in elements. */
 static int64_t lay_out_running(const RpAttention *a, REAL *memory, Running *w)
 {
   const int64_t d = a->features, dv = a->value_features;
@@ -71,7 +71,7 @@ static int64_t lay_out_running(const RpAttention *a, REAL *memory, Running *w)
   return used;
 }
 
-/* Some places of a time axis. */
+/* Indices first .. first + count - 1 of a time axis. */
 typedef struct Chunk {
   int64_t first, count;
 } Chunk;
@@ -86,7 +86,7 @@ static Right rows_of(Block x)
   return (Right){x.rows, x.width, STEP};
 }
 
-/* How many keys every query sees; under the causal rule, query i sees i + 1 more. */
+/* Number of keys that every query sees; if causal, query i sees i + 1 more. */
 static int64_t keys_ahead(const RpAttention *a)
 {
   return a->causal ? a->keys - a->queries : a->keys;
@@ -97,7 +97,7 @@ static inline REAL feature(REAL x)
   return x > 0 ? x + 1 : exponential(x);
 }
 
-/* Its derivative, from its value. */
+/* The derivative of `feature`, from its value. */
 static inline REAL feature_slope(REAL phi)
 {
   return phi > 1 ? 1 : phi;
@@ -166,7 +166,7 @@ static inline void add_row(int64_t n, REAL factor, const REAL *x, REAL *y)
     y[f] += factor * x[f];
 }
 
-/* The chunk is behind: state += left^T right, sum += sum_i factor_i phi_i (1 where NULL). */
+/* Finish a chunk: state += left^T right, sum += sum_i factor_i phi_i (factors 1 if NULL). */
 static void pass_chunk(int64_t count, Block left, Block right, Block phi, const REAL *factors,
                        const Running *w)
 {
@@ -188,7 +188,7 @@ static void causal_products(int64_t count, Block query, Block key, const Running
     memset(w->products + i * LINE + i + 1, 0, (size_t)(count - i - 1) * sizeof(REAL));
 }
 
-/* result_i = state^T query_i, and within a causal chunk + sum_{j <= i} (query_i . key_j) x_j */
+/* result_i = state^T query_i, plus sum_{j <= i} (query_i . key_j) x_j if `within` */
 static void sum_from_start(int64_t count, bool within, Block query, Block key, Block x,
                            const Running *w)
 {
@@ -201,7 +201,7 @@ static void sum_from_start(int64_t count, bool within, Block query, Block key, B
            x.width, (Causal){OF_A, 1});
 }
 
-/* result_j = state^T key_j, and within a causal chunk + sum_{i >= j} (query_i . key_j) x_i */
+/* result_j = state^T key_j, plus sum_{i >= j} (query_i . key_j) x_i if `within` */
 static void sum_from_end(int64_t count, bool within, Block query, Block key, Block x, Right state,
                          const Running *w)
 {
@@ -214,7 +214,7 @@ static void sum_from_end(int64_t count, bool within, Block query, Block key, Blo
            x.width, (Causal){OF_TRANSPOSED_A, 1});
 }
 
-/* dx at a place, from result row i: (R^-1 result_i + factor (sum + part)) phi'(x) */
+/* dx at index `place`, from result row i: (R^-1 result_i + factor (sum + part)) phi'(x) */
 static void finish_row(const RpTable *table, int64_t batch, int64_t place, int64_t i, Block phi,
                        REAL factor, Rows dx, const Running *w)
 {
@@ -245,7 +245,7 @@ static void output_chunk(const RpAttention *a, int64_t batch, Chunk chunk, Rows 
               w->result, o);
 }
 
-/* The sums over the keys that every query sees. x: queries, keys, values, ... */
+/* Compute the sums over the keys that every query sees. x: queries, keys, values, ... */
 static void pass_keys_ahead(const RpAttention *a, int64_t batch, const Rows *x, Block left,
                             Block right, const Running *w)
 {
@@ -278,7 +278,7 @@ static void linear_attention_unit(const RpAttention *a, int64_t unit, const RpHe
   }
 }
 
-/* dq, from the start. x: q, k, v, o, output gradient, dq, dk, dv */
+/* Compute dq, from the start. x: q, k, v, o, output gradient, dq, dk, dv */
 static void query_gradients(const RpAttention *a, int64_t b, const Rows *x, const REAL *n,
                             const Running *w)
 {
@@ -302,7 +302,7 @@ static void query_gradients(const RpAttention *a, int64_t b, const Rows *x, cons
   }
 }
 
-/* dk and dv of the keys in w; `within` where the queries there are of the same places. */
+/* Compute dk and dv of the keys in w; `within` if w's queries are those of the same indices. */
 static void key_gradient_chunk(const RpAttention *a, int64_t b, Chunk keys, bool within,
                                const Rows *x, const Running *w)
 {
@@ -319,7 +319,7 @@ static void key_gradient_chunk(const RpAttention *a, int64_t b, Chunk keys, bool
   }
 }
 
-/* dk and dv, from the end. */
+/* Compute dk and dv, from the end. */
 static void key_gradients(const RpAttention *a, int64_t b, const Rows *x, const REAL *n,
                           const Running *w)
 {
@@ -354,7 +354,7 @@ static void linear_gradient_unit(const RpAttention *a, int64_t unit, const RpHea
   key_gradients(a, b, x, n + unit * a->queries, w);
 }
 
-/* Run all units, with room for each thread. */
+/* Run all units, with working memory for each thread. */
 static RpStatus run_linear_units(const RpAttention *a, bool backward, const RpHeads *const *heads,
                                  REAL *n)
 {
@@ -390,7 +390,7 @@ static RpStatus linear_attention_gradient(const RpAttention *a, const RpHeads *q
                                           const RpHeads *dq, const RpHeads *dk, const RpHeads *dv)
 {
   const RpHeads *const heads[] = {q, k, v, o, output_gradient, dq, dk, dv};
-  return run_linear_units(a, true, heads, (REAL *)n); /* only read by the backward */
+  return run_linear_units(a, true, heads, (REAL *)n); /* the backward only reads it */
 }
 
 #endif

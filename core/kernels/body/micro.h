@@ -1,8 +1,8 @@
 /*
-** Small matrix products (Goto and van de Geijn 2008, the inner loops): a tile of C
-** stays in registers while the inner size runs, A is read an element at a time, B
-** a few vectors of a row at a time. Floats are read where they lie: at the sizes
-** of an attention tile OpenBLAS spends as long on packing as on arithmetic.
+** Small matrix products (the inner loops of Goto and van de Geijn 2008): a tile of C
+** stays in registers during the loop over the inner size; A is read by single
+** elements, B by a few vectors of a row. Floats are read in place: at the sizes of
+** an attention tile, OpenBLAS spends as long on packing as on arithmetic.
 */
 #ifndef RP_BODY_MICRO_H
 #define RP_BODY_MICRO_H
@@ -17,7 +17,7 @@
 #define MULTIPLIES_PAIRS 0
 #endif
 
-/* With few registers the tiles are too small to beat OpenBLAS at whole layers. */
+/* TILES_WIN: with fewer registers, tiles are too small to beat OpenBLAS on whole layers. */
 #if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64, TILE_VECTORS = 24, TILES_WIN = 1 };
 #elif defined(__AVX2__)
@@ -27,18 +27,18 @@ enum { VECTOR_BYTES = 16, TILE_VECTORS = 8, TILES_WIN = 0 };
 #endif
 enum {
   LANES = VECTOR_BYTES / (int)sizeof(REAL),
-  WIDE = 4,              /* vectors of C in a row of a tile, */
-  NARROW = 2,            /* or these, with twice the rows */
-  STEP = NARROW * LANES, /* columns of C come in multiples of this */
-  CACHED = 1 << 17       /* elements that stay in the second cache beside what streams by */
+  WIDE = 4,              /* vectors in a row of a wide tile of C */
+  NARROW = 2,            /* vectors in a row of a narrow tile, which has twice the rows */
+  STEP = NARROW * LANES, /* packed operands have a multiple of this many columns */
+  CACHED = 1 << 17       /* elements that stay in the L2 cache beside streamed data */
 };
 
 typedef REAL Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
 
 /*
-** What a tile multiplies at a time: an element of A with a vector of B, or, where
-** the processor has sums of two products of bfloat16 (VDPBF16PS), pairs of them
-** that follow each other along the inner size.
+** The unit that a tile multiplies: an element of A by a vector of B or, if the
+** processor sums two products of bfloat16 at once (VDPBF16PS), pairs of elements
+** adjacent along the inner size.
 */
 #if MULTIPLIES_PAIRS
 typedef uint32_t Packed;
@@ -73,14 +73,14 @@ typedef struct Right {
   int64_t line, side;
 } Right;
 
-/* Memory that is used next, of which the second cache is asked for a little at every step. */
+/* Memory needed next, prefetched into the L2 cache in small steps. */
 typedef struct Ahead {
   struct {
     const REAL *next, *end;
   } part[4];
 } Ahead;
 
-enum { PACE = 16 }; /* terms of the inner sum from one step to the next */
+enum { PACE = 16 }; /* terms of the inner sum between two prefetches */
 
 static inline void fetch(Ahead *ahead)
 {
@@ -96,7 +96,7 @@ static inline void fetch(Ahead *ahead)
   }
 }
 
-/* One tile: `vectors` is a constant where this is called, so everything unrolls. */
+/* Compute one tile. Callers pass a constant as `vectors`: all loops over it unroll. */
 static inline __attribute__((always_inline)) void multiply_tile(const int vectors, int64_t rows,
                                                                 int64_t inner, REAL alpha, Left a,
                                                                 Right b, bool accumulate, REAL *c,
@@ -105,7 +105,7 @@ static inline __attribute__((always_inline)) void multiply_tile(const int vector
   const int height = TILE_VECTORS / vectors;
   Sums sum[TILE_VECTORS] = {0};
   const Packed *starts[TILE_VECTORS];
-  for (int r = 0; r < height; r++) /* a short last tile repeats a row */
+  for (int r = 0; r < height; r++) /* a shorter last tile repeats its last row */
     starts[r] = a.data + (r < rows ? r : rows - 1) * a.down;
   for (int64_t p = 0; p < inner; p++) {
     PackedVector row[WIDE];
@@ -134,9 +134,9 @@ static inline __attribute__((always_inline)) void multiply_tile(const int vector
 }
 
 /*
-** What a product may leave out where row r of a matrix, of queries, is wanted or
-** not zero only in its first `seen` + r columns, of keys: tiles of C beyond, or
-** terms of the inner sum where A, or its transpose, is that matrix.
+** The part of a product that a causal mask leaves. In one of the matrices, only the
+** first `seen` + r columns (keys) of row r (queries) are needed or not 0. If that is
+** C, tiles beyond are skipped; if it is A or its transpose, terms of the inner sum.
 */
 typedef struct Causal {
   enum { ALL, OF_C, OF_A, OF_TRANSPOSED_A } part;
@@ -146,13 +146,13 @@ typedef struct Causal {
 static const Causal whole_product = {ALL, 0};
 
 /*
-** Is the tile of C of `height` rows from (i, left) on needed? Then by
-** terms *from .. *to - 1 of the inner sum.
+** Is the tile of C of `height` rows from (i, left) on needed? If so, restrict
+** *from .. *to - 1 to the terms of the inner sum that it needs.
 */
 static inline bool needs_tile(Causal causal, int64_t i, int64_t height, int64_t left, int64_t *from,
                               int64_t *to)
 {
-  const int64_t seen = causal.seen + i; /* by row i; more by those below */
+  const int64_t seen = causal.seen + i; /* by row i; rows below see more */
   if (causal.part == OF_C && left >= seen + height - 1)
     return false;
   if (causal.part == OF_A && *to > seen + height - 1)
@@ -165,7 +165,7 @@ static inline bool needs_tile(Causal causal, int64_t i, int64_t height, int64_t 
 #if MULTIPLIES_PAIRS && defined(__AMX_BF16__)
 #include "core/kernels/body/amx.h"
 #else
-/* Packed operands come in whole INNER_STEPs of terms; each thread that multiplies enters first. */
+/* Packed operands are padded to a multiple of INNER_STEP terms. Threads call enter_tiles first. */
 enum { INNER_STEP = DEPTH, LEFT_STEP = 1 };
 
 static inline void enter_tiles(void)
@@ -176,7 +176,7 @@ static inline void leave_tiles(void)
 {
 }
 
-/* The same where fewer columns of C are there than of packed B. */
+/* multiply_tile for a C with fewer columns than packed B. */
 static inline void multiply_edge(const int vectors, int64_t rows, int64_t columns, int64_t inner,
                                  REAL alpha, Left a, Right b, bool accumulate, REAL *c, int64_t ldc)
 {
@@ -187,7 +187,7 @@ static inline void multiply_edge(const int vectors, int64_t rows, int64_t column
       c[i * ldc + j] = tile[i * vectors * LANES + j] + (accumulate ? c[i * ldc + j] : 0);
 }
 
-/* A strip of `vectors` * LANES columns from `left` on, of which `columns` are there. */
+/* Compute a strip of `vectors` * LANES columns from `left` on, of which C has `columns`. */
 static inline __attribute__((always_inline)) void
 multiply_strip(const int vectors, int64_t m, int64_t left, int64_t columns, int64_t inner,
                REAL alpha, Left a, Right b, bool accumulate, REAL *c, int64_t ldc, Causal causal,
@@ -211,7 +211,7 @@ multiply_strip(const int vectors, int64_t m, int64_t left, int64_t columns, int6
   }
 }
 
-/* C[m, n] (+)= alpha A[m, inner] B[inner, n], as operand.h has them. `ahead` may be NULL. */
+/* C[m, n] (+)= alpha A[m, inner] B[inner, n], with operands from operand.h; `ahead` may be NULL. */
 static inline __attribute__((always_inline)) void
 multiply_ahead(int64_t m, int64_t n, int64_t inner, REAL alpha, Left a, Right b, bool accumulate,
                REAL *c, int64_t ldc, Causal causal, Ahead *ahead)
@@ -233,8 +233,8 @@ static void multiply(int64_t m, int64_t n, int64_t inner, REAL alpha, Left a, Ri
 }
 
 /*
-** Is this much work on products of m rows best done by the calling thread? Then
-** it may be done outside a parallel region too: OpenBLAS does not thread below
+** Is this amount of work on products of m rows best done by the calling thread? It
+** may then also run outside a parallel region: OpenBLAS starts no threads below
 ** these sizes.
 */
 static bool is_small(int64_t m, double flops)

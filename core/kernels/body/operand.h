@@ -1,7 +1,7 @@
 /*
-** Operands of products, made ready for tiles. Floats are read where they lie, but
-** what stands transposed on the right is written out by columns. To be rounded to
-** bfloat16, everything is packed.
+** Operands of products, prepared for tiles. Floats are read in place, except that a
+** transposed right operand is copied by columns. Operands rounded to bfloat16 are
+** always packed.
 */
 #ifndef RP_BODY_OPERAND_H
 #define RP_BODY_OPERAND_H
@@ -9,7 +9,7 @@
 #include "core/kernels/body/micro.h"
 #include "core/kernels/body/transpose.h"
 
-/* A matrix of floats whose element (i, j) lies at data[i * down + j * across]; one of them is 1. */
+/* A float matrix with element (i, j) at data[i * down + j * across]; one of the strides is 1. */
 typedef struct Strided {
   const REAL *data;
   int64_t down, across;
@@ -30,7 +30,7 @@ static inline int64_t larger(int64_t a, int64_t b)
   return a > b ? a : b;
 }
 
-/* How many Packed a column has. */
+/* Number of Packed in a column. */
 static inline int64_t packed_depth(int64_t inner)
 {
   return round_up(inner, INNER_STEP) / DEPTH;
@@ -79,7 +79,7 @@ static inline int64_t columns_room(int64_t inner, int64_t n)
   return packed_depth(inner) * round_up(n, STEP);
 }
 
-/* A block of rows, of which `rows` with `terms` each are there, as `depth` columns. */
+/* Pack a block of `rows` rows of `terms` each as `depth` columns, padded with zeros. */
 static inline __attribute__((always_inline)) void
 pack_block(int64_t rows, int64_t terms, int64_t depth, const REAL *x, int64_t line, Packed *to)
 {
@@ -91,7 +91,7 @@ pack_block(int64_t rows, int64_t terms, int64_t depth, const REAL *x, int64_t li
     *(PackedVector *)(to + i * STEP) = block[i];
 }
 
-/* B[inner, n] from its transpose, rows `line` apart; zeros beyond. */
+/* B[inner, n] from its transpose with rows `line` apart, padded with zeros. */
 static Right pack_columns(int64_t inner, int64_t n, const REAL *x, int64_t line, Packed *room)
 {
   const int64_t depth = packed_depth(inner), whole = round_up(n, STEP);

@@ -1,4 +1,4 @@
-/* Optimizer steps, one pass over memory each. */
+/* Optimizer steps, in one pass over memory. */
 #ifndef RP_BODY_OPTIMIZE_H
 #define RP_BODY_OPTIMIZE_H
 
@@ -23,7 +23,7 @@ static RpStatus adam(const RpAdam *a, int64_t n, void *w_data, const void *gradi
   return RP_OK;
 }
 
-/* velocity = momentum velocity + gradient; velocity may be NULL where momentum is 0. */
+/* velocity = momentum velocity + gradient; velocity may be NULL if momentum is 0. */
 static RpStatus sgd(const RpSgd *s, int64_t n, void *w_data, const void *gradient, void *velocity)
 {
   REAL *w = w_data, *v = velocity;

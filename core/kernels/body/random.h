@@ -1,17 +1,17 @@
-/* Random fills: element i depends on seed, counter and i alone. */
+/* Random numbers: element i depends only on seed, counter and i. */
 #ifndef RP_BODY_RANDOM_H
 #define RP_BODY_RANDOM_H
 
 #include "core/kernels/body/row.h"
 
-enum { RANDOM_PIECE = 4096 }; /* elements between two looks at the interrupt flag; even */
+enum { RANDOM_PIECE = 4096 }; /* elements between two checks of the interrupt flag; even */
 
-/* Two numbers from a block of four words, 53 bits each. */
+/* Two uniform numbers of 53 bits from a block of four words. */
 static void uniform_pair(const uint32_t words[4], REAL pair[2])
 {
   for (int i = 0; i < 2; i++) {
     const REAL value = (REAL)rp_uniform_from(words[2 * i], words[2 * i + 1]);
-    pair[i] = value < 1 ? value : 1 - REAL_EPSILON / 2; /* float32 can round up to 1 */
+    pair[i] = value < 1 ? value : 1 - REAL_EPSILON / 2; /* in float32, a number can round up to 1 */
   }
 }
 
@@ -24,7 +24,7 @@ static void normal_pair(const uint32_t words[4], REAL pair[2])
   pair[1] = (REAL)(radius * sin(angle));
 }
 
-/* Fill y with pairs, block i of the generator giving elements 2 i and 2 i + 1. */
+/* Fill y with pairs: block i of the generator gives elements 2 i and 2 i + 1. */
 static inline RpStatus fill_pairs(RpRandom random, int64_t n, REAL *y,
                                   void (*make_pair)(const uint32_t words[4], REAL pair[2]))
 {

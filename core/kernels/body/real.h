@@ -1,4 +1,4 @@
-/* The dtype that the bodies of float kernels are built for, REAL, and its functions. */
+/* REAL, the dtype that the bodies of float kernels are compiled for, and its functions. */
 #ifndef RP_BODY_REAL_H
 #define RP_BODY_REAL_H
 

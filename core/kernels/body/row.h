@@ -1,10 +1,10 @@
-/* What is done to one row: maximum, exponentials, dot product, rotation, dropout. */
+/* Functions of one row: maximum, exponentials, dot product, rotation, dropout. */
 #ifndef RP_BODY_ROW_H
 #define RP_BODY_ROW_H
 
 #include "core/kernels/body/exponential.h"
 
-/* The largest of a row; NaN is passed over. */
+/* The maximum of a row; NaN is ignored. */
 static REAL row_maximum(int64_t n, const REAL *x)
 {
   REAL maximum = -(REAL)INFINITY;
@@ -37,8 +37,8 @@ static REAL row_dot(int64_t n, const REAL *a, const REAL *b)
 
 /*
 ** Rotation of pairs of features (RoFormer eq. 15; the element-wise form of eq. 34):
-** y = R x for one vector at place `time` of batch row `batch`, or R^-1 x where
-** `back`. Features that do not turn are copied. x and y may not overlap.
+** y = R x for one vector at index `time` of batch row `batch`, or R^-1 x if `back`.
+** Features that are not rotated are copied. x and y must not overlap.
 */
 static inline void rotate_vector(const RpTable *table, bool back, int64_t batch, int64_t time,
                                  int64_t features, const REAL *restrict x, REAL *restrict y)

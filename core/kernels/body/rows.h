@@ -1,4 +1,4 @@
-/* Kernels that work along rows: softmax, cross-entropy and the running sum. */
+/* Kernels that work along rows: softmax, cross-entropy and the cumulative sum. */
 #ifndef RP_BODY_ROWS_H
 #define RP_BODY_ROWS_H
 
@@ -6,8 +6,8 @@
 #include "core/kernels/body/row.h"
 
 /*
-** log sum exp(x - maximum) of a row, through a fixed buffer. The maximum stays apart: added to a
-** large one, the logarithm would lose its digits.
+** log sum exp(x - maximum) of a row, through a fixed buffer. It does not include the maximum: added
+** to a large one, the logarithm would lose its digits.
 */
 static REAL row_log_sum(int64_t n, const REAL *x, REAL maximum)
 {

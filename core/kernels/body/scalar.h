@@ -1,13 +1,14 @@
-/* The functions of one float that are more than a line in the rows of operation/. */
+/* Functions of one float that are too long for the rows of operation/. */
 #ifndef RP_BODY_SCALAR_H
 #define RP_BODY_SCALAR_H
 
 #include "core/kernels/body/exponential.h"
 
 /*
-** The normal distribution up to x, where e = exp(-x^2 / 2). float32, which this
-** makes fit for vectors: beyond |x| lies e t Q(t), t = 1 / (1 + 0.34 |x|), Q of
-** degree 8 by minimax (relative error 3e-8 before rounding). float64: the library's.
+** The cumulative normal distribution at x, with e = exp(-x^2 / 2). float32, in a form
+** that vectorises: the tail beyond |x| is e t Q(t), t = 1 / (1 + 0.34 |x|), with a
+** minimax polynomial Q of degree 8 (relative error 3e-8 before rounding). float64:
+** from the C library's erf.
 */
 static inline REAL normal_up_to(REAL x, REAL e)
 {
@@ -48,15 +49,15 @@ static inline REAL silu_slope(REAL x)
 }
 
 /*
-** x as the nearest float of `digits` significant bits, ties to even, with normal
-** powers of two from `low` to `high`: subnormal below, infinite above. Adding a
-** number whose last bit is worth the last digit kept makes the sum round there.
+** x rounded to the nearest float of `digits` significant bits, ties to even, with
+** normal powers of two from `low` to `high`: subnormal below, infinite above. Adding
+** a number whose last bit has the value of the last kept digit rounds the sum there.
 */
 static inline double round_to_format(double x, int digits, double low, double high)
 {
   const uint64_t exponent = 0x7FF0000000000000;
   uint64_t bits;
-  double power; /* of two, at most |x| */
+  double power; /* the largest power of two up to |x| */
   memcpy(&bits, &x, sizeof bits);
   bits &= exponent;
   memcpy(&power, &bits, sizeof power);

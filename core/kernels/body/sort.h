@@ -1,4 +1,4 @@
-/* Order of any dtype: a merge sort of places, which keeps the order of equals. */
+/* Sorting of any dtype: a stable merge sort of indices. */
 #ifndef RP_BODY_SORT_H
 #define RP_BODY_SORT_H
 
@@ -8,7 +8,7 @@ static inline bool is_below(REAL a, REAL b)
   return a < b || (IS_NAN(b) && !IS_NAN(a));
 }
 
-/* Merge the sorted places of [first, middle) and [middle, end) of `from` into `to`. */
+/* Merge the sorted indices in [first, middle) and [middle, end) of `from` into `to`. */
 static void merge(const REAL *key, bool descending, int64_t first, int64_t middle, int64_t end,
                   const int32_t *from, int32_t *to)
 {
@@ -22,7 +22,7 @@ static void merge(const REAL *key, bool descending, int64_t first, int64_t middl
   }
 }
 
-/* The places that sort n keys; they and `spare` are room for n, and one of them is returned. */
+/* The indices that sort n keys. `places` and `spare` have room for n; returns one of them. */
 static const int32_t *sort_line(int64_t n, const REAL *key, bool descending, int32_t *places,
                                 int32_t *spare)
 {

@@ -10,12 +10,12 @@ typedef int32_t Picks __attribute__((vector_size(VECTOR_BYTES)));
 typedef int64_t Picks __attribute__((vector_size(VECTOR_BYTES)));
 #endif
 
-/* For each bit of the index, elements whose row and column differ in it change places. */
+/* For each bit of the index, swap the elements whose row and column differ in it. */
 static inline __attribute__((always_inline)) void transpose_block(PackedVector rows[LANES])
 {
 #pragma GCC unroll 4
   for (int bit = 1; bit < LANES; bit *= 2) {
-    Picks upper = {0}, lower = {0}; /* of two vectors side by side */
+    Picks upper = {0}, lower = {0}; /* indices into two vectors, concatenated */
     for (int lane = 0; lane < LANES; lane++) {
       upper[lane] = lane & bit ? LANES + lane - bit : lane;
       lower[lane] = lane & bit ? LANES + lane : lane + bit;

@@ -1,14 +1,14 @@
 /*
-** The functions of two elements, a row each:
+** Element-wise functions of two arguments, one row each:
 **
 **     BINARY(id, name, f(a, b), reads, da, reads, db)
 **
-** of any dtype; FLOAT_BINARY, of floats alone. As in unary.h: da and db are the
-** gradients, before the sum over broadcast axes, of a and b. Each stands
-** after what it reads besides dy, of A, B and Y = f(a, b), which is all that a node
-** keeps; NOTHING; or PASS, where it is dy itself.
+** BINARY rows take any dtype, FLOAT_BINARY rows only floats; see unary.h. da and
+** db are the gradients of a and b, before the sum over broadcast axes. The `reads`
+** before each lists the values it uses besides dy: a combination of A, B and Y
+** (y = f(a, b)), which the graph's node keeps; NOTHING; or PASS if it is dy itself.
 */
-/* A product would be taken for a declaration. */
+/* clang-format would read a product as a declaration. */
 /* clang-format off */
 #ifndef FLOAT_BINARY
 #define FLOAT_BINARY BINARY
@@ -18,13 +18,13 @@
 ** function roper.add(a, b)
 ** a + b, element by element.
 **
-** Errors: float32 beside float64, or beside an int32 that it does not hold; shapes that do not
-** broadcast: sizes must be equal or 1.
+** Errors: float32 with float64, or with an int32 that float32 cannot represent; shapes that do not
+** broadcast (sizes must be equal or 1).
 **
 **     > roper.tensor{1, 2} + 10
 **     float32 [2]
 **     11 12
-** @param a tensor|number int32 beside floats takes their dtype
+** @param a tensor|number int32 with floats is converted to their dtype
 ** @param b tensor|number broadcast with a; at least one of them a tensor
 ** @return tensor y of the broadcast shape
 */
@@ -79,7 +79,7 @@ BINARY(MINIMUM, "minimum", IS_NAN(a) || a < b ? a : b, A | Y, a == y ? dy : 0, A
 
 /*
 ** function roper.div(a, b)
-** a / b, element by element, of floats.
+** a / b, element by element, for floats.
 **
 **     > 1 / roper.tensor{1, 2, 0}
 **     float32 [3]
@@ -90,8 +90,8 @@ FLOAT_BINARY(DIVIDE, "div", a / b, B, dy / b, B | Y, -y / b * dy)
 
 /*
 ** function roper.pow(a, b)
-** aᵇ, element by element, of floats; nan for a root of a negative number. The gradient of b
-** is 0 where a is 0 and b is not below it.
+** aᵇ, element by element, for floats; nan if a is negative and b is not an integer. The gradient of
+** b is 0 where a = 0 and b ≥ 0.
 **
 **     > roper.tensor{1, 2, 3} ^ 2
 **     float32 [3]
@@ -103,10 +103,9 @@ FLOAT_BINARY(POWER, "pow", REAL_POW(a, b), A | B, b != 0 ? REAL_POW(a, b - 1) * 
 
 /*
 ** function roper.remainder(a, b)
-** What is left of a after the largest whole multiple of b that is not above it, as Lua's and
-** Python's %; a % b does the same. It has the sign of b.
+** The remainder a − b ⌊a / b⌋, as Lua's and Python's %; a % b does the same. It has the sign of b.
 **
-** Errors: integers by 0 (floats give nan); shapes that do not broadcast.
+** Errors: int32 division by 0 (floats give nan); shapes that do not broadcast.
 **
 **     > roper.tensor{-3, 3.5} % 2
 **     float32 [2]

@@ -1,18 +1,18 @@
-/* The relations of two elements, a row each: COMPARE(id, name, relation); as in unary.h. */
+/* Comparisons of two elements, one row each: COMPARE(id, name, relation); see unary.h. */
 
 /*
 ** function roper.eq(a, b)
-** 1 where a is equal to b, else 0: a mask, outside the graph. `==` gives one boolean: do two
-** tensors have one shape and equal elements? Beside a number it is false always, whatever the
-** tensor holds; compare its `item()`.
+** 1 where a equals b, else 0: a mask, outside the graph. `==` returns one boolean: whether two
+** tensors have the same shape and equal elements. `==` between a tensor and a number is always
+** false; compare the tensor's `item()`.
 **
-** Errors: float32 beside float64, or beside an int32 that it does not hold; shapes that do not
-** broadcast: sizes must be equal or 1.
+** Errors: float32 with float64, or with an int32 that float32 cannot represent; shapes that do not
+** broadcast (sizes must be equal or 1).
 **
 **     > roper.tensor{1, 2, 3}:eq(2)
 **     int32 [3], mask
 **     0 1 0
-** @param a tensor|number int32 beside floats takes their dtype
+** @param a tensor|number int32 with floats is converted to their dtype
 ** @param b tensor|number broadcast with a; at least one of them a tensor
 ** @return tensor mask int32, of the broadcast shape
 */
@@ -20,7 +20,7 @@ COMPARE(EQ, "eq", a == b)
 
 /*
 ** function roper.ne(a, b)
-** 1 where a is different from b, else 0; outside the graph.
+** 1 where a differs from b, else 0; outside the graph.
 **
 **     > roper.tensor{1, 2, 3}:ne(2)
 **     int32 [3], mask
@@ -32,7 +32,7 @@ COMPARE(NE, "ne", a != b)
 /*
 ** function roper.lt(a, b)
 ** 1 where a is less than b, else 0; outside the graph.
-** `<` and `<=` compare single numbers and give a boolean.
+** `<` and `<=` compare single numbers and return a boolean.
 **
 **     > roper.tensor{1, 2, 3}:lt(2)
 **     int32 [3], mask
@@ -44,7 +44,7 @@ COMPARE(LT, "lt", a < b)
 /*
 ** function roper.le(a, b)
 ** 1 where a is at most b, else 0; outside the graph.
-** `<` and `<=` compare single numbers and give a boolean.
+** `<` and `<=` compare single numbers and return a boolean.
 **
 **     > roper.tensor{1, 2, 3}:le(2)
 **     int32 [3], mask
@@ -77,7 +77,7 @@ COMPARE(GE, "ge", a >= b)
 
 /*
 ** function roper.logical_and(a, b)
-** 1 where neither a nor b is 0, else 0; of masks, a & b does the same.
+** 1 where neither a nor b is 0, else 0; for masks, a & b does the same.
 **
 **     > x = roper.tensor{1, 2, 3}
 **     > x[x:gt(1) & x:lt(3)]
@@ -89,7 +89,7 @@ COMPARE(AND, "logical_and", a != 0 && b != 0)
 
 /*
 ** function roper.logical_or(a, b)
-** 1 where a or b is not 0, else 0; of masks, a | b does the same.
+** 1 where a or b is not 0, else 0; for masks, a | b does the same.
 **
 **     > x = roper.tensor{1, 2, 3}
 **     > x[x:lt(2) | x:gt(2)]
@@ -101,7 +101,7 @@ COMPARE(OR, "logical_or", a != 0 || b != 0)
 
 /*
 ** function roper.logical_xor(a, b)
-** 1 where one of a and b is 0, else 0; of masks, a ~ b does the same.
+** 1 where exactly one of a and b is 0, else 0; for masks, a ~ b does the same.
 **
 **     > roper.tensor{0, 0, 1, 1}:logical_xor(roper.tensor{0, 1, 0, 1})
 **     int32 [4], mask

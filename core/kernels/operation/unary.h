@@ -1,15 +1,16 @@
 /*
-** The functions of one element, a row each:
+** Element-wise functions of one argument, one row each:
 **
 **     UNARY(id, name, keeps, f(x), slope)
 **
-** of any dtype; FLOAT_UNARY, of floats alone. Kernels, tensors, graph and
-** bindings are made of these rows: who includes this file says what a row
-** becomes. `keeps` is what the slope reads, x or y = f(x) or nothing, and what
-** a node keeps for its backward; the slope times dy is the gradient. int32
-** computes f in 64 bits and refuses what does not fit 32.
+** UNARY rows take any dtype, FLOAT_UNARY rows only floats. Kernels, tensors, graph
+** and bindings are generated from these rows: a file that includes this one defines
+** the macros first. `slope` is the derivative, and slope * dy is the gradient.
+** `keeps` is the value that the slope reads and the graph's node keeps: x, y (y =
+** f(x)) or nothing. For int32, f is computed in 64 bits, and a result that does not
+** fit int32 is an error.
 */
-/* A product would be taken for a declaration. */
+/* clang-format would read a product as a declaration. */
 /* clang-format off */
 #ifndef FLOAT_UNARY
 #define FLOAT_UNARY UNARY
@@ -65,7 +66,7 @@ UNARY(SQUARE, "square", x, x * x, 2 * x)
 
 /*
 ** function roper.floor(x)
-** The largest whole number that is not above each element; its gradient is 0.
+** The largest integer not greater than each element; its gradient is 0.
 **
 **     > roper.tensor{-1.5, 1.5}:floor()
 **     float32 [2]
@@ -76,7 +77,7 @@ UNARY(FLOOR, "floor", nothing, REAL_FLOOR(x), 0)
 
 /*
 ** function roper.ceil(x)
-** The smallest whole number that is not below each element; its gradient is 0.
+** The smallest integer not less than each element; its gradient is 0.
 **
 **     > roper.tensor{-1.5, 1.5}:ceil()
 **     float32 [2]
@@ -87,7 +88,7 @@ UNARY(CEIL, "ceil", nothing, REAL_CEIL(x), 0)
 
 /*
 ** function roper.round(x)
-** The nearest whole number, of two the even one; its gradient is 0.
+** The nearest integer, ties to even; its gradient is 0.
 **
 **     > roper.tensor{0.5, 1.5, 2.6}:round()
 **     float32 [3]
@@ -111,7 +112,7 @@ UNARY(RELU, "relu", y, x<0 ? 0 : x, y> 0 ? 1 : 0)
 ** function roper.sqrt(x)
 ** √x of each element; nan below 0.
 **
-** Errors: x holds integers.
+** Errors: x is int32.
 **
 **     > roper.tensor{4, 2}:sqrt()
 **     float32 [2]
@@ -221,7 +222,7 @@ FLOAT_UNARY(GELU, "gelu", x, gelu(x), gelu_slope(x))
 */
 FLOAT_UNARY(SILU, "silu", x, x / (1 + REAL_EXP(-x)), silu_slope(x))
 
-/* To the nearest number of a narrower format, ties to even; round_to takes its name. */
+/* Rounding to a narrower float format, ties to even; round_to selects it by name. */
 FORMAT(ROUND_FLOAT16, "round_to", nothing, round_to_float16(x), 1)
 FORMAT(ROUND_BFLOAT16, "round_to", nothing, round_to_bfloat16(x), 1)
 
