@@ -11,7 +11,7 @@ RpStatus rp_tensor_copy_elements(const RpTensor *from, RpTensor *to)
   rp_loop_operands(&loop, data, 2, (const RpTensor *[]){from, to});
   RpStatus status = rp_kernels(from->dtype)->convert(to->dtype, &loop, data);
   if (status == RP_BAD_ARGUMENT)
-    rp_fail(status, "to: expected numbers that fit int32, got NaN or one past 32 bits");
+    rp_fail(status, "to: expected numbers that fit int32, got NaN or a number out of range");
   return status;
 }
 
@@ -40,11 +40,12 @@ RpStatus rp_tensor_check_writable(const RpTensor *tensor)
   rp_axes_apart(tensor->rank, tensor->shape, tensor->strides, apart);
   for (int i = 0; i < tensor->rank && rp_tensor_count(tensor) > 0; i++)
     if (!apart[i])
-      return rp_fail(RP_BAD_ARGUMENT,
-                     tensor->strides[i] == 0
-                         ? "assign: axis %d of %s is broadcast, its elements are one"
-                         : "assign: axis %d of %s shows elements that others show too",
-                     i + 1, rp_tensor_shape_text(tensor));
+      return rp_fail(
+          RP_BAD_ARGUMENT,
+          tensor->strides[i] == 0
+              ? "assign: axis %d of %s is broadcast: its elements share memory; assign to a copy"
+              : "assign: axis %d of %s overlaps others: elements share memory; assign to a copy",
+          i + 1, rp_tensor_shape_text(tensor));
   return RP_OK;
 }
 
@@ -63,7 +64,7 @@ RpTensor *rp_tensor_promote(const char *name, RpTensor *x, RpDtype dtype)
     if ((double)((const float *)rp_tensor_data(y))[i] == number)
       continue;
     rp_fail(RP_BAD_ARGUMENT,
-            "%s: float32 does not hold the int32 %d; convert both with :to \"float64\", or round "
+            "%s: float32 cannot hold the int32 %d; convert both with :to \"float64\", or round "
             "with :to \"float32\"",
             name, number);
     rp_tensor_release(y);
@@ -95,7 +96,7 @@ RpStatus rp_tensor_assign(RpTensor *target, RpTensor *source)
   if (values == NULL)
     return rp_last_status();
   RpStatus status = RP_OK;
-  if (values->storage == target->storage) { /* the two may overlap: read all before writing */
+  if (values->storage == target->storage) { /* they may overlap: read all before writing */
     RpTensor *copy = rp_tensor_convert(values, values->dtype);
     rp_tensor_release(values);
     values = copy;
@@ -126,7 +127,7 @@ RpStatus rp_tensor_fill(RpTensor *target, double value)
     element.d = value;
   } else {
     if (!(value >= INT32_MIN && value <= INT32_MAX && value == (double)(int32_t)value))
-      return rp_fail(RP_BAD_ARGUMENT, "fill: expected a whole number of 32 bits for int32, got %g",
+      return rp_fail(RP_BAD_ARGUMENT, "fill: expected a whole number that fits int32, got %g",
                      value);
     element.i = (int32_t)value;
   }

@@ -6,7 +6,7 @@
 #include "core/kernels/kernels.h"
 #include "core/tensor/copy.h"
 
-enum { STRIDE = 1 << 16 }; /* elements between two looks at the interrupt flag */
+enum { STRIDE = 1 << 16 }; /* elements between two checks of the interrupt flag */
 
 RpTensor *rp_tensor_exactly(const char *name, const RpTensor *values, RpDtype dtype)
 {
@@ -47,7 +47,7 @@ RpTensor *rp_tensor_linspace(double first, double last, int64_t count, RpDtype d
     return NULL;
   double *data = rp_tensor_data(values);
   const int64_t end = count - 1;
-  const double half = (last / 2 - first / 2) / (double)end; /* of a step: a step may overflow */
+  const double half = (last / 2 - first / 2) / (double)end; /* half a step: a step may overflow */
   for (int64_t i = 0; i < count && (i % STRIDE != 0 || !rp_interrupted()); i++)
     data[i] = i <= end / 2 ? first + 2 * (double)i * half : last - 2 * (double)(end - i) * half;
   if (rp_interrupt_status() == RP_OK)

@@ -1,4 +1,4 @@
-/* New tensors of ranges, of units and of random numbers. NULL on failure. */
+/* Ranges, identity matrices and random tensors. NULL on failure. */
 #ifndef RP_CREATE_H
 #define RP_CREATE_H
 
@@ -6,25 +6,25 @@
 #include "core/tensor/tensor.h"
 
 /*
-** Packed float64 values as another dtype, where int32 is refused what it does
-** not hold unchanged; `name` is that of the function in messages.
+** Convert packed float64 values to `dtype`; RP_BAD_ARGUMENT if int32 cannot hold
+** one of them unchanged. Messages begin with `name`.
 */
 RpTensor *rp_tensor_exactly(const char *name, const RpTensor *values, RpDtype dtype);
 
-/* first, first + step, ... up to below last, or down to above it. */
+/* first, first + step, ...: up to but excluding last, or down to but excluding it. */
 RpTensor *rp_tensor_arange(double first, double last, double step, RpDtype dtype);
 
-/* `count` numbers, 2 at least, evenly spaced from first to last, both included and finite. */
+/* `count` >= 2 evenly spaced numbers from first to last, both included; both must be finite. */
 RpTensor *rp_tensor_linspace(double first, double last, int64_t count, RpDtype dtype);
 
-/* The unit matrix [n, n]. */
+/* The identity matrix [n, n]. */
 RpTensor *rp_tensor_eye(int64_t n, RpDtype dtype);
 
-/* Uniform in [0, 1), or standard normal; floats. These move `random` past what they took. */
+/* Uniform in [0, 1), or standard normal; floats. They advance `random`, as randint does. */
 RpTensor *rp_tensor_uniform(RpRandom *random, RpDtype dtype, int rank, const int64_t *shape);
 RpTensor *rp_tensor_normal(RpRandom *random, RpDtype dtype, int rank, const int64_t *shape);
 
-/* int32, uniform from low to high, which is less than all of int32. */
+/* int32, uniform from low to high inclusive; the range must hold fewer than 2^32 numbers. */
 RpTensor *rp_tensor_randint(RpRandom *random, int32_t low, int32_t high, int rank,
                             const int64_t *shape);
 

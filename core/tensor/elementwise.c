@@ -34,10 +34,10 @@ static bool takes(const Facts *facts, RpDtype dtype)
   return dtype != RP_INT32 || facts->takes_int32;
 }
 
-/* int32 kernels refuse what does not fit 32 bits. */
+/* int32 kernels fail if a result does not fit int32. */
 static void overflow(const char *name)
 {
-  rp_fail(RP_BAD_ARGUMENT, "%s: int32 overflow: a result does not fit 32 bits", name);
+  rp_fail(RP_BAD_ARGUMENT, "%s: int32 overflow: a result does not fit int32", name);
 }
 
 RpTensor *rp_tensor_unary(RpUnary op, const RpTensor *x)
@@ -65,7 +65,7 @@ RpTensor *rp_tensor_unary_gradient(RpUnary op, const RpTensor *kept, const RpTen
   return rp_tensor_unless_failed(rp_kernels(dy->dtype)->unary_gradient(op, &loop, data), dx);
 }
 
-/* The shape of a op b; RP_BAD_ARGUMENT when dtypes or shapes do not go together. */
+/* The shape of a op b; RP_BAD_ARGUMENT if their dtypes differ or their shapes do not broadcast. */
 static RpStatus pair_shape(const char *name, const RpTensor *a, const RpTensor *b, int *rank,
                            int64_t *shape)
 {
@@ -96,7 +96,7 @@ RpTensor *rp_tensor_binary(RpBinary op, const RpTensor *a, const RpTensor *b)
   rp_loop_operands(&loop, data, 3, (const RpTensor *[]){a, b, y});
   const RpStatus status = rp_kernels(a->dtype)->binary(op, &loop, data);
   if (op == RP_REMAINDER && status == RP_BAD_ARGUMENT)
-    rp_fail(status, "remainder: an int32 has none after division by 0");
+    rp_fail(status, "remainder: expected an int32 divisor other than 0");
   else if (status == RP_BAD_ARGUMENT)
     overflow(name);
   return rp_tensor_unless_failed(status, y);
@@ -135,7 +135,7 @@ RpStatus rp_tensor_equal(RpTensor *a, RpTensor *b, bool *equal)
   *equal = rp_tensor_same_shape(a, b);
   if (!*equal)
     return RP_OK;
-  const RpDtype dtype = a->dtype == b->dtype ? a->dtype : RP_FLOAT64; /* which holds all others */
+  const RpDtype dtype = a->dtype == b->dtype ? a->dtype : RP_FLOAT64; /* exact for all dtypes */
   RpTensor *x = a->dtype == dtype ? rp_tensor_retain(a) : rp_tensor_convert(a, dtype);
   RpTensor *y = b->dtype == dtype ? rp_tensor_retain(b) : rp_tensor_convert(b, dtype);
   RpTensor *differs = x != NULL && y != NULL ? rp_tensor_compare(RP_NE, x, y) : NULL;

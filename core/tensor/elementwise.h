@@ -1,6 +1,6 @@
 /*
-** Element-wise functions of tensors, outside the graph: shapes are broadcast,
-** results are new and packed. NULL on failure; the caller owns the result.
+** Element-wise functions of tensors, outside the graph. Shapes broadcast; results
+** are new and contiguous. NULL on failure; the caller owns the result.
 */
 #ifndef RP_ELEMENTWISE_H
 #define RP_ELEMENTWISE_H
@@ -8,26 +8,26 @@
 #include "core/kernels/kernels.h"
 #include "core/tensor/tensor.h"
 
-/* f(x). int32 takes what is a UNARY row, not what is a FLOAT_UNARY one. */
+/* f(x). UNARY rows of the kernels also take int32; FLOAT_UNARY rows take floats only. */
 RpTensor *rp_tensor_unary(RpUnary op, const RpTensor *x);
 
-/* dy f'(x), where `kept` is what the row of the operation keeps; NULL where that is nothing. */
+/* dy f'(x). `kept` is the tensor that the row of the operation keeps, or NULL if none. */
 RpTensor *rp_tensor_unary_gradient(RpUnary op, const RpTensor *kept, const RpTensor *dy);
 
-/* a op b, broadcast; both of one dtype. int32 takes what is a BINARY row. */
+/* a op b, broadcast; both of one dtype, which for BINARY rows may be int32. */
 RpTensor *rp_tensor_binary(RpBinary op, const RpTensor *a, const RpTensor *b);
 
 /*
-** The gradient of b where `right`, else of a, in the shape of dy. kept: a, b and
-** y = a op b, NULL where the row of the operation does not read them for that side.
+** The gradient of b if `right`, else of a, in the shape of dy. kept: a, b and
+** y = a op b; NULL for those that the row of the operation does not read.
 */
 RpTensor *rp_tensor_binary_gradient(RpBinary op, bool right, RpTensor *const *kept,
                                     const RpTensor *dy);
 
-/* int32 1 where the relation holds, else 0; broadcast. */
+/* An int32 mask: 1 where the relation holds, else 0; broadcast. */
 RpTensor *rp_tensor_compare(RpCompare op, const RpTensor *a, const RpTensor *b);
 
-/* Are the shapes the same, and all elements equal, of whatever dtypes? NaN equals nothing. */
+/* Set *equal if shapes and all elements are equal; dtypes may differ. NaN equals nothing. */
 RpStatus rp_tensor_equal(RpTensor *a, RpTensor *b, bool *equal);
 
 /* a where the int32 condition is not 0, else b; all broadcast. */

@@ -30,7 +30,7 @@ RpTensor *rp_tensor_places_from_0(const char *name, RpTensor *index, int first, 
   return packed;
 }
 
-/* Is key in the shape of the axes of x from `axis` on? */
+/* Does key have the shape of the axes of x from `axis` on? */
 static bool covers(const RpTensor *key, const RpTensor *x, int axis)
 {
   bool same = key->rank > 0 && key->rank <= x->rank - axis;
@@ -39,7 +39,7 @@ static bool covers(const RpTensor *key, const RpTensor *x, int axis)
   return same;
 }
 
-/* The places, counted row by row, where a mask is not 0. */
+/* Row-major indices of the elements of a mask that are not 0. */
 static RpTensor *places_of(RpTensor *mask)
 {
   int64_t count = 0, at = 0;
@@ -58,7 +58,7 @@ static RpTensor *places_of(RpTensor *mask)
   return places;
 }
 
-/* rows * size + places, of tensors that are released; NULL where places is or they do not meet. */
+/* rows * size + places; releases both. NULL if `places` is NULL or they do not broadcast. */
 static RpTensor *joined(RpTensor *rows, int64_t size, RpTensor *places)
 {
   int rank;
@@ -103,7 +103,8 @@ RpTensor *rp_tensor_rows_of(const RpTensor *x, int axis, int count, RpTensor *co
   return rows;
 }
 
-/* The shape of x with that of the index in place of the axes indexed; -1 for too many axes. */
+/* Write the shape of x, with the index's shape in place of the indexed axes; returns its rank, or
+   -1 for too many axes. */
 static int shape_at(int rank, const int64_t *from, int axis, int axes, const RpTensor *index,
                     int64_t *shape)
 {
@@ -159,7 +160,7 @@ RpTensor *rp_tensor_add_at(int rank, const int64_t *shape, int axis, int axes,
   return y;
 }
 
-/* `values` broadcast to a shape, packed, in memory of their own where they share the target's. */
+/* `values` broadcast to a shape and packed; a copy if they share the target's storage. */
 static RpTensor *spread_values(const RpTensor *values, const RpTensor *target, int rank,
                                const int64_t *shape)
 {

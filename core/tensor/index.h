@@ -1,34 +1,36 @@
-/* Elements by the places that int32 tensors name, and by masks; outside the graph. */
+/* Indexing by int32 tensors and by masks, outside the graph. */
 #ifndef RP_TENSOR_INDEX_H
 #define RP_TENSOR_INDEX_H
 
 #include "core/tensor/tensor.h"
 
 /*
-** A packed copy of an int32 index of places first .. first + size - 1, counted from 0; the index
-** itself where it is that. NULL with a message of the function `name` for another dtype or place.
+** A packed copy of an int32 index with values in first .. first + size - 1, counted from 0; the
+** index itself if no copy is needed. NULL for another dtype or value; messages begin with `name`.
 */
 RpTensor *rp_tensor_places_from_0(const char *name, RpTensor *index, int first, int64_t size);
 
 /*
-** The rows that keys name where `*axes` axes of x from `axis` on are read as one, counted from 0:
-** a packed int32 tensor. The keys are `count` int32 tensors of places from 1, which broadcast, one
-** for each axis; or one mask, whose axes are those of x from `axis` on: the places where it is not
-** 0, [n]. What a key is, its mark decides alone. NULL for other dtypes, places or shapes.
+** Convert keys to row indices from 0, a packed int32 tensor; rows count the `*axes` axes of x from
+** `axis` on as one. The keys are `count` int32 tensors with indices from 1, which broadcast, one
+** per axis; or one mask, whose axes are those of x from `axis` on, which selects the [n] rows where
+** it is not 0. Only is_mask decides which of these a key is. NULL for other dtypes, indices or
+** shapes.
 */
 RpTensor *rp_tensor_rows_of(const RpTensor *x, int axis, int count, RpTensor *const *keys,
                             int *axes);
 
-/* x at such rows: the axes of the index in place of those indexed. */
+/* x at such rows; the axes of the index replace those indexed. */
 RpTensor *rp_tensor_take(RpTensor *x, int axis, int axes, const RpTensor *index);
 
-/* Zeros of a shape with `values`, as from rp_tensor_take, added at the rows: its gradient. */
+/* Zeros of a shape with `values` added at the rows: the gradient of rp_tensor_take. */
 RpTensor *rp_tensor_add_at(int rank, const int64_t *shape, int axis, int axes,
                            const RpTensor *index, RpTensor *values);
 
 /*
-** Write `values`, broadcast to the shape of what is there, to the rows that keys name as in
-** rp_tensor_rows_of; the last of several for one row stays. RP_BAD_ARGUMENT as from both.
+** Write `values`, broadcast to the shape of the selection, to the rows that keys select as in
+** rp_tensor_rows_of. If a row is selected twice, the last value stays. Errors as for
+** rp_tensor_rows_of and rp_tensor_assign.
 */
 RpStatus rp_tensor_put(RpTensor *target, int axis, int count, RpTensor *const *keys,
                        RpTensor *values);

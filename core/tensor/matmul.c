@@ -7,8 +7,8 @@
 #include "core/tensor/copy.h"
 
 /*
-** Can BLAS read the last two axes in place? One of them must be adjacent and
-** the other at least a row apart; *transposed tells which.
+** Can BLAS read the last two axes in place? One must have stride 1 and the other
+** at least a row's length; *transposed is set if the first of them has stride 1.
 */
 static bool is_blasable(const RpTensor *x, bool *transposed)
 {
@@ -51,7 +51,7 @@ static Operand prepare(RpTensor *x, bool transpose)
   return operand;
 }
 
-/* Where product `p` of the broadcast leading axes reads `x`. */
+/* Offset in `x` of product `p` of the broadcast leading axes. */
 static int64_t batch_offset(const RpTensor *x, int64_t p, int rank, const int64_t *shape)
 {
   int64_t offset = 0;
@@ -88,7 +88,7 @@ static RpStatus multiply(const RpGemm *gemm, const RpTensor *a, const RpTensor *
   return status;
 }
 
-/* The shape of the product, or RP_BAD_ARGUMENT with what does not fit. */
+/* The shape of the product, or RP_BAD_ARGUMENT. */
 static RpStatus product_shape(const RpTensor *a, bool transpose_a, const RpTensor *b,
                               bool transpose_b, RpGemm *gemm, int *rank, int64_t *shape)
 {
@@ -110,7 +110,7 @@ static RpStatus product_shape(const RpTensor *a, bool transpose_a, const RpTenso
                    rp_tensor_shape_text(a), rp_tensor_shape_text(b), (long long)gemm->k,
                    (long long)k);
   if (gemm->m > INT_MAX || gemm->n > INT_MAX || k > INT_MAX)
-    return rp_fail(RP_BAD_ARGUMENT, "matmul: sizes past 2147483647 are not supported: %s and %s",
+    return rp_fail(RP_BAD_ARGUMENT, "matmul: expected sizes up to 2147483647, got %s and %s",
                    rp_tensor_shape_text(a), rp_tensor_shape_text(b));
   RpTensor leading_a = *a, leading_b = *b;
   leading_a.rank -= 2;

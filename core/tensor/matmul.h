@@ -5,8 +5,8 @@
 #include "core/tensor/tensor.h"
 
 /*
-** a [..., m, k] times b [..., k, n] = [..., m, n]; leading axes broadcast. The
-** last two axes are taken as transposed where asked. Floats of one dtype.
+** a [..., m, k] times b [..., k, n] = [..., m, n]; leading axes broadcast.
+** transpose_a and transpose_b swap the last two axes first. Floats of one dtype.
 ** NULL on failure; the caller owns the result.
 */
 RpTensor *rp_tensor_matmul(RpTensor *a, bool transpose_a, RpTensor *b, bool transpose_b);

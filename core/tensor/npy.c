@@ -10,8 +10,8 @@
 
 enum {
   MAGIC_SIZE = 6,
-  LARGEST_HEADER = 10000, /* as in NumPy; real ones are below 300 */
-  LARGEST_HEAD = 512,     /* that is written; 8 sizes of 19 digits leave much of it free */
+  LARGEST_HEADER = 10000, /* to read; NumPy's limit */
+  LARGEST_HEAD = 512,     /* to write; more than 8 sizes of 19 digits need */
   ALIGNMENT = 64          /* of the data in a written file */
 };
 
@@ -24,7 +24,7 @@ typedef struct Header {
   int64_t shape[RP_MAX_RANK];
 } Header;
 
-/* A place in the text of a header, which ends with a NUL. */
+/* A position in the text of a header, which ends with a NUL. */
 typedef struct Parser {
   const RpFileReader *reader;
   const char *text, *at;
@@ -48,9 +48,8 @@ static bool take(Parser *parser, const char *token)
 
 static RpStatus fail_at(const Parser *parser, const char *expected)
 {
-  return rp_fail(RP_BAD_FILE,
-                 "load_npy: \"%s\": header, byte %td: found \"%.20s\" where %s should be",
-                 parser->reader->path, parser->at - parser->text, parser->at, expected);
+  return rp_fail(RP_BAD_FILE, "load_npy: \"%s\": header, byte %td: expected %s, got \"%.20s\"",
+                 parser->reader->path, parser->at - parser->text, expected, parser->at);
 }
 
 static RpStatus expect(Parser *parser, const char *token)
@@ -166,7 +165,7 @@ static RpStatus parse_header(Parser *parser, Header *header)
   return status == RP_OK ? expect(parser, "}") : status;
 }
 
-/* Read up to the first byte of the data; *start is its place in the file. */
+/* Read up to the first byte of the data; *start is its offset in the file. */
 static RpStatus read_header(RpFileReader *reader, Header *header, int64_t *start)
 {
   unsigned char head[MAGIC_SIZE + 2];
@@ -256,8 +255,8 @@ RpTensor *rp_npy_load(const char *path)
 }
 
 /*
-** Everything before the data, in `head`; returns its length. NumPy adds room for
-** the first size to grow, which up to eight axes vanishes in the padding.
+** Write everything before the data to `head`; returns its length. NumPy reserves
+** room for the first size to grow; up to eight axes, the padding contains it.
 */
 static size_t format_header(const RpTensor *tensor, char *head, size_t size)
 {

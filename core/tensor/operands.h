@@ -1,11 +1,11 @@
-/* Tensors as the operands of one loop of a kernel. */
+/* Tensors as operands of a kernel's loop. */
 #ifndef RP_OPERANDS_H
 #define RP_OPERANDS_H
 
 #include "core/kernels/kernels.h"
 #include "core/tensor/tensor.h"
 
-/* Line up operands, all broadcast to the shape of the last; data[i] is where operand i begins. */
+/* Set up a loop over operands broadcast to the shape of the last; data[i] points to operand i. */
 void rp_loop_operands(RpLoop *loop, void **data, int count, const RpTensor *const *operands);
 
 #endif

@@ -8,7 +8,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files and memory shar
 
 enum {
   CHUNK = 4096,       /* elements converted at a time */
-  BOOLEAN = RP_DTYPES /* the place of its type: behind those of the dtypes */
+  BOOLEAN = RP_DTYPES /* index of its type, after those of the dtypes */
 };
 
 const RpPackedType rp_packed_types[RP_PACKED_TYPES] = {
@@ -30,7 +30,7 @@ bool rp_packed_bytes(const RpPackedType *type, int rank, const int64_t *shape, i
   int64_t count;
   if (rp_shape_count(type->dtype, rank, shape, &count) != RP_OK)
     return false;
-  *bytes = count * type->size; /* at most twice what they take in memory */
+  *bytes = count * type->size; /* at most twice the bytes in memory */
   return true;
 }
 
@@ -75,7 +75,7 @@ RpTensor *rp_packed_read(RpFileReader *reader, const char *what, const RpPackedT
   return rp_tensor_unless_failed(status, tensor);
 }
 
-/* Write the elements of a mask as a byte each. */
+/* Write the elements of a mask as one byte each. */
 static RpStatus write_booleans(RpFileWriter *writer, const int32_t *value, int64_t count)
 {
   uint8_t bytes[CHUNK];

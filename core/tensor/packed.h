@@ -1,7 +1,6 @@
 /*
-** Packed little-endian arrays inside a file: what npy and safetensors files
-** share. Integers wider or narrower than int32 become int32 on reading, booleans
-** a mask.
+** Packed little-endian arrays in files, shared by npy and safetensors. Reading
+** converts int64 and uint8 to int32, and booleans to a mask.
 */
 #ifndef RP_PACKED_H
 #define RP_PACKED_H
@@ -12,28 +11,29 @@
 #include "core/base/file.h"
 #include "core/tensor/tensor.h"
 
-/* An element type as files know it. */
+/* An element type in files. */
 typedef struct RpPackedType {
   const char *npy, *safetensors; /* its name in each format */
-  RpDtype dtype;                 /* what it becomes in memory */
+  RpDtype dtype;                 /* in memory */
   int64_t size;                  /* bytes of an element in the file */
-  bool is_mask;                  /* booleans */
+  bool is_mask;                  /* for booleans */
 } RpPackedType;
 
 enum { RP_PACKED_TYPES = 6 };
 
 extern const RpPackedType rp_packed_types[RP_PACKED_TYPES];
 
-/* The type that the elements of a tensor are written as: booleans for a mask, else its dtype. */
+/* The type of a tensor's elements in a file: booleans for a mask, else its dtype. */
 const RpPackedType *rp_packed_type(const RpTensor *tensor);
 
-/* Bytes that an array of this type and shape takes in a file; false where no tensor is as large. */
+/* Set *bytes to the size of an array of this type and shape in a file; false if no tensor can have
+   this shape. */
 bool rp_packed_bytes(const RpPackedType *type, int rank, const int64_t *shape, int64_t *bytes);
 
 /*
-** Read the next array of the file as a new tensor; `what` names it in
-** messages. NULL with RP_BAD_FILE when the file ends before or an integer
-** does not fit int32. The shape must have passed rp_packed_bytes.
+** Read the next array of the file as a new tensor; `what` is its name in
+** messages. NULL with RP_BAD_FILE if the file ends before, or if an integer does
+** not fit int32. The shape must have passed rp_packed_bytes.
 */
 RpTensor *rp_packed_read(RpFileReader *reader, const char *what, const RpPackedType *type, int rank,
                          const int64_t *shape);

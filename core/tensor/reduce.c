@@ -42,7 +42,8 @@ RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpT
     return rp_refuse(RP_BAD_ARGUMENT, "%s: expected at least one element, got shape %s", names[op],
                      rp_tensor_shape_text(x));
   if (at.size > INT32_MAX && index != NULL)
-    return rp_refuse(RP_BAD_ARGUMENT, "%s: places past 2147483647 do not fit int32", names[op]);
+    return rp_refuse(RP_BAD_ARGUMENT, "%s: expected at most 2147483647 elements, got shape %s",
+                     names[op], rp_tensor_shape_text(x));
   RpTensor *source =
       sums && x->dtype == RP_INT32 ? rp_tensor_convert(x, RP_FLOAT64) : rp_tensor_contiguous(x);
   if (source == NULL)

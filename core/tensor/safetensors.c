@@ -16,7 +16,7 @@ enum {
 
 static const char metadata_key[] = "__metadata__";
 
-/* What the header says of one tensor. */
+/* The header's entry for one tensor. */
 typedef struct Entry {
   const char *name; /* owned by the header */
   const RpPackedType *type;
@@ -39,9 +39,9 @@ static RpStatus read_header(RpFileReader *reader, json_t **header, int64_t *data
   int64_t rest = reader->size - (int64_t)sizeof length;
   if (length > LARGEST_HEADER || (int64_t)length > rest)
     return rp_fail(RP_BAD_FILE,
-                   "%s: \"%s\": the header is said to be %" PRIu64 " bytes long; %" PRId64
-                   " bytes follow, and %d are the most allowed",
-                   reader->function, reader->path, length, rest, LARGEST_HEADER);
+                   "%s: \"%s\": expected a header of at most %d bytes, within the %" PRId64
+                   " that follow, got %" PRIu64,
+                   reader->function, reader->path, LARGEST_HEADER, rest, length);
   char *text = rp_alloc(length);
   if (text == NULL)
     return RP_OUT_OF_MEMORY;
@@ -127,7 +127,7 @@ static RpStatus read_shape(const RpFileReader *reader, const json_t *about, Entr
     if (!is_size(size))
       return rp_fail(RP_BAD_FILE,
                      "%s: \"%s\": tensor \"%s\": size %zu is not a whole number "
-                     "from 0 on",
+                     ">= 0",
                      reader->function, reader->path, entry->name, i + 1);
     entry->shape[i] = json_integer_value(size);
   }
@@ -141,7 +141,7 @@ static RpStatus read_offsets(const RpFileReader *reader, const json_t *about, En
   if (json_array_size(offsets) != 2 || !is_size(begin) || !is_size(end))
     return rp_fail(RP_BAD_FILE,
                    "%s: \"%s\": tensor \"%s\": data_offsets are not two whole "
-                   "numbers from 0 on",
+                   "numbers >= 0",
                    reader->function, reader->path, entry->name);
   entry->begin = json_integer_value(begin);
   entry->end = json_integer_value(end);
@@ -178,7 +178,7 @@ static int by_offset(const void *a, const void *b)
   return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Fill and sort `entries`: together they must be the data, without a hole or an overlap. */
+/* Fill and sort `entries`: together they must cover the data without gap or overlap. */
 static RpStatus read_entries(const RpFileReader *reader, json_t *header, int64_t data_size,
                              Entry *entries)
 {
@@ -281,7 +281,7 @@ static int by_key(const void *a, const void *b)
   return strcmp(((const RpMetadata *)a)->key, ((const RpMetadata *)b)->key);
 }
 
-/* Add `value` (which is taken over; NULL where it could not be made) to `object`. */
+/* Add `value` to `object`, which takes it over; NULL is a value that could not be created. */
 static RpStatus put(json_t *object, const char *key, json_t *value)
 {
   if (json_object_get(object, key) != NULL) {
@@ -305,7 +305,7 @@ static RpStatus put_metadata(json_t *header, const RpMetadata *metadata, size_t 
   return status;
 }
 
-/* What the header says of a tensor whose data are at those bytes; NULL without memory. */
+/* The header's entry for a tensor with data in those bytes; NULL when out of memory. */
 static json_t *describe(const RpTensor *tensor, int64_t begin, int64_t end)
 {
   json_t *about = json_object(), *shape = json_array(), *offsets = json_array();
@@ -335,7 +335,8 @@ static RpStatus put_tensors(json_t *header, const RpNamedTensor *tensors, size_t
                      metadata_key);
     int64_t end;
     if (__builtin_add_overflow(begin, rp_tensor_count(tensor) * rp_packed_type(tensor)->size, &end))
-      return rp_fail(RP_BAD_ARGUMENT, "save_safetensors: more bytes than a file can have");
+      return rp_fail(RP_BAD_ARGUMENT,
+                     "save_safetensors: the tensors take more bytes than a file can have");
     status = put(header, tensors[i].name, describe(tensor, begin, end));
     begin = end;
   }
@@ -353,10 +354,9 @@ static RpStatus write_header(RpFileWriter *writer, const json_t *header)
   uint64_t field = length + padding;
   RpStatus status = RP_OK;
   if (field > LARGEST_HEADER)
-    status =
-        rp_fail(RP_BAD_ARGUMENT,
-                "save_safetensors: the header takes %" PRIu64 " bytes; %d are the most allowed",
-                field, LARGEST_HEADER);
+    status = rp_fail(RP_BAD_ARGUMENT,
+                     "save_safetensors: the header takes %" PRIu64 " bytes; the limit is %d", field,
+                     LARGEST_HEADER);
   if (status == RP_OK)
     status = rp_file_write(writer, &field, sizeof field);
   if (status == RP_OK)
@@ -367,7 +367,7 @@ static RpStatus write_header(RpFileWriter *writer, const json_t *header)
   return status;
 }
 
-/* Write all, in the order given. */
+/* Write header and tensors, in the given order. */
 static RpStatus write_all(RpFileWriter *writer, const json_t *header, const RpSafetensors *contents)
 {
   RpStatus status = write_header(writer, header);
@@ -389,7 +389,7 @@ static RpStatus write_file(const char *path, const json_t *header, const RpSafet
   return rp_file_finish(writer, status);
 }
 
-/* A sorted copy of `count` elements; NULL where there is no room. */
+/* A sorted copy of `count` elements; NULL when out of memory. */
 static void *sorted(const void *elements, size_t count, size_t size,
                     int (*compare)(const void *, const void *))
 {

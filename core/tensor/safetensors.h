@@ -1,6 +1,4 @@
-/*
-** safetensors files: a JSON header, then named arrays back to back.
-*/
+/* safetensors files: a JSON header, then named arrays without gaps. */
 #ifndef RP_SAFETENSORS_H
 #define RP_SAFETENSORS_H
 
@@ -17,7 +15,7 @@ typedef struct RpMetadata {
   const char *key, *value;
 } RpMetadata;
 
-/* What one file holds. Strings are UTF-8. */
+/* The contents of a file. Strings are UTF-8. */
 typedef struct RpSafetensors {
   size_t tensor_count, metadata_count;
   RpNamedTensor *tensors;
@@ -26,22 +24,21 @@ typedef struct RpSafetensors {
 } RpSafetensors;
 
 /*
-** Read a file: F32, F64, I32, as int32 also I64 and U8, as masks BOOL. RP_BAD_FILE for
-** anything that is not to the letter of the format, for any other dtype and for
-** an integer that does not fit int32; *contents is empty then. Tensors come in
-** the order of their data. The caller gives the contents back with
-** rp_safetensors_release.
+** Read a file with dtypes F32, F64, I32, I64, U8 and BOOL; I64 and U8 become int32, and
+** BOOL a mask. Tensors are in the order of their data. The caller releases the contents
+** with rp_safetensors_release. RP_BAD_FILE, with *contents empty, for any deviation from
+** the format, for other dtypes and for an integer that does not fit int32.
 */
 RpStatus rp_safetensors_load(const char *path, RpSafetensors *contents);
 
-/* Release tensors, arrays and strings of a loaded file; it is empty afterwards. */
+/* Release tensors, arrays and strings of a loaded file; *contents is empty afterwards. */
 void rp_safetensors_release(RpSafetensors *contents);
 
 /*
-** Write a file, which appears whole or not at all; masks as BOOL. Arrays go by descending
-** element size, then by name, metadata by key, so that the same contents give
-** the same bytes. RP_BAD_ARGUMENT for a string that is not UTF-8, for a name or
-** key that comes twice, and for a tensor named "__metadata__".
+** Write a file, which appears complete or not at all; masks are written as BOOL. Arrays are
+** sorted by descending element size, then by name, and metadata by key: the same contents
+** give the same bytes. RP_BAD_ARGUMENT for a string that is not UTF-8, for a repeated name or
+** key, and for a tensor named "__metadata__".
 */
 RpStatus rp_safetensors_save(const char *path, const RpSafetensors *contents);
 

@@ -8,7 +8,7 @@ RpTensor *rp_tensor_argsort(RpTensor *x, int axis, bool descending, int first)
 {
   const RpSplit at = rp_split_at(x->rank, x->shape, axis);
   if (at.size > INT32_MAX - 1)
-    return rp_refuse(RP_BAD_ARGUMENT, "argsort: places past 2147483647 do not fit int32");
+    return rp_refuse(RP_BAD_ARGUMENT, "argsort: expected an axis of at most 2147483646 elements");
   RpTensor *source = rp_tensor_contiguous(x);
   RpTensor *places = source != NULL ? rp_tensor_new(RP_INT32, x->rank, x->shape) : NULL;
   if (places != NULL && rp_tensor_count(places) > 0)

@@ -1,12 +1,12 @@
-/* The order of elements. */
+/* Sorting. */
 #ifndef RP_SORT_H
 #define RP_SORT_H
 
 #include "core/tensor/tensor.h"
 
 /*
-** The places, counted from `first`, that sort x along an axis: int32 in its shape. Equal elements
-** keep their order; NaN is above all numbers. NULL where places do not fit int32.
+** The indices, counted from `first`, that sort x along an axis: int32 in its shape. Stable; NaN
+** is above all numbers. NULL if the indices do not fit int32.
 */
 RpTensor *rp_tensor_argsort(RpTensor *x, int axis, bool descending, int first);
 

@@ -175,7 +175,7 @@ bool rp_tensor_is_contiguous(const RpTensor *tensor)
 
 void rp_axes_apart(int rank, const int64_t *shape, const int64_t *strides, bool *apart)
 {
-  int64_t span = 0; /* from the first to the last element along the axes chosen */
+  int64_t span = 0; /* from the first to the last element along the chosen axes */
   for (int axis = 0; axis < rank; axis++)
     apart[axis] = shape[axis] <= 1;
   for (;;) {

@@ -108,7 +108,7 @@ describe("npy", function()
       for name, type in pairs({ bad_big_endian = ">f4", bad_complex = "<c16" }) do
         refused(scratch.read(fixture(name)), "|b1, got " .. type)
       end
-      refused(scratch.read(fixture("bad_fields")), "where a string should be")
+      refused(scratch.read(fixture("bad_fields")), "expected a string")
     end)
 
     it("refuses an int64 that does not fit", function()

@@ -55,7 +55,7 @@ describe("tensor", function()
       assert.error_matches(function() roper.tensor({ 1, value }, "int32") end,
         "tensor: expected whole numbers of 32 bits for int32, got .* as element 2")
       assert.error_matches(function() roper.full({ 2 }, value, "int32") end,
-        "fill: expected a whole number of 32 bits for int32, got ")
+        "fill: expected a whole number that fits int32, got ")
     end
   end)
 end)
