@@ -10,7 +10,7 @@
 static _Thread_local bool recording = true;
 static _Thread_local uint64_t last_order, last_sweep;
 static _Thread_local struct {
-  RpReady ready; /* NULL where nobody watches */
+  RpReady ready; /* or NULL */
   void *context;
 } watcher;
 
@@ -45,7 +45,7 @@ bool rp_graph_records(int input_count, RpTensor *const *inputs)
   return false;
 }
 
-/* Give up what backward would need. */
+/* Release what backward would need. */
 static void drop_saved(RpNode *node)
 {
   for (int i = 0; i < RP_MAX_SAVED; i++) {
@@ -58,10 +58,7 @@ static void drop_saved(RpNode *node)
   node->context = NULL;
 }
 
-/*
-** Give up one reference. Nodes that die are put on a list and freed in a loop:
-** a chain as long as memory must not need a stack as deep.
-*/
+/* Drop a reference. Dead nodes are freed from a list: recursion would overflow the stack. */
 static void node_release(RpNode *node)
 {
   static _Thread_local RpNode *dying;
@@ -87,7 +84,8 @@ static void node_release(RpNode *node)
   busy = false;
 }
 
-/* Let the node lead to what one of its inputs leads to: itself where that is another one. */
+/* Update node->foreign for an input that leads to `foreign`: the node itself if it now leads to
+   several. */
 static void lead_to(RpNode *node, RpNode *foreign)
 {
   if (foreign != NULL && node->foreign != foreign)
@@ -162,7 +160,7 @@ static bool is_sole(const RpTensor *tensor)
   return tensor->references == 1 && tensor->storage->references == 1;
 }
 
-/* *target += gradient, taking over the caller's reference to `gradient`. */
+/* *target += gradient; takes over the caller's reference to `gradient`. */
 static RpStatus add_gradient(RpTensor **target, RpTensor *gradient)
 {
   RpTensor *present = *target;
@@ -186,7 +184,7 @@ static RpStatus add_gradient(RpTensor **target, RpTensor *gradient)
   return status;
 }
 
-/* The same for a parameter, which keeps its gradient: no other tensor may share what it keeps. */
+/* The same for a parameter, which keeps its gradient: the gradient must not share storage. */
 static RpStatus add_to_parameter(RpTensor *parameter, RpTensor *gradient)
 {
   if (parameter->gradient == NULL && !is_sole(gradient)) {
@@ -199,7 +197,7 @@ static RpStatus add_to_parameter(RpTensor *parameter, RpTensor *gradient)
   return add_gradient(&parameter->gradient, gradient);
 }
 
-/* The nodes of one sweep, from plain malloc: they may be more than any pool class is worth. */
+/* The nodes of one sweep, from malloc: a large array that the pool should not keep. */
 typedef struct NodeList {
   RpNode **nodes;
   size_t count, capacity;
@@ -207,20 +205,21 @@ typedef struct NodeList {
 } NodeList;
 
 /*
-** May a sweep take the node? What flowed so far into one that a sweep around it holds must stay:
-** it would be counted twice, or lost with a failure.
+** RP_OK if a sweep may include the node. A node of an enclosing sweep is refused: the gradient it
+** has collected would be counted twice, or lost after a failure.
 */
 static RpStatus check_free(const RpNode *node)
 {
   if (node->spent)
-    return rp_fail(RP_BAD_ARGUMENT,
-                   "backward: the graph below this tensor was swept before (at \"%s\") and its "
-                   "saved values are gone; compute the result again",
-                   node->type->name);
+    return rp_fail(
+        RP_BAD_ARGUMENT,
+        "backward: an earlier backward went through this graph (at \"%s\") and freed its "
+        "saved values; compute the result again",
+        node->type->name);
   if (node->sweep != 0)
     return rp_fail(RP_BAD_ARGUMENT,
-                   "backward: the graph below this tensor is being swept (at \"%s\") by the "
-                   "backward that this one was called from",
+                   "backward: this graph (at \"%s\") is in use by the backward that called this "
+                   "one; compute a new result inside it",
                    node->type->name);
   return RP_OK;
 }
@@ -274,7 +273,7 @@ RpStatus rp_node_check_version(const RpNode *node, const RpTensor *kept, uint64_
     return RP_OK;
   return rp_fail(RP_BAD_ARGUMENT,
                  "backward: a tensor %s that \"%s\" needs was changed in place after the forward "
-                 "pass",
+                 "pass; change a copy, or compute the result again",
                  rp_tensor_shape_text(kept), node->type->name);
 }
 
@@ -322,7 +321,7 @@ static RpStatus sweep_node(RpNode *node)
   return status == RP_OK ? rp_interrupt_status() : status;
 }
 
-/* The sweep is done with a node, or failed before: tell what is ready, and count on. */
+/* Count down the parameters of a finished node and, unless the sweep failed, report those ready. */
 static RpStatus pass_node(const RpNode *node, RpStatus status)
 {
   for (int i = 0; i < node->input_count; i++) {
@@ -336,8 +335,8 @@ static RpStatus pass_node(const RpNode *node, RpStatus status)
 RpStatus rp_backward(RpTensor *output, RpTensor *seed)
 {
   if (!needs_gradient(output))
-    return rp_fail(RP_BAD_ARGUMENT, "backward: no parameter takes part in this tensor; mark one "
-                                    "with :parameter() before computing it");
+    return rp_fail(RP_BAD_ARGUMENT, "backward: expected a tensor computed from a parameter; mark "
+                                    "one with :parameter() before computing it");
   if (seed == NULL && rp_tensor_count(output) != 1)
     return rp_fail(RP_BAD_ARGUMENT,
                    "backward: expected a scalar, got shape %s; reduce it or pass its gradient",

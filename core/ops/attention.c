@@ -8,16 +8,16 @@
 #include "core/ops/strided.h"
 #include "core/tensor/copy.h"
 
-/* What backward needs besides q, k, v, o and the denominators of linear attention. */
+/* The values that backward needs besides q, k, v, o and the denominators of linear attention. */
 typedef struct Context {
   RpAttention kernel;
   RpRotaryTable tables[4]; /* query, key, value, output */
   RpTensor *mask;
   RpTensor *bias[RP_MAX_BIASES]; /* broadcast */
-  RpStrides sums[RP_MAX_BIASES]; /* where the gradient of each is summed */
+  RpStrides sums[RP_MAX_BIASES]; /* strides by which the gradient of each bias is summed */
 } Context;
 
-enum { INPUTS = 3, SAVED = 6 }; /* before the biases */
+enum { INPUTS = 3, SAVED = 6 }; /* numbers without the biases */
 
 static void release_context(void *data)
 {
@@ -30,8 +30,8 @@ static void release_context(void *data)
 }
 
 /*
-** RP_BAD_ARGUMENT unless x has the dtype and broadcasts to the scores, or, where it may be
-** by distance, to the scores and at least one distance.
+** RP_BAD_ARGUMENT unless x has the dtype and broadcasts to the scores or, if `by_distance`,
+** to the scores and at least one distance.
 */
 static RpStatus check_for_scores(const char *name, const char *option, const RpTensor *x,
                                  bool by_distance, RpDtype dtype, const int64_t *scores)
@@ -55,7 +55,8 @@ static bool is_near(int64_t distance)
   return distance > -INT_MAX && distance < INT_MAX;
 }
 
-/* Can the scores be counted, and what a thread works in: keys by features, features by features? */
+/* Can the scores and a thread's working memory (keys by features, features by features) be
+   addressed? */
 static bool is_countable(const RpTensor *q, const RpTensor *v, const int64_t *scores)
 {
   enum { PADDING = 256, PARTS = 1 << 16 }; /* of a size; arrays, threads and bytes of an element */
@@ -98,7 +99,7 @@ RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor
     return rp_fail(RP_BAD_ARGUMENT, "%s: scale: expected a finite number, got %g", name,
                    options->scale);
   if (!(options->epsilon >= 0 && isfinite(options->epsilon)))
-    return rp_fail(RP_BAD_ARGUMENT, "%s: epsilon: expected a finite number from 0 on, got %g", name,
+    return rp_fail(RP_BAD_ARGUMENT, "%s: epsilon: expected a finite number >= 0, got %g", name,
                    options->epsilon);
   const RpRotary *rotary = options->rotary;
   if (rotary != NULL && (rotary->parts & (RP_ROTATE_QUERY | RP_ROTATE_KEY)) != 0 &&
@@ -132,8 +133,8 @@ RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor
 }
 
 /*
-** Take an earlier one of `tables`, of the positions at their places in `positions`,
-** for operand i; false when there is none.
+** Use an earlier one of `tables` for operand i if it has the same positions and
+** rotation; false if there is none.
 */
 static bool share_table(const RpRotary *rotary, RpRotaryTable *tables,
                         const RpPositions *const *positions, int i, int64_t time)
@@ -150,7 +151,7 @@ static bool share_table(const RpRotary *rotary, RpRotaryTable *tables,
   return false;
 }
 
-/* Numbers for scores seen through strides; where these are five, of distances from `first` on. */
+/* A bias with these strides over the scores; the fifth is over distances from `first` on. */
 static RpBias steps_of(const int64_t *strides, int rank, int64_t distances, int64_t first,
                        void *data)
 {
@@ -163,7 +164,7 @@ static RpBias steps_of(const int64_t *strides, int rank, int64_t distances, int6
   return bias;
 }
 
-/* Strides over the scores, and distances, of a bias that is seen through `strides`. */
+/* Strides over the scores, and over distances, of a bias with these strides. */
 static RpStrides over_scores(const RpTensor *bias, const RpStrides *strides, const int64_t *scores)
 {
   const int rank = bias->rank == 5 ? 5 : 4;
@@ -188,9 +189,9 @@ static RpStrides packed_strides(const RpTensor *x)
 }
 
 /*
-** The tensor that the gradient of a bias is summed into, and how: what the bias
-** is a strided view of, so that no gradient of all scores is made, or the bias
-** itself where threads would meet in the view.
+** Choose the tensor that the gradient of a bias is summed into, and its strides.
+** It is the tensor of which the bias is a strided view, which saves a gradient of
+** all scores, or the bias itself if threads would write the same element.
 */
 static RpTensor *find_sum(RpTensor *bias, const int64_t *scores, RpStrides *strides)
 {
@@ -264,7 +265,7 @@ static RpStatus fill_context(Context *context, const RpTensor *q, const RpTensor
   return RP_OK;
 }
 
-/* x itself where its features are adjacent, else a packed copy. */
+/* x itself if its features are adjacent in memory, else a packed copy. */
 static RpTensor *with_adjacent_features(RpTensor *x)
 {
   if (x->strides[3] == 1 || x->shape[3] == 1)
@@ -279,7 +280,7 @@ RpHeads rp_heads_of(const RpTensor *x)
                    r > 1 ? x->strides[r - 2] : 0};
 }
 
-/* A new [B, H, T, d] that lies in memory as [B, T, H, d]: joining heads then copies nothing. */
+/* A new tensor [B, H, T, d] stored as [B, T, H, d]: heads are then joined without a copy. */
 static RpTensor *new_time_major(RpDtype dtype, const int64_t *shape)
 {
   const int64_t stored[] = {shape[0], shape[2], shape[1], shape[3]};
@@ -296,7 +297,7 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients);
 static const RpNodeType type = {"attention", backward, release_context};
 static const RpNodeType linear_type = {"linear_attention", backward, release_context};
 
-/* Zeros that the gradients of the biases are summed into, where they are asked for. */
+/* Create zeros to sum the gradients of biases into, for those that need one. */
 static RpStatus start_sums(RpNode *node, RpTensor **gradients, RpBias *sums)
 {
   const Context *context = node->context;
@@ -346,7 +347,7 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
   return status;
 }
 
-/* Attach the node of y and hand the context over to it; NULL when out of memory. */
+/* Attach a node to y, which takes over the context; NULL when out of memory. */
 static RpTensor *record(bool linear, RpTensor *y, RpTensor *const *inputs, RpTensor *const *saved,
                         const Context *context)
 {
@@ -418,7 +419,7 @@ RpTensor *rp_attention_weights(RpTensor *q, RpTensor *k, const RpAttentionOption
   Context context;
   RpAttentionOptions of_scores = *options;
   RpRotary rotary;
-  if (options->rotary != NULL) { /* values play no part in the weights */
+  if (options->rotary != NULL) { /* values do not affect the weights */
     rotary = *options->rotary;
     rotary.parts &= RP_ROTATE_QUERY | RP_ROTATE_KEY;
     of_scores.rotary = &rotary;

@@ -35,7 +35,7 @@ static RpStatus check(const RpTensor *logits, const RpTensor *targets)
   return RP_OK;
 }
 
-/* One loss a row, or their mean over the rows that count. */
+/* One loss per row, or their mean over the rows that count. */
 static RpTensor *losses(RpTensor *logits, RpTensor *targets, int32_t ignore, bool each,
                         int64_t counted)
 {

@@ -1,4 +1,4 @@
-/* Dropout (Srivastava et al. 2014), scaled in training; the gradient uses the same draw. */
+/* Dropout (Srivastava et al. 2014), scaled by 1 / (1 - p); the gradient repeats the draw. */
 #include "core/ops/ops.h"
 
 #include "core/tensor/copy.h"

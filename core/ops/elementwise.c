@@ -49,7 +49,7 @@ enum { A = 1, B = 2, Y = 4, NOTHING = 0, PASS = 8 };
 
 typedef struct BinaryType {
   RpNodeType node;
-  int reads[2]; /* what the gradients of a and of b read */
+  int reads[2]; /* the operands that the gradients of a and of b read */
 } BinaryType;
 
 static RpStatus binary_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)

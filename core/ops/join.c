@@ -33,7 +33,7 @@ static RpStatus joined_shape(int count, RpTensor *const *x, int axis, int64_t *s
                      rp_dtype_name(x[n]->dtype), rp_tensor_shape_text(x[n]), n + 1,
                      x[n]->dtype == x[0]->dtype ? "" : "; convert one with :to()");
     if (__builtin_add_overflow(shape[axis], x[n]->shape[axis], &shape[axis]))
-      return rp_fail(RP_BAD_ARGUMENT, "cat: more places on axis %d than can be counted", axis + 1);
+      return rp_fail(RP_BAD_ARGUMENT, "cat: the size of axis %d would overflow", axis + 1);
   }
   return RP_OK;
 }

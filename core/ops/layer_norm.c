@@ -39,8 +39,7 @@ static RpStatus check(const RpTensor *x, const RpTensor *gain, const RpTensor *b
         "layer_norm: expected floats of one dtype, got %s, %s and %s; convert with :to()",
         rp_dtype_name(x->dtype), rp_dtype_name(gain->dtype), rp_dtype_name(bias->dtype));
   if (!(epsilon >= 0 && epsilon < 1e300))
-    return rp_fail(RP_BAD_ARGUMENT, "layer_norm: epsilon: expected a number from 0 on, got %g",
-                   epsilon);
+    return rp_fail(RP_BAD_ARGUMENT, "layer_norm: epsilon: expected a number >= 0, got %g", epsilon);
   return RP_OK;
 }
 

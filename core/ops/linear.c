@@ -8,7 +8,7 @@
 
 #include "core/tensor/copy.h"
 
-/* x [..., n] as a packed or blasable [rows, n]; the caller releases it. */
+/* x [..., n] as a packed tensor or BLAS operand [rows, n]; the caller releases it. */
 static RpTensor *as_rows(RpTensor *x)
 {
   const int64_t n = x->shape[x->rank - 1];
@@ -22,7 +22,7 @@ static RpTensor *as_rows(RpTensor *x)
   return rows;
 }
 
-/* saved: x, weight, and y where ReLU follows */
+/* saved: x, weight, and y if ReLU follows */
 static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   const RpTensor *y = node->saved[2];
@@ -61,7 +61,7 @@ static RpStatus check(const RpTensor *x, const RpTensor *weight, const RpTensor 
   for (int i = 0; i < x->rank - 1; i++)
     rows *= x->shape[i];
   if (rows > INT_MAX || weight->shape[0] > INT_MAX || weight->shape[1] > INT_MAX)
-    return rp_fail(RP_BAD_ARGUMENT, "linear: sizes past 2147483647 are not supported: %s and %s",
+    return rp_fail(RP_BAD_ARGUMENT, "linear: expected sizes up to 2147483647, got %s and %s",
                    rp_tensor_shape_text(x), rp_tensor_shape_text(weight));
   if (!rp_dtype_is_float(x->dtype) || x->dtype != weight->dtype ||
       (bias != NULL && bias->dtype != x->dtype))

@@ -1,10 +1,10 @@
 /*
-** Cross-entropy of x W^T + b against token ids, without all of the logits at
-** once: slices of rows go one after the other through the product, the loss and
-** the gradients. With z = x W^T + b, p = softmax(z) and s the gradient of each
-** loss: dz = s (p - one-hot), dx = dz W, dW = dz^T x, db = sum dz. Where the
-** losses have a mean, s is known but for a factor and all is done in the forward
-** pass; else the logits are computed again in the backward pass.
+** Cross-entropy of x W^T + b against token ids, without storing all logits: product,
+** loss and gradients are computed for one slice of rows after the other. With
+** z = x W^T + b, p = softmax(z) and s the gradient of each loss: dz = s (p - one-hot),
+** dx = dz W, dW = dz^T x, db = sum dz. For the mean of the losses, s is known up to
+** a factor, and the forward pass computes the gradients; for single losses, the
+** backward pass computes the logits again.
 */
 #include "core/ops/ops.h"
 #include "core/ops/targets.h"
@@ -29,7 +29,7 @@ static void *data_at(const RpTensor *tensor, int64_t place)
              : NULL;
 }
 
-/* dW += dz^T x and db += sum dz over a slice; `part`: room for its sum of dz. */
+/* dW += dz^T x and db += part for a slice; `part` is its sum of dz. */
 static RpStatus add_slice(const Slices *s, int64_t first, int64_t rows, const RpTensor *dz,
                           const RpTensor *part)
 {
@@ -52,12 +52,12 @@ static RpStatus add_slice(const Slices *s, int64_t first, int64_t rows, const Rp
   return status;
 }
 
-/* The gradients of a slice from its logits, whose place dz takes. */
+/* The gradients of a slice from its logits z, which dz overwrites. */
 static RpStatus slice_gradients(const Slices *s, int64_t first, int64_t rows, RpTensor *z,
                                 const RpTensor *part)
 {
   const bool each = rp_tensor_count(s->scale) > 1;
-  const bool alone = first == 0; /* gradients of a first slice are written, later ones added */
+  const bool alone = first == 0; /* write the gradients of the first slice, add later ones */
   RpTensor *db = alone ? s->gradient[BIAS] : (RpTensor *)part;
   RpStatus status = rp_kernels(z->dtype)->cross_entropy_gradient(
       rows, s->out, rp_tensor_data(z), data_at(s->operand[TARGETS], first), s->ignore,
@@ -71,7 +71,7 @@ static RpStatus slice_gradients(const Slices *s, int64_t first, int64_t rows, Rp
   return status == RP_OK && !alone ? add_slice(s, first, rows, z, part) : status;
 }
 
-/* Loss and gradients, as far as they are asked for, slice by slice. */
+/* Compute the requested losses and gradients, slice by slice. */
 static RpStatus run(const Slices *s)
 {
   const RpDtype dtype = s->operand[X]->dtype;
@@ -82,7 +82,7 @@ static RpStatus run(const Slices *s)
     status = part != NULL ? RP_OK : rp_last_status();
   }
   int64_t first = 0;
-  do { /* once at least: gradients of no rows are 0 */
+  do { /* at least once: gradients of no rows are 0 */
     const int64_t rows = s->rows - first < s->most ? s->rows - first : s->most;
     if (status == RP_OK)
       status =
@@ -123,7 +123,7 @@ static void release(Slices *s)
   rp_tensor_release(s->scale);
 }
 
-/* saved: the operands. Each loss has its own gradient, which is known only now. */
+/* saved: the operands. The gradients of the losses are known only now. */
 static RpStatus each_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   Slices s = {.rows = node->integers[0],
@@ -158,7 +158,7 @@ static RpStatus mean_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
     if (!rp_node_wants(node, i))
       continue;
     if (is_one) {
-      gradients[i] = node->saved[i]; /* nobody else holds it: a parameter may keep it as it is */
+      gradients[i] = node->saved[i]; /* the only reference: a parameter may keep it */
       node->saved[i] = NULL;
     } else {
       gradients[i] = rp_tensor_binary(RP_MULTIPLY, node->saved[i], dy);
@@ -200,7 +200,7 @@ static RpStatus check(const RpTensor *x, const RpTensor *weight, const RpTensor 
   return RP_OK;
 }
 
-/* Rows whose logits are computed at once, where nobody says how many: as many as fill 32 MiB. */
+/* Rows of a slice: `most` or, if that is 0, as many as fill 32 MiB in float32, at least 64. */
 static int64_t rows_of(int64_t most, int64_t rows, int64_t out)
 {
   enum { LOGITS = 1 << 23, LEAST = 64 };

@@ -1,8 +1,8 @@
 /*
-** Differentiable operations. Each has a file of its own with the shape rule,
-** the forward and the backward. All return a new tensor that the caller owns,
-** or NULL with a message; all record a node when a gradient flows through an
-** input. Axes count from 0. Shapes stand behind the arguments.
+** Differentiable operations. A file implements the shape rule, the forward and the
+** backward of each. All return a new tensor that the caller owns, or NULL with a
+** message, and record a node if a gradient flows through an input. Axes count
+** from 0.
 */
 #ifndef RP_OPS_H
 #define RP_OPS_H
@@ -24,25 +24,25 @@ RpTensor *rp_op_where(RpTensor *condition, RpTensor *a, RpTensor *b);
 RpTensor *rp_op_convert(RpTensor *x, RpDtype dtype);
 
 /*
-** Sum, mean, maximum or minimum over `axis`, or over everything (RP_ALL_AXES);
-** the axis stays with size 1 where `keep`. The gradient of an extremum goes to
+** Sum, mean, maximum or minimum over `axis`, or over everything (RP_ALL_AXES).
+** If `keep`, the axis remains with size 1. The gradient of an extremum goes to
 ** the first element that attains it.
 */
 RpTensor *rp_op_reduce(RpReduction op, RpTensor *x, int axis, bool keep);
 
-/* The same over the axes that are marked, one at least. */
+/* The same over the axes i with axes[i], at least one. */
 RpTensor *rp_op_reduce_axes(RpReduction op, RpTensor *x, const bool *axes, bool keep);
 
-/* Running sum along an axis: y_i = x_1 + ... + x_i; of int32 as float64. */
+/* Cumulative sum along an axis: y_i = x_1 + ... + x_i; float64 for int32. */
 RpTensor *rp_op_cumulative_sum(RpTensor *x, int axis);
 
-/* x with its elements in another shape; one size may be -1. Shares storage where strides allow. */
+/* x in another shape; one size may be -1 and is inferred. Shares storage if strides allow. */
 RpTensor *rp_op_reshape(RpTensor *x, int rank, const int64_t *shape);
 
 /* x with its axes in another order: axis i of the result is axis order[i] of x. Shares storage. */
 RpTensor *rp_op_permute(RpTensor *x, const int *order);
 
-/* Places start .. start + size - 1 of an axis. Shares storage. */
+/* Indices start .. start + size - 1 of an axis. Shares storage. */
 RpTensor *rp_op_narrow(RpTensor *x, int axis, int64_t start, int64_t size);
 
 /* x broadcast to a shape, by strides of 0. Shares storage. */
@@ -54,10 +54,10 @@ RpTensor *rp_op_concatenate(int count, RpTensor *const *x, int axis);
 /* y[..., i, ...] = x[..., index[..., i, ...], ...]: int32 index from `first`, same rank as x. */
 RpTensor *rp_op_gather(RpTensor *x, int axis, RpTensor *index, int first);
 
-/* x at the places that keys name along axes from `axis` on, as rp_tensor_rows_of has them. */
+/* x at the indices or mask in `keys`, for the axes from `axis` on; see rp_tensor_rows_of. */
 RpTensor *rp_op_index(RpTensor *x, int axis, int count, RpTensor *const *keys);
 
-/* x at int32 places from 1 of one axis, whose place the axes of the index take. */
+/* x at int32 indices (from 1) of one axis, which the axes of the index replace. */
 RpTensor *rp_op_index_select(RpTensor *x, int axis, RpTensor *index);
 
 /* Rows of table [n, d] by int32 index [...] from 0: [..., d]. */
@@ -66,7 +66,7 @@ RpTensor *rp_op_embedding(RpTensor *table, RpTensor *index);
 /* [..., m, k] times [..., k, n]; leading axes broadcast. */
 RpTensor *rp_op_matmul(RpTensor *a, RpTensor *b);
 
-/* x W^T + b with x [..., in], W [out, in], b [out] or NULL: [..., out]; ReLU after it if asked. */
+/* x W^T + b with x [..., in], W [out, in], b [out] or NULL: [..., out]; then ReLU if `relu`. */
 RpTensor *rp_op_linear(RpTensor *x, RpTensor *weight, RpTensor *bias, bool relu);
 
 /* exp(x_i - log sum_j exp x_j) along an axis, or its logarithm. */
@@ -74,17 +74,17 @@ RpTensor *rp_op_softmax(RpTensor *x, int axis, bool logarithm);
 
 /*
 ** Mean over rows of log sum_j exp x_j - x_target: logits [..., n], int32
-** targets [...] from 0; rows whose target is `ignore` do not count. A scalar,
-** or one loss a row, [...], where `each`.
+** targets [...] from 0. Rows whose target is `ignore` do not count. The result is
+** a scalar or, if `each`, one loss per row, [...].
 */
 RpTensor *rp_op_cross_entropy(RpTensor *logits, RpTensor *targets, int32_t ignore, bool each);
 
 /*
 ** rp_op_cross_entropy of x W^T + b, with x [..., in], weight [n, in], bias [n] or
-** NULL, targets [...], whose logits [..., n] are never there for more than `most`
-** rows at once; 0 takes as many as fill 32 MiB in float32, and 64 at least. All rows
-** at once give the same bits as rp_op_linear and rp_op_cross_entropy. A mean computes
-** its gradients in the forward pass, and holds them until the backward pass.
+** NULL, and targets [...]. Logits are computed for at most `most` rows at a time; 0
+** stands for the number that fills 32 MiB in float32, but at least 64. All rows at
+** once give the same bits as rp_op_linear and rp_op_cross_entropy. The mean computes
+** its gradients in the forward pass and keeps them until the backward pass.
 */
 RpTensor *rp_op_linear_cross_entropy(RpTensor *x, RpTensor *weight, RpTensor *bias,
                                      RpTensor *targets, int32_t ignore, bool each, int64_t most);
@@ -98,7 +98,7 @@ RpTensor *rp_op_layer_norm(RpTensor *x, RpTensor *gain, RpTensor *bias, double e
 /* x / sqrt(mean(x^2) + epsilon) * gain over the last axis (Zhang, Sennrich 2019). */
 RpTensor *rp_op_rms_norm(RpTensor *x, RpTensor *gain, double epsilon);
 
-/* x / (1 - p) where Philox(seed) keeps an element, 0 with probability p (0 <= p < 1). */
+/* 0 with probability p (0 <= p < 1, drawn by Philox(seed)), else x / (1 - p). */
 RpTensor *rp_op_dropout(RpTensor *x, double p, uint64_t seed);
 
 #endif

@@ -1,4 +1,4 @@
-/* Attention from its definition, for tests and lessons. */
+/* Attention computed from its definition, for tests and lessons. */
 #include <math.h>
 
 #include "core/base/interrupt.h"
@@ -11,18 +11,18 @@ typedef struct Oracle {
   const RpAttentionOptions *options;
   RpTensor *q, *k, *v, *mask, *weights, *o;
   RpTensor *bias[RP_MAX_BIASES];
-  double *turned; /* room for one vector */
+  double *rotated; /* room for one vector */
   double scale;
 } Oracle;
 
-/* Places of one query and one key. */
-typedef struct Places {
+/* Indices of one query and one key. */
+typedef struct Indices {
   const RpAttentionOptions *options;
   int64_t batch, queries, keys, i, j;
-} Places;
+} Indices;
 
-/* Coordinate c of a query's or a key's position. */
-static double position_of(const Places *at, unsigned part, int c)
+/* Coordinate c of the query's or the key's position. */
+static double position_of(const Indices *at, unsigned part, int c)
 {
   const bool of_query = (part & (RP_ROTATE_QUERY | RP_ROTATE_OUTPUT)) != 0;
   return of_query ? rp_position_at(&at->options->queries, at->batch, at->queries, at->i, c)
@@ -30,12 +30,12 @@ static double position_of(const Places *at, unsigned part, int c)
 }
 
 /*
-** y = R x by which key j turns as seen from query i (RoFormer eq. 15 and 16), pair
-** by pair: by (j - i) theta_t where both sides are rotated, by j theta_t or by
-** -i theta_t where only one is. `near` is the query's side, `far` the key's.
+** y = R x, the rotation of key j relative to query i (RoFormer eq. 15 and 16). Pair
+** t is rotated by (j - i) theta_t if both sides are rotated, by j theta_t or
+** -i theta_t if only one is. `near` is the query's side, `far` the key's.
 */
-static void rotate(const Places *at, unsigned near, unsigned far, int64_t features, const double *x,
-                   double *y)
+static void rotate(const Indices *at, unsigned near, unsigned far, int64_t features,
+                   const double *x, double *y)
 {
   const RpRotary *rotary = at->options->rotary;
   for (int64_t i = 0; i < features; i++)
@@ -86,13 +86,13 @@ static double dot(int64_t n, const double *a, const double *b)
   return sum;
 }
 
-/* a = q_i^T R_{j-i} k_j, with the R that the scheme asks for. */
-static void score(const Oracle *oracle, Places at, int64_t unit, double *a)
+/* a = q_i^T R_{j-i} k_j, with the scheme's R. */
+static void score(const Oracle *oracle, Indices at, int64_t unit, double *a)
 {
   const int64_t d = oracle->q->shape[3];
   for (at.j = 0; at.j < at.keys; at.j++) {
-    rotate(&at, RP_ROTATE_QUERY, RP_ROTATE_KEY, d, vector(oracle->k, unit, at.j), oracle->turned);
-    a[at.j] = dot(d, vector(oracle->q, unit, at.i), oracle->turned);
+    rotate(&at, RP_ROTATE_QUERY, RP_ROTATE_KEY, d, vector(oracle->k, unit, at.j), oracle->rotated);
+    a[at.j] = dot(d, vector(oracle->q, unit, at.i), oracle->rotated);
   }
 }
 
@@ -112,7 +112,7 @@ static double bias_at(const Oracle *oracle, int64_t unit, int64_t i, int64_t j)
   return sum;
 }
 
-/* Products a become weights: softmax(scale a + c) over the keys that query i sees. */
+/* Convert products a to weights: softmax(scale a + c) over the keys that query i sees. */
 static void soften(const Oracle *oracle, int64_t unit, int64_t i, double *a)
 {
   const int64_t keys = oracle->k->shape[2];
@@ -130,7 +130,7 @@ static void soften(const Oracle *oracle, int64_t unit, int64_t i, double *a)
     a[j] = sum > 0 ? a[j] / sum : 0;
 }
 
-/* Scores a of features become weights: over the sum of the scores that nothing rotates. */
+/* Convert scores a of linear attention to weights: divide by the sum of the unrotated scores. */
 static void divide(const Oracle *oracle, int64_t unit, int64_t i, double *a)
 {
   double sum = oracle->options->epsilon;
@@ -141,11 +141,11 @@ static void divide(const Oracle *oracle, int64_t unit, int64_t i, double *a)
     a[j] = sees(oracle, unit, i, j) ? a[j] / sum : 0;
 }
 
-/* One query: its weights, then its output. */
+/* Compute the weights and the output of one query. */
 static void attend(const Oracle *oracle, int64_t unit, int64_t i)
 {
   const int64_t dv = oracle->v->shape[3];
-  Places at = {
+  Indices at = {
       oracle->options, unit / oracle->q->shape[1], oracle->q->shape[2], oracle->k->shape[2], i, 0};
   double *a = vector(oracle->weights, unit, i), *o = vector(oracle->o, unit, i);
   score(oracle, at, unit, a);
@@ -159,13 +159,13 @@ static void attend(const Oracle *oracle, int64_t unit, int64_t i)
     if (a[at.j] == 0)
       continue;
     rotate(&at, RP_ROTATE_OUTPUT, RP_ROTATE_VALUE, dv, vector(oracle->v, unit, at.j),
-           oracle->turned);
+           oracle->rotated);
     for (int64_t f = 0; f < dv; f++)
-      o[f] += a[at.j] * oracle->turned[f];
+      o[f] += a[at.j] * oracle->rotated[f];
   }
 }
 
-/* x becomes elu(x) + 1. */
+/* x = elu(x) + 1, in place. */
 static void map_features(RpTensor *x)
 {
   double *value = rp_tensor_data(x);
@@ -173,7 +173,7 @@ static void map_features(RpTensor *x)
     value[i] = value[i] > 0 ? value[i] + 1 : exp(value[i]);
 }
 
-/* Everything the sums read and write; the caller releases what is there on failure too. */
+/* Create the tensors of the oracle; the caller releases them, also after a failure. */
 static RpStatus prepare(Oracle *oracle, RpTensor *q, RpTensor *k, RpTensor *v)
 {
   const RpAttentionOptions *options = oracle->options;
@@ -186,7 +186,7 @@ static RpStatus prepare(Oracle *oracle, RpTensor *q, RpTensor *k, RpTensor *v)
   oracle->v = rp_tensor_convert(v, RP_FLOAT64);
   oracle->weights = rp_tensor_new(RP_FLOAT64, 4, weights);
   oracle->o = rp_tensor_new(RP_FLOAT64, 4, output);
-  oracle->turned = rp_alloc((size_t)width * sizeof(double));
+  oracle->rotated = rp_alloc((size_t)width * sizeof(double));
   if (options->mask != NULL)
     oracle->mask = rp_tensor_broadcast(options->mask, 4, weights);
   bool ready = true;
@@ -197,7 +197,7 @@ static RpStatus prepare(Oracle *oracle, RpTensor *q, RpTensor *k, RpTensor *v)
     ready &= oracle->bias[i] != NULL;
   }
   ready &= oracle->q != NULL && oracle->k != NULL && oracle->v != NULL && oracle->weights != NULL &&
-           oracle->o != NULL && oracle->turned != NULL &&
+           oracle->o != NULL && oracle->rotated != NULL &&
            (options->mask == NULL || oracle->mask != NULL);
   if (ready && options->linear) {
     map_features(oracle->q);
@@ -224,7 +224,7 @@ RpTensor *rp_oracle_attention(RpTensor *q, RpTensor *k, RpTensor *v,
   rp_tensor_release(oracle.mask);
   for (int i = 0; i < options->biases; i++)
     rp_tensor_release(oracle.bias[i]);
-  rp_free(oracle.turned);
+  rp_free(oracle.rotated);
   if (weights != NULL && status == RP_OK)
     *weights = oracle.weights;
   else

@@ -1,11 +1,11 @@
-/* Reductions and the running sum. */
+/* Reductions and the cumulative sum. */
 #include "core/tensor/reduce.h"
 
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"
 #include "core/tensor/elementwise.h"
 
-/* dy with the reduced axis put back as size 1, then broadcast to the input's shape. */
+/* dy with the reduced axis restored as size 1, then broadcast to the input's shape. */
 static RpTensor *spread(const RpNode *node, const RpTensor *dy)
 {
   const RpEdge *input = &node->edges[0];
@@ -38,7 +38,7 @@ static RpStatus sum_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
   return gradients[0] != NULL ? RP_OK : rp_last_status();
 }
 
-/* Put dy at the saved places. */
+/* Scatter dy to the saved indices. */
 static RpStatus extremum_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   const RpEdge *input = &node->edges[0];
@@ -75,7 +75,7 @@ RpTensor *rp_op_reduce_axes(RpReduction op, RpTensor *x, const bool *axes, bool 
   int64_t merged[RP_MAX_RANK], shape[RP_MAX_RANK], size = 1;
   while (!axes[first])
     first++;
-  for (int i = 0; i < x->rank; i++) { /* those reduced in a row, where the first of them is */
+  for (int i = 0; i < x->rank; i++) { /* move the reduced axes together, to the first */
     if (!axes[i])
       merged[kept++ + (i > first)] = x->shape[i];
     size *= axes[i] ? x->shape[i] : 1;

@@ -1,9 +1,9 @@
-/* Root mean square normalisation over the last axis: layer norm that does not centre. */
+/* Root mean square normalisation over the last axis: layer norm without centring. */
 #include "core/ops/ops.h"
 
 #include "core/tensor/copy.h"
 
-/* saved: x, gain, and 1 / deviation of each row */
+/* saved: x, gain, and 1 / sqrt(mean(x^2) + epsilon) of each row */
 static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   RpTensor *x = node->saved[0], *gain = node->saved[1], *packed = rp_tensor_contiguous(dy);
@@ -36,8 +36,7 @@ static RpStatus check(const RpTensor *x, const RpTensor *gain, double epsilon)
                    "rms_norm: expected floats of one dtype, got %s and %s; convert with :to()",
                    rp_dtype_name(x->dtype), rp_dtype_name(gain->dtype));
   if (!(epsilon >= 0 && epsilon < 1e300))
-    return rp_fail(RP_BAD_ARGUMENT, "rms_norm: epsilon: expected a number from 0 on, got %g",
-                   epsilon);
+    return rp_fail(RP_BAD_ARGUMENT, "rms_norm: epsilon: expected a number >= 0, got %g", epsilon);
   return RP_OK;
 }
 

@@ -1,10 +1,10 @@
-/* Rotation as an operation of its own; backward rotates back. */
+/* Rotation; its backward is the inverse rotation. */
 #include "core/ops/attention.h"
 
 #include "core/tensor/copy.h"
 #include "core/tensor/create.h"
 
-/* Rotate by a table that is there. */
+/* Rotate by a given table. */
 static RpTensor *turn(RpTensor *x, const RpTable *table, bool back)
 {
   RpTensor *packed = rp_tensor_contiguous(x);

@@ -3,7 +3,7 @@
 
 #include "core/tensor/copy.h"
 
-/* x with `axis` and the last axis exchanged: kernels work along the last. */
+/* x with `axis` and the last axis swapped: kernels work along the last. */
 static RpTensor *axis_last(const RpTensor *x, int axis)
 {
   int order[RP_MAX_RANK];
@@ -21,7 +21,7 @@ static RpTensor *packed_axis_last(const RpTensor *x, int axis)
   return packed;
 }
 
-/* Give `packed` its axes back. */
+/* `packed`, which it releases, with its axes in the original order. */
 static RpTensor *restore(RpTensor *packed, int axis)
 {
   RpTensor *y = packed != NULL ? axis_last(packed, axis) : NULL;

@@ -17,7 +17,7 @@ static void release_context(void *data)
   rp_tensor_release(((Context *)data)->source);
 }
 
-/* The first and the last element shown; false where these numbers overflow. */
+/* The first and the last element viewed; false if these numbers overflow. */
 static bool reach(const RpStrides *s, int64_t *first, int64_t *last)
 {
   *first = *last = s->offset;
@@ -32,7 +32,7 @@ static bool reach(const RpStrides *s, int64_t *first, int64_t *last)
   return true;
 }
 
-/* The same places without numbers that are not used, which may be any: those become 0. */
+/* The same view with unused numbers, which may have any value, set to 0. */
 static RpStrides without_unused(const RpStrides *strides)
 {
   RpStrides s = *strides;
@@ -76,7 +76,7 @@ bool rp_strides_apart(const RpStrides *s, int leading)
   return true;
 }
 
-/* sum += dy through the strides: one slab of places that are apart after another. */
+/* sum += dy through the strides, in slabs within which no two indices share an element. */
 static RpStatus add_places(const RpStrides *s, const RpTensor *dy, RpTensor *sum)
 {
   bool apart[RP_MAX_RANK];

@@ -1,4 +1,4 @@
-/* Elements of a tensor seen through any strides, overlapping ones too. */
+/* Views of a tensor with arbitrary strides, which may overlap. */
 #ifndef RP_OP_STRIDED_H
 #define RP_OP_STRIDED_H
 
@@ -11,22 +11,22 @@ typedef struct RpStrides {
 } RpStrides;
 
 /*
-** x seen through strides that count its elements row by row; several places may
-** show one element. Shares storage where x is packed. The gradient of an element
-** is the sum over its places. RP_BAD_ARGUMENT for a place outside x.
+** x viewed with strides that count its elements in row-major order; several
+** indices may map to one element, whose gradient is the sum over them. Shares
+** storage if x is packed. RP_BAD_ARGUMENT for an index that maps outside x.
 */
 RpTensor *rp_op_as_strided(RpTensor *x, const RpStrides *strides);
 
 /*
-** Where `view` is a result of rp_op_as_strided in the graph: the tensor it shows
-** and the strides it is seen through, both borrowed from its node; else NULL.
-** An operation can then sum gradients into that tensor directly.
+** If `view` is a result of rp_op_as_strided in the graph: the tensor it views and
+** its strides, both borrowed from its node; an operation can then sum gradients
+** into that tensor directly. NULL for other tensors.
 */
 RpTensor *rp_strided_source(const RpTensor *view, const RpStrides **strides);
 
 /*
-** Do different places along the first `leading` axes, those of stride 0 apart,
-** always show different elements, wherever they are along the others?
+** Do different indices along the first `leading` axes, except those of stride 0,
+** always map to different elements, for any indices along the other axes?
 */
 bool rp_strides_apart(const RpStrides *strides, int leading);
 

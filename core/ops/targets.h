@@ -1,21 +1,21 @@
-/* What losses of token ids have in common. */
+/* Targets of losses: checks and means. */
 #ifndef RP_TARGETS_H
 #define RP_TARGETS_H
 
 #include "core/tensor/tensor.h"
 
 /*
-** How many of the packed int32 targets count, those that are not `ignore`;
-** RP_BAD_ARGUMENT for one outside 0 .. n - 1, and where none counts although
-** there is to be a mean. `name` is for messages.
+** Set *counted to the number of packed int32 targets that are not `ignore`.
+** RP_BAD_ARGUMENT for one outside 0 .. n - 1 or, if `mean`, if none counts.
+** Messages begin with `name`.
 */
 RpStatus rp_targets_count(const char *name, const RpTensor *targets, int64_t n, int32_t ignore,
                           bool mean, int64_t *counted);
 
-/* The mean of the losses, of which `counted` are not 0 by being ignored. */
+/* The mean of the losses over the `counted` targets; ignored ones contribute 0. */
 RpTensor *rp_targets_mean(RpTensor *losses, int64_t counted);
 
-/* The gradient of each loss: `dy` for each, or dy / counted for all where they have a mean. */
+/* The gradient of each loss, dy / counted; `counted` is 1 if the losses have no mean. */
 RpTensor *rp_targets_scale(const RpTensor *dy, int64_t counted);
 
 #endif

@@ -1,9 +1,9 @@
-/* Operations that look at the same storage another way. */
+/* Views: operations whose result shares storage with the input. */
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"
 #include "core/tensor/reduce.h"
 
-/* Replace a single -1 by what is left over, and check the number of elements. */
+/* Infer a single -1 from the other sizes, and check the number of elements. */
 static RpStatus infer_shape(const RpTensor *x, int rank, const int64_t *wanted, int64_t *shape)
 {
   const int64_t count = rp_tensor_count(x);
@@ -21,12 +21,12 @@ static RpStatus infer_shape(const RpTensor *x, int rank, const int64_t *wanted, 
     known *= shape[unknown];
   }
   if (!fits || known != count)
-    return rp_fail(RP_BAD_ARGUMENT, "view: %s has %lld elements, which do not fit %s",
+    return rp_fail(RP_BAD_ARGUMENT, "view: %s has %lld elements, which do not fill shape %s",
                    rp_tensor_shape_text(x), (long long)count, rp_shape_text(rank, wanted));
   return RP_OK;
 }
 
-/* Strides that give x the new shape in place; false when only a copy can. */
+/* Strides that give x the new shape in place; false if that needs a copy. */
 static bool strides_for(const RpTensor *x, int rank, const int64_t *shape, int64_t *strides)
 {
   if (rp_tensor_is_contiguous(x)) {
@@ -37,7 +37,7 @@ static bool strides_for(const RpTensor *x, int rank, const int64_t *shape, int64
     }
     return true;
   }
-  int64_t size[RP_MAX_RANK], step[RP_MAX_RANK]; /* the axes of x that have more than one place */
+  int64_t size[RP_MAX_RANK], step[RP_MAX_RANK]; /* of the axes of x with size > 1 */
   int axes = 0, from = 0;
   for (int i = 0; i < x->rank; i++) {
     if (x->shape[i] == 1)
@@ -145,7 +145,8 @@ RpTensor *rp_op_narrow(RpTensor *x, int axis, int64_t start, int64_t size)
 {
   static const RpNodeType type = {"narrow", narrow_backward, NULL};
   if (start < 0 || size < 0 || start > x->shape[axis] - size)
-    return rp_refuse(RP_BAD_ARGUMENT, "narrow: %lld places from %lld on are outside axis %d of %s",
+    return rp_refuse(RP_BAD_ARGUMENT,
+                     "narrow: %lld elements from %lld on are outside axis %d of %s",
                      (long long)size, (long long)start + 1, axis + 1, rp_tensor_shape_text(x));
   RpTensor *y =
       rp_graph_record(&type, rp_tensor_narrow(x, axis, start, size), 1, (RpTensor *[]){x}, 0, NULL);

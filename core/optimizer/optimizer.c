@@ -4,7 +4,7 @@
 
 #include "core/tensor/copy.h"
 
-/* Do two packed tensors of one size have elements in common? */
+/* Do two packed tensors of one size share elements? */
 static bool overlap(const RpTensor *a, const RpTensor *b)
 {
   const int64_t apart = a->offset > b->offset ? a->offset - b->offset : b->offset - a->offset;
@@ -12,8 +12,8 @@ static bool overlap(const RpTensor *a, const RpTensor *b)
 }
 
 /*
-** May the step change `count` tensors, which messages name by `names`? The first is the parameter,
-** the others are its state: like it, and apart from each other and from the gradient.
+** RP_OK if the step may write `count` tensors, called `names` in messages: the parameter and its
+** state, which must match it and share no elements with each other or with the gradient.
 */
 static RpStatus check_state(const char *name, int count, RpTensor *const *tensors,
                             const char *const *names)
@@ -44,7 +44,7 @@ static RpStatus check_state(const char *name, int count, RpTensor *const *tensor
   return RP_OK;
 }
 
-/* The gradient packed as the parameter is; the caller releases it. */
+/* The gradient as a packed tensor; the caller releases it. */
 static RpTensor *packed_gradient(const char *name, const RpTensor *parameter)
 {
   if (parameter->gradient == NULL)

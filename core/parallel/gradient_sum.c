@@ -8,12 +8,12 @@
 #include "core/parallel/ranks.h"
 #include "core/tensor/copy.h"
 
-/* Parameters `first` to before `last` of the sum. */
+/* Parameters first .. last - 1 of the sum. */
 typedef struct Bucket {
   int first, last;
   int missing;    /* gradients that are not final yet */
   int64_t length; /* in elements */
-  char *data;     /* while under way: each gradient, and after it 1, or 0 where there is none */
+  char *data;     /* while being summed: each gradient, followed by 1, or 0 if there is none */
   MPI_Request request;
 } Bucket;
 
@@ -25,13 +25,13 @@ typedef struct Entry {
 
 struct RpGradientSum {
   int count, bucket_count;
-  int sent, received; /* buckets; those between are under way */
+  int sent, received; /* numbers of buckets; those between are being summed */
   bool is_begun;      /* and not finished */
-  Bucket *buckets;    /* as many as parameters, at most */
+  Bucket *buckets;    /* at most one per parameter */
   Entry entries[];    /* in the order of sending */
 };
 
-/* May the parameter go into the bucket too? */
+/* Does the parameter have the bucket's dtype and fit into it? */
 static bool has_room(const RpGradientSum *sum, const Bucket *bucket, const RpTensor *parameter,
                      size_t bytes)
 {
@@ -45,8 +45,7 @@ RpGradientSum *rp_gradient_sum_new(int count, RpTensor *const *parameters, size_
   for (int i = 0; i < count; i++)
     if (!rp_dtype_is_float(parameters[i]->dtype))
       return rp_refuse(RP_BAD_ARGUMENT,
-                       "gradient_sum: expected parameters of floats, got int32 as number %d",
-                       i + 1);
+                       "gradient_sum: expected float parameters, got int32 as number %d", i + 1);
   RpGradientSum *sum = rp_alloc(sizeof *sum + (size_t)count * sizeof sum->entries[0]);
   Bucket *buckets = sum != NULL ? rp_alloc((size_t)count * sizeof *buckets) : NULL;
   if (buckets == NULL) {
@@ -84,20 +83,20 @@ static size_t gradient_bytes(const RpTensor *parameter)
   return (size_t)rp_tensor_count(parameter) * rp_dtype_size(parameter->dtype);
 }
 
-/* Write a gradient, zeros where there is none, and whether there is. */
+/* Write a gradient (zeros if there is none), then 1 or 0 for whether there is one. */
 static RpStatus pack(const RpTensor *parameter, char *to)
 {
   const size_t bytes = gradient_bytes(parameter);
-  const bool is_there = parameter->gradient != NULL;
-  RpTensor *packed = is_there ? rp_tensor_contiguous(parameter->gradient) : NULL;
-  if (is_there && packed == NULL)
+  const bool exists = parameter->gradient != NULL;
+  RpTensor *packed = exists ? rp_tensor_contiguous(parameter->gradient) : NULL;
+  if (exists && packed == NULL)
     return rp_last_status();
-  if (is_there)
+  if (exists)
     memcpy(to, rp_tensor_data(packed), bytes);
   else
     memset(to, 0, bytes);
-  const float flag = is_there;
-  const double wide = is_there;
+  const float flag = exists;
+  const double wide = exists;
   if (parameter->dtype == RP_FLOAT32)
     memcpy(to + bytes, &flag, sizeof flag);
   else
@@ -106,7 +105,7 @@ static RpStatus pack(const RpTensor *parameter, char *to)
   return RP_OK;
 }
 
-/* Replace a gradient by the sum that came, if any rank had one. */
+/* Replace a gradient by the received sum, if any rank had one. */
 static RpStatus unpack(RpTensor *parameter, const char *from)
 {
   const size_t bytes = gradient_bytes(parameter);
@@ -150,7 +149,7 @@ static RpStatus send_next(RpGradientSum *sum)
   return status;
 }
 
-/* Take what came of the oldest bucket under way. */
+/* Unpack the oldest bucket, whose sum is complete. */
 static RpStatus receive(RpGradientSum *sum)
 {
   Bucket *bucket = &sum->buckets[sum->received++];
@@ -165,7 +164,7 @@ static RpStatus receive(RpGradientSum *sum)
   return status;
 }
 
-/* Take what has come, without waiting; MPI gets on with the rest only while it is asked. */
+/* Unpack the complete buckets without waiting. MPI makes progress only during such calls. */
 static RpStatus receive_some(RpGradientSum *sum)
 {
   RpStatus status = RP_OK;
@@ -186,10 +185,11 @@ static RpStatus on_ready(void *context, const RpTensor *parameter)
   while (i < sum->count && sum->entries[i].parameter != parameter)
     i++;
   if (i < sum->count && sum->entries[i].bucket < &sum->buckets[sum->sent])
-    return rp_fail(RP_BAD_ARGUMENT,
-                   "ranks: parameter %d %s got more of its gradient after the ranks had begun to "
-                   "sum it: what is computed again in backward must share no parameters",
-                   sum->count - i, rp_tensor_shape_text(parameter));
+    return rp_fail(
+        RP_BAD_ARGUMENT,
+        "ranks: the gradient of parameter %d %s changed after its sum over the ranks had "
+        "begun; functions that backward computes again must not share parameters",
+        sum->count - i, rp_tensor_shape_text(parameter));
   if (i < sum->count && !sum->entries[i].is_ready) {
     sum->entries[i].is_ready = true;
     sum->entries[i].bucket->missing--;
@@ -203,7 +203,7 @@ static RpStatus on_ready(void *context, const RpTensor *parameter)
 RpStatus rp_gradient_sum_begin(RpGradientSum *sum)
 {
   if (sum->is_begun)
-    return rp_fail(RP_BAD_ARGUMENT, "ranks: an earlier sum of these gradients was cut off");
+    return rp_fail(RP_BAD_ARGUMENT, "ranks: an earlier sum of these gradients was interrupted");
   sum->is_begun = true;
   sum->sent = sum->received = 0;
   for (int i = 0; i < sum->bucket_count; i++)

@@ -10,7 +10,7 @@
 #include "core/base/interrupt.h"
 
 static RpRanks here;
-static MPI_Comm leaving; /* apart from what a rank that fails may be in the middle of */
+static MPI_Comm leaving; /* separate: a rank may fail during a call on the main communicator */
 
 RpStatus rp_ranks_check(int code)
 {
@@ -30,8 +30,8 @@ static double seconds_now(void)
 }
 
 /*
-** Wait so many seconds; *done tells whether it came. MPI's own wait hears no
-** Ctrl-C, and keeps the core that a rank beside this one may need.
+** Wait at most `seconds`; *done is whether the request completed. MPI's own wait
+** ignores Ctrl-C and occupies a core that another rank may need.
 */
 static RpStatus wait_for(MPI_Request *request, double seconds, bool heed, bool *done)
 {
@@ -66,13 +66,13 @@ static void as_interrupt(int number)
   raise(SIGINT);
 }
 
-/* Count the cores: each that this rank may run on over the ranks that may, and those left over. */
+/* Count the cores: those of this rank, each divided by the ranks that may use it, and idle ones. */
 static RpStatus count_cores(RpRanks *ranks)
 {
   cpu_set_t mine, launcher;
   int users[CPU_SETSIZE];
   MPI_Comm machine;
-  if (sched_getaffinity(0, sizeof mine, &mine) != 0) { /* more cores than a set holds? */
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0) { /* perhaps too many cores for a cpu_set_t */
     CPU_ZERO(&mine);
     CPU_SET(0, &mine);
   }

@@ -8,7 +8,7 @@
 #include "core/base/memory.h"
 #include "core/tensor/copy.h"
 
-/* A table for positions offset, offset + 1, ...; empty at first. */
+/* A cached table for positions offset, offset + 1, ...; empty at first. */
 struct RpRotaryKept {
   RpRotaryTable table;
   double offset;
@@ -17,7 +17,7 @@ struct RpRotaryKept {
 
 enum { PARTS = 4 };
 
-/* fraction * dim as a number of pairs, or RP_BAD_ARGUMENT. */
+/* Set *pairs to fraction * dim / 2; RP_BAD_ARGUMENT if that is not a whole number. */
 static RpStatus count_pairs(const char *name, double fraction, int64_t dim, int64_t *pairs)
 {
   if (!(fraction >= 0 && fraction <= 1))
@@ -25,9 +25,10 @@ static RpStatus count_pairs(const char *name, double fraction, int64_t dim, int6
                    fraction);
   const double rotated = fraction * (double)dim, whole = rint(rotated);
   if (fabs(rotated - whole) > 1e-9 * (double)dim || fmod(whole, 2) != 0)
-    return rp_fail(RP_BAD_ARGUMENT,
-                   "rope: %s %g of %lld features rotates %g of them: expected an even whole number",
-                   name, fraction, (long long)dim, rotated);
+    return rp_fail(
+        RP_BAD_ARGUMENT,
+        "rope: %s: expected an even number of rotated features, got %g of %lld, which is %g", name,
+        fraction, (long long)dim, rotated);
   *pairs = (int64_t)whole / 2;
   return RP_OK;
 }
@@ -47,7 +48,7 @@ static RpStatus parse_parts(const char *rotate, unsigned *parts)
   return RP_OK;
 }
 
-/* Are these finite numbers of the dtype, one for each of `count` pairs? */
+/* RP_OK if the list has the dtype and one finite number for each of `count` pairs. */
 static RpStatus check_list(const char *name, const RpTensor *list, RpDtype dtype, int64_t count)
 {
   if (list->dtype != dtype || list->rank != 1 || list->shape[0] != count)
@@ -81,7 +82,7 @@ static RpStatus check_numbers(const RpRotaryOptions *o)
   return RP_OK;
 }
 
-/* Fill the numbers of pairs; the frequencies listed decide, or the fractions do. */
+/* Set the numbers of pairs, from the listed frequencies or from the fractions. */
 static RpStatus count_rotated(RpRotary *rotary, const RpRotaryOptions *o)
 {
   if (o->frequencies == NULL) {
@@ -132,16 +133,17 @@ static RpTensor *powers(double base, int64_t pairs)
   return theta;
 }
 
-/* May these frequencies turn any position? */
+/* RP_OK if no angle of these frequencies overflows at any position. */
 static RpStatus check_turns(const RpTensor *theta)
 {
   const double *data = rp_tensor_data(theta);
   for (int64_t t = 0; t < rp_tensor_count(theta); t++)
     if (!isfinite(data[t] * RP_FARTHEST_POSITION))
-      return rp_fail(RP_BAD_ARGUMENT,
-                     "rope: expected frequencies up to %g, so that no angle overflows, got %g for "
-                     "pair %lld",
-                     DBL_MAX / RP_FARTHEST_POSITION, data[t], (long long)t + 1);
+      return rp_fail(
+          RP_BAD_ARGUMENT,
+          "rope: expected frequencies up to %g, beyond which angles overflow, got %g for "
+          "pair %lld",
+          DBL_MAX / RP_FARTHEST_POSITION, data[t], (long long)t + 1);
   return RP_OK;
 }
 
@@ -150,7 +152,7 @@ static RpTensor *copy_of(const RpTensor *list)
   return rp_tensor_convert(list, list->dtype);
 }
 
-/* Room to keep tables in. */
+/* An empty cache of tables, one per part. */
 static struct RpRotaryKept *new_kept(void)
 {
   struct RpRotaryKept *kept = rp_alloc(PARTS * sizeof *kept);
@@ -265,7 +267,7 @@ bool rp_rotary_alike(const RpRotary *rotary, unsigned part, unsigned other)
   return rotary->pairs == rotary->value_pairs && rotary->growth == NULL && rotary->magnitude == 1;
 }
 
-/* Has each row of the batch positions of its own? */
+/* Does each row of the batch have its own positions? */
 static bool is_each(const RpTensor *list)
 {
   return list != NULL && list->rank > 1 && list->shape[0] > 1;
@@ -310,14 +312,14 @@ double rp_position_at(const RpPositions *positions, int64_t batch, int64_t time,
 }
 
 /*
-** The cosine and sine of position * theta. The product rounds, by 1e-11 at
-** position 131072: the turn is made for what it lost, too, so that rotations
-** compose to rounding error wherever they are.
+** The cosine and sine of position * theta. The rounding error of the product, 1e-11
+** at position 131072, is corrected by a second rotation: rotations then compose to
+** rounding error at any position.
 */
-static void turn(double position, double theta, double *cosine, double *sine)
+static void cosine_sine(double position, double theta, double *cosine, double *sine)
 {
   const double angle = position * theta, lost = fma(position, theta, -angle);
-  const bool is_tiny = fabs(lost) < 0x1p-27; /* its cosine is 1 and its sine itself, rounded */
+  const bool is_tiny = fabs(lost) < 0x1p-27; /* cos rounds to 1, sin to `lost` */
   const double c = cos(angle), s = sin(angle);
   const double dc = is_tiny ? 1 : cos(lost), ds = is_tiny ? lost : sin(lost);
   *cosine = c * dc - s * ds;
@@ -341,7 +343,7 @@ static void fill_table(const RpRotary *rotary, unsigned part, bool inverse, int6
       const double magnitude = rp_rotary_magnitude(rotary, part, t, position);
       const int64_t at = row * pairs + t;
       double c, s;
-      turn(position, theta[t], &c, &s);
+      cosine_sine(position, theta[t], &c, &s);
       c = inverse ? c / magnitude : c * magnitude;
       s = inverse ? s / magnitude : s * magnitude;
       if (single) {
@@ -355,7 +357,7 @@ static void fill_table(const RpRotary *rotary, unsigned part, bool inverse, int6
   }
 }
 
-/* RP_BAD_ARGUMENT where a position lies so far from the centre that its magnitude overflows. */
+/* RP_BAD_ARGUMENT if a position is so far from the centre that its magnitude overflows. */
 static RpStatus check_growth(const RpRotary *rotary, const RpRotaryTable *table)
 {
   const RpTensor *const both[] = {table->cosine, table->sine};
@@ -365,14 +367,14 @@ static RpStatus check_growth(const RpRotary *rotary, const RpRotaryTable *table)
       if (!isfinite(both[i]->dtype == RP_FLOAT32 ? (double)((const float *)data)[at]
                                                  : ((const double *)data)[at]))
         return rp_fail(RP_BAD_ARGUMENT,
-                       "positions: expected some so near the centre %g that what grows with them "
-                       "fits %s",
+                       "positions: expected positions near the centre %g, got one whose magnitude "
+                       "overflows %s",
                        rotary->centre, rp_dtype_name(both[i]->dtype));
     }
   return RP_OK;
 }
 
-/* Where tables of a part are kept: the place of the first that is like it. */
+/* The cache slot of a part: that of the first part with equal tables. */
 static struct RpRotaryKept *kept_for(const RpRotary *rotary, unsigned part)
 {
   int i = 0;

@@ -1,8 +1,8 @@
 /*
-** Rotary position encoding (RoFormer, Su et al. 2021, eq. 13-16, and RoPER for
-** values and output): the frequencies, and tables of cosine and sine for any
-** positions. Angles, cosines and sines are computed in float64 from the product
-** position * theta, whatever the dtype of the table.
+** Rotary position encoding (RoFormer, Su et al. 2021, eq. 13-16; RoPER for values
+** and output): frequencies, and tables of cosines and sines for any positions.
+** Angles, cosines and sines are computed in float64 from the product
+** position * theta, for tables of either dtype.
 */
 #ifndef RP_ROTARY_H
 #define RP_ROTARY_H
@@ -10,30 +10,30 @@
 #include "core/kernels/kernels.h"
 #include "core/tensor/tensor.h"
 
-/* Which of attention's four tensors are rotated; any subset. */
+/* Bits for the four tensors of attention; any subset can be rotated. */
 enum { RP_ROTATE_QUERY = 1, RP_ROTATE_KEY = 2, RP_ROTATE_VALUE = 4, RP_ROTATE_OUTPUT = 8 };
 
 enum { RP_MAX_PAIRS = 4096, RP_MAX_COORDINATES = 16 };
 
-/* 2^53: how far from 0 a position may lie. Beyond, float64 does not tell it from the next one. */
+/* 2^53, the largest absolute position. Beyond it, float64 cannot represent every integer. */
 #define RP_FARTHEST_POSITION 9007199254740992.0
 
 /*
-** A scheme. Immutable once made, so a table made from it is never stale: of parts
-** that are alike it keeps the last one without a list of positions, which all
-** layers and steps of one length share.
+** A rotary scheme, immutable after rp_rotary_init. For each part it caches the last
+** table that was made without a list of positions: layers and steps of equal length
+** share it, and so do parts with equal tables.
 **
-** Pair t of a query at position p turns by p[coordinate_t] theta_t, and is
-** multiplied by magnitude exp(growth_t (p - centre)); that of a key by
-** magnitude exp(-growth_t (p - centre)). Values and output turn alone.
+** Pair t of a query at position p is rotated by p[coordinate_t] theta_t and
+** multiplied by magnitude exp(growth_t (p - centre)); pair t of a key, by
+** magnitude exp(-growth_t (p - centre)). Values and output are only rotated.
 */
 typedef struct RpRotary {
   int64_t dim;         /* features of a query or key vector */
-  int64_t pairs;       /* rotated features of queries and keys, halved */
+  int64_t pairs;       /* rotated pairs of features of queries and keys */
   int64_t value_pairs; /* the same for values and output */
-  double base;         /* 0 where frequencies were listed */
+  double base;         /* 0 if frequencies were listed */
   bool interleaved;    /* pairs (2t, 2t+1), else (t, t + pairs) */
-  bool last;           /* the last features turn, else the first */
+  bool last;           /* rotate the last features, else the first */
   unsigned parts;      /* RP_ROTATE_... */
   int coordinates;     /* numbers in a position */
   double magnitude, centre;
@@ -43,75 +43,77 @@ typedef struct RpRotary {
   struct RpRotaryKept *kept;     /* a table for each part */
 } RpRotary;
 
-/* What makes a scheme; lists are float64 or int32, of one axis, packed, or NULL. */
+/* Options of a scheme. Lists are packed tensors of one axis, or NULL. */
 typedef struct RpRotaryOptions {
   int64_t dim;
   double base;                     /* theta_t = base^(-2t / rotated), */
   double fraction, value_fraction; /* with this share of dim rotated, an even number; */
-  const RpTensor *frequencies;     /* or theta_t itself, a pair each, for all four parts */
+  const RpTensor *frequencies;     /* or theta_t of each pair, float64, for all four parts */
   const char *pairing;             /* "half" or "interleaved" */
   const char *rotate;              /* letters of "qkvo" */
   bool last;
-  double magnitude, centre;   /* 1 and 0 where nothing is magnified */
-  const RpTensor *growth;     /* a pair each */
-  const RpTensor *coordinate; /* a pair each, from 0 */
+  double magnitude, centre;   /* default 1 and 0 */
+  const RpTensor *growth;     /* of each pair, float64 */
+  const RpTensor *coordinate; /* of each pair, int32 from 0 */
 } RpRotaryOptions;
 
-/* Check the options and fill *rotary. RP_BAD_ARGUMENT says which of them does not fit. */
+/* Check the options and fill *rotary; RP_BAD_ARGUMENT if one is invalid. */
 RpStatus rp_rotary_init(RpRotary *rotary, const RpRotaryOptions *options);
 
-/* Fill *copy with the same scheme, of which only `letters` turn; RP_BAD_ARGUMENT for others. */
+/* Fill *copy with the same scheme restricted to `letters`; RP_BAD_ARGUMENT for wrong letters. */
 RpStatus rp_rotary_only(RpRotary *copy, const RpRotary *rotary, const char *letters);
 
-/* Give up what a scheme holds; one full of zeros holds nothing. */
+/* Release what a scheme holds; one that is all zero holds nothing. */
 void rp_rotary_clear(RpRotary *rotary);
 
-/* How many pairs of a part (one RP_ROTATE_... bit) turn, and their frequencies. */
+/* Number of rotated pairs of a part (one RP_ROTATE_... bit), and their frequencies. */
 int64_t rp_rotary_pairs(const RpRotary *rotary, unsigned part);
 const double *rp_rotary_theta(const RpRotary *rotary, unsigned part);
 
-/* What pair t of a part is multiplied by at position p. */
+/* The factor of pair t of a part at position p. */
 double rp_rotary_magnitude(const RpRotary *rotary, unsigned part, int64_t t, double p);
 
-/* The coordinate of a position that pair t reads, from 0. */
+/* The index, from 0, of the coordinate that pair t reads. */
 int rp_rotary_coordinate(const RpRotary *rotary, int64_t t);
 
 /*
-** Positions of a [batch, heads, time, ...] tensor: `list` float64, packed,
-** [time] or [1 or batch, time], each for every coordinate, or [1 or batch, time,
-** coordinates]; or NULL for offset, offset + 1, ..., in every coordinate.
+** Positions of a [batch, heads, time, ...] tensor. `list` is packed float64:
+** [time] or [1 or batch, time], with one number for all coordinates, or [1 or
+** batch, time, coordinates]; or NULL for offset, offset + 1, ... in every
+** coordinate.
 */
 typedef struct RpPositions {
   RpTensor *list;
   double offset;
 } RpPositions;
 
-/* RP_BAD_ARGUMENT when the list has another shape, or a position is not finite or too far. */
+/* RP_BAD_ARGUMENT if the list has another shape, or a position is not finite or beyond 2^53. */
 RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64_t batch,
                             int64_t time);
 
-/* Coordinate c of the position at place i of a batch row. */
+/* Coordinate c of the position at index i (from 0) of a batch row. */
 double rp_position_at(const RpPositions *positions, int64_t batch, int64_t time, int64_t i, int c);
 
-/* Cosines and sines for positions; fills `table`, which borrows from the tensors returned in it. */
+/* Cosines and sines for positions; `table` points into the two tensors. */
 typedef struct RpRotaryTable {
   RpTensor *cosine, *sine; /* [1 or batch, time, pairs] */
   RpTable table;
 } RpRotaryTable;
 
 /*
-** Make the table of a part in `dtype` for `batch` rows of `time` positions; of
-** the inverse magnitudes where `inverse`. Fails as rp_positions_check does. With
-** 0 pairs the table is empty and rotates nothing.
+** Make the table of a part in `dtype` for `batch` rows of `time` positions, with
+** inverse magnitudes if `inverse`. With 0 pairs the table is empty and rotates
+** nothing. The caller releases it. Errors as for rp_positions_check, and
+** RP_BAD_ARGUMENT for a position so far from the centre that a factor overflows.
 */
 RpStatus rp_rotary_table(const RpRotary *rotary, unsigned part, bool inverse, RpDtype dtype,
                          const RpPositions *positions, int64_t batch, int64_t time,
                          RpRotaryTable *table);
 
-/* Do the tables of two parts agree wherever their positions do? */
+/* Are the tables of two parts equal for equal positions? */
 bool rp_rotary_alike(const RpRotary *rotary, unsigned part, unsigned other);
 
-/* The same table, for another owner to release. */
+/* Add a reference to a table; the new owner releases it too. */
 RpRotaryTable rp_rotary_table_retain(const RpRotaryTable *table);
 
 void rp_rotary_table_release(RpRotaryTable *table);

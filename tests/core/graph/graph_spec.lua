@@ -97,7 +97,7 @@ describe("backward", function()
   it("refuses what has no gradient", function()
     local w = roper.ones({ 2 }):parameter()
     assert.error_matches(function() roper.ones({}):backward() end,
-      "backward: no parameter takes part in this tensor")
+      "backward: expected a tensor computed from a parameter")
     assert.error_matches(function() (w * 2):backward() end,
       "backward: expected a scalar, got shape %[2%]")
     assert.error_matches(function() (w * 2):backward(roper.ones({ 3 })) end,
@@ -118,7 +118,7 @@ describe("a graph", function()
     loss:backward()
     for _, output in ipairs({ loss, shared:mean(), (shared * w):sum() }) do
       assert.error_matches(function() output:backward() end,
-        "backward: the graph below this tensor was swept before %(at \"%w+\"%)")
+        "backward: an earlier backward went through this graph %(at \"%w+\"%)")
     end
     assert.same({ 2, 2 }, w.grad:totable())
   end)
@@ -248,7 +248,7 @@ describe("parameter", function()
     assert.is_true(w:is_parameter())
     w:parameter(false)
     assert.is_false(w:is_parameter())
-    assert.error_matches(function() w:sum():backward() end, "no parameter takes part")
+    assert.error_matches(function() w:sum():backward() end, "computed from a parameter")
   end)
 
   it("refuses int32 and results", function()
@@ -275,7 +275,7 @@ describe("no_grad", function()
     local y, recording = roper.no_grad(function(x) return x * 2, roper.is_recording() end, w)
     assert.is_false(recording)
     assert.is_true(roper.is_recording())
-    assert.error_matches(function() y:sum():backward() end, "no parameter takes part")
+    assert.error_matches(function() y:sum():backward() end, "computed from a parameter")
     y:fill(3)
     w:sum():backward()
     assert.same({ 1, 1 }, w.grad:totable())

@@ -74,7 +74,7 @@ describe("cat", function()
     for i = 1, 64 do
       long[i] = roper.zeros({ 1 }):expand(1 << 58)
     end
-    assert.error_matches(function() roper.cat(long) end, "cat: more places on axis 1 than can be")
+    assert.error_matches(function() roper.cat(long) end, "cat: the size of axis 1 would overflow")
     assert.error_matches(function()
       roper.cat(setmetatable({}, { __len = function() return 1 << 40 end }))
     end, "cat: expected a list of at most 4096 tensors, got 1099511627776")

@@ -80,7 +80,7 @@ describe("layer_norm", function()
       "layer_norm: expected floats of one dtype, got float32, float32 and float64")
     for _, epsilon in ipairs({ -1, 0 / 0, math.huge }) do
       assert.error_matches(function() roper.layer_norm(x, one, one, epsilon) end,
-        "layer_norm: epsilon: expected a number from 0 on, got ")
+        "layer_norm: epsilon: expected a number >= 0, got ")
     end
     assert.error_matches(function() roper.layer_norm(x, one) end, "tensor expected, got nil")
   end)

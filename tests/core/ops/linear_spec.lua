@@ -117,7 +117,7 @@ describe("linear", function()
     for _, operands in ipairs({ { too_long, one }, { one, too_long },
       { too_long:transpose(1, 2), too_long:transpose(1, 2) } }) do
       assert.error_matches(function() roper.linear(operands[1], operands[2]) end,
-        "linear: sizes past 2147483647 are not supported: %[%d+, %d+%] and %[%d+, %d+%]")
+        "linear: expected sizes up to 2147483647, got %[%d+, %d+%] and %[%d+, %d+%]")
     end
     assert.error_matches(function() roper.linear(w, roper.ones({ 2, 4 }), nil, "gelu") end,
       "invalid option 'gelu'")

@@ -56,6 +56,6 @@ describe("rms_norm", function()
     assert.error_matches(function() roper.rms_norm(x, one:to("float64")) end,
       "rms_norm: expected floats of one dtype, got float32 and float64")
     assert.error_matches(function() roper.rms_norm(x, one, -1) end,
-      "rms_norm: epsilon: expected a number from 0 on, got %-1")
+      "rms_norm: epsilon: expected a number >= 0, got %-1")
   end)
 end)

@@ -67,13 +67,13 @@ describe("view", function()
     for _, shape in ipairs({ { 5 }, { -1, 4 }, { -1, -1 }, { -1, 0 }, { 7, -1 }, {},
       { 2 ^ 62, 4 } }) do
       assert.error_matches(function() x:view(shape) end,
-        "view: %[2, 3%] has 6 elements, which do not fit %[")
+        "view: %[2, 3%] has 6 elements, which do not fill shape %[")
     end
     assert.error_matches(function() x:view({ -2, 3 }) end,
       "'view' %(size 1: expected a whole number from %-1 on, got %-2")
     assert.error_matches(function() x:view({ 6, 1, 1, 1, 1, 1, 1, 1, 1 }) end,
       "at most 8 sizes, got 9")
-    assert.error_matches(function() roper.zeros({ 0 }):view({ -1, 0 }) end, "do not fit")
+    assert.error_matches(function() roper.zeros({ 0 }):view({ -1, 0 }) end, "do not fill")
   end)
 
   it("has the gradient in the shape of its input", function()
@@ -144,7 +144,7 @@ describe("narrow", function()
   it("refuses places outside", function()
     local x = roper.zeros({ 3, 4 })
     assert.error_matches(function() x:narrow(2, 4, 2) end,
-      "narrow: 2 places from 4 on are outside axis 2 of %[3, 4%]")
+      "narrow: 2 elements from 4 on are outside axis 2 of %[3, 4%]")
     assert.error_matches(function() x:narrow(1, 1, 2 ^ 62) end, "narrow: .* outside axis 1")
     assert.error_matches(function() x:narrow(1, math.maxinteger, 1) end, "outside axis 1")
     assert.error_matches(function() x:narrow(1, 0, 1) end, "start: expected a whole number from 1")
@@ -230,7 +230,7 @@ describe("clone, contiguous and detach", function()
     local loss = (w * w:detach()):sum()
     loss:backward()
     assert.same({ 1, 1 }, w.grad:totable())
-    assert.error_matches(function() w:detach():sum():backward() end, "no parameter takes part")
+    assert.error_matches(function() w:detach():sum():backward() end, "computed from a parameter")
   end)
 
   it("give the gradient back in the dtype of the input", function()

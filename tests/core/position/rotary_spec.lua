@@ -65,9 +65,10 @@ describe("rotary scheme", function()
       ["option dim: expected a whole number from 1 to %d+, got 0"] = { dim = 0 },
       ["option dim: expected a whole number from 1 to %d+, got 2.5"] = { dim = 2.5 },
       ["dim: expected 1 to 8192 features, got 10000"] = { dim = 10000 },
-      ["fraction 1 of 5 features rotates 5 of them: expected an even whole number"] = { dim = 5 },
-      ["fraction 0.3 of 8 features rotates 2.4 of them"] = { dim = 8, fraction = 0.3 },
-      ["value_fraction 0.125 of 8 features rotates 1 of"] = { dim = 8, value_fraction = 0.125 },
+      ["expected an even number of rotated features, got 1 of 5, which is 5"] = { dim = 5 },
+      ["number of rotated features, got 0.3 of 8, which is 2.4"] = { dim = 8, fraction = 0.3 },
+      ["value_fraction: expected an even number of rotated features, got 0.125 of 8"] =
+        { dim = 8, value_fraction = 0.125 },
       ["fraction: expected a number from 0 to 1, got 1.5"] = { dim = 8, fraction = 1.5 },
       ["fraction: expected a number from 0 to 1, got %-1"] = { dim = 8, fraction = -1 },
       ["fraction: expected a number from 0 to 1, got %-?nan"] = { dim = 8, fraction = 0 / 0 },
@@ -335,10 +336,10 @@ describe("rotary scheme of listed frequencies", function()
     local function refused(dtype, position, part)
       local x = roper.ones({ 1, 1, 1, 2 }, dtype)
       assert.error_matches(function() p:rotate(x, position, part) end,
-        "positions: expected some so near the centre 100 that what grows with them fits " .. dtype)
+        "expected positions near the centre 100, got one whose magnitude overflows " .. dtype)
       assert.error_matches(function()
         roper.attention(x, x, x, { position = p, positions = position })
-      end, "fits " .. dtype)
+      end, "overflows " .. dtype)
     end
     refused("float32", 1e4, "k")
     refused("float32", -1e4, "q")

@@ -80,7 +80,7 @@ describe("plot.rotation", function()
     refuses("plot.rotation: pairs: expected whole numbers from 1 to 2, got 3 as number 2",
             core.zeros({ 4 }), "rope", 1, { pairs = { 1, 3 } })
     refuses("plot.rotation: expected finite numbers in pair 1, got nan", { NAN, 0 }, "rope")
-    refuses("plot.rotation: rope: fraction 1 of 3 features rotates 3 of them: expected an even "
-      .. "whole number", { 1, 2, 3 }, "rope")
+    refuses("plot.rotation: rope: fraction: expected an even number of rotated features, got 1 "
+      .. "of 3, which is 3", { 1, 2, 3 }, "rope")
   end)
 end)
