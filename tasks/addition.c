@@ -1,25 +1,25 @@
 /*
-** Step-by-step addition, as in the RoPER study:
+** Step-by-step addition from the RoPER study:
 **
 **   ?d=66623+401; 3e0+1e0+0e0==4e0 and 2e1+0e1+0e1==2e1 and ... and d==67024#
 **
-** The question ends with the semicolon. A step adds the digits of one place,
-** lowest first, and the carry into it; there are steps until both operands and
-** the carry are used up. Each step is followed by " and ".
+** The question ends with the semicolon. Each step adds the digits of one place,
+** lowest first, and the carry into it; steps continue until both operands and the
+** carry are used up. Each step is followed by " and ".
 **
-** An operand's number of digits is uniform in 1 .. max_digits, its first digit
-** in 1 .. 9, the others in 0 .. 9.
+** The number of digits of an operand is uniform in 1 .. max_digits, its first
+** digit in 1 .. 9, the other digits in 0 .. 9.
 **
-** Coupled positions (Cho et al. 2024, "position coupling") are the same for
-** digits of the same significance, 1 for the ones. All of a step stands where
-** the digits stand that it adds:
+** Coupled positions (Cho et al. 2024, "position coupling") are equal for digits of
+** the same significance: 1 for the ones place. All characters of a step have the
+** position of the digits that it adds:
 **
 **   ?d=58+3; 8e0+3e0+0e0==11e0 and 5e1+0e1+1e1==6e1 and d==61#
 **   0002101001111111111111111111111222222222222222222222333210
 **
-** There a row has one problem, at a random start; here each problem of a row
-** starts past all positions of the one before. An operand counts from its own
-** ones, so that its digits tell how many of them there are and nothing else.
+** In that paper a row contains one problem, at a random start; here each problem of
+** a row starts beyond all positions of the one before. An operand's positions count
+** from its own ones place: they reveal its number of digits and nothing else.
 */
 #include <math.h>
 #include <stddef.h>
@@ -30,13 +30,13 @@
 
 enum { LENGTH, MAX_DIGITS, COUPLED };
 
-enum { MOST_DIGITS = 18 }; /* the sum still fits in 63 bits */
+enum { MOST_DIGITS = 18 }; /* the sum fits in 63 bits */
 
 static const char characters[] = " #+0123456789;=?aden";
 
 /*
-** Characters of a problem with operands of `a` and `b` digits, `steps` steps
-** and `carries` two-digit totals among them. The sum has a digit for each step.
+** Number of characters of a problem with operands of `a` and `b` digits and `steps`
+** steps, of which `carries` have two-digit totals. The sum has one digit per step.
 */
 static int problem_length(int a, int b, int steps, int carries)
 {
@@ -109,7 +109,7 @@ static RpTaskSpan append(RpTask *task, int64_t at)
   return write_problem(task->row + at, a, b);
 }
 
-/* A question is well-formed when the numbers read from it are written the same way. */
+/* A question is well-formed if the numbers read from it would be written the same way. */
 static RpStatus solve(RpTask *task, RpText question, RpText *answer)
 {
   const int most = (int)task->options[MAX_DIGITS];
@@ -121,13 +121,13 @@ static RpStatus solve(RpTask *task, RpText question, RpText *answer)
   if (a == 0 || b == 0 || !rp_text_same(question, (RpText){task->row, span.question}))
     return rp_fail(RP_BAD_ARGUMENT,
                    "addition: expected a question such as \"?d=77+38446365;\" with numbers above 0 "
-                   "of at most %d digits, got \"%.*s\"",
+                   "and at most %d digits each, got \"%.*s\"",
                    most, rp_shown(question), question.start);
   *answer = (RpText){task->row + span.question, span.answer};
   return RP_OK;
 }
 
-/* From the last "d==" on, the whole text where there is none. */
+/* The text from the last "d==" on, or the whole text if there is none. */
 static RpText final_result(RpText text)
 {
   int64_t at = text.bytes - 3;
@@ -137,9 +137,8 @@ static RpText final_result(RpText text)
 }
 
 /*
-** The study counts a problem as solved by its final result: the text must end
-** with "d==", exactly the sum, and the first and only stop sign. The steps
-** before are not looked at.
+** As in the study, only the final result counts: the text must end with "d==", the
+** exact sum, and the only stop sign. The steps before it are not checked.
 */
 static RpStatus grade(RpTask *task, RpText question, RpText text, bool *right)
 {
@@ -158,7 +157,7 @@ static bool is_digit(char c)
   return c >= '0' && c <= '9';
 }
 
-/* How many digits stand at row.start + at, without a break. */
+/* Number of consecutive digits from row.start + at on. */
 static int64_t count_digits(RpText row, int64_t at)
 {
   int64_t end = at;
@@ -167,7 +166,7 @@ static int64_t count_digits(RpText row, int64_t at)
   return end - at;
 }
 
-/* Only where an operand's digits stand depends on what comes after: on how many there are. */
+/* Only the positions of an operand's digits depend on later characters: on the number of digits. */
 static void positions(RpText row, double *to)
 {
   enum { QUESTION, STEPS, SUM } part = QUESTION;
@@ -183,7 +182,7 @@ static void positions(RpText row, double *to)
       place = !is_digit(c) ? 0 : is_digit(before) ? place - 1 : count_digits(row, i);
       part = c == ';' ? STEPS : QUESTION;
     } else if (part == STEPS) {
-      place += before == ' ' && c != 'a'; /* a step begins here, or the sum */
+      place += before == ' ' && c != 'a'; /* a step or the sum begins here */
       part = before == ' ' && c == 'd' ? SUM : STEPS;
     } else if (place > 0 && (is_digit(c) || c == '#')) {
       place--;
@@ -195,10 +194,10 @@ static void positions(RpText row, double *to)
 }
 
 /*
-** Read the operand at row + *at and move *at behind it: the surprisal of its
-** digits and of its end, as far as `length` shows them. 0 where there is none.
-** Coupled positions tell with the first digit how many there are: where a token
-** stands is seen with it, not before.
+** Read the operand at row + *at and move *at past it; write the surprisal of its
+** digits and of its end, up to `length`. Returns 0 if there is none. With coupled
+** positions, the first digit's position, which is seen together with the digit,
+** reveals the number of digits.
 */
 static int64_t explain_operand(const RpTask *task, const char *row, int64_t *at, int64_t length,
                                RpTaskNotes notes)
@@ -214,9 +213,9 @@ static int64_t explain_operand(const RpTask *task, const char *row, int64_t *at,
 }
 
 /*
-** For each character of the problem `text`, with operands of `a` and `b`
-** digits, the place in it of the one it repeats: digits of the operands where
-** they are added, a carry where it was made, digits of the sum in the totals.
+** For each character of the problem `text`, with operands of `a` and `b` digits, the
+** index in it of the character that it repeats: for summands, the operands' digits;
+** for a carry, the total that produced it; for the sum, the digits of the totals.
 */
 static void set_sources(const char *text, RpTaskSpan span, int a, int b, int32_t *sources)
 {
@@ -229,7 +228,7 @@ static void set_sources(const char *text, RpTaskSpan span, int a, int b, int32_t
     sources[i] = -1;
   int64_t at = span.question + 1;
   for (; text[at] != 'd'; place++) {
-    const int power = 1 + rp_digits(place); /* characters of an "e12" */
+    const int power = 1 + rp_digits(place); /* number of characters of "e12" */
     sources[at] = place < a ? operand_a + a - 1 - place : -1;
     at += 1 + power + 1;
     sources[at] = place < b ? operand_b + b - 1 - place : -1;
@@ -268,8 +267,8 @@ static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length
 }
 
 /*
-** What the character after `digits` digits of an operand adds to the entropy.
-** Where positions tell the end, only the value of a digit is uncertain.
+** The entropy of the character after `digits` digits of an operand. If positions
+** reveal the end, only the value of a digit is uncertain.
 */
 static double operand_entropy(const RpTask *task, int digits)
 {
@@ -279,7 +278,7 @@ static double operand_entropy(const RpTask *task, int digits)
          (task->options[COUPLED] ? (1 - end) * log(choices) : rp_entropy_or_end(end, choices));
 }
 
-/* Only the characters of the operands, and where they end, are uncertain. */
+/* Only the characters of the operands and their ends are uncertain. */
 static void set_entropy(RpProblemLaw *law, const RpTask *task)
 {
   const int most = (int)task->options[MAX_DIGITS];
@@ -304,7 +303,7 @@ static int highest(int place, int digits)
   return place < digits ? 9 : 0;
 }
 
-/* Probability that the total at `place` is 10 or more, with `carry` into it. */
+/* The probability that the total at `place` is at least 10, with `carry` into it. */
 static double carry_chance(int place, int a, int b, int carry)
 {
   int carries = 0, pairs = 0;
@@ -317,10 +316,10 @@ static double carry_chance(int place, int a, int b, int carry)
   return (double)carries / pairs;
 }
 
-/* Add the lengths of problems with operands of `a` and `b` digits, taken with `weight`. */
+/* Add the lengths of problems with operands of `a` and `b` digits, which have chance `weight`. */
 static void add_lengths(RpProblemLaw *law, int a, int b, double weight)
 {
-  /* chance[c][n]: carry c into this place, n carries up to it */
+  /* chance[c][n]: of carry c into this place, and n carries up to it */
   double chance[2][MOST_DIGITS + 1] = {{weight}};
   int places = a > b ? a : b;
   for (int place = 0; place < places; place++) {
@@ -354,13 +353,13 @@ static void set_law(const RpTask *task, RpProblemLaw *law)
 ** @field max_digits? integer = 8; most digits of an operand, up to 18
 ** @field coupled? boolean = false; digits of the same significance share a position (Cho et al.
 **   2024, "position coupling")
-** @field seed? integer = 1; of its random stream
+** @field seed? integer = 1; seed of its random stream
 */
 
 /*
 ** function roper.tasks.addition(options)
-** Step-by-step addition, as in the RoPER study: the digits of one place and the carry into it,
-** lowest first, then the sum.
+** Step-by-step addition from the RoPER study: for each place, lowest first, the sum of its digits
+** and the carry; then the result.
 **
 ** Errors: an option outside its range.
 **

@@ -1,12 +1,11 @@
 /*
-** Repeat a string of any length, the task of length generalisation (Kazemnejad
+** Copying of a string of any length, a task for length generalisation (Kazemnejad
 ** et al. 2023):
 **
 **   kqhzz>kqhzz#
 **
-** The question ends with the separator '>'. The string has a number of letters
-** that is uniform in 1 .. letters; each is one of the first `alphabet` ones,
-** uniform.
+** The question ends with the separator '>'. The length of the string is uniform in
+** 1 .. letters; its letters are uniform over the first `alphabet` ones.
 */
 #include <math.h>
 #include <stddef.h>
@@ -30,7 +29,7 @@ static RpTaskSizes sizes(const int64_t *options)
                        .longest = problem_length((int)options[LETTERS])};
 }
 
-/* The rest of the problem whose string stands at its start. */
+/* Complete the problem that begins with the string at `start`. */
 static RpTaskSpan write_rest(char *start, int64_t letters)
 {
   start[letters] = '>';
@@ -48,7 +47,7 @@ static RpTaskSpan append(RpTask *task, int64_t at)
   return write_rest(start, letters);
 }
 
-/* How many letters of the task `text` begins with. */
+/* Number of letters of the alphabet at the start of `text`. */
 static int64_t count_letters(const RpTask *task, RpText text)
 {
   int64_t count = 0;
@@ -96,7 +95,7 @@ static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length
   return end;
 }
 
-/* Only the letters of the string, and where they end, are uncertain. */
+/* Only the letters of the string and its end are uncertain. */
 static void set_law(const RpTask *task, RpProblemLaw *law)
 {
   const int most = (int)task->options[LETTERS], alphabet = (int)task->options[ALPHABET];
@@ -111,13 +110,13 @@ static void set_law(const RpTask *task, RpProblemLaw *law)
 ** @class CopyOptions
 ** @field length? integer = 161; tokens in a row
 ** @field letters? integer = 20; most letters of a string, up to 319
-** @field alphabet? integer = 26; letters in use, from 2
-** @field seed? integer = 1; of its random stream
+** @field alphabet? integer = 26; number of letters in use, at least 2
+** @field seed? integer = 1; seed of its random stream
 */
 
 /*
 ** function roper.tasks.copy(options)
-** Repeat a string of any length after a separator (Kazemnejad et al. 2023).
+** Copying of a string of any length after a separator (Kazemnejad et al. 2023).
 **
 ** Errors: an option outside its range.
 **
@@ -133,7 +132,7 @@ const RpTaskKind rp_task_copy = {
     .stop = '#',
     .options = {[LENGTH] = {"length", 2, 161, 1 << 20, "tokens in a row"},
                 [LETTERS] = {"letters", 1, 20, MOST_LETTERS, "most letters of a string"},
-                [ALPHABET] = {"alphabet", 2, 26, MOST_ALPHABET, "letters in use"}},
+                [ALPHABET] = {"alphabet", 2, 26, MOST_ALPHABET, "number of letters in use"}},
     .sizes = sizes,
     .append = append,
     .solve = solve,

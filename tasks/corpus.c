@@ -15,7 +15,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files and memory share one byte order");
 
-enum { CHUNK = 1 << 22 }; /* bytes between two looks for Ctrl-C */
+enum { CHUNK = 1 << 22 }; /* bytes between two checks for Ctrl-C */
 
 static const char function[] = "tasks.text";
 
@@ -26,13 +26,13 @@ static int32_t id_at(const RpCorpus *corpus, int64_t place)
   return ((const int32_t *)corpus->ids)[place];
 }
 
-/* Bytes of the ids, with the zeros after them. */
+/* Number of bytes of the ids, including the padding. */
 static uint64_t bytes_of_ids(const RpCorpusHeader *header)
 {
   return (header->tokens * header->width + 7) / 8 * 8;
 }
 
-/* Does the header say what a file of these bytes can hold? */
+/* RP_OK if the header is valid for a file of this size. */
 static RpStatus check_header(const RpCorpus *corpus)
 {
   const RpCorpusHeader *header = &corpus->header;
@@ -54,7 +54,7 @@ static RpStatus check_header(const RpCorpus *corpus)
   if (expected != corpus->bytes)
     return rp_fail(RP_BAD_FILE, "%s: \"%s\": expected %llu bytes, got %zu%s", function,
                    corpus->path, (unsigned long long)expected, corpus->bytes,
-                   corpus->bytes < expected ? ": it is cut" : "");
+                   corpus->bytes < expected ? ": it is truncated" : "");
   return RP_OK;
 }
 
@@ -75,7 +75,7 @@ static RpStatus check_hash(const RpCorpus *corpus)
   return RP_OK;
 }
 
-/* The documents one behind the other, each with an end, and no id past the vocabulary. */
+/* RP_OK if documents follow each other, each with an end, and all ids are in the vocabulary. */
 static RpStatus check_content(const RpCorpus *corpus)
 {
   const RpCorpusHeader *header = &corpus->header;
@@ -100,7 +100,7 @@ static RpStatus check_content(const RpCorpus *corpus)
                             corpus->path);
 }
 
-/* Add up the parts. */
+/* Compute the sizes of both parts. */
 static void set_sizes(RpCorpus *corpus)
 {
   RpCorpusEnd before = {0, 0};
@@ -195,7 +195,7 @@ int64_t rp_corpus_rows(const RpCorpus *corpus, RpCorpusPart part, int64_t length
   return tokens > 0 ? (tokens - 1) / (length - 1) : 0;
 }
 
-/* To read from a map whose file was cut ends the process: refuse a changed one before. */
+/* Reading a mapped file that was truncated would end the process: refuse a changed file first. */
 static RpStatus check_unchanged(const RpCorpus *corpus)
 {
   struct stat about;
@@ -209,7 +209,7 @@ static RpStatus check_unchanged(const RpCorpus *corpus)
   return RP_OK;
 }
 
-/* The row that a draw gives, of `rows`. */
+/* The index of the row, of `rows`, for draw number `draw`. */
 static int64_t drawn(const RpRandom *random, int64_t rows, int64_t draw)
 {
   const uint64_t number = random->counter + (uint64_t)draw, count = (uint64_t)rows;
@@ -217,7 +217,7 @@ static int64_t drawn(const RpRandom *random, int64_t rows, int64_t draw)
   return (int64_t)rp_random_permuted(epoch, count, number % count);
 }
 
-/* `count` rows of a part: those that `random` draws, in their order from `first` on without it. */
+/* `count` rows of a part: drawn by `random` or, if that is NULL, in order from `first` on. */
 static RpTensor *read_rows(const RpCorpus *corpus, RpCorpusPart part, int64_t length,
                            const RpRandom *random, int64_t first, int64_t count)
 {
@@ -253,7 +253,7 @@ RpTensor *rp_corpus_draw(const RpCorpus *corpus, RpRandom *random, int64_t lengt
 {
   if (rp_corpus_rows(corpus, RP_CORPUS_TRAINING, length) == 0)
     return rp_refuse(RP_BAD_ARGUMENT,
-                     "%s: a row of %lld tokens is longer than the text to train on, %lld", function,
+                     "%s: a row of %lld tokens is longer than the training text, %lld", function,
                      (long long)length, (long long)corpus->sizes[RP_CORPUS_TRAINING].tokens);
   RpTensor *tensor = read_rows(corpus, RP_CORPUS_TRAINING, length, random, 0, count);
   if (tensor != NULL)

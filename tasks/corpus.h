@@ -1,15 +1,15 @@
 /*
-** A corpus: documents as token ids in one file, written once, mapped into
-** memory to train on. Those to train on come first, then those for validation.
-** The id 0 ends every document. All is little-endian:
+** A corpus: documents as token ids in one file, which is written once and mapped
+** into memory. Training documents come first, then those for validation. The id 0
+** ends every document. The file is little-endian and contains
 **
-**   RpCorpusHeader
-**   the ids, of 2 bytes where the vocabulary fits, else 4; zeros up to a multiple of 8
-**   a RpCorpusEnd for each document
+**   an RpCorpusHeader
+**   the ids, 2 bytes each if the vocabulary allows it, else 4; zeros up to a multiple of 8
+**   an RpCorpusEnd for each document
 **
-** A row is `length` tokens, whose last one is the first of the next row: of
-** all tokens but a part's first, a row predicts each once. What is left at the
-** end of a part is in no row.
+** A row is `length` tokens; its last token is the first of the next row. Rows thus
+** predict every token of a part once, except the first, and a remainder at the end
+** that does not fill a row.
 */
 #ifndef RP_CORPUS_H
 #define RP_CORPUS_H
@@ -27,7 +27,7 @@
 
 enum { RP_CORPUS_VERSION = 1 };
 
-/* How a file begins. A file in the making has zeros there. */
+/* The header of a file; all zeros while the file is being written. */
 typedef struct RpCorpusHeader {
   char magic[8];
   uint32_t version;
@@ -35,19 +35,19 @@ typedef struct RpCorpusHeader {
   uint64_t vocabulary;
   uint64_t documents[2]; /* of both parts */
   uint64_t tokens;
-  uint64_t key;  /* what it was made from and how, as its maker says */
-  uint64_t hash; /* of what follows the header, and then of the header up to here */
+  uint64_t key;  /* identifies source and settings; set by the writer's caller */
+  uint64_t hash; /* of everything after the header, then of the header up to here */
 } RpCorpusHeader;
 
-/* Where a document ends, counted from the beginning of the first one. */
+/* The end of a document, counted from the beginning of the first one. */
 typedef struct RpCorpusEnd {
-  uint64_t token; /* the place behind its last one */
-  uint64_t byte;  /* of the text */
+  uint64_t token; /* index after its last token */
+  uint64_t byte;  /* number of bytes of text up to its end */
 } RpCorpusEnd;
 
 typedef enum RpCorpusPart { RP_CORPUS_TRAINING, RP_CORPUS_VALIDATION } RpCorpusPart;
 
-/* How much is in a part. */
+/* The size of a part. */
 typedef struct RpCorpusSize {
   int64_t documents, tokens, bytes;
 } RpCorpusSize;
@@ -58,66 +58,64 @@ typedef struct RpCorpus {
   char *path;
   int descriptor;
   size_t bytes;           /* of the file */
-  struct timespec change; /* when it was last written to */
+  struct timespec change; /* time of the last modification */
   const void *map;
   const void *ids;
   const RpCorpusEnd *ends;
 } RpCorpus;
 
 /*
-** Open the file at `path`, and check all of it. NULL with RP_BAD_FILE for a
-** file that is missing, cut, damaged, of another kind or version; RP_INTERRUPTED
-** at Ctrl-C. The caller owns it.
+** Open the file at `path` and check all of it; the caller owns the corpus. NULL
+** with RP_BAD_FILE for a file that is missing, truncated, damaged or of another
+** kind or version, or with RP_INTERRUPTED after Ctrl-C.
 */
 RpCorpus *rp_corpus_open(const char *path);
 
 /* Close a corpus; NULL is allowed. */
 void rp_corpus_free(RpCorpus *corpus);
 
-/* How many rows of `length` (>= 2) tokens a part has. */
+/* Number of rows of `length` (>= 2) tokens in a part. */
 int64_t rp_corpus_rows(const RpCorpus *corpus, RpCorpusPart part, int64_t length);
 
 /*
-** `count` rows of a part in their order, from the 0-based `first` on: int32
-** [count, length]. NULL with RP_BAD_ARGUMENT for rows that are not there,
-** RP_BAD_FILE where the file was changed since it was opened, RP_INTERRUPTED at
-** Ctrl-C.
+** `count` rows of a part in order, from index `first` (from 0) on: int32 [count,
+** length]. NULL with RP_BAD_ARGUMENT for rows that do not exist, RP_BAD_FILE if the
+** file was changed since it was opened, RP_INTERRUPTED after Ctrl-C.
 */
 RpTensor *rp_corpus_read(const RpCorpus *corpus, RpCorpusPart part, int64_t length, int64_t first,
                          int64_t count);
 
 /*
-** The next `count` rows to train on, int32 [count, length], in an order that
-** the seed decides: all of them once, then all once in another order, and so
-** on. The counter tells how many rows were drawn. Fails as rp_corpus_read, and
-** leaves `random` as it was then.
+** The next `count` training rows, int32 [count, length]. In each epoch, all rows are
+** drawn once, in an order given by seed and epoch. The counter of `random` is the
+** number of rows drawn. Errors as for rp_corpus_read; `random` is then unchanged.
 */
 RpTensor *rp_corpus_draw(const RpCorpus *corpus, RpRandom *random, int64_t length, int64_t count);
 
-/* A corpus in the making; what is at its path stays untouched until the end. */
+/* A corpus being written; a file at its path stays untouched until rp_corpus_finish. */
 typedef struct RpCorpusWriter RpCorpusWriter;
 
-/* Begin a corpus. NULL with RP_BAD_FILE where no file can be written. */
+/* Begin a corpus. NULL with RP_BAD_FILE if the file cannot be written. */
 RpCorpusWriter *rp_corpus_create(const char *path, int64_t vocabulary, uint64_t key);
 
-/* Append the bytes of a text as ids. RP_BAD_ARGUMENT for a zero byte or one past the vocabulary. */
+/* Append the bytes of a text as ids. RP_BAD_ARGUMENT for a byte 0 or outside the vocabulary. */
 RpStatus rp_corpus_put_bytes(RpCorpusWriter *writer, RpText text);
 
 /*
-** Append ids given in decimal with spaces between them. RP_BAD_ARGUMENT for
-** what is none, and for 0 or one past the vocabulary.
+** Append ids written in decimal and separated by spaces. RP_BAD_ARGUMENT for other
+** text, for 0 and for ids outside the vocabulary.
 */
 RpStatus rp_corpus_put_ids(RpCorpusWriter *writer, RpText text);
 
 /*
-** End a document, `bytes` bytes of text. RP_BAD_ARGUMENT for one to train on
+** End a document of `bytes` bytes of text. RP_BAD_ARGUMENT for a training document
 ** after one for validation.
 */
 RpStatus rp_corpus_end_document(RpCorpusWriter *writer, RpCorpusPart part, int64_t bytes);
 
 /*
-** End a corpus, and free the writer. Where `status` is RP_OK the file takes its
-** name, flushed to the disk; else nothing of it is left.
+** End a corpus and free the writer. If `status` is RP_OK, the file is flushed to
+** disk and renamed to its path; if not, it is removed.
 */
 RpStatus rp_corpus_finish(RpCorpusWriter *writer, RpStatus status);
 

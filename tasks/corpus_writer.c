@@ -11,11 +11,11 @@ enum { BUFFER = 1 << 16, FEWEST_ENDS = 1 << 10 };
 struct RpCorpusWriter {
   RpFileWriter *file;
   RpCorpusHeader header;
-  uint64_t hash;  /* of what was flushed */
+  uint64_t hash;  /* of the data flushed so far */
   uint64_t bytes; /* of all documents so far */
   RpCorpusEnd *ends;
-  size_t room; /* in `ends` */
-  size_t used; /* of the buffer, a multiple of the width */
+  size_t room; /* capacity of `ends` */
+  size_t used; /* bytes in the buffer, a multiple of the width */
   _Alignas(8) unsigned char buffer[BUFFER];
   char path[];
 };
@@ -46,7 +46,7 @@ RpCorpusWriter *rp_corpus_create(const char *path, int64_t vocabulary, uint64_t 
   return writer;
 }
 
-/* Append to the file what the hash is of. */
+/* Append data to the file and to the hash. */
 static RpStatus append(RpCorpusWriter *writer, const void *data, size_t bytes)
 {
   writer->hash = rp_hash(writer->hash, data, bytes);
@@ -67,7 +67,7 @@ static RpStatus put_id(RpCorpusWriter *writer, uint32_t id)
   return RP_OK;
 }
 
-/* Append an id of a text: not the one that ends documents. */
+/* Append an id of a text, which must not be 0: that ends documents. */
 static RpStatus put_text_id(RpCorpusWriter *writer, int64_t id)
 {
   if (id < 1 || (uint64_t)id >= writer->header.vocabulary)
@@ -86,7 +86,7 @@ RpStatus rp_corpus_put_bytes(RpCorpusWriter *writer, RpText text)
 
 RpStatus rp_corpus_put_ids(RpCorpusWriter *writer, RpText text)
 {
-  enum { MOST_DIGITS = 18 }; /* more than a vocabulary has: a longer number is refused too */
+  enum { MOST_DIGITS = 18 }; /* longer numbers are outside any vocabulary */
   RpStatus status = RP_OK;
   for (int64_t at = 0; at < text.bytes && status == RP_OK;) {
     if (text.start[at] == ' ') {
@@ -103,7 +103,7 @@ RpStatus rp_corpus_put_ids(RpCorpusWriter *writer, RpText text)
   return status;
 }
 
-/* Room for one more end. */
+/* Make room for one more end. */
 static RpStatus grow(RpCorpusWriter *writer, size_t count)
 {
   if (count < writer->room)
@@ -125,7 +125,7 @@ RpStatus rp_corpus_end_document(RpCorpusWriter *writer, RpCorpusPart part, int64
   RpCorpusHeader *header = &writer->header;
   const size_t count = (size_t)(header->documents[0] + header->documents[1]);
   if (part == RP_CORPUS_TRAINING && header->documents[RP_CORPUS_VALIDATION] > 0)
-    return rp_fail(RP_BAD_ARGUMENT, "%s: documents to train on come before those for validation",
+    return rp_fail(RP_BAD_ARGUMENT, "%s: expected training documents before those for validation",
                    function);
   RpStatus status = grow(writer, count);
   if (status == RP_OK)
@@ -138,7 +138,7 @@ RpStatus rp_corpus_end_document(RpCorpusWriter *writer, RpCorpusPart part, int64
   return RP_OK;
 }
 
-/* Append the rest of the ids and the ends, and put the header where it belongs. */
+/* Append the remaining ids and the ends, then overwrite the header. */
 static RpStatus complete(RpCorpusWriter *writer)
 {
   RpCorpusHeader *header = &writer->header;

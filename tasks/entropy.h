@@ -4,25 +4,25 @@
 
 #include <math.h>
 
-/* -p log p, what an outcome of probability p adds to an entropy; 0 for p = 0. */
+/* -p log p, the term of an outcome of probability p; 0 for p = 0. */
 static inline double rp_entropy_term(double p)
 {
   return p > 0 ? -p * log(p) : 0;
 }
 
-/* The chance that a count, uniform in 1 .. most, is `n` (from 0 to most) at least. */
+/* The probability that a count, uniform in 1 .. most, is at least `n` (0 .. most). */
 static inline double rp_count_reaches(int n, int most)
 {
   return n == 0 ? 1 : (double)(most - n + 1) / most;
 }
 
-/* The chance that a count, uniform in 1 .. most and `n` at least, is n. */
+/* The probability that a count, uniform in 1 .. most, is n, given that it is at least n. */
 static inline double rp_count_ends(int n, int most)
 {
   return n == 0 ? 0 : 1.0 / (most - n + 1);
 }
 
-/* The entropy of an end, of probability `end`, or else one of `choices` alike. */
+/* The entropy of an end, with probability `end`, or one of `choices` equally likely outcomes. */
 static inline double rp_entropy_or_end(double end, int choices)
 {
   double more = 1 - end;

@@ -1,7 +1,7 @@
 /*
-** The floor of tasks whose problems are independent of each other: the best
-** predictor always knows where in a problem it is, so that rows packed with
-** problems are a renewal process.
+** Loss floor of tasks whose problems are independent: the best predictor always
+** knows its position in a problem, and rows packed with problems are a renewal
+** process.
 */
 #ifndef RP_TASK_PACKING_H
 #define RP_TASK_PACKING_H
@@ -12,10 +12,10 @@
 
 enum { RP_LONGEST_PROBLEM = 640 };
 
-/* The law of one problem, by number of characters n; all zero where nothing is said. */
+/* Distribution of one problem, by number of characters n; 0 where not set. */
 typedef struct RpProblemLaw {
   double chance[RP_LONGEST_PROBLEM + 1];  /* that it has n characters */
-  double entropy[RP_LONGEST_PROBLEM + 1]; /* nats, expected, of the character after the first n */
+  double entropy[RP_LONGEST_PROBLEM + 1]; /* expected nats of the character after the first n */
 } RpProblemLaw;
 
 /*

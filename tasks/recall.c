@@ -1,13 +1,13 @@
 /*
-** Multi-query associative recall, after zoology (Arora et al. 2023): pairs of
-** a key and its value, then each key again, in another order, for its value:
+** Multi-query associative recall, after zoology (Arora et al. 2023): pairs of a key
+** and its value, then each key again, in another order, as a query for its value:
 **
 **   ?k3Q8b1>b1k3Q8
 **
 ** The number of pairs is uniform in 1 .. pairs, the keys are distinct letters,
 ** the values digits; keys, values and the order are uniform. Each query is a
-** question whose answer is the one digit after it; the first question of a
-** problem brings the pairs along.
+** question, whose answer is the digit after it; the first question of a problem
+** includes the pairs.
 */
 #include <math.h>
 #include <stddef.h>
@@ -22,11 +22,11 @@ enum { FIRST_KEY = 12, KEYS = 52, VALUES = 10 };
 
 static const char characters[] = "0123456789>?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/* A problem, and how many of its queries were asked. */
+/* A problem. */
 typedef struct Problem {
-  int64_t pairs, asked;
+  int64_t pairs, asked; /* number of pairs, and of queries so far */
   char keys[KEYS], values[KEYS];
-  int order[KEYS]; /* which pair each query asks for */
+  int order[KEYS]; /* the pair that each query asks for */
 } Problem;
 
 static int64_t problem_length(int64_t pairs)
@@ -53,9 +53,9 @@ static void draw(RpTask *task)
     problem->keys[i] = keys[key];
     keys[key] = keys[i];
     problem->values[i] = (char)('0' + rp_random_below(&task->random, VALUES));
-    int64_t place = rp_random_below(&task->random, (uint32_t)i + 1);
-    problem->order[i] = problem->order[place];
-    problem->order[place] = i;
+    int64_t other = rp_random_below(&task->random, (uint32_t)i + 1);
+    problem->order[i] = problem->order[other];
+    problem->order[other] = i;
   }
 }
 
@@ -66,7 +66,7 @@ static char *put_pair(char *to, const Problem *problem, int pair)
   return to;
 }
 
-/* Write the next question and its answer; returns the place after them. */
+/* Write the next question and its answer; returns the end of the answer. */
 static char *put_question(char *to, Problem *problem)
 {
   if (problem->asked == 0) {
@@ -87,7 +87,7 @@ static RpTaskSpan append(RpTask *task, int64_t at)
   return (RpTaskSpan){put_question(start, problem) - start - 1, 1};
 }
 
-/* How many queries come before the question is uniform over those there are. */
+/* The number of queries before the question is uniform in 0 .. pairs - 1. */
 static RpTaskSpan ask(RpTask *task)
 {
   Problem *problem = task->state;
@@ -99,7 +99,7 @@ static RpTaskSpan ask(RpTask *task)
   return (RpTaskSpan){to - task->row - 1, 1};
 }
 
-/* The place of `key` among the first `count`, -1 where it is not. */
+/* The index of `key` among the first `count`, or -1. */
 static int find(const char *keys, int64_t count, char key)
 {
   const char *found = count > 0 ? memchr(keys, key, (size_t)count) : NULL;
@@ -112,9 +112,8 @@ static bool is_key(char c)
 }
 
 /*
-** Read the sign, the pairs and the sign after them, as far as `text` shows
-** them; false where they are none of the task's. The last value is 0 where the
-** text ends before it.
+** Read the sign '?' and the pairs, up to the sign '>' or the end of `text`; false if
+** they are not of this task. The last value is 0 if the text ends before it.
 */
 static bool read_pairs(RpTask *task, RpText text)
 {
@@ -136,8 +135,8 @@ static bool read_pairs(RpTask *task, RpText text)
 }
 
 /*
-** Read the query at text + at into the order, and its value where the text
-** shows it; false where either is wrong.
+** Read the query at text + at into the order, and check its value unless the text
+** ends before it; false if either is wrong.
 */
 static bool read_query(Problem *problem, RpText text, int64_t at)
 {
@@ -162,8 +161,8 @@ static RpStatus solve(RpTask *task, RpText question, RpText *answer)
   if (!fits)
     return rp_fail(RP_BAD_ARGUMENT,
                    "recall: expected a question such as \"?k3Q8b1>b1k\" of 1 to %d distinct "
-                   "letters with a digit each, then some of them again, each once and all but the "
-                   "last with its digit, got \"%.*s\"",
+                   "letters with a digit each, then queries of different letters, all but the last "
+                   "with its digit, got \"%.*s\"",
                    (int)task->options[PAIRS], rp_shown(question), question.start);
   *answer = (RpText){problem->values + problem->order[problem->asked - 1], 1};
   return RP_OK;
@@ -194,7 +193,7 @@ static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length
   return at + end;
 }
 
-/* Keys, values, the number of pairs and the order are uncertain, the answers not. */
+/* Keys, values, the number of pairs and the order are uncertain; the answers are not. */
 static void set_law(const RpTask *task, RpProblemLaw *law)
 {
   const int most = (int)task->options[PAIRS];
@@ -214,13 +213,13 @@ static void set_law(const RpTask *task, RpProblemLaw *law)
 ** @class RecallOptions
 ** @field length? integer = 161; tokens in a row
 ** @field pairs? integer = 12; most pairs of a problem, up to 52
-** @field seed? integer = 1; of its random stream
+** @field seed? integer = 1; seed of its random stream
 */
 
 /*
 ** function roper.tasks.recall(options)
-** Multi-query associative recall: pairs of a key and its value, then each key again for its value
-** (Arora et al. 2023, zoology).
+** Multi-query associative recall: pairs of a key and its value, then each key again as a query for
+** its value (Arora et al. 2023, zoology).
 **
 ** Errors: an option outside its range.
 **

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* One line a task, in alphabetical order; its file defines `rp_task_NAME`. */
+/* One line per kind, in alphabetical order; its file defines `rp_task_NAME`. */
 #define EVERY_KIND(KIND)                                                                           \
   KIND(addition)                                                                                   \
   KIND(copy)                                                                                       \

@@ -1,10 +1,10 @@
-/* The kinds of task there are. */
+/* Registry of the kinds of task. */
 #ifndef RP_TASK_REGISTRY_H
 #define RP_TASK_REGISTRY_H
 
 #include "tasks/task.h"
 
-/* All kinds, ended by NULL. */
+/* All kinds, terminated by NULL. */
 extern const RpTaskKind *const rp_task_kinds[];
 
 #endif

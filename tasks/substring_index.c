@@ -1,12 +1,12 @@
 /*
-** The suffix of a string from an index on, as in the RoPER study:
+** Suffix of a string from an index on, from the RoPER study:
 **
 **   ?s='dyjeofuxvejmg'; s[8:]=='vejmg'#
 **
-** The question ends with the last opening quote. The string has `letters`
-** lower-case letters, each uniform; the index is uniform in 0 .. letters - 1.
-** (The study's text speaks of numbers of up to 8 digits, which belongs to its
-** addition task; its examples have strings of 13 letters and an index from 0.)
+** The question ends with the opening quote of the suffix. The string has `letters`
+** uniform lower-case letters; the index is uniform in 0 .. letters - 1. (The
+** study's text mentions numbers of up to 8 digits, which belong to its addition
+** task; its examples have strings of 13 letters and indices from 0.)
 */
 #include <math.h>
 #include <stddef.h>
@@ -21,14 +21,14 @@ enum { ALPHABET = 26, MOST_LETTERS = 100 /* an index has at most two digits */ }
 
 static const char characters[] = " #'0123456789:;=?[]abcdefghijklmnopqrstuvwxyz";
 
-/* What stands before the string, between string and index, between index and suffix, at the end. */
+/* The text before the string, between string and index, between index and suffix, at the end. */
 static const char before_string[] = "?s='";
 static const char before_index[] = "'; s[";
 static const char before_suffix[] = ":]=='";
 static const char after_suffix[] = "'#";
 
 enum {
-  STRING = sizeof before_string - 1, /* place of the first letter in a problem */
+  STRING = sizeof before_string - 1, /* index of the first letter in a problem */
   FIXED =
       sizeof before_string + sizeof before_index + sizeof before_suffix + sizeof after_suffix - 4
 };
@@ -69,8 +69,8 @@ static RpTaskSpan append(RpTask *task, int64_t at)
 }
 
 /*
-** Read the index of a question; false where string and index are not letters
-** and a number from 0 to letters - 1 in their places.
+** Read the index of a question; false unless there are letters in place of the
+** string, and a number from 0 to letters - 1 in place of the index.
 */
 static bool read_index(RpText question, int64_t letters, int64_t *index)
 {
@@ -84,7 +84,7 @@ static bool read_index(RpText question, int64_t letters, int64_t *index)
   return *index < letters;
 }
 
-/* A question is well-formed when string and index read from it are written the same way. */
+/* A question is well-formed if the string and index read from it would be written the same way. */
 static RpStatus solve(RpTask *task, RpText question, RpText *answer)
 {
   const int64_t letters = task->options[LETTERS];
@@ -101,7 +101,7 @@ static RpStatus solve(RpTask *task, RpText question, RpText *answer)
   return RP_OK;
 }
 
-/* How many indices in 0 .. letters - 1 begin with the digit `first`. */
+/* Number of indices in 0 .. letters - 1 that begin with the digit `first`. */
 static int indices_from(int first, int letters)
 {
   int count = 0;
@@ -111,10 +111,10 @@ static int indices_from(int first, int letters)
 }
 
 /*
-** Read the index at row + at, of which `length` may leave only the first digit
-** or nothing; 0 where nothing is left.
+** Read the index at row + at, which `length` may truncate; 0 if nothing of it
+** remains.
 */
-static int64_t read_cut_index(const char *row, int64_t at, int64_t length)
+static int64_t read_truncated_index(const char *row, int64_t at, int64_t length)
 {
   return at < length ? rp_read_number((RpText){row, length}, &at, 2) : 0;
 }
@@ -134,7 +134,7 @@ static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length
       return 0;
     notes.nats[string + i] = log(ALPHABET);
   }
-  const int64_t index = read_cut_index(row, digit, length);
+  const int64_t index = read_truncated_index(row, digit, length);
   if (index >= letters)
     return 0;
   RpTaskSpan span = write_problem(task->row, seen, letters, index);
@@ -153,7 +153,7 @@ static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length
   return end;
 }
 
-/* Only the letters of the string and the digits of the index, and where they end, are uncertain. */
+/* Only the letters of the string, the digits of the index and their end are uncertain. */
 static void set_entropy(RpProblemLaw *law, int letters)
 {
   const int index = STRING + letters + (int)(sizeof before_index - 1);
@@ -179,12 +179,12 @@ static void set_law(const RpTask *task, RpProblemLaw *law)
 ** @class SubstringIndexOptions
 ** @field length? integer = 641; tokens in a row
 ** @field letters? integer = 13; letters of the string, up to 100
-** @field seed? integer = 1; of its random stream
+** @field seed? integer = 1; seed of its random stream
 */
 
 /*
 ** function roper.tasks.substring_index(options)
-** The suffix of a string from an index on, as in the RoPER study.
+** The suffix of a string from an index on, from the RoPER study.
 **
 ** Errors: an option outside its range.
 **

@@ -1,22 +1,21 @@
 /*
-** Search: repeat a piece of the sequence so far, as in the RoPER study:
+** Search: repetition of a piece of the sequence so far, from the RoPER study:
 **
 **   [random string]>[substring][random string]>[substring]...
 **
-** The letters are the first `alphabet` ones, each uniform. A substring is a
-** piece of fixed length of the pool, which is the row so far without its signs
-** '>'; its start is uniform over all places where the whole piece fits. The
-** first random string is as long as a substring where that is longer than
-** `random_length`, so that there is a piece to take.
+** Letters are uniform over the first `alphabet` ones. A substring is a piece, of
+** fixed length, of the pool: the row so far without its signs '>'. Its start is
+** uniform over all indices at which the whole piece fits. The first random string is
+** at least as long as a substring: the pool must contain a piece.
 **
-** A question is a row up to the first half of a substring; its answer is the
-** other half. Where the half occurs more than once in the pool, every ending
-** is right that makes a whole piece of the pool.
+** A question is a row up to the first half of a substring; its answer is the other
+** half. If the first half occurs several times in the pool, every ending that
+** completes a piece of the pool is right.
 **
-** The study leaves both lengths open. With 4 and 40 the floor is 0.315 nats per
-** token at length 513: a little below the final losses it publishes, 0.3329 for
-** RoPE and 0.3205 for RoPER, which no predictor could reach on much longer
-** random strings or much shorter substrings.
+** The study does not state the two lengths. With 4 and 40 the floor is 0.315 nats per
+** token at length 513: a little below its published final losses, 0.3329 for RoPE
+** and 0.3205 for RoPER. With much longer random strings or much shorter substrings,
+** no predictor could reach those.
 */
 #include <math.h>
 #include <stddef.h>
@@ -31,13 +30,13 @@ enum { LENGTH, ALPHABET, RANDOM_LENGTH, SUBSTRING_LENGTH };
 
 enum { MOST_LETTERS = 26, FLOOR_TOKENS = 1 << 19, FLOOR_ROWS = 8, FLOOR_SEED = 20220601 };
 
-/* The row so far without its signs. */
+/* The pool: the row so far without its signs. */
 typedef struct Pool {
   int64_t size;
   char letters[];
 } Pool;
 
-/* Letters before the first sign. */
+/* Number of letters before the first sign. */
 static int64_t first_length(const int64_t *options)
 {
   int64_t random = options[RANDOM_LENGTH], substring = options[SUBSTRING_LENGTH];
@@ -75,7 +74,7 @@ static RpTaskSpan append(RpTask *task, int64_t at)
   return (RpTaskSpan){random + 1, substring};
 }
 
-/* After how many problems the question comes is uniform over those that a row has room for. */
+/* The number of problems before the question is uniform over those that fit in a row. */
 static RpTaskSpan ask(RpTask *task)
 {
   const int64_t substring = task->options[SUBSTRING_LENGTH];
@@ -94,8 +93,8 @@ static RpTaskSpan ask(RpTask *task)
 }
 
 /*
-** The first piece of the pool that begins with `beginning`, NULL where there
-** is none; a piece is as long as a substring.
+** The first piece of the pool that begins with `beginning`, or NULL; a piece has the
+** length of a substring.
 */
 static const char *find(const RpTask *task, RpText beginning)
 {
@@ -107,9 +106,9 @@ static const char *find(const RpTask *task, RpText beginning)
 }
 
 /*
-** Read a question: its letters before the last sign into the pool, those after
-** it into *beginning. False where signs are not in their places, a character
-** is none of the task's, or the last substring is not in the pool or complete.
+** Read a question: its letters before the last sign into the pool, those after it
+** into *beginning. False if signs are misplaced, a character is not of the task, or
+** the last substring is complete or not in the pool.
 */
 static bool read_question(RpTask *task, RpText question, RpText *beginning)
 {
@@ -135,13 +134,14 @@ static bool read_question(RpTask *task, RpText question, RpText *beginning)
 
 static RpStatus refuse_question(const RpTask *task, RpText question)
 {
-  return rp_fail(RP_BAD_ARGUMENT,
-                 "substring_prefix: expected a question of the letters a to %c that ends in a "
-                 "substring begun earlier, with %d letters before the first sign, then %d and %d "
-                 "between signs, got \"%.*s\"",
-                 (char)('a' + task->options[ALPHABET] - 1), (int)first_length(task->options),
-                 (int)task->options[SUBSTRING_LENGTH], (int)task->options[RANDOM_LENGTH],
-                 rp_shown(question), question.start);
+  return rp_fail(
+      RP_BAD_ARGUMENT,
+      "substring_prefix: expected a question of letters from a to %c: %d random ones, then "
+      "repeatedly \">\", %d that copy an earlier piece and %d random ones, ending inside a "
+      "copy, got \"%.*s\"",
+      (char)('a' + task->options[ALPHABET] - 1), (int)first_length(task->options),
+      (int)task->options[SUBSTRING_LENGTH], (int)task->options[RANDOM_LENGTH], rp_shown(question),
+      question.start);
 }
 
 static RpStatus solve(RpTask *task, RpText question, RpText *answer)
@@ -170,9 +170,9 @@ static RpStatus grade(RpTask *task, RpText question, RpText text, bool *right)
 }
 
 /*
-** Nats in the first `count` letters of `piece` for a reader of `pool` who
-** holds every one of `starts` starts possible, and drops those that the letters
-** read refute. `possible` has room for them all.
+** The surprisal, in nats, of the first `count` letters of `piece` for a predictor
+** that begins with `starts` equally likely starts in `pool` and drops those that the
+** letters contradict. `possible` has room for all starts.
 */
 static double piece_entropy(const char *pool, int64_t starts, const char *piece, int64_t count,
                             int32_t *possible)
@@ -197,8 +197,8 @@ static double piece_entropy(const char *pool, int64_t starts, const char *piece,
 }
 
 /*
-** How many of the pool's pieces at its first `starts` places begin with these
-** `count` letters; *last is where the last of them starts.
+** Number of pieces, of those at the first `starts` indices of the pool, that begin
+** with these `count` letters; *last is the index of the last one.
 */
 static int64_t count_pieces(const Pool *pool, int64_t starts, const char *letters, int64_t count,
                             int64_t *last)
@@ -213,15 +213,15 @@ static int64_t count_pieces(const Pool *pool, int64_t starts, const char *letter
   return found;
 }
 
-/* The place in a row of a letter of the pool. */
-static int64_t row_place(const RpTask *task, int64_t letter)
+/* The index in a row of a letter of the pool. */
+static int64_t row_index(const RpTask *task, int64_t letter)
 {
   const int64_t first = first_length(task->options);
   const int64_t period = task->options[SUBSTRING_LENGTH] + task->options[RANDOM_LENGTH];
   return letter < first ? letter : letter + 1 + (letter - first) / period;
 }
 
-/* A piece that stands in the pool more than once is taken to repeat the last of them. */
+/* A piece that occurs several times in the pool counts as a copy of the last occurrence. */
 static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length, RpTaskNotes notes)
 {
   const int64_t *options = task->options;
@@ -246,7 +246,7 @@ static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length
     notes.nats[i] = log((double)before / (double)left);
   }
   for (int64_t i = piece; i < end && i < length; i++) {
-    notes.sources[i] = (int32_t)row_place(task, last + i - piece);
+    notes.sources[i] = (int32_t)row_index(task, last + i - piece);
     pool->letters[pool->size++] = row[i];
   }
   return end;
@@ -257,7 +257,7 @@ static int64_t smaller(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-/* Nats in a fresh row for the best predictor, without those of its first token. */
+/* The nats of a new row for the best predictor, without those of its first token. */
 static double row_entropy(RpTask *task, int32_t *possible)
 {
   const int64_t length = task->options[LENGTH], substring = task->options[SUBSTRING_LENGTH];
@@ -275,7 +275,7 @@ static double row_entropy(RpTask *task, int32_t *possible)
   return total;
 }
 
-/* The mean over a fixed sample of rows of the exact conditional entropies in each. */
+/* The mean of the exact conditional entropies of the rows in a fixed sample. */
 static RpStatus floor_of(const RpTask *task, double *nats, double *error)
 {
   const int64_t length = task->options[LENGTH];
@@ -283,7 +283,7 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
   RpTask *sampler = rp_task_new(task->kind, task->options, FLOOR_SEED);
   int32_t *possible = rp_alloc((size_t)(length + task->sizes.longest) * sizeof *possible);
   RpStatus status = sampler != NULL && possible != NULL ? RP_OK : RP_OUT_OF_MEMORY;
-  double mean = 0, squares = 0; /* Welford's running mean and sum of squared deviations */
+  double mean = 0, squares = 0; /* Welford's mean and sum of squared deviations */
   for (int64_t row = 1; row <= rows && status == RP_OK; row++) {
     double value = row_entropy(sampler, possible) / (double)(length - 1);
     double change = value - mean;
@@ -301,15 +301,15 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
 /*
 ** @class SubstringPrefixOptions
 ** @field length? integer = 513; tokens in a row
-** @field alphabet? integer = 4; letters in use, from 2 to 26
+** @field alphabet? integer = 4; number of letters in use, from 2 to 26
 ** @field random_length? integer = 4; letters of a random string
 ** @field substring_length? integer = 40; letters of a substring
-** @field seed? integer = 1; of its random stream
+** @field seed? integer = 1; seed of its random stream
 */
 
 /*
 ** function roper.tasks.substring_prefix(options)
-** Search: repeat a piece of the sequence so far, as in the RoPER study.
+** Search: repetition of a piece of the sequence so far, from the RoPER study.
 **
 ** Errors: an option outside its range.
 **
@@ -323,7 +323,7 @@ const RpTaskKind rp_task_substring_prefix = {
     .name = "substring_prefix",
     .characters = ">abcdefghijklmnopqrstuvwxyz",
     .options = {[LENGTH] = {"length", 2, 513, 1 << 16, "tokens in a row"},
-                [ALPHABET] = {"alphabet", 2, 4, MOST_LETTERS, "letters in use"},
+                [ALPHABET] = {"alphabet", 2, 4, MOST_LETTERS, "number of letters in use"},
                 [RANDOM_LENGTH] = {"random_length", 1, 4, 1 << 12, "letters of a random string"},
                 [SUBSTRING_LENGTH] = {"substring_length", 1, 40, 1 << 12,
                                       "letters of a substring"}},

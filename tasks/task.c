@@ -37,7 +37,7 @@ void rp_task_free(RpTask *task)
   rp_free(task);
 }
 
-/* Fill one row of `length` tokens and the marks of its answers. */
+/* Fill one row of `length` tokens, and the mask of its answers. */
 static void fill_row(RpTask *task, int64_t length, int32_t *tokens, int32_t *answers)
 {
   for (int64_t at = 0; at < length;) {
@@ -72,7 +72,7 @@ RpStatus rp_task_batch(RpTask *task, int64_t rows, RpTensor **tokens, RpTensor *
   return RP_OK;
 }
 
-/* Fail about the byte at the 0-based place `at` of a text. */
+/* Fail for the byte at index `at` (from 0) of a text. */
 static void refuse_character(const RpTask *task, unsigned char byte, int64_t at)
 {
   char shown[16];
@@ -100,7 +100,7 @@ RpTensor *rp_task_encode(const RpTask *task, RpText text)
   return tensor;
 }
 
-/* The characters of `count` packed ids, for `function`. */
+/* Write the characters of `count` packed ids to `text`; messages begin with `function`. */
 static RpStatus decode_packed(const RpTask *task, const char *function, const int32_t *ids,
                               int64_t count, char *text)
 {
@@ -138,7 +138,8 @@ static RpStatus explain_row(RpTask *task, const char *row, int64_t length, RpTas
     end = task->kind->explain(task, row, at, length, notes);
     if (end == 0)
       return rp_fail(RP_BAD_ARGUMENT,
-                     "task:explain: expected a row of %s, got none of its problems at place %lld: "
+                     "task:explain: expected a row of %s, but none of its problems begins at place "
+                     "%lld: "
                      "\"%.*s\"",
                      task->kind->name, (long long)at + 1, rp_shown((RpText){row + at, length - at}),
                      row + at);

@@ -1,4 +1,4 @@
-/* Reading and writing the characters of a problem. */
+/* Reading and writing of the characters of a problem. */
 #ifndef RP_TASK_TEXT_H
 #define RP_TASK_TEXT_H
 
@@ -6,25 +6,25 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Borrowed characters, not ended by a zero. */
+/* Borrowed characters, without a terminating zero. */
 typedef struct RpText {
   const char *start;
   int64_t bytes;
 } RpText;
 
-/* Are both texts the same? */
+/* Are both texts equal? */
 static inline bool rp_text_same(RpText a, RpText b)
 {
   return a.bytes == b.bytes && memcmp(a.start, b.start, (size_t)a.bytes) == 0;
 }
 
-/* How many characters of a text a message shows. */
+/* Number of characters of a text that a message contains. */
 static inline int rp_shown(RpText text)
 {
   return (int)(text.bytes < 200 ? text.bytes : 200);
 }
 
-/* Write `text` without its final zero; returns the place after it. */
+/* Write `text` without its terminating zero; returns the end of the written text. */
 static inline char *rp_put_text(char *to, const char *text)
 {
   size_t bytes = strlen(text);
@@ -32,7 +32,7 @@ static inline char *rp_put_text(char *to, const char *text)
   return to + bytes;
 }
 
-/* How many decimal digits a number (>= 0) has. */
+/* Number of decimal digits of a number (>= 0). */
 static inline int rp_digits(int64_t number)
 {
   int digits = 1;
@@ -43,7 +43,7 @@ static inline int rp_digits(int64_t number)
   return digits;
 }
 
-/* Write a number (>= 0) in decimal; returns the place after it. */
+/* Write a number (>= 0) in decimal; returns the end of the written text. */
 static inline char *rp_put_number(char *to, int64_t number)
 {
   int digits = rp_digits(number);
@@ -55,8 +55,8 @@ static inline char *rp_put_number(char *to, int64_t number)
 }
 
 /*
-** Read a decimal number at *at and move *at behind it: at most `most` digits
-** (18 at most), 0 where there is none.
+** Read a decimal number of at most `most` (<= 18) digits at *at and move *at past it;
+** 0 if there is none.
 */
 static inline int64_t rp_read_number(RpText text, int64_t *at, int most)
 {

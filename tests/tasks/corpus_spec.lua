@@ -115,7 +115,7 @@ describe("corpus", function()
   it("refuses to draw rows longer than the text", function()
     local corpus = core.corpus_open(write("short", 300, { { 1 } }))
     assert.error_matches(function() corpus:draw(1, 0, 3, 1) end,
-      "a row of 3 tokens is longer than the text to train on, 2")
+      "a row of 3 tokens is longer than the training text, 2")
   end)
 
   it("refuses a file that is cut, at any byte", function()
@@ -124,7 +124,7 @@ describe("corpus", function()
       local path = scratch.write("cut", whole:sub(1, bytes))
       assert.error_matches(function() core.corpus_open(path) end, bytes < 64
         and "expected a file of tokens, got one of %d+ bytes"
-        or ("expected %d bytes, got %d: it is cut"):format(#whole, bytes))
+        or ("expected %d bytes, got %d: it is truncated"):format(#whole, bytes))
     end
     assert.error_matches(function() core.corpus_open(scratch.write("long", whole .. "x")) end,
       "expected %d+ bytes, got %d+$")
@@ -259,7 +259,8 @@ describe("corpus_writer", function()
   it("refuses documents to train on after others", function()
     local writer <close> = core.corpus_create(scratch.path("order"), 300, 0)
     writer:end_document("validation", 0)
-    assert.error_matches(function() writer:end_document("training", 0) end, "come before")
+    assert.error_matches(function() writer:end_document("training", 0) end,
+                         "expected training documents before those for validation")
     assert.error_matches(function() writer:end_document("test", 0) end, "invalid option 'test'")
   end)
 

@@ -107,7 +107,7 @@ describe("tasks.text", function()
     local all = task_of("abc\n\nde\n\nfgh", { validation = 1 })
     assert.equal(3, all:size().validation.documents)
     assert.error_matches(function() all:batch(1) end,
-      "a row of 5 tokens is longer than the text to train on, 0")
+      "a row of 5 tokens is longer than the training text, 0")
     local none = task_of("abc\n\nde\n\nfgh", { validation = 0 })
     assert.error_matches(function() none:validation() end,
       "a row of 5 tokens is longer than the text for validation, 0")

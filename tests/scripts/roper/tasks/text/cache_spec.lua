@@ -164,7 +164,7 @@ describe("the cache of text", function()
     end
     assert(os.execute(("truncate -s -100 '%s'"):format(path)))
     local output = output_of(maker(folder, tokenizer))
-    assert.truthy(output:find("it is cut; remove it, and it is made again\tnil\n$"), output)
+    assert.truthy(output:find("it is truncated; remove it, and it is made again\tnil\n$"), output)
     local other = core.corpus_create(path, 300, 3)
     other:end_document("training", 0)
     other:finish()
