@@ -130,7 +130,7 @@ describe("the page of a type", function()
     local _, titles = page:gsub("\n +title +string", "")
     assert.equal(2, titles) -- of the lesson and of a step
     assert.truthy(page:find("\n +predict +LessonQuestion|LessonQuestion%[%], optional"), page)
-    assert.truthy(page:find("\n  lesson  Lesson, optional: where a file is read"), page)
+    assert.truthy(page:find("\n  lesson  Lesson, optional: if a file is being read"), page)
     local step = help.text("LessonStep", _G)
     local _, questions = step:gsub("\n +question +string: ", "")
     assert.equal(1, questions)
