@@ -1,5 +1,6 @@
--- The floors of the house, lowest first. What stands on one uses its own folder and those before
--- it in the list; folders of one floor do not use each other. README shows the same table.
+-- The layers of the house, lowest first. A file uses its own folder and those before it in the
+-- list; folders of one layer do not use each other. core/README.md and scripts/README.md have the
+-- same tables.
 
 return {
   { "core/base" },

@@ -21,7 +21,7 @@ local function entries_of(shown)
   return entries
 end
 
-describe("README", function()
+describe("README and the guide", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
@@ -35,7 +35,7 @@ describe("README", function()
   end)
 
   it("makes a model of one's own, trains it, asks it and looks inside", function()
-    local class, shown, inside = scratch.read("README.md"):match(
+    local class, shown, inside = scratch.read("scripts/GUIDE.md"):match(
       "\n```lua\n(Own = .-)```\n.-\n```\n(> dofile.-)```\n.-\n```lua\n(.-)```\n")
     require("roper.base.file").write(scratch.path("own.lua"), class)
     local screen = sessions.start(nil, ("cd '%s' && '%s/roper'"):format(scratch.path(""),
@@ -66,7 +66,8 @@ describe("README", function()
   end)
 
   it("tells of position schemes in lines that run", function()
-    local shown = scratch.read("README.md"):match("\n## Position schemes\n\n```lua\n(.-)```\n")
+    local shown = scratch.read("scripts/GUIDE.md"):match(
+      "\n## Position schemes\n\n```lua\n(.-)```\n")
     local results = {}
     for line in shown:gsub('"scores.svg"', "path"):gmatch("[^\n]+") do
       local chunk = assert(load("return " .. line, line, "t", { roper = roper, plot = roper.plot,
@@ -80,7 +81,7 @@ describe("README", function()
   end)
 
   it("makes a scheme of one's own, trains it, sweeps it and goes on with it", function()
-    local scheme, lines = scratch.read("README.md"):match(
+    local scheme, lines = scratch.read("scripts/GUIDE.md"):match(
       "\n```lua\n(roper%.position%.register.-)```\n.-\n```\n(> dofile.-)```\n")
     local _, count = (scheme .. lines):gsub("\n", "\n")
     assert.is_true(count < 20)
