@@ -41,7 +41,7 @@ void rpl_check_count(lua_State *L, const char *function, int most)
   lua_settop(L, most);
 }
 
-/* A 1-based axis as 0-based; messages are about an argument. */
+/* Convert a 1-based axis to 0-based; an error is about `argument`. */
 static int axis_of(lua_State *L, lua_Integer axis, int argument, int rank)
 {
   if (rank == 0)
@@ -72,13 +72,14 @@ void rpl_check_axes(lua_State *L, int index, int rank, bool axes[RP_MAX_RANK])
       luaL_argerror(L, index, lua_pushfstring(L, "expected axes, got %s", rpl_push_shown(L, -1)));
     const int axis = axis_of(L, given, index, rank);
     if (axes[axis])
-      luaL_argerror(L, index, lua_pushfstring(L, "axis %I stands there twice", given));
+      luaL_argerror(L, index,
+                    lua_pushfstring(L, "expected each axis once, got axis %I twice", given));
     axes[axis] = true;
     lua_pop(L, 1);
   }
 }
 
-/* The dtype that the value at `index` names; messages are about an argument. */
+/* The dtype named at `index`; an error is about `argument`. */
 static RpDtype read_dtype(lua_State *L, int index, int argument)
 {
   RpDtype dtype = RP_FLOAT32;
@@ -104,7 +105,7 @@ RpDtype rpl_list_dtype(lua_State *L, int index, int dtype_index)
     lua_pop(L, 1);
     return is_given ? read_dtype(L, dtype_index, dtype_index) : RP_FLOAT32;
   }
-  luaL_argcheck(L, !is_given, dtype_index, "the list says its dtype already");
+  luaL_argcheck(L, !is_given, dtype_index, "the list already has a field dtype");
   const RpDtype dtype = read_dtype(L, -1, index);
   lua_pop(L, 1);
   return dtype;
@@ -123,8 +124,8 @@ void rpl_check_list(lua_State *L, int index, int argument, lua_Integer length, c
       rpl_check_interrupt(L);
     const bool is_text = lua_type(L, -2) == LUA_TSTRING;
     const bool is_known = known != NULL && is_text && strcmp(lua_tostring(L, -2), known) == 0;
-    const lua_Integer place = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
-    if (!is_known && (place < 1 || place > length))
+    const lua_Integer position = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
+    if (!is_known && (position < 1 || position > length))
       luaL_argerror(L, argument,
                     lua_pushfstring(L, "unknown field %s of a list%s%s",
                                     luaL_tolstring(L, -2, NULL), known ? "; it takes " : "",
@@ -132,7 +133,7 @@ void rpl_check_list(lua_State *L, int index, int argument, lua_Integer length, c
   }
 }
 
-/* A list at `index`, or numbers from there to `last`. */
+/* Read the sizes in the list at `index`, or the numbers from there to `last`. */
 static int read_shape(lua_State *L, int index, int last, int64_t smallest, int64_t *shape,
                       const char *known)
 {
@@ -180,7 +181,7 @@ int rpl_check_sizes(lua_State *L, int64_t shape[RP_MAX_RANK], RpDtype *dtype)
   const int rank = sizes > 0 ? read_shape(L, 1, sizes, 0, shape, NULL) : 0;
   const int dtype_index = sizes > 0 ? sizes + 1 : 2;
   for (int i = dtype_index + 1; i <= RPL_SIZES; i++)
-    luaL_argcheck(L, lua_isnoneornil(L, i), i, "expected nothing after the dtype");
+    luaL_argcheck(L, lua_isnoneornil(L, i), i, "expected no argument after the dtype");
   if (sizes == 0)
     return rpl_check_form(L, 1, 2, shape, dtype);
   *dtype = rpl_optional_dtype(L, dtype_index, RP_FLOAT32);

@@ -1,15 +1,17 @@
 /*
-** What every binding shares: arguments are checked before anything is
-** acquired, a userdata exists (empty) before the core object it will own, and
-** a failed core call becomes a Lua error. 1-based turns 0-based here only.
+** Argument checks and errors shared by all bindings. A binding checks its
+** arguments before it acquires anything, and creates the empty userdata before
+** the core object that the userdata will own. A failed core call becomes a Lua
+** error. 1-based indices are converted to 0-based in the bindings only.
 **
-** A pointer from a userdata lasts until Lua runs: a new string, table or
-** userdata may run finalizers, a list its metamethods, a callback anything, and
-** each of them can close the tensor (`<close>`). So a function reads lists,
-** strings and options and makes its results first, and fetches its tensors
-** last, right before the core call. What it needs across more than that it
-** holds: retained in a userdata of its own, as the tensors in lists and options
-** are. What else C points to stays on the stack.
+** A pointer from a userdata is valid until Lua runs. A new string, table or
+** userdata may run finalizers, reading a list may run metamethods, and a
+** callback may run anything; each of them can close the tensor (`<close>`).
+** Therefore a function first reads lists, strings and options and creates its
+** results, and fetches its tensors last, immediately before the core call. A
+** tensor that is used for longer is held: retained in another userdata, as the
+** tensors in lists and options are. Other pointers must refer to values on the
+** stack.
 */
 #ifndef RPL_CHECK_H
 #define RPL_CHECK_H
@@ -22,38 +24,38 @@
 #include "core/tensor/tensor.h"
 
 /*
-** Raise the last core failure; "interrupted" also lowers the flag, and "out of
-** memory" names the function that asked. Never returns.
+** Raise the message of the last core failure. "interrupted" also lowers the flag;
+** "out of memory" begins with the name of the running function. Never returns.
 */
 int rpl_raise(lua_State *L);
 
 /* Raise unless `status` is RP_OK. */
 void rpl_check(lua_State *L, RpStatus status);
 
-enum { RPL_STRIDE = 1 << 16 }; /* rounds of a loop between two looks for Ctrl-C */
+enum { RPL_STRIDE = 1 << 16 }; /* iterations of a loop between two checks for Ctrl-C */
 
-/* Raise "interrupted" when Ctrl-C was pressed; for long loops of a binding. */
+/* Raise "interrupted" if Ctrl-C was pressed; for long loops in a binding. */
 void rpl_check_interrupt(lua_State *L);
 
-/* Push the value at `index` as messages show it, a string in quotes, and return the text. */
+/* Push the value at `index` as text for messages, a string in quotes, and return it. */
 const char *rpl_push_shown(lua_State *L, int index);
 
-/* Raise when more than `most` arguments were given; absent ones are nil from then on. */
+/* Raise if there are more than `most` arguments; fill up missing ones with nil. */
 void rpl_check_count(lua_State *L, const char *function, int most);
 
-/* A 1-based axis, negative from the end, as 0-based; raises outside the rank. */
+/* Convert a 1-based axis, negative from the end, to 0-based; raises if there is no such axis. */
 int rpl_check_axis(lua_State *L, int index, int rank);
 
-/* A list of such axes, each once and at least one of them: marks them in `axes`. */
+/* Set axes[i] for each axis i in a list of at least one axis; raises if one is repeated. */
 void rpl_check_axes(lua_State *L, int index, int rank, bool axes[RP_MAX_RANK]);
 
-/* A dtype by name, `standard` where absent. */
+/* The dtype named at `index`, or `standard` if absent. */
 RpDtype rpl_optional_dtype(lua_State *L, int index, RpDtype standard);
 
 /*
-** Raise about an argument when the list at `index`, it or a part of it, holds
-** more than its elements 1 to `length` and the field `known` (none where NULL):
-** nothing goes unread. A list with a metatable may hold what it likes.
+** Raise an error about `argument` if the list at `index`, which is that argument or
+** part of it, has keys other than 1 to `length` and the field `known` (if not NULL):
+** a misspelt field must not be ignored. A list with a metatable is not checked.
 */
 void rpl_check_list(lua_State *L, int index, int argument, lua_Integer length, const char *known);
 
@@ -61,31 +63,31 @@ void rpl_check_list(lua_State *L, int index, int argument, lua_Integer length, c
 RpDtype rpl_list_dtype(lua_State *L, int index, int dtype_index);
 
 /*
-** A list of sizes, each at least `smallest`: {2, 3} or numbers from `index` on.
-** Returns the rank.
+** Read sizes, each at least `smallest`: a list such as {2, 3} at `index`, or the
+** arguments from `index` on. Returns the rank.
 */
 int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_MAX_RANK]);
 
-/* The sizes of a list from 0 on, and its dtype as by rpl_list_dtype. Returns the rank. */
+/* Read a list of sizes >= 0, and its dtype like rpl_list_dtype. Returns the rank. */
 int rpl_check_form(lua_State *L, int index, int dtype_index, int64_t shape[RP_MAX_RANK],
                    RpDtype *dtype);
 
-enum { RPL_SIZES = RP_MAX_RANK + 1 }; /* how many arguments rpl_check_sizes takes */
+enum { RPL_SIZES = RP_MAX_RANK + 1 }; /* the most arguments of rpl_check_sizes */
 
-/* The same from the first argument on, or sizes one by one and then a dtype; nothing else. */
+/* The same for all arguments: a list and a dtype, or sizes as separate arguments and a dtype. */
 int rpl_check_sizes(lua_State *L, int64_t shape[RP_MAX_RANK], RpDtype *dtype);
 
-/* The whole number at `index` within [smallest, largest]; `what` names it in the message. */
+/* The whole number at `index`, in [smallest, largest]; `what` is its name in the message. */
 int64_t rpl_check_range(lua_State *L, int index, const char *what, int64_t smallest,
                         int64_t largest);
 
-/* The path at `index`: a string that C can take, without a NUL inside. */
+/* The path at `index`, a string without NUL bytes. */
 const char *rpl_check_path(lua_State *L, int index);
 
 /* Set a field of the table on top. */
 void rpl_set_integer(lua_State *L, const char *name, int64_t value);
 
-/* Register functions: each file of bindings/ adds its own to the module table on top. */
+/* Each adds the functions of one file to the module table on top of the stack. */
 void rpl_open_tensor(lua_State *L);
 void rpl_open_view(lua_State *L);
 void rpl_open_index(lua_State *L);
@@ -109,6 +111,6 @@ void rpl_open_tasks(lua_State *L);
 void rpl_open_corpus(lua_State *L);
 void rpl_open_hash(lua_State *L);
 void rpl_open_terminal(lua_State *L);
-__attribute__((weak)) void rpl_open_ranks(lua_State *L); /* NULL where built without MPI */
+__attribute__((weak)) void rpl_open_ranks(lua_State *L); /* NULL if built without MPI */
 
 #endif

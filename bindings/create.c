@@ -1,4 +1,4 @@
-/* Tensors made from Lua values: nested tables, numbers, ranges. */
+/* New tensors: from nested tables, filled with a number, ranges. */
 #include <math.h>
 
 #include "core/tensor/copy.h"
@@ -6,7 +6,7 @@
 
 #include "bindings/registry.h"
 
-/* The sizes of a nested table, from its first elements. */
+/* Read the shape of a nested table from the first element of each level. Returns the rank. */
 static int nested_shape(lua_State *L, int index, int64_t *shape)
 {
   int rank = 0;
@@ -22,7 +22,7 @@ static int nested_shape(lua_State *L, int index, int64_t *shape)
   return rank;
 }
 
-/* Write the nested table on top into packed float64 from *at on. */
+/* Write the numbers of the nested table on top of the stack to data[*at], and advance *at. */
 static void read_nested(lua_State *L, int rank, const int64_t *shape, int axis, double *data,
                         int64_t *at)
 {
@@ -53,10 +53,11 @@ static void read_nested(lua_State *L, int rank, const int64_t *shape, int axis, 
 
 /*
 ** function roper.tensor(data, dtype)
-** A tensor of numbers. The list may say its dtype itself, as a field.
+** A new tensor from a number, nested lists or another tensor. The outer list may have a field
+** `dtype`, instead of the second argument.
 **
-** Errors: lists of unequal lengths, what is no number, numbers that int32 does not hold; a field
-** other than dtype.
+** Errors: lists of unequal lengths; an element that is not a number; a number that int32 cannot
+** represent; a field other than `dtype`.
 **
 **     > roper.tensor{{1, 2.5}, {3, 4}}
 **     float32 [2, 2]
@@ -68,8 +69,8 @@ static void read_nested(lua_State *L, int rank, const int64_t *shape, int axis, 
 **     > roper.tensor{1, 2, dtype = "float64"}
 **     float64 [2]
 **     1 2
-** @param data number|table|tensor nested lists of equal lengths; of a tensor, a copy
-** @param dtype? "float32"|"float64"|"int32" = "float32"; of a tensor, its own
+** @param data number|table|tensor nested lists of equal lengths; a tensor is copied
+** @param dtype? "float32"|"float64"|"int32" = "float32"; for a tensor, its own dtype
 ** @return tensor x
 */
 static RpTensor *tensor(lua_State *L)
@@ -104,9 +105,9 @@ static RpTensor *new_with(lua_State *L, double value)
 
 /*
 ** function roper.zeros(shape, dtype)
-** A tensor full of 0.
+** A tensor filled with 0.
 **
-** Errors: a size that is no whole number from 0 on; a field other than dtype.
+** Errors: a size that is not a whole number or is negative; a field other than `dtype`.
 **
 **     > roper.zeros{2, 3}
 **     float32 [2, 3]
@@ -115,7 +116,7 @@ static RpTensor *new_with(lua_State *L, double value)
 **     > roper.zeros(2, "float64")
 **     float64 [2]
 **     0 0
-** @param shape integer[] or the sizes one by one; the list may say its dtype itself, as a field
+** @param shape integer[] or the sizes as separate arguments; the list may have a field `dtype`
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor x
 */
@@ -126,7 +127,7 @@ static RpTensor *zeros(lua_State *L)
 
 /*
 ** function roper.ones(shape, dtype)
-** A tensor full of 1.
+** A tensor filled with 1.
 **
 **     > roper.ones({2}, "int32")
 **     int32 [2]
@@ -140,14 +141,15 @@ static RpTensor *ones(lua_State *L)
 
 /*
 ** function roper.full(shape, value, dtype)
-** A tensor full of one number.
+** A tensor filled with one number.
 **
-** Errors: a size that is no whole number from 0 on; a field other than dtype.
+** Errors: a size that is not a whole number or is negative; a field other than `dtype`; a value
+** that int32 cannot represent.
 **
 **     > roper.full({3}, math.pi)
 **     float32 [3]
 **     3.1416 3.1416 3.1416
-** @param shape integer[] it may say its dtype itself, as a field
+** @param shape integer[] the list may have a field `dtype`
 ** @param value number
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor x
@@ -163,9 +165,9 @@ static RpTensor *full(lua_State *L)
 
 /*
 ** function roper.arange(first, last, step, dtype)
-** first, first + step, ... up to below last, or down to above it.
+** The numbers first, first + step, ..., excluding last.
 **
-** Errors: a step of 0; a range that is not finite.
+** Errors: a step of 0; a range that is not finite; a number that int32 cannot represent.
 **
 **     > roper.arange(0, 5)
 **     float32 [5]
@@ -174,7 +176,7 @@ static RpTensor *full(lua_State *L)
 **     float32 [4]
 **     1.0000 0.7500 0.5000 0.2500
 ** @param first number
-** @param last number not included
+** @param last number excluded
 ** @param step? number = 1
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor x [count]
@@ -189,11 +191,12 @@ static RpTensor *arange(lua_State *L)
 
 /*
 ** function roper.linspace(first, last, count, dtype)
-** Evenly spaced numbers, first and last included.
+** Evenly spaced numbers, including first and last.
 **
 **     xᵢ = first + i (last − first) / (count − 1)
 **
-** Errors: less than two numbers, ends that are not finite; for int32, numbers that are not whole.
+** Errors: a count below 2; a first or last that is not finite; a number that int32 cannot
+** represent.
 **
 **     > roper.linspace(0, 1, 5)
 **     float32 [5]
@@ -216,15 +219,15 @@ static RpTensor *linspace(lua_State *L)
 
 /*
 ** function roper.eye(n, dtype)
-** The unit matrix.
+** The identity matrix.
 **
-** Errors: a number below 0, or no whole one.
+** Errors: an n that is not a whole number or is negative.
 **
 **     > roper.eye(2)
 **     float32 [2, 2]
 **     1 0
 **     0 1
-** @param n integer
+** @param n integer number of rows and columns
 ** @param dtype? "float32"|"float64"|"int32" = "float32"
 ** @return tensor I [n, n]
 */

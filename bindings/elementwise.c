@@ -1,4 +1,4 @@
-/* Functions of each element, differentiable ones and comparisons: the rows of operation/. */
+/* Element-wise functions and comparisons, from the rows in core/kernels/operation. */
 #include "core/tensor/elementwise.h"
 
 #include "bindings/registry.h"
@@ -24,8 +24,8 @@ static RpTensor *compare(lua_State *L)
 }
 
 /*
-** Refuse `a < b` or `a <= b` of tensors, which came as `b > a` or `b >= a` too; with a number on
-** the left, as which Lua passes on x > 0, the method of x is named with it.
+** Raises an error for `a < b` or `a <= b` of tensors with several elements. Lua evaluates x > 0 as
+** 0 < x; if the left operand has one element, the message names the method of x to use instead.
 */
 static int refuse_comparison(lua_State *L, RpCompare op, const RpTensor *a, const RpTensor *b)
 {
@@ -33,18 +33,18 @@ static int refuse_comparison(lua_State *L, RpCompare op, const RpTensor *a, cons
   if (rp_tensor_count(a) != 1 && rp_tensor_count(b) != 1) {
     const char *const shape = lua_pushstring(L, rp_tensor_shape_text(a));
     return luaL_error(L,
-                      "< and > give one boolean, got tensors of shapes %s and %s; x:%s(y) and "
+                      "< and > return one boolean, got tensors of shapes %s and %s; x:%s(y) and "
                       "x:%s(y) compare each element",
                       shape, rp_tensor_shape_text(b), less, greater);
   }
-  const bool is_turned = rp_tensor_count(a) == 1;
+  const bool is_swapped = rp_tensor_count(a) == 1;
   return luaL_error(L,
-                    "< and > give one boolean, got a tensor of shape %s; x:%s(number) compares "
+                    "< and > return one boolean, got a tensor of shape %s; x:%s(number) compares "
                     "each element",
-                    rp_tensor_shape_text(is_turned ? b : a), is_turned ? greater : less);
+                    rp_tensor_shape_text(is_swapped ? b : a), is_swapped ? greater : less);
 }
 
-/* a < b and a <= b in Lua give one boolean, so both must be single numbers. */
+/* Lua converts the results of < and <= to one boolean, so both operands must have one element. */
 static int compare_scalars(lua_State *L, RpCompare op)
 {
   RpTensor *a, *b;
@@ -60,7 +60,7 @@ static int compare_scalars(lua_State *L, RpCompare op)
   return 1;
 }
 
-/* == of two userdata, where Lua asks: with other values it is false. */
+/* == of two userdata. Lua does not call this if an operand is another type: the result is false. */
 static int is_equal(lua_State *L)
 {
   const char *got;
@@ -72,28 +72,28 @@ static int is_equal(lua_State *L)
   return 1;
 }
 
-/* & | ~ of masks, whose elements are 0 and 1; of other numbers Lua's would look at bits. */
+/* & | ~ of masks only: for other integers, the same operators are bitwise in Lua. */
 static RpTensor *compare_masks(lua_State *L)
 {
   for (int i = 1; i <= 2; i++) {
     const char *got = NULL;
     RpTensor *operand = rpl_to_tensor(L, i, &got);
     if (operand == NULL || !operand->is_mask)
-      luaL_error(L, "& | ~: expected masks, as comparisons give, got %s",
+      luaL_error(L, "& | ~: expected masks, as comparisons return, got %s",
                  operand != NULL ? rp_dtype_name(operand->dtype) : got);
   }
   return rp_tensor_compare((RpCompare)rpl_operation(L), rpl_check_tensor(L, 1),
                            rpl_check_tensor(L, 2));
 }
 
-/* ~ of a mask: is it 0? Lua passes the operand twice. */
+/* ~ of a mask compares it with 0. Lua passes the operand twice. */
 static RpTensor *invert(lua_State *L)
 {
   RpTensor *a, *b;
   lua_pushinteger(L, 0);
   lua_replace(L, 2);
   if (!rpl_check_tensor(L, 1)->is_mask)
-    luaL_error(L, "~: expected a mask, as comparisons give; :logical_not() takes any tensor");
+    luaL_error(L, "~: expected a mask, as comparisons return; :logical_not() takes any tensor");
   rpl_operands(L, 1, &a, &b);
   return rp_tensor_compare(RP_EQ, a, b);
 }

@@ -1,4 +1,4 @@
-/* Indexing: x[i], x[{i, {from, to}, {}}], x[places], x[mask], to read and to write; x.grad. */
+/* Indexing, to read and to assign: x[i], x[{i, {from, to}, {}}], x[indices], x[mask]; x.grad. */
 #include <string.h>
 
 #include "bindings/foreign.h"
@@ -8,20 +8,20 @@
 #include "core/tensor/copy.h"
 #include "core/tensor/index.h"
 
-/* A 1-based place on an axis, negative from the end, as 0-based. */
-static int64_t place(lua_State *L, int index, const RpTensor *tensor, int axis)
+/* Convert a 1-based index on an axis, negative from the end, to 0-based. */
+static int64_t axis_index(lua_State *L, int index, const RpTensor *tensor, int axis)
 {
   int is_integer;
   const lua_Integer at = lua_tointegerx(L, index, &is_integer);
   const int64_t size = tensor->shape[axis];
   if (!is_integer || at == 0 || at > size || at < -size)
-    luaL_error(L, "index: expected a place from 1 to %I (or -1 to -%I) on axis %d of %s, got %s",
+    luaL_error(L, "index: expected an index from 1 to %I (or -1 to -%I) on axis %d of %s, got %s",
                (lua_Integer)size, (lua_Integer)size, axis + 1, rp_tensor_shape_text(tensor),
                rpl_push_shown(L, index));
   return at > 0 ? at - 1 : at + size;
 }
 
-/* Put a view of *slot in its place. */
+/* Replace *slot by `view`, or raise if that is NULL. */
 static void replace(lua_State *L, RpTensor **slot, RpTensor *view)
 {
   if (view == NULL)
@@ -30,7 +30,7 @@ static void replace(lua_State *L, RpTensor **slot, RpTensor *view)
   *slot = view;
 }
 
-/* Narrow axis `axis` of *slot by the value on top; true when the axis should go. */
+/* Narrow an axis of *slot to the index or range on top; true if it is an index: drop the axis. */
 static bool narrow_slot(lua_State *L, RpTensor **slot, int axis)
 {
   const RpTensor *tensor = *slot;
@@ -41,41 +41,43 @@ static bool narrow_slot(lua_State *L, RpTensor **slot, int axis)
       luaL_error(L, "index: expected a range {from, to} or {} on axis %d", axis + 1);
     lua_geti(L, -1, 1);
     lua_geti(L, -2, 2);
-    from = place(L, -2, tensor, axis);
-    to = place(L, -1, tensor, axis);
+    from = axis_index(L, -2, tensor, axis);
+    to = axis_index(L, -1, tensor, axis);
     lua_pop(L, 2);
     if (to < from)
       luaL_error(L, "index: the range on axis %d ends before it begins", axis + 1);
   } else if (!is_range) {
-    from = to = place(L, -1, tensor, axis);
+    from = to = axis_index(L, -1, tensor, axis);
   }
   replace(L, slot, rp_op_narrow(*slot, axis, from, to - from + 1));
   return !is_range;
 }
 
-/* What a key selects: a view, and where tensors in the key name places along its axes. */
+/* The selection by a key: a view, and the tensors in the key that index some of its axes. */
 typedef struct Selection {
-  RpTensor **view; /* on top of the stack where there are no keys */
-  int axis, count; /* the first axis that keys are for, and how many they are */
+  RpTensor **view; /* on top of the stack if there are no keys */
+  int axis, count; /* the first axis that keys index, and the number of keys */
   RpTensor *keys[RP_MAX_RANK];
 } Selection;
 
-/* Add the tensor on top to the keys, for `axis` and those after it, and hold it there. */
+/*
+** Add the tensor on top of the stack to the keys, and hold it there. It indexes `axis`, and a mask
+** also the axes after it. Returns the next axis.
+*/
 static int add_key(lua_State *L, Selection *selection, int axis, int next)
 {
   RpTensor **held = rpl_new_tensor(L);
   RpTensor *key = *held = rp_tensor_retain(rpl_check_tensor(L, -2));
   lua_remove(L, -2);
   if (selection->count > 0 && axis != next)
-    luaL_error(L, "index: expected tensors in places next to each other, got one on axis %d",
-               axis + 1);
+    luaL_error(L, "index: expected tensors on adjacent axes, got one on axis %d", axis + 1);
   if (selection->count == 0)
     selection->axis = axis;
   selection->keys[selection->count++] = key;
   return axis + (key->is_mask && key->rank > 0 ? key->rank : 1);
 }
 
-/* Push the view that the key at 2 selects from the tensor at 1, and hold the tensors in the key. */
+/* Push the view of the tensor at 1 that the key at 2 selects, and hold the tensors in the key. */
 static Selection push_selected(lua_State *L, bool detached)
 {
   const int key = 2;
@@ -88,7 +90,7 @@ static Selection push_selected(lua_State *L, bool detached)
   const lua_Integer count = is_list ? luaL_len(L, key) : 1;
   Selection selection = {.view = slot};
   if (count > (*slot)->rank)
-    luaL_error(L, "index: expected at most %d places for shape %s, got %I", (*slot)->rank,
+    luaL_error(L, "index: expected at most %d indices for shape %s, got %I", (*slot)->rank,
                rp_tensor_shape_text(*slot), count);
   int axis = 0, next = 0;
   for (lua_Integer i = 1; i <= count; i++) {
@@ -132,7 +134,7 @@ static int tensor_index(lua_State *L)
   }
   rpl_check_tensor(L, 1);
   lua_pushvalue(L, 2);
-  lua_gettable(L, lua_upvalueindex(1)); /* its metatable may raise where there is nothing */
+  lua_gettable(L, lua_upvalueindex(1)); /* its metatable raises an error for unknown names */
   return 1;
 }
 
@@ -151,9 +153,9 @@ static int tensor_newindex(lua_State *L)
   rpl_check(L, rp_tensor_check_writable(tensor));
   RpTensor **given = luaL_testudata(L, 3, RPL_TENSOR);
   if (given != NULL && *given != NULL && rp_graph_records(1, given))
-    return luaL_error(L, "assign: expected values outside the graph, got a tensor that a gradient "
-                         "flows through, which ends here; store y:detach(), or put tensors "
-                         "together by roper.stack, roper.cat or roper.where");
+    return luaL_error(L, "assign: expected values outside the graph, got a tensor that requires a "
+                         "gradient, which would be lost; store y:detach(), or combine tensors with "
+                         "roper.stack, roper.cat or roper.where");
   const Selection target = push_selected(L, true);
   RpTensor *values = rpl_push_values(L, 3, (*target.view)->dtype);
   if (target.count == 0)

@@ -1,6 +1,5 @@
 /*
-** Differentiable operations as functions of the module and methods of tensors.
-** A new operation is one line in the table here.
+** Differentiable operations, as functions of the module and methods of tensors. One table row each.
 */
 #include "bindings/registry.h"
 
@@ -13,11 +12,12 @@
 
 /*
 ** function roper.matmul(a, b)
-** Products of matrices; leading axes are broadcast.
+** The matrix product; leading axes are batches and broadcast.
 **
 **     y = a b
 **
-** Errors: less than two axes, other dtypes, sizes that do not fit.
+** Errors: int32 or different dtypes; fewer than two axes; k of a and b not equal; leading axes that
+** do not broadcast.
 **
 **     > roper.tensor{{1, 2}, {3, 4}}:matmul(roper.tensor{{10}, {1}})
 **     float32 [2, 1]
@@ -34,11 +34,11 @@ static RpTensor *matmul(lua_State *L)
 
 /*
 ** function roper.linear(x, weight, bias, activation)
-** A linear map of the last axis, and ReLU where asked, in one pass.
+** A linear layer along the last axis, with an optional ReLU in the same pass.
 **
 **     y = x Wᵀ + b
 **
-** Errors: sizes or dtypes that do not fit.
+** Errors: int32; sizes or dtypes that do not match.
 **
 **     > weight, bias = roper.tensor{{1, 1}, {-1, 0}}, roper.tensor{0.5, 0}
 **     > roper.linear(roper.tensor{{1, 2}}, weight, bias, "relu")
@@ -61,11 +61,12 @@ static RpTensor *linear(lua_State *L)
 
 /*
 ** function roper.layer_norm(x, gain, bias, epsilon)
-** Mean 0 and variance 1 along the last axis, then scale and shift (Ba et al. 2016).
+** Layer normalization: normalizes the last axis to mean 0 and variance 1, then scales and shifts it
+** (Ba et al. 2016).
 **
 **     y = gain (x − mean) / √(variance + ε) + bias
 **
-** Errors: sizes or dtypes that do not fit.
+** Errors: int32; sizes or dtypes that do not match; a negative epsilon.
 **
 **     > roper.layer_norm(roper.tensor{{1, 3}}, roper.ones{2}, roper.zeros{2})
 **     float32 [1, 2]
@@ -86,11 +87,12 @@ static RpTensor *layer_norm(lua_State *L)
 
 /*
 ** function roper.rms_norm(x, gain, epsilon)
-** Root mean square 1 along the last axis, then scale (Zhang and Sennrich 2019).
+** RMS normalization: divides the last axis by its root mean square, then scales it (Zhang and
+** Sennrich 2019).
 **
 **     y = gain x / √(mean(x²) + ε)
 **
-** Errors: sizes or dtypes that do not fit.
+** Errors: int32; sizes or dtypes that do not match; a negative epsilon.
 **
 **     > roper.rms_norm(roper.tensor{{1, 7}}, roper.ones{2})
 **     float32 [1, 2]
@@ -108,9 +110,9 @@ static RpTensor *rms_norm(lua_State *L)
 
 /*
 ** function roper.embedding(table, index)
-** Rows of a table by their number, from 0 as token ids are.
+** Rows of a table, selected by index. Indices are token ids and count from 0.
 **
-** Errors: an index that is not int32 or not in the table.
+** Errors: an index that is not int32 or is outside the table.
 **
 **     > words = roper.tensor{{1, 2}, {3, 4}}
 **     > roper.embedding(words, roper.tensor({1, 0, 1}, "int32"))
@@ -129,19 +131,19 @@ static RpTensor *embedding(lua_State *L)
 
 /*
 ** function roper.gather(x, axis, index)
-** Elements of x by their place along one axis.
+** Elements of x, selected by index along one axis.
 **
 **     y[i][j] = x[i][index[i][j]]   for axis 2
 **
-** Errors: an index that is not int32 or past the axis; other sizes on the other axes.
+** Errors: an index that is not int32 or is outside the axis; other axes of different sizes.
 **
 **     > roper.tensor{{1, 2}, {3, 4}}:gather(2, roper.tensor({{2}, {1}}, "int32"))
 **     float32 [2, 1]
 **     2
 **     3
 ** @param x tensor
-** @param axis integer from 1, or from the end where negative
-** @param index tensor int32, places from 1; of the shape of x but for the axis
+** @param axis integer 1-based, negative from the end
+** @param index tensor int32, 1-based; of the shape of x except along the axis
 ** @return tensor y of the shape of index
 */
 static RpTensor *gather(lua_State *L)
@@ -152,19 +154,19 @@ static RpTensor *gather(lua_State *L)
 
 /*
 ** function roper.index_select(x, axis, index)
-** The places of one axis that an index names, in its order: as `x[index]`, along any axis. The axes
-** of the index stand in place of that axis.
+** Slices of x, selected by index along one axis: `x[index]` for any axis. The axes of the index
+** replace that axis.
 **
-** Errors: an index that is not int32 or past the axis.
+** Errors: an axis that x does not have; an index that is not int32 or is outside the axis.
 **
-**     > places = roper.tensor({2, 2, 1}, "int32")
-**     > roper.tensor{{1, 2}, {3, 4}}:index_select(2, places)
+**     > index = roper.tensor({2, 2, 1}, "int32")
+**     > roper.tensor{{1, 2}, {3, 4}}:index_select(2, index)
 **     float32 [2, 3]
 **     2 2 1
 **     4 4 3
 ** @param x tensor
-** @param axis integer from 1, or from the end where negative
-** @param index tensor int32, places from 1
+** @param axis integer 1-based, negative from the end
+** @param index tensor int32, 1-based
 ** @return tensor y
 */
 static RpTensor *index_select(lua_State *L)
@@ -175,7 +177,7 @@ static RpTensor *index_select(lua_State *L)
 
 /*
 ** function roper.where(condition, a, b)
-** a where the condition is not 0, else b.
+** The elements of a where the condition is not 0, and those of b elsewhere.
 **
 ** Errors: a condition that is not int32; shapes that do not broadcast.
 **
@@ -183,7 +185,7 @@ static RpTensor *index_select(lua_State *L)
 **     > roper.where(x:gt(0), x, 0)
 **     float32 [2]
 **     0 2
-** @param condition tensor int32, as comparisons give
+** @param condition tensor int32, such as a mask
 ** @param a tensor|number
 ** @param b tensor|number; at least one of them a tensor
 ** @return tensor y of the broadcast shape
@@ -199,17 +201,17 @@ static RpTensor *where(lua_State *L)
 
 /*
 ** function roper.cat(list, axis)
-** Tensors one after the other along an axis; `stack` makes a new one.
+** Tensors concatenated along an axis. `stack` joins them along a new axis.
 **
-** Errors: an empty list, scalars, other dtypes or sizes.
+** Errors: an empty list; scalars; different dtypes; different sizes on another axis.
 **
 **     > roper.cat({roper.ones{1, 2}, roper.zeros{2, 2}})
 **     float32 [3, 2]
 **     1 1
 **     0 0
 **     0 0
-** @param list tensor[] of one dtype and, but for the axis, one shape
-** @param axis? integer = 1; or from the end where negative
+** @param list tensor[] of one dtype and, except along the axis, one shape
+** @param axis? integer = 1; 1-based, negative from the end
 ** @return tensor y
 */
 static RpTensor *concatenate(lua_State *L)
@@ -227,18 +229,19 @@ static RpTensor *concatenate(lua_State *L)
 
 /*
 ** @class CrossEntropyOptions
-** @field ignore? integer = -1; a target that does not count
-** @field each? boolean = false; one loss a row instead of their mean
+** @field ignore? integer = -1; rows with this target do not count
+** @field each? boolean = false; return one loss for each row instead of their mean
 */
 
 /*
 ** function roper.cross_entropy(logits, targets, options)
-** The loss of a classifier, in nats: the mean over rows of minus the log of the probability
-** that softmax gives to the target.
+** The cross-entropy loss in nats: the mean over rows of minus the logarithm of the softmax
+** probability of the target.
 **
 **     log Σⱼ exp(xⱼ) − x_target
 **
-** Errors: a target that is not int32 or no class.
+** Errors: int32 logits; targets that are not int32, or neither a class nor `ignore`; shapes that do
+** not match; a mean of rows that all have the target `ignore`.
 **
 **     > logits = roper.tensor{{0, 0}, {0, 100}}
 **     > roper.cross_entropy(logits, roper.tensor({0, 1}, "int32"))
@@ -260,20 +263,22 @@ static RpTensor *cross_entropy(lua_State *L)
 
 /*
 ** @class LinearCrossEntropyOptions: CrossEntropyOptions
-** @field rows? integer = 0; whose logits are there at once; 0: as many as fill 32 MiB
+** @field rows? integer = 0; number of rows whose logits are in memory at once; 0: those that fit
+**   into 32 MiB
 */
 
 /*
 ** function roper.linear_cross_entropy(x, weight, bias, targets, options)
-** `cross_entropy` of `linear`, for many classes: the logits of all rows are never there at once.
+** `cross_entropy` of `linear`, for many classes: it never stores the logits of all rows at once.
 **
 **     log Σⱼ exp(zⱼ) − z_target,   z = x Wᵀ + b
 **
-** Rows go in slices through product, loss and gradients. Besides x, weight and their gradients it
-** takes rows × classes numbers. The mean computes the gradients with the loss; with `each` the
-** logits are computed twice.
+** The product, the loss and the gradients are computed for a slice of rows at a time. In addition
+** to x, weight and their gradients, this takes memory for `rows` × classes numbers. For the mean,
+** the gradients are computed together with the loss; with `each`, the logits are computed twice.
 **
-** Errors: sizes or dtypes that do not fit, a target that is no class.
+** Errors: sizes or dtypes that do not match; a target that is neither a class nor `ignore`; a mean
+** of rows that all have the target `ignore`.
 **
 **     > weight = roper.tensor{{1}, {-1}}
 **     > targets = roper.tensor({0, 1}, "int32")
@@ -300,16 +305,17 @@ static RpTensor *linear_cross_entropy(lua_State *L)
 
 /*
 ** function roper.dropout(x, p, seed)
-** Each element is 0 with probability p, else divided by 1 − p (Srivastava et al. 2014).
+** Dropout: each element becomes 0 with probability p and is divided by 1 − p otherwise (Srivastava
+** et al. 2014).
 **
-** Errors: integers; p outside its range.
+** Errors: int32; p outside its range.
 **
 **     > roper.dropout(roper.ones{6}, 0.5, 3)
 **     float32 [6]
 **     2 0 2 2 0 2
 ** @param x tensor of floats
-** @param p number from 0 to below 1
-** @param seed? integer of the choice; by default the generator gives one
+** @param p number at least 0 and below 1
+** @param seed? integer decides which elements become 0; by default, drawn from the generator
 ** @return tensor y of the shape of x
 */
 static RpTensor *dropout(lua_State *L)
@@ -321,9 +327,10 @@ static RpTensor *dropout(lua_State *L)
 
 /*
 ** function roper.round_to(x, format)
-** Round to what a narrower float format can hold: the nearest value, ties to even. The dtype stays.
-** float16 has 11 significant bits, up to 65504, subnormal below 2^-14; bfloat16 has 8, with the
-** exponents of float32. What is too large becomes infinite. The gradient passes unchanged.
+** Each element rounded to the nearest value of a narrower float format, ties to even. The dtype
+** does not change. float16 has 11 significant bits, values up to 65504 and subnormals below 2^-14;
+** bfloat16 has 8 significant bits and the exponents of float32. Larger values become infinite. The
+** gradient passes unchanged.
 **
 ** Errors: int32; another format (`to` converts to float32 and float64).
 **

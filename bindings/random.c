@@ -1,4 +1,4 @@
-/* Random tensors, and the generator they come from. */
+/* Random tensors and their generator. */
 #include "core/tensor/create.h"
 
 #include "bindings/generator.h"
@@ -13,7 +13,7 @@ uint64_t rpl_next_seed(void)
 
 typedef RpTensor *(*Draw)(RpRandom *random, RpDtype dtype, int rank, const int64_t *shape);
 
-/* A new tensor of the shape and dtype in the arguments. */
+/* A random tensor of the shape and dtype in the arguments. */
 static RpTensor *draw(lua_State *L, Draw drawn)
 {
   int64_t shape[RP_MAX_RANK];
@@ -26,15 +26,15 @@ static RpTensor *draw(lua_State *L, Draw drawn)
 
 /*
 ** function roper.randn(shape, dtype)
-** Standard normal numbers from the generator.
+** A tensor of standard normal random numbers.
 **
-** Errors: int32; a field other than dtype.
+** Errors: int32; a size that is not a whole number or is negative; a field other than `dtype`.
 **
 **     > roper.seed(1)
 **     > roper.randn{4}                  -- or roper.randn(4)
 **     float32 [4]
 **     -1.8046 -1.0784 -1.4756  0.2281
-** @param shape integer[] or the sizes one by one; the list may say its dtype itself, as a field
+** @param shape integer[] or the sizes as separate arguments; the list may have a field `dtype`
 ** @param dtype? "float32"|"float64" = "float32"
 ** @return tensor x
 */
@@ -45,7 +45,7 @@ static RpTensor *randn(lua_State *L)
 
 /*
 ** function roper.rand(shape, dtype)
-** Numbers from the generator, uniform from 0 to below 1.
+** A tensor of random numbers, uniform in [0, 1).
 **
 **     > roper.seed(1)
 **     > roper.rand{4}
@@ -60,16 +60,16 @@ static RpTensor *rand_uniform(lua_State *L)
 
 /*
 ** function roper.randint(low, high, shape)
-** Whole numbers from the generator, all from low to high equally likely.
+** A tensor of random integers, uniform from low to high.
 **
-** Errors: high below low; a range as large as all of int32.
+** Errors: high below low; the whole range of int32.
 **
 **     > roper.seed(1)
 **     > roper.randint(1, 6, {8})
 **     int32 [8]
 **     6 5 2 5 2 1 3 3
 ** @param low integer
-** @param high integer included
+** @param high integer included in the range
 ** @param shape integer[]
 ** @return tensor x int32
 */
@@ -81,14 +81,15 @@ static RpTensor *randint(lua_State *L)
   luaL_checktype(L, 3, LUA_TTABLE);
   const int rank = rpl_check_shape(L, 3, 0, shape);
   if (high - low == UINT32_MAX)
-    luaL_argerror(L, 2, "expected a range smaller than all of int32, got all of it");
+    luaL_argerror(L, 2, "expected a range smaller than that of int32");
   return rp_tensor_randint(&generator, (int32_t)low, (int32_t)high, rank, shape);
 }
 
 /*
 ** function roper.seed(n)
-** Start the generator anew: what follows is the same each time. It is Philox 4x32-10 (Salmon et
-** al. 2011), so a draw depends on the seed and on how many came before, not on threads.
+** Seed the generator: the same seed gives the same random numbers. The generator is Philox 4x32-10
+** (Salmon et al. 2011), so a draw depends on the seed and on earlier draws, but not on the number
+** of threads.
 **
 **     > roper.seed(7)
 **     > a = roper.rand{3}
@@ -106,14 +107,14 @@ static int set_seed(lua_State *L)
 
 /*
 ** function roper.random_state(seed, counter)
-** Where the generator stands; with arguments, put it there first.
+** The state of the generator; with arguments, set it first.
 **
 **     > roper.seed(7)
 **     > a = roper.rand{6}
 **     > roper.random_state()
 **     7	3
 ** @param seed? integer
-** @param counter? integer how many draws came before
+** @param counter? integer number of blocks of random bits used since the seed
 ** @return integer seed
 ** @return integer counter
 */
@@ -131,11 +132,11 @@ static int random_state(lua_State *L)
 
 /*
 ** native.random_permuted(seed, count, index)
-** Where a permutation, one for each seed, takes an index.
-** @param seed integer
-** @param count integer how many are permuted
+** The image of an index under a pseudorandom permutation.
+** @param seed integer selects the permutation
+** @param count integer number of elements
 ** @param index integer from 1 to count
-** @return integer place from 1 to count
+** @return integer image from 1 to count
 */
 static int random_permuted(lua_State *L)
 {
@@ -143,8 +144,8 @@ static int random_permuted(lua_State *L)
   const uint64_t seed = (uint64_t)luaL_checkinteger(L, 1);
   const int64_t count = rpl_check_range(L, 2, "count", 1, INT64_MAX);
   const int64_t index = rpl_check_range(L, 3, "index", 1, count) - 1;
-  const uint64_t place = rp_random_permuted(seed, (uint64_t)count, (uint64_t)index);
-  lua_pushinteger(L, (lua_Integer)place + 1);
+  const uint64_t image = rp_random_permuted(seed, (uint64_t)count, (uint64_t)index);
+  lua_pushinteger(L, (lua_Integer)image + 1);
   return 1;
 }
 

@@ -1,14 +1,11 @@
-/*
-** Along an axis: reductions, softmax, running sums and order. A new one is one
-** line in the table here.
-*/
+/* Functions along an axis: reductions, softmax, cumulative sums, sorting. One table row each. */
 #include "core/tensor/reduce.h"
 #include "core/tensor/sort.h"
 
 #include "bindings/registry.h"
 #include "core/ops/ops.h"
 
-/* A tensor at 1, an axis at 2 (all of them where nil) and `keep` at 3. */
+/* Read the arguments (x, axis, keep); a nil axis means all axes. */
 static RpTensor *check_reduction(lua_State *L, int *axis, bool *keep)
 {
   RpTensor *x = rpl_check_tensor(L, 1);
@@ -30,7 +27,7 @@ static RpTensor *reduce(lua_State *L)
   return rp_op_reduce(op, x, axis, keep);
 }
 
-/* The places of extrema, from 1. */
+/* The 1-based indices of extrema. */
 static RpTensor *argument(lua_State *L)
 {
   int axis;
@@ -64,10 +61,10 @@ static RpTensor *argsort(lua_State *L)
 static const RplOperation table[] = {
     /*
     ** function roper.sum(x, axis, keep)
-    ** The sum along an axis or several, or over everything. Floats are added in float64;
-    ** of integers the sum is float64, exact up to 2^53.
+    ** The sum along one or more axes, or over all elements. Sums are computed in float64; the sum
+    ** of integers is a float64 tensor, exact up to 2^53.
     **
-    ** Errors: an axis that x does not have.
+    ** Errors: an axis that x does not have; the same axis twice.
     **
     **     > roper.tensor{{1, 2}, {3, 4}}:sum()
     **     10 (float32)
@@ -78,30 +75,30 @@ static const RplOperation table[] = {
     **     float32 [2]
     **     3 7
     ** @param x tensor
-    ** @param axis? integer|integer[] from 1, or from the end where negative; all by default
-    ** @param keep? boolean = false; the axis stays, with size 1
-    ** @return tensor y without the axis
+    ** @param axis? integer|integer[] 1-based, negative from the end; all axes by default
+    ** @param keep? boolean = false; keep each reduced axis, with size 1
+    ** @return tensor y without the reduced axes, unless `keep`
     */
     {"sum", 3, reduce, RP_SUM},
     /*
     ** function roper.mean(x, axis, keep)
-    ** The mean along an axis or several, or over everything; of integers as float64.
+    ** The mean along one or more axes, or over all elements; for integers, a float64 tensor.
     **
-    ** Errors: an axis that x does not have; no element.
+    ** Errors: an axis that x does not have; the same axis twice; no elements.
     **
     **     > roper.tensor{{1, 2}, {3, 5}}:mean(1, true)
     **     float32 [1, 2]
     **     2.0000 3.5000
     ** @param x tensor
-    ** @param axis? integer|integer[] from 1, or from the end where negative; all by default
-    ** @param keep? boolean = false; the axis stays, with size 1
-    ** @return tensor y without the axis
+    ** @param axis? integer|integer[] 1-based, negative from the end; all axes by default
+    ** @param keep? boolean = false; keep each reduced axis, with size 1
+    ** @return tensor y without the reduced axes, unless `keep`
     */
     {"mean", 3, reduce, RP_MEAN},
     /*
     ** function roper.max(x, axis, keep)
-    ** The largest element along an axis, or of all.
-    ** Its gradient goes to the first element that attains it.
+    ** The largest element along one or more axes, or of all elements. If several elements equal
+    ** the maximum, only the first receives a gradient.
     **
     **     > roper.tensor{{1, 5}, {7, 4}}:max(2)
     **     float32 [2]
@@ -111,8 +108,8 @@ static const RplOperation table[] = {
     {"max", 3, reduce, RP_MAX},
     /*
     ** function roper.min(x, axis, keep)
-    ** The smallest element along an axis, or of all.
-    ** Its gradient goes to the first element that attains it.
+    ** The smallest element along one or more axes, or of all elements. If several elements equal
+    ** the minimum, only the first receives a gradient.
     **
     **     > roper.tensor{{1, 5}, {7, 4}}:min()
     **     1 (float32)
@@ -121,24 +118,24 @@ static const RplOperation table[] = {
     {"min", 3, reduce, RP_MIN},
     /*
     ** function roper.argmax(x, axis, keep)
-    ** The place of the largest element along an axis, from 1; the first of several.
-    ** Without an axis, its place in x read row by row.
+    ** The 1-based index of the largest element along an axis; if several are equal, the first.
+    ** Without an axis, its index among all elements of x, counted row by row.
     **
-    ** Errors: an axis that x does not have; no element.
+    ** Errors: an axis that x does not have; no elements.
     **
     **     > roper.tensor{{1, 5}, {7, 4}}:argmax(2)
     **     int32 [2]
     **     2 1
     ** @param x tensor
-    ** @param axis? integer from 1, or from the end where negative; all axes by default
-    ** @param keep? boolean = false; the axis stays, with size 1
-    ** @return tensor places int32, without the axis
+    ** @param axis? integer 1-based, negative from the end; all axes by default
+    ** @param keep? boolean = false; keep each reduced axis, with size 1
+    ** @return tensor indices int32, without the reduced axes, unless `keep`
     */
     {"argmax", 3, argument, RP_MAX},
     /*
     ** function roper.argmin(x, axis, keep)
-    ** The place of the smallest element along an axis, from 1; the first of several.
-    ** Without an axis, its place in x read row by row.
+    ** The 1-based index of the smallest element along an axis; if several are equal, the first.
+    ** Without an axis, its index among all elements of x, counted row by row.
     **
     **     > roper.tensor{{1, 5}, {7, 4}}:argmin(1)
     **     int32 [2]
@@ -148,23 +145,24 @@ static const RplOperation table[] = {
     {"argmin", 3, argument, RP_MIN},
     /*
     ** function roper.softmax(x, axis)
-    ** Positive numbers that sum to 1 along an axis.
+    ** Exponentials, normalized to sum to 1 along an axis. They are computed after subtracting the
+    ** maximum, so large x does not overflow.
     **
     **     yᵢ = exp(xᵢ) / Σⱼ exp(xⱼ)
     **
-    ** Errors: x holds integers or has no axis.
+    ** Errors: an int32 or scalar x; an axis that x does not have.
     **
     **     > roper.tensor{0, 1, -math.huge}:softmax()
     **     float32 [3]
     **     0.2689 0.7311 0.0000
     ** @param x tensor of floats
-    ** @param axis? integer = -1; from 1, or from the end where negative
+    ** @param axis? integer = -1; 1-based, negative from the end
     ** @return tensor y of the shape of x
     */
     {"softmax", 2, softmax, 0},
     /*
     ** function roper.log_softmax(x, axis)
-    ** The logarithm of `softmax`, exact also where `softmax` is 0 or x is large.
+    ** The logarithm of `softmax`, accurate even if `softmax` underflows to 0 or x is large.
     **
     **     yᵢ = (xᵢ − max x) − log Σⱼ exp(xⱼ − max x)
     **
@@ -176,7 +174,7 @@ static const RplOperation table[] = {
     {"log_softmax", 2, softmax, 1},
     /*
     ** function roper.cumsum(x, axis)
-    ** Running sums along an axis; of integers as float64.
+    ** The cumulative sum along an axis; for integers, a float64 tensor.
     **
     **     yᵢ = x₁ + … + xᵢ
     **
@@ -186,24 +184,24 @@ static const RplOperation table[] = {
     **     float32 [3]
     **     1 3 6
     ** @param x tensor
-    ** @param axis integer from 1, or from the end where negative
+    ** @param axis integer 1-based, negative from the end
     ** @return tensor y of the shape of x
     */
     {"cumsum", 2, cumulative_sum, 0},
     /*
     ** function roper.argsort(x, axis, descending)
-    ** The places that sort x along an axis. Equal elements keep their order; NaN counts as the
-    ** largest number.
+    ** The 1-based indices that sort x along an axis. Equal elements keep their order; NaN counts as
+    ** larger than any number.
     **
-    ** Errors: an axis that x does not have.
+    ** Errors: an axis that x does not have; a scalar x.
     **
     **     > roper.tensor{3, 1, 2}:argsort()
     **     int32 [3]
     **     2 3 1
     ** @param x tensor
-    ** @param axis? integer = -1; from 1, or from the end where negative
-    ** @param descending? boolean = false; the largest first
-    ** @return tensor places int32, from 1, of the shape of x
+    ** @param axis? integer = -1; 1-based, negative from the end
+    ** @param descending? boolean = false; sort from the largest to the smallest
+    ** @return tensor indices int32, 1-based, of the shape of x
     */
     {"argsort", 3, argsort, 0},
     {NULL, 0, NULL, 0},

@@ -1,4 +1,4 @@
-/* The tensor userdata: facts, copies, reading and writing. */
+/* The tensor userdata: properties, copies, conversion, access to elements. */
 #include "bindings/tensor.h"
 
 #include "bindings/registry.h"
@@ -17,19 +17,21 @@ static int tensor_gc(lua_State *L)
 
 /*
 ** @class tensor
-** Numbers in a grid of any number of axes. Axes and places count from 1, from the end where
-** negative. Views share storage: what is written to one shows in the other.
+** An array of numbers with 0 to 8 axes. Axes and indices are 1-based; negative ones count from the
+** end. Views share storage: writing to one changes the other.
 **
-** `x[i]` is place i of the first axis, `x[{i, {from, to}, {}}]` a place, a range and all of three
-** axes. `x[mask]` is the elements where a comparison holds, `x[places]` those that any other int32
-** tensor names (`?tensor:is_mask` says which is which), also inside such a list; two tensors of
-** places next to each other name pairs. All of these can be assigned to, numbers and tensors
-** outside the graph: no gradient flows into a tensor that is written to, so y that has one is
-** stored as y:detach(). `#x` is the size of the first axis.
+** `x[i]` is the slice at index i of the first axis. `x[{i, {from, to}, {}}]` takes an index of the
+** first axis, a range of the second and all of the third. `x[mask]` selects the elements where a
+** mask is 1. `x[indices]`, with any other int32 tensor, selects slices by index; see
+** `?tensor:is_mask`. Masks and index tensors can also be part of a list; two index tensors on
+** adjacent axes select by pairs of indices. All of these can be assigned a number or a tensor.
+** Assignment is not differentiable: if y depends on a parameter, assign y:detach(). `#x` is the
+** size of the first axis.
 **
-** `+ - * / ^ %` work element by element, broadcast; `& | ~` so on masks. `==` asks whether two
-** tensors are equal everywhere; `<` and `<=` compare single numbers, and `x[1] == 2` is false
-** always: Lua does not ask a tensor about a number, so say `x[1]:item() == 2`.
+** `+ - * / ^ %` are element-wise and broadcast; so are `& | ~`, for masks only. `==` is true if two
+** tensors have the same shape and equal elements. `<` and `<=` compare tensors of one element and
+** return a boolean. `x[1] == 2` is always false, because Lua does not call a tensor's `==` for a
+** number; write `x[1]:item() == 2`.
 **
 **     > x = roper.tensor{{1, 2, 3}, {4, 5, 6}}
 **     > x[2]
@@ -48,7 +50,7 @@ static int tensor_gc(lua_State *L)
 **     float32 [2, 3]
 **      4 -1 -1
 **      1  0  0
-** @field grad? tensor what backward found, for a parameter; set to nil to forget it
+** @field grad? tensor the gradient of a parameter, to which `backward` adds; assign nil to clear it
 ** @operator add(tensor|number): tensor
 ** @operator sub(tensor|number): tensor
 ** @operator mul(tensor|number): tensor
@@ -63,12 +65,12 @@ static int tensor_gc(lua_State *L)
 ** @operator len: integer
 */
 
-#define SHAPE "roper.shape" /* metatable of what tensor:shape returns; Lua fills it in */
+#define SHAPE "roper.shape" /* metatable of the results of tensor:shape; Lua sets its fields */
 
 /*
 ** function tensor:shape()
-** The sizes of the axes: a list that prints, concatenates, and equals another list of the same
-** sizes.
+** The sizes of the axes. The list prints, can be concatenated with strings, and is equal to any
+** list of the same sizes.
 **
 **     > x = roper.zeros{2, 3}
 **     > x:shape()
@@ -102,7 +104,7 @@ static int tensor_shape(lua_State *L)
 **
 **     > roper.zeros{2, 3}:size(-1)
 **     3
-** @param axis integer from 1, or from the end where negative
+** @param axis integer 1-based, negative from the end
 ** @return integer size
 */
 static int tensor_size(lua_State *L)
@@ -115,7 +117,7 @@ static int tensor_size(lua_State *L)
 
 /*
 ** function tensor:dtype()
-** What the elements are.
+** The type of the elements.
 **
 **     > roper.zeros{2}:dtype()
 **     "float32"
@@ -145,13 +147,14 @@ static int tensor_rank(lua_State *L)
 
 /*
 ** function tensor:is_mask()
-** Is it a mask? `x[mask]` is the elements of x where the mask is 1; any other int32 tensor is read
-** as places, whatever it holds.
+** True if the tensor is a mask. `x[mask]` selects the elements of x where the mask is 1; any other
+** int32 tensor is a list of indices, even if it contains only 0 and 1.
 **
-** Comparisons and the logical functions give masks, and `x:ne(0)` makes one of any tensor. Views,
-** copies and elements of masks are masks too, and so are `cat`, `stack`, `where`, `maximum`,
-** `minimum` and `*` of masks alone, and booleans that are loaded from a file. Other arithmetic and
-** `:to` give numbers. A mask holds 0 and 1: any other number that is written to it becomes 1.
+** Comparisons and logical functions return masks; `x:ne(0)` converts any tensor to a mask. Views,
+** copies and selected elements of masks are masks too, and so are the results of `cat`, `stack`,
+** `where`, `maximum`, `minimum` and `*` if all operands are masks, and booleans loaded from a file.
+** Other arithmetic and `:to` return ordinary numbers. A mask contains only 0 and 1: any other
+** number written to it becomes 1.
 **
 **     > roper.tensor{1, 2}:gt(1):is_mask()
 **     true
@@ -159,7 +162,7 @@ static int tensor_rank(lua_State *L)
 **     > x[flags:ne(0)]
 **     float32 [2]
 **     5 7
-** @return boolean yes
+** @return boolean is_mask
 */
 static int tensor_is_mask(lua_State *L)
 {
@@ -170,7 +173,7 @@ static int tensor_is_mask(lua_State *L)
 
 /*
 ** function tensor:count()
-** The number of elements; also called numel.
+** The number of elements; `numel` does the same.
 **
 **     > roper.zeros{2, 3}:count()
 **     6
@@ -185,7 +188,7 @@ static int tensor_count(lua_State *L)
 
 /*
 ** function tensor:numel()
-** The number of elements, as `count`.
+** The number of elements; the same as `count`.
 **
 **     > roper.zeros{2, 3}:numel()
 **     6
@@ -208,11 +211,11 @@ static int tensor_length(lua_State *L)
 
 /*
 ** function tensor:is_contiguous()
-** Do the elements lie in memory row by row, without gaps?
+** True if the elements are stored row by row, without gaps.
 **
 **     > roper.zeros{2, 3}:transpose(1, 2):is_contiguous()
 **     false
-** @return boolean packed
+** @return boolean is_contiguous
 */
 static int tensor_is_contiguous(lua_State *L)
 {
@@ -232,17 +235,18 @@ static void push_element(lua_State *L, const RpTensor *tensor, const int64_t *in
 
 /*
 ** function tensor:item()
-** The number in a tensor of one element, for Lua: `x[1] == 2.5` is false always, as Lua asks no
-** tensor about a number, and `if x[1] then` holds always.
+** The element of a tensor with one element, as a Lua number. Use it in conditions: `x[1] == 2.5` is
+** always false, because Lua never compares a tensor with a number, and a tensor is always true in
+** an `if`.
 **
-** Errors: another number of elements.
+** Errors: a tensor with any other number of elements.
 **
 **     > x = roper.tensor{{2.5}}
 **     > x[1][1] == 2.5
 **     false
 **     > x[1][1]:item() == 2.5
 **     true
-** @return number value an integer from int32
+** @return number value an integer if the dtype is int32
 */
 static int tensor_item(lua_State *L)
 {
@@ -256,7 +260,10 @@ static int tensor_item(lua_State *L)
   return 1;
 }
 
-/* Raise where the tables would not fit into memory: an empty or expanded tensor may be any size. */
+/*
+** Raise if the tables would exceed the memory limit: the shape of an empty or expanded tensor is
+** not bounded by its storage.
+*/
 static void check_tables(lua_State *L, const RpTensor *tensor)
 {
   enum { TABLE = 56, VALUE = 16 }; /* bytes in Lua 5.4 */
@@ -293,9 +300,9 @@ static void push_table(lua_State *L, const RpTensor *tensor, int axis, int64_t *
 
 /*
 ** function tensor:totable()
-** The elements as nested tables; of a scalar, a number.
+** The elements as nested tables; for a scalar, a number.
 **
-** Errors: tables that do not fit into memory.
+** Errors: tables that would exceed the memory limit.
 **
 **     > roper.tensor{{1, 2}, {3, 4}}:totable()
 **     {{1.0, 2.0}, {3.0, 4.0}}
@@ -314,7 +321,7 @@ static int tensor_totable(lua_State *L)
 
 /*
 ** function tensor:contiguous()
-** Packed row by row: the tensor itself where it is, else a copy; still in the graph.
+** The tensor itself if it is contiguous, otherwise a contiguous copy, which passes gradients on.
 **
 **     > roper.zeros{2, 3}:transpose(1, 2):contiguous():is_contiguous()
 **     true
@@ -329,7 +336,7 @@ static RpTensor *tensor_contiguous(lua_State *L)
 
 /*
 ** function tensor:clone()
-** A copy with its own storage, still in the graph.
+** A copy with its own storage, which passes gradients on.
 **
 **     > x = roper.ones{2}
 **     > y = x:clone():fill(5)
@@ -346,7 +353,7 @@ static RpTensor *tensor_clone(lua_State *L)
 
 /*
 ** function tensor:detach()
-** The same storage, outside the graph: no gradient flows back.
+** A tensor that shares the storage but is outside the graph: no gradient flows through it.
 **
 **     > roper.ones{2}:parameter():detach():is_parameter()
 **     false
@@ -357,7 +364,7 @@ static RpTensor *tensor_detach(lua_State *L)
   return rp_tensor_detach(rpl_check_tensor(L, 1));
 }
 
-/* A new tensor, which is no mask; NULL where it is. */
+/* Clear the mask flag of a new tensor, unless it is NULL. */
 static RpTensor *as_numbers(RpTensor *tensor)
 {
   if (tensor != NULL)
@@ -367,15 +374,15 @@ static RpTensor *as_numbers(RpTensor *tensor)
 
 /*
 ** function tensor:to(dtype)
-** As another dtype; itself where it has that one. The gradient comes back in the old one. A mask
-** becomes the numbers 0 and 1.
+** The tensor converted to a dtype; the tensor itself if it has that dtype already. The gradient is
+** converted back. A mask becomes ordinary numbers 0 and 1.
 **
-** Errors: numbers that int32 does not hold.
+** Errors: NaN or a number outside the range of int32.
 **
 **     > roper.tensor{1.7, -1.7}:to "int32"
 **     int32 [2]
 **      1 -1
-** @param dtype "float32"|"float64"|"int32" int32 cuts what stands after the point
+** @param dtype "float32"|"float64"|"int32" int32 truncates towards 0
 ** @return tensor y
 */
 static RpTensor *tensor_to(lua_State *L)
@@ -401,16 +408,16 @@ RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype)
 
 /*
 ** function tensor:copy(source)
-** Write over all elements.
+** Overwrite all elements with those of another tensor.
 **
-** Errors: a source of another dtype, or that does not broadcast; a result of parameters; places
-** that are one in memory.
+** Errors: a source of another dtype or that does not broadcast; a result of an operation on
+** parameters; elements that share memory, as after `expand`.
 **
 **     > roper.zeros{2, 2}:copy(roper.tensor{1, 2})
 **     float32 [2, 2]
 **     1 2
 **     1 2
-** @param source tensor|number broadcast to the shape of this one
+** @param source tensor|number broadcast to the shape of this tensor
 ** @return tensor self
 */
 static int tensor_copy(lua_State *L)
@@ -424,10 +431,10 @@ static int tensor_copy(lua_State *L)
 
 /*
 ** function tensor:fill(value)
-** Write a number over all elements.
+** Overwrite all elements with a number.
 **
-** Errors: a number that the dtype does not hold; a result of parameters; places that are one in
-** memory.
+** Errors: a number that int32 cannot represent; a result of an operation on parameters;
+** elements that share memory, as after `expand`.
 **
 **     > roper.zeros{3}:fill(7)
 **     float32 [3]

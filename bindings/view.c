@@ -1,4 +1,4 @@
-/* Views of tensors, and their elements in other shapes. */
+/* Views of tensors: other shapes, orders of axes, ranges and strides. */
 #include "bindings/foreign.h"
 #include "bindings/registry.h"
 #include "bindings/tensor.h"
@@ -29,16 +29,17 @@ static RpTensor *without_units(RpTensor *tensor)
 
 /*
 ** function tensor:view(shape)
-** The same elements in another shape, row by row; `reshape` is the same. Shares storage, or copies
-** where a transposed tensor can not be seen so.
+** The same elements, row by row, in another shape; `reshape` does the same. Shares storage if the
+** strides allow it, otherwise copies.
 **
-** Errors: a shape with another number of elements.
+** Errors: a shape with a different number of elements; more than one -1.
 **
 **     > roper.arange(0, 6):view{2, -1}
 **     float32 [2, 3]
 **     0 1 2
 **     3 4 5
-** @param shape integer[] or the sizes one by one; one may be -1, for what remains
+** @param shape integer[] or the sizes as separate arguments; one may be -1, to be computed from
+**   the number of elements
 ** @return tensor y
 */
 static int tensor_view(lua_State *L)
@@ -55,7 +56,7 @@ static int tensor_view(lua_State *L)
 
 /*
 ** function tensor:transpose(a, b)
-** Two axes in each other's place. Shares storage.
+** The tensor with two axes swapped. Shares storage.
 **
 ** Errors: an axis that the tensor does not have.
 **
@@ -63,8 +64,8 @@ static int tensor_view(lua_State *L)
 **     float32 [2, 2]
 **     1 3
 **     2 4
-** @param a integer an axis from 1, or from the end where negative
-** @param b integer the other
+** @param a integer an axis, 1-based, negative from the end
+** @param b integer the other axis
 ** @return tensor y
 */
 static RpTensor *tensor_transpose(lua_State *L)
@@ -79,13 +80,13 @@ static RpTensor *tensor_transpose(lua_State *L)
 
 /*
 ** function tensor:permute(axes)
-** The axes in another order. Shares storage.
+** The tensor with its axes in another order. Shares storage.
 **
-** Errors: not each axis once.
+** Errors: axes that do not contain each axis of the tensor exactly once.
 **
 **     > roper.zeros{2, 3, 4}:permute{3, 1, 2}:shape()
 **     {4, 2, 3}
-** @param axes integer[] axis i of the result is axis axes[i] of x; or the numbers one by one
+** @param axes integer[] or separate arguments; axis i of the result is axis axes[i] of the tensor
 ** @return tensor y
 */
 static int tensor_permute(lua_State *L)
@@ -109,16 +110,16 @@ static int tensor_permute(lua_State *L)
 
 /*
 ** function tensor:narrow(axis, start, size)
-** Some places of an axis, next to each other. Shares storage.
+** A range of consecutive indices of one axis. Shares storage.
 **
-** Errors: places outside the axis.
+** Errors: an axis that the tensor does not have; a range outside the axis.
 **
 **     > roper.arange(0, 6):narrow(1, 3, 2)
 **     float32 [2]
 **     2 3
-** @param axis integer from 1, or from the end where negative
-** @param start integer the first place, from 1
-** @param size integer how many
+** @param axis integer 1-based, negative from the end
+** @param start integer the first index, 1-based
+** @param size integer the number of indices
 ** @return tensor y
 */
 static RpTensor *tensor_narrow(lua_State *L)
@@ -132,15 +133,16 @@ static RpTensor *tensor_narrow(lua_State *L)
 
 /*
 ** function tensor:expand(shape)
-** Axes of size 1 repeated, and new ones in front. Shares storage.
+** The tensor broadcast to a shape: axes of size 1 are repeated, new axes are added in front. Shares
+** storage.
 **
-** Errors: a shape that x does not broadcast to.
+** Errors: a shape that the tensor does not broadcast to.
 **
 **     > roper.tensor{1, 2}:expand{2, 2}
 **     float32 [2, 2]
 **     1 2
 **     1 2
-** @param shape integer[] or the sizes one by one
+** @param shape integer[] or the sizes as separate arguments
 ** @return tensor y of that shape
 */
 static int tensor_expand(lua_State *L)
@@ -157,13 +159,13 @@ static int tensor_expand(lua_State *L)
 
 /*
 ** function tensor:squeeze(axis)
-** Without an axis of size 1, or without all of them. Shares storage.
+** The tensor without one axis of size 1, or without all axes of size 1. Shares storage.
 **
-** Errors: an axis of another size.
+** Errors: an axis that the tensor does not have, or of another size.
 **
 **     > roper.zeros{2, 1, 3}:squeeze(2):shape()
 **     {2, 3}
-** @param axis? integer from 1, or from the end where negative; all of size 1 by default
+** @param axis? integer 1-based, negative from the end; all axes of size 1 by default
 ** @return tensor y
 */
 static RpTensor *tensor_squeeze(lua_State *L)
@@ -180,13 +182,13 @@ static RpTensor *tensor_squeeze(lua_State *L)
 
 /*
 ** function tensor:unsqueeze(axis)
-** With a new axis of size 1. Shares storage.
+** The tensor with a new axis of size 1. Shares storage.
 **
-** Errors: more axes than a tensor can have.
+** Errors: an axis that the result does not have; a tensor of 8 axes, the maximum.
 **
 **     > roper.zeros{2, 3}:unsqueeze(2):shape()
 **     {2, 1, 3}
-** @param axis integer of the result, from 1, or from the end where negative
+** @param axis integer its index in the result, 1-based, negative from the end
 ** @return tensor y
 */
 static RpTensor *tensor_unsqueeze(lua_State *L)
@@ -204,12 +206,13 @@ static RpTensor *tensor_unsqueeze(lua_State *L)
 
 /*
 ** function tensor:as_strided(shape, strides, offset)
-** The elements, counted row by row, seen through any strides: place (i, j, ...), each from 0, shows
-** element offset + i strides[1] + j strides[2] + ... Several places may show one element; its
-** gradient is the sum over them. Shares storage where the tensor is packed.
+** A view of the elements with arbitrary strides. Element (i, j, ...) of the result, with indices
+** from 0, is element offset + i strides[1] + j strides[2] + ... of the tensor, counted row by row.
+** If several indices refer to one element, its gradient is the sum over them. Shares storage if
+** the tensor is contiguous, otherwise copies.
 **
-** Errors: a place outside the tensor; another number of strides than of sizes; more elements than
-** can be counted.
+** Errors: an index outside the tensor; a number of strides that differs from the number of sizes; a
+** number of elements that overflows.
 **
 **     > by_distance = roper.tensor{-2, -1, 0, 1, 2}
 **     > by_distance:as_strided({3, 3}, {-1, 1}, 2)       -- element j - i + 2
@@ -218,8 +221,8 @@ static RpTensor *tensor_unsqueeze(lua_State *L)
 **     -1  0  1
 **     -2 -1  0
 ** @param shape integer[]
-** @param strides integer[] one for each size, in elements; 0 and negative ones too
-** @param offset? integer = 0; the element, counted from 0, at the first place
+** @param strides integer[] one for each size, in elements; may be 0 or negative
+** @param offset? integer = 0; the 0-based element at index (0, 0, ...)
 ** @return tensor y
 */
 static RpTensor *tensor_as_strided(lua_State *L)

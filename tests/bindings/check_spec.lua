@@ -80,9 +80,9 @@ describe("a field of a list", function()
       "#1 to .*expected float32 or float64, got int32")
     assert.error_matches(function() roper.zeros({ 2, dtype = 64 }) end, "got 64")
     assert.error_matches(function() roper.zeros({ 2, dtype = "int32" }, "int32") end,
-      "#2 to .*the list says its dtype already")
+      "#2 to .*the list already has a field dtype")
     assert.error_matches(function() roper.tensor({ 2, dtype = "int32" }, "int32") end,
-      "#2 to .*the list says its dtype already")
+      "#2 to .*the list already has a field dtype")
   end)
 
   it("is refused where nothing reads it", function()

@@ -153,13 +153,13 @@ describe("random functions refuse", function()
       "size 1: expected a whole number from 0")
     assert.error_matches(function() roper.randn("3") end, "table expected, got string")
     assert.error_matches(function() roper.randn({ 2 }, "float32", 1) end,
-      "expected nothing after the dtype")
+      "expected no argument after the dtype")
     assert.error_matches(function() roper.randint(3, 2, { 1 }) end,
       "high: expected a whole number from 3 to 2147483647, got 2")
     assert.error_matches(function() roper.randint(0.5, 2, { 1 }) end,
       "low: expected a whole number")
     assert.error_matches(function() roper.randint(-2 ^ 31, 2 ^ 31 - 1, { 1 }) end,
-      "smaller than all of int32")
+      "smaller than that of int32")
     assert.error_matches(function() roper.randint(1, 2, 3) end, "table expected, got number")
     assert.error_matches(function() roper.seed(1.5) end, "no integer representation")
     assert.error_matches(function() roper.seed("x") end, "number expected, got string")

@@ -177,7 +177,7 @@ describe("unary functions", function()
     assert.same({ 1, 1, 0, 0 }, (~a):totable())
     assert.is_true((a & ~b):is_mask())
     assert.error_matches(function() return a & roper.tensor({ 6 }, "int32") end,
-      "expected masks, as comparisons give, got int32")
+      "expected masks, as comparisons return, got int32")
     assert.error_matches(function() return a | 1 end, "expected masks, .*, got number")
     assert.error_matches(function() return ~roper.tensor({ 6 }, "int32") end, "expected a mask")
   end)

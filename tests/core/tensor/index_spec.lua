@@ -89,12 +89,12 @@ describe("indexing by places", function()
     assert.error_matches(function() return x[{ {}, int32({ 0, 1, 1 }) }] end, "from 1 to 3, got 0")
     assert.error_matches(function() return x[roper.ones({ 2 })] end, "an int32 index, got float32")
     assert.error_matches(function() return x[{ int32({ 1 }), {}, int32({ 2 }) }] end,
-      "places next to each other, got one on axis 3")
+      "tensors on adjacent axes, got one on axis 3")
     assert.error_matches(function() return x[{ int32({ 1, 2 }), int32({ 1, 2, 3 }) }] end,
       "index: shapes %[2%] and %[3%] do not broadcast")
     assert.error_matches(function() return x[int32({ { { { { { { 1, 2 } } } } } } })] end,
       "index: expected a result of at most 8 axes, got 9")
-    assert.error_matches(function() return roper.tensor(1)[int32({ 1 })] end, "at most 0 places")
+    assert.error_matches(function() return roper.tensor(1)[int32({ 1 })] end, "at most 0 indices")
   end)
 
   it("never takes int32 numbers for a mask, whatever they are", function()

@@ -83,8 +83,8 @@ describe("zeros, ones and full", function()
       roper.seed(1)
       assert.equal(listed, make(2, 3, "float64"))
       assert.error_matches(function() make(2, -1) end, "size 2: expected a whole number from 0 on")
-      assert.error_matches(function() make(2, "float32", 3) end, "nothing after the dtype")
-      assert.error_matches(function() make({ 2 }, "float32", 3) end, "nothing after the dtype")
+      assert.error_matches(function() make(2, "float32", 3) end, "no argument after the dtype")
+      assert.error_matches(function() make({ 2 }, "float32", 3) end, "no argument after the dtype")
       assert.error_matches(function() make({ 2 }, 3) end, "got 3")
       assert.error_matches(function() make(1, 1, 1, 1, 1, 1, 1, 1, 1) end, "at most 8 sizes, got 9")
       assert.error_matches(function() make({ 2, typo = 3 }) end,
@@ -218,7 +218,7 @@ describe("indexing", function()
   end)
 
   it("refuses places outside", function()
-    local expected = "index: expected a place from 1 to 2 %(or %-1 to %-2%) on axis 1 of " ..
+    local expected = "index: expected an index from 1 to 2 %(or %-1 to %-2%) on axis 1 of " ..
       "%[2, 3, 4%], got "
     for _, place in ipairs({ 0, 3, -3, 1.5, 2 ^ 40, true }) do
       assert.error_matches(function() return x[place] end, expected)
@@ -229,8 +229,8 @@ describe("indexing", function()
     assert.error_matches(function() return x[{ { 1, 2, 3 } }] end, "a range {from, to}")
     assert.error_matches(function() return x[{ {}, { 3, 2 } }] end, "axis 2 ends before it begins")
     assert.error_matches(function() return x[{ 1, 1, 1, 1 }] end,
-      "at most 3 places for shape %[2, 3, 4%], got 4")
-    assert.error_matches(function() return roper.tensor(1)[1] end, "at most 0 places")
+      "at most 3 indices for shape %[2, 3, 4%], got 4")
+    assert.error_matches(function() return roper.tensor(1)[1] end, "at most 0 indices")
     assert.error_matches(function() return roper.zeros({ 0 })[1] end, "from 1 to 0")
   end)
 
@@ -295,7 +295,7 @@ describe("assignment", function()
     assert.error_matches(function() roper.zeros({ 3 }, "int32"):copy(roper.zeros({ 3 })) end,
       'assign: expected int32, got float32; convert it with :to "int32"')
     assert.error_matches(function() x[1] = "a" end, "expected a number or a tensor, got string")
-    assert.error_matches(function() x[3] = 1 end, "index: expected a place")
+    assert.error_matches(function() x[3] = 1 end, "index: expected an index")
     assert.error_matches(function() roper.zeros({ 2 }, "int32")[1] = 0.5 end,
       "expected a whole number from .*, got 0.5")
     assert.error_matches(function() x:fill("a") end, "number expected, got string")

@@ -27,19 +27,20 @@ describe("help", function()
 roper.softmax(x, axis?)
 tensor:softmax(axis?)
 
-Positive numbers that sum to 1 along an axis.
+Exponentials, normalized to sum to 1 along an axis. They are computed after
+subtracting the maximum, so large x does not overflow.
 
     yᵢ = exp(xᵢ) / Σⱼ exp(xⱼ)
 
 Arguments
   x     tensor of floats
-  axis  integer = -1: from 1, or from the end where negative
+  axis  integer = -1: 1-based, negative from the end
 
 Result
   y  tensor of the shape of x
 
 Errors
-  x holds integers or has no axis.
+  an int32 or scalar x; an axis that x does not have.
 
 Example
   > roper.tensor{0, 1, -math.huge}:softmax()
@@ -78,7 +79,7 @@ Example
     assert_starts("roper.zeros(shape, dtype?)\n", page(roper.zeros))
     assert_starts("roper.nn\n\nThe parts of a transformer", page(roper.nn))
     assert_starts("roper\n\nroper: a workbench", page(nil))
-    assert_starts("This is a tensor: float32 [2, 3]\n\ntensor\n\nNumbers",
+    assert_starts("This is a tensor: float32 [2, 3]\n\ntensor\n\nAn array",
       page(roper.zeros({ 2, 3 })))
     assert_starts("This is a rotary: rotary{dim = 4,", page(roper.position.rope({ dim = 4 })))
     assert_starts("This is a task: addition{", page(roper.tasks.addition()))
