@@ -1,4 +1,4 @@
-/* Attention, linear attention, the weights, and the oracles: option tables alike for all. */
+/* Attention, linear attention, attention weights and the reference implementations. */
 #include "core/ops/attention.h"
 
 #include "bindings/foreign.h"
@@ -6,7 +6,7 @@
 #include "bindings/options.h"
 #include "bindings/position.h"
 
-/* The places of time of the tensor at `index`: the last axis but one. */
+/* The size of the time axis, the second to last, of the tensor at `index`. */
 static int64_t times(lua_State *L, int index)
 {
   const RpTensor *tensor = rpl_check_tensor(L, index);
@@ -14,12 +14,11 @@ static int64_t times(lua_State *L, int index)
 }
 
 /*
-** Push the scheme, and read the causal rule and the positions, which stay on the
-** stack, for queries at 1 and keys at 2. Without explicit positions, keys
-** stand at offset, offset + 1, ...; queries too, but under the causal rule they
-** are aligned with the last keys.
+** Push the scheme or nil, and read `causal` and the positions, for queries at 1 and keys at 2. The
+** positions stay on the stack. By default, keys are at positions offset, offset + 1, ..., and so
+** are queries; if `causal`, the last query is at the position of the last key.
 */
-static RpAttentionOptions read_places(const RplOptions *options)
+static RpAttentionOptions read_positions(const RplOptions *options)
 {
   lua_State *L = options->L;
   RpAttentionOptions result = {0};
@@ -49,7 +48,7 @@ static const RpRotary *optional_rotary(lua_State *L, int index)
   return lua_isnil(L, index) ? NULL : rpl_check_rotary(L, index);
 }
 
-/* The bias, or the list of them. */
+/* Read the option bias: a tensor or a list of tensors. */
 static void read_bias(const RplOptions *options, RpAttentionOptions *result)
 {
   lua_State *L = options->L;
@@ -65,7 +64,7 @@ static void read_bias(const RplOptions *options, RpAttentionOptions *result)
   }
 }
 
-/* The distance at the first place of biases by distance: one for all, or a list of one for each. */
+/* Read the option first, the distance at index 1 of each bias: one for all biases, or a list. */
 static void read_first(const RplOptions *options, RpAttentionOptions *result)
 {
   lua_State *L = options->L;
@@ -92,9 +91,9 @@ static void read_first(const RplOptions *options, RpAttentionOptions *result)
 }
 
 /*
-** The options of attention at `index`, where the scheme is left. Attention itself gives
-** `weights`, which takes whether they are to be returned, and then dropout without a seed
-** draws one from the generator; the others pass NULL.
+** Read the options of attention at `index`, and replace the table there by the scheme. Attention
+** itself passes `weights`, for the option of that name; then dropout without a seed draws one from
+** the generator. The other functions pass NULL.
 */
 static RpAttentionOptions read_options(lua_State *L, const char *function, int index, bool *weights)
 {
@@ -104,7 +103,7 @@ static RpAttentionOptions read_options(lua_State *L, const char *function, int i
       "query_positions", "key_positions", "weights", NULL};
   const RplOptions options = rpl_options(L, index, function, names);
   const int scheme = lua_gettop(L) + 1;
-  RpAttentionOptions result = read_places(&options);
+  RpAttentionOptions result = read_positions(&options);
   read_bias(&options, &result);
   read_first(&options, &result);
   result.mask = rpl_option_tensor(&options, "mask");
@@ -115,7 +114,7 @@ static RpAttentionOptions read_options(lua_State *L, const char *function, int i
     *weights = has_weights;
   const bool has_scale = rpl_option_push(&options, "scale") != LUA_TNIL;
   lua_pop(L, 1);
-  if (has_scale && result.scale == 0) /* which stands for no scale given */
+  if (has_scale && result.scale == 0) /* 0 means the default to the core */
     luaL_error(L, "%s: option scale: expected a number other than 0, got 0", function);
   if (rpl_option_push(&options, "seed") != LUA_TNIL)
     result.seed = (uint64_t)rpl_option_integer(&options, "seed", 0, INT64_MIN, INT64_MAX);
@@ -125,14 +124,14 @@ static RpAttentionOptions read_options(lua_State *L, const char *function, int i
   return result;
 }
 
-/* The options of linear attention at `index`, where the scheme is left. */
+/* The same for the options of linear attention. */
 static RpAttentionOptions read_linear_options(lua_State *L, const char *function, int index)
 {
   static const char *const names[] = {"position",  "causal",          "epsilon",       "offset",
                                       "positions", "query_positions", "key_positions", NULL};
   const RplOptions options = rpl_options(L, index, function, names);
   const int scheme = lua_gettop(L) + 1;
-  RpAttentionOptions result = read_places(&options);
+  RpAttentionOptions result = read_positions(&options);
   result.linear = true;
   result.epsilon = rpl_option_number(&options, "epsilon", 1e-6);
   lua_copy(L, scheme, index);
@@ -161,8 +160,8 @@ static int attention(lua_State *L)
 }
 
 /*
-** attention_sums(q, k, v, options, least, count) -> output with the weights after it, summed by
-** `count` clipped distances from `least` on
+** attention_sums(q, k, v, options, least, count) -> the output, followed by the sums of the weights
+** at each distance; distances are clipped to the `count` distances from `least` on
 */
 static int attention_sums(lua_State *L)
 {
@@ -191,7 +190,7 @@ static int attention_weights(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
-/* The oracle's output and weights, for tensors at 1 to 3 and the scheme at 4. */
+/* Push the oracle's output and weights, for tensors at 1 to 3 and the scheme at 4. */
 static int push_oracle(lua_State *L, RpAttentionOptions *options)
 {
   RpTensor **slot = rpl_new_tensor(L), **weights = rpl_new_tensor(L);

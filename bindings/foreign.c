@@ -2,7 +2,7 @@
 
 #include "bindings/check.h"
 
-static const char tables_key; /* of the table of weak values, in the registry */
+static const char tables_key; /* registry key of the table of weak values */
 
 void rpl_push_foreign(lua_State *L)
 {
@@ -11,7 +11,7 @@ void rpl_push_foreign(lua_State *L)
 
 static void push_table(lua_State *L, int tables, const RpNode *foreign);
 
-/* Add the tables of the foreign nodes below `node` to the list on top. */
+/* Append the tables of the foreign nodes below `node` to the list on top of the stack. */
 static void add_below(lua_State *L, int tables, const RpNode *node)
 {
   for (int i = 0; i < node->input_count; i++) {
@@ -30,10 +30,10 @@ void rpl_set_foreign(lua_State *L, int tables, const RpNode *foreign)
   lua_rawseti(L, tables, (lua_Integer)foreign->order);
 }
 
-/* Push the table of a foreign node. */
+/* Push the table of a foreign node; create it if several nodes meet there. */
 static void push_table(lua_State *L, int tables, const RpNode *foreign)
 {
-  luaL_checkstack(L, 4, "differentiable: too many in a row");
+  luaL_checkstack(L, 4, "differentiable: the graph is nested too deeply");
   if (lua_rawgeti(L, tables, (lua_Integer)foreign->order) != LUA_TNIL)
     return;
   lua_pop(L, 1);

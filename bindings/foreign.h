@@ -1,11 +1,11 @@
 /*
-** What results hold of the functions written in Lua below them in the graph.
+** References from tensors to the differentiable Lua functions that their graph calls.
 **
-** What a foreign node, that of such a function, keeps is a table {backward, input 1, ..., tables of
-** the foreign nodes below}. The collector must see who holds it, since backward may hold the very
-** result: the userdata of every tensor above has it as its user value, and C finds it by the order
-** of its node in a table of weak values. Where ways to several nodes meet, a table of their tables
-** stands in.
+** A foreign node is the node of such a function. Its values are in a Lua table {backward, input 1,
+** ..., tables of the foreign nodes below it}. Backward may refer to its own result, so the garbage
+** collector must see every reference to the table: it is the user value of each tensor userdata
+** above the node, and C finds it in a table of weak values, by the order of the node. A tensor
+** above several foreign nodes has a table of their tables.
 */
 #ifndef RPL_FOREIGN_H
 #define RPL_FOREIGN_H
@@ -14,22 +14,23 @@
 
 #include "core/graph/graph.h"
 
-/* Push the table of the tables of all foreign nodes. */
+/* Push the table of weak values with the tables of all foreign nodes. */
 void rpl_push_foreign(lua_State *L);
 
 /*
-** Make the table on top that of a foreign node, after adding those of the nodes below; `tables` is
-** where rpl_push_foreign pushed.
+** Make the table on top of the stack the table of a foreign node, after adding the tables of the
+** nodes below it. `tables` is the stack index of what rpl_push_foreign pushed.
 */
 void rpl_set_foreign(lua_State *L, int tables, const RpNode *foreign);
 
 /*
-** Raise if *slot, of the userdata on top, is NULL; else let that keep what its backward calls, and
-** return 1: the tail of every function whose result may stand in the graph.
+** Raise if *slot, of the userdata on top, is NULL. Otherwise make the userdata keep the functions
+** that its backward calls, and return 1. Every function whose result may be in the graph ends with
+** this call.
 */
 int rpl_return_tensor(lua_State *L, RpTensor **slot);
 
-/* Make the table of tables. */
+/* Create the table of weak values. */
 void rpl_open_foreign(lua_State *L);
 
 #endif

@@ -1,4 +1,4 @@
-/* The process's random generator, which functions without an explicit seed draw from. */
+/* The random generator of the process, used by functions without an explicit seed. */
 #ifndef RPL_GENERATOR_H
 #define RPL_GENERATOR_H
 

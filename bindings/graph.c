@@ -1,24 +1,25 @@
-/* Differentiation from Lua: parameters, backward, recording, functions written in Lua. */
+/* Differentiation: parameters, backward, recording, differentiable functions written in Lua. */
 #include "core/graph/graph.h"
 
 #include "bindings/foreign.h"
 #include "bindings/handle.h"
 #include "core/base/memory.h"
 
-static _Thread_local lua_State *sweeping; /* where the innermost `backward` was called */
+static _Thread_local lua_State *sweeping; /* the caller of the innermost `backward` */
 
 /*
 ** function tensor:parameter(on)
-** Make the tensor collect gradients, or stop; operations on it are recorded from then on.
+** Make the tensor a parameter, or an ordinary tensor again. Operations on parameters are recorded,
+** and `backward` adds to their `grad`.
 **
-** Errors: integers; a result of other parameters.
+** Errors: int32; a result of an operation on parameters.
 **
 **     > w = roper.ones{2}:parameter()
 **     > (w * w):sum():backward()
 **     > w.grad
 **     float32 [2]
 **     2 2
-** @param on? boolean = true
+** @param on? boolean = true; false makes it an ordinary tensor
 ** @return tensor self
 */
 static int parameter(lua_State *L)
@@ -32,11 +33,11 @@ static int parameter(lua_State *L)
 
 /*
 ** function tensor:is_parameter()
-** Does the tensor collect gradients?
+** True if the tensor is a parameter.
 **
 **     > roper.ones{2}:parameter():is_parameter()
 **     true
-** @return boolean yes
+** @return boolean is_parameter
 */
 static int is_parameter(lua_State *L)
 {
@@ -47,18 +48,18 @@ static int is_parameter(lua_State *L)
 
 /*
 ** function tensor:backward(gradient)
-** Add to the `grad` of every parameter the derivative of this tensor by it (reverse mode).
-** The graph is spent then.
+** Compute the derivatives of this tensor by all parameters it depends on (reverse mode), and add
+** them to their `grad`. This frees the graph.
 **
-** Errors: a tensor that no parameter takes part in; a graph that is spent; a tensor that was
-** written to since it was used.
+** Errors: a tensor that depends on no parameter; a graph that an earlier `backward` freed; a tensor
+** that was written to after an operation used it; no `gradient` for a tensor that is not a scalar.
 **
 **     > w = roper.tensor{3}:parameter()
 **     > (w ^ 2):backward(roper.ones{1})
 **     > w.grad
 **     float32 [1]
 **     6
-** @param gradient? tensor of this tensor; needed where it is no scalar
+** @param gradient? tensor the gradient of this tensor, of its shape; required unless it is a scalar
 */
 static int backward(lua_State *L)
 {
@@ -68,13 +69,13 @@ static int backward(lua_State *L)
   sweeping = L;
   const RpStatus status = rp_backward(output, seed);
   sweeping = outer;
-  if (lua_gettop(L) > 2) /* what a function of Lua raised? */
+  if (lua_gettop(L) > 2) /* an error of a function written in Lua */
     return lua_error(L);
   rpl_check(L, status);
   return 0;
 }
 
-/* Call the function at 1 with the arguments after it, with recording on or off meanwhile. */
+/* Call the function at 1 with the arguments after it, with recording on or off. */
 static int call_recording(lua_State *L, bool on)
 {
   if (!lua_isfunction(L, 1) && luaL_getmetafield(L, 1, "__call") == LUA_TNIL)
@@ -88,15 +89,16 @@ static int call_recording(lua_State *L, bool on)
 
 /*
 ** function roper.no_grad(f, ...)
-** Call a function without recording, so that nothing is kept for backward.
+** Call a function without recording operations: its results cannot be differentiated, and take no
+** memory for `backward`.
 **
-** Errors: those of the function.
+** Errors: any error of the function.
 **
 **     > roper.no_grad(roper.is_recording)
 **     false
 ** @param f function
 ** @param ... any its arguments
-** @return any ... what it returns
+** @return any ... its results
 */
 static int no_grad(lua_State *L)
 {
@@ -105,16 +107,16 @@ static int no_grad(lua_State *L)
 
 /*
 ** function roper.enable_grad(f, ...)
-** Call a function with recording, also inside `no_grad` or the backward of a differentiable
+** Call a function with recording on, even inside `no_grad` or the backward of a differentiable
 ** function.
 **
-** Errors: those of the function.
+** Errors: any error of the function.
 **
 **     > roper.no_grad(roper.enable_grad, roper.is_recording)
 **     true
 ** @param f function
 ** @param ... any its arguments
-** @return any ... what it returns
+** @return any ... its results
 */
 static int enable_grad(lua_State *L)
 {
@@ -123,11 +125,11 @@ static int enable_grad(lua_State *L)
 
 /*
 ** function roper.is_recording()
-** Are operations on parameters recorded? Not inside `no_grad`.
+** True if operations on parameters are recorded; false inside `no_grad`.
 **
 **     > roper.is_recording()
 **     true
-** @return boolean yes
+** @return boolean is_recording
 */
 static int is_recording(lua_State *L)
 {
@@ -136,7 +138,7 @@ static int is_recording(lua_State *L)
   return 1;
 }
 
-/* ---- functions written in Lua ---- */
+/* ---- differentiable functions written in Lua ---- */
 
 typedef struct LuaContext {
   lua_State *main;
@@ -148,7 +150,7 @@ typedef struct LuaContext {
   } inputs[];
 } LuaContext;
 
-/* One sweep through such a node, in protected mode. */
+/* The arguments of run_backward, which lua_pcall calls. */
 typedef struct Sweep {
   const LuaContext *context;
   RpNode *node;
@@ -156,7 +158,7 @@ typedef struct Sweep {
   RpTensor **gradients;
 } Sweep;
 
-/* Take the gradient of input i from stack index `at`; raises where it does not fit the input. */
+/* Take the gradient of input i from stack index `at`; raises if its shape or dtype is wrong. */
 static void take_gradient(lua_State *L, const Sweep *sweep, int i, int at)
 {
   const RpEdge *input = &sweep->node->edges[i];
@@ -191,7 +193,7 @@ static int run_backward(lua_State *L)
   lua_replace(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
   *slot = rp_tensor_retain(sweep->output_gradient);
-  if (!lua_istable(L, 1)) /* in a finalizer, of a tensor that is to be finalized too */
+  if (!lua_istable(L, 1)) /* called by a finalizer, on a tensor that is being collected too */
     luaL_error(L, "differentiable: the function backward was already collected");
   lua_rawgeti(L, 1, 1);
   lua_insert(L, -2);
@@ -210,7 +212,7 @@ static int run_backward(lua_State *L)
   return 0;
 }
 
-/* An error stays on the stack for `backward` to raise. */
+/* Leaves an error on the stack; `backward` raises it. */
 static RpStatus lua_backward(RpNode *node, RpTensor *output_gradient, RpTensor **gradients)
 {
   lua_State *L = sweeping;
@@ -225,7 +227,7 @@ static RpStatus lua_backward(RpNode *node, RpTensor *output_gradient, RpTensor *
   return failed ? rp_fail(RP_BAD_ARGUMENT, "differentiable: error in backward") : RP_OK;
 }
 
-/* Take the function and the inputs from the table; what it leads to may be needed yet. */
+/* Clear the function and the inputs in the table, but not the tables of the nodes below. */
 static void free_lua_context(void *data)
 {
   const LuaContext *context = data;
@@ -241,7 +243,7 @@ static void free_lua_context(void *data)
   lua_pop(L, 2);
 }
 
-/* Push the table of a node with the arguments at 1 to `count` for inputs, outside the graph. */
+/* Push the table of a node: the function backward, and the arguments 1 to `count`, detached. */
 static void push_kept(lua_State *L, int backward_index, int count)
 {
   lua_createtable(L, count + 1, 0);
@@ -256,7 +258,7 @@ static void push_kept(lua_State *L, int backward_index, int count)
   }
 }
 
-/* Push the result of a forward on the inputs in the table at `kept`, outside the graph. */
+/* Call forward with the inputs in the table at `kept`, and push its result, detached. */
 static RpTensor **push_result(lua_State *L, int forward_index, int kept, int count)
 {
   RpTensor **slot = rpl_new_tensor(L);
@@ -324,19 +326,20 @@ static int call_differentiable(lua_State *L)
 
 /*
 ** function roper.differentiable(forward, backward)
-** A differentiable function written in Lua.
+** A differentiable function made from two Lua functions: one computes the result, the other the
+** gradients of the inputs.
 **
-** Errors: those of both functions; in backward: a gradient of another shape or dtype; an input
-** that was written to since.
+** Errors: any error of the two functions; a result that is not a float tensor; a gradient that has
+** another shape or dtype than its input; an input that was written to before `backward`.
 **
 **     > cube = roper.differentiable(
 **     >>   function(x) return x ^ 3 end,
 **     >>   function(dy, x) return dy * 3 * x ^ 2 end)
 **     > roper.gradcheck(cube, {roper.tensor{1, 2}}) == true
 **     true
-** @param forward fun(...: tensor): tensor without recording, from 1 to 4096 tensors
-** @param backward fun(dy: tensor, ...: tensor): ... from the gradient of the result and the same
-**   tensors, a gradient for each of them
+** @param forward fun(...: tensor): tensor takes 1 to 4096 tensors; called without recording
+** @param backward fun(dy: tensor, ...: tensor): ... takes the gradient of the result and the same
+**   tensors; returns a gradient for each of them
 ** @return fun(...: tensor): tensor f
 */
 static int differentiable(lua_State *L)

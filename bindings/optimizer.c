@@ -1,30 +1,30 @@
-/* Optimizer steps. The classes around them are Lua. */
+/* Optimizer steps. The classes that use them are written in Lua. */
 #include "core/optimizer/optimizer.h"
 
 #include "bindings/options.h"
 
 /*
 ** @class AdamStepOptions
-** @field rate? number = 1e-3
-** @field beta1? number = 0.9
-** @field beta2? number = 0.999
-** @field epsilon? number = 1e-8
-** @field decay? number = 0; decoupled from the gradient
-** @field l2? number = 0; added to the gradient, times the parameter
-** @field correction1? number = 1; 1 - beta1^step
-** @field correction2? number = 1; 1 - beta2^step
-** @field gradient_scale? number = 1; multiplies the gradient
+** @field rate? number = 1e-3; learning rate
+** @field beta1? number = 0.9; decay of the running mean of the gradient
+** @field beta2? number = 0.999; decay of the running mean of its square
+** @field epsilon? number = 1e-8; added to the denominator
+** @field decay? number = 0; weight decay, decoupled from the gradient
+** @field l2? number = 0; this times the parameter is added to the gradient
+** @field correction1? number = 1; bias correction of the mean, 1 - beta1^step
+** @field correction2? number = 1; bias correction of the variance, 1 - beta2^step
+** @field gradient_scale? number = 1; the gradient is multiplied by this first
 */
 
 /*
 ** function roper.adam_step(parameter, mean, variance, options)
-** One step of Adam (Kingma and Ba 2015, algorithm 1) for one parameter; `roper.optim.Adam` keeps
-** the state.
+** One step of Adam (Kingma and Ba 2015, algorithm 1) for one parameter, in place;
+** `roper.optim.Adam` keeps the state.
 **
 **     m ← β₁ m + (1 − β₁) g,   v ← β₂ v + (1 − β₂) g²
 **     w ← w − rate (m / c₁ / (√(v / c₂) + ε) + decay w)
 **
-** Errors: other shapes or dtypes, a setting that is not finite, no gradient.
+** Errors: different shapes or dtypes; an option that is not finite; no gradient.
 **
 **     > w = roper.ones{1}:parameter()
 **     > (w * 3):sum():backward()
@@ -33,9 +33,9 @@
 **     > w
 **     float32 [1]
 **     0.5000
-** @param parameter tensor changed in place by its gradient
-** @param mean tensor running mean of the gradient, changed in place
-** @param variance tensor running mean of its square, changed in place
+** @param parameter tensor with a gradient
+** @param mean tensor running mean of the gradient, updated
+** @param variance tensor running mean of the squared gradient, updated
 ** @param options? AdamStepOptions
 */
 static int adam_step(lua_State *L)
@@ -62,20 +62,21 @@ static int adam_step(lua_State *L)
 
 /*
 ** @class SGDStepOptions
-** @field rate? number = 1e-2
-** @field momentum? number = 0
-** @field l2? number = 0; added to the gradient, times the parameter
-** @field nesterov? boolean = false
-** @field gradient_scale? number = 1; multiplies the gradient
+** @field rate? number = 1e-2; learning rate
+** @field momentum? number = 0; decay of the velocity
+** @field l2? number = 0; this times the parameter is added to the gradient
+** @field nesterov? boolean = false; use Nesterov momentum
+** @field gradient_scale? number = 1; the gradient is multiplied by this first
 */
 
 /*
 ** function roper.sgd_step(parameter, velocity, options)
-** One step of stochastic gradient descent for one parameter; `roper.optim.SGD` keeps the state.
+** One step of stochastic gradient descent for one parameter, in place; `roper.optim.SGD` keeps the
+** state.
 **
 **     v ← momentum v + g,   w ← w − rate v
 **
-** Errors: other shapes or dtypes, a setting that is not finite, no gradient.
+** Errors: different shapes or dtypes; an option that is not finite; no gradient.
 **
 **     > w = roper.ones{1}:parameter()
 **     > (w * 3):sum():backward()
@@ -83,8 +84,8 @@ static int adam_step(lua_State *L)
 **     > w
 **     float32 [1]
 **     0.7000
-** @param parameter tensor changed in place by its gradient
-** @param velocity? tensor needed with momentum, changed in place
+** @param parameter tensor with a gradient
+** @param velocity? tensor updated; required with momentum
 ** @param options? SGDStepOptions
 */
 static int sgd_step(lua_State *L)
@@ -104,7 +105,7 @@ static int sgd_step(lua_State *L)
 
 /*
 ** function roper.gradient_norm(parameters)
-** The norm of the gradients of all parameters together, in float64.
+** The Euclidean norm of the gradients of all parameters together, computed in float64.
 **
 **     √ Σ |g|²
 **

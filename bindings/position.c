@@ -1,4 +1,4 @@
-/* Rotary schemes: construction, rotation, the explicit matrix. */
+/* Rotary position schemes: construction, rotation, the rotation matrix. */
 #include "bindings/position.h"
 
 #include "bindings/foreign.h"
@@ -21,7 +21,7 @@ RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double off
     slot = rpl_new_tensor(L);
     *slot = rp_tensor_full(RP_FLOAT64, 1, &time, lua_tonumber(L, index));
   } else {
-    if (lua_istable(L, index)) { /* read as tensor(list, "float64") would */
+    if (lua_istable(L, index)) { /* tensor(list, "float64") */
       lua_getfield(L, LUA_REGISTRYINDEX, RPL_ROTARY ".tensor");
       lua_pushvalue(L, index);
       lua_pushstring(L, "float64");
@@ -43,7 +43,7 @@ RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double off
   return positions;
 }
 
-/* Push the list or tensor at `index` as a packed tensor of one axis; `name` is the option's. */
+/* Push the list or tensor at `index`, the value of option `name`, as a new tensor. */
 static RpTensor *push_list(lua_State *L, int index, const char *name, RpDtype dtype)
 {
   lua_getfield(L, LUA_REGISTRYINDEX, RPL_ROTARY ".tensor");
@@ -58,8 +58,8 @@ static RpTensor *push_list(lua_State *L, int index, const char *name, RpDtype dt
 
 /*
 ** @class rotary
-** A rotary position scheme: which features of queries, keys, values and output turn, and how fast.
-** It does not change; attention takes it as `position`.
+** A rotary position scheme: it determines which features of queries, keys, values and output are
+** rotated, and how fast. A scheme is immutable; pass it to attention as the option `position`.
 **
 **     > roper.position.roper{dim = 64}
 **     rotary{dim = 64, base = 10000.0, pairing = "half", rotate = "qkvo"}
@@ -72,7 +72,7 @@ RpRotary *rpl_check_rotary(lua_State *L, int index)
   return scheme;
 }
 
-/* Push a scheme that holds nothing yet. */
+/* Push an empty scheme. */
 static RpRotary *new_rotary(lua_State *L)
 {
   RpRotary *scheme = lua_newuserdatauv(L, sizeof *scheme, 0);
@@ -89,30 +89,30 @@ static int rotary_gc(lua_State *L)
 
 /*
 ** @class RotaryOptions
-** @field dim integer features of a head
-** @field base? number = 10000; of the frequencies
-** @field pairing? "half"|"interleaved" = "half"; which features turn together: t and t + r/2, or
-**   2t and 2t + 1
-** @field fraction? number = 1; of the features of queries and keys that turn
-** @field value_fraction? number = fraction; of the features of values and output that turn
-** @field rotate? string = "qk"; what turns: any letters of "qkvo"
-** @field last? boolean = false; the last features turn, not the first
-** @field frequencies? number[]|tensor in place of base and fractions: radians a position for each
-**   pair, of queries, keys, values and output alike
-** @field coordinates? integer[] for positions of several numbers, [batch, time, coordinates]: which
-**   of them, from 1, each pair reads; a position of one number is read by all
-** @field magnitude? number = 1; factor of queries and of keys
-** @field growth? number[]|tensor for each pair g: queries at p are multiplied by
-**   exp(g (p - centre)), keys by its inverse (xPos)
-** @field centre? number = 0; where nothing grows or shrinks
+** @field dim integer number of features of a head
+** @field base? number = 10000; base of the frequencies
+** @field pairing? "half"|"interleaved" = "half"; the features that form a pair: t and t + r/2, or
+**   2t and 2t + 1, of r rotated features
+** @field fraction? number = 1; rotated fraction of the features of queries and keys
+** @field value_fraction? number = fraction; rotated fraction of the features of values and output
+** @field rotate? string = "qk"; the rotated tensors: any letters of "qkvo"
+** @field last? boolean = false; rotate the last features instead of the first
+** @field frequencies? number[]|tensor one for each pair, in radians per position, for queries,
+**   keys, values and output; replaces base and fractions
+** @field coordinates? integer[] for positions of several coordinates, [batch, time, coordinates]:
+**   the 1-based coordinate that rotates each pair; positions of one number rotate all pairs
+** @field magnitude? number = 1; queries and keys are multiplied by this
+** @field growth? number[]|tensor one number g for each pair: queries at position p are multiplied
+**   by exp(g (p - centre)), keys by its inverse (xPos)
+** @field centre? number = 0; the position where these factors are 1
 */
 
 /*
 ** function roper.rotary(options)
 ** A rotary scheme; `roper.position.rope` and `roper.position.roper` make the usual ones.
 **
-** Errors: a fraction of the features that is no even number; letters other than q, k, v and o;
-** lists with another number of entries than there are pairs.
+** Errors: a fraction that does not give an even number of features; letters other than q, k, v
+** and o; lists whose length is not the number of pairs.
 **
 **     > roper.rotary{dim = 4, rotate = "vo"}
 **     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "vo"}
@@ -174,37 +174,37 @@ static void push_parts(lua_State *L, unsigned parts)
   lua_pushlstring(L, letters, (size_t)count);
 }
 
-static int turn(lua_State *L, const char *name, bool back)
+static int rotate_part(lua_State *L, const char *name, bool inverse)
 {
   static const char *const letters[] = {"q", "k", "v", "o", NULL};
   rpl_check_count(L, name, 4);
   const unsigned part = 1u << luaL_checkoption(L, 4, "q", letters);
   const RpRotary *scheme = rpl_check_rotary(L, 1);
   const RpTensor x = *rpl_check_tensor(L, 2);
-  const bool turns = lua_isnoneornil(L, 4) || (scheme->parts & part) != 0;
+  const bool is_rotated = lua_isnoneornil(L, 4) || (scheme->parts & part) != 0;
   if (x.rank == 0 || x.shape[x.rank - 1] != scheme->dim)
     return luaL_error(L, "%s: expected [..., time, %I], got %s", name, (lua_Integer)scheme->dim,
                       rp_tensor_shape_text(&x));
   const int64_t time = x.rank > 1 ? x.shape[x.rank - 2] : 1;
   const RpPositions positions = rpl_push_positions(L, 3, time, 0);
-  if (!turns) {
+  if (!is_rotated) {
     lua_pushvalue(L, 2);
     return 1;
   }
   RpTensor **slot = rpl_new_tensor(L);
   scheme = rpl_check_rotary(L, 1);
-  *slot = rp_op_rotate(rpl_check_tensor(L, 2), scheme, part, &positions, back);
+  *slot = rp_op_rotate(rpl_check_tensor(L, 2), scheme, part, &positions, inverse);
   return rpl_return_tensor(L, slot);
 }
 
 /*
 ** function rotary:rotate(x, positions, part)
-** Turn every pair of features by position times its frequency (RoFormer, Su et al. 2021,
-** eq. 13-16).
+** Rotate each pair of features by position times frequency (RoFormer, Su et al. 2021, eq. 13-16).
 **
 **     (x, y) → (x cos pθ − y sin pθ, x sin pθ + y cos pθ)
 **
-** Errors: another number of features; positions of another shape, not finite or beyond 2^53.
+** Errors: int32, more than 4 axes, or a number of features other than dim; positions that do not
+** match the shape of x, are not finite or exceed 2^53.
 **
 **     > rope = roper.position.rope{dim = 2}
 **     > rope:rotate(roper.tensor{{1, 0}, {1, 0}}, {0, 1})
@@ -212,20 +212,20 @@ static int turn(lua_State *L, const char *name, bool back)
 **     1.0000 0.0000
 **     0.5403 0.8415
 ** @param x tensor [..., time, dim], floats
-** @param positions? number|number[]|tensor 0, 1, 2, ... by default; one for all of time, a list
-**   [time], a tensor [time], [batch, time] or [batch, time, coordinates]; any real numbers
-** @param part? "q"|"k"|"v"|"o" turn as the scheme turns this one; by default all pairs of
-**   queries turn
+** @param positions? number|number[]|tensor any real numbers: one for all times, a list [time], or a
+**   tensor [time], [batch, time] or [batch, time, coordinates]; 0, 1, 2, ... by default
+** @param part? "q"|"k"|"v"|"o" rotate x as the scheme rotates queries, keys, values or output; by
+**   default, rotate all pairs of queries
 ** @return tensor y of the shape of x
 */
 static int rotate(lua_State *L)
 {
-  return turn(L, "rotate", false);
+  return rotate_part(L, "rotate", false);
 }
 
 /*
 ** function rotary:unrotate(x, positions, part)
-** Turn back what `rotate` turned.
+** The inverse of `rotate`, by the negative angles.
 **
 **     R₋ₚ x
 **
@@ -237,12 +237,12 @@ static int rotate(lua_State *L)
 */
 static int unrotate(lua_State *L)
 {
-  return turn(L, "unrotate", true);
+  return rotate_part(L, "unrotate", true);
 }
 
 /*
 ** function rotary:matrix(position)
-** The rotation as a matrix, for looking at it.
+** The matrix of the rotation at a position.
 **
 **     R_a R_b = R_{a+b}
 **
@@ -265,13 +265,13 @@ static RpTensor *matrix(lua_State *L)
 
 /*
 ** function rotary:only(letters)
-** The same scheme, turning just those of its tensors.
+** The same scheme, limited to rotating some of its tensors.
 **
-** Errors: other letters.
+** Errors: letters other than q, k, v and o.
 **
 **     > roper.position.roper{dim = 4}:only "qo"
 **     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "qo"}
-** @param letters string of "qkvo"
+** @param letters string any letters of "qkvo"
 ** @return rotary scheme
 */
 static int only(lua_State *L)
@@ -285,9 +285,9 @@ static int only(lua_State *L)
 
 /*
 ** function rotary:thetas()
-** The frequencies: radians that each pair turns by in one position.
+** The frequency of each pair, in radians per position: those listed in the option `frequencies`, or
 **
-**     θ_t = base^(−2t / r), r features that turn, unless they were listed
+**     θ_t = base^(−2t / r), of r rotated features
 **
 **     > roper.position.rope{dim = 4}:thetas()
 **     float64 [2]
@@ -299,7 +299,7 @@ static RpTensor *thetas(lua_State *L)
   return rp_tensor_convert(rpl_check_rotary(L, 1)->theta, RP_FLOAT64);
 }
 
-/* The share of a head's features that these pairs are. */
+/* The fraction of a head's features in these pairs. */
 static double fraction_of(const RpRotary *scheme, int64_t pairs)
 {
   return 2.0 * (double)pairs / (double)scheme->dim;
@@ -311,7 +311,7 @@ static void set_number(lua_State *L, const char *name, double value)
   lua_setfield(L, -2, name);
 }
 
-/* Set the field of the table on top to a list of numbers, counted from `base` where whole. */
+/* Set a field of the table on top to a list of numbers; `base` is added to int32 numbers. */
 static void set_list(lua_State *L, const char *name, const RpTensor *list, int base)
 {
   if (list == NULL)
@@ -329,7 +329,7 @@ static void set_list(lua_State *L, const char *name, const RpTensor *list, int b
 
 /*
 ** function rotary:options()
-** What makes the same scheme again.
+** The options that create this scheme: `roper.rotary(scheme:options())` is the same scheme.
 **
 **     > roper.position.rope{dim = 4}:options()
 **     {
@@ -345,7 +345,7 @@ static void set_list(lua_State *L, const char *name, const RpTensor *list, int b
 static int scheme_options(lua_State *L)
 {
   rpl_check_count(L, "options", 1);
-  RpRotary *scheme = new_rotary(L); /* a copy that nobody else can clear */
+  RpRotary *scheme = new_rotary(L); /* a copy that no finalizer can clear */
   rpl_check(L, rp_rotary_only(scheme, rpl_check_rotary(L, 1), "qkvo"));
   lua_createtable(L, 0, 8);
   rpl_set_integer(L, "dim", scheme->dim);

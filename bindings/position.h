@@ -1,4 +1,4 @@
-/* Position schemes and positions as arguments. */
+/* Position schemes and positions in arguments. */
 #ifndef RPL_POSITION_H
 #define RPL_POSITION_H
 
@@ -11,9 +11,9 @@
 RpRotary *rpl_check_rotary(lua_State *L, int index);
 
 /*
-** Positions at a stack index: nil (0, 1, 2, ... from `offset`), a number (the
-** same for all of `time`), a list, or a tensor [time], [batch, time] or [batch,
-** time, coordinates]. The list is left on the stack, which keeps it alive.
+** Read the positions at a stack index: nil (offset, offset + 1, ...), a number (the
+** same for all `time` tokens), a list, or a tensor [time], [batch, time] or
+** [batch, time, coordinates]. Pushes one value, which keeps the list alive.
 */
 RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double offset);
 

@@ -1,4 +1,4 @@
-/* Tasks: their methods. */
+/* Methods of tasks. */
 #include "bindings/task.h"
 #include "bindings/foreign.h"
 #include "bindings/options.h"
@@ -7,8 +7,8 @@ enum { MOST_ROWS = 1 << 24 };
 
 /*
 ** @class task
-** A stream of problems to train a model on: tokens are characters, their ids count from 0. Its
-** random numbers are its own. A function of `roper.tasks` makes it.
+** A stream of random problems to train a model on. Tokens are characters; their ids count from 0.
+** Each task has its own random numbers. The functions of `roper.tasks` create tasks.
 **
 **     > roper.tasks.addition{max_digits = 1, length = 30, seed = 1}:question()
 **     "?d=7+7;"	" 7e0+7e0+0e0==14e0 and 0e1+0e1+1e1==1e1 and d==14#"
@@ -43,12 +43,14 @@ void rpl_push_task_value(lua_State *L, const RpTaskOption *option, int64_t value
 
 /*
 ** @class BatchOptions
-** @field answers? boolean = false; return is_answer too
+** @field answers? boolean = false; also return `is_answer`
 */
 
 /*
 ** function task:batch(rows, options)
-** Fresh rows, each packed with whole problems and cut at its length.
+** New rows of tokens. Each row is filled with problems; the last problem is cut off at its end.
+**
+** Errors: a number of rows below 1 or above 2^24.
 **
 **     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
 **     > tokens, is_answer = task:batch(2, {answers = true})
@@ -56,11 +58,11 @@ void rpl_push_task_value(lua_State *L, const RpTaskOption *option, int64_t value
 **     "?d=72+31; 2e0+1e0+0e0==3e0 and"
 **     > is_answer:shape()
 **     {2, 30}
-** @param rows integer from 1
+** @param rows integer at least 1
 ** @param options? BatchOptions
 ** @return tensor tokens [rows, length], int32 ids
-** @return tensor? is_answer [rows, length], int32: 1 where the token belongs to an answer,
-**   its stop sign included
+** @return tensor? is_answer [rows, length], int32: 1 for tokens of an answer, including its stop
+**   character, 0 for the others
 */
 static int task_batch(lua_State *L)
 {
@@ -79,10 +81,10 @@ static int task_batch(lua_State *L)
 
 /*
 ** function task:explain(tokens)
-** What the best possible predictor makes of rows of tokens: its surprise at each, and
-** where the token stands that each repeats.
+** The optimal predictor on rows of tokens: its loss at each token, and the index of the earlier
+** token that each token copies.
 **
-** Errors: tokens that are no rows of this task.
+** Errors: tokens that are not rows of this task.
 **
 **     > task = roper.tasks.substring_prefix{length = 50, seed = 1}
 **     > tokens = task:batch(1)
@@ -90,8 +92,8 @@ static int task_batch(lua_State *L)
 **     > nats:shape()
 **     {1, 50}
 ** @param tokens tensor [rows, up to length], int32
-** @return tensor nats [rows, length], float64
-** @return tensor sources [rows, length], int32: a place in the row, from 0; -1 where there is none
+** @return tensor nats [rows, length], float64: minus the logarithm of the probability of each token
+** @return tensor sources [rows, length], int32: 0-based index in the row; -1 if a token copies none
 */
 static int task_explain(lua_State *L)
 {
@@ -104,10 +106,10 @@ static int task_explain(lua_State *L)
 
 /*
 ** function task:positions(tokens)
-** Where tokens stand, for a model to be told, where a task gives that: an addition does that is
-** `coupled`. A number that the end of a row cuts counts as whole.
+** Positions of tokens to pass to a model, if the task defines them: an addition with the option
+** `coupled` does. A number that is cut off at the end of a row is treated as complete.
 **
-** Errors: another dtype or rank, an id outside the vocabulary.
+** Errors: tokens of another dtype or rank; an id outside the vocabulary.
 **
 **     > task = roper.tasks.addition{coupled = true}
 **     > tokens = task:encode("?d=58+3; 8e0+3e0"):view{1, -1}
@@ -119,7 +121,7 @@ static int task_explain(lua_State *L)
 **     > model(tokens, nil, task:positions(tokens)):shape()
 **     {1, 16, 20}
 ** @param tokens tensor [rows, time], int32
-** @return tensor? positions [rows, time], float64; nil where tokens just count up from 0
+** @return tensor? positions [rows, time], float64; nil if the positions are 0, 1, 2, ...
 */
 static int task_positions(lua_State *L)
 {
@@ -133,7 +135,7 @@ static int task_positions(lua_State *L)
 
 /*
 ** function task:encode(text)
-** Text as token ids.
+** Convert a text to token ids.
 **
 ** Errors: a character outside the vocabulary.
 **
@@ -153,7 +155,7 @@ static int task_encode(lua_State *L)
   return rpl_return_tensor(L, ids);
 }
 
-/* Replace the list of ids at `index` by an int32 tensor of them. */
+/* Replace the list of ids at `index` by an int32 tensor. */
 static void list_to_tensor(lua_State *L, int index)
 {
   int64_t count = luaL_len(L, index);
@@ -177,7 +179,7 @@ static void list_to_tensor(lua_State *L, int index)
 
 /*
 ** function task:decode(ids)
-** Token ids as text.
+** Convert token ids to a text.
 **
 ** Errors: an id outside the vocabulary.
 **
@@ -202,7 +204,7 @@ static int task_decode(lua_State *L)
 
 /*
 ** function task:vocabulary()
-** The characters; id 0 is the first.
+** The characters in the order of their ids; the first has id 0.
 **
 **     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
 **     > table.concat(task:vocabulary())
@@ -224,13 +226,13 @@ static int task_vocabulary(lua_State *L)
 
 /*
 ** function task:question()
-** A fresh problem.
+** A new random problem and its answer.
 **
 **     > task = roper.tasks.addition{max_digits = 1, length = 30, seed = 1}
 **     > task:question()
 **     "?d=7+7;"	" 7e0+7e0+0e0==14e0 and 0e1+0e1+1e1==1e1 and d==14#"
 ** @return string question
-** @return string answer a right one
+** @return string answer a correct one
 */
 static int task_question(lua_State *L)
 {
@@ -238,7 +240,7 @@ static int task_question(lua_State *L)
   RpTask *task = check_task(L);
   RpText question, answer;
   rp_task_question(task, &question, &answer);
-  /* one string of both, as they lie there, before the collector can run */
+  /* The two are adjacent in memory: copy them at once, before the collector can run. */
   const char *both = lua_pushlstring(L, question.start, (size_t)(question.bytes + answer.bytes));
   lua_pushlstring(L, both, (size_t)question.bytes);
   lua_pushlstring(L, both + question.bytes, (size_t)answer.bytes);
@@ -247,9 +249,9 @@ static int task_question(lua_State *L)
 
 /*
 ** function task:answer(question)
-** The answer to a question, in full.
+** The complete answer to a question.
 **
-** Errors: what is no question of this task.
+** Errors: a text that is not a question of this task.
 **
 **     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
 **     > task:answer "?d=12+34;"
@@ -269,11 +271,11 @@ static int task_answer(lua_State *L)
 
 /*
 ** function task:grade(question, text)
-** Does the text solve the question? Of an addition it must end with "d==", the sum, and the first
-** and only stop sign, as in the study; the steps before are not looked at. Of the other tasks the
-** whole text must be a right answer, and no more.
+** True if the text answers the question. For an addition, the text must end with "d==", the sum
+** and the only stop character, as in the study; the steps before are not checked. For the other
+** tasks, the whole text must be a correct answer.
 **
-** Errors: what is no question of this task.
+** Errors: a question that is not one of this task.
 **
 **     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
 **     > task:grade("?d=12+34;", task:answer "?d=12+34;")
@@ -300,14 +302,14 @@ static int task_grade(lua_State *L)
 /*
 ** function task:floor()
 ** The lowest mean loss that any predictor can reach on this task, in nats per token over tokens 2
-** to length: the entropy of what can not be known.
+** to length: the entropy of the random choices in its problems.
 **
 **     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
 **     > nats, error = task:floor()
 **     > nats > 0, nats < 1
 **     true	true
 ** @return number nats
-** @return number error its standard error, 0 where the floor is exact
+** @return number error its standard error, 0 if the floor is exact
 */
 static int task_floor(lua_State *L)
 {
@@ -322,12 +324,12 @@ static int task_floor(lua_State *L)
 
 /*
 ** function task:has_problems()
-** Does the task pose problems? Then it has questions, whose answers it grades, and the loss has a
-** floor that is known. Text has none of that.
+** True if the task has questions, grades answers, and has a known floor of the loss; false for a
+** text.
 **
 **     > roper.tasks.copy():has_problems()
 **     true
-** @return boolean yes
+** @return boolean has_problems
 */
 static int task_has_problems(lua_State *L)
 {
@@ -339,7 +341,7 @@ static int task_has_problems(lua_State *L)
 
 /*
 ** function task:random()
-** Where the random stream of the task stands.
+** The state of the task's random generator.
 **
 **     > roper.tasks.addition{seed = 5}:random()
 **     5	0
@@ -357,7 +359,7 @@ static int task_random(lua_State *L)
 
 /*
 ** function task:set_random(seed, counter)
-** Put the random stream of the task where it stood.
+** Set the state of the task's random generator, as returned by `random`.
 **
 **     > task = roper.tasks.addition{max_digits = 2, length = 30, seed = 1}
 **     > seed, counter = task:random()
@@ -395,7 +397,7 @@ static int task_name(lua_State *L)
 
 /*
 ** function task:length()
-** Tokens in a row.
+** The number of tokens in a row.
 **
 **     > roper.tasks.addition():length()
 **     641
@@ -410,7 +412,7 @@ static int task_length(lua_State *L)
 
 /*
 ** function task:longest()
-** Tokens of the longest problem, its answer included.
+** The number of tokens in the longest problem, including its answer.
 **
 **     > roper.tasks.copy{letters = 20}:longest()
 **     42
@@ -429,7 +431,7 @@ static int task_longest(lua_State *L)
 **
 **     > roper.tasks.addition():stop()
 **     "#"
-** @return string? stop nil where the length of the answer ends it
+** @return string? stop nil if answers end at a known length instead
 */
 static int task_stop(lua_State *L)
 {
@@ -444,7 +446,7 @@ static int task_stop(lua_State *L)
 
 /*
 ** function task:options()
-** What makes this task again: its options and its seed.
+** The options that create this task, including its seed.
 **
 **     > roper.tasks.substring_index():options()
 **     {length = 641, letters = 13, seed = 1}

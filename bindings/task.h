@@ -1,4 +1,4 @@
-/* The task userdata: a slot with an RpTask, NULL once it was collected. */
+/* The task userdata: a pointer to an RpTask, or NULL after it was collected. */
 #ifndef RPL_TASK_H
 #define RPL_TASK_H
 
@@ -7,7 +7,7 @@
 
 #define RPL_TASK "roper.task"
 
-/* Push the value of a task's option: true or false for a switch, else an integer. */
+/* Push the value of a task's option: a boolean for a switch, otherwise an integer. */
 void rpl_push_task_value(lua_State *L, const RpTaskOption *option, int64_t value);
 
 #endif

@@ -1,4 +1,4 @@
-/* The kinds of task: a function that makes one of each, and what there is. */
+/* The kinds of task: a constructor for each, their names and their options. */
 #include <string.h>
 
 #include "bindings/options.h"
@@ -9,10 +9,10 @@ enum { STANDARD_SEED = 1 };
 
 /*
 ** @class roper.tasks
-** Kinds of task: each is a function that makes one, a stream of rows to train on.
+** Constructors of tasks, one for each kind. A task is a stream of rows to train on.
 */
 
-/* tasks.NAME{length = .., seed = .., ...} -> a task; upvalues: its kind, the function's name */
+/* tasks.NAME{length = .., seed = .., ...} -> task; upvalues: its kind, the function's name */
 static int new_task(lua_State *L)
 {
   const RpTaskKind *kind = lua_touserdata(L, lua_upvalueindex(1));
@@ -42,7 +42,7 @@ static int new_task(lua_State *L)
 
 /*
 ** native.tasks.list()
-** The names of these kinds of task, in the order of the alphabet.
+** The names of the kinds of task in C, in alphabetical order.
 ** @return string[] names
 */
 static int list_tasks(lua_State *L)
@@ -58,8 +58,8 @@ static int list_tasks(lua_State *L)
 
 /*
 ** native.tasks.options(name)
-** What a kind of task can be told, but for the seed: name, meaning, standard; smallest and
-** largest but for a switch.
+** The options of a kind of task, except the seed. Each has the fields name, meaning and standard
+** (its default) and, unless it is a boolean, smallest and largest.
 ** @param name string
 ** @return table[] options
 */
