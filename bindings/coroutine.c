@@ -1,6 +1,7 @@
 /*
-** Coroutines that Ctrl-C can end. The hook it sets belongs to one thread of
-** Lua; resume and wrap of Lua's library, done here over again, tell which runs.
+** Coroutines that Ctrl-C can stop. Its hook belongs to one Lua thread, so this file
+** replaces coroutine.resume and coroutine.wrap by versions that record the thread
+** that is running.
 */
 #include "bindings/interrupt.h"
 
@@ -9,8 +10,8 @@
 #include "bindings/check.h"
 
 /*
-** Resume `co` with the `count` values on top of L. Returns how many values it
-** put in their place, or -1 with the error.
+** Resume `co` with the `count` values on top of L, and replace them by its results.
+** Returns the number of results, or -1 with the error on top.
 */
 static int run(lua_State *L, lua_State *co, int count)
 {
@@ -36,7 +37,7 @@ static int run(lua_State *L, lua_State *co, int count)
   return results;
 }
 
-/* resume(co, ...) -> true and what it yields or returns, or false and the error */
+/* resume(co, ...) -> true and the yielded or returned values, or false and the error */
 static int resume(lua_State *L)
 {
   lua_State *co = lua_tothread(L, 1);
@@ -47,7 +48,7 @@ static int resume(lua_State *L)
   return results >= 0 ? results + 1 : 2;
 }
 
-/* What wrap returns; the coroutine is upvalue 1. An error closes it and goes on. */
+/* The result of wrap; the coroutine is upvalue 1. An error closes it and is raised again. */
 static int call_wrapped(lua_State *L)
 {
   lua_State *co = lua_tothread(L, lua_upvalueindex(1));
@@ -56,7 +57,7 @@ static int call_wrapped(lua_State *L)
     return results;
   const int status = lua_status(co);
   if (status != LUA_OK && status != LUA_YIELD && lua_resetthread(co) != LUA_OK) {
-    lua_pop(L, 1); /* closing it has another error, or the same again */
+    lua_pop(L, 1); /* the original error; closing left the same or another one */
     lua_xmove(co, L, 1);
   }
   if (lua_type(L, -1) == LUA_TSTRING && status != LUA_ERRMEM) {
@@ -78,7 +79,7 @@ static int wrap(lua_State *L)
   return 1;
 }
 
-/* Let the library of coroutines hold our resume and wrap, or Lua's own again. */
+/* Install our resume and wrap in the coroutine library, or restore those of Lua. */
 static void set_library(lua_State *L, bool ours)
 {
   static const luaL_Reg functions[] = {{"resume", resume}, {"wrap", wrap}, {NULL, NULL}};
@@ -100,8 +101,8 @@ static void set_library(lua_State *L, bool ours)
 
 /*
 ** native.interrupt_enable()
-** From now on Ctrl-C (SIGINT) raises a flag, which ends the kernel that runs. Resume and wrap of
-** coroutines give way to some that let Ctrl-C end the code inside.
+** Make Ctrl-C (SIGINT) raise a flag that stops a running kernel, and replace coroutine.resume and
+** coroutine.wrap by versions that let Ctrl-C stop the code in a coroutine.
 */
 static int interrupt_enable(lua_State *L)
 {
@@ -113,9 +114,9 @@ static int interrupt_enable(lua_State *L)
 
 /*
 ** native.interrupt_disable()
-** Let Ctrl-C do again what it did before, forget those that came, and give coroutines Lua's own
-** resume and wrap back.
-** @return boolean enabled was it on?
+** Restore the previous action of Ctrl-C, discard every Ctrl-C so far, and restore Lua's own
+** coroutine.resume and coroutine.wrap.
+** @return boolean was_enabled
 */
 static int interrupt_disable(lua_State *L)
 {

@@ -1,4 +1,4 @@
-/* Files of tokens that the text task trains on, and how they are made. */
+/* Token files of the text task: reading, writing, and locks. */
 #include <unistd.h>
 
 #include "bindings/foreign.h"
@@ -44,9 +44,9 @@ static int64_t check_count(lua_State *L, int index, int64_t length)
 
 /*
 ** native.corpus_open(path)
-** Open a file of tokens, and check all of it.
+** Open a token file and check all of it.
 **
-** Errors: a file that is missing, cut, damaged, of another kind or version.
+** Errors: a file that is missing, truncated, damaged or of another kind or version.
 ** @param path string
 ** @return corpus corpus
 */
@@ -63,7 +63,7 @@ static int corpus_open(lua_State *L)
 
 /*
 ** corpus:rows(part, length)
-** How many rows of `length` tokens a part has.
+** The number of rows of `length` tokens in a part.
 ** @param part "training"|"validation"
 ** @param length integer
 ** @return integer rows
@@ -79,11 +79,11 @@ static int corpus_rows(lua_State *L)
 
 /*
 ** corpus:read(part, length, first, count)
-** Rows of a part in their order.
+** Rows of a part, in order.
 ** @param part "training"|"validation"
 ** @param length integer
-** @param first integer number of the first row, from 1
-** @param count integer of rows
+** @param first integer 1-based index of the first row
+** @param count integer number of rows
 ** @return tensor tokens [count, length], int32
 */
 static int corpus_read(lua_State *L)
@@ -100,11 +100,11 @@ static int corpus_read(lua_State *L)
 
 /*
 ** corpus:draw(seed, counter, length, count)
-** Rows to train on, without replacement until all were drawn.
+** Random training rows. In each epoch, every row is drawn once.
 ** @param seed integer
-** @param counter integer how many rows were drawn before
+** @param counter integer number of rows drawn before
 ** @param length integer
-** @param count integer of rows
+** @param count integer number of rows
 ** @return tensor tokens [count, length], int32
 */
 static int corpus_draw(lua_State *L)
@@ -121,8 +121,9 @@ static int corpus_draw(lua_State *L)
 
 /*
 ** corpus:about()
-** What the file says of itself.
-** @return table about vocabulary, key, hash; training and validation: documents, tokens, bytes
+** The header of the file.
+** @return table about vocabulary, key, hash; training and validation, each with the number of
+**   documents, tokens and bytes
 */
 static int corpus_about(lua_State *L)
 {
@@ -154,10 +155,11 @@ static int corpus_gc(lua_State *L)
 
 /*
 ** native.corpus_create(path, vocabulary, key)
-** Begin a file of tokens. It takes its name when it is finished; closed before, nothing is left.
+** Begin a token file. The file at `path` is created or replaced by `writer:finish()`; if the writer
+** is closed or collected before, it is not changed.
 ** @param path string
 ** @param vocabulary integer
-** @param key integer what it is made from and how
+** @param key integer identifies the source and the settings
 ** @return corpus_writer writer
 */
 static int corpus_create(lua_State *L)
@@ -173,7 +175,7 @@ static int corpus_create(lua_State *L)
   return *slot != NULL ? 1 : rpl_raise(L);
 }
 
-/* Append a text by `put`. */
+/* Append a text with the function `put`. */
 static int put_text(lua_State *L, const char *function,
                     RpStatus (*put)(RpCorpusWriter *writer, RpText text))
 {
@@ -197,7 +199,7 @@ static int writer_bytes(lua_State *L)
 /*
 ** writer:ids(text)
 ** Append ids in decimal.
-** @param text string with spaces between them
+** @param text string separated by spaces
 */
 static int writer_ids(lua_State *L)
 {
@@ -206,9 +208,9 @@ static int writer_ids(lua_State *L)
 
 /*
 ** writer:end_document(part, bytes)
-** End a document; those to train on come first.
+** End a document. All training documents come before those for validation.
 ** @param part "training"|"validation"
-** @param bytes integer of its text
+** @param bytes integer length of its text
 */
 static int writer_end_document(lua_State *L)
 {
@@ -219,7 +221,7 @@ static int writer_end_document(lua_State *L)
   return 0;
 }
 
-/* writer:finish(): the file takes its name */
+/* writer:finish() completes the file and moves it to its path */
 static int writer_finish(lua_State *L)
 {
   rpl_check_count(L, "writer:finish", 1);
@@ -240,11 +242,12 @@ static int writer_gc(lua_State *L)
 
 /*
 ** native.lock(path)
-** Lock a file, made empty if missing, against other processes, until what this returns is closed.
+** Lock a file against other processes until the result is closed or collected. If the file is
+** missing, an empty one is created.
 **
-** Errors: a file that can not be made.
+** Errors: a file that cannot be created.
 ** @param path string
-** @return userdata? lock nil where another has it
+** @return userdata? lock nil if another process holds the lock
 */
 static int lock(lua_State *L)
 {
@@ -268,7 +271,7 @@ static int lock_gc(lua_State *L)
   return 0;
 }
 
-/* A class of userdata that `release` closes. */
+/* Create a metatable for a userdata with methods and a function that closes it. */
 static void new_class(lua_State *L, const char *name, const luaL_Reg *methods,
                       lua_CFunction release)
 {

@@ -1,4 +1,4 @@
-/* npy and safetensors files: load, save and their variants by format. */
+/* Reading and writing npy and safetensors files. */
 #include "bindings/foreign.h"
 #include "bindings/handle.h"
 
@@ -19,7 +19,7 @@ static bool has_extension(const char *path, const char *extension)
 ** function roper.load_npy(path)
 ** Read a tensor from a NumPy file. Integers become int32, booleans a mask.
 **
-** Errors: a file that is missing, damaged, or of another kind or dtype.
+** Errors: a file that is missing or damaged, has another format, or contains another dtype.
 **
 **     > path = os.tmpname() .. ".npy"
 **     > roper.save_npy(path, roper.tensor{1, 2})
@@ -41,10 +41,10 @@ static int load_npy(lua_State *L)
 
 /*
 ** function roper.save_npy(path, x)
-** Write a tensor to a NumPy file, a mask as booleans; the path holds the old file or the new one,
-** never half of it.
+** Write a tensor to a NumPy file; a mask is written as booleans. An existing file is replaced only
+** once the new one is complete.
 **
-** Errors: a path that can not be written.
+** Errors: a path that cannot be written.
 **
 **     > path = os.tmpname() .. ".npy"
 **     > roper.save_npy(path, roper.eye(2))
@@ -72,7 +72,7 @@ static int release_contents(lua_State *L)
 ** function roper.load_safetensors(path)
 ** Read the tensors of a safetensors file. Integers become int32, booleans masks.
 **
-** Errors: a file that is missing, damaged, or holds another dtype.
+** Errors: a file that is missing or damaged, or contains another dtype.
 **
 **     > path = os.tmpname()
 **     > roper.save_safetensors(path, {w = roper.zeros{2}}, {made = "here"})
@@ -108,8 +108,8 @@ static int load_safetensors(lua_State *L)
 }
 
 /*
-** Push a copy of the table at `index` and return its number of fields. No
-** finalizer that runs meanwhile can reach the copy, so C may borrow from it.
+** Push a copy of the table at `index` and return its number of fields. Finalizers
+** cannot reach the copy, so C can keep pointers to its values.
 */
 static size_t push_copy(lua_State *L, int index)
 {
@@ -123,18 +123,18 @@ static size_t push_copy(lua_State *L, int index)
   return count;
 }
 
-/* The string at `index`, without a NUL inside; `what` names it in messages. */
+/* The string at `index`, without NUL bytes; `what` is its name in messages. */
 static const char *check_text(lua_State *L, int index, const char *what)
 {
   if (lua_type(L, index) != LUA_TSTRING)
     luaL_error(L, "save_safetensors: %s: expected a string, got %s", what, luaL_typename(L, index));
   const char *text = lua_tostring(L, index);
   if (strlen(text) != lua_rawlen(L, index))
-    luaL_error(L, "save_safetensors: %s: \"%s\" goes on with a NUL byte", what, text);
+    luaL_error(L, "save_safetensors: %s: \"%s\" is followed by a NUL byte", what, text);
   return text;
 }
 
-/* Push an array of the tensors in the table at `index`, borrowed from a copy it pushes first. */
+/* Push a copy of the table at `index`, then an array of its tensors, which the copy keeps alive. */
 static void push_tensors(lua_State *L, int index, RpSafetensors *contents)
 {
   size_t count = push_copy(L, index);
@@ -150,7 +150,7 @@ static void push_tensors(lua_State *L, int index, RpSafetensors *contents)
   }
 }
 
-/* The same for the strings of the metadata table. */
+/* The same for the strings in the metadata table. */
 static void push_metadata(lua_State *L, int index, RpSafetensors *contents)
 {
   size_t count = push_copy(L, index);
@@ -165,10 +165,11 @@ static void push_metadata(lua_State *L, int index, RpSafetensors *contents)
 
 /*
 ** function roper.save_safetensors(path, tensors, metadata)
-** Write tensors to a safetensors file, masks as booleans; the path holds the old file or the new
-** one, never half of it.
+** Write tensors to a safetensors file; masks are written as booleans. An existing file is replaced
+** only once the new one is complete.
 **
-** Errors: a path that can not be written; names or metadata that are no strings.
+** Errors: a path that cannot be written; values that are not tensors; names or metadata that are
+** not strings, or contain a NUL byte.
 **
 **     > path = os.tmpname()
 **     > roper.save_safetensors(path, {w = roper.zeros{2}})
@@ -196,7 +197,7 @@ static int save_safetensors(lua_State *L)
   return 0;
 }
 
-/* load(path) -> tensor, or what load_safetensors returns; the content decides */
+/* load(path) -> the results of load_npy or load_safetensors; the format is read from the file */
 static int load(lua_State *L)
 {
   rpl_check_count(L, "load", 1);
@@ -210,7 +211,7 @@ static int save(lua_State *L)
 {
   rpl_check_count(L, "save", 3);
   const char *path = rpl_check_path(L, 1);
-  lua_settop(L, lua_isnil(L, 3) ? 2 : 3); /* both count anew */
+  lua_settop(L, lua_isnil(L, 3) ? 2 : 3); /* save_npy and save_safetensors check the count */
   if (has_extension(path, ".npy"))
     return save_npy(L);
   if (has_extension(path, ".safetensors"))

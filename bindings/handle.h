@@ -1,4 +1,4 @@
-/* A tensor as a value of Lua: a userdata that owns it, and tensors among arguments. */
+/* Tensors in Lua: a userdata that owns a tensor, and tensors in arguments. */
 #ifndef RPL_HANDLE_H
 #define RPL_HANDLE_H
 
@@ -9,32 +9,32 @@
 /* The tensor at `index`; calls no Lua. */
 RpTensor *rpl_check_tensor(lua_State *L, int index);
 
-/* The same or NULL, and then *got says what is there instead; for messages of one's own. */
+/* The same, but returns NULL for another value and sets *got to its description for a message. */
 RpTensor *rpl_to_tensor(lua_State *L, int index, const char **got);
 
-/* The same, NULL where the argument is nil. */
+/* The tensor at `index`, or NULL if that is nil or absent. */
 RpTensor *rpl_optional_tensor(lua_State *L, int index);
 
 /*
-** Hold the tensor on top in a userdata of its own, which takes its place; NULL as from
+** Replace the tensor on top by a new userdata that holds the same tensor. Returns NULL like
 ** rpl_to_tensor.
 */
 RpTensor *rpl_hold_tensor(lua_State *L, const char **got);
 
 /*
-** The tensors of the list at `index`, 0 to `most` of them; `function` names the
-** caller in messages. Pushes two values, which keep the array and hold the
+** The tensors of the list at `index`, 0 to `most` of them; `function` is the name
+** of the caller for messages. Pushes two values, which own the array and hold the
 ** tensors.
 */
 RpTensor **rpl_push_tensors(lua_State *L, int index, const char *function, int most, int *count);
 
-/* Push an empty tensor userdata; the caller fills the slot, or raises and it stays empty. */
+/* Push an empty tensor userdata; the caller sets the slot, or leaves it NULL and raises. */
 RpTensor **rpl_new_tensor(lua_State *L);
 
-/* Push the number at `index` as a scalar tensor; int32 takes whole numbers only. */
+/* Push the number at `index` as a scalar tensor; raises if int32 cannot represent it. */
 RpTensor *rpl_push_scalar(lua_State *L, int index, RpDtype dtype);
 
-/* Push the table of the methods of tensors. */
+/* Push the table of tensor methods. */
 void rpl_push_methods(lua_State *L);
 
 #endif

@@ -1,13 +1,14 @@
-/* Short names for content. */
+/* Hash of strings. */
 #include "core/base/hash.h"
 
 #include "bindings/check.h"
 
 /*
 ** native.hash(bytes, before)
-** The hash of bytes (FNV-1a, 64 bits), after those that had the hash `before`.
+** The hash of a string (64-bit FNV-1a). With `before`, the hash of an earlier string, it is the
+** hash of both strings together.
 ** @param bytes string
-** @param before? integer
+** @param before? integer hash to continue
 ** @return integer hash
 */
 static int hash(lua_State *L)

@@ -1,11 +1,11 @@
 /*
-** Ctrl-C. Once `interrupt_enable` was called, SIGINT raises the core's flag,
-** which stops a kernel between two tiles; while `interrupt_call` runs a
-** function, it also stops Lua code at its next instruction. Both end as the
-** Lua error "interrupted", and whichever is first lowers the flag, so that one
-** Ctrl-C raises one error, which a pcall can take to put things in order. A
-** second one during the same call raises at every instruction: nothing that
-** takes errors and goes on, such as `while true do pcall(f) end`, stays.
+** Ctrl-C. After `interrupt_enable`, SIGINT raises the core's flag, which stops a
+** kernel between two tiles; while `interrupt_call` runs a function, SIGINT also
+** stops Lua code at its next instruction. Both raise the Lua error "interrupted",
+** and the first one lowers the flag: one Ctrl-C raises one error, which a pcall can
+** catch to clean up. After a second Ctrl-C during the same call, every instruction
+** raises the error, so it also ends code that catches errors and continues, such as
+** `while true do pcall(f) end`.
 */
 #define _POSIX_C_SOURCE 200809L
 #include "bindings/interrupt.h"
@@ -19,13 +19,13 @@
 #include "core/base/interrupt.h"
 
 static bool enabled;
-static struct sigaction previous;    /* what SIGINT did before `interrupt_enable` */
-static _Atomic(lua_State *) running; /* inside the innermost `interrupt_call`, else NULL */
-static atomic_int presses;           /* of Ctrl-C since that call began */
-static atomic_int deferring;         /* how many `interrupt_defer` run, one in another */
-static atomic_bool pending;          /* did Ctrl-C come meanwhile? */
+static struct sigaction previous;    /* action of SIGINT before `interrupt_enable` */
+static _Atomic(lua_State *) running; /* thread in the innermost `interrupt_call`, or NULL */
+static atomic_int presses;           /* number of Ctrl-C since that call began */
+static atomic_int deferring;         /* number of nested `interrupt_defer` */
+static atomic_bool pending;          /* was Ctrl-C pressed during them? */
 
-/* The hook that SIGINT sets: ends the code that runs unless a kernel did so already. */
+/* The hook set by SIGINT: raises the error, unless a kernel has already done so. */
 static void stop_code(lua_State *L, lua_Debug *where)
 {
   (void)where;
@@ -39,7 +39,7 @@ static void stop_code(lua_State *L, lua_Debug *where)
   lua_error(L);
 }
 
-/* Setting a hook is the one thing Lua allows in a signal handler. */
+/* lua_sethook is the only function of Lua that a signal handler may call. */
 static void set_hook(lua_State *L)
 {
   lua_sethook(L, stop_code, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
@@ -59,7 +59,7 @@ static void handle_signal(int number)
     set_hook(L);
 }
 
-/* Let Ctrl-C end what runs in `L`, also one that is not answered yet. */
+/* Make Ctrl-C stop the code in `L`; if Ctrl-C is pending, stop it now. */
 static void aim(lua_State *L)
 {
   atomic_store(&running, L);
@@ -81,7 +81,7 @@ void rpl_interrupt_leave(lua_State *outer)
     aim(outer);
 }
 
-/* Forget every Ctrl-C so far. */
+/* Discard every Ctrl-C so far. */
 static void settle(lua_State *L)
 {
   atomic_store(&presses, 0);
@@ -108,8 +108,8 @@ bool rpl_interrupt_disable(lua_State *L)
 
 /*
 ** native.interrupted()
-** Did Ctrl-C raise the flag?
-** @return boolean yes
+** True if Ctrl-C has raised the flag.
+** @return boolean interrupted
 */
 static int interrupted(lua_State *L)
 {
@@ -121,7 +121,7 @@ static int interrupted(lua_State *L)
 /*
 ** native.interrupt_clear()
 ** Lower the flag.
-** @return boolean was was it up?
+** @return boolean interrupted true if it was raised
 */
 static int interrupt_clear(lua_State *L)
 {
@@ -131,7 +131,7 @@ static int interrupt_clear(lua_State *L)
   return 1;
 }
 
-/* Upvalue 1, a message handler, with an error that left the whole call behind. */
+/* The message handler of `interrupt_call`: discards every Ctrl-C, then calls upvalue 1. */
 static int handle_error(lua_State *L)
 {
   settle(L);
@@ -143,13 +143,13 @@ static int handle_error(lua_State *L)
 
 /*
 ** native.interrupt_call(f, handler, ...)
-** xpcall that Ctrl-C can end, once `interrupt_enable` was called, with the error "interrupted". A
-** Ctrl-C from before the call is forgotten, and so is one that came too late to end it.
+** Like xpcall, but after `interrupt_enable`, Ctrl-C ends the call with the error "interrupted". A
+** Ctrl-C from before the call, or too late to end it, is discarded.
 ** @param f function
-** @param handler function of the error
+** @param handler function message handler
 ** @param ... any the arguments of f
 ** @return boolean ok
-** @return any ... what f returned, or what the handler made of the error
+** @return any ... the results of f, or of the handler
 */
 static int interrupt_call(lua_State *L)
 {
@@ -172,9 +172,9 @@ static int interrupt_call(lua_State *L)
 
 /*
 ** native.interrupt_wait(descriptor)
-** Wait until a file can be read or Ctrl-C is typed.
+** Wait until a file can be read or Ctrl-C is pressed.
 ** @param descriptor integer
-** @return boolean readable false after Ctrl-C
+** @return boolean is_readable false after Ctrl-C
 */
 static int interrupt_wait(lua_State *L)
 {
@@ -193,16 +193,16 @@ static int interrupt_wait(lua_State *L)
 
 /*
 ** native.interrupt_defer(f, ...)
-** Call f; a Ctrl-C meanwhile waits until it returns. For short work that must not be left half
-** done, such as an optimizer's step.
+** Call f; a Ctrl-C during the call takes effect when it returns. For short work that must not be
+** left half done, such as a step of an optimizer.
 ** @param f function
 ** @param ... any the arguments of f
-** @return any ... what f returned
+** @return any ... its results
 */
 static int interrupt_defer(lua_State *L)
 {
   luaL_checktype(L, 1, LUA_TFUNCTION);
-  rpl_check_interrupt(L); /* one that came before: now is the time */
+  rpl_check_interrupt(L); /* a Ctrl-C from before the call */
   atomic_fetch_add(&deferring, 1);
   const int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
   if (atomic_fetch_sub(&deferring, 1) == 1 && atomic_exchange(&pending, false))

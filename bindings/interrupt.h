@@ -1,4 +1,4 @@
-/* What Ctrl-C ends: the thread of Lua that runs. */
+/* Ctrl-C: which Lua thread it stops. */
 #ifndef RPL_INTERRUPT_H
 #define RPL_INTERRUPT_H
 
@@ -6,17 +6,17 @@
 #include <stdbool.h>
 
 /*
-** Where Ctrl-C ends Lua code, let it end what runs in `L` from now on, and pass a
-** Ctrl-C that is not answered yet on to it. Returns what it ended before, which
-** rpl_interrupt_leave takes back to, or NULL.
+** If Ctrl-C stops Lua code now, make it stop the thread `L` from now on; a pending
+** Ctrl-C stops it too. Returns the thread that it stopped before, for
+** rpl_interrupt_leave, or NULL.
 */
 lua_State *rpl_interrupt_enter(lua_State *L);
 void rpl_interrupt_leave(lua_State *outer);
 
-/* From now on SIGINT raises the core's flag and ends the code that runs. */
+/* Make SIGINT raise the core's flag and stop running code. */
 void rpl_interrupt_enable(void);
 
-/* Let SIGINT do again what it did before, and forget every one so far. Was it enabled? */
+/* Restore the previous action of SIGINT and discard every Ctrl-C. Was it enabled? */
 bool rpl_interrupt_disable(lua_State *L);
 
 #endif

@@ -1,12 +1,12 @@
 /*
-** JSON text to Lua values and back.
+** Conversion between JSON and Lua values:
 **
 **   null           json_null
-**   array          table with the keys 1 .. n; decoded ones carry the mark of json_array
+**   array          table with the keys 1 .. n; decoding marks it as json_array does
 **   object         table with string keys; an empty table without the mark is an object
-**   1, 1.0         integer, float: each comes back as it was, to the last bit
+**   1, 1.0         integer, float; decoding returns the same bits
 **
-** NaN and infinities, which JSON lacks, are written as null.
+** NaN and infinities, which JSON does not have, are encoded as null.
 */
 #include "bindings/options.h"
 
@@ -22,10 +22,10 @@
 enum {
   LARGEST_DEPTH = 200,
   LARGEST_INDENT = 31,
-  DIGITS = 17 /* enough for every float64 to come back */
+  DIGITS = 17 /* enough to represent every float64 exactly */
 };
 
-/* What a call holds outside Lua, so that the collector frees it when an error is raised. */
+/* Memory of a call outside Lua, in a userdata: the collector frees it after an error. */
 typedef struct Work {
   json_t *tree;
   char *text;
@@ -56,14 +56,14 @@ static int collect_work(lua_State *L)
 ** Encoding
 */
 
-/* Where a value lies, for messages: under the key at a stack index, inside `parent`. */
+/* The location of a value, for messages: its key is at stack index `key`, inside `parent`. */
 typedef struct Place {
   const struct Place *parent; /* NULL for the whole value */
   int key;
-  int depth; /* containers around the value */
+  int depth; /* number of containers around the value */
 } Place;
 
-/* Push a place for messages, such as "value.runs[3]". */
+/* Push a location as text, such as "value.runs[3]". */
 static void push_place(lua_State *L, const Place *place)
 {
   if (place->parent == NULL) {
@@ -79,7 +79,7 @@ static void push_place(lua_State *L, const Place *place)
   lua_concat(L, 2);
 }
 
-/* Raise, with the place and the string on top of the stack. */
+/* Raise an error with the location and the message on top of the stack. */
 static int fail_at(lua_State *L, const Place *place)
 {
   push_place(L, place);
@@ -96,7 +96,7 @@ static bool is_marked(lua_State *L, int index)
   return same;
 }
 
-/* Is the table on top of the stack an array? Raises for one that is neither array nor object. */
+/* Is the table on top of the stack an array? Raises if it is neither an array nor an object. */
 static bool is_array(lua_State *L, const Place *place)
 {
   lua_Integer numbers = 0, strings = 0, largest = 0;
@@ -124,7 +124,7 @@ static bool is_array(lua_State *L, const Place *place)
   return numbers > 0 || marked;
 }
 
-/* A JSON value for the Lua value on top of the stack; an empty container for a table. */
+/* The JSON value of the Lua value on top of the stack; for a table, an empty container. */
 static json_t *new_value(lua_State *L, const Place *place)
 {
   size_t length;
@@ -156,7 +156,7 @@ static json_t *new_value(lua_State *L, const Place *place)
   }
 }
 
-/* Add `value` (NULL where it could not be made) to what owns it from then on. */
+/* Add `value` to `container`, or make it the root, which then owns it; raises if it is NULL. */
 static void add_value(lua_State *L, Work *work, json_t *container, const Place *place,
                       json_t *value)
 {
@@ -176,7 +176,7 @@ static void add_value(lua_State *L, Work *work, json_t *container, const Place *
   }
 }
 
-/* Encode the value on top of the stack into `container`, or as the whole tree where it is NULL. */
+/* Encode the value on top of the stack into `container`, or as the root if that is NULL. */
 static void encode(lua_State *L, Work *work, json_t *container, const Place *place)
 {
   luaL_checkstack(L, 6, "json_encode");
@@ -205,13 +205,14 @@ static void encode(lua_State *L, Work *work, json_t *container, const Place *pla
 
 /*
 ** native.json_encode(value, options)
-** A value as JSON. Lists are arrays, other tables objects; an empty table is an object unless
-** `json_array` marked it; nan and infinities are null.
+** Encode a value as JSON. Lists become arrays, other tables objects; an empty table becomes an
+** object unless `json_array` marked it. NaN and infinities become null.
 **
-** Errors: a function or a tensor, a table of lists and names mixed, text that is not UTF-8, cycles.
+** Errors: a function or a tensor; a table with both indices and names; a string that is not UTF-8;
+** a table that contains itself.
 ** @param value any booleans, numbers, strings, `json_null` and tables of these
-** @param options? table indent = 0: columns a level, 0 keeps all on one line; sort = true: names in
-**   the order of the alphabet
+** @param options? table indent = 0: columns per level, 0 writes a single line; sort = true: sort
+**   names alphabetically
 ** @return string text
 */
 static int json_encode(lua_State *L)
@@ -264,7 +265,7 @@ static void push_object(lua_State *L, json_t *object, int depth)
   }
 }
 
-/* Push the Lua value for a JSON value inside `depth` containers. */
+/* Push the Lua value of a JSON value inside `depth` containers. */
 static void push_value(lua_State *L, json_t *value, int depth)
 {
   luaL_checkstack(L, 4, "json_decode");
@@ -299,10 +300,9 @@ static void push_value(lua_State *L, json_t *value, int depth)
 
 /*
 ** native.json_decode(text)
-** The value that JSON text stands for; null is `json_null`. Numbers come back to the
-** last bit.
+** Decode JSON; null becomes `json_null`. Encoded numbers are restored to the last bit.
 **
-** Errors: text that is no JSON, with its line and column.
+** Errors: text that is not JSON, with line and column.
 ** @param text string
 ** @return any value
 */
@@ -327,11 +327,11 @@ static int json_decode(lua_State *L)
 
 /*
 ** native.json_array(list)
-** Mark a list, so that it is written as an array where it is empty.
+** Mark a list to be encoded as an array even if it is empty.
 **
 ** Errors: a table with a metatable.
-** @param list? table a new one by default
-** @return table list the same
+** @param list? table by default, a new table
+** @return table list the same table
 */
 static int json_array_mark(lua_State *L)
 {

@@ -1,4 +1,4 @@
-/* Threads, memory, and what the machine is. */
+/* Threads, memory and properties of the machine. */
 #include "core/base/machine.h"
 
 #include <string.h>
@@ -9,16 +9,16 @@
 
 /*
 ** function roper.threads(n)
-** How many threads the kernels use; with an argument, set it first.
+** The number of threads that the kernels use; with an argument, set it first.
 **
-** Errors: a number outside its range.
+** Errors: a number outside the range.
 **
 **     > n = roper.threads()
 **     > roper.threads(1)
 **     1
 **     > roper.threads(n) == n
 **     true
-** @param n? integer from 1 to 64, or to four for each processor where that is more
+** @param n? integer from 1 to 64, or to four times the number of processors if that is more
 ** @return integer count
 */
 static int threads(lua_State *L)
@@ -38,11 +38,12 @@ static const char *const precisions[PRECISIONS] = {
 
 /*
 ** native.matmul_precision(precision)
-** What the operands of products of float32 matrices are rounded to, with an argument from now on.
+** The precision to which float32 operands of matrix products are rounded; with an argument, set it
+** first.
 **
-** Errors: another name.
+** Errors: any other name.
 ** @param precision? "float32"|"bfloat16"
-** @return string precision that holds
+** @return string precision the current one
 */
 static int matmul_precision(lua_State *L)
 {
@@ -63,17 +64,17 @@ static int matmul_precision(lua_State *L)
 
 /*
 ** @class Machine
-** @field processor string
-** @field blas_core string the kernels that OpenBLAS chose
-** @field instructions string those that our kernels use: portable, x86-64-v3 or x86-64-v4; with
-**   operands of bfloat16 those of products: also avx512-bf16 or amx-bf16
+** @field processor string name of the processor
+** @field blas_core string kernels chosen by OpenBLAS
+** @field instructions string instruction set of roper's kernels: portable, x86-64-v3 or x86-64-v4;
+**   for bfloat16 operands, that of matrix products: also avx512-bf16 or amx-bf16
 ** @field matmul_precision string
 ** @field threads integer
 */
 
 /*
 ** native.machine()
-** What the machine is, and which code runs on it; `roper.info` tells more.
+** Properties of the machine, and the kernels in use; `roper.info` returns more.
 ** @return Machine facts
 */
 static int machine(lua_State *L)
@@ -94,16 +95,16 @@ static int machine(lua_State *L)
 
 /*
 ** @class Memory
-** @field live integer in use by tensors
-** @field idle integer kept for the next ones
-** @field peak integer most that were live
-** @field limit integer past which tensors are refused
-** @field blocks integer how many are live
+** @field live integer bytes in use by tensors
+** @field idle integer bytes kept for new tensors
+** @field peak integer the highest number of live bytes
+** @field limit integer upper bound of live + idle; see `memory_limit`
+** @field blocks integer number of live blocks
 */
 
 /*
 ** function roper.memory()
-** Bytes of memory for tensors.
+** The memory used by tensors, in bytes.
 **
 **     > x = roper.zeros{1000}
 **     > roper.memory().live >= 4000
@@ -125,7 +126,8 @@ static int memory(lua_State *L)
 
 /*
 ** function roper.memory_limit(bytes)
-** Refuse tensors past so many bytes in all; 0 restores what the machine has.
+** Set the limit of memory for tensors. 0 restores the default: 90 % of the machine's memory, or of
+** the limit of the control group if that is smaller. A tensor that would exceed it is an error.
 **
 ** Errors: a negative number.
 **
@@ -144,7 +146,7 @@ static int memory_limit(lua_State *L)
 
 /*
 ** function roper.memory_trim()
-** Give memory that no tensor uses back to the system.
+** Return memory that no tensor uses to the operating system.
 **
 **     > roper.memory_trim()
 */
@@ -157,7 +159,7 @@ static int memory_trim(lua_State *L)
 
 /*
 ** native.memory_fail_after(n)
-** For tests: refuse every tensor after so many more; -1 refuses none.
+** For tests: make all allocations fail after n more; -1 makes none fail.
 ** @param n integer
 */
 static int memory_fail_after(lua_State *L)

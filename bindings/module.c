@@ -1,4 +1,4 @@
-/* The C half of the library: `require "roper.native"`, which scripts/roper/core.lua loads. */
+/* Entry point of the C module: `require "roper.native"`, called by scripts/roper/core.lua. */
 #include "bindings/check.h"
 #include "core/kernels/kernels.h"
 

@@ -11,7 +11,7 @@ RplOptions rpl_options(lua_State *L, int index, const char *function, const char
     return options;
   }
   luaL_checktype(L, index, LUA_TTABLE);
-  luaL_checkstack(L, LUA_MINSTACK, function); /* for what is left there */
+  luaL_checkstack(L, LUA_MINSTACK, function); /* for options that stay on the stack */
   lua_pushnil(L);
   while (lua_next(L, index) != 0) {
     lua_pop(L, 1);
@@ -45,7 +45,7 @@ int rpl_option_push(const RplOptions *options, const char *name)
   return lua_rawget(options->L, options->index);
 }
 
-/* Raise about the option whose value `rpl_option_push` would push. */
+/* Raise an error about the value of an option. */
 static int bad_option(const RplOptions *options, const char *name, const char *expected)
 {
   rpl_option_push(options, name);

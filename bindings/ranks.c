@@ -1,4 +1,4 @@
-/* The ranks that mpirun started, and sums over them. Only where roper is built with MPI. */
+/* Ranks of MPI, and sums over them. Only if roper is built with MPI. */
 #include "core/parallel/ranks.h"
 
 #include "bindings/handle.h"
@@ -11,23 +11,23 @@ static bool has_joined;
 static void check_joined(lua_State *L, const char *function)
 {
   if (!has_joined)
-    luaL_error(L, "%s: expected ranks that have joined", function);
+    luaL_error(L, "%s: expected a call of ranks_join first", function);
 }
 
 /*
 ** native.ranks_join()
-** Start MPI, once; every rank must.
+** Start MPI. Every rank must call this once.
 ** @return integer rank from 0
-** @return integer size how many there are
-** @return number cores of this machine for this rank, those that it shares in parts
-** @return integer idle cores of this machine that mpirun bound no rank to
+** @return integer size number of ranks
+** @return number cores of this machine for this rank; a shared core counts as a fraction
+** @return integer idle cores of this machine that mpirun may use, but bound no rank to
 */
 static int ranks_join(lua_State *L)
 {
   RpRanks ranks;
   rpl_check_count(L, "ranks_join", 0);
   if (has_joined)
-    return luaL_error(L, "ranks_join: expected to be called once");
+    return luaL_error(L, "ranks_join: expected one call, got another");
   rpl_check(L, rp_ranks_join(&ranks));
   has_joined = true;
   lua_pushinteger(L, ranks.rank);
@@ -39,7 +39,7 @@ static int ranks_join(lua_State *L)
 
 /*
 ** native.ranks_combine(how, value)
-** The sum, or the least, of a number over all ranks; each must ask.
+** The sum or the minimum of a number over all ranks. Every rank must call this.
 ** @param how "sum"|"least"
 ** @param value number
 ** @return number result the same on every rank
@@ -58,11 +58,11 @@ static int ranks_combine(lua_State *L)
 
 /*
 ** native.ranks_leave(failed, seconds)
-** Wait until all ranks leave, and end MPI where none failed.
-** @param failed boolean this one
-** @param seconds number most to wait
-** @return integer? first the lowest that failed, the number of ranks where none did; nil where not
-**   all came
+** Wait until all ranks have called this, and end MPI if none failed.
+** @param failed boolean true if this rank failed
+** @param seconds number the longest time to wait
+** @return integer? first the lowest rank that failed; the number of ranks if none did; nil if not
+**   all ranks called this in time
 */
 static int ranks_leave(lua_State *L)
 {
@@ -80,9 +80,9 @@ static int ranks_leave(lua_State *L)
 
 /*
 ** native.gradient_sum(parameters, bytes)
-** What sums the gradients of parameters over all ranks.
-** @param parameters tensor[] the same on every rank
-** @param bytes integer sent at a time, or one parameter
+** An object that sums the gradients of parameters over all ranks.
+** @param parameters tensor[] in the same order on every rank
+** @param bytes integer size of a message; a larger parameter is sent as one
 ** @return gradient_sum sum
 */
 static int gradient_sum(lua_State *L)
@@ -102,8 +102,8 @@ static int gradient_sum(lua_State *L)
 
 /*
 ** gradient_sum:backward(loss, gradient)
-** loss:backward(gradient), after which each parameter has the sum of its gradients over all ranks.
-** They are sent while it runs. Every rank must.
+** Call loss:backward(gradient). Afterwards, the gradient of each parameter is the sum over all
+** ranks. Gradients are sent while backward runs. Every rank must call this.
 ** @param loss tensor
 ** @param gradient? tensor
 */

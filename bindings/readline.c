@@ -12,7 +12,7 @@
 #include "bindings/check.h"
 #include "core/base/interrupt.h"
 
-/* Readline's own; at no address without it. */
+/* Variables and functions of readline; their addresses are NULL without it. */
 extern int rl_done __attribute__((weak));
 extern int (*rl_event_hook)(void) __attribute__((weak));
 extern const char *rl_basic_quote_characters __attribute__((weak));
@@ -35,11 +35,11 @@ extern int (*rl_last_func)(int, int) __attribute__((weak));
 extern int rl_newline(int, int) __attribute__((weak));
 extern int rl_crlf(void) __attribute__((weak));
 
-enum { MORE_INPUT = 0x40 }; /* RL_STATE_MOREINPUT: a command of readline reads keys itself */
+enum { MORE_INPUT = 0x40 }; /* RL_STATE_MOREINPUT: a readline command is reading keys */
 
 /*
-** Keys typed before a Ctrl-C stay: where the terminal throws them away, readline,
-** which has just counted them, may wait for them where its event hook is not called.
+** Keep keys typed before a Ctrl-C: if the terminal discarded keys that readline has
+** just counted, readline could wait for them at a point that never calls its event hook.
 */
 static void prepare_terminal(int meta)
 {
@@ -52,8 +52,8 @@ static void prepare_terminal(int meta)
 }
 
 /*
-** After a Ctrl-C in the middle of a command of readline, such as a search, the cursor is still in
-** the line; and keys that were not read belong to the line that ended.
+** After a Ctrl-C during a readline command, such as a search, the cursor is still in the line. Keys
+** that were not read belong to that line and are dropped.
 */
 static void restore_terminal(void)
 {
@@ -63,14 +63,14 @@ static void restore_terminal(void)
   rl_clear_pending_input();
 }
 
-/* Does readline read the text that a terminal pastes? That goes on until the terminal ends it. */
+/* Is readline reading pasted text? It does not stop until the terminal sends the end marker. */
 static bool is_pasting(void)
 {
   return (rl_readline_state & MORE_INPUT) && &rl_executing_keyseq != NULL &&
          rl_executing_keyseq != NULL && strcmp(rl_executing_keyseq, "\033[200~") == 0;
 }
 
-/* Readline calls this ten times a second while it waits for a key. */
+/* The event hook: ends the line after Ctrl-C. Called ten times a second while waiting for a key. */
 static int end_line(void)
 {
   if (rp_interrupted()) {
@@ -82,7 +82,7 @@ static int end_line(void)
   return 0;
 }
 
-/* A key; one from before a Ctrl-C is dropped, and the line ends. */
+/* Read a key. After a Ctrl-C, drop it and end the line. */
 static int next_key(FILE *stream)
 {
   const int key = rl_getc(stream);
@@ -92,7 +92,7 @@ static int next_key(FILE *stream)
   return '\n';
 }
 
-/* The length of what all names share up to the last sign before a name. */
+/* The length of the common beginning of all names, up to the last separator before a name. */
 static size_t shared_length(const char *common)
 {
   size_t length = 0;
@@ -103,10 +103,10 @@ static size_t shared_length(const char *common)
 }
 
 /*
-** List completions in columns, without what all of them begin with. Readline itself asks first
-** if there are many and stops after each screenful; at a Ctrl-C there it frees the list, lists it
-** all the same, and waits for an answer for ever.
-** matches: what all have in common, then `count` names; `longest` is the width of the longest
+** List completions in columns, without their common beginning. Readline's own listing asks before
+** it prints many names and pauses after each screen. After a Ctrl-C there, it frees the list,
+** prints it anyway, and waits for an answer for ever.
+** matches: the common beginning, then `count` names; `longest` is the width of the longest name.
 */
 static void list_matches(char **matches, int count, int longest)
 {
@@ -126,10 +126,9 @@ static void list_matches(char **matches, int count, int longest)
 
 /*
 ** native.prepare_readline()
-** Let Ctrl-C end the line that GNU readline reads, which otherwise goes on reading it; list
-** completions without a question and a pager; let completion inside a string not add a quote of
-** its own, as after a folder. Call it once the completing function is set. Without GNU readline it
-** does nothing.
+** Configure GNU readline: Ctrl-C ends the line; completions are listed without a question or a
+** pager; completion inside a string does not add a closing quote, for example after a folder. Call
+** it after setting the completion function. Without GNU readline it does nothing.
 */
 static int prepare_readline(lua_State *L)
 {

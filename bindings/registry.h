@@ -1,34 +1,34 @@
-/* Functions that give one tensor: operations, methods of tensors, new tensors. */
+/* Tables of functions that return one tensor: operations, methods, constructors. */
 #ifndef RPL_REGISTRY_H
 #define RPL_REGISTRY_H
 
 #include "bindings/handle.h"
 
 /*
-** A row of a table; the last one has no name. When `make` is called, `most` arguments are on the
-** stack, absent ones as nil, and the userdata for its result after them. It returns that, or NULL
-** where the core failed, which is raised.
+** A row of a table; in the last one, the name is NULL. When `make` is called, the stack contains
+** exactly `most` arguments, missing ones as nil, and the userdata for the result. `make` returns
+** the new tensor, or NULL if the core failed; the error is then raised.
 */
 typedef struct RplOperation {
   const char *name;
   int most;
   RpTensor *(*make)(lua_State *L);
-  int operation; /* what rpl_operation returns inside `make` */
+  int operation; /* result of rpl_operation inside `make` */
 } RplOperation;
 
 /* Add the functions of a table to the Lua table on top of the stack. */
 void rpl_set_operations(lua_State *L, const RplOperation *table);
 
-/* Add them to the module on top of the stack and to the methods of tensors. */
+/* The same for the module table on top of the stack, and also add them to the tensor methods. */
 void rpl_add_operations(lua_State *L, const RplOperation *table);
 
-/* The operation of the row that runs. */
+/* The field `operation` of the row whose function is running. */
 int rpl_operation(lua_State *L);
 
 /*
-** Two operands at `first` and the place after it, of which one may be a number:
-** a scalar of the dtype of the other takes its place. An int32 beside floats takes
-** their dtype where that holds its numbers; beside a number that is not whole, float32.
+** The operands at `first` and first + 1, converted to one dtype on the stack. One may
+** be a number: it becomes a scalar of the dtype of the other. An int32 tensor is
+** converted to the dtype of a float tensor, or to float32 if the number is not whole.
 */
 void rpl_operands(lua_State *L, int first, RpTensor **a, RpTensor **b);
 

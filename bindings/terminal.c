@@ -1,4 +1,4 @@
-/* What a stream is connected to, so that Lua can fit its output to it. */
+/* Size of the terminal, and whether output was written. */
 #define _DEFAULT_SOURCE /* TIOCGWINSZ */
 #include "bindings/check.h"
 
@@ -8,9 +8,9 @@
 
 /*
 ** native.terminal_size(descriptor)
-** The size of the terminal that a file is connected to: 80 x 24 where it does not tell.
+** The size of the terminal that a stream is connected to; 80 x 24 if it is unknown.
 ** @param descriptor integer 0, 1 or 2: standard input, output, error
-** @return integer? columns nil without a terminal
+** @return integer? columns nil if it is not a terminal
 ** @return integer? rows
 */
 static int terminal_size(lua_State *L)
@@ -31,7 +31,7 @@ static int terminal_size(lua_State *L)
 
 /*
 ** native.output_kept()
-** Whether everything that was written to standard output arrived; Lua's `print` does not tell.
+** Flush standard output. True if no write to it has failed so far; `print` ignores such failures.
 ** @return boolean kept
 */
 static int output_kept(lua_State *L)
