@@ -64,7 +64,7 @@ static void read_bias(const RplOptions *options, RpAttentionOptions *result)
   }
 }
 
-/* Read the option first, the distance at index 1 of each bias: one for all biases, or a list. */
+/* Read the option first, the distance of a bias's first element: one for all biases, or a list. */
 static void read_first(const RplOptions *options, RpAttentionOptions *result)
 {
   lua_State *L = options->L;
@@ -91,7 +91,7 @@ static void read_first(const RplOptions *options, RpAttentionOptions *result)
 }
 
 /*
-** Read the options of attention at `index`, and replace the table there by the scheme. Attention
+** Read the options of attention at `index`, and replace the table there with the scheme. Attention
 ** itself passes `weights`, for the option of that name; then dropout without a seed draws one from
 ** the generator. The other functions pass NULL.
 */

@@ -1,7 +1,7 @@
 /*
-** Coroutines that Ctrl-C can stop. Its hook belongs to one Lua thread, so this file
-** replaces coroutine.resume and coroutine.wrap by versions that record the thread
-** that is running.
+** Coroutines that Ctrl-C can stop. Ctrl-C sets the hook of one Lua thread, so this
+** file replaces coroutine.resume and coroutine.wrap with versions that record which
+** thread is running.
 */
 #include "bindings/interrupt.h"
 
@@ -10,7 +10,7 @@
 #include "bindings/check.h"
 
 /*
-** Resume `co` with the `count` values on top of L, and replace them by its results.
+** Resume `co` with the `count` values on top of L, and replace them with its results.
 ** Returns the number of results, or -1 with the error on top.
 */
 static int run(lua_State *L, lua_State *co, int count)
@@ -102,7 +102,7 @@ static void set_library(lua_State *L, bool ours)
 /*
 ** native.interrupt_enable()
 ** Make Ctrl-C (SIGINT) raise a flag that stops a running kernel, and replace coroutine.resume and
-** coroutine.wrap by versions that let Ctrl-C stop the code in a coroutine.
+** coroutine.wrap with versions that let Ctrl-C stop the code in a coroutine.
 */
 static int interrupt_enable(lua_State *L)
 {

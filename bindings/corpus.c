@@ -199,7 +199,7 @@ static int writer_bytes(lua_State *L)
 /*
 ** writer:ids(text)
 ** Append ids in decimal.
-** @param text string separated by spaces
+** @param text string ids separated by spaces
 */
 static int writer_ids(lua_State *L)
 {

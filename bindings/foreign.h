@@ -1,7 +1,7 @@
 /*
 ** References from tensors to the differentiable Lua functions that their graph calls.
 **
-** A foreign node is the node of such a function. Its values are in a Lua table {backward, input 1,
+** A foreign node is the node of such a function. Its backward reads a Lua table {backward, input 1,
 ** ..., tables of the foreign nodes below it}. Backward may refer to its own result, so the garbage
 ** collector must see every reference to the table: it is the user value of each tensor userdata
 ** above the node, and C finds it in a table of weak values, by the order of the node. A tensor

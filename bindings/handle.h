@@ -16,7 +16,7 @@ RpTensor *rpl_to_tensor(lua_State *L, int index, const char **got);
 RpTensor *rpl_optional_tensor(lua_State *L, int index);
 
 /*
-** Replace the tensor on top by a new userdata that holds the same tensor. Returns NULL like
+** Replace the tensor on top with a new userdata that holds the same tensor. Returns NULL like
 ** rpl_to_tensor.
 */
 RpTensor *rpl_hold_tensor(lua_State *L, const char **got);

@@ -21,7 +21,7 @@ static int64_t axis_index(lua_State *L, int index, const RpTensor *tensor, int a
   return at > 0 ? at - 1 : at + size;
 }
 
-/* Replace *slot by `view`, or raise if that is NULL. */
+/* Replace *slot with `view`, or raise if that is NULL. */
 static void replace(lua_State *L, RpTensor **slot, RpTensor *view)
 {
   if (view == NULL)

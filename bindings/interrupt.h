@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
-** If Ctrl-C stops Lua code now, make it stop the thread `L` from now on; a pending
-** Ctrl-C stops it too. Returns the thread that it stopped before, for
+** Inside `interrupt_call`, make Ctrl-C stop the thread `L` from now on, also a Ctrl-C
+** that is pending. Returns the thread that it would have stopped before, for
 ** rpl_interrupt_leave, or NULL.
 */
 lua_State *rpl_interrupt_enter(lua_State *L);

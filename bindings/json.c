@@ -57,32 +57,32 @@ static int collect_work(lua_State *L)
 */
 
 /* The location of a value, for messages: its key is at stack index `key`, inside `parent`. */
-typedef struct Place {
-  const struct Place *parent; /* NULL for the whole value */
+typedef struct Location {
+  const struct Location *parent; /* NULL for the whole value */
   int key;
   int depth; /* number of containers around the value */
-} Place;
+} Location;
 
 /* Push a location as text, such as "value.runs[3]". */
-static void push_place(lua_State *L, const Place *place)
+static void push_location(lua_State *L, const Location *location)
 {
-  if (place->parent == NULL) {
+  if (location->parent == NULL) {
     lua_pushliteral(L, "value");
     return;
   }
   luaL_checkstack(L, 3, "json_encode");
-  push_place(L, place->parent);
-  if (lua_isinteger(L, place->key))
-    lua_pushfstring(L, "[%I]", lua_tointeger(L, place->key));
+  push_location(L, location->parent);
+  if (lua_isinteger(L, location->key))
+    lua_pushfstring(L, "[%I]", lua_tointeger(L, location->key));
   else
-    lua_pushfstring(L, ".%s", lua_tostring(L, place->key));
+    lua_pushfstring(L, ".%s", lua_tostring(L, location->key));
   lua_concat(L, 2);
 }
 
 /* Raise an error with the location and the message on top of the stack. */
-static int fail_at(lua_State *L, const Place *place)
+static int fail_at(lua_State *L, const Location *location)
 {
-  push_place(L, place);
+  push_location(L, location);
   return luaL_error(L, "json_encode: %s: %s", lua_tostring(L, -1), lua_tostring(L, -2));
 }
 
@@ -97,7 +97,7 @@ static bool is_marked(lua_State *L, int index)
 }
 
 /* Is the table on top of the stack an array? Raises if it is neither an array nor an object. */
-static bool is_array(lua_State *L, const Place *place)
+static bool is_array(lua_State *L, const Location *location)
 {
   lua_Integer numbers = 0, strings = 0, largest = 0;
   int table = lua_gettop(L);
@@ -110,7 +110,7 @@ static bool is_array(lua_State *L, const Place *place)
       strings++;
     } else {
       lua_pushfstring(L, "expected strings or 1 .. n as keys, got %s", luaL_tolstring(L, -2, NULL));
-      fail_at(L, place);
+      fail_at(L, location);
     }
   }
   bool marked = is_marked(L, table);
@@ -119,13 +119,13 @@ static bool is_array(lua_State *L, const Place *place)
                     "expected either all of 1 .. n or strings as keys, got %I numbers up to %I "
                     "and %I strings",
                     numbers, largest, strings);
-    fail_at(L, place);
+    fail_at(L, location);
   }
   return numbers > 0 || marked;
 }
 
 /* The JSON value of the Lua value on top of the stack; for a table, an empty container. */
-static json_t *new_value(lua_State *L, const Place *place)
+static json_t *new_value(lua_State *L, const Location *location)
 {
   size_t length;
   const char *text;
@@ -142,29 +142,29 @@ static json_t *new_value(lua_State *L, const Place *place)
     text = lua_tolstring(L, -1, &length);
     return json_stringn(text, length);
   case LUA_TTABLE:
-    if (place->depth == LARGEST_DEPTH)
+    if (location->depth == LARGEST_DEPTH)
       luaL_error(L, "json_encode: the value is nested deeper than %d levels, or contains itself",
                  LARGEST_DEPTH);
-    return is_array(L, place) ? json_array() : json_object();
+    return is_array(L, location) ? json_array() : json_object();
   default:
     if (lua_type(L, -1) == LUA_TLIGHTUSERDATA && lua_touserdata(L, -1) == NULL)
       return json_null();
     lua_pushfstring(L, "expected a boolean, number, string, table or json_null, got %s",
                     luaL_typename(L, -1));
-    fail_at(L, place);
+    fail_at(L, location);
     return NULL;
   }
 }
 
 /* Add `value` to `container`, or make it the root, which then owns it; raises if it is NULL. */
-static void add_value(lua_State *L, Work *work, json_t *container, const Place *place,
+static void add_value(lua_State *L, Work *work, json_t *container, const Location *location,
                       json_t *value)
 {
   int refused;
   if (json_is_array(container)) {
     refused = json_array_append_new(container, value);
   } else if (json_is_object(container)) {
-    refused = json_object_set_new(container, lua_tostring(L, place->key), value);
+    refused = json_object_set_new(container, lua_tostring(L, location->key), value);
   } else {
     work->tree = value;
     refused = value == NULL;
@@ -172,19 +172,19 @@ static void add_value(lua_State *L, Work *work, json_t *container, const Place *
   if (refused) {
     rpl_check(L, rp_json_status());
     lua_pushliteral(L, "the key or the value is not UTF-8");
-    fail_at(L, place);
+    fail_at(L, location);
   }
 }
 
 /* Encode the value on top of the stack into `container`, or as the root if that is NULL. */
-static void encode(lua_State *L, Work *work, json_t *container, const Place *place)
+static void encode(lua_State *L, Work *work, json_t *container, const Location *location)
 {
   luaL_checkstack(L, 6, "json_encode");
   rpl_check_interrupt(L);
-  json_t *value = new_value(L, place);
-  add_value(L, work, container, place, value);
+  json_t *value = new_value(L, location);
+  add_value(L, work, container, location, value);
   int table = lua_gettop(L);
-  Place inside = {place, table + 1, place->depth + 1};
+  Location inside = {location, table + 1, location->depth + 1};
   if (json_is_array(value)) {
     for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, table); i++) {
       lua_pushinteger(L, i);
@@ -226,7 +226,7 @@ static int json_encode(lua_State *L)
   Work *work = push_work(L);
   lua_pushvalue(L, 1);
   rp_json_begin();
-  encode(L, work, NULL, &(Place){NULL, 0, 0});
+  encode(L, work, NULL, &(Location){NULL, 0, 0});
   work->text = rp_json_print(work->tree, JSON_INDENT(indent) | (sort ? JSON_SORT_KEYS : 0) |
                                              JSON_REAL_PRECISION(DIGITS) | JSON_ENCODE_ANY);
   if (work->text == NULL)

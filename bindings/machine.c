@@ -126,8 +126,9 @@ static int memory(lua_State *L)
 
 /*
 ** function roper.memory_limit(bytes)
-** Set the limit of memory for tensors. 0 restores the default: 90 % of the machine's memory, or of
-** the limit of the control group if that is smaller. A tensor that would exceed it is an error.
+** Set the limit of memory for tensors; creating a tensor that would exceed it raises an error. 0
+** restores the default: 90 % of the machine's memory, or of the limit of the control group if that
+** is smaller.
 **
 ** Errors: a negative number.
 **

@@ -85,7 +85,7 @@ static int adam_step(lua_State *L)
 **     float32 [1]
 **     0.7000
 ** @param parameter tensor with a gradient
-** @param velocity? tensor updated; required with momentum
+** @param velocity? tensor running sum of the gradients, updated; required with momentum
 ** @param options? SGDStepOptions
 */
 static int sgd_step(lua_State *L)

@@ -225,7 +225,7 @@ static int rotate(lua_State *L)
 
 /*
 ** function rotary:unrotate(x, positions, part)
-** The inverse of `rotate`, by the negative angles.
+** The inverse of `rotate`: rotate by the negative angles.
 **
 **     R₋ₚ x
 **

@@ -128,8 +128,8 @@ static const RplOperation table[] = {
     **     2 1
     ** @param x tensor
     ** @param axis? integer 1-based, negative from the end; all axes by default
-    ** @param keep? boolean = false; keep each reduced axis, with size 1
-    ** @return tensor indices int32, without the reduced axes, unless `keep`
+    ** @param keep? boolean = false; keep the reduced axis, with size 1
+    ** @return tensor indices int32, without the reduced axis, unless `keep`
     */
     {"argmax", 3, argument, RP_MAX},
     /*

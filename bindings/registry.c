@@ -23,7 +23,7 @@ static int call_row(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
-/* Replace the tensor at `index` by its conversion to another dtype. */
+/* Replace the tensor at `index` with its conversion to another dtype. */
 static void promote(lua_State *L, int index, RpDtype dtype)
 {
   RpTensor **slot = rpl_new_tensor(L);

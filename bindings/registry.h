@@ -28,7 +28,8 @@ int rpl_operation(lua_State *L);
 /*
 ** The operands at `first` and first + 1, converted to one dtype on the stack. One may
 ** be a number: it becomes a scalar of the dtype of the other. An int32 tensor is
-** converted to the dtype of a float tensor, or to float32 if the number is not whole.
+** converted to the dtype of a float tensor, or to float32 if the number is not whole;
+** raises if that dtype cannot represent its elements.
 */
 void rpl_operands(lua_State *L, int first, RpTensor **a, RpTensor **b);
 

@@ -48,7 +48,8 @@ void rpl_push_task_value(lua_State *L, const RpTaskOption *option, int64_t value
 
 /*
 ** function task:batch(rows, options)
-** New rows of tokens. Each row is filled with problems; the last problem is cut off at its end.
+** New rows of tokens. Each row is filled with complete problems, except that its end may cut off
+** the last one.
 **
 ** Errors: a number of rows below 1 or above 2^24.
 **
@@ -155,7 +156,7 @@ static int task_encode(lua_State *L)
   return rpl_return_tensor(L, ids);
 }
 
-/* Replace the list of ids at `index` by an int32 tensor. */
+/* Replace the list of ids at `index` with an int32 tensor. */
 static void list_to_tensor(lua_State *L, int index)
 {
   int64_t count = luaL_len(L, index);
@@ -324,8 +325,8 @@ static int task_floor(lua_State *L)
 
 /*
 ** function task:has_problems()
-** True if the task has questions, grades answers, and has a known floor of the loss; false for a
-** text.
+** True if the task has questions, grades answers, and knows the floor of the loss. False for the
+** task `text`.
 **
 **     > roper.tasks.copy():has_problems()
 **     true

@@ -408,7 +408,7 @@ RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype)
 
 /*
 ** function tensor:copy(source)
-** Overwrite all elements with those of another tensor.
+** Overwrite all elements with those of another tensor, or with a number.
 **
 ** Errors: a source of another dtype or that does not broadcast; a result of an operation on
 ** parameters; elements that share memory, as after `expand`.
