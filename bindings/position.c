@@ -109,7 +109,7 @@ static int rotary_gc(lua_State *L)
 
 /*
 ** function roper.rotary(options)
-** A rotary scheme; `roper.position.rope` and `roper.position.roper` make the usual ones.
+** A rotary scheme; `roper.position.rope` and `roper.position.roper` create the usual ones.
 **
 ** Errors: a fraction that does not give an even number of features; letters other than q, k, v
 ** and o; lists whose length is not the number of pairs.

@@ -64,7 +64,7 @@ static const RplOperation table[] = {
     ** The sum along one or more axes, or over all elements. Sums are computed in float64; the sum
     ** of integers is a float64 tensor, exact up to 2^53.
     **
-    ** Errors: an axis that x does not have; the same axis twice.
+    ** Errors: an empty list of axes; an axis that x does not have; the same axis twice.
     **
     **     > roper.tensor{{1, 2}, {3, 4}}:sum()
     **     10 (float32)
@@ -84,7 +84,8 @@ static const RplOperation table[] = {
     ** function roper.mean(x, axis, keep)
     ** The mean along one or more axes, or over all elements; for integers, a float64 tensor.
     **
-    ** Errors: an axis that x does not have; the same axis twice; no elements.
+    ** Errors: an empty list of axes; an axis that x does not have; the same axis twice; no
+    ** elements.
     **
     **     > roper.tensor{{1, 2}, {3, 5}}:mean(1, true)
     **     float32 [1, 2]

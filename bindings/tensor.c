@@ -25,8 +25,8 @@ static int tensor_gc(lua_State *L)
 ** mask is 1. `x[indices]`, with any other int32 tensor, selects slices by index; see
 ** `?tensor:is_mask`. Masks and index tensors can also be part of a list; two index tensors on
 ** adjacent axes select by pairs of indices. All of these can be assigned a number or a tensor.
-** Assignment is not differentiable: if y depends on a parameter, assign y:detach(). `#x` is the
-** size of the first axis.
+** Assignment is not differentiable: if y is a parameter or depends on one, assign y:detach(). `#x`
+** is the size of the first axis.
 **
 ** `+ - * / ^ %` are element-wise and broadcast; so are `& | ~`, for masks only. `==` is true if two
 ** tensors have the same shape and equal elements. `<` and `<=` compare tensors of one element and
