@@ -2,7 +2,8 @@
 ** Argument checks and errors shared by all bindings. A binding checks its
 ** arguments before it acquires anything, and creates the empty userdata before
 ** the core object that the userdata will own. A failed core call becomes a Lua
-** error. 1-based indices are converted to 0-based in the bindings only.
+** error. 1-based axes and indices in arguments become 0-based here; the core reads
+** index tensors as 1-based.
 **
 ** A pointer from a userdata is valid until Lua runs. A new string, table or
 ** userdata may run finalizers, reading a list may run metamethods, and a
