@@ -44,7 +44,7 @@ local function with_values(s, q, k, v)
   return o
 end
 
----@class AttentionOptions: PlaceOptions
+---@class AttentionOptions: AttentionPositions
 ---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"
 ---@field mask? tensor int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key
@@ -176,7 +176,7 @@ local function linear(options, q)
   return with(options, scheme)
 end
 
----@class LinearAttentionOptions: PlaceOptions
+---@class LinearAttentionOptions: AttentionPositions
 ---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"
 ---@field epsilon? number = 1e-6; added to the denominators

@@ -1,23 +1,23 @@
---- What a position scheme is, in words.
+--- Descriptions of position schemes.
 local columns = require "roper.base.format.columns"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 
 local M = {}
 
--- A place that fits most schemes, to make one and see.
-local PLACE <const> = { dim = 8, heads = 2, d_model = 16, length = 16 }
+-- Context in which most schemes can be made for a description.
+local EXAMPLE <const> = { dim = 8, heads = 2, d_model = 16, length = 16 }
 
---- What a position scheme is; it prints as lines.
+--- The description of a position scheme; tostring gives its lines.
 ---@class PositionDescription
 ---@field name string
 ---@field summary? string
 ---@field formula? string
 ---@field source? string
----@field relative boolean do scores know the distance alone?
----@field trains string what is trained, with shapes for 2 heads of 8 features
----@field cache string what of the keys and values in a cache is turned
----@field words? string what the scheme itself says
+---@field relative boolean do scores depend on relative position only?
+---@field trains string trained tensors, with shapes for 2 heads of 8 features
+---@field cache string keys and values as a cache stores them
+---@field words? string the result of the scheme's own `describe`
 local Description = { __name = "description" }
 
 function Description:__tostring()
@@ -40,12 +40,12 @@ local function rotates(rotary, letters)
   return table.concat(list)
 end
 
--- Does each pair of turns undo what both have in common?
+-- Are queries and keys rotated together, and values and output, so that only distances remain?
 local function is_paired(rotary)
   return #rotates(rotary, "qk") ~= 1 and #rotates(rotary, "vo") ~= 1
 end
 
--- The trained tensors of a scheme, those of its parts among them.
+-- Appends the names and shapes of a scheme's trained tensors, including those of its parts.
 local function trained(scheme, list)
   for name, tensor in pairs(schemes.is_rotary(scheme) and {} or scheme:parameters()) do
     list[#list + 1] = ("%s [%s]"):format(name, table.concat(tensor:shape(), ", "))
@@ -57,31 +57,31 @@ local function trained(scheme, list)
   return list
 end
 
-local CACHED <const> = { [""] = "keys and values as they are",
-  k = "keys turned once, values as they are", v = "keys as they are, values turned once",
-  kv = "keys and values turned once" }
+local CACHED <const> = { [""] = "keys and values unchanged",
+  k = "rotated keys, values unchanged", v = "keys unchanged, rotated values",
+  kv = "rotated keys and values" }
 
--- What a made scheme shows.
-local function shown(scheme)
+-- The fields `trains` and `cache`; the scheme is nil if it cannot be made without options.
+local function tensors_of(scheme)
   if scheme == nil then
-    return "unknown until it is made", "unknown until it is made"
+    return "depends on options", "depends on options"
   end
   local list = trained(scheme, {})
-  local cache = "keys and values as they are; positions come in with each pass"
+  local cache = "keys and values unchanged; positions are applied in each pass"
   if schemes.is_rotary(scheme) then
     cache = CACHED[rotates(scheme, "kv")]
   elseif scheme.embed and not scheme.turns and not scheme.bias then
-    cache = "keys and values as they are, made from embeddings that hold positions"
+    cache = "keys and values unchanged, computed from embeddings with positions"
   end
   return #list > 0 and table.concat(list, ", ") or "nothing", cache
 end
 
--- What a scheme says of its options: one made of methods itself, a rotary by its definition.
+-- The result of a scheme's `describe`, or of that in the definition of a rotary.
 local function words_of(scheme, definition, given)
   if schemes.is_scheme(scheme) then
     return scheme.describe and scheme:describe()
   elseif definition.build and definition.describe then
-    local options = { dim = PLACE.dim }
+    local options = { dim = EXAMPLE.dim }
     for option, rule in pairs(definition.takes) do
       options[option] = type(rule) == "table" and rule[2] or options[option]
     end
@@ -90,15 +90,15 @@ local function words_of(scheme, definition, given)
   return nil
 end
 
---- Describe a scheme.
----@param definitions table[] of it and, if it joins several, of each
+--- Describes a scheme.
+---@param definitions table[] of the scheme, or of each of its parts
 ---@param name string
 ---@param make fun(context: table): Scheme|rotary
----@param given? table the options that it is made from
+---@param given? table options of the scheme
 ---@return PositionDescription
 function M.one(definitions, name, make, given)
   local self = setmetatable({ name = name, relative = true }, Description)
-  local ok, scheme = pcall(make, PLACE)
+  local ok, scheme = pcall(make, EXAMPLE)
   scheme = ok and scheme or nil
   for _, field in ipairs { "summary", "formula", "source" } do
     local parts = tables.map(definitions, function(definition) return definition[field] end)
@@ -113,7 +113,7 @@ function M.one(definitions, name, make, given)
   if scheme and #definitions == 1 then
     self.words = words_of(scheme, definitions[1], given)
   end
-  self.trains, self.cache = shown(scheme)
+  self.trains, self.cache = tensors_of(scheme)
   return self
 end
 

@@ -1,21 +1,20 @@
---- Rotary schemes from a list of frequencies: what their options have in common, and the angles of
---- positions.
+--- Common options of rotary schemes that list their frequencies, and the angles of positions.
 local core = require "roper.core"
 local tables = require "roper.base.tables"
 
 local M = {}
 
---- What rotary schemes take that list their frequencies.
+--- Options of rotary schemes that list their frequencies.
 ---@class FrequencyOptions
 ---@field dim integer features of a head
 ---@field base? number = 10000; of the frequencies
----@field fraction? number = 1; of the features that turn
----@field pairing? "half"|"interleaved" = "half"; which features turn together
----@field last? boolean = false; the last features turn, not the first
----@field rotate? string = "qk"; what turns: any letters of "qkvo"
+---@field fraction? number = 1; fraction of the features that is rotated
+---@field pairing? "half"|"interleaved" = "half"; which two features form a pair
+---@field last? boolean = false; rotate the last features instead of the first
+---@field rotate? string = "qk"; which tensors are rotated: any letters of "qkvo"
 
---- The kinds of `FrequencyOptions`, and of more.
----@param more table option to kind, as `options.check` has them
+--- The kinds of `FrequencyOptions` and of a scheme's own options.
+---@param more table own options with their kinds, in the form of `options.check`
 ---@return table
 function M.takes(more)
   return tables.merged({ dim = "size", base = { "number", 10000 }, fraction = { "number", 1 },
@@ -23,26 +22,28 @@ function M.takes(more)
     rotate = { "string", "qk" } }, more)
 end
 
---- How many features turn, by `fraction` of `dim`.
+--- The number of rotated features, `fraction * dim`.
+---
+--- Errors: it is not an even whole number from 2 to `dim`.
 ---@param name string of the scheme
 ---@param o FrequencyOptions
----@return integer rotated even, from 2 on
+---@return integer rotated
 function M.rotated(name, o)
   local rotated = math.tointeger(o.fraction * o.dim)
   if not rotated or rotated < 2 or rotated > o.dim or rotated % 2 ~= 0 then
-    error(("%s: fraction %g of %d features: expected an even whole number of them from 2 on")
+    error(("%s: expected fraction * dim to be an even whole number from 2 to dim, got %g * %d")
       :format(name, o.fraction, o.dim), 0)
   end
   return rotated
 end
 
---- An option that must be a number from 1 on, such as a factor of extension.
+--- Raises an error if an option is below 1.
 ---@param name string of the scheme
 ---@param o table
 ---@param option string
 function M.check_from_one(name, o, option)
   if o[option] < 1 then
-    error(("%s: option %s: expected a number from 1 on, got %g"):format(name, option, o[option]), 0)
+    error(("%s: option %s: expected at least 1, got %g"):format(name, option, o[option]), 0)
   end
 end
 
@@ -58,7 +59,7 @@ function M.powers(base, rotated)
   return theta
 end
 
---- The rotary of the core for these frequencies.
+--- A rotary scheme of the core with these frequencies.
 ---@param o FrequencyOptions
 ---@param theta number[]
 ---@param more? table further options of `roper.rotary`
@@ -68,19 +69,19 @@ function M.rotary(o, theta, more)
     last = o.last, rotate = o.rotate }, more))
 end
 
---- The angles of positions, in the graph of the frequencies.
+--- The angles of positions, differentiable with respect to the frequencies.
 ---
 --- The gradient of a frequency is a sum over positions p of p times the gradient of the angle. If
---- only distances count, these terms cancel but for a small rest, and far from 0 the rest has few
---- digits; p − origin in place of p gives the same sum without that loss.
+--- only distances matter, these terms nearly cancel, and at positions far from 0 their sum loses
+--- digits. Using p − origin in place of p gives the same sum without that loss.
 ---@param name string of the scheme
 ---@param positions tensor [1 or batch, time], float64
 ---@param theta tensor [pairs] or [heads, pairs], floats
----@param origin? tensor [1 or batch, 1]; only for angles of which differences alone matter
+---@param origin? tensor [1 or batch, 1]; only if nothing but differences of angles matters
 ---@return tensor angle [1 or batch, 1 or heads, time, pairs], float64
 function M.angles(name, positions, theta, origin)
   if positions:rank() > 2 then
-    error(("position: %s: expected positions of one number each, got several coordinates"):format(
+    error(("position: %s: expected one number per position, got several coordinates"):format(
       name), 0)
   end
   local function product(p, frequencies)

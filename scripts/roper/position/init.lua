@@ -1,5 +1,4 @@
---- Position schemes by name: each file of `schemes` is one, found by being there, and `register`
---- adds one of your own.
+--- Position schemes by name. Each file in `schemes` defines one; `register` adds your own.
 local arguments = require "roper.base.arguments"
 local describe = require "roper.position.describe"
 local join = require "roper.position.join"
@@ -15,9 +14,9 @@ local M = {}
 M.convert_pairing = require("roper.position.pairing").convert_pairing
 
 ---@class RopeOptions: RotaryOptions
----@field dim? integer features of a head; only `none` does without
+---@field dim? integer features of a head; required by all schemes but `none`
 
--- What schemes may be told of where they stand: each is given those that it takes.
+-- Options that are filled in from the model or the input if a scheme takes them.
 local CONTEXT <const> = { "dim", "heads", "d_model", "length" }
 
 local definitions, names = {}, {}
@@ -54,10 +53,10 @@ function M.list()
   return table.move(names, 1, #names, 1, {})
 end
 
---- A scheme of your own, from now on a name like any other. Its methods are those of `Scheme`, as
---- `?Scheme` lists them; what is missing is nothing.
+--- Registers a scheme of your own. Its name can then be used like that of any other scheme.
+--- `?Scheme` lists the methods; all are optional, and a missing one has no effect.
 ---
---- Errors: the name of a scheme of the library; members that a scheme does not have.
+--- Errors: the name belongs to a scheme or a function of the library; an unknown member.
 ---
 ---     > roper.position.register("near", {bias = function(self, q, k, positions)
 ---     >>   return positions:by_distance(function(distance)
@@ -69,15 +68,15 @@ end
 ---     float32 [2, 2]
 ---     0.7311 0.2689
 ---     0.2689 0.7311
----@param name string letters, digits and "_"
+---@param name string letters, digits and "_"; begins with a letter
 ---@param scheme Scheme a table with any of its methods
 function M.register(name, scheme)
   if type(name) ~= "string" or not name:match "^%a[%w_]*$" or M[name] and not definitions[name] then
-    error(("register: expected a name of letters, digits and _ that is free, got %s"):format(
-      options_of.shown(name)), 2)
+    error(("register: expected a name of letters, digits and _, not that of a function, got %s")
+      :format(options_of.shown(name)), 2)
   end
   if built_in[name] then
-    error(("register: %s is a scheme of the library; choose another name"):format(name), 2)
+    error(("register: %s is a built-in scheme; choose another name"):format(name), 2)
   end
   schemes.check(name, scheme)
   add(name, tables.merged(scheme))
@@ -92,9 +91,9 @@ local function find(name)
   return definition
 end
 
---- The options of a scheme, to what each takes.
+--- The options of a scheme with the kind of value that each takes.
 ---
---- Errors: a name that no scheme has; the nearest one is suggested.
+--- Errors: an unknown name; the message suggests the nearest one.
 ---
 ---     > roper.position.takes "alibi"
 ---     {heads = "size"}
@@ -104,9 +103,9 @@ function M.takes(name)
   return tables.merged(find(name).takes)
 end
 
---- The revision of a scheme: larger if the same options gave other results in an earlier version.
+--- The revision of a scheme. It increases when the same options begin to give different results.
 ---
---- Errors: a name that no scheme has; the nearest one is suggested.
+--- Errors: an unknown name; the message suggests the nearest one.
 ---
 ---     > roper.position.revision "rope"
 ---     1
@@ -116,7 +115,7 @@ function M.revision(name)
   return find(name).revision or 1
 end
 
--- What the scheme of a definition takes of the context that options do not say.
+-- The options of a definition's scheme, with missing ones filled in from the context.
 local function fill(definition, options, context)
   local known = {}
   for _, name in ipairs(CONTEXT) do
@@ -127,12 +126,13 @@ local function fill(definition, options, context)
   return result
 end
 
---- A name that options ask for and no scheme has, such as one of your own that is not registered.
+--- The first name in options that no scheme has, such as that of your own scheme before it is
+--- registered.
 ---
 ---     > roper.position.missing {"rope", {type = "mine"}}
 ---     "mine"
 ---@param position any as `resolve` and Transformer take it
----@return string? name nil where all are there
+---@return string? name nil if all are known
 function M.missing(position)
   if type(position) == "table" and not schemes.is_scheme(position) then
     for _, part in ipairs(position.parts or position) do
@@ -151,10 +151,10 @@ function M.missing(position)
   return nil
 end
 
---- A scheme from a name, from an options table with a field `type`, or as it is. Names joined by
---- "+" make one that does what each does.
+--- Makes a scheme from its name or from an options table with a field `type`; returns a scheme
+--- unchanged. Names joined by "+" make one scheme that combines them.
 ---
---- Errors: a name that no scheme has; the nearest one is suggested.
+--- Errors: an unknown name; the message suggests the nearest one.
 ---
 ---     > roper.position.resolve("rope", 4)
 ---     rotary{dim = 4, base = 10000.0, pairing = "half", rotate = "qk"}
@@ -188,7 +188,7 @@ function M.resolve(position, context)
   return definition.make(fill(definition, options, context))
 end
 
--- The definitions that a scheme goes by, and its name.
+-- The definitions of a scheme or of its parts, and its name.
 local function parts_of(scheme)
   if schemes.is_rotary(scheme) then
     return { find "rope" }, "rotary"
@@ -217,21 +217,21 @@ local function parts_of(scheme)
   return list, name
 end
 
---- What a scheme is: formula, source, whether scores know the distance alone, what it trains, what
---- of a cache is turned. Without a scheme, a table of all.
+--- Describes a scheme: its formula and source, whether scores depend on relative position only,
+--- its trained tensors, and what a cache stores. Without an argument, lists all schemes.
 ---
---- Errors: a name that no scheme has; the nearest one is suggested.
+--- Errors: an unknown name; the message suggests the nearest one.
 ---
 ---     > roper.position.describe "rope"
----     rope: queries and keys turn
+---     rope: queries and keys are rotated
 ---       formula    sᵢⱼ = qᵢ · R_{j−i} kⱼ / √d
 ---       source     RoFormer, Su et al. 2021, eq. 13-16
 ---       positions  relative
 ---       trains     nothing
----       cache      keys turned once, values as they are
+---       cache      rotated keys, values unchanged
 ---     > roper.position.describe()[1].name
 ---     "none"
----@param scheme? string|table|Scheme|rotary a name, {type = name, ...}, or one that was made
+---@param scheme? string|table|Scheme|rotary a name, {type = name, ...}, or a scheme
 ---@return PositionDescription|PositionDescription[] description
 function M.describe(scheme)
   if scheme == nil then
@@ -244,19 +244,19 @@ function M.describe(scheme)
   end, type(scheme) == "table" and not schemes.is_scheme(scheme) and scheme or nil)
 end
 
----@class PlaceOptions
+---@class AttentionPositions
 ---@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
----@field offset? number = 0; of the first key, where no positions are given
----@field positions? number|number[]|tensor of queries and keys alike: one, a list, or a tensor
----   [time], [batch, time] or [batch, time, coordinates]
----@field query_positions? number|number[]|tensor by default 0, 1, ... from the offset; where
----   causal, the last query stands at the last key
----@field key_positions? number|number[]|tensor by default 0, 1, ... from the offset
+---@field offset? number = 0; position of the first key, if no positions are given
+---@field positions? number|number[]|tensor of both queries and keys: one for all, a list, or a
+---   tensor [time], [batch, time] or [batch, time, coordinates]
+---@field query_positions? number|number[]|tensor by default offset, offset + 1, ...; with `causal`
+---   shifted to end at the position of the last key
+---@field key_positions? number|number[]|tensor by default offset, offset + 1, ...
 
----@class PositionsOptions: PlaceOptions
----@field scale? number of the products, = 1 / sqrt(d)
+---@class PositionsOptions: AttentionPositions
+---@field scale? number = 1 / sqrt(d); factor of the scores
 
---- Where queries and keys stand, as the methods of a scheme are told.
+--- The positions of queries and keys, as attention passes them to the methods of a scheme.
 ---
 ---     > q = roper.zeros{1, 1, 3, 4}
 ---     > roper.position.positions(q, q, {offset = 5}).query
@@ -264,7 +264,7 @@ end
 ---     5 6 7
 ---@param q tensor [batch, heads, queries, d]
 ---@param k tensor [batch, heads, keys, d]
----@param options? PositionsOptions as those of attention
+---@param options? PositionsOptions those of attention
 ---@return Positions positions
 function M.positions(q, k, options)
   arguments.check("positions", "q", "tensor", q, "k", "tensor", k)

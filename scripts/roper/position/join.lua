@@ -1,10 +1,10 @@
---- Several schemes in one attention, each doing its own: rope turns while alibi adds a bias.
+--- Combinations of position schemes: "rope+alibi" rotates queries and keys and adds a bias.
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 
 local M = {}
 
--- The methods of a part; those of a rotary of the core from its letters.
+-- The rotation of "q", "k", "v" or "o" by a part; nil if it has none.
 local function turns_of(part, letter, positions)
   if schemes.is_rotary(part) then
     return part:options().rotate:find(letter, 1, true) and part or nil
@@ -33,8 +33,8 @@ function Join:turns(letter, positions)
   for _, part in ipairs(self.parts) do
     local turn = turns_of(part, letter, positions)
     if turn and found then
-      error(("position: %s and %s both turn %q: one attention turns each once"):format(by,
-        name_of(part), letter), 0)
+      error(("position: %s and %s both rotate %q; at most one scheme of a combination can"):format(
+        by, name_of(part), letter), 0)
     elseif turn then
       found, by = turn, name_of(part)
     end
@@ -63,25 +63,28 @@ end
 function Join:scale(dim)
   local parts = each(self, "scale")
   if #parts > 1 then
-    error(("position: %s and %s both set the scale of the scores"):format(parts[1].name,
-      parts[2].name), 0)
+    error(("position: %s and %s both set the scale of the scores; at most one scheme of a "
+      .. "combination can"):format(parts[1].name, parts[2].name), 0)
   end
   return parts[1] and parts[1]:scale(dim) or dim ^ -0.5
 end
 
---- Join schemes. One of them at most may add to values, and one carry by the weights.
+--- Combines schemes.
+---
+--- Errors: several of them have `values`, `carry` or `scale`, or rotate the same of q, k, v and o;
+--- for `scale` and rotations, when the combination is used.
 ---@param parts Scheme[] each a scheme or a rotary
 ---@return Scheme
 function M.join(parts)
   local names, definition = {}, tables.merged(Join)
-  local by, per_layer = {}, false -- which of them adds to the output
+  local by, per_layer = {}, false -- `by`: the part that has each method
   for i, part in ipairs(parts) do
     names[i] = name_of(part)
     if not schemes.is_rotary(part) then
       for _, method in ipairs { "values", "carry" } do
         if part[method] and by[method] then
-          error(("position: %s and %s both have %s: one may"):format(by[method].name, part.name,
-            method), 0)
+          error(("position: %s and %s both have %s; at most one scheme of a combination can")
+            :format(by[method].name, part.name, method), 0)
         end
         by[method] = part[method] and part or by[method]
       end

@@ -1,35 +1,36 @@
---- Weights that were trained with one pairing of features, for the other.
+--- Conversion of weights between the two pairings of rotated features.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
 
 local M = {}
 
--- The places, from 1, in one pairing of the features of the other: both turn the same pairs.
+-- For each feature in the pairing `to`, its index, from 1, in the pairing `from`.
 local function pairing_order(rotated, from, to)
   local known = { half = true, interleaved = true }
   if not known[from] or not known[to] then
     error(('convert_pairing: expected "half" or "interleaved", got %q and %q'):format(
       tostring(from), tostring(to)), 3)
   end
-  local places = core.arange(1, rotated + 1, 1, "int32")
+  local indices = core.arange(1, rotated + 1, 1, "int32")
   if from == to then
-    return places
+    return indices
   end
   local pairs_of = from == "half" and { 2, rotated // 2 } or { rotated // 2, 2 }
-  return places:view(pairs_of):transpose(1, 2):view { rotated }
+  return indices:view(pairs_of):transpose(1, 2):view { rotated }
 end
 
 ---@class ConvertPairingOptions
 ---@field heads? integer = 1
----@field rotated? integer all features of a head by default
----@field axis? integer = 1
+---@field rotated? integer number of rotated features in a head; by default all
+---@field axis? integer = 1; of the features
 
---- Reorder the features of weights trained with one pairing for the other. Apply it to the rows of
---- the query and key projections; for RoPER also to the rows of the value projection and, with
---- axis 2, to the columns of the output projection.
+--- Reorders weights that were trained with one pairing of features for use with the other. Apply it
+--- to the rows of the query and key projections; for RoPER also to the rows of the value projection
+--- and, with axis 2, to the columns of the output projection.
 ---
---- Errors: features that the heads do not divide; an odd number of rotated ones.
+--- Errors: the number of features is not a multiple of the heads; `rotated` is odd or larger than a
+--- head.
 ---
 ---     > roper.position.convert_pairing(roper.arange(0, 8), "half", "interleaved")
 ---     float32 [8]
@@ -46,8 +47,8 @@ function M.convert_pairing(weights, from, to, options)
   local heads, axis = o.heads, o.axis
   local width = weights:size(axis)
   if width % heads ~= 0 then
-    error(("convert_pairing: axis %d has %d features, which %d heads do not divide"):format(axis,
-      width, heads), 2)
+    error(("convert_pairing: axis %d: expected a multiple of %d heads, got %d features"):format(
+      axis, heads, width), 2)
   end
   local dim = width // heads
   local rotated = o.rotated or dim

@@ -1,34 +1,34 @@
---- Where the queries and the keys of one attention stand, and the biases that follow from it.
+--- Positions of the queries and keys of one attention, and biases computed from them.
 ---
---- Where both count up one by one, all that depends on the distance alone is computed once and
---- read by distance: element (i, j) of the scores shows what stands at distance j - i (Dai et al.
---- 2019, appendix B, the "relative shift"). Elsewhere each distance that occurs is computed once.
+--- If both are consecutive, functions of the distance are computed once for each distance and read
+--- through a strided view: element (i, j) of the scores reads distance j - i (Dai et al. 2019,
+--- appendix B, the "relative shift"). Otherwise they are computed for each distinct distance.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local format = require "roper.base.format"
 
 local M = {}
 
---- The positions of the queries and keys of one attention. A scheme's methods are given it.
+--- The positions of the queries and keys of one attention, passed to the methods of a scheme.
 ---@class Positions
----@field queries integer how many
----@field keys integer how many
----@field query tensor [1 or batch, queries], float64; with an axis of coordinates behind where
----   there are several
----@field key tensor [1 or batch, keys]
+---@field queries integer number of queries
+---@field keys integer number of keys
+---@field query tensor [1 or batch, queries], float64; positions of several coordinates have them
+---   in a third axis
+---@field key tensor [1 or batch, keys], like `query`
 ---@field causal boolean query i sees keys j <= i + keys - queries
----@field scale number of the products of queries and keys
+---@field scale number factor of the scores
 ---@field dtype string of the queries
 ---@field heads integer
----@field shift? number position of the first key minus that of the first query, where both count up
----   one by one in all rows
----@field memory table that lives as long as the cache of a layer; {} without one
+---@field shift? number position of the first key minus that of the first query, if both are
+---   consecutive in all rows
+---@field memory table state that lives as long as the cache of a layer; {} without a cache
 local Positions = { name = "Positions" }
 Positions.__index = Positions
 
 local FARTHEST <const> = 2 ^ 53
 
--- Refuse what the core would.
+-- Raises an error for positions that the core does not accept.
 local function check(list, batch, time)
   local rank = list:rank()
   if rank ~= 2 and rank ~= 3 or list:size(2) ~= time
@@ -43,7 +43,7 @@ local function check(list, batch, time)
   return list
 end
 
--- Positions as [rows, time] (and coordinates), float64.
+-- Positions as a float64 tensor [rows, time] or [rows, time, coordinates].
 local function rows_of(given, batch, time, first)
   if given == nil then
     return core.arange(first, first + time, 1, "float64"):view { 1, time }
@@ -57,25 +57,26 @@ local function rows_of(given, batch, time, first)
   return check(list:rank() == 1 and list:unsqueeze(1) or list, batch, time)
 end
 
--- The distance between the first of each, where both count up one by one, alike in all rows.
+-- The distance from the first query to the first key, if both are consecutive and the distance is
+-- the same in all rows; else nil.
 local function shift_of(query, key)
   if query:rank() ~= 2 or key:rank() ~= 2 or query:count() == 0 or key:count() == 0 then
     return nil
   end
   local from = query:narrow(2, 1, 1)
   local shift = key:narrow(2, 1, 1) - from
-  local function counts_up(x, start)
+  local function is_consecutive(x, start)
     return (x - core.arange(0, x:size(2), 1, "float64") - start):abs():max():item() == 0
   end
   local first = shift[{ 1, 1 }]:item()
-  if (shift - first):abs():max():item() == 0 and counts_up(query, from)
-    and counts_up(key, from + first) then
+  if (shift - first):abs():max():item() == 0 and is_consecutive(query, from)
+    and is_consecutive(key, from + first) then
     return first
   end
   return nil
 end
 
---- The positions that options of attention tell of.
+--- The positions given by the options of attention.
 ---@param q tensor [batch, heads, queries, d]
 ---@param k tensor [batch, heads, keys, d]
 ---@param o AttentionOptions
@@ -103,17 +104,19 @@ function M.new(q, k, o, scale)
   return self
 end
 
--- What a function of the scheme makes of distances, in the dtype of the scores.
+-- The result of a scheme's function of distances, in the dtype of the scores.
 local function made_by(self, f, distances)
   local y = f(distances)
   if not format.is_tensor(y) then
-    error(("position: expected a function from distances to a tensor, got %s from it"):format(
+    error(("position: expected the function of distances to return a tensor, got %s"):format(
       type(y)), 0)
   end
   return y:to(self.dtype)
 end
 
---- How far each key stands from each query.
+--- The distance of each key from each query.
+---
+--- Errors: positions with several coordinates.
 ---
 ---     > q, k = roper.zeros{1, 1, 2, 4}, roper.zeros{1, 1, 3, 4}
 ---     > roper.position.positions(q, k):distances()
@@ -124,18 +127,18 @@ end
 function Positions:distances()
   arguments.self("Positions:distances", self, Positions)
   if self.query:rank() > 2 then
-    error("position: distances need positions of one number each, got several coordinates", 0)
+    error("position: distances: expected one number per position, got several coordinates", 0)
   end
   return (self.key:unsqueeze(2) - self.query:unsqueeze(3)):unsqueeze(2)
 end
 
---- How many places there are from the first position to the last, as a scheme is told that changes
---- with the length of a text.
+--- The number of positions from the first to the last, for schemes that depend on the length of a
+--- text.
 ---
 ---     > q = roper.zeros{1, 1, 3, 4}
 ---     > roper.position.positions(q, q, {offset = 5}):length()
 ---     3.0
----@return number length of the longest row, 1 more than its longest distance; 0 without tokens
+---@return number length of the longest row, 1 + its largest distance; 0 without tokens
 function Positions:length()
   arguments.self("Positions:length", self, Positions)
   if self.queries == 0 or self.keys == 0 then
@@ -145,17 +148,17 @@ function Positions:length()
   return (last - self.query:min(2):minimum(self.key:min(2))):max():item() + 1
 end
 
--- Every distance that occurs, once, and which of them is at each query and key.
+-- The distinct distances, and the index, from 0, of that of each query and key.
 local function distinct(self)
   if not self.list then
     local distances = self:distances()
-    local list, place, index = {}, {}, {}
+    local list, index_of, index = {}, {}, {}
     for i, distance in ipairs(distances:contiguous():view { -1 }:totable()) do
-      if not place[distance] then
+      if not index_of[distance] then
         list[#list + 1] = distance
-        place[distance] = #list - 1
+        index_of[distance] = #list - 1
       end
-      index[i] = place[distance]
+      index[i] = index_of[distance]
     end
     self.list = core.tensor(list, "float64")
     self.index = core.tensor(index, "int32"):view(distances:shape())
@@ -163,14 +166,15 @@ local function distinct(self)
   return self.list, self.index
 end
 
--- The distances that a view over scores shows: from the last query to the first key, and on.
+-- All distances of consecutive positions in increasing order, from that of the last query and the
+-- first key, and their number.
 local function range(self)
   local count = self.queries + self.keys - 1
   return core.arange(0, count, 1, "float64") + (self.shift - (self.queries - 1)), count
 end
 
---- The vectors of the distances at which a query sees a key, where both count up one by one; what
---- is farther than their ends has that of the end.
+--- The vectors of the distances at which a query sees a key; positions must be consecutive. Larger
+--- distances have the first or the last of the vectors.
 ---
 ---     > q = roper.zeros{1, 1, 3, 4}
 ---     > positions = roper.position.positions(q, q)
@@ -180,9 +184,9 @@ end
 ---     > first, vectors:shape()
 ---     -2	{1, 5, 1}
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
----@param reach? number f of farther distances is that of this one
+---@param reach? number distance beyond which f is constant
 ---@return tensor vectors [1 or heads, R, d]
----@return integer first distance in places at the first of the R
+---@return integer first the difference j - i of indices, from 0, of the first of the R
 function Positions:vectors(f, reach)
   arguments.self("Positions:vectors", self, Positions)
   arguments.check("vectors", "f", "callable", f, "reach", "number?", reach)
@@ -198,7 +202,7 @@ function Positions:vectors(f, reach)
   return made_by(self, f, near), least - (self.queries - 1)
 end
 
---- A number for each head and distance, as a bias.
+--- A bias with a number for each head and distance.
 ---
 ---     cₕᵢⱼ = f(j − i)ₕ
 ---
@@ -226,14 +230,14 @@ function Positions:by_distance(f)
   return core.embedding(b:transpose(1, 2), index:squeeze(2)):permute { 1, 4, 2, 3 }
 end
 
---- A bias read by distance: c_ij = bias[i, j, clip(j - i - first, 0, R - 1)], i and j counting
---- places.
+--- A bias read by distance: c_ij = bias[i, j, clip(j - i - first, 0, R - 1)] for indices i and j of
+--- query and key, from 0.
 ---@class BiasByDistance
 ---@field bias tensor [batch, heads, queries or 1, keys or 1, R]
----@field first integer distance in places at the first of the R
+---@field first integer the difference j - i of the first of the R
 
---- What each query makes of a vector for each head and distance, as a bias (Shaw et al. 2018,
---- section 3.2): products with the vectors, which attention reads by distance.
+--- A bias with the product of each query and the vector of each head and distance (Shaw et al.
+--- 2018, section 3.2). If positions are consecutive, attention reads it by distance.
 ---
 ---     cₕᵢⱼ = qₕᵢ · f(j − i)ₕ
 ---
@@ -249,9 +253,9 @@ end
 ---     -4 -2  0
 ---@param q tensor [batch, heads, queries, d]
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
----@param reach? number f of farther distances is that of this one
----@return BiasByDistance|tensor c a tensor [batch, heads, queries, keys] where positions do not
----   both count up one by one
+---@param reach? number distance beyond which f is constant
+---@return BiasByDistance|tensor c a tensor [batch, heads, queries, keys] unless positions are
+---   consecutive
 function Positions:by_query(q, f, reach)
   arguments.self("Positions:by_query", self, Positions)
   arguments.check("by_query", "q", "tensor", q, "f", "callable", f)
@@ -264,7 +268,7 @@ function Positions:by_query(q, f, reach)
   return q:matmul(made_by(self, f, list):transpose(2, 3)):gather(4, (index + 1):expand(shape))
 end
 
---- What each key makes of a vector for each head and distance, as a bias.
+--- A bias with the product of each key and the vector of each head and distance.
 ---
 ---     cₕᵢⱼ = kₕⱼ · f(j − i)ₕ
 ---
@@ -280,8 +284,8 @@ end
 ---     -2 -2  0
 ---@param k tensor [batch, heads, keys, d]
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
----@param reach? number f of farther distances is that of this one
----@return BiasByDistance|tensor c as by_query
+---@param reach? number distance beyond which f is constant
+---@return BiasByDistance|tensor c as for by_query
 function Positions:by_key(k, f, reach)
   arguments.self("Positions:by_key", self, Positions)
   arguments.check("by_key", "k", "tensor", k, "f", "callable", f)
@@ -295,7 +299,7 @@ function Positions:by_key(k, f, reach)
   return k:matmul(made_by(self, f, list):transpose(2, 3)):gather(4, across):transpose(3, 4)
 end
 
---- A bias as it is added to the scores: one by distance written out for each query and key.
+--- Expands a bias read by distance to each query and key. A tensor is returned unchanged.
 ---
 ---     > q = roper.zeros{1, 1, 3, 4}
 ---     > positions = roper.position.positions(q, q)
@@ -316,20 +320,20 @@ function Positions:expanded(c)
   local x, queries, keys = c.bias, self.queries, self.keys
   local distance = core.arange(0, keys, 1, "float64")
     - core.arange(0, queries, 1, "float64"):unsqueeze(2)
-  local place = (distance - (c.first - 1)):maximum(1):minimum(x:size(5)):to "int32"
+  local index = (distance - (c.first - 1)):maximum(1):minimum(x:size(5)):to "int32"
   if x:size(4) == 1 then
     local of_query = x:squeeze(4):expand { x:size(1), x:size(2), queries, x:size(5) }
-    return of_query:gather(4, place:expand { x:size(1), x:size(2), queries, keys })
+    return of_query:gather(4, index:expand { x:size(1), x:size(2), queries, keys })
   elseif x:size(3) == 1 then
     local of_key = x:squeeze(3):expand { x:size(1), x:size(2), keys, x:size(5) }
-    local across = place:transpose(1, 2):expand { x:size(1), x:size(2), keys, queries }
+    local across = index:transpose(1, 2):expand { x:size(1), x:size(2), keys, queries }
     return of_key:gather(4, across):transpose(3, 4)
   end
-  local of_both = place:unsqueeze(3):expand { x:size(1), x:size(2), queries, keys, 1 }
+  local of_both = index:unsqueeze(3):expand { x:size(1), x:size(2), queries, keys, 1 }
   return x:gather(5, of_both):squeeze(5)
 end
 
---- What weights make of a vector for each head and distance, beside the values (Shaw et al. 2018,
+--- The sum, weighted by attention, of the vectors of each head and distance (Shaw et al. 2018,
 --- eq. 3).
 ---
 ---     Σⱼ aₕᵢⱼ f(j − i)ₕ
@@ -344,7 +348,7 @@ end
 ---      0.0000
 ---     -0.5000
 ---     -1.0000
----@param a tensor [batch, heads, queries, keys], 0 where a key is not seen
+---@param a tensor [batch, heads, queries, keys], 0 for a key that is not seen
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
 ---@return tensor y [batch, heads, queries, d]
 function Positions:by_weights(a, f)
@@ -372,7 +376,7 @@ function Positions:by_weights(a, f)
   return shifted:matmul(made_by(self, f, distance:narrow(1, 1, count)))
 end
 
---- Which keys each query sees under the causal rule and a mask.
+--- The keys that each query sees: a mask, combined with the causal one if attention is causal.
 ---
 ---     > q = roper.zeros{1, 1, 3, 4}
 ---     > roper.position.positions(q, q, {causal = true}):visible()
@@ -381,15 +385,15 @@ end
 ---     1 1 0
 ---     1 1 1
 ---@param mask? tensor int32, broadcast to [batch, heads, queries, keys]; 0 hides
----@return tensor? visible int32, 1 or 0; nil where all are
+---@return tensor? visible int32, 1 or 0; the mask itself unless causal, nil without either
 function Positions:visible(mask)
   arguments.self("Positions:visible", self, Positions)
   if not self.causal then
     return mask
   end
-  local place = core.arange(0, self.keys, 1, "float64")
+  local key = core.arange(0, self.keys, 1, "float64")
   local last = core.arange(self.keys - self.queries, self.keys, 1, "float64"):view { -1, 1 }
-  local seen = place:le(last)
+  local seen = key:le(last)
   return mask and seen * mask:ne(0) or seen
 end
 

@@ -1,5 +1,5 @@
---- What a position scheme is: a table with a name and any of the methods below. What it lacks is
---- "nothing". A rotary scheme of the core is one as well.
+--- Position schemes: tables with a name and any of the methods below. A missing method has no
+--- effect. The core's rotary schemes are accepted as well.
 ---
 ---     xᵢ  ← embed(x, positions)ᵢ
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ
@@ -12,34 +12,35 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- A position scheme, or what one is made from.
+--- A position scheme, or the definition that `register` takes.
 ---@class Scheme
 ---@field name string
----@field takes? table option to its kind, as `options.check` has them; dim, heads, d_model and
----   length are filled in where a scheme takes them
----@field init? fun(self: Scheme) makes what it keeps, from the options, which are its fields
----@field embed? fun(self: Scheme, x: tensor, positions: tensor): tensor embeddings
----   [batch, time, d_model] with positions [1 or batch, time] put in, once, before the first layer
----@field turns? fun(self: Scheme, part: string, positions: Positions): table? what turns "q", "k",
----   "v" or "o": a rotary, or a table with `rotate` and `unrotate`
+---@field takes? table its options with their kinds, in the form of `options.check`; dim, heads,
+---   d_model and length are filled in if a scheme takes them
+---@field init? fun(self: Scheme) initializes a new scheme; its options are fields of `self`
+---@field embed? fun(self: Scheme, x: tensor, positions: tensor): tensor adds positions
+---   [1 or batch, time] to the embeddings [batch, time, d_model], once, before the first layer
+---@field turns? fun(self: Scheme, part: string, positions: Positions): table? returns the rotation
+---   of "q", "k", "v" or "o": a rotary, or a table with methods `rotate` and `unrotate`
 ---@field bias? fun(self: Scheme, q: tensor, k: tensor, positions: Positions, x?: tensor): any
----   one or a list of what is added to the scores, which broadcasts to
----   [batch, heads, queries, keys]; q and k not turned, x what the layer was given
----@field values? fun(self: Scheme, positions: Positions): function, number? what is added to the
----   value of a key: from distances [n] to vectors [1 or heads, n, dv], and from how far on these
----   are alike
----@field carry? fun(self: Scheme, weights: tensor, positions: Positions): tensor what is added to
----   the output [batch, heads, queries, dv] from the weights; attention is then the eager one
----@field scale? fun(self: Scheme, dim: integer): number of the products, in place of 1 / sqrt(dim)
----@field decays? string[] fields whose tensors weight decay "of matrices" shrinks, as weights of
----   linear layers; by default none: tables, phases and logarithms of slopes are left alone.
----   Modules among its fields decay as elsewhere
----@field describe? fun(self: Scheme): string a line of its description, such as what an option
----   chose
----@field revision? integer = 1; raise it if the same options come to give other results: results of
----   different revisions are never averaged
----@field per_layer? boolean layers have one each; by default all share one
----@field relative? boolean do scores know the distance alone?
+---   returns one bias or a list, each broadcast to [batch, heads, queries, keys]; q and k are not
+---   rotated, x is the input of the layer
+---@field values? fun(self: Scheme, positions: Positions): function, number? returns a function from
+---   distances [n] to the vectors [1 or heads, n, dv] that are added to the values, and optionally
+---   the distance beyond which these no longer change
+---@field carry? fun(self: Scheme, weights: tensor, positions: Positions): tensor returns what is
+---   added to the output [batch, heads, queries, dv]; attention then runs eagerly
+---@field scale? fun(self: Scheme, dim: integer): number factor of the scores, in place of
+---   1 / sqrt(dim)
+---@field decays? string[] fields whose tensors are subject to weight decay "of matrices", like the
+---   weights of linear layers; by default none: tables, phases and logarithms of slopes do not
+---   decay. Modules in fields decay as usual
+---@field describe? fun(self: Scheme): string a line for the description, such as the effect of an
+---   option
+---@field revision? integer = 1; increase it when the same options begin to give different results:
+---   results of different revisions are never averaged
+---@field per_layer? boolean = false; each layer has its own scheme, instead of all sharing one
+---@field relative? boolean = false; do scores depend on relative position only?
 ---@field formula? string
 ---@field source? string
 ---@field summary? string
@@ -53,15 +54,15 @@ local KINDS <const> = { name = "string", takes = "table", decays = "table", revi
   per_layer = "boolean", relative = "boolean", formula = "string", source = "string",
   summary = "string" }
 
---- What the rotary schemes of the core take, to their kinds.
+--- The options of the core's rotary schemes with their kinds.
 M.ROTARY = { dim = "size", rotate = "string?", pairing = "string?", base = "number?",
   fraction = "number?", value_fraction = "number?" }
 
---- What makes the same scheme again.
+--- The options that make the same scheme.
 ---
 ---     > roper.position.alibi{heads = 2}:options()
 ---     {heads = 2, type = "alibi"}
----@return table options with `type`, its name
+---@return table options its name is in the field `type`
 function Scheme:options()
   arguments.self("Scheme:options", self, "scheme")
   return tables.merged({ type = self.name }, self.given)
@@ -93,7 +94,7 @@ local function text_of(self)
   return ("%s{%s}"):format(self.name, table.concat(parts, ", "))
 end
 
---- Options with what they do not say filled in.
+--- Options with missing ones filled in from defaults.
 ---@param options table?
 ---@param defaults table
 ---@return table
@@ -104,7 +105,7 @@ function M.with_defaults(options, defaults)
   return tables.merged(defaults, options)
 end
 
---- Refuse what is no definition of a scheme.
+--- Raises an error if a value is not the definition of a scheme.
 ---@param name string
 ---@param definition any
 function M.check(name, definition)
@@ -126,11 +127,11 @@ function M.check(name, definition)
   end
 end
 
--- Tensors of schemes that weight decay of matrices leaves alone.
+-- Tensors of schemes that are exempt from weight decay of matrices.
 local spared = setmetatable({}, { __mode = "k" })
 
---- Note which tensors of a scheme decay, also those that took the place of others since. Modules
---- among its fields are left out: their weights decay as those of any module.
+--- Records which tensors of a scheme decay; call it again after tensors were replaced. Modules in
+--- its fields are left out: their weights decay like those of any module.
 ---@param scheme Scheme
 function M.note_decay(scheme)
   local decays, seen = tables.set(scheme.decays or {}), {}
@@ -149,7 +150,7 @@ function M.note_decay(scheme)
   end
 end
 
--- Refuse names in `decays` that no field has.
+-- Raises an error if `decays` contains a name that is not a field with tensors.
 local function check_decays(scheme)
   for _, name in ipairs(scheme.decays or {}) do
     if type(scheme[name]) ~= "table" and not format.is_tensor(scheme[name]) then
@@ -159,14 +160,15 @@ local function check_decays(scheme)
   end
 end
 
---- Does weight decay of matrices shrink a tensor? Of a scheme's, those that its `decays` names.
+--- Is a tensor subject to weight decay of matrices? False for tensors of a scheme, unless its
+--- `decays` names them.
 ---@param tensor tensor
 ---@return boolean yes
 function M.decays(tensor)
   return not spared[tensor]
 end
 
---- A function that makes schemes of a definition from options.
+--- Returns the constructor of a definition.
 ---@param definition table with `name`
 ---@return fun(options: table?): Scheme
 function M.class(definition)
@@ -185,8 +187,9 @@ function M.class(definition)
   end
 end
 
---- Give a definition its name and, where it has none, the function `make`, from options to a
---- scheme. Definitions that do not describe an object have `build`, a function of checked options.
+--- Sets the name of a definition and, unless it has one, the function `make`, from options to a
+--- scheme. A definition may have `build`, a function from checked options to a scheme, in place of
+--- methods.
 ---@param name string
 ---@param definition table
 function M.complete(name, definition)
@@ -197,14 +200,14 @@ function M.complete(name, definition)
   end or M.class(definition)
 end
 
---- Is it a rotary scheme of the core?
+--- Is a value a rotary scheme of the core?
 ---@param value any
 ---@return boolean
 function M.is_rotary(value)
   return type(value) == "userdata" and debug.getmetatable(value).__name == "roper.rotary"
 end
 
---- Is it a scheme made by a class?
+--- Is a value a scheme made from methods?
 ---@param value any
 ---@return boolean
 function M.is_scheme(value)

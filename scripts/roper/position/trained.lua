@@ -1,17 +1,17 @@
---- Tables of trained vectors that schemes read by distance.
+--- Trained tables of vectors indexed by distance.
 local core = require "roper.core"
 
 local M = {}
 
---- Rows of a table for numbers: the nearest whole one, clipped to what the table has.
+--- Row indices: x rounded and clipped to 0 .. last.
 ---@param x tensor float64
 ---@param last integer
----@return tensor index of the shape of x, int32, 0 .. last
+---@return tensor index int32, with the shape of x
 function M.clipped(x, last)
   return x:round():maximum(0):minimum(last):to "int32"
 end
 
---- Rows of a table, of each head apart.
+--- Rows of a table, split into heads.
 ---@param table tensor [rows, heads * features]
 ---@param index tensor [n], int32, from 0
 ---@param heads integer
@@ -20,7 +20,7 @@ function M.rows(table, index, heads)
   return core.embedding(table, index):view { index:count(), heads, -1 }:transpose(1, 2)
 end
 
---- A table as it starts: small, so that the scores are nearly those without positions.
+--- A new table. Its values are small: at first, scores are nearly those without positions.
 ---@param rows integer
 ---@param features integer
 ---@return tensor table [rows, features], a parameter

@@ -1,10 +1,10 @@
---- Attention with linear biases: each head subtracts its own multiple of the distance (Press et al.
---- 2021).
+--- Attention with linear biases: each head subtracts its own multiple of the distance from the
+--- scores (Press et al. 2021).
 ---
 ---     sᵢⱼ −= m_h |i − j|,   m_h = 2^(−8h/p), h = 1..p, p = 2^⌊log₂ heads⌋;
----     the others 2^(−4(2g−1)/p), g = 1..heads − p
+---     for the other heads 2^(−4(2g−1)/p), g = 1..heads − p
 ---
---- Errors: no heads.
+--- Errors: `heads` is missing.
 ---
 ---     > alibi = roper.position.alibi{heads = 2}
 ---     > q = roper.zeros{1, 2, 3, 4}
@@ -20,7 +20,8 @@ local core = require "roper.core"
 ---@class AlibiOptions
 ---@field heads integer
 
--- 2^(-8h/p) for the first p heads, p the largest power of two; the rest from the series between.
+-- 2^(-8h/p) for the first p heads, p the largest power of two up to heads; the others take the odd
+-- members of the series for 2p heads.
 local function slopes(heads)
   local power = 1
   while power * 2 <= heads do
@@ -44,7 +45,7 @@ return {
     end)
   end,
   relative = true,
-  summary = "a multiple of the distance is subtracted",
+  summary = "a multiple of the distance is subtracted from the scores",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d − m_h |i − j|",
   source = "Press et al. 2021, section 3",
 }

@@ -1,10 +1,10 @@
---- RoPE of images: a part of the pairs turns by the row, a part by the column, each with
---- frequencies of its own (RoPE-ViT, Heo et al. 2024, section 3.1). Positions are
---- [batch, time, coordinates]; one of a single number stands for all coordinates.
+--- RoPE for images: some pairs are rotated by the row, the others by the column, both with the same
+--- frequencies (RoPE-ViT, Heo et al. 2024, section 3.1). Positions are [batch, time, coordinates];
+--- a position of one number is used for all coordinates.
 ---
 ---     θ_t = base^(−t/n) for the n pairs of each coordinate
 ---
---- Errors: no dim; features that turn in other than whole pairs for each coordinate.
+--- Errors: `dim` is missing; `fraction * dim` is not a multiple of 2 * coordinates.
 ---
 ---     > axial = roper.position.axial{dim = 4}
 ---     > x = roper.ones{2, 4}
@@ -18,15 +18,15 @@ local frequencies = require "roper.position.frequencies"
 
 ---@class AxialOptions: FrequencyOptions
 ---@field base? number = 100; of the frequencies
----@field coordinates? integer = 2; of a position
+---@field coordinates? integer = 2; number of coordinates of a position
 
 return {
   takes = frequencies.takes { base = { "number", 100 }, coordinates = { "size", 2 } },
   build = function(o)
     local rotated = frequencies.rotated("axial", o)
     if rotated % (2 * o.coordinates) ~= 0 then
-      error(("axial: expected features that turn in pairs for each of %d coordinates, a multiple "
-        .. "of %d, got %d"):format(o.coordinates, 2 * o.coordinates, rotated), 2)
+      error(("axial: expected a multiple of %d rotated features, pairs for each of %d coordinates, "
+        .. "got %d"):format(2 * o.coordinates, o.coordinates, rotated), 2)
     end
     local own = frequencies.powers(o.base, rotated // o.coordinates)
     local theta, coordinates = {}, {}
@@ -36,7 +36,7 @@ return {
     return frequencies.rotary(o, theta, { coordinates = coordinates })
   end,
   relative = true,
-  summary = "half of the pairs turn by the row, half by the column",
+  summary = "half of the pairs are rotated by the row, half by the column",
   formula = "sᵢⱼ = qᵢ · R_{rⱼ−rᵢ, cⱼ−cᵢ} kⱼ / √d",
   source = "RoPE-ViT, Heo et al. 2024, section 3.1",
 }

@@ -1,19 +1,19 @@
---- Contextual position encoding: a query counts the keys back to each key by gates that look at
---- both, and reads a trained table at that count, between two rows (Golovneva et al. 2024). Where
---- tokens stand is not read; a key that only a mask hides is counted all the same. The table starts
---- at 0. It needs a number for each query and key: memory grows with their product.
+--- Contextual position encoding: the distance of a key is a sum of gates, one for each key from it
+--- to the query, and a trained table is interpolated at that sum (Golovneva et al. 2024). The
+--- positions of tokens are not used. A key that is hidden by a mask alone is still counted. The
+--- table starts at 0. Memory grows with queries times keys.
 ---
 ---     pᵢⱼ = min(Σ_{t=j..i} sigmoid(qᵢ · k_t), P − 1),   u = p − ⌊p⌋
 ---     sᵢⱼ += (1 − u) zᵢ[⌊p⌋] + u zᵢ[⌈p⌉],   zᵢ[n] = qᵢ · e[n]
 ---
---- With `scaled_gates` a gate is sigmoid(qᵢ · k_t / √d), by the scale of the scores, as in the
+--- With `scaled_gates` a gate is sigmoid(qᵢ · k_t / √d), with the scale of the scores, as in the
 --- authors' listing; equation 3 of the paper has no such factor.
 ---
---- Errors: no dim; attention that is not causal.
+--- Errors: `dim` is missing; attention that is not causal.
 ---
 ---     > cope = roper.position.cope{dim = 1, count = 4}
 ---     > cope.table:copy(roper.tensor{{0}, {1}, {2}, {3}});
----     > q, k = roper.ones{1, 1, 3, 1}, roper.zeros{1, 1, 3, 1} -- gates of a half
+---     > q, k = roper.ones{1, 1, 3, 1}, roper.zeros{1, 1, 3, 1} -- all gates are 0.5
 ---     > positions = roper.position.positions(q, k, {causal = true})
 ---     > cope:bias(q, k, positions)[1][1]
 ---     float32 [3, 3]
@@ -26,12 +26,12 @@ local core = require "roper.core"
 
 ---@class CopeOptions
 ---@field dim integer features of a head
----@field count? integer = 64; rows of the table: counts from 0 to one less
----@field scaled_gates? boolean = false; gates of qᵢ · k_t / √d, as in the authors' listing, not of
----   qᵢ · k_t, as in equation 3
+---@field count? integer = 64; P, rows of the table, for sums from 0 to P - 1
+---@field scaled_gates? boolean = false; gates of qᵢ · k_t / √d, as in the authors' listing, instead
+---   of qᵢ · k_t, as in equation 3
 
--- The last axis of [.., n] backwards.
-local function backwards(x)
+-- x with its last axis reversed.
+local function reversed(x)
   local shape, strides, count = x:shape(), {}, 1
   for axis = #shape, 1, -1 do
     strides[axis], count = count, count * shape[axis]
@@ -41,7 +41,7 @@ local function backwards(x)
 end
 
 return {
-  revision = 2, -- weight decay of matrices shrank what the first trains
+  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { dim = "size", count = { "size", 64 }, scaled_gates = { "boolean", false } },
   per_layer = true,
   init = function(self)
@@ -49,7 +49,7 @@ return {
   end,
   bias = function(self, q, k, positions)
     if not positions.causal then
-      error("position: cope: expected causal attention: it counts from a query back to a key", 0)
+      error("position: cope: expected causal attention; pass causal = true", 0)
     end
     if positions.queries == 0 or positions.keys == 0 then
       return core.zeros({ 1 }, positions.dtype)
@@ -57,7 +57,7 @@ return {
     local products = q:matmul(k:transpose(3, 4))
     local gates = (self.scaled_gates and products * positions.scale or products):sigmoid()
     gates = gates * positions:visible():to(positions.dtype)
-    local p = backwards(backwards(gates):cumsum(4)):minimum(self.count - 1)
+    local p = reversed(reversed(gates):cumsum(4)):minimum(self.count - 1)
     local z = q:matmul(self.table:to(positions.dtype):transpose(1, 2))
     local below, above = p:detach():floor(), p:detach():ceil()
     local share = p - below
@@ -69,7 +69,7 @@ return {
       or "gates: sigmoid(qᵢ · k_t), as in equation 3 of the paper"
   end,
   relative = true,
-  summary = "positions counted by gates that see the content",
+  summary = "positions are sums of gates that depend on the content",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + zᵢ[pᵢⱼ],   pᵢⱼ = Σ_{t=j..i} gateᵢₜ",
   source = "CoPE, Golovneva et al. 2024, section 4",
 }

@@ -1,15 +1,14 @@
---- Disentangled attention: content meets content, the query the distance, and the key the distance
---- (He et al. 2020, eq. 2-4).
+--- Disentangled attention: scores are the sum of content to content, content to position and
+--- position to content (He et al. 2020, eq. 2-4).
 ---
 ---     sᵢⱼ = [qᵢ · kⱼ + qᵢ · K_{δ(i,j)} + kⱼ · Q_{δ(j,i)}] / √(3d)
 ---     δ(x, y) = clip(x − y + clip, 0, 2 clip − 1)
 ---
---- The third term reads δ(j, i), as in the paper; code published with it reads δ(i, j) in both. The
---- paper projects one table, K = P W_k and Q = P W_q; here the vectors of each head and distance
---- are trained directly. A distance between two whole ones counts as the nearest. Layers share
---- nothing.
+--- The third term uses δ(j, i), as in the paper; the authors' code uses δ(i, j) in both. The paper
+--- projects one table, K = P W_k and Q = P W_q; here the vectors of each head and distance are
+--- trained directly. Distances are rounded to whole numbers. Layers share nothing.
 ---
---- Errors: no dim, no heads.
+--- Errors: `dim` or `heads` is missing.
 ---
 ---     > deberta = roper.position.deberta{dim = 4, heads = 2, clip = 3}
 ---     > deberta.key:shape()
@@ -26,15 +25,16 @@ local trained = require "roper.position.trained"
 ---@class DebertaOptions
 ---@field dim integer features of a head
 ---@field heads integer
----@field clip? integer = 128; distances from it on count as one
+---@field clip? integer = 128; distances of this and more share a vector
 
--- From δ to the rows of a table, for each head.
-local function rows_of(self, table, delta)
-  return trained.rows(table, trained.clipped(delta + self.clip, 2 * self.clip - 1), self.heads)
+-- The rows δ(x, y) of a table for each head, from differences x − y.
+local function rows_of(self, table, difference)
+  return trained.rows(table, trained.clipped(difference + self.clip, 2 * self.clip - 1),
+    self.heads)
 end
 
 return {
-  revision = 2, -- weight decay of matrices shrank what the first trains
+  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { dim = "size", heads = "size", clip = { "size", 128 } },
   per_layer = true,
   init = function(self)
@@ -54,7 +54,7 @@ return {
     return (3 * dim) ^ -0.5
   end,
   relative = true,
-  summary = "trained vectors for each head and distance meet the query and the key",
+  summary = "products of queries and keys with trained vectors of the distance are added",
   formula = "sᵢⱼ = [qᵢ · kⱼ + qᵢ · K_{δ(i,j)} + kⱼ · Q_{δ(j,i)}] / √(3d),   "
     .. "δ(x, y) = clip(x − y + clip, 0, 2 clip − 1)",
   source = "He et al. 2020, eq. 2-4; RoFormer, Su et al. 2021, eq. 10",

@@ -1,27 +1,27 @@
---- Functional interpolation: a small network F makes a number for each head of the distance as a
---- part of the query's position, both seen through a logarithm (Li et al. 2023). The bias knows the
---- query's position, not the distance alone: all positions that grow by one change it past the
---- threshold T. c and T are trained, at first 0.1 and 512. Layers share nothing.
+--- Functional interpolation: a small network F maps the distance, relative to the position of the
+--- query and on a logarithmic scale, to a bias for each head (Li et al. 2023). The bias depends on
+--- more than the distance: past the threshold T, shifting all positions changes it. c and T are
+--- trained and start at 0.1 and 512. Layers share nothing.
 ---
 ---     sᵢⱼ += F_h(ψ(i − j) / ψ(max(i, |T|))),   ψ(x) = ln(|c x| + 1)
 ---     F = linear 1 → hidden, ReLU, linear hidden → heads
 ---
---- The network runs for each query and key: `hidden` numbers for each pair are held for the
---- gradient. The weights of F decay, as those of linear layers do.
+--- The network runs for each query and key, and keeps `hidden` numbers for each pair for the
+--- gradient. Weight decay applies to the weights of F, as to those of linear layers.
 ---
---- Errors: no heads.
+--- Errors: `heads` is missing.
 ---
 ---     > fire = roper.position.fire{heads = 2}
 ---     > fire.outer_weight:shape()
 ---     {2, 32}
 ---     > q = roper.randn{1, 2, 5, 4}
----     > how = {position = fire, causal = true}
----     > near = roper.attention(q, q, q, how)
----     > how.offset = 100
----     > (near - roper.attention(q, q, q, how)):abs():max():item()
+---     > options = {position = fire, causal = true}
+---     > near = roper.attention(q, q, q, options)
+---     > options.offset = 100
+---     > (near - roper.attention(q, q, q, options)):abs():max():item()
 ---     0.0
----     > how.offset = 1000
----     > (near - roper.attention(q, q, q, how)):abs():max():item() > 0
+---     > options.offset = 1000
+---     > (near - roper.attention(q, q, q, options)):abs():max():item() > 0
 ---     true
 ---@param options FireOptions
 ---@return Scheme scheme
@@ -29,9 +29,9 @@ local core = require "roper.core"
 
 ---@class FireOptions
 ---@field heads integer
----@field hidden? integer = 32; units within F
+---@field hidden? integer = 32; hidden units of F
 
--- Uniform within ±limit, as weights of linear layers start.
+-- Uniform in ±limit, like the initial weights of linear layers.
 local function uniform(shape, limit)
   return ((core.rand(shape) * 2 - 1) * limit):parameter()
 end
@@ -61,7 +61,7 @@ return {
     local inner = core.relu(core.linear(part, of "inner_weight", of "inner_bias"))
     return core.linear(inner, of "outer_weight", of "outer_bias"):permute { 1, 4, 2, 3 }
   end,
-  summary = "a trained function of the distance, as a part of the query's position, is added",
+  summary = "a trained function of the distance, relative to the query's position, is added",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + F_h(ψ(i − j) / ψ(max(i, T))),   ψ(x) = ln(|c x| + 1)",
   source = "Li et al. 2023, eq. 4",
 }

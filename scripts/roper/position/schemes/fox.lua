@@ -1,17 +1,18 @@
---- The forgetting transformer: each token has a gate for each head, and what a query takes from a
---- key is multiplied by the gates of the tokens after the key (Lin et al. 2025). The gates read the
---- input of the layer, so the scheme belongs into a model; attention by itself must be given the
---- input. With a cache the sums of earlier tokens are kept. The gates' weights decay, as those of
---- linear layers do.
+--- The forgetting transformer: each token has a gate for each head, and the unnormalized weight of
+--- a key is multiplied by the gates of all tokens after it, up to the query (Lin et al. 2025). The
+--- gates are computed from the input of the layer: outside a model, pass it as the option `input`.
+--- A cache keeps the sums of earlier tokens. Weight decay applies to the gates' weights, as to
+--- those of linear layers.
 ---
 ---     f_t = sigmoid(w · x_t + b),   F_i = Σ_{t<=i} ln f_t,   sᵢⱼ += F_i − F_j
 ---
---- Errors: no heads, no d_model; attention that is not causal, or without an input for each key.
+--- Errors: `heads` or `d_model` is missing; attention that is not causal or lacks the input of a
+--- key.
 ---
 ---     > fox = roper.position.fox{heads = 1, d_model = 2}
----     > q, x = roper.zeros{1, 1, 3, 2}, roper.zeros{1, 3, 2} -- gates of a half
----     > how = {position = fox, input = x, causal = true}
----     > roper.attention_weights(q, q, how)[1][1]
+---     > q, x = roper.zeros{1, 1, 3, 2}, roper.zeros{1, 3, 2} -- all gates are 0.5
+---     > options = {position = fox, input = x, causal = true}
+---     > roper.attention_weights(q, q, options)[1][1]
 ---     float32 [3, 3]
 ---     1.0000 0.0000 0.0000
 ---     0.3333 0.6667 0.0000
@@ -25,14 +26,14 @@ local format = require "roper.base.format"
 ---@field heads integer
 ---@field d_model integer features of the input of a layer
 
--- Refuse what does not fit.
+-- Raises an error unless attention is causal and has an input of the right shape.
 local function check(self, positions, x)
   if not positions.causal then
-    error("position: fox: expected causal attention: a gate forgets what came before it", 0)
+    error("position: fox: expected causal attention; pass causal = true", 0)
   end
   if not format.is_tensor(x) then
-    error("position: fox: expected the input of a layer, which its gates read; attention by itself "
-      .. "has none: use it in roper.nn, or give the option input", 0)
+    error("position: fox: expected the input of the layer, which the gates are computed from; use "
+      .. "fox in a model, or pass the option input", 0)
   end
   if x:rank() ~= 3 or x:size(3) ~= self.d_model then
     error(("position: fox: expected an input [batch, time, %d], got [%s]"):format(self.d_model,
@@ -40,7 +41,7 @@ local function check(self, positions, x)
   end
 end
 
--- F of all keys, [batch, heads, keys]: sums of the tokens before from the cache, then those of x.
+-- F of all keys, [batch, heads, keys]: of earlier tokens from the cache, followed by those of x.
 local function sums_of(self, positions, x)
   local gate = core.linear(x, self.gate_weight:to(x:dtype()), self.gate_bias:to(x:dtype()))
   local sums = -(-gate):softplus():to("float64"):transpose(2, 3):contiguous():cumsum(3)
@@ -48,7 +49,7 @@ local function sums_of(self, positions, x)
   if before ~= 0 then
     local old = memory.sums
     if not old or old:size(3) ~= before then
-      error(("position: fox: expected an input of %d tokens, one for each key, got %d"):format(
+      error(("position: fox: expected an input with %d tokens, one for each key, got %d"):format(
         positions.keys, x:size(2)), 0)
     end
     sums = core.cat({ old, sums + old:narrow(3, before, 1) }, 3)
@@ -72,7 +73,7 @@ return {
     return { of_queries:to(positions.dtype):unsqueeze(4), -sums:to(positions.dtype):unsqueeze(3) }
   end,
   relative = true,
-  summary = "a gate of each token forgets what came before",
+  summary = "gates that depend on the content reduce the weights of earlier keys",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + Σ_{t=j+1..i} ln sigmoid(w · x_t + b)",
   source = "the forgetting transformer, Lin et al. 2025, section 3",
 }

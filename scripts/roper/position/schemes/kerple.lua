@@ -1,10 +1,10 @@
---- Each head subtracts a multiple of the logarithm of the distance (Chi et al. 2022, the
---- logarithmic kernel). The logarithms of a and b are trained, so that both stay above 0; a starts
---- in (0, 2], b in (0, 1]. Layers share nothing.
+--- Each head subtracts a multiple of the logarithm of the distance from the scores (Chi et al.
+--- 2022, the logarithmic kernel). The trained tensors are ln a and ln b, which keeps a and b above
+--- 0; a starts in (0, 2], b in (0, 1]. Layers share nothing.
 ---
 ---     sᵢⱼ −= a_h ln(1 + b_h |i − j|)
 ---
---- Errors: no heads.
+--- Errors: `heads` is missing.
 ---
 ---     > kerple = roper.position.kerple{heads = 1}
 ---     > kerple.log_a:fill(0);
@@ -22,13 +22,13 @@ local core = require "roper.core"
 ---@class KerpleOptions
 ---@field heads integer
 
--- The logarithm of a number for each head, drawn from 0 (without) to `most`.
-local function drawn(heads, most)
-  return ((1 - core.rand { heads, 1 }) * most):log():parameter()
+-- The logarithm of a random number in (0, limit] for each head.
+local function drawn(heads, limit)
+  return ((1 - core.rand { heads, 1 }) * limit):log():parameter()
 end
 
 return {
-  revision = 2, -- weight decay of matrices shrank what the first trains
+  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { heads = "size" },
   per_layer = true,
   init = function(self)
@@ -41,7 +41,7 @@ return {
     end)
   end,
   relative = true,
-  summary = "a trained multiple of the logarithm of the distance is subtracted",
+  summary = "a trained multiple of the logarithm of the distance is subtracted from the scores",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d − a_h ln(1 + b_h |i − j|)",
   source = "Chi et al. 2022, eq. 8, the logarithmic kernel",
 }

@@ -1,10 +1,10 @@
---- A trained vector for each position is added to the embeddings, once, before the first layer
---- (Gehring et al. 2017, section 3.1). It starts as embeddings of tokens do. Attention alone has no
---- embeddings: there it does nothing.
+--- Learned position embeddings: a trained vector for each position is added to the embeddings,
+--- once, before the first layer (Gehring et al. 2017, section 3.1). It is initialized like
+--- embeddings of tokens. It has no effect on attention outside a model, which has no embeddings.
 ---
 ---     xᵢ ← xᵢ + table[i],   0 ≤ i < length
 ---
---- Errors: no length; when used, positions that are not whole or past the table.
+--- Errors: `d_model` or `length` is missing; when used, positions other than 0 .. length - 1.
 ---
 ---     > learned = roper.position.learned{d_model = 4, length = 10}
 ---     > learned.table:shape()
@@ -20,9 +20,9 @@ local core = require "roper.core"
 
 ---@class LearnedOptions
 ---@field d_model integer features of the embeddings
----@field length integer how many positions there are
+---@field length integer number of positions
 
--- The first of the positions that is none of 0 .. length - 1.
+-- The first position other than 0 .. length - 1.
 local function outside(positions, length)
   for _, position in ipairs(positions:contiguous():view { -1 }:totable()) do
     if position < 0 or position >= length or position % 1 ~= 0 then
@@ -32,14 +32,14 @@ local function outside(positions, length)
 end
 
 return {
-  revision = 2, -- weight decay of matrices shrank what the first trains
+  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { d_model = "size", length = "size" },
   init = function(self)
     self.table = core.randn({ self.length, self.d_model }):parameter()
   end,
   embed = function(self, x, positions)
     if positions:rank() ~= 2 then
-      error("position: learned: expected positions of one number each, got several coordinates", 0)
+      error("position: learned: expected one number per position, got several coordinates", 0)
     end
     local whole = positions:floor()
     local fits = whole:maximum(0):minimum(self.length - 1)

@@ -1,10 +1,10 @@
---- RoPE whose frequencies are trained, in each layer: one list, or one for each head. They start as
---- those of RoPE; angles are products in float64, as far from 0 as positions lie. The features of a
---- pair are t and t + dim/2.
+--- RoPE with trained frequencies: each layer has a list of its own, for all heads or for each head.
+--- They are initialized like those of RoPE. Angles are computed in float64, precise at positions
+--- far from 0. The features of a pair are t and t + dim/2.
 ---
----     R turns pair t by p θ_t;   θ_t = base^(−2t/d) at first
+---     R rotates pair t by p θ_t;   θ_t = base^(−2t/d) at first
 ---
---- Errors: no dim, an odd one; no heads where each has frequencies.
+--- Errors: `dim` is missing or odd; `heads` is missing with `per_head`.
 ---
 ---     > learned = roper.position.learned_frequencies{dim = 4}
 ---     > learned:parameters().theta
@@ -22,12 +22,12 @@ local frequencies = require "roper.position.frequencies"
 
 ---@class LearnedFrequenciesOptions
 ---@field dim integer features of a head
----@field heads? integer for frequencies of each head
----@field per_head? boolean = false; frequencies for each head, not for all
----@field base? number = 10000; of the frequencies at the start
----@field rotate? string = "qk"; what turns: any letters of "qkvo"
+---@field heads? integer required with `per_head`
+---@field per_head? boolean = false; separate frequencies for each head
+---@field base? number = 10000; of the initial frequencies
+---@field rotate? string = "qk"; which tensors are rotated: any letters of "qkvo"
 
--- x, whose halves are pairs, turned by angles.
+-- x rotated by angles; feature t and feature t + dim/2 form a pair.
 local function turned(x, angle)
   local half = x:size(-1) // 2
   local cosine, sine = angle:cos():to(x:dtype()), angle:sin():to(x:dtype())
@@ -35,10 +35,10 @@ local function turned(x, angle)
   return core.cat({ a * cosine - b * sine, a * sine + b * cosine }, -1)
 end
 
--- Parts of which only the distance counts if both turn.
+-- If a part and its partner are both rotated, only the distance matters.
 local PARTNER <const> = { q = "k", k = "q", v = "o", o = "v" }
 
--- The smallest position of each row; nil without one.
+-- The smallest position of each row; nil without tokens or with several coordinates.
 local function origin_of(positions)
   local query, key = positions.query, positions.key
   if query:rank() > 2 or key:rank() > 2 or query:size(2) == 0 or key:size(2) == 0 then
@@ -56,7 +56,7 @@ return {
     local theta = core.tensor(frequencies.powers(self.base, rotated))
     if self.per_head then
       if not self.heads then
-        error("learned_frequencies: expected heads, with frequencies for each", 0)
+        error("learned_frequencies: option heads: expected a number with per_head, got nil", 0)
       end
       theta = theta:expand { self.heads, rotated // 2 }:contiguous()
     end
@@ -77,7 +77,7 @@ return {
     }
   end,
   relative = true,
-  summary = "RoPE whose frequencies are trained",
+  summary = "RoPE with trained frequencies",
   formula = "sᵢⱼ = qᵢ · R_{(j−i)θ} kⱼ / √d, θ trained",
   source = "RoFormer, Su et al. 2021, eq. 15; trained as in RoPE-ViT, Heo et al. 2024, section 3.2",
 }

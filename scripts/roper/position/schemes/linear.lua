@@ -1,9 +1,9 @@
---- Position interpolation: RoPE at positions divided by a factor, so that a longer text stays among
---- the angles of training (Chen et al. 2023).
+--- Position interpolation: RoPE with positions divided by a factor, which keeps the angles of a
+--- longer text within the range seen in training (Chen et al. 2023).
 ---
 ---     θ'_t = θ_t / f
 ---
---- Errors: no dim, a fraction of it that is no even number, a factor below 1.
+--- Errors: `dim` is missing; `fraction * dim` is not an even number; a factor below 1.
 ---
 ---     > roper.position.linear{dim = 4, factor = 4}:thetas()
 ---     float64 [2]
@@ -13,7 +13,7 @@
 local frequencies = require "roper.position.frequencies"
 
 ---@class LinearScalingOptions: FrequencyOptions
----@field factor? number = 2; by how much longer the text is than in training
+---@field factor? number = 2; f, length of the text divided by that in training
 
 return {
   takes = frequencies.takes { factor = { "number", 2 } },

@@ -1,10 +1,12 @@
---- RoPE as Llama 3.1 extends it: by the number of turns within the trained length, pairs stay or
---- are slowed by a factor, with a blend between (Llama Team 2024).
+--- The RoPE extension of Llama 3.1: pairs with many rotations within the trained length keep their
+--- frequency, pairs with few are slowed by a factor, and the others are interpolated (Llama Team
+--- 2024).
 ---
----     n_t = L θ_t / 2π:   θ_t where n_t > high, θ_t / f where n_t < low, between
+---     n_t = L θ_t / 2π:   θ_t if n_t > high, θ_t / f if n_t < low, else
 ---     (1 − s) θ_t / f + s θ_t,   s = (n_t − low) / (high − low)
 ---
---- Errors: no dim, a fraction of it that is no even number, a factor below 1, high not above low.
+--- Errors: `dim` is missing; `fraction * dim` is not an even number; a factor below 1; `high` is
+--- not above `low`.
 ---
 ---     > roper.position.llama3{dim = 8, trained_length = 128}:thetas()
 ---     float64 [4]
@@ -16,8 +18,8 @@ local frequencies = require "roper.position.frequencies"
 ---@class Llama3Options: FrequencyOptions
 ---@field factor? number = 8; f
 ---@field trained_length? integer = 8192; L
----@field low? number = 1; turns within L up to which a pair is slowed by the factor
----@field high? number = 4; turns within L from which a pair stays as it is
+---@field low? number = 1; pairs with at most this many rotations within L are slowed by the factor
+---@field high? number = 4; pairs with at least this many keep their frequency
 
 return {
   takes = frequencies.takes { factor = { "number", 8 }, trained_length = { "size", 8192 },
@@ -37,7 +39,7 @@ return {
     return frequencies.rotary(o, theta)
   end,
   relative = true,
-  summary = "RoPE with slow pairs slowed by a factor, as in Llama 3.1",
+  summary = "RoPE with slow pairs slowed further by a factor, as in Llama 3.1",
   formula = "θ'_t = (1 − s_t) θ_t / f + s_t θ_t",
   source = "Llama 3.1, Llama Team 2024",
 }

@@ -1,12 +1,13 @@
---- LongRoPE: each frequency is divided by a number that was searched for, from one list up to the
---- trained length L and from another beyond (Ding et al. 2024). Keys are cached as they came, and
---- turned anew in each pass, so that the list may change while a text grows; what layers above the
---- first hold of earlier tokens was made with the list of then.
+--- LongRoPE: each frequency is divided by a number found by search, from the list `short` for texts
+--- up to the trained length L and from `long` for longer ones (Ding et al. 2024). A cache stores
+--- keys unrotated and each pass rotates them, since a growing text changes the list when it exceeds
+--- L. Above the first layer, cached keys and values still depend on the list used when they were
+--- computed.
 ---
----     θ'_t = θ_t / e_t;   scores times 1 + ln f / ln L
+---     θ'_t = θ_t / e_t;   scores are multiplied by 1 + ln f / ln L
 ---
---- Errors: no dim, a fraction of it that is no even number, lists of another length or of numbers
---- that are not positive, a factor below 1.
+--- Errors: `dim` is missing; `fraction * dim` is not an even number; a list whose length is not the
+--- number of pairs, or with a number that is not positive; a factor below 1.
 ---
 ---     > options = {dim = 4, long = {1, 4}, trained_length = 4}
 ---     > longrope, q = roper.position.longrope(options), roper.zeros{1, 1, 5, 4}
@@ -19,14 +20,14 @@ local frequencies = require "roper.position.frequencies"
 local options_of = require "roper.base.options"
 
 ---@class LongropeOptions: FrequencyOptions
----@field factor? number = 2; f, by how much longer the text is than in training
----@field trained_length? integer = 2048; L
----@field short? number|number[] = 1; what divides the frequencies of texts up to L, for each pair
----@field long? number|number[] = factor; what divides those of longer texts
----@field magnitude? number = sqrt(1 + ln f / ln L); of queries and of keys, among the features that
----   turn
+---@field factor? number = 2; f, length of the text divided by that in training
+---@field trained_length? integer = 2048; L, at least 2
+---@field short? number|number[] = 1; divisors for texts up to L: one for each pair, or one for all
+---@field long? number|number[] = factor; divisors for longer texts
+---@field magnitude? number = sqrt(1 + ln f / ln L); multiplies the rotated features of queries and
+---   keys
 
--- The rotary whose frequencies are divided by a list, or all by one number.
+-- The rotary with frequencies divided by the option `name`, a list or one number.
 local function divided(self, name)
   local theta = frequencies.powers(self.base, frequencies.rotated("longrope", self))
   local divisors = self[name]
@@ -52,7 +53,7 @@ return {
   init = function(self)
     frequencies.check_from_one("longrope", self, "factor")
     if self.trained_length < 2 then
-      error("longrope: option trained_length: expected a whole number from 2 on, got 1", 0)
+      error("longrope: option trained_length: expected at least 2, got 1", 0)
     end
     self.long = self.long or self.factor
     self.near, self.far = divided(self, "short"), divided(self, "long")

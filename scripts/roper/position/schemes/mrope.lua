@@ -1,11 +1,12 @@
---- Multimodal RoPE: sections of the pairs turn by time, height and width, all with the frequencies
---- of one RoPE (Qwen2-VL, Wang et al. 2024, section 2.1); interleaved, each coordinate has fast and
---- slow pairs (Qwen3-VL). Positions are [batch, time, coordinates]; text has a single number, which
---- stands for all coordinates and makes it plain RoPE.
+--- Multimodal RoPE: one section of the pairs is rotated by time, one by height and one by width,
+--- with the frequencies of RoPE (Qwen2-VL, Wang et al. 2024, section 2.1). With `interleaved`, each
+--- coordinate has fast and slow pairs (Qwen3-VL). Positions are [batch, time, coordinates]. Text
+--- has positions of one number, which is used for all coordinates: this is plain RoPE.
 ---
----     θ_t = base^(−2t/r);   pair t turns by p[coordinate_t] θ_t
+---     θ_t = base^(−2t/r);   pair t is rotated by p[coordinate_t] θ_t
 ---
---- Errors: no dim; sections whose sum is another number of pairs.
+--- Errors: `dim` is missing; `fraction * dim` is not an even number; sections whose sum is not the
+--- number of rotated pairs.
 ---
 ---     > mrope = roper.position.mrope{dim = 12, interleaved = true}
 ---     > table.concat(mrope:options().coordinates, " ")
@@ -15,7 +16,7 @@
 local frequencies = require "roper.position.frequencies"
 local options_of = require "roper.base.options"
 
--- Three sections, as equal as whole pairs can be.
+-- Three sections of nearly equal size.
 local function thirds(count)
   return { (count + 2) // 3, (count + 1) // 3, count // 3 }
 end
@@ -24,18 +25,18 @@ local function check(sections, count)
   local sum = 0
   for _, size in ipairs(sections) do
     if math.type(size) ~= "integer" or size < 0 then
-      error(("mrope: option sections: expected whole numbers from 0 on, got %s"):format(
+      error(("mrope: option sections: expected non-negative whole numbers, got %s"):format(
         options_of.shown(size)), 3)
     end
     sum = sum + size
   end
   if sum ~= count then
-    error(("mrope: option sections: expected a sum of %d, the pairs that turn, got %d"):format(
-      count, sum), 3)
+    error(("mrope: option sections: expected a sum of %d, the number of rotated pairs, got %d")
+      :format(count, sum), 3)
   end
 end
 
--- Coordinate by pair: section after section.
+-- The coordinate of each pair, section after section.
 local function consecutive(sections)
   local list = {}
   for coordinate, size in ipairs(sections) do
@@ -46,9 +47,9 @@ local function consecutive(sections)
   return list
 end
 
--- Coordinate by pair: each in turn, those behind the first as long as their section lasts; the
--- first has the rest.
-local function in_turn(sections, count)
+-- The coordinate of each pair, in rotation. A coordinate whose section is full is replaced by the
+-- first.
+local function interleaved(sections, count)
   local list = {}
   for t = 1, count do
     local coordinate, round = (t - 1) % #sections + 1, (t - 1) // #sections
@@ -58,9 +59,9 @@ local function in_turn(sections, count)
 end
 
 ---@class MropeOptions: FrequencyOptions
----@field sections? integer[] how many pairs read each coordinate; by default a third each time,
+---@field sections? integer[] number of pairs for each coordinate; by default a third each for time,
 ---   height and width
----@field interleaved? boolean = false; coordinates take turns along the pairs
+---@field interleaved? boolean = false; consecutive pairs have different coordinates
 
 return {
   takes = frequencies.takes { sections = "table?", interleaved = { "boolean", false } },
@@ -69,10 +70,10 @@ return {
     local sections = o.sections or thirds(#theta)
     check(sections, #theta)
     return frequencies.rotary(o, theta, {
-      coordinates = o.interleaved and in_turn(sections, #theta) or consecutive(sections) })
+      coordinates = o.interleaved and interleaved(sections, #theta) or consecutive(sections) })
   end,
   relative = true,
-  summary = "sections of the pairs turn by time, height and width",
+  summary = "sections of the pairs are rotated by time, height and width",
   formula = "sᵢⱼ = Σ_t qᵢ · R_{(pⱼ−pᵢ)[coordinate_t] θ_t} kⱼ / √d",
   source = "Qwen2-VL, Wang et al. 2024, section 2.1",
 }

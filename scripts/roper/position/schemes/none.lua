@@ -1,4 +1,4 @@
---- No rotation: the baseline without positions.
+--- No rotation: the baseline without positions (NoPE).
 ---
 --- Errors: as for `rope`.
 ---

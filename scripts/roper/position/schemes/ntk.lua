@@ -1,12 +1,14 @@
---- NTK-aware scaling: a larger base, which leaves the fastest pair as it was and slows the slowest
---- by the factor (bloc97 2023; YaRN, Peng et al. 2023, section 3.1). With a trained length it is
---- dynamic: a text of n > L positions has a factor of its own, and keys are turned anew as it
---- grows, so that token by token it gives other values than all at once.
+--- NTK-aware scaling: a larger base, which keeps the frequency of the fastest pair and divides that
+--- of the slowest by the factor (bloc97 2023; YaRN, Peng et al. 2023, section 3.1). With
+--- `trained_length` L it is dynamic: the factor depends on the length n of a text beyond L. Keys
+--- are rotated again as a text grows; computing it token by token gives other values than computing
+--- it at once.
 ---
 ---     base' = base f^(r/(r−2))
 ---     dynamic: base' = base (f n/L − (f − 1))^(r/(r−2)) for n > L
 ---
---- Errors: no dim, a fraction of it that is no even number from 4 on, a factor below 1.
+--- Errors: `dim` is missing; `fraction * dim` is not an even number of at least 4; a factor below
+--- 1.
 ---
 ---     > roper.position.ntk{dim = 4, factor = 4}:thetas()
 ---     float64 [2]
@@ -18,11 +20,11 @@
 local frequencies = require "roper.position.frequencies"
 local schemes = require "roper.position.scheme"
 
--- The rotary for a factor of extension.
+-- The rotary for a text that is longer by a factor.
 local function extended(o, factor)
   local rotated = frequencies.rotated("ntk", o)
   if rotated < 4 then
-    error(("ntk: expected 4 features or more that turn, got %d"):format(rotated), 0)
+    error(("ntk: expected at least 4 rotated features, got %d"):format(rotated), 0)
   end
   local base = o.base * factor ^ (rotated / (rotated - 2))
   return frequencies.rotary(o, frequencies.powers(base, rotated))
@@ -48,8 +50,8 @@ local dynamic = schemes.class {
 }
 
 ---@class NtkOptions: FrequencyOptions
----@field factor? number = 2; by how much longer the text is than in training
----@field trained_length? integer L; then the factor follows the length of each text
+---@field factor? number = 2; f, length of the text divided by that in training
+---@field trained_length? integer L; makes the factor depend on the length of each text
 
 return {
   takes = TAKES,
@@ -58,7 +60,7 @@ return {
     return o.trained_length and dynamic(o) or extended(o, o.factor)
   end,
   relative = true,
-  summary = "RoPE with a larger base: fast pairs stay, slow ones slow down",
+  summary = "RoPE with a larger base: slow pairs become slower, the fastest keeps its frequency",
   formula = "base' = base f^(r/(r−2))",
   source = "bloc97 2023; Peng et al. 2023, section 3.1",
 }

@@ -1,12 +1,12 @@
---- Polar coordinate embedding: features of queries and keys are magnitudes only, the angles are
---- those of positions, with a trained phase for each head and feature (Gopalakrishnan et al. 2025).
---- Queries and keys are multiplied as 2 d numbers. The phase starts at 0; angles are periodic, so
---- each has its equal from −2π to 0, and nothing holds it there.
+--- Polar coordinate embedding: features of queries and keys give magnitudes, positions give angles,
+--- and each head and feature has a trained phase (Gopalakrishnan et al. 2025). Queries and keys are
+--- expanded to 2 d numbers. Phases start at 0 and are not restricted to −2π .. 0, since angles are
+--- periodic.
 ---
 ---     sᵢⱼ = Σ_t softplus(qᵢₜ) softplus(kⱼₜ) cos((i − j) θ_t − δ_t) / √d
 ---     θ_t = base^(−t/d)
 ---
---- Errors: no dim, no heads.
+--- Errors: `dim` or `heads` is missing.
 ---
 ---     > pope = roper.position.pope{dim = 2, heads = 1}
 ---     > q = roper.zeros{1, 1, 3, 2}
@@ -25,7 +25,7 @@ local frequencies = require "roper.position.frequencies"
 ---@field heads integer
 ---@field base? number = 10000; of the frequencies
 
--- Magnitudes at angles: x and y of the features, 2 d numbers.
+-- Cartesian coordinates of the features: 2 d numbers from magnitudes and angles.
 local function at_angles(x, angle)
   local magnitude = x:softplus()
   return core.cat({ magnitude * angle:cos():to(x:dtype()),
@@ -33,11 +33,11 @@ local function at_angles(x, angle)
 end
 
 return {
-  revision = 2, -- weight decay of matrices shrank what the first trains
+  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { dim = "size", heads = "size", base = { "number", 10000 } },
   per_layer = true,
   init = function(self)
-    -- one frequency a feature: those of RoPE with twice the features
+    -- one frequency for each feature: those of RoPE with twice as many features
     self.theta = core.tensor(frequencies.powers(self.base, 2 * self.dim), "float64")
     self.phase = core.zeros({ self.heads, self.dim }):parameter()
     self.query = { rotate = function(_, q, positions)
@@ -52,7 +52,7 @@ return {
     return part == "q" and self.query or part == "k" and self.key or nil
   end,
   relative = true,
-  summary = "what and where apart: magnitudes from features, angles from positions",
+  summary = "magnitudes come from features, angles from positions",
   formula = "sᵢⱼ = Σ_t softplus(qᵢₜ) softplus(kⱼₜ) cos((i−j) θ_t − δ_t) / √d",
   source = "PoPE, Gopalakrishnan et al. 2025",
 }

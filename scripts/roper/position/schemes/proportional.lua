@@ -1,11 +1,11 @@
---- p-RoPE: the fastest pairs turn as in RoPE over the whole head, the others stay still and carry
---- what does not depend on positions (Barbero et al. 2024; Gemma 4). Rotating a fraction of the
---- features has other frequencies: there they span the features that turn, here the head. The
---- number of pairs that turn is rounded down, as in the code of the paper and in Hugging Face's.
+--- p-RoPE: the fastest pairs are rotated with the frequencies of RoPE over the whole head; the
+--- others are not rotated and are free for content (Barbero et al. 2024; Gemma 4). In contrast, the
+--- option `fraction` of `rope` computes frequencies over the rotated features only. The number of
+--- rotated pairs is rounded down, as in the authors' code and in Hugging Face.
 ---
 ---     θ_t = base^(−2t/d) for t < ⌊p d/2⌋, else 0
 ---
---- Errors: no dim, an odd one, a fraction that is not from 0 to 1.
+--- Errors: `dim` is missing or odd; a fraction outside 0 .. 1.
 ---
 ---     > roper.position.proportional{dim = 8, fraction = 0.5}:thetas()
 ---     float64 [4]
@@ -17,12 +17,12 @@ local frequencies = require "roper.position.frequencies"
 ---@class ProportionalOptions
 ---@field dim integer features of a head
 ---@field base? number = 10000; of the frequencies
----@field fraction? number = 0.75; p, of the pairs that turn: the fastest
----@field pairing? "half"|"interleaved" = "half"; which features turn together
----@field rotate? string = "qk"; what turns: any letters of "qkvo"
+---@field fraction? number = 0.75; p, fraction of the pairs that is rotated: the fastest
+---@field pairing? "half"|"interleaved" = "half"; which two features form a pair
+---@field rotate? string = "qk"; which tensors are rotated: any letters of "qkvo"
 
 return {
-  revision = 2, -- the first rounded the number of pairs up
+  revision = 2, -- revision 1 rounded the number of pairs up
   takes = { dim = "size", base = { "number", 10000 }, fraction = { "share", 0.75 },
     pairing = { { "half", "interleaved" }, "half" }, rotate = { "string", "qk" } },
   build = function(o)
@@ -34,7 +34,7 @@ return {
     return frequencies.rotary(o, theta)
   end,
   relative = true,
-  summary = "the fastest pairs turn, the others stay still",
+  summary = "the fastest pairs are rotated, the others are not",
   formula = "θ_t = base^(−2t/d) for t < ⌊p d/2⌋, else 0",
   source = "p-RoPE, Barbero et al. 2024",
 }

@@ -1,9 +1,9 @@
---- Rotary position encoding: queries and keys turn by position times θ, so that scores depend on
---- relative position (RoFormer, Su et al. 2021, eq. 13-16).
+--- Rotary position encoding: queries and keys are rotated by position times θ, which makes scores
+--- depend on relative position (RoFormer, Su et al. 2021, eq. 13-16).
 ---
 ---     sᵢⱼ = (R_i qᵢ) · (R_j kⱼ) = qᵢ · R_{j−i} kⱼ
 ---
---- Errors: no dim, a fraction of it that is no even number.
+--- Errors: `dim` is missing; `fraction * dim` is not an even number.
 ---
 ---     > rope = roper.position.rope{dim = 4}
 ---     > q = roper.randn{1, 1, 6, 4}
@@ -21,7 +21,7 @@ return {
     return core.rotary(schemes.with_defaults(options, { rotate = "qk" }))
   end,
   relative = true,
-  summary = "queries and keys turn",
+  summary = "queries and keys are rotated",
   formula = "sᵢⱼ = qᵢ · R_{j−i} kⱼ / √d",
   source = "RoFormer, Su et al. 2021, eq. 13-16",
 }

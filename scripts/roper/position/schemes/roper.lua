@@ -1,5 +1,5 @@
---- RoPE with values turned too and the output turned back: what is carried is relative as well
---- (the RoPER study, Harik and Jayasiri 2022). As `rope`, but for rotate = "qkvo".
+--- RoPE that also rotates values, and rotates the output back: the output then depends on relative
+--- position too (the RoPER study, Harik and Jayasiri 2022). Like `rope`, with rotate = "qkvo".
 ---
 ---     oᵢ = R_{−i} Σⱼ aᵢⱼ R_j vⱼ = Σⱼ aᵢⱼ R_{j−i} vⱼ
 ---
@@ -18,7 +18,7 @@ return {
     return core.rotary(schemes.with_defaults(options, { rotate = "qkvo" }))
   end,
   relative = true,
-  summary = "values turn too, the output turns back",
+  summary = "RoPE that also rotates values, and rotates the output back",
   formula = "oᵢ = Σⱼ aᵢⱼ R_{j−i} vⱼ",
   source = "the RoPER study, Harik and Jayasiri 2022",
 }

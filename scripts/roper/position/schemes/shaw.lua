@@ -1,13 +1,13 @@
 --- A trained vector for each distance is added to the key, another to the value (Shaw et al. 2018).
---- Heads share the vectors, layers do not. A distance between two whole ones counts as the nearest.
+--- Heads share the vectors, layers do not. Distances are rounded to whole numbers.
 ---
 ---     sᵢⱼ = qᵢ · (kⱼ + A^K_c) / √d,   c = clip(j − i, −clip, clip)
 ---     oᵢ = Σⱼ aᵢⱼ (vⱼ + A^V_c)
 ---
---- What is added to values needs the weights, but only their sums at each distance, which attention
---- gives beside its output.
+--- The term for values needs only the sum of the weights at each distance. Attention computes these
+--- sums together with its output.
 ---
---- Errors: no dim; when used, values of another number of features.
+--- Errors: `dim` is missing; when used, values whose number of features is not `dim`.
 ---
 ---     > shaw = roper.position.shaw{dim = 4, clip = 3}
 ---     > shaw.key:shape()
@@ -23,9 +23,9 @@ local trained = require "roper.position.trained"
 
 ---@class ShawOptions
 ---@field dim integer features of a head
----@field clip? integer = 16; distances beyond it count as this one
+---@field clip? integer = 16; distances of this and more share a vector
 
--- From distances to the rows of a table, the same for all heads.
+-- A function from distances to the rows of a table, for all heads.
 local function rows_of(self, table)
   return function(distance)
     return trained.rows(table, trained.clipped(distance + self.clip, 2 * self.clip), 1)
@@ -33,7 +33,7 @@ local function rows_of(self, table)
 end
 
 return {
-  revision = 2, -- weight decay of matrices shrank what the first trains
+  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { dim = "size", clip = { "size", 16 } },
   per_layer = true,
   init = function(self)

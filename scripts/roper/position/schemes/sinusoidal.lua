@@ -1,10 +1,10 @@
---- Sines and cosines of the position are added to the embeddings, once, before the first layer
---- (Vaswani et al. 2017, section 3.5; RoFormer, Su et al. 2021, eq. 4). Attention alone has no
---- embeddings: there it does nothing.
+--- Sinusoidal position embeddings: sines and cosines of the position are added to the embeddings,
+--- once, before the first layer (Vaswani et al. 2017, section 3.5; RoFormer, Su et al. 2021, eq.
+--- 4). They have no effect on attention outside a model, which has no embeddings.
 ---
 ---     p_{i,2t} = sin(i base^(−2t/d)),   p_{i,2t+1} = cos(i base^(−2t/d))
 ---
---- Errors: no d_model, an odd one; a base that is not above 0.
+--- Errors: `d_model` is missing or odd; a base that is not above 0.
 ---
 ---     > sinusoidal = roper.position.sinusoidal{d_model = 4}
 ---     > positions = roper.tensor({{0, 1, -2.5}}, "float64")
@@ -34,8 +34,7 @@ return {
   end,
   embed = function(self, x, positions)
     if positions:rank() ~= 2 then
-      error("position: sinusoidal: expected positions of one number each, got several coordinates",
-        0)
+      error("position: sinusoidal: expected one number per position, got several coordinates", 0)
     end
     local angles = positions:unsqueeze(3) * self.frequencies
     local pairs_of = core.cat({ angles:sin():unsqueeze(4), angles:cos():unsqueeze(4) }, 4)

@@ -1,15 +1,15 @@
---- A trained number for each head and bucket of distances is added to the scores (Raffel et al.
---- 2020, section 2.1). Near distances have a bucket each; farther ones share more and more. Layers
---- share the table.
+--- Relative position buckets: a trained number for each head and bucket of distances is added to
+--- the scores (Raffel et al. 2020, section 2.1). Each near distance has its own bucket; the others
+--- divide the logarithm of the distance evenly. Layers share the table.
 ---
 ---     sᵢⱼ += table[bucket(n), h],   n = max(i − j, 0),   E = buckets / 2
 ---     bucket(n) = n for n < E, else
 ---       min(buckets − 1, E + ⌊ln(n/E) / ln(distance/E) (buckets − E)⌋)
 ---
---- Where attention is not causal, half of the buckets are for keys up to the query, n = |i − j|,
---- and half for those after it. The scale is 1 / √d, as elsewhere; T5 itself has none.
+--- If attention is not causal, half of the buckets are for keys up to the query, n = |i − j|, and
+--- half for those after it. Scores are scaled by 1 / √d, as usual; T5 itself does not scale them.
 ---
---- Errors: no heads; an odd number of buckets; a distance within the near ones.
+--- Errors: `heads` is missing; `buckets` is odd or below 4; `distance` is at most half of them.
 ---
 ---     > t5 = roper.position.t5{heads = 1, buckets = 4, distance = 4}
 ---     > t5.table:copy(roper.tensor{{0}, {1}, {2}, {3}});
@@ -29,27 +29,28 @@ local trained = require "roper.position.trained"
 
 ---@class T5Options
 ---@field heads integer
----@field buckets? integer = 32, even, from 4 on
----@field distance? integer = 128; from it on all distances share the last bucket
+---@field buckets? integer = 32; even, at least 4
+---@field distance? integer = 128; distances of this and more share the last bucket
 
--- Buckets of distances n >= 0: one each up to half of them, then as the logarithm grows.
+-- Buckets of distances n >= 0: half of them linear, half logarithmic.
 local function buckets_of(n, buckets, far)
   local exact = buckets // 2
   local n_far = n:maximum(exact)
   local steps = (n_far / exact):log() * ((buckets - exact) / math.log(far / exact))
-  local logarithmic = (steps + (exact + 1e-9)):floor():minimum(buckets - 1) -- 1e-9: n at a boundary
+  -- 1e-9 guards n on the boundary of a bucket against rounding
+  local logarithmic = (steps + (exact + 1e-9)):floor():minimum(buckets - 1)
   return core.where(n:lt(exact), n:floor(), logarithmic)
 end
 
 return {
-  revision = 2, -- weight decay of matrices shrank what the first trains
+  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { heads = "size", buckets = { "size", 32 }, distance = { "size", 128 } },
   init = function(self)
     if self.buckets < 4 or self.buckets % 2 ~= 0 then
-      error(("t5: option buckets: expected an even number from 4 on, got %d"):format(self.buckets),
-        0)
+      error(("t5: option buckets: expected an even number of at least 4, got %d"):format(
+        self.buckets), 0)
     elseif self.distance <= self.buckets // 2 then
-      error(("t5: option distance: expected more than half of %d buckets, got %d"):format(
+      error(("t5: option distance: expected more than half of the %d buckets, got %d"):format(
         self.buckets, self.distance), 0)
     end
     self.table = trained.table(self.buckets, self.heads)
@@ -68,7 +69,7 @@ return {
     end)
   end,
   relative = true,
-  summary = "a trained number for each head and bucket of distances is added",
+  summary = "a trained number for each head and bucket of distances is added to the scores",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + table[bucket(i − j), h]",
   source = "Raffel et al. 2020, section 2.1",
 }

@@ -1,13 +1,14 @@
---- Content and distance each meet the query, and trained u and w of each head stand where the
---- position of the query would (Dai et al. 2019, section 3.3).
+--- Products of the query with the key and with a trained vector for the distance are added; trained
+--- vectors u and w of each head replace the query's absolute position (Dai et al. 2019, section
+--- 3.3).
 ---
 ---     sᵢⱼ = [(qᵢ + u) · kⱼ + (qᵢ + w) · r_c] / √d,   c = clip(j − i, −clip, clip)
 ---
 --- The paper projects sinusoids, W_R r; here the vectors of each head and distance are trained
---- directly, so that distances end at `clip`. A distance between two whole ones counts as the
---- nearest. Layers share nothing.
+--- directly, and distances are clipped at `clip` and rounded to whole numbers. Layers share
+--- nothing.
 ---
---- Errors: no dim, no heads.
+--- Errors: `dim` or `heads` is missing.
 ---
 ---     > xl = roper.position.transformer_xl{dim = 4, heads = 2, clip = 3}
 ---     > xl.table:shape(), xl.u:shape()
@@ -25,15 +26,15 @@ local trained = require "roper.position.trained"
 ---@class TransformerXlOptions
 ---@field dim integer features of a head
 ---@field heads integer
----@field clip? integer = 128; distances beyond it count as this one
+---@field clip? integer = 128; distances of this and more share a vector
 
--- A trained number for each feature of each head.
+-- A trained vector for each head.
 local function of_heads(self)
   return (core.randn { self.heads, self.dim } * 0.02):parameter()
 end
 
 return {
-  revision = 2, -- weight decay of matrices shrank what the first trains
+  revision = 2, -- revision 1 applied weight decay to the trained tensors
   takes = { dim = "size", heads = "size", clip = { "size", 128 } },
   per_layer = true,
   init = function(self)
@@ -50,8 +51,8 @@ return {
     return { by_distance, (k * u):sum(4):unsqueeze(3) * positions.scale }
   end,
   relative = true,
-  summary = "a trained vector for each head and distance meets the query; u and w, for each head, "
-    .. "stand in for its position",
+  summary = "products of the query with a trained vector of the distance are added; trained u and "
+    .. "w replace the query's absolute position",
   formula = "sᵢⱼ = [(qᵢ + u) · kⱼ + (qᵢ + w) · r_c] / √d,   c = clip(j − i, −clip, clip)",
   source = "Dai et al. 2019, section 3.3; RoFormer, Su et al. 2021, eq. 6-7",
 }

@@ -1,23 +1,22 @@
---- RoPE whose scores decay with the distance, each pair at its own rate (xPos, Sun et al. 2022,
---- section 3.2). Queries shrink by what keys grow, so that scores know the distance alone.
---- Positions so far from the centre that keys leave the range of floats are refused: put it among
---- them.
+--- RoPE whose scores decay with the distance, at a different rate for each pair (xPos, Sun et al.
+--- 2022, section 3.2). Queries shrink as keys grow; their product depends on the distance only.
+--- Positions so far from `centre` that keys overflow raise an error: choose a centre among them.
 ---
 ---     qᵢ ζ^((i−c)/512),   kⱼ ζ^(−(j−c)/512),   ζ_t = (2t + 0.4 r) / (1.4 r)
 ---
---- Errors: no dim, a fraction of it that is no even number, a span that is not positive.
+--- Errors: `dim` is missing; `fraction * dim` is not an even number; a span that is not positive.
 ---
 ---     > xpos = roper.position.xpos{dim = 4, centre = 100}
 ---     > q = roper.tensor{1, 1, 0, 0}
----     > xpos:rotate(q, 612, "q"):square():sum():sqrt() -- 512 places on: shorter
+---     > xpos:rotate(q, 612, "q"):square():sum():sqrt() -- at 100: 1.41421
 ---     0.70349 (float32)
 ---@param options XposOptions
 ---@return rotary scheme
 local frequencies = require "roper.position.frequencies"
 
 ---@class XposOptions: FrequencyOptions
----@field centre? number = 0; where queries and keys keep their length
----@field span? number = 512; positions in which a score falls by the factor ζ
+---@field centre? number = 0; position at which queries and keys keep their length
+---@field span? number = 512; distance over which a score decays by the factor ζ
 
 return {
   takes = frequencies.takes { centre = { "number", 0 }, span = { "number", 512 } },
@@ -34,7 +33,7 @@ return {
       { growth = growth, centre = o.centre })
   end,
   relative = true,
-  summary = "queries and keys turn, and their scores decay with the distance",
+  summary = "RoPE whose scores decay with the distance",
   formula = "sᵢⱼ = Σ_t ζ_t^((i−j)/512) qᵢ · R_{j−i} kⱼ / √d",
   source = "xPos, Sun et al. 2022, section 3.2",
 }

@@ -1,21 +1,21 @@
---- YaRN: pairs that turn often within the trained length stay, those that turn less than once are
---- slowed by a factor, between them a ramp; scores are multiplied by m² (Peng et al. 2023, sections
---- 3.2-3.4). Values and output, if they turn, keep their length.
+--- YaRN: pairs with many rotations within the trained length keep their frequency, those with less
+--- than one are slowed by a factor, and a ramp connects them. Scores are multiplied by m² (Peng et
+--- al. 2023, sections 3.2-3.4). Values and output, if rotated, keep their length.
 ---
 ---     θ'_t = (1 − g_t) θ_t + g_t θ_t / f,   m = 0.1 ln f + 1
 ---
---- The ramp is linear in the index of the pair or in its turns, which gives other frequencies
---- between its ends. With "pairs", as the authors' released code and Hugging Face have it:
+--- The ramp is linear in the index of the pair or in its number of rotations; the two differ
+--- between the ends. With "pairs", as in the authors' released code and Hugging Face:
 ---
 ---     g_t = clamp((t − low) / (high − low), 0, 1),   low = ⌊c(32)⌋, high = ⌈c(1)⌉
 ---     c(b) = r ln(L / 2πb) / (2 ln base)
 ---
---- With "turns", as the paper has it (section 3.2, where γ = 1 − g):
+--- With "turns", as in the paper (section 3.2, where γ = 1 − g):
 ---
 ---     g_t = clamp((32 − n_t) / (32 − 1), 0, 1),   n_t = L θ_t / 2π
 ---
---- Errors: no dim, a fraction of it that is no even number, a factor below 1, a base that is not
---- above 1, turns that are not positive; with the ramp "turns", fast not above slow.
+--- Errors: `dim` is missing; `fraction * dim` is not an even number; a factor below 1; a base that
+--- is not above 1; `fast` or `slow` not above 0; with the ramp "turns", `fast` not above `slow`.
 ---
 ---     > yarn = roper.position.yarn{dim = 8, factor = 4, trained_length = 128}
 ---     > yarn:thetas()
@@ -27,8 +27,8 @@
 ---@return rotary scheme
 local frequencies = require "roper.position.frequencies"
 
--- The share by which each pair is interpolated: 0 for pairs that turn `fast` times within the
--- trained length or more often, 1 for pairs that turn `slow` times or less. Linear in turns.
+-- g by a pair's number of rotations within the trained length: 0 from `fast` rotations up, 1 from
+-- `slow` down, linear between.
 local function ramp_of_turns(o)
   if o.fast <= o.slow then
     error(("yarn: expected fast above slow, got %g and %g"):format(o.fast, o.slow), 0)
@@ -39,26 +39,27 @@ local function ramp_of_turns(o)
   end
 end
 
--- The same, linear in the index of the pair, between whole ones.
+-- g by the index of the pair: linear between the indices with `fast` and `slow` rotations, rounded
+-- outwards.
 local function ramp_of_pairs(o, rotated)
-  local function pair_that_turns(times)
-    return rotated * math.log(o.trained_length / (2 * math.pi * times)) / (2 * math.log(o.base))
+  local function pair_with(turns)
+    return rotated * math.log(o.trained_length / (2 * math.pi * turns)) / (2 * math.log(o.base))
   end
-  local low = math.max(math.floor(pair_that_turns(o.fast)), 0)
-  local high = math.min(math.ceil(pair_that_turns(o.slow)), rotated - 1)
+  local low = math.max(math.floor(pair_with(o.fast)), 0)
+  local high = math.min(math.ceil(pair_with(o.slow)), rotated - 1)
   return function(t)
     return math.min(math.max((t - low) / math.max(high - low, 0.001), 0), 1)
   end
 end
 
 ---@class YarnOptions: FrequencyOptions
----@field factor? number = 2; f, by how much longer the text is than in training
+---@field factor? number = 2; f, length of the text divided by that in training
 ---@field trained_length? integer = 2048; L
----@field fast? number = 32; turns within L from which a pair stays as it is
----@field slow? number = 1; turns within L up to which a pair is slowed by the factor
----@field ramp? "pairs"|"turns" = "pairs"; along which g rises: "pairs" is the authors' released
----   code and Hugging Face, "turns" the paper
----@field magnitude? number = 0.1 ln f + 1; of queries and of keys, among the features that turn
+---@field fast? number = 32; pairs with at least this many rotations within L keep their frequency
+---@field slow? number = 1; pairs with at most this many are slowed by the factor
+---@field ramp? "pairs"|"turns" = "pairs"; g is linear in this: "pairs" as in the authors' released
+---   code and Hugging Face, "turns" as in the paper
+---@field magnitude? number = 0.1 ln f + 1; m, multiplies the rotated features of queries and keys
 
 return {
   takes = frequencies.takes { factor = { "number", 2 }, trained_length = { "size", 2048 },
@@ -81,11 +82,11 @@ return {
       { magnitude = o.magnitude or 0.1 * math.log(o.factor) + 1 })
   end,
   describe = function(o)
-    return o.ramp == "turns" and "ramp: linear in turns, as in the paper"
-      or "ramp: linear in pairs, as in the released code and Hugging Face"
+    return o.ramp == "turns" and "ramp: linear in the number of rotations, as in the paper"
+      or "ramp: linear in the index of the pair, as in the released code and Hugging Face"
   end,
   relative = true,
-  summary = "RoPE with slow pairs slowed by a factor, and larger scores",
+  summary = "RoPE with slow pairs slowed further by a factor, and larger scores",
   formula = "θ'_t = (1 − g_t) θ_t + g_t θ_t / f;   sᵢⱼ = m² qᵢ · R_{j−i} kⱼ / √d",
   source = "YaRN, Peng et al. 2023, sections 3.2-3.4",
 }

@@ -21,7 +21,7 @@ describe("position.describe", function()
     end
   end)
 
-  it("tells of a scheme of one's own", function()
+  it("describes a scheme of one's own", function()
     roper.position.register("described", {
       summary = "a slope that is trained", relative = true, takes = { heads = "size" },
       init = function(self) self.slope = roper.ones({ self.heads, 1 }):parameter() end,
@@ -29,15 +29,15 @@ describe("position.describe", function()
     })
     assert.equal("described: a slope that is trained\n  positions  relative\n"
       .. "  trains     slope [2, 1]\n"
-      .. "  cache      keys and values as they are; positions come in with each pass\n"
+      .. "  cache      keys and values unchanged; positions are applied in each pass\n"
       .. "             made for 2 heads", tostring(roper.position.describe("described")))
   end)
 
-  it("tells what of a cache is turned", function()
-    for name, words in pairs({ rope = "keys turned once, values as they are",
-      roper = "keys and values turned once", none = "keys and values as they are",
-      sinusoidal = "keys and values as they are, made from embeddings that hold positions",
-      t5 = "keys and values as they are; positions come in with each pass" }) do
+  it("describes what a cache stores", function()
+    for name, words in pairs({ rope = "rotated keys, values unchanged",
+      roper = "rotated keys and values", none = "keys and values unchanged",
+      sinusoidal = "keys and values unchanged, computed from embeddings with positions",
+      t5 = "keys and values unchanged; positions are applied in each pass" }) do
       assert.equal(words, roper.position.describe(name).cache)
     end
   end)

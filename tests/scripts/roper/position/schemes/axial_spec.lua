@@ -43,8 +43,7 @@ describe("axial", function()
 
   it("refuses features and positions that do not fit", function()
     assert.error_matches(function() roper.position.axial({ dim = 6 }) end,
-      "axial: expected features that turn in pairs for each of 2 coordinates, a multiple of 4, "
-        .. "got 6")
+      "axial: expected a multiple of 4 rotated features, pairs for each of 2 coordinates, got 6")
     local q = roper.zeros({ 1, 1, 2, 4 })
     assert.error_matches(function()
       roper.attention(q, q, q, { position = "axial", positions = roper.zeros({ 1, 2, 3 }) })

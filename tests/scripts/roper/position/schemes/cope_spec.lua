@@ -48,6 +48,6 @@ describe("cope", function()
   it("refuses attention that is not causal", function()
     local q = roper.randn({ 1, 2, 5, 4 })
     assert.error_matches(function() roper.attention(q, q, q, { position = "cope" }) end,
-      "position: cope: expected causal attention: it counts from a query back to a key")
+      "position: cope: expected causal attention; pass causal = true")
   end)
 end)

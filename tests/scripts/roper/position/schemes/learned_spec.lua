@@ -21,7 +21,7 @@ describe("position.learned", function()
     end
     assert.error_matches(function()
       learned:embed(roper.zeros({ 1, 2, 2 }), roper.zeros({ 1, 2, 3 }, "float64"))
-    end, "learned: expected positions of one number each")
+    end, "learned: expected one number per position")
     assert.error_matches(function() roper.position.learned({ d_model = 2 }) end,
       "learned: option length: expected a whole number from 1 on, got nil")
   end)

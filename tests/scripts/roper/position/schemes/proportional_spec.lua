@@ -35,6 +35,6 @@ describe("proportional", function()
         fraction))
     end
     assert.error_matches(function() roper.position.proportional({ dim = 5 }) end,
-      "proportional: fraction 1 of 5 features")
+      "proportional: expected fraction %* dim to be an even whole number from 2 to dim, got 1 %* 5")
   end)
 end)

@@ -40,7 +40,7 @@ describe("position.sinusoidal", function()
       function() roper.position.sinusoidal({ d_model = 5 }) end)
     refused("sinusoidal: option base: expected a number above 0, got -1",
       function() roper.position.sinusoidal({ d_model = 4, base = -1 }) end)
-    refused("position: sinusoidal: expected positions of one number each", function()
+    refused("position: sinusoidal: expected one number per position", function()
       roper.position.sinusoidal({ d_model = 4 })
         :embed(roper.zeros({ 1, 2, 4 }), roper.zeros({ 1, 2, 3 }, "float64"))
     end)

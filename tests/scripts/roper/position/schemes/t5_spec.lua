@@ -60,9 +60,9 @@ describe("position.t5", function()
       options.heads = 2
       assert.error_matches(function() roper.position.t5(options) end, message)
     end
-    refused("t5: option buckets: expected an even number from 4 on, got 7", { buckets = 7 })
-    refused("t5: option buckets: expected an even number from 4 on, got 2", { buckets = 2 })
-    refused("t5: option distance: expected more than half of 32 buckets, got 16",
+    refused("t5: option buckets: expected an even number of at least 4, got 7", { buckets = 7 })
+    refused("t5: option buckets: expected an even number of at least 4, got 2", { buckets = 2 })
+    refused("t5: option distance: expected more than half of the 32 buckets, got 16",
       { distance = 16 })
   end)
 end)

@@ -28,10 +28,10 @@ describe("xpos", function()
       assert.error_matches(function() roper.position.xpos(options) end, message)
     end
     refused("xpos: option span: expected a positive number, got 0", { span = 0 })
-    refused("xpos: fraction 0.4 of 8 features: expected an even whole number of them from 2 on",
+    refused("xpos: expected fraction %* dim to be an even whole number from 2 to dim, got 0.4 %* 8",
       { fraction = 0.4 })
-    refused("xpos: fraction 1 of 5 features", { dim = 5 })
-    refused("xpos: fraction 0 of 8 features", { fraction = 0 })
+    refused("from 2 to dim, got 1 %* 5", { dim = 5 })
+    refused("from 2 to dim, got 0 %* 8", { fraction = 0 })
     refused('xpos: unknown option center; did you mean "centre"', { center = 3 })
     refused('rotate: expected letters of "qkvo"', { rotate = "x" })
   end)

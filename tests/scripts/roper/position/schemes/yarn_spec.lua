@@ -42,9 +42,9 @@ describe("yarn", function()
   end)
 
   it("says which ramp it has", function()
-    assert.equal("ramp: linear in pairs, as in the released code and Hugging Face",
+    assert.equal("ramp: linear in the index of the pair, as in the released code and Hugging Face",
       roper.position.describe("yarn").words)
-    assert.equal("ramp: linear in turns, as in the paper",
+    assert.equal("ramp: linear in the number of rotations, as in the paper",
       roper.position.describe({ type = "yarn", ramp = "turns" }).words)
   end)
 
@@ -57,7 +57,7 @@ describe("yarn", function()
     refused("yarn: expected base above 1 .* got 10000, 0 and 1", { fast = 0 })
     refused("yarn: expected fast above slow, got 1 and 1", { fast = 1, ramp = "turns" })
     refused("yarn: option ramp: expected one of pairs, turns, got \"paper\"", { ramp = "paper" })
-    refused("yarn: option factor: expected a number from 1 on", { factor = 0.9 })
+    refused("yarn: option factor: expected at least 1", { factor = 0.9 })
     refused("magnitude: expected a positive finite number, got 0", { magnitude = 0 })
   end)
 end)
