@@ -1,8 +1,8 @@
---- Keys and values of tokens that were seen, so that generation computes each token once.
+--- Key/value cache for attention: generation computes each token once.
 ---
---- Keys and values are rotated when they enter and stay so: attention over the cache rotates only
---- queries and output. All rows end at the same place; a shorter prompt has hidden places before
---- it, and its positions count from its own first token.
+--- A rotary scheme rotates keys and values when they enter the cache; attention over the cache then
+--- rotates only queries and output. Prompts of different lengths are padded on the left: padding is
+--- hidden by a mask, and positions count from the first token of each prompt.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
@@ -10,29 +10,29 @@ local schemes = require "roper.position.scheme"
 
 local M = {}
 
---- Keys and values of tokens that were seen. `Transformer:cache` makes it.
+--- Keys and values of past tokens. `Transformer:cache` returns it.
 ---@class Cache
----@field batch integer rows
----@field length integer places in a row
----@field filled integer places in use
+---@field batch integer number of rows
+---@field length integer capacity of a row in tokens
+---@field filled integer tokens stored in each row, with padding
 ---@field positions tensor [batch, length], float64
----@field mask? tensor [batch, 1, 1, length], 0 before a shorter prompt
+---@field mask? tensor [batch, 1, 1, length], 0 for padding; nil without padding
 ---@field layers CacheLayer[]
----@field broken? string what makes it useless
+---@field broken? string error message if the cache cannot be used any more
 local Cache = { name = "Cache" }
 Cache.__index = Cache
 
---- The part of a cache that belongs to one layer.
+--- The part of a cache for one layer.
 ---@class CacheLayer
 ---@field cache Cache
----@field taken integer tokens of this pass
----@field memory table what a scheme keeps from pass to pass
----@field keys? tensor [batch, heads, length, features], turned as the scheme says
----@field values? tensor [batch, heads, length, features], turned as the scheme says
+---@field taken integer tokens stored in this pass
+---@field memory table state that a scheme keeps between passes
+---@field keys? tensor [batch, heads, length, features], rotated if the scheme is rotary
+---@field values? tensor [batch, heads, length, features], rotated if the scheme is rotary
 local CacheLayer = { name = "CacheLayer" }
 CacheLayer.__index = CacheLayer
 
--- One length a row, each of at least a token.
+-- Raises an error unless `lengths` has a number from 1 to `length` for each row.
 local function check_lengths(o)
   if #o.lengths ~= o.batch then
     error(("cache: lengths: expected one for each of %d rows, got %d"):format(o.batch, #o.lengths),
@@ -47,14 +47,14 @@ local function check_lengths(o)
 end
 
 ---@class CacheOptions
----@field batch integer rows
----@field length integer places in a row
----@field lengths? integer[] of the prompts of a first call with all of them, padded at the left to
----   the longest; what stands before a prompt is hidden
+---@field batch integer number of rows
+---@field length integer capacity of a row in tokens
+---@field lengths? integer[] of the prompts in the first call, which are padded on the left to the
+---   longest; padding is hidden
 
---- Room for the keys and values of a model.
+--- A cache for the keys and values of a model.
 ---
---- Errors: lengths that do not fit.
+--- Errors: `lengths` without one number from 1 to `length` for each row.
 ---@param model Transformer
 ---@param options CacheOptions
 ---@return Cache cache
@@ -69,14 +69,14 @@ function M.new(model, options)
   for _, length in ipairs(o.lengths or {}) do
     longest = math.max(longest, length)
   end
-  local first = {} -- the position of place 1 in each row
+  local first = {} -- the position of the first element of each row
   local hidden = false
   for row = 1, o.batch do
     first[row] = o.lengths and o.lengths[row] - longest or 0
     hidden = hidden or first[row] < 0
   end
-  local places = core.arange(0, o.length, 1, "float64")
-  self.positions = places:view { 1, -1 } + core.tensor(first, "float64"):view { -1, 1 }
+  local indices = core.arange(0, o.length, 1, "float64")
+  self.positions = indices:view { 1, -1 } + core.tensor(first, "float64"):view { -1, 1 }
   self.mask = hidden and self.positions:ge(0):view { o.batch, 1, 1, o.length } or nil
   self.layers = {}
   for i = 1, #model.layers do
@@ -85,9 +85,9 @@ function M.new(model, options)
   return self
 end
 
---- The part that belongs to a layer.
+--- The part for one layer.
 ---
---- Errors: in an earlier pass the attention of some layer did not take in each token once.
+--- Errors: in an earlier pass, a layer did not store each token once.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > cache = model:cache{batch = 1, length = 10}
@@ -103,30 +103,31 @@ function Cache:layer(i)
   return self.layers[i]
 end
 
---- Count more places as filled, at the end of a pass.
+--- Ends a pass: adds its tokens to `filled`. If a layer stored a different number of tokens, marks
+--- the cache as broken.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > cache = model:cache{batch = 1, length = 10}
 ---     > cache:advance(3)
----     > cache.filled, cache:holds(3)            -- no layer took in anything
+---     > cache.filled, cache:holds(3)            -- no layer stored anything
 ---     3	false
----@param time integer how many
+---@param time integer number of tokens
 function Cache:advance(time)
   arguments.self("Cache:advance", self, Cache)
   arguments.check("advance", "time", "integer", time)
   self.filled = self.filled + time
   for i, layer in ipairs(self.layers) do
     if layer.taken ~= time then
-      self.broken = self.broken or ("expected the attention of layer %d to take in %d tokens, got "
-        .. "%d: it must use the cache, once in a pass, and no pass may break off"):format(i, time,
-        layer.taken)
+      self.broken = self.broken or ("expected layer %d to store %d tokens, got %d; attention must "
+        .. "use the cache once in each pass, and no pass may be interrupted; make a new cache")
+        :format(i, time, layer.taken)
     end
     layer.taken = 0
   end
 end
 
---- Has every layer taken in so many tokens, each once? If not, what the model made of them is not
---- what it makes of all tokens at once.
+--- Does every layer store this many tokens, each once? If not, results differ from those of a pass
+--- over all tokens at once.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > cache = model:cache{batch = 1, length = 10}
@@ -140,27 +141,27 @@ function Cache:holds(count)
   return self.filled == count and not self.broken
 end
 
---- The positions of the tokens that come next.
+--- The positions of the next tokens.
 ---
---- Errors: more tokens than there is room for.
+--- Errors: more tokens than the capacity left.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > model:cache{batch = 1, length = 10}:next_positions(3)
 ---     float64 [1, 3]
 ---     0 1 2
----@param time integer how many
+---@param time integer number of tokens
 ---@return tensor positions [batch, time], float64
 function Cache:next_positions(time)
   arguments.self("Cache:next_positions", self, Cache)
   arguments.check("next_positions", "time", "integer", time)
   if self.filled + time > self.length then
-    error(("cache: %d places are filled and %d more do not fit its length %d"):format(self.filled,
-      time, self.length), 0)
+    error(("cache: expected at most %d tokens, its length, got %d stored and %d new ones"):format(
+      self.length, self.filled, time), 0)
   end
   return self.positions:narrow(2, self.filled + 1, time)
 end
 
---- The positions of the tokens that come next.
+--- The positions of the next tokens, as `Cache:next_positions`.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > cache = model:cache{batch = 1, length = 10}
@@ -168,14 +169,14 @@ end
 ---     > cache:layer(1):positions(2)
 ---     float64 [1, 2]
 ---     3 4
----@param time integer how many
+---@param time integer number of tokens
 ---@return tensor positions [batch, time], float64
 function CacheLayer:positions(time)
   arguments.self("CacheLayer:positions", self, CacheLayer)
   return self.cache:next_positions(time)
 end
 
--- The tensor with room for all places, made when it is first needed, with x at the next ones.
+-- Copies x behind the stored tokens of `all`, which is allocated on first use.
 local function put(cache, all, x)
   local batch, heads, time, features = table.unpack(x:shape())
   all = all or core.zeros({ batch, heads, cache.length, features }, x:dtype())
@@ -183,25 +184,25 @@ local function put(cache, all, x)
   return all
 end
 
---- Take in keys and values, turned, and tell what attention is to work on: those of all tokens so
---- far, and the options that go with them.
+--- Stores keys and values, and returns the arguments of attention: keys and values of all tokens so
+--- far, and the options to use with them.
 ---
---- Errors: another number of rows, more tokens than there is room for.
+--- Errors: a number of rows other than `batch`; more tokens than the capacity left.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > cache = model:cache{batch = 1, length = 10}
 ---     > k = roper.ones{1, 2, 3, 4}
 ---     > rope = roper.position.rope{dim = 4}
----     > keys, values, how = cache:layer(1):extend(k, k, rope)
----     > how.causal = true
----     > roper.attention(k, keys, values, how):shape()
+---     > keys, values, options = cache:layer(1):extend(k, k, rope)
+---     > options.causal = true
+---     > roper.attention(k, keys, values, options):shape()
 ---     {1, 2, 3, 4}
 ---@param k tensor [batch, heads, time, features], of tokens that follow those in the cache
 ---@param v tensor [batch, heads, time, features]
----@param scheme? Scheme|rotary a rotary turns keys and values once, as they enter; another is
----   asked about all of them in every pass
----@return tensor keys [batch, heads, time so far, features], turned by a rotary
----@return tensor values [batch, heads, time so far, features], turned by a rotary
+---@param scheme? Scheme|rotary a rotary rotates keys and values once, when they are stored; other
+---   schemes are applied to all of them in each pass
+---@return tensor keys [batch, heads, time so far, features], rotated by a rotary
+---@return tensor values [batch, heads, time so far, features], rotated by a rotary
 ---@return AttentionOptions options position, query_positions, key_positions, mask, memory
 function CacheLayer:extend(k, v, scheme)
   arguments.self("CacheLayer:extend", self, CacheLayer)
@@ -212,7 +213,7 @@ function CacheLayer:extend(k, v, scheme)
     error(("cache: expected %d rows, got %d"):format(cache.batch, k:size(1)), 0)
   end
   local positions = self:positions(time)
-  local is_rotary, asks = schemes.is_rotary(scheme), schemes.is_scheme(scheme)
+  local is_rotary, is_scheme = schemes.is_rotary(scheme), schemes.is_scheme(scheme)
   if is_rotary then
     k, v = scheme:rotate(k, positions, "k"), scheme:rotate(v, positions, "v")
   end
@@ -221,8 +222,8 @@ function CacheLayer:extend(k, v, scheme)
   return self.keys:narrow(3, 1, total), self.values:narrow(3, 1, total), {
     position = is_rotary and scheme:only "qo" or scheme,
     query_positions = positions,
-    key_positions = asks and cache.positions:narrow(2, 1, total) or nil,
-    memory = asks and self.memory or nil,
+    key_positions = is_scheme and cache.positions:narrow(2, 1, total) or nil,
+    memory = is_scheme and self.memory or nil,
     mask = cache.mask and cache.mask:narrow(4, 1, total),
   }
 end

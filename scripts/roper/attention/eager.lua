@@ -1,5 +1,6 @@
---- Attention written out: products, bias, softmax, sum. To read beside the papers, and to change a
---- line of; every scheme and option works, with gradients, and agrees with `roper.attention`.
+--- Attention in plain Lua, one line for each step: products, bias, softmax, sum. It follows the
+--- papers and is easy to change. It supports every scheme and option, with gradients, and agrees
+--- with `roper.attention`.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
@@ -12,8 +13,8 @@ local M = {}
 local nothing = schemes.class { name = "none" }()
 
 ---@class EagerOptions: AttentionOptions
----@field input? tensor what the layer was given, for a scheme that reads it
----@field memory? table what a scheme keeps from pass to pass, beside a cache
+---@field input? tensor input of the layer, for schemes that use it
+---@field memory? table state that a scheme keeps between passes with a cache
 
 --- Attention in plain Lua (Vaswani et al. 2017, eq. 1, with the positions of a scheme).
 ---
@@ -32,7 +33,7 @@ local nothing = schemes.class { name = "none" }()
 ---@param v tensor [batch, heads, Tk, dv]
 ---@param options? EagerOptions
 ---@return tensor output [batch, heads, Tq, dv]
----@return tensor weights [batch, heads, Tq, Tk], before dropout, in the graph
+---@return tensor weights [batch, heads, Tq, Tk], before dropout, with a gradient
 function M.attention(q, k, v, options)
   arguments.check("eager.attention", "q", "tensor", q, "k", "tensor", k, "v", "tensor", v)
   if hooks.wants_weights() then
@@ -52,8 +53,8 @@ function M.attention(q, k, v, options)
 
   local visible = s.positions:visible(o.mask)
   if visible then
-    local blind = visible:max(-1, true):eq(0) -- a query that sees no key: its weights are 0
-    scores = core.where(core.maximum(visible:ne(0), blind), scores, -math.huge)
+    local sees_none = visible:max(-1, true):eq(0) -- the weights of such a query are 0
+    scores = core.where(core.maximum(visible:ne(0), sees_none), scores, -math.huge)
   end
   local weights = scores:softmax(4)
   if visible then

@@ -1,4 +1,4 @@
---- Attention as Lua sees it: positions by name, schemes made of methods.
+--- Attention with position schemes given by name, options, rotary or methods.
 local core = require "roper.core"
 local setting = require "roper.attention.setting"
 local schemes = require "roper.position.scheme"
@@ -7,7 +7,7 @@ local hooks = require "roper.base.hooks"
 
 local M = {}
 
--- `options` with the scheme as the core takes it.
+-- `options` for the core: the scheme in place of its name, without `input` and `memory`.
 local function with(options, scheme)
   if type(options) ~= "table"
     or scheme == options.position and not options.input and not options.memory then
@@ -18,7 +18,7 @@ local function with(options, scheme)
   return result
 end
 
--- Run one of the core's functions of attention with what a scheme of methods makes of q, k and v.
+-- Runs an attention function of the core with a scheme of methods applied to q, k, v and output.
 local function through(run, s, q, k, v)
   local all, rotary = s:fused()
   if all then
@@ -29,7 +29,7 @@ local function through(run, s, q, k, v)
   return v and s:turned_back(o) or o, weights
 end
 
--- The same with what the scheme adds to values.
+-- Attention with the vectors that a scheme adds to values.
 local function with_values(s, q, k, v)
   local added
   local o, weights = through(function(turned_q, turned_k, turned_v, options)
@@ -48,16 +48,16 @@ end
 ---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"
 ---@field mask? tensor int32, broadcast to [batch, heads, Tq, Tk]; 0 hides a key
----@field bias? tensor|tensor[] added to the scaled scores; floats, each broadcast to
----   [batch, heads, Tq, Tk], with a gradient; one of five axes, [batch, heads, Tq, Tk, R], is read
----   by distance, at clip(j - i - first, 0, R - 1)
----@field first? integer|integer[] = 0; the distance at the first of the R: of all, or of each bias
----@field dropout? number = 0; of the weights
----@field seed? integer of the dropout; by default the generator gives one
----@field scale? number of the products, = 1 / sqrt(d) unless the scheme has another; not 0
----@field weights? boolean = false; of `attention`: return the weights too
+---@field bias? tensor|tensor[] added to the scaled scores, with a gradient; each of floats,
+---   broadcast to [batch, heads, Tq, Tk]; a bias with five axes, [batch, heads, Tq, Tk, R], is
+---   indexed by distance, clip(j - i - first, 0, R - 1)
+---@field first? integer|integer[] = 0; distance of the first of the R, for all biases or for each
+---@field dropout? number = 0; probability of dropping a weight
+---@field seed? integer of the dropout; by default drawn from the global generator
+---@field scale? number factor of the scores, not 0; by default that of the scheme, or 1 / sqrt(d)
+---@field weights? boolean = false; `attention` also returns the weights
 
---- The weights that attention uses, before dropout; outside the graph.
+--- The weights of attention before dropout, without a gradient.
 ---
 ---     a = softmax(s),   sᵢⱼ = scale (R_i qᵢ) · (R_j kⱼ) + cᵢⱼ
 ---
@@ -73,7 +73,7 @@ end
 ---@param q tensor [batch, heads, Tq, d], floats
 ---@param k tensor [batch, heads, Tk, d]
 ---@param options? AttentionOptions
----@return tensor a [batch, heads, Tq, Tk], rows of which sum to 1
+---@return tensor a [batch, heads, Tq, Tk]; each row sums to 1, or is 0 if the query sees no key
 function M.weights(q, k, options)
   local scheme = setting.scheme_of(options, q)
   if not schemes.is_scheme(scheme) then
@@ -84,24 +84,25 @@ function M.weights(q, k, options)
   end, setting.new(scheme, q, k, options), q, k))
 end
 
---- Attention with any of query, key, value and output turned by their positions (RoFormer, Su et
---- al. 2021, eq. 16, for queries and keys; the RoPER study for all four).
+--- Scaled dot-product attention with a position scheme. Rotary schemes rotate any of query, key,
+--- value and output by their positions (RoFormer, Su et al. 2021, eq. 16, for queries and keys; the
+--- RoPER study for all four).
 ---
---- A query that sees no key gives 0.
+--- The output of a query that sees no key is 0.
 ---
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   a = softmax(s)
 ---     oᵢ = C_i⁻¹ Σⱼ aᵢⱼ D_j vⱼ
----     c = the bias;  A, B, C, D = R where "q", "k", "o", "v" turn, else 1
+---     c = bias;  A, B, C, D = R if q, k, o, v are rotated, else 1
 ---
---- Errors: shapes or dtypes that do not fit, a scheme for another number of features, both
---- `positions` and the positions of queries or keys, positions beyond 2^53.
+--- Errors: shapes or dtypes that do not match; a scheme for another number of features; both
+--- `positions` and `query_positions` or `key_positions`; positions beyond 2^53.
 ---
 ---     > roper.seed(1)
 ---     > q = roper.randn{1, 1, 6, 4}
----     > how = {position = "roper", causal = true}
----     > out = roper.attention(q, q, q, how)
----     > how.offset, how.weights = 1000, true
----     > far, weights = roper.attention(q, q, q, how)
+---     > options = {position = "roper", causal = true}
+---     > out = roper.attention(q, q, q, options)
+---     > options.offset, options.weights = 1000, true
+---     > far, weights = roper.attention(q, q, q, options)
 ---     > (out - far):abs():max():item() < 1e-3, weights:shape()
 ---     true	{1, 1, 6, 6}
 ---@param q tensor [batch, heads, Tq, d], floats
@@ -109,8 +110,8 @@ end
 ---@param v tensor [batch, heads, Tk, dv]
 ---@param options? AttentionOptions
 ---@return tensor output [batch, heads, Tq, dv]
----@return tensor? weights [batch, heads, Tq, Tk], before dropout, outside the graph; only with the
----   option `weights`
+---@return tensor? weights [batch, heads, Tq, Tk], before dropout, without a gradient; only with
+---   the option `weights`
 function M.attention(q, k, v, options)
   if hooks.wants_weights() then
     local o, weights = hooks.attention(M.attention, q, k, v, options)
@@ -137,10 +138,10 @@ function M.attention(q, k, v, options)
   return through(core.attention, s, q, k, v)
 end
 
---- Attention from its definition: float64, a sum over explicit R_{j-i}, no tables, no tiles, no
---- BLAS. Slow, outside the graph; for tests and lessons.
+--- Reference implementation of attention: in float64, with an explicit R_{j-i} for each query and
+--- key, without tables, tiles or BLAS. Slow and without a gradient; for tests and lessons.
 ---
---- Errors: as for `attention`; dropout.
+--- Errors: as for `attention`; dropout; a scheme that adds to the output by the weights.
 ---
 ---     > roper.seed(1)
 ---     > q = roper.randn{1, 1, 6, 4}
@@ -159,18 +160,18 @@ function M.oracle(q, k, v, options)
   if not schemes.is_scheme(scheme) then
     return core.oracle_attention(q, k, v, with(options, scheme))
   elseif scheme.carry or scheme.values then
-    error(("oracle.attention: position %s adds to the output by the weights; the oracle does not")
-      :format(scheme.name), 2)
+    error(("oracle.attention: expected a scheme without values or carry, got %s; use "
+      .. "roper.eager.attention"):format(scheme.name), 2)
   end
   q, k, v = q:to "float64", k:to "float64", v:to "float64"
   return through(core.oracle_attention, setting.new(scheme, q, k, options), q, k, v)
 end
 
--- The options of linear attention: only rotary schemes fit it.
+-- The options of linear attention for the core; raises an error for schemes that are not rotary.
 local function linear(options, q)
   local scheme = setting.scheme_of(options, q)
   if schemes.is_scheme(scheme) then
-    error(("linear_attention: expected a rotary scheme, got %s: there are no scores to add to")
+    error(("linear_attention: expected a rotary scheme, got %s; linear attention has no scores")
       :format(scheme.name), 0)
   end
   return with(options, scheme)
@@ -181,18 +182,18 @@ end
 ---   names joined by "+"
 ---@field epsilon? number = 1e-6; added to the denominators
 
---- Attention without a softmax, in time that grows with the length alone (Katharopoulos et al.
---- 2020), with any of query, key, value and output turned by their positions.
+--- Linear attention: without a softmax, in time linear in the length (Katharopoulos et al. 2020),
+--- with any of query, key, value and output rotated by their positions.
 ---
---- Rotation comes after the feature map φ and leaves the denominator alone (RoFormer, Su et al.
---- 2021, section 3.3), so weights may be negative and need not sum to 1. Sums over keys run along
---- with the queries: time grows with Tq + Tk, and memory holds inputs and outputs alone.
+--- The rotation is applied after the feature map φ and not to the denominator (RoFormer, Su et al.
+--- 2021, section 3.3): weights may be negative and need not sum to 1. Sums over keys are updated
+--- from query to query: time grows with Tq + Tk, and only inputs and outputs are stored.
 ---
 ---     oᵢ = C_i⁻¹ (Σⱼ D_j vⱼ (B_j φ(kⱼ))ᵀ) A_i φ(qᵢ) / (φ(qᵢ) · Σⱼ φ(kⱼ) + ε)
----     φ(x) = elu(x) + 1;   A, B, C, D = R where "q", "k", "o", "v" turn, else 1
+---     φ(x) = elu(x) + 1;   A, B, C, D = R if q, k, o, v are rotated, else 1
 ---
---- Errors: shapes or dtypes that do not fit, a scheme for another number of features, both
---- `positions` and the positions of queries or keys, positions beyond 2^53.
+--- Errors: shapes or dtypes that do not match; a scheme that is not rotary or for another number of
+--- features; both `positions` and `query_positions` or `key_positions`; positions beyond 2^53.
 ---
 ---     > roper.seed(1)
 ---     > q = roper.randn{1, 1, 6, 4}
@@ -210,11 +211,11 @@ function M.linear_attention(q, k, v, options)
   return core.linear_attention(q, k, v, linear(options, q))
 end
 
---- Linear attention from its definition: float64, every weight made explicitly, no running sums.
---- Slow, outside the graph; for tests and lessons.
+--- Reference implementation of linear attention: in float64, with every weight computed explicitly,
+--- without running sums. Slow and without a gradient; for tests and lessons.
 ---
 ---     aᵢⱼ = φ(qᵢ)ᵀ R_{j-i} φ(kⱼ) / (Σⱼ φ(qᵢ) · φ(kⱼ) + ε)
----     oᵢ = Σⱼ aᵢⱼ vⱼ, or Σⱼ aᵢⱼ R_{j-i} vⱼ where values and output turn
+---     oᵢ = Σⱼ aᵢⱼ vⱼ, or Σⱼ aᵢⱼ R_{j-i} vⱼ if values and output are rotated
 ---
 --- Errors: as for `linear_attention`.
 ---

@@ -1,27 +1,27 @@
---- The options of attention with the position scheme in: what the fast attention and the eager one
---- both work from.
+--- Options of attention with a position scheme applied, for fast and eager attention.
 local core = require "roper.core"
 local format = require "roper.base.format"
-local places = require "roper.position.positions"
+local positions_of = require "roper.position.positions"
 local position = require "roper.position"
 local schemes = require "roper.position.scheme"
 
 local M = {}
 
---- Options of attention that a scheme made of methods has been asked about.
+--- Options of attention with a scheme of methods applied.
 ---@class Setting
----@field options table for the core: what was given, with bias and scale, without position
+---@field options table for the core: the given ones with bias and scale, without position
 ---@field scheme Scheme
 ---@field positions Positions
----@field biases (BiasByDistance|tensor)[] those given and the scheme's
+---@field biases (BiasByDistance|tensor)[] those of the options, then those of the scheme
 ---@field scale number
 local Setting = {}
 Setting.__index = Setting
 
--- Options that are Lua's alone.
+-- Options that are not passed to the core.
 local OWN <const> = { position = true, bias = true, first = true, memory = true, input = true }
 
--- Does a bias broadcast to the scores, or one by distance to them and some distances?
+-- Does a bias broadcast to the scores, or if it is read by distance, to the scores and an axis of
+-- distances?
 local function fits(c, q, positions)
   local sizes = { q:size(1), q:size(2), positions.queries, positions.keys }
   local x, most = c, 4
@@ -47,7 +47,7 @@ local function kind(value)
     table.concat(value:shape(), ", ")) or type(value)
 end
 
--- Add the biases among options to a list.
+-- Appends the biases of options to a list.
 local function add_given(list, given)
   local biases = type(given.bias) == "table" and given.bias or { given.bias }
   local firsts = type(given.first) == "table" and given.first or nil
@@ -61,7 +61,7 @@ local function add_given(list, given)
   end
 end
 
--- Add what the scheme's `bias` gives to a list.
+-- Appends the biases of a scheme to a list.
 local function add_bias(list, scheme, q, k, positions, x)
   local found = scheme:bias(q, k, positions, x)
   for _, c in ipairs(type(found) == "table" and not found.bias and found or { found }) do
@@ -77,10 +77,11 @@ local function add_bias(list, scheme, q, k, positions, x)
   end
 end
 
--- Rotaries of a name alone, with their tables, as long as nobody needs the memory.
+-- Rotaries with default options and their tables, until they are collected.
 local named = setmetatable({}, { __mode = "v" })
 
---- The scheme that options name, for q: a rotary of the core, a table of methods, or nil.
+--- The scheme in options, made for the shape of q: a rotary of the core, a scheme of methods, or
+--- nil.
 ---@param options any
 ---@param q any
 ---@return Scheme|rotary|nil
@@ -98,7 +99,7 @@ function M.scheme_of(options, q)
   return scheme
 end
 
---- Ask a scheme about the scores of q and k.
+--- Applies a scheme to the options of attention.
 ---@param scheme Scheme
 ---@param q tensor [batch, heads, queries, d]
 ---@param k tensor [batch, heads, keys, d]
@@ -106,7 +107,7 @@ end
 ---@return Setting
 function M.new(scheme, q, k, given)
   local scale = given.scale or scheme.scale and scheme:scale(q:size(4)) or q:size(4) ^ -0.5
-  local positions = places.new(q, k, given, scale)
+  local positions = positions_of.new(q, k, given, scale)
   local self = setmetatable({ scheme = scheme, positions = positions, scale = scale, biases = {},
     options = {} }, Setting)
   add_given(self.biases, given)
@@ -125,9 +126,9 @@ function M.new(scheme, q, k, given)
   return self
 end
 
---- What turns a part of attention; nil where it stays.
+--- The rotation of a part of attention; nil if it is not rotated.
 ---@param part "q"|"k"|"v"|"o"
----@return table? turn a rotary, or what has `rotate` and `unrotate`
+---@return table? turn a rotary, or a table with `rotate` and `unrotate`
 function Setting:turn(part)
   local scheme = self.scheme
   if schemes.is_rotary(scheme) then
@@ -135,13 +136,13 @@ function Setting:turn(part)
   end
   local turn = scheme.turns and scheme:turns(part, self.positions)
   if turn and not (schemes.is_rotary(turn) or type(turn) == "table" and turn.rotate) then
-    error(("position: %s: turns: expected what has rotate and unrotate for %q, got %s"):format(
+    error(("position: %s: turns: expected a table with rotate and unrotate for %q, got %s"):format(
       scheme.name, part, kind(turn)), 0)
   end
   return turn or nil
 end
 
---- x turned as the scheme turns a part of it.
+--- x rotated as the scheme rotates a part of attention.
 ---@param part "q"|"k"|"v"
 ---@param x tensor [batch, heads, time, features]
 ---@return tensor
@@ -150,7 +151,7 @@ function Setting:turned(part, x)
   return turn and turn:rotate(x, self.positions[part == "q" and "query" or "key"], part) or x
 end
 
--- What a scheme adds to an output, which must be of its kind.
+-- The tensor that a scheme adds to an output; raises an error unless shape and dtype match.
 local function check_added(self, method, added, o)
   if not format.is_tensor(added) or kind(added) ~= kind(o) then
     error(("position: %s: %s: expected %s, got %s"):format(self.scheme.name, method, kind(o),
@@ -159,7 +160,7 @@ local function check_added(self, method, added, o)
   return added
 end
 
---- The output with what the scheme adds to it from the weights.
+--- The output plus the terms of the scheme's `values` and `carry`.
 ---@param o tensor [batch, heads, queries, features]
 ---@param weights tensor [batch, heads, queries, keys]
 ---@return tensor
@@ -174,14 +175,14 @@ function Setting:carried(o, weights)
   return o
 end
 
---- Attention with what the scheme adds to values, where keys count up beside the queries: by the
---- sums of the weights at each distance, the only ones that are held.
+--- Attention and the term of the scheme's `values`, for consecutive positions. It stores only the
+--- sums of the weights at each distance.
 ---@param q tensor
 ---@param k tensor
 ---@param v tensor
 ---@param options table for the core
 ---@return tensor o [batch, heads, queries, features]
----@return tensor added of the same shape, not turned back
+---@return tensor added of the same shape, not rotated back
 function Setting:attend(q, k, v, options)
   local vectors, first = self.positions:vectors(self.scheme:values(self.positions))
   local count, features = vectors:size(2), v:size(4)
@@ -191,7 +192,7 @@ function Setting:attend(q, k, v, options)
   return o, check_added(self, "values", added, o)
 end
 
---- The output turned back.
+--- The output rotated back.
 ---@param o tensor [batch, heads, queries, features]
 ---@return tensor
 function Setting:turned_back(o)
@@ -199,10 +200,9 @@ function Setting:turned_back(o)
   return turn and turn:unrotate(o, self.positions.query, "o") or o
 end
 
---- The one rotary that turns all that is turned, where there is one: the core then turns by it as
---- it reads.
----@return boolean all
----@return rotary? rotary
+--- The rotary with which the core can apply all rotations itself while it reads its inputs.
+---@return boolean all false unless all rotations are those of a single rotary
+---@return rotary? rotary nil if nothing is rotated
 function Setting:fused()
   local found
   local still = ""

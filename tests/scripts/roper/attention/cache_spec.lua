@@ -112,11 +112,11 @@ describe("Transformer:cache", function()
     local cache = model:cache({ batch = 3, length = 12 })
     forward(model, tokens:narrow(2, 1, 10), cache)
     assert.has_error(function() forward(model, tokens:narrow(2, 11, 3), cache) end,
-                     "cache: 10 places are filled and 3 more do not fit its length 12")
+                     "cache: expected at most 12 tokens, its length, got 10 stored and 3 new ones")
     local logits = forward(model, tokens:narrow(2, 11, 2), cache)
     arrays.close(forward(model, tokens):narrow(2, 11, 2), logits, 1e-5)
     assert.has_error(function() forward(model, tokens:narrow(2, 13, 1), cache) end,
-                     "cache: 12 places are filled and 1 more do not fit its length 12")
+                     "cache: expected at most 12 tokens, its length, got 12 stored and 1 new ones")
   end)
 
   it("refuses another number of rows", function()
@@ -151,8 +151,8 @@ describe("Transformer:cache", function()
       attention.attend = nil
       assert.is_false(cache:holds(6))
       assert.has_error(function() forward(model, tokens:narrow(2, 7, 1), cache) end,
-        ("cache: expected the attention of layer 2 to take in 3 tokens, got %d: it must use the "
-          .. "cache, once in a pass, and no pass may break off"):format(count))
+        ("cache: expected layer 2 to store 3 tokens, got %d; attention must use the cache once in "
+          .. "each pass, and no pass may be interrupted; make a new cache"):format(count))
     end
   end)
 
