@@ -1,5 +1,5 @@
---- Kinds of task: each is a function that makes one, a stream of rows to train on. Those that pose
---- problems are C's (`tasks`); text is read from files.
+--- Task types: one constructor each. A task is a stream of rows for training. Tasks with problems
+--- are implemented in C (folder `tasks`); `text` reads files.
 local core = require "roper.core"
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
@@ -9,10 +9,10 @@ local M = tables.merged(core.tasks)
 
 M.text = text.new
 
--- What each kind that is not C's takes.
+-- Options of the tasks that are not implemented in C.
 local OPTIONS <const> = { text = text.OPTIONS }
 
---- The names of all kinds of task, in the order of the alphabet.
+--- The names of all tasks, in alphabetical order.
 ---
 ---     > roper.tasks.list()
 ---     {"addition", "copy", "recall", "substring_index", "substring_prefix", "text"}
@@ -26,7 +26,7 @@ function M.list()
   return names
 end
 
---- Does a kind of task pose problems? Tasks of C do; text has rows alone.
+--- Does a task have problems with questions and answers? All do but `text`, which has only rows.
 ---
 ---     > roper.tasks.has_problems "addition", roper.tasks.has_problems "text"
 ---     true	false
@@ -39,16 +39,16 @@ end
 ---@class TaskOption
 ---@field name string
 ---@field meaning string
----@field kind? string|string[] what it takes, as option tables have it; by default a whole number
----   where it has a smallest one, else a switch
+---@field kind? string|string[] the kind of its value, in the form of `options.check`; by default a
+---   whole number if `smallest` is set, else a boolean
 ---@field smallest? integer
----@field standard? any what holds where nothing is said
+---@field standard? any the default
 ---@field largest? integer
 ---@field required? boolean
 
---- What a kind of task can be told, but for the seed.
+--- The options of a task, without the seed.
 ---
---- Errors: a name that no task has.
+--- Errors: an unknown name; the message suggests the nearest one.
 ---
 ---     > roper.tasks.options "addition"
 ---     {

@@ -1,4 +1,4 @@
---- The tokenizer that needs none: each byte is a token, its value the id. 0 ends documents.
+--- Byte tokenizer: each byte is a token, and its value is the id. The id 0 ends documents.
 local core = require "roper.core"
 
 local M = {}
@@ -14,7 +14,7 @@ function M.new()
   return setmetatable({ words = words }, Bytes)
 end
 
---- Append documents to a corpus.
+--- Appends documents to a corpus.
 ---@param writer corpus_writer
 ---@param part "training"|"validation"
 ---@param texts string[]

@@ -1,5 +1,5 @@
---- Text as a corpus: read, tokenized once, and kept by the hash of its content and settings. All
---- that is kept is written whole or not at all; what a killed process left is made again.
+--- Cache of tokenized text. Text is tokenized once and stored by the hash of its content and
+--- settings. Files are written atomically; leftovers of killed processes are removed.
 local bytes = require "roper.tasks.text.bytes"
 local core = require "roper.core"
 local diagnostics = require "roper.base.diagnostics"
@@ -14,30 +14,32 @@ local uv = require "luv"
 
 local M = {}
 
--- It is part of every key: another one where the same settings make something else.
+-- Part of every key; change it when the same settings begin to give other tokens.
 local VERSION <const> = 1
 
--- The documents for validation are the same for every seed of a task.
+-- Seed of the choice of validation documents, the same for every seed of a task.
 local SPLIT <const> = 7
 
---- Bytes of text that are tokenized at a time, and that a vocabulary is learnt from, at most.
+--- Bytes of text that are tokenized at a time, and the limit of bytes for training a vocabulary.
 M.BATCH, M.SAMPLE = 8000000, 50000000
 
--- Milliseconds between two looks for another process that makes the same.
-local LOOK <const> = 100
+-- Milliseconds between attempts to lock a corpus that another process writes.
+local RETRY <const> = 100
 
---- The folder for what is kept where none is named.
+--- The default folder of the cache.
+---
+--- Errors: neither XDG_CACHE_HOME nor HOME is set.
 ---@return string folder below $XDG_CACHE_HOME or ~/.cache
 function M.standard_folder()
   local cache, home = os.getenv "XDG_CACHE_HOME", os.getenv "HOME"
   if not cache or cache == "" then
-    cache = (home or error("text: where to keep the tokens? set HOME, or the option cache", 0))
+    cache = (home or error("text: no folder for tokens; set HOME or pass the option cache", 0))
       .. "/.cache"
   end
   return cache .. "/roper"
 end
 
--- What one reading of the text found.
+-- Reads the text once for its files, sizes, hash and whether it contains U+2581.
 local function survey(o)
   local text = { bytes = 0, documents = 0 }
   text.list, text.size = source.list(o.files, o.documents)
@@ -52,7 +54,7 @@ local function survey(o)
   return text
 end
 
--- How many documents are for validation: the share, but not all and not none of several.
+-- The number of validation documents: the share, but at least one and not all.
 local function held_out(text, share)
   if share == 0 or share == 1 then
     return text.documents * math.tointeger(share)
@@ -63,7 +65,7 @@ local function held_out(text, share)
   return math.min(text.documents - 1, math.max(1, math.floor(share * text.documents + 0.5)))
 end
 
--- Read again, and visit the documents of a part.
+-- Reads the text again and visits the documents of a part.
 local function each_of(text, part, visit)
   local number = 0
   local found = source.each(text.list, function(document)
@@ -75,11 +77,11 @@ local function each_of(text, part, visit)
     end
   end, function() end)
   if found ~= text.hash then
-    error("text: the files were changed while they were read", 0)
+    error("text: the files changed while they were read; run again", 0)
   end
 end
 
--- Train a model on documents for training, evenly spaced where they are many.
+-- Trains a tokenizer on the training documents, or on an evenly spaced sample of a large text.
 local function train(path, folder, text, vocabulary)
   local every, number, sample, size = math.ceil(text.bytes / M.SAMPLE), 0, {}, 0
   each_of(text, "training", function(document)
@@ -90,7 +92,7 @@ local function train(path, folder, text, vocabulary)
   end)
   local line = terminal.progress()
   if size > 1e6 then
-    line:update(("text: learning %d pieces from %.1f MB"):format(vocabulary, size / 1e6))
+    line:update(("text: training %d pieces on %.1f MB"):format(vocabulary, size / 1e6))
   end
   local ok, problem = pcall(pieces.train, path, folder, vocabulary, sample)
   line:finish()
@@ -99,9 +101,9 @@ local function train(path, folder, text, vocabulary)
   end
 end
 
--- Write the corpus.
+-- Writes the corpus.
 local function tokenize(path, folder, text, key, tokenizer)
-  local work <close> = progress.work("text: tokens", text.bytes)
+  local work <close> = progress.work("text: tokenizing", text.bytes)
   local writer <close> = core.corpus_create(path, #tokenizer.words, key)
   for _, part in ipairs { "training", "validation" } do
     local batch, size = {}, 0
@@ -123,63 +125,63 @@ local function tokenize(path, folder, text, key, tokenizer)
   writer:finish()
 end
 
--- The lock on what has this name, waited for.
+-- Waits for the lock of a name.
 local function locked(name)
   local lock, line = core.lock(name .. ".lock"), terminal.progress()
   while not lock do
-    line:update(("text: another process makes %s"):format(name))
-    uv.sleep(LOOK)
+    line:update(("text: waiting for another process that writes %s"):format(name))
+    uv.sleep(RETRY)
     lock = core.lock(name .. ".lock")
   end
   line:finish()
   return lock
 end
 
---- The tokenizer.
+--- The tokenizer for options.
 ---
---- Errors: a model that is missing, damaged, or of another kind.
----@param o table tokenizer, model, as for `open`
----@param trained string? the path of a model that is trained on the text
+--- Errors: a model that is missing, damaged, or not trained by the text task.
+---@param o table tokenizer and model, as for `open`
+---@param trained string? the path of a model trained on the text, if `o` has none
 ---@return table tokenizer
 function M.tokenizer(o, trained)
   return o.tokenizer == "bytes" and bytes.new() or pieces.new(o.model or trained)
 end
 
--- What was kept, or why it cannot be read.
-local function kept(open, ...)
+-- Opens a file of the cache; an error says to remove it.
+local function open_kept(open, ...)
   local ok, result = pcall(open, ...)
   if not ok then
     error(diagnostics.is_interrupt(result) and result
-      or result .. "; remove it, and it is made again", 0)
+      or result .. "; remove it and run again to rebuild it", 0)
   end
   return result
 end
 
--- The tokenizer of the user, or the one that was kept.
+-- The tokenizer of the user, or that of the cache.
 local function tokenizer_of(o, name)
-  return o.model and M.tokenizer(o) or kept(M.tokenizer, o, name .. ".model")
+  return o.model and M.tokenizer(o) or open_kept(M.tokenizer, o, name .. ".model")
 end
 
--- A folder to work in, which is gone when it goes out of scope.
-local function workshop(path)
+-- A work folder, which is removed when it goes out of scope.
+local function work_folder(path)
   files.remove(path)
   files.make(path)
   return setmetatable({}, { __close = function() files.remove(path) end })
 end
 
--- Is all there that belongs to this name?
+-- Does the cache have all files of a name?
 local function is_kept(o, name)
   return files.stat(name .. ".tokens")
     and (o.tokenizer ~= "sentencepiece" or files.stat(name .. ".model"))
 end
 
--- Make what is missing.
+-- Writes the missing files of a name.
 local function make(o, name, folder, text, key)
   local lock <close> = locked(name) -- luacheck: ignore 211
   files.clean(folder, name:match "[^/]*$" .. ".tokens")
   files.clean(folder, name:match "[^/]*$" .. ".model")
   local work = name .. ".work"
-  local _ <close> = workshop(work)
+  local _ <close> = work_folder(work)
   if is_kept(o, name) then
     return
   end
@@ -189,19 +191,19 @@ local function make(o, name, folder, text, key)
   tokenize(name .. ".tokens", work, text, key, tokenizer_of(o, name))
 end
 
---- The corpus of some text.
+--- The corpus and the tokenizer of text files, from the cache if it has them.
 ---
---- Errors: what is no text; a vocabulary that the text does not allow; a program that is missing; a
---- disk that fills; files that change meanwhile; a kept file that was damaged.
----@param o table files, documents, validation, tokenizer: "bytes", "sentencepiece", or "model" with
----   model: a path; vocabulary: pieces of a trained one; cache: folder
+--- Errors: files that are not text; a vocabulary too large or too small for the text; a missing
+--- program; a full disk; files that change while they are read; a damaged file in the cache.
+---@param o table files, documents, validation, tokenizer ("bytes", "sentencepiece", or "model" with
+---   the path `model`), vocabulary (pieces to train), cache (folder)
 ---@return corpus corpus
 ---@return table tokenizer
 function M.open(o)
   local text = survey(o)
   text.held_out = held_out(text, o.validation)
   local content = o.model and hash.of(files.read(o.model) or error("text: no model " .. o.model, 0))
-  -- Texts with U+2581 were tokenized in another way before: they alone have another key.
+  -- keeps_space: earlier versions tokenized texts with U+2581 differently; only their key changes
   local key = core.hash(core.json_encode { version = VERSION, text = hash.digits(text.hash),
     held_out = text.held_out, tokenizer = o.tokenizer, model = content, vocabulary = o.vocabulary,
     keeps_space = o.tokenizer ~= "bytes" and text.has_space or nil })
@@ -211,12 +213,12 @@ function M.open(o)
     files.make(folder)
     make(o, name, folder, text, key)
   end
-  local corpus = kept(core.corpus_open, name .. ".tokens")
+  local corpus = open_kept(core.corpus_open, name .. ".tokens")
   local about = corpus:about()
   local tokenizer = tokenizer_of(o, name)
   if about.key ~= key or about.vocabulary ~= #tokenizer.words then
-    error(("text: %s.tokens belongs to another text; remove it, and it is made again"):format(name),
-      0)
+    error(("text: %s.tokens belongs to another text; remove it and run again to rebuild it")
+      :format(name), 0)
   end
   return corpus, tokenizer
 end

@@ -1,5 +1,5 @@
---- Text as a task: rows of tokens from any text files, to train a language model on and to validate
---- it. It poses no problems, and nobody knows the floor of its loss.
+--- Text task: rows of tokens from text files, for training and validating a language model. It has
+--- no problems, and the lowest possible loss is not known.
 local arguments = require "roper.base.arguments"
 local cache = require "roper.tasks.text.cache"
 local files = require "roper.base.file"
@@ -10,49 +10,52 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- What the task takes, in the order of TaskOption; `kind` where it is no range of whole numbers.
+--- The options of the task, each a TaskOption.
 M.OPTIONS = {
   { name = "length", smallest = 2, standard = 257, largest = 1 << 20,
     meaning = "tokens in a row" },
   { name = "files", kind = "any", required = true,
     meaning = "a file of text, or a folder of them" },
   { name = "documents", kind = source.DIVISIONS,
-    meaning = "how a file is divided; by default jsonl for names that end so, else file" },
+    meaning = "how a file is divided; by default jsonl for .jsonl and .ndjson, else file" },
   { name = "tokenizer", kind = "string", standard = "sentencepiece",
     meaning = "sentencepiece, bytes, or the path of a model" },
   { name = "vocabulary", smallest = 259, standard = 8000, largest = 1 << 20,
-    meaning = "pieces of sentencepiece" },
+    meaning = "number of SentencePiece pieces" },
   { name = "validation", kind = "share", standard = 0.05,
-    meaning = "share of the documents that are for validation" },
+    meaning = "share of the documents used for validation" },
   { name = "hash", kind = "string",
-    meaning = "of the tokens: refused where they come out otherwise" },
+    meaning = "expected hash of the tokens; other tokens are an error" },
 }
 
--- Those by name; else it is the path of a model.
+-- Names of tokenizers; other values of the option are paths of models.
 local TOKENIZERS <const> = { "sentencepiece", "bytes" }
 
---- Text to train a language model on. It has no problems: nothing to ask, to grade, to explain.
+--- A task with rows of text. It has no problems, and thus no questions, answers, grades or
+--- explanations.
 ---@class TextTask: task
 local TextTask = { __name = "roper.task" }
 TextTask.__index = TextTask
 
 ---@class TextOptions
----@field files? string|string[] files, and folders of them; without, the task encodes and decodes
----   as its tokenizer does, and has no rows
----@field documents? "file"|"paragraphs"|"jsonl"|"wikiextractor" how a file is divided into
----   documents: one a file, one a paragraph (with an empty line between), the field `text` of each
----   line of JSON, or what WikiExtractor makes of a dump; by default "jsonl" for names that end in
----   .jsonl or .ndjson, else "file"
+---@field files? string|string[] text files and folders; without them, the task can encode and
+---   decode but has no rows
+---@field documents? "file"|"paragraphs"|"jsonl"|"wikiextractor" division of a file into documents:
+---   the whole file, paragraphs separated by empty lines, the field `text` of each line of JSON, or
+---   articles written by WikiExtractor; by default "jsonl" for names that end in .jsonl or .ndjson,
+---   else "file"
 ---@field length? integer = 257; tokens in a row
----@field tokenizer? string = "sentencepiece"; trained at first use; "bytes"; or the path of a model
----   that was trained so, as `task:model()` gives it
----@field vocabulary? integer = 8000; pieces of sentencepiece
----@field validation? number = 0.05; share of the documents, the same for every seed
+---@field tokenizer? string = "sentencepiece"; it is trained on first use; "bytes"; or the path of a
+---   model, as returned by `task:model()`
+---@field vocabulary? integer = 8000; number of SentencePiece pieces
+---@field validation? number = 0.05; share of the documents used for validation, the same documents
+---   for every seed
 ---@field seed? integer = 1; of the order of the rows
----@field cache? string folder that keeps tokens and models; by default ~/.cache/roper
----@field hash? string of the tokens: refused where they come out otherwise
+---@field cache? string folder for tokens and models; by default $XDG_CACHE_HOME/roper or
+---   ~/.cache/roper
+---@field hash? string expected hash of the tokens; other tokens are an error
 
--- The paths, in a list of its own.
+-- The paths as a new list.
 local function check_files(given)
   local list = type(given) == "string" and { given } or given
   local is_list = type(list) == "table" and #list > 0 and #list == tables.count(list)
@@ -66,7 +69,7 @@ local function check_files(given)
   return table.move(list, 1, #list, 1, {})
 end
 
--- Options of the task that are checked.
+-- The checked options of the task.
 local function check(given)
   local known = { seed = { "integer", 1 }, cache = "string?" }
   for _, option in ipairs(M.OPTIONS) do
@@ -83,30 +86,31 @@ local function check(given)
   return o
 end
 
--- Refuse tokens other than those that were asked for, and rows longer than both parts.
+-- Raises an error for tokens with another hash and for rows longer than both parts.
 local function check_corpus(corpus, o)
   local hash = require("roper.base.hash").digits(corpus:about().hash)
   if o.hash and o.hash ~= hash then
-    error(("text: expected the tokens %s, got %s: the files or the tokenizer are others"):format(
-      o.hash, hash), 0)
+    error(("text: expected tokens with the hash %s, got %s; the files or the tokenizer changed")
+      :format(o.hash, hash), 0)
   end
   o.hash = hash
   local rows, validation = corpus:rows("training", o.length), corpus:rows("validation", o.length)
   if rows + validation == 0 then
     local about = corpus:about()
-    error(("text: option length: a row of %d tokens is longer than the text: %d to train on, "
-      .. "%d for validation"):format(o.length, about.training.tokens, about.validation.tokens), 0)
+    error(("text: option length: a row of %d tokens is longer than the text: %d tokens for "
+      .. "training, %d for validation"):format(o.length, about.training.tokens,
+      about.validation.tokens), 0)
   end
 end
 
---- Text files and folders as a task: tokenized once, by SentencePiece or as bytes, and kept; rows
---- without replacement until all were drawn, each epoch in another order. A row's last token is the
---- first of the next row: of all tokens but the first, an epoch predicts each once. Documents end
---- with the token 0, which decodes as a zero byte; rows go on across their ends.
+--- A task with rows of text files. The text is tokenized once, by SentencePiece or as bytes, and
+--- cached. Each epoch draws all rows in a new order, without replacement. The last token of a row
+--- is the first of the next row: an epoch predicts each token but the first exactly once. Documents
+--- end with the token 0, which decodes as a zero byte; a row may contain several documents.
 ---
---- Errors: files that are missing, empty, not UTF-8, or change meanwhile; no files to train
---- SentencePiece on; a vocabulary larger than the text allows; SentencePiece not installed; a row
---- longer than the text to train on.
+--- Errors: files that are missing, empty, not UTF-8, or change while they are read; no files to
+--- train SentencePiece on; a vocabulary too large or too small for the text; SentencePiece is not
+--- installed; a row longer than both the training and the validation text.
 ---
 ---     > path = os.tmpname()
 ---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
@@ -120,29 +124,28 @@ end
 function M.new(options)
   local o = check(options)
   local is_own = not tables.set(TOKENIZERS)[o.tokenizer]
-  local how = { files = o.files, documents = o.documents, validation = o.validation,
+  local settings = { files = o.files, documents = o.documents, validation = o.validation,
     cache = o.cache, model = is_own and o.tokenizer or nil,
     tokenizer = is_own and "model" or o.tokenizer,
     vocabulary = o.tokenizer == "sentencepiece" and o.vocabulary or nil }
   local task = setmetatable({ settings = o, seed = o.seed, counter = 0 }, TextTask)
   if o.files then
-    task.corpus, task.tokenizer = cache.open(how)
+    task.corpus, task.tokenizer = cache.open(settings)
     check_corpus(task.corpus, o)
   else
-    task.tokenizer = cache.tokenizer(how)
+    task.tokenizer = cache.tokenizer(settings)
   end
   return task
 end
 
--- The tokens of a task, refused where it has none.
+-- The corpus of a task; raises an error for a task without files.
 local function corpus_of(task)
-  return task.corpus or error("text: a task without files has no rows", 0)
+  return task.corpus or error("text: a task without files has no rows; pass the option files", 0)
 end
 
---- The next rows to train on.
+--- The next rows for training.
 ---
---- Errors: a task without files; a row longer than the text to train on; a file of tokens that was
---- changed.
+--- Errors: a task without files; a row longer than the training text; a damaged file in the cache.
 ---
 ---     > path = os.tmpname()
 ---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
@@ -151,7 +154,7 @@ end
 ---     > task = roper.tasks.text(options)
 ---     > task:batch(2):shape()
 ---     {2, 5}
----@param rows integer from 1
+---@param rows integer at least 1
 ---@return tensor tokens [rows, length], int32 ids
 function TextTask:batch(rows)
   arguments.self("TextTask:batch", self, TextTask)
@@ -165,12 +168,12 @@ end
 ---@class ValidationOptions
 ---@field batch? integer = 32; rows at a time
 ---@field length? integer tokens in a row; by default those of the task
----@field most? integer rows, all in all; by default all there are
+---@field most? integer limit of rows in total; by default all
 
---- Rows of the documents for validation, always the same in the same order. What is left at the end
---- is in no row.
+--- Iterates over rows of the validation documents, always in the same order. Tokens at the end that
+--- do not fill a row are left out.
 ---
---- Errors: other options; a task without files; a row longer than the text for validation.
+--- Errors: unknown options; a task without files; a row longer than the validation text.
 ---
 ---     > path = os.tmpname()
 ---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
@@ -188,8 +191,8 @@ function TextTask:validation(options)
     length = { { smallest = 2, largest = 1 << 20 }, self.settings.length }, most = "size?" })
   local rows = corpus_of(self):rows("validation", o.length)
   if rows == 0 then
-    error(("text: a row of %d tokens is longer than the text for validation, %d"):format(o.length,
-      self.corpus:about().validation.tokens), 0)
+    error(("text: a row of %d tokens is longer than the validation text of %d tokens"):format(
+      o.length, self.corpus:about().validation.tokens), 0)
   end
   local first, last = 1, math.min(rows, o.most or rows)
   return function()
@@ -204,11 +207,11 @@ end
 
 ---@class TextSize
 ---@field documents integer
----@field tokens integer with the ends of documents
----@field bytes integer of the text: bits per byte are nats per token / log 2 * tokens / bytes
----@field rows integer of the task's length: an epoch
+---@field tokens integer including the end of each document
+---@field bytes integer of text; bits per byte are nats per token / log 2 * tokens / bytes
+---@field rows integer in an epoch, with the task's length
 
---- How much text there is.
+--- The size of the text in documents, tokens, bytes and rows.
 ---
 --- Errors: a task without files.
 ---
@@ -259,7 +262,7 @@ function TextTask:vocabulary()
   return table.move(words, 1, #words, 1, {})
 end
 
---- The file of the SentencePiece model, for other text with the same vocabulary.
+--- The path of the SentencePiece model, to tokenize other text with the same vocabulary.
 ---
 ---     > path = os.tmpname()
 ---     > file = io.open(path, "w"):write("A paragraph.\n\nAnother.\n"):close()
@@ -268,7 +271,7 @@ end
 ---     > task = roper.tasks.text(options)
 ---     > task:model()
 ---     nil
----@return string? path nil for bytes
+---@return string? path nil for the tokenizer "bytes"
 function TextTask:model()
   arguments.self("TextTask:model", self, TextTask)
   return self.tokenizer.path
@@ -288,7 +291,7 @@ function TextTask:set_random(seed, counter)
   self.seed, self.counter = seed, counter
 end
 
--- Tokens just count up.
+-- nil: the position of a token is its index.
 function TextTask.positions()
   return nil
 end
@@ -316,11 +319,11 @@ function TextTask.has_problems()
   return false
 end
 
--- What only tasks with problems can tell.
+-- Methods of tasks with problems.
 for _, name in ipairs { "question", "answer", "grade", "explain", "floor", "longest" } do
   TextTask[name] = function()
-    error(("task:%s: text poses no problems (task:has_problems() tells); it has rows for training "
-      .. "and validation"):format(name), 2)
+    error(("task:%s: a text task has rows but no problems; check task:has_problems() first")
+      :format(name), 2)
   end
 end
 

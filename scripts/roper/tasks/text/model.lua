@@ -1,14 +1,14 @@
---- What is in the file of a SentencePiece model: its pieces, and how it treats white space. It is a
---- message of Protocol Buffers (sentencepiece_model.proto).
+--- Parser of SentencePiece models: their pieces and normalization. A model is a Protocol Buffers
+--- message (sentencepiece_model.proto).
 local M = {}
 
--- Kinds of pieces.
+-- Types of pieces.
 local UNKNOWN <const>, CONTROL <const>, BYTE <const> = 2, 3, 6
 
---- The character that pieces have for a space. A text may contain it too.
+--- The character that stands for a space in pieces. A text may contain it too.
 M.SPACE = "\u{2581}"
 
--- The number at a place, seven bits a byte, lowest first; and the place after it.
+-- The varint at an offset, seven bits in each byte, lowest first, and the offset after it.
 local function varint(data, at)
   local value, shift = 0, 0
   repeat
@@ -19,7 +19,7 @@ local function varint(data, at)
   return value, at
 end
 
--- The fields of a message: its number and value of each, in their order.
+-- Iterates over the fields of a message: number and value.
 local function fields(data)
   local at = 1
   return function()
@@ -45,7 +45,7 @@ local function fields(data)
   end
 end
 
--- The text of a piece, and its kind.
+-- The text of a piece and its type.
 local function word_of(message)
   local text, kind = "", 1
   for number, value in fields(message) do
@@ -61,7 +61,7 @@ local function word_of(message)
   return kind == CONTROL and "\0" or kind == UNKNOWN and "\u{2047}" or text:gsub(M.SPACE, " "), kind
 end
 
--- Does a model keep every character, and add none?
+-- Does a normalizer leave text unchanged?
 local function is_faithful(message)
   local spec = {}
   for number, value in fields(message) do
@@ -91,11 +91,11 @@ local function read(data)
   return faithful and words or nil, bytes
 end
 
---- The pieces of a model, by their ids from 0 on: the text that each stands for. The first ends
---- documents, and stands for a zero byte.
+--- The text of each piece of a model, in the order of ids. The first piece, with id 0, ends
+--- documents; its text is a zero byte.
 ---
---- Errors: what is no whole model; one that does not end documents by its first piece, has no piece
---- for each byte, or changes text.
+--- Errors: a damaged model; a model whose first piece is not the only control piece, that lacks a
+--- piece for some byte, or that normalizes text.
 ---@param data string
 ---@param path string for messages
 ---@return string[] words
@@ -103,11 +103,11 @@ end
 function M.read(data, path)
   local ok, words, bytes = pcall(read, data)
   if not ok then
-    error(("text: %s: expected a model of SentencePiece, got a damaged one or another file")
+    error(("text: %s: expected a SentencePiece model, got a damaged file or one of another kind")
       :format(path), 0)
   elseif not words then
-    error(("text: %s: expected a model that the text task trained, got another one"):format(path),
-      0)
+    error(("text: %s: expected a SentencePiece model trained by the text task, got another model")
+      :format(path), 0)
   end
   return words, bytes
 end

@@ -1,7 +1,7 @@
---- The SentencePiece tokenizer (Kudo and Richardson 2018), by the programs of Debian's package. Its
---- models keep every character: what a piece lacks falls back to bytes. A line end is the piece of
---- its byte, since the programs read lines. U+2581 is the pieces of its bytes, since pieces have it
---- for a space.
+--- SentencePiece tokenizer (Kudo and Richardson 2018), run as the programs of Debian's package.
+--- Tokenization is lossless: characters without a piece are encoded as bytes. A newline is encoded
+--- as a byte, since the programs read lines, and U+2581 as its bytes, since pieces use it for a
+--- space.
 local core = require "roper.core"
 local files = require "roper.base.file"
 local model = require "roper.tasks.text.model"
@@ -10,7 +10,7 @@ local uv = require "luv"
 
 local M = {}
 
--- The shortest limit for a line to learn from.
+-- The smallest limit for the length of a line, in bytes; spm_train skips longer lines.
 local LINE <const> = 4192
 
 local PACKAGE <const> = "sentencepiece"
@@ -18,7 +18,7 @@ local PACKAGE <const> = "sentencepiece"
 local Pieces = {}
 Pieces.__index = Pieces
 
--- Write lines to a file.
+-- Writes lines to a file.
 local function write_lines(path, lines)
   local file = assert(io.open(path, "wb"))
   local done, problem = file:write(table.concat(lines, "\n"), #lines > 0 and "\n" or "")
@@ -28,8 +28,8 @@ local function write_lines(path, lines)
   end
 end
 
--- Append to a list the parts of a text between line ends and U+2581, at least one. `joints` takes
--- what follows each: true for a line end, false for U+2581.
+-- Appends to a list the parts of a text between newlines and U+2581, at least one, and to `joints`
+-- the separator after each: true for a newline, false for U+2581.
 local function split(text, list, joints)
   for line in (text .. "\n"):gmatch "(.-)\n" do
     for part in (line .. model.SPACE):gmatch("(.-)" .. model.SPACE) do
@@ -40,14 +40,13 @@ local function split(text, list, joints)
   end
 end
 
---- Train a model.
+--- Trains a model.
 ---
---- Errors: a missing program; a vocabulary larger than the text allows, or too small for it; a disk
---- that fills.
----@param path string of the model that is written, whole or not at all
----@param folder string to work in
----@param vocabulary integer pieces
----@param texts string[] to learn from
+--- Errors: a missing program; a vocabulary too large or too small for the text; a full disk.
+---@param path string of the model, which is written atomically
+---@param folder string for work files
+---@param vocabulary integer number of pieces
+---@param texts string[] to train on
 function M.train(path, folder, vocabulary, texts)
   local lines, longest = {}, LINE
   for _, text in ipairs(texts) do
@@ -74,14 +73,14 @@ function M.train(path, folder, vocabulary, texts)
   local data = files.read(folder .. "/pieces.model") or ""
   local words = model.read(data, folder .. "/pieces.model")
   if #words ~= vocabulary then
-    error(("text: spm_train made %d pieces, not %d"):format(#words, vocabulary), 0)
+    error(("text: expected %d pieces from spm_train, got %d"):format(vocabulary, #words), 0)
   end
   files.write(path, data)
 end
 
 --- The tokenizer of a model.
 ---
---- Errors: a model that is missing, damaged, or of another kind.
+--- Errors: a model that is missing, damaged, or not trained by the text task.
 ---@param path string
 ---@return table tokenizer
 function M.new(path)
@@ -97,7 +96,7 @@ function M.new(path)
     joints = { [true] = (" %d "):format(bytes["\n"]), [false] = " " .. space } }, Pieces)
 end
 
--- The ids of lines, as text, a line each.
+-- The ids of each line, as text.
 local function encoded(self, lines, folder)
   write_lines(folder .. "/lines.txt", lines)
   subprocess.run("spm_encode", { "--model=" .. self.path, "--output_format=id",
@@ -108,12 +107,13 @@ local function encoded(self, lines, folder)
     list[#list + 1] = line
   end
   if #list ~= #lines or not text:find "\n$" then
-    error(("text: spm_encode wrote %d of %d lines; is the disk full?"):format(#list, #lines), 0)
+    error(("text: expected %d lines from spm_encode, got %d; is the disk full?"):format(#lines,
+      #list), 0)
   end
   return list
 end
 
--- The ids of the parts from `first` to `last` of a text, as text.
+-- The ids of the parts from `first` to `last` and of the separators between them, as text.
 local function joined(self, ids, joints, first, last)
   local list = {}
   for i = first, last do
@@ -123,11 +123,11 @@ local function joined(self, ids, joints, first, last)
   return table.concat(list)
 end
 
---- Append documents to a corpus.
+--- Appends documents to a corpus.
 ---@param writer corpus_writer
 ---@param part "training"|"validation"
 ---@param texts string[]
----@param folder string to work in
+---@param folder string for work files
 function Pieces:write(writer, part, texts, folder)
   local parts, joints, ends = {}, {}, {}
   for i, text in ipairs(texts) do

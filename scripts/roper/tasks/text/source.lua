@@ -1,4 +1,4 @@
---- Text files as documents: which files there are, how each is divided, and that all of it is text.
+--- Reader of text files: finds them, divides them into documents and checks that they are UTF-8.
 local core = require "roper.core"
 local files = require "roper.base.file"
 local uv = require "luv"
@@ -8,15 +8,15 @@ local M = {}
 -- Bytes read at a time of a file that is one document.
 local CHUNK <const> = 1 << 20
 
---- How a file is divided into documents.
+--- The ways to divide a file into documents.
 M.DIVISIONS = { "file", "paragraphs", "jsonl", "wikiextractor" }
 
--- Refuse something about a line of a file.
-local function refuse(path, line, what)
-  error(("text: %s: line %d: %s"):format(path, line, what), 0)
+-- Raises an error about a line of a file.
+local function refuse(path, line, message)
+  error(("text: %s: line %d: %s"):format(path, line, message), 0)
 end
 
--- The parts of a file as `format` divides it, as for file:read; each is told to `read`.
+-- Iterates over a file in units of `format`, that of file:read; `read` is called with each unit.
 local function parts(path, format, read)
   local file, message = io.open(path, "rb")
   if not file then
@@ -34,7 +34,8 @@ local function parts(path, format, read)
   end, nil, nil, file
 end
 
--- One function a division: it calls give(text, line) for each document, `line` where it starts.
+-- One function for each division. It calls give(text, line) for each document; `line` is the number
+-- of its first line.
 local divide = {}
 
 function divide.file(path, read, give)
@@ -70,7 +71,7 @@ function divide.jsonl(path, read, give)
     if line:find "%S" then
       local ok, content = pcall(core.json_decode, line)
       if not ok and not content:find "^json_decode: " then
-        error(content, 0) -- it says nothing of the line
+        error(content, 0) -- not an error in the line
       elseif not ok then
         refuse(path, number, content)
       elseif type(content) ~= "table" or type(content.text) ~= "string" then
@@ -81,7 +82,7 @@ function divide.jsonl(path, read, give)
   end
 end
 
--- What WikiExtractor makes of a dump: each article between <doc ...> and </doc>.
+-- Output of WikiExtractor: each article is between <doc ...> and </doc>.
 function divide.wikiextractor(path, read, give)
   local lines, number, start = nil, 0, nil
   for line in parts(path, "l", read) do
@@ -107,7 +108,7 @@ end
 ---@field bytes integer
 ---@field division string
 
--- Add a file, or those below a folder; each once, by whatever names it is reached.
+-- Appends a file, or the files below a folder, unless they are in the list already.
 local function add(list, seen, path, division)
   local stat = files.stat(path)
   if not stat then
@@ -133,14 +134,15 @@ local function add(list, seen, path, division)
   end
 end
 
---- The files that names stand for: folders hold those below them, in the order of their names,
---- except hidden ones. A file that is reached twice counts once.
+--- Lists files, and the files below folders ordered by name, except hidden ones. A file with
+--- several names is listed once.
 ---
---- Errors: a name that is neither; no file at all.
+--- Errors: a path that is neither a file nor a folder; no files.
 ---@param paths string[]
----@param division? string one of DIVISIONS; by default "jsonl" for names that end so, else "file"
+---@param division? string one of DIVISIONS; by default "jsonl" for names that end in .jsonl or
+---   .ndjson, else "file"
 ---@return TextFile[] list
----@return integer bytes of all
+---@return integer bytes in total
 function M.list(paths, division)
   local list, seen, bytes = {}, {}, 0
   for _, path in ipairs(paths) do
@@ -155,7 +157,7 @@ function M.list(paths, division)
   return list, bytes
 end
 
--- Refuse what is no text: bytes that are not UTF-8, and zeros, which end documents.
+-- Raises an error for bytes that are not UTF-8 and for zero bytes, which end documents.
 local function check(path, text, line)
   local _, bad = utf8.len(text)
   bad = bad or text:find("\0", 1, true)
@@ -166,13 +168,13 @@ local function check(path, text, line)
   end
 end
 
---- Read all documents, in their order; empty ones do not count.
+--- Visits all documents in order, except empty ones.
 ---
---- Errors: a file that cannot be read, is not text or not divided as it should be; no document.
+--- Errors: a file that cannot be read, is not UTF-8 or does not match its division; no documents.
 ---@param list TextFile[] from `list`
 ---@param visit fun(text: string)
----@param read fun(bytes: integer) told how much was read
----@return integer hash of all content and how it is divided
+---@param read fun(bytes: integer) called with the number of bytes of each read
+---@return integer hash of all content and the divisions
 function M.each(list, visit, read)
   local hash, is_empty = core.hash "", true
   for _, file in ipairs(list) do

@@ -50,7 +50,7 @@ describe("the experiment language_model", function()
     local folder = scratch.path("run")
     assert.error_matches(function()
       run.run(config_of({ validation = 0 }), { run = folder, progress = false })
-    end, "a row of 33 tokens is longer than the text for validation, 0")
+    end, "a row of 33 tokens is longer than the validation text of 0 tokens")
     assert.is_nil(uv.fs_stat(folder .. "/checkpoint.safetensors"))
   end)
 

@@ -110,7 +110,7 @@ describe("tasks.text", function()
       "a row of 5 tokens is longer than the training text, 0")
     local none = task_of("abc\n\nde\n\nfgh", { validation = 0 })
     assert.error_matches(function() none:validation() end,
-      "a row of 5 tokens is longer than the text for validation, 0")
+      "a row of 5 tokens is longer than the validation text of 0 tokens")
     assert.error_matches(function() task_of("one document", { validation = 0.1 }) end,
       "one document cannot be split into training and validation; choose validation = 0")
   end)
@@ -178,7 +178,7 @@ describe("tasks.text", function()
   it("refuses to be made again from other text", function()
     local options = task_of("abc\n\ndef"):options()
     assert.error_matches(function() task_of("abc\n\ndeg", { hash = options.hash }) end,
-      "text: expected the tokens %x+, got %x+: the files or the tokenizer are others")
+      "text: expected tokens with the hash %x+, got %x+; the files or the tokenizer changed")
   end)
 
   it("encodes and decodes bytes, a zero byte for the end of a document", function()
@@ -214,9 +214,10 @@ describe("tasks.text", function()
     assert.is_false(task:has_problems())
     for _, name in ipairs({ "question", "answer", "grade", "explain", "floor", "longest" }) do
       assert.error_matches(function() task[name](task) end,
-        ("task:%s: text poses no problems"):format(name))
+        ("task:%s: a text task has rows but no problems"):format(name))
     end
-    assert.error_matches(function() roper.evaluate.solve({}, task) end, "text poses no problems")
+    assert.error_matches(function() roper.evaluate.solve({}, task) end,
+      "a text task has rows but no problems")
   end)
 
   it("refuses options that do not fit", function()
@@ -238,9 +239,9 @@ describe("tasks.text", function()
       "text: no model /no/such")
     refused({ files = licenses, tokenizer = "byte" }, 'text: no model byte; did you mean "bytes"?')
     refused({ files = licenses, tokenizer = licenses .. "/BSD", cache = scratch.path("c") },
-      "BSD: expected a model of SentencePiece, got a damaged one or another file")
+      "BSD: expected a SentencePiece model, got a damaged file or one of another kind")
     assert.error_matches(function() task_of("abc", { length = 50 }) end,
-      "a row of 50 tokens is longer than the text: 4 to train on, 0 for validation")
+      "a row of 50 tokens is longer than the text: 4 tokens for training, 0 for validation")
   end)
 
   it("trains a model, whose run goes on bit for bit from a checkpoint", function()

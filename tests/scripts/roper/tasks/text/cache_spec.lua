@@ -164,12 +164,13 @@ describe("the cache of text", function()
     end
     assert(os.execute(("truncate -s -100 '%s'"):format(path)))
     local output = output_of(maker(folder, tokenizer))
-    assert.truthy(output:find("it is truncated; remove it, and it is made again\tnil\n$"), output)
+    assert.truthy(output:find("it is truncated; remove it and run again to rebuild it\tnil\n$"),
+      output)
     local other = core.corpus_create(path, 300, 3)
     other:end_document("training", 0)
     other:finish()
     assert.truthy(output_of(maker(folder, tokenizer)):find(
-      "belongs to another text; remove it, and it is made again\tnil\n$"))
+      "belongs to another text; remove it and run again to rebuild it\tnil\n$"))
     os.remove(path)
     assert.equal("done\tnil\n", output_of(maker(folder, tokenizer)))
     assert.same(whole, kept(folder))
@@ -187,7 +188,7 @@ describe("the cache of text", function()
     local whole = kept(folder)
     assert(os.execute(("truncate -s -100 '%s'"):format(path)))
     assert.truthy(output_of(maker(folder, "sentencepiece")):find(
-      "got a damaged one or another file; remove it, and it is made again\tnil\n$"))
+      "got a damaged file or one of another kind; remove it and run again to rebuild it\tnil\n$"))
     os.remove(path)
     assert.equal("done\tnil\n", output_of(maker(folder, "sentencepiece")))
     assert.same(whole, kept(folder))
@@ -221,7 +222,7 @@ describe("the cache of text", function()
         tokenizer = %q, vocabulary = 270, cache = %q }))]]):format(text, text, tokenizer,
       scratch.path("cache"))
     local output = output_of(code)
-    assert.truthy(output:find("text: the files were changed while they were read\n$"), output)
+    assert.truthy(output:find("text: the files changed while they were read; run again\n$"), output)
     for name in uv.fs_scandir_next, assert(uv.fs_scandir(scratch.path("cache"))) do
       assert.falsy(name:find("%.tokens") or name:find("%.model"))
     end
@@ -241,7 +242,7 @@ describe("the cache of text", function()
       { HOME = "/home/a", XDG_CACHE_HOME = false }))
     assert.equal("true\t/b/roper\n", output_of(code, { HOME = "/home/a", XDG_CACHE_HOME = "/b" }))
     assert.truthy(output_of(code, { HOME = false, XDG_CACHE_HOME = false }):find(
-      "text: where to keep the tokens? set HOME, or the option cache", 1, true))
+      "text: no folder for tokens; set HOME or pass the option cache", 1, true))
   end)
 
   it("refuses a folder that takes no files", function()

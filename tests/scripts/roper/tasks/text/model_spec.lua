@@ -64,14 +64,14 @@ describe("model.read", function()
       pieces() .. piece("<s>", 3) .. faithful,
     }) do
       assert.error_matches(function() model.read(data, "m") end,
-        "text: m: expected a model that the text task trained, got another one")
+        "text: m: expected a SentencePiece model trained by the text task, got another model")
     end
   end)
 
   it("refuses other files", function()
     for _, data in ipairs({ "hello", "\255\255\255\255\255\255\255\255\255\255\255\1", "\7" }) do
       assert.error_matches(function() model.read(data, "m") end,
-        "text: m: expected a model of SentencePiece, got a damaged one or another file")
+        "text: m: expected a SentencePiece model, got a damaged file or one of another kind")
     end
   end)
 end)
