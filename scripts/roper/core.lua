@@ -1,8 +1,8 @@
---- The C half of the library, after OpenMP was told to be a good neighbour.
+--- Loads the C part of the library, with a short OpenMP spin time.
 --
--- By default a thread that waits for others burns its processor for milliseconds. On a machine
--- that other programs use too, that slows training several times over; a short wait costs next to
--- nothing on an idle one. OpenMP reads this when it is loaded, so it must be set before.
+-- By default, a thread that waits for others spins for milliseconds. If other programs use the
+-- machine too, this slows training several times; spinning briefly costs almost nothing on an idle
+-- machine. OpenMP reads the variable when it is loaded.
 local uv = require "luv"
 
 if not uv.os_getenv "GOMP_SPINCOUNT" and not uv.os_getenv "OMP_WAIT_POLICY" then

@@ -1,6 +1,6 @@
 --- roper: a workbench for rotary position encodings.
---- `require "roper"` gives one table: the functions of the C core (tensors, operations,
---- attention, tasks) and the Lua modules around them, each loaded when first used.
+--- `require "roper"` returns one table: the functions of the C core (tensors, operations,
+--- attention, tasks) and the Lua modules, each loaded on first use.
 local core = require "roper.core"
 
 local M = {}
@@ -13,7 +13,7 @@ M.attention = attention.attention
 M.attention_weights = attention.weights
 M.linear_attention = attention.linear_attention
 
--- The battery needs models, which stand on positions.
+-- Loaded on first use, since it requires roper.model, which requires roper.position.
 setmetatable(M.position, {
   __names = function()
     return { "check" }
@@ -26,13 +26,13 @@ setmetatable(M.position, {
   end,
 })
 
---- Attention from its definition, slow and exact, to hold the fast ones against.
+--- Reference implementations of attention in float64: slow, to check the fast ones.
 M.oracle = { attention = attention.oracle, linear_attention = attention.linear_oracle }
 
---- Attention in plain Lua, to read and to change a line of.
+--- Attention in plain Lua, easy to read and to change.
 M.eager = { attention = require("roper.attention.eager").attention }
 
--- Modules loaded on first use, so that a short script starts fast.
+-- Modules loaded on first use, to keep the start of short scripts fast.
 local lazy = {
   checkpoint = "roper.model.checkpoint",
   evaluate = "roper.training.evaluation",
@@ -46,7 +46,7 @@ local lazy = {
   sweep = "roper.study.sweep",
   tasks = "roper.tasks",
 }
--- Functions that live in a module of their own.
+-- Functions loaded on first use, with their modules.
 local functions = {
   generate = { "roper.model.generate", "generate" },
   gradcheck = { "roper.base.gradcheck", "gradcheck" },
@@ -68,7 +68,7 @@ local functions = {
   save = { "roper.model.checkpoint", "save" },
 }
 
--- What the library needs of C and nobody else does stays in roper.native.
+-- Functions of roper.native that are not public.
 local internal = { "^attention_sums$", "^corpus_", "^gradient_sum$", "^hash$", "^interrupt",
   "^json_", "^lock$", "^oracle_", "^machine$", "^memory_fail_after$", "^output_kept$",
   "^prepare_readline$", "^random_permuted$", "^ranks_", "^shape_metatable$", "^tensor_metatable$",
@@ -93,7 +93,7 @@ for name, operation in pairs(require "roper.base.operations") do
   M[name], core.tensor_metatable.methods[name] = operation, operation
 end
 
--- Every name of the library, loaded or not.
+-- All public names, loaded or not.
 local function names()
   local list = {}
   for _, group in ipairs { M, lazy, functions } do
@@ -107,7 +107,7 @@ end
 setmetatable(M, {
   __names = names,
   __tostring = function()
-    return ("roper %s; roper.<Tab> lists its names, ?roper tells about them"):format(M.version)
+    return ("roper %s; roper.<Tab> lists its names, ?roper describes them"):format(M.version)
   end,
   __index = function(_, name)
     local value

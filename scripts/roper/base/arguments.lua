@@ -1,12 +1,12 @@
---- Checks the arguments of public functions, so that an error names what was expected.
+--- Argument checks of public functions.
 local options_of = require "roper.base.options"
 
 local M = {}
 
---- Raise in the name of a function unless its arguments are of their kinds.
+--- Raises an error in the name of a function unless its arguments have the right kinds.
 ---@param name string of the function
----@param ... any for each argument its name, its kind as of `options.check`, with "?" behind it
----   where the argument may be absent, and its value
+---@param ... any for each argument: its name; its kind, as for `options.check`, followed by "?" if
+---   the argument is optional; and its value
 function M.check(name, ...)
   for i = 1, select("#", ...), 3 do
     local what, kind, value = select(i, ...)
@@ -20,7 +20,7 @@ function M.check(name, ...)
   end
 end
 
--- Is a class another, or made from it?
+-- Is a class the same as another or derived from it?
 local function is_a(class, ancestor)
   while type(class) == "table" and class ~= ancestor do
     local metatable = getmetatable(class)
@@ -29,12 +29,12 @@ local function is_a(class, ancestor)
   return class == ancestor
 end
 
---- Raise in the name of a method unless it was called on an object of its class: with a dot, the
---- first argument comes in the place of the object.
+--- Raises an error in the name of a method unless it was called on an object of its class. A call
+--- with a dot instead of a colon passes the first argument in place of the object.
 ---@param name string of the method, such as "Cache:layer"
 ---@param self any
----@param class table|string the class, which objects have as their metatable or inherit from; or a
----   kind as of `options.check`
+---@param class table|string the class, which is the object's metatable or its ancestor; or a kind,
+---   as for `options.check`
 function M.self(name, self, class)
   local fits = type(self) == "table" and type(class) == "table" and is_a(getmetatable(self), class)
     or type(class) == "string" and not options_of.mismatch(class, self)

@@ -1,20 +1,20 @@
---- Tensors made from others.
+--- stack, zeros_like and ones_like.
 local check = require "roper.base.operations.check"
 local core = require "roper.core"
 local format = require "roper.base.format"
 
 local M = {}
 
---- Tensors of one shape side by side along a new axis.
+--- Stacks tensors of the same shape along a new axis.
 ---
---- Errors: an empty list, other shapes or dtypes.
+--- Errors: an empty list; different shapes or dtypes.
 ---
 ---     > roper.stack({roper.zeros{2}, roper.ones{2}}, 2)
 ---     float32 [2, 2]
 ---     0 1
 ---     0 1
 ---@param list tensor[]
----@param axis? integer = 1; of the result
+---@param axis? integer = 1; the new axis of the result
 ---@return tensor y
 function M.stack(list, axis)
   if type(list) ~= "table" or #list == 0 then
@@ -36,12 +36,12 @@ function M.stack(list, axis)
   return core.cat(parts, axis or 1)
 end
 
--- y as x is: a mask or numbers.
+-- y as a mask if x is one.
 local function marked(x, y)
   return x:is_mask() and y:ne(0) or y
 end
 
---- Zeros in the shape and the dtype of another tensor; of a mask, a mask.
+--- Zeros with the shape and dtype of another tensor; a mask if x is one.
 ---
 ---     > roper.zeros_like(roper.tensor({{1, 2}}, "int32"))
 ---     int32 [1, 2]
@@ -53,7 +53,7 @@ function M.zeros_like(x)
   return marked(x, core.zeros(x:shape(), x:dtype()))
 end
 
---- Ones in the shape and the dtype of another tensor; of a mask, a mask.
+--- Ones with the shape and dtype of another tensor; a mask if x is one.
 ---
 ---     > roper.ones_like(roper.tensor{3, 4})
 ---     float32 [2]

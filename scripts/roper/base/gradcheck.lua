@@ -1,4 +1,4 @@
---- Gradients against central differences.
+--- Gradient check by central differences.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local format = require "roper.base.format"
@@ -23,8 +23,8 @@ local function difference(f, inputs, flat, i, step)
   return (above - below) / (2 * step)
 end
 
--- The largest error of the gradient of one of the inputs of the scalar f, relative to the largest
--- element of that gradient or to 1; not a number where one is.
+-- The largest error of the gradient of the scalar f with respect to one input, relative to the
+-- largest element of that gradient or to 1, whichever is larger; NaN if an error is NaN.
 local function worst_of(f, inputs, input, o)
   local gradient, flat = input.grad, input:detach():view { -1 }
   local count = flat:count()
@@ -44,14 +44,14 @@ end
 ---@class GradcheckOptions
 ---@field step? number = 1e-5; h
 ---@field tolerance? number = 1e-6; relative
----@field most? integer = 200; how many elements of an input are tried
+---@field most? integer = 200; largest number of elements to check in each input
 
---- Compare the gradients of a function with central differences, in float64. A result that is not
---- a scalar is reduced with fixed random weights, so that no element can hide.
+--- Compares the gradients of a function with central differences, in float64. A result that is not
+--- a scalar is reduced to a sum with fixed, different weights, to check each element.
 ---
 ---     (f(x + h) − f(x − h)) / 2h
 ---
---- Errors: what are no tensors; other options; what f refuses.
+--- Errors: an input or a result that is not a tensor; unknown options; an error in f.
 ---
 ---     > x = roper.randn{2, 3}
 ---     > (roper.gradcheck(roper.softmax, {x}))
@@ -62,7 +62,8 @@ end
 ---@param inputs tensor[] copied to float64; int32 ones are passed on and not differentiated
 ---@param options? GradcheckOptions
 ---@return boolean holds are all errors within the tolerance?
----@return number worst the largest error, relative to the largest gradient of its input, or to 1
+---@return number worst the largest error, relative to the largest gradient of its input or to 1,
+---   whichever is larger
 function M.gradcheck(f, inputs, options)
   arguments.check("gradcheck", "f", "callable", f)
   local o = options_of.check("gradcheck", options, { step = { "number", 1e-5 },
@@ -85,7 +86,7 @@ function M.gradcheck(f, inputs, options)
     if y:rank() == 0 then
       return y
     end
-    if not weights then -- irrational steps: no two elements weigh the same
+    if not weights then -- irrational steps: all weights are different
       weights = core.arange(1, y:count() + 1, 1, "float64"):mul(0.7548776662466927):sin()
         :add(1.5):view(y:shape())
     end

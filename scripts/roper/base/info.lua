@@ -1,13 +1,13 @@
---- What a result or a timing depends on: version, processor, threads, BLAS.
+--- The environment of a run: version, processor, threads, BLAS.
 local core = require "roper.core"
 local uv = require "luv"
 
 local M = {}
 
--- Variables that change how fast OpenBLAS and OpenMP are, and what they must not be for AVX-512.
+-- Values of OPENBLAS_CORETYPE that do not use AVX-512.
 local SLOW = { Haswell = true, Zen = true, Sandybridge = true, Nehalem = true, Prescott = true }
 
---- What holds the machine back.
+--- A warning about an environment variable that slows the library.
 ---@param machine Machine
 ---@return string? warning
 function M.warning(machine)
@@ -19,13 +19,13 @@ function M.warning(machine)
   return nil
 end
 
-local commit -- of the files of this process: nil until asked for, then false where there is none
+local commit -- of the library's files; nil until the first query, false without one
 
---- The commit that the library's files are of, with "-dirty" where they were changed since.
----@return string? commit nil where git does not know them
+--- The git commit of the library's files, with "-dirty" if the work tree has changes.
+---@return string? commit nil if git does not track the files
 function M.commit()
   if commit == nil then
-    -- An installed copy may lie inside a work tree that does not know it.
+    -- An installed copy may lie inside a work tree that does not track it.
     local pipe = io.popen(("{ cd '%s' && git ls-files --error-unmatch init.lua >&2 && git describe "
       .. "--always --dirty --abbrev=12 --exclude='*'; } 2>/dev/null"):format(
       require("roper.base.paths").LIBRARY:gsub("'", "'\\''")))
@@ -38,9 +38,9 @@ function M.commit()
   return commit or nil
 end
 
---- What the numbers of a run depend on besides its configuration, for its folder.
----@return table version, commit, host, processor, blas_core, instructions, threads, started;
----   loaded: the files that --load ran, with the hash of each
+--- Facts about this process that are stored with a run, since its results depend on them.
+---@return table facts version, commit, host, processor, blas_core, instructions, threads, started;
+---   loaded: files run by --load, with their hashes
 function M.record()
   local facts = core.machine()
   facts.version, facts.commit = require "roper.base.version", M.commit()
@@ -53,9 +53,10 @@ end
 ---@field version string of roper
 ---@field lua string
 ---@field memory Memory
----@field warning? string what holds the machine back: an environment variable
+---@field warning? string about an environment variable that slows the library
 
---- What a result or a timing depends on.
+--- Information on the version, processor, threads, BLAS and memory, on which results and timings
+--- depend.
 ---
 ---     > roper.info().version
 ---     "0.1.0"

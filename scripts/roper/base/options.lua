@@ -1,10 +1,10 @@
---- Option tables of Lua functions: unknown names and values of the wrong kind are errors.
+--- Checks of option tables: unknown names and values of the wrong kind are errors.
 local suggest = require "roper.base.suggest"
 local tables = require "roper.base.tables"
 
 local M = {}
 
--- Kinds of numbers: what each is called, and whether a number is one.
+-- Kinds of numbers: a description, and a predicate.
 local NUMBERS <const> = {
   integer = { "a whole number", function(x) return math.type(x) == "integer" end },
   size = { "a whole number from 1 on", function(x)
@@ -20,7 +20,7 @@ local function is_native(kind)
   return function(metatable) return rawget(metatable, "__name") == "roper." .. kind end
 end
 
--- Objects of the library, known by their metatables.
+-- Kinds of objects of the library: predicates on the metatable and the value.
 local OBJECTS <const> = {
   task = is_native "task",
   tensor = is_native "tensor",
@@ -32,10 +32,10 @@ local OBJECTS <const> = {
   end,
 }
 
---- Does a value have a kind, as `check` takes them?
----@param kind string|table
+--- Describes the expected value if a value does not have a kind.
+---@param kind string|table as for `check`
 ---@param value any
----@return string? expected what should have come, where it does not
+---@return string? expected nil if the value fits
 function M.mismatch(kind, value)
   local numbers = NUMBERS[kind]
   if numbers then
@@ -58,7 +58,7 @@ function M.mismatch(kind, value)
   return type(value) ~= kind and "a " .. kind or nil
 end
 
---- A value as messages show it: a string in quotes, a table or an object by its kind.
+--- A value as text for messages: strings in quotes, tables and objects by their kind.
 ---@param value any
 ---@return string
 function M.shown(value)
@@ -73,14 +73,17 @@ function M.shown(value)
   return (name:find "^[AEIOUaeiou]" and "an " or "a ") .. name
 end
 
---- Check an option table against what a function takes.
+--- Checks an option table and fills in defaults.
+---
+--- Errors: an unknown option; a value of another kind; a required option is missing.
 ---@param name string of the function, for messages
 ---@param given table?
----@param known table option to kind, if it is required; to kind and "?", if it may be absent; or to
----   {kind, default}. Kinds: "size" (integer from 1), "integer", {smallest =, largest =} (of one),
----   "number" (finite), "amount" (from 0), "share" (from 0 to 1), "probability" (below 1),
----   "tensor", "task", "module", "scheme", "callable", "any", a Lua type, or a list of choices
----@param level integer? of the stack to blame; 3 (the caller's caller) by default
+---@param known table by option, its kind if it is required, its kind with "?" if it is optional, or
+---   {kind, default}. Kinds: "size" (integer of at least 1), "integer", {smallest =, largest =}
+---   (an integer in this range), "number" (finite), "amount" (finite, at least 0), "share" (0 to
+---   1), "probability" (at least 0, below 1), "tensor", "task", "module", "scheme", "callable",
+---   "any", a Lua type, or a list of choices
+---@param level integer? stack level of the error; 3 (the caller's caller) by default
 ---@return table a new table with every option
 function M.check(name, given, known, level)
   level = level or 3

@@ -1,12 +1,12 @@
---- The precision of the operands of matrix products, and a note if it makes them slower.
+--- Precision of matrix products, with a warning if bfloat16 is slower on this processor.
 local core = require "roper.core"
 local scoped = require "roper.base.scoped"
 
 local M = {}
 
-local is_told = false -- the note, to this process
+local is_noted = false -- was the note printed in this process?
 
---- What to say to users who choose a precision.
+--- A note for users who choose a precision.
 ---@param precision string
 ---@return string? note nil unless products with it are slower than in float32
 function M.note(precision)
@@ -16,19 +16,18 @@ function M.note(precision)
     return nil
   end
   return ("bfloat16 is slower than float32 here, up to three times in\n"
-    .. "training: the %s kernels round without instructions for it"):format(instructions)
+    .. "training: the %s kernels have no instructions for it"):format(instructions)
 end
 
---- What the operands of products of float32 matrices are rounded to, with an argument from now on.
---- "float32" leaves them as they are; "bfloat16" keeps 8 significant bits (to nearest, ties to
---- even; below 2^-126 is 0), which takes about half the time if the processor multiplies such
---- numbers. Sums and results are float32. It holds for `roper.matmul`, `roper.linear` and
---- `roper.attention` and their gradients; everything else, and float64, stays as it is. If the
---- processor has no such instructions, the numbers are the same but for the order of sums, and a
---- step of training takes up to three times as long as in float32. A note on standard error warns
---- of it, once.
+--- Sets the precision of matrix products of float32, if given, and returns it. "float32" leaves the
+--- operands unchanged. "bfloat16" rounds them to 8 significant bits (to nearest, ties to even;
+--- values below 2^-126 become 0), which takes about half the time if the processor has bfloat16
+--- instructions. Sums and results are float32. The setting applies to `roper.matmul`,
+--- `roper.linear`, `roper.attention` and their gradients; it does not apply to float64 or to other
+--- functions. Without bfloat16 instructions, results differ only by the order of sums, and training
+--- takes up to three times as long as in float32; a note on standard error says so once.
 ---
---- Errors: another name.
+--- Errors: an unknown name.
 ---
 ---     > _ = roper.matmul_precision "bfloat16"
 ---     > (roper.full({1, 1}, 1.01):matmul(roper.ones{1, 1})):item() == 1 + 1 / 128
@@ -36,12 +35,12 @@ end
 ---     > roper.matmul_precision "float32"
 ---     "float32"
 ---@param precision? "float32"|"bfloat16"
----@return string precision that holds
+---@return string precision the current one
 function M.matmul_precision(precision)
   local result = core.matmul_precision(precision)
-  local note = not is_told and precision ~= nil and M.note(result)
+  local note = not is_noted and precision ~= nil and M.note(result)
   if note then
-    is_told = true
+    is_noted = true
     io.stderr:write("matmul_precision: ", note, "\n")
   end
   return result

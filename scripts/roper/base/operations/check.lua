@@ -1,9 +1,9 @@
---- What functions of tensors ask of their arguments.
+--- Argument checks for functions of tensors.
 local format = require "roper.base.format"
 
 local M = {}
 
---- Raise in the name of a function where a value is no tensor.
+--- Raises an error in the name of a function if a value is not a tensor.
 ---@param name string
 ---@param value any
 function M.tensor(name, value)
@@ -12,9 +12,10 @@ function M.tensor(name, value)
   end
 end
 
---- A whole number, as an integer; raise in the name of a function where a value is none.
+--- Converts a whole number to an integer; raises an error in the name of a function for any other
+--- value.
 ---@param name string
----@param what string what the number is
+---@param what string name of the argument
 ---@param value any
 ---@return integer
 function M.integer(name, what, value)

@@ -1,4 +1,4 @@
---- Sums of products of tensors, by letters for their axes.
+--- Einstein summation.
 local format = require "roper.base.format"
 local tables = require "roper.base.tables"
 
@@ -12,7 +12,7 @@ local function fail(message, ...)
   error("einsum: " .. message:format(...), 0)
 end
 
--- The letters of a tensor; the `more` axes that "..." stands for have the names ..., 2, 1.
+-- The letters of a tensor; the `more` axes of "..." are named ..., 2, 1.
 local function letters_of(text, more)
   local before, after = text:match "^(%a*)%.%.%.(%a*)$"
   before = before or text:match "^%a*$" or fail("expected letters and ..., got %q", text)
@@ -20,8 +20,8 @@ local function letters_of(text, more)
   for letter in before:gmatch "%a" do
     list[#list + 1] = letter
   end
-  for place = after and more or 0, 1, -1 do
-    list[#list + 1] = tostring(place)
+  for number = after and more or 0, 1, -1 do
+    list[#list + 1] = tostring(number)
   end
   for letter in (after or ""):gmatch "%a" do
     list[#list + 1] = letter
@@ -29,7 +29,7 @@ local function letters_of(text, more)
   return list
 end
 
--- The size that two axes have in common: the same, or, for axes of "...", any beside 1.
+-- The size of an axis after two sizes are combined: they must be equal or, in "...", one may be 1.
 local function common_size(letter, known, size)
   if known == nil or known == size then
     return size
@@ -41,7 +41,7 @@ local function common_size(letter, known, size)
   return known == 1 and size or known
 end
 
--- Without the axes of "..." that are broadcast: the other tensors have them.
+-- Removes the axes of "..." that are broadcast; other tensors have them.
 local function without_broadcast(one, sizes)
   local x, letters = one.x, {}
   for axis = #one.letters, 1, -1 do
@@ -55,7 +55,7 @@ local function without_broadcast(one, sizes)
   return { x = x, letters = letters }
 end
 
--- The tensors with their letters, and how many axes "..." stands for at most.
+-- The tensors with their letters, and the largest number of axes of "...".
 local function read_operands(parts, given)
   local operands, sizes, most = {}, {}, 0
   for i, part in ipairs(parts) do
@@ -79,7 +79,7 @@ local function read_operands(parts, given)
   end), most
 end
 
--- How often each letter stands in tensors.
+-- The number of occurrences of each letter in tensors.
 local function counts_of(operands)
   local counts = {}
   for _, one in ipairs(operands) do
@@ -90,7 +90,7 @@ local function counts_of(operands)
   return counts
 end
 
--- The letters of the result: those after "->", each once, or those that stand once in the tensors.
+-- The letters of the result: those after "->" or, without an arrow, those that occur once.
 local function read_result(text, operands, more)
   local counts, letters = counts_of(operands), {}
   if not text then
@@ -102,13 +102,13 @@ local function read_result(text, operands, more)
   letters = letters_of(text, more)
   for letter, count in pairs(counts_of { { letters = letters } }) do
     if count > 1 or not counts[letter] then
-      fail("expected letters of the tensors, each once, after ->, got %q", text)
+      fail("expected each letter after -> once, and in one of the tensors, got %q", text)
     end
   end
   return letters
 end
 
--- Where a letter stands several times, the diagonal.
+-- Takes the diagonal of axes with the same letter.
 local function without_repeats(one)
   local shape, strides, letters, at, stride = {}, {}, {}, {}, 1
   for axis = #one.letters, 1, -1 do
@@ -124,7 +124,7 @@ local function without_repeats(one)
     or { x = one.x:as_strided(shape, strides), letters = letters }
 end
 
--- Summed over the axes whose letters are not wanted.
+-- Sums over the axes whose letters are not wanted.
 local function summed(one, wanted)
   local axes, letters = {}, {}
   for axis, letter in ipairs(one.letters) do
@@ -139,16 +139,16 @@ end
 
 -- The axes of a tensor in the order of letters.
 local function permuted(one, letters)
-  local places = {}
+  local axis_of = {}
   for axis, letter in ipairs(one.letters) do
-    places[letter] = axis
+    axis_of[letter] = axis
   end
   return one.x:permute(tables.map(letters, function(letter)
-    return places[letter]
+    return axis_of[letter]
   end))
 end
 
--- A tensor with the letters of each of three groups as one axis.
+-- A tensor of three axes, each the letters of one group.
 local function grouped(one, ...)
   local x, sizes, axis = permuted(one, tables.joined(...)), {}, 0
   for i, group in ipairs { ... } do
@@ -161,7 +161,7 @@ local function grouped(one, ...)
   return x:view(sizes)
 end
 
--- The product of two tensors, summed over the letters that both have and nobody wants any more.
+-- The product of two tensors, summed over the letters that both have and that are not wanted.
 local function contracted(a, b, wanted)
   local in_a, in_b = tables.set(a.letters), tables.set(b.letters)
   local both, inner, left, right, sizes = {}, {}, {}, {}, {}
@@ -179,15 +179,16 @@ local function contracted(a, b, wanted)
   end)) }
 end
 
---- Sums of products, by a letter for each axis. Axes with one letter go together; letters that do
---- not follow the arrow are summed; a letter twice in one tensor takes its diagonal. "..." is any
---- number of axes, which broadcast: their sizes must be equal or 1. Without an arrow the letters
---- that occur once remain, in alphabetical order. Each product is a `matmul` of two tensors, from
---- left to right.
+--- Einstein summation: products of tensors, summed over letters that name their axes. Letters that
+--- are not after the arrow are summed over; a letter that occurs twice in a tensor takes its
+--- diagonal. "..." is any number of axes, which are broadcast: their sizes must be equal or 1.
+--- Without an arrow, the result has the letters that occur once, in alphabetical order. Tensors are
+--- multiplied from left to right, two at a time, by `matmul`.
 ---
 ---     "ij,jk->ik":  yᵢₖ = Σⱼ aᵢⱼ bⱼₖ
 ---
---- Errors: other numbers of tensors or axes; two sizes for one letter; products of integers.
+--- Errors: a number of tensors or axes that does not match the equation; two sizes for one letter;
+--- products of integers.
 ---
 ---     > a, b = roper.tensor{{1, 2}, {3, 4}}, roper.tensor{{1, 0}, {1, 1}}
 ---     > roper.einsum("ij,jk->ik", a, b)

@@ -1,14 +1,14 @@
---- Elements of tensors one by one: bounds, triangles, products of pairs, what is no number.
+--- Clamping, tests for NaN and infinity, outer products and triangles.
 local check = require "roper.base.operations.check"
 local core = require "roper.core"
 local format = require "roper.base.format"
 
 local M = {}
 
---- Each element within bounds: low where it is below, high where it is above. The gradient passes
---- where the element stays. NaN stays.
+--- Limits each element to the bounds low and high. The gradient is passed to elements that are not
+--- changed. NaN stays NaN.
 ---
---- Errors: neither bound; other shapes or dtypes than x beside tensors as bounds.
+--- Errors: neither bound is given; a tensor as a bound whose shape or dtype does not match x.
 ---
 ---     > roper.tensor{-1, 0.5, 3}:clamp(0, 1)
 ---     float32 [3]
@@ -29,60 +29,60 @@ function M.clamp(x, low, high)
   return high == nil and y or core.minimum(y, high)
 end
 
---- 1 where x is not a number, else 0.
+--- 1 for each element that is NaN, else 0.
 ---
 ---     > roper.tensor{1, 0 / 0, math.huge}:isnan()
 ---     int32 [3], mask
 ---     0 1 0
 ---@param x tensor
----@return tensor mask int32, of the shape of x
+---@return tensor mask int32, with the shape of x
 function M.isnan(x)
   check.tensor("isnan", x)
   return core.ne(x, x)
 end
 
---- 1 where x is a finite number: neither NaN nor infinite; else 0.
+--- 1 for each finite element, 0 for NaN and infinities.
 ---
 ---     > roper.tensor{1, 0 / 0, math.huge}:isfinite()
 ---     int32 [3], mask
 ---     1 0 0
 ---@param x tensor
----@return tensor mask int32, of the shape of x
+---@return tensor mask int32, with the shape of x
 function M.isfinite(x)
   check.tensor("isfinite", x)
   local values = x:detach()
   return core.eq(values - values, 0) -- inf - inf is NaN
 end
 
---- 1 where x is infinite, else 0.
+--- 1 for each infinite element, else 0.
 ---
 ---     > roper.tensor{1, 0 / 0, -math.huge}:isinf()
 ---     int32 [3], mask
 ---     0 0 1
 ---@param x tensor
----@return tensor mask int32, of the shape of x
+---@return tensor mask int32, with the shape of x
 function M.isinf(x)
   check.tensor("isinf", x)
   return ~M.isfinite(x) & core.eq(x, x)
 end
 
---- 1 where x is 0, else 0; of masks, ~x does the same.
+--- 1 for each element that is 0, else 0. For masks, ~x is the same.
 ---
 ---     > roper.tensor{0, 2}:logical_not()
 ---     int32 [2], mask
 ---     1 0
 ---@param x tensor
----@return tensor mask int32, of the shape of x
+---@return tensor mask int32, with the shape of x
 function M.logical_not(x)
   check.tensor("logical_not", x)
   return core.eq(x, 0)
 end
 
---- The products of all elements of two vectors.
+--- The outer product of two vectors.
 ---
 ---     yᵢⱼ = aᵢ bⱼ
 ---
---- Errors: tensors of other than one axis.
+--- Errors: a tensor that does not have exactly one axis.
 ---
 ---     > roper.tensor{1, 2}:outer(roper.tensor{3, 4, 5})
 ---     float32 [2, 3]
@@ -95,27 +95,27 @@ function M.outer(a, b)
   check.tensor("outer", a)
   check.tensor("outer", b)
   if a:rank() ~= 1 or b:rank() ~= 1 then
-    error(("outer: expected two tensors of one axis, got %s and %s"):format(format.summary(a),
+    error(("outer: expected two tensors with one axis, got %s and %s"):format(format.summary(a),
       format.summary(b)), 2)
   end
   return a:unsqueeze(2) * b
 end
 
--- The elements of the last two axes whose column, less `diagonal`, is in a relation to their row.
+-- x with 0 for elements unless relation(column - diagonal, row) holds.
 local function triangle(name, x, diagonal, relation)
   if x:rank() < 2 then
     error(("%s: expected at least two axes, got %d"):format(name, x:rank()), 3)
   end
   local rows, columns = x:size(-2), x:size(-1)
-  local shift = math.max(-rows, math.min(columns, diagonal)) -- further away is the same
+  local shift = math.max(-rows, math.min(columns, diagonal)) -- int32; larger ones have no effect
   local row = core.arange(0, rows, 1, "int32"):view { rows, 1 }
   local column = core.arange(-shift, columns - shift, 1, "int32")
   return core.where(relation(column, row), x, 0)
 end
 
---- The lower triangles of matrices, 0 above them.
+--- The lower triangles of matrices; elements above are 0.
 ---
---- Errors: less than two axes.
+--- Errors: fewer than two axes.
 ---
 ---     > roper.ones{2, 3}:tril()
 ---     float32 [2, 3]
@@ -126,24 +126,24 @@ end
 ---     1 1 0
 ---     1 1 1
 ---@param x tensor [..., rows, columns]
----@param diagonal? integer = 0; the last one that stays, above the main one where positive
----@return tensor y of the shape of x
+---@param diagonal? integer = 0; the last diagonal to keep; positive ones are above the main one
+---@return tensor y with the shape of x
 function M.tril(x, diagonal)
   check.tensor("tril", x)
   return triangle("tril", x, check.integer("tril", "diagonal", diagonal or 0), core.le)
 end
 
---- The upper triangles of matrices, 0 below them.
+--- The upper triangles of matrices; elements below are 0.
 ---
---- Errors: less than two axes.
+--- Errors: fewer than two axes.
 ---
 ---     > roper.ones{2, 3}:triu(1)
 ---     float32 [2, 3]
 ---     0 1 1
 ---     0 0 1
 ---@param x tensor [..., rows, columns]
----@param diagonal? integer = 0; the first one that stays, above the main one where positive
----@return tensor y of the shape of x
+---@param diagonal? integer = 0; the first diagonal to keep; positive ones are above the main one
+---@return tensor y with the shape of x
 function M.triu(x, diagonal)
   check.tensor("triu", x)
   return triangle("triu", x, check.integer("triu", "diagonal", diagonal or 0), core.ge)

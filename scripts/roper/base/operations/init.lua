@@ -1,5 +1,5 @@
---- Functions of tensors that are made of others, in a few lines of Lua: each is a function of the
---- library and a method of tensors.
+--- Tensor operations implemented in Lua by others. Each is both a function of the library and a
+--- method of tensors.
 local tables = require "roper.base.tables"
 
 return tables.merged((require "roper.base.operations.elements"),

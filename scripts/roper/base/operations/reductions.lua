@@ -1,28 +1,29 @@
---- Reductions that are made of sums, means and extrema.
+--- Variance, standard deviation, norm, product, any and all.
 local check = require "roper.base.operations.check"
 local core = require "roper.core"
 
 local M = {}
 
--- Integers as float64, in which sums are taken.
+-- Integers as float64, other dtypes unchanged.
 local function as_floats(x)
   return x:dtype() == "int32" and x:to "float64" or x
 end
 
--- A result that was computed in float64, as x has it: squares of float32 underflow at 1e-23.
+-- A float64 result in the dtype of x. Results are computed in float64, since squares of float32
+-- underflow below 1e-23.
 local function like(x, y)
   return x:dtype() == "float32" and y:to "float32" or y
 end
 
--- The p-th root, whose gradient is 0 where x is 0, as PyTorch has it.
+-- The p-th root; its gradient at 0 is 0, as in PyTorch.
 local function root(x, p)
   local is_zero = x:eq(0)
   local positive = core.where(is_zero, 1, x)
   return core.where(is_zero, 0, p == 2 and positive:sqrt() or positive ^ (1 / p))
 end
 
--- The variance of float64. The mean of the deviations is what rounding left of the mean: without
--- it, those of equal numbers are 0.
+-- The variance of float64. Subtracting the mean of the deviations removes the rounding error of the
+-- mean: the variance of equal numbers is exactly 0.
 local function variance(x, axis, keep, correction)
   local deviation = x - x:mean(axis, true)
   deviation = deviation - deviation:mean(axis, true)
@@ -31,12 +32,12 @@ local function variance(x, axis, keep, correction)
   return sum / math.max(n - (correction or 1), 0)
 end
 
---- The variance along an axis or several, or of all elements; of integers as float64. NaN or
---- infinite where there is no more than the correction.
+--- The variance over one or several axes, or of all elements. Integers give float64. NaN or
+--- infinity if n is at most the correction.
 ---
 ---     Σ (xᵢ − mean)² / (n − correction)
 ---
---- Errors: an axis that x does not have; no element.
+--- Errors: an axis that x does not have; no elements.
 ---
 ---     > roper.tensor{1, 2, 3, 4}:var()
 ---     1.6667 (float32)
@@ -44,37 +45,36 @@ end
 ---     float32 [2]
 ---     0.2500 2.2500
 ---@param x tensor
----@param axis? integer|integer[] from 1, or from the end where negative; all by default
----@param keep? boolean = false; the axis stays, with size 1
----@param correction? number = 1; Bessel's, 0 for the mean square deviation
+---@param axis? integer|integer[] negative axes count from the end; by default all
+---@param keep? boolean = false; keep the axis with size 1
+---@param correction? number = 1; 1 is Bessel's correction, 0 the mean square deviation
 ---@return tensor y without the axis
 function M.var(x, axis, keep, correction)
   check.tensor("var", x)
   return like(x, variance(x:to "float64", axis, keep, correction))
 end
 
---- The standard deviation along an axis or several, or of all elements; of integers as float64.
---- NaN or infinite where there is no more than the correction. Its gradient is 0 where all elements
---- are equal.
+--- The standard deviation over one or several axes, or of all elements. Integers give float64. NaN
+--- or infinity if n is at most the correction. The gradient is 0 if all elements are equal.
 ---
 ---     √(Σ (xᵢ − mean)² / (n − correction))
 ---
---- Errors: an axis that x does not have; no element.
+--- Errors: an axis that x does not have; no elements.
 ---
 ---     > roper.tensor{1, 2, 3, 4}:std()
 ---     1.291 (float32)
 ---@param x tensor
----@param axis? integer|integer[] from 1, or from the end where negative; all by default
----@param keep? boolean = false; the axis stays, with size 1
----@param correction? number = 1; Bessel's, 0 for the root mean square deviation
+---@param axis? integer|integer[] negative axes count from the end; by default all
+---@param keep? boolean = false; keep the axis with size 1
+---@param correction? number = 1; 1 is Bessel's correction, 0 the root mean square deviation
 ---@return tensor y without the axis
 function M.std(x, axis, keep, correction)
   check.tensor("std", x)
   return like(x, root(variance(x:to "float64", axis, keep, correction), 2))
 end
 
---- The p-norm along an axis or several, or of all elements; of integers as float64. Its gradient
---- is 0 where the norm is.
+--- The p-norm over one or several axes, or of all elements. Integers give float64. The gradient of
+--- a norm of 0 is 0.
 ---
 ---     (Σ |xᵢ|ᵖ)^(1/p), and max |xᵢ| for p = math.huge
 ---
@@ -85,15 +85,15 @@ end
 ---     > roper.tensor{3, -4}:norm(1)
 ---     7 (float32)
 ---@param x tensor
----@param p? number = 2; from 1 on
----@param axis? integer|integer[] from 1, or from the end where negative; all by default
----@param keep? boolean = false; the axis stays, with size 1
+---@param p? number = 2; at least 1
+---@param axis? integer|integer[] negative axes count from the end; by default all
+---@param keep? boolean = false; keep the axis with size 1
 ---@return tensor y without the axis
 function M.norm(x, p, axis, keep)
   check.tensor("norm", x)
   p = p == nil and 2 or p
   if math.type(p) == nil or p ~= p or p < 1 then
-    error(("norm: expected a p from 1 on, got %s"):format(tostring(p)), 2)
+    error(("norm: expected p of at least 1, got %s"):format(tostring(p)), 2)
   end
   if p == math.huge then
     return as_floats(x):abs():max(axis, keep)
@@ -104,12 +104,12 @@ function M.norm(x, p, axis, keep)
   return like(x, root((p == 2 and size:square() or size ^ p):sum(axis, keep), p))
 end
 
--- The product along an axis, which stays: halves times each other, so that an element that is 0
--- leaves the gradients of the others as they are.
+-- The product along an axis, which is kept with size 1. Halves are multiplied by each other,
+-- without divisions: gradients are right also for elements that are 0.
 local function product(x, axis)
   local size = x:size(axis)
   if size == 0 then
-    return x:sum(axis, true) + 1 -- in the graph of x
+    return x:sum(axis, true) + 1 -- depends on x, for the gradient
   end
   while size > 1 do
     local half = size // 2
@@ -120,7 +120,7 @@ local function product(x, axis)
   return x
 end
 
---- The product along an axis, or of all elements; of integers as float64.
+--- The product over an axis, or of all elements. Integers give float64.
 ---
 --- Errors: an axis that x does not have.
 ---
@@ -130,8 +130,8 @@ end
 ---     float32 [2]
 ---     3 8
 ---@param x tensor
----@param axis? integer from 1, or from the end where negative; all axes by default
----@param keep? boolean = false; the axis stays, with size 1
+---@param axis? integer negative axes count from the end; by default all
+---@param keep? boolean = false; keep the axis with size 1
 ---@return tensor y without the axis
 function M.prod(x, axis, keep)
   check.tensor("prod", x)
@@ -147,7 +147,7 @@ function M.prod(x, axis, keep)
   return keep and y or y:squeeze(axis)
 end
 
--- A mask, or a boolean where it is of everything.
+-- The mask, or without an axis a boolean.
 local function decided(mask, axis)
   if axis == nil then
     return mask:item() ~= 0
@@ -155,7 +155,7 @@ local function decided(mask, axis)
   return mask
 end
 
---- Is any element not 0? Without an axis a boolean, as `if` needs it; NaN is not 0.
+--- Is any element not 0? Without an axis, returns a boolean that can be used in `if`. NaN is not 0.
 ---
 --- Errors: an axis that x does not have.
 ---
@@ -166,15 +166,16 @@ end
 ---     int32 [2], mask
 ---     1 0
 ---@param x tensor
----@param axis? integer|integer[] from 1, or from the end where negative; all by default
----@param keep? boolean = false; the axis stays, with size 1
+---@param axis? integer|integer[] negative axes count from the end; by default all
+---@param keep? boolean = false; keep the axis with size 1
 ---@return boolean|tensor yes a mask without the axis
 function M.any(x, axis, keep)
   check.tensor("any", x)
   return decided(core.ne(x, 0):sum(axis, keep):gt(0), axis)
 end
 
---- Is no element 0? Without an axis a boolean, as `if` needs it; NaN is not 0.
+--- Are all elements not 0? Without an axis, returns a boolean that can be used in `if`. NaN is not
+--- 0.
 ---
 --- Errors: an axis that x does not have.
 ---
@@ -185,8 +186,8 @@ end
 ---     int32 [2], mask
 ---     0 1
 ---@param x tensor
----@param axis? integer|integer[] from 1, or from the end where negative; all by default
----@param keep? boolean = false; the axis stays, with size 1
+---@param axis? integer|integer[] negative axes count from the end; by default all
+---@param keep? boolean = false; keep the axis with size 1
 ---@return boolean|tensor yes a mask without the axis
 function M.all(x, axis, keep)
   check.tensor("all", x)

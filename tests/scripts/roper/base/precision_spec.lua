@@ -2,7 +2,7 @@ local process = require("tests.process")
 local scratch = require("tests.scratch")
 
 local NOTE <const> = "bfloat16 is slower than float32 here, up to three times in\n"
-  .. "training: the portable kernels round without instructions for it"
+  .. "training: the portable kernels have no instructions for it"
 
 -- What a command prints with kernels that any processor has.
 local function roper(...)

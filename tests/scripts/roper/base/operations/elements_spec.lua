@@ -90,7 +90,7 @@ describe("outer", function()
       roper.tensor({ 3, 4 }, "int32")):totable())
     assert.same({ 0, 2 }, roper.zeros({ 0 }):outer(roper.ones({ 2 })):shape())
     assert.error_matches(function() roper.outer(roper.ones({ 2, 2 }), roper.ones({ 2 })) end,
-      "outer: expected two tensors of one axis, got float32 %[2, 2%] and float32 %[2%]")
+      "outer: expected two tensors with one axis, got float32 %[2, 2%] and float32 %[2%]")
     assert.error_matches(function() roper.outer(roper.ones({ 2 }), 2) end,
       "outer: expected a tensor, got number")
   end)

@@ -94,7 +94,8 @@ describe("flip", function()
     assert.same({ 0, 1, 7 }, x:totable())
     assert.error_matches(function() x:flip(2) end, "an axis from 1 to 1")
     assert.error_matches(function() x:flip() end, "flip: expected a whole number as axis, got nil")
-    assert.error_matches(function() x:flip({ 1, -1 }) end, "flip: axis 1 stands there twice")
+    assert.error_matches(function() x:flip({ 1, -1 }) end,
+      "flip: expected different axes, got axis 1 twice")
   end)
 end)
 

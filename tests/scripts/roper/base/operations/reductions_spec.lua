@@ -186,7 +186,7 @@ describe("reductions made of others", function()
       assert.same({ 0, 0 }, w.grad:totable())
     end
     for _, p in ipairs({ 0, 0.5, -inf, nan, "fro" }) do
-      assert.error_matches(function() x:norm(p) end, "norm: expected a p from 1 on, got ")
+      assert.error_matches(function() x:norm(p) end, "norm: expected p of at least 1, got ")
     end
   end)
 
