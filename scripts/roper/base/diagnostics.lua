@@ -1,5 +1,5 @@
---- What went wrong in code that was run: the message with the place in the user's code, and the
---- lines of that code that led there, without the frames of this library.
+--- Error reports for user code: the message with its line in the user's code, suggestions, and a
+--- traceback without the frames of this library.
 local core = require "roper.core"
 local names_of = require "roper.base.names"
 local escape = require "roper.base.escape"
@@ -11,47 +11,49 @@ local M = {}
 local LIBRARY <const> = require("roper.base.paths").LIBRARY .. "/"
 local LONGEST_TRACE <const> = 8
 
---- The text of chunks that are in no file, by the names that messages call them.
+--- The source of chunks that are not files, by their names in messages.
 M.sources = {}
 
---- What help calls a function of the library; nil where there is no help, or it does not know it.
+--- The name of a library function in the help; nil if help is not loaded or does not list it.
 ---@type fun(called: function): string?
 M.help_name = function() end
 
---- An error message with what else to type, for what somebody typed from habit; nil without one.
+--- An error message with a correction, for habits from other languages or libraries; nil without
+--- one.
 ---@type fun(message: string, frame: Frame, caller: Frame?): string?
 M.advise = function() end
 
---- The same for code that does not compile, of which a line is known.
+--- The same for a line that does not compile.
 ---@type fun(message: string, line: string): string?
 M.advise_syntax = function() end
 
 ---@class Failure
----@field message string with the place in the user's code in front
+---@field message string begins with the place in the user's code
 ---@field frames Frame[] of the user's code, innermost first
----@field interrupted boolean ended by Ctrl-C
+---@field interrupted boolean was it Ctrl-C?
 ---@field traceback string? all frames, after `roper.debug(true)`
 
 ---@class Frame
 ---@field place string such as "input 3:2"
 ---@field within string? such as " in f"
----@field line string? what stands there, where that is known
----@field is_whole boolean is that line all there is of the chunk?
----@field variables table[]? its local variables, a name and a value each
+---@field line string? source of that line, if it is known
+---@field is_whole boolean is the line the whole chunk?
+---@field variables table[]? its local variables, each a name and a value
 ---@field globals table? of its function
----@field called function? by the function, when the error came
+---@field called function? function that it was calling when the error occurred
 ---@field first any the first argument of that call
 
 local is_full = false
 
---- Have errors tell every frame, also those of this library and of C, or the user's alone again.
+--- Switches full tracebacks on or off: with them, errors list every frame, including those of this
+--- library and of C.
 ---
 ---     > roper.debug(true)
 ---     true
 ---     > roper.debug(false)
 ---     false
----@param on? boolean by default nothing changes
----@return boolean on do they?
+---@param on? boolean by default unchanged
+---@return boolean on are full tracebacks on?
 function M.debug(on)
   if on ~= nil and type(on) ~= "boolean" then
     error("debug: expected true or false, got " .. type(on), 2)
@@ -61,13 +63,13 @@ function M.debug(on)
   return is_full
 end
 
--- Line `number` of text, without the spaces around it.
+-- Line `number` of text, trimmed.
 local function line_of(text, number)
   local line = escape.lines(text)[number]
   return line and line:match "^%s*(.-)%s*$"
 end
 
--- A place in a chunk, and what stands there.
+-- A frame with its place in a chunk and the source line.
 local function new_frame(source, name, number)
   local text = M.sources[source:match "^=(.*)"]
   local frame = { place = ("%s:%d"):format(name, number),
@@ -79,7 +81,7 @@ local function new_frame(source, name, number)
   return frame
 end
 
--- Is it a file of this library? Lua writes long paths as "..." and their end.
+-- Is a file part of this library? Lua shortens long paths to "..." and their end.
 local function is_ours(file)
   local tail = file:match "^%.%.%.(.*)"
   if not tail then
@@ -94,7 +96,7 @@ local function is_ours(file)
   return false
 end
 
--- The globals of a function; nil where it uses none.
+-- The globals of a function; nil if it uses none.
 local function globals_of(f)
   local i, name, value = 1, debug.getupvalue(f, 1)
   while name and name ~= "_ENV" do
@@ -104,7 +106,7 @@ local function globals_of(f)
   return value
 end
 
--- One frame of the user's code, at a level of the stack of the function that asks.
+-- A frame of the user's code; `level` is its stack level as seen by the caller.
 local function frame_of(info, level, is_inner)
   local frame = new_frame(info.source, info.short_src, info.currentline)
   frame.variables, frame.globals = {}, globals_of(info.func)
@@ -114,7 +116,7 @@ local function frame_of(info, level, is_inner)
   end
   local i, name, value = 1, debug.getlocal(level + 1, 1)
   while name do
-    local is_own = name:find "^[%a_]" and name ~= "__frame" -- of RETURN in code.lua
+    local is_own = name:find "^[%a_]" and name ~= "__frame" -- RETURN in eval.lua
     table.insert(frame.variables, is_own and { name, value } or nil)
     i = i + 1
     name, value = debug.getlocal(level + 1, i)
@@ -126,8 +128,8 @@ local function frame_of(info, level, is_inner)
   return frame
 end
 
--- The frames of the user's code, innermost first, with "…" for more of them; and the function of
--- this library that it called, nil where the error is in the user's code or in C.
+-- The frames of the user's code, innermost first, cut with "…"; and the function of this library
+-- that it called, nil if the error is in the user's code or in C.
 local function user_frames()
   local frames, level, called = {}, 3, nil
   local info = debug.getinfo(level, "Slnf")
@@ -146,7 +148,7 @@ local function user_frames()
   return frames, called
 end
 
--- What to say instead where this library stumbles over a value of a wrong type.
+-- A message in place of "attempt to ..." inside this library, caused by a value of the wrong type.
 local function stumbled(message, called)
   local reason = message:match "%.lua:%d+: (attempt to .*)$" or message:match "^attempt to .*$"
   local name = reason and called and M.help_name(called)
@@ -154,7 +156,7 @@ local function stumbled(message, called)
     .. "it takes"):format(name, name)
 end
 
--- Names that code may have meant: those of functions in tables, and in the tables in these.
+-- Appends the names of functions in a table, and in the tables in it, to a depth.
 local function function_names(holder, depth, names)
   for name, value in next, holder do
     if type(value) == "function" and type(name) == "string" then
@@ -166,8 +168,8 @@ local function function_names(holder, depth, names)
   return names
 end
 
--- The names that could stand in place of a field or a method in a line; none where what it is
--- taken from is no global.
+-- The names that could replace a field or a method in a line; none unless its object is reached
+-- from a global.
 local function names_instead(name, line)
   local path = line and line:match("([%a_][%w_.]*[.:])" .. name .. "%f[^%w_]") or ""
   local ok, names = pcall(names_of.after, path, _G)
@@ -177,8 +179,8 @@ local function names_instead(name, line)
   return ok and names or {}
 end
 
--- The name that a message says is unknown, or the string that it did not expect, and those that it
--- lists instead; nil where it is about something else.
+-- The unknown name or unexpected string in a message, and the alternatives that the message lists;
+-- nil for other messages.
 local function refused(message)
   local name, listed = message:match "unknown %a+ ([%w_]+)[^;]*; it takes ([^;]*)$"
   if not name then
@@ -195,7 +197,7 @@ local function refused(message)
   return name, names
 end
 
---- The end of a message about a global that nobody has set.
+--- The hint for a message about an undefined global.
 ---@param name string
 ---@return string hint as of `suggest.hint`
 function M.global_hint(name)
@@ -206,7 +208,7 @@ function M.global_hint(name)
   return suggest.hint(name, names)
 end
 
--- "; did you mean …" for the variables of a line that nobody has set, for an error about a nil.
+-- "; did you mean …" for undefined variables in the line of an error about nil.
 local function unset_hint(frame)
   local is_local = {}
   for _, variable in ipairs(frame.variables) do
@@ -226,8 +228,7 @@ local function unset_hint(frame)
   return ""
 end
 
--- "; did you mean …" for an error about a name that stands for nothing, in a frame where that is
--- known.
+-- "; did you mean …" for an error about an undefined name.
 local function hint(message, frame)
   local name, names = refused(message)
   if name then
@@ -252,7 +253,7 @@ local function hint(message, frame)
   return ""
 end
 
---- An error message without the place in this library that raised it, wherever the library is.
+--- An error message without the place in this library at its start.
 ---@param message string
 ---@return string
 function M.without_place(message)
@@ -260,8 +261,8 @@ function M.without_place(message)
   return file and is_ours(file) and text or message
 end
 
--- The message with the place in the user's code in front, not one in this library,
--- and without the list of files that `require` looked for.
+-- The message after the place in the user's code, without a place in this library and without the
+-- files that `require` tried.
 local function placed(message, frames)
   local rest = M.without_place(message)
     :gsub("(module '[^\n]*' not found):\n\tno field.*", "%1")
@@ -271,7 +272,7 @@ local function placed(message, frames)
   return ("%s: %s"):format(frames[1].place, rest)
 end
 
---- Is an error value that of Ctrl-C?
+--- Is an error value caused by Ctrl-C?
 ---@param value any
 ---@return boolean
 function M.is_interrupt(value)
@@ -279,20 +280,21 @@ function M.is_interrupt(value)
     and (value == "interrupted" or value:find ":%d+: interrupted$" ~= nil)
 end
 
---- A failure of which the message is all that is known: of code that does not compile.
+--- A failure from a message alone, for code that does not compile.
 ---@param message string
 ---@return Failure
 function M.bare(message)
   local name, number = message:match "^([^\n]-):(%d+): "
   local frame = M.sources[name] and new_frame("=" .. name, name, tonumber(number))
-  if frame then -- a message about the end is about what is before it
+  if frame then -- a message about the end of the text is about its last line
     local line = frame.line or M.sources[name]:match "([^\n]*)%s*$"
     message = M.advise_syntax(message, line) or message
   end
   return { message = message, frames = { frame }, interrupted = false }
 end
 
---- Turn an error value into a failure, inside the code that raised it.
+--- Converts an error value to a failure. Call it while the stack of the error exists, as a message
+--- handler does.
 ---@param value any
 ---@return Failure
 function M.of(value)
@@ -303,22 +305,21 @@ function M.of(value)
     value = ("error object %s"):format(require("roper.base.format").value(value))
   end
   local message = tostring(value)
-  -- Advice looks at the user's values, whose metamethods may raise.
-  local is_asked, advised = pcall(M.advise, message, frames[1] or {}, frames[2])
-  local told = is_asked and advised or stumbled(message, called)
-    or message .. hint(message, frames[1])
+  -- `advise` reads the user's values, whose metamethods may raise errors.
+  local ok, advised = pcall(M.advise, message, frames[1] or {}, frames[2])
+  local text = ok and advised or stumbled(message, called) or message .. hint(message, frames[1])
   return {
-    message = placed(told, frames),
+    message = placed(text, frames),
     frames = frames,
     interrupted = M.is_interrupt(message),
     traceback = is_full and debug.traceback(nil, 2) or nil,
   }
 end
 
---- The frames of a failure as text, each an indented line; an arrow marks the one that the message
---- is about.
+--- The traceback of a failure, an indented line for each frame. An arrow marks the frame that the
+--- message is about.
 ---@param failure Failure
----@return string trace "" where there is one frame or none: the message names it
+---@return string trace "" if there is at most one frame: the message names it
 function M.trace(failure)
   local frames = failure.frames
   if failure.traceback then
@@ -329,10 +330,10 @@ function M.trace(failure)
   return M.lines(failure, failure.message:match "^(.-:%d+): ")
 end
 
---- Frames of a failure as lines of text, each after a line end.
+--- The frames of a failure as lines of text, each after a newline.
 ---@param failure Failure
----@param marked string|integer? the place or the number of the frame that the arrow points at; the
----   innermost where it is none of them
+---@param marked string|integer? place or number of the frame with the arrow; by default the
+---   innermost
 ---@return string
 function M.lines(failure, marked)
   local arrow = math.type(marked) and marked or 1

@@ -1,9 +1,9 @@
---- Text from elsewhere (files, arguments, names), made so that a terminal shows it and does nothing
---- else: UTF-8 without control characters and without those that turn the direction of reading.
+--- Escapes untrusted text (files, arguments, names) for terminals: invalid UTF-8, control
+--- characters and characters that change the direction of text. Also functions for lines and words.
 local M = {}
 
--- Code points from U+0080 on that show nothing and change what stands around them: C1 controls,
--- ends of lines and paragraphs, bidirectional controls.
+-- Invisible code points above ASCII that affect the text around them: C1 controls, line and
+-- paragraph separators, bidirectional controls.
 local HIDDEN <const> = { { 0x80, 0x9F }, { 0x61C, 0x61C }, { 0x200E, 0x200F }, { 0x2028, 0x202E },
   { 0x2066, 0x2069 } }
 
@@ -16,10 +16,10 @@ local function is_hidden(code)
   return false
 end
 
---- Text with something else in place of what is none.
+--- Text with invisible characters and invalid bytes replaced.
 ---@param text string any bytes
----@param of_character fun(code: integer): string in place of a character that does not show
----@param of_byte fun(byte: integer): string in place of a byte that is no UTF-8
+---@param of_character fun(code: integer): string replaces a control or invisible character
+---@param of_byte fun(byte: integer): string replaces a byte that is not UTF-8
 ---@return string
 function M.replaced(text, of_character, of_byte)
   if not text:find "[%c\x80-\xFF]" then
@@ -53,21 +53,21 @@ local function escaped_byte(byte)
   return ("\\x%02X"):format(byte)
 end
 
---- Text on one line, with what does not show written as in Lua strings: \n, \x1B, \u{202E}.
+--- Text on one line, with Lua's escape sequences: \n, \x1B, \u{202E}.
 ---@param text string any bytes
 ---@return string
 function M.line(text)
   return M.replaced(text, escaped, escaped_byte)
 end
 
---- The same, but for line ends and tabs, which stay.
+--- Like `line`, but newlines and tabs are not escaped.
 ---@param text string any bytes
 ---@return string
 function M.text(text)
   return (text:gsub("[^\n\t]+", M.line))
 end
 
---- The lines of a text, without what ends them.
+--- The lines of a text, without their ends (LF or CRLF).
 ---@param text string
 ---@return string[]
 function M.lines(text)
@@ -78,7 +78,7 @@ function M.lines(text)
   return lines
 end
 
---- A whole count of things: "1 run", "2 runs".
+--- A count with a noun: "1 run", "2 runs".
 ---@param count integer
 ---@param noun string
 ---@return string
@@ -86,7 +86,7 @@ function M.count(count, noun)
   return ("%d %s%s"):format(count, noun, count == 1 and "" or "s")
 end
 
---- Text as one word of a shell's line.
+--- Text quoted as one word for a shell.
 ---@param text string
 ---@return string
 function M.word(text)

@@ -1,29 +1,29 @@
---- Lua code from outside: compiled as an expression or as statements, run so that
---- Ctrl-C can end it, its errors told without the frames of this library.
+--- Compiles user code as an expression or as statements, and runs it: Ctrl-C interrupts it, and
+--- errors are reported without the frames of this library.
 local core = require "roper.core"
 local diagnostics = require "roper.base.diagnostics"
 
 local M = {}
 
--- In front of an expression: what is to be closed keeps its frame during a call in it.
+-- Prefix of an expression. The variable to close prevents a tail call, which would drop the frame.
 local RETURN <const> = "local __frame <close> = nil return "
 
-local MOST_TRIES <const> = 16 -- semicolons behind which an expression may begin
-local MOST_NAMES <const> = 1000 -- names that a call at the end may begin with
+local MOST_TRIES <const> = 16 -- semicolons after which an expression is tried
+local MOST_NAMES <const> = 1000 -- names at which a final call is tried
 
--- The message and whether more input could mend it; no message when it compiles.
+-- Compiles a chunk. If it fails, returns the message and whether more input could complete it.
 local function try(source, name, globals)
   local chunk, message = load(source .. "\n", "=" .. name, "t", globals)
   return chunk, message, message ~= nil and message:find "<eof>'?$" ~= nil
 end
 
--- Does the message complain about the first word of the source?
+-- Is the message about the first token of the source?
 local function is_about_start(message, source)
   local token = message:match "near '?(.-)'?$"
   return token ~= nil and source:match("^%s*(.*)"):sub(1, #token) == token
 end
 
--- Statements and, after a semicolon, an expression, which becomes what they return.
+-- Compiles statements followed by a semicolon and an expression, which they return.
 local function try_return(source, name, globals)
   local tries = 0
   for from_end in source:reverse():gmatch "();" do
@@ -38,31 +38,30 @@ local function try_return(source, name, globals)
   return nil
 end
 
--- Does a new statement begin after this text? Not inside a comment, which hides anything, nor
--- after `return`.
+-- Can a new statement begin after this text? False inside a comment and after `return`.
 local function ends_statement(before)
   return load(before .. " local _ = nil") ~= nil and load(before .. " ?") == nil
 end
 
--- The places where a call as a statement may begin: at a name, which never continues a complete
+-- The offsets at which a call statement may begin: at a name, which never continues a complete
 -- statement, or at a parenthesis after a semicolon.
 local function call_starts(source)
-  local places = {}
+  local offsets = {}
   for at in source:gmatch "%f[%w_]()[%a_][%w_.]*" do
-    places[#places + 1] = at
+    offsets[#offsets + 1] = at
   end
   for at in source:gmatch ";%s*()%(" do
-    places[#places + 1] = at
+    offsets[#offsets + 1] = at
   end
-  table.sort(places)
-  return places
+  table.sort(offsets)
+  return offsets
 end
 
--- Statements whose last is a call: they return what it does.
+-- Compiles statements of which the last is a call, to return its results.
 local function try_call(source, name, globals)
-  local places = call_starts(source)
-  for i = #places, math.max(1, #places - MOST_NAMES), -1 do
-    local before, rest = source:sub(1, places[i] - 1), source:sub(places[i])
+  local offsets = call_starts(source)
+  for i = #offsets, math.max(1, #offsets - MOST_NAMES), -1 do
+    local before, rest = source:sub(1, offsets[i] - 1), source:sub(offsets[i])
     if load("return " .. rest) and load(rest) and ends_statement(before) then
       return (try(before .. RETURN .. rest, name, globals))
     end
@@ -70,17 +69,17 @@ local function try_call(source, name, globals)
   return nil
 end
 
---- Compile an expression, or else statements. They return the values of an expression that follows
---- a semicolon at their end and, if asked for, of a call there.
+--- Compiles an expression or statements. Statements return the values of a final expression after a
+--- semicolon and, with `with_call`, those of a final call.
 ---@param source string
----@param name string stands for the source in messages
+---@param name string name of the source in messages
 ---@param globals table
 ---@param with_call boolean? return the values of a call at the end of statements
----@return function? chunk nil where it does not compile
----@return "expression"|"statement"|"incomplete"|"wrong" kind incomplete: more lines could mend it
+---@return function? chunk nil if the source does not compile
+---@return "expression"|"statement"|"incomplete"|"wrong" kind incomplete: more lines could complete
+---   it
 ---@return string? message why it does not compile
----@return string? statements where they were made from the source: with `return` before the
----   expression at its end
+---@return string? statements the source with `return` before its final expression, if it has one
 function M.compile(source, name, globals, with_call)
   local chunk, expression_message, expression_open = try(RETURN .. source, name, globals)
   if chunk then
@@ -105,7 +104,7 @@ function M.compile(source, name, globals, with_call)
   return nil, "wrong", statement_message
 end
 
--- The results of interrupt_call; diagnostics.of did not see an error that left no memory.
+-- The results of interrupt_call. After an error without memory, diagnostics.of was not called.
 local function settle(ok, result, ...)
   if not ok and type(result) ~= "table" then
     result = diagnostics.bare(tostring(result))
@@ -113,7 +112,7 @@ local function settle(ok, result, ...)
   return ok, result, ...
 end
 
---- Run a function; Ctrl-C ends it.
+--- Calls a function that Ctrl-C can interrupt.
 ---@param action function
 ---@param ... any its arguments
 ---@return boolean ok

@@ -9,16 +9,16 @@ local M = {}
 -- Permissions of a new folder.
 local MODE <const> = tonumber("755", 8)
 
--- Codes that say that nothing is there; the second one below /proc, of a process that has ended.
+-- Error codes of missing files; ESRCH occurs in /proc, for a process that has ended.
 local ABSENT <const> = { ENOENT = true, ESRCH = true }
 
--- How files are opened to be read: a FIFO must not wait for somebody who writes to it.
+-- Flags for reading; without O_NONBLOCK, opening a FIFO would wait for a writer.
 local READ <const> = uv.constants.O_RDONLY | uv.constants.O_NONBLOCK
 
--- Bytes that are read at a time.
+-- Bytes in one read.
 local CHUNK <const> = 1 << 18
 
--- What cannot be done, for luv's reason, which may end with the path that luv was given.
+-- An error message with luv's reason, without the path that may be at its end.
 local function problem_of(what, path, reason, given)
   local at = reason:find(": " .. (given or path), 1, true)
   return ("cannot %s %s: %s"):format(what, path, at and reason:sub(1, at - 1) or reason)
@@ -28,9 +28,11 @@ local function refuse(...)
   error(problem_of(...), 0)
 end
 
---- What is at a path. Like all that reads here, it takes nothing for missing that it cannot see.
+--- Information on a path.
+---
+--- Errors: a path that cannot be accessed; only a missing one gives nil.
 ---@param path string
----@return table? stat with type and size, as luv gives it; nil where nothing is there
+---@return table? stat with type and size, as returned by luv; nil if nothing is there
 function M.stat(path)
   local stat, message, code = uv.fs_stat(path)
   if not stat and not ABSENT[code] then
@@ -39,8 +41,8 @@ function M.stat(path)
   return stat
 end
 
---- Refuse a path that is no folder, with the nearest name beside it.
----@param head string who needs it, for the message
+--- Raises an error for a path that is not a folder. The message suggests the nearest name.
+---@param head string start of the message
 ---@param path string
 function M.check_folder(head, path)
   local stat = M.stat(path)
@@ -54,7 +56,7 @@ function M.check_folder(head, path)
   end
 end
 
---- Make a folder and those above it. A folder that is there is fine.
+--- Makes a folder and its parents, unless they exist.
 ---@param path string
 function M.make(path)
   local so_far = path:sub(1, 1) == "/" and "/" or ""
@@ -67,13 +69,13 @@ function M.make(path)
   end
   local stat = M.stat(path)
   if not stat or stat.type ~= "directory" then
-    refuse("make the folder", path, "a file of that name is there")
+    refuse("make the folder", path, "a file with this name exists")
   end
 end
 
---- Make a folder that was not there: the first that can be made of path, path-2, path-3, ...
+--- Makes a new folder: the first of path, path-2, path-3, ... that does not exist.
 ---@param path string
----@return string made no other process gets the same
+---@return string made its path; no other process gets the same
 function M.fresh(path)
   M.make(path:match "^(.+)/" or ".")
   local number, made = 1, path
@@ -89,9 +91,9 @@ function M.fresh(path)
   return made
 end
 
---- Flush a file, or what a folder lists, to the disk.
+--- Flushes a file, or the entries of a folder, to the disk.
 ---
---- Errors: what cannot be opened, or flushed.
+--- Errors: a path that cannot be opened or flushed.
 ---@param path string
 function M.sync(path)
   local descriptor, message = uv.fs_open(path, READ, 0)
@@ -105,7 +107,7 @@ function M.sync(path)
   end
 end
 
--- Write a file of a temporary name beside `path`, flush it to the disk and read it back.
+-- Writes a temporary file beside `path`, flushes it to the disk and reads it back.
 local function write_temporary(path, text)
   local suffix = uv.random(4):gsub(".", function(byte)
     return ("%02x"):format(byte:byte())
@@ -122,17 +124,17 @@ local function write_temporary(path, text)
   if written ~= #text or not flushed or found ~= text then
     uv.fs_unlink(temporary)
     reason = reason or written ~= #text and "the disk is full" or problem or trouble
-    refuse("write", path, reason or "what was written reads back otherwise", temporary)
+    refuse("write", path, reason or "the data read back differ from the data written", temporary)
   end
   return temporary
 end
 
--- How often a temporary file may vanish before its time.
+-- Attempts to write a temporary file that other processes remove.
 local TRIES <const> = 10
 
--- Write a temporary file and put it where it belongs by `put`. Another process may take it for a
--- dead one's and clean it away; then it is written once more.
-local function place(path, text, put)
+-- Writes a temporary file and moves it to its path by `put`. Another process may remove it in
+-- `clean`, as a leftover; then it is written again.
+local function write_with(put, path, text)
   local temporary, done, message, code
   for _ = 1, TRIES do
     temporary = write_temporary(path, text)
@@ -148,29 +150,29 @@ local function place(path, text, put)
   return done
 end
 
---- Write a whole file at once: to a temporary name, flushed to the disk, then renamed. What is at
---- `path` stays untouched until then.
+--- Writes a file atomically: to a temporary file, which is flushed to the disk and renamed. Until
+--- then, the file at `path` is unchanged.
 ---@param path string
 ---@param text string
 function M.write(path, text)
-  place(path, text, uv.fs_rename)
+  write_with(uv.fs_rename, path, text)
   M.sync(path:match "^(.*/)[^/]*$" or ".")
 end
 
---- Write a whole file at once where none is.
+--- Creates a file atomically, unless it exists.
 ---@param path string
 ---@param text string
----@return boolean created false where one of that name was there; it is as it was
+---@return boolean created false if the file exists; it is unchanged
 function M.create(path, text)
-  return place(path, text, uv.fs_link) == true
+  return write_with(uv.fs_link, path, text) == true
 end
 
 local CLOSING <const> = { __close = function(file) uv.fs_close(file.descriptor) end }
 
---- A whole file, or why it cannot be read.
+--- The content of a file, or why it cannot be read.
 ---@param path string
 ---@return string? text
----@return string? problem nil too where nothing is there
+---@return string? problem nil if nothing is there
 function M.peek(path)
   local descriptor, message, code = uv.fs_open(path, READ, 0)
   if not descriptor then
@@ -192,11 +194,11 @@ function M.peek(path)
   return table.concat(parts)
 end
 
---- A whole file.
+--- The content of a file.
 ---
---- Errors: what is no file, or cannot be read.
+--- Errors: a path that is not a file or cannot be read.
 ---@param path string
----@return string? text nil where nothing is there
+---@return string? text nil if nothing is there
 function M.read(path)
   local text, problem = M.peek(path)
   if problem then
@@ -205,20 +207,20 @@ function M.read(path)
   return text
 end
 
---- The table that JSON text stands for.
+--- Decodes a JSON object or array.
 ---@param text string
----@return table? content nil where the text is damaged, or another value's
+---@return table? content nil if the text is damaged or contains another value
 function M.parse(text)
   local ok, content = pcall(core.json_decode, text)
   if not ok and not content:find "^json_decode: " then
-    error(content, 0) -- it says nothing of the text
+    error(content, 0) -- not an error in the text
   end
   return ok and type(content) == "table" and content or nil
 end
 
---- A file of JSON.
+--- Decodes a JSON file.
 ---@param path string
----@return table? content nil where there is no file, or a damaged one
+---@return table? content nil if the file is missing or damaged
 function M.decode(path)
   local text = M.read(path)
   return text and M.parse(text)
@@ -226,7 +228,7 @@ end
 
 --- The names in a folder, sorted.
 ---@param path string
----@return string[] names none where there is no folder
+---@return string[] names {} if there is no folder
 function M.names(path)
   local scan, message, code = uv.fs_scandir(path)
   if not scan and not ABSENT[code] then
@@ -242,14 +244,14 @@ function M.names(path)
   return names
 end
 
---- The Lua files in a folder: their names without the ending, sorted.
+--- The names of the Lua files in a folder without ".lua", sorted.
 ---@param path string
 ---@return string[] names
 function M.modules(path)
   return tables.map(M.names(path), function(name) return name:match "^(.+)%.lua$" end)
 end
 
---- Remove a folder of files, where there is one.
+--- Removes a folder and the files in it, if it exists.
 ---@param path string
 function M.remove(path)
   for _, name in ipairs(M.names(path)) do
@@ -258,9 +260,9 @@ function M.remove(path)
   uv.fs_rmdir(path)
 end
 
---- Remove what killed processes left unfinished, where nobody writes now.
+--- Removes temporary files of killed processes. Call it only if no process writes there.
 ---@param path string of a folder
----@param name string? of the file in it that was to be written; any by default
+---@param name string? of the file that was being written; by default any
 function M.clean(path, name)
   local start = name and name .. "." or ""
   for _, found in ipairs(M.names(path)) do

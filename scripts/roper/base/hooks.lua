@@ -1,4 +1,4 @@
---- Who looks on while models compute: nobody, unless something is watched.
+--- Hooks on the forward pass; off by default.
 local tables = require "roper.base.tables"
 local scoped = require "roper.base.scoped"
 
@@ -6,11 +6,11 @@ local M = {}
 
 ---@class Watcher
 ---@field call fun(module: Module, ...): any runs the forward pass of a module
----@field weights? fun(weights: tensor) is told the weights of each attention
+---@field weights? fun(weights: tensor) is called with the weights of each attention
 
 M.current = nil ---@type Watcher?
 
---- Call f while a watcher looks on.
+--- Calls f with the hooks of a watcher.
 ---@param watcher Watcher
 ---@param f function
 ---@return any ... its results
@@ -22,13 +22,14 @@ function M.watched(watcher, f)
   end)
 end
 
---- Does somebody want to know the weights of attention?
+--- Is there a hook for attention weights?
 ---@return boolean
 function M.wants_weights()
   return M.current ~= nil and M.current.weights ~= nil
 end
 
---- Call a function of attention, and tell the watcher the weights: once, though one calls another.
+--- Calls an attention function, and the hook with its weights: once, even if the function calls
+--- another attention function.
 ---@param attention function
 ---@param q tensor
 ---@param k tensor

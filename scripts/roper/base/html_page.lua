@@ -1,4 +1,4 @@
---- Pages to read, in the one style of lessons and of the reference.
+--- HTML pages in the common style of lessons and the reference.
 local markup = require "roper.base.markup"
 local h = markup.h
 
@@ -7,15 +7,15 @@ local M = {}
 --- A whole page.
 ---@param title string
 ---@param body any
----@param style any? after the common one
+---@param style any? CSS after the common style
 ---@return string html
 function M.page(title, body, style)
   return markup.document(title, { markup.asset "base/article.css", style }, body)
 end
 
---- Text with minus and equals signs which no line break may part from what they belong to.
+--- Text with typographic minus signs, and without line breaks around minus and equals signs.
 ---@param text string
----@param is_first boolean? is it the beginning, where a - stands before a word as a minus?
+---@param is_first boolean? is this the start of a text, where "-" before a word is a minus?
 ---@return string
 function M.typeset(text, is_first)
   local signs = { ["-"] = "\u{A0}−\u{A0}", ["="] = "\u{A0}=\u{A0}" }
@@ -25,12 +25,12 @@ function M.typeset(text, is_first)
   return is_first and text:sub(2) or text
 end
 
--- Code in the middle of text.
+-- Inline code.
 local function plain(code)
   return h.code { code }
 end
 
---- Text with `code` in backticks.
+--- Text in which `code` is in backticks, as nodes.
 ---@param text string
 ---@param show_code? fun(code: string): any
 ---@return any[] nodes

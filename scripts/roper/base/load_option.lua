@@ -1,5 +1,5 @@
---- Lua files that a command runs first, such as one that registers a position scheme: what they
---- are called, and what was in them.
+--- Lua files run by the option --load, such as one that registers a position scheme, with their
+--- names and hashes.
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
 local tables = require "roper.base.tables"
@@ -9,7 +9,9 @@ local M = {}
 
 local paths, names = {}, {}
 
---- Run a file, once, with the globals of scripts, and remember it.
+--- Runs a file with the globals of scripts and records it. A file that was run before is skipped.
+---
+--- Errors: a file that does not exist or does not compile; an error in the file.
 ---@param path string
 function M.run(path)
   local full = uv.fs_realpath(path) or path
@@ -27,20 +29,20 @@ function M.run(path)
   names[#names + 1] = ("%s %s"):format(full:match "[^/]*$", hash.of(text))
 end
 
---- The files that were run, with their whole paths.
+--- The absolute paths of the files that were run.
 ---@return string[]
 function M.paths()
   return table.move(paths, 1, #paths, 1, {})
 end
 
---- What was run, for the provenance of a run: "near.lua 5a1fb5d27b6c2f10".
----@return string? text nil where nothing was
+--- Names and hashes of the files, for the provenance of a run: "near.lua 5a1fb5d27b6c2f10".
+---@return string? text nil without files
 function M.text()
   return names[1] and table.concat(names, ", ") or nil
 end
 
---- The words of a command line that run the same files.
----@return string words "" where there are none, else with a space before each
+--- The --load options of a command line that runs the same files.
+---@return string words each with a space in front; "" without files
 function M.words()
   local word = require("roper.base.escape").word
   return table.concat(tables.map(paths, function(path) return " --load " .. word(path) end))

@@ -1,10 +1,10 @@
---- HTML and SVG as values. Text stands in an element as a string and is escaped when the page is
---- put together, so that nothing a run wrote can become markup:
+--- HTML and SVG as Lua values. Strings in elements are escaped when the page is rendered, which
+--- keeps text from runs from becoming markup:
 ---
 ---     h.p { class = "note", "loss < ", h.b { 3 } }    --> <p class="note">loss &lt; <b>3</b></p>
 ---
 --- Keys are attributes (`true` for one without a value), list entries are children: text, numbers,
---- elements, lists of these. What is false or nil is left out.
+--- elements, or lists of these. False and nil are left out.
 local file = require "roper.base.file"
 local paths = require "roper.base.paths"
 local escape = require "roper.base.escape"
@@ -16,8 +16,8 @@ local VOID <const> = { br = true, hr = true, input = true, meta = true, wbr = tr
 local ENTITIES <const> = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;",
   ["'"] = "&#39;" }
 
--- A character that does not show, but for tabs, line ends and those that turn the direction of
--- reading, as a picture of it.
+-- The control picture of an ASCII control character other than tab and newline. Other invisible
+-- characters are unchanged.
 local function shown(code)
   local is_kept = code == 9 or code == 10 or code >= 0x80
   return utf8.char(is_kept and code or 0x2400 + math.min(code, 0x21))
@@ -27,7 +27,7 @@ local function replacement()
   return "\u{FFFD}"
 end
 
---- Any value as text for HTML, also inside quoted attributes.
+--- Any value as escaped text, for HTML content and quoted attributes.
 ---@param value any
 ---@return string
 function M.escape(value)
@@ -37,14 +37,14 @@ end
 local Element = {}
 local Verbatim = {}
 
---- Text that goes into the page as it is; for the page's own style and script alone.
+--- Text that is not escaped; only for the style and script of the page itself.
 ---@param text string
 ---@return table
 function M.verbatim(text)
   return setmetatable({ text = text }, Verbatim)
 end
 
---- A file of the library, as text that goes into a page as it is.
+--- The content of a file of the library, not escaped.
 ---@param name string relative to the library's folder
 ---@return table
 function M.asset(name)
@@ -73,8 +73,8 @@ local function write_element(element, parts)
   end
 end
 
--- The last place of a list that may have holes.
-local function last_place(list)
+-- The last index of a list that may have holes.
+local function last_index(list)
   local last = 0
   for key in pairs(list) do
     last = math.type(key) == "integer" and math.max(last, key) or last
@@ -82,7 +82,7 @@ local function last_place(list)
   return last
 end
 
---- Append a child, or the children in a list.
+--- Appends a child, or the children in a list.
 function write(value, parts)
   local kind = getmetatable(value)
   if kind == Element then
@@ -90,7 +90,7 @@ function write(value, parts)
   elseif kind == Verbatim then
     parts[#parts + 1] = value.text
   elseif type(value) == "table" then
-    for i = 1, last_place(value) do
+    for i = 1, last_index(value) do
       write(value[i], parts)
     end
   elseif value then
@@ -98,7 +98,7 @@ function write(value, parts)
   end
 end
 
---- The markup of a value: an element, text, or a list of them.
+--- The markup of an element, text, or a list of them.
 ---@param value any
 ---@return string
 function M.render(value)
@@ -125,7 +125,7 @@ function M.document(title, style, body)
   }) .. "\n"
 end
 
---- `h.NAME(fields)` is an element NAME.
+--- `h.NAME(fields)` returns an element NAME.
 M.h = setmetatable({}, { __index = function(h, tag)
   local function make(fields)
     return setmetatable({ tag = tag, fields = fields }, Element)

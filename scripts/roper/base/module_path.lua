@@ -1,11 +1,11 @@
---- The folders in which `require` looks for modules. None of them is relative: the current folder
---- may belong to anyone. The launcher drops relative entries before it loads anything.
+--- Search path of `require`. It has no relative entries, since the current folder may belong to
+--- another user; the launcher removes them before it loads anything.
 local paths = require "roper.base.paths"
 local uv = require "luv"
 
 local M = {}
 
--- The entries of a path that name a folder wherever the process runs, each once, after `first`.
+-- `first` and a search path, without relative entries and duplicates.
 local function absolute(path, first)
   local entries, seen = {}, {}
   for entry in (first .. ";" .. path):gmatch "[^;]+" do
@@ -16,8 +16,7 @@ local function absolute(path, first)
   return table.concat(entries, ";")
 end
 
---- What a Lua process that this one starts finds this library with, as `LUA_PATH_5_4` and
---- `LUA_CPATH_5_4`.
+--- The values of `LUA_PATH_5_4` and `LUA_CPATH_5_4` with which a child process finds this library.
 ---@return string path
 ---@return string cpath
 function M.for_child()
@@ -28,8 +27,7 @@ function M.for_child()
     absolute(package.cpath, c and c .. "/?.so" or "")
 end
 
---- Let `require` also find the modules in the folder of a file that the user named, after all
---- others.
+--- Adds the folder of a user's file to the end of the search path.
 ---@param file string
 function M.add_folder_of(file)
   local folder = (uv.fs_realpath(file) or ""):match "^(.*)/"

@@ -1,15 +1,14 @@
---- What names stand for, and how they may go on: globals, and the fields and methods of what they
---- hold.
--- Nothing is called on the way, so that asking for names has no effects, but for
--- what a metatable offers for it: `methods`, a table, where __index is a function,
--- and `__names`, a function that lists fields which __index loads on first use.
+--- Lookup and completion of names: globals, and the fields and methods of their values.
+-- Lookup calls no user code, to have no effects, with one exception: `__names` in a metatable, a
+-- function that lists the fields which __index loads on first use. If __index is a function,
+-- `methods` in the metatable is a table of methods.
 local tables_of = require "roper.base.tables"
 
 local M = {}
 
-local LONGEST_CHAIN <const> = 10 -- of metatables that point to each other
+local LONGEST_CHAIN <const> = 10 -- limit of metatables to follow, since they may form a cycle
 
--- The tables that `value.name` is looked up in.
+-- The tables in which `value.name` is looked up.
 local function lookup_tables(value)
   local tables = {}
   for _ = 1, LONGEST_CHAIN do
@@ -37,7 +36,7 @@ local function loadable(value)
   return tables_of.set(type(list) == "function" and list() or {})
 end
 
--- What `value.name` holds, nil where there is nothing.
+-- The value of `value.name`, or nil.
 local function field(value, name)
   for _, fields in ipairs(lookup_tables(value)) do
     local found = rawget(fields, name)
@@ -48,10 +47,10 @@ local function field(value, name)
   return loadable(value)[name] and value[name] or nil
 end
 
---- What `a.b.c` or `a:b` holds.
+--- The value of `a.b.c` or `a:b`.
 ---@param path string
 ---@param globals table
----@return any value nil where there is nothing
+---@return any value nil if there is none
 function M.resolve(path, globals)
   local value = globals
   for name in path:gmatch "[%a_][%w_]*" do
@@ -60,7 +59,8 @@ function M.resolve(path, globals)
   return value
 end
 
--- The constant in an index at the end of a text, and what stands before it: `x[1]`, `t["key"]`.
+-- The text before a constant index at the end of a text, such as `x[1]` or `t["key"]`, and the
+-- constant.
 local function index_at_end(text)
   local head, number = text:match "^(.*)%[%s*(%-?%d+)%s*%]%s*$"
   if head then
@@ -71,12 +71,12 @@ local function index_at_end(text)
   return head, key
 end
 
---- What the expression at the end of a text holds, if that takes no call: names, fields, indices
---- that are constants, and strings in parentheses.
+--- The value of the expression at the end of a text, without calling functions: it may have names,
+--- fields, constant indices, and strings in parentheses.
 ---@param text string such as "f(layers[1].weight"
 ---@param globals table
 ---@return any value nil if there is none
----@return integer first where the expression begins; beyond the text if there is none
+---@return integer first offset of the expression; beyond the text if there is none
 function M.at_end(text, globals)
   local head, key = index_at_end(text)
   if head then
@@ -85,7 +85,7 @@ function M.at_end(text, globals)
       holder = rawget(holder, key)
     elseif math.type(key) ~= "integer" or debug.getmetatable(holder) == getmetatable "" then
       holder = nil
-    end -- else an element of a tensor has the methods of the tensor
+    end -- else holder stays the tensor: its elements have the same methods
     return holder, first
   end
   local before, string = text:match "^(.*)%(%s*([\"'][^\"'\\\n]*[\"'])%s*%)$"
@@ -104,11 +104,11 @@ function M.at_end(text, globals)
   return field(globals, name), #head + 1
 end
 
---- The ways to go on with the name at the end of a text.
+--- The completions of the name at the end of a text.
 ---@param text string
 ---@param globals table
 ---@return string[] names
----@return integer length of the end of the text that each takes the place of
+---@return integer length number of bytes at the end of the text that a name replaces
 function M.after(text, globals)
   local head, mark, start = text:match "^(.*)([.:])([%a_]?[%w_]*)$"
   start = start or text:match "[%a_][%w_]*$" or ""

@@ -1,10 +1,10 @@
---- Where the library lies.
+--- Paths of the library and of its state.
 local M = {}
 
---- The folder of these files; lessons and experiments lie beside it.
+--- The folder of the library; the folders of lessons and experiments are beside it.
 M.LIBRARY = debug.getinfo(1, "S").source:match "^@(.*)/base/paths%.lua$" or "scripts/roper"
 
---- A file that is kept from session to session.
+--- The path of a file that persists between sessions.
 ---@param name string
 ---@return string? path below $XDG_STATE_HOME or ~/.local/state; nil without a home
 function M.state(name)

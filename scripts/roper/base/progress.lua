@@ -1,14 +1,14 @@
---- How far a long job is: bars, times, and a line for work that is counted in bytes.
+--- Progress display: bars, durations, and a progress line for work measured in bytes.
 local terminal = require "roper.base.terminal"
 
 local M = {}
 
 local BAR <const> = 12 -- cells
 
--- Seconds before a job shows its line: a short one needs none.
+-- Seconds before a job shows its line; shorter jobs show none.
 local PATIENCE <const> = 1
 
---- Seconds as people say them: 42s, 3m10s, 2h05m; <1s if it takes some time that rounds to none.
+--- A duration as text: 42s, 3m10s, 2h05m; <1s if it is above 0 but rounds to 0.
 ---@param seconds number
 ---@return string
 function M.duration(seconds)
@@ -23,7 +23,7 @@ function M.duration(seconds)
   return ("%.0fh%02.0fm"):format(whole // 3600, whole % 3600 // 60)
 end
 
---- The end of a line of progress: the time that is left, nothing once a job is done.
+--- The end of a progress line: the remaining time, "" for a finished job.
 ---@param seconds number
 ---@return string
 function M.left(seconds)
@@ -32,7 +32,7 @@ end
 
 --- A bar of `width` cells, of which `fraction` are full.
 ---@param fraction number from 0 to 1
----@param width integer none below 1
+---@param width integer the bar is empty below 1
 ---@return string
 function M.bar(fraction, width)
   local full = math.floor(fraction * width + 0.5)
@@ -45,10 +45,10 @@ Work.__close = function(work)
   work:finish()
 end
 
---- A line for a job of so many bytes.
+--- A progress line for a job measured in bytes.
 ---@param name string
----@param total integer bytes, all in all
----@param clock? fun(): number seconds; by default those since the machine started
+---@param total integer bytes in total
+---@param clock? fun(): number returns seconds; by default a monotonic clock
 ---@return table work with the methods `add` and `finish`
 function M.work(name, total, clock)
   clock = clock or function()
@@ -58,7 +58,7 @@ function M.work(name, total, clock)
     line = terminal.progress() }, Work)
 end
 
---- So many more bytes are done.
+--- Adds finished bytes.
 ---@param bytes integer
 function Work:add(bytes)
   self.done = self.done + bytes

@@ -1,7 +1,7 @@
---- Do tables that were read from a file hold what is expected? Anybody may have written the file.
+--- Checks the fields of tables that were read from untrusted files.
 local M = {}
 
--- Is it a list of tables that have all the fields?
+-- Is a value a list of tables that have all the fields?
 local function is_list(value, fields)
   if type(value) ~= "table" then
     return false
@@ -26,10 +26,10 @@ local function is_of(kind, value)
   return kind == (kind == "integer" and math.type(value) or type(value))
 end
 
---- Are the fields of a table, those that are there, of their kinds?
+--- Do the fields of a table have the right kinds? Missing fields are accepted, except in lists.
 ---@param content table
----@param fields table<string, string|table> kind by name: "integer", a type of Lua, or, for a list
----   of tables, the fields that each of them has
+---@param fields table<string, string|table> kind by name: "integer", a Lua type, or, for a list of
+---   tables, the required fields of its entries
 ---@return boolean yes
 function M.fits(content, fields)
   for name, kind in pairs(fields) do

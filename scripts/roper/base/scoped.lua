@@ -1,11 +1,11 @@
---- Doing something for a while: afterwards things are as they were, also after an error.
+--- Runs a function with a changed setting and restores it, even after an error.
 local core = require "roper.core"
 local files = require "roper.base.file"
 local uv = require "luv"
 
 local M = {}
 
---- Call f, and then `restore`, whatever happens.
+--- Calls f, then `restore`, even if f raises an error.
 ---@param f function
 ---@param restore function
 ---@return any ... its results
@@ -18,11 +18,11 @@ function M.finally(f, restore)
   return table.unpack(results, 2, results.n)
 end
 
---- Call f with the path of a file that nobody else can read.
+--- Calls f with the path of a temporary file that other users cannot read, and removes the file.
 ---
---- Errors: where it cannot be written.
+--- Errors: the file cannot be written.
 ---@param name string of the file
----@param text string that it holds
+---@param text string its content
 ---@param f fun(path: string): ...
 ---@return any ... its results
 function M.with_file(name, text, f)
@@ -44,7 +44,7 @@ function M.with_file(name, text, f)
   end)
 end
 
---- Call f with the generator at a seed.
+--- Calls f with the random generator set to a seed.
 ---@param seed integer
 ---@param f function
 ---@return any ... its results
@@ -56,7 +56,7 @@ function M.with_seed(seed, f)
   end)
 end
 
---- Call f with a precision of matrix products.
+--- Calls f with a precision of matrix products.
 ---@param precision "float32"|"bfloat16"
 ---@param f function
 ---@return any ... its results
@@ -68,7 +68,7 @@ function M.with_matmul_precision(precision, f)
   end)
 end
 
---- Call f while a model is used and not trained: without dropout and gradients.
+--- Calls f with a model in evaluation mode: without dropout and gradients.
 ---@param model Module
 ---@param f function
 ---@return any ... its results

@@ -1,4 +1,4 @@
---- The metatable of lists of sizes, such as x:shape() returns: they print, concatenate and compare.
+--- Metatable of lists of sizes, such as x:shape(): printing, concatenation and comparison.
 local core = require "roper.core"
 
 local sizes = core.shape_metatable

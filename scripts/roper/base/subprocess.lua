@@ -1,13 +1,13 @@
---- Other programs: started in the background, or run to their end.
+--- Starts other programs in the background, or runs them and waits.
 local core = require "roper.core"
 local uv = require "luv"
 
 local M = {}
 
--- Milliseconds between two looks at a program and for Ctrl-C.
-local LOOK <const> = 2
+-- Milliseconds between checks of a program and of Ctrl-C.
+local POLL <const> = 2
 
--- Bytes that are kept of what a program says of its failure.
+-- Bytes of standard error that are kept for the error message.
 local KEPT <const> = 2000
 
 --- Is a program installed?
@@ -17,16 +17,16 @@ function M.has(name)
   return os.execute(("command -v %s >/dev/null 2>&1"):format(name)) == true
 end
 
---- Start a program in a process group of its own, so that Ctrl-C reaches it through us alone. Not
---- to be called by what luv calls.
+--- Starts a program in a process group of its own, since Ctrl-C must not reach it directly. Do not
+--- call this from a luv callback.
 ---
---- Errors: one that is missing or does not start.
----@param running table gets handle, pid, status and signal; errors: the last that it said on
----   standard error; open: how many of its handles are
+--- Errors: a program that is missing or cannot be started.
+---@param running table is filled with handle, pid, status and signal; errors: the end of its
+---   standard error; open: number of open handles
 ---@param name string
----@param options table arguments; package: that of Debian to install where the program is missing;
----   folder: where it runs; environment: list of NAME=value; input: text for standard input;
----   listen: told what it writes on standard output; ended: called when all of it is closed
+---@param options table arguments; package: Debian package that has the program, for the message;
+---   folder: working directory; environment: list of NAME=value; input: text for standard input;
+---   listen: called with data from standard output; ended: called when all handles are closed
 function M.start(running, name, options)
   local input, output = options.input and uv.new_pipe(), options.listen and uv.new_pipe()
   local errors = uv.new_pipe()
@@ -47,9 +47,9 @@ function M.start(running, name, options)
     for _, pipe in pairs { input, output, errors } do
       pipe:close()
     end
-    uv.run "nowait" -- luv crashes at the end of a process that never let it forget the handles
+    uv.run "nowait" -- luv crashes at exit if the closed handles were never processed
     error(code == "ENOENT" and options.package
-      and ("cannot find the program %s; please install it: apt-get install %s"):format(name,
+      and ("cannot find the program %s; install it: apt-get install %s"):format(name,
         options.package)
       or ("cannot start %s: %s"):format(name, pid), 0)
   end
@@ -77,17 +77,17 @@ function M.start(running, name, options)
   end
 end
 
--- Wait until a program has ended; Ctrl-C comes between two looks.
+-- Waits until a program has ended. Ctrl-C is handled while it sleeps.
 local function wait(running)
   while running.open > 0 do
     core.interrupt_defer(uv.run, "nowait")
-    uv.sleep(LOOK)
+    uv.sleep(POLL)
   end
 end
 
---- Run a program to its end. Ctrl-C ends it.
+--- Runs a program and waits for its end. Ctrl-C kills it.
 ---
---- Errors: a program that is missing, that fails, or is killed, with what it said.
+--- Errors: a program that is missing, fails or is killed; the message has its standard error.
 ---@param name string
 ---@param arguments string[]
 ---@param options {package: string, folder?: string} as for `start`
@@ -100,7 +100,7 @@ function M.run(name, arguments, options)
   end)
   if not ok then
     if running.handle and not running.handle:is_closing() then
-      uv.kill(-running.pid, "sigkill") -- all of its group
+      uv.kill(-running.pid, "sigkill") -- its process group
     end
     core.interrupt_defer(wait, running)
     error(problem, 0)

@@ -1,7 +1,7 @@
---- The nearest of several names, for messages about misspelt ones.
+--- Suggestions for misspelt names.
 local M = {}
 
--- Edits (insert, delete, replace, swap two neighbours) that turn `a` into `b`.
+-- The number of edits (insert, delete, replace, swap two neighbours) from `a` to `b`.
 local function distance(a, b)
   local before_last, last = nil, {}
   for j = 0, #b do
@@ -21,7 +21,7 @@ local function distance(a, b)
   return last[#b]
 end
 
--- How many letters two names begin with alike.
+-- The length of the common prefix of two names.
 local function common_start(a, b)
   local count = 0
   while count < #a and a:byte(count + 1) == b:byte(count + 1) do
@@ -30,16 +30,16 @@ local function common_start(a, b)
   return count
 end
 
---- The name that `name` was probably meant to be: at most one edit away, or one
---- for every three letters, but not as many as it has; among equals the one with the same letters
---- at its start, then the first of the alphabet.
+--- The most similar of several names. It is at most one edit away, or one for every three letters,
+--- but fewer edits than letters. Ties are broken by the longest common prefix, then by alphabetical
+--- order.
 ---@param name string
 ---@param names string[]
----@return string? nearest nil where none is near
+---@return string? nearest nil if none is similar
 function M.nearest(name, names)
   local nearest, fewest, most_alike = nil, math.min(math.max(1, #name // 3) + 1, #name), 0
   for _, candidate in ipairs(names) do
-    local is_near = math.abs(#name - #candidate) <= fewest -- there are at least so many edits
+    local is_near = math.abs(#name - #candidate) <= fewest -- a lower bound of the edits
     local edits = is_near and distance(name:lower(), candidate:lower()) or math.huge
     local alike = common_start(name:lower(), candidate:lower())
     local is_equal = nearest and edits == fewest
@@ -54,9 +54,9 @@ end
 --- The end of a message about an unknown name.
 ---@param name string
 ---@param names string[]
----@param lead string? such as "it takes", where the message is to end with all names, after this
----@return string hint such as `; did you mean "rope"?`, or "" where no name is near; with lead
----   `; did you mean "rope"? It takes rope, none`, or `; it takes rope, none`
+---@param lead string? such as "it takes": the hint ends with this and all names
+---@return string hint such as `; did you mean "rope"?`, or "" if no name is similar; with `lead`
+---   `; did you mean "rope"? It takes rope, none` or `; it takes rope, none`
 function M.hint(name, names, lead)
   local nearest = M.nearest(name, names)
   local question = nearest and ('; did you mean "%s"?'):format(nearest) or ""

@@ -1,4 +1,4 @@
---- Tables as keys and values, whatever they are for.
+--- Functions for tables: keys, sets, maps, merging.
 local M = {}
 
 local RANKS <const> = { number = 1, string = 2 }
@@ -13,7 +13,7 @@ local function is_before(a, b)
   return tostring(a) < tostring(b)
 end
 
---- The keys of tables, each once: sorted numbers, sorted strings, the rest by its text.
+--- The distinct keys of tables: sorted numbers, then sorted strings, then others by their text.
 ---@param ... table
 ---@return any[]
 function M.keys(...)
@@ -29,7 +29,7 @@ function M.keys(...)
   return list
 end
 
---- The entries of a list as keys.
+--- A set with the entries of a list as keys.
 ---@param list any[]
 ---@return table<any, true>
 function M.set(list)
@@ -40,7 +40,7 @@ function M.set(list)
   return set
 end
 
---- How many keys a table has.
+--- The number of keys of a table.
 ---@param one table
 ---@return integer
 function M.count(one)
@@ -60,9 +60,9 @@ function M.text(fields)
   end), " ")
 end
 
---- What a function makes of each entry of a list; nothing where it makes nil of one.
+--- The results of a function for each entry of a list, without nils.
 ---@param list any[]
----@param f fun(entry: any, place: integer): any
+---@param f fun(entry: any, index: integer): any
 ---@return any[]
 function M.map(list, f)
   local made = {}
@@ -72,7 +72,7 @@ function M.map(list, f)
   return made
 end
 
---- The entries of lists, one list after the other.
+--- The concatenation of lists.
 ---@param ... any[]
 ---@return any[]
 function M.joined(...)
@@ -83,7 +83,7 @@ function M.joined(...)
   return all
 end
 
---- A new table with the fields of others, those of later ones in place of earlier ones.
+--- A new table with the fields of tables; later tables override earlier ones.
 ---@param ... table?
 ---@return table
 function M.merged(...)

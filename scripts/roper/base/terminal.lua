@@ -1,5 +1,5 @@
---- What the terminal can show: its width, colours, a line that rewrites itself.
---- Without a terminal (a pipe, a file) everything is plain text.
+--- Terminal output: width, colours, and a progress line that rewrites itself. Without a terminal (a
+--- pipe, a file), output is plain text.
 local core = require "roper.core"
 local escape = require "roper.base.escape"
 
@@ -8,7 +8,7 @@ local M = {}
 local DESCRIPTORS = { [io.stdin] = 0, [io.stdout] = 1, [io.stderr] = 2 }
 local STYLES = { bold = "1", dim = "2", red = "31", green = "32", yellow = "33", cyan = "36" }
 
--- Columns and rows of the terminal behind a stream, nil where there is none.
+-- Columns and rows of a stream's terminal, nil without a terminal.
 local function size(stream)
   local descriptor = DESCRIPTORS[stream]
   if descriptor then
@@ -23,21 +23,21 @@ function M.is_terminal(stream)
   return size(stream) ~= nil
 end
 
---- The width to fit output to.
+--- The width of output in columns.
 ---@param stream file*
----@return integer columns 80 where there is no terminal
+---@return integer columns 80 without a terminal
 function M.columns(stream)
   return size(stream) or 80
 end
 
---- The lines that a terminal shows at once.
+--- The number of lines of the terminal.
 ---@param stream file*
----@return integer rows infinite where there is no terminal
+---@return integer rows infinite without a terminal
 function M.rows(stream)
   return select(2, size(stream)) or math.huge
 end
 
---- Is there a terminal behind the stream that understands control sequences?
+--- Is the stream connected to a terminal that supports control sequences?
 ---@param stream file*
 ---@return boolean
 function M.is_capable(stream)
@@ -45,8 +45,8 @@ function M.is_capable(stream)
   return M.is_terminal(stream) and name ~= nil and name ~= "" and name ~= "dumb"
 end
 
---- Should text on the stream be coloured? Not where there is no terminal, where it is a dumb one,
---- or where the environment sets NO_COLOR.
+--- Should text on the stream be coloured? False without a terminal, on a dumb terminal, and if the
+--- environment variable NO_COLOR is set.
 ---@param stream file*
 ---@return boolean
 function M.is_colored(stream)
@@ -54,9 +54,8 @@ function M.is_colored(stream)
   return M.is_capable(stream) and (refused == nil or refused == "")
 end
 
---- The text in a style, unchanged where the stream is no terminal, the terminal
---- is a dumb one, or the environment sets NO_COLOR.
----@param stream file* where it will be written
+--- Text in a style; unchanged if `is_colored` is false.
+---@param stream file* to which it will be written
 ---@param style "bold"|"dim"|"red"|"green"|"yellow"|"cyan"
 ---@param text string
 ---@return string
@@ -67,8 +66,8 @@ function M.styled(stream, style, text)
   return ("\27[%sm%s\27[0m"):format(STYLES[style], text)
 end
 
---- Write an error message to standard error, after what standard output holds.
----@param head string who or what reports, coloured
+--- Flushes standard output and writes an error message to standard error.
+---@param head string coloured start of the message, such as a program name
 ---@param message string
 function M.report(head, message)
   io.stdout:flush()
@@ -76,7 +75,7 @@ function M.report(head, message)
     escape.text(message), "\n")
 end
 
---- The first `count` characters of UTF-8 text; bytes where it is not UTF-8.
+--- The first `count` characters of UTF-8 text; bytes if it is not UTF-8.
 ---@param text string
 ---@param count integer
 ---@return string
@@ -91,10 +90,10 @@ end
 local Progress = {}
 Progress.__index = Progress
 
---- A line that tells how far a long job is. On a terminal it rewrites itself,
---- cut to the width; elsewhere a line is printed at first and then now and then.
----@param options? {stream?: file*, every?: number, clock?: fun(): number}
----   stream: io.stderr; every: seconds between printed lines, 30; clock: os.time
+--- A progress line. On a terminal, updates rewrite it, cut to the width; elsewhere they print lines
+--- at intervals.
+---@param options? {stream?: file*, every?: number, clock?: fun(): number} defaults:
+---   stream: io.stderr; every: 30, seconds between printed lines; clock: os.time
 ---@return table progress with the methods `room`, `update` and `finish`
 function M.progress(options)
   options = options or {}
@@ -105,18 +104,18 @@ function M.progress(options)
     clock = options.clock or os.time,
     rewrites = M.is_capable(stream),
     printed_at = -math.huge,
-    shown = nil, -- the newest text where it is on the screen
-    waiting = nil, -- the newest text where it was not printed yet
+    shown = nil, -- the newest text, if it is on the screen
+    waiting = nil, -- the newest text, if it was not printed yet
   }, Progress)
 end
 
---- The columns that an update is cut to.
----@return number room infinite where lines are printed
+--- The number of columns to which updates are cut.
+---@return number room infinite unless the line rewrites itself
 function Progress:room()
   return self.rewrites and M.columns(self.stream) - 3 or math.huge -- ^C and the cursor take 3
 end
 
---- Show a new state of the job.
+--- Shows a new state of the job.
 ---@param text string one line
 function Progress:update(text)
   text = escape.line(text)
@@ -135,7 +134,7 @@ function Progress:update(text)
   end
 end
 
---- Leave the newest state standing, on a line of its own.
+--- Leaves the newest state on a line of its own.
 function Progress:finish()
   if self.rewrites and self.shown then
     self.stream:write("\n")

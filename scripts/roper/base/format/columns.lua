@@ -1,19 +1,19 @@
---- Tables as aligned text.
+--- Aligned columns and wrapped text.
 local escape = require "roper.base.escape"
 
 local M = {}
 
---- The columns that text takes: an accent above or below a letter takes none.
+--- The width of text in columns; a combining accent has none.
 ---@param text string
 ---@return integer
 function M.width(text)
   return utf8.len((text:gsub("\xCC[\x80-\xBF]", ""):gsub("\xCD[\x80-\xAF]", ""))) or #text
 end
 
---- Rows of cells as lines, the cells of a column below each other. What ends a row at the left may
---- be longer than its column.
+--- Rows of cells as lines with aligned columns. A left-aligned cell at the end of a row may be
+--- wider than its column.
 ---@param rows string[][]
----@param left integer so many columns are to the left, the others to the right
+---@param left integer number of left-aligned columns; the others are right-aligned
 ---@return string[] lines
 function M.lines(rows, left)
   local widths, lines = {}, {}
@@ -29,12 +29,13 @@ function M.lines(rows, left)
       local space = (" "):rep(widths[i] - M.width(cell))
       cells[i] = i <= left and cell .. space or space .. cell
     end
-    lines[j] = table.concat(cells, "  "):match "^.*%S" or "" -- "%s+$" takes n^2 steps for n blanks
+    lines[j] = table.concat(cells, "  "):match "^.*%S" or "" -- "%s+$" takes n^2 steps for n spaces
   end
   return lines
 end
 
---- A table of what comes from anywhere: the first column to the left, the others to the right.
+--- A table of untrusted text, which is escaped. The first column is left-aligned, the others are
+--- right-aligned.
 ---@param rows string[][]
 ---@return string
 function M.align(rows)
@@ -48,12 +49,12 @@ function M.align(rows)
   return "  " .. table.concat(M.lines(shown, 1), "\n  ")
 end
 
---- Words in lines of at most `width` columns, or of one word.
----@param words string|string[] a text is split at its blanks
+--- Fills lines of at most `width` columns with words. A longer word has its own line.
+---@param words string|string[] a text is split at white space
 ---@param width integer
----@param lead string? before the first word; nothing by default
----@param hang integer? blanks before the other lines; none by default
----@param length? fun(text: string): integer its columns
+---@param lead string? text before the first word; "" by default
+---@param hang integer? spaces before the other lines; 0 by default
+---@param length? fun(text: string): integer width of a text; `width` by default
 ---@return string[] lines
 function M.fill(words, width, lead, hang, length)
   local lines, line, is_empty = {}, lead or "", true
@@ -77,10 +78,10 @@ function M.fill(words, width, lead, hang, length)
   return lines
 end
 
---- Text broken between words, further lines below where the first began.
+--- Wraps text between words; further lines are indented by `start`.
 ---@param text string
 ---@param start integer columns before the text
----@param width integer? of the whole; 80
+---@param width integer? of the lines with indentation; 80 by default
 ---@return string
 function M.wrap(text, start, width)
   return table.concat(M.fill(text, (width or 80) - start), "\n" .. (" "):rep(start))

@@ -1,5 +1,5 @@
---- How values look when they are printed: tensors with dtype, shape and aligned
---- columns, tables sorted and nested, everything else as Lua writes it.
+--- Formats values for printing: tensors with dtype, shape and aligned columns, tables sorted and
+--- nested, everything else like Lua.
 local arguments = require "roper.base.arguments"
 local numbers = require "roper.base.format.number"
 local escape = require "roper.base.escape"
@@ -9,9 +9,10 @@ local terminal = require "roper.base.terminal"
 
 local M = {}
 
-local LONGEST_COLUMN <const> = 24 -- entries; tables with more have several on a line
+local LONGEST_COLUMN <const> = 24 -- entries; longer tables have several on a line
 
--- Significant digits of a number in a table, beyond the precision: those of a float32.
+-- Significant digits of a number in a table in addition to the precision: 7 by default, those of a
+-- float32.
 local MORE_DIGITS <const> = 3
 
 local GAP <const> = "…"
@@ -30,7 +31,7 @@ function M.is_tensor(value)
   return metatable ~= nil and rawget(metatable, "__name") == "roper.tensor"
 end
 
---- A tensor in a word.
+--- The dtype and shape of a tensor as text.
 ---
 ---     > roper.format.summary(roper.zeros{2, 3})
 ---     "float32 [2, 3]"
@@ -45,19 +46,19 @@ local function is_finite(x)
   return x == x and math.abs(x) ~= math.huge
 end
 
--- The width to fit what is printed to.
+-- The width of printed text.
 local function width()
   local fixed = options.current.line_width
   return fixed > 0 and fixed or terminal.columns(io.stdout)
 end
 
---- A tensor with dtype, shape and aligned columns; one with many elements shows its edges. A scalar
---- shows its dtype behind it, since it is no number of Lua.
+--- A tensor as text with dtype, shape and aligned columns. A large tensor is summarized by its
+--- edges. A scalar tensor is followed by its dtype, to distinguish it from a Lua number.
 ---
 ---     > roper.format.tensor(roper.eye(2))
 ---     "float32 [2, 2]\n1 0\n0 1"
 ---@param tensor tensor
----@param columns? integer the width to stay within; by default that of the terminal
+---@param columns? integer width of the text; by default that of the terminal
 ---@return string text
 function M.tensor(tensor, columns)
   arguments.check("format.tensor", "tensor", "tensor", tensor, "columns", "integer?", columns)
@@ -70,7 +71,7 @@ function M.tensor(tensor, columns)
   return require("roper.base.format.tensor").write(tensor, head, columns or width())
 end
 
---- A number of no dtype, such as a scalar tensor holds.
+--- A number with the digits of a scalar tensor.
 ---
 ---     > roper.format.scalar(1 / 3)
 ---     "0.33333"
@@ -85,12 +86,12 @@ function M.scalar(x)
   return ("%%.%dg"):format(options.current.precision + 1):format(x)
 end
 
--- A Lua string as it would be typed, without what a terminal could take for a command.
+-- A string as a Lua literal, without control characters.
 local function quoted(text)
   return escape.line((("%q"):format(text):gsub("\\\n", "\\n")))
 end
 
--- A function by where it was defined.
+-- A function with the file and line of its definition.
 local function function_text(value)
   local where = debug.getinfo(value, "S")
   if where.what == "C" then
@@ -102,7 +103,7 @@ end
 
 local render
 
--- `name = ` or `[key] = `, "" for the next item of a list.
+-- `name = ` or `[key] = `; "" for the next item of a list.
 local function key_text(key, next_index)
   if key == next_index then
     return ""
@@ -112,7 +113,7 @@ local function key_text(key, next_index)
   return ("[%s] = "):format(type(key) == "table" and tostring(key) or render(key, {}, 0, 0, 0))
 end
 
--- Items joined to lines, as many as fit, without a last comma.
+-- Items joined into lines as wide as possible, without a comma at the end.
 local function packed(items, columns)
   local lines = {}
   for _, item in ipairs(items) do
@@ -126,7 +127,8 @@ local function packed(items, columns)
   return lines
 end
 
--- A table; `around` holds the tables it lies in, `lead` columns of its first line are taken.
+-- A table. `around` is the set of tables that contain it; `lead` is the number of columns before it
+-- on its first line.
 local function render_table(value, around, indent, columns, lead)
   local keys = tables.keys(value)
   around[value] = true
@@ -175,15 +177,15 @@ function render(value, around, indent, columns, lead)
   return render_table(value, around, indent, columns, lead)
 end
 
---- Any value as text: strings quoted, tables with sorted keys, nested tables to a depth, tables
---- inside themselves as {cycle}; tensors whole, or by dtype and shape inside a table. A number in a
---- table has 7 significant digits, or 3 more than `roper.print_options{precision = ...}`; a number
---- alone looks as `print` shows it.
+--- Any value as text. Strings are quoted, tables have sorted keys, nested tables are shown to a
+--- depth, and a table inside itself as {cycle}. Tensors are written in full, or inside tables as
+--- dtype and shape. A number in a table has 3 significant digits more than the precision, 7 by
+--- default; a number alone looks as in `print`.
 ---
 ---     > roper.format.value({b = 1, a = {"x"}})
 ---     "{a = {\"x\"}, b = 1}"
 ---@param value any
----@param columns? integer the width to stay within; by default that of the terminal
+---@param columns? integer width of the text; by default that of the terminal
 ---@return string text
 function M.value(value, columns)
   arguments.check("format.value", "columns", "integer?", columns)
@@ -194,11 +196,12 @@ function M.value(value, columns)
   return render(value, {}, 0, columns, 0)
 end
 
---- The results of an expression as text, one beside the other where each is one line.
+--- The results of an expression as text, separated by tabs, or by newlines if one has several
+--- lines.
 ---
 ---     > roper.format.results(table.pack(1, "a"))
 ---     "1\9\"a\""
----@param results table as table.pack makes it
+---@param results table as returned by table.pack
 ---@return string text
 function M.results(results)
   arguments.check("format.results", "results", "table", results)

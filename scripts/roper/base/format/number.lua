@@ -1,10 +1,9 @@
---- Numbers as text.
+--- Formats numbers.
 local M = {}
 
-local ENOUGH <const> = 17 -- significant digits from which every float64 reads back
+local ENOUGH <const> = 17 -- significant digits that represent every float64 exactly
 
---- The shortest decimal that reads back as the number; floats are told from integers by a point or
---- an exponent.
+--- The shortest decimal that reads back as the same number; floats have a point or an exponent.
 ---@param x number
 ---@return string
 function M.exact(x)
@@ -19,8 +18,8 @@ function M.exact(x)
   end
 end
 
---- A number in at most so many significant digits. More are kept if it would look like a whole
---- number that it is not.
+--- A number with a limit of significant digits, unless rounding would make it look like a whole
+--- number.
 ---@param x number
 ---@param digits integer
 ---@return string

@@ -1,12 +1,12 @@
---- A tensor as text: a head with dtype, shape and scale, then its elements in aligned columns.
+--- Formats tensors: a head with dtype, shape and scale, followed by elements in aligned columns.
 local options = require "roper.base.format.options"
 
 local M = {}
 
 local GAP <const> = "…"
 
--- The elements that are shown as nested tables, with GAP where some are left
--- out. `cuts` says for each axis how many to keep at each end, nil for all.
+-- The shown elements as nested tables, with GAP in place of those left out. `cuts` is the number to
+-- keep at each end, by axis; nil keeps all.
 local function gather(tensor, cuts, axis)
   local size, keep = #tensor, cuts[axis]
   local is_cut = keep ~= nil and size > 2 * keep
@@ -35,7 +35,7 @@ local function gather(tensor, cuts, axis)
   return list
 end
 
--- The axes of a tensor that is too large: only the last two keep several elements.
+-- The cuts of a tensor: if it is too large, only the last two axes keep several elements.
 local function cuts_of(tensor)
   local cuts = {}
   if tensor:count() > options.current.threshold then
@@ -46,7 +46,7 @@ local function cuts_of(tensor)
   return cuts
 end
 
--- Call `visit` with each number in nested tables.
+-- Calls `visit` with each number in nested tables.
 local function each_number(nested, visit)
   for _, item in ipairs(nested) do
     if type(item) == "table" then
@@ -61,9 +61,9 @@ local function is_finite(x)
   return x == x and math.abs(x) ~= math.huge
 end
 
--- How the finite numbers of a tensor are written: one notation for all, and a common scale. Whole
--- numbers and decimals stay if none becomes zero by it; a scale serves numbers within three orders
--- of magnitude; all others are in scientific notation.
+-- The notation and the common scale of the finite numbers of a tensor. Whole numbers and decimals
+-- are preferred, if no number becomes zero; a scale is used for large or small numbers within three
+-- orders of magnitude; all others have scientific notation.
 local function notation(nested, dtype)
   local largest, smallest, is_whole = 0.0, math.huge, true
   each_number(nested, function(x)
@@ -101,7 +101,7 @@ local function cell_style(nested, dtype)
   return cell, scale
 end
 
--- Nested tables of numbers as nested tables of texts, and the longest of these.
+-- Nested tables of numbers as nested tables of texts, and the length of the longest text.
 local function write_cells(nested, cell)
   local texts, longest = {}, 0
   for i, item in ipairs(nested) do
@@ -126,7 +126,7 @@ local function row_line(row, first, last, width)
   return table.concat(aligned, " ")
 end
 
--- What is being written: its lines so far, how wide a cell is and how many fit on a line.
+-- The lines written so far, the width of a cell and the number of cells on a line.
 local Page = {}
 Page.__index = Page
 
@@ -134,14 +134,14 @@ function Page:add(line)
   self.lines[#self.lines + 1] = line
 end
 
--- A vector: as many cells a line as fit.
+-- Adds a vector, on several lines if needed.
 function Page:add_vector(row)
   for first = 1, #row, self.fit do
     self:add(row_line(row, first, math.min(first + self.fit - 1, #row), self.width))
   end
 end
 
--- A matrix; one too wide comes in groups of columns.
+-- Adds a matrix, in groups of columns if it is too wide.
 function Page:add_matrix(rows)
   local columns = #rows[1]
   for first = 1, columns, self.fit do
@@ -156,7 +156,7 @@ function Page:add_matrix(rows)
   end
 end
 
--- Visit the matrices in nested cells below the leading indices `index`.
+-- Visits the matrices in nested cells below the leading indices `index`.
 local function visit_below(nested, shape, index, visit)
   local axis = #index + 1
   if axis >= #shape - 1 then
@@ -175,7 +175,7 @@ local function visit_below(nested, shape, index, visit)
   end
 end
 
--- The elements as nested tables of texts, the longest of these, and the common scale.
+-- The elements as nested tables of texts, the length of the longest text, and the common scale.
 local function cells_of(tensor)
   local nested = gather(tensor, cuts_of(tensor), 1)
   local cell, scale = cell_style(nested, tensor:dtype())
@@ -183,7 +183,7 @@ local function cells_of(tensor)
   return cells, longest, scale
 end
 
--- Visit the matrices in cells of a tensor; a single one has no label.
+-- Visits the matrices in the cells of a tensor; a single one has no label.
 local function visit_matrices(tensor, cells, visit)
   local shape = tensor:shape()
   local is_single = tensor:count() == shape[#shape] * (shape[#shape - 1] or 1)
@@ -192,18 +192,18 @@ local function visit_matrices(tensor, cells, visit)
   end)
 end
 
---- Visit the matrices of a tensor of rank 1 or more that is not empty, as texts.
+--- Visits the matrices of a non-empty tensor of rank 1 or more, as texts.
 ---@param tensor tensor
----@param visit fun(rows?: table[], label?: string) rows: of texts, "…" where some are left out; of
----   a vector, its texts; nil where whole matrices are left out. label: the leading indices
+---@param visit fun(rows?: table[], label?: string) rows: texts, "…" for those left out; for a
+---   vector, a list of texts; nil for matrices left out. label: the leading indices
 function M.each_matrix(tensor, visit)
   visit_matrices(tensor, cells_of(tensor), visit)
 end
 
---- The elements of a tensor of rank 1 or more that is not empty, below a head.
+--- The elements of a non-empty tensor of rank 1 or more, below a head.
 ---@param tensor tensor
----@param head string what stands above the elements, in front of a common scale
----@param columns integer the width to stay within
+---@param head string first line, to which a common scale is added
+---@param columns integer width of the text
 ---@return string
 function M.write(tensor, head, columns)
   local cells, width, scale = cells_of(tensor)

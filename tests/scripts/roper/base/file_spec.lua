@@ -28,7 +28,7 @@ describe("folder.make", function()
   it("refuses where a file is in the way", function()
     local path = scratch.write("file", "text")
     assert.has_error(function() files.make(path) end,
-                     ("cannot make the folder %s: a file of that name is there"):format(path))
+                     ("cannot make the folder %s: a file with this name exists"):format(path))
     assert.error_matches(function() files.make(path .. "/below") end,
                          "cannot make the folder .*file/below: ENOTDIR")
     assert.equal("text", scratch.read(path))
@@ -47,7 +47,7 @@ describe("folder.fresh", function()
     assert.equal(path .. "-5", files.fresh(path))
     local file = scratch.write("file", "")
     assert.has_error(function() files.fresh(file .. "/run") end,
-                     ("cannot make the folder %s: a file of that name is there"):format(file))
+                     ("cannot make the folder %s: a file with this name exists"):format(file))
   end)
 
   it("gives no two processes the same", function()
@@ -97,7 +97,8 @@ describe("folder.write", function()
       local ok, message = pcall(files.write, path, "new")
       uv.fs_write = fs_write
       assert.is_false(ok)
-      assert.equal(("cannot write %s: what was written reads back otherwise"):format(path), message)
+      assert.equal(("cannot write %s: the data read back differ from the data written")
+        :format(path), message)
       assert.equal("old", scratch.read(path))
       assert.same({ "a.txt" }, scratch.list())
     end

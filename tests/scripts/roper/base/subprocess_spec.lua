@@ -19,7 +19,7 @@ describe("subprocess.run", function()
     assert.error_matches(function()
       subprocess.run("no-such-program", {}, { package = "thing" })
     end,
-      "^cannot find the program no%-such%-program; please install it: apt%-get install thing$")
+      "^cannot find the program no%-such%-program; install it: apt%-get install thing$")
   end)
 
   it("leaves nothing behind of a missing one that this process would die of", function()

@@ -87,7 +87,7 @@ describe("the kernel", function()
 
   it("says what is not installed", function()
     local _, _, errors = process.run({ "./roper", "kernel", "install", "--python", "no-python" })
-    assert.equal("roper: cannot find the program no-python; please install it: "
+    assert.equal("roper: cannot find the program no-python; install it: "
       .. "apt-get install python3\n", errors)
     scratch.write("ipykernel.py", "raise ImportError('No module named ipykernel')")
     local status

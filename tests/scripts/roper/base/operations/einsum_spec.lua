@@ -125,8 +125,8 @@ describe("einsum", function()
       ["one size for j, got 1 and 3"] = { "ij,jk", roper.ones({ 2, 1 }), b },
       ["sizes that are equal or 1 for an axis of ..., got 2 and 3"] = { "...j,...k", a, b },
       ['expected letters and ..., got "i%.j"'] = { "i.j", a },
-      ['expected each letter after %-> once, and in one of the tensors, got "ii"'] = { "ij->ii", a },
-      ['expected each letter after %-> once, and in one of the tensors, got "ik"'] = { "ij->ik", a },
+      ['each letter after %-> once, and in one of the tensors, got "ii"'] = { "ij->ii", a },
+      ['each letter after %-> once, and in one of the tensors, got "ik"'] = { "ij->ik", a },
       ['expected a tensor with the axes "...ijk", got'] = { "...ijk", a },
       ["expected an equation such as .*, got nil"] = {},
     }) do
