@@ -160,8 +160,8 @@ function M.oracle(q, k, v, options)
   if not schemes.is_scheme(scheme) then
     return core.oracle_attention(q, k, v, with(options, scheme))
   elseif scheme.carry or scheme.values then
-    error(("oracle.attention: expected a scheme without values or carry, got %s; use "
-      .. "roper.eager.attention"):format(scheme.name), 2)
+    error(("oracle.attention: position %s has values or carry, which the oracle does not support; "
+      .. "use roper.eager.attention"):format(scheme.name), 2)
   end
   q, k, v = q:to "float64", k:to "float64", v:to "float64"
   return through(core.oracle_attention, setting.new(scheme, q, k, options), q, k, v)

@@ -121,8 +121,9 @@ describe("the page of a type", function()
   it("tells types with several results, and fields that may be absent", function()
     local scheme = help.text("Scheme", _G):gsub("%s+", " ")
     assert.truthy(scheme:find("values fun(self: Scheme, positions: Positions): function, number?, "
-      .. "optional: what is added to the value of a key", 1, true), scheme)
-    assert.truthy(scheme:find("Positions): table?, optional: what turns", 1, true), scheme)
+      .. "optional: returns a function from distances", 1, true), scheme)
+    assert.truthy(scheme:find("Positions): table?, optional: returns the rotation", 1, true),
+      scheme)
   end)
 
   it("lists the fields of a type once, and names it elsewhere", function()
