@@ -148,7 +148,7 @@ function Positions:length()
   return (last - self.query:min(2):minimum(self.key:min(2))):max():item() + 1
 end
 
--- The distinct distances, and the index, from 0, of that of each query and key.
+-- The distinct distances, and for each query and key the index, from 0, of its distance.
 local function distinct(self)
   if not self.list then
     local distances = self:distances()
@@ -173,8 +173,8 @@ local function range(self)
   return core.arange(0, count, 1, "float64") + (self.shift - (self.queries - 1)), count
 end
 
---- The vectors of the distances at which a query sees a key; positions must be consecutive. Larger
---- distances have the first or the last of the vectors.
+--- The vectors of the distances at which a query sees a key; positions must be consecutive.
+--- Distances beyond their range use the first or the last vector.
 ---
 ---     > q = roper.zeros{1, 1, 3, 4}
 ---     > positions = roper.position.positions(q, q)
@@ -186,7 +186,7 @@ end
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
 ---@param reach? number distance beyond which f is constant
 ---@return tensor vectors [1 or heads, R, d]
----@return integer first the difference j - i of indices, from 0, of the first of the R
+---@return integer first the difference j - i of indices, from 0, for the first vector
 function Positions:vectors(f, reach)
   arguments.self("Positions:vectors", self, Positions)
   arguments.check("vectors", "f", "callable", f, "reach", "number?", reach)
@@ -234,7 +234,7 @@ end
 --- query and key, from 0.
 ---@class BiasByDistance
 ---@field bias tensor [batch, heads, queries or 1, keys or 1, R]
----@field first integer the difference j - i of the first of the R
+---@field first integer the difference j - i for the first element of the last axis
 
 --- A bias with the product of each query and the vector of each head and distance (Shaw et al.
 --- 2018, section 3.2). If positions are consecutive, attention reads it by distance.

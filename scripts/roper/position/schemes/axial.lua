@@ -1,6 +1,7 @@
---- RoPE for images: some pairs are rotated by the row, the others by the column, both with the same
---- frequencies (RoPE-ViT, Heo et al. 2024, section 3.1). Positions are [batch, time, coordinates];
---- a position of one number is used for all coordinates.
+--- RoPE for images: half of the pairs are rotated by the row, half by the column, both with the
+--- same frequencies (RoPE-ViT, Heo et al. 2024, section 3.1). More coordinates divide the pairs
+--- likewise. Positions are [batch, time, coordinates]; a position of one number is used for all
+--- coordinates.
 ---
 ---     θ_t = base^(−t/n) for the n pairs of each coordinate
 ---

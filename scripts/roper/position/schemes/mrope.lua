@@ -1,7 +1,8 @@
---- Multimodal RoPE: one section of the pairs is rotated by time, one by height and one by width,
---- with the frequencies of RoPE (Qwen2-VL, Wang et al. 2024, section 2.1). With `interleaved`, each
---- coordinate has fast and slow pairs (Qwen3-VL). Positions are [batch, time, coordinates]. Text
---- has positions of one number, which is used for all coordinates: this is plain RoPE.
+--- Multimodal RoPE: each of three sections of the pairs is rotated by one coordinate: time, height
+--- or width. The frequencies are those of RoPE (Qwen2-VL, Wang et al. 2024, section 2.1). With
+--- `interleaved`, each coordinate has fast and slow pairs (Qwen3-VL). Positions are [batch, time,
+--- coordinates]. Text has positions of one number, which is used for all coordinates: this is
+--- plain RoPE.
 ---
 ---     θ_t = base^(−2t/r);   pair t is rotated by p[coordinate_t] θ_t
 ---
@@ -47,8 +48,8 @@ local function consecutive(sections)
   return list
 end
 
--- The coordinate of each pair, in rotation. A coordinate whose section is full is replaced by the
--- first.
+-- The coordinate of each pair: one after the other, repeatedly. A coordinate whose section is full
+-- is replaced by the first.
 local function interleaved(sections, count)
   local list = {}
   for t = 1, count do

@@ -1,8 +1,8 @@
 --- NTK-aware scaling: a larger base, which keeps the frequency of the fastest pair and divides that
 --- of the slowest by the factor (bloc97 2023; YaRN, Peng et al. 2023, section 3.1). With
---- `trained_length` L it is dynamic: the factor depends on the length n of a text beyond L. Keys
---- are rotated again as a text grows; computing it token by token gives other values than computing
---- it at once.
+--- `trained_length` L it is dynamic: for a text longer than L, the factor depends on its length n.
+--- Keys are rotated again as a text grows; a text computed token by token gives other values than
+--- the same text computed at once.
 ---
 ---     base' = base f^(r/(r−2))
 ---     dynamic: base' = base (f n/L − (f − 1))^(r/(r−2)) for n > L

@@ -54,7 +54,7 @@ local function survey(o)
   return text
 end
 
--- The number of validation documents: the share, but at least one and not all.
+-- The number of validation documents: the share, but neither none nor all unless it is 0 or 1.
 local function held_out(text, share)
   if share == 0 or share == 1 then
     return text.documents * math.tointeger(share)

@@ -45,8 +45,8 @@ TextTask.__index = TextTask
 ---   articles written by WikiExtractor; by default "jsonl" for names that end in .jsonl or .ndjson,
 ---   else "file"
 ---@field length? integer = 257; tokens in a row
----@field tokenizer? string = "sentencepiece"; it is trained on first use; "bytes"; or the path of a
----   model, as returned by `task:model()`
+---@field tokenizer? string = "sentencepiece"; trained on first use. Others: "bytes", or the path
+---   of a model, as returned by `task:model()`
 ---@field vocabulary? integer = 8000; number of SentencePiece pieces
 ---@field validation? number = 0.05; share of the documents used for validation, the same documents
 ---   for every seed
