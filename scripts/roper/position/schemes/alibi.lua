@@ -45,7 +45,7 @@ return {
     end)
   end,
   relative = true,
-  summary = "a multiple of the distance is subtracted from the scores",
+  summary = "a multiple of the distance is subtracted from scores",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d − m_h |i − j|",
   source = "Press et al. 2021, section 3",
 }

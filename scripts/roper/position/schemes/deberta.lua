@@ -54,7 +54,7 @@ return {
     return (3 * dim) ^ -0.5
   end,
   relative = true,
-  summary = "products of queries and keys with trained vectors of the distance are added",
+  summary = "products of queries and keys with trained vectors of distance",
   formula = "sᵢⱼ = [qᵢ · kⱼ + qᵢ · K_{δ(i,j)} + kⱼ · Q_{δ(j,i)}] / √(3d),   "
     .. "δ(x, y) = clip(x − y + clip, 0, 2 clip − 1)",
   source = "He et al. 2020, eq. 2-4; RoFormer, Su et al. 2021, eq. 10",

@@ -61,7 +61,7 @@ return {
     local inner = core.relu(core.linear(part, of "inner_weight", of "inner_bias"))
     return core.linear(inner, of "outer_weight", of "outer_bias"):permute { 1, 4, 2, 3 }
   end,
-  summary = "a trained function of the distance, relative to the query's position, is added",
+  summary = "a trained function of distance and query position is added",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + F_h(ψ(i − j) / ψ(max(i, T))),   ψ(x) = ln(|c x| + 1)",
   source = "Li et al. 2023, eq. 4",
 }

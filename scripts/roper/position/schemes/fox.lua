@@ -73,7 +73,7 @@ return {
     return { of_queries:to(positions.dtype):unsqueeze(4), -sums:to(positions.dtype):unsqueeze(3) }
   end,
   relative = true,
-  summary = "gates that depend on the content reduce the weights of earlier keys",
+  summary = "gates from the input reduce the weights of earlier keys",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + Σ_{t=j+1..i} ln sigmoid(w · x_t + b)",
   source = "the forgetting transformer, Lin et al. 2025, section 3",
 }

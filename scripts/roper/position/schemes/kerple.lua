@@ -41,7 +41,7 @@ return {
     end)
   end,
   relative = true,
-  summary = "a trained multiple of the logarithm of the distance is subtracted from the scores",
+  summary = "a trained multiple of log distance is subtracted from scores",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d − a_h ln(1 + b_h |i − j|)",
   source = "Chi et al. 2022, eq. 8, the logarithmic kernel",
 }

@@ -49,7 +49,7 @@ return {
     end
     return x + core.embedding(self.table, fits:to "int32"):to(x:dtype())
   end,
-  summary = "a trained vector for each position is added to the embeddings",
+  summary = "a trained vector for each position is added to embeddings",
   formula = "xᵢ ← xᵢ + table[i]",
   source = "Gehring et al. 2017, section 3.1; Vaswani et al. 2017, section 3.5",
 }

@@ -39,7 +39,7 @@ return {
     return frequencies.rotary(o, theta)
   end,
   relative = true,
-  summary = "RoPE with slow pairs slowed further by a factor, as in Llama 3.1",
+  summary = "RoPE with slow pairs slowed by a factor, as in Llama 3.1",
   formula = "θ'_t = (1 − s_t) θ_t / f + s_t θ_t",
   source = "Llama 3.1, Llama Team 2024",
 }

@@ -60,7 +60,7 @@ return {
     return o.trained_length and dynamic(o) or extended(o, o.factor)
   end,
   relative = true,
-  summary = "RoPE with a larger base: slow pairs become slower, the fastest keeps its frequency",
+  summary = "RoPE with a larger base: all pairs but the fastest are slowed",
   formula = "base' = base f^(r/(r−2))",
   source = "bloc97 2023; Peng et al. 2023, section 3.1",
 }

@@ -40,7 +40,7 @@ return {
     local pairs_of = core.cat({ angles:sin():unsqueeze(4), angles:cos():unsqueeze(4) }, 4)
     return x + pairs_of:view { positions:size(1), positions:size(2), self.d_model }:to(x:dtype())
   end,
-  summary = "sines and cosines of the position are added to the embeddings",
+  summary = "sines and cosines of the position are added to embeddings",
   formula = "xᵢ ← xᵢ + pᵢ,   p_{i,2t} = sin(i base^(−2t/d)),   p_{i,2t+1} = cos(i base^(−2t/d))",
   source = "Vaswani et al. 2017, section 3.5; RoFormer, Su et al. 2021, eq. 4",
 }

@@ -69,7 +69,7 @@ return {
     end)
   end,
   relative = true,
-  summary = "a trained number for each head and bucket of distances is added to the scores",
+  summary = "a trained bias for each head and bucket of distances is added",
   formula = "sᵢⱼ = qᵢ · kⱼ / √d + table[bucket(i − j), h]",
   source = "Raffel et al. 2020, section 2.1",
 }

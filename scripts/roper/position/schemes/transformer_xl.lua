@@ -51,8 +51,7 @@ return {
     return { by_distance, (k * u):sum(4):unsqueeze(3) * positions.scale }
   end,
   relative = true,
-  summary = "products of the query with a trained vector of the distance are added; trained u and "
-    .. "w replace the query's absolute position",
+  summary = "products of queries with trained vectors of distance; biases u, w",
   formula = "sᵢⱼ = [(qᵢ + u) · kⱼ + (qᵢ + w) · r_c] / √d,   c = clip(j − i, −clip, clip)",
   source = "Dai et al. 2019, section 3.3; RoFormer, Su et al. 2021, eq. 6-7",
 }

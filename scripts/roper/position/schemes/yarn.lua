@@ -86,7 +86,7 @@ return {
       or "ramp: linear in the index of the pair, as in the released code and Hugging Face"
   end,
   relative = true,
-  summary = "RoPE with slow pairs slowed further by a factor, and larger scores",
+  summary = "RoPE with slow pairs slowed by a factor, and larger scores",
   formula = "θ'_t = (1 − g_t) θ_t + g_t θ_t / f;   sᵢⱼ = m² qᵢ · R_{j−i} kⱼ / √d",
   source = "YaRN, Peng et al. 2023, sections 3.2-3.4",
 }
