@@ -1,4 +1,4 @@
---- The part of a model in which tokens look at each other.
+--- Multi-head self-attention.
 local arguments = require "roper.base.arguments"
 local attention = require "roper.attention"
 local format = require "roper.base.format"
@@ -10,7 +10,7 @@ local schemes = require "roper.position.scheme"
 
 local M = {}
 
---- Self-attention in several heads. `roper.nn.MultiHeadAttention` makes it.
+--- Multi-head self-attention, created by `roper.nn.MultiHeadAttention`.
 ---@class MultiHeadAttention: Module
 ---@field query Linear
 ---@field key Linear
@@ -27,13 +27,14 @@ local MultiHeadAttention = modules.class "MultiHeadAttention"
 ---@field heads integer
 ---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"
----@field tied? boolean = false; keys are values too, as in DeepSeek-V4: no projection of values
----@field dropout? number = 0; of the weights
+---@field tied? boolean = false; use the keys as values, as in DeepSeek-V4, without a projection for
+---   values
+---@field dropout? number = 0; applied to the attention weights
 ---@field causal? boolean = true
 
---- Self-attention in several heads, with a position scheme (Vaswani et al. 2017, section 3.2).
+--- Creates multi-head self-attention with a position scheme (Vaswani et al. 2017, section 3.2).
 ---
---- Errors: heads that do not divide d_model, a position that no scheme has.
+--- Errors: d_model is not divisible by heads; the position scheme is unknown.
 ---
 ---     > roper.nn.MultiHeadAttention{d_model = 8, heads = 2}:count()
 ---     288
@@ -44,7 +45,8 @@ function M.MultiHeadAttention(options)
     position = { "any", "none" }, tied = { "boolean", false },
     dropout = { "probability", 0 }, causal = { "boolean", true } })
   if o.d_model % o.heads ~= 0 then
-    error(("MultiHeadAttention: %d heads do not divide d_model %d"):format(o.heads, o.d_model), 2)
+    error(("MultiHeadAttention: expected d_model divisible by heads, got d_model %d and %d heads")
+      :format(o.d_model, o.heads), 2)
   end
   local self = setmetatable({ heads = o.heads, dropout = o.dropout, causal = o.causal },
     MultiHeadAttention)
@@ -58,7 +60,9 @@ function M.MultiHeadAttention(options)
   return self
 end
 
---- The features of each head apart.
+--- Splits the features among the heads.
+---
+--- Errors: x is not [batch, time, features].
 ---
 ---     > attention = roper.nn.MultiHeadAttention{d_model = 8, heads = 2}
 ---     > attention:split(roper.zeros{1, 3, 8}):shape()
@@ -75,16 +79,16 @@ function MultiHeadAttention:split(x)
   return x:view { batch, time, self.heads, features // self.heads }:transpose(2, 3)
 end
 
---- The output for each token: a weighted sum over the tokens that it sees.
+--- Returns the attention output of each token: a weighted sum over the tokens it attends to.
 ---
---- Errors: another shape.
+--- Errors: x is not [batch, time, d_model].
 ---
 ---     > attention = roper.nn.MultiHeadAttention{d_model = 8, heads = 2}
 ---     > attention(roper.zeros{1, 3, 8}):shape()
 ---     {1, 3, 8}
 ---@param x tensor [batch, time, d_model]
----@param cache? CacheLayer what `Transformer:cache` made for this layer
----@param positions? tensor [batch, time], where they are not 0, 1, ...
+---@param cache? CacheLayer the layer of a cache from `Transformer:cache`
+---@param positions? tensor [batch, time]; by default 0, 1, ...
 ---@return tensor y [batch, time, d_model]
 function MultiHeadAttention:forward(x, cache, positions)
   arguments.self("MultiHeadAttention:forward", self, MultiHeadAttention)
@@ -107,24 +111,25 @@ end
 ---@field k tensor [batch, heads, time, features]
 ---@field v tensor [batch, heads, time, features]
 ---@field x? tensor [batch, time, d_model], the input of the layer, for schemes that read it
----@field positions? tensor [batch, time] of these tokens; nil for 0, 1, ...
----@field cache? CacheLayer ignored if attention is not causal: earlier tokens would have to see
----   later ones
+---@field positions? tensor [batch, time] of these tokens; by default 0, 1, ...
+---@field cache? CacheLayer ignored if attention is not causal, because earlier tokens would have to
+---   attend to later ones
 
---- The attention between the linear maps of `forward`, in training and with a cache alike. With a
---- cache, keys and values of all tokens so far take the place of those of the new ones.
+--- Computes the attention between the linear maps of `forward`, both in training and with a cache.
+--- With a cache, the new keys and values are added to it, and the queries attend to all tokens so
+--- far.
 ---
---- To change attention in a model, override this method: change fields of the table and hand it on,
---- so that positions, cache and input reach the original.
+--- To change attention in a model, override this method: change fields of the table and pass the
+--- table to the original method, which then receives positions, cache and input.
 ---
---- Errors: shapes that do not fit.
+--- Errors: shapes that do not match.
 ---
 ---     > attention = roper.nn.MultiHeadAttention{d_model = 8, heads = 2}
 ---     > q = roper.randn{1, 2, 3, 4}
 ---     > attention:attend{q = q, k = q, v = q}:shape()
 ---     {1, 2, 3, 4}
 ---     > attend = attention.attend
----     > function attention:attend(inputs) -- all weights alike
+---     > function attention:attend(inputs) -- uniform weights
 ---     >>   inputs.q = inputs.q * 0
 ---     >>   return attend(self, inputs)
 ---     >> end

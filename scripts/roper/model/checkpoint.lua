@@ -1,5 +1,5 @@
---- Files that hold a model or a whole training state. Both are safetensors; what is not a tensor
---- stands in the metadata as JSON.
+--- Saves and loads models and training states. Both are safetensors files; values other than
+--- tensors are JSON in the metadata.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local folders = require "roper.base.file"
@@ -11,9 +11,9 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- Read a file by its content: npy, safetensors, or a model that `save` wrote.
+--- Loads a file: npy, safetensors, or a model from `save`. The content decides, not the name.
 ---
---- Errors: a file that is missing, damaged or of another kind.
+--- Errors: the file is missing, damaged or of another kind.
 ---
 ---     > path = os.tmpname() .. ".npy"
 ---     > roper.save(path, roper.eye(2))
@@ -24,7 +24,7 @@ local M = {}
 ---     > os.remove(path);
 ---@param path string
 ---@return tensor|table<string, tensor>|Transformer value
----@return table? metadata of safetensors: strings by name
+---@return table? metadata of a safetensors file: strings by name
 function M.load(path)
   arguments.check("load", "path", "string", path)
   local value, metadata = core.load(path)
@@ -36,10 +36,10 @@ function M.load(path)
   return value, metadata
 end
 
---- Write a tensor (.npy), tensors by name (.safetensors) or a model. The path holds the old file or
---- the new one, never half of it.
+--- Saves a tensor (.npy), tensors by name (.safetensors) or a model. The file is replaced
+--- atomically: it is either the old one or the complete new one.
 ---
---- Errors: a path that ends otherwise or can not be written.
+--- Errors: the path has another extension (tensors only) or cannot be written.
 ---
 ---     > path = os.tmpname() .. ".safetensors"
 ---     > roper.save(path, {w = roper.zeros{2}}, {made = "here"})
@@ -48,7 +48,7 @@ end
 ---     > os.remove(path);
 ---@param path string
 ---@param value tensor|table<string, tensor>|Module
----@param ... table? metadata beside tensors by name: strings
+---@param ... table? metadata for tensors by name: strings
 function M.save(path, value, ...)
   if type(value) == "table" and value.named_parameters then
     return M.save_model(path, value)
@@ -56,7 +56,7 @@ function M.save(path, value, ...)
   return core.save(path, value, ...)
 end
 
--- Parameters by name, ready for a file.
+-- Adds the parameters by name to `tensors`, detached and contiguous.
 local function collect(model, prefix, tensors)
   for _, entry in ipairs(model:named_parameters()) do
     tensors[prefix .. entry.name] = entry.tensor:detach():contiguous()
@@ -64,7 +64,7 @@ local function collect(model, prefix, tensors)
   return tensors
 end
 
--- A position scheme, or a list of them, as the options that make it again.
+-- Converts a position scheme, or a list of them, to the options that recreate it.
 local function plain(scheme)
   if schemes.is_rotary(scheme) or schemes.is_scheme(scheme) then
     local options = scheme:options()
@@ -80,8 +80,8 @@ local function plain(scheme)
   return result
 end
 
---- The options a model was made from, as JSON can hold them; a position scheme becomes the options
---- that make it again.
+--- Returns the options a model was created from, in a form that JSON can represent. A position
+--- scheme becomes the options that recreate it.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > roper.checkpoint.options(model).d_model
@@ -95,9 +95,9 @@ function M.options(model)
   return result
 end
 
---- Write a module's parameters and, for a Transformer, the options it was made from.
+--- Saves a module's parameters and, for a Transformer, the options it was created from.
 ---
---- Errors: a path that can not be written.
+--- Errors: the path cannot be written.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > path = os.tmpname()
@@ -114,10 +114,11 @@ function M.save_model(path, model)
   core.save_safetensors(path, collect(model, "", {}), metadata)
 end
 
---- Write the parameters to a safetensors file, with the options a Transformer was made from;
---- `roper.load` makes the model again. Any other module reads its parameters by `Module:load`.
+--- Saves the parameters to a safetensors file. For a Transformer, the file also contains its
+--- options and `roper.load` returns the model. For any other module, create the module and load its
+--- parameters with `Module:load`.
 ---
---- Errors: a path that can not be written.
+--- Errors: the path cannot be written.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > path = os.tmpname()
@@ -131,13 +132,14 @@ function Module:save(path)
   M.save_model(path, self)
 end
 
--- What must agree of two tensors that are copied: the shape, and the dtype where that tells.
+-- Describes a tensor by its shape, and by its dtype if it differs from that of `other`.
 local function kind(tensor, other)
   local shape = "[" .. table.concat(tensor:shape(), ", ") .. "]"
   return other and tensor:dtype() ~= other:dtype() and tensor:dtype() .. " " .. shape or shape
 end
 
--- Refuse a tensor that is another here than there; either may be missing.
+-- Raises an error if a tensor of the model (here) and of the file (there) differ in shape or dtype,
+-- or one of them is missing.
 local function compare(path, name, here, there)
   local expected = here and kind(here, there) or "missing"
   local got = there and kind(there, here) or "missing"
@@ -147,7 +149,7 @@ local function compare(path, name, here, there)
   end
 end
 
--- Refuse tensors that are not the parameters of a model, all of them and no others.
+-- Raises an error unless the tensors are exactly the parameters of a model.
 local function check(path, model, prefix, tensors)
   local known, others = {}, {}
   for _, entry in ipairs(model:named_parameters()) do
@@ -163,9 +165,10 @@ local function check(path, model, prefix, tensors)
   end
 end
 
---- Copy tensors by name over a model's parameters; nothing is changed unless all fit.
+--- Copies tensors by name into a model's parameters. If any of them does not match, nothing is
+--- changed.
 ---
---- Errors: a tensor that is missing, has another shape or dtype, or no place in the model.
+--- Errors: a tensor is missing, has another shape or dtype, or is not a parameter of the model.
 ---
 ---     > linear = roper.nn.Linear{inputs = 2, outputs = 1, bias = false}
 ---     > tensors = {["a.weight"] = roper.tensor{{1, 2}}}
@@ -186,15 +189,15 @@ function M.load_state(path, model, prefix, tensors)
   end
 end
 
--- The table that a file's metadata hold as JSON under a name.
+-- Decodes an entry of a file's metadata, which must be a JSON object.
 local function decode(path, metadata, name)
   local text = metadata[name]
   return folders.parse(text or "") or error(("%s: metadata %q: expected a JSON object, got %s")
     :format(path, name, text or "none"), 0)
 end
 
--- Refuse options that ask for larger tensors, or more, than the file has, before anything is made
--- of them.
+-- Compares the options with the tensors of the file before the model is created, so that a damaged
+-- file cannot request a huge allocation.
 local function check_sizes(path, options, tensors)
   local function expect(name, rows, columns)
     local wanted = ("[%d, %d]"):format(rows, columns)
@@ -218,11 +221,11 @@ local function check_sizes(path, options, tensors)
   end
 end
 
---- Read the parameters from what `save` wrote of a module with the same; nothing is changed unless
---- all fit.
+--- Loads the parameters from a file that `save` wrote for a module with the same parameters. If any
+--- of them does not match, nothing is changed.
 ---
---- Errors: a file that can not be read; a tensor that is missing, has another shape or dtype, or no
---- place in the module.
+--- Errors: the file cannot be read; a tensor is missing, has another shape or dtype, or is not a
+--- parameter of the module.
 ---
 ---     > one = roper.nn.Linear{inputs = 2, outputs = 1}
 ---     > path = os.tmpname()
@@ -239,9 +242,9 @@ function Module:load(path)
   return self
 end
 
---- Make the model that a file describes.
+--- Creates a model from the tensors and metadata of a file.
 ---
---- Errors: tensors that do not fit the options.
+--- Errors: the tensors do not match the options; the position scheme is not registered.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > path = os.tmpname()
@@ -273,15 +276,15 @@ end
 ---@field model Module
 ---@field optimizer Adam|SGD
 ---@field task task
----@field config table what the run is, as JSON can hold it
----@field steps integer to train up to
----@field step integer done so far
----@field sum number of the losses since the last entry of the metrics
----@field count integer of these losses
+---@field config table configuration of the run, in a form that JSON can represent
+---@field steps integer the step at which training ends
+---@field step integer steps done so far
+---@field sum number sum of the losses since the last entry of the metrics
+---@field count integer number of these losses
 
---- Write the whole state of a training run.
+--- Saves the complete state of a training run, including that of the random generators.
 ---
---- Errors: a path that can not be written.
+--- Errors: the path cannot be written.
 ---
 ---     > state = {model = roper.nn.Linear{inputs = 1, outputs = 1}, step = 5,
 ---     >>   sum = 0, count = 0, optimizer = roper.optim.SGD(),
@@ -319,7 +322,7 @@ function M.save_training(path, state)
   })
 end
 
--- A value of a configuration.
+-- Formats a value of a configuration for messages.
 local function text(value)
   if type(value) == "number" then
     return numbers.exact(value)
@@ -327,8 +330,8 @@ local function text(value)
   return value == nil and "nil" or type(value) == "string" and value or core.json_encode(value)
 end
 
--- Where two configurations differ, as sorted lines of text. What is false may be absent: a switch
--- that was not there yet was off.
+-- Adds the differences of two configurations to a list, as text in the order of names. False equals
+-- absent: files from before an option was added lack it.
 local function differences(a, b, prefix, list)
   for _, name in ipairs(tables.keys(a, b)) do
     local there, here = a[name], b[name]
@@ -342,7 +345,7 @@ local function differences(a, b, prefix, list)
   return list
 end
 
--- Refuse a state that `save_training` did not write.
+-- Raises an error if a state does not have the form that `save_training` writes.
 local function check_state(path, saved)
   local function expect(name, what, fits)
     if not fits(saved[name]) then
@@ -365,19 +368,19 @@ local function check_state(path, saved)
   expect("random", "two whole numbers", is_pair)
 end
 
--- What `save_training` wrote: tensors, metadata, and the state in these.
+-- Reads a training checkpoint: its tensors, its metadata, and the state in the metadata.
 local function read_training(path)
   local tensors, metadata = core.load_safetensors(path)
   if metadata.roper ~= "training" then
-    error(path .. ": expected a training checkpoint, found other tensors", 0)
+    error(path .. ": expected a training checkpoint, got another safetensors file", 0)
   end
   local saved = decode(path, metadata, "state")
   check_state(path, saved)
   return tensors, metadata, saved
 end
 
--- The moments that the tensors of a file hold, by the place of their parameter; refused unless they
--- are the optimizer's.
+-- Returns the moments in the tensors of a file, by the index of their parameter. Raises an error if
+-- they are not moments of this optimizer.
 local function moments_of(path, tensors, optimizer, parameters)
   local function refuse(name, expected)
     error(("%s: damaged: %s: expected %s"):format(path, name, expected), 0)
@@ -385,36 +388,36 @@ local function moments_of(path, tensors, optimizer, parameters)
   local state = {}
   for name, tensor in pairs(tensors) do
     local digits, moment = name:match "^optimizer%.([1-9]%d*)%.(%a+)$"
-    local place = math.tointeger(tonumber(digits))
-    if place and parameters[place] then
-      compare(path, name, parameters[place], tensor)
-      state[place] = state[place] or {}
-      state[place][moment] = tensor
+    local index = math.tointeger(tonumber(digits))
+    if index and parameters[index] then
+      compare(path, name, parameters[index], tensor)
+      state[index] = state[index] or {}
+      state[index][moment] = tensor
     elseif not name:match "^model%." then
-      refuse(name, "parameters of a model and moments of its optimizer")
+      refuse(name, "only parameters of the model and moments of the optimizer")
     end
   end
   local wanted = tables.set(optimizer.moments)
-  for place, moments in pairs(state) do
+  for index, moments in pairs(state) do
     for _, name in ipairs(optimizer.moments) do
       if not moments[name] then
-        refuse(("optimizer.%d"):format(place), name .. ", found none")
+        refuse(("optimizer.%d"):format(index), name .. ", got none")
       end
     end
     for name in pairs(moments) do
       if not wanted[name] then
-        refuse(("optimizer.%d.%s"):format(place, name), table.concat(optimizer.moments, ", "))
+        refuse(("optimizer.%d.%s"):format(index, name), table.concat(optimizer.moments, ", "))
       end
     end
   end
   return state
 end
 
---- Read what `save_training` wrote into a state and the random generator. Nothing is changed where
---- it is refused.
+--- Loads a file from `save_training` into a state, its task and the random generator. If an error
+--- is raised, nothing is changed.
 ---
---- Errors: a damaged file, another configuration, a step past those asked for, moments that are not
---- the optimizer's.
+--- Errors: the file is damaged, has another configuration, a step after `state.steps`, or moments
+--- of another optimizer.
 ---
 ---     > state = {model = roper.nn.Linear{inputs = 1, outputs = 1}, step = 5,
 ---     >>   sum = 0, count = 0, optimizer = roper.optim.SGD(),
@@ -427,7 +430,7 @@ end
 ---     5
 ---     > os.remove(path);
 ---@param path string
----@param state TrainingState step, sum and count are set
+---@param state TrainingState its step, sum and count are set
 function M.load_training(path, state)
   local tensors, metadata, saved = read_training(path)
   local differing = differences(decode(path, metadata, "config"),
@@ -437,7 +440,8 @@ function M.load_training(path, state)
       table.concat(differing, "; ")), 0)
   end
   if saved.step > state.steps then
-    error(("%s: is at step %d, past the %d asked for"):format(path, saved.step, state.steps), 0)
+    error(("%s: expected a checkpoint of step %d or before, got step %d"):format(path, state.steps,
+      saved.step), 0)
   end
   check(path, state.model, "model.", tensors)
   local moments = moments_of(path, tensors, state.optimizer, state.model:parameters())
@@ -448,9 +452,9 @@ function M.load_training(path, state)
   state.step, state.sum, state.count = saved.step, saved.sum, saved.count
 end
 
---- The step that a training run was at.
+--- Returns the number of steps done in a training checkpoint.
 ---
---- Errors: a damaged file, another one.
+--- Errors: the file is damaged or not a training checkpoint.
 ---
 ---     > state = {model = roper.nn.Linear{inputs = 1, outputs = 1}, step = 5,
 ---     >>   sum = 0, count = 0, optimizer = roper.optim.SGD(),
@@ -460,7 +464,7 @@ end
 ---     > roper.checkpoint.training_step(path)
 ---     5
 ---     > os.remove(path);
----@param path string of what `save_training` wrote
+---@param path string of a file from `save_training`
 ---@return integer step
 function M.training_step(path)
   local _, _, saved = read_training(path)

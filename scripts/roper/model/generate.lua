@@ -1,4 +1,4 @@
---- Sampling from a model: many prompts at once, with a cache of keys and values.
+--- Sampling from a model: completes a batch of prompts, with a key/value cache.
 local core = require "roper.core"
 local modules = require "roper.model.module"
 local scoped = require "roper.base.scoped"
@@ -7,25 +7,25 @@ local traverse = require "roper.model.traverse"
 
 local M = {}
 
---- One token id for each row of logits, drawn with a temperature; 0 takes the most likely.
+--- Samples one token id for each row of logits. Temperature 0 takes the most likely token.
 ---@param logits tensor [batch, vocabulary]
----@param temperature number from 0 on
+---@param temperature number at least 0
 ---@return tensor int32 [batch, 1]
 function M.sample(logits, temperature)
   local largest = logits:max(2, true)
   if (largest - largest):ne(0):sum():item() > 0 then
-    error("generate: expected finite logits; the model gives infinite ones or NaN", 0)
+    error("generate: expected finite logits, got infinity or NaN from the model", 0)
   elseif temperature == 0 then
     return logits:argmax(2, true) - 1
   end
-  -- The first place where the running sum of probabilities passes a uniform draw. Without the
-  -- largest logit, a temperature near 0 can not overflow.
+  -- The first index at which the cumulative probability exceeds a uniform draw. Subtracting the
+  -- largest logit prevents overflow at temperatures near 0.
   local sums = ((logits - largest):to("float64") / temperature):softmax(2):cumsum(2)
   local draw = core.rand({ logits:size(1), 1 }, "float64") * sums:narrow(2, logits:size(2), 1)
   return sums:le(draw):sum(2, true):to("int32"):minimum(logits:size(2) - 1)
 end
 
--- Each prompt as ids, how many each has, and the most of them.
+-- Returns the token ids of each prompt, their counts, and the largest count.
 local function encode(prompts, task)
   local rows, lengths, longest = {}, {}, 0
   for i, prompt in ipairs(prompts) do
@@ -39,7 +39,7 @@ local function encode(prompts, task)
   return rows, lengths, longest
 end
 
--- Rows as one tensor, padded at the left.
+-- Joins rows into one tensor [batch, longest], padded on the left with 0.
 local function pad(rows, longest)
   local all = core.zeros({ #rows, longest }, rows[1]:dtype())
   for i, row in ipairs(rows) do
@@ -48,8 +48,8 @@ local function pad(rows, longest)
   return all
 end
 
--- Where the last tokens of each row of ids stand, as a task says: [batch, count], padded at the
--- left; nil where they just count up.
+-- Returns the task's positions of the last `count` tokens of each row, [batch, count], padded on
+-- the left; nil if positions are just indices.
 local function positions_of(task, rows, count)
   local all = {}
   for i, row in ipairs(rows) do
@@ -63,65 +63,65 @@ local function positions_of(task, rows, count)
   return pad(all, count)
 end
 
--- The logits after the last token: [batch, vocabulary] of [batch, time, vocabulary].
+-- Returns the logits after the last token, [batch, vocabulary], from [batch, time, vocabulary].
 local function last(logits)
   return logits:narrow(2, logits:size(2), 1):squeeze(2)
 end
 
--- Some rows of pieces [batch, time], end to end, without what hides before them.
-local function rows_of(pieces, places, hidden)
+-- Joins pieces [batch, time] along time and returns the selected rows without their first `hidden`
+-- columns.
+local function rows_of(pieces, indices, hidden)
   local all, rows = core.cat(pieces, 2), {}
-  for i, place in ipairs(places) do
-    rows[i] = all:narrow(1, place, 1)
+  for i, index in ipairs(indices) do
+    rows[i] = all:narrow(1, index, 1)
   end
   return core.cat(rows, 1):narrow(2, hidden + 1, all:size(2) - hidden)
 end
 
--- Logits after the prompts and what followed, by forward passes over all of it. Prompts of one
--- length go together: whatever a model does, it sees no padding.
+-- Returns the logits after the last token by forward passes over the whole sequences. Prompts are
+-- grouped by length: then a model never sees padding.
 local function whole_forward(model, lengths, tokens, positions)
   local groups, logits, longest = {}, {}, tokens[1]:size(2)
   for i, length in ipairs(lengths) do
     groups[length] = groups[length] or {}
     table.insert(groups[length], i)
   end
-  for length, places in pairs(groups) do
+  for length, indices in pairs(groups) do
     local hidden = longest - length
-    local found = last(modules.logits(model, rows_of(tokens, places, hidden), nil,
-      positions[1] and rows_of(positions, places, hidden)))
-    for j, place in ipairs(places) do
-      logits[place] = found:narrow(1, j, 1)
+    local found = last(modules.logits(model, rows_of(tokens, indices, hidden), nil,
+      positions[1] and rows_of(positions, indices, hidden)))
+    for j, index in ipairs(indices) do
+      logits[index] = found:narrow(1, j, 1)
     end
   end
   return core.cat(logits, 1)
 end
 
--- Models of which it was said why they do without a cache.
-local told = setmetatable({}, { __mode = "k" })
+local warned = setmetatable({}, { __mode = "k" }) -- models
 
-local function tell(model, why)
-  if not told[model] then
-    told[model] = true
-    io.stderr:write("generate: ", why, ": every token takes a whole forward pass\n")
+local function warn_once(model, reason)
+  if not warned[model] then
+    warned[model] = true
+    io.stderr:write("generate: ", reason, ": each token needs a full forward pass\n")
   end
 end
 
 ---@class GenerateOptions
----@field task task encodes, has the vocabulary, and says where tokens stand, each as it comes: a
----   question belongs whole into its prompt
+---@field task task encodes the prompts and supplies vocabulary and positions. Positions are
+---   computed as tokens arrive, so a prompt must contain its whole question
 ---@field stop? string|false ends a completion; by default the stop sign of the task
----@field most? integer = 256; new tokens
----@field temperature? number = 1; 0 takes the likeliest
----@field seed? integer of the draws; by default the generator goes on
----@field cache? boolean = true; keep keys and values, which is faster; where the model has no
----   cache, or a changed attention leaves it alone, generation says so once and does without
+---@field most? integer = 256; maximum number of new tokens
+---@field temperature? number = 1; 0 takes the most likely token
+---@field seed? integer of the random draws; by default the generator continues
+---@field cache? boolean = true; keep keys and values, which is faster. If the model has no cache,
+---   or its attention does not use it, generation prints a note once and continues without
 
---- Complete prompts, many at once, with a cache of keys and values.
+--- Completes a batch of prompts, using a key/value cache.
 ---
 ---     pᵢ = softmax(logits / temperature)ᵢ
 ---
---- Errors: an empty prompt, a character outside the vocabulary, a token that the task lacks, logits
---- of another shape or that are not finite.
+--- Errors: a prompt is empty or has a character outside the vocabulary; the model returns a token
+--- that the task does not have, or logits of the wrong shape or that are not finite.
 ---
 ---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
 ---     > words = task:vocabulary()
@@ -130,9 +130,9 @@ end
 ---     > #texts, #texts[1] <= 5
 ---     2	true
 ---@param model Module maps tokens to logits (`roper.nn.class`)
----@param prompts string[] of any lengths from 1 on
+---@param prompts string[] not empty; they may differ in length
 ---@param options GenerateOptions
----@return string[] texts without their prompts, each to its stop sign included
+---@return string[] texts the completions without their prompts, up to and including the stop sign
 function M.generate(model, prompts, options)
   local o = options_of.check("generate", options, { task = "task", stop = "any?",
     most = { "size", 256 }, temperature = { "number", 1 }, seed = "integer?",
@@ -164,22 +164,23 @@ function M.generate(model, prompts, options)
   return complete()
 end
 
--- Where a stop sign ends that came with what follows the first `length` characters of a text.
+-- Returns the index at which a stop sign ends that is completed after the first `length` characters
+-- of a text.
 local function stop_in(text, stop, length)
   return (select(2, text:find(stop, math.max(1, length - #stop + 2), true)))
 end
 
---- The loop of `generate`, with checked options.
+--- Runs the loop of `generate` with checked options.
 function M.run(model, prompts, o, stop)
   local rows, lengths, longest = encode(prompts, o.task)
   local batch = #rows
-  -- the prompts, then what came after them, each [batch, 1]
+  -- the prompts, then the tokens of each step, [batch, 1]
   local tokens = { pad(rows, longest) }
   local positions = { positions_of(o.task, rows, longest) }
   local cache = o.cache and model.cache
     and model:cache { batch = batch, length = longest + o.most, lengths = lengths }
   if o.cache and not cache then
-    tell(model, "this model has no cache")
+    warn_once(model, "this model has no cache")
   end
   local function next_logits()
     if cache then
@@ -188,7 +189,7 @@ function M.run(model, prompts, o, stop)
         return last(logits)
       end
       cache = nil
-      tell(model, "the attention of this model does not use the cache as it must")
+      warn_once(model, "the attention of this model does not use its cache")
     end
     return whole_forward(model, lengths, tokens, positions)
   end
@@ -203,8 +204,8 @@ function M.run(model, prompts, o, stop)
     for i = 1, batch do
       if not done[i] then
         local word = words[ids[i] + 1]
-          or error(("generate: the model gives the token %d, the task has those from 0 to %d")
-            :format(ids[i], #words - 1), 0)
+          or error(("generate: expected tokens from 0 to %d, as in the task, got %d from the model")
+            :format(#words - 1, ids[i]), 0)
         local length = #texts[i]
         texts[i] = texts[i] .. word
         whole[i] = positions[1] and core.cat { whole[i], drawn[i] }

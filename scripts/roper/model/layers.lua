@@ -1,4 +1,4 @@
---- Parts of a model that treat each token by itself.
+--- Modules that process each token independently: linear maps, embeddings, norms, feed-forward.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local modules = require "roper.model.module"
@@ -11,7 +11,7 @@ local function uniform(shape, limit)
   return (core.rand(shape) * (2 * limit) - limit):parameter()
 end
 
---- A linear map of the last axis. `roper.nn.Linear` makes it.
+--- A linear map of the last axis, created by `roper.nn.Linear`.
 ---@class Linear: Module
 ---@field weight tensor [outputs, inputs]
 ---@field bias? tensor [outputs]
@@ -22,11 +22,12 @@ local Linear = modules.class "Linear"
 ---@field outputs integer
 ---@field bias? boolean = true
 
---- A linear map of the last axis. Weights start uniform within ±1/√inputs, the bias at 0.
+--- Creates a linear map of the last axis. Initial weights are uniform in ±1/√inputs; the initial
+--- bias is 0.
 ---
 ---     y = x Wᵀ + b
 ---
---- Errors: inputs or outputs that are no sizes.
+--- Errors: inputs or outputs is not a positive integer.
 ---
 ---     > roper.nn.Linear{inputs = 2, outputs = 1}:count()
 ---     3
@@ -41,9 +42,9 @@ function M.Linear(options)
   return self
 end
 
---- The map of x, then ReLU where asked.
+--- Applies the linear map to x, followed by the activation.
 ---
---- Errors: another number of inputs.
+--- Errors: the last axis of x does not have `inputs` elements.
 ---
 ---     > roper.nn.Linear{inputs = 2, outputs = 1}(roper.ones{3, 2}):shape()
 ---     {3, 1}
@@ -55,10 +56,12 @@ function Linear:forward(x, activation)
   return core.linear(x, self.weight, self.bias, activation)
 end
 
---- The mean cross-entropy, in nats, of targets, where the outputs are logits; not all of these are
---- there at once. Of one slice, it has the bits of `forward` and `cross_entropy`.
+--- Returns the mean cross-entropy of the targets, in nats, with the outputs as logits. The logits
+--- are computed in slices and never all kept at once. If one slice suffices, the result is
+--- bit-identical to `cross_entropy` of `forward`.
 ---
---- Errors: another number of inputs, a target that is no output.
+--- Errors: the last axis of x does not have `inputs` elements; a target is not the index of an
+--- output.
 ---
 ---     > linear = roper.nn.Linear{inputs = 2, outputs = 4}
 ---     > linear:cross_entropy(roper.zeros{3, 2}, roper.zeros({3}, "int32"))
@@ -69,26 +72,27 @@ end
 ---@return tensor loss a scalar, or [...] with `each`
 function Linear:cross_entropy(x, targets, options)
   arguments.self("Linear:cross_entropy", self, Linear)
-  if self.forward ~= Linear.forward then -- it has one of its own
+  if self.forward ~= Linear.forward then -- overridden
     return core.cross_entropy(self(x), targets, options)
   end
   return core.linear_cross_entropy(x, self.weight, self.bias, targets, options)
 end
 
---- Rows of a table by token id. `roper.nn.Embedding` makes it.
+--- A table with a row for each token id, created by `roper.nn.Embedding`.
 ---@class Embedding: Module
 ---@field weight tensor [count, features]
----@field scale? number of the rows
+---@field scale? number factor of the returned rows
 local Embedding = modules.class "Embedding"
 
 ---@class EmbeddingOptions
----@field count integer of tokens
+---@field count integer number of token ids
 ---@field features integer
----@field scale? number = 1; of the rows
+---@field scale? number = 1; factor of the returned rows
 
---- Rows of a table by token id, from 0, times a scale. They start standard normal, scale included.
+--- Creates a table with a row for each token id, from 0. The rows it returns are multiplied by
+--- `scale`; initially they are standard normal after this multiplication.
 ---
---- Errors: what is no size.
+--- Errors: count or features is not a positive integer; scale is 0.
 ---
 ---     > roper.nn.Embedding{count = 5, features = 4}:count()
 ---     20
@@ -105,9 +109,9 @@ function M.Embedding(options)
   return setmetatable({ weight = weight:parameter(), scale = o.scale }, Embedding)
 end
 
---- The rows of tokens.
+--- Returns the row of each token, multiplied by `scale`.
 ---
---- Errors: an id past the table.
+--- Errors: a token id is not in 0 to count − 1.
 ---
 ---     > embedding = roper.nn.Embedding{count = 5, features = 4}
 ---     > embedding(roper.tensor({{0, 4}}, "int32")):shape()
@@ -120,7 +124,7 @@ function Embedding:forward(tokens)
   return self.scale and rows * self.scale or rows
 end
 
---- Layer norm. `roper.nn.LayerNorm` makes it.
+--- Layer normalization, created by `roper.nn.LayerNorm`.
 ---@class LayerNorm: Module
 ---@field gain tensor [features]
 ---@field bias tensor [features]
@@ -131,11 +135,12 @@ local LayerNorm = modules.class "LayerNorm"
 ---@field features integer
 ---@field epsilon? number = 1e-5
 
---- Normalise the last axis to mean 0 and variance 1, then scale and shift (Ba et al. 2016).
+--- Creates a layer norm: it normalizes the last axis to mean 0 and variance 1, then multiplies by
+--- `gain` and adds `bias` (Ba et al. 2016). Initially `gain` is 1 and `bias` is 0.
 ---
 ---     y = gain (x − mean) / √(variance + ε) + bias
 ---
---- Errors: what is no size.
+--- Errors: features is not a positive integer.
 ---
 ---     > roper.nn.LayerNorm{features = 4}:count()
 ---     8
@@ -150,9 +155,9 @@ function M.LayerNorm(options)
   return self
 end
 
---- The last axis of x normalised.
+--- Returns x with its last axis normalized.
 ---
---- Errors: another number of features.
+--- Errors: the last axis of x does not have `features` elements.
 ---
 ---     > roper.nn.LayerNorm{features = 2}(roper.tensor{{1, 3}})
 ---     float32 [1, 2]
@@ -164,17 +169,18 @@ function LayerNorm:forward(x)
   return core.layer_norm(x, self.gain, self.bias, self.epsilon)
 end
 
---- Norm by the root mean square. `roper.nn.RMSNorm` makes it.
+--- Root-mean-square normalization, created by `roper.nn.RMSNorm`.
 ---@class RMSNorm: Module
 ---@field gain tensor [features]
 ---@field epsilon number
 local RMSNorm = modules.class "RMSNorm"
 
---- Scale the last axis to root mean square 1, then by a gain (Zhang and Sennrich 2019).
+--- Creates an RMS norm: it scales the last axis to root mean square 1, then multiplies by `gain`
+--- (Zhang and Sennrich 2019). Initially `gain` is 1.
 ---
 ---     y = gain x / √(mean(x²) + ε)
 ---
---- Errors: what is no size.
+--- Errors: features is not a positive integer.
 ---
 ---     > roper.nn.RMSNorm{features = 4}:count()
 ---     4
@@ -187,9 +193,9 @@ function M.RMSNorm(options)
     RMSNorm)
 end
 
---- The last axis of x normalised.
+--- Returns x with its last axis normalized.
 ---
---- Errors: another number of features.
+--- Errors: the last axis of x does not have `features` elements.
 ---
 ---     > roper.nn.RMSNorm{features = 2}(roper.tensor{{1, 7}})
 ---     float32 [1, 2]
@@ -201,10 +207,10 @@ function RMSNorm:forward(x)
   return core.rms_norm(x, self.gain, self.epsilon)
 end
 
---- Two linear maps with an activation between. `roper.nn.FeedForward` makes it.
+--- Two linear maps with an activation between them, created by `roper.nn.FeedForward`.
 ---@class FeedForward: Module
 ---@field inner Linear
----@field gate? Linear with activation = "swiglu"
+---@field gate? Linear only with activation = "swiglu"
 ---@field outer Linear
 ---@field activation string
 ---@field dropout number
@@ -212,18 +218,18 @@ local FeedForward = modules.class "FeedForward"
 
 ---@class FeedForwardOptions
 ---@field d_model integer
----@field d_ff? integer 4 d_model by default
+---@field d_ff? integer features between the two maps; by default 4 d_model
 ---@field activation? "relu"|"gelu"|"swiglu" = "relu"
 ---@field dropout? number = 0
 
---- Two linear maps with an activation between (Vaswani et al. 2017, eq. 2); with "swiglu" a third
---- one, the gate (Shazeer 2020), where 8/3 d_model for d_ff makes as many parameters as 4 d_model
---- without it.
+--- Creates two linear maps with an activation between them (Vaswani et al. 2017, eq. 2). "swiglu"
+--- adds a third linear map, the gate (Shazeer 2020); then d_ff = 8/3 d_model has about as many
+--- parameters as d_ff = 4 d_model without the gate.
 ---
 ---     y = W₂ relu(W₁ x + b₁) + b₂
 ---     y = W₂ (silu(W x + b) (W₁ x + b₁)) + b₂   with swiglu
 ---
---- Errors: what is no size.
+--- Errors: d_model or d_ff is not a positive integer; dropout is not in [0, 1).
 ---
 ---     > roper.nn.FeedForward{d_model = 8}:count()
 ---     552
@@ -242,9 +248,9 @@ function M.FeedForward(options)
   return self
 end
 
---- The two maps of each token.
+--- Applies both linear maps and the activation to each token.
 ---
---- Errors: another number of features.
+--- Errors: the last axis of x does not have `d_model` elements.
 ---
 ---     > roper.nn.FeedForward{d_model = 8}(roper.zeros{1, 3, 8}):shape()
 ---     {1, 3, 8}

@@ -1,5 +1,4 @@
---- What all parts of a model have in common: that they are called, and that their parameters are
---- found, counted, saved.
+--- The base class of all modules: calls, parameters, printing, training mode.
 local arguments = require "roper.base.arguments"
 local format = require "roper.base.format"
 local schemes = require "roper.position.scheme"
@@ -10,11 +9,12 @@ local hooks = require "roper.base.hooks"
 
 local M = {}
 
---- Every part of a model: a table whose tensors and modules are found by walking its fields in the
---- order of their names, so that a field can be replaced by hand. Calling it runs `forward`; it
---- prints as a tree of its parts. `roper.nn.class` makes classes of one's own.
+--- Base class of all parts of a model. A module is a table; its parameters and submodules are
+--- found by traversing its fields in the order of their names, so any field can be replaced by
+--- assignment. Calling a module runs `forward`; printing it shows the tree of its parts. Define new
+--- classes with `roper.nn.class`.
 ---@class Module
----@field is_training boolean = true; is dropout on?
+---@field is_training boolean = true; whether dropout is on
 local Module = { is_training = true }
 Module.__index = Module
 M.Module = Module
@@ -23,7 +23,7 @@ function Module.__tostring(class)
   return "class " .. class.name
 end
 
--- A class is called for an instance.
+-- Calling a class creates a module.
 function Module.__call(class, ...)
   local self = setmetatable({}, class)
   if class.init then
@@ -32,7 +32,7 @@ function Module.__call(class, ...)
   return self
 end
 
--- A module is called for its forward pass.
+-- Calling a module runs its forward pass.
 local function call(self, ...)
   local watcher = hooks.current
   if watcher then
@@ -41,16 +41,17 @@ local function call(self, ...)
   return self:forward(...)
 end
 
---- A class of modules. Calling it makes a module: a table with the methods of the class, whose
---- fields its `init` sets. Calling the module runs its `forward`.
+--- Returns a new class of modules. Calling the class creates a module, a table with the methods of
+--- the class, and passes the arguments to its method `init`, which sets the fields. Calling the
+--- module runs its method `forward`.
 ---
---- Parameters and modules in fields and lists belong to the module: they are trained, counted,
---- printed and saved. A model for `roper.train`, `roper.generate` and `roper.evaluate` maps tokens
---- [batch, time] to logits [batch, time, vocabulary]; `forward` is also given a cache or nil, and
---- positions [batch, time] or nil. With a method `cache` such as that of `Transformer`, generation
---- computes each token once.
+--- Parameters and modules in fields, and in lists in fields, belong to the module: they are
+--- trained, counted, printed and saved. A model for `roper.train`, `roper.generate` and
+--- `roper.evaluate` maps tokens [batch, time] to logits [batch, time, vocabulary]. Its `forward`
+--- also receives a cache or nil, and positions [batch, time] or nil. If the model has a method
+--- `cache`, like `Transformer`, generation computes each token only once.
 ---
---- Errors: a name that is no string.
+--- Errors: the name is not a string.
 ---
 ---     > Bigram = roper.nn.class "Bigram"
 ---     > function Bigram:init(o)
@@ -68,7 +69,7 @@ end
 ---     > model(roper.tensor({{0, 3}}, "int32")):shape()
 ---     {1, 2, 5}
 ---@param name string
----@return Module class its methods, to be added to
+---@return Module class add methods to it
 function M.class(name)
   if type(name) ~= "string" then
     error("class: expected a name, got " .. type(name), 2)
@@ -78,16 +79,16 @@ function M.class(name)
   return setmetatable(class, Module)
 end
 
---- What a value is, for messages: the shape of a tensor, else its type.
+--- Describes a value for messages: the shape of a tensor, or the type of any other value.
 ---@param value any
 ---@return string
 function M.kind_of(value)
   return format.is_tensor(value) and "[" .. table.concat(value:shape(), ", ") .. "]" or type(value)
 end
 
---- What a call of the module computes; each class has its own.
+--- Computes the result of calling the module. Each class defines this method.
 ---
---- Errors: a class that has none.
+--- Errors: the class does not define it.
 ---
 ---     > Twice = roper.nn.class "Twice"
 ---     > function Twice:forward(x) return 2 * x end
@@ -101,7 +102,7 @@ function Module:forward(...) -- luacheck: no unused args
   error(("%s: expected a method forward, found none"):format(getmetatable(self).name), 0)
 end
 
---- The logits that a model makes of tokens.
+--- Calls a model with tokens and checks the shape of the logits it returns.
 ---@param model Module|function
 ---@param tokens tensor [batch, time], int32
 ---@param cache? table
@@ -122,7 +123,8 @@ end
 ---@field name string
 ---@field tensor tensor
 
---- The parameters with their names, such as "layers.1.attention.key.weight", in a fixed order.
+--- Returns the parameters with their names, such as "layers.1.attention.key.weight", in a fixed
+--- order.
 ---
 ---     > roper.nn.Linear{inputs = 2, outputs = 1}:named_parameters()[2].name
 ---     "weight"
@@ -140,7 +142,7 @@ function Module:named_parameters()
   return list
 end
 
---- The parameters, in the order of `named_parameters`.
+--- Returns the parameters, in the order of `named_parameters`.
 ---
 ---     > #roper.nn.Linear{inputs = 2, outputs = 1}:parameters()
 ---     2
@@ -154,8 +156,8 @@ end
 ---@field name string
 ---@field module Module
 
---- The modules with their names, such as "layers.1.attention", in a fixed order: itself first, with
---- the name "".
+--- Returns the module and all modules in it with their names, such as "layers.1.attention", in a
+--- fixed order. The module itself comes first, with the name "".
 ---
 ---     > roper.nn.FeedForward{d_model = 8}:named_modules()[2].name
 ---     "inner"
@@ -169,7 +171,7 @@ function Module:named_modules()
   return list
 end
 
---- How many numbers are trained.
+--- Returns the number of elements in all parameters.
 ---
 ---     > roper.nn.Linear{inputs = 2, outputs = 1}:count()
 ---     3
@@ -183,7 +185,7 @@ function Module:count()
   return count
 end
 
---- Forget the gradients of all parameters.
+--- Sets the gradients of all parameters to nil.
 ---
 ---     > linear = roper.nn.Linear{inputs = 2, outputs = 1}
 ---     > linear(roper.ones{1, 2}):sum():backward()
@@ -197,7 +199,7 @@ function Module:zero_gradients()
   end
 end
 
---- Turn dropout on or off in this module and all below.
+--- Turns dropout on or off in this module and all modules in it.
 ---
 ---     > roper.nn.Linear{inputs = 2, outputs = 1}:training(false).is_training
 ---     false

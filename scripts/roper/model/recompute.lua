@@ -1,18 +1,20 @@
---- Activation checkpointing (Chen et al. 2016): a part of a model keeps its input alone, and the
---- backward pass computes the rest again from what the forward pass saw: the same draws, fields of
---- modules and precision of products. Tensors that were changed in place since are refused.
+--- Activation checkpointing (Chen et al. 2016): a part of a model keeps only its input, and the
+--- backward pass recomputes the rest. The recomputation restores the random state, the fields of
+--- modules and the precision of matrix products of the forward pass. It raises an error if a tensor
+--- has been changed in place since.
 local core = require "roper.core"
 local format = require "roper.base.format"
 local tables = require "roper.base.tables"
 local scoped = require "roper.base.scoped"
 local traverse = require "roper.model.traverse"
 
--- Bytes of tensors that nobody needs any more, at least, before they are looked for.
+-- Growth of tensor memory, in bytes, that triggers a garbage collection.
 local LEAST <const> = 64 << 20
 
-local after = 0 -- bytes that lived after the last look
+local after = 0 -- bytes of live tensors after the last check
 
--- What is inside a part is for the collector, which must not wait until memory has grown by half.
+-- The activations inside a part are garbage. Without this, Lua's collector would run too late: it
+-- does not see the memory of tensors.
 local function collect()
   local live = core.memory().live
   if live > after + LEAST then
@@ -22,7 +24,7 @@ local function collect()
   after = live
 end
 
--- The fields of a module and of every table below it, and all tensors among them.
+-- Returns copies of the fields of a module and of every table in it, and all tensors among them.
 local function state_of(module)
   local fields, tensors = { [module] = tables.merged(module) }, {}
   traverse.walk(module, function(_, value)
@@ -35,7 +37,7 @@ local function state_of(module)
   return fields, tensors
 end
 
--- Set the fields of tables to those they had; returns what they were.
+-- Sets the fields of tables to the given ones; returns the previous fields.
 local function set(fields)
   local before = {}
   for holder, values in pairs(fields) do
@@ -50,7 +52,8 @@ local function set(fields)
   return before
 end
 
--- Call f with fields of tables, the generator and the precision of products as they were.
+-- Calls f with the fields, random state and precision of matrix products of the forward pass, then
+-- restores the current ones.
 local function as_before(fields, drawn, precision, f)
   local now, changed = { core.random_state() }, set(fields)
   core.random_state(table.unpack(drawn))
@@ -62,15 +65,15 @@ local function as_before(fields, drawn, precision, f)
   end)
 end
 
---- f(x, ...), whose activations are computed again in the backward pass. Gradients flow to x and to
---- parameters, and have the same bits as without it, also if fields of modules, `training` or the
---- precision of products changed since. What a plain function reads besides its arguments must not
---- change.
+--- Returns f(x, ...) and recomputes its activations in the backward pass. Gradients flow to x and
+--- to parameters. They are bit-identical to those without recomputation, even if fields of modules,
+--- `training` or the precision of matrix products have changed since. If f is a plain function, the
+--- values it reads besides its arguments must not change.
 ---
---- Errors: in backward, if x, another argument or a tensor of the module was changed in place.
+--- Errors: in backward, x, another argument or a tensor of the module was changed in place.
 ---@param f Module|function of tensors
 ---@param x tensor
----@param ... any what f takes besides; no gradient flows to it
+---@param ... any further arguments of f; no gradient flows to them
 ---@return tensor y
 return function(f, x, ...)
   if not core.is_recording() then
@@ -95,8 +98,8 @@ return function(f, x, ...)
     collect()
     return leaf.grad, core.zeros {}
   end
-  -- The parameters of f are no inputs: a parameter of no use makes the graph go through here.
-  -- Inputs outside the graph are checked for changes by the graph, and get no gradient.
+  -- The parameters of f are not inputs of this node; an empty parameter makes the graph record it
+  -- anyway. The detached tensors get no gradient; the graph checks that they do not change.
   local y = core.differentiable(again, backward)(x, core.zeros({}):parameter(),
     table.unpack(tables.map(tensors, function(tensor) return tensor:detach() end)))
   collect()

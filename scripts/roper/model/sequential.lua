@@ -1,4 +1,4 @@
---- Modules in a row, and the small ones that go between linear maps: activations and dropout.
+--- A chain of modules, and modules without parameters: activations and dropout.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local modules = require "roper.model.module"
@@ -8,15 +8,15 @@ local traverse = require "roper.model.traverse"
 
 local M = {}
 
---- Modules, each of which takes the result of the one before. `roper.nn.Sequential` makes it.
---- `model[i]` is module i, and `#model` is their number.
+--- A chain of modules, created by `roper.nn.Sequential`. `model[i]` is module i, and `#model` is
+--- the number of modules.
 ---@class Sequential: Module
 local Sequential = modules.class "Sequential"
 
---- Modules, each of which takes the result of the one before. They are given one by one or as a
---- list, and their parameters are named "1.weight", "3.bias", ...
+--- Creates a chain of modules, where each takes the result of the one before. Pass the modules as
+--- arguments or as one list. Their parameters are named "1.weight", "3.bias", ...
 ---
---- Errors: a value that is not a module.
+--- Errors: a value is not a module.
 ---
 ---     > mlp = roper.nn.Sequential{
 ---     >>   roper.nn.Linear{inputs = 2, outputs = 8}, roper.nn.ReLU(),
@@ -46,9 +46,9 @@ function M.Sequential(...)
   return self
 end
 
---- What the last module computes; x itself if there is no module.
+--- Returns the result of the last module, or x itself if there are no modules.
 ---
---- Errors: more than one argument, since only the first module could take the others.
+--- Errors: more than one argument, because only the first module could take the others.
 ---
 ---     > roper.nn.Sequential{}(roper.ones{2})
 ---     float32 [2]
@@ -60,8 +60,8 @@ function Sequential:forward(x, ...)
   arguments.self("Sequential:forward", self, Sequential)
   for i = 1, select("#", ...) do
     if (select(i, ...)) ~= nil then
-      error(("Sequential: expected one argument, got %d; write a class with a forward of its own "
-        .. "(?roper.nn.class)"):format(i + 1), 0)
+      error(("Sequential: expected one argument, got %d; to pass more, define a class with its own "
+        .. "forward (?roper.nn.class)"):format(i + 1), 0)
     end
   end
   for _, module in ipairs(self) do
@@ -70,23 +70,23 @@ function Sequential:forward(x, ...)
   return x
 end
 
---- x where it is above 0, else 0. `roper.nn.ReLU` makes it.
+--- The activation max(x, 0), created by `roper.nn.ReLU`.
 ---@class ReLU: Module
 local ReLU = modules.class "ReLU"
 
---- The activation max(x, 0), as `roper.relu`.
+--- Creates a module that computes max(x, 0), like `roper.relu`.
 ---
 ---     > roper.nn.ReLU()(roper.tensor{-1, 2})
 ---     float32 [2]
 ---     0 2
----@param ... nil it takes no options
+---@param ... nil takes no options
 ---@return ReLU module
 function M.ReLU(...)
   options_of.check("ReLU", (...), {})
   return setmetatable({}, ReLU)
 end
 
---- max(x, 0).
+--- Returns max(x, 0).
 ---
 ---     > roper.nn.ReLU():forward(roper.tensor{-1, 2})
 ---     float32 [2]
@@ -97,24 +97,24 @@ function ReLU:forward(x) -- luacheck: no unused args
   return core.relu(x)
 end
 
---- x Φ(x), with the normal distribution Φ. `roper.nn.GELU` makes it.
+--- The activation x Φ(x), created by `roper.nn.GELU`.
 ---@class GELU: Module
 local GELU = modules.class "GELU"
 
---- The activation x Φ(x) with the normal distribution Φ, not its approximation by tanh, as
---- `roper.gelu` (Hendrycks and Gimpel 2016).
+--- Creates a module that computes x Φ(x), like `roper.gelu`. Φ is the standard normal cumulative
+--- distribution function itself, not its approximation by tanh (Hendrycks and Gimpel 2016).
 ---
 ---     > roper.nn.GELU()(roper.tensor{-1, 0, 1})
 ---     float32 [3]
 ---     -0.1587  0.0000  0.8413
----@param ... nil it takes no options
+---@param ... nil takes no options
 ---@return GELU module
 function M.GELU(...)
   options_of.check("GELU", (...), {})
   return setmetatable({}, GELU)
 end
 
---- x Φ(x).
+--- Returns x Φ(x).
 ---
 ---     > roper.nn.GELU():forward(roper.tensor{0, 1})
 ---     float32 [2]
@@ -125,18 +125,19 @@ function GELU:forward(x) -- luacheck: no unused args
   return core.gelu(x)
 end
 
---- Dropout. `roper.nn.Dropout` makes it.
+--- Dropout, created by `roper.nn.Dropout`.
 ---@class Dropout: Module
 ---@field p number
 local Dropout = modules.class "Dropout"
 
 ---@class DropoutOptions
----@field p? number = 0.5; the probability of a 0
+---@field p? number = 0.5; the probability that an element is set to 0
 
---- In training, sets each element to 0 with probability p and divides the others by 1 − p
---- (Srivastava et al. 2014); after `model:training(false)` it returns its input.
+--- Creates a dropout module. In training, it sets each element to 0 with probability p and divides
+--- the others by 1 − p (Srivastava et al. 2014). After `model:training(false)` it returns its
+--- input.
 ---
---- Errors: p below 0, or 1 or more.
+--- Errors: p is not in [0, 1).
 ---
 ---     > dropout = roper.nn.Dropout{p = 0.1}
 ---     > dropout:training(false)(roper.ones{3})
@@ -149,7 +150,7 @@ function M.Dropout(options)
   return setmetatable({ p = o.p }, Dropout)
 end
 
---- x with zeros in training, else x.
+--- Returns x with dropout in training, and x itself otherwise.
 ---
 ---     > roper.nn.Dropout{p = 0}(roper.ones{3})
 ---     float32 [3]

@@ -1,4 +1,4 @@
---- A module as text: a tree of its parts, with the shapes and the number of parameters.
+--- Prints a module as a tree of its parts, with shapes and numbers of parameters.
 local columns = require "roper.base.format.columns"
 local format = require "roper.base.format"
 local escape = require "roper.base.escape"
@@ -11,9 +11,9 @@ local WIDTH <const> = 80
 ---@class TreeRow
 ---@field label string
 ---@field words string[] shapes and position schemes
----@field count integer of parameters
+---@field count integer elements in all parameters
 
--- What a module holds itself, as words, and the modules right below it.
+-- Returns the parameters and position schemes of a module as words, and its direct submodules.
 local function contents(module)
   local words, modules = {}, {}
   traverse.walk(module, function(path, value)
@@ -37,7 +37,7 @@ local function contents(module)
   return words, modules
 end
 
--- The same for rows that look alike.
+-- Returns a text that is equal for equal rows.
 local function text_of(rows)
   local lines = {}
   for i, row in ipairs(rows) do
@@ -46,8 +46,9 @@ local function text_of(rows)
   return table.concat(lines, "\n")
 end
 
--- The row of a module, its class the label, and those of the modules in it. Neighbours in a list
--- that look alike share theirs; a module that is `around` is left out.
+-- Returns the row of a module, labelled with its class, and the rows of the modules in it.
+-- Consecutive equal modules of a list share one row. Modules in `around`, which enclose this one,
+-- are left out.
 local function rows_of(module, margin, around)
   local words, modules = contents(module)
   local rows = { { label = escape.line(getmetatable(module).name), words = words,
@@ -74,8 +75,8 @@ local function rows_of(module, margin, around)
   return rows
 end
 
---- A module as a tree. The number in a row is that of one module; what is shared stands wherever it
---- is used.
+--- Returns a module as a tree. A row that stands for several modules has the count of one of them.
+--- Shared modules and parameters appear wherever they are used.
 ---@param module Module
 ---@return string
 return function(module)

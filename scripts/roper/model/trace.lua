@@ -1,21 +1,23 @@
---- What the parts of a model compute, kept while it runs.
+--- `Module:trace`: records the results of all parts of a model during a forward pass.
 local argument = require "roper.base.arguments"
 local format = require "roper.base.format"
 local scoped = require "roper.base.scoped"
 local hooks = require "roper.base.hooks"
 local Module = require("roper.model.module").Module
 
--- A value that stays, whatever is done in place later.
+-- Copies tensors, which may be changed in place later.
 local function kept(value)
   return format.is_tensor(value) and value:clone() or value
 end
 
---- What each part computed on the way to the result, by its name, without dropout and gradients.
+--- Calls the module, without dropout and gradients, and returns the result of each of its parts by
+--- name.
 ---
---- The output of `model.layers[1].attention` is at "layers.1.attention", and the weights of the
---- attention in it, [batch, heads, queries, keys], at "layers.1.attention.weights". The output of
---- the whole has the name of its class, and so, behind the name of its caller, has a module that no
---- field holds. What comes again under a name has "#2", "#3", ... behind it.
+--- The output of `model.layers[1].attention` has the name "layers.1.attention"; its attention
+--- weights, [batch, heads, queries, keys], have the name "layers.1.attention.weights". The output
+--- of the traced module has the name of its class. A module that is not in any field has the name
+--- of its caller and its class, joined by a dot. Further results of the same name get "#2", "#3",
+--- ... appended.
 ---
 --- Errors: as for calling the module.
 ---
@@ -27,8 +29,9 @@ end
 ---     > guess = model.logits(model.norm(trace["layers.1"]))       -- the logit lens
 ---     > guess:shape(), trace.Transformer:shape()
 ---     {1, 3, 4}	{1, 3, 4}
----@param ... any what calling the module takes
----@return table<string, any> trace a tensor, or the list of results of a part that gives several
+---@param ... any arguments of the module
+---@return table<string, any> trace a tensor for each part, or a list if a part returns several
+---   values
 function Module:trace(...)
   argument.self("Module:trace", self, Module)
   local given, names, counts, trace = table.pack(...), {}, {}, {}
@@ -40,11 +43,11 @@ function Module:trace(...)
     counts[name] = (counts[name] or 0) + 1
     return counts[name] == 1 and name or ("%s#%d"):format(name, counts[name])
   end
-  local function watcher_of(path) -- of what computes inside a part
+  local function watcher_of(path) -- hooks for calls inside the part with this path
     local watcher = {}
     function watcher.call(module, ...)
       local name = names[module] or path .. getmetatable(module).name
-      local place, arguments = numbered(name), table.pack(...)
+      local key, arguments = numbered(name), table.pack(...)
       local results = table.pack(hooks.watched(watcher_of(name .. "."), function()
         return module:forward(table.unpack(arguments, 1, arguments.n))
       end))
@@ -52,7 +55,7 @@ function Module:trace(...)
       for i = 1, results.n do
         values[i] = kept(results[i])
       end
-      trace[place] = results.n == 1 and values[1] or values
+      trace[key] = results.n == 1 and values[1] or values
       return table.unpack(results, 1, results.n)
     end
     function watcher.weights(weights)

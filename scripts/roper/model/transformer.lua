@@ -1,4 +1,4 @@
---- The layers of a transformer, and the language model made of them.
+--- Transformer layers and the causal language model built from them.
 local arguments = require "roper.base.arguments"
 local attention = require "roper.model.attention"
 local core = require "roper.core"
@@ -12,7 +12,7 @@ local schemes = require "roper.position.scheme"
 
 local M = {}
 
---- A layer of a transformer. `roper.nn.TransformerLayer` makes it.
+--- A layer of a transformer, created by `roper.nn.TransformerLayer`.
 ---@class TransformerLayer: Module
 ---@field attention MultiHeadAttention
 ---@field feed_forward FeedForward
@@ -25,18 +25,18 @@ local TransformerLayer = modules.class "TransformerLayer"
 ---@class TransformerLayerOptions: FeedForwardOptions
 ---@field heads integer
 ---@field norm? "pre"|"post" = "pre"
----@field rms_norm? boolean = false; `RMSNorm` in place of `LayerNorm`
+---@field rms_norm? boolean = false; use `RMSNorm` instead of `LayerNorm`
 ---@field position? string|table|Scheme|rotary = "none"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"
----@field tied? boolean = false; keys are values too: no projection of values
+---@field tied? boolean = false; use the keys as values, without a projection for values
 
--- The norm that options ask for.
+-- Creates the norm that the options select.
 local function new_norm(o)
   return layers[o.rms_norm and "RMSNorm" or "LayerNorm"] { features = o.d_model }
 end
 
---- Attention and feed-forward, each with a residual connection and layer norm: before each ("pre"),
---- or after ("post", as in Vaswani et al. 2017).
+--- Creates a layer of attention and feed-forward, each with a residual connection and a norm,
+--- applied before ("pre") or after ("post", as in Vaswani et al. 2017).
 ---
 ---     pre: x + f(norm(x)),   post: norm(x + f(x))
 ---
@@ -60,7 +60,7 @@ function M.TransformerLayer(options)
   return self
 end
 
---- x + f(x), with the norm where this layer has it.
+--- Returns x + f(x), with dropout and the norm applied as in this layer.
 ---
 ---     > layer = roper.nn.TransformerLayer{d_model = 8, heads = 2}
 ---     > x = roper.ones{1, 3, 8}
@@ -69,7 +69,7 @@ end
 ---@param x tensor [batch, time, d_model]
 ---@param norm LayerNorm|RMSNorm
 ---@param f Module
----@param ... any what f takes besides
+---@param ... any further arguments of f
 ---@return tensor y of the shape of x
 function TransformerLayer:residual(x, norm, f, ...)
   arguments.self("TransformerLayer:residual", self, TransformerLayer)
@@ -82,16 +82,16 @@ function TransformerLayer:residual(x, norm, f, ...)
   return self.norm == "post" and norm(y) or y
 end
 
---- Attention, then feed-forward.
+--- Applies attention, then feed-forward.
 ---
---- Errors: another shape.
+--- Errors: x is not [batch, time, d_model].
 ---
 ---     > layer = roper.nn.TransformerLayer{d_model = 8, heads = 2}
 ---     > layer(roper.zeros{1, 3, 8}):shape()
 ---     {1, 3, 8}
 ---@param x tensor [batch, time, d_model]
----@param cache? CacheLayer what `Transformer:cache` made for this layer
----@param positions? tensor [batch, time], where they are not 0, 1, ...
+---@param cache? CacheLayer the layer of a cache from `Transformer:cache`
+---@param positions? tensor [batch, time]; by default 0, 1, ...
 ---@return tensor y of the shape of x
 function TransformerLayer:forward(x, cache, positions)
   arguments.self("TransformerLayer:forward", self, TransformerLayer)
@@ -99,31 +99,32 @@ function TransformerLayer:forward(x, cache, positions)
   return self:residual(x, self.feed_forward_norm, self.feed_forward)
 end
 
---- A causal language model. `roper.nn.Transformer` makes it; calling it with tokens gives logits.
+--- A causal language model, created by `roper.nn.Transformer`. Calling it with tokens returns
+--- logits.
 ---@class Transformer: Module
 ---@field embedding Embedding
 ---@field layers TransformerLayer[]
----@field norm? LayerNorm|RMSNorm with norm = "pre"
+---@field norm? LayerNorm|RMSNorm after the last layer, with norm = "pre"
 ---@field logits Linear
 ---@field recompute? boolean
 ---@field options TransformerOptions
 local Transformer = modules.class "Transformer"
-Transformer.is_made_of_options = true -- `roper.load` makes it again
+Transformer.is_made_of_options = true -- so `roper.load` can create it from a file
 
 ---@class TransformerOptions: TransformerLayerOptions
----@field vocabulary integer|string[] how many tokens, or the list that `task:vocabulary()` gives
+---@field vocabulary integer|string[] number of tokens, or the list from `task:vocabulary()`
 ---@field d_model? integer = 128
 ---@field layers? integer = 3
 ---@field heads? integer = 4
 ---@field position? string|table|Scheme|rotary = "roper"; a scheme, its name, {type = name, ...}, or
 ---   names joined by "+"; or a list of these, which repeats over the layers
----@field tied_embeddings? boolean = false; the weight of the logits is that of the embedding
----@field recompute? boolean = false; in training a layer keeps its input alone, and backward
----   computes the rest again (activation checkpointing): the same bits in less memory
----@field length? integer tokens of the longest sequence, for a scheme that has a table of them
+---@field tied_embeddings? boolean = false; the embedding and the logits share one weight
+---@field recompute? boolean = false; activation checkpointing: in training, a layer keeps only its
+---   input, and backward recomputes the rest. This needs less memory; the results are bit-identical
+---@field length? integer tokens of the longest sequence, for schemes with a table of positions
 
--- The scheme of each layer. Layers that are asked for the same share one, with the tables that it
--- keeps, unless each is to have its own.
+-- Returns a function that gives the scheme of each layer. Layers with the same options share one
+-- scheme and its tables, unless the scheme is `per_layer`.
 local function schemes_of_layers(o)
   local context = { dim = o.d_model // o.heads, heads = o.heads, d_model = o.d_model,
     length = o.length }
@@ -132,20 +133,21 @@ local function schemes_of_layers(o)
   local list = is_list and o.position or { o.position }
   local made = {}
   return function(layer)
-    local place = (layer - 1) % #list + 1
-    local scheme = made[place]
+    local index = (layer - 1) % #list + 1
+    local scheme = made[index]
     if scheme == nil or schemes.is_scheme(scheme) and scheme.per_layer then
-      scheme = position.resolve(list[place], context) or "none"
+      scheme = position.resolve(list[index], context) or "none"
     end
-    made[place] = scheme
+    made[index] = scheme
     return scheme
   end
 end
 
---- A causal language model: embedding, layers, a last norm where norms come before, logits (Vaswani
---- et al. 2017, the decoder without the encoder). Tied embeddings are scaled by √d_model, as there.
+--- Creates a causal language model: embedding, layers, a last norm if norm = "pre", and a linear
+--- map to logits (the decoder of Vaswani et al. 2017 without its encoder). Tied embeddings are
+--- scaled by √d_model, as in that paper.
 ---
---- Errors: as for `TransformerLayer`; a vocabulary that is neither a size nor a list.
+--- Errors: as for `TransformerLayer`; vocabulary is neither a positive integer nor a list.
 ---
 ---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
 ---     > model = roper.nn.Transformer{vocabulary = task:vocabulary(), d_model = 16,
@@ -183,16 +185,18 @@ function M.Transformer(options)
     self.logits.weight = self.embedding.weight
   end
   self.recompute = o.recompute
-  o.vocabulary, o.recompute = count, nil -- no matter for what the model is
+  o.vocabulary, o.recompute = count, nil -- `recompute` does not change what the model computes
   self.options = setmetatable(o, { __name = "options" })
   return self
 end
 
---- Put positions into embeddings, for each scheme of the layers that does so, once.
+--- Adds positions to embeddings, once for each position scheme of the layers that does this.
+---
+--- Errors: a scheme returns another shape or dtype.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > x = roper.randn{1, 3, 8}
----     > (model:embed(x) - x):abs():max():item()  -- roper turns
+---     > (model:embed(x) - x):abs():max():item()  -- roper adds nothing here
 ---     0.0
 ---@param x tensor [batch, time, d_model]
 ---@param positions? tensor [1 or batch, time]; 0, 1, ... by default
@@ -217,7 +221,8 @@ function Transformer:embed(x, positions)
   return x
 end
 
--- Where the next tokens of a cache stand: 0 for what is hidden before a shorter prompt.
+-- Returns the positions of the next tokens of a cache, with 0 for the padding before a shorter
+-- prompt.
 local function positions_of(cache, time)
   local positions = cache:next_positions(time)
   if not cache.mask then
@@ -227,16 +232,18 @@ local function positions_of(cache, time)
   return positions * shown:to "float64"
 end
 
---- What the last linear map makes logits of.
+--- Returns the features of each token, from which the last linear map computes the logits.
 ---
---- Errors: another shape, an id past the vocabulary, more tokens than the cache has room for.
+--- Errors: tokens is not [batch, time]; a token id is outside the vocabulary; the cache has no room
+--- for the tokens.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > model:features(roper.zeros({2, 5}, "int32")):shape()
 ---     {2, 5, 8}
 ---@param tokens tensor [batch, time], int32, from 0
----@param cache? Cache from `cache`; its keys and values then come before these tokens
----@param positions? tensor [batch, time] of the tokens; by default they go on from the cache
+---@param cache? Cache from `cache`, with the keys and values of the tokens before these
+---@param positions? tensor [batch, time] of the tokens; by default they continue from the cache, or
+---   are 0, 1, ... without one
 ---@return tensor x [batch, time, d_model]
 function Transformer:features(tokens, cache, positions)
   arguments.self("Transformer:features", self, Transformer)
@@ -263,7 +270,7 @@ function Transformer:features(tokens, cache, positions)
   return self.norm and self.norm(x) or x
 end
 
---- Logits of the token after each.
+--- Returns the logits of the token that follows each token.
 ---
 --- Errors: as for `features`.
 ---
@@ -271,19 +278,21 @@ end
 ---     > model(roper.zeros({2, 5}, "int32")):shape()
 ---     {2, 5, 4}
 ---@param tokens tensor [batch, time], int32, from 0
----@param cache? Cache from `cache`; its keys and values then come before these tokens
----@param positions? tensor [batch, time] of the tokens; by default they go on from the cache
+---@param cache? Cache from `cache`, with the keys and values of the tokens before these
+---@param positions? tensor [batch, time] of the tokens; by default they continue from the cache, or
+---   are 0, 1, ... without one
 ---@return tensor logits [batch, time, vocabulary]
 function Transformer:forward(tokens, cache, positions)
   arguments.self("Transformer:forward", self, Transformer)
   return self.logits(self:features(tokens, cache, positions))
 end
 
---- The loss of the tokens after each: mean cross-entropy, in nats. The logits of a large vocabulary
---- are not all there at once (`linear_cross_entropy`); where they fit 32 MiB, it has the bits of
---- `cross_entropy` of `forward`. A model with a `forward` or `logits` of its own uses these.
+--- Returns the loss of predicting the token that follows each token: the mean cross-entropy, in
+--- nats. For a large vocabulary, the logits are computed in slices and never all kept at once
+--- (`linear_cross_entropy`). If they fit in 32 MiB, the result is bit-identical to `cross_entropy`
+--- of `forward`. If a model overrides `forward` or replaces `logits`, these are used.
 ---
---- Errors: as for `features`; targets that no token has.
+--- Errors: as for `features`; a target is outside the vocabulary.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > tokens = roper.tensor({{0, 3, 1, 2}}, "int32")
@@ -291,9 +300,9 @@ end
 ---     > model:loss(given, targets, {each = true}):shape()
 ---     {1, 3}
 ---@param tokens tensor [batch, time], int32, from 0
----@param targets tensor [batch, time], int32: the token after each
----@param how? table as for `cross_entropy`
----@param positions? tensor [batch, time] of the tokens; by default they count up from 0
+---@param targets tensor [batch, time], int32: the token that follows each token
+---@param how? table options of `cross_entropy`
+---@param positions? tensor [batch, time] of the tokens; by default 0, 1, ...
 ---@return tensor loss a scalar, or [batch, time] with `each`
 function Transformer:loss(tokens, targets, how, positions)
   arguments.self("Transformer:loss", self, Transformer)
@@ -303,9 +312,9 @@ function Transformer:loss(tokens, targets, how, positions)
   return core.cross_entropy(self(tokens, nil, positions), targets, how)
 end
 
---- Room for keys and values of tokens that were seen, so that generation computes each token once.
+--- Creates a key/value cache for this model. With it, generation computes each token only once.
 ---
---- Errors: lengths that do not fit.
+--- Errors: lengths is not one number per row, each from 1 to length.
 ---
 ---     > model = roper.nn.Transformer{vocabulary = 4, d_model = 8, heads = 2}
 ---     > cache = model:cache{batch = 1, length = 10}

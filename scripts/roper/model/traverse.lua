@@ -1,11 +1,11 @@
---- The way through a model: what it is made of, found among the fields of tables.
+--- Traverses a model: finds its modules and tensors in the fields of tables.
 local format = require "roper.base.format"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
 
 local M = {}
 
---- Is it a module, an instance of what `class` made?
+--- Returns true if a value is a module, an instance of a class from `roper.nn.class`.
 ---@param value any
 ---@return boolean
 function M.is_module(value)
@@ -13,11 +13,11 @@ function M.is_module(value)
   return metatable and metatable.is_module == true or false
 end
 
---- Visit all that is below a module, in the order of names, each once: tensors and rotaries, and
---- what holds others: modules, position schemes and plain tables.
+--- Visits everything in a module once, in the order of field names: tensors, rotaries, modules,
+--- position schemes and plain tables. The last three are traversed too.
 ---@param module Module
----@param visit fun(path: string, value: any): boolean? with a path such as "layers.1.norm"; true
----   leaves out what is below
+---@param visit fun(path: string, value: any): boolean? called with a path such as "layers.1.norm";
+---   if it returns true, the value is not traversed
 function M.walk(module, visit)
   local seen = { [module] = true }
   local function below(holder, prefix)

@@ -1,4 +1,4 @@
---- One scheme under trial: how it is made, what it is given, and what attention makes of that.
+--- A position scheme under test: creates the scheme and its inputs, and runs attention on them.
 local core = require "roper.core"
 local modules = require "roper.model.module"
 local position = require "roper.position"
@@ -7,21 +7,21 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- A scheme under trial.
+--- A position scheme under test.
 ---@class BatteryCase
----@field options table what makes it, with `type`
+---@field options table that create the scheme, with `type`
 ---@field name string
 ---@field context table dim, heads, d_model and length
----@field relative boolean
----@field modes boolean[] whether causal, of those that the scheme runs
+---@field relative boolean whether the scheme claims to be relative
+---@field modes boolean[] values of `causal` with which the scheme works
 local Case = {}
 Case.__index = Case
 
 M.BATCH, M.QUERIES, M.KEYS = 2, 4, 6
 
-local Holder = modules.class "Scheme" -- a module, so that all that is trained in it is found
+local Holder = modules.class "Scheme" -- a module, so its parameters are found
 
--- Put a tensor where a name of `named_parameters` points.
+-- Sets the parameter with a name from `named_parameters`.
 local function replace(module, name, tensor)
   local owner, field = module, nil
   for part in name:gmatch "[^.]+" do
@@ -31,17 +31,17 @@ local function replace(module, name, tensor)
   owner[field] = tensor
 end
 
---- What a trial needs of a scheme.
----@param options table
+--- Creates the case of a scheme.
+---@param options table that create the scheme
 ---@param context table
 ---@return BatteryCase
 function M.new(options, context)
-  local told = position.describe(options)
-  return setmetatable({ options = options, name = told.name, relative = told.relative,
+  local about = position.describe(options)
+  return setmetatable({ options = options, name = about.name, relative = about.relative,
     context = context, modes = {} }, Case)
 end
 
--- How many numbers a position has.
+-- Returns the number of coordinates of a position.
 local function coordinates_of(scheme)
   local count = 1
   if schemes.is_rotary(scheme) then
@@ -56,8 +56,8 @@ local function coordinates_of(scheme)
   return count
 end
 
---- All that is trained in a module, away from what it begins with, in a dtype: a table of zeros
---- would hide what is wrong.
+--- Adds random numbers to all parameters of a module and converts them to a dtype. Initial zeros
+--- would hide errors.
 ---@param module Module
 ---@param dtype string
 ---@return Module module
@@ -69,8 +69,8 @@ function M.stir(module, dtype)
   return module
 end
 
---- The scheme as a module `{position = scheme}`, with positions of so many numbers.
----@param dtype? string of its parameters, "float64"
+--- Creates the scheme, in a module `{position = scheme}`.
+---@param dtype? string = "float64"; of its parameters
 ---@return Module holder
 ---@return integer coordinates
 function Case:make(dtype)
@@ -80,9 +80,9 @@ function Case:make(dtype)
     coordinates_of(scheme)
 end
 
---- Queries, keys, values and what the layer was given.
----@param dtype? string "float64"
----@param queries? integer M.QUERIES
+--- Returns random queries, keys, values and layer inputs.
+---@param dtype? string = "float64"
+---@param queries? integer = M.QUERIES
 ---@return tensor[] inputs q, k, v [batch, heads, time, dim], x [batch, keys, d_model]
 function Case:inputs(dtype, queries)
   core.seed(2)
@@ -99,7 +99,7 @@ function Case:inputs(dtype, queries)
   return list
 end
 
---- Positions from rows of them, with as many numbers each as a scheme reads.
+--- Creates positions from rows of numbers, with the given number of coordinates each.
 ---@param rows number[][]
 ---@param coordinates integer
 ---@return tensor positions [rows, time], or [rows, time, coordinates]
@@ -115,11 +115,11 @@ function M.positions(rows, coordinates)
   return core.cat(list, 3)
 end
 
---- What attention makes of the inputs; what a scheme puts into embeddings is added to queries, keys
---- and values alike.
----@param attention function `roper.attention` or another that takes the same
+--- Runs attention on the inputs. If the scheme changes embeddings, the change is added to queries,
+--- keys and values.
+---@param attention function `roper.attention` or another with the same arguments
 ---@param holder Module
----@param inputs tensor[] as `inputs` gives them
+---@param inputs tensor[] from `inputs`
 ---@param how? table options of attention
 ---@return tensor output
 ---@return tensor? weights
@@ -141,10 +141,10 @@ function M.attend(attention, holder, inputs, how)
   return attention(q, k, v, all)
 end
 
---- The parameters of a scheme, and how to put others in their place.
+--- Returns the parameters of a scheme, and a function that replaces them.
 ---@param holder Module
 ---@return tensor[] parameters
----@return fun(tensors: tensor[], from: integer) put
+---@return fun(tensors: tensor[], from: integer) put sets parameter i to tensors[from + i]
 function M.trained(holder)
   local named = holder:named_parameters()
   return holder:parameters(), function(tensors, from)
@@ -154,7 +154,8 @@ function M.trained(holder)
   end
 end
 
---- The largest difference of two tensors, infinite where one is no number.
+--- Returns the largest absolute difference of two tensors; infinity if shapes differ or a
+--- difference is NaN.
 ---@param a tensor
 ---@param b tensor
 ---@return number

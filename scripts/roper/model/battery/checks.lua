@@ -1,6 +1,6 @@
---- What every position scheme must hold, a check each: a function of the case that gives the
---- largest difference found, the largest that is allowed, and what there is to say. What a scheme
---- refuses is raised.
+--- The checks that every position scheme must pass. A check is a function of the case. It returns
+--- the largest difference found, the largest difference allowed, and optionally a remark. If the
+--- scheme refuses the operation, the check raises that error.
 local attention = require "roper.attention"
 local cases = require "roper.model.battery.case"
 local checkpoint = require "roper.model.checkpoint"
@@ -13,9 +13,9 @@ local tables = require "roper.base.tables"
 local scoped = require "roper.base.scoped"
 local transformer = require "roper.model.transformer"
 
-local EXACT <const> = 1e-9 -- float64: what is the same but for the order of sums
+local EXACT <const> = 1e-9 -- float64: equal up to the order of summation
 
-local UNEVEN <const> = { 0, 1, 3, 4, 6, 7 } -- positions that do not count up one by one
+local UNEVEN <const> = { 0, 1, 3, 4, 6, 7 } -- positions with gaps
 
 local attend, difference = cases.attend, cases.difference
 
@@ -25,7 +25,7 @@ local function add(name, run)
   M[#M + 1] = { name = name, run = run }
 end
 
--- The largest of what f gives in each mode.
+-- Returns the largest result of f over all modes.
 local function worst_of(case, f)
   local worst = 0
   for _, causal in ipairs(case.modes) do
@@ -42,7 +42,7 @@ local function range(first, last)
   return list
 end
 
--- Positions of the keys, and of the queries, which are the last of them.
+-- Returns options with positions of the keys and of the queries, which are the last keys.
 local function places(key)
   return { key_positions = key,
     query_positions = key:narrow(2, cases.KEYS - cases.QUERIES + 1, cases.QUERIES) }
@@ -54,14 +54,15 @@ end
 
 add("options", function(case)
   local scheme = case:make().position
-  local told = text_of(scheme)
-  local again = text_of(position.resolve(core.json_decode(told), case.context))
-  if again ~= told then
-    error(("expected options that make the same again, got %s from %s"):format(again, told), 0)
+  local saved = text_of(scheme)
+  local recreated = text_of(position.resolve(core.json_decode(saved), case.context))
+  if recreated ~= saved then
+    error(("expected the scheme from options %s to have the same options, got %s"):format(saved,
+      recreated), 0)
   end
   local is_one = schemes.is_scheme(scheme) and not scheme.parts
   for name, value in pairs(is_one and case.options or {}) do
-    local kept = core.json_encode { core.json_decode(told)[name] }
+    local kept = core.json_encode { core.json_decode(saved)[name] }
     local given = core.json_encode { value }
     if name ~= "type" and given ~= kept then
       error(("expected options with %s = %s, got %s"):format(name, given, kept), 0)
@@ -70,7 +71,7 @@ add("options", function(case)
   return 0, 0
 end)
 
--- Shapes, dtypes, and weights that sum to 1; a mode that works is one of the case.
+-- Checks shapes, dtypes, and that the weights sum to 1. A mode that works is added to the case.
 local function runs(case, causal)
   local worst = 0
   for _, dtype in ipairs { "float32", "float64" } do
@@ -93,7 +94,7 @@ end
 add("not causal", function(case) return runs(case, false) end)
 add("causal", function(case) return runs(case, true) end)
 
-add("what comes later", function(case)
+add("future tokens", function(case)
   local inputs = case:inputs()
   local before = attend(attention.attention, case:make(), inputs, { causal = true })
   for i, x in ipairs(inputs) do
@@ -173,7 +174,7 @@ add("gradients", function(case)
   end), 1e-6
 end)
 
--- Options of attention, of all sorts.
+-- Returns various options of attention.
 local function settings(coordinates)
   core.seed(3)
   return { {}, { offset = 2 }, places(cases.positions({ range(0, 5), UNEVEN }, coordinates)),
@@ -182,7 +183,8 @@ local function settings(coordinates)
     { bias = core.randn({ cases.KEYS }, "float64"), scale = 0.3 } }
 end
 
--- Do two attentions agree in all settings? What both refuse says nothing unless all is refused.
+-- Compares two implementations of attention in all settings. Settings that both refuse are skipped,
+-- unless all are.
 local function agree(case, one, other)
   local _, coordinates = case:make()
   local worst, runs_somewhere, refusal = 0, false, nil
@@ -209,7 +211,7 @@ local function agree(case, one, other)
   return worst, EXACT
 end
 
--- The output, and the gradients of all inputs and parameters.
+-- Returns a function that computes the output and the gradients of all inputs and parameters.
 local function with_gradients(case, by)
   return function(how)
     local holder, inputs = case:make(), case:inputs()
@@ -268,11 +270,11 @@ for _, step in ipairs { 1, 640, 0.5, -3 } do
       return difference(output(0), output(step))
     end)
     return worst, case.relative and EXACT or math.huge,
-      case.relative and "relative: nothing changes" or "not relative"
+      case.relative and "relative: output unchanged" or "not relative"
   end)
 end
 
--- A small model in float64, and tokens for it.
+-- Returns a small model, float64 by default, and tokens for it.
 local function model_of(case, dtype)
   core.seed(4)
   local c = case.context

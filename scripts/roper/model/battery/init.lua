@@ -1,4 +1,4 @@
---- The battery of checks that every position scheme passes.
+--- A battery of checks for position schemes.
 local cases = require "roper.model.battery.case"
 local checkpoint = require "roper.model.checkpoint"
 local checks = require "roper.model.battery.checks"
@@ -10,16 +10,16 @@ local M = {}
 
 ---@class PositionFinding
 ---@field name string of the check
----@field ok boolean false where it failed
----@field refused? string the scheme's words, where it says that it can not do this
----@field difference? number the largest that was found
----@field message? string what went wrong, or what there is to say
+---@field ok boolean false if the check failed
+---@field refused? string the scheme's error message, if it does not support this
+---@field difference? number the largest difference found
+---@field message? string an error message, or a remark
 
---- What the battery found out, a finding a check; it prints as a line each.
+--- The results of the battery, one finding for each check; printing them gives a line for each.
 ---@class PositionFindings
 ---@field name string of the scheme
----@field ok boolean does nothing fail, and is attention one of what works?
----@field failed string[] the names of the checks that fail
+---@field ok boolean true if no check failed and attention works, causal or not
+---@field failed string[] the names of the failed checks
 
 local Findings = { __name = "findings" }
 
@@ -36,8 +36,8 @@ function Findings:__tostring()
   return table.concat(lines, "\n")
 end
 
--- The words of a refusal: an error that begins with the scheme's name, or that of "position" and
--- the name. A fault in its code is none.
+-- Returns the message if an error is a refusal: it begins with the scheme's name, or with
+-- "position" and the name. Returns nil for any other error, such as a bug in the scheme.
 local function refusal(message, case)
   local words = tostring(message):gsub("^[^:\n]*:%d+: ", "")
   local names = case.name .. "+" .. tostring(case.options.type) .. "+rotary"
@@ -49,7 +49,7 @@ local function refusal(message, case)
   return nil
 end
 
--- What one check finds.
+-- Runs one check and returns its finding.
 local function find(check, case)
   local ok, worst, allowed, words = pcall(check.run, case)
   if not ok then
@@ -63,13 +63,14 @@ end
 ---@class PositionCheckOptions
 ---@field dim? integer = 8; features of a head
 ---@field heads? integer = 3
----@field length? integer = 16; of a scheme with a table of positions
+---@field length? integer = 16; for schemes with a table of positions
 
---- Try a position scheme: shapes and dtypes, gradients, what changes when all positions move,
---- masks, the cache, the eager attention and the oracle, precision, checkpoints. What the scheme
---- says that it can not do is "refused" and no failure; attention of some kind must work.
+--- Checks a position scheme: shapes and dtypes, gradients, the effect of shifting all positions,
+--- masks, the cache, agreement with the eager attention and the oracle, precision, checkpoints. If
+--- the scheme reports that it does not support something, that check is "refused", which is not a
+--- failure. Attention itself must work, causal or not.
 ---
---- Errors: no such scheme; options that it refuses.
+--- Errors: the scheme is unknown; it refuses its options.
 ---
 ---     > roper.position.check("alibi").ok
 ---     true
@@ -79,7 +80,7 @@ end
 ---     >>   end})
 ---     > roper.position.check("skewed").failed
 ---     {"moved by 1", "moved by 640", "moved by 0.5", "moved by -3"}
----@param scheme string|table|Scheme|rotary a name, {type = name, ...}, or one that was made
+---@param scheme string|table|Scheme|rotary a scheme, its name, or {type = name, ...}
 ---@param options? PositionCheckOptions
 ---@return PositionFindings findings
 function M.check(scheme, options)
@@ -98,7 +99,7 @@ function M.check(scheme, options)
         findings.failed[#findings.failed + 1] = check.name
       end
       if check.name == "causal" and #case.modes == 0 then
-        break -- nothing works that the rest could try
+        break -- attention does not work at all
       end
     end
     findings.ok = #findings.failed == 0 and #case.modes > 0

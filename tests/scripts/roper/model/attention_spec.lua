@@ -156,7 +156,7 @@ describe("nn.MultiHeadAttention", function()
 
   it("refuses heads that do not divide, and odd rotary widths", function()
     assert.error_matches(function() nn.MultiHeadAttention({ d_model = 12, heads = 5 }) end,
-                         "MultiHeadAttention: 5 heads do not divide d_model 12")
+      "MultiHeadAttention: expected d_model divisible by heads, got d_model 12 and 5 heads")
     assert.error_matches(function()
       nn.MultiHeadAttention({ d_model = 6, heads = 2, position = "rope" })
     end, "rope: fraction: expected an even number of rotated features, got 1 of 3, which is 3")

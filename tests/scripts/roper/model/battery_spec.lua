@@ -25,7 +25,7 @@ local FAULTS = {
         q:dtype())
     end,
   },
-  ["what comes later"] = {
+  ["future tokens"] = {
     bias = function(_, q, k, positions)
       local last = k:narrow(3, positions.keys, 1):sum(4, true)
       return last * row(roper.arange(0, positions.keys), q)

@@ -116,9 +116,9 @@ describe("checkpoint.save_training and load_training", function()
     local state = make_state(1, 1)
     local path = scratch.path("other.safetensors")
     state.model:save(path)
-    assert_refused(path, state, "expected a training checkpoint, found other tensors")
+    assert_refused(path, state, "expected a training checkpoint, got another safetensors file")
     roper.save(path, { a = roper.ones({ 2 }) })
-    assert_refused(path, state, "expected a training checkpoint, found other tensors")
+    assert_refused(path, state, "expected a training checkpoint, got another safetensors file")
     assert_refused(scratch.write("text", ("text "):rep(50)), state, "load_safetensors")
     local none = scratch.path("none")
     local ok, message = pcall(checkpoint.load_training, none, state)
@@ -208,19 +208,19 @@ describe("checkpoint.save_training and load_training", function()
       ["optimizer.1.mean is float32 [45, 16] here and float64 [45, 16] there"] = function(tensors)
         tensors["optimizer.1.mean"] = tensors["optimizer.1.mean"]:to("float64")
       end,
-      ["optimizer.2: expected variance, found none"] = function(tensors)
+      ["optimizer.2: expected variance, got none"] = function(tensors)
         tensors["optimizer.2.variance"] = nil
       end,
       ["optimizer.2.velocity: expected mean, variance"] = function(tensors)
         tensors["optimizer.2.velocity"] = tensors["optimizer.2.mean"]
       end,
-      ["optimizer.99.mean: expected parameters of a model and moments"] = function(tensors)
+      ["optimizer.99.mean: expected only parameters of the model and moments"] = function(tensors)
         tensors["optimizer.99.mean"] = core.zeros({ 16 })
       end,
-      ["optimizer.01.mean: expected parameters of a model and moments"] = function(tensors)
+      ["optimizer.01.mean: expected only parameters of the model and moments"] = function(tensors)
         tensors["optimizer.01.mean"] = core.zeros({ 16 })
       end,
-      ["more: expected parameters of a model and moments"] = function(tensors)
+      ["more: expected only parameters of the model and moments"] = function(tensors)
         tensors.more = core.zeros({ 16 })
       end,
     }) do
@@ -231,7 +231,7 @@ describe("checkpoint.save_training and load_training", function()
     local ok, message = pcall(checkpoint.load_training, changed(make_state(1, 2), function() end),
       make_state(1, 2, { optimizer = sgd }))
     assert.is_false(ok)
-    assert.matches("optimizer%.%d+: expected velocity, found none$", message)
+    assert.matches("optimizer%.%d+: expected velocity, got none$", message)
   end)
 
   it("refuse a damaged state and configuration", function()
@@ -260,10 +260,11 @@ describe("checkpoint.save_training and load_training", function()
     end), state, "task is 5 there and {")
   end)
 
-  it("refuse a run that is past the steps asked for", function()
+  it("refuse a checkpoint after the last step", function()
     local path = scratch.path("a.safetensors")
     checkpoint.save_training(path, make_state(1, 3))
-    assert_refused(path, make_state(2, 1, { steps = 2 }), "is at step 3, past the 2 asked for")
+    assert_refused(path, make_state(2, 1, { steps = 2 }),
+      "expected a checkpoint of step 2 or before, got step 3")
     local same = make_state(2, 1, { steps = 3 })
     checkpoint.load_training(path, same)
     assert.equal(3, same.step)

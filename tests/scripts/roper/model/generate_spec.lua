@@ -245,8 +245,8 @@ describe("generate", function()
       local with, without, said = both(model)
       assert.same(without, with)
       assert.not_same(before, with)
-      assert.equal("generate: the attention of this model does not use the cache as it must: "
-        .. "every token takes a whole forward pass\n", said)
+      assert.equal("generate: the attention of this model does not use its cache: "
+        .. "each token needs a full forward pass\n", said)
       assert.equal("", (select(3, both(model))))
       local greedy = { task = task, most = 12, stop = false, temperature = 0 }
       local together = roper.generate(model, prompts, greedy)
@@ -262,7 +262,7 @@ describe("generate", function()
     model.cache = false
     local with, without, said = both(model)
     assert.same({ before, before }, { with, without })
-    assert.equal("generate: this model has no cache: every token takes a whole forward pass\n",
+    assert.equal("generate: this model has no cache: each token needs a full forward pass\n",
                  said)
     assert.equal("", (select(3, both(model))))
   end)
@@ -449,6 +449,6 @@ describe("generate", function()
                          "generate: expected a model, got nil")
     local other = roper.tasks.addition({ length = 20 })
     refuses({ "?d=1" }, { task = other, most = 300 },
-            "the model gives the token %d+, the task has those from 0 to")
+            "expected tokens from 0 to %d+, as in the task, got %d+ from the model")
   end)
 end)

@@ -273,7 +273,7 @@ describe("a run that goes on", function()
         { model = models.small({ position = "rope", dropout = 0.1 }) },
       ["model.activation is relu there and gelu here"] =
         { model = models.small({ activation = "gelu", dropout = 0.1 }) },
-      ["is at step 10, past the 9 asked for"] = { steps = 9 },
+      ["expected a checkpoint of step 9 or before, got step 10"] = { steps = 9 },
     }) do
       options.model = options.model or models.small({ dropout = 0.1 })
       local parameters = models.values(options.model)
