@@ -1,4 +1,4 @@
---- How good a model is at a task: problems solved by sampling, and accuracy on answers.
+--- Evaluation of a model on a task: problems solved by sampling, accuracy and loss on answers.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local modules = require "roper.model.module"
@@ -9,7 +9,9 @@ local tasks = require "roper.tasks"
 
 local M = {}
 
---- The same task with other draws, and with other options where they are named.
+--- Creates a copy of a task with another seed and, optionally, other options.
+---
+--- Errors: the task refuses the options.
 ---
 ---     > task = roper.tasks.addition{seed = 1}
 ---     > roper.evaluate.fresh(task, 2, {max_digits = 3})
@@ -24,10 +26,10 @@ function M.fresh(task, seed, changes)
   return tasks[task:name()](tables.merged(task:options(), changes, { seed = seed }))
 end
 
--- Problems that are looked at, at most, to find one that another task could not pose.
+-- Maximum number of problems drawn to find one that another task could not pose.
 local TRIES <const> = 10000
 
--- A fresh problem; where `beyond` is a task, one that it could not pose.
+-- Returns a fresh problem. If `beyond` is a task, it is one that this task could not pose.
 local function ask(task, beyond)
   for _ = 1, TRIES do
     local question, answer = task:question()
@@ -35,24 +37,27 @@ local function ask(task, beyond)
       return question, answer
     end
   end
-  error(("solve: %s poses no problem that %s could not pose"):format(task, beyond), 0)
+  error(("solve: expected a problem that %s could not pose, found none in %d of %s"):format(beyond,
+    TRIES, task), 0)
 end
 
 ---@class SolveOptions
 ---@field problems? integer = 128
----@field temperature? number = 1; 0 takes the likeliest
----@field seed? integer = 1; of the problems and the draws
----@field beyond? task ask only what this one could not pose, since it is too long for it
+---@field temperature? number = 1; 0 takes the most likely token
+---@field seed? integer = 1; of the problems and the random draws
+---@field beyond? task use only problems that this task could not pose, because they are too long
+---   for it
 
 ---@class Sample
 ---@field question string
----@field answer string a right one
----@field text string what the model said
+---@field answer string a correct answer
+---@field text string the completion by the model
 ---@field solved boolean
 
---- Ask fresh problems and grade what the model samples: the measure of the RoPER study.
+--- Counts the fresh problems that a model solves by sampling, the measure of the RoPER study.
 ---
---- Errors: other options; a model for another vocabulary; a task that poses nothing beyond another.
+--- Errors: an option is unknown; the model has another vocabulary; no problem was found that
+--- `beyond` could not pose.
 ---
 ---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
 ---     > words = task:vocabulary()
@@ -60,9 +65,9 @@ end
 ---     > (roper.evaluate.solve(model, task, {problems = 4}))
 ---     0
 ---@param model Module maps tokens to logits (`roper.nn.class`)
----@param task task its own stream of problems is left alone
+---@param task task its own stream of problems does not advance
 ---@param options? SolveOptions
----@return integer solved how many
+---@return integer solved number of solved problems
 ---@return Sample[] samples
 function M.solve(model, task, options)
   arguments.check("solve", "model", "table", model, "task", "task", task)
@@ -88,13 +93,13 @@ function M.solve(model, task, options)
   return solved, samples
 end
 
--- Sums over sequences that `answers` divides at the end.
+-- Creates the sums over sequences that `answers` divides at the end.
 local function new_sums()
   return { right = 0, answers = 0, tokens = 0, loss = 0, answer_loss = 0, floor = 0,
     answer_floor = 0, by_distance = {} }
 end
 
--- Add what the model predicts of a batch.
+-- Adds the predictions of the model on a batch to the sums.
 local function add(sums, model, task, rows)
   local tokens, is_answer = task:batch(rows, { answers = true })
   local nats, sources = task:explain(tokens)
@@ -117,10 +122,10 @@ local function add(sums, model, task, rows)
   sums.floor = sums.floor + nats:sum():item()
   sums.answer_floor = sums.answer_floor + (nats * counted):sum():item()
   local hits = right:totable()
-  for row, places in ipairs(targets_of(sources):totable()) do
-    for i, source in ipairs(places) do
+  for row, indices in ipairs(targets_of(sources):totable()) do
+    for i, source in ipairs(indices) do
       if source >= 0 then
-        local distance = i - source -- the target's place, counted from 0, is i
+        local distance = i - source -- i is the target's index, from 0
         local entry = sums.by_distance[distance] or { distance = distance, right = 0, count = 0 }
         entry.right, entry.count = entry.right + hits[row][i], entry.count + 1
         sums.by_distance[distance] = entry
@@ -129,7 +134,7 @@ local function add(sums, model, task, rows)
   end
 end
 
--- The entries of a table by their distance, nearest first.
+-- Returns the entries of a table by distance as a list, nearest first.
 local function in_order(by_distance)
   return tables.map(tables.keys(by_distance), function(distance) return by_distance[distance] end)
 end
@@ -140,24 +145,24 @@ local ANSWERS <const> = { sequences = { "size", 64 }, seed = { "integer", 1 },
 ---@class AnswersOptions
 ---@field sequences? integer = 64
 ---@field seed? integer = 1; of the sequences
----@field batch? integer = 32; sequences at a time
+---@field batch? integer = 32; sequences per forward pass
 ---@field beat? fun() called after each batch
 
 ---@class Answers
----@field accuracy number from 0 to 1, on tokens of answers
+---@field accuracy number share of answer tokens predicted correctly, from 0 to 1
 ---@field loss number nats per token
----@field loss_answers number the same over tokens of answers
----@field loss_questions? number over all others, where there are any
----@field floor number the lowest loss to be expected of any predictor on these very sequences
----@field floor_answers number
----@field floor_questions? number
----@field by_distance table[] {distance, right, count}: tokens of answers by how far before them
----   stands the token that they repeat
+---@field loss_answers number nats per token of answers
+---@field loss_questions? number nats per token outside answers, if there are any
+---@field floor number the lowest expected loss of any predictor on these sequences
+---@field floor_answers number the same over tokens of answers
+---@field floor_questions? number the same over tokens outside answers
+---@field by_distance table[] {distance, right, count} of answer tokens that repeat an earlier
+---   token, by the distance to it
 
---- What the model predicts of fresh sequences, each token from those before: how many of the
---- tokens that belong to answers it takes to be the most likely, and its loss.
+--- Measures a model's next-token predictions on fresh sequences: its accuracy on answer tokens and
+--- its loss.
 ---
---- Errors: other options; sequences too short for an answer.
+--- Errors: an option is unknown; the sequences are too short for an answer.
 ---
 ---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
 ---     > words = task:vocabulary()
@@ -166,7 +171,7 @@ local ANSWERS <const> = { sequences = { "size", 64 }, seed = { "integer", 1 },
 ---     > found.accuracy < 0.5, found.loss > found.floor
 ---     true	true
 ---@param model Module maps tokens to logits (`roper.nn.class`)
----@param task task its own stream of problems is left alone
+---@param task task its own stream of problems does not advance
 ---@param options? AnswersOptions
 ---@return Answers found
 function M.answers(model, task, options)
@@ -183,8 +188,8 @@ function M.answers(model, task, options)
     end
   end)
   if sums.answers == 0 then
-    error(("answers: no token of %d sequences of length %d belongs to an answer"):format(
-      o.sequences, task:length()), 2)
+    error(("answers: expected sequences with answers, got none in %d of length %d; use longer or "
+      .. "more sequences"):format(o.sequences, task:length()), 2)
   end
   local others = sums.tokens - sums.answers
   local function of_others(sum)
@@ -201,9 +206,9 @@ end
 ---@class LongerOptions: AnswersOptions
 ---@field problems? integer = 128
 
---- How a model does on problems longer than those it was trained on.
+--- Evaluates a model on longer problems than those it was trained on.
 ---
---- Errors: other options; changes that the task does not take.
+--- Errors: an option is unknown; the task refuses the changes.
 ---
 ---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
 ---     > words = task:vocabulary()
@@ -213,11 +218,11 @@ end
 ---     > found[1].name, found[1].solved
 ---     "max_digits=3"	0
 ---@param model Module maps tokens to logits (`roper.nn.class`)
----@param task task of the training
+---@param task task the model was trained on
 ---@param longer table[] changes of the task's options, such as {letters = 26}
 ---@param options? LongerOptions
----@return table[] found for each: name, such as "letters=26"; solved of `problems`, none of
----   which the task of the training could pose; accuracy, loss and floor as in `answers`
+---@return table[] found for each: name, such as "letters=26"; solved and problems, none of which
+---   the training task could pose; accuracy, loss and floor as in `answers`
 function M.longer(model, task, longer, options)
   arguments.check("longer", "model", "module", model, "task", "task", task,
     "longer", "table", longer)

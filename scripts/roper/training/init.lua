@@ -1,5 +1,5 @@
---- The training loop: batches of a task, cross-entropy of the next token, an optimizer; with
---- metrics, evaluation and checkpoints in a folder, from which it goes on bit for bit.
+--- The training loop: minimizes the cross-entropy of the next token on batches of a task. Writes
+--- metrics and checkpoints to a folder, from which training resumes with bit-identical results.
 local core = require "roper.core"
 local is_first = require("roper.training.ranks").is_first
 local modules = require "roper.model.module"
@@ -11,11 +11,12 @@ local function seconds()
   return require("luv").hrtime() * 1e-9
 end
 
---- The loss of a model on a batch: mean cross-entropy, in nats, of tokens 2..T given those before.
+--- Returns the loss of a model on a batch: the mean cross-entropy, in nats, of tokens 2 to T given
+--- the tokens before them.
 ---@param model Module|function
 ---@param tokens tensor int32 [batch, T]
----@param positions? tensor [batch, T], as `task:positions` gives them
----@param how? table as for `cross_entropy`
+---@param positions? tensor [batch, T], from `task:positions`
+---@param how? table options of `cross_entropy`
 ---@return tensor loss a scalar, or [batch, T - 1] with `each`
 function M.loss(model, tokens, positions, how)
   local last = tokens:size(2) - 1
@@ -37,20 +38,21 @@ local function check(options)
     name = { "string", "training" }, ranks = "table?",
   }, 5)
   if o.batch % o.accumulate > 0 then
-    error(("train: accumulate: %d parts do not divide a batch of %d"):format(o.accumulate, o.batch),
-      4)
+    error(("train: accumulate: expected a divisor of the batch size %d, got %d"):format(o.batch,
+      o.accumulate), 4)
   elseif o.ranks and o.batch < o.ranks.size then
-    error(("train: batch: expected %d rows or more, one for each rank, got %d"):format(o.ranks.size,
-      o.batch), 4)
+    error(("train: batch: expected at least %d rows, one for each rank, got %d"):format(
+      o.ranks.size, o.batch), 4)
   elseif o.best and not (o.run and o.evaluate) then
-    error("train: best needs run, a folder to keep the model in, and evaluate, to tell it by", 4)
+    error("train: best needs run, a folder for the best model, and evaluate, which measures it", 4)
   elseif o.evaluate and not o.evaluate_every then
     error("train: evaluate needs evaluate_every, a number of steps", 4)
   end
   return o
 end
 
--- What a checkpoint must agree with. `steps` is not part of it: a run may be made longer.
+-- Returns the configuration that a checkpoint must match. `steps` is not part of it, so a run can
+-- be extended.
 local function fixed(o)
   if o.config then
     return o.config
@@ -67,8 +69,8 @@ local function fixed(o)
     model = require("roper.model.checkpoint").options(o.model), parameters = o.model:count() }
 end
 
--- What the metrics so far tell: the smallest of the numbers that tell the best model, and the
--- seconds. A number that was not finite is null.
+-- Restores the best value and the seconds so far from the metrics. Numbers that were not finite are
+-- null there.
 local function remember(o, state, entries)
   for _, entry in ipairs(entries) do
     local value, past = entry[o.best], entry.seconds
@@ -77,21 +79,21 @@ local function remember(o, state, entries)
   end
 end
 
--- Put aside the metrics of a run that was ended before its first checkpoint, since it starts again
--- from its first step; what to say of it, nil if there are none.
+-- Renames the metrics of a run that was interrupted before its first checkpoint and now starts from
+-- step 0. Returns a note about it, or nil if there are no metrics.
 local function put_aside(path)
   local entries = require("roper.training.metrics").read(path)
   if #entries == 0 then
     return nil
   end
   assert(os.rename(path, path .. ".old"))
-  return ("there is no checkpoint of the %d steps before: training starts again; their metrics are "
-    .. "kept in metrics.jsonl.old"):format(entries[#entries].step)
+  return ("the previous %d steps have no checkpoint: training starts from step 0; their metrics "
+    .. "are kept in metrics.jsonl.old"):format(entries[#entries].step)
 end
 
--- Make the folder of a run, or continue it: load its checkpoint, open its metrics, write what the
--- run is. Without a checkpoint it starts from its first step. A folder whose checkpoint is refused
--- stays as it was.
+-- Creates the folder of a run or resumes from it: loads the checkpoint, opens the metrics, writes
+-- config.json. Without a checkpoint, training starts from step 0. If the checkpoint is refused, the
+-- folder does not change.
 local function enter(session)
   local o, state = session.options, session.state
   local files, provenance = require "roper.base.file", require "roper.training.provenance"
@@ -115,10 +117,10 @@ local function enter(session)
     o.settings)
   local path = o.run .. "/config.json"
   local before = provenance.of(files.decode(path))
-  -- Losses that no entry tells of yet: one of this step was cut off, and is made again.
-  local told = state.count > 0 and state.step - 1 or state.step
+  -- With pending losses, the entry of this step is incomplete; it is written again.
+  local logged = state.count > 0 and state.step - 1 or state.step
   table.insert(session.notes, not has_checkpoint and put_aside(o.run .. "/metrics.jsonl") or nil)
-  local metrics, entries = require("roper.training.metrics").open(o.run .. "/metrics.jsonl", told)
+  local metrics, entries = require("roper.training.metrics").open(o.run .. "/metrics.jsonl", logged)
   remember(o, state, entries)
   local worked, note = provenance.continue(before, state.step, o.ranks and o.ranks.size)
   files.write(path, core.json_encode({ config = config, provenance = worked }, { indent = 2 })
@@ -127,7 +129,7 @@ local function enter(session)
   table.insert(session.notes, note)
 end
 
--- Keep the model beside the checkpoint where no entry of the metrics was better before.
+-- Saves the model as best.safetensors if the value of this entry is the smallest so far.
 local function keep_best(o, state, entry)
   local value = entry[o.best]
   if value and value < state.best then
@@ -140,43 +142,45 @@ end
 ---@field model Module maps tokens to logits (`roper.nn.class`)
 ---@field task task
 ---@field optimizer Adam|SGD
----@field steps integer to train up to
----@field batch? integer = 32; rows each
----@field accumulate? integer = 1; parts that a batch goes through the model in, one by one, in less
----   memory: their gradients add up (gradient accumulation)
----@field run? string a folder for config.json, metrics.jsonl and checkpoint.safetensors,
----   made if missing
----@field config? table what the run is, as JSON can hold it: by default the options of model,
----   task and optimizer; a checkpoint of another is refused
----@field settings? table what else config.json records: settings that change no result, so that a
----   checkpoint with others is resumed
----@field resume? boolean = false; continue from the checkpoint in the folder, bit for bit on the
----   same threads, kernels and BLAS; if they are others, it says so. Without a checkpoint training
----   starts from its first step, and metrics of steps before are kept as metrics.jsonl.old
+---@field steps integer the step at which training ends
+---@field batch? integer = 32; rows per step
+---@field accumulate? integer = 1; parts of a batch. They go through the model one by one, which
+---   needs less memory, and their gradients are summed (gradient accumulation)
+---@field run? string folder for config.json, metrics.jsonl and checkpoint.safetensors, created if
+---   missing
+---@field config? table configuration of the run, in a form that JSON can represent; by default the
+---   options of model, task and optimizer. A checkpoint with another configuration is refused
+---@field settings? table further contents of config.json: settings that do not change results and
+---   need not match a checkpoint
+---@field resume? boolean = false; continue from the checkpoint in the folder. The result is
+---   bit-identical with the same threads, kernels and BLAS; if they differ, a note is printed.
+---   Without a checkpoint, training starts from step 0, and existing metrics are renamed to
+---   metrics.jsonl.old
 ---@field log_every? integer = 10; steps between entries of the metrics
 ---@field evaluate? fun(model: Module, step: integer): table numbers for the metrics
----@field evaluate_every? integer steps between them
----@field checkpoint_every? integer steps; by default at the end only
----@field best? string a number that `evaluate` finds; the model with the smallest so far is
----   kept as best.safetensors in the folder
----@field progress? table|false with update(step, loss, speed), finish() and, where it takes news,
+---@field evaluate_every? integer steps between evaluations
+---@field checkpoint_every? integer steps between checkpoints; by default only at the end
+---@field best? string name of a number from `evaluate`; the model with the smallest value so far is
+---   saved as best.safetensors in the folder
+---@field progress? table|false an object with update(step, loss, speed), finish() and, optionally,
 ---   note(text); by default a line on the terminal
----@field name? string = "training"; for that line
----@field ranks? Ranks from `roper.ranks`: the processes that share each batch, all of which call
----   this with the same options; the first of them measures, writes and tells
+---@field name? string = "training"; label of that line
+---@field ranks? Ranks from `roper.ranks`: the processes that share each batch. All of them call
+---   this with the same options; only the first evaluates, writes files and prints
 
--- The states of the generators that a step and an evaluation draw from.
+-- Returns the states of the random generators used by a step and an evaluation.
 local function generators(task)
   return { task = { task:random() }, core = { core.random_state() } }
 end
 
--- Write a checkpoint, once the metrics that it counts as told are on the disk.
+-- Writes a checkpoint after flushing the metrics that it counts as written to disk.
 local function save(session)
   session.metrics.sync()
   require("roper.model.checkpoint").save_training(session.checkpoint, session.state)
 end
 
--- Keep what was done before Ctrl-C, as if what it ended had not begun.
+-- Saves a checkpoint after Ctrl-C, with the generators as they were before the interrupted step or
+-- evaluation.
 local function keep(session)
   local state = session.state
   state.task:set_random(table.unpack(state.generators.task))
@@ -185,17 +189,17 @@ local function keep(session)
 end
 
 ---@class Trained
----@field step integer where it ended
----@field history table[] of this call: step, loss (mean since the entry before), seconds (of the
----   whole run), ...
----@field loss? number the last of these; nil where nothing was left to do
+---@field step integer the last step
+---@field history table[] metrics of this call: step, loss (mean since the previous entry), seconds
+---   (of the whole run), ...
+---@field loss? number of the last entry; nil if the run was already finished
 
---- Train a model on a task: batches, cross-entropy of the next token, an optimizer. Ctrl-C ends it
---- between two kernels: model and optimizer are as after the last whole step, and a run's folder
---- gets a checkpoint of that, to be resumed.
+--- Trains a model on a task, minimizing the cross-entropy of the next token. After Ctrl-C, model
+--- and optimizer are as after the last complete step. If the run has a folder, a checkpoint of this
+--- step is saved, from which the run can be resumed.
 ---
---- Errors: a loss or a gradient that is not finite, a folder with a checkpoint unless it is
---- resumed, a checkpoint of another configuration.
+--- Errors: the loss or a gradient is not finite; the folder has a checkpoint and `resume` is not
+--- set; the checkpoint has another configuration.
 ---
 ---     > task = roper.tasks.addition{max_digits = 2, length = 40, seed = 1}
 ---     > words = task:vocabulary()
@@ -211,8 +215,8 @@ function M.train(options)
   return M.run(session)
 end
 
---- Begin a training: check its options, and in its folder load the checkpoint to go on from. Where
---- that is refused, the folder is as it was.
+--- Prepares a training run: checks its options and loads the checkpoint in its folder. If an error
+--- is raised, the folder does not change.
 ---@param options TrainOptions
 ---@return table session for `run`
 function M.open(options)
@@ -229,13 +233,12 @@ function M.open(options)
   return session
 end
 
--- Is there an entry of the metrics for this step?
-local function is_told(o, step)
+local function is_logged(o, step)
   return step == o.steps or step % o.log_every == 0
     or o.evaluate ~= nil and step % o.evaluate_every == 0
 end
 
--- What `evaluate` finds where it is due.
+-- Adds the numbers from `evaluate` to an entry if an evaluation is due.
 local function evaluate(o, step, entry)
   if not o.evaluate or step ~= o.steps and step % o.evaluate_every ~= 0 then
     return
@@ -246,15 +249,16 @@ local function evaluate(o, step, entry)
   end
   for name, number in pairs(found) do
     if entry[name] then
-      error(("train: evaluate: expected names other than step and loss, got %s"):format(name), 0)
+      error(("train: evaluate: expected names other than step and loss, got %s; rename it"):format(
+        name), 0)
     end
     entry[name] = number
   end
   o.model:training(true)
 end
 
--- Make the entry of the metrics for the step that was done. Ctrl-C leaves it whole or undone.
-local function tell(session, history, elapsed)
+-- Writes the metrics of the current step. Ctrl-C never leaves an incomplete entry.
+local function log(session, history, elapsed)
   local o, state = session.options, session.state
   local entry = { step = state.step, loss = state.sum / state.count }
   evaluate(o, state.step, entry)
@@ -272,7 +276,7 @@ local function tell(session, history, elapsed)
   end)
 end
 
--- The loss of a batch, part by part, and over all ranks; leaves its gradients.
+-- Computes the loss of a batch, over all its parts and ranks, and the gradients of the parameters.
 local function gradients(o, step, parameters)
   local tokens, sum, ranks = o.task:batch(o.batch), 0, o.ranks
   local rows, first, last = o.batch // o.accumulate, 1, o.batch
@@ -297,13 +301,13 @@ local function gradients(o, step, parameters)
   end
   local value = (ranks and core.ranks_combine("sum", sum) or sum) / o.batch
   if value ~= value or value == math.huge then
-    error(("train: the loss is %s at step %d; a smaller rate or clipping may help"):format(value,
-      step), 0)
+    error(("train: the loss is %s at step %d; try a smaller rate or gradient clipping"):format(
+      value, step), 0)
   end
   return value
 end
 
--- Do a step; returns its loss.
+-- Takes one step; returns its loss.
 local function advance(o, state, parameters)
   local value = gradients(o, state.step + 1, parameters)
   local is_counted = false
@@ -316,11 +320,11 @@ local function advance(o, state, parameters)
     end
   end
   o.optimizer:step(parameters, count)
-  count() -- for an optimizer that is not of ours
+  count() -- for an optimizer that does not call it
   return value
 end
 
--- The loop of `run`.
+-- Runs the remaining steps.
 local function loop(session, progress)
   local o, state = session.options, session.state
   state.generators = generators(o.task)
@@ -333,12 +337,13 @@ local function loop(session, progress)
   if o.ranks then
     o.ranks:check(parameters, start)
   end
-  local is_cut = state.count > 0 and is_told(o, state.step) -- before its entry was made
+  -- interrupted after a step, before its metrics were written
+  local is_cut = state.count > 0 and is_logged(o, state.step)
   while is_cut or state.step < o.steps do
     local value = not is_cut and advance(o, state, parameters)
     is_cut = false
-    if is_told(o, state.step) then
-      tell(session, history, elapsed)
+    if is_logged(o, state.step) then
+      log(session, history, elapsed)
     end
     if progress and value then
       progress:update(state.step, value, (state.step - start) / (seconds() - started))
@@ -359,7 +364,7 @@ local function loop(session, progress)
     history = history }
 end
 
---- Train to the end what `open` began.
+--- Trains a run from `open` to its last step.
 ---@param session table
 ---@return Trained done
 function M.run(session)
@@ -382,7 +387,7 @@ function M.run(session)
     local kept, problem = pcall(core.interrupt_defer, keep, session)
     result = kept and result or problem
     if kept and progress and o.progress == nil then
-      progress:note(("%s is kept at step %d; with resume = true the same goes on"):format(
+      progress:note(("%s is saved at step %d; set resume = true to continue"):format(
         require("roper.base.escape").line(o.run), session.state.step))
     end
   end

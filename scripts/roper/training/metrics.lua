@@ -1,14 +1,14 @@
---- Metrics of a run: JSON Lines, one object a line, appended and flushed.
+--- Metrics of a run: a JSON Lines file with one object per line, appended and flushed.
 local core = require "roper.core"
 local files = require "roper.base.file"
 
 local M = {}
 
---- Read a file of metrics. A torn last line, from a run that was killed, is ignored.
+--- Reads a file of metrics. An incomplete last line, from a run that was killed, is ignored.
 ---
---- Errors: a file that cannot be read; a line that is no object, or has no step.
+--- Errors: the file cannot be read; a line is not a JSON object with a step.
 ---@param path string
----@return table[] the objects, in order; empty where there is no file
+---@return table[] the objects, in order; empty if there is no file
 function M.read(path)
   local list = {}
   local number = 0
@@ -24,12 +24,11 @@ function M.read(path)
   return list
 end
 
---- Open a file to append to. Lines after step `step`, from a run that went on past the checkpoint
---- it resumes from, are dropped first.
+--- Opens a file of metrics for appending. First removes the lines after `step`, which come from a
+--- run that continued past the checkpoint that is now resumed.
 ---@param path string
 ---@param step integer
----@return table writer with `write(object)`, `sync()` (what was written is on the disk then) and
----   `close()`
+---@return table writer with `write(object)`, `sync()`, which flushes to disk, and `close()`
 ---@return table[] kept the objects up to that step
 function M.open(path, step)
   local kept, lines = {}, {}

@@ -1,5 +1,5 @@
---- Optimizers and learning-rate schedules. An optimizer holds the state of each parameter by its
---- place in the list it is given, and steps from the gradients that backward left.
+--- Optimizers and learning-rate schedules. An optimizer keeps the state of each parameter by its
+--- index in the list of parameters, and takes steps by the gradients that backward computed.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local options_of = require "roper.base.options"
@@ -14,32 +14,33 @@ local function class(methods)
 end
 
 local function check_distinct(name, parameters)
-  local places = {}
+  local indices = {}
   for i, parameter in ipairs(parameters) do
     arguments.check(name, "parameter " .. i, "tensor", parameter)
-    if places[parameter] then
+    if indices[parameter] then
       error(("%s: expected each parameter once, got number %d again as number %d"):format(name,
-        places[parameter], i), 0)
+        indices[parameter], i), 0)
     end
-    places[parameter] = i
+    indices[parameter] = i
   end
 end
 
--- Scale that clips the norm of all gradients together to `most` (Pascanu et al. 2013).
+-- Returns the factor that clips the norm of all gradients together to `most` (Pascanu et al. 2013).
 local function clip_scale(parameters, most)
   if not most then
     return 1
   end
   local norm = core.gradient_norm(parameters)
   if norm ~= norm or norm == math.huge then
-    error(("optimizer: the gradient norm is %s; the loss or a gradient is not finite"):format(
-      norm), 0)
+    error(("optimizer: the gradient norm is %s; check loss and gradients for infinity and NaN")
+      :format(norm), 0)
   end
   return norm > most and most / norm or 1
 end
 
--- An optimizer of a kind, for a tail call: errors blame who called that. `own`: its own options.
--- `name` stands in messages for the kind's.
+-- Creates an optimizer of a kind. `own` declares the options of this kind; `name` is used in
+-- messages and defaults to that of the kind. Call it as a tail call, so that errors point to the
+-- caller.
 local function new(kind, options, own, name)
   name = name or kind.name
   local o = options_of.check(name, options, tables.merged({ l2 = { "number", 0 },
@@ -52,8 +53,8 @@ local function new(kind, options, own, name)
   return setmetatable({ options = o, count = 0, state = {} }, kind)
 end
 
--- A step of any optimizer, and what belongs to it; `update` changes a parameter by its moments and
--- what `settings` gives.
+-- Takes a step of any optimizer. `update` changes one parameter by its moments and the result of
+-- `settings`.
 local function advance(self, parameters, done, settings, update)
   local o = self.options
   check_distinct(self.name, parameters)
@@ -77,12 +78,12 @@ local function advance(self, parameters, done, settings, update)
   end
 end
 
---- Adam with its state. `roper.optim.Adam` makes it.
+--- Adam with its state, created by `roper.optim.Adam`.
 ---@class Adam
 ---@field options AdamOptions
 ---@field count integer steps so far
----@field state table[] the moments of each parameter, by its place in the list
----@field moments string[] their names
+---@field state table[] the moments of each parameter, by its index in the list
+---@field moments string[] names of the moments
 local Adam = class { name = "Adam", moments = { "mean", "variance" } }
 
 local function adam_options(decay)
@@ -96,21 +97,22 @@ end
 ---@field beta1? number = 0.9
 ---@field beta2? number = 0.999
 ---@field epsilon? number = 1e-8
----@field decay? number = 0; decoupled from the gradient (AdamW)
----@field decay_on? "all"|"matrices" = "all"; matrices: weights and embeddings, that is parameters
----   of two axes or more; not gains, biases and what position schemes train, unless a scheme lists
----   it in its `decays`
----@field l2? number = 0; added to the gradient, times the parameter
----@field clip? number most for the norm of all gradients together (Pascanu et al. 2013)
----@field schedule? fun(step: integer): number a factor of the rate, from step 1 on
+---@field decay? number = 0; weight decay, decoupled from the gradient (AdamW)
+---@field decay_on? "all"|"matrices" = "all"; the parameters that decay. "matrices": weights and
+---   embeddings, which are parameters of two or more axes; not gains, biases or parameters of
+---   position schemes, unless a scheme lists them in its `decays`
+---@field l2? number = 0; l2 times the parameter is added to the gradient
+---@field clip? number maximum norm of all gradients together (Pascanu et al. 2013)
+---@field schedule? fun(step: integer): number returns a factor of the rate for each step, from 1
 
---- Adam (Kingma and Ba 2015, algorithm 1); with `decay`, AdamW (Loshchilov and Hutter 2019).
+--- Creates an Adam optimizer (Kingma and Ba 2015, algorithm 1); with `decay`, it is AdamW
+--- (Loshchilov and Hutter 2019).
 ---
 ---     m ← β₁ m + (1 − β₁) g, v ← β₂ v + (1 − β₂) g²
 ---     m̂ = m / (1 − β₁ᵗ),     v̂ = v / (1 − β₂ᵗ)
 ---     w ← w − rate (m̂ / (√v̂ + ε) + decay w)
 ---
---- Errors: a rate below 0, a clip that is not above.
+--- Errors: rate is below 0; clip is not above 0.
 ---
 ---     > w = roper.tensor{3}:parameter()
 ---     > adam = roper.optim.Adam{rate = 0.1}
@@ -127,8 +129,8 @@ function M.Adam(options)
   return new(Adam, options, adam_options(0))
 end
 
---- Adam with decoupled weight decay (Loshchilov and Hutter 2019), which is 0.01 unless `decay` says
---- otherwise: the same optimizer as `Adam` with that decay.
+--- Creates an Adam optimizer with decoupled weight decay (Loshchilov and Hutter 2019). It equals
+--- `Adam` except that `decay` is 0.01 by default.
 ---
 ---     w ← w − rate (m̂ / (√v̂ + ε) + decay w)
 ---
@@ -158,9 +160,9 @@ local function adam_update(parameter, state, settings, o)
   core.adam_step(parameter, state.mean, state.variance, settings)
 end
 
---- Change every parameter that has a gradient. Ctrl-C waits until all are changed.
+--- Updates every parameter that has a gradient. Ctrl-C takes effect after all of them are updated.
 ---
---- Errors: a gradient norm that is not finite, where it is clipped; a parameter listed twice.
+--- Errors: `clip` is set and the gradient norm is not finite; a parameter is listed twice.
 ---
 ---     > w = roper.tensor{1}:parameter()
 ---     > (w * 3):sum():backward()
@@ -169,34 +171,34 @@ end
 ---     float32 [1]
 ---     0.5000
 ---@param parameters tensor[] the same list at each step
----@param done? fun() called before Ctrl-C may end what follows
+---@param done? fun() called after the updates, before Ctrl-C can take effect
 function Adam:step(parameters, done)
   arguments.self("Adam:step", self, Adam)
   arguments.check("step", "parameters", "table", parameters, "done", "function?", done)
   core.interrupt_defer(advance, self, parameters, done, adam_settings, adam_update)
 end
 
---- Gradient descent with its state. `roper.optim.SGD` makes it.
+--- Stochastic gradient descent with its state, created by `roper.optim.SGD`.
 ---@class SGD
 ---@field options SGDOptions
 ---@field count integer steps so far
----@field state table[] the velocity of each parameter, by its place in the list
----@field moments string[] its name
+---@field state table[] the velocity of each parameter, by its index in the list
+---@field moments string[] names of the moments: "velocity"
 local SGD = class { name = "SGD", moments = { "velocity" } }
 
 ---@class SGDOptions
 ---@field rate? number = 1e-2
 ---@field momentum? number = 0
----@field nesterov? boolean = false; look ahead along the velocity
----@field l2? number = 0; added to the gradient, times the parameter
----@field clip? number most for the norm of all gradients together
----@field schedule? fun(step: integer): number a factor of the rate, from step 1 on
+---@field nesterov? boolean = false; Nesterov momentum
+---@field l2? number = 0; l2 times the parameter is added to the gradient
+---@field clip? number maximum norm of all gradients together
+---@field schedule? fun(step: integer): number returns a factor of the rate for each step, from 1
 
---- Stochastic gradient descent, with momentum where asked.
+--- Creates an optimizer for stochastic gradient descent, optionally with momentum.
 ---
 ---     v ← momentum v + g,   w ← w − rate v
 ---
---- Errors: a rate below 0, a clip that is not above.
+--- Errors: rate is below 0; clip is not above 0.
 ---
 ---     > roper.optim.SGD{rate = 0.1, momentum = 0.9}.options.momentum
 ---     0.9
@@ -215,9 +217,9 @@ local function sgd_update(parameter, state, settings)
   core.sgd_step(parameter, state.velocity, settings)
 end
 
---- Change every parameter that has a gradient. Ctrl-C waits until all are changed.
+--- Updates every parameter that has a gradient. Ctrl-C takes effect after all of them are updated.
 ---
---- Errors: a gradient norm that is not finite, where it is clipped; a parameter listed twice.
+--- Errors: `clip` is set and the gradient norm is not finite; a parameter is listed twice.
 ---
 ---     > w = roper.tensor{1}:parameter()
 ---     > (w * 3):sum():backward()
@@ -226,14 +228,14 @@ end
 ---     float32 [1]
 ---     0.7000
 ---@param parameters tensor[] the same list at each step
----@param done? fun() called before Ctrl-C may end what follows
+---@param done? fun() called after the updates, before Ctrl-C can take effect
 function SGD:step(parameters, done)
   arguments.self("SGD:step", self, SGD)
   arguments.check("step", "parameters", "table", parameters, "done", "function?", done)
   core.interrupt_defer(advance, self, parameters, done, sgd_settings, sgd_update)
 end
 
---- Schedules: functions of the step, from 1, that give a factor of the learning rate.
+--- Learning-rate schedules: functions that return a factor of the rate for each step, from 1.
 M.schedule = {}
 
 local function check_count(name, value, least)
@@ -243,7 +245,7 @@ local function check_count(name, value, least)
   end
 end
 
---- A schedule: always 1.
+--- Returns a schedule that is always 1.
 ---
 ---     > roper.optim.schedule.constant()(100)
 ---     1
@@ -254,18 +256,18 @@ function M.schedule.constant()
   end
 end
 
---- A schedule: rise linearly, then fall along half a cosine (Loshchilov and Hutter 2017).
+--- Returns a schedule with linear warm-up, then cosine decay (Loshchilov and Hutter 2017).
 ---
 ---     least + (1 − least) (1 + cos(π (step − warmup) / (steps − warmup))) / 2
 ---
---- Errors: numbers of steps that are none.
+--- Errors: warmup is not an integer of at least 0; steps is not an integer of at least 1.
 ---
 ---     > factor = roper.optim.schedule.cosine(10, 110)
 ---     > factor(5), factor(10), factor(60)
 ---     0.5	1.0	0.5
----@param warmup integer steps of the rise
----@param steps integer where the fall ends
----@param least? number = 0; from then on
+---@param warmup integer steps of warm-up
+---@param steps integer the step at which the decay ends
+---@param least? number = 0; the factor after the decay
 ---@return fun(step: integer): number factor
 function M.schedule.cosine(warmup, steps, least)
   check_count("cosine: warmup", warmup, 0)
@@ -280,16 +282,16 @@ function M.schedule.cosine(warmup, steps, least)
   end
 end
 
---- A schedule: rise linearly, then fall with the inverse square root of the step.
+--- Returns a schedule with linear warm-up, then decay by the inverse square root of the step.
 ---
 ---     min(step / warmup, √(warmup / step))
 ---
---- Errors: a number of steps that is none.
+--- Errors: warmup is not an integer of at least 1.
 ---
 ---     > factor = roper.optim.schedule.inverse_square_root(10)
 ---     > factor(5), factor(40)
 ---     0.5	0.5
----@param warmup integer steps of the rise
+---@param warmup integer steps of warm-up
 ---@return fun(step: integer): number factor
 function M.schedule.inverse_square_root(warmup)
   check_count("inverse_square_root: warmup", warmup, 1)
@@ -298,17 +300,17 @@ function M.schedule.inverse_square_root(warmup)
   end
 end
 
---- The schedule of Vaswani et al. 2017 (eq. 3); use it with rate = 1.
+--- Returns the schedule of Vaswani et al. 2017 (eq. 3); use it with rate = 1.
 ---
 ---     d_model^−½ min(step^−½, step warmup^−1.5)
 ---
---- Errors: numbers that are no sizes.
+--- Errors: d_model or warmup is not an integer of at least 1.
 ---
 ---     > factor = roper.optim.schedule.noam(100, 4)
 ---     > factor(4), factor(16)
 ---     0.05	0.025
 ---@param d_model integer
----@param warmup integer
+---@param warmup integer steps of warm-up
 ---@return fun(step: integer): number factor
 function M.schedule.noam(d_model, warmup)
   check_count("noam: d_model", d_model, 1)

@@ -1,15 +1,15 @@
---- The line that a training run shows: step, loss beside its floor, speed, time left.
+--- Progress line of a training run: step, loss and its floor, speed, time left.
 local progress = require "roper.base.progress"
 local terminal = require "roper.base.terminal"
 
 local M = {}
 
-local BAR <const> = 12 -- cells; fewer where the numbers need the room
+local BAR <const> = 12 -- cells; fewer if the numbers need the space
 
 local Progress = {}
 Progress.__index = Progress
 
--- A number of things a second: 950, 12.3k, 1.2M.
+-- Formats a rate per second: 950, 12.3k, 1.2M.
 local function rate(value)
   if value >= 1e6 then
     return ("%.1fM"):format(value / 1e6)
@@ -19,16 +19,16 @@ local function rate(value)
   return ("%.0f"):format(value)
 end
 
----@param options table name, steps, floor: lowest mean loss that is possible, nil where it is not
----   known, tokens: predicted a step
+---@param options table name; steps; floor: the lowest possible mean loss, nil if it is not known;
+---   tokens: number predicted in a step
 ---@return Progress with update, note and finish
 function M.new(options)
   return setmetatable({ options = options, line = terminal.progress(), smooth = nil }, Progress)
 end
 
----@param step integer steps that are done
----@param loss number of this step; a running mean is shown
----@param speed number steps a second
+---@param step integer steps done so far
+---@param loss number of this step; the line contains a running mean
+---@param speed number steps per second
 function Progress:update(step, loss, speed)
   local o = self.options
   self.smooth = self.smooth and 0.95 * self.smooth + 0.05 * loss or loss
@@ -41,7 +41,7 @@ function Progress:update(step, loss, speed)
   self.line:update(name .. " " .. (bar ~= "" and bar .. " " or "") .. numbers)
 end
 
---- Say something, on a line of its own.
+--- Prints a note on a separate line.
 ---@param text string
 function Progress:note(text)
   self.line:finish()

@@ -1,26 +1,27 @@
---- The provenance of a run: records of the versions and machines that worked on it one after
---- another, and from which step on each did.
+--- Provenance of a run: a record of version and machine for each part of its training, with the
+--- step at which that part began.
 local tables = require "roper.base.tables"
 
 local M = {}
 
---- The names of what a record tells of version and machine.
+--- Returns the names of the fields of a record that describe version and machine.
 ---@param record table
 ---@return string[] names sorted
 function M.names(record)
-  local told = tables.merged(record)
-  told.started, told.step = nil, nil -- which say nothing of the numbers that come out
-  return tables.keys(told)
+  local fields = tables.merged(record)
+  fields.started, fields.step = nil, nil -- these do not influence results
+  return tables.keys(fields)
 end
 
---- The provenance that the content of a run's config.json tells.
+--- Returns the provenance in the content of a run's config.json.
 ---@param about any
----@return table[] records as from `roper.info` `record`, with step: done when each began
+---@return table[] records from `record` of `roper.base.info`, with `step`: steps done when the part
+---   began
 function M.of(about)
-  local told = type(about) == "table" and (about.provenance
-    or about.stints or { about.info }) -- as older files have it
+  local records = type(about) == "table" and (about.provenance
+    or about.stints or { about.info }) -- names in older files
   local list = {}
-  for _, record in ipairs(type(told) == "table" and told or {}) do
+  for _, record in ipairs(type(records) == "table" and records or {}) do
     if type(record) == "table" then
       record.step = math.tointeger(record.step) or 0
       list[#list + 1] = record
@@ -29,11 +30,11 @@ function M.of(about)
   return list
 end
 
--- What the numbers depend on: the order in which sums are taken, and code of one's own.
+-- Fields that can influence results: through the order of summation, precision, or loaded code.
 local NUMBERS <const> = { "threads", "matmul_precision", "instructions", "blas_core",
   "loaded", "ranks" }
 
--- Where the last bits may change from one record to the next, as text; nil where they do not.
+-- Returns a note if results may change in their last bits from one record to the next, or nil.
 local function change(before, now)
   local parts = {}
   for _, name in ipairs(NUMBERS) do
@@ -45,11 +46,11 @@ local function change(before, now)
       parts[#parts + 1] = ("%s %s instead of %s"):format(name, is or "nothing", tostring(was))
     end
   end
-  return parts[1] and ("from step %d on with %s: not bit for bit what one that never stopped gives")
-    :format(now.step, table.concat(parts, ", "))
+  return parts[1] and ("from step %d on with %s: results may differ in the last bits from those of "
+    .. "an uninterrupted run"):format(now.step, table.concat(parts, ", "))
 end
 
--- Do two records agree in all but when they began?
+-- Returns true if two records agree in everything except their start.
 local function is_same(a, b)
   for _, name in ipairs(M.names(tables.merged(a, b))) do
     if a[name] ~= b[name] then
@@ -59,12 +60,12 @@ local function is_same(a, b)
   return true
 end
 
---- The provenance of a run that this process goes on with.
+--- Returns the provenance of a run that this process continues.
 ---@param before table[] the records so far
----@param step integer that it goes on from; what was done past it does not count
----@param ranks? integer how many processes train together
----@return table[] records with a further one where the last was on something else
----@return string? note where the numbers are others than on the last, in their last bits
+---@param step integer at which it continues; records that begin at or after it are dropped
+---@param ranks? integer number of processes that train together
+---@return table[] records with a new one if version or machine differ from the last
+---@return string? note if results may differ in the last bits from those on the last machine
 function M.continue(before, step, ranks)
   local list = tables.map(before, function(record) return record.step < step and record or nil end)
   local own = require("roper.base.info").record()
@@ -76,7 +77,7 @@ function M.continue(before, step, ranks)
   return list, last and change(last, own)
 end
 
---- One thing over all records, as text: "8f304ef then d44e7aa from step 2210".
+--- Formats one field over all records: "8f304ef then d44e7aa from step 2210".
 ---@param records table[]
 ---@param name string such as "commit"
 ---@return string

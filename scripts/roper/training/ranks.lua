@@ -1,33 +1,33 @@
---- Data-parallel training: the processes that mpirun started, the ranks, share every batch. Each
---- computes the gradient of its rows; their sum over the ranks is that of the batch, by which every
---- rank makes the same step. The first one alone measures, writes and tells.
+--- Data-parallel training: the processes started by mpirun, the ranks, share every batch. Each rank
+--- computes the gradient of its rows. The sum over the ranks is the gradient of the batch, and
+--- every rank takes the same step. Only the first rank evaluates, writes files and prints.
 local core = require "roper.core"
 
 local M = {}
 
--- Bytes of gradients sent at a time: many enough that latency is little of it, few enough that most
--- of them are sent while backward goes on.
+-- Bytes of gradients per message: large enough that latency is negligible, small enough that most
+-- messages are sent while backward is running.
 local BUCKET <const> = 1 << 20
 
--- Seconds that a rank which failed waits for the others to fail too, so that one tells for all;
--- after Ctrl-C, while the first keeps what was done.
+-- Seconds that a failed rank waits for the others to fail too, so that only one reports the error;
+-- after Ctrl-C, seconds to wait for the first rank to save a checkpoint.
 local PATIENCE <const>, PATIENCE_INTERRUPTED <const> = 5, 10
 
---- The processes that train together. `roper.ranks` gives them.
+--- The processes that train together, returned by `roper.ranks`.
 ---@class Ranks
----@field rank integer of this process, from 0, as mpirun counts
----@field size integer how many there are
----@field note? string that they have too few cores, or leave some idle
+---@field rank integer of this process, from 0, as in MPI
+---@field size integer number of ranks
+---@field note? string a warning that there are too few cores, or idle ones
 local Ranks = {}
 Ranks.__index = Ranks
 
 local joined ---@type Ranks? of this process
 
--- Start MPI. All ranks take as many threads as the one with the fewest cores: nothing else promises
--- the same bits on each.
+-- Starts MPI. All ranks use the number of threads that suits the rank with the fewest cores,
+-- because results are only bit-identical with equal numbers of threads.
 local function join()
   if not core.ranks_join then
-    error("mpirun: roper was built without MPI: say make MPI=1 deps all, or start one process", 0)
+    error("mpirun: roper was built without MPI; run make MPI=1 deps all, or start one process", 0)
   end
   local rank, size, cores, idle = core.ranks_join()
   local ranks = setmetatable({ rank = rank, size = size }, Ranks)
@@ -37,22 +37,22 @@ local function join()
   end
   local threads = core.threads() == 1 and "1 thread" or core.threads() .. " threads"
   if cores < core.threads() then
-    ranks.note = ("%d ranks of %s on %.3g cores each: oversubscribed, which is slower than fewer")
+    ranks.note = ("%d ranks of %s on %.3g cores each: oversubscribed; fewer ranks would be faster")
       :format(size, threads, cores)
   elseif idle > 0 then
-    ranks.note = ("%d ranks of %s, bound by mpirun: %d cores idle; --bind-to none shares them")
+    ranks.note = ("%d ranks of %s, bound by mpirun: %d cores idle; --bind-to none uses them")
       :format(size, threads, idle)
   end
   return ranks
 end
 
---- The processes that mpirun started together with this one, for `train`.
+--- Returns the processes that mpirun started together with this one, for `train`.
 ---
---- Errors: mpirun, where roper was built without MPI.
+--- Errors: started by mpirun, but roper was built without MPI.
 ---
 ---     > roper.ranks()
 ---     nil
----@return Ranks? ranks nil where there are no others
+---@return Ranks? ranks nil if this process is the only one
 function M.ranks()
   local started = os.getenv "OMPI_COMM_WORLD_SIZE" or os.getenv "PMIX_RANK" and "?"
   if not joined and started and started ~= "1" then
@@ -61,17 +61,18 @@ function M.ranks()
   return joined and joined.size > 1 and joined or nil
 end
 
---- Is this process, of the ranks where there are any, the one that measures, writes and tells?
+--- Returns true if this process evaluates, writes files and prints: it is the first rank, or there
+--- are no ranks.
 ---@param ranks? Ranks
 ---@return boolean yes
 function M.is_first(ranks)
   return not ranks or ranks.rank == 0
 end
 
---- Wait for the others before the process ends; called once all is done, or failed.
+--- Waits for the other ranks before the process ends, after success or failure.
 ---@param failure? Failure of this process
----@return boolean tells is it this one that tells, of the end or of the failure?
----@return string name of the rank, for messages; "" where it is the first, or alone
+---@return boolean tells true if this rank prints the result or the error
+---@return string name of the rank for messages; "" for the first, or without ranks
 function M.leave(failure)
   if not joined then
     return true, ""
@@ -84,13 +85,13 @@ function M.leave(failure)
   return rank == first % size, rank > 0 and ("rank %d of %d: "):format(rank, size) or ""
 end
 
--- The first and the last of this rank's rows of a batch of `count`, at least as many as ranks.
+-- Returns the first and last of this rank's rows in a batch of `count`, at least one for each rank.
 function Ranks:rows(count)
   return self.rank * count // self.size + 1, (self.rank + 1) * count // self.size
 end
 
--- loss:backward(gradient), after which the parameters, a list that is the same at each step, have
--- the sums of their gradients over all ranks. They are sent while it runs.
+-- Calls loss:backward(gradient) and sums the gradients of the parameters over all ranks; they are
+-- sent while backward is running. The list of parameters must be the same at each step.
 function Ranks:backward(loss, gradient, parameters)
   if self.parameters ~= parameters then
     self.parameters, self.gradients = parameters, core.gradient_sum(parameters, BUCKET)
@@ -98,7 +99,7 @@ function Ranks:backward(loss, gradient, parameters)
   self.gradients:backward(loss, gradient)
 end
 
--- Call f on the first rank, then on the others, which find what it left in files.
+-- Calls f on the first rank, then on the others, which find the files that it wrote.
 function Ranks:first_alone(f)
   if self.rank > 0 then
     core.ranks_combine("sum", 0)
@@ -109,7 +110,8 @@ function Ranks:first_alone(f)
   return result
 end
 
--- Let the ranks but the first draw dropout of their own, the same whenever this step is done.
+-- Gives each rank but the first its own random numbers for dropout. They depend only on seed, rank
+-- and step, so repeating a step gives the same.
 function Ranks:seed(step)
   if self.rank > 0 then
     self.drawn = self.drawn or core.random_state()
@@ -117,7 +119,7 @@ function Ranks:seed(step)
   end
 end
 
--- Let all ranks draw on as the first one does, once they have trained.
+-- After training, sets the random state of all ranks to that of the first.
 function Ranks:draw_alike()
   local seed, counter = core.random_state()
   counter = core.ranks_combine("sum", self.rank == 0 and counter or 0)
@@ -125,17 +127,17 @@ function Ranks:draw_alike()
   self.drawn = nil
 end
 
--- Refuse models that are no longer, or never were, the same on all ranks: where processors or
--- builds are of different kinds, the last bits may drift apart.
+-- Raises an error if the models differ between ranks. Different processors or builds may make them
+-- diverge, beginning with the last bits.
 function Ranks:check(parameters, step)
   local sum = step
   for i, parameter in ipairs(parameters) do
     sum = sum + i * parameter:detach():sum():item()
   end
-  sum = sum == sum and sum or math.huge -- which is the same as itself
+  sum = sum == sum and sum or math.huge -- unlike NaN, it equals itself
   if core.ranks_combine("least", sum) ~= -core.ranks_combine("least", -sum) then
-    error(("train: the %d ranks have different models at step %d; are their processors, their "
-      .. "builds of roper and their threads the same?"):format(self.size, step), 0)
+    error(("train: expected the same model on all %d ranks, found differences at step %d; use the "
+      .. "same processors, builds of roper and numbers of threads"):format(self.size, step), 0)
   end
 end
 

@@ -1,17 +1,17 @@
---- How well a model predicts text that it was not trained on.
+--- Validation loss of a language model on held-out text.
 local options_of = require "roper.base.options"
 local scoped = require "roper.base.scoped"
 local training = require "roper.training"
 
 local M = {}
 
--- Bytes of text that a row of ids stands for; the ends of documents stand for none.
+-- Returns the number of bytes of text that a row of ids encodes; ends of documents count as none.
 local function bytes_of(task, ids)
   local text = task:decode(ids)
   return #text - select(2, text:gsub("%z", ""))
 end
 
--- The mean loss by how many tokens came before: 1, 2, 3 to 4, 5 to 8 and so on.
+-- Returns the mean loss by the number of preceding tokens: 1, 2, 3 to 4, 5 to 8 and so on.
 local function by_position(sums, rows)
   local list, first, last = {}, 1, 1
   while first <= #sums do
@@ -25,18 +25,18 @@ local function by_position(sums, rows)
   return list
 end
 
---- The loss on the validation documents of a task. Logits of a large vocabulary are never there at
---- once.
+--- Measures the loss on the validation documents of a task. For a large vocabulary, the logits are
+--- never all in memory at once.
 ---
 ---     perplexity = e^loss,   bits per byte = loss · tokens / (bytes log 2)
 ---
---- Errors: other options; a row longer than the text for validation.
+--- Errors: an option is unknown; a row is longer than the text for validation.
 ---@param model Transformer
 ---@param task TextTask
----@param options? table length: tokens in a row, that of the task by default; sequences: at most,
----   all by default; batch = 32; beat: called after each batch
----@return table found loss, in nats per token; perplexity; bits_per_byte, which compares
----   vocabularies; tokens; by_position: {first, last, loss}, by how many tokens came before
+---@param options? table length: tokens in a row, by default that of the task; sequences: maximum
+---   number of rows, by default all; batch = 32; beat: called after each batch
+---@return table found loss, in nats per token; perplexity; bits_per_byte, comparable between
+---   vocabularies; tokens; by_position: {first, last, loss} by the number of preceding tokens
 function M.measure(model, task, options)
   local o = options_of.check("validation", options, { length = { "size", task:length() },
     sequences = "size?", batch = { "size", 32 }, beat = "function?" })

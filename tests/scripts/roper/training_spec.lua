@@ -149,7 +149,7 @@ describe("train", function()
     end
     refuses(nil, "train: evaluate: expected a function that returns a table, got nil")
     refuses({ loss = 1 },
-            "train: evaluate: expected names other than step and loss, got loss")
+            "train: evaluate: expected names other than step and loss, got loss; rename it")
   end)
 
   it("gives the same bits from the same seed, others from another", function()
@@ -180,7 +180,7 @@ describe("train", function()
     assert.not_same(whole, last)
     assert.is_true(whole[50] < whole[1] - 0.1)
     assert.error_matches(function() run({ batch = 12, accumulate = 5 }) end,
-      "train: accumulate: 5 parts do not divide a batch of 12")
+      "train: accumulate: expected a divisor of the batch size 12, got 5")
   end)
 
   it("says what a run is, in its folder", function()

@@ -168,7 +168,7 @@ end
 ---     > apropos "inverse_square"
 ---     by name (1)
 ---       roper.optim.schedule.inverse_square_root
----         A schedule: rise linearly, then fall with the inverse square root of the …
+---         Returns a schedule with linear warm-up, then decay by the inverse square …
 ---@param word string in any case
 function M.apropos(word)
   if type(word) ~= "string" or not word:find "%S" then

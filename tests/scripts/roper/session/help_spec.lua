@@ -70,8 +70,8 @@ Example
 
   it("lists what a name may mean", function()
     assert.equal("step may be\n"
-      .. "  Adam:step  Change every parameter that has a gradient.\n"
-      .. "  SGD:step   Change every parameter that has a gradient.\n", page("step"))
+      .. "  Adam:step  Updates every parameter that has a gradient.\n"
+      .. "  SGD:step   Updates every parameter that has a gradient.\n", page("step"))
   end)
 
   it("tells of values of every kind", function()
