@@ -1,6 +1,6 @@
---- Positions in an identity: sums of whole multiples of named positions and of 1, such as i - n or
---- 2 * m + 1. Each turns by its multiple of theta, the speed of a pair; multiplied by theta once
---- more, as in (i - n) * theta, by one of theta^2.
+--- Positions in an identity: sums of integer multiples of named positions and of 1, such as i - n
+--- or 2 * m + 1. A position m rotates by m theta, where theta is the frequency of a pair.
+--- Multiplied by theta once more, as in (i - n) * theta, it rotates by (i - n) theta^2.
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -9,40 +9,41 @@ local Angle = {}
 Angle.__index = Angle
 Angle.__name = "position"
 
---- What the key of a part ends with if it was multiplied by theta.
+--- Suffix of the keys of parts that are multiplied by theta.
 M.SLOWED = "*theta"
 
---- Is it a position?
+--- Returns true if a value is a position.
 ---@param value any
 ---@return boolean
 function M.is(value)
   return getmetatable(value) == Angle
 end
 
-local MOST <const> = 1 << 31 -- times a position: the product of two of these still is an integer
+local MOST <const> = 1 << 31 -- largest multiple; the product of two still fits an integer
 
--- multiples: key of a part (a name, or "1", and SLOWED) to a whole number, not 0.
+-- `multiples` maps the key of a part (a name or "1", optionally followed by SLOWED) to an integer
+-- other than 0.
 local function new(multiples, is_many)
   for _, multiple in pairs(multiples) do
     if multiple > MOST or multiple < -MOST then
-      error("a position is multiplied by 2^31 at most", 0)
+      error("a position can be multiplied by 2^31 at most", 0)
     end
   end
   return setmetatable({ multiples = multiples, is_many = is_many }, Angle)
 end
 
---- The speed of each pair, as a position.
+--- The frequency of each pair, as a position.
 M.THETA = new({ ["1" .. M.SLOWED] = 1 }, false)
 
---- A position of its own.
+--- Creates a named position.
 ---@param name string
----@param is_many boolean one for each term of a sum
+---@param is_many boolean true for a separate value in each term of a sum
 ---@return table
 function M.new(name, is_many)
   return new({ [name] = 1 }, is_many)
 end
 
--- A whole number as a position.
+-- Converts an integer to a position; returns a position unchanged.
 local function lift(value)
   if M.is(value) then
     return value
@@ -51,14 +52,14 @@ local function lift(value)
   if not whole then
     local metatable = getmetatable(value)
     local got = type(value) == "number" and value or metatable and metatable.__name or type(value)
-    error("a position adds to positions and whole numbers, got " .. tostring(got), 0)
+    error("a position can only be added to positions and whole numbers, got " .. tostring(got), 0)
   end
   return new({ ["1"] = whole ~= 0 and whole or nil }, false)
 end
 
---- A position or a whole number as a position.
+--- Converts an integer to a position; returns a position unchanged.
 ---@param value any
----@return table? nil where it is neither
+---@return table? nil if it is neither
 function M.lift(value)
   local ok, angle = pcall(lift, value)
   return ok and angle or nil
@@ -82,12 +83,12 @@ function Angle.__sub(a, b)
   return combine(a, b, -1)
 end
 
--- A position times theta.
+-- Multiplies a position by theta.
 local function slowed(angle)
   local multiples = {}
   for key, multiple in pairs(angle.multiples) do
     if key:find(M.SLOWED, 1, true) then
-      error("a position is multiplied by theta once at most", 0)
+      error("a position can be multiplied by theta only once", 0)
     end
     multiples[key .. M.SLOWED] = multiple
   end
@@ -104,7 +105,7 @@ function Angle.__mul(a, b)
   end
   local whole = type(factor) == "number" and math.tointeger(factor)
   if not whole then
-    error("a position is multiplied by whole numbers and by theta only", 0)
+    error("a position can only be multiplied by whole numbers and by theta", 0)
   end
   local multiples = {}
   whole = math.max(-MOST - 1, math.min(whole, MOST + 1))
@@ -119,12 +120,12 @@ function Angle.__unm(a)
 end
 
 function Angle.__div()
-  error("a position is multiplied by whole numbers and by theta only", 0)
+  error("a position can only be multiplied by whole numbers and by theta", 0)
 end
 
 Angle.__pow = Angle.__div
 
---- The keys of its parts, sorted, and their multiples.
+--- Returns the keys of the parts, sorted, with their multiples.
 ---@return {[1]: string, [2]: integer}[]
 function Angle:parts()
   return tables.map(tables.keys(self.multiples), function(key)
@@ -132,11 +133,10 @@ function Angle:parts()
   end)
 end
 
---- The values of what is not multiplied by theta in it, and of what is, where the named positions
---- have values.
----@param values table name to a number, or to a list of them, one for each term
+--- Evaluates the position: separately for the parts without theta and those multiplied by theta.
+---@param values table maps a name to a number, or to a list with one for each term
 ---@return number|number[] plain
----@return number|number[]? slowed nil where no part is
+---@return number|number[]? slowed nil if no part is multiplied by theta
 function Angle:values(values)
   local plain, with_theta, has_theta = {}, {}, false
   for term = 1, self.is_many and values.terms or 1 do

@@ -1,4 +1,4 @@
---- The smallest values that tell the sides of a false identity apart.
+--- Searches for the smallest values at which the sides of a false identity differ.
 local exact = require "roper.identity.exact"
 local grid = require "roper.identity.grid"
 local ring = require "roper.identity.ring"
@@ -7,12 +7,12 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
-local MOST_TRIED <const> = 4000 -- of each shape
+local MOST_TRIED <const> = 4000 -- lists of numbers for each shape
 local LARGEST_SUM <const> = 12
 local BASE <const> = 10000
 
--- Call `visit` with each list of `count` whole numbers from 0 on, by growing sum, until it returns
--- true or too many were tried. The last numbers grow first.
+-- Calls `visit` with each list of `count` non-negative integers, in order of their sum, until it
+-- returns true or MOST_TRIED lists were tried. The last numbers grow first.
 local function enumerate(count, visit)
   local tried, found = 0, false
   local list = {}
@@ -43,7 +43,7 @@ local function enumerate(count, visit)
   end
 end
 
--- How many numbers the variables hold.
+-- Returns the number of elements of all variables.
 local function count_numbers(variables, terms, pairs)
   local count = 0
   exact.values(variables, terms, pairs, function() count = count + 1 end,
@@ -51,7 +51,8 @@ local function count_numbers(variables, terms, pairs)
   return count - 1 -- position 1 is not free
 end
 
--- The values of a list of numbers, and those for a grid, in which pair t turns by base^(-t/pairs).
+-- Assigns a list of numbers to the variables. Returns the values for a grid, in which pair t, from
+-- 0, has the frequency base^(-t/pairs), and the numbers by name.
 local function assign(variables, terms, pairs, numbers)
   local next_number, named = 0, {}
   local function take(name)
@@ -77,7 +78,8 @@ local function assign(variables, terms, pairs, numbers)
   return values, named
 end
 
--- The first element in which two sides differ by more than rounding.
+-- Returns the first element in which a side differs from the first by more than rounding, and the
+-- index of that side.
 local function difference(results)
   local left = results[1]
   for i = 2, #results do
@@ -90,7 +92,7 @@ local function difference(results)
   end
 end
 
--- "x = (1, 0)"
+-- Formats values: "x = (1, 0)".
 local function render(variables, named)
   local parts = {}
   for i, v in ipairs(variables) do
@@ -101,13 +103,13 @@ local function render(variables, named)
   return table.concat(parts, ", ")
 end
 
---- Look for a counterexample among small whole numbers: one term before two, one pair before two,
---- small sums before large ones.
+--- Searches for a counterexample among small whole numbers: one term before two, one pair before
+--- two, small sums before large ones.
 ---@param sides table[]
 ---@param variables table[]
----@param refuted ExactResult where it was refuted: with fewer terms or pairs the line is true
----@return {values: string, left: number, right: number, side: integer}? found nil where none of
----   those tried is one; side: which differs from the first
+---@param refuted ExactResult that refuted the equation; with fewer terms or pairs it is true
+---@return {values: string, left: number, right: number, side: integer}? found nil if there is none
+---   among the values tried; side: index of the side that differs from the first
 function M.find(sides, variables, refuted)
   local has_terms, has_pairs = false, false
   for _, v in ipairs(variables) do

@@ -1,21 +1,24 @@
---- The exact check. Both sides of an identity of rotations are polynomials in the variables and in
---- the cosine and sine of each position's angle, and all that is true of a cosine and sine is
---- c^2 + s^2 = 1. So these are replaced by random points of that circle over a prime field, the
---- variables by random elements, and both sides compared without rounding.
+--- The exact check of an identity. Both sides of an identity of rotations are polynomials in the
+--- variables and in the cosine and sine of each position's angle. The only polynomial relation
+--- between a cosine and its sine is c^2 + s^2 = 1. The check therefore replaces cosines and sines
+--- by random points of this circle over a prime field, and variables by random elements of the
+--- field, and compares both sides without rounding.
 ---
---- A polynomial of degree D that is not zero on the circles is zero for at most 2D of each P points
---- (Schwartz-Zippel; with z = c + is a circle is a line of which z and 1/z count, hence the 2). So
---- a false identity passes N independent trials with probability at most (2D/P)^N.
+--- A polynomial of degree D that is not zero on the circles is zero at no more than 2D of P points
+--- (Schwartz-Zippel; the factor 2 arises because, with z = c + is, the circle becomes a line and a
+--- polynomial has powers of both z and 1/z). So a false identity passes N independent trials with
+--- probability at most (2D/P)^N.
 ---
---- Positions are real numbers and theta is any speed, so the angles n theta and n theta^2 are as
---- independent as those of two positions (where theta is irrational, they come as close as you like
---- to every pair of angles while n runs): each has a point of its own.
+--- Positions are real numbers and theta is any frequency, so the angles n theta and n theta^2 are
+--- as independent as those of two positions (if theta is irrational, they come arbitrarily close to
+--- every pair of angles as n varies). Each angle has its own random point.
 ---
---- A line is about any number of terms and of pairs. Where at most S sums over the terms are
---- multiplied with each other, each product that comes of them holds S terms at most. So what many
---- terms give is put together from what S of them and fewer give (inclusion and exclusion), and a
---- line that is true of 1, 2, ... S + 1 terms is true of any number. The same goes for pairs, over
---- which matrix products sum; an element of a matrix is of two pairs, hence one number more.
+--- An equation makes a claim for any number of terms and of pairs. If at most S sums over the terms
+--- are multiplied with each other, each resulting product involves at most S terms. By inclusion
+--- and exclusion, the value for many terms follows from the values for S terms and fewer. So an
+--- equation that is true for 1, 2, ... S + 1 terms is true for any number. The same applies to
+--- pairs, over which matrix products sum; an element of a matrix belongs to two pairs, so one more
+--- is needed.
 local angles = require "roper.identity.angle"
 local core = require "roper.core"
 local grid = require "roper.identity.grid"
@@ -24,18 +27,19 @@ local statement = require "roper.identity.statement"
 
 local M = {}
 
---- The probability that a false identity passes is kept below this.
+--- Upper bound of the probability that a false identity passes.
 M.BOUND = 1e-50
 
--- Sums, or matrix products, that may be multiplied with each other: more would take long.
+-- Maximum number of sums, or matrix products, multiplied with each other; more would take too long.
 local MOST_SUMS <const> = 9
 
---- Values of all variables, from functions that make one.
+--- Creates values of all variables for a grid.
 ---@param variables table[]
 ---@param terms integer
 ---@param pairs integer
----@param element fun(name: string): any
----@param angle fun(name: string, pair: integer): any, any of a position, and of it times theta
+---@param element fun(name: string): any returns an element of a number, vector or matrix
+---@param angle fun(name: string, pair: integer): any, any returns the angles of a position and of
+---   this position times theta
 ---@return table values for a grid
 function M.values(variables, terms, pairs, element, angle)
   local values = { terms = terms }
@@ -62,7 +66,8 @@ function M.values(variables, terms, pairs, element, angle)
   return values
 end
 
--- What kind of polynomial the sides are.
+-- Returns degree, number of cosines and sines in a product, and size of the coefficients of the
+-- sides as polynomials.
 local function measure(sides, variables, terms, pairs)
   local function variable()
     return ring.measure.variable, ring.measure.variable
@@ -73,13 +78,13 @@ local function measure(sides, variables, terms, pairs)
     for _, found in ipairs(result) do
       whole.degree = math.max(found.degree, whole.degree)
       whole.turns = math.max(found.turns, whole.turns)
-      whole.size = found.size < whole.size and whole.size or found.size -- also if it is no number
+      whole.size = found.size < whole.size and whole.size or found.size -- keeps NaN
     end
   end
   return whole
 end
 
--- The numbers of terms and of pairs up to which a line must be tried.
+-- Returns the numbers of terms and of pairs up to which an equation must be tried.
 local function counts(sides)
   local sums, contractions = 0, 0
   for _, side in ipairs(sides) do
@@ -87,13 +92,13 @@ local function counts(sides)
     contractions = math.max(contractions, side.value.contractions)
   end
   if math.max(sums, contractions) > MOST_SUMS then
-    error(("identity: too large for the exact check: %.0f sums in a product"):format(
-      math.max(sums, contractions)), 0)
+    error(("identity: too large for the exact check: expected at most %d sums in a product, "
+      .. "got %.0f"):format(MOST_SUMS, math.max(sums, contractions)), 0)
   end
   return sums + 1, contractions + (sides[1].value.kind == "matrix" and 2 or 1)
 end
 
--- Are the results the same, element for element?
+-- Returns true if all results are equal in every element.
 local function agree(results)
   for i = 2, #results do
     for j = 1, math.max(#results[1], #results[i]) do
@@ -113,7 +118,7 @@ local function draw_points()
   return ring.point(draw()), ring.point(draw())
 end
 
--- Do the sides agree in a random trial?
+-- Returns true if the sides agree in a random trial.
 local function try(sides, variables, terms, pairs)
   local values = M.values(variables, terms, pairs, draw, draw_points)
   return agree(statement.evaluate(sides, grid.new(ring.field, pairs, values)))
@@ -123,19 +128,20 @@ end
 ---@field holds boolean
 ---@field degree integer of the polynomials
 ---@field prime integer
----@field terms integer of sums: all numbers up to this were tried, or it is the first that failed
----@field pairs integer of vectors, the same
----@field trials integer for each of these; of the last, up to the one that told the sides apart
----@field bound number of the probability that a false identity passed
+---@field terms integer of sums: all numbers up to this passed, or this is the first that failed
+---@field pairs integer of vectors: likewise
+---@field trials integer for each of these; if the identity failed, the number of the trial in which
+---   the sides differed
+---@field bound number upper bound of the probability that a false identity passes
 
---- Decide an identity.
+--- Decides whether an identity holds.
 ---@param sides table[]
 ---@param variables table[]
 ---@return ExactResult result
 function M.check(sides, variables)
   local most_terms, most_pairs = counts(sides)
   local found = measure(sides, variables, most_terms, most_pairs)
-  -- With its coefficients below P, what is not zero is not zero in the field.
+  -- If the coefficients are below P, a nonzero polynomial is also nonzero in the field.
   local is_faithful = 2 * found.size * 2.0 ^ found.turns < ring.PRIME
   if not is_faithful then
     error(("identity: too large for the exact check: %.0f cosines and sines in a product, "

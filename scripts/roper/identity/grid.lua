@@ -1,7 +1,6 @@
---- Vectors and matrices over a ring, for the few and small ones of an exact check or a
---- counterexample. A grid is a list with `terms`, `rows` and `columns`; an axis that is shorter
---- than the other operand's repeats. A vector is a column: all first members of its pairs, then
---- all second members.
+--- Small vectors and matrices over a ring, for exact checks and counterexamples. A grid is a list
+--- with `terms`, `rows` and `columns`; an axis that is shorter than the other operand's repeats. A
+--- vector is a column: all first members of its pairs, then all second members.
 local M = {}
 
 local Grids = {}
@@ -11,12 +10,12 @@ local function new(terms, rows, columns)
   return { terms = terms, rows = rows, columns = columns }
 end
 
--- The element at a place, counted from 0, of a grid that repeats.
+-- Returns the element at indices from 0, which wrap around.
 local function at(x, term, row, column)
   return x[(term % x.terms * x.rows + row % x.rows) * x.columns + column % x.columns + 1]
 end
 
--- A grid from a function of the place.
+-- Creates a grid from a function of the indices.
 local function build(terms, rows, columns, element)
   local result = new(terms, rows, columns)
   for term = 0, terms - 1 do
@@ -36,16 +35,16 @@ local function combine(x, y, operation)
     end)
 end
 
---- The operations over a ring.
----@param ring table of roper.identity.ring
----@param pairs integer pairs of a vector
----@param values table name to a grid; positions: name to {angle for each term and pair}
+--- Creates an algebra of grids over a ring.
+---@param ring table from roper.identity.ring
+---@param pairs integer number of pairs of a vector
+---@param values table maps a name to a grid, and a position to {angle for each term and pair}
 ---@return table algebra
 function M.new(ring, pairs, values)
   return setmetatable({ ring = ring, pairs = pairs, values = values }, Grids)
 end
 
---- A grid of new elements.
+--- Creates a grid from a function of the indices, from 0.
 ---@param terms integer
 ---@param rows integer
 ---@param columns integer
@@ -73,7 +72,7 @@ function Grids:negate(x)
   return combine(x, x, self.ring.negate)
 end
 
--- The sum over `count` elements.
+-- Returns the sum of `count` elements.
 function Grids:total(count, element)
   local sum = element(0)
   for i = 1, count - 1 do
@@ -82,7 +81,7 @@ function Grids:total(count, element)
   return sum
 end
 
---- The matrix product of what has as many columns as the other has rows.
+--- Returns the matrix product; x has as many columns as y has rows.
 function Grids:contract(x, y)
   return build(math.max(x.terms, y.terms), x.rows, y.columns, function(term, row, column)
     return self:total(x.columns, function(i)
@@ -97,28 +96,28 @@ function Grids.transpose(_, x)
   end)
 end
 
---- The sum over the terms.
+--- Returns the sum over the terms.
 function Grids:sum(x)
   return build(1, x.rows, x.columns, function(_, row, column)
     return self:total(self.values.terms, function(term) return at(x, term, row, column) end)
   end)
 end
 
---- The first or second members of the pairs of a vector.
+--- Returns the first or second members of the pairs of a vector.
 function Grids:part(x, k)
   return build(x.terms, self.pairs, 1, function(term, row)
     return at(x, term, (k - 1) * self.pairs + row, 0)
   end)
 end
 
---- The vector with these members.
+--- Returns the vector with these members.
 function Grids:join(x, y)
   return build(math.max(x.terms, y.terms), 2 * self.pairs, 1, function(term, row)
     return at(row < self.pairs and x or y, term, row % self.pairs, 0)
   end)
 end
 
---- The cosine and the sine of a position's angles, a number for each pair.
+--- Returns the cosine and sine of a position's angle for each pair.
 function Grids:turn(position)
   local parts, terms = position:parts(), position.is_many and self.values.terms or 1
   local c, s = new(terms, self.pairs, 1), new(terms, self.pairs, 1)
@@ -135,7 +134,7 @@ function Grids:turn(position)
   return c, s
 end
 
---- R_p x from its definition (RoFormer eq. 13).
+--- Returns R_p x, computed by its definition (RoFormer eq. 13).
 function Grids:rotate(x, position)
   local c, s = self:turn(position)
   local first, second = self:part(x, 1), self:part(x, 2)
@@ -144,7 +143,7 @@ function Grids:rotate(x, position)
     self:add(self:multiply(second, c), self:multiply(first, s)))
 end
 
---- The explicit R_p (RoFormer eq. 15).
+--- Returns the matrix R_p (RoFormer eq. 15).
 function Grids:rotation(position)
   local c, s = self:turn(position)
   local zero = self.ring.number(0)

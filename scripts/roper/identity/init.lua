@@ -1,4 +1,4 @@
---- Identities of rotations, checked three ways: by residuals on random tensors, by a search for a
+--- Checks identities of rotations in three ways: by residuals on random tensors, by a search for a
 --- counterexample, and exactly over a prime field.
 local counterexample = require "roper.identity.counterexample"
 local exact = require "roper.identity.exact"
@@ -14,7 +14,7 @@ local Identity = {}
 Identity.__index = Identity
 Identity.__name = "identity"
 
--- The checks on one equation.
+-- Runs all checks on one equation.
 local function examine(equation, given)
   local sides, variables = statement.sides(equation, given)
   local result = { sides = sides, variables = variables, exact = exact.check(sides, variables),
@@ -28,7 +28,7 @@ local function examine(equation, given)
   return result
 end
 
--- Equations that must be refuted: as text, or as {text, source = who prints it}.
+-- Checks equations that must be refuted: text, or {text, source = where it is printed}.
 local function examine_wrong(list, given)
   local results = {}
   for i, entry in ipairs(list) do
@@ -44,7 +44,7 @@ local function examine_wrong(list, given)
   return results
 end
 
--- Everything about an identity, with the generator seeded.
+-- Checks an identity and its wrong equations with a seeded generator.
 local function examine_all(o)
   local given = statement.variables(o.given)
   local result = with_seed(o.seed, function()
@@ -59,45 +59,47 @@ local function examine_all(o)
   return result
 end
 
----@class IdentityOptions the equation stands first, without a name
----@field given? table<string, string> = {}; name to "number", "vector", "matrix" or "position", or
----   to the plural of one of these for another in each term of a sum; what an equation does not
----   name is left out of its checks
+---@class IdentityOptions the equation is the first element, without a name
+---@field given? table<string, string> = {}; the kind of each name: "number", "vector", "matrix" or
+---   "position"; the plural of a kind gives a separate value for each term of a sum. Names that an
+---   equation does not use are ignored
 ---@field wrong? (string|table)[] = {}; equations that must be refuted, as text or as
----   {text, source = who prints it}
----@field seed? integer = 1; of the random values; the generator is left as it was
+---   {text, source = where it is printed}
+---@field seed? integer = 1; of the random values; the state of the generator is restored
 
 ---@class Identity prints as a report
----@field holds boolean it held in every check, and every wrong equation was refuted
+---@field holds boolean true if it held in every check, and every wrong equation was refuted
 ---@field float32 number the largest residual in float32
----@field float64 number the same in float64
----@field residuals table[] for each shape that was tried
+---@field float64 number the largest residual in float64
+---@field residuals table[] one for each shape tried
 ---@field exact ExactResult
----@field counterexample? table values, left, right; nil where the equation holds or none was found
+---@field counterexample? table values, left, right; nil if the equation holds or none was found
 ---@field wrong table[] these fields for each wrong equation, its source, and is_refuted
 
---- Put an identity of rotations to three checks: its residual on random tensors in float32 and
---- float64, over lengths, widths, bases and whole, fractional and negative positions; where it is
---- false, a search for the smallest counterexample; and an exact test, in which cosines and sines
---- are random points of c^2 + s^2 = 1 over a prime field.
+--- Checks an identity of rotations in three ways. The first is its residual on random tensors in
+--- float32 and float64, with various lengths, widths, bases and whole, fractional and negative
+--- positions. The second is an exact test, in which cosines and sines are random points of
+--- c^2 + s^2 = 1 over a prime field. If this test refutes the identity, the third is a search for
+--- the smallest counterexample.
 ---
 ---     P(a false equation of degree D passes N exact trials) < (2D/p)^N < 1e-50
 ---
---- That holds for any number of terms in a sum and of pairs in a vector: as many of each are tried
---- as it takes to know them all. The field has p = 2^31 - 1 elements. A residual is relative to the
---- size of what is added up: of all its numbers without their signs, and cosines and sines as 1.
+--- The exact test covers any number of terms in a sum and of pairs in a vector, because it tries
+--- enough numbers of each to imply all others. The field has p = 2^31 - 1 elements. A residual is
+--- relative to the scale of the sums: their value with all numbers replaced by absolute values, and
+--- cosines and sines by 1.
 ---
---- An equation is text with two sides or more. They may use whole numbers, + - * ^, x[1] and x[2]
+--- An equation is text with two or more sides. They can use whole numbers, + - * ^, x[1] and x[2]
 --- (the members of a vector's pairs), rotate(x, m), unrotate, cos(m) and sin(m) (of m theta), dot,
 --- pair(a, b) (the vector with these members), sum (over the terms), rotation(m) (the matrix R_m)
---- and transpose. * with a matrix or a transposed vector on its left is the matrix product, else
---- element by element. A position times theta turns by m theta^2. Text is not run as Lua.
---- A side can also be a function of a table of all these names, as in
+--- and transpose. If the left operand of * is a matrix or a transposed vector, * is the matrix
+--- product; otherwise it is element-wise. A position times theta rotates by m theta^2. The text is
+--- not run as Lua. A side can also be a function of a table of all these names, as in
 --- {function(e) return e.cos(e.m)^2 end, function(e) return 1 - e.sin(e.m)^2 end}. It is called
---- once, and what it returns is checked: plain numbers in it are Lua's, which may wrap.
+--- once, and its result is checked. Plain numbers in it are Lua integers, which can wrap around.
 ---
---- Errors: what cannot be read, names that are not given, sides that differ in kind, what is no
---- polynomial (a division), and what is too large for the exact check to be sure.
+--- Errors: an equation cannot be parsed, uses a name that is not given, has sides of different
+--- kinds, is not a polynomial (a division), or is too large for the exact check.
 ---
 ---     > given = {x = "vector", m = "position", n = "position"}
 ---     > equation = "rotate(rotate(x, m), n) == rotate(x, m + n)"

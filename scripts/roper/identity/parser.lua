@@ -1,11 +1,11 @@
---- The text of a side of an equation, read. It may hold whole numbers, names, calls such as
---- dot(x, y), the parts x[1] and x[2], parentheses, and + - * ^ as strong as they are in Lua. No
---- code runs, and whole numbers are added and multiplied without ever wrapping.
+--- Parses a side of an equation. It can contain whole numbers, names, calls such as dot(x, y), the
+--- parts x[1] and x[2], parentheses, and + - * ^ with the precedence they have in Lua. No code is
+--- run, and whole numbers never wrap around.
 local quantity = require "roper.identity.quantity"
 
 local M = {}
 
-local DEEPEST <const> = 100 -- parentheses and signs inside each other
+local DEEPEST <const> = 100 -- nesting depth of parentheses and signs
 local TOO_LARGE <const> = 2.0 ^ 53 -- whole numbers below this are exact as floats
 
 local OPERATIONS <const> = {
@@ -24,7 +24,7 @@ local function whole(number, text)
   return math.tointeger(number) or error(("expected a whole number, got %s"):format(text), 0)
 end
 
--- a operator b.
+-- Applies an operator, checking the results of whole numbers.
 local function operate(operator, a, b)
   if type(a) ~= "number" or type(b) ~= "number" then
     return OPERATIONS[operator](a, b)
@@ -35,8 +35,8 @@ end
 local Parser = {}
 Parser.__index = Parser
 
--- Go to the next token: a number and what sticks to it, a name, a sign, or "" at the end. Two minus
--- signs are none: one would read a comment in them, another a plus.
+-- Advances to the next token: a number with adjacent letters, a name, a sign, or "" at the end.
+-- "--" is a single, invalid token, because it could be taken for a comment or for a plus.
 function Parser:advance()
   self.at = self.text:find("%S", self.at) or #self.text + 1
   self.token = self.text:match("^%d[%w_.]*", self.at) or self.text:match("^[%a_][%w_]*", self.at)
@@ -49,7 +49,7 @@ function Parser:refuse()
   error(self.token == "" and "unexpected end" or ("unexpected '%s'"):format(self.token), 0)
 end
 
--- Is it the token? Then go on behind it.
+-- If this is the current token, skips it and returns true.
 function Parser:take(token)
   if self.token == token then
     self:advance()
@@ -64,18 +64,18 @@ function Parser:expect(token)
   end
 end
 
--- What f(self) reads, inside of something.
+-- Returns what f(self) parses one level deeper.
 function Parser:inside(f)
   self.depth = self.depth + 1
   if self.depth > DEEPEST then
-    error(("more than %d parentheses or signs inside each other"):format(DEEPEST), 0)
+    error(("expected at most %d nested parentheses or signs, got more"):format(DEEPEST), 0)
   end
   local value = f(self)
   self.depth = self.depth - 1
   return value
 end
 
--- f(a, b)
+-- Parses the arguments of f(a, b) and calls f.
 function Parser:call(f)
   local arguments = {}
   if not self:take ")" then
@@ -96,7 +96,7 @@ function Parser:number()
   return whole(tonumber(token) + 0.0, token)
 end
 
--- A number, a name, a call, or what stands in parentheses.
+-- A number, a name, a call, or an expression in parentheses.
 function Parser:primary()
   if self.token:find "^%d" then
     return self:number()
@@ -127,7 +127,7 @@ function Parser:part()
   return value
 end
 
--- x^2, also with a sign in the exponent
+-- x^2; the exponent can have a sign
 function Parser:power()
   local value = self:part()
   if self:take "^" then
@@ -144,7 +144,7 @@ function Parser:signed()
   return self:power()
 end
 
--- A reader of operands with one of two operators between them, from left to right.
+-- Returns a parser of operands joined by one of two operators, which group from the left.
 local function chain(operand, first, second)
   return function(self)
     local value = operand(self)
@@ -160,10 +160,10 @@ end
 Parser.product = chain(Parser.signed, "*", "/")
 Parser.sum = chain(Parser.product, "+", "-")
 
---- Read a side.
+--- Parses and evaluates a side.
 ---@param text string
----@param lookup fun(name: string): any what a name stands for
----@return any value of the operations in it
+---@param lookup fun(name: string): any returns the value of a name
+---@return any value
 function M.read(text, lookup)
   local parser = setmetatable({ text = text, at = 1, depth = 0, lookup = lookup }, Parser)
   parser:advance()

@@ -1,6 +1,6 @@
---- What the two sides of an identity are made of: numbers, vectors, matrices and positions that
---- add, multiply and turn. A quantity remembers how it was made, and is evaluated over any algebra
---- (grids over a ring, or tensors) as often as one likes; here is checked that it makes sense.
+--- Symbolic quantities of an identity: numbers, vectors and matrices, which can be added,
+--- multiplied and rotated. A quantity records the operation that created it and can be evaluated
+--- over any algebra (grids over a ring, or tensors). The kinds of operands are checked here.
 local angles = require "roper.identity.angle"
 local counted = require("roper.base.escape").count
 
@@ -12,7 +12,7 @@ Quantity.__name = "quantity"
 local NAMES <const> = { number = "a number", pairs = "a number for each pair",
   vector = "a vector", row = "a row", matrix = "a matrix" }
 
--- The kind of x * y by the kinds of both; matrix products are those of CONTRACTS.
+-- The kind of x * y by the kinds of x and y. CONTRACTS lists those that are matrix products.
 local PRODUCTS <const> = {
   number = { number = "number", pairs = "pairs", vector = "vector", row = "row",
     matrix = "matrix" },
@@ -44,7 +44,7 @@ local function new(kind, is_many, operation, ...)
   return setmetatable(quantity, Quantity)
 end
 
--- A product: what is summed up in both is multiplied with each other.
+-- Creates a product: the sums in both factors are multiplied with each other.
 local function product(kind, operation, x, y)
   local result = new(kind, x.is_many or y.is_many, operation, x, y)
   result.sums = x.sums + y.sums
@@ -52,7 +52,7 @@ local function product(kind, operation, x, y)
   return result
 end
 
---- What a value is, for messages.
+--- Describes a value for messages.
 ---@param value any
 ---@return string
 function M.describe(value)
@@ -62,7 +62,7 @@ function M.describe(value)
   return angles.is(value) and "a position" or "a " .. type(value)
 end
 
--- A number as a quantity; quantities as they are.
+-- Converts a number to a quantity; returns a quantity unchanged.
 local function lift(value, what)
   if is_quantity(value) then
     return value
@@ -75,7 +75,7 @@ local function lift(value, what)
   return new("number", false, "number", whole)
 end
 
---- A number as a quantity, a quantity as it is.
+--- Converts a number to a quantity; returns a quantity unchanged.
 ---@param value any
 ---@return table
 function M.lift(value)
@@ -132,7 +132,7 @@ function Quantity.__div()
   error("an identity has no division: multiply both sides by the divisor", 0)
 end
 
--- x[1] and x[2]: the members of the pairs of a vector.
+-- Returns x[1] or x[2], the first or second members of the pairs of a vector.
 function Quantity.__index(x, key)
   if rawget(x, "kind") ~= "vector" or (key ~= 1 and key ~= 2) then
     error(("%s has no [%s]; a vector has [1] and [2], the members of its pairs"):format(
@@ -157,7 +157,7 @@ local function check_position(name, value)
   return position
 end
 
--- The vector (1, 0) of each pair, turned.
+-- Returns the vector with (1, 0) in each pair, rotated.
 local function turned(name, m)
   local position = check_position(name, m)
   local unit = new("vector", false, "join", lift(1), lift(0))
@@ -212,7 +212,7 @@ end
 
 function functions.sum(x)
   if not is_quantity(x) then
-    error("sum: expected a quantity that each term has, got " .. M.describe(x), 0)
+    error("sum: expected a quantity that differs between terms, got " .. M.describe(x), 0)
   elseif not x.is_many then
     error(("sum: %s is the same in each term; declare one of its parts with a plural, such as "
       .. "\"vectors\""):format(NAMES[x.kind]), 0)
@@ -225,7 +225,7 @@ end
 local ARGUMENTS <const> = { cos = 1, dot = 2, pair = 2, rotate = 2, rotation = 1, sin = 1, sum = 1,
   transpose = 1, unrotate = 2 }
 
---- The functions that both sides may use.
+--- The functions that the sides of an equation can use.
 M.functions = {}
 
 for name, count in pairs(ARGUMENTS) do
@@ -238,7 +238,7 @@ for name, count in pairs(ARGUMENTS) do
   end
 end
 
---- A given quantity.
+--- Creates a variable.
 ---@param name string
 ---@param kind "number"|"vector"|"matrix"
 ---@param is_many boolean
@@ -247,10 +247,10 @@ function M.variable(name, kind, is_many)
   return new(kind, is_many, "variable", name)
 end
 
---- Its value over an algebra.
+--- Evaluates a quantity over an algebra.
 ---@param quantity table
 ---@param algebra table
----@param values table of the quantities that were evaluated before
+---@param values table cache of the quantities evaluated so far
 ---@return any
 function M.evaluate(quantity, algebra, values)
   if not values[quantity] then

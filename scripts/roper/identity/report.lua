@@ -1,4 +1,4 @@
---- What was found out about an identity, as lines of text.
+--- Text report of the checks of an identity.
 local counted = require("roper.base.escape").count
 local fill = require("roper.base.format.columns").fill
 local tables = require "roper.base.tables"
@@ -7,14 +7,14 @@ local M = {}
 
 local WIDTH <const> = 76 -- columns of an equation
 
---- "2.2e-16", "0"
+--- Formats a residual or probability: "2.2e-16", "0".
 ---@param number number
 ---@return string
 function M.scientific(number)
   return number == 0 and "0" or ("%.1e"):format(number)
 end
 
---- The residuals as rows of a table, the first its head.
+--- Returns the residuals as rows of a table, after a header row.
 ---@param identity table
 ---@return string[][]
 function M.rows(identity)
@@ -31,26 +31,26 @@ local function range(count, what)
   return count == 1 and "1 " .. what or ("1 to %d %ss"):format(count, what)
 end
 
---- The outcome of the exact check in words.
+--- Describes the result of the exact check.
 ---@param exact ExactResult
 ---@return string
 function M.exact(exact)
   if not exact.holds then
-    return ("trial %d modulo p = %d, with %s and %s,\ntells the sides apart"):format(exact.trials,
+    return ("the sides differ in trial %d modulo p = %d,\nwith %s and %s"):format(exact.trials,
       exact.prime, counted(exact.terms, "term"), counted(exact.pairs, "pair"))
   end
   return ("both sides agree in %d random trials modulo p = %d,\n"
-    .. "for each of %s and %s of features; a line of\n"
-    .. "degree D = %d that is false for any number of these does with\n"
-    .. "probability below (2D/p)^%d = %s"):format(exact.trials, exact.prime,
+    .. "for each of %s and %s of features; an equation of\n"
+    .. "degree D = %d that is false for any number of terms or pairs\n"
+    .. "passes with probability below (2D/p)^%d = %s"):format(exact.trials, exact.prime,
     range(exact.terms, "term"), range(exact.pairs, "pair"), exact.degree, exact.trials,
     M.scientific(exact.bound))
 end
 
-local GLUE <const> = "\1" -- a space at which no line breaks
+local GLUE <const> = "\1" -- a non-breaking space
 
--- The pieces of a text between which a line may break: parentheses and what belongs to a sign stay
--- whole if they fit.
+-- Splits a text into pieces between which a line can break. Parentheses, and a sign with its
+-- operand, stay in one piece if they fit.
 local function pieces(text, width)
   local list = {}
   local glued = text:gsub("%b()", function(inner) return (inner:gsub(" ", GLUE)) end)
@@ -64,14 +64,14 @@ local function pieces(text, width)
   return list
 end
 
--- Text broken into lines of at most `width` columns; all but the first are indented.
+-- Breaks a text into lines of at most `width` columns; all but the first are indented.
 local function broken(text, width)
   return table.concat(fill(pieces(text, width - 4), width, "", 4), "\n")
 end
 
---- The counterexample as a sentence.
+--- Describes a counterexample in one sentence.
 ---@param found table?
----@param head? string words before it
+---@param head? string text before it
 ---@return string
 function M.counterexample(found, head)
   head = head or ""
@@ -84,7 +84,7 @@ function M.counterexample(found, head)
   return broken(text, WIDTH - 4)
 end
 
---- The equation, a side a line where it is long.
+--- Returns the equation as text; if it is too long for a line, with one side per line.
 ---@param sides table[]
 ---@return string
 function M.equation(sides)
@@ -99,7 +99,7 @@ function M.equation(sides)
   return table.concat(lines, "\n  ")
 end
 
--- "numbers a; position m, n"
+-- Lists variables by kind: "numbers a; position m, n".
 local function given(variables)
   local groups, of_kind = {}, {}
   for _, v in ipairs(variables) do
@@ -117,7 +117,7 @@ local function given(variables)
   return table.concat(groups, "; ")
 end
 
--- What was refuted, or was not, as further lines.
+-- Adds lines about the wrong equations.
 local function add_wrong(identity, add)
   for _, wrong in ipairs(identity.wrong) do
     add("%s\n  %s%s\n    %s", M.equation(wrong.sides),
@@ -127,7 +127,7 @@ local function add_wrong(identity, add)
   end
 end
 
--- A list of lines, and a function that adds one.
+-- Returns a list of lines, and a function that adds a formatted one.
 local function lines_of(first)
   local lines = { first }
   return lines, function(form, ...)
@@ -135,7 +135,7 @@ local function lines_of(first)
   end
 end
 
---- The checks in one line: the largest residuals, and the chance of an error.
+--- Summarizes the checks in one line: the largest residuals, and the probability of an error.
 ---@param identity table
 ---@return string
 function M.summary(identity)
@@ -148,7 +148,7 @@ function M.summary(identity)
     and "exact, chance of error " .. M.scientific(identity.exact.bound) or "not exact")
 end
 
---- The report with the checks in one line.
+--- Returns the report with the checks in one line.
 ---@param identity table
 ---@return string
 function M.folded(identity)
@@ -158,7 +158,7 @@ function M.folded(identity)
   return table.concat(lines, "\n")
 end
 
---- The whole report.
+--- Returns the full report.
 ---@param identity table
 ---@return string
 function M.text(identity)

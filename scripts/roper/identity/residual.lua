@@ -1,5 +1,5 @@
---- The rounding check: both sides on random tensors in float32 and float64, through the library's
---- own rotation.
+--- The rounding check: compares both sides on random tensors in float32 and float64, computed with
+--- the library's own rotation.
 local core = require "roper.core"
 local merged = require("roper.base.tables").merged
 local sizes = require "roper.identity.sizes"
@@ -8,14 +8,14 @@ local tensors = require "roper.identity.tensors"
 
 local M = {}
 
---- The most that an identity that holds may be off, relative to the size of what is added up.
+--- Largest residual of an identity that holds, relative to the scale of the sums.
 M.TOLERANCE = { float32 = 1e-5, float64 = 1e-13 }
 
-local MOST_SIZE <const> = 1e38 -- of what is added up: float32 ends soon after
+local MOST_SIZE <const> = 1e38 -- largest scale of sums; the range of float32 ends at 3.4e38
 
-local FRACTION <const> = 256 -- positions in parts of this, so that their sums are exact
+local FRACTION <const> = 256 -- fractional positions are multiples of 1/256, so sums are exact
 
---- The shapes that are tried.
+--- The shapes tried by the check.
 M.SHAPES = {
   { positions = "0 to 640", from = 0, to = 640, unit = 1, terms = 1, width = 2, base = 10000,
     pairing = "half" },
@@ -27,13 +27,14 @@ M.SHAPES = {
     width = 128, base = 500000, pairing = "interleaved" },
 }
 
--- Random numbers from 1 to 2 of either sign: no product of them gets too small to count.
+-- Returns random numbers of magnitude 1 to 2 and random sign: no product of them is negligibly
+-- small.
 local function draw_numbers(shape)
   local x, signs = core.rand(shape, "float64") + 1, core.randint(0, 1, shape)
   return x * (2 * signs:to "float64" - 1)
 end
 
--- Random values of all variables, in float64.
+-- Returns random values of all variables, in float64.
 local function draw(variables, shape)
   local values = { terms = shape.terms }
   for _, v in ipairs(variables) do
@@ -53,7 +54,7 @@ local function draw(variables, shape)
   return values
 end
 
--- For each side but the first, the size of what is added up to it and to the first.
+-- For each side but the first, returns the scale of its sums plus that of the first.
 local function added_up(sides, shape, values)
   local results, sums = statement.evaluate(sides, sizes.new(shape, values)), {}
   for i = 2, #results do
@@ -61,14 +62,15 @@ local function added_up(sides, shape, values)
     local most = sum:max():item()
     local is_finite = most < MOST_SIZE
     if not is_finite then
-      error(("identity: too large for float32: numbers up to %.1e are added up"):format(most), 0)
+      error(("identity: too large for float32: expected sums below %.0e, got up to %.1e"):format(
+        MOST_SIZE, most), 0)
     end
-    sums[i] = sum:maximum(1) -- or it is 0, and so are both sides
+    sums[i] = sum:maximum(1) -- a scale of 0, of sides that are 0, becomes 1
   end
   return sums
 end
 
--- The residual of one draw in a precision; not a number counts as infinite.
+-- Returns the residual of one random draw in a dtype; NaN counts as infinity.
 local function residual(sides, shape, values, sums, dtype)
   local converted = {}
   for name, value in pairs(values) do
@@ -83,10 +85,10 @@ local function residual(sides, shape, values, sums, dtype)
   return worst
 end
 
---- The residual in both precisions for each shape.
+--- Returns the residuals in both dtypes for each shape.
 ---@param sides table[]
 ---@param variables table[]
----@return table[] rows the fields of a shape, and float32 and float64
+---@return table[] rows the fields of a shape, with float32 and float64
 function M.table(sides, variables)
   local rows = {}
   for i, shape in ipairs(M.SHAPES) do
@@ -98,7 +100,7 @@ function M.table(sides, variables)
   return rows
 end
 
---- The largest residuals of a table.
+--- Returns the largest residuals of a table.
 ---@param rows table[]
 ---@return number float32
 ---@return number float64

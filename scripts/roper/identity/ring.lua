@@ -1,10 +1,10 @@
---- The kinds of numbers that an identity is evaluated over. A ring has `number` (a whole number as
---- an element), `add`, `multiply`, `negate` and `angle`: the cosine and sine of a sum of whole
---- multiples of angles, given as a list of {angle, multiple}.
+--- The rings over which an identity is evaluated. A ring has `number` (converts an integer to an
+--- element), `add`, `multiply`, `negate` and `angle`, which returns the cosine and sine of a sum of
+--- integer multiples of angles, passed as a list of {angle, multiple}.
 local M = {}
 
---- Numbers as Lua has them, each with the size of what was added up to it, against which its
---- rounding is judged; an angle is in radians.
+--- Lua's floating-point numbers, each with the scale of its sums, by which rounding errors are
+--- judged. Angles are in radians.
 M.real = {
   number = function(n) return { value = n + 0.0, size = math.abs(n + 0.0) } end,
   add = function(a, b) return { value = a.value + b.value, size = a.size + b.size } end,
@@ -19,8 +19,8 @@ M.real = {
   end,
 }
 
---- The size of the field: prime, so that there is division; below 2^31.5, so that products fit
---- Lua's integers; 3 modulo 4, so that no square is -1.
+--- The size of the field. It is prime, which makes division possible; below 2^31.5, so products fit
+--- Lua's integers; and 3 modulo 4, so -1 is not a square.
 M.PRIME = (1 << 31) - 1
 
 local P <const> = M.PRIME
@@ -36,8 +36,8 @@ local function power(a, exponent)
   return result
 end
 
---- A point of the circle c^2 + s^2 = 1 over the field: c = (1 - t^2)/(1 + t^2), s = 2t/(1 + t^2).
---- Each t from 0 to PRIME - 1 gives another point; only (-1, 0) is none of them.
+--- Returns a point of the circle c^2 + s^2 = 1 over the field: c = (1 - t^2)/(1 + t^2),
+--- s = 2t/(1 + t^2). The integers t from 0 to PRIME - 1 give all points except (-1, 0), each once.
 ---@param t integer
 ---@return integer[] point c, s
 function M.point(t)
@@ -45,12 +45,12 @@ function M.point(t)
   return { (1 - t * t) % P * inverse % P, 2 * t % P * inverse % P }
 end
 
--- The angle sum: the point that two turns after each other make.
+-- Returns the point of the sum of two angles.
 local function compose(a, b)
   return { (a[1] * b[1] - a[2] * b[2]) % P, (a[2] * b[1] + a[1] * b[2]) % P }
 end
 
--- A turn made `count` times, backwards where that is negative.
+-- Returns the point of `count` times an angle; the count can be negative.
 local function turns(point, count)
   local result = { 1, 0 }
   if count < 0 then
@@ -65,7 +65,7 @@ local function turns(point, count)
   return result
 end
 
---- Whole numbers modulo PRIME; an angle is a point of the circle.
+--- Integers modulo PRIME. An angle is a point of the circle.
 M.field = {
   number = function(n) return n % P end,
   add = function(a, b) return (a + b) % P end,
@@ -80,13 +80,12 @@ M.field = {
   end,
 }
 
---- No numbers, but what kind of polynomial stands in their place: its degree in the variables and
---- in the cosines and sines of the angles, the most cosines and sines in one term of it, and the
---- sum of its coefficients' sizes. These are floats: where integers would wrap, they get infinite.
+--- Bounds on polynomials in place of numbers. They are floats, which become infinite rather than
+--- wrap around like integers.
 ---@class PolynomialSize
----@field degree number
----@field turns number
----@field size number
+---@field degree number in the variables and in the cosines and sines of the angles
+---@field turns number the largest number of cosines and sines in one term
+---@field size number sum of the absolute values of the coefficients
 M.measure = {
   variable = { degree = 1.0, turns = 0.0, size = 1.0 },
   number = function(n) return { degree = 0.0, turns = 0.0, size = math.abs(n + 0.0) } end,

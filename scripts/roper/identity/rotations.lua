@@ -1,5 +1,5 @@
---- The identities that the study stands on: of rotations, by the checks of roper.identity, and of
---- attention, as residuals on random tensors; both in both precisions.
+--- Checks the identities on which the study depends: those of rotations with roper.identity, those
+--- of attention by residuals on random tensors, both in float32 and float64.
 local attention = require "roper.attention"
 local core = require "roper.core"
 local identity = require "roper.identity"
@@ -11,7 +11,7 @@ local function largest(x)
   return x:abs():max():item()
 end
 
--- What each says in the notation of the papers, and as an equation.
+-- Each identity in the notation of the papers, and as an equation.
 local rotations = {
   { "R_a R_b = R_{a+b}", "rotate(rotate(x, b), a) == rotate(x, a + b)" },
   { "R_{-m} R_m x = x", "rotate(rotate(x, a), -a) == x" },
@@ -21,8 +21,8 @@ local rotations = {
 }
 local GIVEN <const> = { x = "vectors", y = "vectors", a = "position", b = "positions" }
 
--- What each says, and a function of queries that returns its residual, relative to the size of what
--- is compared.
+-- Each identity in words, and a function of queries that returns its residual, relative to the
+-- largest value compared (absolute for weights, which are at most 1).
 local attentions = {
   { "RoPE: the same scores after a shift", function(x, rope)
     local a = attention.weights(x, x, { position = rope, causal = true })
@@ -41,10 +41,10 @@ local attentions = {
   end },
 }
 
---- The residuals of each identity.
----@param seed integer? of the random tensors, 1 by default
----@return table[] {statement, float32, float64, holds}; `holds` when the residuals are within
----   rounding error, 1e-5 and 1e-13, and, for the rotations, the exact check passes
+--- Computes the residuals of each identity.
+---@param seed integer? of the random tensors; 1 by default
+---@return table[] {statement, float32, float64, holds}; `holds` is true if the residuals are within
+---   rounding error, 1e-5 and 1e-13, and, for rotations, the exact check passes
 function M.residuals(seed)
   local results = {}
   for i, rotation in ipairs(rotations) do

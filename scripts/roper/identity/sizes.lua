@@ -1,5 +1,5 @@
---- The size of what is added up to each element of a side: what comes out where every number is
---- taken without its sign and every cosine and sine as 1. Rounding errors are in proportion to it.
+--- Scale of the sums in each element of a side, used to judge rounding: the value of the side with
+--- all numbers replaced by absolute values, and all cosines and sines by 1.
 local core = require "roper.core"
 local tensors = require "roper.identity.tensors"
 
@@ -8,9 +8,9 @@ local M = {}
 local Sizes = setmetatable({}, { __index = tensors.Tensors })
 Sizes.__index = Sizes
 
---- The operations on sizes, tensors of float64.
+--- Creates an algebra of scales, which are float64 tensors.
 ---@param shape table terms, width
----@param values table name to a tensor
+---@param values table maps a name to a tensor
 ---@return table algebra
 function M.new(shape, values)
   return setmetatable({ dtype = "float64", values = values, terms = shape.terms,

@@ -1,4 +1,4 @@
---- An equation and what its names stand for: read once, checked, and evaluated over any algebra.
+--- Equations with declared variables: parsed once, checked, and evaluated over any algebra.
 local angles = require "roper.identity.angle"
 local parser = require "roper.identity.parser"
 local quantity = require "roper.identity.quantity"
@@ -7,15 +7,15 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- What a name can stand for; the plural has another one for each term of a sum.
+--- Kinds of variables. A plural has a separate value for each term of a sum.
 M.KINDS = { "number", "numbers", "vector", "vectors", "matrix", "matrices", "position",
   "positions" }
 
 local SINGULAR <const> = { numbers = "number", vectors = "vector", matrices = "matrix",
   positions = "position" }
 
---- The names of an identity and their kinds, checked and sorted.
----@param given table<string, string>? name to a kind
+--- Returns the variables of an identity, checked and sorted by name.
+---@param given table<string, string>? maps a name to a kind
 ---@return {name: string, kind: string, is_many: boolean, declared: string}[] kind: the singular
 function M.variables(given)
   local list = {}
@@ -35,7 +35,7 @@ function M.variables(given)
   return list
 end
 
--- The names that a side may use, as a table; a name that was used becomes a key of `used`.
+-- Returns a table of the names that a side can use. A name that is used becomes a key of `used`.
 local function environment(variables, used)
   local scope = tables.merged({ theta = angles.THETA }, quantity.functions)
   local known = tables.keys(scope)
@@ -51,7 +51,7 @@ local function environment(variables, used)
   end })
 end
 
--- What a function makes of the names.
+-- Calls a function that computes a side.
 local function called(side, scope)
   local results = table.pack(side(scope))
   if results.n ~= 1 then
@@ -60,18 +60,18 @@ local function called(side, scope)
   return results[1]
 end
 
--- A side as {text, value}: text or a function, and the quantity that it is.
+-- Reads a side, which is text or a function, as {text, value} with its quantity.
 local function read(side, text, scope)
   local ok, value
   if type(side) == "function" then
     ok, value = pcall(called, side, scope)
   elseif not side:find "%S" then
-    error(("identity: cannot read '%s': nothing there"):format(text), 0)
+    error(("identity: expected an expression on each side, got '%s'"):format(text), 0)
   else
     ok, value = pcall(parser.read, side, function(name) return scope[name] end)
   end
   if ok and angles.is(value) then
-    ok, value = false, "a position is no value; take its cos or sin, or rotate by it"
+    ok, value = false, "expected a value, got a position; use its cos or sin, or rotate by it"
   elseif ok then
     ok, value = pcall(quantity.lift, value)
   end
@@ -82,14 +82,15 @@ local function read(side, text, scope)
   return { text = text, value = value }
 end
 
--- Sides of one shape: a number beside what each pair or each term has is the same in all of them.
+-- Gives all sides the same shape: a plain number is repeated for each pair or term if another side
+-- has these.
 local function make_alike(sides)
   local nothing = sides[1].value * 0
   for i = 2, #sides do
     local value = sides[i].value
     local ok, sum = pcall(function() return nothing + value * 0 end)
     if not ok then
-      error(("identity: the sides differ in kind: %s and %s"):format(
+      error(("identity: expected sides of the same kind, got %s and %s"):format(
         quantity.describe(sides[1].value), quantity.describe(value)), 0)
     end
     nothing = sum
@@ -99,12 +100,12 @@ local function make_alike(sides)
   end
 end
 
---- The sides of an equation.
----@param equation string|function[] "left == right", of two sides or more; or a list of
----   functions of a table that holds the names
----@param variables table[] of `variables`
----@return {text: string, value: table}[] sides quantities of one kind
----@return table[] used the variables that they name
+--- Parses the sides of an equation.
+---@param equation string|function[] "left == right", with two or more sides; or a list of functions
+---   of a table of all names
+---@param variables table[] from `variables`
+---@return {text: string, value: table}[] sides quantities of the same kind
+---@return table[] used the variables used in them
 function M.sides(equation, variables)
   local used, sides = {}, {}
   local scope = environment(variables, used)
@@ -123,7 +124,7 @@ function M.sides(equation, variables)
     error("identity: expected an equation such as \"left == right\", got " .. type(equation), 0)
   end
   if #sides < 2 then
-    error(("identity: expected two sides or more, as in \"left == right\", got %d"):format(#sides),
+    error(("identity: expected two or more sides, as in \"left == right\", got %d"):format(#sides),
       0)
   end
   for i, side in ipairs(sides) do
@@ -134,8 +135,8 @@ function M.sides(equation, variables)
   return sides, list
 end
 
---- All sides over an algebra.
----@param sides table[] of `sides`
+--- Evaluates all sides over an algebra.
+---@param sides table[] from `sides`
 ---@param algebra table
 ---@return table[] values
 function M.evaluate(sides, algebra)

@@ -1,5 +1,5 @@
---- The same vectors and matrices as tensors [terms, rows, columns] of the library, rotated by its
---- own kernels: what is checked with these is the code that attention runs.
+--- Vectors and matrices as tensors [terms, rows, columns] of the library, rotated by its kernels.
+--- This algebra checks the code that attention runs.
 local core = require "roper.core"
 local position = require "roper.position"
 
@@ -10,17 +10,17 @@ Tensors.__index = Tensors
 
 M.Tensors = Tensors
 
---- The operations on tensors.
+--- Creates an algebra of tensors.
 ---@param dtype "float32"|"float64"
 ---@param shape table terms, width, base, pairing
----@param values table name to a tensor; positions: name to a number or a list
+---@param values table maps a name to a tensor, and a position to a number or a list
 ---@return table algebra
 function M.new(dtype, shape, values)
   local function rope(base)
     return position.rope { dim = shape.width, base = base, pairing = shape.pairing }
   end
   return setmetatable({ dtype = dtype, values = values, pairs = shape.width // 2,
-    pairing = shape.pairing, rope = rope(shape.base), -- a base squared is each theta squared
+    pairing = shape.pairing, rope = rope(shape.base), -- squaring the base squares each theta
     slow_rope = rope(shape.base ^ 2) }, Tensors)
 end
 
@@ -32,7 +32,8 @@ function Tensors:number(n)
   return core.full({ 1, 1, 1 }, n, self.dtype)
 end
 
--- Both with as many rows: numbers of pairs beside vectors repeat for the second members.
+-- Gives both operands the same number of rows: numbers for each pair are repeated for the second
+-- members of a vector.
 local function matched(x, y)
   local rows, others = x:size(2), y:size(2)
   if rows < others and rows > 1 then
@@ -79,7 +80,7 @@ function Tensors:join(x, y)
   return core.cat({ x:expand(shape), y:expand(shape) }, 2)
 end
 
--- From first members before second ones to the order of the pairing along an axis, or back.
+-- Reorders an axis from "first members, then second members" to the order of the pairing, or back.
 function Tensors:reorder(x, axis, is_back)
   if self.pairing == "half" then
     return x
