@@ -1,4 +1,4 @@
---- Arrows in one plane, as series of points.
+--- Series of points for plots of arrows.
 local axes = require "roper.plot.axis"
 local color = require "roper.plot.color"
 local data = require "roper.plot.data"
@@ -11,17 +11,17 @@ local M = {}
 local MOST <const> = 64
 local ARC_POINTS <const> = 32
 local MARGIN <const> = 0.05 -- of the plane, on each side
-local TINIEST <const> = 1e-9 -- half of a plane, for coordinates of size 1
+local TINIEST <const> = 1e-9 -- smallest half-width of a plane, relative to its coordinates
 local FIELDS <const> = { x = "any?", y = "any?", from = "any?", label = "string?",
   dashed = "boolean?", turned = "number?" }
 
---- The way from one tip to another, around a place.
----@param x1 number from that place to the first tip
+--- Returns the path from one tip to another, around a center.
+---@param x1 number from the center to the first tip
 ---@param y1 number
----@param x2 number the same of the second
+---@param x2 number from the center to the second tip
 ---@param y2 number
 ---@param angle number in radians
----@param x0 number? the place; the origin by default
+---@param x0 number? the center; by default the origin
 ---@param y0 number?
 ---@return number[] xs
 ---@return number[] ys
@@ -37,7 +37,7 @@ function M.arc(x1, y1, x2, y2, angle, x0, y0)
   return xs, ys
 end
 
--- Two finite numbers, of a list or a vector.
+-- Reads two finite numbers from a list or a vector.
 local function pair(what, value)
   local list = data.numbers(what, value)
   local x, y = list[1], list[2]
@@ -49,7 +49,7 @@ local function pair(what, value)
   return x, y
 end
 
--- The fields of an arrow, of which x and y may have come without their names.
+-- Reads the fields of an arrow; x and y can be given without names.
 local function read(what, given)
   local is_table = type(given) == "table"
   local is_named = is_table and (given.x ~= nil or given.y ~= nil)
@@ -62,7 +62,7 @@ local function read(what, given)
   return fields
 end
 
--- The arrows in what was given, each still as it came.
+-- Returns a list of the arrows in the argument of a plot, not yet checked.
 local function split(name, list)
   local is_tensor = format.is_tensor(list)
   if is_tensor and list:rank() ~= 2 or not is_tensor and type(list) ~= "table"
@@ -80,7 +80,7 @@ local function split(name, list)
   return arrows
 end
 
--- The least and the greatest number of some lists.
+-- Returns the smallest and the largest number of several lists.
 local function extremes(lists)
   local low, high = math.huge, -math.huge
   for _, list in ipairs(lists) do
@@ -89,7 +89,7 @@ local function extremes(lists)
   return low, high
 end
 
--- Axes of one scale, with all the numbers of some lists.
+-- Returns two axes of the same scale that contain all numbers of the lists.
 local function square(xs, ys)
   local left, right = extremes(xs)
   local low, high = extremes(ys)
@@ -103,8 +103,8 @@ local function square(xs, ys)
   return axis(xs, left, right), axis(ys, low, high)
 end
 
--- A character for each label, by which it is known where there are no colours: its first digit, or
--- its first letter. None where two labels would have the same.
+-- Returns a character for each label, which identifies it without colours: its first digit, or its
+-- first letter. Returns none if two labels would have the same.
 local function marks_of(series)
   local marks, labels = {}, {}
   for _, one in ipairs(series) do
@@ -119,7 +119,7 @@ local function marks_of(series)
   return marks
 end
 
---- What `plot.arrows` draws.
+--- Returns the series and axes of `plot.arrows`.
 ---@param name string of the function, for messages
 ---@param list any
 ---@return table[] series

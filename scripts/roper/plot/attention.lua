@@ -1,27 +1,27 @@
---- Attention weights as a heatmap: which query looks at which key, or how far back.
+--- Heatmaps of attention weights, by key or by distance.
 local core = require "roper.core"
 local data = require "roper.plot.data"
 local text = require "roper.plot.text"
 
 local M = {}
 
--- Positions first, first + 1, ... as a row, or as a column.
+-- Returns the positions first, first + 1, ... as a row or a column.
 local function positions(first, count, is_column)
   local list = core.arange(first, first + count, 1, "int32")
   return list:view(is_column and { count, 1 } or { 1, count })
 end
 
--- The weights with a column for each distance from the query, from `nearest` on; nan where there
--- is no key.
+-- Returns the weights with a column for each distance from the query, starting at `nearest`; nan if
+-- there is no key at this distance.
 local function by_distance(weights, first_query, nearest)
   local queries, keys = weights:size(1), weights:size(2)
   local key = positions(first_query, queries, true) - positions(nearest, keys - nearest)
-  local place = core.minimum(core.maximum(key, 0), keys - 1)
-  local is_key = key:eq(place)
-  return core.where(is_key, core.gather(weights, 2, place + 1), 0 / 0)
+  local index = core.minimum(core.maximum(key, 0), keys - 1)
+  local is_key = key:eq(index)
+  return core.where(is_key, core.gather(weights, 2, index + 1), 0 / 0)
 end
 
--- The tokens as labels; a string is its characters.
+-- Returns the tokens as labels; a string is split into characters.
 local function labels(name, tokens, count)
   if type(tokens) == "string" then
     local characters = {}
@@ -34,15 +34,15 @@ local function labels(name, tokens, count)
   return data.texts(name .. ": tokens", tokens, count, text.token)
 end
 
---- What `plot.attention` draws.
+--- Returns the figure of `plot.attention`.
 ---@param name string of the function, for messages
 ---@param value any the weights
 ---@param o table the options
----@return table figure its fields matrix, rows, columns, first_row, first_column, gap
+---@return table figure with matrix, rows, columns, first_row, first_column, gap
 function M.figure(name, value, o)
   local weights = data.matrix(name, value)
   local queries, keys = weights:size(1), weights:size(2)
-  local first_query = keys - queries -- the last query stands where the last key does
+  local first_query = keys - queries -- the last query has the position of the last key
   if first_query < 0 then
     error(("%s: expected no more queries than keys, got [%d, %d]"):format(name, queries, keys), 0)
   end

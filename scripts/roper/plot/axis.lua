@@ -1,10 +1,10 @@
---- Axes: the range that is shown, round numbers to mark, and where a value lies.
+--- Axes: range, ticks at round numbers, and conversion of values to coordinates.
 local M = {}
 
 local Axis = {}
 Axis.__index = Axis
 
--- The smallest of 1, 2, 5, 10, 20, ... times a power of ten that is at least `least`.
+-- Returns the smallest number of at least `least` that is 1, 2 or 5 times a power of ten.
 local function round_step(least)
   local power = 10.0 ^ math.floor(math.log(least, 10))
   for _, factor in ipairs { 1, 2, 5 } do
@@ -15,7 +15,7 @@ local function round_step(least)
   return 10 * power
 end
 
--- A range that has some width around values that have none.
+-- Widens a range if its width is 0 or negligible.
 local function widened(low, high)
   local size = math.max(math.abs(low), math.abs(high))
   if size >= 1e-290 and high - low > 1e-10 * size then
@@ -25,11 +25,11 @@ local function widened(low, high)
   return low - margin, high + margin
 end
 
---- An axis for the finite values of several lists.
----@param lists number[][] nan where there is none
----@param options table range?: {low, high} to show in place of what the values need; log?: a
----   logarithmic scale; round?: reach to the next round numbers; integers?: mark no others
----@return table? axis nil where no value can be shown
+--- Creates an axis for the finite values of several lists.
+---@param lists number[][] with nan for gaps
+---@param options table range?: {low, high} instead of the range of the values; log?: a logarithmic
+---   scale; round?: extend to the next round numbers; integers?: ticks at integers only
+---@return table? axis nil if no value can be drawn
 function M.new(lists, options)
   local low, high = math.huge, -math.huge
   for _, list in ipairs(lists) do
@@ -59,8 +59,8 @@ function M.new(lists, options)
     integers = options.integers }, Axis)
 end
 
---- Where a value lies, 0 at the low end and 1 at the high one; nan for what a logarithmic scale
---- does not have.
+--- Converts a value to a coordinate, 0 at the low end and 1 at the high end; nan if a logarithmic
+--- scale cannot represent it.
 ---@param value number
 ---@return number
 function Axis:place(value)
@@ -71,7 +71,7 @@ function Axis:place(value)
   return (value - self.low) / (self.high - self.low)
 end
 
--- Numbers a step apart, all written with as many digits as the step needs.
+-- Returns ticks at multiples of a step, all with the number of digits that the step needs.
 local function linear_ticks(low, high, step)
   local largest = math.max(math.abs(low), math.abs(high))
   local power = math.floor(math.log(step, 10) + 1e-9)
@@ -87,7 +87,8 @@ local function linear_ticks(low, high, step)
   return ticks
 end
 
--- Powers of ten, some left out where they are many; with 2 and 5 times them where they are few.
+-- Returns ticks at powers of ten: not all of them if there are many, and also 2 and 5 times them if
+-- there are few.
 local function log_ticks(low, high, count)
   local first, last = math.floor(math.log(low, 10)), math.ceil(math.log(high, 10))
   local every = math.max(1, math.ceil((last - first) / count))
@@ -104,8 +105,8 @@ local function log_ticks(low, high, count)
   return ticks
 end
 
---- Round numbers on the axis.
----@param count integer about so many
+--- Returns ticks at round numbers on the axis.
+---@param count integer approximate number of ticks
 ---@return {value: number, text: string}[] ticks from low to high
 function Axis:ticks(count)
   local ticks = self.log and log_ticks(self.low, self.high, count) or {}

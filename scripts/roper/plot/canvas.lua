@@ -1,4 +1,4 @@
---- Drawing with the dots of Braille characters: two by four in each character.
+--- Canvas of Braille dots, two by four in each character.
 local M = {}
 
 local Canvas = {}
@@ -7,7 +7,7 @@ Canvas.__index = Canvas
 -- Bits of U+2800 for the dots of a cell, by row from the top, then by column.
 local BITS <const> = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } }
 
---- An empty canvas.
+--- Creates an empty canvas.
 ---@param columns integer of characters
 ---@param rows integer of characters
 ---@return table canvas with the methods dot, line, shade, mark and draw; width and height in dots
@@ -16,7 +16,7 @@ function M.new(columns, rows)
     bits = {}, colors = {}, marks = {} }, Canvas)
 end
 
--- The number of the character that holds a dot, nil outside.
+-- Returns the index of the character that contains a dot; nil outside the canvas.
 function Canvas:cell(x, y)
   if x < 0 or y < 0 or x >= self.width or y >= self.height then
     return nil
@@ -24,10 +24,10 @@ function Canvas:cell(x, y)
   return y // 4 * self.columns + x // 2
 end
 
---- Set a dot.
----@param x integer from 0, the left
----@param y integer from 0, the top
----@param color string of the whole character from now on
+--- Sets a dot.
+---@param x integer from 0 at the left
+---@param y integer from 0 at the top
+---@param color string new colour of the whole character
 function Canvas:dot(x, y, color)
   local cell = self:cell(x, y)
   if cell then
@@ -36,7 +36,7 @@ function Canvas:dot(x, y, color)
   end
 end
 
---- Put a character in place of the dots around a place.
+--- Replaces the Braille character at a dot by another character.
 ---@param x integer
 ---@param y integer
 ---@param character string
@@ -48,8 +48,8 @@ function Canvas:mark(x, y, character, color)
   end
 end
 
--- The part of a line from (x1, y1) to (x2, y2) inside the canvas (Liang and Barsky 1984), nil
--- where none is.
+-- Clips the line from (x1, y1) to (x2, y2) to the canvas (Liang and Barsky 1984); nil if it is
+-- outside.
 function Canvas:clip(x1, y1, x2, y2)
   local from, to = 0, 1
   local dx, dy = x2 - x1, y2 - y1
@@ -70,13 +70,13 @@ function Canvas:clip(x1, y1, x2, y2)
   return x1 + from * dx, y1 + from * dy, x1 + to * dx, y1 + to * dy
 end
 
---- Draw a straight line.
+--- Draws a straight line.
 ---@param x1 number in dots
 ---@param y1 number
 ---@param x2 number
 ---@param y2 number
 ---@param color string
----@param visit? fun(x: integer, y: integer): boolean? told of each dot; true leaves it out
+---@param visit? fun(x: integer, y: integer): boolean? called for each dot; true omits the dot
 function Canvas:line(x1, y1, x2, y2, color, visit)
   x1, y1, x2, y2 = self:clip(x1, y1, x2, y2)
   if not x1 then
@@ -92,7 +92,7 @@ function Canvas:line(x1, y1, x2, y2, color, visit)
   end
 end
 
---- Shade a column of dots: one in four of an area.
+--- Shades a column of an area by setting one in four of its dots.
 ---@param x integer
 ---@param y1 number
 ---@param y2 number
@@ -107,9 +107,9 @@ function Canvas:shade(x, y1, y2, color)
   end
 end
 
---- Write the canvas on a page.
+--- Writes the canvas to a screen.
 ---@param screen table
----@param row integer of its top left corner
+---@param row integer of the top left corner
 ---@param column integer
 function Canvas:draw(screen, row, column)
   for cell = 0, self.columns * self.rows - 1 do

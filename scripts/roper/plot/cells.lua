@@ -1,4 +1,4 @@
---- The cells of a heatmap and the colours they get.
+--- Cells of a heatmap and their colours.
 local axes = require "roper.plot.axis"
 local color = require "roper.plot.color"
 local data = require "roper.plot.data"
@@ -6,7 +6,8 @@ local reduce = require "roper.plot.reduce"
 
 local M = {}
 
--- Make nan of what is not finite; the least and the greatest number, and whether there are gaps.
+-- Replaces numbers that are not finite by nan. Returns the smallest and the largest finite number,
+-- and whether there are gaps.
 local function clean(rows)
   local low, high, has_gaps = math.huge, -math.huge, false
   for _, row in ipairs(rows) do
@@ -21,19 +22,18 @@ local function clean(rows)
   return low, high, has_gaps
 end
 
--- How many rows (or columns) a cell stands for: "8", or "7 to 8".
+-- Returns the number of rows (or columns) averaged in a cell as text: "8", or "7 to 8".
 local function share(size, cells)
   local least = size // cells
   return size % cells == 0 and tostring(least) or ("%d to %d"):format(least, least + 1)
 end
 
---- The cells to draw for a matrix, averaged where it has more than fit.
----@param figure table with matrix, and maybe range, {low, high}, and palette
+--- Returns the cells to draw for a matrix, averaged if there are more than fit.
+---@param figure table with matrix, and optionally range, {low, high}, and palette
 ---@param most_rows integer
 ---@param most_columns integer
----@return table cells rows: lists of numbers, nan for a gap; axis: from the least to the greatest
----   value; palette: its name; map: its colours; gap_color; has_gaps; note: of the averaging, where
----   there was any
+---@return table cells rows: lists of numbers, nan for a gap; axis: from the smallest to the largest
+---   value; palette: its name; map: its colours; gap_color; has_gaps; note: about averaging, if any
 function M.read(figure, most_rows, most_columns)
   local rows, columns = figure.matrix:size(1), figure.matrix:size(2)
   local reduced = reduce.matrix(figure.matrix, most_rows, most_columns)
@@ -62,7 +62,7 @@ function M.read(figure, most_rows, most_columns)
   return cells
 end
 
---- Where a value lies on the colours, from 0 to 1; nan for a gap.
+--- Converts a value to a coordinate on the colour map, from 0 to 1; nan for a gap.
 ---@param cells table
 ---@param value number
 ---@return number
@@ -73,8 +73,8 @@ function M.place(cells, value)
   return math.min(math.max(cells.axis:place(value), 0), 1)
 end
 
---- The axis that numbers the rows or the columns of a matrix.
----@param first integer the number of the first
+--- Creates an axis that numbers the rows or columns of a matrix.
+---@param first integer number of the first
 ---@param count integer
 ---@return Axis
 function M.numbering(first, count)

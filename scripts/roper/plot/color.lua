@@ -1,11 +1,11 @@
---- The colours of plots: told apart by the colour-blind, in a file and on a terminal.
+--- Colours of plots, in files and on terminals. Colour-blind people can distinguish them.
 local M = {}
 
 --- Series, in this order (Okabe and Ito's palette, without its yellow, which white swallows, and
 --- with grey for its black, which a dark terminal would).
 M.SERIES = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#777777" }
 
---- What a heatmap shows from its least to its greatest value: matplotlib's viridis, and
+--- Colour maps of heatmaps, from the smallest to the largest value: matplotlib's viridis, and
 --- ColorBrewer's RdBu, from blue through white to red, for data of both signs.
 M.MAPS = {
   viridis = { "#440154", "#482475", "#414487", "#355F8D", "#2A788E", "#21918C", "#22A884",
@@ -14,23 +14,23 @@ M.MAPS = {
     "#F4A582", "#D6604D", "#B2182B", "#67001F" },
 }
 
---- What is not a number in a heatmap of each map: a grey that the map does not come near.
+--- Colour of gaps for each map: a grey that differs clearly from the colours of the map.
 M.GAPS = { viridis = "#EEEEEE", diverging = "#999999" }
 
---- The colour of series number `index`.
+--- Returns the colour of series number `index`.
 ---@param index integer from 1
 ---@return string
 function M.series(index)
   return M.SERIES[(index - 1) % #M.SERIES + 1]
 end
 
--- Red, green and blue, 0 to 255, of "#RRGGBB".
+-- Returns red, green and blue, 0 to 255, of "#RRGGBB".
 local function channels(color)
   local r, g, b = color:match "^#(%x%x)(%x%x)(%x%x)$"
   return tonumber(r, 16), tonumber(g, 16), tonumber(b, 16)
 end
 
---- The colour of a place on a map.
+--- Returns the colour at a coordinate of a map.
 ---@param map string[] one of MAPS
 ---@param place number from 0 to 1
 ---@return string
@@ -46,7 +46,7 @@ function M.mapped(map, place)
   return ("#%02X%02X%02X"):format(mix(r1, r2), mix(g1, g2), mix(b1, b2))
 end
 
--- The nearest of the 216 colours of xterm's cube and its 24 greys.
+-- Returns the nearest of the 216 colours of xterm's cube and its 24 greys.
 local function indexed(r, g, b)
   local function level(c) -- of 0, 95, 135, 175, 215, 255
     return c < 48 and 0 or c < 115 and 1 or (c - 35) // 40
@@ -66,8 +66,8 @@ local function indexed(r, g, b)
   return 16 + 36 * lr + 6 * lg + lb
 end
 
---- The control sequence that sets a colour of the terminal, in 24 bits where COLORTERM promises
---- them, else from the 256 of xterm.
+--- Returns the control sequence that sets a colour of the terminal: a 24-bit colour if COLORTERM
+--- announces these, otherwise one of the 256 colours of xterm.
 ---@param color string "#RRGGBB"
 ---@param ground "foreground"|"background"
 ---@return string

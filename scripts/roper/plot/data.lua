@@ -1,4 +1,4 @@
---- What plots take: tensors and Lua lists, as series of points or as a matrix.
+--- Reads the data of plots: converts tensors and Lua lists to series of points or a matrix.
 local core = require "roper.core"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
@@ -7,20 +7,20 @@ local M = {}
 
 local MOST_POINTS <const> = 10000000
 local MOST_SERIES <const> = 64
-local GREATEST <const> = 1e300 -- differences of greater numbers overflow
+local GREATEST <const> = 1e300 -- differences of larger numbers overflow
 
 local function fail(form, ...)
   error(form:format(...), 0)
 end
 
---- What a value is, in a word, for messages.
+--- Describes a value for messages: dtype and shape of a tensor, or the type of any other value.
 ---@param value any
 ---@return string
 function M.kind(value)
   return format.is_tensor(value) and format.summary(value) or type(value)
 end
 
---- Refuse a number too great to draw.
+--- Raises an error if a number is too large to draw.
 ---@param what string for messages
 ---@param number number
 function M.check_size(what, number)
@@ -29,7 +29,7 @@ function M.check_size(what, number)
   end
 end
 
---- A list or a vector as a list of floats, nan for what is not finite.
+--- Converts a list or a vector to a list of floats; numbers that are not finite become nan.
 ---@param what string for messages
 ---@param value any
 ---@return number[]
@@ -58,7 +58,7 @@ function M.numbers(what, value)
   return result
 end
 
--- Does a table have a field with a name?
+-- Returns true if a table has a field with a name.
 local function has_names(value)
   for key in next, value do
     if type(key) == "string" then
@@ -71,7 +71,7 @@ end
 local FIELDS <const> = { x = "any?", y = "any", low = "any?", high = "any?", label = "string?",
   dashed = "boolean?" }
 
--- A series from a table of its fields, or from its y alone.
+-- Reads a series from a table of its fields, or from a list of its y.
 local function read_series(what, given)
   if type(given) ~= "table" or not has_names(given) then
     given = { y = given }
@@ -99,12 +99,12 @@ local function read_series(what, given)
   return series
 end
 
--- The series in what a plot was given, each still as it came.
+-- Returns a list of the series in the data of a plot, not yet checked.
 local function split(name, data)
   local is_tensor = format.is_tensor(data)
   if is_tensor and data:rank() == 2 then
     if data:size(2) > MOST_SERIES then
-      fail("%s: expected at most %d columns, a series each, got %s; plot.heatmap shows a matrix",
+      fail("%s: expected at most %d columns, one per series, got %s; plot.heatmap shows a matrix",
         name, MOST_SERIES, format.summary(data))
     end
     local columns = {}
@@ -124,12 +124,12 @@ local function split(name, data)
   return data
 end
 
---- Series of points: from a vector or a list of numbers (y over 1, 2, ...), a series {x =, y =,
---- ...}, a list of these, or a matrix of which each column is one.
+--- Reads series of points from a vector or a list of numbers (y over 1, 2, ...), a series {x =, y
+--- =, ...}, a list of these, or a matrix with a series in each column.
 ---@param name string of the function, for messages
 ---@param data any
----@return table[] series each with the lists x and y, and low and high where it has a band, all
----   as long, nan for a gap; label, dashed; index: those of one label share it
+---@return table[] series each with lists x and y, and low and high if it has a band, of equal
+---   length, with nan for gaps; label; dashed; index, which series with the same label share
 function M.series(name, data)
   local given, list, indices, count = split(name, data), {}, {}, 0
   for i, item in ipairs(given) do
@@ -145,10 +145,10 @@ function M.series(name, data)
   return list
 end
 
---- A matrix with at least one element.
+--- Reads a matrix with at least one element.
 ---@param name string of the function, for messages
 ---@param value any a tensor, or a list of rows
----@return tensor matrix outside the graph, float32 or float64
+---@return tensor matrix detached, float32 or float64
 function M.matrix(name, value)
   local tensor = format.is_tensor(value) and value or nil
   if type(value) == "table" then
@@ -165,11 +165,11 @@ function M.matrix(name, value)
   return tensor:dtype() == "int32" and tensor:to "float64" or tensor:detach()
 end
 
---- A list of texts, one for each of `count` things.
+--- Reads a list of `count` texts.
 ---@param what string for messages
 ---@param list any strings and numbers
 ---@param count integer
----@param show fun(text: string): string what makes a text harmless
+---@param show fun(text: string): string escapes a text
 ---@return string[]?
 function M.texts(what, list, count, show)
   if list == nil then
@@ -188,10 +188,10 @@ function M.texts(what, list, count, show)
   return texts
 end
 
---- A range to show.
+--- Checks the range of an axis.
 ---@param what string for messages
 ---@param range any
----@param log boolean? on a logarithmic scale
+---@param log boolean? true for a logarithmic scale
 ---@return number[]? {low, high}
 function M.range(what, range, log)
   if range == nil then

@@ -1,4 +1,4 @@
---- Histograms: how many values lie in each of a row of bins.
+--- Histograms: bins and counts.
 local axes = require "roper.plot.axis"
 local core = require "roper.core"
 local data = require "roper.plot.data"
@@ -8,12 +8,12 @@ local order = require "roper.base.operations.order"
 local M = {}
 
 local MOST_BINS <const> = 1000
-local MOST_CHOSEN <const> = 100 -- bins, if their number is not given
-local MOST_WHOLE <const> = 50 -- whole numbers with a bin each
+local MOST_CHOSEN <const> = 100 -- bins by default
+local MOST_WHOLE <const> = 50 -- largest range of whole numbers that get one bin each
 
-local LARGEST_WHOLE <const> = 2 ^ 50 -- numbers a half away from it are exact
+local LARGEST_WHOLE <const> = 2 ^ 50 -- below this, bin edges at halves are exact
 
--- All numbers of a tensor or a list, finite or not.
+-- Returns all numbers of a tensor or a list, with nan for those that are not finite.
 local function numbers_of(name, value)
   if format.is_tensor(value) then
     value = value:detach():contiguous():view { value:count() }
@@ -21,7 +21,8 @@ local function numbers_of(name, value)
   return data.numbers(name, value)
 end
 
--- The finite ones within a range, all if there is none; and the least and the greatest.
+-- Returns the finite numbers within a range (if any), the smallest and largest of them, and whether
+-- all of them are whole.
 local function within(list, range)
   local kept, low, high, is_whole = {}, math.huge, -math.huge, true
   for _, x in ipairs(list) do
@@ -34,7 +35,8 @@ local function within(list, range)
   return kept, low, high, is_whole
 end
 
--- The number of bins that NumPy calls "auto": the larger of Sturges' and Freedman and Diaconis'.
+-- Returns the number of bins that NumPy calls "auto": the larger of those by Sturges and by
+-- Freedman and Diaconis.
 local function chosen_count(kept, width)
   local sorted = order.sort(core.tensor(kept, "float64"), 1):totable()
   local function quantile(p)
@@ -46,7 +48,7 @@ local function chosen_count(kept, width)
   return math.min(MOST_CHOSEN, math.max(least, count))
 end
 
--- The number of bins, the lower end of the first, and the width of each.
+-- Returns the number of bins, the lower edge of the first, and their width.
 local function bins_of(o, kept, low, high, is_whole)
   if o.range then
     low, high = o.range[1], o.range[2]
@@ -60,7 +62,7 @@ local function bins_of(o, kept, low, high, is_whole)
   return count, low, (high - low) / count
 end
 
--- The outline of the bins, from 0 up to each count and back.
+-- Returns the outline of the bins, from 0 up to each count and back to 0.
 local function outline(counts, low, width)
   local x, y, zeros = { low }, { 0.0 }, { 0.0 }
   for i, count in ipairs(counts) do
@@ -72,14 +74,14 @@ local function outline(counts, low, width)
   return { x = x, y = y, low = zeros, high = y }
 end
 
---- What `plot.hist` draws.
+--- Returns the series of `plot.hist`.
 ---
---- Errors: no finite number in the range; more than 1000 bins.
+--- Errors: there is no finite number in the range; more than 1000 bins.
 ---@param name string of the function, for messages
 ---@param value any tensor of any shape, or a list
 ---@param o table the options: bins, range
 ---@return table series
----@return string? note on values that are left out
+---@return string? note about omitted values
 function M.series(name, value, o)
   local list, range = numbers_of(name, value), data.range(name .. ": range", o.range)
   if (o.bins or 1) > MOST_BINS then

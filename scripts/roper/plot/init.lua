@@ -1,5 +1,5 @@
---- Plots: lines, points, bars, histograms, heatmaps, rotations, arrows, attention weights and
---- position schemes, to a file or drawn in the terminal.
+--- Plots of lines, points, bars, histograms, heatmaps, rotations, arrows, attention weights and
+--- position schemes, in a file or in the terminal.
 local axes = require "roper.plot.axis"
 local data = require "roper.plot.data"
 local options_of = require "roper.base.options"
@@ -13,32 +13,34 @@ local M = {}
 local LARGEST <const> = 10000 -- pixels or columns
 local MOST_BARS <const> = 200
 
----@class plot.Options of every plot
+---@class plot.Options options of every plot
 ---@field title? string = ""; text above the plot
----@field xlabel? string = ""; text at the horizontal axis
----@field ylabel? string = ""; text at the vertical axis
----@field legend? boolean = true; show what the colours mean, where there is something to tell
----@field width? integer pixels of a file (560; of arrows 460), columns of text (those of the
----   terminal)
----@field height? integer pixels of a file (400; of a heatmap 480), lines of text for
----   the drawing itself
----@field file? string the file to write, where it is not given as an argument
----@field format? "svg"|"png"|"pdf"|"text"|"window" of the file, by default as its name ends (.svg,
----   .png, .pdf, .txt); without a file the plot is returned as a string, or shown in a window
+---@field xlabel? string = ""; label of the horizontal axis
+---@field ylabel? string = ""; label of the vertical axis
+---@field legend? boolean = true; draw a legend, if series have labels
+---@field width? integer width of a file in pixels (560 by default; 460 for arrows), or of text in
+---   columns (by default that of the terminal)
+---@field height? integer height of a file in pixels (400 by default; 480 for a heatmap), or of the
+---   plot area in lines of text
+---@field file? string the file to write, if it is not passed as an argument
+---@field format? "svg"|"png"|"pdf"|"text"|"window" of the file; by default given by its extension
+---   (.svg, .png, .pdf, .txt). Without a file, the plot is returned as a string, or opened in a
+---   window
 
 local COMMON <const> = { title = { "string", "" }, xlabel = { "string", "" },
   ylabel = { "string", "" }, legend = { "boolean", true }, width = "size?", height = "size?",
   file = "string?", format = { output.FORMATS } }
 
 ---@class plot.Series a line or a group of points or bars
----@field y tensor|number[] one number a point; nan and inf are gaps
----@field x? tensor|number[] as many; 1, 2, ... by default
----@field low? tensor|number[] the lower edge of a shaded band, such as the mean - standard error
----@field high? tensor|number[] its upper edge
----@field label? string in the legend; series of one label share a colour
----@field dashed? boolean = false; a dashed line
+---@field y tensor|number[] one number for each point; nan and inf are gaps
+---@field x? tensor|number[] one number for each point; by default 1, 2, ...
+---@field low? tensor|number[] lower edge of a shaded band, such as the mean - standard error
+---@field high? tensor|number[] upper edge of the band
+---@field label? string in the legend; series with the same label share a colour
+---@field dashed? boolean = false; draw a dashed line
 
--- The options of a plot and the figure they begin. `file` may be left out before `options`.
+-- Returns the checked options of a plot, and a figure with the common fields. `file` can be omitted
+-- before `options`.
 local function read(name, extra, file, options)
   if options == nil and type(file) == "table" then
     file, options = nil, file
@@ -63,7 +65,6 @@ local function read(name, extra, file, options)
     ylabel = text.clean(o.ylabel), legend = o.legend, width = o.width, height = o.height }
 end
 
--- Is there something for a legend to tell?
 local function has_labels(series)
   for _, one in ipairs(series) do
     if one.label then
@@ -73,7 +74,7 @@ local function has_labels(series)
   return false
 end
 
--- The two axes for series; `round` makes them end at round numbers.
+-- Sets both axes to fit the series. `x_round` makes the horizontal axis end at round numbers.
 local function set_axes(figure, o, x_round)
   local xs, ys = {}, {}
   for _, series in ipairs(figure.series) do
@@ -94,7 +95,7 @@ local function set_axes(figure, o, x_round)
   end
 end
 
--- Points off a logarithmic scale are gaps.
+-- Turns numbers that a logarithmic scale cannot represent into gaps.
 local function drop_unscaled(list, is_log)
   for i = 1, is_log and list and #list or 0 do
     if list[i] <= 0 then
@@ -106,7 +107,7 @@ end
 local CURVES <const> = { xrange = "table?", yrange = "table?", logx = { "boolean", false },
   logy = { "boolean", false } }
 
--- Lines or points in a figure that `read` began.
+-- Draws lines or points in a figure from `read`.
 local function show_curves(o, figure, style, values)
   figure.kind, figure.series = "curves", data.series(figure.name, values)
   for _, series in ipairs(figure.series) do
@@ -130,21 +131,21 @@ local function draw_curves(name, style, values, file, options)
 end
 
 ---@class plot.CurveOptions: plot.Options
----@field xrange? number[] {low, high} to show; by default what the data need
----@field yrange? number[] the same of the vertical axis
----@field logx? boolean = false; a logarithmic scale; what is not above 0 is a gap
----@field logy? boolean = false; the same of the vertical axis
+---@field xrange? number[] {low, high} of the horizontal axis; by default the range of the data
+---@field yrange? number[] {low, high} of the vertical axis; by default the range of the data
+---@field logx? boolean = false; logarithmic horizontal axis; numbers not above 0 are gaps
+---@field logy? boolean = false; logarithmic vertical axis; numbers not above 0 are gaps
 
---- Lines through points, with a legend where series have labels and shaded bands where they have
---- low and high. In the terminal where no file is given.
+--- Draws lines through points. Series with labels get a legend, series with low and high a shaded
+--- band. Without a file, the plot is drawn in the terminal.
 ---
 --- The data are a vector or a list of numbers (over 1, 2, ...), a series {x =, y =, low =, high =,
---- label =, dashed =}, a list of these, or a matrix of which each column is a line. Long lines are
---- drawn by their extremes. Series of one label share a colour and an entry of the legend.
+--- label =, dashed =}, a list of these, or a matrix with a line in each column. Long lines are
+--- reduced to their extremes. Series with the same label share a colour and an entry of the legend.
 ---
---- Errors: data that are no numbers, of unequal lengths or without a finite one; unknown options;
---- a file of another ending than .svg, .png, .pdf, .txt; for .png and .pdf an rsvg-convert, for a
---- window an xdg-open that is missing or fails.
+--- Errors: the data are not numbers, differ in length or have no finite number; an option is
+--- unknown; the file has another extension than .svg, .png, .pdf or .txt; rsvg-convert (for .png
+--- and .pdf) or xdg-open (for a window) is missing or fails.
 ---
 ---     > plot.line({1, 4, 9, 16}, {width = 30, height = 4})
 ---     20 ┤                         ⣀
@@ -154,16 +155,17 @@ end
 ---        └┬───────┬────────┬───────┬
 ---         1       2        3       4
 ---@param values tensor|table numbers, a series or a list of series
----@param file? string to write; may be left out before the options
+---@param file? string to write; can be omitted before the options
 ---@param options? plot.CurveOptions
----@return string? result the file; without one, with a format, the plot itself
+---@return string? result the file; without a file but with a format, the plot itself
 function M.line(values, file, options)
   return draw_curves("plot.line", "lines", values, file, options)
 end
 
---- Points, in the terminal where no file is given. Of very many points in one place, one is drawn.
+--- Draws points. Without a file, the plot is drawn in the terminal. If very many points overlap,
+--- only one of them is drawn.
 ---
---- Errors: as of plot.line.
+--- Errors: as for plot.line.
 ---
 ---     > plot.scatter({x = {1, 2, 3}, y = {2, 1, 4}}, {width = 30, height = 4})
 ---     4 ┤                          ⠈
@@ -173,24 +175,25 @@ end
 ---       └┬────────────┬────────────┬
 ---        1            2            3
 ---@param values tensor|table as for plot.line
----@param file? string to write; may be left out before the options
+---@param file? string to write; can be omitted before the options
 ---@param options? plot.CurveOptions
----@return string? result the file; without one, with a format, the plot itself
+---@return string? result the file; without a file but with a format, the plot itself
 function M.scatter(values, file, options)
   return draw_curves("plot.scatter", "points", values, file, options)
 end
 
 ---@class plot.HistogramOptions: plot.Options
----@field bins? integer as many of equal width, at most 1000; by default the larger of the numbers
----   by the rules of Sturges and of Freedman and Diaconis, or one for each of a few whole numbers
----@field range? number[] {low, high} of the bins; by default from the least value to the greatest
----@field logy? boolean = false; a logarithmic scale of the counts; empty bins are gaps
+---@field bins? integer number of bins of equal width, at most 1000; by default the larger of the
+---   numbers by the rules of Sturges and of Freedman and Diaconis, or one bin for each value if the
+---   values are whole numbers in a small range
+---@field range? number[] {low, high} of the bins; by default from the smallest to the largest value
+---@field logy? boolean = false; logarithmic counts; empty bins are gaps
 
---- A histogram: how many values lie in each bin. A value on an edge belongs to the bin above it,
---- the greatest to the last. Values that are not finite or outside the range are left out, and a
---- note says how many.
+--- Draws a histogram, the number of values in each bin. A value on an edge belongs to the bin above
+--- it; the largest value belongs to the last bin. Values that are not finite or outside the range
+--- are omitted, and a note gives their number.
 ---
---- Errors: no finite number in the range; else as of plot.line.
+--- Errors: there is no finite number in the range; otherwise as for plot.line.
 ---
 ---     > plot.hist({1, 2, 2, 3, 3, 3}, {width = 30, height = 6})
 ---     count
@@ -203,9 +206,9 @@ end
 ---       └────┬────────┬────────┬────
 ---            1        2        3
 ---@param values tensor|number[] of any shape
----@param file? string to write; may be left out before the options
+---@param file? string to write; can be omitted before the options
 ---@param options? plot.HistogramOptions
----@return string? result the file; without one, with a format, the plot itself
+---@return string? result the file; without a file but with a format, the plot itself
 function M.hist(values, file, options)
   local name = "plot.hist"
   local o, figure = read(name, { bins = "size?", range = "table?", logy = { "boolean", false } },
@@ -217,10 +220,10 @@ function M.hist(values, file, options)
 end
 
 ---@class plot.BarOptions: plot.Options
----@field names? string[] what stands at the bars; 1, 2, ... by default
----@field yrange? number[] {low, high} to show; by default what the data and 0 need
+---@field names? string[] labels of the bars; by default 1, 2, ...
+---@field yrange? number[] {low, high} of the values; by default the range of the data and 0
 
--- The bars of every series, all as many.
+-- Reads the bars of every series, which must have the same number of bars.
 local function read_bars(name, values)
   local list = data.series(name, values)
   local count = list[1] and #list[1].y or 0
@@ -232,24 +235,25 @@ local function read_bars(name, values)
     series.index, series.label = i, series.label and text.clean(series.label)
   end
   if count > MOST_BARS then
-    error(("%s: expected at most %d bars, got %d; plot.line draws as many numbers as there are")
-      :format(name, MOST_BARS, count), 0)
+    error(("%s: expected at most %d bars, got %d; use plot.line for more values"):format(name,
+      MOST_BARS, count), 0)
   end
   return list, count
 end
 
---- Bars from 0, one for each number; several series side by side. low and high of a series are
---- drawn as the range of each bar. In the terminal, where no file is given, they lie.
+--- Draws a bar from 0 for each number; several series are drawn side by side. low and high of a
+--- series are drawn as the range of each bar. Without a file, horizontal bars are drawn in the
+--- terminal.
 ---
---- Errors: as of plot.line; more than 200 bars.
+--- Errors: as for plot.line; more than 200 bars.
 ---
 ---     > plot.bar({3, 5}, {names = {"rope", "roper"}, width = 40})
 ---      rope │██████████████████             3
 ---     roper │██████████████████████████████ 5
 ---@param values tensor|table as for plot.line, without x
----@param file? string to write; may be left out before the options
+---@param file? string to write; can be omitted before the options
 ---@param options? plot.BarOptions
----@return string? result the file; without one, with a format, the plot itself
+---@return string? result the file; without a file but with a format, the plot itself
 function M.bar(values, file, options)
   local name = "plot.bar"
   local o, figure = read(name, { names = "table?", yrange = "table?" }, file, options)
@@ -270,14 +274,16 @@ end
 
 ---@class plot.HeatmapOptions: plot.Options
 ---@field range? number[] {low, high} of the colours; by default that of the data
----@field palette? "viridis"|"diverging" by default diverging around 0 where data have both signs
----@field rows? string[] what stands at the rows; numbers from 1 by default
----@field columns? string[] what stands at the columns
+---@field palette? "viridis"|"diverging" by default diverging around 0 if the data have both signs,
+---   otherwise viridis
+---@field rows? string[] labels of the rows; by default numbers from 1
+---@field columns? string[] labels of the columns; by default numbers from 1
 
---- A matrix as colours, its first row at the top; shades of grey where there are no colours. What
---- is not finite is left blank. More cells than fit are averaged, and the plot says so.
+--- Draws a matrix as colours, with its first row at the top; in a terminal without colours, as
+--- shades of grey. Values that are not finite are left blank. If there are more cells than fit,
+--- they are averaged, and a note says so.
 ---
---- Errors: no matrix, no finite number in it; else as of plot.line.
+--- Errors: the argument is not a matrix; it has no finite number; otherwise as for plot.line.
 ---
 ---     > plot.heatmap(roper.eye(2), {width = 30, height = 4})
 ---       ██████
@@ -287,9 +293,9 @@ end
 ---          1     2
 ---       0 [    ░░░░▒▒▒▒▓▓▓▓████] 1
 ---@param matrix tensor|number[][] [rows, columns]
----@param file? string to write; may be left out before the options
+---@param file? string to write; can be omitted before the options
 ---@param options? plot.HeatmapOptions
----@return string? result the file; without one, with a format, the plot itself
+---@return string? result the file; without a file but with a format, the plot itself
 function M.heatmap(matrix, file, options)
   local name = "plot.heatmap"
   local o, figure = read(name, { range = "table?", rows = "table?", columns = "table?",
@@ -304,14 +310,15 @@ function M.heatmap(matrix, file, options)
 end
 
 ---@class plot.RotationOptions: plot.Options
----@field pairs? integer[] which pairs to draw, from 1; by default the first seven
+---@field pairs? integer[] pairs to draw, from 1; by default the first seven
 
---- The pairs of features of a vector as arrows in the plane: dashed as they are, solid after the
---- scheme turned them by a position, with the way between.
+--- Draws the pairs of features of a vector as arrows in the plane: dashed before the scheme rotates
+--- them by a position, solid after it, with the path between them.
 ---
 ---     (x_a, x_b) at the angle phi goes to phi + position * theta_t
 ---
---- Errors: no vector; a scheme that turns no pairs, or is for other features; else as of plot.line.
+--- Errors: x is not a vector; the scheme does not rotate pairs, or has another number of features;
+--- otherwise as for plot.line.
 ---
 ---     > rope = roper.position.rope{dim = 2}
 ---     > plot.rotation({1, 0}, rope, 1, {width = 24, height = 8})
@@ -329,10 +336,10 @@ end
 ---        → pair 1, θ = 1
 ---@param x tensor|number[] [features]
 ---@param scheme rotary|string the scheme, or its name
----@param position? number = 1; fractional and negative too
----@param file? string to write; may be left out before the options
+---@param position? number = 1; can be fractional or negative
+---@param file? string to write; can be omitted before the options
 ---@param options? plot.RotationOptions
----@return string? result the file; without one, with a format, the plot itself
+---@return string? result the file; without a file but with a format, the plot itself
 function M.rotation(x, scheme, position, file, options)
   local name = "plot.rotation"
   if type(position) == "string" or type(position) == "table" and file == nil then
@@ -341,7 +348,7 @@ function M.rotation(x, scheme, position, file, options)
   local o, figure = read(name, { pairs = "table?" }, file, options)
   position = position or 1
   if type(position) ~= "number" or position - position ~= 0 then
-    error(("%s: expected a position, a finite number, got %s"):format(name,
+    error(("%s: expected a finite number as position, got %s"):format(name,
       options_of.shown(position)), 0)
   end
   local reach
@@ -351,25 +358,26 @@ function M.rotation(x, scheme, position, file, options)
   local range = { -1.05 * reach, 1.05 * reach }
   set_axes(figure, { xrange = reach > 0 and range or nil, yrange = reach > 0 and range or nil })
   if o.title == "" then
-    figure.title = ("dashed: before, solid: turned by position %g"):format(position)
+    figure.title = ("dashed: before, solid: rotated by position %g"):format(position)
   end
   return output.show(figure, o.file, o.format)
 end
 
----@class plot.Arrow also {x, y}, with or without the fields below `y`
----@field x number from its tail to its tip
----@field y number
----@field from? tensor|number[] {x, y} of its tail, such as the tip of the one before; {0, 0} by
----   default
----@field label? string beside it, in the terminal below all; arrows of one label share a colour
+---@class plot.Arrow or {x, y}, optionally with the fields below `y`
+---@field x number from the tail to the tip
+---@field y number from the tail to the tip
+---@field from? tensor|number[] {x, y} of the tail, such as the tip of the previous arrow; by
+---   default {0, 0}
+---@field label? string beside the arrow, or below the plot in the terminal; arrows with the same
+---   label share a colour
 ---@field dashed? boolean = false
----@field turned? number the angle, in radians, by which it has been turned about its tail: the way
----   that its tip came is drawn too
+---@field turned? number angle, in radians, by which the arrow has been rotated about its tail; the
+---   path of its tip is drawn too
 
---- Arrows in one plane, in which both axes have the same scale.
+--- Draws arrows in one plane; both axes have the same scale.
 ---
---- Errors: no list of arrows; numbers that are not finite; more than 64 arrows; else as of
---- plot.line.
+--- Errors: the argument is not a list of arrows; a number is not finite; more than 64 arrows;
+--- otherwise as for plot.line.
 ---
 ---     > q = {2, 1, label = "q"}
 ---     > k = {-1, 1, from = {2, 1}, label = "k"}
@@ -386,9 +394,9 @@ end
 ---        0       1      2
 ---        → q   → k
 ---@param list tensor|plot.Arrow[] a list of arrows, or a matrix [arrows, 2]
----@param file? string to write; may be left out before the options
+---@param file? string to write; can be omitted before the options
 ---@param options? plot.Options
----@return string? result the file; without one, with a format, the plot itself
+---@return string? result the file; without a file but with a format, the plot itself
 function M.arrows(list, file, options)
   local name = "plot.arrows"
   local o, figure = read(name, {}, file, options)
@@ -399,18 +407,19 @@ function M.arrows(list, file, options)
 end
 
 ---@class plot.AttentionOptions: plot.Options
----@field tokens? string[]|string a label for each key, of which the last are the queries; a string
----   is its characters
----@field causal? boolean leave keys after the query blank; by default where they have no weight
----@field distance? boolean = false; columns are distances i - j from the query, not keys
----@field range? number[] {low, high} of the colours; by default from 0 to the greatest weight
+---@field tokens? string[]|string a label for each key; the queries are the last of them. A string
+---   gives its characters as labels
+---@field causal? boolean leave keys after the query blank; by default if all their weights are 0
+---@field distance? boolean = false; columns are distances i - j from the query instead of keys
+---@field range? number[] {low, high} of the colours; by default from 0 to the largest weight
 
---- The weights of one head: a row a query, a column a key, as colours. With fewer queries than
---- keys, the last query stands where the last key does. Positions count from 0.
+--- Draws the attention weights of one head as colours: a row for each query, a column for each key.
+--- If there are fewer queries than keys, the last query has the position of the last key. Positions
+--- count from 0.
 ---
 ---     with distance: the cell (i, d) is a_ij with j = i - d
 ---
---- Errors: no matrix; more queries than keys; else as of plot.heatmap.
+--- Errors: the argument is not a matrix; more queries than keys; otherwise as for plot.heatmap.
 ---
 ---     > q = roper.ones{1, 1, 4, 4}
 ---     > weights = roper.attention_weights(q, q, {causal = true})
@@ -424,9 +433,9 @@ end
 ---       key
 ---       0 [    ░░░░▒▒▒▒▓▓▓▓████] 1
 ---@param weights tensor|number[][] [queries, keys]
----@param file? string to write; may be left out before the options
+---@param file? string to write; can be omitted before the options
 ---@param options? plot.AttentionOptions
----@return string? result the file; without one, with a format, the plot itself
+---@return string? result the file; without a file but with a format, the plot itself
 function M.attention(weights, file, options)
   local name = "plot.attention"
   local o, figure = read(name, { tokens = "any?", causal = "boolean?",
@@ -439,20 +448,21 @@ function M.attention(weights, file, options)
 end
 
 ---@class plot.PositionOptions: plot.CurveOptions
----@field distance? integer = 64; the largest
+---@field distance? integer = 64; the largest distance
 ---@field dim? integer = 64; features of a head
 ---@field heads? integer = 8
----@field head? integer which of them is drawn; by default all count alike
----@field draws? integer = 64; of queries and keys
----@field same? boolean = false; the key is the query itself: what a token scores with its like
----@field seed? integer = 1; of what is drawn
+---@field head? integer the head to draw; by default the mean over all heads
+---@field draws? integer = 64; number of random queries and keys
+---@field same? boolean = false; use the query as key: the score of a token with an equal one
+---@field seed? integer = 1; of the random draws
 
---- Scores against the distance i - j, for random queries and keys: the mean over many draws, and
---- the standard deviation as a band. Several schemes are drawn in one chart, with the same draws.
+--- Draws scores against the distance i - j for random queries and keys: the mean over many draws,
+--- and the standard deviation as a band. Several schemes are drawn in one plot, with the same
+--- draws.
 ---
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   q, k ~ N(0, 1)
 ---
---- Errors: no such scheme, what it refuses; else as of plot.line.
+--- Errors: the scheme is unknown or refuses the options; otherwise as for plot.line.
 ---
 ---     > plot.position({"rope", "none"}, {same = true, distance = 6, width = 40,
 ---     >>   height = 5})
@@ -467,9 +477,9 @@ end
 ---                    distance i - j
 ---         ━●━ rope   ━■━ none
 ---@param scheme string|table|Scheme|rotary a scheme, or a list of them
----@param file? string to write; may be left out before the options
+---@param file? string to write; can be omitted before the options
 ---@param options? plot.PositionOptions
----@return string? result the file; without one, with a format, the plot itself
+---@return string? result the file; without a file but with a format, the plot itself
 function M.position(scheme, file, options)
   local name = "plot.position"
   local o, figure = read(name, tables.merged(CURVES, { distance = { "size", 64 },
@@ -481,7 +491,7 @@ function M.position(scheme, file, options)
   return show_curves(o, figure, "lines", series)
 end
 
---- Is rsvg-convert there, which plots need to become PNG or PDF?
+--- Returns true if rsvg-convert is installed, which is needed for PNG and PDF files.
 ---
 ---     > plot.available() == plot.available()
 ---     true

@@ -1,32 +1,32 @@
---- Where a plot goes: to a file, a string, a window or standard output.
+--- Writes a plot to a file, a string, a window or standard output.
 local folder = require "roper.base.file"
 local subprocess = require "roper.base.subprocess"
 local terminal = require "roper.base.terminal"
 
 local M = {}
 
---- The formats that the option `format` takes.
+--- Values of the option `format`.
 M.FORMATS = { "svg", "png", "pdf", "text", "window" }
 
 local ENDINGS <const> = { svg = "svg", png = "png", pdf = "pdf", txt = "text" }
-local WIDEST <const> = 100 -- columns, where a terminal has more
+local WIDEST <const> = 100 -- columns, even if the terminal has more
 local NARROWEST <const> = 20
 
--- A program that shows the picture may end at once, having told another, or go on: a failure is
--- looked for in the first second.
+-- xdg-open can exit at once, after passing the picture to another program, or keep running. Only
+-- failures within the first second are detected.
 local OPEN <const> = [[setsid xdg-open %s >/dev/null 2>%s & i=0
 while [ $i -lt 10 ] && kill -0 $! 2>/dev/null; do sleep 0.1; i=$((i + 1)); done
 kill -0 $! 2>/dev/null || wait $!]]
 
--- What takes a plot as SVG in other formats: a program, its package, and how it is called with the
--- picture and a file for what it complains of.
+-- The converter from SVG for each other format: a program, its package, and its command line with
+-- the picture and a file for error messages.
 local PROGRAMS <const> = {
   png = { "rsvg-convert", "librsvg2-bin", "rsvg-convert --format png %s 2>%s" },
   pdf = { "rsvg-convert", "librsvg2-bin", "rsvg-convert --format pdf %s 2>%s" },
   window = { "xdg-open", "xdg-utils", OPEN },
 }
 
---- The format that a plot will have.
+--- Returns the format of a plot.
 ---@param name string of the function, for messages
 ---@param file string?
 ---@param format string?
@@ -40,13 +40,13 @@ function M.format(name, file, format)
   local ending = file:match "%.(%w+)$"
   local found = ending and ENDINGS[ending:lower()]
   if not found then
-    error(('%s: expected a file that ends in .svg, .png, .pdf or .txt, got "%s"'):format(name,
+    error(('%s: expected a file name that ends in .svg, .png, .pdf or .txt, got "%s"'):format(name,
       file), 0)
   end
   return found
 end
 
--- The plot as text for so many rows; lines end in a line feed.
+-- Renders a plot as text for a terminal with this number of rows; each line ends in a line feed.
 local function as_text(figure, colored, rows)
   local columns = figure.width or math.min(terminal.columns(io.stdout), WIDEST)
   local lines = require("roper.plot.terminal").lines(figure, math.max(columns, NARROWEST), colored,
@@ -54,12 +54,13 @@ local function as_text(figure, colored, rows)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- What the program for a format prints. The picture of a window stays, for what shows it.
+-- Runs the converter of a format and returns its output. The picture of a window is not removed,
+-- because another program displays it.
 local function through(name, svg, format)
   local program, package, command = table.unpack(PROGRAMS[format])
   if not subprocess.has(program) then
-    error(("%s: %s is not installed (apt-get install %s); .svg and .txt need none"):format(name,
-      program, package), 0)
+    error(("%s: %s is not installed (apt-get install %s); .svg and .txt do not need it"):format(
+      name, program, package), 0)
   end
   local log = os.tmpname()
   local picture = log .. ".svg"
@@ -82,26 +83,26 @@ local function through(name, svg, format)
   return output
 end
 
---- A plot as the terminal would show it.
+--- Renders a plot as text for this terminal.
 ---@param figure table
 ---@return string lines
 function M.text(figure)
   return as_text(figure, terminal.is_colored(io.stdout), terminal.rows(io.stdout))
 end
 
---- Show a plot that goes to no file; a notebook has its own way.
+--- Writes a plot to standard output. A notebook replaces this function.
 ---@param figure table
 function M.on_screen(figure)
   io.stdout:write(M.text(figure))
   io.stdout:flush()
 end
 
---- Draw a plot.
+--- Draws a plot.
 ---@param figure table
 ---@param file string?
----@param format string? as `format` gave it
----@return string? result the file; without one the bytes in the format; nothing where the plot is
----   on the screen
+---@param format string? from `format`
+---@return string? result the file; without a file, the bytes in the format; nil if the plot is on
+---   the screen
 function M.show(figure, file, format)
   if not format then
     return M.on_screen(figure)

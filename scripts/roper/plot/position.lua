@@ -1,4 +1,4 @@
---- What position schemes make of the scores of random queries and keys, distance by distance.
+--- Attention scores of random queries and keys under a position scheme, by distance.
 local core = require "roper.core"
 local data = require "roper.plot.data"
 local position = require "roper.position"
@@ -8,7 +8,7 @@ local scoped = require "roper.base.scoped"
 
 local M = {}
 
--- A name for the legend: with the options that were given.
+-- Returns a label for the legend: the scheme's name with the options passed.
 local function label_of(scheme)
   local name, parts = position.describe(scheme).name, {}
   if type(scheme) == "table" and not schemes.is_scheme(scheme) then
@@ -21,8 +21,8 @@ local function label_of(scheme)
   return #parts > 0 and ("%s{%s}"):format(name, table.concat(parts, ", ")) or name
 end
 
--- Queries, and keys that are the same vector at every distance: [draws, heads, 1 and keys, dim];
--- what the layer was given.
+-- Returns random queries [draws, heads, 1, dim], keys [draws, heads, keys, dim] with the same
+-- vector at every distance, and layer inputs [draws, keys, heads dim].
 local function draw(o)
   local q = core.randn { o.draws, o.heads, 1, o.dim }
   local k = o.same and q or core.randn { o.draws, o.heads, 1, o.dim }
@@ -36,7 +36,7 @@ local function embedded(scheme, x, positions)
   return scheme:embed(rows, positions):view { draws, time, heads, dim }:transpose(2, 3)
 end
 
--- The scores of the last query with all keys: [draws, heads, keys].
+-- Returns the scores of the last query with all keys, [draws, heads, keys].
 local function scores_of(scheme, o)
   local q, k, x = draw(o)
   scheme = scheme or position.none { dim = o.dim }
@@ -52,7 +52,8 @@ local function scores_of(scheme, o)
   return scores:squeeze(3)
 end
 
--- Mean and standard deviation of the scores, by distance from 0 on.
+-- Returns distances from 0, the mean of the scores, and the mean minus and plus the standard
+-- deviation.
 local function statistics(scores, head)
   scores = (head and scores:narrow(2, head, 1) or scores):to "float64"
   local count = scores:size(1) * scores:size(2)
@@ -68,7 +69,7 @@ local function statistics(scores, head)
   return x, y, low, high
 end
 
---- What `plot.position` draws: a series a scheme.
+--- Returns the series of `plot.position`, one for each scheme.
 ---@param name string of the function, for messages
 ---@param given any a scheme or a list of them
 ---@param o table the options

@@ -1,13 +1,14 @@
---- Fewer points, for the same picture.
+--- Reduces the number of points and cells of a plot without changing its appearance.
 local core = require "roper.core"
 local tables = require "roper.base.tables"
 
 local M = {}
 
 local MOST_POINTS <const> = 4000 -- of a path; more than a picture has columns
-local GRID <const> = { 200, 150 } -- one point of a cloud stays in each cell
+local GRID <const> = { 200, 150 } -- one point of a cloud is kept in each cell
 
--- Of points first .. last, the places of the first, the last and the extremes in each list.
+-- Returns the indices of the first, the last, the smallest and the largest of the points first to
+-- last, for each list.
 local function extremes(lists, first, last)
   local kept = {}
   for _, list in ipairs(lists) do
@@ -27,10 +28,10 @@ local function extremes(lists, first, last)
   return tables.keys(kept)
 end
 
---- A path of at most some thousand points: of a stretch of points, the first, the last, the least
---- and the greatest stay, and a gap where there was one.
----@param series table x, y and maybe low and high; nan for a gap
----@return table series itself where it is short enough
+--- Reduces a path to a few thousand points. In each stretch, the first, the last, the smallest and
+--- the largest point are kept; gaps are preserved.
+---@param series table with x, y and optionally low and high; nan for a gap
+---@return table series the argument itself if it is short enough
 function M.path(series)
   local count = #series.y
   if count <= MOST_POINTS then
@@ -61,11 +62,11 @@ function M.path(series)
   return result
 end
 
---- A cloud with one point in each cell of a grid, where it has many points.
----@param series table x and y; nan for a gap
+--- Reduces a large cloud of points to one point in each cell of a grid.
+---@param series table with x and y; nan for a gap
 ---@param x_axis Axis
 ---@param y_axis Axis
----@return table series itself where it is small enough
+---@return table series the argument itself if it is small enough
 function M.cloud(series, x_axis, y_axis)
   if #series.y <= MOST_POINTS then
     return series
@@ -86,16 +87,17 @@ function M.cloud(series, x_axis, y_axis)
   return result
 end
 
--- The matrix [parts, count] whose row i averages the i-th of `parts` equal stretches of `count`.
+-- Returns the matrix [parts, count] whose row i averages the i-th of `parts` equal stretches of
+-- `count` elements.
 local function averaging(parts, count, dtype)
-  local place = (core.arange(0, count, 1, "float64") * (parts / count) + 1e-9):floor()
-  local member = place:view { 1, count }:eq(core.arange(0, parts, 1, "float64"):view { parts, 1 })
+  local part = (core.arange(0, count, 1, "float64") * (parts / count) + 1e-9):floor()
+  local member = part:view { 1, count }:eq(core.arange(0, parts, 1, "float64"):view { parts, 1 })
     :to(dtype)
   return member / member:sum(2):view { parts, 1 }
 end
 
---- A matrix of at most `rows` x `columns` cells, each the mean of a block of the given one without
---- what is not finite in it; nan where nothing is.
+--- Reduces a matrix to at most `rows` x `columns` cells, each the mean of the finite elements in a
+--- block; nan if a block has none.
 ---@param matrix tensor
 ---@param rows integer
 ---@param columns integer

@@ -1,4 +1,4 @@
---- The pairs of a vector as arrows, before and after a rotary scheme turned them.
+--- Arrows for the pairs of a vector, before and after a rotary scheme rotates them.
 local arrows = require "roper.plot.arrows"
 local color = require "roper.plot.color"
 local data = require "roper.plot.data"
@@ -8,7 +8,7 @@ local schemes = require "roper.position.scheme"
 
 local M = {}
 
--- The scheme itself, checked to be one that turns pairs of `dim` features.
+-- Resolves a scheme and checks that it rotates pairs of `dim` features.
 local function check_scheme(name, scheme, dim)
   if type(scheme) == "string" or type(scheme) == "table" then
     local ok, resolved = pcall(position.resolve, scheme, dim)
@@ -27,7 +27,7 @@ local function check_scheme(name, scheme, dim)
   return scheme
 end
 
--- The pairs to draw: those asked for, or as many as there are colours.
+-- Returns the pairs to draw: those in the options, or by default as many as there are colours.
 local function check_pairs(name, asked, count)
   local list = {}
   for i, pair in ipairs(asked or {}) do
@@ -45,7 +45,7 @@ local function check_pairs(name, asked, count)
   return list
 end
 
---- What `plot.rotation` draws.
+--- Returns the series of `plot.rotation`.
 ---@param name string of the function, for messages
 ---@param value any the vector
 ---@param scheme any
@@ -53,7 +53,7 @@ end
 ---@param asked integer[]? pairs
 ---@return table[] series
 ---@return number reach the length of the longest arrow
----@return string? note which pairs are drawn, where not all are
+---@return string? note which pairs are drawn, if not all of them are
 function M.series(name, value, scheme, place, asked)
   if format.is_tensor(value) and value:rank() > 1 then
     error(("%s: expected a vector [features], got shape [%s]; index it down to one, such as "
@@ -85,7 +85,7 @@ function M.series(name, value, scheme, place, asked)
   end
   local drawn = #list // 3
   return list, reach, drawn < #thetas and not asked
-    and ("pairs 1 to %d of %d; pairs = {...} picks others"):format(drawn, #thetas) or nil
+    and ("pairs 1 to %d of %d; pairs = {...} selects others"):format(drawn, #thetas) or nil
 end
 
 return M

@@ -1,4 +1,4 @@
---- A page of characters to draw on, before it becomes lines of text.
+--- Buffer of coloured characters that is converted to lines of text.
 local color = require "roper.plot.color"
 local text = require "roper.plot.text"
 
@@ -7,15 +7,15 @@ Screen.__index = Screen
 
 local M = {}
 
---- An empty page, which grows downwards as it is written on.
+--- Creates an empty screen, which grows downwards as text is written to it.
 ---@param columns integer
----@param most_rows integer? to stay within where that is possible
+---@param most_rows integer? preferred maximum number of rows
 ---@return table screen with the methods put and lines
 function M.new(columns, most_rows)
   return setmetatable({ columns = columns, most_rows = most_rows or math.huge, rows = {} }, Screen)
 end
 
--- Make a cell of what was put there before.
+-- Sets a cell, adding rows if necessary.
 function Screen:set(row, column, cell)
   if row < 1 or column < 1 or column > self.columns then
     return
@@ -26,8 +26,8 @@ function Screen:set(row, column, cell)
   self.rows[row][column] = cell
 end
 
---- Write text, cut at the edges of the page.
----@param row integer from 1, the top
+--- Writes text, clipped at the edges of the screen.
+---@param row integer from 1 at the top
 ---@param column integer from 1
 ---@param string string UTF-8 without control characters
 ---@param foreground string? "#RRGGBB"; the terminal's own by default
@@ -48,7 +48,7 @@ function Screen:put(row, column, string, foreground, background)
   end
 end
 
---- Write text in a row of its own, cut to fit; nothing where there is none.
+--- Writes text in a separate row, cut to fit; does nothing if the text is nil or empty.
 ---@param row integer
 ---@param column integer
 ---@param string string?
@@ -62,7 +62,7 @@ function Screen:label(row, column, string, columns)
   return row + 1
 end
 
--- The last column of a row that shows something.
+-- Returns the last column of a row that is not blank.
 local function last_column(row, columns)
   for column = columns, 1, -1 do
     local cell = row[column]
@@ -73,8 +73,8 @@ local function last_column(row, columns)
   return 0
 end
 
---- The page as lines, without spaces at their ends.
----@param colored boolean with control sequences for the colours?
+--- Returns the screen as lines, without trailing spaces.
+---@param colored boolean true to include control sequences for colours
 ---@return string[]
 function Screen:lines(colored)
   local lines = {}

@@ -1,20 +1,20 @@
---- Plots as lines of text, in Braille dots and Unicode blocks.
+--- Renders plots as lines of text, with Braille dots and Unicode blocks.
 local screens = require "roper.plot.screen"
 local text = require "roper.plot.text"
 
 local M = {}
 
--- What draws a figure of a kind: a function of the screen, the first row, the figure, and whether
--- there are colours, that returns the row below.
+-- The function that draws each kind of figure. Its arguments are the screen, the first row, the
+-- figure, and whether there are colours; it returns the row below.
 local function drawer(kind)
   return require("roper.plot.terminal." .. kind)
 end
 
---- A plot as text.
+--- Renders a plot as text.
 ---@param figure table
----@param columns integer to stay within
----@param colored boolean with control sequences for the colours?
----@param rows integer? of the terminal, which a heatmap is to fit where it can
+---@param columns integer maximum width
+---@param colored boolean true to include control sequences for colours
+---@param rows integer? of the terminal, which a heatmap fits if possible
 ---@return string[] lines
 function M.lines(figure, columns, colored, rows)
   local screen, row = screens.new(columns, rows), 1

@@ -1,9 +1,9 @@
---- Text of plots: made harmless, measured and cut to a width.
+--- Text in plots: escapes it, measures its width, and cuts it.
 local escape = require "roper.base.escape"
 
 local M = {}
 
--- Code points that take no column, and those that take two: ranges, from the Unicode tables for
+-- Ranges of code points with a width of no columns, and of two: from the Unicode tables for
 -- combining marks and for East Asian width.
 local NARROW <const> = { { 0x300, 0x36F }, { 0x200B, 0x200F }, { 0xFE00, 0xFE0F } }
 local WIDE <const> = { { 0x1100, 0x115F }, { 0x2E80, 0xA4CF }, { 0xAC00, 0xD7A3 },
@@ -19,8 +19,8 @@ local function is_in(ranges, code)
   return false
 end
 
---- The columns that a character takes.
----@param code integer its code point
+--- Returns the width of a character in columns.
+---@param code integer code point
 ---@return integer 0, 1 or 2
 function M.columns(code)
   if code < 0x300 then
@@ -29,7 +29,7 @@ function M.columns(code)
   return is_in(NARROW, code) and 0 or is_in(WIDE, code) and 2 or 1
 end
 
---- The columns that text takes.
+--- Returns the width of a text in columns.
 ---@param text string UTF-8
 ---@return integer
 function M.width(text)
@@ -40,8 +40,8 @@ function M.width(text)
   return width
 end
 
---- Text that neither a terminal nor XML could take for anything else: valid UTF-8 on one line,
---- with � for bytes that are none and for characters that XML 1.0 does not have.
+--- Returns text that is safe for a terminal and for XML: valid UTF-8 on one line, with � for
+--- invalid bytes and for characters that XML 1.0 does not allow.
 ---@param text string any bytes
 ---@return string
 function M.clean(text)
@@ -52,7 +52,7 @@ function M.clean(text)
   end):gsub("\xEF\xBF[\xBE\xBF]", "\u{FFFD}"))
 end
 
---- A token as a label: what would not show is made visible.
+--- Returns a label for a token, with invisible characters made visible.
 ---@param token string any bytes
 ---@return string
 function M.token(token)
@@ -62,7 +62,7 @@ function M.token(token)
   return M.clean((token:gsub("\n", "↵"):gsub("\t", "⇥"):gsub(" ", "␣")))
 end
 
---- The start of text that is too long, with an ellipsis.
+--- Cuts text that is too long and appends an ellipsis.
 ---@param text string UTF-8
 ---@param columns integer
 ---@return string

@@ -127,8 +127,8 @@ describe("every plot", function()
             "line", { 1 }, { titel = "x" })
     refuses('plot.heatmap: unknown option palete; did you mean "palette"?', "heatmap", { { 1 } },
             { palete = "viridis" })
-    refuses('plot.bar: expected a file that ends in .svg, .png, .pdf or .txt, got "a.jpg"', "bar",
-            { 1 }, "a.jpg")
+    refuses('plot.bar: expected a file name that ends in .svg, .png, .pdf or .txt, got "a.jpg"',
+            "bar", { 1 }, "a.jpg")
     refuses('plot.line: option format: expected one of svg, png, pdf, text, window, got "jpg"',
             "line", { 1 }, { format = "jpg" })
     refuses("plot.line: expected one file, got one as argument and one as option", "line", { 1 },
@@ -246,7 +246,7 @@ describe("plot.line", function()
             "plot.line: series 2: expected both low and high of a band, got one")
     refuses({ y = { 1 }, lable = "a" }, 'plot.line: unknown option lable; did you mean "label"? '
       .. "It takes dashed, high, label, low, x, y")
-    refuses(core.zeros({ 2, 100 }), "plot.line: expected at most 64 columns, a series each, got "
+    refuses(core.zeros({ 2, 100 }), "plot.line: expected at most 64 columns, one per series, got "
       .. "float32 [2, 100]; plot.heatmap shows a matrix")
     refuses({ 1 }, "plot.line: yrange: expected {low, high} with low < high, got {3, 2}",
             { yrange = { 3, 2 } })
@@ -291,7 +291,7 @@ describe("plot.bar", function()
     assert.has_error(function() plot.bar({ { 1, 2 }, { 1 } }) end, "plot.bar: expected as many "
       .. "bars in every series, got 2 in series 1 and 1 in series 2")
     assert.has_error(function() plot.bar(core.zeros({ 201 })) end, "plot.bar: expected at most 200 "
-      .. "bars, got 201; plot.line draws as many numbers as there are")
+      .. "bars, got 201; use plot.line for more values")
   end)
 end)
 

@@ -1,9 +1,9 @@
---- Bars from 0, side by side, as SVG.
+--- Draws bars from 0, side by side, as SVG.
 local h = require("roper.base.markup").h
 local marks = require "roper.plot.svg.mark"
 local places = require "roper.plot.svg.place"
 
-local GROUP <const> = 0.8 -- of the distance between names is filled with bars
+local GROUP <const> = 0.8 -- share of the distance between names that the bars fill
 local TICKS <const> = 5
 
 return function(figure)

@@ -1,13 +1,14 @@
---- Lines, points and arrows between two axes as SVG.
+--- Draws lines, points and arrows as SVG.
 local h = require("roper.base.markup").h
 local marks = require "roper.plot.svg.mark"
 local places = require "roper.plot.svg.place"
 local tags = require "roper.plot.svg.tag"
 
-local TICKS <const> = 5 -- about so many numbers beside an axis
-local LONG <const> = 24 -- pixels of an arrow whose head has its full size
+local TICKS <const> = 5 -- approximate number of ticks of an axis
+local LONG <const> = 24 -- pixels; shorter arrows have smaller heads
 
--- A line through the points; it breaks where one has no value. The `h0` makes a lone point a dot.
+-- Returns a path through the points, which breaks at points without a value. The `h0` makes a
+-- single point visible as a dot.
 local function path(count, place)
   local parts, is_open = {}, false
   for i = 1, count do
@@ -21,7 +22,7 @@ local function path(count, place)
   return table.concat(parts)
 end
 
--- The area between low and high, from each point to the next where both have a value.
+-- Returns the area between low and high, for each two consecutive points that both have values.
 local function band(series, place)
   local parts = {}
   for i = 2, #series.x do
@@ -36,7 +37,7 @@ local function band(series, place)
   return h.path { class = "band " .. marks.class(series.index), d = table.concat(parts) }
 end
 
--- The numbers of a line for the script that shows them under the pointer.
+-- Returns the numbers of a line for the script that displays them at the pointer.
 local function data_of(series)
   local xs, ys = {}, {}
   for i, y in ipairs(series.y) do
@@ -47,7 +48,7 @@ local function data_of(series)
   return table.concat(xs, " "), table.concat(ys, " ")
 end
 
--- Has a series no more than one point? As thin as a line it could not be seen.
+-- Returns true if a series has at most one point; a dot as thin as a line would be invisible.
 local function is_lone(series)
   local count = 0
   for _, y in ipairs(series.y) do
@@ -74,7 +75,7 @@ local function line(series, place)
   return h.path(fields)
 end
 
--- The points of a cloud.
+-- Returns the points of a cloud.
 local function points(figure, series, place)
   local list = { class = marks.class(series.index) }
   for i = 1, #series.x do
@@ -88,7 +89,7 @@ local function points(figure, series, place)
   return h.g(list)
 end
 
--- The head of an arrow, smaller where the arrow is short; nothing where it has no length.
+-- Returns the head of an arrow, scaled down if the arrow is short; nil if its length is 0.
 local function arrow_head(series, place)
   local x1, y1 = place(series.x[1], series.y[1])
   local x2, y2 = place(series.x[2], series.y[2])
@@ -98,7 +99,7 @@ local function arrow_head(series, place)
       math.deg(math.atan(y2 - y1, x2 - x1)), scale) }
 end
 
--- What series are called, each at the height where its lines end on average.
+-- Returns the labels of the series, each at the mean height at which its lines end.
 local function names_of(figure)
   local names, by_label = {}, {}
   for _, series in ipairs(figure.legend and not figure.is_tagged and figure.series or {}) do

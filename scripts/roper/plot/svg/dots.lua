@@ -1,16 +1,16 @@
---- Dots as SVG: a row for each name, a dot for each number, a stroke at the mean. Numbers of the
---- same lane, such as the runs of one seed, are at the same height in every row, and may be joined.
---- A dot without a number lies beyond every one: it is open, at the right border, below
+--- Draws dot plots as SVG: a row for each name, a dot for each number, a stroke at the mean.
+--- Numbers of the same lane, such as the runs of one seed, have the same height within each row,
+--- and can be joined. A dot without a number is an open dot at the right border, below the text
 --- `figure.beyond`.
 local h = require("roper.base.markup").h
 local marks = require "roper.plot.svg.mark"
 local places = require "roper.plot.svg.place"
 
 local TICKS <const> = 5
-local SPREAD <const> = 0.6 -- of a row's height is for its lanes
-local BEYOND <const> = 0.82 -- of the width is the axis, if dots lie beyond it
+local SPREAD <const> = 0.6 -- share of a row's height for its lanes
+local BEYOND <const> = 0.82 -- share of the width for the axis, if there are dots beyond it
 
--- The lanes through all rows, from dot to dot.
+-- Returns lines through all rows that join the dots of each lane.
 local function joins(figure, place)
   local parts = {}
   for lane = 1, figure.lanes do
@@ -28,7 +28,7 @@ local function joins(figure, place)
   return h.path { class = "join", d = table.concat(parts) }
 end
 
--- Does a dot lie beyond the axis?
+-- Returns true if any dot is beyond the axis.
 local function is_beyond(figure)
   for _, row in ipairs(figure.rows) do
     for _, dot in ipairs(row.dots) do

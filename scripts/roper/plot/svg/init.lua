@@ -1,10 +1,10 @@
---- Charts as SVG: pictures of their own, and parts of a page that take the width there is while
---- their letters keep their size. Both follow the reader's light or dark mode.
+--- Renders charts as SVG: as separate pictures, or as parts of a page that fill the available width
+--- while the text keeps its size. Both follow the reader's light or dark mode.
 ---
---- What is drawn of a figure between its axes is a drawing: the ticks x and y, each {at: share of
---- the width, or of the height from the top; text}; names: {text, at, index?} at the right; body:
---- a function that makes elements for a plot of so many units; beside: ticks of a bar of colours;
---- aspect: width by height, where it matters; note.
+--- A module for each kind of figure returns a drawing: ticks x and y, each {at: share of the width,
+--- or of the height from the top; text}; names: {text, at, index?} at the right; body: a function
+--- that returns the elements for a plot of a given size in units; beside: ticks of a colour bar;
+--- aspect: width divided by height, if it matters; note.
 local marks = require "roper.plot.svg.mark"
 local markup = require "roper.base.markup"
 local places = require "roper.plot.svg.place"
@@ -14,15 +14,15 @@ local h = markup.h
 local M = {}
 
 local WIDTH <const>, HEIGHT <const>, MATRIX_HEIGHT <const> = 560, 400, 480 -- pixels
-local TAGGED_WIDTH <const> = 460 -- where names stand inside of a square
+local TAGGED_WIDTH <const> = 460 -- for square plots with names inside
 local EM <const>, LETTER <const> = places.EM, places.LETTER
 local LONGEST_TICK <const> = 24
-local NAME_GAP <const> = 1.3 -- em between names, where there is room
+local NAME_GAP <const> = 1.3 -- em between names, if there is space
 local SIDE <const> = 0.8 -- em beside a picture
-local UNITS <const> = 1000 -- of a plot that stretches, in each direction
-local PAGE_ROOM <const> = 24 -- em of a page as narrow as a phone
+local UNITS <const> = 1000 -- width and height of a plot that stretches
+local PAGE_ROOM <const> = 24 -- em; the width of a page on a phone
 
---- The rules that give charts their colours.
+--- Returns the style sheet of charts.
 ---@return table css
 function M.style()
   return markup.asset "plot/svg/chart.css"
@@ -40,7 +40,7 @@ local function width_of(list)
   return width
 end
 
--- Em that are needed around a plot; `room` is how wide all of it is.
+-- Returns the margins around a plot in em; `room` is the total width.
 local function margins_of(figure, drawing, room)
   local names = {}
   for _, list in ipairs { drawing.x, drawing.y } do
@@ -63,7 +63,7 @@ local function margins_of(figure, drawing, room)
   return m
 end
 
--- Places for names so that none covers another: pushed apart, then back inside.
+-- Moves names so that they do not overlap: pushes them apart, then back inside.
 local function spread(names, gap)
   table.sort(names, function(a, b)
     return a.at < b.at or a.at == b.at and (a.index or 0) < (b.index or 0)
@@ -80,12 +80,12 @@ local function spread(names, gap)
   end
 end
 
--- The size of letters that leaves room for so many of them in a length of `em`.
+-- Returns the font size at which `count` lines fit a length of `em`; nil if they fit at full size.
 local function letter_size(count, em)
   return em and em < count and places.percent(em / count) or nil
 end
 
--- The texts around a plot of so many em, where it is known.
+-- Returns the texts around a plot. `across` and `down` are its size in em, if known.
 local function surroundings(figure, drawing, margins, gap, across, down)
   local list = {}
   for i, tick in ipairs(drawing.x) do
@@ -120,9 +120,9 @@ local function surroundings(figure, drawing, margins, gap, across, down)
   return list
 end
 
---- A chart for a page that has the rules of `style` and gives `.plot` a height.
+--- Renders a chart for a page that includes `style` and sets the height of `.plot`.
 ---@param figure table with title, xlabel, ylabel
----@param height string? where it is known
+---@param height string? if it is known
 ---@return table element
 function M.fluid(figure, height)
   local drawing = drawing_of(figure)
@@ -137,7 +137,7 @@ function M.fluid(figure, height)
     drawing.body(UNITS, UNITS), surroundings(figure, drawing, m, 0.065) }
 end
 
---- A chart as a picture.
+--- Renders a chart as a picture.
 ---@param figure table
 ---@return string svg
 function M.render(figure)

@@ -1,9 +1,9 @@
---- Marks of series, told apart without colour.
+--- Marks that distinguish series without colour.
 local h = require("roper.base.markup").h
 
 local M = {}
 
--- In a box of 10 by 10.
+-- Paths in a box of 10 by 10.
 local MARKS <const> = {
   "M5 1A4 4 0 1 0 5 9A4 4 0 1 0 5 1Z", -- disc
   "M1.5 1.5H8.5V8.5H1.5Z", -- square
@@ -14,25 +14,25 @@ local MARKS <const> = {
   "M5 0L6.3 3.5H10L7 5.8L8 9.6L5 7.2L2 9.6L3 5.8L0 3.5H3.7Z", -- star
 }
 
---- So many colours and marks there are; further series use them again, their lines dashed.
+--- Number of colours and marks. Further series reuse them with dashed lines.
 M.COUNT = #MARKS
 
---- The class that gives a series its colour.
+--- Returns the CSS class that sets the colour of a series.
 ---@param index integer number of the series
 ---@return string
 function M.class(index)
   return "s" .. (index - 1) % #MARKS + 1
 end
 
---- The mark of a series.
+--- Returns the mark of a series.
 ---@param index integer
----@param transform string? where it stands in a chart
+---@param transform string? that places it in a chart
 ---@return table path
 function M.path(index, transform)
   return h.path { d = MARKS[(index - 1) % #MARKS + 1], transform = transform }
 end
 
---- The mark of a series, to stand before its name in a text.
+--- Returns the mark of a series as an inline picture for text.
 ---@param index integer
 ---@return table svg
 function M.beside_text(index)

@@ -1,4 +1,4 @@
---- Heatmaps as SVG.
+--- Draws heatmaps as SVG.
 local cells_of = require "roper.plot.cells"
 local color = require "roper.plot.color"
 local h = require("roper.base.markup").h
@@ -9,10 +9,10 @@ local MOST_CELLS <const> = 512 -- on an axis
 local MOST_NAMES <const> = 64
 local TICKS <const> = 8
 local SHADES <const> = 256
-local BAR <const> = 64 -- shades of the bar that tells what colours mean
-local LEAST <const> = 0.005 -- no eye would see less
+local BAR <const> = 64 -- shades of the colour bar
+local LEAST <const> = 0.005 -- smallest visible strength
 
--- Cells in the colours of a map, a path for all of one colour.
+-- Returns cells in the colours of a map, with one path for all cells of a colour.
 local function in_colors(rows, place, map)
   local colors, paths = {}, {}
   for i, row in ipairs(rows) do
@@ -41,7 +41,7 @@ local function in_colors(rows, place, map)
   return colors
 end
 
--- Cells in one colour, the stronger the greater, each told what it is.
+-- Returns cells in one colour, stronger for larger values, each with a tooltip from `tell`.
 local function in_strength(rows, tell)
   local rects = {}
   for i, row in ipairs(rows) do
@@ -60,7 +60,7 @@ local function grid_of(columns, rows, fields)
   return h.svg(fields)
 end
 
--- What the colours mean, right of the plot.
+-- Returns the colour bar right of the plot.
 local function color_bar(cells)
   local shades, texts = {}, {}
   for i = 1, BAR do
@@ -76,7 +76,7 @@ local function color_bar(cells)
     texts }), ticks
 end
 
--- Names where they were given and there is room, else whole numbers.
+-- Returns ticks with the given names if there is space, otherwise with numbers.
 local function ticks_of(names, first, count)
   if not names or #names > MOST_NAMES then
     return places.ticks(cells_of.numbering(first, count), math.min(TICKS, count))

@@ -1,19 +1,19 @@
---- Places in the plot of a chart, whatever its size.
+--- Positions elements in a chart relative to its size.
 local h = require("roper.base.markup").h
 
 local M = {}
 
-M.EM = 17 -- pixels; letters can still be read where a picture is shown 350 wide
-M.LETTER = 0.58 -- em that a letter takes, or a little less
+M.EM = 17 -- pixels; the text is still legible if a picture is displayed 350 pixels wide
+M.LETTER = 0.58 -- em; approximate width of a letter
 
---- A share of the plot's width or height.
+--- Formats a share of the plot's width or height.
 ---@param share number
 ---@return string
 function M.percent(share)
   return ("%.2f%%"):format(100 * share)
 end
 
---- Elements with their origin at a place.
+--- Moves the origin of elements to a point.
 ---@param x number share of the width
 ---@param y number share of the height, from the top
 ---@param fields table attributes and elements
@@ -23,11 +23,11 @@ function M.at(x, y, fields)
   return h.svg(fields)
 end
 
---- The numbers beside an axis.
+--- Returns the ticks of an axis.
 ---@param axis Axis
----@param count integer about so many
+---@param count integer approximate number of ticks
 ---@param from_top boolean?
----@return table[] ticks their texts, with a true minus sign, each at a share of the axis
+---@return table[] ticks texts, with the Unicode minus sign, each at a share of the axis
 function M.ticks(axis, count, from_top)
   local list = {}
   for i, tick in ipairs(axis:ticks(count)) do
@@ -37,7 +37,7 @@ function M.ticks(axis, count, from_top)
   return list
 end
 
---- Lines across the plot at the ticks of the vertical axis.
+--- Returns grid lines at the ticks of the vertical axis.
 ---@param ticks table[]
 ---@param width number of the plot, in units
 ---@param height number

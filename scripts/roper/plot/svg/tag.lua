@@ -1,4 +1,4 @@
---- Texts beside arrows, each at the place where it covers the least.
+--- Places labels beside arrows where they overlap as little as possible.
 local h = require("roper.base.markup").h
 local marks = require "roper.plot.svg.mark"
 local places = require "roper.plot.svg.place"
@@ -9,11 +9,11 @@ local M = {}
 local HEIGHT <const> = 1.1 -- em of a text
 local LONGEST <const> = 0.5 -- of the plot's width
 local GAP <const> = 0.45 -- em between an arrow and its text
-local SHARES <const> = { 0.5, 0.65, 0.35, 0.8, 0.2 } -- of the way to the tip a text may stand at
-local SAMPLES <const> = 24 -- of a line count as what a text may cover
-local COVERED <const>, OUTSIDE <const> = 40, 100 -- what another text, and an edge, count
+local SHARES <const> = { 0.5, 0.65, 0.35, 0.8, 0.2 } -- candidate points between tail and tip
+local SAMPLES <const> = 24 -- points of a line that count as covered or not
+local COVERED <const>, OUTSIDE <const> = 40, 100 -- cost of covering a text and of crossing an edge
 
--- Points along all lines.
+-- Returns points along all lines.
 local function samples_of(figure, place)
   local list = {}
   for _, series in ipairs(figure.series) do
@@ -29,7 +29,7 @@ local function samples_of(figure, place)
   return list
 end
 
--- How much a box {x, y, half its width, half its height} around a text covers.
+-- Returns the cost of what a box {x, y, half its width, half its height} around a text covers.
 local function cost(box, samples, boxes, width, height)
   local x, y, w, h2 = table.unpack(box)
   local sum = (x - w < 0 or x + w > width or y - h2 < 0 or y + h2 > height) and OUTSIDE or 0
@@ -43,7 +43,7 @@ local function cost(box, samples, boxes, width, height)
   return sum
 end
 
--- The places for a text of a size beside an arrow, and beyond its tip.
+-- Returns candidate points for a text of a given size, beside an arrow and beyond its tip.
 local function choices(x1, y1, x2, y2, w, half)
   local angle = math.atan(y2 - y1, x2 - x1)
   local dx, dy = math.cos(angle), math.sin(angle)
@@ -60,7 +60,7 @@ local function choices(x1, y1, x2, y2, w, half)
   return list
 end
 
---- The labels of arrows as SVG.
+--- Returns the labels of arrows as SVG.
 ---@param figure table
 ---@param place fun(x: number, y: number): number, number
 ---@param width number of the plot

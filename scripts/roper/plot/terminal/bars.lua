@@ -1,4 +1,4 @@
---- Bars to the right of their names, in blocks of eighths of a character.
+--- Draws horizontal bars right of their names, with blocks of eighths of a character.
 local color = require "roper.plot.color"
 local legends = require "roper.plot.terminal.legend"
 local text = require "roper.plot.text"
@@ -6,7 +6,7 @@ local text = require "roper.plot.text"
 local EIGHTHS <const> = { [0] = "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" }
 local LONGEST_NAME <const> = 24
 
--- What stands at the end of a bar: its value, and its range where it has one.
+-- Returns the text at the end of a bar: its value and, if it has one, its range.
 local function value_text(series, i)
   local value = series.y[i]
   if value ~= value then
@@ -17,7 +17,7 @@ local function value_text(series, i)
   return ("%.4g"):format(value)
 end
 
--- The widest of the texts that `each` gives for every bar.
+-- Returns the width of the widest text that `each` returns for the bars.
 local function widest(figure, each)
   local width = 0
   for _, series in ipairs(figure.series) do
@@ -28,7 +28,8 @@ local function widest(figure, each)
   return width
 end
 
--- One bar from the column of 0, to the right in eighths of a character, to the left in halves.
+-- Draws one bar from the column of 0: to the right in eighths of a character, to the left in
+-- halves.
 local function draw_bar(screen, row, left, columns, axis, value, hue)
   local zero = math.min(math.max(axis:place(0), 0), 1) * columns
   local tip = math.min(math.max(axis:place(value), 0), 1) * columns

@@ -1,11 +1,11 @@
---- Lines, points and arrows between two axes, in Braille dots.
+--- Draws lines, points and arrows between two axes, with Braille dots.
 local canvases = require "roper.plot.canvas"
 local color = require "roper.plot.color"
 local legends = require "roper.plot.terminal.legend"
 local text = require "roper.plot.text"
 
 local ROWS <const>, SQUARE_ROWS <const> = 16, 20
--- What tells series apart where colours can not.
+-- Marks that distinguish series without colours.
 local MARKS <const> = { "●", "■", "▲", "◆", "○", "□", "△", "◇" }
 local MARK_EVERY <const> = 24 -- dots from one mark of a line to the next
 local HEADS <const> = { [0] = "→", "↗", "↑", "↖", "←", "↙", "↓", "↘" }
@@ -14,14 +14,14 @@ local function mark_of(series)
   return MARKS[(series.index - 1) % #MARKS + 1]
 end
 
--- Where a point lies on the canvas, in dots; nan off the scale.
+-- Returns a function that converts a point to dots of the canvas; nan if it is off the scale.
 local function places(figure, canvas)
   return function(x, y)
     return figure.x:place(x) * (canvas.width - 1), (1 - figure.y:place(y)) * (canvas.height - 1)
   end
 end
 
--- The shaded area between low and high.
+-- Draws the shaded area between low and high.
 local function draw_band(canvas, series, place, hue)
   local from_x, from_low, from_high
   for i = 1, #series.x do
@@ -43,7 +43,7 @@ local function draw_band(canvas, series, place, hue)
   end
 end
 
--- A line through the points, with marks on it if `is_marked`.
+-- Draws a line through the points, with marks on it if `is_marked`.
 local function draw_line(canvas, series, place, hue, is_marked)
   local marked, length = {}, 0
   local function visit(x, y)
@@ -96,7 +96,7 @@ local function arrow_mark(series)
   return series.mark or tostring(series.index % 10)
 end
 
--- An arrow; with its mark on its shaft if `is_marked`.
+-- Draws an arrow, with a mark on its shaft if `is_marked`.
 local function draw_arrow(canvas, series, place, hue, is_marked)
   draw_line(canvas, series, place, hue, false)
   local x1, y1 = place(series.x[1], series.y[1])
@@ -110,7 +110,7 @@ local function draw_arrow(canvas, series, place, hue, is_marked)
   end
 end
 
--- Everything between the axes: areas first, then lines and points, marks on top.
+-- Draws everything between the axes: areas first, then lines and points, marks on top.
 local function draw_series(canvas, figure, is_marked)
   local place = places(figure, canvas)
   for _, series in ipairs(figure.series) do
@@ -138,12 +138,12 @@ local function draw_series(canvas, figure, is_marked)
   end
 end
 
--- The vertical axis right of its numbers, which end at column `left`.
+-- Draws the vertical axis, right of its numbers, which end at column `left`.
 local function draw_y_axis(screen, top, rows, left, figure)
   for row = top, top + rows - 1 do
     screen:put(row, left + 1, "│")
   end
-  local free = top + rows -- rows from here on have a number
+  local free = top + rows -- the first row in use
   for _, tick in ipairs(figure.y:ticks(math.max(2, rows // 3))) do
     local row = top + math.floor((1 - figure.y:place(tick.value)) * (4 * rows - 1) + 0.5) // 4
     if row < free then
@@ -154,10 +154,10 @@ local function draw_y_axis(screen, top, rows, left, figure)
   end
 end
 
--- The horizontal axis at `row`, its numbers below.
+-- Draws the horizontal axis at `row`, with its numbers below.
 local function draw_x_axis(screen, row, left, columns, figure)
   screen:put(row, left + 1, "└" .. ("─"):rep(columns))
-  local free = 1 -- the first column where a number may stand
+  local free = 1 -- the first free column for a number
   for _, tick in ipairs(figure.x:ticks(math.max(3, columns // 12))) do
     local column = left + 2
       + math.floor(figure.x:place(tick.value) * (2 * columns - 1) + 0.5) // 2

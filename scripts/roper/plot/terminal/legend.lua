@@ -1,4 +1,4 @@
---- The lines below a plot that tell which series is which.
+--- Draws the legend below a plot.
 local color = require "roper.plot.color"
 local text = require "roper.plot.text"
 
@@ -6,7 +6,7 @@ local M = {}
 
 local GAP <const> = 3
 
---- Write the labels of the series, each beside a sample of how it is drawn.
+--- Writes the labels of the series, each beside a sample of its line or mark.
 ---@param screen table
 ---@param row integer
 ---@param left integer the first column

@@ -1,18 +1,18 @@
---- Heatmaps in blocks: colours where there are some, shades of grey elsewhere.
+--- Draws heatmaps with blocks: in colours, or in shades of grey on a terminal without colours.
 local color = require "roper.plot.color"
 local cells_of = require "roper.plot.cells"
 local text = require "roper.plot.text"
 
 local ROWS <const> = 24 -- lines for the cells
-local FEWEST_ROWS <const>, AROUND <const> = 4, 8 -- on a low terminal; what stands around cells
-local LABELLED_ROWS <const> = 64 -- the same where each row has its name
-local LARGEST <const> = 6 -- columns of a cell; as many half lines
+local FEWEST_ROWS <const>, AROUND <const> = 4, 8 -- lines for cells on a low terminal; other lines
+local LABELLED_ROWS <const> = 64 -- lines for the cells if each row has a name
+local LARGEST <const> = 6 -- columns, and half lines, of a cell
 local LONGEST_NAME <const> = 12
 local SHADES <const> = { [0] = " ", "░", "▒", "▓", "█" }
 local HIDDEN <const> = "·"
 local BAR <const> = 20
 
--- Columns that a name takes where its letters are below each other.
+-- Returns the number of columns for a name written downwards.
 local function name_width(names)
   local width = 1
   for _, name in ipairs(names or {}) do
@@ -23,8 +23,8 @@ local function name_width(names)
   return width
 end
 
--- How many columns and half lines a cell takes, and how many cells there are. A character is
--- twice as high as wide, so that equal numbers make a square.
+-- Returns the columns and half lines of a cell, and the maximum numbers of rows and columns of
+-- cells. A character is twice as high as wide, so n columns by n half lines are a square.
 local function layout(rows, columns, width, lines, whole_lines)
   local across = math.max(1, math.min(LARGEST, width // columns))
   local down = math.max(1, math.min(LARGEST, 2 * lines // rows))
@@ -35,7 +35,7 @@ local function layout(rows, columns, width, lines, whole_lines)
   return across, down, math.min(rows, 2 * lines // down), math.min(columns, width // across)
 end
 
--- One character of colours: its upper and its lower half, nil for a gap.
+-- Draws one character with the colours of its upper and lower half; nil for a gap.
 local function put_halves(screen, row, column, upper, lower)
   if upper and lower then
     screen:put(row, column, "▀", upper, lower)
@@ -44,7 +44,7 @@ local function put_halves(screen, row, column, upper, lower)
   end
 end
 
--- The cells themselves, below and right of (top, left).
+-- Draws the cells, below and right of (top, left).
 local function draw_cells(screen, top, left, cells, across, down, colored)
   local function cell(half, j)
     local row = cells.rows[half // down + 1]
@@ -69,7 +69,7 @@ local function draw_cells(screen, top, left, cells, across, down, colored)
   return (#cells.rows * down + 1) // 2
 end
 
--- The names of the columns, downwards, or numbers on some.
+-- Draws the names of the columns, downwards, or numbers at some of them.
 local function draw_columns(screen, row, left, figure, cells, across)
   if figure.columns and #cells.rows[1] == #figure.columns
     and across >= name_width(figure.columns) then
@@ -97,7 +97,7 @@ local function draw_columns(screen, row, left, figure, cells, across)
   return row + 1
 end
 
--- Which line has which name or number, right-aligned, and how wide these are.
+-- Returns the name or number of each line, and the width of the widest.
 local function row_labels(figure, count, lines)
   local labels, width = {}, 0
   local function add(line, label)
@@ -117,7 +117,7 @@ local function row_labels(figure, count, lines)
   return labels, width
 end
 
--- What the colours or shades mean.
+-- Draws the scale of the colours or shades.
 local function draw_bar(screen, row, left, figure, cells, colored)
   local low, high = ("%.3g"):format(cells.axis.low), ("%.3g"):format(cells.axis.high)
   screen:put(row, left, colored and low or low .. " [")
@@ -138,7 +138,7 @@ return function(screen, top, figure, colored)
   local room = math.max(FEWEST_ROWS, math.min(ROWS, screen.most_rows - AROUND))
   local lines = figure.height or is_named and math.max(rows, room) or room
   local _, margin = row_labels(figure, rows, lines)
-  if figure.rows and lines < rows then -- names give way to numbers
+  if figure.rows and lines < rows then -- numbers replace names
     _, margin = row_labels(figure, lines, lines)
   end
   local left = margin + 2

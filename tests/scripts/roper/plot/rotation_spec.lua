@@ -51,8 +51,8 @@ describe("plot.rotation", function()
     assert.truthy(svg:find(">pair 1, θ = 1<", 1, true))
     assert.truthy(svg:find(">pair 32, θ = 0.000133<", 1, true))
     local text = plot.rotation(x, "rope", 3, { format = "text" })
-    assert.truthy(text:find("pairs 1 to 7 of 32; pairs = {...} picks others", 1, true))
-    assert.truthy(text:find("turned by position 3", 1, true))
+    assert.truthy(text:find("pairs 1 to 7 of 32; pairs = {...} selects others", 1, true))
+    assert.truthy(text:find("rotated by position 3", 1, true))
     assert.is_nil(plot.rotation(core.randn({ 8 }), "rope", { format = "text" }):find("of 4"))
   end)
 
@@ -75,7 +75,7 @@ describe("plot.rotation", function()
       .. "nil", core.zeros({ 4 }))
     refuses("plot.rotation: expected a vector of 6 features for the scheme, got 4",
             core.zeros({ 4 }), position.rope({ dim = 6 }))
-    refuses("plot.rotation: expected a position, a finite number, got inf", core.zeros({ 4 }),
+    refuses("plot.rotation: expected a finite number as position, got inf", core.zeros({ 4 }),
             "rope", 1 / 0)
     refuses("plot.rotation: pairs: expected whole numbers from 1 to 2, got 3 as number 2",
             core.zeros({ 4 }), "rope", 1, { pairs = { 1, 3 } })

@@ -136,7 +136,7 @@ describe("plot.rotation in the terminal", function()
   it("turns pairs a quarter", function()
     shows([[
 
-  dashed: before, solid: turned by posi…
+  dashed: before, solid: rotated by pos…
 b
   │       ↑↑⠒⠦⢄⡀
   │       22   ⠙⢦⡀
