@@ -122,7 +122,7 @@ end
 --- To change attention in a model, override this method: change fields of the table and pass the
 --- table to the original method, which then receives positions, cache and input.
 ---
---- Errors: shapes that do not match.
+--- Errors: the shapes do not match.
 ---
 ---     > attention = roper.nn.MultiHeadAttention{d_model = 8, heads = 2}
 ---     > q = roper.randn{1, 2, 3, 4}

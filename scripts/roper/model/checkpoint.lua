@@ -11,7 +11,8 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- Loads a file: npy, safetensors, or a model from `save`. The content decides, not the name.
+--- Loads a file: npy, safetensors, or a model from `save`. The content determines the
+--- format, not the name.
 ---
 --- Errors: the file is missing, damaged or of another kind.
 ---

@@ -79,7 +79,7 @@ local function rows_of(pieces, indices, hidden)
 end
 
 -- Returns the logits after the last token by forward passes over the whole sequences. Prompts are
--- grouped by length: then a model never sees padding.
+-- grouped by length, so a model never sees padding.
 local function whole_forward(model, lengths, tokens, positions)
   local groups, logits, longest = {}, {}, tokens[1]:size(2)
   for i, length in ipairs(lengths) do

@@ -56,9 +56,9 @@ function Linear:forward(x, activation)
   return core.linear(x, self.weight, self.bias, activation)
 end
 
---- Returns the mean cross-entropy of the targets, in nats, with the outputs as logits. The logits
---- are computed in slices and never all kept at once. If one slice suffices, the result is
---- bit-identical to `cross_entropy` of `forward`.
+--- Returns the mean cross-entropy of the targets, in nats, with the outputs as logits. To save
+--- memory, many logits are computed in slices. If one slice suffices, the result is bit-identical
+--- to `cross_entropy` of `forward`.
 ---
 --- Errors: the last axis of x does not have `inputs` elements; a target is not the index of an
 --- output.

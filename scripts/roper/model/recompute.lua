@@ -13,8 +13,8 @@ local LEAST <const> = 64 << 20
 
 local after = 0 -- bytes of live tensors after the last check
 
--- The activations inside a part are garbage. Without this, Lua's collector would run too late: it
--- does not see the memory of tensors.
+-- Frees the activations inside a part, which are garbage after its forward pass. The collection in
+-- bindings/handle.c would wait until tensor memory has grown by half.
 local function collect()
   local live = core.memory().live
   if live > after + LEAST then

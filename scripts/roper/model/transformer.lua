@@ -242,8 +242,8 @@ end
 ---     {2, 5, 8}
 ---@param tokens tensor [batch, time], int32, from 0
 ---@param cache? Cache from `cache`, with the keys and values of the tokens before these
----@param positions? tensor [batch, time] of the tokens; by default they continue from the cache, or
----   are 0, 1, ... without one
+---@param positions? tensor [batch, time] of the tokens; by default they count up from 0, or
+---   continue from the cache
 ---@return tensor x [batch, time, d_model]
 function Transformer:features(tokens, cache, positions)
   arguments.self("Transformer:features", self, Transformer)
@@ -279,8 +279,8 @@ end
 ---     {2, 5, 4}
 ---@param tokens tensor [batch, time], int32, from 0
 ---@param cache? Cache from `cache`, with the keys and values of the tokens before these
----@param positions? tensor [batch, time] of the tokens; by default they continue from the cache, or
----   are 0, 1, ... without one
+---@param positions? tensor [batch, time] of the tokens; by default they count up from 0, or
+---   continue from the cache
 ---@return tensor logits [batch, time, vocabulary]
 function Transformer:forward(tokens, cache, positions)
   arguments.self("Transformer:forward", self, Transformer)
@@ -288,9 +288,9 @@ function Transformer:forward(tokens, cache, positions)
 end
 
 --- Returns the loss of predicting the token that follows each token: the mean cross-entropy, in
---- nats. For a large vocabulary, the logits are computed in slices and never all kept at once
---- (`linear_cross_entropy`). If they fit in 32 MiB, the result is bit-identical to `cross_entropy`
---- of `forward`. If a model overrides `forward` or replaces `logits`, these are used.
+--- nats. To save memory, many logits are computed in slices (`linear_cross_entropy`). If all of
+--- them fit in 32 MiB, the result is bit-identical to `cross_entropy` of `forward`. If a model
+--- overrides `forward` or replaces `logits`, these are used.
 ---
 --- Errors: as for `features`; a target is outside the vocabulary.
 ---

@@ -194,9 +194,9 @@ end
 ---   (of the whole run), ...
 ---@field loss? number of the last entry; nil if the run was already finished
 
---- Trains a model on a task, minimizing the cross-entropy of the next token. After Ctrl-C, model
---- and optimizer are as after the last complete step. If the run has a folder, a checkpoint of this
---- step is saved, from which the run can be resumed.
+--- Trains a model on a task, minimizing the cross-entropy of the next token. Ctrl-C stops training
+--- between two kernels; model and optimizer are then as after the last complete step. If the run
+--- has a folder, a checkpoint of this step is saved, from which the run can be resumed.
 ---
 --- Errors: the loss or a gradient is not finite; the folder has a checkpoint and `resume` is not
 --- set; the checkpoint has another configuration.

@@ -71,7 +71,7 @@ end
 
 --- Waits for the other ranks before the process ends, after success or failure.
 ---@param failure? Failure of this process
----@return boolean tells true if this rank prints the result or the error
+---@return boolean reports true if this rank prints the result or the error
 ---@return string name of the rank for messages; "" for the first, or without ranks
 function M.leave(failure)
   if not joined then
