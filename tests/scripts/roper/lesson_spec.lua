@@ -304,7 +304,8 @@ describe("lesson.check", function()
     local text, holds = output.capture(check.run, { { name = "odd", steps = {
       { claims = {}, identity = { "1 ==" } } } } })
     assert.is_false(holds)
-    assert.truthy(text:find("not ok 1 - odd 1: runs\n# identity: expected an expression", 1, true), text)
+    assert.truthy(text:find("not ok 1 - odd 1: runs\n# identity: expected an expression", 1, true),
+      text)
   end)
 end)
 
