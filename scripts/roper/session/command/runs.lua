@@ -102,7 +102,7 @@ local function unfinished(runs)
     end
   end
   return (#told > 0 and "\n" .. table.concat(told, "\n") .. "\n" or "")
-    .. (#lines > 0 and "\nThis goes on with them:\n" .. table.concat(lines, "\n") .. "\n" or "")
+    .. (#lines > 0 and "\nResume with:\n" .. table.concat(lines, "\n") .. "\n" or "")
 end
 
 -- Is there a terminal that is too narrow for the text?

@@ -275,7 +275,7 @@ end
 ---@param message string
 ---@param frame Frame of the code that the message is about
 ---@param caller Frame? of the code that called this
----@return string? advised nil where there is nothing to say
+---@return string? advised nil without advice
 function M.advise(message, frame, caller)
   local line = frame.line
   if not line then

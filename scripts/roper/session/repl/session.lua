@@ -277,7 +277,7 @@ local function split(text, globals)
 end
 
 -- The source of parts as one chunk. Its expressions are arguments of a function that the chunk is
--- given, unless a parenthesis makes them go on with the line before.
+-- given, unless a parenthesis would continue the line before.
 local function block_form(parts)
   local forms, closing = {}, ""
   for i, part in ipairs(parts) do

@@ -78,7 +78,8 @@ function M.configure(name, given)
       suggest.hint(tostring(preset), presets, "it has")), 0)
   end
   local config, missing = { experiment = name, preset = preset }, nil
-  local known = { preset = true, revision = true }
+  -- a run's own revision comes along with its fields; nobody sets it
+  local known = { preset = true, revision = tostring(given.revision):find "^[%w_]+ %d" }
   for _, field in ipairs(fields.of(definition.task)) do
     local field_name = field[1]
     names[#names + 1] = field_name

@@ -205,7 +205,7 @@ describe("./roper", function()
       local listed = roper("runs", folder)
       assert.truthy(listed.output:find(("  stopped  %d/100000 "):format(later), 1, true),
         listed.output)
-      assert.truthy(listed.output:find(("\n\nThis goes on with them:\n./roper train --resume "
+      assert.truthy(listed.output:find(("\n\nResume with:\n./roper train --resume "
         .. "%s/runs/substring_index-rope-5\n"):format(folder), 1, true), listed.output)
       local result = resume(("steps=%d"):format(later + 2))
       assert.equal(0, result.status, result.errors)

@@ -262,6 +262,8 @@ describe("experiment.build", function()
     local again = tables.merged(config) -- as a run's folder has it
     again.experiment = nil
     assert.same(config, experiment.configure("addition", again))
+    assert.error_matches(function() experiment.configure("addition", { revision = "3" }) end,
+      'addition has no field "revision"')
     config.revision = nil
     local message = "position=kerple %(revision kerple 2%) than the one that made this "
       .. "configuration %(1%); start a new run with the same fields"

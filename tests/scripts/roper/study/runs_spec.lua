@@ -281,7 +281,7 @@ describe("./roper runs", function()
     assert.equal(1, status)
     assert.truthy(output:find("/damaged +%- +%- +%- +stopped +3/%?"), output)
     local told = ("\n\n%s/begun stopped before its first checkpoint; it starts again\n\n"
-      .. "This goes on with them:\n./roper train --resume %s/begun\n"):format(folder, folder)
+      .. "Resume with:\n./roper train --resume %s/begun\n"):format(folder, folder)
     assert.equal(told, output:sub(-#told))
     local reason = ('roper: runs: load_safetensors: "%s/damaged/'):format(folder)
     assert.equal(reason, errors:sub(1, #reason))

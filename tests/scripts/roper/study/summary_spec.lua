@@ -183,7 +183,7 @@ describe("summary.of", function()
     assert.is_true(decided[true] > 0 and decided[false] > 0)
   end)
 
-  it("has no interval where no p could be below the level, and says why", function()
+  it("has no interval if no p could be below the level, and says why", function()
     local trials, methods = {}, { "a", "b", "c" }
     for seed = 1, 6 do
       for i, method in ipairs(methods) do

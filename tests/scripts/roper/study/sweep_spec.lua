@@ -328,7 +328,7 @@ describe("./roper sweep", function()
                                       claims.read(trial.folder).number })
     end
     local _, listed = process.run({ "./roper", "runs", folder })
-    assert.truthy(listed:find(("\nThis goes on with them:\n./roper sweep %s\n$"):format(
+    assert.truthy(listed:find(("\nResume with:\n./roper sweep %s\n$"):format(
       folder:gsub("%p", "%%%0"))), listed)
     local status, output = process.run(command)
     assert.equal(0, status)

@@ -478,7 +478,7 @@ describe("a run that is killed", function()
     assert.is_true(files(folder)["checkpoint.safetensors"] == nil)
     local _, listed = process.run({ "./roper", "runs", folder })
     assert.truthy(listed:find(folder .. " stopped before its first checkpoint; it starts again\n\n"
-      .. "This goes on with them:\n./roper train --resume " .. folder .. "\n", 1, true), listed)
+      .. "Resume with:\n./roper train --resume " .. folder .. "\n", 1, true), listed)
     local status, _, errors = process.run({ "./roper", "train", "--resume", folder })
     assert.equal(0, status, errors)
     assert.truthy(errors:find("the previous %d+ steps have no checkpoint: training starts from "
