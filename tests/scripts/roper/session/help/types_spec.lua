@@ -3,8 +3,8 @@
 local help = require("roper.session.help")
 local sources = require("roper.session.help.sources")
 
--- Returns the end of the type that starts at an index, nil if none does. A second grammar of LuaLS's
--- types: comment.lua finds the end of a type by its blanks.
+-- Returns the end of the type that starts at an index, nil if none does. A second grammar of
+-- LuaLS's types: comment.lua finds the end of a type by its blanks.
 local read_type
 
 -- The end of a list of what `read` reads, up to a closing sign.
