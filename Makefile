@@ -108,10 +108,10 @@ roper: scripts/launcher.lua Makefile
 	cp $< $@ && chmod +x $@
 
 $(DEFINITIONS): $(MODULE) roper $(wildcard bindings/*.c tasks/*.c core/kernels/operation/*.h) $(shell find scripts/roper -name "*.lua")
-	./roper -e 'require("roper.session.help.stubs").write "$(@D)"'
+	./roper -e 'require("roper.workbench.help.stubs").write "$(@D)"'
 
 docs: all
-	./roper -e 'require("roper.session.help.reference").write "$(BUILD)/reference"'
+	./roper -e 'require("roper.workbench.help.reference").write "$(BUILD)/reference"'
 
 # Install what dpkg does not know yet: as root, through sudo, or say the line to type.
 deps = missing=$$(for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null \

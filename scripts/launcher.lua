@@ -25,11 +25,11 @@ end
 local root = require("luv").fs_realpath(arg[0]):match "^(.*)/[^/]*$"
 local lua = ("%s/scripts/?.lua;%s/scripts/?/init.lua"):format(root, root)
 local c = root .. "/build/?.so"
-if not package.searchpath("roper.session.cli", lua) then
+if not package.searchpath("roper.workbench.session.cli", lua) then
   local prefix = root:match "^(.*)/[^/]*$"
   lua = ("%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua"):format(prefix, prefix)
   c = prefix .. "/lib/lua/5.4/?.so"
 end
 package.path = lua .. ";" .. package.path
 package.cpath = c .. ";" .. package.cpath
-os.exit(require("roper.session.cli").main(arg), true)
+os.exit(require("roper.workbench.session.cli").main(arg), true)

@@ -1,6 +1,6 @@
 -- Examples of documentation comments: what a session prints for their lines.
 
-local session = require("roper.session.repl.session")
+local session = require("roper.workbench.session.repl.session")
 local stdout = require("tests.stdout")
 
 local M = {}

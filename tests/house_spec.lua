@@ -18,7 +18,20 @@ local function exists(path)
   return file and file:close() and true
 end
 
--- The files that a file names in #include or require, of those that are there.
+-- The file of a Lua module; nil if there is none.
+local function file_of(root, module)
+  local base = "scripts/" .. module:gsub("%.", "/")
+  for _, path in ipairs({ base .. ".lua", base .. "/init.lua" }) do
+    if exists(root .. path) then
+      return path
+    end
+  end
+  return nil
+end
+
+-- The existing files that a file names: in #include, or as a module in any string, since a module
+-- can be loaded by a name from a table. The name "roper" is also that of the program, so it counts
+-- in `require` only.
 local function used_by(root, path)
   local text = scratch.read(root .. path)
   local list = {}
@@ -30,10 +43,11 @@ local function used_by(root, path)
   end
   for line in text:gmatch("[^\n]+") do
     if not line:match("^%s*%-%-") then
-      for name in line:gmatch('require%s*%(?%s*["\'](roper[%w_.]*)["\']') do
-        local base = "scripts/" .. name:gsub("%.", "/")
-        list[#list + 1] = exists(root .. base .. ".lua") and base .. ".lua"
-          or exists(root .. base .. "/init.lua") and base .. "/init.lua" or nil
+      for name in line:gmatch('["\'](roper%.[%w_.]*[%w_])["\']') do
+        list[#list + 1] = file_of(root, name)
+      end
+      if line:find('^[^"\']*require%s*%(?%s*["\']roper["\']') then
+        list[#list + 1] = file_of(root, "roper")
       end
     end
   end
@@ -133,7 +147,7 @@ describe("the house", function()
   local function planted(files)
     local root = scratch.path("house")
     for _, folder in ipairs({ "core/base", "core/tensor", "tasks", "bindings", "scripts/roper/base",
-      "scripts/roper/study" }) do
+      "scripts/roper/workbench/study" }) do
       os.execute(("mkdir -p '%s/%s'"):format(root, folder))
     end
     for path, text in pairs(files) do
@@ -146,9 +160,18 @@ describe("the house", function()
     assert.same({ "core/base/a.c uses core/tensor/b.h" }, climbs(planted({
       ["core/base/a.c"] = '#include "core/tensor/b.h"\n', ["core/tensor/b.h"] = "" })))
     assert.same({ "core/base/a.c uses core/tensor/b.h",
-      "scripts/roper/base/x.lua uses scripts/roper/study/y.lua" }, climbs(planted({
-      ["scripts/roper/base/x.lua"] = 'local y = require "roper.study.y"\n',
-      ["scripts/roper/study/y.lua"] = "-- require 'roper.none'\n" })))
+      "scripts/roper/base/x.lua uses scripts/roper/workbench/study/y.lua" }, climbs(planted({
+      ["scripts/roper/base/x.lua"] = 'local y = require "roper.workbench.study.y"\n',
+      ["scripts/roper/workbench/study/y.lua"] = "-- require 'roper.none'\n" })))
+  end)
+
+  it("would show a climb by a name in a table, or to the public table", function()
+    assert.same({ "scripts/roper/base/x.lua uses scripts/roper/workbench/study/y.lua",
+      "scripts/roper/base/z.lua uses scripts/roper/init.lua" }, climbs(planted({
+      ["core/base/a.c"] = "", ["scripts/roper/init.lua"] = "",
+      ["scripts/roper/base/x.lua"] = 'local lazy = { y = "roper.workbench.study.y" }\n',
+      ["scripts/roper/base/z.lua"] = 'print(\'try require "roper"\')\nreturn require "roper"\n',
+      ["scripts/roper/workbench/study/y.lua"] = 'return "roper.none"\n' })))
   end)
 
   it("would show a circle", function()

@@ -1,6 +1,7 @@
 -- Every step of every lesson there is.
 
-local lessons = require("roper.lesson")
+require("roper")
+local lessons = require("roper.workbench.lesson")
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- A sweep as the report sees it, made by hand: two methods of three runs, of which one failed and
 -- one was killed.
 
-local summary = require("roper.study.summary")
+local summary = require("roper.workbench.study.summary")
 
 local M = {}
 

@@ -1,8 +1,8 @@
 -- Sweeps of trials so small that one takes a tenth of a second, run as programs.
 
 local files = require("roper.base.file")
-local stored = require("roper.study.runs")
-local plan = require("roper.study.sweep.plan")
+local stored = require("roper.workbench.study.runs")
+local plan = require("roper.workbench.study.sweep.plan")
 local process = require("tests.process")
 local uv = require("luv")
 

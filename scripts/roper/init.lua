@@ -36,14 +36,14 @@ M.eager = { attention = require("roper.attention.eager").attention }
 local lazy = {
   checkpoint = "roper.model.checkpoint",
   evaluate = "roper.training.evaluation",
-  experiment = "roper.study.experiment",
+  experiment = "roper.workbench.study.experiment",
   format = "roper.base.format",
   nn = "roper.model",
   optim = "roper.training.optim",
-  plot = "roper.plot",
-  runs = "roper.study.runs",
-  statistics = "roper.study.statistics",
-  sweep = "roper.study.sweep",
+  plot = "roper.workbench.plot",
+  runs = "roper.workbench.study.runs",
+  statistics = "roper.workbench.study.statistics",
+  sweep = "roper.workbench.study.sweep",
   tasks = "roper.tasks",
 }
 -- Functions loaded on first use, with their modules.
@@ -51,12 +51,12 @@ local functions = {
   generate = { "roper.model.generate", "generate" },
   gradcheck = { "roper.base.gradcheck", "gradcheck" },
   identity = { "roper.identity", "identity" },
-  lesson = { "roper.lesson", "lesson" },
+  lesson = { "roper.workbench.lesson", "lesson" },
   train = { "roper.training", "train" },
   ranks = { "roper.training.ranks", "ranks" },
   info = { "roper.base.info", "info" },
-  help = { "roper.session.help", "help" },
-  apropos = { "roper.session.help", "apropos" },
+  help = { "roper.workbench.help", "help" },
+  apropos = { "roper.workbench.help", "apropos" },
   debug = { "roper.base.diagnostics", "debug" },
   print_options = { "roper.base.format.options", "print_options" },
   einsum = { "roper.base.operations.einsum", "einsum" },
@@ -140,5 +140,7 @@ require "roper.base.sizes"
 core.tensor_metatable.__tostring = function(tensor)
   return require("roper.base.format").tensor(tensor)
 end
+
+require("roper.base.public").root = M
 
 return M

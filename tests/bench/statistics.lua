@@ -1,7 +1,7 @@
 --- What is said of repeated measurements.
 local M = {}
 
-M.median = require("roper.study.statistics").median
+M.median = require("roper.workbench.study.statistics").median
 
 --- The median of a[i] / b[i]: of two things measured in turn, how much longer the first takes.
 ---@param a number[]

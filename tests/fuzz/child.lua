@@ -12,7 +12,7 @@ package.path = ("%s?.lua;%sscripts/?.lua;%sscripts/?/init.lua"):format(root, roo
 package.cpath = root .. "build/?.so;" .. package.cpath
 local core = require("roper.core")
 local grammar = require("tests.fuzz.grammar")
-local session = require("roper.session.repl.session")
+local session = require("roper.workbench.session.repl.session")
 core.memory_limit(128 << 20)
 core.interrupt_enable()
 
@@ -25,9 +25,9 @@ rawset(io, "stderr", quiet)
 local function silent() end
 
 math.randomseed(seed)
-_G.roper, _G.plot = require("roper"), require("roper.plot")
+_G.roper, _G.plot = require("roper"), require("roper.workbench.plot")
 _G.help, _G.apropos = _G.roper.help, _G.roper.apropos
-require("roper.session.help").name_in_failures()
+require("roper.workbench.help").name_in_failures()
 local globals = setmetatable({}, { __index = _G })
 globals.os, globals.io, globals.print = false, false, silent
 local current = session.new(globals)

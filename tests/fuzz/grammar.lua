@@ -1,7 +1,8 @@
 -- Random lines of a session: calls of everything public, with arguments good and hostile.
 
-local catalogue = require("roper.session.help.catalogue")
-local sources = require("roper.session.help.sources")
+require("roper")
+local catalogue = require("roper.workbench.help.catalogue")
+local sources = require("roper.workbench.help.sources")
 
 local M = {}
 

@@ -1,7 +1,7 @@
 local checks = require("tests.tasks.checks")
 local fixture = require("tests.fixtures.tasks")
 local roper = require("roper")
-local statistics = require("roper.study.statistics")
+local statistics = require("roper.workbench.study.statistics")
 
 local TASKS <const> = {
   { "addition", { max_digits = 3, length = 120 } },

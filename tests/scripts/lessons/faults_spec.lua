@@ -1,13 +1,14 @@
 -- What every lesson claims fails where it should: with its code broken, or what is false in the
 -- place of what is true.
 
-local check = require("roper.lesson.check")
+require("roper")
+local check = require("roper.workbench.lesson.check")
 local every = require("tests.lessons")
-local lessons = require("roper.lesson")
+local lessons = require("roper.workbench.lesson")
 local mutants = require("tests.mutants")
 local output = require("tests.stdout")
 local statement = require("roper.identity.statement")
-local steps = require("roper.lesson.step")
+local steps = require("roper.workbench.lesson.step")
 
 describe("the lessons", function()
   it("claim nothing that stays true when its code is broken", function()

@@ -1,17 +1,17 @@
 -- Every lesson there is: what it claims is true, can be typed, and fits the screen.
 
-local check = require("roper.lesson.check")
-local commands = require("roper.session.repl.commands")
+local check = require("roper.workbench.lesson.check")
+local commands = require("roper.workbench.session.repl.commands")
 local every = require("tests.lessons")
 local format = require("roper.base.format")
-local lessons = require("roper.lesson")
+local lessons = require("roper.workbench.lesson")
 local output = require("tests.stdout")
-local player = require("roper.session.lesson_player")
+local player = require("roper.workbench.session.lesson_player")
 local process = require("tests.process")
 local roper = require("roper")
-local session = require("roper.session.repl.session")
-local show = require("roper.lesson.show")
-local steps = require("roper.lesson.step")
+local session = require("roper.workbench.session.repl.session")
+local show = require("roper.workbench.lesson.show")
+local steps = require("roper.workbench.lesson.step")
 
 -- The misprints that are equations, by where they are printed, and their lessons.
 local MISPRINTS = {

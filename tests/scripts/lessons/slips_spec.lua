@@ -1,8 +1,9 @@
 -- Slips that are made at the questions of lessons, and the hints that fit them.
 
-local lessons = require("roper.lesson")
-local questions = require("roper.lesson.question")
-local steps = require("roper.lesson.step")
+require("roper")
+local lessons = require("roper.workbench.lesson")
+local questions = require("roper.workbench.lesson.question")
+local steps = require("roper.workbench.lesson.step")
 
 local GIVEN = "given = {v = 'vector', i = 'position', n = 'position'}}"
 

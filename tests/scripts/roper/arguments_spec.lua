@@ -1,7 +1,7 @@
 -- Everything public called with arguments that are none of its own: the errors say what was
 -- expected, in the words of the library.
 
-local catalogue = require("roper.session.help.catalogue")
+local catalogue = require("roper.workbench.help.catalogue")
 local roper = require("roper")
 local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")

@@ -1,4 +1,4 @@
-local catalogue = require("roper.session.help.catalogue")
+local catalogue = require("roper.workbench.help.catalogue")
 local core = require("roper.core")
 local roper = require("roper")
 

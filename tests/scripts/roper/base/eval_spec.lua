@@ -112,7 +112,7 @@ describe("chunk.call", function()
   end)
 
   it("names the function that stumbles over what it was given", function()
-    require("roper.session.help").name_in_failures()
+    require("roper.workbench.help").name_in_failures()
     local linear = "require('roper').nn.Linear{inputs = 1, outputs = 1}"
     assert.equal("input:1: roper.checkpoint.load_state: failed on its arguments "
       .. "(roper.debug(true) shows where); ?roper.checkpoint.load_state shows what it takes",

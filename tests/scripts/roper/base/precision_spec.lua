@@ -36,7 +36,7 @@ describe("the note on bfloat16 without instructions for it", function()
     local script = scratch.write("run.lua", ([[
       local config = roper.experiment.configure("copy", { preset = "smoke", letters = 3, steps = 1,
         matmul_precision = arg[1] })
-      require("roper.study.run").run(config, { run = arg[2] })]]))
+      require("roper.workbench.study.run").run(config, { run = arg[2] })]]))
     local _, errors = roper(script, "bfloat16", scratch.path("run"))
     assert.equal(1, select(2, errors:gsub(NOTE:gsub("%p", "%%%0"), "")), errors)
     _, errors = roper(script, "float32", scratch.path("other"))

@@ -391,7 +391,7 @@ describe("a run that is killed", function()
         io.stdout:write(step, "\n")
         io.stdout:flush()
       end
-      require("roper.study.run").run(config, { run = arg[1], resume = true,
+      require("roper.workbench.study.run").run(config, { run = arg[1], resume = true,
         progress = { update = update, finish = function() end } })
     ]]):format(core.json_encode(FIELDS)))
   end)

@@ -1,0 +1,288 @@
+--- Help: what `?name`, `??name`, `help(name)` and `apropos(word)` print. Names are those of the
+--- session, or of the library with or without what stands in front.
+local pager = require "roper.workbench.help.pager"
+local escape = require "roper.base.escape"
+
+local M = {}
+
+local LONGEST <const> = 60 -- characters of a name that is worth a suggestion
+
+-- The value behind a name that was typed.
+local function value_of(name, globals)
+  if not name:find "^[%a_][%w_]*[%w_.:]*$" then
+    return nil
+  end
+  return require("roper.base.names").resolve(name, globals)
+end
+
+-- The entries that a name of the library may mean, the likeliest alone where it is clear.
+local function entries_of(name)
+  local catalogue = require "roper.workbench.help.catalogue"
+  for _, path in ipairs { name, "roper." .. name, (name:gsub("%.([%w_]+)$", ":%1")) } do
+    local entry = catalogue.entry(path)
+    if entry then
+      return { entry }
+    end
+  end
+  local class = require("roper.workbench.help.sources").classes()[name]
+  if class then
+    return { { path = name, kind = "class", comment = class.comment } }
+  end
+  local list, ending = {}, "." .. name:gsub(":", ".")
+  for _, entry in ipairs(catalogue.entries()) do
+    if entry.path:gsub(":", "."):sub(-#ending) == ending and not entry.same then
+      list[#list + 1] = entry
+    end
+  end
+  return list
+end
+
+-- What to say about a name that nothing has.
+local function unknown(name)
+  local names = {}
+  if #name > LONGEST then
+    return ("nothing is called %s…"):format(name:sub(1, LONGEST))
+  end
+  for i, entry in ipairs(require("roper.workbench.help.catalogue").entries()) do
+    names[i] = name:find "[.:]" and entry.path or entry.path:match "[%w_]+$"
+  end
+  local hint = require("roper.base.suggest").hint(name, names)
+  return ("nothing is called %s%s"):format(name, hint)
+end
+
+local BASE <const> = {} -- Lua's own globals, as keys; what else is there is somebody's
+for name in ([[assert collectgarbage dofile error getmetatable ipairs load loadfile next pairs pcall
+  print rawequal rawget rawlen rawset require select setmetatable tonumber tostring type warn
+  xpcall]]):gmatch "%a+" do
+  BASE[name] = true
+end
+
+-- The name of a function of Lua's own: it is in C, where its name says.
+local function standard_name(value)
+  for _, library in ipairs(debug.getinfo(value, "S").what == "C" and { "_G", "string", "table",
+    "math", "io", "os", "utf8", "coroutine", "debug" } or {}) do
+    for name, found in pairs(package.loaded[library]) do
+      if rawequal(found, value) and (library ~= "_G" or BASE[name]) then
+        return library == "_G" and name or library .. "." .. name
+      end
+    end
+  end
+  return nil
+end
+
+-- What there is to say about a function without a comment.
+local function bare_function(value, name)
+  local standard = standard_name(value)
+  if standard then
+    return ("%s is Lua's own; see\nhttps://www.lua.org/manual/5.4/manual.html#pdf-%s\n"):format(
+      standard, standard)
+  end
+  local where, arguments = debug.getinfo(value, "Su"), {}
+  for i = 1, where.nparams do
+    arguments[i] = debug.getlocal(value, i)
+  end
+  arguments[#arguments + 1] = where.isvararg and "…" or nil
+  return ("%s(%s)\n\nA function of %s, without a documentation comment.\n"):format(
+    name or "function", table.concat(arguments, ", "), where.what == "C" and "C"
+    or ("%s:%d"):format(where.short_src, where.linedefined))
+end
+
+local function with_article(noun)
+  return (noun:find "^[AEIOUaeiou]" and "an " or "a ") .. noun
+end
+
+-- The page about a value.
+local function about(value, name)
+  local catalogue = require "roper.workbench.help.catalogue"
+  local format = require "roper.base.format"
+  local page = require "roper.workbench.help.page"
+  local entry = catalogue.of_value(value)
+  if entry and (entry.comment or type(value) ~= "function") then
+    return page.entry(entry)
+  elseif type(value) == "function" then
+    return bare_function(value, name)
+  end
+  local class = catalogue.class_of(value)
+  local text = format.is_tensor(value) and format.summary(value) or format.value(value)
+  return ("%s is %s: %s\n%s"):format(name or "This", with_article(class and class.path
+    or math.type(value) or type(value)), text, class and "\n" .. page.entry(class) or "")
+end
+
+--- The page about a name.
+---
+--- Errors: a name that nothing has.
+---@param name string
+---@param globals table of the session
+---@return string
+function M.text(name, globals)
+  if name:lower():gsub("^from ", "") == "pytorch" then
+    return require("roper.workbench.help.pytorch").page()
+  end
+  local value = value_of(name, globals)
+  if value ~= nil then
+    return about(value, name)
+  end
+  local page = require "roper.workbench.help.page"
+  local found = entries_of(name)
+  if #found == 1 then
+    return found[1].comment and page.entry(found[1]) or about(found[1].value, found[1].path)
+  elseif #found > 1 then
+    return page.list(name .. " may be", found)
+  end
+  error(unknown(name), 0)
+end
+
+--- Tell about a name or a value: how a function is called, what it takes, gives and refuses, its
+--- formula and an example; what a module or a class holds. Without an argument, about the library.
+---
+--- In a session, `?name` does the same. `?pytorch` lists what functions of PyTorch are called here.
+---
+--- Errors: a name that nothing has; the nearest one is suggested.
+---
+---     > help(string.rep)
+---     string.rep is Lua's own; see
+---     https://www.lua.org/manual/5.4/manual.html#pdf-string.rep
+---@param what? any a name in quotes, or a value: a function, a module, a tensor, a model
+function M.help(what)
+  if type(what) == "string" then
+    pager.write(M.text(what, _G))
+  else
+    pager.write(about(what == nil and require("roper.base.public").root or what))
+  end
+end
+
+-- Does a function take an option with a text in its name?
+local function has_option(entry, text)
+  for _, option in ipairs(require("roper.workbench.help.catalogue").options(entry)) do
+    if option.name:lower():find(text, 1, true) then
+      return true
+    end
+  end
+  return false
+end
+
+--- List what has a word in its name, then in the name of an option, then in its documentation.
+---
+--- Errors: a word that stands nowhere.
+---
+---     > apropos "inverse_square"
+---     by name (1)
+---       roper.optim.schedule.inverse_square_root
+---         Returns a schedule with linear warm-up, then decay by the inverse square …
+---@param word string in any case
+function M.apropos(word)
+  if type(word) ~= "string" or not word:find "%S" then
+    error("apropos: expected a word, got " .. require("roper.base.format").value(word), 2)
+  end
+  local pattern = word:lower()
+  local catalogue = require "roper.workbench.help.catalogue"
+  local named, optional, told = {}, {}, {}
+  for _, entry in ipairs(catalogue.entries()) do
+    local list = entry.path:lower():find(pattern, 1, true) and named
+      or has_option(entry, pattern) and optional
+      or not entry.same and catalogue.prose(entry):lower():find(pattern, 1, true) and told or {}
+    list[#list + 1] = entry
+  end
+  local page, parts = require "roper.workbench.help.page", {}
+  for _, group in ipairs { { "by name", named }, { "by an option's name", optional },
+    { "in the text", told } } do
+    parts[#parts + 1] = group[2][1]
+      and page.list(("%s (%d)"):format(group[1], #group[2]), group[2]) or nil
+  end
+  if not parts[1] then
+    error(unknown(word), 2)
+  end
+  pager.write(table.concat(parts))
+end
+
+--- What `?name` prints.
+---@param name string
+---@param globals table of the session
+function M.show(name, globals)
+  pager.write(M.text(name, globals))
+end
+
+-- The lines of a text from one on, to another or to the first that `is_last` knows.
+local function excerpt(text, first, is_last)
+  local lines, last = escape.lines(text), first
+  while lines[last + 1] and not is_last(lines[last], last) do
+    last = last + 1
+  end
+  return table.concat(lines, "\n", first, math.min(last, #lines)) .. "\n"
+end
+
+-- The source of what C implements: the function, or its row in a table.
+local function native_source(place)
+  local sources = require "roper.workbench.help.sources"
+  local file, first = place:match "^(.*):(%d+)$"
+  local text = require("roper.base.file").read(sources.ROOT .. "/" .. file)
+  if not text then
+    return place .. " (C, in the source tree)\n"
+  end
+  local is_row = false -- of operation/, which may take several lines
+  return place .. "\n" .. excerpt(text, tonumber(first), function(line, number)
+    is_row = is_row or number == tonumber(first) and line:find "^%u[%u_]*%(" ~= nil
+    return line:find "^};?$" or is_row and line:find "%)$"
+      or number == tonumber(first) and line:find "^%s*{.*},$"
+  end)
+end
+
+-- The source of a Lua function; nil where there is none.
+local function lua_source(value, comment)
+  local sources = require "roper.workbench.help.sources"
+  local text, file, first, last, _
+  local made_in = type(value) == "function" and sources.maker_file(value)
+  if made_in then
+    file, first, last = made_in, 1, math.huge
+    text = require("roper.base.file").read(file)
+  elseif type(value) == "function" then
+    text, file = sources.text(value)
+    _, first, last = sources.place(value)
+  elseif comment and comment.arguments then
+    file, first = comment.file, comment.line
+    text = require("roper.base.file").read(file)
+  end
+  return text and ("%s:%d\n%s"):format(file, first, excerpt(text, first, function(line, number)
+    return number == last or not last and line == "end"
+  end))
+end
+
+--- What `??name` prints: the source of a function, and where it stands.
+---@param name string
+---@param globals table of the session
+function M.source(name, globals)
+  local value = value_of(name, globals)
+  local entry = require("roper.workbench.help.catalogue").of_value(value)
+  if value == nil then
+    local found = entries_of(name)
+    if #found ~= 1 then
+      error(#found == 0 and unknown(name)
+        or ("%s may be several; ?%s lists them"):format(name, name), 0)
+    end
+    entry, value = found[1], found[1].value
+  end
+  local comment = entry and entry.comment
+  local text = comment and comment.source and native_source(comment.source)
+    or lua_source(value, comment)
+  if not text then
+    error(("%s has no source to show"):format(name), 0)
+  end
+  pager.write(escape.text(text))
+end
+
+--- From now on errors name functions of the library as help does, and answer habits from PyTorch
+--- and Python.
+function M.name_in_failures()
+  local diagnostics = require "roper.base.diagnostics"
+  diagnostics.help_name = function(called)
+    local entry = require("roper.workbench.help.catalogue").of_value(called)
+    return entry and entry.path
+  end
+  for _, name in ipairs { "advise", "advise_syntax" } do
+    diagnostics[name] = function(...)
+      return require("roper.workbench.help.habits")[name](...)
+    end
+  end
+end
+
+return M

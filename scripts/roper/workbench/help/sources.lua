@@ -1,0 +1,218 @@
+--- The files that documentation comments stand in, and what they say: of Lua functions their own
+--- file, of C functions what `make` took from the bindings.
+local comment_of = require "roper.workbench.help.comment"
+local diagnostics = require "roper.base.diagnostics"
+local files = require "roper.base.file"
+
+local M = {}
+
+local HERE <const> = require("roper.base.paths").LIBRARY
+-- In a source tree, and below PREFIX.
+local NATIVE <const> = { HERE .. "/../../build/library/native.lua",
+  HERE .. "/../../../roper/library/native.lua" }
+
+M.LIBRARY = HERE .. "/init.lua" -- where the library starts
+M.ROOT = HERE .. "/../.." -- of the source tree
+
+local parsed = {} -- comments by file; the files of the library do not change under a session
+
+--- The documentation comments of a file.
+---@param path string
+---@return Comment[]
+function M.comments(path)
+  local is_library = path:sub(1, #HERE) == HERE
+  local list = parsed[path] or comment_of.parse(files.read(path) or "")
+  for _, comment in ipairs(list) do
+    comment.file = path
+  end
+  parsed[path] = is_library and list or nil
+  return list
+end
+
+local native
+
+--- The comments of what C implements.
+---@return table<string, Comment> by_name such as "roper.sum"
+function M.native()
+  if not native then
+    native = {}
+    local text = files.read(NATIVE[1]) or files.read(NATIVE[2]) or ""
+    for _, comment in ipairs(comment_of.parse(text)) do
+      if comment.name then
+        native[comment.name] = comment
+      end
+    end
+  end
+  return native
+end
+
+--- Where a Lua function is defined.
+---@param value function
+---@return string? file nil for a function of C, or one that was typed
+---@return integer first line
+---@return integer last line
+function M.place(value)
+  local where = debug.getinfo(value, "S")
+  return where.source:match "^@(.+)$", where.linedefined, where.lastlinedefined
+end
+
+--- The code that a Lua function is part of: its file, or what was typed.
+---@param value function
+---@return string? text nil for a function of C, or where there is none any more
+---@return string name of the file, or what messages call the code
+function M.text(value)
+  local kind, name = debug.getinfo(value, "S").source:match "^([@=])(.+)$"
+  return kind == "@" and files.read(name) or kind == "=" and diagnostics.sources[name] or nil, name
+end
+
+--- The file that is there to give a function, as `make` of the table that it returns.
+---@param value function
+---@return string? file
+function M.maker_file(value)
+  for name, loaded in pairs(package.loaded) do
+    if type(loaded) == "table" and rawget(loaded, "make") == value then
+      return package.searchpath(name, package.path)
+    end
+  end
+  return nil
+end
+
+--- The comment of a Lua function: above it, or at the top of the file that is there for it.
+---@param value function
+---@return Comment?
+function M.comment_of(value)
+  local made_in = M.maker_file(value)
+  if made_in then
+    return M.head(made_in)
+  end
+  local file, line = M.place(value)
+  for _, comment in ipairs(file and M.comments(file) or {}) do
+    if comment.line == line then
+      return comment
+    end
+  end
+  return nil
+end
+
+--- The comment at the top of a file.
+---@param path string
+---@return Comment?
+function M.head(path)
+  local first = M.comments(path)[1]
+  return first and not first.name and first or nil
+end
+
+-- All Lua files below a folder.
+local function lua_files(path, list)
+  local luv = require "luv"
+  for name, kind in luv.fs_scandir_next, assert(luv.fs_scandir(path)) do
+    if kind == "directory" then
+      lua_files(path .. "/" .. name, list)
+    elseif name:find "%.lua$" then
+      list[#list + 1] = path .. "/" .. name
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+---@class DocumentedClass
+---@field comment Comment
+---@field methods table<string, Comment>
+
+local classes ---@type table<string, DocumentedClass>
+
+local function add_classes(comments)
+  for _, comment in pairs(comments) do
+    if comment.class then
+      classes[comment.class] = { comment = comment, methods = {} }
+    end
+  end
+end
+
+-- The methods of classes, each of which may stand in another file.
+local function add_methods(comments)
+  for _, comment in pairs(comments) do
+    local owner, method = (comment.name or ""):match "^([%w_]+):([%w_]+)$"
+    if owner and classes[owner] then
+      classes[owner].methods[method] = comment
+    end
+  end
+end
+
+--- All documented classes.
+---@return table<string, DocumentedClass> by_name
+function M.classes()
+  if not classes then
+    classes = {}
+    local all = { M.native() }
+    for i, file in ipairs(lua_files(HERE, {})) do
+      all[i + 1] = M.comments(file)
+    end
+    for _, add in ipairs { add_classes, add_methods } do
+      for _, comments in ipairs(all) do
+        add(comments)
+      end
+    end
+  end
+  return classes
+end
+
+--- The classes that a type names, each once.
+---@param kind string
+---@return string[]
+function M.class_names(kind)
+  local names, seen = {}, {}
+  for name in kind:gmatch "[%a_][%w_.]*" do
+    if M.classes()[name] and not seen[name] then
+      names[#names + 1], seen[name] = name, true
+    end
+  end
+  return names
+end
+
+--- The fields of a class and of those it extends.
+---@param name string
+---@return Parameter[] fields its own first
+function M.fields(name)
+  local list, seen = {}, {}
+  local class = M.classes()[name]
+  while class do
+    for _, field in ipairs(class.comment.fields) do
+      if not seen[field.name] then
+        seen[field.name] = true
+        list[#list + 1] = field
+      end
+    end
+    class = M.classes()[class.comment.parent]
+  end
+  return list
+end
+
+--- Is the class a table of options or facts, without methods?
+---@param name string
+---@return boolean
+function M.is_plain(name)
+  local class = M.classes()[name]
+  while class do
+    if next(class.methods) then
+      return false
+    end
+    class = M.classes()[class.comment.parent]
+  end
+  return true
+end
+
+--- The options that a table of a type takes: the fields of the plain classes that it names.
+---@param kind string
+---@return Parameter[]
+function M.options(kind)
+  local list = {}
+  for _, class in ipairs(M.class_names(kind)) do
+    local fields = M.is_plain(class) and M.fields(class) or {}
+    table.move(fields, 1, #fields, #list + 1, list)
+  end
+  return list
+end
+
+return M

@@ -1,0 +1,318 @@
+--- Questions of a lesson: checks their fields and judges answers.
+---
+--- There are four kinds. A choice is answered by its number or letter, a number by a Lua
+--- expression, and a line of Lua by running it. An open question is answered on paper.
+local eval = require "roper.base.eval"
+local format = require "roper.base.format"
+local options_of = require "roper.base.options"
+local proses = require "roper.workbench.lesson.prose"
+local steps = require "roper.workbench.lesson.step"
+local tables = require "roper.base.tables"
+
+local M = {}
+
+local NAME <const> = "answer" -- the chunk name of answers in messages
+local TINY <const> = 1e-9 -- absolute error that is always allowed
+local MOST_CHOICES <const> = 26
+
+local QUESTION <const> = { question = "string", answer = "string", choices = "table?",
+  expect = "any?", within = "amount?", check = "string?", sample = "string?",
+  hints = { "table", {} } }
+
+-- Required fields of each kind; the other fields must be absent.
+local FIELDS <const> = { choice = { "choices", "expect" }, number = { "expect" },
+  line = { "check", "sample" }, open = {} }
+local OPTIONAL <const> = { within = "number" }
+
+-- What an answer of each kind should be.
+local EXPECTED <const> = { number = "one number, such as 0.5 or math.cos(1)",
+  line = "a line of Lua" }
+
+local function kind_of(question)
+  return question.choices and "choice" or question.check and "line"
+    or question.expect ~= nil and "number" or "open"
+end
+
+local function check_fields(where, question)
+  local belongs = tables.set(FIELDS[question.kind])
+  for _, name in ipairs { "choices", "expect", "within", "check", "sample" } do
+    local is_there = question[name] ~= nil
+    if belongs[name] and not is_there then
+      error(("%s: expected %s"):format(where, table.concat(FIELDS[question.kind], " and ")), 0)
+    elseif is_there and not belongs[name] and OPTIONAL[name] ~= question.kind then
+      error(("%s: %s is not a field of %s question"):format(where, name,
+        question.kind == "open" and "an open" or "a " .. question.kind), 0)
+    end
+  end
+end
+
+local function check_choices(where, question)
+  local count = #question.choices
+  if count < 2 or count > MOST_CHOICES then
+    error(("%s: expected 2 to %d choices, got %d"):format(where, MOST_CHOICES, count), 0)
+  end
+  for i, choice in ipairs(question.choices) do
+    local expected = options_of.mismatch("string", choice)
+    if expected then
+      error(("%s: choice %d: expected %s, got %s"):format(where, i, expected,
+        options_of.shown(choice)), 0)
+    end
+    proses.check(("%s: choice %d"):format(where, i), choice)
+    question.has_numbers = question.has_numbers or tonumber(choice) ~= nil
+  end
+  local expected = options_of.mismatch({ smallest = 1, largest = count }, question.expect)
+  if expected then
+    error(("%s: expect: expected the number of a choice, %s, got %s"):format(where, expected,
+      options_of.shown(question.expect)), 0)
+  end
+end
+
+-- Checks that Lua of a question compiles.
+local function check_source(where, name, source)
+  if type(source) ~= "string" then
+    error(("%s: %s: expected Lua as a string, got %s"):format(where, name,
+      options_of.shown(source)), 0)
+  end
+  local action, _, message = eval.compile(source, name, {})
+  if not action then
+    error(("%s: %s"):format(where, message), 0)
+  end
+end
+
+-- Splits hints into `conditions`, {source, hint}, and `further`, hints without a condition.
+local function check_hints(where, question)
+  local conditions, further = {}, {}
+  for i, hint in ipairs(question.hints) do
+    local name = ("hint %d"):format(i)
+    local text = type(hint) == "table" and hint[2] or hint
+    if type(text) ~= "string" or text ~= hint and type(hint[1]) ~= "string" then
+      error(("%s: %s: expected {\"Lua condition\", \"hint\"} or a hint"):format(where, name), 0)
+    end
+    proses.check(("%s: %s"):format(where, name), text)
+    if text == hint then
+      further[#further + 1] = hint
+    else
+      check_source(where, name, hint[1])
+      conditions[#conditions + 1] = hint
+    end
+  end
+  if question.kind ~= "open" and #further == 0 then
+    error(where .. ": expected at least one hint without a condition", 0)
+  elseif question.kind == "open" and #conditions > 0 then
+    error(where .. ": an open question takes only hints without a condition", 0)
+  end
+  question.conditions, question.further = conditions, further
+end
+
+local function checked(where, given)
+  local question = options_of.check(where, given, QUESTION, 0)
+  for _, name in ipairs { "question", "answer" } do
+    proses.check(("%s, %s"):format(where, name), question[name])
+  end
+  question.kind = kind_of(question)
+  check_fields(where, question)
+  if question.kind == "choice" then
+    check_choices(where, question)
+  elseif question.kind == "number" then
+    check_source(where, "expect", question.expect)
+    question.within = question.within or 0.01
+  elseif question.kind == "line" then
+    check_source(where, "check", question.check)
+    check_source(where, "sample", question.sample)
+  end
+  check_hints(where, question)
+  return question
+end
+
+--- Checks the questions of a step.
+---
+--- Errors: a field that is missing, misspelled, of the wrong type, or of another kind of question;
+--- Lua that does not compile; a question without a hint that fits any wrong answer.
+---@param where string names the questions in messages
+---@param given table? a LessonQuestion or a list of them
+---@return table[] questions each with its `kind`, "choice", "number", "line" or "open"
+function M.all(where, given)
+  if given == nil then
+    return {}
+  elseif given[1] == nil then
+    return { checked(where, given) }
+  end
+  local list = {}
+  for i, one in ipairs(given) do
+    list[i] = checked(("%s %d"):format(where, i), one)
+  end
+  return list
+end
+
+--- The questions of a step, in the order in which they are asked.
+---@param step table
+---@return table[] questions
+function M.of(step)
+  return tables.joined(step.predict or {}, step.exercise or {})
+end
+
+--- The letter of a choice.
+---@param number integer
+---@return string
+function M.letter(number)
+  return string.char(("a"):byte() + number - 1)
+end
+
+--- The answer to show afterwards; that of a choice begins with its letter.
+---@param question table
+---@return string prose
+function M.answer(question)
+  local letter = question.kind == "choice" and M.letter(question.expect) .. ") " or ""
+  return letter .. steps.unindented(question.answer)
+end
+
+--- The right answer to a question, computed from the variables in a scope.
+---
+--- Errors: the Lua in `expect` fails or does not return a number.
+---@param question table
+---@param scope table
+---@return number|string|nil expected the number, the number of the choice, or a right line of Lua
+function M.expected(question, scope)
+  if question.kind == "line" then
+    return question.sample
+  elseif question.kind ~= "number" then
+    return question.expect
+  end
+  local value = steps.evaluate(question.expect, steps.layer(scope))
+  if math.type(value) == nil or value ~= value then
+    error(("expect: expected a number, got %s"):format(options_of.shown(value)), 0)
+  end
+  return value
+end
+
+--- Describes what an answer to a question should be.
+---@param question table
+---@return string
+function M.wanted(question)
+  if question.kind == "choice" then
+    local last = #question.choices
+    return ("%sa letter from a to %s"):format(
+      question.has_numbers and "" or ("a number from 1 to %d, or "):format(last), M.letter(last))
+  end
+  return EXPECTED[question.kind]
+end
+
+-- Is the relative error of a number at most `within`, or its absolute error at most TINY?
+local function is_near(it, expected, within)
+  return it == expected or math.abs(expected) < math.huge
+    and math.abs(it + 0.0 - expected) <= math.max(within * math.abs(expected), TINY)
+end
+
+-- The first hint whose condition is true of a wrong answer, or nil.
+local function fitting(question, it, scope)
+  for _, hint in ipairs(question.conditions) do
+    local ok, fits = eval.call(steps.evaluate, hint[1], steps.layer(scope, { it = it }))
+    if ok and fits == true then
+      return hint[2]
+    end
+  end
+end
+
+-- The verdict on an answer that was evaluated.
+local function verdict(question, it, is_right, scope)
+  return { kind = is_right and "right" or "wrong", it = it,
+    hint = not is_right and fitting(question, it, scope) or nil }
+end
+
+local function malformed(question, shown)
+  return { kind = "malformed", shown = shown, wanted = M.wanted(question) }
+end
+
+-- Runs a line that may be an answer in a temporary scope. Returns its results, or nil and a
+-- verdict.
+local function run(question, line, scope)
+  local action, kind, message = eval.compile(line, NAME, scope)
+  if kind == "incomplete" and not line:find "%%%s*$" then
+    return nil, { kind = "incomplete" }
+  elseif not action then
+    return nil, malformed(question, question.kind == "line"
+      and message:gsub("^" .. NAME .. ":%d+: ", "") or nil)
+  elseif kind == "statement" and question.kind == "number" then
+    return nil, { kind = "other" }
+  end
+  local ok, results = eval.call(function() return table.pack(action()) end)
+  if not ok then
+    return nil, { kind = "failed", failure = results }
+  end
+  return results
+end
+
+local judge = {}
+
+function judge.choice(question, line, scope, expected)
+  local sign = line:match "^%s*%(?(%w+)[.)]?%s*$"
+  local number = sign and not question.has_numbers and math.tointeger(tonumber(sign))
+    or sign and sign:find "^%a$" and sign:lower():byte() - ("a"):byte() + 1
+  if number and question.choices[number] then
+    return verdict(question, number, number == expected, scope)
+  end
+  local _, kind = eval.compile(line, NAME, {})
+  return (sign and #sign < 3 or kind == "wrong") and malformed(question) or { kind = "other" }
+end
+
+function judge.number(question, line, scope, expected)
+  local results, otherwise = run(question, line, steps.layer(scope))
+  if not results then
+    return otherwise
+  elseif results.n == 0 then
+    return { kind = "tried" }
+  elseif results.n > 1 or math.type(results[1]) == nil or results[1] ~= results[1] then
+    return malformed(question, format.results(results))
+  end
+  return verdict(question, results[1], is_near(results[1], expected, question.within), scope)
+end
+
+function judge.line(question, line, scope)
+  local inner = steps.layer(scope)
+  local results, otherwise = run(question, line, inner)
+  if not results then
+    return otherwise
+  end
+  local it = results[1]
+  local ok, holds = eval.call(steps.evaluate, question.check, steps.layer(inner, { it = it }))
+  local found = verdict(question, it, ok and holds == true, inner)
+  found.shown = results.n > 0 and not line:find ";%s*$" and format.results(results) or nil
+  if found.kind == "right" then -- keep the variables that it set
+    for name, value in pairs(inner) do
+      scope[name], inner[name] = value, nil
+    end
+    setmetatable(inner, { __index = scope, __newindex = scope })
+  end
+  return found
+end
+
+function judge.open()
+  return { kind = "other" }
+end
+
+---@class Verdict
+---@field kind "right"|"wrong"|"malformed"|"failed"|"incomplete"|"tried"|"other" incomplete: needs
+---   more lines; tried: it ran but is not an answer; other: it did not run and is not an answer
+---@field it any the value of the answer
+---@field hint? string the hint that fits a wrong answer
+---@field shown? string the output of a line, or what came instead of an answer
+---@field wanted? string what an answer should be
+---@field failure? Failure the error of a line that failed
+
+--- Judges a line that may be an answer. A number is right if its relative error is at most the
+--- question's `within`, or its absolute error at most 1e-9. A line of Lua is right if the
+--- question's check is true. The variables that a line sets are kept only if it is right. A line
+--- that begins with >, as after a prompt, is never an answer.
+---@param question table
+---@param line string
+---@param scope table the variables of the lesson
+---@param expected any result of `expected`
+---@return Verdict
+function M.judge(question, line, scope, expected)
+  if line:find "^%s*>" then
+    return { kind = "other" }
+  end
+  return judge[question.kind](question, line, scope, expected)
+end
+
+return M

@@ -1,0 +1,166 @@
+--- Series of points for plots of arrows.
+local axes = require "roper.workbench.plot.axis"
+local color = require "roper.workbench.plot.color"
+local data = require "roper.workbench.plot.data"
+local format = require "roper.base.format"
+local options_of = require "roper.base.options"
+local text = require "roper.workbench.plot.text"
+
+local M = {}
+
+local MOST <const> = 64
+local ARC_POINTS <const> = 32
+local MARGIN <const> = 0.05 -- of the plane, on each side
+local TINIEST <const> = 1e-9 -- smallest half-width of a plane, relative to its coordinates
+local FIELDS <const> = { x = "any?", y = "any?", from = "any?", label = "string?",
+  dashed = "boolean?", turned = "number?" }
+
+--- Returns the path from one tip to another, around a center.
+---@param x1 number from the center to the first tip
+---@param y1 number
+---@param x2 number from the center to the second tip
+---@param y2 number
+---@param angle number in radians
+---@param x0 number? the center; by default the origin
+---@param y0 number?
+---@return number[] xs
+---@return number[] ys
+function M.arc(x1, y1, x2, y2, angle, x0, y0)
+  local xs, ys = {}, {}
+  local start, from, to = math.atan(y1, x1), (x1 ^ 2 + y1 ^ 2) ^ 0.5, (x2 ^ 2 + y2 ^ 2) ^ 0.5
+  for i = 0, ARC_POINTS do
+    local part = i / ARC_POINTS
+    local radius = from + (to - from) * part
+    xs[i + 1] = (x0 or 0) + radius * math.cos(start + angle * part)
+    ys[i + 1] = (y0 or 0) + radius * math.sin(start + angle * part)
+  end
+  return xs, ys
+end
+
+-- Reads two finite numbers from a list or a vector.
+local function pair(what, value)
+  local list = data.numbers(what, value)
+  local x, y = list[1], list[2]
+  if #list ~= 2 then
+    error(("%s: expected two numbers, x and y, got %d"):format(what, #list), 0)
+  elseif x ~= x or y ~= y then
+    error(what .. ": expected finite numbers, got nan or inf", 0)
+  end
+  return x, y
+end
+
+-- Reads the fields of an arrow; x and y can be given without names.
+local function read(what, given)
+  local is_table = type(given) == "table"
+  local is_named = is_table and (given.x ~= nil or given.y ~= nil)
+  local fields = {}
+  for name, value in pairs(is_table and given or {}) do
+    fields[name] = (is_named or type(name) == "string") and value or nil
+  end
+  fields = options_of.check(what, fields, FIELDS, 0)
+  fields.x, fields.y = pair(what, is_named and { fields.x, fields.y } or given)
+  return fields
+end
+
+-- Returns a list of the arrows in the argument of a plot, not yet checked.
+local function split(name, list)
+  local is_tensor = format.is_tensor(list)
+  if is_tensor and list:rank() ~= 2 or not is_tensor and type(list) ~= "table"
+    or type(list[1]) == "number" or not is_tensor and list.x ~= nil then
+    error(("%s: expected a list of arrows, such as {{1, 2}, {3, 1}}, or a matrix of them, got %s")
+      :format(name, is_tensor and data.kind(list) or type(list) == "table" and "one"
+        or type(list)), 0)
+  elseif #list > MOST then
+    error(("%s: expected at most %d arrows, got %d"):format(name, MOST, #list), 0)
+  end
+  local arrows = {}
+  for i = 1, #list do
+    arrows[i] = list[i]
+  end
+  return arrows
+end
+
+-- Returns the smallest and the largest number of several lists.
+local function extremes(lists)
+  local low, high = math.huge, -math.huge
+  for _, list in ipairs(lists) do
+    low, high = math.min(low, table.unpack(list)), math.max(high, table.unpack(list))
+  end
+  return low, high
+end
+
+-- Returns two axes of the same scale that contain all numbers of the lists.
+local function square(xs, ys)
+  local left, right = extremes(xs)
+  local low, high = extremes(ys)
+  local size = math.max(right - left, high - low)
+  local least = TINIEST * math.max(1, -left, right, -low, high)
+  local half = size > 0 and math.max((0.5 + MARGIN) * size, least) or 1
+  local function axis(lists, from, to)
+    local middle = from + (to - from) / 2
+    return axes.new(lists, { range = { middle - half, middle + half } })
+  end
+  return axis(xs, left, right), axis(ys, low, high)
+end
+
+-- Returns a character for each label, which identifies it without colours: its first digit, or its
+-- first letter. Returns none if two labels would have the same.
+local function marks_of(series)
+  local marks, labels = {}, {}
+  for _, one in ipairs(series) do
+    local label = one.label
+    local mark = label and (label:match "%d" or label:match(utf8.charpattern))
+    if mark and (labels[mark] or label) ~= label or mark and text.width(mark) ~= 1 then
+      return {}
+    elseif mark then
+      marks[label], labels[mark] = mark, label
+    end
+  end
+  return marks
+end
+
+--- Returns the series and axes of `plot.arrows`.
+---@param name string of the function, for messages
+---@param list any
+---@return table[] series
+---@return Axis x
+---@return Axis y of the same scale
+function M.series(name, list)
+  local series, xs, ys, indices, count = {}, {}, {}, {}, 0
+  local function add(index, x, y, fields)
+    fields.index, fields.x, fields.y = index, x, y
+    series[#series + 1], xs[#xs + 1], ys[#ys + 1] = fields, x, y
+  end
+  for i, given in ipairs(split(name, list)) do
+    local what = ("%s: arrow %d"):format(name, i)
+    local arrow = read(what, given)
+    local x0, y0 = 0.0, 0.0
+    if arrow.from ~= nil then
+      x0, y0 = pair(what .. ": from", arrow.from)
+    end
+    local x, y, turned = arrow.x, arrow.y, arrow.turned
+    local index = indices[arrow.label]
+    if not index then
+      count = count + 1
+      index = (count - 1) % #color.SERIES + 1
+      indices[arrow.label or i] = index
+    end
+    if turned then
+      local c, s = math.cos(turned), math.sin(turned)
+      local arc_x, arc_y = M.arc(x * c + y * s, y * c - x * s, x, y, turned, x0, y0)
+      add(index, arc_x, arc_y, { thin = true })
+    end
+    add(index, { x0, x0 + x }, { y0, y0 + y }, { style = "arrow", dashed = arrow.dashed,
+      label = arrow.label and text.clean(arrow.label) })
+  end
+  if #series == 0 then
+    error(name .. ": expected at least one arrow, got none", 0)
+  end
+  local marks = marks_of(series)
+  for _, one in ipairs(series) do
+    one.mark = marks[one.label]
+  end
+  return series, square(xs, ys)
+end
+
+return M

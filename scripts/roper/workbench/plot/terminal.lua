@@ -1,0 +1,32 @@
+--- Renders plots as lines of text, with Braille dots and Unicode blocks.
+local screens = require "roper.workbench.plot.screen"
+local text = require "roper.workbench.plot.text"
+
+local M = {}
+
+-- The function that draws each kind of figure. Its arguments are the screen, the first row, the
+-- figure, and whether there are colours; it returns the row below.
+local function drawer(kind)
+  return require("roper.workbench.plot.terminal." .. kind)
+end
+
+--- Renders a plot as text.
+---@param figure table
+---@param columns integer maximum width
+---@param colored boolean true to include control sequences for colours
+---@param rows integer? of the terminal, which a heatmap fits if possible
+---@return string[] lines
+function M.lines(figure, columns, colored, rows)
+  local screen, row = screens.new(columns, rows), 1
+  if figure.title ~= "" then
+    local title = text.fit(figure.title, columns - 2)
+    local is_narrow = figure.is_square or figure.kind == "matrix"
+    screen:put(1, is_narrow and 3 or 1 + (columns - text.width(title)) // 2, title)
+    row = 2
+  end
+  row = drawer(figure.kind)(screen, row, figure, colored)
+  screen:label(row, 1, figure.note, columns)
+  return screen:lines(colored)
+end
+
+return M

@@ -1,0 +1,220 @@
+--- The command line: `./roper`, `./roper FILE`, `./roper -e CODE`, `./roper COMMAND`.
+local M = {}
+
+local OK <const>, FAILED <const>, MISUSED <const>, INTERRUPTED <const> = 0, 1, 2, 130
+
+-- Each is a module roper.session.command.NAME, a table: summary; define, a function that tells an
+-- argparse command what it takes; run, a function of what argparse made of the arguments, which
+-- returns what is wrong with them, nil where nothing is.
+local COMMANDS <const> = { "train", "eval", "sample", "sweep", "runs", "report", "study", "lesson",
+  "kernel" }
+
+local USAGE <const> = [[
+Usage: roper                     start a session, or run a script from a pipe
+       roper FILE [ARGUMENT]...  run a script; - is standard input
+       roper -e CODE             run a line and print its value
+       roper COMMAND [...]       do this; roper help COMMAND tells more
+       roper --help | --version]]
+
+local EPILOG <const> = [[
+Lua's require does not look in the current folder, also if LUA_PATH names it by
+a relative entry. It looks beside FILE, and beside files that --load or a sweep
+names.]]
+
+-- Say what went wrong.
+local function fail(message)
+  require("roper.base.terminal").report("roper", message)
+  return FAILED
+end
+
+-- Say what is wrong with the arguments, of a command where one was given.
+local function misuse(message, command)
+  fail(message)
+  io.stderr:write("Try roper ", command and command .. " " or "", "--help.\n")
+  return MISUSED
+end
+
+-- The globals that scripts and sessions have besides Lua's own.
+local function set_globals()
+  _G.roper = require "roper"
+  _G.plot = require "roper.workbench.plot"
+  _G.help, _G.apropos = _G.roper.help, _G.roper.apropos
+  require("roper.workbench.help").name_in_failures()
+  require("roper.workbench.session.repl.globals").guard(_G)
+end
+
+-- Run a function where Ctrl-C can end it; errors are told. Returns the status and the
+-- function's result, if it is for this process to tell: of several that mpirun started one does.
+local function run(action, ...)
+  local core = require "roper.core"
+  local eval = require "roper.base.eval"
+  set_globals()
+  core.interrupt_enable()
+  local ok, result = eval.call(action, ...)
+  core.interrupt_disable()
+  local ranks, tells, name = package.loaded["roper.training.ranks"], true, ""
+  if ranks then
+    tells, name = ranks.leave(not ok and result or nil)
+  end
+  if ok then
+    return OK, tells and result or nil
+  elseif tells then
+    fail(name .. (result.interrupted and "interrupted" or result.message .. eval.trace(result)))
+  end
+  return result.interrupted and INTERRUPTED or FAILED
+end
+
+-- Run a script: a path, or nil for standard input.
+local function run_script(path, arguments)
+  local action, message = loadfile(path)
+  if not action then
+    return fail(message)
+  end
+  _G.arg = arguments
+  if path then
+    require("roper.base.module_path").add_folder_of(path)
+  end
+  return (run(action, table.unpack(arguments)))
+end
+
+-- Run code from the command line and print the values of an expression.
+local function run_line(text)
+  local eval = require "roper.base.eval"
+  set_globals()
+  require("roper.workbench.session.repl.globals").prepare(_G)
+  local diagnostics = require "roper.base.diagnostics"
+  diagnostics.sources["-e"] = text
+  local action, _, message = eval.compile(text, "-e", _G)
+  if not action then
+    return fail(diagnostics.bare(message).message)
+  end
+  return (run(function()
+    local results = table.pack(action())
+    if results.n > 0 then
+      io.stdout:write(require("roper.base.format").results(results), "\n")
+    end
+  end))
+end
+
+local function run_session()
+  if require("roper.base.terminal").is_terminal(io.stdin) then
+    set_globals()
+    require("roper.workbench.session.repl").run()
+    return OK
+  end
+  return run_script(nil, { [0] = "-" })
+end
+
+-- The session of a notebook, which Jupyter's side of the kernel starts.
+local function run_notebook(descriptor, token)
+  set_globals()
+  require("roper.workbench.session.kernel").serve(descriptor, token)
+  return OK
+end
+
+-- The parser of the whole command line; only the command `chosen` is filled in.
+local function parser(chosen)
+  local argparse = require "argparse"
+  local whole = argparse("roper", "A workbench for rotary position encodings."):usage(USAGE)
+    :help_max_width(80)
+    :epilog(EPILOG)
+  whole:option("-e", "Run a line of Lua and print its value."):argname "CODE"
+  whole:flag("--version", "Print the version.")
+  whole:command_target "command"
+  for _, name in ipairs(COMMANDS) do
+    local module = require("roper.workbench.session.command." .. name)
+    local command = whole:command(name, module.summary)
+    if name == chosen then
+      module.define(command)
+      command:option("--load"):argname("FILE"):count("*"):target("load")
+        :description "A Lua file to run first, such as one that registers a position scheme."
+    end
+  end
+  return whole
+end
+
+local function run_command(arguments)
+  local status, problem = run(function()
+    local understood, parsed = parser(arguments[1]):pparse(arguments)
+    if not understood then
+      return parsed
+    end
+    for _, path in ipairs(parsed.load) do
+      require("roper.base.load_option").run(path)
+    end
+    return require("roper.workbench.session.command." .. parsed.command).run(parsed)
+  end)
+  return problem and misuse(problem, arguments[1]) or status
+end
+
+-- Refuse a first word that is no command, no file and no option.
+local function refuse(name)
+  local known = table.move(COMMANDS, 1, #COMMANDS, 5, { "-e", "help", "--help", "--version" })
+  local hint = require("roper.base.suggest").hint(name, known)
+  return misuse(("'%s' is no command, no option and no file%s"):format(name, hint))
+end
+
+local function exists(path)
+  local _, _, code = require("luv").fs_stat(path)
+  return code ~= "ENOENT" -- what cannot be seen is told when it is run
+end
+
+local function is_command(name)
+  return require("roper.base.tables").set(COMMANDS)[name] == true
+end
+
+-- Tell how a command is used, or all of it.
+local function run_help(name)
+  if name and not is_command(name) then
+    return refuse(name)
+  elseif name then
+    return run_command { name, "--help" }
+  end
+  io.stdout:write(parser():get_help(), "\n")
+  return OK
+end
+
+local function dispatch(arguments)
+  local first = arguments[1]
+  if first == nil then
+    return run_session()
+  elseif is_command(first) then
+    return run_command(arguments)
+  elseif first == "-e" then
+    return #arguments == 2 and run_line(arguments[2]) or misuse "-e takes one argument: the code"
+  elseif first == "--kernel" and #arguments == 3 and math.tointeger(arguments[2]) then
+    return run_notebook(math.tointeger(arguments[2]), arguments[3])
+  elseif first == "--version" then
+    io.stdout:write("roper ", require("roper").version, "\n")
+    return OK
+  elseif first == "--help" or first == "-h" then
+    return run_help()
+  elseif first == "help" then
+    return run_help(arguments[2])
+  elseif first == "--complete" then -- completion.bash asks
+    local completion = require "roper.workbench.session.completion"
+    for _, word in ipairs(completion.words(arguments[2] or "", COMMANDS)) do
+      io.stdout:write(word, "\n")
+    end
+    return OK
+  elseif first == "-" or exists(first) then
+    local rest = table.move(arguments, 2, #arguments, 1, { [0] = first })
+    return run_script(first ~= "-" and first or nil, rest)
+  end
+  return refuse(first)
+end
+
+--- Do what the command line says.
+---@param arguments string[] as Lua's `arg`
+---@return integer status 0 done, 1 failed, also to write standard output; 2 wrong usage, 130 ended
+---   by Ctrl-C
+function M.main(arguments)
+  local status = dispatch(arguments)
+  if not require("roper.core").output_kept() then
+    fail "cannot write all of standard output"
+    return status == OK and FAILED or status
+  end
+  return status
+end
+
+return M

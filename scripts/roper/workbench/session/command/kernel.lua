@@ -1,0 +1,46 @@
+--- `roper kernel`: tell Jupyter of the kernel that notebooks of roper run in, or no more.
+local MODULE <const> = "roper.workbench.session.kernel"
+local REMOVED <const> = "Jupyter has no kernel roper now.\n"
+
+-- The folder in which Jupyter keeps the kernel of a user.
+local function installed_folder()
+  local function variable(name)
+    local value = os.getenv(name) or ""
+    return value ~= "" and value or nil
+  end
+  local data = variable "JUPYTER_DATA_DIR" or variable "XDG_DATA_HOME" and
+    variable "XDG_DATA_HOME" .. "/jupyter" or (variable "HOME" or "") .. "/.local/share/jupyter"
+  return data .. "/kernels/roper"
+end
+
+-- Remove the kernel, whichever Python installed it; false if it is not there.
+local function remove_installed()
+  local luv, folder = require "luv", installed_folder()
+  if not luv.fs_unlink(folder .. "/kernel.json") then
+    return false
+  end
+  luv.fs_rmdir(folder)
+  return true
+end
+
+return {
+  summary = "Make roper a kernel of Jupyter's notebooks.",
+  define = function(command)
+    command:argument("action"):choices { "install", "uninstall" }
+      :description "For the user who runs it; neither needs to be root. uninstall needs no Python."
+    command:option("--python"):argname("PROGRAM"):default "python3"
+      :description "A Python that has ipykernel."
+  end,
+  run = function(parsed)
+    if parsed.action == "uninstall" and remove_installed() then
+      io.stdout:write(REMOVED)
+      return
+    end
+    local folder = package.searchpath(MODULE, package.path):match "^(.*)/"
+    local roper = require("luv").fs_realpath(arg[0])
+    require("roper.base.subprocess").run(parsed.python,
+      { folder .. "/kernel.py", parsed.action, roper }, { package = "python3" })
+    io.stdout:write(parsed.action == "install" and "Jupyter has the kernel roper now: "
+      .. "jupyter lab, or jupyter console --kernel roper\n" or REMOVED)
+  end,
+}

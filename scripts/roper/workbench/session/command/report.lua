@@ -1,0 +1,28 @@
+--- `roper report`: the table of a sweep, and its page.
+local arguments = require "roper.workbench.session.command.arguments"
+
+return {
+  summary = "Print the table of a sweep and write its page.",
+  define = function(command)
+    command:argument("sweep"):argname("SWEEP"):description "The folder of a sweep, or of a run."
+    for _, option in ipairs {
+      { "--layer", "Layer of the attention maps (by default the clearest head is found)." },
+      { "--head", "Head of the attention maps." },
+      { "--problem", "Number of the problem that they look at, up to as many as a run was asked "
+        .. "(by default one with a long answer)." },
+    } do
+      command:option(option[1]):argname("N"):convert(arguments.count(option[1]))
+        :description(option[2])
+    end
+    command:option("--baseline"):argname("METHOD")
+      :description "Compare every other method with this one, instead of every pair."
+  end,
+  run = function(parsed)
+    local report = require "roper.workbench.study.report"
+    local path, view = report.write(parsed.sweep, { layer = parsed.layer, head = parsed.head,
+      problem = parsed.problem, baseline = parsed.baseline })
+    local text = require "roper.workbench.study.report.text"
+    io.stdout:write(text.text(view.summary), "\n\n", text.status(view.sweep), "; the page: ",
+      require("roper.base.escape").line(path), "\n")
+  end,
+}

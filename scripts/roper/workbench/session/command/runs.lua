@@ -1,0 +1,245 @@
+--- `roper runs`: what runs there are, and where two differ.
+local resume_command = require "roper.workbench.session.resume_command"
+local arguments = require "roper.workbench.session.command.arguments"
+local escape = require "roper.base.escape"
+local tables = require "roper.base.tables"
+local terminal = require "roper.base.terminal"
+
+-- The column of the preset.
+local PRESET <const> = 3
+
+-- Does a run have one of the values of every field?
+local function fits(run, wanted)
+  local all = true
+  for field, values in pairs(wanted) do
+    local value = field == "status" and run.status or run.config[field]
+    local found = false
+    for _, one in ipairs(values) do
+      found = found or tostring(value or "-") == tostring(one)
+        or tonumber(one) ~= nil and tonumber(one) == value
+    end
+    all = all and found
+  end
+  return all
+end
+
+-- The folder that a run lies in, with a slash, and its name there.
+local function place_of(run)
+  local parent, name = run.folder:match "^(.*/)([^/]+)/*$"
+  return parent or "", name or run.folder
+end
+
+-- By folder, experiment, position and seed.
+local function is_before(a, b)
+  local keys = {}
+  for i, run in ipairs { a, b } do
+    local config, parent, name = run.config, place_of(run)
+    keys[i] = { parent, tostring(config.experiment or ""), tostring(config.position or ""),
+      math.type(config.seed) == "integer" and config.seed or math.mininteger, name }
+  end
+  for i, key in ipairs(keys[1]) do
+    if key ~= keys[2][i] then
+      return key < keys[2][i]
+    end
+  end
+  return false
+end
+
+-- A row for a run; a result has no number if it was not finite.
+local function row_of(run)
+  local config, result = run.config, run.result or {}
+  return { run.folder, tostring(config.position or "-"), tostring(config.preset or "-"),
+    tostring(config.seed or "-"), run.status,
+    ("%d/%s"):format(run.kept or run.step, config.steps or "?"),
+    result.solved and ("%d/%s"):format(result.solved, result.problems or "?") or "-",
+    result.loss and ("%.4f"):format(result.loss) or "-" }
+end
+
+-- What a function reads in a folder; false where it cannot, and why among the problems.
+local function tried(problems, read, folder)
+  local ok, found = pcall(read, folder)
+  local diagnostics = require "roper.base.diagnostics"
+  if diagnostics.is_interrupt(found) then
+    error(found, 0)
+  end
+  problems[#problems + 1] = not ok and diagnostics.without_place(found) or nil
+  return ok and found
+end
+
+-- What is known of the runs in a folder, and why some of them cannot be read.
+local function all_in(folder)
+  local listing, list = require "roper.workbench.study.runs", {}
+  local found, problems = listing.find(folder)
+  for _, path in ipairs(found) do
+    list[#list + 1] = tried(problems, listing.read, path) or nil
+  end
+  return list, problems
+end
+
+-- What became of runs that did not finish, and the lines that go on with them: of one in a sweep
+-- the line of the sweep.
+local function unfinished(runs)
+  local told, lines, known = {}, {}, {}
+  for _, run in ipairs(runs) do
+    local name, parent = escape.line(run.folder), run.folder:match "^(.*)/"
+    local line
+    if run.status == "failed" then
+      told[#told + 1] = ("%s failed: %s"):format(name, escape.line(run.failure or "unknown"))
+    elseif run.status == "stopped" then
+      told[#told + 1] = run.kept == nil
+        and name .. " stopped before its first checkpoint; it starts again" or nil
+    end
+    if run.kept ~= false and run.config.experiment
+      and (run.status == "stopped" or run.status == "waiting") then
+      line = resume_command.resume(run.folder)
+    end
+    if parent and (run.status == "failed" or run.status == "stopped" or run.status == "waiting")
+      and require("roper.base.file").stat(parent .. "/sweep.json") then
+      line = resume_command.line { "sweep", parent }
+    end
+    if line and not known[line] then
+      known[line], lines[#lines + 1] = true, line
+    end
+  end
+  return (#told > 0 and "\n" .. table.concat(told, "\n") .. "\n" or "")
+    .. (#lines > 0 and "\nResume with:\n" .. table.concat(lines, "\n") .. "\n" or "")
+end
+
+-- Is there a terminal that is too narrow for the text?
+local function is_too_wide(text)
+  local most = terminal.is_terminal(io.stdout) and terminal.columns(io.stdout) or math.huge
+  for line in text:gmatch "[^\n]+" do
+    if utf8.len(line) > most then
+      return true
+    end
+  end
+  return false
+end
+
+-- The preset of all runs, if it is the same.
+local function common_preset(rows)
+  for i = 3, #rows do
+    if rows[i][PRESET] ~= rows[2][PRESET] then
+      return nil
+    end
+  end
+  return escape.line(rows[2][PRESET])
+end
+
+-- The rows below the folders of their runs, without a preset that all have. If that is too wide
+-- too, each name is on a line of its own.
+local function grouped(rows, runs)
+  local columns = require "roper.base.format.columns"
+  local names, details, whole, preset = {}, {}, {}, common_preset(rows)
+  for i, row in ipairs(rows) do
+    names[i] = escape.line(i == 1 and row[1] or select(2, place_of(runs[i - 1])))
+    details[i] = {}
+    for j = 2, #row do
+      table.insert(details[i], not (preset and j == PRESET) and escape.line(row[j]) or nil)
+    end
+    whole[i] = { names[i], table.unpack(details[i]) }
+  end
+  local shown, before, lines = columns.lines(whole, 2), nil, {}
+  local is_wide = is_too_wide("  " .. table.concat(shown, "\n  "))
+  shown = is_wide and columns.lines(details, 1) or shown
+  for i, line in ipairs(shown) do
+    local parent = i > 1 and place_of(runs[i - 1])
+    lines[#lines + 1] = parent and parent ~= "" and parent ~= before and escape.line(parent)
+      or nil
+    lines[#lines + 1] = is_wide and "  " .. names[i] or nil
+    lines[#lines + 1] = (is_wide and "    " or "  ") .. line
+    before = parent
+  end
+  lines[#lines + 1] = preset and ("\npreset of all: %s"):format(preset) or nil
+  return table.concat(lines, "\n")
+end
+
+local function list(folder, wanted)
+  local shown, known = {}, { status = true }
+  local rows = { { "run", "position", "preset", "seed", "status", "step", "correct", "loss" } }
+  local found, problems = all_in(folder)
+  table.sort(found, is_before)
+  for _, run in ipairs(found) do
+    known = tables.merged(known, run.config)
+    if fits(run, wanted) then
+      if run.status == "stopped" then -- where it goes on
+        run.kept = tried(problems, resume_command.step, run.folder)
+      end
+      rows[#rows + 1], shown[#shown + 1] = row_of(run), run
+    end
+  end
+  for field in pairs(wanted) do
+    if #found > 0 and known[field] == nil then
+      error(("runs: no run has a field %q%s"):format(field,
+        require("roper.base.suggest").hint(field, tables.keys(known))), 0)
+    end
+  end
+  if #found == 0 then
+    io.stdout:write(("no runs in %s\n"):format(escape.line(folder)))
+  elseif #rows == 1 then
+    io.stdout:write(("no such run among the %d in %s\n"):format(#found, escape.line(folder)))
+  else
+    local whole = require("roper.base.format.columns").align(rows)
+    io.stdout:write(is_too_wide(whole) and grouped(rows, shown) or whole, "\n", unfinished(shown))
+  end
+  if #problems > 0 then
+    error("runs: " .. table.concat(problems, "\n"), 0)
+  end
+end
+
+local function compare(one, other)
+  local listing = require "roper.workbench.study.runs"
+  local provenance = require "roper.training.provenance"
+  local a, b = listing.read(one), listing.read(other)
+  local rows = { { "field", one, other } }
+  for _, difference in ipairs(listing.differences(a.config, b.config)) do
+    rows[#rows + 1] = { difference.field, tostring(difference.a or "-"),
+      tostring(difference.b or "-") }
+  end
+  for _, name in ipairs { "version", "commit", "host", "processor", "blas_core", "threads" } do
+    local here, there = provenance.text(a.provenance, name), provenance.text(b.provenance, name)
+    if here ~= there then
+      rows[#rows + 1] = { name, here, there }
+    end
+  end
+  local columns = require "roper.base.format.columns"
+  if is_too_wide(columns.align(rows)) then
+    rows[1] = { "field", "first", "second" }
+  end
+  io.stdout:write(#rows == 1 and "no difference\n" or columns.align(rows) .. "\n")
+end
+
+return {
+  summary = "List runs, or compare the configurations of two.",
+  define = function(command)
+    command:argument("folder"):args("?")
+      :description "Where to look, in all folders below; runs by default."
+    command:argument("fields"):args("*"):argname("field=values"):convert(arguments.field)
+      :description("List only runs with these, such as position=rope,roper seed=1..3, "
+        .. "status=finished.")
+    command:option("--compare"):args(2):argname { "RUN", "RUN" }
+      :description "Tell where the configurations of two runs differ."
+  end,
+  run = function(parsed)
+    local given, repeated = arguments.fields(parsed, "folder")
+    if not given then
+      return repeated
+    end
+    local folder = parsed.folder or "runs"
+    local wanted = {}
+    for field, text in pairs(given) do
+      wanted[field] = require("roper.workbench.study.sweep.plan").values(field, text)
+    end
+    for _, status in ipairs(wanted.status or {}) do
+      require("roper.workbench.study.experiment.fields").convert({ "status",
+        require("roper.workbench.study.runs").STATUSES }, status)
+    end
+    if parsed.compare then
+      compare(parsed.compare[1], parsed.compare[2])
+    else
+      require("roper.base.file").check_folder("runs", folder)
+      list(folder, wanted)
+    end
+    return nil
+  end,
+}

@@ -1,0 +1,356 @@
+--- Interactive player of lessons at the terminal: shows one step after the other, asks questions,
+--- and runs any Lua in between.
+local resume_command = require "roper.workbench.session.resume_command"
+local eval = require "roper.base.eval"
+local progress = require "roper.workbench.session.lesson_progress"
+local questions = require "roper.workbench.lesson.question"
+local readers = require "roper.workbench.session.repl.reader"
+local screenfuls = require "roper.workbench.session.screenful"
+local sessions = require "roper.workbench.session.repl.session"
+local show = require "roper.workbench.lesson.show"
+local steps = require "roper.workbench.lesson.step"
+local tables = require "roper.base.tables"
+local terminal = require "roper.base.terminal"
+
+local M = {}
+
+local HELP <const> = [[
+Press Enter to continue. In between you can run any Lua, with the variables of
+the lesson. At a question (?>), type the answer, or a > and any Lua to try first.
+Commands: back, again, hint, answer, look (details of a check), notation, quit.
+If a variable has the name of a command, type %back, %again and so on.
+]]
+
+local RESULTS <const> = {} -- stands for the code, claims and figure among the parts of a step
+
+local Player = {}
+Player.__index = Player
+
+-- Shows text, a screenful at a time.
+function Player:say(text)
+  self.screen:add(text)
+  self.screen:show()
+end
+
+-- Shows the output of a command at once, before the text that waits.
+function Player:interject(text)
+  if self.screen:is_waiting() then
+    io.stdout:write(text)
+  else
+    self:say(text)
+  end
+end
+
+function Player:step()
+  return self.lesson.steps[self.number]
+end
+
+-- Calls a function and reports an error. Returns whether it succeeded.
+local function attempt(f)
+  local ok, failure = eval.call(f)
+  if not ok then
+    terminal.report("lesson", failure.interrupted and "interrupted" or failure.message)
+  end
+  return ok
+end
+
+-- Runs the step unless it was run, and before it the earlier steps whose code was not run yet.
+function Player:run()
+  return self.result ~= nil or attempt(function()
+    local stale = self.first_stale
+    self.first_stale = self.number + 1
+    for before = stale, self.number - 1 do
+      steps.prepare(self.lesson.steps[before], self.scope)
+    end
+    local result = steps.run(self:step(), self.scope)
+    self.expected = {}
+    for _, question in ipairs(questions.of(self:step())) do
+      self.expected[question] = questions.expected(question, self.scope)
+    end
+    self.result = result
+  end)
+end
+
+function Player:show_results()
+  return self:run() and attempt(function()
+    local figure = self:step().figure
+    self:say(show.results(self.result, true) .. (figure and show.figure(figure, self.scope) or ""))
+  end)
+end
+
+-- Asks a question. If it was answered before, shows its answer instead.
+function Player:ask(question)
+  self:say(show.question(question, self.is_shown and show.TRY or show.PREDICT))
+  if self.progress:is_answered(question) then
+    self:say("\n" .. show.answer(question, "You answered that."))
+  else
+    self.asked, self.hints = question, 0
+  end
+end
+
+-- Shows the next parts of the step, up to the next question.
+function Player:advance()
+  self.asked = nil
+  while self.parts[1] and not self.asked do
+    local part = table.remove(self.parts, 1)
+    if part ~= RESULTS then
+      self:ask(part)
+    elseif self:show_results() then
+      self.is_shown = true
+    else
+      self.parts = {}
+    end
+  end
+end
+
+-- Goes to a step and shows it up to its first question.
+function Player:go(number)
+  self.number, self.result, self.is_shown = number, nil, false
+  local step = self:step()
+  self.parts = tables.joined(step.predict, { RESULTS }, step.exercise)
+  self.progress:reach(number)
+  self:say(show.introduction(self.lesson, number))
+  self:advance()
+end
+
+-- Goes to a step and runs all earlier steps again, which discards changes to their variables.
+function Player:redo(number)
+  self.first_stale = 1
+  self.screen:drop()
+  self:go(math.max(1, number))
+end
+
+-- Goes to the next step.
+function Player:go_on()
+  if self.number == #self.lesson.steps then
+    self.is_over = true
+  else
+    self:go(self.number + 1)
+  end
+end
+
+-- Has all of the lesson been shown, with no question left?
+function Player:is_done()
+  return self.number == #self.lesson.steps and self.is_shown and not self.parts[1]
+    and not self:is_asking() and not self.screen:is_waiting()
+end
+
+-- Is there a question that a line may answer?
+function Player:is_asking()
+  return self.asked ~= nil and self.asked.kind ~= "open" and not self.screen:is_waiting()
+end
+
+-- The commands of the prompt: functions of the player.
+local words = {}
+
+M.words = words
+
+words[""] = function(player)
+  if player.screen:is_waiting() then
+    player.screen:show()
+    return
+  end
+  local was_asking, is_last = player:is_asking(), player.parts[1] == nil
+  if was_asking then
+    player:say("Not answered.\n")
+  end
+  player:advance()
+  if is_last then
+    player:go_on()
+  end
+end
+
+function words.back(player)
+  player:redo(player.number - 1)
+end
+
+function words.again(player)
+  player.progress:forget()
+  player:redo(player.number)
+end
+
+function words.hint(player)
+  local further = player.asked and player.asked.further or {}
+  local hint = further[(player.hints or 0) + 1]
+  if hint then
+    player.hints = player.hints + 1
+    player:interject(show.prose(hint))
+  elseif player.asked then
+    player:interject("There are no more hints. Type answer to see the answer.\n")
+  else
+    player:interject("There is no open question.\n")
+  end
+end
+
+function words.answer(player)
+  if player.asked then
+    player:interject(show.answer(player.asked, show.ANSWER))
+    player:advance()
+    return
+  end
+  local answers = tables.map(questions.of(player:step()), function(question)
+    return show.answer(question, show.ANSWER)
+  end)
+  player:interject(answers[1] and table.concat(answers) or "This step has no question.\n")
+end
+
+function words.look(player)
+  local found = player.is_shown and player.result.identity
+  player:interject(found and show.identity(found)
+    or player.is_shown and "This step has no identity to look at.\n"
+    or "Answer first, or press Enter to skip the question.\n")
+end
+
+function words.notation(player)
+  player:interject(show.notation(player.lesson))
+end
+
+function words.quit(player)
+  player.is_over = true
+end
+
+words.exit = words.quit
+
+-- The command in a line, or nil. If a variable has its name, the command needs a % in front.
+local function word_of(line, scope)
+  local sign, name = line:match "^%s*(%%?)(%a*)%s*$"
+  return (sign == "%" or name and rawget(scope, name) == nil) and words[name] or nil
+end
+
+-- Responses to an answer, by the kind of the verdict: functions of the player and the verdict.
+local respond = {}
+
+function respond.right(player, verdict)
+  local question = player.asked
+  local expected = player.expected[question]
+  player.progress:answer(question)
+  local is_other = question.kind == "number" and verdict.it ~= expected
+  player:say(show.answer(question, is_other and ("Right, %.4g."):format(expected) or "Right."))
+  player:advance()
+end
+
+function respond.wrong(player, verdict)
+  local question = player.asked
+  local hint = verdict.hint
+  if not hint then
+    player.hints = math.min(player.hints + 1, #question.further)
+    hint = question.further[player.hints]
+  end
+  player:say(show.prose("Not yet. " .. hint))
+end
+
+function respond.malformed(player, verdict)
+  player:say(show.prose(("The question expects %s."):format(verdict.wanted)))
+end
+
+function respond.failed(_, verdict)
+  local message = verdict.failure.message:gsub("^answer:%d+: ", "")
+  terminal.report("error", verdict.failure.interrupted and "interrupted" or message)
+end
+
+function respond.tried(player)
+  player:say(show.prose(("Not taken as an answer. The question expects %s."):format(
+    questions.wanted(player.asked))))
+end
+
+-- Judges text that may be an answer. Returns nil if it is not one, and otherwise whether it is
+-- complete.
+function Player:judge(text)
+  if not self:run() then
+    self.parts, self.asked = {}, nil
+    return true
+  end
+  local ok, verdict = eval.call(questions.judge, self.asked, text, self.scope,
+    self.expected[self.asked])
+  if not ok then
+    verdict = { kind = "failed", failure = verdict }
+  end
+  if verdict.kind == "incomplete" then
+    return false
+  elseif verdict.kind ~= "other" then
+    self:say(verdict.shown and verdict.shown .. "\n" or "")
+    respond[verdict.kind](self, verdict)
+    return true
+  end
+end
+
+-- Handles a line: a command, an answer, or Lua. `open` is the incomplete text of the lines before.
+-- Returns the text so far if more lines must follow.
+function Player:take(line, open)
+  local word = not open and word_of(line, self.scope)
+  self.screen:turn()
+  if word then
+    word(self)
+    return nil
+  end
+  local text = open and open .. "\n" .. line or line
+  local is_asking = self:is_asking()
+  local is_complete
+  if is_asking then
+    is_complete = self:judge(text)
+  end
+  if is_complete ~= nil then
+    return not is_complete and text or nil
+  end
+  local rest = self.session:feed(text)
+  self.is_over = self.is_over or self.session.is_over
+  if is_asking and not rest and not text:find "^%s*>" then
+    respond.tried(self)
+  end
+  return rest
+end
+
+function Player:prompt()
+  return ("%s%s %d/%d%s> "):format(self.screen:is_waiting() and "-- more -- " or "",
+    self.lesson.name, self.number, #self.lesson.steps, self:is_asking() and " ?" or "")
+end
+
+-- The next lesson to take.
+local function farewell(lesson)
+  local all = require("roper.workbench.lesson").all()
+  for i, other in ipairs(all) do
+    if other.name == lesson.name and all[i + 1] then
+      return (" Next: ./roper lesson %s"):format(all[i + 1].name)
+    end
+  end
+  return " This was the last lesson."
+end
+
+--- Plays a lesson until its end, `quit` or Ctrl-D.
+---@param lesson table
+---@param first integer? step to begin with; by default the step where the user left
+---@param path string? file of the lesson, if it is not in scripts/lessons
+function M.run(lesson, first, path)
+  local scope = steps.scope()
+  local lines = readers.new()
+  local player = setmetatable({ lesson = lesson, scope = scope, first_stale = 1, is_over = false,
+    session = sessions.new(scope), screen = screenfuls.new(), parts = {},
+    progress = progress.open(lesson, first, path) }, Player)
+  player.screen:add(show.head(lesson))
+  player.screen:add("\n" .. terminal.styled(io.stdout, "dim", HELP) .. player.progress.note)
+  player:go(player.progress.number)
+  local open
+  while not player.is_over do
+    io.stdout:flush()
+    local prompt = player:prompt()
+    local ok, line = eval.call(lines.read, lines,
+      open and (" "):rep(#prompt - 3) .. ">> " or prompt)
+    if not ok or line == readers.INTERRUPTED then
+      open = nil
+    elseif line == nil then
+      break
+    else
+      open = player:take(line, open)
+      lines:remember(line)
+    end
+  end
+  if player:is_done() then
+    io.stdout:write(player.progress:finish(), "The end of ", lesson.name, ".",
+      path and "" or farewell(lesson), "\n")
+  else
+    io.stdout:write("To continue this lesson:\n",
+      resume_command.lesson(path or lesson.name, player.number), "\n")
+  end
+end
+
+return M

@@ -1,0 +1,140 @@
+--- Commands with a % in front: functions of the session and the rest of the line.
+local escape = require "roper.base.escape"
+local terminal = require "roper.base.terminal"
+
+local M = {}
+
+local MOST_FUNCTIONS <const>, LONGEST_NAME <const> = 20, 44 -- of a profile, within 80 x 24
+
+-- Three digits: "1.20 ms".
+local function duration(seconds)
+  local number, unit = seconds * 1e6, "µs"
+  if seconds >= 1 then
+    number, unit = seconds, "s"
+  elseif seconds >= 1e-3 then
+    number, unit = seconds * 1e3, "ms"
+  end
+  local decimals = number < 10 and 2 or number < 100 and 1 or 0
+  return ("%%.%df %%s"):format(decimals):format(number, unit)
+end
+
+-- The path that was typed: quotes around it are taken off, ~ is the home.
+local function path_of(text, command)
+  local path = text:match '^"(.*)"$' or text:match "^'(.*)'$" or text
+  if path == "" then
+    error(("%%%s: expected a path"):format(command), 0)
+  end
+  return (path:gsub("^~%f[/\0]", { ["~"] = os.getenv "HOME" }))
+end
+
+function M.time(session, source)
+  local luv = require "luv"
+  local start = luv.hrtime()
+  if session:run(source) then
+    io.stdout:write(duration((luv.hrtime() - start) / 1e9), "\n")
+  end
+end
+
+function M.bench(session, source)
+  local action = session:compile(source)
+  if action then
+    local found = require("roper.workbench.session.repl.benchmark").measure(action)
+    io.stdout:write(("%s, half of the samples from %s to %s (%d of %d %s)\n"):format(
+      duration(found.median), duration(found.low), duration(found.high), found.samples, found.runs,
+      found.runs == 1 and "run" or "runs"))
+  end
+end
+
+function M.prof(session, source)
+  local action = session:compile(source)
+  if not action then
+    return
+  end
+  local times = require("roper.workbench.session.repl.profile").measure(action, function(f)
+    session:attempt(f)
+  end)
+  local rows = { { "function", "calls", "own", "with others" } }
+  for i = 1, math.min(#times, MOST_FUNCTIONS) do
+    local time = times[i]
+    rows[i + 1] = { terminal.cut(escape.line(time.name), LONGEST_NAME), tostring(time.calls),
+      duration(time.own), duration(time.total) }
+  end
+  io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 1), "\n"), "\n")
+end
+
+function M.run(session, text)
+  local path = path_of(text, "run")
+  local action, message = loadfile(path, "t", session.globals)
+  if not action then
+    error(message, 0)
+  end
+  action()
+  session:note(("dofile(%q)"):format(path))
+end
+
+function M.save(session, text)
+  local path = path_of(text, "save")
+  if require("roper.base.file").stat(path) then
+    error(("%%save: %s is there; expected a name that is not taken"):format(path), 0)
+  end
+  local script = session:script()
+  require("roper.base.file").write(path, script)
+  io.stdout:write(("%d lines\n"):format(select(2, script:gsub("\n", ""))))
+end
+
+function M.cd(_, text)
+  local luv = require "luv"
+  local ok, message = luv.chdir(path_of(text == "" and "~" or text, "cd"))
+  if not ok then
+    error("%cd: " .. message, 0)
+  end
+  io.stdout:write(escape.line(luv.cwd()), "\n")
+end
+
+function M.hist(session)
+  local lines = {}
+  for number = 1, session.count do
+    local margin = ("%3d  "):format(number)
+    for _, line in ipairs(escape.lines(session:input(number))) do
+      lines[#lines + 1] = margin .. escape.line(line) .. "\n"
+      margin = (" "):rep(#margin)
+    end
+  end
+  require("roper.workbench.help.pager").write(table.concat(lines))
+end
+
+-- The names that IPython has for these.
+M.timeit, M.history = M.bench, M.hist
+
+function M.who(session)
+  local who = require "roper.workbench.session.repl.who"
+  for _, line in ipairs(who.lines(session.globals, session.known)) do
+    io.stdout:write(line, "\n")
+  end
+end
+
+function M.ls(_, text)
+  require("roper.workbench.session.repl.shell").run("ls " .. text)
+end
+
+function M.pwd()
+  io.stdout:write(escape.line(require("luv").cwd()), "\n")
+end
+
+function M.edit(session, text)
+  require("roper.workbench.session.repl.edit").run(session, text)
+end
+
+function M.debug(session)
+  require("roper.workbench.session.repl.frames").show(session)
+end
+
+function M.up(session)
+  require("roper.workbench.session.repl.frames").show(session, 1)
+end
+
+function M.down(session)
+  require("roper.workbench.session.repl.frames").show(session, -1)
+end
+
+return M

@@ -1,0 +1,376 @@
+--- What becomes of the lines of a session: Lua is run and its values are shown,
+--- commands are carried out, errors are told.
+local eval = require "roper.base.eval"
+local commands = require "roper.workbench.session.repl.commands"
+local diagnostics = require "roper.base.diagnostics"
+local format = require "roper.base.format"
+local global = require "roper.workbench.session.repl.globals"
+local habits = require "roper.workbench.help.habits"
+local percent = require "roper.workbench.session.repl.percent"
+local escape = require "roper.base.escape"
+local terminal = require "roper.base.terminal"
+local transcript = require "roper.workbench.session.repl.transcript"
+
+local M = {}
+
+local NAME <const> = "input" -- stands for what was typed in messages, with its number
+
+local Session = {}
+Session.__index = Session
+
+--- A session over globals as they are now; `who` lists those that come later.
+---@param globals table
+---@return table session with the methods `feed`, `run` and `attempt`, and is_over once its person
+---   has left; where it is at no terminal, others may take the place of `show` and `tell`
+function M.new(globals)
+  global.prepare(globals)
+  local known = { _ = true, _1 = true, _2 = true }
+  for name in next, globals do
+    known[name] = true
+  end
+  return setmetatable({
+    globals = globals,
+    known = known,
+    is_over = false,
+    count = 0, -- chunks that were compiled
+    done = {}, -- statements that ran without an error
+    failure = nil, -- the last that %debug tells of, and the number of the frame it is at
+    frame = 1,
+    is_alone = true, -- was what runs all that was typed?
+  }, Session)
+end
+
+--- What went wrong. Of typed code the lines that led there are shown, but for one that was typed
+--- alone: it stands right above.
+---@param failure Failure
+---@return string
+function Session:explain(failure)
+  local place, message = failure.message:match("^(" .. NAME .. " %d+:%d+): (.*)$")
+  if failure.interrupted then
+    return "interrupted"
+  elseif not place or failure.traceback then
+    return failure.message .. eval.trace(failure)
+  end
+  if self.is_alone and #failure.frames == 1 and failure.frames[1].is_whole then
+    return message
+  end
+  return message .. diagnostics.lines(failure, place)
+end
+
+--- Tell what went wrong.
+---@param failure Failure
+function Session:tell(failure)
+  if failure.interrupted then
+    io.stdout:flush()
+    io.stderr:write "\ninterrupted\n" -- after the ^C that the terminal shows
+  else
+    terminal.report("error", self:explain(failure))
+  end
+end
+
+--- Give a hint.
+---@param text string
+function Session.advise(_, text)
+  io.stdout:write("hint: ", text, "\n")
+end
+
+--- Show the results of an expression.
+---@param results table as table.pack makes it
+---@param hint string what to add
+function Session.show(_, results, hint)
+  io.stdout:write(format.results(results), hint, "\n")
+end
+
+--- Run a function and tell what went wrong. It is kept for %debug, unless memory is short: its
+--- variables hold some.
+---@param action function
+---@param ... any its arguments
+---@return boolean ok
+function Session:attempt(action, ...)
+  local ok, failure = eval.call(action, ...)
+  if not ok then
+    if failure.message:find "out of memory: " then
+      self.failure = nil
+    elseif failure.frames[1] then
+      self.failure, self.frame = failure, 1
+    end
+    self:tell(failure)
+  end
+  return ok
+end
+
+--- Keep a value as the last one, and the last two before it.
+---@param value any
+function Session:keep(value)
+  local globals = self.globals
+  globals._2, globals._1, globals._ = globals._1, globals._, value
+end
+
+--- What was typed, by the number that messages give it.
+---@param number integer
+---@return string? source
+function Session:input(number)
+  return number <= self.count and diagnostics.sources[("%s %d"):format(NAME, number)] or nil
+end
+
+--- Compile code that was typed, and remember it for the lines that errors show.
+---@param source string
+---@param form string? what is compiled in place of the source, line by line the same
+---@return function? action nil where it does not compile, which is told
+---@return "expression"|"statement"|"incomplete"|"wrong" kind
+---@return string? statements as of eval.compile
+function Session:compile(source, form)
+  self.count = self.count + 1
+  local name = ("%s %d"):format(NAME, self.count)
+  diagnostics.sources[name] = source
+  local action, kind, message, statements = eval.compile(form or source, name, self.globals, true)
+  if not action then
+    self:tell(diagnostics.bare(message))
+  end
+  return action, kind, statements
+end
+
+-- What to add to a function that was typed by its name: the way to call a method, or its help.
+local function name_hint(source, value, globals)
+  local path = type(value) == "function" and source:match "^%s*([%a_][%w_.:]*)%s*$"
+  if not path then
+    return ""
+  end
+  local text = not path:find(":", 1, true) and habits.about_method(path, { globals = globals })
+  local entry = not text and require("roper.workbench.help.catalogue").of_value(value)
+  return text and "; " .. text or entry and entry.comment and ("; ?%s explains it"):format(path)
+    or ""
+end
+
+-- Does a `;` mute the source?
+local function is_muted(source)
+  return source:find ";%s*$" ~= nil
+end
+
+-- Keep the first value of an expression, and show all of them.
+function Session:deliver(source, results)
+  if results[1] ~= nil then
+    self:keep(results[1])
+  end
+  if results.n > 0 and not is_muted(source) then
+    self:show(results, name_hint(source, results[1], self.globals))
+  end
+end
+
+--- Run Lua code. The values of an expression are shown, but for a `;` at its end,
+--- and the first is kept as `_`; `_1` and `_2` are those before it.
+---@param source string
+---@param form string? what is compiled in place of the source, line by line the same
+---@return boolean ok
+function Session:run(source, form)
+  local action, kind, statements = self:compile(source, form)
+  if not action then
+    return false
+  end
+  return self:attempt(function()
+    local results = table.pack(action())
+    self:note(statements or form or source, kind, is_muted(source) and "_ = %s" or "print(%s)")
+    self:deliver(source, results)
+  end)
+end
+
+-- Run parts that share locals as one chunk, which hands over the values of each expression.
+function Session:run_block(block)
+  local action = self:compile(block.source, block.form)
+  return action and self:attempt(function()
+    local results = table.pack(action(function(i, ...)
+      self:deliver(block.parts[i].source, table.pack(...))
+    end))
+    for _, part in ipairs(block.parts) do
+      self:note(part.source, part.kind, is_muted(part.source) and "_ = %s" or "print(%s)")
+    end
+    self:deliver(block.source, results)
+  end)
+end
+
+-- What stands before the `return` that ends statements, and what it returns. Without one, all of
+-- them and nothing.
+local function split_return(statements)
+  if not load(statements .. "\nlocal _") then
+    for at in statements:gmatch "()%f[%w_]return%f[^%w_]" do
+      local before, rest = statements:sub(1, at - 1), statements:sub(at)
+      if load(before) and load(rest) then
+        return before, (rest:gsub("^return%s*", ""))
+      end
+    end
+  end
+  return statements, ""
+end
+
+--- Remember what was done, for `script`.
+---@param source string
+---@param kind "expression"|"statement"|nil as of eval.compile; nil for a statement without values
+---@param form string? what makes a statement of the values
+function Session:note(source, kind, form)
+  local body, value = source:gsub(";%s*$", ""), ""
+  if kind == "statement" then
+    body, value = split_return(body)
+  elseif kind == "expression" and not load(body) then
+    body, value = "", body
+  end
+  if value ~= "" then
+    local shown = form:format(value)
+    if not load(shown) then -- a comment at its end hides what comes after
+      shown = form:gsub("%%s", "%%s\n"):format(value)
+    end
+    body = body .. shown
+  end
+  self.done[#self.done + 1] = body:find "%S" and body or nil
+end
+
+--- All that was done without an error, as a script.
+---@return string
+function Session:script()
+  return table.concat(self.done, "\n") .. (#self.done > 0 and "\n" or "")
+end
+
+-- Does a line go on with the statement before it? No statement starts like this, nor a command.
+local function goes_on(line)
+  if percent[line:match "^%s*%%(%a+)" or ""] then
+    return false
+  end
+  return (line:find "^%s*[:.+*/%%^<>=~|&)}%]]" ~= nil and not line:find "^%s*::")
+    or line:find "^%s*and%f[^%w_]" ~= nil or line:find "^%s*or%f[^%w_]" ~= nil
+end
+
+-- Does the line after the empty ones that follow a line go on with it?
+local function is_continued(lines, i)
+  repeat
+    i = i + 1
+  until not lines[i] or lines[i]:find "%S"
+  return lines[i] ~= nil and goes_on(lines[i])
+end
+
+-- The kind of a source as eval.compile has it, except that a block of Python is wrong.
+local function kind_of(source, globals)
+  local _, kind = eval.compile(source, NAME, globals)
+  return kind == "incomplete" and habits.is_python(source) and "wrong" or kind
+end
+
+-- Text as the parts that would run one after the other if its lines were typed,
+-- and the rest that is not complete, nil where all is.
+local function split(text, globals)
+  local parts, open = {}, nil
+  local lines = escape.lines(text)
+  for i, line in ipairs(lines) do
+    local is_command = not open and commands.find(line, globals) ~= nil
+    open = open and open .. "\n" .. line or line
+    if is_command then
+      parts[#parts + 1] = { source = open, kind = "command" }
+      open = nil
+    elseif not open:find "%S" then
+      open = nil
+    elseif not is_continued(lines, i) then
+      local kind = kind_of(open, globals)
+      if kind ~= "incomplete" then
+        parts[#parts + 1] = { source = open, kind = kind }
+        open = nil
+      end
+    end
+  end
+  return parts, open
+end
+
+-- The source of parts as one chunk. Its expressions are arguments of a function that the chunk is
+-- given, unless a parenthesis would continue the line before.
+local function block_form(parts)
+  local forms, closing = {}, ""
+  for i, part in ipairs(parts) do
+    local is_value = part.kind == "expression" and (i == 1 or not part.source:find "^%s*%(")
+    forms[i] = is_value and ("%s;(...)(%d, %s"):format(closing, i, part.source:gsub(";%s*$", ""))
+      or closing .. part.source
+    closing = is_value and ");" or ""
+  end
+  return table.concat(forms, "\n") .. (closing ~= "" and "\n" .. closing or "")
+end
+
+-- The parts as one block, if pasted lines only make sense together: they share a local, or one is
+-- wrong alone. The second result is of eval.compile.
+local function joined(parts, open, globals)
+  local sources, belong_together = {}, false
+  parts = table.move(parts, 1, #parts, 1, {})
+  parts[#parts + 1] = open and { source = open, kind = "incomplete" }
+  for i, part in ipairs(parts) do
+    sources[i] = part.source
+    belong_together = belong_together or part.kind == "wrong"
+      or (part.kind == "statement" and part.source:find "^%s*local%f[%s]" ~= nil)
+  end
+  if not belong_together or #parts < 2 then
+    return nil
+  end
+  local source, form = table.concat(sources, "\n"), block_form(parts)
+  local _, kind = eval.compile(form, NAME, globals)
+  if kind ~= "wrong" then
+    return { source = source, form = form, kind = "block", parts = parts }, kind
+  elseif parts[#parts].kind == "expression" then
+    sources[#sources] = "return " .. sources[#sources]
+    form = table.concat(sources, "\n")
+  else
+    form = source
+  end
+  _, kind = eval.compile(form, NAME, globals)
+  return kind ~= "wrong" and { source = source, form = form, kind = kind } or nil, kind
+end
+
+-- The names that an input declares as locals and does nothing else with; nothing else sees them.
+local function lost_locals(part)
+  local names = part.source:match "^%s*local%s+([^=\n]*)" or ""
+  names = names:match "^function%s+([%a_][%w_]*)" or names:gsub("%s*<%a+>", ""):gsub("%s+$", "")
+  local first = names:match "^([%a_][%w_]*)[%w_, ]*$"
+  local word = first and ("%%f[%%w_]%s%%f[^%%w_]"):format(first)
+  local is_used = word and part.source:find(word .. ".*" .. word)
+  return part.kind == "statement" and first and not is_used and names or nil
+end
+
+-- A method that is named and not called, x:mean, as the value x.mean; nil for anything else.
+local function method_form(source)
+  local path, name = source:match "^%s*([%a_][%w_.]*):([%a_][%w_]*)%s*$"
+  return path and ("%s.%s"):format(path, name) or nil
+end
+
+-- Carry out a part; false after an error in Lua, which ends what was fed.
+function Session:carry_out(part)
+  if part.kind == "command" then
+    self:attempt(commands.find(part.source, self.globals), self)
+    return true
+  elseif part.kind == "block" then
+    return self:run_block(part)
+  end
+  return self:run(part.source, part.form)
+end
+
+--- Take lines in: what is complete is carried out, up to the first error. Prompts in front of
+--- pasted lines are left out.
+---@param text string one line or several
+---@return string? rest what is not complete yet: give it back with more lines after it
+function Session:feed(text)
+  text = transcript.typed(text, self.globals)
+  local parts, open = split(text, self.globals)
+  local block, kind = joined(parts, open, self.globals)
+  if block and kind == "incomplete" then
+    return text
+  elseif block then
+    parts, open = { block }, nil
+  elseif open and method_form(open) then
+    parts[#parts + 1] = { source = open, form = method_form(open), kind = "expression" }
+    open = nil
+  end
+  self.is_alone = #parts == 1
+  for _, part in ipairs(parts) do
+    if not self:carry_out(part) then
+      return nil
+    end
+  end
+  local lost = self.is_alone and not open and lost_locals(parts[1])
+  if lost then
+    self:advise(("a local ends with its input; leave out \"local\" to keep %s"):format(lost))
+  end
+  return open
+end
+
+return M

@@ -1,0 +1,80 @@
+--- How the model of a run does on text of one's choice, or on problems other than its own.
+local experiment = require "roper.workbench.study.experiment"
+local language = require "roper.workbench.study.language"
+local problems = require "roper.workbench.study.problems"
+local suggest = require "roper.base.suggest"
+local tables = require "roper.base.tables"
+local tasks = require "roper.tasks"
+local scoped = require "roper.base.scoped"
+
+local M = {}
+
+-- What can be said of a run on text: a file to measure all of, how that is divided, tokens in a
+-- row, and rows at most.
+local TEXT <const> = { "text", "documents", "length", "test_sequences" }
+
+--- The fields that `configure` takes for a run: of problems the options of the task, and how many
+--- of them; of text what its rows are.
+---@param config table of the run
+---@return string[]
+function M.fields(config)
+  local task = experiment.definition(config.experiment).task
+  if not tasks.has_problems(task) then
+    return TEXT
+  end
+  local names = tables.map(tasks.options(task), function(option) return option.name end)
+  return tables.joined(names, { "problems", "test_sequences" })
+end
+
+--- The configuration of a run with other fields.
+---
+--- Errors: fields that are none of the task, or of what is measured; values that do not fit.
+---@param run Run
+---@param fields table of the task to change, as text; of text: `text`, a file or a folder
+---@return table config
+function M.configure(run, fields)
+  local names = M.fields(run.config)
+  local known, given = tables.set(names), tables.merged(run.config, fields)
+  for name in pairs(fields) do
+    if not known[name] then
+      error(("eval: cannot set %s%s"):format(name, suggest.hint(name, names, "it takes")), 0)
+    end
+  end
+  if fields.text then
+    given.files, given.documents, given.hash = fields.text, fields.documents, nil
+    given.validation, given.tokenizer = 1, language.tokenizer(run.folder, run.config)
+    given.test_sequences = fields.test_sequences or math.maxinteger
+  end
+  given.experiment, given.text = nil, nil
+  return experiment.configure(run.config.experiment, given)
+end
+
+-- The task of a configuration, refused where it has other tokens than that of the run.
+local function task_of(config, run, own)
+  local task = experiment.task(config)
+  local words, known = task:vocabulary(), own:vocabulary()
+  if table.concat(words, "\n") ~= table.concat(known, "\n") then
+    error(("%s was trained on a vocabulary of %d tokens, this task has %d"):format(run.folder,
+      #known, #words), 0)
+  end
+  return task
+end
+
+--- Measure the model of a run.
+---
+--- Errors: a task with another vocabulary; text that is missing, or shorter than a row; a run
+--- without a checkpoint.
+---@param run Run
+---@param which "last"|"best" of its checkpoints
+---@param config table from `configure`
+---@return table found as from `problems.measure` or `language.predict`
+function M.run(run, which, config)
+  local model, own = require("roper.workbench.study.runs").model(run, which)
+  local parts = { model = model, task = task_of(config, run, own) }
+  local measure = own:has_problems() and problems.measure or language.predict
+  return (scoped.with_matmul_precision(config.matmul_precision or "float32", function()
+    return measure(config, parts, function() end)
+  end))
+end
+
+return M

@@ -1,0 +1,346 @@
+--- Experiments: what one training run of the study is, as a flat table of named fields, and how it
+--- is run. An experiment is a file of scripts/experiments; it is found by being there.
+local arguments = require "roper.base.arguments"
+local core = require "roper.core"
+local fields = require "roper.workbench.study.experiment.fields"
+local mutants = require "roper.workbench.study.experiment.mutants"
+local options_of = require "roper.base.options"
+local position = require "roper.workbench.study.experiment.position"
+local suggest = require "roper.base.suggest"
+local tables = require "roper.base.tables"
+local tasks = require "roper.tasks"
+
+local M = {}
+
+local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../experiments"
+
+--- The names of all experiments.
+---
+---     > roper.experiment.list()
+---     {
+---       "addition", "copy", "language_model", "recall", "substring_index",
+---       "substring_prefix"
+---     }
+---@return string[] names
+function M.list()
+  return require("roper.base.file").modules(FOLDER)
+end
+
+---@class ExperimentDefinition
+---@field summary string
+---@field task string the name of its kind of task
+---@field presets table<string, table> fields by preset
+---@field measure? string name of the Measure that methods are compared by; "solved" by default, of
+---   text "bits_per_byte"
+---@field study? Design what `roper study` runs
+---@field longer? string[]|fun(config: table, times: number): table for what is so many times as
+---   long as in training: the task's options that are so many times as large, or their changes
+---@field times? number[] how many; 1.5, 2 and 4 by default
+
+--- What an experiment is.
+---
+--- Errors: a name that no experiment has; the nearest one is suggested.
+---
+---     > roper.experiment.definition("addition").task
+---     "addition"
+---@param name string
+---@return ExperimentDefinition definition
+function M.definition(name)
+  local names = M.list()
+  if tables.set(names)[name] then
+    return dofile(("%s/%s.lua"):format(FOLDER, name))
+  end
+  error(("no experiment %q%s"):format(tostring(name),
+    suggest.hint(tostring(name), names, "there are")), 0)
+end
+
+--- The whole configuration of a run.
+---
+--- Errors: a name, a field or a preset that is not there; a value that does not fit; a field that
+--- has to be given.
+---
+---     > config = roper.experiment.configure("addition", {steps = 5, rate = "1e-3"})
+---     > config.steps, config.rate, config.preset
+---     5	0.001	"mini"
+---@param name string of the experiment
+---@param given? table field to value (strings are converted); `preset` chooses a
+---   preset, "mini" by default
+---@return table config every field, with experiment and preset; and revision if a scheme gives
+---   other results than in earlier versions of roper
+function M.configure(name, given)
+  given = given or {}
+  local definition = M.definition(name)
+  local names = { "preset" }
+  local preset = given.preset or "mini"
+  if not definition.presets[preset] then
+    local presets = tables.keys(definition.presets)
+    error(("%s has no preset %q%s"):format(name, tostring(preset),
+      suggest.hint(tostring(preset), presets, "it has")), 0)
+  end
+  local config, missing = { experiment = name, preset = preset }, nil
+  -- a run's own revision comes along with its fields; nobody sets it
+  local known = { preset = true, revision = tostring(given.revision):find "^[%w_]+ %d" }
+  for _, field in ipairs(fields.of(definition.task)) do
+    local field_name = field[1]
+    names[#names + 1] = field_name
+    known[field_name] = true
+    config[field_name] = field[3]
+    local value = given[field_name]
+    if value == nil then
+      value = definition.presets[preset][field_name]
+    end
+    if value ~= nil and value ~= false then
+      config[field_name] = fields.convert(field, value)
+    end
+    missing = missing or field.required and not config[field_name] and field
+  end
+  for field_name in pairs(given) do
+    if not known[field_name] then
+      error(("%s has no field %q%s"):format(name, tostring(field_name),
+        suggest.hint(tostring(field_name), names, "it has")), 0)
+    end
+  end
+  if missing then
+    error(("%s needs the field %s, %s: say %s=..."):format(name, missing[1], missing[4],
+      missing[1]), 0)
+  end
+  if config.batch % (config.accumulate or 1) ~= 0 then
+    error(("field accumulate: %d parts do not divide a batch of %d"):format(config.accumulate,
+      config.batch), 0)
+  end
+  if config.d_model % config.heads ~= 0 then
+    error(("field heads: %d heads do not divide d_model %d"):format(config.heads, config.d_model),
+      0)
+  end
+  config.revision = position.revision(config)
+  return config
+end
+
+--- Refuse to train a configuration whose position scheme has another revision than the library's.
+---
+--- Errors: its `revision` is not what `configure` sets.
+---
+---     > config = roper.experiment.configure("addition", {position = "kerple"})
+---     > roper.experiment.check(config)
+---@param config table
+function M.check(config)
+  arguments.check("experiment.check", "config", "table", config)
+  local now = not position.missing(config.position) and position.revision(config)
+  if now ~= false and config.revision ~= now then
+    error(("experiment: this version of roper gives other results for position=%s (revision %s) "
+      .. "than the one that made this configuration (%s); start a new run with the same fields")
+      :format(config.position, now or "1", config.revision or "1"), 0)
+  end
+end
+
+--- What each field of an experiment is and means, as lines of text.
+---
+--- Errors: a name that no experiment has.
+---
+---     > roper.experiment.describe("addition"):match "^[^\n]*"
+---     "addition: add two numbers step by step"
+---@param name string
+---@param config? table whose values to show; without it what holds when nothing is
+---   said, and the presets
+---@return string text
+function M.describe(name, config)
+  local wrap = require("roper.base.format.columns").wrap
+  local definition = M.definition(name)
+  local lines = { name .. ": " .. definition.summary, "" }
+  if config then
+    lines[3] = ("  %-16s %-9s %s"):format("preset", config.preset,
+      wrap("where nothing else is said: " .. table.concat(tables.keys(definition.presets), ", "),
+        29))
+  end
+  for _, field in ipairs(fields.of(definition.task)) do
+    local value = field[3]
+    if config then
+      value = config[field[1]]
+    end
+    local meaning, takes = field[4], fields.takes(field)
+    meaning = takes and ("%s: %s"):format(meaning, takes) or meaning
+    lines[#lines + 1] = ("  %-16s %-9s %s"):format(field[1],
+      value or field[5] or "-", wrap(meaning, 29))
+  end
+  if config then
+    return table.concat(lines, "\n")
+  end
+  lines[#lines + 1] = "\nPresets:"
+  for _, preset in ipairs(tables.keys(definition.presets)) do
+    lines[#lines + 1] = ("  %-8s %s"):format(preset,
+      wrap(tables.text(definition.presets[preset]), 11))
+  end
+  return table.concat(lines, "\n")
+end
+
+-- Refuse what is no table of `configure`.
+local function check_config(name, config)
+  if type(config) ~= "table" or type(config.experiment) ~= "string" then
+    error(("%s: config: expected a table that experiment.configure made, got %s"):format(name,
+      type(config) == "table" and "another table" or options_of.shown(config)), 3)
+  end
+end
+
+--- The position scheme of a configuration, as a Transformer takes it.
+---
+---     > fields = {position = "rope+alibi:none", base = 500}
+---     > config = roper.experiment.configure("addition", fields)
+---     > roper.experiment.scheme(config)
+---     {{parts = {{base = 500, type = "rope"}, "alibi"}, type = "join"}, "none"}
+---@param config table from `configure`
+---@return string|table position
+function M.scheme(config)
+  check_config("scheme", config)
+  return position.scheme(config, fields.standards())
+end
+
+-- How many times as long as in training the longer problems are.
+local TIMES <const> = { 1.5, 2, 4 }
+
+-- Changes of the task's options for what is so many times as long.
+local function changes_of(longer, config, times)
+  if type(longer) == "function" then
+    return longer(config, times)
+  end
+  local changes = {}
+  for _, name in ipairs(longer) do
+    changes[name] = math.floor(config[name] * times)
+  end
+  return changes
+end
+
+--- The longer problems that an experiment looks at in the end.
+---
+---     > config = roper.experiment.configure("substring_index")
+---     > roper.experiment.longer(config)[2]
+---     {length = 322, letters = 26}
+---@param config table from `configure`
+---@return table[] changes of the task's options, each within what it takes
+---@return number[] times how much longer than in training each is
+function M.longer(config)
+  check_config("longer", config)
+  local definition = M.definition(config.experiment)
+  local largest, list, kept = {}, {}, {}
+  for _, option in ipairs(tasks.options(definition.task)) do
+    largest[option.name] = option.largest
+  end
+  for _, times in ipairs(definition.longer and (definition.times or TIMES) or {}) do
+    local changes, fits = changes_of(definition.longer, config, times), true
+    for name, value in pairs(changes) do
+      fits = fits and value <= largest[name] and value > config[name]
+    end
+    if fits then
+      list[#list + 1], kept[#kept + 1] = changes, times
+    end
+  end
+  return list, kept
+end
+
+--- Does the task of a configuration pose problems? So it is taken to do where its experiment is not
+--- there any more.
+---
+---     > roper.experiment.has_problems(roper.experiment.configure("addition"))
+---     true
+---@param config table
+---@return boolean yes
+function M.has_problems(config)
+  arguments.check("has_problems", "config", "table", config)
+  local ok, definition = pcall(M.definition, config.experiment)
+  return not ok or tasks.has_problems(definition.task)
+end
+
+--- The task of a configuration.
+---
+--- Errors: values that do not fit together.
+---
+---     > config = roper.experiment.configure("addition", {length = 50})
+---     > roper.experiment.task(config):length()
+---     50
+---@param config table from `configure`
+---@return task task
+function M.task(config)
+  check_config("task", config)
+  local name = M.definition(config.experiment).task
+  local options = { seed = config.seed }
+  for _, option in ipairs(tasks.options(name)) do
+    options[option.name] = config[option.name] or nil -- false: not set
+  end
+  return tasks[name](options)
+end
+
+-- The longest sequence of a task. Rows of text are as long as they are asked to be, which is told
+-- without the text.
+local function reach_of(config)
+  if not M.has_problems(config) then
+    return config.length
+  end
+  local task = M.task(config)
+  return math.max(task:length(), task:longest())
+end
+
+--- How many positions a configuration has use for: those of its rows and problems, and of the
+--- longer ones in the end. Schemes with a table of positions make it so long.
+---
+---     > config = roper.experiment.configure("copy", {preset = "smoke"})
+---     > config.length, roper.experiment.reach(config)
+---     33	132
+---@param config table from `configure`
+---@return integer count
+function M.reach(config)
+  check_config("reach", config)
+  local reach = 0
+  local all = M.longer(config)
+  all[#all + 1] = {}
+  for _, changes in ipairs(all) do
+    reach = math.max(reach, reach_of(tables.merged(config, changes)))
+  end
+  return reach
+end
+
+-- What the rate is multiplied by at each step.
+local function schedule_of(config)
+  if config.cosine then
+    return require("roper.training.optim").schedule.cosine(math.ceil(config.warmup), config.steps,
+      config.cosine)
+  end
+  return config.warmup > 0 and function(step)
+    return math.min(1, step / config.warmup)
+  end or nil
+end
+
+---@class ExperimentParts
+---@field model Transformer
+---@field task task
+---@field optimizer Adam
+
+--- The task, model and optimizer of a configuration, made from its seed.
+---
+--- Errors: values that do not fit together.
+---
+---     > config = roper.experiment.configure("addition", {d_model = 16})
+---     > roper.experiment.build(config).model:count()
+---     10532
+---@param config table from `configure`
+---@param task? task one with the same vocabulary, in place of its own
+---@return ExperimentParts parts
+function M.build(config, task)
+  check_config("build", config)
+  task = task or M.task(config)
+  core.seed(config.seed)
+  local model = require("roper.model").Transformer { vocabulary = task:vocabulary(),
+    d_model = config.d_model, layers = config.layers, heads = config.heads, norm = config.norm,
+    d_ff = config.d_ff or nil, rms_norm = config.rms_norm or nil, activation = config.activation,
+    tied_embeddings = config.tied_embeddings or nil, recompute = config.recompute or nil,
+    dropout = config.dropout, position = M.scheme(config),
+    length = M.reach(config) }
+  if mutants[config.position] then
+    mutants[config.position].change(model)
+    model.options = nil -- its files hold tensors alone: no other model's can be taken for them
+  end
+  local optimizer = require("roper.training.optim").Adam { rate = config.rate,
+    clip = config.clip > 0 and config.clip or nil, schedule = schedule_of(config),
+    decay = config.decay or nil, decay_on = config.decay and "matrices" or nil }
+  return { model = model, task = task, optimizer = optimizer }
+end
+
+return M

@@ -1,0 +1,71 @@
+--- The curves of the runs of a sweep that are in training, as lines of text above its progress.
+local curve = require "roper.workbench.study.report.curve"
+local terminal = require "roper.base.terminal"
+
+local M = {}
+
+local SECONDS <const> = 1 -- between two looks at the metrics
+local MOST_ROWS <const>, LEAST_ROWS <const> = 12, 5 -- of the drawing itself
+-- What else needs rows: title, axis and its numbers, legend, the lines of progress, one to spare.
+local OTHER_ROWS <const> = 10
+local WIDEST <const> = 100 -- columns
+
+-- The trials in training with the newest seeds, one for each method.
+local function newest(sweep)
+  local by_method, list = {}, {}
+  for _, trial in ipairs(sweep.trials) do
+    if trial.run.status == "running" then
+      by_method[trial.method] = trial
+    end
+  end
+  for _, method in ipairs(sweep.methods) do
+    list[#list + 1] = by_method[method]
+  end
+  return list
+end
+
+--- The chart of the runs in training.
+---@param sweep Sweep
+---@param measure Measure
+---@param columns integer of the terminal
+---@param rows integer of the terminal
+---@return string[] lines none before there are points, or if the terminal is too small
+function M.lines(sweep, measure, columns, rows)
+  local height, series = math.min(MOST_ROWS, rows - OTHER_ROWS), {}
+  local running = newest(sweep)
+  local curves = curve.runs({ trials = running, methods = sweep.methods }, measure.curve.field)
+  if height < LEAST_ROWS or #curves == 0 then
+    return {}
+  end
+  for i, one in ipairs(curves) do
+    local xs, ys = curve.coordinates(one.points)
+    series[i] = { label = one.label, x = xs, y = ys }
+  end
+  local text = require("roper.workbench.plot").line(series, { format = "text", height = height,
+    width = math.min(columns, WIDEST), title = measure.curve.title,
+    xrange = { 0, running[1].config.steps } })
+  local lines = { "" }
+  for line in text:gmatch "([^\n]*)\n" do
+    lines[#lines + 1] = line
+  end
+  return lines
+end
+
+--- A chart that follows a sweep, for `sweep.run`.
+---@param folder string of the sweep
+---@param measure Measure
+---@param stream file* a terminal
+---@return fun(): string[] lines
+function M.following(folder, measure, stream)
+  local looked, lines = -math.huge, {}
+  return function()
+    if os.time() - looked >= SECONDS then
+      looked = os.time()
+      lines = M.lines(require("roper.workbench.study.sweep").read(folder), measure,
+        terminal.columns(stream) - 1, terminal.rows(stream))
+    end
+    return lines
+  end
+end
+
+return M

@@ -1,0 +1,72 @@
+--- A chart of lines in the report, named at their ends.
+local h = require("roper.base.markup").h
+local axes = require "roper.workbench.plot.axis"
+local curve = require "roper.workbench.study.report.curve"
+local base_tables = require "roper.base.tables"
+local number = require "roper.workbench.study.report.number"
+local svg = require "roper.workbench.plot.svg"
+local text = require "roper.workbench.plot.text"
+
+local M = {}
+
+-- So many names fit beside a chart; each one more makes it higher.
+local FIT <const> = 12
+
+--- The drawing of a chart.
+---@param options table title; x, y: what the axes count; lines: as in `roper.study.report.curve`,
+---   also counts: text for each point; level: {value =, text =} drawn across (optional); low, high:
+---   within the y axis where they are known
+---@return table? svg nil where no line has a point
+function M.plot(options)
+  local level = options.level and number.is_finite(options.level.value) and options.level or nil
+  local series, names, xs = {}, {}, {}
+  local ys = { { options.low, options.high }, { level and level.value } }
+  for i, line in ipairs(options.lines) do
+    xs[i], ys[i + 2] = curve.coordinates(line.points)
+    series[i] = { x = xs[i], y = ys[i + 2], index = line.style, label = text.clean(line.method),
+      title = line.label, counts = line.counts, thin = not line.runs,
+      dotted = not line.finished }
+    names[line.method] = true
+  end
+  local count = base_tables.count(names)
+  local x = axes.new(xs, {})
+  return x and svg.fluid({ kind = "curves", title = options.title, xlabel = options.x,
+    ylabel = options.y, series = series, level = level, legend = true, x = x,
+    y = axes.new(ys, { round = true }) }, count > FIT and ("%drem"):format(count) or nil)
+end
+
+--- What stands over a chart.
+---@param options table title; note: text after it (optional)
+---@return table element
+function M.caption(options)
+  return h.figcaption { h.b { options.title }, options.note and { ". ", options.note } }
+end
+
+--- A chart with its caption.
+---@param options table as for `plot` and `caption`
+---@return table? figure nil where no line has a point
+function M.lines(options)
+  local plot = M.plot(options)
+  return plot and h.figure { M.caption(options), plot }
+end
+
+--- Charts in one place, of which one is shown.
+---@param options table title; note; name: of the switch, of no other on the page; choices: a list
+---   of {name, plot}
+---@return table? figure nil without a plot
+function M.switch(options)
+  local inputs, plots = {}, {}
+  if #options.choices < 2 then
+    return options.choices[1]
+      and h.figure { M.caption(options), options.choices[1].plot } or nil
+  end
+  for i, choice in ipairs(options.choices) do
+    local id = ("%s-%d"):format(options.name, i)
+    inputs[i] = { h.input { type = "radio", name = options.name, id = id, checked = i == 1 },
+      h.label { ["for"] = id, choice.name } }
+    plots[i] = h.div { class = "choice", choice.plot }
+  end
+  return h.figure { class = "switch", M.caption(options), inputs, plots }
+end
+
+return M

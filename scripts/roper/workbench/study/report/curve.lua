@@ -1,0 +1,222 @@
+--- Curves of a sweep: one number of the metrics over the steps, a curve a run, and their mean.
+---
+--- A curve is {points = {{step, value}, ...}, method, style, label, finished}; the value is false
+--- where the metrics have none that is finished, and the line breaks there.
+local is_finite = require("roper.workbench.study.report.number").is_finite
+local summary = require "roper.workbench.study.summary"
+local tables = require "roper.base.tables"
+
+local M = {}
+
+--- More points than this a curve are averaged in groups: a screen shows no more.
+M.MOST_POINTS = 240
+
+--- With more methods than these, what each run or pair did can no longer be told apart.
+M.MANY = 6
+
+--- The points of a run at the steps from `first` on where the metrics speak of `field` at all.
+---@param metrics table[] entries with step
+---@param field string
+---@param first number? 0 by default
+---@return table[] {step, value or false}
+---@return integer broken how many values are not finite
+local function points_of(metrics, field, first)
+  local points, broken = {}, 0
+  for _, entry in ipairs(metrics) do
+    local value = entry[field]
+    if value ~= nil and is_finite(entry.step) and entry.step >= (first or 0) then
+      points[#points + 1] = { entry.step, is_finite(value) and value }
+      broken = broken + (is_finite(value) and 0 or 1)
+    end
+  end
+  return points, broken
+end
+
+--- The points of a curve as a plot takes them.
+---@param points table[]
+---@return number[] xs
+---@return number[] ys nan, as its x, where the curve breaks
+function M.coordinates(points)
+  local xs, ys = {}, {}
+  for i, point in ipairs(points) do
+    xs[i], ys[i] = point[2] and point[1] or 0 / 0, point[2] or 0 / 0
+  end
+  return xs, ys
+end
+
+--- Points averaged in groups of `group` neighbours, each at its last step. A group without any
+--- value stays a break.
+---@param points table[]
+---@param group integer
+---@return table[]
+function M.thin(points, group)
+  if group <= 1 then
+    return points
+  end
+  local thinned = {}
+  for first = 1, #points, group do
+    local last, sum, count = math.min(first + group - 1, #points), 0, 0
+    for i = first, last do
+      if points[i][2] then
+        sum, count = sum + points[i][2], count + 1
+      end
+    end
+    thinned[#thinned + 1] = { points[last][1], count > 0 and sum / count }
+  end
+  return thinned
+end
+
+--- The mean of curves at the steps where every one has a point.
+---@param curves table[]
+---@return table[] points
+function M.mean(curves)
+  local sums, counts, steps = {}, {}, {}
+  for _, curve in ipairs(curves) do
+    for _, point in ipairs(curve.points) do
+      local step = point[1]
+      if not counts[step] then
+        counts[step], sums[step] = 0, 0
+        steps[#steps + 1] = step
+      end
+      counts[step] = counts[step] + 1
+      sums[step] = sums[step] and point[2] and sums[step] + point[2]
+    end
+  end
+  table.sort(steps)
+  local points = {}
+  for _, step in ipairs(steps) do
+    if counts[step] == #curves then
+      points[#points + 1] = { step, sums[step] and sums[step] / #curves }
+    end
+  end
+  return points
+end
+
+--- What a run is called in pictures and lists.
+---@param trial table
+---@return string
+function M.label(trial)
+  return ("%s, seed %s"):format(trial.method, trial.seed)
+end
+
+--- The curves of all runs that have any point.
+---@param sweep table
+---@param field string of the metrics
+---@param options table? last_half = false: only what lies in the last half of the steps
+---@return table[] curves
+---@return table facts group: entries averaged to a point; broken: values that are not finite
+function M.runs(sweep, field, options)
+  local curves, facts = {}, { group = 1, broken = 0 }
+  for _, trial in ipairs(sweep.trials) do
+    local first = options and options.last_half and (trial.config.steps or 0) / 2 or 0
+    local points, broken = points_of(trial.run.metrics, field, first)
+    facts.broken = facts.broken + broken
+    if #points > broken then
+      facts.group = math.max(facts.group, math.ceil(#points / M.MOST_POINTS))
+      curves[#curves + 1] = { points = points, method = trial.method, label = M.label(trial),
+        style = M.style(sweep, trial.method), finished = trial.run.status == "finished" }
+    end
+  end
+  for _, curve in ipairs(curves) do
+    curve.points = M.thin(curve.points, facts.group)
+  end
+  return curves, facts
+end
+
+--- The mean over the finished runs of each method that has any.
+---@param sweep table
+---@param curves table[] from `runs`
+---@return table[] curves, with runs: how many each is over
+function M.means(sweep, curves)
+  local means = {}
+  for i, method in ipairs(sweep.methods) do
+    local finished = {}
+    for _, curve in ipairs(curves) do
+      if curve.method == method and curve.finished then
+        finished[#finished + 1] = curve
+      end
+    end
+    local points = M.mean(finished)
+    if #points > 0 then
+      means[#means + 1] = { points = points, method = method, style = i, finished = true,
+        runs = #finished, label = ("%s, mean of %d"):format(method, #finished) }
+    end
+  end
+  return means
+end
+
+--- What a chart shows: the curves of all runs and the means; of many methods, of those that have a
+--- mean only that.
+---@param sweep table
+---@param curves table[] from `runs`
+---@return table[] curves
+function M.shown(sweep, curves)
+  local means, has_mean = M.means(sweep, curves), {}
+  for _, mean in ipairs(#sweep.methods > M.MANY and means or {}) do
+    has_mean[mean.method] = true
+  end
+  return tables.joined(tables.map(curves, function(curve)
+    return not has_mean[curve.method] and curve or nil
+  end), means)
+end
+
+-- The finished run of another method that makes a pair with a trial's; nil for none.
+local function partner(sweep, trial, method)
+  for _, other in ipairs(sweep.trials) do
+    if other.method == method and other.seed == trial.seed and other.run.status == "finished"
+      and other.config.experiment == trial.config.experiment then
+      return other.run
+    end
+  end
+end
+
+-- after - before where both have a value.
+local function difference(before, after, field)
+  local values, points = {}, {}
+  for _, point in ipairs((points_of(before.metrics, field))) do
+    values[point[1]] = point[2]
+  end
+  for _, point in ipairs((points_of(after.metrics, field))) do
+    local value = values[point[1]]
+    points[#points + 1] = value and point[2] and { point[1], point[2] - value } or nil
+  end
+  return points
+end
+
+--- The mean difference between finished runs of the same seed, for each two methods that have any.
+---@param sweep table
+---@param field string of the metrics
+---@param baseline? string the method that all others are compared with, instead of every pair
+---@return table[] curves, with runs: how many pairs each is over
+function M.differences(sweep, field, baseline)
+  local curves = {}
+  for _, pair in ipairs(summary.pairs_of(sweep.methods, baseline)) do
+    local a, b, each = pair[1], pair[2], {}
+    for _, trial in ipairs(sweep.trials) do
+      local before = trial.method == b and trial.run.status == "finished"
+        and partner(sweep, trial, a)
+      each[#each + 1] = before and { points = difference(before, trial.run, field) } or nil
+    end
+    local points = M.mean(each)
+    local name = ("%s − %s"):format(b, a)
+    curves[#curves + 1] = #points > 0 and { method = name, style = #curves + 1, finished = true,
+      points = M.thin(points, math.ceil(#points / M.MOST_POINTS)), runs = #each,
+      label = ("%s, mean of %d"):format(name, #each) } or nil
+  end
+  return curves
+end
+
+--- The number of a method, which decides its colour and mark.
+---@param sweep table
+---@param method string
+---@return integer
+function M.style(sweep, method)
+  for i, name in ipairs(sweep.methods) do
+    if name == method then
+      return i
+    end
+  end
+  error(("report: a run is of the method %q, which the sweep does not list"):format(method), 0)
+end
+
+return M

@@ -1,0 +1,55 @@
+--- The whole page: its sections under their headings, with style and script inside, so that it
+--- needs no other file and no network.
+local curve = require "roper.workbench.study.report.curve"
+local markup = require "roper.base.markup"
+local svg = require "roper.workbench.plot.svg"
+local h = markup.h
+
+local M = {}
+
+-- The sections in their order: modules, each a function of what `render` is given to elements, nil
+-- where there is nothing to say; and the headings.
+local SECTIONS <const> = {
+  { "results" },
+  { "spread", "Seed by seed" },
+  { "training", "Curves" },
+  { "distance", "Distance and length" },
+  { "heads", "Where a head looks" },
+  { "samples", "Samples" },
+  { "runs", "Every run" },
+  { "configuration", "Configuration" },
+}
+
+local function sections(view)
+  local nodes = {}
+  for i, entry in ipairs(SECTIONS) do
+    local body = require("roper.workbench.study.report." .. entry[1])(view)
+    nodes[i] = body and h.section { entry[2] and h.h2 { entry[2] }, body } or false
+  end
+  return nodes
+end
+
+--- What the page is called.
+---@param view table
+---@return string
+function M.title(view)
+  local preset, methods = view.sweep.trials[1].config.preset, view.sweep.methods
+  return ("%s: %s"):format(view.sweep.experiment, #methods > curve.MANY and #methods .. " methods"
+    or table.concat(methods, ", "))
+    .. (preset and (" (%s)"):format(preset) or "")
+end
+
+--- The page as text.
+---@param view table sweep, from `sweep.read`; summary, from `summary.of`; attention: a list of
+---   {trial, map} or {trial, problem: text why none}; chosen: was a head asked for?
+---@return string html
+function M.render(view)
+  local title = M.title(view)
+  return markup.document(title, { markup.asset "workbench/study/report/page.css", svg.style() }, {
+    h.main { h.h1 { title }, sections(view) },
+    h.div { id = "tip", role = "status", hidden = true },
+    h.script { markup.asset "workbench/study/report/page.js" },
+  })
+end
+
+return M

@@ -1,0 +1,257 @@
+--- Sweeps: many trials in one folder, worked on by any number of processes, and read together.
+local arguments = require "roper.base.arguments"
+local core = require "roper.core"
+local live_display = require "roper.workbench.study.sweep.live_display"
+local counted = require("roper.base.escape").count
+local experiment = require "roper.workbench.study.experiment"
+local files = require "roper.base.file"
+local mutants = require "roper.workbench.study.experiment.mutants"
+local options_of = require "roper.base.options"
+local eta = require "roper.workbench.study.sweep.eta"
+local plan = require "roper.workbench.study.sweep.plan"
+local stored = require "roper.workbench.study.runs"
+local tables = require "roper.base.tables"
+local uv = require "luv"
+
+local M = {}
+
+-- Milliseconds between looks at the workers, and between redrawings.
+local TICK <const> = 200
+
+-- Does a position have trials of several revisions?
+local function is_revised(trials)
+  local revisions = {}
+  for _, trial in ipairs(trials) do
+    local config = trial.config
+    local revision = config.revision or "1"
+    if (revisions[config.position] or revision) ~= revision then
+      return true
+    end
+    revisions[config.position] = revision
+  end
+  return nil
+end
+
+-- The fields besides the seed in which trials differ; the position is always among them.
+local function varied_fields(trials)
+  local varied = {}
+  for _, trial in ipairs(trials) do
+    for _, difference in ipairs(stored.differences(trials[1].config, trial.config)) do
+      varied[difference.field] = true
+    end
+  end
+  varied.seed, varied.position = nil, nil
+  varied.revision = varied.revision and is_revised(trials)
+  return { "position", table.unpack(tables.keys(varied)) }
+end
+
+-- What a trial's runs are called together: its position, and what else varies, "rope rotate=vo".
+local function method_of(config, varied)
+  local parts = { config.position .. (mutants[config.position] and " (mutant)" or "") }
+  for i = 2, #varied do
+    local name = varied[i]
+    parts[#parts + 1] = config[name] and ("%s=%s"):format(name, config[name]) or nil
+  end
+  return table.concat(parts, " ")
+end
+
+---@class Sweep
+---@field folder string
+---@field trials table[] {id, name, folder, config, method, seed, run (a Run)} each, in the order
+---   they were asked for, those not begun too
+---@field methods string[] in order
+---@field varied string[] the fields in which trials differ, besides the seed
+---@field experiment string of the first trial
+
+--- Everything in the folder of a sweep; a run by itself is one of a single trial.
+---
+--- Errors: a folder that does not exist, or has neither.
+---
+---     > folder = os.tmpname() .. ".d"
+---     > fields = {position = "rope,roper", seed = "1..3", preset = "smoke"}
+---     > _ = roper.sweep.prepare("addition", fields, folder);
+---     > sweep = roper.sweep.read(folder)
+---     > sweep.methods, #sweep.trials
+---     {"rope", "roper"}	6
+---@param folder string
+---@return Sweep sweep
+function M.read(folder)
+  arguments.check("sweep.read", "folder", "string", folder)
+  files.check_folder("sweep", folder)
+  local trials = plan.read(folder) or plan.lone(folder) or plan.require(folder)
+  local varied, methods, known = varied_fields(trials), {}, {}
+  for _, trial in ipairs(trials) do
+    trial.method, trial.seed = method_of(trial.config, varied), trial.config.seed
+    trial.run = stored.read(trial.folder, trial.config)
+    if not known[trial.method] then
+      methods[#methods + 1], known[trial.method] = trial.method, true
+    end
+  end
+  return { folder = folder, trials = trials, methods = methods, varied = varied,
+    experiment = trials[1].config.experiment }
+end
+
+-- Fields as `plan.product` takes them, from pairs or a table by name; texts are split.
+local function pairs_of(fields)
+  local list = table.move(fields, 1, #fields, 1, {})
+  if #list == 0 then
+    for i, name in ipairs(tables.keys(fields)) do
+      list[i] = { name, fields[name] }
+    end
+  end
+  for i, pair in ipairs(list) do
+    local name, value = pair[1], pair[2]
+    list[i] = { name, type(value) == "string" and plan.values(name, value) or value }
+  end
+  return list
+end
+
+-- Is it the folder of a sweep, not an experiment or a file?
+local function is_sweep(what)
+  local stat = files.stat(what)
+  return stat ~= nil and stat.type == "directory" and files.stat(what .. "/sweep.json") ~= nil
+end
+
+--- Write the trials of a sweep down, or find those of a folder.
+---
+--- Errors: unknown fields and values that do not fit, with the nearest name; a folder of another
+--- sweep.
+---
+---     > folder = os.tmpname() .. ".d"
+---     > fields = {seed = "1..3", preset = "smoke"}
+---     > trials = roper.sweep.prepare("addition", fields, folder)
+---     > #trials, trials[3].config.seed
+---     3	3
+---@param what string an experiment, a Lua file that returns trials, or the folder of a sweep
+---@param fields? table field to a value, a list of them, or a text such as "rope,roper" and
+---   "1..10"; or a list of pairs {field, values}, which also gives their order
+---@param folder? string of the sweep; runs/ and the name by default
+---@return table[] trials
+---@return string folder
+function M.prepare(what, fields, folder)
+  arguments.check("prepare", "what", "string", what, "fields", "table?", fields,
+    "folder", "string?", folder)
+  local given = pairs_of(fields or {})
+  local is_file = what:match "%.lua$"
+  if is_sweep(what) or what:find "/" and not is_file then
+    if #given > 0 or folder then
+      error(("sweep: %s is a sweep, whose trials are set; to add some, name its experiment and "
+        .. "--folder %s"):format(what, what), 0)
+    end
+    return plan.require(what), what
+  end
+  local configs = {}
+  if is_file then
+    configs = plan.load(what, given)
+  else
+    for i, each in ipairs(plan.product(given)) do
+      configs[i] = experiment.configure(what, each)
+    end
+  end
+  if #configs == 0 then
+    error("sweep: there are no trials to run", 0)
+  end
+  folder = folder or "runs/" .. what:gsub("%.lua$", ""):match "[^/]*$"
+  return plan.add(folder, configs), folder
+end
+
+-- Run the loop of events until the workers are through; true where a signal ended it.
+local function supervise(supervisor, show)
+  local signals, through, interrupted, problem = {}, false, false, nil
+  local was_enabled = core.interrupt_disable()
+  for i, name in ipairs { "sigint", "sigterm" } do
+    signals[i] = uv.new_signal()
+    signals[i]:start(name, function()
+      interrupted = true
+      supervisor:stop()
+    end)
+  end
+  uv.update_time()
+  local started, timer = uv.now(), uv.new_timer()
+  timer:start(0, TICK, function()
+    local ok, more = pcall(supervisor.tick, supervisor)
+    show(eta.lines(supervisor, (uv.now() - started) / 1000))
+    if not ok then
+      problem = problem or more
+      if not supervisor.stopping then
+        supervisor:stop()
+      end
+    end
+    through = ok and not more
+  end)
+  while not through do
+    uv.run "once"
+  end
+  for _, handle in ipairs { timer, table.unpack(signals) } do
+    handle:close()
+  end
+  uv.run "nowait" -- a handle that is not closed to the end crashes luv when Lua closes
+  if was_enabled then
+    core.interrupt_enable()
+  end
+  if problem then
+    error(problem, 0)
+  end
+  return interrupted
+end
+
+---@class SweepOptions
+---@field what string an experiment, a Lua file of trials, or the folder of a sweep
+---@field fields? table as for `roper.sweep.prepare`
+---@field folder? string of the sweep; runs/ and the name by default
+---@field jobs? integer workers at a time; one a thread of this machine by default
+---@field threads? integer of each worker; an equal share by default
+---@field stream? any of news and progress; io.stderr by default
+---@field again? string the line to type after Ctrl-C, where there is one
+---@field chart? fun(): string[] lines drawn above the progress if the stream is a terminal
+
+--- Run what is missing of a sweep with worker processes of this machine. Any number of sweeps and
+--- workers may work in the same folder. Ctrl-C ends it; said again, it goes on. A trial that fails
+--- stops no other.
+---
+--- Errors: as for `roper.sweep.prepare`.
+---
+---     > folder = os.tmpname() .. ".d"
+---     > fields = {preset = "smoke", steps = 1, position = "rope"}
+---     > news = io.tmpfile()
+---     > sweep, failed = roper.sweep.run{what = "addition", fields = fields,
+---     >>   folder = folder, jobs = 1, stream = news}
+---     > sweep.trials[1].run.status, failed
+---     "finished"	0
+---@param options SweepOptions
+---@return Sweep sweep
+---@return integer failed trials that failed
+function M.run(options)
+  local o = options_of.check("sweep", options, { what = "string", fields = "table?",
+    folder = "string?", jobs = "size?", threads = "size?", stream = { "any", io.stderr },
+    again = "string?", chart = "function?" })
+  local trials, folder = M.prepare(o.what, o.fields, o.folder)
+  local jobs = math.min(o.jobs or core.threads(), #trials)
+  local shown = live_display.new { stream = o.stream }
+  local supervisors = require "roper.workbench.study.sweep.supervisor"
+  local supervisor = supervisors.new(folder, trials, { jobs = jobs,
+    threads = o.threads or math.max(1, core.threads() // jobs),
+    say = function(text) shown:say(text) end })
+  shown:say(("%s: %s, %d done; %d at a time, %s each"):format(folder, counted(#trials, "trial"),
+    supervisor.finished, jobs, counted(supervisor.threads, "thread")))
+  for _, trial in ipairs(trials) do
+    local note = require("roper.base.precision").note(trial.config.matmul_precision)
+    if note then
+      shown:say(note)
+      break
+    end
+  end
+  local interrupted = supervise(supervisor, function(lines)
+    shown:show(o.chart and shown.rewrites and tables.joined(o.chart(), lines) or lines)
+  end)
+  shown:finish()
+  if interrupted then
+    shown:say(("%d of %d trials are done; %s"):format(supervisor.finished, #trials,
+      o.again and "this goes on with the others:\n" .. o.again or "said again, the sweep goes on"))
+    error("interrupted", 0)
+  end
+  supervisor:look()
+  return M.read(folder), tables.count(supervisor.failed)
+end
+
+return M

@@ -1,0 +1,255 @@
+--- The trials of a sweep: which configurations there are, what each is called, and the file that
+--- keeps them.
+local core = require "roper.core"
+local claims = require "roper.workbench.study.claim"
+local experiment = require "roper.workbench.study.experiment"
+local files = require "roper.base.file"
+local hash = require "roper.base.hash"
+local position = require "roper.workbench.study.experiment.position"
+local escape = require "roper.base.escape"
+local finally = require("roper.base.scoped").finally
+local tables = require "roper.base.tables"
+local uv = require "luv"
+
+local M = {}
+
+-- More values of one field than anybody wants to run.
+local MOST_VALUES <const> = 100000
+
+--- The values that a text names: "rope,roper", "1..10", "1..3,7".
+---@param field string for messages
+---@param text string
+---@return string[]
+function M.values(field, text)
+  local list = {}
+  for part in (text .. ","):gmatch "([^,]*)," do
+    local first, last = part:match "^(-?%d+)%.%.(-?%d+)$"
+    if part == "" then
+      error(("field %s: expected values with commas between them, got %q"):format(field, text), 0)
+    elseif not first then
+      list[#list + 1] = part
+    else
+      first, last = math.tointeger(tonumber(first)), math.tointeger(tonumber(last))
+      if not first or not last or last < first then
+        error(("field %s: expected a range from a smaller to a larger whole number, got %s")
+          :format(field, part), 0)
+      elseif not math.ult(last - first, MOST_VALUES) then -- unsigned: the difference may overflow
+        error(("field %s: expected at most %d values, got %s"):format(field, MOST_VALUES, part), 0)
+      end
+      for number = first, last do
+        list[#list + 1] = number
+      end
+    end
+  end
+  return list
+end
+
+--- Every combination of the fields' values; seeds vary slowest, so that an unfinished sweep has
+--- whole pairs, other fields in their order, the last one fastest.
+---@param given table[] {field, list of values or one value} each
+---@return table[] tables of fields
+function M.product(given)
+  local ordered = {}
+  for _, pair in ipairs(given) do
+    table.insert(ordered, pair[1] == "seed" and 1 or #ordered + 1, pair)
+  end
+  local list = { {} }
+  for _, pair in ipairs(ordered) do
+    local field, values = pair[1], pair[2]
+    local longer = {}
+    for _, fields in ipairs(list) do
+      for _, value in ipairs(type(values) == "table" and values or { values }) do
+        longer[#longer + 1] = tables.merged({ [field] = value }, fields)
+      end
+    end
+    list = longer
+  end
+  return list
+end
+
+--- The trials that a Lua file returns: a list of tables of fields, each with `experiment`, which
+--- may also stand beside the list; fields that are given besides hold for all.
+---@param path string
+---@param given table[] {field, list of values} each
+---@return table[] configurations
+function M.load(path, given)
+  local chunk, message = loadfile(path)
+  if not chunk then
+    error(("sweep: %s"):format(message), 0)
+  end
+  require("roper.base.module_path").add_folder_of(path)
+  local found = chunk()
+  if type(found) ~= "table" then
+    error(("sweep: %s: expected a list of trials, got %s"):format(path, type(found)), 0)
+  end
+  local configs = {}
+  for _, more in ipairs(M.product(given)) do
+    for i, trial in ipairs(found) do
+      if type(trial) ~= "table" then
+        error(("sweep: %s: trial %d: expected a table of fields, got %s"):format(path, i,
+          type(trial)), 0)
+      end
+      local fields = tables.merged(trial, more)
+      local name = fields.experiment or found.experiment
+      fields.experiment = nil
+      local ok, config = pcall(experiment.configure, name, fields)
+      if not name or not ok then
+        error(("sweep: %s: trial %d: %s"):format(path, i,
+          name and config or "expected an experiment, got none"), 0)
+      end
+      configs[#configs + 1] = config
+    end
+  end
+  return configs
+end
+
+--- The hash of a configuration, as JSON with sorted keys; fields that are not set do not count.
+---@param config table
+---@return string sixteen hexadecimal digits
+function M.hash(config)
+  local set = {}
+  for name, value in pairs(config) do
+    set[name] = value or nil
+  end
+  return hash.of(core.json_encode(set))
+end
+
+-- A trial: its configuration and where it runs.
+local function new_trial(folder, config)
+  local id = M.hash(config)
+  local name = ("%s%s-%d-%s"):format(config.position, config.rotate and "-" .. config.rotate or "",
+    config.seed, id:sub(1, 8))
+  return { id = id, name = name, folder = folder .. "/" .. name, config = config }
+end
+
+local function path_of(folder)
+  return folder .. "/sweep.json"
+end
+
+-- May it be a part of a file's name, and of a line on a terminal?
+local function is_name(text)
+  return type(text) == "string" and not text:find "/" and not text:find("..", 1, true)
+    and escape.line(text) == text
+end
+
+-- Is it a configuration of an experiment? Anybody may have written the file.
+local function is_configuration(config)
+  if type(config) ~= "table" then
+    return false
+  end
+  for _, value in pairs(config) do
+    if type(value) ~= "string" and type(value) ~= "number" and type(value) ~= "boolean" then
+      return false
+    end
+  end
+  return is_name(config.experiment) and is_name(config.position) and is_name(config.rotate or "")
+    and math.type(config.seed) == "integer" and math.type(config.steps) == "integer"
+    and config.steps > 0 and math.type(config.problems or 0) == "integer"
+end
+
+--- The trials of a sweep's folder.
+---@param folder string
+---@return table[]? trials {id, name, folder, config} in the order they were asked for; nil where
+---   the folder has no sweep
+function M.read(folder)
+  local text = files.read(path_of(folder))
+  if not text then
+    return nil
+  end
+  local content = files.parse(text)
+  if not content or type(content.trials) ~= "table" or #content.trials == 0 then
+    error(("sweep: %s: expected the trials of a sweep, got another file"):format(path_of(folder)),
+      0)
+  end
+  local trials = {}
+  for i, config in ipairs(content.trials) do
+    if not is_configuration(config) then
+      error(("sweep: %s: trial %d is no configuration of an experiment"):format(path_of(folder),
+        i), 0)
+    end
+    trials[i] = new_trial(folder, config)
+  end
+  return trials
+end
+
+--- A run of an experiment by itself, as a sweep of one trial.
+---@param folder string of the run
+---@return table[]? trials nil where the folder has no such run
+function M.lone(folder)
+  local about = files.decode(folder .. "/config.json")
+  if not about or not is_configuration(about.config) then
+    return nil
+  end
+  local trial = new_trial(folder, about.config)
+  trial.folder = folder
+  return { trial }
+end
+
+-- Call f while nobody else changes the file of the sweep.
+local function locked(folder, f)
+  local lock = folder .. "/lock"
+  files.make(lock)
+  local held, other = claims.take(lock)
+  while not held do
+    if other.problem then
+      error("sweep: " .. other.problem, 0)
+    end
+    uv.sleep(20)
+    held, other = claims.take(lock)
+  end
+  files.clean(lock)
+  held:forget_others()
+  return finally(f, function() held:leave "finished" end)
+end
+
+--- Add trials to the file of a sweep, which is made where it is missing. Those that are in it stay.
+---@param folder string
+---@param configs table[] from `experiment.configure`
+---@return table[] trials of these configurations, in their order, each once
+function M.add(folder, configs)
+  files.make(folder)
+  return locked(folder, function()
+    files.clean(folder, "sweep.json")
+    local all, asked, known, wanted = M.read(folder) or {}, {}, {}, {}
+    local had = #all
+    for _, trial in ipairs(all) do
+      known[trial.name] = trial
+    end
+    for _, config in ipairs(configs) do
+      local trial = new_trial(folder, config)
+      local old = known[trial.name]
+      if old and old.id ~= trial.id then
+        error(("sweep: two configurations are both called %s; change one of their seeds")
+          :format(trial.name), 0)
+      elseif not old then
+        all[#all + 1], known[trial.name] = trial, trial
+      end
+      if not wanted[trial.name] then
+        asked[#asked + 1], wanted[trial.name] = known[trial.name], true
+      end
+    end
+    if #all > had then
+      local list = tables.map(all, function(trial) return trial.config end)
+      files.write(path_of(folder), core.json_encode({ version = require "roper.base.version",
+        trials = core.json_array(list) }, { indent = 2 }) .. "\n")
+    end
+    return asked
+  end)
+end
+
+--- The trials of a folder, or an error that says there are none, or whose scheme is not there.
+---@param folder string
+---@return table[]
+function M.require(folder)
+  files.check_folder("sweep", folder)
+  local trials = M.read(folder)
+  if not trials then
+    error(("sweep: %s holds no sweep: it has no sweep.json"):format(folder), 0)
+  end
+  for _, trial in ipairs(trials) do
+    position.require(trial.folder, trial.config)
+  end
+  return trials
+end
+
+return M

@@ -1,0 +1,196 @@
+--- Worker processes of a sweep on this machine: started, listened to, replaced when they die.
+local core = require "roper.core"
+local claims = require "roper.workbench.study.claim"
+local stored = require "roper.workbench.study.runs"
+local module_path = require "roper.base.module_path"
+local load_option = require "roper.base.load_option"
+local subprocess = require "roper.base.subprocess"
+local tables = require "roper.base.tables"
+local uv = require "luv"
+
+local M = {}
+
+-- Workers that may die on one trial before it counts as failed.
+local DEATHS <const> = 3
+
+-- Milliseconds between looks at the folder while a worker could be started.
+local LOOK <const> = 1000
+
+local Supervisor = {}
+Supervisor.__index = Supervisor
+
+--- Workers for a sweep. `finished` of its trials are done; `worked` is how much of that was done
+--- since the start: of a trial that went on from a checkpoint, the rest.
+---@param folder string
+---@param trials table[] from `plan`
+---@param options table jobs; threads of each; say: a function of a line of text
+---@return Supervisor
+function M.new(folder, trials, options)
+  local self = setmetatable({ folder = folder, trials = trials, jobs = options.jobs,
+    threads = options.threads, say = options.say, by_name = {}, is_done = {}, failed = {},
+    deaths = {}, told = {}, workers = {}, stillborn = 0, finished = 0, worked = 0 }, Supervisor)
+  for _, trial in ipairs(trials) do
+    self.by_name[trial.name] = trial
+    claims.retry(trial.folder)
+  end
+  self:look()
+  self.looked, self.worked = -math.huge, 0
+  return self
+end
+
+--- See which trials are done, failed, free, or run elsewhere.
+function Supervisor:look()
+  self.free, self.elsewhere = 0, 0
+  local mine = {}
+  for worker in pairs(self.workers) do
+    mine[worker.trial or false] = true
+  end
+  for _, trial in ipairs(self.trials) do
+    if not self.is_done[trial] and not mine[trial] then
+      local found = claims.read(trial.folder)
+      local state = stored.result(trial.folder, trial.config) and "finished" or found.state
+      if found.problem and not self.told[trial] then
+        self.told[trial] = true
+        self.say(("%s: it counts as running: %s"):format(trial.name, found.problem))
+      end
+      if state == "finished" then
+        claims.clean(trial.folder)
+        self.is_done[trial] = true
+        self.finished, self.worked = self.finished + 1, self.worked + 1
+      elseif state == "free" then
+        self.free = self.free + 1
+      elseif state == "running" then
+        self.elsewhere = self.elsewhere + 1
+      end
+      self.failed[trial] = state == "failed" or nil
+    end
+  end
+  self.looked = uv.now()
+end
+
+-- What each kind of message from a worker changes.
+local HANDLERS <const> = {
+  begin = function(self, worker, trial)
+    worker.trial, worker.step, worker.first, worker.loss = trial, 0, 0, nil
+    self.failed[trial] = nil
+    self.stillborn = 0 -- workers do start
+  end,
+  step = function(_, worker, _, message)
+    worker.step, worker.first = message.step, message.first
+    worker.loss, worker.speed = message.loss, message.speed
+  end,
+  note = function(self, _, trial, message)
+    self.say(("%s: %s"):format(trial.name, message.text))
+  end,
+  finish = function(self, worker, trial, message)
+    worker.trial = nil
+    self.worked = self.worked + 1 - worker.first / trial.config.steps
+    self.is_done[trial] = true
+    self.finished = self.finished + 1
+    self.say(("%s: %s"):format(trial.name, message.text))
+  end,
+  fail = function(self, worker, trial, message)
+    worker.trial = nil
+    self.failed[trial] = true
+    self.say(("%s: failed: %s"):format(trial.name, message.text))
+  end,
+}
+
+--- Take in what a worker wrote: whole lines of JSON.
+function Supervisor:listen(worker, data)
+  worker.input = worker.input .. data
+  for line in worker.input:gmatch "([^\n]*)\n" do
+    local ok, message = pcall(core.json_decode, line)
+    local handler = ok and type(message) == "table" and HANDLERS[message.event]
+    local trial = handler and self.by_name[message.trial]
+    if trial then
+      handler(self, worker, trial, message)
+    end
+  end
+  worker.input = worker.input:match "[^\n]*$"
+end
+
+--- A worker has ended: was it told to, was nothing left, or did it die?
+function Supervisor:on_exit(worker)
+  self.workers[worker] = nil
+  self.looked = -math.huge
+  local trial, errors = worker.trial, worker.errors:match "^%s*(.-)%s*$"
+  if self.stopping or worker.status == 0 and worker.signal == 0 then
+    return
+  end
+  local reason = worker.signal ~= 0 and ("was killed by signal %d"):format(worker.signal)
+    or ("ended with status %d"):format(worker.status)
+  reason = ("a worker %s%s%s"):format(reason, errors ~= "" and ": " or "", errors)
+  if not trial then
+    self.stillborn = self.stillborn + 1
+    self.reason = reason
+    return
+  end
+  self.deaths[trial] = (self.deaths[trial] or 0) + 1
+  if self.deaths[trial] < DEATHS then
+    self.say(("%s: %s; it continues from its last checkpoint, if it has one"):format(trial.name,
+      reason))
+  else
+    reason = ("%s, as %d before it"):format(reason, DEATHS - 1)
+    self.say(("%s: failed: %s"):format(trial.name, reason))
+    claims.mark_failed(trial.folder, worker.pid, reason)
+  end
+end
+
+-- The environment of a worker: where this library is, and as many threads as it may use.
+local function environment(threads)
+  local list, lua_path, c_path = {}, module_path.for_child()
+  for name, value in pairs(tables.merged(uv.os_environ(), { LUA_PATH_5_4 = lua_path,
+    LUA_CPATH_5_4 = c_path, OMP_NUM_THREADS = threads })) do
+    list[#list + 1] = ("%s=%s"):format(name, value)
+  end
+  return list
+end
+
+--- Start a worker.
+function Supervisor:start()
+  local worker = { input = "" }
+  local names = tables.map(self.trials, function(trial) return trial.name end)
+  subprocess.start(worker, uv.exepath(), {
+    arguments = { "-l", "roper", "-e",
+      "os.exit(require('roper.workbench.study.sweep.worker').main(), true)" },
+    environment = environment(self.threads),
+    input = core.json_encode { folder = self.folder, trials = core.json_array(names),
+      threads = self.threads, load = core.json_array(load_option.paths()) },
+    listen = function(data) self:listen(worker, data) end,
+    ended = function() self:on_exit(worker) end,
+  })
+  self.workers[worker] = true
+end
+
+function Supervisor:count()
+  return tables.count(self.workers)
+end
+
+--- Start workers where there is something to do for them. Call it now and then.
+---@return boolean is there still something to wait for?
+function Supervisor:tick()
+  local working = self:count()
+  if self.stopping then
+    return working > 0
+  elseif self.stillborn >= DEATHS then
+    error(("sweep: workers do not start: %s"):format(self.reason), 0)
+  end
+  if working < self.jobs and uv.now() - self.looked >= LOOK then
+    self:look()
+    for _ = 1, math.min(self.jobs - working, self.free) do
+      self:start()
+    end
+  end
+  return self:count() > 0 or self.free > 0 or self.elsewhere > 0
+end
+
+--- Let the workers end: interrupted at first, killed when said again.
+function Supervisor:stop()
+  for worker in pairs(self.workers) do
+    worker.handle:kill(self.stopping and "sigkill" or "sigint")
+  end
+  self.stopping = true
+end
+
+return M

@@ -1,0 +1,96 @@
+local arrays = require("tests.arrays")
+local core = require("roper.core")
+local examples = require("tests.examples")
+local page = require("roper.workbench.help.pytorch")
+local roper = require("roper")
+local scratch = require("tests.scratch")
+local stdout = require("tests.stdout")
+
+-- The names of the rows, and of those that PyTorch is not asked about.
+local function names()
+  local env = setmetatable({ print = function() end, roper = roper, plot = roper.plot,
+    q = roper.ones(1, 1, 2, 4), k = roper.ones(1, 1, 2, 4),
+    model = roper.nn.Linear({ inputs = 3, outputs = 2 }),
+    adam = roper.optim.Adam(), PATH = scratch.path("x.npy") }, { __index = _G })
+  assert(load(page.NAMES, "names", "t", env))()
+  return env
+end
+
+-- What a row gives: of an assignment, x after it.
+local function results(code, env)
+  local expression = load("return " .. code, code, "t", env)
+  local values = table.pack((expression or assert(load(code, code, "t", env)))())
+  return values.n > 0 and values or { n = 1, env.x }
+end
+
+-- A value of Lua as a tensor.
+local function tensor_of(value)
+  if type(value) == "boolean" then
+    return roper.tensor(value and 1 or 0)
+  end
+  return roper.format.is_tensor(value) and value or roper.tensor(value)
+end
+
+describe("the page from PyTorch", function()
+  local golden = core.load_safetensors("tests/fixtures/pytorch.safetensors")
+  local asked = {}
+
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  -- Compare what a row gives with what PyTorch gave.
+  local function check(row)
+    local got
+    stdout.capture(function()
+      got = results(row[2], names())
+    end)
+    assert(golden[row[1] .. ".1"] ~= nil or row.kind == "other", row[1])
+    for i = 1, got.n do
+      local name = ("%s.%d"):format(row[1], i)
+      if golden[name] then
+        local value = tensor_of(got[i])
+        value = row.kind == "random" and roper.tensor(value:shape()) or value
+        arrays.close(golden[name], value, 1e-5, row[2])
+        asked[name] = true
+      end
+    end
+  end
+
+  it("has rows that give what PyTorch gives", function()
+    for _, group in ipairs(page.groups) do
+      for _, row in ipairs(group.rows) do
+        check(row)
+      end
+    end
+    for name in pairs(golden) do
+      assert.is_true(asked[name], name)
+    end
+  end)
+
+  it("holds the rows that the guide shows", function()
+    local rows, count = {}, 0
+    for _, group in ipairs(page.groups) do
+      for _, row in ipairs(group.rows) do
+        rows[row[1]] = row[2]
+      end
+    end
+    local shown = scratch.read("scripts/GUIDE.md"):match(
+      "\n| PyTorch | here |\n|%-%-%-|%-%-%-|\n(.-)\n\n")
+    for torch, here in shown:gmatch("| `(.-)` | `(.-)` |") do
+      count = count + 1
+      assert.equal(here, rows[torch])
+    end
+    assert.is_true(count > 5)
+  end)
+
+  it("fits 80 columns, and is found", function()
+    local shown = page.page()
+    for line in shown:gmatch("[^\n]+") do
+      assert.is_true(#line <= 80, line)
+    end
+    for _, question in ipairs({ "?pytorch", "?PyTorch", 'help "from PyTorch"' }) do
+      assert.equal("from PyTorch", examples.run({ "> " .. question })[2])
+    end
+    assert.truthy(shown:find("\n  x%[x > 5%] = 0 +x%[x:gt%(5%)%] = 0\n"))
+  end)
+end)

@@ -1,0 +1,44 @@
+local html = require("tests.html")
+local markup = require("roper.base.markup")
+local prose = require("roper.workbench.lesson.prose")
+
+local PAPER = "([Su et al. 2021](arXiv:2104.09864), eq. 15)"
+
+describe("prose", function()
+  it("is plain on a terminal", function()
+    for text, shown in pairs {
+      ["the turn $R_{i-n} v_i$, `a_b`"] = "the turn Rᵢ₋ₙ\u{A0}vᵢ, `a_b`",
+      [PAPER] = "(Su et al. 2021, arXiv:2104.09864, eq. 15)",
+      ["`$x$` and `[a](arXiv:b)`"] = "`$x$` and `[a](arXiv:b)`",
+      ["5 $ or 6 $, x[1] (y)"] = "5 $ or 6 $, x[1] (y)",
+      ["$x$$y_1$"] = "xy₁",
+      ["$a\n  + b$"] = "a\u{A0}+\u{A0}b",
+    } do
+      assert.equal(shown, prose.plain(text))
+    end
+  end)
+
+  it("holds formulas and links on pages", function()
+    local function render(text)
+      local shown = markup.render(prose.nodes(text, { rotation = true }))
+      html.check(shown)
+      return shown
+    end
+    local index = "<math><msub><mi>v</mi><mrow><mi>i</mi></mrow></msub></math>"
+    assert.equal(('a <span class="whole">(%s,</span> b'):format(index), render("a ($v_i$, b"))
+    assert.equal(('<span class="whole">%s</span>\u{A0}−\u{A0}b'):format(index), render("$v_i$ - b"))
+    assert.equal(('<span class="whole">%s-th</span> one'):format(index), render("$v_i$-th one"))
+    assert.is_nil(render("$o_n = Σ_i a_{n,i} R_{i-n} v_i$."):find("<span", 1, true))
+    assert.equal('(<a href="https://arxiv.org/abs/2104.09864">Su et al. 2021</a>, eq. 15)',
+      render(PAPER))
+    assert.equal('<a href="rotation.html"><code>rotation</code></a>, <code>precision</code>-like',
+      render("`rotation`, `precision`-like"))
+    assert.equal("−x", render("-x"))
+  end)
+
+  it("tells what is wrong in a formula or with a paper's number", function()
+    assert.error_matches(function() prose.plain "the $a_$" end, "expected a letter, .* of: a_$")
+    assert.error_matches(function() prose.plain "[S](arXiv:21)" end,
+      "expected the number of a paper such as arXiv:2104.09864, got arXiv:21")
+  end)
+end)

@@ -1,0 +1,43 @@
+local text = require("roper.workbench.plot.text")
+
+describe("text.clean", function()
+  it("leaves good text as it is", function()
+    for _, good in ipairs({ "", "loss", "θ = 0.1 <&> 日本 🙂" }) do
+      assert.equal(good, text.clean(good))
+    end
+  end)
+
+  it("leaves nothing for a terminal or XML to stumble over", function()
+    assert.equal("a b  c", text.clean("a\nb\0\27c"))
+    assert.equal("a\u{FFFD}b\u{FFFD}\u{FFFD}", text.clean("a\xffb\xe9\x80"))
+    assert.equal("\u{FFFD}\u{FFFD}\u{FFFD}", text.clean("\xed\xa0\x80")) -- a lone surrogate
+    assert.equal("\u{FFFD} ", text.clean("\u{FFFF}\u{9b}")) -- no XML; a control sequence in 8 bits
+  end)
+end)
+
+describe("text.width", function()
+  it("counts columns", function()
+    assert.equal(4, text.width("loss"))
+    assert.equal(2, text.width("é½"))
+    assert.equal(1, text.width("e\u{301}"))
+    assert.equal(5, text.width("日本x"))
+  end)
+end)
+
+describe("text.fit", function()
+  it("cuts what is too long", function()
+    assert.equal("loss", text.fit("loss", 4))
+    assert.equal("lo…", text.fit("loss", 3))
+    assert.equal("日…", text.fit("日本語", 4))
+    assert.equal("…", text.fit("loss", 1))
+  end)
+end)
+
+describe("text.token", function()
+  it("shows what would not show", function()
+    assert.equal("␣", text.token(" "))
+    assert.equal("↵⇥", text.token("\n\t"))
+    assert.equal("∅", text.token(""))
+    assert.equal("\u{FFFD}", text.token("\xff"))
+  end)
+end)

@@ -1,0 +1,182 @@
+local experiment = require("roper.workbench.study.experiment")
+local files = require("roper.base.file")
+local process = require("tests.process")
+local run = require("roper.workbench.study.run")
+local scratch = require("tests.scratch")
+local sentencepiece = require("tests.sentencepiece")
+local tables = require("roper.base.tables")
+
+describe("eval and sample", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  -- Train a small run in a folder of this name.
+  local function train(name, experiment_name, fields)
+    local config = experiment.configure(experiment_name, tables.merged({ preset = "smoke",
+      steps = 2 }, fields))
+    return run.run(config, { run = scratch.path(name), progress = false }), scratch.path(name)
+  end
+
+  local text_fields = { length = 17, documents = "paragraphs",
+    files = "/usr/share/common-licenses/Artistic", tokenizer = "bytes" }
+
+  local function roper(...)
+    local status, output, errors = process.run({ "./roper", ... }, nil, { OMP_NUM_THREADS = "1" })
+    return { status, output, errors }
+  end
+
+  -- The command fails with this status, says so, and prints nothing else.
+  local function refuses(status, message, ...)
+    local found = roper(...)
+    assert.same({ status, "" }, { found[1], found[2] })
+    assert.truthy(found[3]:find("roper: " .. message, 1, true), found[3])
+  end
+
+  describe("of problems", function()
+    local result, folder
+
+    setup(function() result, folder = train("problems", "addition") end)
+
+    it("finds what the run found at its end", function()
+      local found = roper("eval", folder)
+      assert.equal("", found[3])
+      local lines = { run.told(result), "",
+        "  longer problems  solved  accuracy    loss   floor" }
+      for _, entry in ipairs(result.longer) do
+        lines[#lines + 1] = ("  %s     %d of 4     %.3f  %.4f  %.4f"):format(entry.name,
+          entry.solved, entry.accuracy, entry.loss, entry.floor)
+      end
+      assert.equal(table.concat(lines, "\n") .. "\n", found[2])
+    end)
+
+    it("asks for others, and fewer", function()
+      local output = roper("eval", folder, "max_digits=3", "problems=2", "test_sequences=4",
+        "--checkpoint", "best")[2]
+      assert.matches("^%d of 2 solved .*\n  max_digits=7  +%d of 2 ", output)
+    end)
+
+    it("answers what it is asked, or what it draws, and grades that", function()
+      local found = roper("sample", folder, "?d=1+2;", "--temperature", "0")
+      assert.equal("", found[3])
+      assert.matches("^question  %?d=1%+2;\nanswer    .+\n"
+        .. "expected   1e0%+2e0%+0e0==3e0 and d==3#\n$", found[2])
+      local drawn = roper("sample", folder, "--seed", "7")
+      assert.matches("^question  %?d=%d+%+%d+;\nanswer    ", drawn[2])
+      assert.same(drawn, roper("sample", folder, "--seed", "7"))
+      assert.not_equal(drawn[2], roper("sample", folder, "--seed", "8")[2])
+      assert.matches("\nnot graded: addition: expected a question such as ",
+        roper("sample", folder, "?d=1000+2;", "--tokens", "3")[2])
+    end)
+
+    it("says right where it is", function()
+      local lines = scratch.write("oracle.lua", [[
+        local generate = require "roper.model.generate"
+        generate.generate = function(_, prompts, o) return { (o.task:answer(prompts[1])) } end]])
+      assert.equal("question  ?d=1+2;\nanswer     1e0+2e0+0e0==3e0 and d==3#\nright\n",
+        roper("sample", folder, "?d=1+2;", "--load", lines)[2])
+    end)
+
+    it("refuses what cannot be", function()
+      local none = scratch.path("none")
+      refuses(1, ("runs: there is no folder " .. none), "eval", none)
+      refuses(2, 'eval: cannot set max_digit; did you mean "max_digits"? It takes length, '
+        .. "max_digits, coupled, problems, test_sequences\nTry roper eval --help.\n", "eval",
+        folder, "max_digit=3")
+      refuses(2, "field max_digits: expected a whole number from 1 to 18, got x", "eval", folder,
+        "max_digits=x")
+      refuses(2, "argument for option '--checkpoint' must be one of 'last', 'best'", "eval", folder,
+        "--checkpoint", "lst")
+      refuses(2, "--temperature takes a number from 0 on, got '-1'", "sample", folder,
+        "--temperature=-1")
+      refuses(2, "--seed takes a whole number, got '1.5'", "sample", folder, "--seed", "1.5")
+      refuses(1, 'task:encode: expected the characters of addition, " #+0123456789;=?aden", '
+        .. 'got "h" at place 1', "sample", folder, "hello")
+    end)
+
+    it("refuses another vocabulary", function()
+      local _, copy = train("copy", "copy")
+      refuses(1, copy .. " was trained on a vocabulary of 28 tokens, this task has 6", "eval", copy,
+        "alphabet=4")
+    end)
+
+    it("refuses a checkpoint that is missing, cut, or another run's", function()
+      local _, other = train("other", "addition", { seed = 2, position = "rope" })
+      local path = other .. "/checkpoint.safetensors"
+      local own = files.read(path)
+      files.write(path, files.read(folder .. "/checkpoint.safetensors"))
+      refuses(1, ("runs: %s belongs to another run: position is roper there and rope here"):format(
+        path), "sample", other)
+      files.write(path, own:sub(1, -2))
+      refuses(1, "load_safetensors: ", "eval", other)
+      os.remove(path)
+      refuses(1, ("runs: %s has no checkpoint.safetensors"):format(other), "eval", other)
+      files.write(other .. "/config.json", (files.read(other .. "/config.json"):gsub('"rope"',
+        '"mine"')))
+      refuses(1, other .. ": needs the position scheme mine: register it first, in a file for "
+        .. "--load", "sample", other)
+    end)
+  end)
+
+  describe("of text", function()
+    local result, folder
+
+    setup(function() result, folder = train("text", "language_model", text_fields) end)
+
+    it("finds what the run found at its end", function()
+      local found = roper("eval", folder)
+      assert.equal("", found[3])
+      assert.equal(run.told(result), found[2]:match("^[^\n]*"))
+      assert.truthy(found[2]:find(("\n  9 to 16        %.4f\n"):format(
+        result.by_position[5].loss), 1, true), found[2])
+      assert.truthy(found[2]:find(("\n  length=65    %.4f  "):format(result.longer[2].loss), 1,
+        true), found[2])
+    end)
+
+    it("predicts all of any text", function()
+      local path = scratch.write("other.txt", ("Words, and more of them.\n"):rep(40))
+      local output = roper("eval", folder, "text=" .. path)[2]
+      assert.matches("^loss [%d.]+, perplexity [%d.]+, [%d.]+ bits per byte\n", output)
+      assert.not_equal(output, roper("eval", folder, "text=" .. path, "test_sequences=1")[2])
+      assert.matches("\n  17 to 24  ", roper("eval", folder, "text=" .. path, "length=25")[2])
+    end)
+
+    it("refuses what is no text, or shorter than a row", function()
+      for content, message in pairs({ [""] = "text: no text in ",
+        ["a\255"] = "line 1: expected text in UTF-8, got the byte 0xFF",
+        ["short"] = "text: option length: a row of 17 tokens is longer than the text" }) do
+        local found = roper("eval", folder, "text=" .. scratch.write("bad", content))
+        assert.same({ 1, "" }, { found[1], found[2] })
+        assert.truthy(found[3]:find(message, 1, true), found[3])
+      end
+      refuses(1, "text: no file or folder /no/such", "eval", folder, "text=/no/such")
+      refuses(2, 'eval: cannot set txt; did you mean "text"?', "eval", folder, "txt=x")
+      refuses(1, "generate: prompt 1 is empty", "sample", folder, "")
+      refuses(1, "sample: expected a prompt in UTF-8, got a\\xFF", "sample", folder, "a\255")
+    end)
+
+    it("goes on with a text, or begins one", function()
+      local found = roper("sample", folder, "The ", "--tokens", "5", "--temperature", "0")
+      assert.equal("", found[3])
+      assert.equal("The ", found[2]:sub(1, 4))
+      assert.equal(0, roper("sample", folder, "--tokens", "5")[1])
+    end)
+
+    it("needs neither the text nor the cache, but for what is its own", function()
+      if sentencepiece.missing then
+        return pending(sentencepiece.missing)
+      end
+      local content = ("A paragraph of words.\n\n"):rep(40)
+      local path = scratch.write("own.txt", content)
+      local trained, pieces = train("pieces", "language_model", tables.merged(text_fields,
+        { tokenizer = "sentencepiece", vocabulary = 272, files = path, length = 9 }))
+      os.remove(path)
+      os.execute(("rm -r '%s'"):format(scratch.path("cache")))
+      refuses(1, "text: no file or folder " .. path, "eval", pieces)
+      local other = "text=" .. scratch.write("other.txt", content)
+      assert.matches("^loss ", roper("eval", pieces, other, "documents=paragraphs")[2])
+      assert.equal("A par", roper("sample", pieces, "A par")[2]:sub(1, 5))
+      scratch.write("own.txt", content)
+      assert.equal(run.told(trained), roper("eval", pieces)[2]:match("^[^\n]*"))
+    end)
+  end)
+end)

@@ -1,0 +1,33 @@
+local benchmark = require("roper.workbench.session.repl.benchmark")
+local uv = require("luv")
+
+describe("benchmark.measure", function()
+  -- A clock that the function being measured moves on.
+  local function measure(durations)
+    local hrtime, now, calls = uv.hrtime, 0, 0
+    finally(function() uv.hrtime = hrtime end)
+    uv.hrtime = function() return now end
+    return benchmark.measure(function()
+      calls = calls + 1
+      now = now + durations[(calls - 1) % #durations + 1] * 1e9
+    end), calls
+  end
+
+  it("takes a long run for a sample", function()
+    local found, calls = measure({ 0.5 })
+    assert.same({ median = 0.5, low = 0.5, high = 0.5, samples = 5, runs = 1 }, found)
+    assert.equal(1 + 5, calls)
+  end)
+
+  it("takes several short runs for a sample", function()
+    local found, calls = measure({ 1e-6 })
+    assert.is_true(math.abs(found.median / 1e-6 - 1) < 1e-6)
+    assert.is_true(found.runs * 1e-6 >= 0.02 and found.runs * 1e-6 < 0.2)
+    assert.is_true(calls * 1e-6 > 0.5 and calls * 1e-6 < 3)
+  end)
+
+  it("tells the median and the quartiles", function()
+    local found = measure({ 9, 1, 2, 3, 4, 5 }) -- the first does not count
+    assert.same({ 3, 2, 4, 5 }, { found.median, found.low, found.high, found.samples })
+  end)
+end)

@@ -1,0 +1,135 @@
+local core = require("roper.core")
+local estimate = require("roper.workbench.study.experiment.estimate")
+local experiment = require("roper.workbench.study.experiment")
+local process = require("tests.process")
+local roper = require("roper")
+local scratch = require("tests.scratch")
+
+-- Print the most that a run of each configuration takes when nothing waits to be collected.
+local PEAKS <const> = [[
+  local core, experiment = require "roper.core", require "roper.workbench.study.experiment"
+  local evaluation, run = require "roper.training.evaluation", require "roper.workbench.study.run"
+  core.threads(2)
+  for _, fields in ipairs(CONFIGURATIONS) do
+    local config = experiment.configure("addition", fields)
+    collectgarbage()
+    core.memory_trim()
+    local blocks = 0
+    debug.sethook(function()
+      if core.memory().blocks ~= blocks then
+        collectgarbage()
+        blocks = core.memory().blocks
+      end
+    end, "c")
+    local parts = experiment.build(config)
+    local parameters = parts.model:parameters()
+    for _ = 1, 2 do
+      local tokens = parts.task:batch(config.batch // (config.accumulate or 1))
+      local loss = require("roper.training").loss(parts.model, tokens)
+      parts.model:zero_gradients()
+      loss:backward()
+      loss = nil
+      parts.optimizer:step(parameters)
+    end
+    evaluation.answers(parts.model, parts.task, { sequences = run.SEQUENCES,
+      batch = config.batch })
+    if config.problems > 1 then
+      evaluation.solve(parts.model, parts.task, { problems = config.problems })
+    end
+    debug.sethook()
+    io.write(core.memory().peak, "\\n")
+  end
+]]
+
+describe("estimate.run", function()
+  setup(scratch.create)
+  teardown(scratch.remove)
+
+  it("counts parameters and times, and leaves the generator", function()
+    roper.seed(3)
+    local before = { roper.random_state() }
+    for _, fields in ipairs({ {}, { norm = "post" }, { d_ff = 24, layers = 3 },
+      { rms_norm = true, activation = "swiglu", tied_embeddings = true } }) do
+      fields.preset = "smoke"
+      local config = experiment.configure("addition", fields)
+      local cost = estimate.run(config)
+      assert.equal(experiment.build(config).model:count(), cost.parameters)
+      assert.is_true(cost.seconds > 0 and cost.evaluation > 0)
+      assert.near(cost.seconds * 20 + cost.evaluation * 2, cost.total, 1e-9)
+      roper.random_state(table.unpack(before))
+      estimate.run(config)
+      assert.same(before, { roper.random_state() })
+    end
+  end)
+
+  it("calculates the memory that a run takes", function()
+    local configurations = {
+      { d_model = 64, layers = 2, batch = 32, length = 120 },
+      { d_model = 64, layers = 2, batch = 32, length = 120, norm = "post", dropout = 0.1 },
+      { d_model = 48, layers = 1, batch = 40, length = 90, activation = "gelu", position = "none" },
+      { d_model = 64, layers = 3, batch = 32, length = 120, rms_norm = true, activation = "swiglu",
+        tied_embeddings = true },
+      { d_model = 64, layers = 6, batch = 48, length = 120, recompute = true },
+      { d_model = 64, layers = 4, batch = 64, length = 120, accumulate = 2 },
+      { d_model = 192, layers = 2, batch = 1, length = 60 },
+      { d_model = 64, layers = 2, batch = 1, length = 30, problems = 120 }, -- these take most
+    }
+    for _, fields in ipairs(configurations) do
+      fields.preset, fields.problems = "smoke", fields.problems or 1
+    end
+    local script = scratch.write("peaks.lua", "local CONFIGURATIONS = "
+      .. roper.format.value(configurations) .. "\n" .. PEAKS)
+    local status, output, errors = process.run({ "./roper", script })
+    assert.equal(0, status, errors)
+    local i = 0
+    for peak in output:gmatch("%d+") do
+      i = i + 1
+      local found = estimate.run(experiment.configure("addition", configurations[i])).bytes / peak
+      assert(found > 0.9 and found < 1.15, ("configuration %d: %g of the peak"):format(i, found))
+    end
+    assert.equal(#configurations, i)
+  end)
+
+  it("knows what schemes keep of every pair of tokens", function()
+    local script = scratch.write("schemes.lua", [[
+      local experiment = require "roper.workbench.study.experiment"
+      local estimate = require "roper.workbench.study.experiment.estimate"
+      for _, case in ipairs { { "rope", 513 }, { "alibi", 513 }, { "cope", 513 },
+        { "cope", 1025 } } do
+        io.write(estimate.run(experiment.configure("copy", {
+          position = case[1], length = case[2], preset = "smoke", problems = 1, layers = 2,
+          batch = 8 })).bytes, "\n")
+      end
+    ]]) -- in a process of its own: what is in use is counted, which takes long where much is
+    local status, output, errors = process.run({ "./roper", script })
+    assert.equal(0, status, errors)
+    local rope, alibi, cope, long = output:match("^(%S+)\n(%S+)\n(%S+)\n(%S+)\n$")
+    local scores = 2 * 8 * 512.0 ^ 2 * 4 -- of a layer
+    assert.is_true(alibi + 0.0 < 1.2 * rope)
+    assert.is_true(cope + 0.0 > rope + 2 * 4 * scores)
+    assert.is_true(long + 0.0 > 3 * cope)
+  end)
+
+  it("takes no memory of the size of the run", function()
+    finally(function() roper.memory_limit(0) end)
+    collectgarbage()
+    roper.memory_limit(core.memory().live + (256 << 20))
+    local config = experiment.configure("addition", { batch = 100000 })
+    assert.is_true(estimate.run(config).bytes > 100e9)
+    config = experiment.configure("addition", { d_model = 1 << 40, heads = 1, layers = 1000 })
+    assert.is_true(estimate.run(config).bytes > 4 * 12 * 1000 * 2.0 ^ 80)
+  end)
+
+  it("is told by a dry run, and whether the machine has the memory", function()
+    local status, output = process.run({ "./roper", "train", "addition", "--dry-run" })
+    assert.equal(0, status)
+    assert.matches("\n600212 parameters;\nabout 1%d%d MiB of tensors, %d+ MiB with those that "
+      .. "wait to be collected;\nabout [%w ]+ a step with %d+ threads, %w+ for 2000 steps\n",
+      output)
+    status, output = process.run({ "./roper", "train", "addition", "--dry-run",
+      "batch=1000000000" })
+    assert.equal(0, status)
+    assert.matches("\nThis machine has %d+ %ciB for tensors: too little.\n$", (output:gsub("[MG]iB",
+      "\1iB")))
+  end)
+end)

@@ -1,0 +1,78 @@
+local estimate = require("roper.workbench.study.experiment.estimate")
+local experiment = require("roper.workbench.study.experiment")
+local position = require("roper.workbench.study.experiment.position")
+local roper = require("roper")
+local schemes = require("roper.position.scheme")
+
+local function configure(value, fields)
+  local given = { preset = "smoke", position = value, layers = 2 }
+  for name, other in pairs(fields or {}) do
+    given[name] = other
+  end
+  return experiment.configure("copy", given)
+end
+
+-- What each layer of the model of a configuration goes by.
+local function names_of_layers(config)
+  local list = {}
+  for i, layer in ipairs(experiment.build(config).model.layers) do
+    local scheme = layer.attention.position
+    list[i] = scheme == nil and "none" or schemes.is_rotary(scheme) and "rotary" or scheme.name
+  end
+  return list
+end
+
+describe("the field position", function()
+  it("takes every scheme, joined ones, and a list over the layers", function()
+    for _, name in ipairs(roper.position.list()) do
+      assert.equal(name, configure(name).position)
+    end
+    assert.same({ "rotary+alibi", "rotary+alibi" }, names_of_layers(configure("rope+alibi")))
+    assert.same({ "rotary", "none" }, names_of_layers(configure("rope:none")))
+    assert.same({ "rotary+alibi", "none" }, names_of_layers(configure("rope+alibi:none")))
+  end)
+
+  it("takes what was registered, and refuses it before", function()
+    assert.error_matches(function() configure("flat_spec") end, "field position: expected one of")
+    assert.error_matches(function() position.require("a run", { position = "rope:flat_spec" }) end,
+      "a run: needs the position scheme flat_spec: register it first, in a file for %-%-load")
+    roper.position.register("flat_spec", { bias = function(_, q) return q:mul(0):sum() end })
+    assert.same({ "flat_spec", "rotary" }, names_of_layers(configure("flat_spec:rope")))
+    position.require("a run", { position = "rope:flat_spec" })
+  end)
+
+  it("refuses parts that are none, with the nearest name", function()
+    for _, value in ipairs({ "", ":", "rope:", "+alibi", "rope++alibi", "rope:none:", "join",
+                             "rope+twice", "rope none", 5, true }) do
+      assert.error_matches(function() configure(value) end, "field position: expected one of")
+    end
+    assert.error_matches(function() configure("rope+alibbi") end, 'did you mean "alibi"%?')
+  end)
+
+  it("hands fields to the schemes that take them, where they say something", function()
+    local config = configure("rope+alibi:none", { base = 77, rotate = "k" })
+    local rope = { type = "rope", base = 77, rotate = "k" }
+    assert.same({ { type = "join", parts = { rope, "alibi" } }, "none" }, experiment.scheme(config))
+    assert.equal("rope", experiment.scheme(configure("rope")))
+  end)
+end)
+
+describe("estimate.run", function()
+  it("counts what position schemes train, of each layer or once", function()
+    for _, value in ipairs({ "learned", "shaw", "fire", "t5", "learned_frequencies",
+                             "kerple:none", "rope+fire", "shaw:learned" }) do
+      local config = configure(value, { layers = 3 })
+      assert.equal(experiment.build(config).model:count(), estimate.run(config).parameters, value)
+    end
+  end)
+end)
+
+describe("experiment.reach", function()
+  it("is as far as the longest rows and problems go", function()
+    assert.equal(132, experiment.reach(configure("learned")))
+    local config = experiment.configure("addition", { preset = "smoke" })
+    local longest = roper.tasks.addition({ max_digits = 6 }):longest()
+    assert.is_true(longest > config.length)
+    assert.equal(longest, experiment.reach(config))
+  end)
+end)

@@ -1,0 +1,71 @@
+local live_curves = require("roper.workbench.study.live_curves")
+local measures = require("roper.workbench.study.measures")
+local process = require("tests.process")
+local scratch = require("tests.scratch")
+
+-- A trial as `sweep.read` gives it, whose loss at some steps is known.
+local function trial(method, seed, status, losses)
+  local metrics = {}
+  for i, loss in ipairs(losses) do
+    metrics[i] = { step = 50 * i, test_loss = loss }
+  end
+  return { method = method, seed = seed, config = { steps = 600 },
+           run = { status = status, metrics = metrics } }
+end
+
+local function lines(trials, columns, rows)
+  local sweep = { methods = { "rope", "roper" }, trials = trials }
+  return live_curves.lines(sweep, measures.of({ "substring_prefix" }, true), columns, rows)
+end
+
+describe("live_curves.lines", function()
+  it("draws the runs in training, the newest of each method", function()
+    local trials = {}
+    for seed, status in ipairs({ "finished", "running" }) do
+      trials[#trials + 1] = trial("rope", seed, status, { 2, 1.5 })
+      trials[#trials + 1] = trial("roper", seed, status, { 2, 1 })
+    end
+    local text = table.concat(lines(trials, 60, 40), "\n")
+    for _, part in ipairs({ "Loss on test sequences", "rope, seed 2", "roper, seed 2", "600" }) do
+      assert.truthy(text:find(part, 1, true), part)
+    end
+    assert.is_nil(text:find("seed 1", 1, true))
+  end)
+
+  it("stays within the terminal, and draws nothing in one too small", function()
+    local trials = { trial("rope", 1, "running", { 2, 1, 0.5 }) }
+    for rows = 16, 60, 4 do
+      local found = lines(trials, 50, rows)
+      assert.is_true(#found > 0 and #found <= rows - 4, rows .. ": " .. #found)
+      for _, line in ipairs(found) do
+        assert.is_true(utf8.len(line) <= 50, line)
+      end
+    end
+    assert.same({}, lines(trials, 50, 14))
+  end)
+
+  it("draws nothing before the first measurement", function()
+    assert.same({}, lines({ trial("rope", 1, "running", {}) }, 60, 40))
+    assert.same({}, lines({ trial("rope", 1, "finished", { 1 }) }, 60, 40))
+  end)
+end)
+
+describe("sweep.run", function()
+  before_each(scratch.create)
+  after_each(scratch.remove)
+
+  it("draws a chart above its progress on a terminal, and none elsewhere", function()
+    local script = scratch.write("sweep.lua", ([[
+      roper.sweep.run { what = "substring_index", folder = %q, jobs = 1,
+        fields = { preset = "smoke", position = "rope", steps = 2 },
+        chart = function() return { "a chart" } end }
+    ]]):format(scratch.path("sweep")))
+    local screen = process.open("./roper " .. script, { TERM = "xterm" })
+    assert.equal(0, screen:leave())
+    assert.truthy(screen.process.output:find("a chart\27%[K\r\nsweep ")
+      or screen.process.output:find("a chart\27%[K\r\n  "))
+    local status, output, errors = process.run({ "./roper", script })
+    assert.equal(0, status)
+    assert.is_nil((output .. errors):find("a chart", 1, true))
+  end)
+end)

@@ -1,0 +1,147 @@
+local designs = require("roper.workbench.study.experiment.design")
+local experiment = require("roper.workbench.study.experiment")
+local files = require("roper.base.file")
+local html = require("tests.html")
+local identities = require("roper.identity.rotations")
+local plan = require("roper.workbench.study.sweep.plan")
+local plot = require("roper.workbench.plot")
+local scratch = require("tests.scratch")
+local stdout = require("tests.stdout")
+local study = require("roper.workbench.study.quick_study")
+local sweeps = require("tests.sweeps")
+local uv = require("luv")
+
+describe("study.run", function()
+  local folder
+
+  before_each(function()
+    scratch.create()
+    folder = scratch.path("study")
+  end)
+  after_each(scratch.remove)
+
+  local function run(options)
+    local stream <close> = assert(io.open(scratch.path("log"), "w"))
+    local all = { experiment = "substring_index", fields = sweeps.fields({ evaluate_every = 10 }),
+                  seeds = 2, folder = folder, stream = stream }
+    for name, value in pairs(options or {}) do
+      all[name] = value
+    end
+    return stdout.capture(study.run, all)
+  end
+
+  it("trains every method from every seed, and reports", function()
+    local text, found = run()
+    assert.equal(7, #found.identities)
+    assert.equal(0, found.failed)
+    assert.equal(4, #found.sweep.trials)
+    for i, trial in ipairs(found.sweep.trials) do
+      assert.same({ i % 2 == 1 and "rope" or "roper", (i + 1) // 2, "finished" },
+                  { trial.method, trial.seed, trial.run.status })
+    end
+    assert.equal(folder .. "/report.html", found.page)
+    html.check(scratch.read(found.page))
+    for _, part in ipairs({ "R_a R_b = R_{a+b}", "holds", "Training rope and roper on "
+      .. "substring_index, 2 seeds each", "of 2 ", "\n  rope ", "\n  roper ", "The report: "
+      .. found.page }) do
+      assert.truthy(text:find(part, 1, true), part)
+    end
+    assert.truthy(text:find("mean of the runs", 1, true))
+    assert.is_nil(text:find("FAILS", 1, true))
+  end)
+
+  it("follows the design of an experiment", function()
+    local design = designs.of("substring_prefix")
+    local small = { steps = 2, substring_length = 10, length = 81, d_model = 16, problems = 2,
+                    test_sequences = 4 }
+    local text, found = run({ experiment = "substring_prefix", fields = small,
+                              seeds = design.seeds })
+    local seeds = {}
+    for _, trial in ipairs(found.sweep.trials) do
+      seeds[#seeds + 1] = trial.method == "roper" and trial.seed or nil
+      assert.equal("comparison", trial.config.preset)
+    end
+    assert.same({ 11, 12, 13, 14, 15, 16 }, seeds)
+    assert.truthy(text:find("%f[%a]in loss") or text:find("better in loss"), text)
+    assert.is_nil(text:find("Fixed before the first run", 1, true)) -- the fields are others
+  end)
+
+  it("notes the design if all of its runs are there, and no others", function()
+    local design = designs.of("substring_prefix")
+    local trials = {}
+    local fields = designs.fields(design)
+    fields[2][2] = plan.values("seed", fields[2][2])
+    for _, each in ipairs(plan.product(fields)) do
+      trials[#trials + 1] = { config = experiment.configure("substring_prefix", each) }
+    end
+    local sweep = { experiment = "substring_prefix", trials = trials }
+    assert.equal(12, #trials)
+    assert.equal(design.note, designs.note(sweep))
+    local last = table.remove(trials)
+    assert.is_nil(designs.note(sweep))
+    last.config.rate = 1e-3
+    trials[12] = last
+    assert.is_nil(designs.note(sweep))
+  end)
+
+  it("runs nothing again, but what is missing", function()
+    run()
+    local before = sweeps.results(folder)
+    run({ seeds = 3 })
+    local after, count = sweeps.results(folder)
+    assert.equal(6, count)
+    for name, bytes in pairs(before) do
+      assert.equal(bytes, after[name])
+    end
+  end)
+
+  it("draws no accuracy that is not finite", function()
+    run({ seeds = 1 })
+    for _, trial in ipairs(plan.read(folder)) do
+      local path = trial.folder .. "/metrics.jsonl"
+      local text = files.read(path):gsub('"accuracy": [^,]*', '"accuracy": null', 1)
+      assert.truthy(text:find("null", 1, true))
+      files.write(path, text)
+    end
+    assert.truthy((run({ seeds = 1 })):find("mean of the runs", 1, true))
+  end)
+
+  it("draws the curves without a program for pictures", function()
+    local available = plot.available
+    plot.available = function() return false end
+    local ok, text = pcall(run, { seeds = 1 })
+    plot.available = available
+    assert.is_true(ok, text)
+    assert.truthy(text:find("mean of the runs", 1, true))
+  end)
+
+  it("stops before training when an identity fails", function()
+    local residuals = identities.residuals
+    identities.residuals = function()
+      local list = residuals()
+      list[3].holds = false
+      return list
+    end
+    local ok, message = pcall(run)
+    identities.residuals = residuals
+    assert.is_false(ok)
+    assert.truthy(message:find("study: an identity fails", 1, true))
+    assert.is_nil(uv.fs_stat(folder))
+  end)
+
+  it("refuses bad options before it trains", function()
+    local function refuses(options, message)
+      assert.error_matches(function() run(options) end, message)
+    end
+    refuses({ methods = {} }, "study: methods: expected a list of position schemes, got an empty")
+    refuses({ fields = { position = "rope" } }, "study: fields: position and seed are set by")
+    refuses({ fields = { seed = 3 } }, "study: fields: position and seed are set by")
+    refuses({ fields = { stepz = 3 } }, 'has no field "stepz"; did you mean "steps"')
+    refuses({ methods = { "rope", "ropper" } }, 'got ropper; did you mean "roper"')
+    refuses({ fields = { preset = "smok" } }, 'has no preset "smok"; did you mean "smoke"')
+    refuses({ experiment = "adition" }, 'did you mean "addition"')
+    refuses({ seeds = 0 }, "study: option seeds: expected a whole number from 1 on, got 0")
+    refuses({ seed = 1 }, 'study: unknown option seed; did you mean "seeds"')
+    assert.is_nil(uv.fs_stat(folder))
+  end)
+end)

@@ -1,0 +1,107 @@
+local chart = require("roper.workbench.study.report.chart")
+local html = require("tests.html")
+local markup = require("roper.base.markup")
+
+local function line(points, fields)
+  local made = { points = points, method = "rope", style = 1, label = "rope seed 1",
+    finished = true }
+  for name, value in pairs(fields or {}) do
+    made[name] = value
+  end
+  return made
+end
+
+local function draw(lines, options)
+  local all = { title = "T", x = "step", y = "loss", lines = lines }
+  for name, value in pairs(options or {}) do
+    all[name] = value
+  end
+  return markup.render(chart.lines(all))
+end
+
+-- The paths of lines on a page.
+local function paths(page)
+  local list = {}
+  for d in page:gmatch('<path class="line[^"]*" d="([^"]*)"') do
+    list[#list + 1] = d
+  end
+  return list
+end
+
+describe("chart.lines", function()
+  it("draws points where they are", function()
+    local page = draw({ line({ { 0, 0 }, { 5, 5 }, { 10, 10 } }) })
+    html.check(page)
+    assert.same({ "M0.0 1000.0h0L500.0 500.0L1000.0 0.0" }, paths(page))
+    assert.truthy(page:find('data-x="0 5 10" data-y="0 5 10"', 1, true))
+    assert.truthy(page:find('data-x="0 10" data-y="0 10"', 1, true))
+  end)
+
+  it("breaks where there is no value, and shows a lone point as a dot", function()
+    local page = draw({ line({ { 0, 0 }, { 1, 1 }, { 2, false }, { 3, 3 }, { 4, false },
+      { 5, 0 }, { 10, 10 } }) })
+    assert.same({ "M0.0 1000.0h0L100.0 900.0M300.0 700.0h0M500.0 1000.0h0L1000.0 0.0" },
+                paths(page))
+    assert.truthy(page:find('data-x="0 1 3 5 10" data-y="0 1 3 0 10"', 1, true))
+    local lone = draw({ line({ { 3, 7 } }, { finished = false }) })
+    assert.same(1, #paths(lone))
+    assert.truthy(lone:find('class="line s1 dot"', 1, true)) -- seen however thin lines are
+  end)
+
+  it("tells methods apart without colour, and repeats after seven in dashes", function()
+    local lines = {}
+    for i = 1, 9 do
+      lines[i] = line({ { 0, i }, { 1, i } }, { method = "m" .. i, style = i })
+    end
+    local page = draw(lines)
+    local marks, seen = 0, {}
+    for mark in page:gmatch('class="name"[^>]*><g class="s%d"><path d="([^"]*)"') do
+      marks = marks + 1
+      seen[mark] = (seen[mark] or 0) + 1
+    end
+    assert.equal(9, marks)
+    for _, count in pairs(seen) do
+      assert.is_true(count <= 2)
+    end
+    assert.equal(2, select(2, page:gsub('class="line s%d thin dashed"', "")))
+  end)
+
+  it("names each method once, apart from the others, within the height", function()
+    local lines = {}
+    for i = 1, 6 do
+      lines[i] = line({ { 0, 1 }, { 1, 1 + i / 1000 } }, { method = "m" .. i, style = i })
+      lines[i + 6] = line({ { 0, 1 }, { 1, 1 } }, { method = "m" .. i, style = i })
+    end
+    local places, page = {}, draw(lines, { low = 0, high = 1 })
+    for place in page:gmatch('class="name" x="100.00%%" y="([%d.-]+)%%"') do
+      places[#places + 1] = tonumber(place)
+    end
+    assert.equal(6, #places)
+    for i, place in ipairs(places) do
+      assert.is_true(place >= 0 and place <= 100)
+      assert.is_true(i == 1 or place - places[i - 1] > 5)
+    end
+  end)
+
+  it("cuts a long name, so that a phone has room for the lines, and tells the whole", function()
+    local name = ("long"):rep(10)
+    local page = draw({ line({ { 0, 1 }, { 1, 2 } }, { method = name }) })
+    local title, shown = page:match('class="name".-<title>(.-)</title>(.-)</text>')
+    assert.equal(name, title)
+    assert.equal("…", shown:sub(-#"…"))
+    assert.is_true(utf8.len(shown) < 20)
+  end)
+
+  it("draws the floor within the axis", function()
+    local page = draw({ line({ { 0, 2 }, { 1, 3 } }) },
+      { level = { value = 1, text = "floor 1.000" } })
+    assert.truthy(page:find('class="level" d="M0 1000.0H1000"', 1, true))
+    assert.truthy(page:find("floor 1.000", 1, true))
+    assert.is_nil(draw({ line({ { 0, 2 } }) }, { level = { value = 0 / 0, text = "no floor" } })
+      :find("no floor", 1, true))
+  end)
+
+  it("is nothing without a point", function()
+    assert.is_nil(chart.lines({ title = "T", x = "x", y = "y", lines = {} }))
+  end)
+end)

@@ -1,0 +1,483 @@
+local browser = require("tests.browser")
+local core = require("roper.core")
+local html = require("tests.html")
+local markup = require("roper.base.markup")
+local page = require("roper.workbench.study.report.page")
+local reports = require("tests.reports")
+local scratch = require("tests.scratch")
+
+local HOSTILE <const> = { "<script>alert(1)</script>", "</title></style></script><script>x",
+  "\"><img src=x onerror=x>", "a & b < c", "]]>", "<!--", "'; drop", "%s %d %1", "\xFF\0\27[31m",
+  ("x"):rep(300), "\u{202E}gnirts" }
+
+-- The rows of the table of a class, as lists of the texts of cells; the head is the first.
+local function table_of(document, class)
+  local body = assert(document:match('<table class="' .. class .. '">(.-)</table>'), class)
+  local rows = {}
+  for row in body:gmatch("<tr>(.-)</tr>") do
+    local cells = {}
+    for cell in row:gmatch("<t[hd][^>]*>(.-)</t[hd]>") do
+      cells[#cells + 1] = cell:gsub("<[^>]*>", ""):gsub("^%s+", ""):gsub("&lt;", "<")
+        :gsub("&gt;", ">")
+    end
+    rows[#rows + 1] = cells
+  end
+  return rows
+end
+
+-- A map as `attention_map` gives it.
+local function map()
+  return { question = "ab=", answer = "cd", text = "ab=cd", layer = 2, head = 1, distance = 2,
+    share = 0.75, rows = {
+      { position = 2, predicted = "c", weights = { [0] = 0.125, [1] = 0, [2] = 0.875 } },
+      { position = 3, predicted = "d",
+        weights = { [0] = 0.25, [1] = 0.125, [2] = 0.625, [3] = 0 } },
+    } }
+end
+
+describe("page.render", function()
+  it("is one well-formed page that needs nothing else", function()
+    local text = page.render(reports.view())
+    local counts = html.check(text)
+    assert.equal(1, counts.html)
+    assert.equal(10, counts.figure) -- six measures, accuracy and its difference, loss, distance
+    assert.equal(2, counts.input) -- of the range that the loss is shown in
+    assert.equal(6, counts.details)
+    assert.equal(1, select(2, text:gsub("<script>", "")))
+    for _, reference in ipairs({ "<link", "<img", "src=", "href=", "@import", "url(", "http:",
+      "https:", "fetch(" }) do
+      assert.is_nil(text:find(reference, 1, true), reference)
+    end
+  end)
+
+  it("begins with the result", function()
+    assert.truthy(page.render(reports.view()):find("<h1>[^<]*</h1><section><p class=\"result\">"
+      .. "The difference between roper and rope in correct answers is not significant, and could "
+      .. "not be with 1 pair: %+30.0 of 128"))
+  end)
+
+  it("has a dot for each finished run that has the number, those of a seed joined", function()
+    local text = page.render(reports.view())
+    local solved = text:match("<b>Correct</b>.-</svg>.-</figure>")
+    local titles = {}
+    for title in solved:gmatch('class="dot"[^>]*><title>(.-)</title>') do
+      titles[#titles + 1] = title
+    end
+    assert.same({ "rope, seed 1: 61.0", "rope, seed 2: 62.0", "roper, seed 1: 91.0" }, titles)
+    -- Seeds 1 to 3 in lanes; 61 and 91 of an axis from 60 to 100.
+    assert.equal("M25.0 150.0L775.0 650.0M50.0 250.0", solved:match('class="join" d="(.-)"'))
+    assert.equal(2, select(2, solved:gsub('class="mean"', "")))
+    assert.truthy(solved:find("one by one +30.0; p", 1, true))
+  end)
+
+  it("draws runs that never reached 90 % apart, without a mean", function()
+    local trials = {}
+    for seed = 1, 3 do
+      trials[2 * seed - 1] = reports.trial("rope", seed, "finished")
+      trials[2 * seed] = reports.trial("roper", seed, "finished")
+      trials[2 * seed].run.result.steps_to_90 = 60 + 10 * seed
+    end
+    trials[1].run.result.steps_to_90 = 70
+    local steps = page.render(reports.view(trials)):match("<b>Steps to 90 %%.-</figure>")
+    local titles = {}
+    for class, title in steps:gmatch('class="(dot[^"]*)"[^>]*><title>(.-)</title>') do
+      titles[#titles + 1] = class .. " " .. title
+    end
+    assert.same({ "dot rope, seed 1: 70", "dot rope, seed 2: not reached in 100 steps",
+      "dot hole rope, seed 2: not reached in 100 steps",
+      "dot rope, seed 3: not reached in 100 steps",
+      "dot hole rope, seed 3: not reached in 100 steps", "dot roper, seed 1: 70",
+      "dot roper, seed 2: 80", "dot roper, seed 3: 90" }, titles)
+    -- The axis, from 70 to 90, ends before the open dots at the right border.
+    assert.equal("M0.0 150.0L0.0 650.0M1000.0 250.0L410.0 750.0M1000.0 350.0L820.0 850.0",
+      steps:match('class="join" d="(.-)"'))
+    assert.truthy(steps:find(">not reached</text>", 1, true))
+    assert.equal(1, select(2, steps:gsub('class="mean"', ""))) -- that of roper
+    assert.truthy(steps:find("where 2 of 3 pairs count a run that never got there with its last "
+      .. "step", 1, true))
+    for _, trial in ipairs(trials) do
+      trial.run.result.steps_to_90 = nil
+    end
+    steps = page.render(reports.view(trials)):match("<b>Steps to 90 %%.-</figure>")
+    assert.truthy(steps:find("No run got there.", 1, true))
+    assert.is_nil(steps:find("<svg class=\"chart", 1, true))
+  end)
+
+  it("draws means alone where there are many methods, and no difference of every two", function()
+    local trials, methods = {}, {}
+    for i = 1, 7 do
+      methods[i] = "m" .. i
+      trials[i], trials[i + 7] = reports.trial(methods[i], 1, "finished"),
+        reports.trial(methods[i], 2, i == 7 and "failed" or "finished")
+    end
+    local text = page.render(reports.view(trials, methods))
+    local accuracy = text:match("<b>Accuracy on answer tokens</b>.-</figure>")
+    assert.equal(7, select(2, accuracy:gsub('<path class="line', "")))
+    assert.is_nil(text:find("Difference in accuracy", 1, true))
+    assert.is_nil(text:find('class="join"', 1, true))
+  end)
+
+  it("shows the study's table with N, and what was published", function()
+    local text = page.render(reports.view())
+    local rows = table_of(text, "study")
+    assert.same({ "method", "runs finished", "correct of 128", "± s.e.", "study’s mean", "loss",
+      "± s.e.", "floor", "median steps to 90 %", "reached" }, rows[1])
+    assert.same({ "rope", "2 of 3", "61.5", "0.5", "61.5", "1.2850", "0.0050", "1.2701", "> 100",
+      "0 of 2" }, rows[2])
+    assert.same({ "roper", "1 of 3", "91.0", "–", "91.0", "1.2900", "–", "1.2701", "80", "1 of 1" },
+                rows[3])
+    rows = table_of(text, "published")
+    assert.same({ "published", "62.00", "96.11", "+34.11",
+      "9 of 10 runs, 20 M parameters, 5,000 steps" }, rows[2])
+    assert.same({ "this sweep", "61.50", "91.00", "+29.50",
+      "2 of 3 runs; 1 of 3 runs, preset mini" }, rows[3])
+    assert.truthy(text:find("compare directions, not figures", 1, true))
+  end)
+
+  it("says where another number of problems stands beside the published one", function()
+    local view = reports.view()
+    for _, trial in ipairs(view.sweep.trials) do
+      trial.config.problems = 4
+    end
+    assert.equal("2 of 3 runs; 1 of 3 runs, preset mini, correct of 4",
+      table_of(page.render(view), "published")[3][5])
+  end)
+
+  it("hides no failed, running or missing run, and no censored one", function()
+    local text = page.render(reports.view())
+    assert.truthy(text:find("3 of 6 runs finished, 1 failed, 1 running, 1 waiting.", 1, true))
+    assert.truthy(text:find("<li>roper: 2 of 3 runs are missing", 1, true))
+    assert.truthy(text:find("<pre>train: the loss is nan at step 41</pre>", 1, true))
+    assert.truthy(text:find("Dotted: 2 runs that did not finish.", 1, true))
+    local rows = table_of(text, "runs")
+    assert.equal(7, #rows)
+    assert.same({ "rope", "3", "failed", "40 of 100", "–", "–", "–", "–", "–", "–" }, rows[6])
+    assert.same({ "roper", "3", "waiting", "0 of 100", "–", "–", "–", "–", "–", "–" }, rows[7])
+    assert.same({ "rope", "1", "finished", "100 of 100", "61", "62", "0.9100", "1.2900", "never",
+      "1m01s" }, rows[2])
+    assert.same({ { "method", "N", "reached", "median", "restricted mean", "± s.e." },
+      { "rope", "2", "0 of 2", "> 100", "≥ 100", "–" },
+      { "roper", "1", "1 of 1", "80", "80", "–" } }, table_of(text, "censored"))
+  end)
+
+  it("shows the statistics with N, and the paired differences", function()
+    local text = page.render(reports.view())
+    assert.same({ { "method", "N", "mean", "± s.e.", "95 % interval", "median", "study’s mean",
+      "kept" }, { "rope", "2", "61.5", "0.5", "–", "61.5", "61.5", "2 of 2" },
+      { "roper", "1", "91.0", "–", "–", "91.0", "91.0", "1 of 1" } },
+      table_of(text, "spread"))
+    assert.same({ "roper − rope", "1", "+30.0", "one by one: +30.0", "1.000" },
+                table_of(text, "pairs")[2])
+  end)
+
+  it("shows an interval from six pairs on, before that the pairs", function()
+    for count, expected in pairs({ [5] = "one by one: +26.0, +27.0, +28.0, +29.0, +30.0",
+                                   [6] = "+26.0 to +31.0" }) do
+      local trials = {}
+      for seed = 1, count do
+        trials[2 * seed - 1] = reports.trial("rope", seed, "finished")
+        trials[2 * seed] = reports.trial("roper", seed, "finished")
+        trials[2 * seed].run.result.solved = 85 + 2 * seed
+      end
+      local text = page.render(reports.view(trials))
+      local pair = table_of(text, "pairs")[2]
+      assert.equal(tostring(count), pair[2])
+      assert.equal(expected, pair[4])
+      assert.equal(count == 5 and "0.062" or "0.031", pair[5])
+      assert.truthy(text:find("it excludes 0 exactly if p &lt; 0.05.", 1, true))
+      assert.equal(count == 5, text:find("5 pairs cannot give a p below 0.062.", 1, true) ~= nil)
+    end
+  end)
+
+  it("does not tell the median steps of which half never came", function()
+    local view = reports.view()
+    view.sweep.trials[1].run.result.steps_to_90 = 60
+    local text = page.render(reports.view(view.sweep.trials))
+    assert.same({ "rope", "2", "1 of 2", "undetermined", "≥ 80", "20" },
+                table_of(text, "censored")[2])
+    assert.equal("undetermined", table_of(text, "study")[2][9])
+  end)
+
+  it("leaves out the worst of ten, and says so", function()
+    local trials = {}
+    for seed = 1, 10 do
+      for i, method in ipairs({ "rope", "roper" }) do
+        local trial = reports.trial(method, seed, "finished")
+        trial.run.result.solved = seed == 4 and 5 or 50 + 10 * i + seed
+        trials[#trials + 1] = trial
+      end
+    end
+    local text = page.render(reports.view(trials))
+    -- 61 .. 70 without 64 sum to 591; with 5 for it the mean of all is 59.6; the median lies
+    -- between 65 and 66.
+    assert.same({ "rope", "10", "59.6" }, { table.unpack(table_of(text, "spread")[2], 1, 3) })
+    assert.same({ "65.5", "65.7", "9 of 10" },
+                { table.unpack(table_of(text, "spread")[2], 6, 8) })
+    local row = table_of(text, "study")[2]
+    assert.same({ "59.6", "65.7" }, { row[3], row[5] })
+    assert.same({ "this sweep", "65.67", "75.67", "+10.00", "9 of 10 runs, preset mini" },
+                table_of(text, "published")[3])
+    -- Nine differences of 10 and one of 0: all signs alike, or the zero's either way.
+    local pair = table_of(text, "pairs")[2]
+    assert.same({ "roper − rope", "10", "+9.0" }, { table.unpack(pair, 1, 3) })
+    assert.equal("0.004", pair[5]) -- 4 of 1024
+  end)
+
+  it("leaves a figure that is not finite out of N", function()
+    local view = reports.view({ reports.trial("rope", 1, "finished"),
+      reports.trial("rope", 2, "finished"), reports.trial("rope", 3, "finished"),
+      reports.trial("roper", 1, "finished") })
+    view.sweep.trials[2].run.result.solved = nil
+    local text = page.render(reports.view(view.sweep.trials))
+    assert.same({ "rope", "2", "62.0" }, { table.unpack(table_of(text, "spread")[2], 1, 3) })
+  end)
+
+  it("draws a floor that all runs share", function()
+    local view = reports.view()
+    assert.equal(2, select(2, page.render(view):gsub('class="level"[^>]*><title>floor', "")))
+    view.sweep.trials[2].run.result.floor = 1.5
+    view.sweep.trials[2].run.result.test_floor = 1.4901
+    local text = page.render(view)
+    assert.is_nil(text:find('class="level"[^>]*><title>floor'))
+    assert.equal("1.4901", table_of(text, "study")[3][8])
+  end)
+
+  it("shows samples right and wrong, the wrong ones marked where they leave the answer", function()
+    local text = page.render(reports.view())
+    assert.truthy(text:find("<code>bc&#39;#</code>", 1, true))
+    assert.truthy(text:find("<code>y<mark>x&#39;#</mark></code>", 1, true))
+    assert.truthy(text:find("1 of 2 sampled answers right.", 1, true))
+  end)
+
+  it("shows configurations and where they differ", function()
+    local view = reports.view()
+    local text = page.render(view)
+    assert.same({ { "differs", "rope", "roper" }, { "position", "rope", "roper" },
+      { "seed", "1, 2, 3", "1, 2, 3" } }, table_of(text, "differences"))
+    assert.truthy(text:find("<dt>d_model</dt><dd>128</dd>", 1, true))
+    assert.truthy(text:find("<dt>commit</dt><dd>abc1234</dd>", 1, true))
+    -- A run that went on with another version has both.
+    view.sweep.trials[2].run.provenance[2] = { version = "0.1.0", commit = "def5678", threads = 2,
+      step = 40 }
+    text = page.render(view)
+    assert.truthy(text:find("<td>abc1234 then def5678 from step 40, abc1234</td>", 1, true), text)
+  end)
+
+  it("draws attention by relative distance, and says why a map is missing", function()
+    local view = reports.view()
+    view.attention = { { trial = view.sweep.trials[1], map = map() },
+      { trial = view.sweep.trials[2], problem = "no checkpoint <here>" } }
+    local text = page.render(view)
+    html.check(text)
+    assert.truthy(text:find("rope, seed 1</bdi>: layer 2, head 1", 1, true))
+    assert.truthy(text:find('Weight: 0 <span class="scale s1"></span> 1</span>', 1, true))
+    assert.truthy(text:find("roper, seed 1</bdi>: no map; no checkpoint &lt;here&gt;", 1, true))
+    assert.truthy(text:find("<title>0.875 on “a” at 0, 2 back, for “c”</title>", 1, true))
+    -- Distances 3 2 1 0 from left to right; nothing is drawn for no weight.
+    local cells = {}
+    local cell = 'fill%-opacity="([%d.]+)" height="1" width="1" x="(%d)" y="(%d)"'
+    for opacity, x, y in text:gmatch(cell) do
+      cells[#cells + 1] = ("%s %s %s"):format(x, y, opacity)
+    end
+    assert.same({ "1 0 0.875", "3 0 0.125", "1 1 0.625", "2 1 0.125", "3 1 0.25" }, cells)
+  end)
+
+  it("draws every cell of a long map, and none of a model that has diverged", function()
+    local view, long = reports.view(), map()
+    long.rows[2].position, long.rows[2].weights[600] = 600, 0.5
+    view.attention = { { trial = view.sweep.trials[1], map = long } }
+    assert.truthy(page.render(view):find('fill-opacity="0.5" height="1" width="1" x="0" y="1"', 1,
+      true))
+    for _, row in ipairs(long.rows) do
+      for distance in pairs(row.weights) do
+        row.weights[distance] = 0 / 0
+      end
+    end
+    local text = page.render(view)
+    assert.truthy(text:find("layer 2, head 1", 1, true))
+    assert.is_nil(text:find("fill-opacity", 1, true))
+  end)
+
+  it("takes hostile text as text, wherever a run or sweep has text", function()
+    for _, text in ipairs(HOSTILE) do
+      local trial = reports.trial("rope", 1, "finished")
+      local failed = reports.trial("rope", 2, "failed")
+      trial.method, failed.method, trial.name = text, text, text
+      failed.run.failure = text
+      trial.run.samples.sampled = { { question = text, answer = text, text = text .. "x",
+        solved = false }, { question = text, answer = text, text = text, solved = true } }
+      trial.run.result.longer[1].name = text
+      for _, part in ipairs({ trial.config, trial.run.provenance[1] }) do
+        part.commit, part.rotate, part[text] = text, text, text
+      end
+      local view = reports.view({ trial, failed }, { text })
+      view.sweep.experiment = text
+      view.summary.notes = { text }
+      view.summary.pairs = { { a = text, b = text, metric = "solved", n = 1, difference = 1,
+        each = { 1 }, censored = 0, comparisons = 1, p = 1, corrected = 1, least = 1 } }
+      local shown = map()
+      shown.question, shown.answer, shown.text = text, text, text
+      shown.rows[1].predicted = text:sub(1, 1)
+      view.attention = { { trial = trial, map = shown }, { trial = failed, problem = text } }
+      local whole = page.render(view)
+      html.check(whole)
+      assert.truthy(utf8.len(whole))
+      assert.is_nil(whole:find("[%z\1-\8\11-\31]"))
+      assert.equal(1, select(2, whole:gsub("<script", "")))
+      for _, markup_of in ipairs({ "<img", "<!--", "alert(1)</script>" }) do
+        assert.is_nil(whole:find(markup_of, 1, true))
+      end
+      assert.truthy(whole:find("<li>" .. markup.escape(text) .. "</li>", 1, true))
+      assert.truthy(whole:find("<pre>" .. markup.escape(text) .. "</pre>", 1, true))
+    end
+  end)
+
+  it("draws what there is of one run, of none, and of runs without a finite number", function()
+    -- A finished run also has accuracy by distance.
+    local figures = { finished = 3, running = 2, failed = 2, waiting = 0 }
+    for status, count in pairs(figures) do
+      local text = page.render(reports.view({ reports.trial("rope", 1, status) }, { "rope" }))
+      assert.equal(count, html.check(text).figure or 0)
+      assert.truthy(text:find(("%d of 1 run finished"):format(status == "finished" and 1 or 0), 1,
+                              true))
+    end
+    local trial = reports.trial("rope", 1, "finished")
+    for _, entry in ipairs(trial.run.metrics) do
+      entry.loss, entry.accuracy = core.json_null, 0 / 0
+    end
+    for _, name in ipairs({ "floor", "test_floor", "solved", "accuracy", "loss", "seconds",
+      "last_half" }) do
+      trial.run.result[name] = nil -- as `runs.read` gives what JSON has as null
+    end
+    local text = page.render(reports.view({ trial }, { "rope" }))
+    html.check(text)
+    assert.is_nil(text:find("nan", 1, true))
+    assert.is_nil(text:find("userdata", 1, true))
+  end)
+end)
+
+describe("the page in a browser", function()
+  before_each(scratch.create)
+  after_each(scratch.remove)
+
+  local path, reason = browser.find()
+
+  -- An `it` that needs the browser.
+  local function with_browser(name, check)
+    it(name, function()
+      if not path then
+        pending(reason)
+      end
+      check()
+    end)
+  end
+
+  with_browser("has the numbers of the metrics and results", function()
+    local view = reports.view()
+    local document = browser.load(path, page.render(view))
+    local rows = table_of(document, "runs")
+    for i, trial in ipairs(view.sweep.trials) do
+      local result = trial.run.result
+      assert.equal(trial.method, rows[i + 1][1])
+      assert.equal(tostring(trial.seed), rows[i + 1][2])
+      assert.equal(result and result.solved, tonumber(rows[i + 1][5]))
+      assert.equal(result and ("%.4f"):format(result.loss) or "–", rows[i + 1][8])
+    end
+    -- The lines of the figure on all losses.
+    local figure = document:match("<b>Training loss</b>.-</svg></div>")
+    local lines = {}
+    for tag in figure:gmatch('<path class="line[^>]*>') do
+      local line = {}
+      for step in tag:match('data%-x="([^"]*)"'):gmatch("%S+") do
+        line[#line + 1] = { step = tonumber(step) }
+      end
+      local i = 0
+      for loss in tag:match('data%-y="([^"]*)"'):gmatch("%S+") do
+        i = i + 1
+        line[i].loss = tonumber(loss)
+      end
+      lines[tag:match('data%-label="([^"]*)"')] = line
+    end
+    local compared = 0
+    for _, trial in ipairs(view.sweep.trials) do
+      for i, entry in ipairs(trial.run.metrics) do
+        compared = compared + 1
+        local point = lines[("%s, seed %d"):format(trial.method, trial.seed)][i]
+        assert.equal(entry.step, point.step)
+        assert.is_true(math.abs(entry.loss - point.loss) < 1e-5)
+      end
+    end
+    assert.equal(10 + 10 + 10 + 6 + 4, compared)
+  end)
+
+  with_browser("shows the value under the pointer", function()
+    local view = reports.view()
+    view.attention = { { trial = view.sweep.trials[1], map = map() } }
+    local point = [[
+      const say = (id) => {
+        const tip = document.getElementById("tip"), p = document.createElement("output");
+        p.id = id; p.textContent = tip.hidden ? "hidden" : tip.textContent;
+        document.body.append(p);
+      };
+      const plots = document.querySelectorAll(".plot");
+      const move = (target, x, y, type = "pointermove") => target.dispatchEvent(
+        new PointerEvent(type, { bubbles: true, clientX: x, clientY: y }));
+      let box = plots[8].getBoundingClientRect();
+      move(plots[8], box.left, box.top); say("first");
+      move(plots[8], 0, 0, "pointerleave"); say("left");
+      move(plots[8], box.right, box.bottom); say("last");
+      box = plots[10].getBoundingClientRect();
+      move(plots[10], box.right, box.bottom); say("distance");
+      move(document.querySelector(".dot"), 5, 5); say("dot");
+      move(document.querySelector(".matrix rect"), 5, 5); say("cell");
+      move(document.querySelector(".matrix"), 5, 5); say("empty");
+    ]]
+    local document = browser.load(path, page.render(view), point)
+    local function said(id)
+      return document:match('<output id="' .. id .. '">(.-)</output>')
+    end
+    assert.equal("rope, seed 3\nstep 10: 1.453", said("first"))
+    assert.equal("hidden", said("left"))
+    assert.equal("roper, seed 1\nstep 100: 1.261", said("last"))
+    assert.equal("rope, 2 runs\ntokens back to the source 7: 0 of 4", said("distance"))
+    assert.equal("rope, seed 1: 61.0", said("dot"))
+    assert.equal("0.875 on “a” at 0, 2 back, for “c”", said("cell"))
+    assert.equal("hidden", said("empty"))
+  end)
+
+  with_browser("keeps hostile text as text", function()
+    for _, text in ipairs({ HOSTILE[2], HOSTILE[3] }) do
+      local trial = reports.trial("rope", 1, "finished")
+      trial.method, trial.name, trial.config[text] = text, text, text
+      local document = browser.load(path, page.render(reports.view({ trial }, { text })), [[
+        document.body.dataset.title = document.title;
+        document.body.dataset.images = document.images.length;
+        document.body.dataset.scripts = document.scripts.length;]])
+      assert.truthy(document:find('data-images="0" data-scripts="3"', 1, true))
+      local title = document:match('data%-title="([^"]*)"'):gsub("&quot;", '"'):gsub("&gt;", ">")
+        :gsub("&lt;", "<")
+      assert.equal("substring_index: " .. text .. " (mini)", title)
+    end
+  end)
+
+  with_browser("fits a phone", function()
+    local document = browser.load(path, page.render(reports.view()),
+      [[document.body.dataset.wide = document.documentElement.scrollWidth <= innerWidth;
+      const table = document.querySelector(".scroll"); // which shows by shadows that it scrolls
+      document.body.dataset.scrolls = table.scrollWidth > table.clientWidth;
+      document.body.dataset.shadows = getComputedStyle(table).backgroundAttachment;]],
+      { "--window-size=390,844" })
+    assert.truthy(document:find('data-wide="true" data-scrolls="true" '
+      .. 'data-shadows="local, local, scroll, scroll"', 1, true))
+  end)
+
+  with_browser("shows one range of the loss, and the other on request, without a script", function()
+    local document = browser.load(path, page.render(reports.view()), [[
+      const seen = () => Array.from(document.querySelectorAll(".choice"),
+        (choice) => choice.offsetHeight > 0).join(" ");
+      document.body.dataset.before = seen();
+      document.querySelector("label[for=loss-2]").click();
+      document.body.dataset.after = seen();]])
+    assert.truthy(document:find('data-before="true false" data-after="false true"', 1, true))
+  end)
+end)

@@ -1,0 +1,292 @@
+local claims = require("roper.workbench.study.claim")
+local core = require("roper.core")
+local evaluation = require("roper.training.evaluation")
+local experiment = require("roper.workbench.study.experiment")
+local metrics = require("roper.training.metrics")
+local models = require("tests.models")
+local roper = require("roper")
+local run = require("roper.workbench.study.run")
+local stored = require("roper.workbench.study.runs")
+local scratch = require("tests.scratch")
+local uv = require("luv")
+
+before_each(scratch.create)
+after_each(scratch.remove)
+
+local NAMES <const> = { "addition", "copy", "recall", "substring_index", "substring_prefix" }
+
+describe("run.run", function()
+  it("runs every smoke preset to its end", function()
+    for _, name in ipairs(NAMES) do
+      local config = experiment.configure(name, { preset = "smoke" })
+      local result = run.run(config, { progress = false })
+      assert.same(config, result.config)
+      assert.equal(4, result.problems)
+      assert.equal(4, #result.samples.sampled)
+      assert.equal(4, #result.samples.greedy)
+      assert.equal(result.task:floor(), result.floor)
+      assert.is_true(result.solved >= 0 and result.solved <= 4)
+      assert.is_true(result.accuracy >= 0 and result.accuracy <= 1)
+      assert.is_true(result.loss > result.floor and result.loss < 10)
+      assert.equal(result.model:count(), result.parameters)
+      assert.same({ 10, 20 }, { result.metrics[1].step, result.metrics[2].step })
+      for _, entry in ipairs(result.metrics) do
+        assert.is_true(entry.accuracy >= 0 and entry.test_loss > 0 and entry.loss > 0)
+      end
+    end
+  end)
+
+  it("keeps all of a run in its folder", function()
+    local folder = scratch.path("run")
+    local config = experiment.configure("substring_index", { preset = "smoke", seed = 4 })
+    local result = run.run(config, { run = folder, progress = false })
+    local function decode(name)
+      return core.json_decode(scratch.read(folder .. "/" .. name))
+    end
+    assert.same(config, decode("config.json").config)
+    local kept = decode("result.json")
+    assert.same(config, kept.config)
+    for _, field in ipairs({ "solved", "problems", "accuracy", "loss", "floor", "seconds",
+                             "parameters", "steps_to_90" }) do
+      assert.equal(result[field], kept[field])
+    end
+    assert.same(result.samples, decode("samples.json"))
+    assert.same(result.metrics, metrics.read(folder .. "/metrics.jsonl"))
+    local tensors = roper.load(folder .. "/checkpoint.safetensors")
+    for _, entry in ipairs(result.model:named_parameters()) do
+      assert.same(entry.tensor:totable(), tensors["model." .. entry.name]:totable())
+    end
+  end)
+
+  it("leaves the run of another configuration as it was", function()
+    local folder = scratch.path("run")
+    run.run(experiment.configure("addition", { preset = "smoke" }),
+            { run = folder, progress = false })
+    local before = {}
+    for name in uv.fs_scandir_next, uv.fs_scandir(folder) do
+      before[name] = scratch.read(folder .. "/" .. name)
+    end
+    local other = experiment.configure("addition", { preset = "smoke", base = 5 })
+    assert.error_matches(function()
+      run.run(other, { run = folder, resume = true, progress = false })
+    end, "/checkpoint.safetensors: belongs to another configuration: base is 10000 there and 5")
+    assert.error_matches(function()
+      run.run(other, { run = folder, progress = false })
+    end, "has a checkpoint; resume it")
+    for name, bytes in pairs(before) do
+      assert.equal(bytes, scratch.read(folder .. "/" .. name), name)
+    end
+  end)
+
+  it("leaves the state of a run as it was where it refuses to go on", function()
+    local folder = scratch.path("run")
+    local config = experiment.configure("addition", { preset = "smoke", checkpoint_every = 5 })
+    local other = experiment.configure("addition", { preset = "smoke", base = 5 })
+    local function stop(message)
+      assert.error_matches(function()
+        run.run(config, { run = folder, resume = true, progress = { finish = function() end,
+          update = function(_, step)
+            if step % 5 == 1 and step > 5 then
+              error(message, 0)
+            end
+          end } })
+      end, message)
+    end
+    local function refused()
+      for options, message in pairs({ [{ resume = true }] = "belongs to another configuration",
+        [{ resume = false }] = "has a checkpoint; resume it" }) do
+        options.run, options.progress = folder, false
+        assert.error_matches(function() run.run(other, options) end, message)
+      end
+    end
+    stop("interrupted")
+    assert.equal("stopped", stored.read(folder).status)
+    refused()
+    assert.equal("stopped", stored.read(folder).status)
+    stop("no luck")
+    refused()
+    local failed = stored.read(folder)
+    assert.same({ "failed", "no luck" }, { failed.status, failed.failure })
+    local held = claims.take(folder)
+    assert.is_nil(held)
+    claims.retry(folder)
+    -- A worker of a sweep must not take again what it was refused.
+    assert.error_matches(function()
+      run.run(other, { run = folder, lease = claims.take(folder), resume = true, progress = false })
+    end, "belongs to another configuration")
+    assert.equal("failed", claims.read(folder).state)
+  end)
+
+  it("goes on with metrics that were not finite, or are gone", function()
+    local folder = scratch.path("run")
+    local function config(steps)
+      return experiment.configure("addition", { preset = "smoke", steps = steps,
+        evaluate_every = 2 })
+    end
+    local answers = evaluation.answers
+    evaluation.answers = function(...)
+      local found = answers(...)
+      found.loss, found.accuracy = 0 / 0, 0 / 0
+      return found
+    end
+    local ok, message = pcall(run.run, config(4), { run = folder, progress = false })
+    evaluation.answers = answers
+    assert(ok, message)
+    local result = run.run(config(6), { run = folder, resume = true, progress = false })
+    assert.same({ 2, 4, 6 }, { result.metrics[1].step, result.metrics[2].step,
+      result.metrics[3].step })
+    assert.is_true(result.last_half > 0 and result.seconds > 0)
+    assert(os.remove(folder .. "/metrics.jsonl"))
+    result = run.run(config(6), { run = folder, resume = true, progress = false })
+    assert.same({}, result.metrics)
+    assert.is_true(result.last_half ~= result.last_half and result.seconds > 0)
+  end)
+
+  it("rounds operands of products where its field says so, also when it goes on", function()
+    local function train(steps, precision, folder)
+      local before = core.matmul_precision()
+      local result = run.run(experiment.configure("addition", { preset = "smoke", steps = steps,
+        matmul_precision = precision }), { run = folder, resume = folder ~= nil, progress = false })
+      assert.equal(before, core.matmul_precision())
+      return models.values(result.model)
+    end
+    local folder = scratch.path("run")
+    local rounded = train(6, "bfloat16")
+    train(3, "bfloat16", folder)
+    assert.error_matches(function() train(6, nil, folder) end, "belongs to another configuration: "
+      .. "matmul_precision is bfloat16 there and false here")
+    assert.same(rounded, train(6, "bfloat16", folder))
+    assert.same(rounded, train(6, "bfloat16"))
+    local exact = train(6)
+    assert.not_same(rounded, exact)
+    core.matmul_precision("bfloat16")
+    local ok, values = pcall(train, 6, "float32")
+    core.matmul_precision("float32")
+    assert.same({ true, exact }, { ok, values })
+  end)
+
+  it("is the same from the same seed", function()
+    local function values_of(seed)
+      local result = run.run(experiment.configure("addition", { preset = "smoke",
+        seed = seed }), { progress = false })
+      return models.values(result.model), result.samples
+    end
+    local values, samples = values_of(2)
+    local again, same_samples = values_of(2)
+    local other = values_of(3)
+    assert.same(values, again)
+    assert.same(samples, same_samples)
+    assert.not_same(values, other)
+  end)
+
+  it("counts all problems as solved for one who knows the answers", function()
+    local generate = require("roper.model.generate")
+    local sample = generate.generate
+    generate.generate = function(_, questions, options)
+      local texts = {}
+      for i, question in ipairs(questions) do
+        texts[i] = options.task:answer(question)
+      end
+      return texts
+    end
+    local ok, result = pcall(run.run, experiment.configure("substring_index",
+      { preset = "smoke", problems = 128 }), { progress = false })
+    generate.generate = sample
+    assert(ok, result)
+    assert.equal(128, result.solved)
+  end)
+
+  it("measures what the study does, and more", function()
+    local config = experiment.configure("substring_prefix", { preset = "smoke" })
+    local result = run.run(config, { progress = false })
+    assert.is_true(result.solved_greedy >= 0 and result.solved_greedy <= 4)
+    assert.is_true(result.loss_answers > result.test_floor_answers)
+    assert.is_true(result.loss_questions > result.test_floor_questions)
+    assert.is_true(result.loss > result.test_floor)
+    assert.near(result.floor, result.test_floor, 0.05)
+    assert.is_true(#result.by_distance > 10)
+    assert.equal(3, #result.longer)
+    assert.equal("length=121", result.longer[1].name)
+    assert.equal(1.5, result.longer[1].times)
+    assert.equal(result.metrics[2].loss, result.last_half)
+  end)
+
+  it("looks at sequences in batches of the training's size", function()
+    local answers, batches = evaluation.answers, {}
+    finally(function() evaluation.answers = answers end)
+    evaluation.answers = function(model, task, options)
+      batches[options.batch] = true
+      return answers(model, task, options)
+    end
+    run.run(experiment.configure("addition", { preset = "smoke", batch = 5 }), { progress = false })
+    assert.same({ [5] = true }, batches)
+  end)
+
+  it("keeps the model that was best on test sequences", function()
+    local folder = scratch.path("run")
+    local planned, seen = { 5, 3, 2, 4, 2, 6 }, {}
+    local answers = evaluation.answers
+    evaluation.answers = function(model, task, options)
+      local found = answers(model, task, options)
+      seen[#seen + 1] = models.values(model)
+      found.loss = planned[#seen] or found.loss
+      return found
+    end
+    local ok, result = pcall(run.run, experiment.configure("addition", { preset = "smoke",
+      steps = 60 }), { run = folder, progress = false })
+    evaluation.answers = answers
+    assert(ok, result)
+    assert.equal(6, #result.metrics)
+    assert.same(seen[3], models.values(roper.load(folder .. "/best.safetensors")))
+    assert.not_same(seen[5], seen[3])
+  end)
+
+  it("is one process's at a time, and gives the folder back", function()
+    local folder = scratch.path("run")
+    local config = experiment.configure("addition", { preset = "smoke" })
+    uv.fs_mkdir(folder, 493)
+    local held = claims.take(folder)
+    assert.has_error(function() run.run(config, { run = folder }) end,
+      ("run: %s: process %d on %s works on it"):format(folder, uv.os_getpid(), uv.os_gethostname()))
+    held:leave("released")
+    assert.error_matches(function()
+      run.run(config, { run = folder, progress = { update = function() error("oh no", 0) end,
+                                                   finish = function() end } })
+    end, "^oh no$")
+    assert.same({ "failed", "oh no" }, { claims.read(folder).state, claims.read(folder).message })
+    assert.error_matches(function()
+      run.run(config, { run = folder, progress = { update = function() error("interrupted", 0) end,
+                                                   finish = function() end } })
+    end, "^interrupted$")
+    assert.equal("free", claims.read(folder).state)
+    run.run(config, { run = folder, resume = true, progress = false })
+    assert.equal(4, claims.read(folder).number)
+  end)
+
+  it("writes nothing after somebody has taken over", function()
+    local folder = scratch.path("run")
+    local config = experiment.configure("addition", { preset = "smoke" })
+    assert.error_matches(function()
+      run.run(config, { run = folder, progress = { finish = function() end,
+        update = function(_, step)
+          if step == 20 then
+            scratch.write("run/lease-0002.json", "{}")
+          end
+        end } })
+    end, "another worker has taken over")
+    assert.is_nil(uv.fs_stat(folder .. "/result.json"))
+    assert.equal(2, claims.read(folder).number)
+  end)
+end)
+
+describe("run.steps_to", function()
+  it("is the first step that was good enough", function()
+    local metrics_ = { { step = 1, accuracy = 0.5 }, { step = 2 }, { step = 3, accuracy = 0.9 },
+      { step = 4, accuracy = 0.2 }, { step = 5, accuracy = 1 } }
+    assert.equal(3, run.steps_to(metrics_, 0.9))
+    assert.equal(1, run.steps_to(metrics_, 0.1))
+    assert.equal(5, run.steps_to(metrics_, 0.95))
+    assert.is_nil(run.steps_to(metrics_, 1.1))
+    assert.is_nil(run.steps_to({}, 0.5))
+  end)
+end)

@@ -1,0 +1,306 @@
+local fixture = require("tests.fixtures.statistics")
+local summary = require("roper.workbench.study.summary")
+local text = require("roper.workbench.study.report.text")
+
+-- A trial of a method as `sweep.read` gives it; without a result it is in the state `status`.
+local function trial(method, seed, result, status)
+  return { method = method, seed = seed, run = { status = status or "finished",
+    config = { seed = seed, steps = 500 }, provenance = { { commit = "abc" } }, result = result } }
+end
+
+local function result(solved, loss, steps)
+  return { solved = solved, solved_greedy = solved, problems = 128, accuracy = solved / 128,
+    loss = loss, last_half = loss + 1, test_floor = 1.25, steps_to_90 = steps }
+end
+
+-- Ten runs of each of two methods, which share eight seeds.
+local function sweep()
+  local trials = {}
+  for seed, solved in ipairs(fixture[3].numbers) do
+    trials[#trials + 1] = trial("rope", seed, result(solved, 1.3 + seed / 1000,
+      seed <= 4 and 100 * seed or nil))
+    trials[#trials + 1] = trial("roper", seed + 2, result(100, 1.28, 200))
+  end
+  return { methods = { "rope", "roper" }, trials = trials }
+end
+
+describe("summary.of", function()
+  it("has the statistics of each method", function()
+    local rope = summary.of(sweep()).methods[1]
+    assert.same({ "rope", 10, 10, 0 }, { rope.method, rope.planned, rope.finished, rope.failed })
+    assert.same({ 10, 9, 1 }, { rope.solved.n, rope.solved.kept, rope.solved.removed })
+    assert.near(fixture[3].mean, rope.solved.mean, 1e-12)
+    assert.near(fixture[3].error, rope.solved.error, 1e-12)
+    assert.equal(106, rope.solved.median)
+    assert.near((983 - 30) / 9, rope.solved.trimmed, 1e-12) -- the worst solved the fewest
+    assert.near((13.055 - 1.31) / 9, rope.loss.trimmed, 1e-12) -- the worst lost the most
+    assert.is_true(rope.loss.low < rope.loss.mean and rope.loss.mean < rope.loss.high)
+    assert.same({ n = 10, reached = 4, limit = 500, mean = 400.0,
+                  above = true, error = rope.steps_to_90.error }, rope.steps_to_90)
+  end)
+
+  it("does not compare runs of different experiments", function()
+    local found = sweep()
+    for _, one in ipairs(found.trials) do
+      one.run.config.experiment = one.method == "rope" and "addition" or "substring_index"
+    end
+    for _, pair in ipairs(summary.of(found).pairs) do
+      assert.equal(0, pair.n)
+    end
+    assert.is_nil(text.pair_rows(summary.of(found)))
+  end)
+
+  describe("with longer problems", function()
+    -- Eight seeds of three methods; at twice the length b is better than a, c is not.
+    local function longer()
+      local trials = {}
+      for seed = 1, 8 do
+        for method, more in pairs({ a = 0, b = 0.2, c = seed % 2 == 0 and 0.1 or -0.1 }) do
+          local found = result(100, 1.3, 200)
+          found.longer = { { name = "letters=9", times = 1.5, accuracy = 0.5 },
+            { name = "letters=12", times = 2, accuracy = 0.4 + more + seed / 100 } }
+          trials[#trials + 1] = trial(method, seed, found)
+        end
+      end
+      return { methods = { "b", "a", "c" }, trials = trials }
+    end
+
+    it("has the accuracy at each length as a measure", function()
+      local found = summary.of(longer())
+      assert.near(0.645, found.methods[1]["accuracy_2"].mean, 1e-12)
+      assert.same({ "accuracy at length", "x 1", "x 1.5", "x 2" }, text.length_rows(found)[1])
+      assert.same({ "a", "0.781 ± 0.000", "0.500 ± 0.000", "0.445 ± 0.009" },
+        text.length_rows(found)[3])
+      assert.is_nil(text.length_rows(summary.of(sweep())))
+    end)
+
+    it("compares all with a baseline, corrects for their number, and says what differs", function()
+      local found = summary.of(longer(), "a")
+      local compared = {}
+      for _, pair in ipairs(found.pairs) do
+        assert.equal("a", pair.a)
+        compared[pair.b .. " " .. pair.metric] = pair
+      end
+      assert.equal(2 * (#found.metrics + 1), #found.pairs)
+      local b = compared["b accuracy_2"]
+      assert.near(0.2, b.difference, 1e-12)
+      assert.same({ 2 / 2 ^ 8, 4 / 2 ^ 8 }, { b.p, b.corrected })
+      local rows = text.length_rows(found)
+      assert.equal("0.645 ± 0.009 +", rows[2][4])
+      assert.equal("0.445 ± 0.009", rows[3][4])
+      assert.is_nil(rows[4][4]:find("[+-]$"))
+      assert.truthy(text.text(found):find("above and below a, with p < 0.05", 1, true))
+    end)
+
+    it("refuses a baseline that is no method", function()
+      assert.has_error(function() summary.of(longer(), "rope") end,
+        "report: no method \"rope\"; there are b, a, c")
+    end)
+  end)
+
+  it("pairs runs by their seed", function()
+    local pairs_ = summary.of(sweep()).pairs
+    assert.equal(6, #pairs_) -- the metrics of runs on problems, and the steps to 90 %
+    local solved = pairs_[1]
+    assert.same({ "rope", "roper", "solved", 8 }, { solved.a, solved.b, solved.metric, solved.n })
+    local sum = 0
+    for seed = 3, 10 do
+      sum = sum + 100 - fixture[3].numbers[seed]
+    end
+    assert.near(sum / 8, solved.difference, 1e-12)
+    assert.is_true(solved.low < solved.difference and solved.difference < solved.high)
+    assert.is_true(solved.p > 0 and solved.p <= 1)
+    assert.equal(2 / 2 ^ 8, pairs_[4].p) -- every loss is larger without
+    assert.same({ solved.p, 8 }, { solved.corrected, #solved.each }) -- one pair of methods
+  end)
+
+  it("counts a run that never came to 90 % as having got there with its last step", function()
+    local pairs_ = summary.of(sweep()).pairs
+    local steps = pairs_[#pairs_]
+    assert.equal("steps_to_90", steps.metric)
+    assert.same({ -100, -200, -300, -300, -300, -300, -300, -300 }, steps.each)
+    assert.equal(6, steps.censored)
+    assert.truthy(text.text(summary.of(sweep())):find("Runs that never reached 90 % count with "
+      .. "their last step", 1, true))
+    assert.equal(2 / 2 ^ 8, steps.p)
+    local found = sweep()
+    for _, one in ipairs(found.trials) do
+      one.run.config.steps = one.method == "rope" and 500 or 600
+    end
+    pairs_ = summary.of(found).pairs
+    assert.equal(0, pairs_[#pairs_].n) -- had they had as many steps, more might have got there
+    for _, one in ipairs(found.trials) do
+      one.run.config.steps, one.run.result.steps_to_90 = 500, nil
+    end
+    pairs_ = summary.of(found).pairs
+    assert.equal(0, pairs_[#pairs_].n)
+  end)
+
+  it("corrects for the number of pairs of methods", function()
+    local found = sweep()
+    found.methods[3] = "none"
+    for seed = 1, 8 do
+      found.trials[#found.trials + 1] = trial("none", seed, result(seed, 2 + seed, nil))
+    end
+    local solved, corrected = {}, {}
+    for _, pair in ipairs(summary.of(found).pairs) do
+      if pair.metric == "solved" then
+        solved[#solved + 1], corrected[#corrected + 1] = pair.p, pair.corrected
+      end
+    end
+    assert.equal(3, #solved)
+    for i, p in ipairs(solved) do
+      assert.equal(math.min(1, 3 * p), corrected[i])
+    end
+  end)
+
+  it("prints no p that its interval contradicts", function()
+    -- Eight seeds of a and of methods whose differences are more and less even.
+    local shifts = { a = { 0, 0, 0, 0, 0, 0, 0, 0 }, b = { 1, 2, 3, 4, 5, 6, 7, 8 },
+      c = { 9, 8, -1, 7, 6, 9, 9, -2 }, d = { 1, -1, 2, -2, 3, -3, 4, -4 },
+      e = { -1, -1, -1, -1, -1, -1, 1, -1 } }
+    local decided = { [true] = 0, [false] = 0 }
+    for count = 2, 5 do
+      local trials, methods = {}, table.move({ "a", "b", "c", "d", "e" }, 1, count, 1, {})
+      for seed = 1, 8 do
+        for _, method in ipairs(methods) do
+          trials[#trials + 1] = trial(method, seed, result(60 + shifts[method][seed],
+            1.3 + shifts[method][seed] / 64, 200))
+        end
+      end
+      for _, baseline in ipairs({ "a", false }) do
+        local found = summary.of({ methods = methods, trials = trials }, baseline or nil)
+        for _, row in ipairs(text.pair_rows(found)) do
+          local low, high = row[4]:match("^([-+%d.]+) to ([-+%d.]+)$")
+          if low then
+            local excluded = tonumber(low) > 0 or tonumber(high) < 0
+            assert.equal(tonumber(row[5]) < 0.05, excluded, table.concat(row, "  "))
+            decided[excluded] = decided[excluded] + 1
+          end
+        end
+      end
+    end
+    assert.is_true(decided[true] > 0 and decided[false] > 0)
+  end)
+
+  it("has no interval if no p could be below the level, and says why", function()
+    local trials, methods = {}, { "a", "b", "c" }
+    for seed = 1, 6 do
+      for i, method in ipairs(methods) do
+        trials[#trials + 1] = trial(method, seed, result(10 * i + seed, 1.3, 200))
+      end
+    end
+    local found = summary.of({ methods = methods, trials = trials })
+    assert.is_nil(found.pairs[1].low)
+    assert.equal(3 / 32, found.pairs[1].corrected)
+    assert.equal(3 / 32, found.pairs[1].least)
+    local shown = text.text(found)
+    assert.truthy(shown:find("No interval, since no difference could be significant: 6 pairs "
+      .. "cannot give a p\nbelow 0.094. The differences one by one:\n\n  correct, b %- a%s+"
+      .. "%+10.0 %+10.0"), shown)
+    assert.truthy(summary.of({ methods = methods, trials = trials }, "a").pairs[1].low == nil)
+    table.remove(methods)
+    assert.equal(10, summary.of({ methods = methods, trials = trials }).pairs[1].low)
+  end)
+
+  it("never leaves out a missing run silently", function()
+    local found = sweep()
+    for i, status in ipairs({ "failed", "running", "stopped" }) do
+      found.trials[2 * i - 1].run.status, found.trials[2 * i - 1].run.result = status, nil
+    end
+    found.trials[8].run.provenance[2] = { commit = "def-dirty" }
+    local summed = summary.of(found)
+    assert.same({ 10, 7, 1, 1, 1 }, { summed.methods[1].planned, summed.methods[1].finished,
+      summed.methods[1].failed, summed.methods[1].running, summed.methods[1].stopped })
+    assert.same({ "rope: 3 of 10 runs are missing (1 failed, 1 running, 1 stopped)",
+                  "the runs are of different commits: abc, def-dirty" }, summed.notes)
+    assert.equal("7 of 10", text.rows(summed)[2][2])
+    assert.truthy(text.text(summed):find("\n\nNote: rope: 3 of 10 runs are missing", 1, true))
+  end)
+
+  it("takes a sweep of which nothing is finished", function()
+    local found = { methods = { "rope" }, trials = { trial("rope", 1, nil, "waiting") } }
+    assert.same({ { "method", "runs", "of ?", "loss", "floor", "90 % after" },
+                  { "rope", "0 of 1", "-", "-", "-", "-" } },
+                text.rows(summary.of(found)))
+    assert.is_nil(text.pair_rows(summary.of(found)))
+  end)
+end)
+
+describe("the text of a summary", function()
+  it("is the study's table", function()
+    assert.same({
+      { "method", "runs", "of 128", "trimmed", "loss", "floor", "90 % after" },
+      { "rope", "10", "98.3 ± 9.8", "105.9 (9)", "1.3055 ± 0.0010", "1.2500", "> 500 (4/10)" },
+      { "roper", "10", "100.0 ± 0.0", "100.0 (9)", "1.2800 ± 0.0000", "1.2500", "200 (10/10)" },
+    }, text.rows(summary.of(sweep())))
+    local found = sweep()
+    found.trials[1].run.status, found.trials[2].run.status = "failed", "waiting"
+    assert.same({ "rope", "9 of 10", "96.9 ± 10.8", "1.3060 ± 0.0009", "1.2500",
+                  "> 500 (3/9)" }, text.rows(summary.of(found))[2])
+    assert.truthy(text.text(summary.of(found)):find("No run is left out: that is done from ten",
+                                                       1, true))
+  end)
+
+  it("does not tell the median steps of which half never came", function()
+    local found = sweep()
+    found.trials[9].run.result.steps_to_90 = 450
+    assert.equal("undetermined (5/10)", text.rows(summary.of(found))[2][7])
+  end)
+
+  it("fits the terminal", function()
+    for line in text.text(summary.of(sweep())):gmatch("[^\n]+") do
+      assert.is_true(utf8.len(line) <= 80, line)
+    end
+  end)
+end)
+
+describe("the pairs of a summary", function()
+  it("begins with the result, and names the page where differences are too many", function()
+    local shown = text.text(summary.of(sweep()))
+    assert.truthy(shown:find("^The difference between roper and rope in correct answers is not "
+      .. "significant:\n%S+ of 128 on average over 8 pairs"), shown)
+    local trials, methods = {}, {}
+    for i = 1, 10 do
+      methods[i], trials[i] = "m" .. i, trial("m" .. i, 1, result(i, 1.3, 200))
+    end
+    local many = { methods = methods, trials = trials }
+    assert.truthy(text.text(summary.of(many)):find("\n135 differences between runs of the same "
+      .. "seed are in the page alone;\n--baseline METHOD compares", 1, true))
+    assert.truthy(text.text(summary.of(many, "m1")):find("\n  correct, m2 - m1", 1, true))
+  end)
+
+  it("has a row a pair and metric", function()
+    local rows = text.pair_rows(summary.of(sweep()))
+    assert.same({ "by seed", "pairs", "difference", "95 % interval", "p" }, rows[1])
+    assert.equal("correct, roper - rope", rows[2][1])
+    assert.equal("8", rows[2][2])
+    assert.equal("-0.0265", rows[3][3])
+    assert.truthy(rows[3][4]:find("^%-0.028%d to %-0.024%d$"), rows[3][4])
+    assert.equal("0.008", rows[3][5])
+    assert.equal("90 % after, roper - rope", rows[4][1])
+    assert.equal(4, #rows)
+    assert.equal("accuracy, roper - rope", text.pair_rows(summary.of(sweep()),
+                                                             { "accuracy" })[2][1])
+  end)
+
+  it("shows fewer than six pairs one by one, without an interval", function()
+    local found = sweep()
+    for i = 1, 7 do
+      found.trials[i].run.status = "failed" -- seeds 1 to 4 of rope, 3 to 5 of roper
+    end
+    local few = summary.of(found)
+    assert.equal(5, few.pairs[1].n)
+    assert.same({ nil, nil }, { few.pairs[1].low, few.pairs[1].high })
+    assert.equal("-", text.pair_rows(few)[2][4])
+    local rows = text.few_rows(few)
+    assert.same({ "correct, roper - rope", "-20.0", "-19.0", "+70.0", "-1.0", "-25.0" }, rows[1])
+    assert.truthy(text.text(few):find("5 pairs cannot give a p\nbelow 0.062. The differences one "
+      .. "by one:\n\n  correct, roper - rope     -20.0 -19.0 +70.0 -1.0 -25.0\n", 1, true))
+    assert.is_nil(text.few_rows(summary.of(sweep())))
+    assert.is_nil(text.text(summary.of(sweep())):find("one by one", 1, true))
+    for line in text.text(few):gmatch("[^\n]+") do
+      assert.is_true(utf8.len(line) <= 80, line)
+    end
+  end)
+end)

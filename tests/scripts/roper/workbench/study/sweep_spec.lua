@@ -1,0 +1,370 @@
+local claims = require("roper.workbench.study.claim")
+local files = require("roper.base.file")
+local plan = require("roper.workbench.study.sweep.plan")
+local process = require("tests.process")
+local stored = require("roper.workbench.study.runs")
+local scratch = require("tests.scratch")
+local summary = require("roper.workbench.study.summary")
+local report_text = require("roper.workbench.study.report.text")
+local sweep = require("roper.workbench.study.sweep")
+local sweeps = require("tests.sweeps")
+local uv = require("luv")
+
+local folder
+
+before_each(function()
+  scratch.create()
+  folder = scratch.path("sweep")
+end)
+after_each(scratch.remove)
+
+local function text_of(path)
+  return report_text.text(summary.of(sweep.read(path)))
+end
+
+-- A stream for `sweep.run` that keeps what is written.
+local function silent()
+  return assert(io.open(scratch.path("log"), "w"))
+end
+
+local function run(options)
+  local stream <close> = silent()
+  local all = { what = "substring_index", folder = folder, stream = stream }
+  for name, value in pairs(options) do
+    all[name] = value
+  end
+  return sweep.run(all)
+end
+
+describe("sweep.prepare", function()
+  it("takes the trials of a Lua file, and a folder that has some", function()
+    local path = scratch.write("trials.lua",
+      "return { experiment = 'addition', { preset = 'smoke' }, { preset = 'smoke', seed = 2 } }")
+    local trials = sweep.prepare(path, { position = "rope" }, folder)
+    assert.same({ "rope", "rope" }, { trials[1].config.position, trials[2].config.position })
+    assert.same({ trials, folder }, { sweep.prepare(folder) })
+    assert.error_matches(function() sweep.prepare(scratch.path("none")) end,
+                         "^sweep: there is no folder .*/none$")
+  end)
+end)
+
+describe("sweep.read", function()
+  it("keeps trials of earlier revisions of a scheme apart", function()
+    local fields = { preset = "smoke", position = "rope,kerple", seed = "1..2" }
+    sweep.prepare("addition", fields, folder)
+    assert.same({ "rope", "kerple" }, sweep.read(folder).methods)
+    local old = plan.read(folder)[2].config
+    assert.same({ "kerple", "kerple 2" }, { old.position, old.revision })
+    old.revision, old.seed = nil, 3
+    plan.add(folder, { old })
+    assert.same({ "rope", "kerple revision=kerple 2", "kerple" }, sweep.read(folder).methods)
+  end)
+end)
+
+describe("sweep.run", function()
+  it("runs every trial once, in workers with their share of the threads", function()
+    local found, failed = run({ fields = sweeps.fields({ position = "rope,roper", seed = "1..2" }),
+                                jobs = 2, threads = 1 })
+    assert.equal(0, failed)
+    assert.same({ "rope", "roper" }, found.methods)
+    assert.same({ "position" }, found.varied)
+    assert.equal("substring_index", found.experiment)
+    local pids = {}
+    for i, trial in ipairs(found.trials) do
+      assert.same({ (i + 1) // 2, i % 2 == 1 and "rope" or "roper" }, { trial.seed, trial.method })
+      assert.equal("finished", trial.run.status)
+      assert.equal(1, trial.run.provenance[1].threads)
+      assert.equal(20, trial.run.step)
+      assert.equal(1, claims.read(trial.folder).number)
+      pids[#pids + 1] = claims.read(trial.folder).owner.pid
+    end
+    for _, pid in ipairs(pids) do
+      assert.not_equal(uv.os_getpid(), pid)
+    end
+  end)
+
+  it("runs what is missing when said again, and more when asked", function()
+    local fields = sweeps.fields({ position = { "rope", "roper" }, seed = { 1, 2 } })
+    run({ fields = fields })
+    local before = sweeps.results(folder)
+    run({ fields = fields })
+    assert.same(before, (sweeps.results(folder)))
+
+    local gone = plan.read(folder)[2]
+    assert(os.remove(gone.folder .. "/result.json"))
+    scratch.write("sweep/" .. plan.read(folder)[3].name .. "/result.json", "{torn")
+    run({ fields = fields })
+    local again, count = sweeps.results(folder)
+    assert.equal(4, count)
+    local changed = 0
+    for name, bytes in pairs(again) do
+      changed = changed + (bytes ~= before[name] and 1 or 0)
+    end
+    assert.equal(2, changed)
+
+    local found = run({ fields = sweeps.fields({ position = "rope", rotate = "vo", seed = 1 }) })
+    assert.equal(5, #found.trials)
+    assert.same({ "rope", "roper", "rope rotate=vo" }, found.methods)
+    assert.same(again, (function()
+      local all = sweeps.results(folder)
+      all[found.trials[5].name] = nil
+      return all
+    end)())
+    found = run({ fields = sweeps.fields({ position = "twice", seed = 1 }) })
+    assert.equal("twice (mutant)", found.methods[4])
+    -- The folder itself names all its trials.
+    os.remove(gone.folder .. "/result.json")
+    local stream <close> = silent()
+    found = sweep.run({ what = folder, stream = stream })
+    assert.equal("finished", found.trials[2].run.status)
+    assert.has_error(function() sweep.run({ what = folder, fields = { seed = 9 } }) end,
+      ("sweep: %s is a sweep, whose trials are set; to add some, name its experiment and "
+        .. "--folder %s"):format(folder, folder))
+  end)
+
+  it("goes on after a trial that fails, and tries it again when said again", function()
+    -- The rate is so large that the loss is no number.
+    local fields = sweeps.fields({ position = "rope", seed = "1..2", rate = "1e-3,1e300" })
+    local found, failed = run({ fields = fields })
+    assert.equal(2, failed)
+    for _, trial in ipairs(found.trials) do
+      local is_wild = trial.config.rate == 1e300
+      assert.equal(is_wild and "failed" or "finished", trial.run.status)
+      if is_wild then
+        assert.truthy(trial.run.failure:find("the loss is", 1, true), trial.run.failure)
+      end
+    end
+    local _, count = scratch.read(scratch.path("log")):gsub("failed: train: the loss is", "")
+    assert.equal(2, count)
+    local text = report_text.text(summary.of(found))
+    assert.truthy(text:find("2 of 2 runs are missing (2 failed)", 1, true))
+    assert.truthy(text:find("0 of 2", 1, true))
+    local _, again = run({ fields = fields })
+    assert.equal(2, again)
+    assert.equal(2, claims.read(found.trials[2].folder).number)
+    assert.equal(1, claims.read(found.trials[1].folder).number)
+  end)
+
+  it("says why workers do not start", function()
+    uv.os_setenv("LUA_INIT_5_4", "error('no way')")
+    local ok, message = pcall(run, { fields = sweeps.fields({ seed = 1 }) })
+    uv.os_unsetenv("LUA_INIT_5_4")
+    assert.is_false(ok)
+    assert.truthy(message:find("sweep: workers do not start: a worker ended with status 1", 1,
+      true), message)
+    assert.truthy(message:find("no way", 1, true), message)
+  end)
+
+  it("refuses bad fields before anything is written", function()
+    for message, fields in pairs({
+      ['did you mean "rope"'] = { position = "roper,ropee" },
+      ['has no field "sed"; did you mean "seed"'] = { sed = "1..3" },
+      ["field seed: expected a range"] = { seed = "3..1" },
+    }) do
+      local ok, got = pcall(run, { fields = fields })
+      assert.is_false(ok)
+      assert.truthy(got:find(message, 1, true), got)
+    end
+    assert.is_nil(uv.fs_stat(folder))
+  end)
+end)
+
+describe("a sweep of which processes are killed", function()
+  local UNDISTURBED <const> = { "position=rope,roper", "seed=1..6", "--jobs", "2" }
+
+  it("loses no finished trial, runs none twice, and ends with the same table", function()
+    local seed = os.time()
+    math.randomseed(seed)
+    local name = "seed " .. seed
+    local whole = scratch.path("whole")
+    sweeps.wait({ process.spawn(sweeps.command(whole, table.unpack(UNDISTURBED))) })
+    local expected = text_of(whole)
+    local kills, round = 0, 0
+    while kills < 20 do
+      round = round + 1
+      folder = scratch.path("killed-" .. round)
+      local seen, finished = {}, 0
+      while finished < 12 do
+        local program, struck = process.spawn(sweeps.command(folder, table.unpack(UNDISTURBED))), 0
+        while program.status == nil do
+          sweeps.wait({ program }, math.random(30, 250))
+          local workers = sweeps.workers(folder)
+          if program.status == nil and kills < 20 and #workers > 0 and math.random() < 0.5 then
+            uv.kill(workers[math.random(#workers)], "sigkill")
+            kills, struck = kills + 1, struck + 1
+          elseif program.status == nil and kills < 20 then
+            program.handle:kill("sigkill")
+            kills = kills + 1
+            sweeps.wait({ program })
+          end
+          local results
+          results, finished = sweeps.results(folder)
+          for trial, bytes in pairs(seen) do
+            assert.equal(bytes, results[trial], name)
+          end
+          seen = results
+        end
+        -- A trial is given up when three of its workers were killed, until the sweep is said again.
+        assert.is_true(program.status == 0 or program.status == 137
+                       or program.status == 1 and struck >= 3, name)
+      end
+      local last = process.spawn(sweeps.command(folder, table.unpack(UNDISTURBED)))
+      sweeps.wait({ last })
+      assert.equal(0, last.status, name)
+      assert.equal(expected, text_of(folder), name)
+      for _, trial in ipairs(plan.read(folder)) do
+        for _, left in ipairs(files.names(trial.folder)) do
+          assert.is_nil(left:find("%.tmp$"), left)
+        end
+      end
+    end
+  end)
+end)
+
+describe("a sweep that is killed", function()
+  it("takes its workers with it, and their trials are free", function()
+    local program = process.spawn(sweeps.command(folder, "seed=1..2", "steps=10000000",
+      "--jobs", "2"))
+    local workers = {}
+    local function wait_until(condition)
+      for _ = 1, process.PATIENCE // 50 do
+        workers = sweeps.workers(folder)
+        if condition() then
+          return true
+        end
+        sweeps.wait({ {} }, 50)
+      end
+      return false
+    end
+    assert.is_true(wait_until(function() return #workers == 2 end))
+    local pids = workers
+    program.handle:kill("sigkill")
+    sweeps.wait({ program })
+    local ended = wait_until(function() return #workers == 0 end)
+    for _, pid in ipairs(ended and {} or pids) do
+      uv.kill(pid, "sigkill")
+    end
+    assert.is_true(ended)
+  end)
+end)
+
+describe("two sweeps at once in one folder", function()
+  it("share 40 trials between 4 workers, each run once", function()
+    local command = sweeps.command(folder, "position=rope,roper", "seed=1..20", "--jobs", "2")
+    local both = { process.spawn(command), process.spawn(command) }
+    sweeps.wait(both)
+    assert.same({ 0, 0 }, { both[1].status, both[2].status })
+    local owners = {}
+    local trials = plan.read(folder)
+    assert.equal(40, #trials)
+    for _, trial in ipairs(trials) do
+      local last = claims.read(trial.folder)
+      assert.equal("finished", stored.read(trial.folder).status)
+      assert.equal(1, last.number, trial.name)
+      owners[last.owner.pid] = true
+    end
+    local count = 0
+    for _ in pairs(owners) do
+      count = count + 1
+    end
+    assert.is_true(count >= 4, count .. " workers")
+  end)
+end)
+
+describe("./roper sweep", function()
+  it("prints lines into a pipe or a log file, and the table", function()
+    local status, output, errors = process.run(sweeps.command(folder, "position=rope",
+      "seed=1..2"))
+    assert.equal(0, status)
+    assert.truthy(output:find("^\nrope: mean of correct answers, [^\n]*\n\n"
+      .. "  method  runs       of 2 "), output)
+    assert.truthy(output:find("\n  rope       2 ", 1, true))
+    assert.is_nil((output .. errors):find("\27", 1, true))
+    assert.equal(1, select(2, errors:gsub("/sweep: 2 trials, 0 done", "")))
+    for seed = 1, 2 do
+      local line = ("\nrope%%-%d%%-%%x+: %%d of 2 solved, loss "):format(seed)
+      assert.truthy(errors:find(line), errors)
+    end
+    local log = scratch.path("log")
+    status = process.run({ "sh", "-c", ("%s --folder %s seed=3 %s > %s 2>&1"):format(
+      "./roper sweep substring_index", folder,
+      table.concat(sweeps.command("", "position=rope"), " ", 6), log) })
+    assert.equal(0, status)
+    local text = scratch.read(log)
+    assert.is_nil(text:find("[\27\r]"))
+    assert.truthy(text:find("1 trial, 0 done.*rope%-3%-%x+: .*method  runs"), text)
+  end)
+
+  it("shows a line a job and one for all on a terminal", function()
+    local screen = process.open(table.concat(sweeps.command(folder, "position=rope", "seed=1..3",
+      "steps=400", "--jobs", "2", "--threads", "1"), " "), { TERM = "xterm", COLUMNS = "80" })
+    screen:expect("3 trials, 0 done; 2 at a time, 1 thread each")
+    screen:expect("sweep ░░░░░░░░░░░░ 0 of 3 done")
+    screen:expect("method  runs")
+    assert.equal(0, screen:leave())
+    local shown = screen.process.output
+    assert.truthy(shown:find("/400  loss [%d.]+ .* left"), shown)
+    assert.equal(3, select(2, shown:gsub(" of 2 solved, loss ", "")))
+  end)
+
+  it("ends by Ctrl-C, gives its trials back, and goes on", function()
+    local command = sweeps.command(folder, "position=rope", "seed=1..2", "steps=1500",
+      "--jobs", "2")
+    local screen = process.open(table.concat(command, " "), { TERM = "xterm" })
+    screen:expect("/1500  loss ")
+    for _, trial in ipairs(plan.read(folder)) do -- the other one may begin later
+      while not files.stat(trial.folder .. "/checkpoint.safetensors") do
+        sweeps.wait({ screen.process }, 10)
+        assert.is_nil(screen.process.status)
+      end
+    end
+    screen:type("\3")
+    screen:expect("0 of 2 trials are done; this goes on with the others:\n")
+    assert.equal(table.concat(command, " "), (screen:expect("\n")))
+    screen:expect("interrupted")
+    assert.equal(130, screen:leave())
+    for _, trial in ipairs(plan.read(folder)) do
+      assert.same({ "stopped", 1 }, { stored.read(trial.folder, trial.config).status,
+                                      claims.read(trial.folder).number })
+    end
+    local _, listed = process.run({ "./roper", "runs", folder })
+    assert.truthy(listed:find(("\nResume with:\n./roper sweep %s\n$"):format(
+      folder:gsub("%p", "%%%0"))), listed)
+    local status, output = process.run(command)
+    assert.equal(0, status)
+    local last = ("\n\n2 of 2 runs finished, in %s; this writes its report:\n./roper report %s\n")
+      :format(folder, folder)
+    assert.equal(last, output:sub(-#last))
+  end)
+
+  it("says that trials failed by its status", function()
+    local status, output, errors = process.run(sweeps.command(folder, "rate=1e300,1e-3"))
+    assert.equal(1, status)
+    assert.truthy(output:find("1 of 1 runs are missing (1 failed", 1, true))
+    assert.truthy(errors:find(": failed: train: the loss is ", 1, true), errors)
+    assert.truthy(errors:find("\nroper: 1 trial failed; said again, they are tried again\n$"))
+  end)
+
+  it("gives up a trial of which every worker dies", function()
+    -- The system ends whoever writes a file as large as a checkpoint.
+    local command = table.concat(sweeps.command(folder, "seed=1"), " ")
+    local status, _, errors = process.run({ "sh", "-c", "ulimit -f 8; " .. command })
+    assert.equal(1, status, errors)
+    local _, restarts = errors:gsub("a worker was killed by signal %d+; it continues from", "")
+    assert.equal(2, restarts, errors)
+    assert.truthy(errors:find("failed: a worker was killed by signal %d+, as 2 before it"), errors)
+    assert.equal("failed", stored.read(plan.read(folder)[1].folder).status)
+  end)
+
+  it("works as a worker alone", function()
+    local status, output, errors = process.run(sweeps.command(folder, "seed=1..2", "rate=1e300,1",
+      "--worker"))
+    assert.equal(1, status)
+    assert.truthy(output:find("^roper%-1%-%x+: begins\nroper%-1%-%x+: failed: train: the loss"))
+    assert.equal(2, select(2, output:gsub(" of 2 solved, loss ", "")))
+    assert.truthy(errors:find("2 trials failed", 1, true))
+    status, output = process.run({ "./roper", "sweep", folder, "--worker" })
+    assert.equal(1, status)
+    assert.equal(2, select(2, output:gsub("begins", "")))
+  end)
+end)
