@@ -66,9 +66,10 @@ return {
     elseif parsed.worker then
       failed = work(parsed)
     else
-      local sweeps, sweep = require "roper.workbench.study.sweep"
-      sweep, failed = sweeps.run { what = parsed.what, fields = parsed.fields, folder = parsed.folder,
-        jobs = parsed.jobs, threads = parsed.threads, again = resume_command.same() }
+      local sweeps, sweep = require "roper.workbench.study.sweep", nil
+      sweep, failed = sweeps.run { what = parsed.what, fields = parsed.fields,
+        folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads,
+        again = resume_command.same() }
       local summary = require("roper.workbench.study.summary").of(sweep)
       local text = require "roper.workbench.study.report.text"
       io.stdout:write("\n", text.text(summary), "\n\n", text.status(sweep), ", in ",
