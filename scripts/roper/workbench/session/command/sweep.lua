@@ -66,7 +66,8 @@ return {
     elseif parsed.worker then
       failed = work(parsed)
     else
-      local sweeps, sweep = require "roper.workbench.study.sweep", nil
+      local sweeps = require "roper.workbench.study.sweep"
+      local sweep
       sweep, failed = sweeps.run { what = parsed.what, fields = parsed.fields,
         folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads,
         again = resume_command.same() }
