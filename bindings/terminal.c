@@ -1,10 +1,12 @@
-/* Size of the terminal, and whether output was written. */
-#define _DEFAULT_SOURCE /* TIOCGWINSZ */
+/* Size of the terminal, width of its characters, and whether output was written. */
+#define _GNU_SOURCE /* TIOCGWINSZ, wcwidth, newlocale */
 #include "bindings/check.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <wchar.h>
 
 /*
 ** native.terminal_size(descriptor)
@@ -30,6 +32,27 @@ static int terminal_size(lua_State *L)
 }
 
 /*
+** native.character_width(code)
+** The number of columns of a character in a terminal, from the C library's Unicode tables. The
+** locale of the process does not matter.
+** @param code integer code point
+** @return integer columns 0 for combining and control characters, 2 for wide ones, otherwise 1
+*/
+static int character_width(lua_State *L)
+{
+  static locale_t unicode;
+  rpl_check_count(L, "character_width", 1);
+  wchar_t code = (wchar_t)rpl_check_range(L, 1, "code", 0, 0x10FFFF);
+  if (unicode == (locale_t)0)
+    unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+  locale_t before = uselocale(unicode); /* changes nothing if there is no such locale */
+  int width = wcwidth(code);
+  uselocale(before);
+  lua_pushinteger(L, width >= 0 ? width : code < 0x20 || (code >= 0x7F && code < 0xA0) ? 0 : 1);
+  return 1;
+}
+
+/*
 ** native.output_kept()
 ** Flush standard output. True if no write to it has failed so far; `print` ignores such failures.
 ** @return boolean kept
@@ -43,7 +66,9 @@ static int output_kept(lua_State *L)
 
 void rpl_open_terminal(lua_State *L)
 {
-  static const luaL_Reg functions[] = {
-      {"terminal_size", terminal_size}, {"output_kept", output_kept}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"terminal_size", terminal_size},
+                                       {"character_width", character_width},
+                                       {"output_kept", output_kept},
+                                       {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
 }

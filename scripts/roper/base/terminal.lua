@@ -2,6 +2,7 @@
 --- pipe, a file), output is plain text.
 local core = require "roper.core"
 local escape = require "roper.base.escape"
+local widths = require "roper.base.text"
 
 local M = {}
 
@@ -75,17 +76,8 @@ function M.report(head, message)
     escape.text(message), "\n")
 end
 
---- The first `count` characters of UTF-8 text; bytes if it is not UTF-8.
----@param text string
----@param count integer
----@return string
-function M.cut(text, count)
-  local length = utf8.len(text)
-  if not length then
-    return text:sub(1, count)
-  end
-  return length <= count and text or text:sub(1, utf8.offset(text, count + 1) - 1)
-end
+--- As in `base/text`.
+M.cut = widths.cut
 
 local Progress = {}
 Progress.__index = Progress

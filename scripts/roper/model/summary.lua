@@ -86,7 +86,7 @@ return function(module)
     head.count, head.words[1] and " in " or ""), 2)
   local widest, digits = 0, 0
   for _, row in ipairs(rows) do
-    widest = math.max(widest, utf8.len(row.label))
+    widest = math.max(widest, columns.width(row.label))
     digits = math.max(digits, #tostring(row.count))
   end
   local cells = {}

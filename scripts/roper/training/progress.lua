@@ -1,6 +1,7 @@
 --- Progress line of a training run: step, loss and its floor, speed, time left.
 local progress = require "roper.base.progress"
 local terminal = require "roper.base.terminal"
+local widths = require "roper.base.text"
 
 local M = {}
 
@@ -36,8 +37,8 @@ function Progress:update(step, loss, speed)
   local numbers = ("%d/%d  loss %.3f%s  %s tokens/s%s"):format(step, o.steps, self.smooth, floor,
     rate(speed * o.tokens), progress.left((o.steps - step) / speed))
   local room = self.line:room() - #numbers - 1
-  local name = terminal.cut(o.name, math.max(0, room))
-  local bar = progress.bar(step / o.steps, math.min(BAR, room - utf8.len(name) - 1))
+  local name = widths.cut(o.name, math.max(0, room))
+  local bar = progress.bar(step / o.steps, math.min(BAR, room - widths.width(name) - 1))
   self.line:update(name .. " " .. (bar ~= "" and bar .. " " or "") .. numbers)
 end
 

@@ -6,6 +6,7 @@ local escape = require "roper.base.escape"
 local options = require "roper.base.format.options"
 local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
+local width_of = require("roper.base.text").width
 
 local M = {}
 
@@ -144,7 +145,7 @@ local function render_table(value, around, indent, columns, lead)
   end
   around[value] = nil
   local all = table.concat(items, ", ")
-  local length = indent + lead + (utf8.len(all) or #all) + #"{}" + (indent > 0 and #"," or 0)
+  local length = indent + lead + width_of(all) + #"{}" + (indent > 0 and #"," or 0)
   if length <= columns and not all:find "\n" then
     return ("{%s}"):format(all)
   end

@@ -5,6 +5,7 @@ local data = require "roper.workbench.plot.data"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
 local text = require "roper.workbench.plot.text"
+local width_of = require("roper.base.text").width
 
 local M = {}
 
@@ -110,7 +111,7 @@ local function marks_of(series)
   for _, one in ipairs(series) do
     local label = one.label
     local mark = label and (label:match "%d" or label:match(utf8.charpattern))
-    if mark and (labels[mark] or label) ~= label or mark and text.width(mark) ~= 1 then
+    if mark and (labels[mark] or label) ~= label or mark and width_of(mark) ~= 1 then
       return {}
     elseif mark then
       marks[label], labels[mark] = mark, label

@@ -1,6 +1,6 @@
 --- Buffer of coloured characters that is converted to lines of text.
 local color = require "roper.workbench.plot.color"
-local text = require "roper.workbench.plot.text"
+local text = require "roper.base.text"
 
 local Screen = {}
 Screen.__index = Screen
@@ -33,16 +33,9 @@ end
 ---@param foreground string? "#RRGGBB"; the terminal's own by default
 ---@param background string?
 function Screen:put(row, column, string, foreground, background)
-  for _, code in utf8.codes(string) do
-    local width = text.columns(code)
-    local before = self.rows[row] and self.rows[row][column - 1]
-    if width > 0 then
-      self:set(row, column, { utf8.char(code), foreground, background })
-      if width == 2 then
-        self:set(row, column + 1, { "", foreground, background })
-      end
-    elseif before then
-      before[1] = before[1] .. utf8.char(code)
+  for _, _, character, width in text.characters(string) do
+    for i = 1, width do
+      self:set(row, column + i - 1, { i == 1 and character or "", foreground, background })
     end
     column = column + width
   end

@@ -1,7 +1,7 @@
 --- Shows text one screenful at a time. Text that does not fit on the terminal waits until the next
 --- call of `show`.
 local terminal = require "roper.base.terminal"
-local width = require("roper.workbench.plot.text").width
+local width = require("roper.base.text").width
 
 local M = {}
 
@@ -42,8 +42,7 @@ end
 
 -- The number of rows of a line, without counting escape sequences for colors.
 local function height(line, columns)
-  local shown = line:gsub("\27%[[%d;]*m", "")
-  return math.max(1, math.ceil((utf8.len(shown) and width(shown) or #shown) / columns))
+  return math.max(1, math.ceil(width(line) / columns))
 end
 
 -- The number of lines that fit below `used` rows. If not all fit, the page ends before an empty

@@ -8,7 +8,7 @@
 local marks = require "roper.workbench.plot.svg.mark"
 local markup = require "roper.base.markup"
 local places = require "roper.workbench.plot.svg.place"
-local text = require "roper.workbench.plot.text"
+local text = require "roper.base.text"
 local h = markup.h
 
 local M = {}

@@ -2,7 +2,7 @@
 local h = require("roper.base.markup").h
 local marks = require "roper.workbench.plot.svg.mark"
 local places = require "roper.workbench.plot.svg.place"
-local text = require "roper.workbench.plot.text"
+local text = require "roper.base.text"
 
 local M = {}
 

@@ -1,7 +1,7 @@
 --- Draws horizontal bars right of their names, with blocks of eighths of a character.
 local color = require "roper.workbench.plot.color"
 local legends = require "roper.workbench.plot.terminal.legend"
-local text = require "roper.workbench.plot.text"
+local text = require "roper.base.text"
 
 local EIGHTHS <const> = { [0] = "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" }
 local LONGEST_NAME <const> = 24

@@ -2,7 +2,7 @@
 local canvases = require "roper.workbench.plot.canvas"
 local color = require "roper.workbench.plot.color"
 local legends = require "roper.workbench.plot.terminal.legend"
-local text = require "roper.workbench.plot.text"
+local text = require "roper.base.text"
 
 local ROWS <const>, SQUARE_ROWS <const> = 16, 20
 -- Marks that distinguish series without colours.

@@ -1,7 +1,7 @@
 --- Draws heatmaps with blocks: in colours, or in shades of grey on a terminal without colours.
 local color = require "roper.workbench.plot.color"
 local cells_of = require "roper.workbench.plot.cells"
-local text = require "roper.workbench.plot.text"
+local text = require "roper.base.text"
 
 local ROWS <const> = 24 -- lines for the cells
 local FEWEST_ROWS <const>, AROUND <const> = 4, 8 -- lines for cells on a low terminal; other lines
@@ -16,8 +16,8 @@ local BAR <const> = 20
 local function name_width(names)
   local width = 1
   for _, name in ipairs(names or {}) do
-    for _, code in utf8.codes(text.fit(name, LONGEST_NAME)) do
-      width = math.max(width, text.columns(code))
+    for _, _, _, columns in text.characters(text.fit(name, LONGEST_NAME)) do
+      width = math.max(width, columns)
     end
   end
   return width
@@ -76,8 +76,8 @@ local function draw_columns(screen, row, left, figure, cells, across)
     local lines = 0
     for j, name in ipairs(figure.columns) do
       local line = 0
-      for _, code in utf8.codes(text.fit(name, LONGEST_NAME)) do
-        screen:put(row + line, left + (j - 1) * across + (across - 1) // 2, utf8.char(code))
+      for _, _, character in text.characters(text.fit(name, LONGEST_NAME)) do
+        screen:put(row + line, left + (j - 1) * across + (across - 1) // 2, character)
         line = line + 1
       end
       lines = math.max(lines, line)
