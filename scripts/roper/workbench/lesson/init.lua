@@ -3,7 +3,7 @@
 local eval = require "roper.base.eval"
 local files = require "roper.base.file"
 local options_of = require "roper.base.options"
-local formulas = require "roper.workbench.lesson.formula.parse"
+local formulas = require "roper.base.formula.parse"
 local play = require "roper.workbench.lesson.play"
 local proses = require "roper.workbench.lesson.prose"
 local questions = require "roper.workbench.lesson.question"

@@ -2,8 +2,8 @@
 --- `[Su et al. 2021](arXiv:2104.09864)`.
 local html_page = require "roper.base.html_page"
 local h = require("roper.base.markup").h
-local mathml = require "roper.workbench.lesson.formula.mathml"
-local formulas = require "roper.workbench.lesson.formula.terminal"
+local mathml = require "roper.base.formula.mathml"
+local formulas = require "roper.base.formula.terminal"
 
 local M = {}
 

@@ -1,6 +1,6 @@
 --- Lessons on the terminal.
 local columns = require "roper.base.format.columns"
-local formulas = require "roper.workbench.lesson.formula.terminal"
+local formulas = require "roper.base.formula.terminal"
 local output = require "roper.workbench.plot.output"
 local proses = require "roper.workbench.lesson.prose"
 local questions = require "roper.workbench.lesson.question"

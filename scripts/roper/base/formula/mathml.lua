@@ -1,7 +1,7 @@
 --- Formulas for pages, as MathML. Browsers do not break lines inside a `math` element, so a formula
 --- consists of several, split before relation signs and before + and -.
 local h = require("roper.base.markup").h
-local parse = require "roper.workbench.lesson.formula.parse"
+local parse = require "roper.base.formula.parse"
 local tables = require "roper.base.tables"
 
 local M = {}

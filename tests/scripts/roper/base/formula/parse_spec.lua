@@ -1,8 +1,8 @@
 local html = require("tests.html")
 local markup = require("roper.base.markup")
-local mathml = require("roper.workbench.lesson.formula.mathml")
-local parse = require("roper.workbench.lesson.formula.parse")
-local terminal = require("roper.workbench.lesson.formula.terminal")
+local mathml = require("roper.base.formula.mathml")
+local parse = require("roper.base.formula.parse")
+local terminal = require("roper.base.formula.terminal")
 
 describe("formula.parse", function()
   it("tells what it expected, and where", function()

@@ -1,4 +1,4 @@
-local terminal = require("roper.workbench.lesson.formula.terminal")
+local terminal = require("roper.base.formula.terminal")
 
 describe("formula.terminal", function()
   it("lowers and raises what Unicode has so, and leaves the rest readable", function()

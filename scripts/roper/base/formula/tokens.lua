@@ -1,6 +1,6 @@
 --- Splits a line of a formula into tokens {kind, text, column, gap}; `gap` is the number of blanks
 --- before the token.
-local scripts = require "roper.workbench.lesson.formula.scripts"
+local scripts = require "roper.base.formula.scripts"
 
 local M = {}
 

@@ -1,8 +1,8 @@
 --- Formulas for the terminal: indices and powers as Unicode characters, matrices and fractions in
 --- two dimensions.
-local parse = require "roper.workbench.lesson.formula.parse"
+local parse = require "roper.base.formula.parse"
 local width_of = require("roper.base.format.columns").width
-local scripts = require "roper.workbench.lesson.formula.scripts"
+local scripts = require "roper.base.formula.scripts"
 local tables = require "roper.base.tables"
 
 local M = {}

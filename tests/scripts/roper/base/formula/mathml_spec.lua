@@ -1,6 +1,6 @@
 local html = require("tests.html")
 local markup = require("roper.base.markup")
-local mathml = require("roper.workbench.lesson.formula.mathml")
+local mathml = require("roper.base.formula.mathml")
 
 -- How many children MathML's elements of a fixed number of them have.
 local CHILDREN <const> = { msub = 2, msup = 2, munder = 2, mover = 2, mfrac = 2, msubsup = 3,

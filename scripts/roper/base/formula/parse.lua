@@ -4,7 +4,7 @@
 --- {kind = "script", base, sub, sup}, {kind = "fence", open, body, close}, {kind = "root", body},
 --- {kind = "fraction", over, under}, {kind = "matrix", rows} and, in braces, {kind = "row"}.
 --- Each has its `gap`, the blanks before it.
-local tokens = require "roper.workbench.lesson.formula.tokens"
+local tokens = require "roper.base.formula.tokens"
 
 local M = {}
 

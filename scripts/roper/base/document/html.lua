@@ -1,0 +1,234 @@
+--- Documents as HTML.
+local document = require "roper.base.document"
+local markup = require "roper.base.markup"
+local mathml = require "roper.base.formula.mathml"
+local scoped = require "roper.base.scoped"
+local tables = require "roper.base.tables"
+local text = require "roper.base.text"
+local h = markup.h
+
+local M = {}
+
+local SHORT <const> = 24 -- characters up to which a formula in text is not broken
+
+local TAGS <const> = { strong = "b", emphasis = "em", name = "bdi" }
+
+local address = function() end -- the option `href` of the tree that is being rendered
+
+local inline, nodes -- the nodes of inline text, and of a tree
+
+-- Typographic minus signs; no line breaks around minus and equals signs.
+local function typeset(words, is_first)
+  local signs = { ["-"] = "\u{A0}−\u{A0}", ["="] = "\u{A0}=\u{A0}" }
+  words = (is_first and " " or "") .. words
+  words = words:gsub("%f[%S]%-(%w)", "−%1"):gsub("%(%-", "(−"):gsub("(%de)%-(%d)", "%1−%2")
+    :gsub("%s([-=])%s+", signs)
+  return is_first and words:sub(2) or words
+end
+
+-- A formula in text, after some nodes. A short one is kept together with the characters that touch
+-- it, such as a bracket before and a comma after. Returns its nodes and the rest of the text.
+local function math_in(before, source, after)
+  if utf8.len(source) > SHORT then
+    return mathml.line(source), after
+  end
+  local last, touching = #before, nil
+  if type(before[last]) == "string" then
+    before[last], touching = before[last]:match "^(.-)([^ \n]*)$"
+  end
+  local follows, rest = after:match "^([^ \n]*)(.*)$"
+  return h.span { class = "whole", touching, mathml.line(source, true), follows }, rest
+end
+
+local inlines = {}
+
+function inlines.prose(node)
+  local made, parts = {}, table.move(node, 1, #node, 1, {})
+  for i, part in ipairs(parts) do
+    if type(part) == "string" then
+      made[i] = typeset(part, i == 1)
+    elseif part.kind == "math" then
+      local has_text = type(parts[i + 1]) == "string"
+      local rest
+      made[i], rest = math_in(made, part.text, has_text and parts[i + 1] or "")
+      parts[i + 1] = has_text and rest or parts[i + 1]
+    else
+      made[i] = inline(part)
+    end
+  end
+  return made
+end
+
+function inlines.code(node)
+  local code, href = h.code { node.text }, node.href or address(node.text)
+  return href and h.a { href = href, code } or code
+end
+
+function inlines.link(node)
+  return h.a { href = node.href, inline(node.text) }
+end
+
+function inlines.math(node)
+  return mathml.line(node.text)
+end
+
+function inlines.styled(node)
+  local tag = TAGS[node.style]
+  return tag and h[tag] { inline(node.text) } or h.span { class = node.style, inline(node.text) }
+end
+
+inlines["break"] = function()
+  return h.br {}
+end
+
+function inline(node)
+  if type(node) ~= "table" or getmetatable(node) then
+    return node
+  elseif node.kind then
+    return inlines[node.kind](node)
+  end
+  return tables.map(document.entries(node), inline)
+end
+
+-- Lines of code. If a line is too long for the page, its continuation is indented.
+local function code_lines(lines)
+  local list = {}
+  for line in (lines .. "\n"):gmatch "[^\n]*\n" do
+    list[#list + 1] = h.span { class = "line", line,
+      style = ("--inset:%dch"):format(#line:match "^[> ]*" + 2) }
+  end
+  return list
+end
+
+local function mark(holds)
+  return { h.b { class = holds and "good" or "bad", holds and "✓" or "✗" }, " " }
+end
+
+local function checked(node)
+  return { mark(node.holds), inline(node.text), node.detail and { " ",
+    h.span { inline(node.detail) } } }
+end
+
+local blocks = {}
+
+function blocks.heading(node)
+  return h["h" .. node.level] { inline(node.text) }
+end
+
+function blocks.paragraph(node)
+  return h.p { class = node.class, inline(node.text) }
+end
+
+function blocks.formula(node)
+  return mathml.display(node.text)
+end
+
+function blocks.listing(node)
+  return h.pre { class = node.class, code_lines(node.text) }
+end
+
+function blocks.transcript(node)
+  return h.pre { class = "code", tables.map(node.pieces, function(piece)
+    return { h.b { code_lines("> " .. piece.source:gsub("\n", "\n  ")) },
+      piece.output and code_lines(piece.output) }
+  end) }
+end
+
+function blocks.check(node)
+  return h.p { class = node.class, checked(node) }
+end
+
+-- A row of a table. The first cell of a row names it.
+local function row_of(node, cells, is_head)
+  local made = {}
+  for i = 1, math.max(#cells, node.head and #node.head or 0) do
+    local is_name = i == 1 and not is_head
+    local side = text.side(node.sides, i)
+    made[i] = h[(is_head or is_name) and "th" or "td"] { class = side == "r" and "n" or "text",
+      scope = is_head and "col" or is_name and "row", inline(cells[i]) }
+  end
+  return h.tr { made }
+end
+
+function blocks.table(node)
+  return { node.caption and h.p { class = "caption", inline(node.caption) },
+    h.div { class = "scroll", tabindex = "0", role = "region",
+      ["aria-label"] = type(node.caption) == "string" and node.caption or node.class or "table",
+      h.table { class = node.class, node.head and h.thead { row_of(node, node.head, true) },
+        h.tbody { tables.map(node.rows, function(cells) return row_of(node, cells) end) } } } }
+end
+
+function blocks.figure(node)
+  local picture = node.draw "svg"
+  picture = type(picture) == "string" and markup.verbatim(picture:gsub("^<%?xml.-%?>%s*", ""))
+    or picture
+  return h.figure { picture, node.caption and h.figcaption { inline(node.caption) } }
+end
+
+function blocks.details(node)
+  local is_check = type(node.summary) == "table" and node.summary.kind == "check"
+  return h.details { class = node.class,
+    h.summary { is_check and checked(node.summary) or inline(node.summary) }, nodes(node.body) }
+end
+
+function blocks.list(node)
+  return h[node.marks == "-" and "ul" or "ol"] { class = node.class,
+    tables.map(node.items, function(item) return h.li { inline(item) } end) }
+end
+
+function blocks.definitions(node)
+  local function list(rows)
+    return h.dl { tables.map(rows, function(row)
+      return { h.dt { inline(row[1]) }, h.dd { inline(row[2]), row[3] and list(row[3]) } }
+    end) }
+  end
+  return list(node.rows)
+end
+
+function nodes(tree)
+  if type(tree) ~= "table" then
+    return tree and h.p { tree }
+  elseif getmetatable(tree) then
+    return tree
+  elseif tree.kind then
+    return blocks[tree.kind] and blocks[tree.kind](tree) or inline(tree)
+  end
+  return tables.map(document.entries(tree), nodes)
+end
+
+-- Calls a function of a node with the option `href`.
+local function with_address(href, f, node)
+  local before = address
+  address = href or before
+  return scoped.finally(function() return f(node) end, function() address = before end)
+end
+
+--- A tree as nodes of `base/markup`, for a part of a page.
+---@param tree any
+---@param href? fun(code: string): string? address for code that has none of its own
+---@return any nodes
+function M.nodes(tree, href)
+  return with_address(href, nodes, tree)
+end
+
+--- Inline text as nodes of `base/markup`.
+---@param node any
+---@param href? fun(code: string): string? as for `nodes`
+---@return any nodes
+function M.inline(node, href)
+  return with_address(href, inline, node)
+end
+
+--- A whole page in the common style of lessons and the reference.
+---@param title string
+---@param tree any
+---@param options? {style: any, href: fun(code: string): string?} style: CSS after the common style;
+---   href: as for `nodes`
+---@return string html
+function M.page(title, tree, options)
+  options = options or {}
+  return markup.document(title, { markup.asset "base/article.css", options.style },
+    M.nodes(tree, options.href))
+end
+
+return M

@@ -1,0 +1,233 @@
+--- Documents: what is shown in a terminal (`base/document/terminal`) and on pages
+--- (`base/document/html`) is built once, as a tree, by these functions.
+---
+---     d = require "roper.base.document"
+---     tree = { d.heading "Runs", d.paragraph { "All of ", d.code(folder), "." },
+---       d.table { head = { "run", "loss" }, rows = { { name, "0.31" } } } }
+---     io.stdout:write(terminal.render(tree))        -- roper.base.document.terminal
+---     files.write(path, html.page("Runs", tree))    -- roper.base.document.html
+---
+--- A tree is a block or a list of trees; false and nil are left out. Text is a string or number,
+--- an inline node, or a list of them. Strings are literal and the renderers escape them, so text
+--- from files and users needs no care. Only `prose` reads a notation; it is for our own texts. An
+--- element of `base/markup` can be anywhere: it is for pages, and a terminal omits it.
+local M = {}
+
+-- Patterns of the parts of prose that are not plain text, by kind.
+local FORMS <const> = {
+  code = "()`([^`]*)`()",
+  math = "()%$([^%s$][^$]*)%$()",
+  link = "()(%[[^%]]+%]%(arXiv:[^)]*%))()",
+}
+
+-- The first such part at or after an index: its kind, first byte, content and the byte after it.
+local function special(text, at, only)
+  local found
+  for kind, form in pairs(only and { [only] = FORMS[only] } or FORMS) do
+    local first, inner, after = text:match(form, at)
+    if first and (not found or first < found.first) then
+      found = { kind = kind, first = first, inner = inner, after = after }
+    end
+  end
+  return found
+end
+
+--- Code in a line of text.
+---@param text string
+---@param href string? address that pages link to
+---@return table inline
+function M.code(text, href)
+  return { kind = "code", text = text, href = href }
+end
+
+--- A link.
+---@param text any
+---@param href string address
+---@param note string? shown after the text in a terminal, which has no links
+---@return table inline
+function M.link(text, href, note)
+  return { kind = "link", text = text, href = href, note = note }
+end
+
+--- A formula in a line of text, in the notation of formulas (`?roper.lesson`).
+---@param source string
+---@return table inline
+function M.math(source)
+  return { kind = "math", text = source }
+end
+
+--- Text in a style. A "name" comes from outside; pages isolate its direction of writing.
+---@param style "strong"|"emphasis"|"dim"|"good"|"bad"|"name"
+---@param text any
+---@return table inline
+function M.styled(style, text)
+  return { kind = "styled", style = style, text = text }
+end
+
+--- A line break in a paragraph.
+M.BREAK = { kind = "break" }
+
+-- A paper: "[Su et al. 2021](arXiv:2104.09864)".
+local function paper(source)
+  local text, number = source:match "^%[(.*)%]%(arXiv:(.*)%)$"
+  if not number:find "^%d%d%d%d%.%d%d%d%d%d?$" then
+    error("expected the number of a paper such as arXiv:2104.09864, got arXiv:" .. number, 0)
+  end
+  return M.link(text, "https://arxiv.org/abs/" .. number, "arXiv:" .. number)
+end
+
+--- Text with `code` in backquotes, formulas, `$R_{i-n} v_i$`, and papers,
+--- `[Su et al. 2021](arXiv:2104.09864)`. Pages show its hyphens before numbers as minus signs.
+---
+--- Errors: a paper without a number. Errors in formulas are raised when it is rendered.
+---@param text string
+---@param only "code"|nil the one notation to read; by default all
+---@return table inline
+function M.prose(text, only)
+  local node, at = { kind = "prose" }, 1
+  repeat
+    local found = special(text, at, only)
+    node[#node + 1] = text:sub(at, found and found.first - 1)
+    if found then
+      node[#node + 1] = found.kind == "link" and paper(found.inner)
+        or M[found.kind]((found.inner:gsub("%s+", " ")))
+      at = found.after
+    end
+  until not found
+  return node
+end
+
+--- Paragraphs of prose, separated by empty lines.
+---@param text string
+---@param only "code"|nil as for `prose`
+---@return table[] blocks
+function M.paragraphs(text, only)
+  local list = {}
+  for paragraph in (text .. "\n\n"):gmatch "(.-)\n%s*\n" do
+    list[#list + 1] = paragraph:find "%S" and M.paragraph(M.prose(paragraph, only)) or nil
+  end
+  return list
+end
+
+--- A heading.
+---@param text any
+---@param level 1|2|3|nil 1 by default
+---@return table block
+function M.heading(text, level)
+  return { kind = "heading", text = text, level = level or 1 }
+end
+
+--- A paragraph, wrapped between words.
+---@param text any
+---@param class string? its class on pages
+---@return table block
+function M.paragraph(text, class)
+  return { kind = "paragraph", text = text, class = class }
+end
+
+--- A displayed formula.
+---@param source string lines in the notation of formulas
+---@return table block
+function M.formula(source)
+  return { kind = "formula", text = source }
+end
+
+--- Lines that are shown as they are.
+---@param text string
+---@param class string? its class on pages; "code" by default
+---@return table block
+function M.listing(text, class)
+  return { kind = "listing", text = text, class = class or "code" }
+end
+
+--- Lines of Lua with their output.
+---@param pieces {source: string, output: string?}[]
+---@return table|false block
+function M.transcript(pieces)
+  return pieces[1] ~= nil and { kind = "transcript", pieces = pieces }
+end
+
+--- Something that was checked: a line with ✓ or ✗.
+---@param holds boolean
+---@param text any
+---@param detail any? shown dim after the text
+---@param class string? its class on pages; "check" by default
+---@return table block
+function M.check(holds, text, detail, class)
+  return { kind = "check", holds = holds, text = text, detail = detail, class = class or "check" }
+end
+
+---@class DocumentTable
+---@field head? any[] text of the head of each column
+---@field rows any[][] texts
+---@field sides? string = "lr"; a letter per column for its alignment, l, r or c; the last is also
+---   that of the columns after it
+---@field shorten? integer[] columns that are cut with an ellipsis if a terminal is too narrow. Then
+---   heads and left-aligned columns wrap between words
+---@field drop? integer[] columns that are left out, one after the other, if that does not suffice;
+---   then the last ones. A line below the table names them
+---@field caption? any shown above the table
+---@field class? string its class on pages
+---@field indent? integer = 2; spaces before it in a terminal
+
+--- A table.
+---@param options DocumentTable
+---@return table block
+function M.table(options)
+  local node = { kind = "table" }
+  for name, value in pairs(options) do
+    node[name] = value
+  end
+  return node
+end
+
+--- A picture.
+---@param draw fun(format: "text"|"svg"): any returns lines, or SVG as text or as an element
+---@param caption any?
+---@return table block
+function M.figure(draw, caption)
+  return { kind = "figure", draw = draw, caption = caption }
+end
+
+--- Blocks that a page folds below a summary. A terminal shows them, or by its option only the
+--- summary.
+---@param summary any text, or a check
+---@param body any a tree
+---@param class string? its class on pages
+---@return table block
+function M.details(summary, body, class)
+  return { kind = "details", summary = summary, body = body, class = class }
+end
+
+--- A list of texts.
+---@param items any[]
+---@param marks "-"|"1"|"a"|nil marks of the items; "-" by default
+---@param class string? its class on pages
+---@return table block
+function M.list(items, marks, class)
+  return { kind = "list", items = items, marks = marks or "-", class = class }
+end
+
+--- Names with descriptions beside them: rows {name, description, nested rows or nil}.
+---@param rows any[][]
+---@param is_short boolean? whether a terminal cuts descriptions to one line
+---@return table block
+function M.definitions(rows, is_short)
+  return { kind = "definitions", rows = rows, is_short = is_short }
+end
+
+--- The entries of a list that can have holes, without false and nil.
+---@param list table
+---@return any[] entries
+function M.entries(list)
+  local last, made = 0, {}
+  for key in pairs(list) do
+    last = math.type(key) == "integer" and math.max(last, key) or last
+  end
+  for i = 1, last do
+    made[#made + 1] = list[i] or nil
+  end
+  return made
+end
+
+return M
