@@ -111,6 +111,10 @@ end
 
 local blocks = {}
 
+function blocks.section(node)
+  return h.section { id = node.id, nodes(node.tree) }
+end
+
 function blocks.heading(node)
   return h["h" .. node.level] { inline(node.text) }
 end

@@ -57,7 +57,7 @@ function M.math(source)
 end
 
 --- Text in a style. A "name" comes from outside; pages isolate its direction of writing.
----@param style "strong"|"emphasis"|"dim"|"good"|"bad"|"name"
+---@param style string strong, emphasis, dim, good, bad or name; others are classes of pages
 ---@param text any
 ---@return table inline
 function M.styled(style, text)
@@ -104,9 +104,18 @@ end
 function M.paragraphs(text, only)
   local list = {}
   for paragraph in (text .. "\n\n"):gmatch "(.-)\n%s*\n" do
-    list[#list + 1] = paragraph:find "%S" and M.paragraph(M.prose(paragraph, only)) or nil
+    local words = paragraph:match "%S.*"
+    list[#list + 1] = words and M.paragraph(M.prose(words, only)) or nil
   end
   return list
+end
+
+--- A section of a page; in a terminal, only its content.
+---@param tree any
+---@param id string? its id on pages
+---@return table block
+function M.section(tree, id)
+  return { kind = "section", tree = tree, id = id }
 end
 
 --- A heading.

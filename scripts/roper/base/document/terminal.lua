@@ -13,8 +13,7 @@ local WIDEST <const> = 80 -- columns of prose
 local LONGEST_NAME <const> = 24 -- names of definitions that descriptions are aligned after
 local SPACE <const> = "\u{A0}" -- lines do not break at it; it becomes a space
 
-local STYLES <const> = { strong = "bold", emphasis = "cyan", dim = "dim", good = "green",
-  bad = "red" }
+local STYLES <const> = { strong = "bold", dim = "dim", good = "green", bad = "red" }
 
 local Renderer = {}
 Renderer.__index = Renderer
@@ -89,6 +88,10 @@ end
 -- Functions of the renderer and a node of each kind of block, which return lines.
 local blocks = {}
 
+function blocks.section(self, node)
+  return self:tree(node.tree)
+end
+
 function blocks.heading(self, node)
   return self:styled("bold", self:wrap(node.text))
 end
@@ -103,8 +106,13 @@ function blocks.formula(self, node)
   end))
 end
 
-function blocks.listing(_, node)
-  return indented(escape.text(node.text), 2)
+-- Lines that are too long continue with an indentation.
+function blocks.listing(self, node)
+  return (indented(escape.text(node.text), 2):gsub("[^\n]+", function(line)
+    local margin = line:match "^ *"
+    return text.width(line) > self.width
+      and table.concat(text.wrap(line, self.width, margin, #margin + 4), "\n") or nil
+  end))
 end
 
 function blocks.transcript(self, node)
@@ -150,10 +158,16 @@ function blocks.figure(self, node)
 end
 
 function blocks.details(self, node)
-  local is_block = type(node.summary) == "table" and blocks[node.summary.kind]
-  local summary = is_block and self:tree(node.summary) or self:wrap(node.summary)
-  local body = not self.is_folded and self:tree(node.body) or ""
-  return summary .. (body ~= "" and "\n" .. indented(body, 2) or "")
+  local is_check = type(node.summary) == "table" and node.summary.kind == "check"
+  local summary = is_check and blocks.check(self, node.summary) or self:wrap(node.summary)
+  if self.is_folded then
+    return summary
+  end
+  local margin = is_check and 4 or 2
+  local inner = setmetatable({ stream = self.stream, width = self.width - margin,
+    widest = self.widest - margin }, Renderer)
+  local body = inner:tree(node.body)
+  return summary .. (body ~= "" and "\n" .. indented(body, margin) or "")
 end
 
 function blocks.list(self, node)
@@ -188,9 +202,12 @@ function blocks.definitions(self, node)
   return table.concat(lines, "\n")
 end
 
--- Are two blocks shown without an empty line between them?
-local function is_tight(before, after)
-  return before and before.kind == "check" and after.kind == "check"
+-- The kinds of blocks that are shown without an empty line after blocks of some kinds.
+local TIGHT <const> = { check = { check = true, listing = true }, list = { paragraph = true } }
+
+local function kind_of(node)
+  local summary = node.kind == "details" and node.summary
+  return type(summary) == "table" and summary.kind or node.kind
 end
 
 -- Adds the blocks of a tree to parts.
@@ -200,9 +217,9 @@ function Renderer:add(tree, parts)
   end
   if blocks[tree.kind] then
     local lines = blocks[tree.kind](self, tree)
-    parts[#parts + 1] = parts[1] and (is_tight(self.before, tree) and "\n" or "\n\n") .. lines
-      or lines
-    self.before = tree
+    local follows = TIGHT[kind_of(tree)] or {}
+    parts[#parts + 1] = parts[1] and (follows[parts.last] and "\n" or "\n\n") .. lines or lines
+    parts.last = kind_of(tree)
   elseif not getmetatable(tree) then
     for _, one in ipairs(document.entries(tree)) do
       self:add(one, parts)
@@ -221,7 +238,7 @@ end
 ---   written, which decides on colours and width; standard output by default. width: of prose and
 ---   tables, by default that of the terminal; without a terminal, tables can have any width.
 ---   is_folded: whether details are shown by their summary alone
----@return string lines each ends in a line feed
+---@return string lines each ends in a line feed; empty for an empty tree
 function M.render(tree, options)
   options = options or {}
   local stream = options.stream or io.stdout
@@ -229,7 +246,8 @@ function M.render(tree, options)
   local self = setmetatable({ stream = stream, is_folded = options.is_folded,
     width = math.min(options.width or terminal.columns(stream), WIDEST),
     widest = options.width or is_terminal and terminal.columns(stream) or math.huge }, Renderer)
-  return self:tree(tree) .. "\n"
+  local lines = self:tree(tree)
+  return lines == "" and "" or lines .. "\n"
 end
 
 --- Inline text on one line, without styles.

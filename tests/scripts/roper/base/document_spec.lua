@@ -74,10 +74,15 @@ describe("a document", function()
 
   it("folds details in a terminal", function()
     local tree = document.details(document.check(true, "exact"), document.paragraph "why")
-    assert.equal("  ✓ exact\n  why\n", shown(tree))
+    assert.equal("  ✓ exact\n    why\n", shown(tree))
     assert.equal("  ✓ exact\n", shown(tree, 80, true))
     assert.truthy(page(tree):find("<details><summary><b class=\"good\">✓</b> exact</summary><p>why",
       1, true))
+  end)
+
+  it("breaks lines that are too long for a terminal, and indents the rest", function()
+    assert.equal("  for one,\n      two do\n    three\n",
+      shown(document.listing "for one, two do\n  three", 12))
   end)
 
   it("aligns definitions, and nested ones below theirs", function()
