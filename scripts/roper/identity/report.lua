@@ -1,29 +1,18 @@
---- Text report of the checks of an identity.
+--- Report of the checks of an identity, as a document.
 local counted = require("roper.base.escape").count
-local fill = require("roper.base.format.columns").fill
+local document = require "roper.base.document"
 local tables = require "roper.base.tables"
+local terminal = require "roper.base.document.terminal"
+local text = require "roper.base.text"
 
 local M = {}
 
 local WIDTH <const> = 76 -- columns of an equation
+local SPACE <const> = "\1" -- where lines do not break
 
---- Formats a residual or probability: "2.2e-16", "0".
----@param number number
----@return string
-function M.scientific(number)
+-- Formats a residual or probability: "2.2e-16", "0".
+local function scientific(number)
   return number == 0 and "0" or ("%.1e"):format(number)
-end
-
---- Returns the residuals as rows of a table, after a header row.
----@param identity table
----@return string[][]
-function M.rows(identity)
-  local rows = { { "positions", "terms", "width", "base", "float32", "float64" } }
-  for i, r in ipairs(identity.residuals) do
-    rows[i + 1] = { r.positions, tostring(r.terms), tostring(r.width), ("%.0f"):format(r.base),
-      M.scientific(r.float32), M.scientific(r.float64) }
-  end
-  return rows
 end
 
 -- "1 term", "1 to 3 terms"
@@ -31,57 +20,49 @@ local function range(count, what)
   return count == 1 and "1 " .. what or ("1 to %d %ss"):format(count, what)
 end
 
---- Describes the result of the exact check.
----@param exact ExactResult
----@return string
-function M.exact(exact)
-  if not exact.holds then
-    return ("the sides differ in trial %d modulo p = %d,\nwith %s and %s"):format(exact.trials,
-      exact.prime, counted(exact.terms, "term"), counted(exact.pairs, "pair"))
-  end
-  return ("both sides agree in %d random trials modulo p = %d,\n"
-    .. "for each of %s and %s of features; an equation of\n"
-    .. "degree D = %d that is false for any number of terms or pairs\n"
-    .. "passes with probability below (2D/p)^%d = %s"):format(exact.trials, exact.prime,
-    range(exact.terms, "term"), range(exact.pairs, "pair"), exact.degree, exact.trials,
-    M.scientific(exact.bound))
+local function residuals(identity)
+  return document.table { caption = "Residuals on random tensors:",
+    head = { "positions", "terms", "width", "base", "float32", "float64" },
+    rows = tables.map(identity.residuals, function(r)
+      return { r.positions, r.terms, r.width, ("%.0f"):format(r.base), scientific(r.float32),
+        scientific(r.float64) }
+    end) }
 end
 
-local GLUE <const> = "\1" -- a non-breaking space
+-- Describes the result of the exact check.
+local function exact_text(exact)
+  if not exact.holds then
+    return ("Exactly: the sides differ in trial %d modulo p = %d, with %s and %s."):format(
+      exact.trials, exact.prime, counted(exact.terms, "term"), counted(exact.pairs, "pair"))
+  end
+  return ("Exactly: both sides agree in %d random trials modulo p = %d, for each of %s and %s of "
+    .. "features. An equation of degree D = %d that is false for any number of terms or pairs "
+    .. "passes with probability below (2D/p)^%d = %s."):format(exact.trials, exact.prime,
+    range(exact.terms, "term"), range(exact.pairs, "pair"), exact.degree, exact.trials,
+    scientific(exact.bound))
+end
 
--- Splits a text into pieces between which a line can break. Parentheses, and a sign with its
--- operand, stay in one piece if they fit.
-local function pieces(text, width)
-  local list = {}
-  local glued = text:gsub("%b()", function(inner) return (inner:gsub(" ", GLUE)) end)
-    :gsub(" = ", GLUE .. "=" .. GLUE):gsub("([-+=]) ", "%1" .. GLUE)
-  for piece in glued:gmatch "%S+" do
-    piece = piece:gsub(GLUE, " ")
-    for part in piece:gmatch(#piece > width and "%S+" or ".+") do
-      list[#list + 1] = part
+-- Describes a counterexample.
+local function counterexample(found)
+  if not found then
+    return "no counterexample among small whole numbers"
+  end
+  return ("%s%sleft\u{A0}%.4g, right\u{A0}%.4g"):format(found.values,
+    found.values ~= "" and ": " or "", found.left, found.right)
+end
+
+-- Breaks an equation's side into lines, before signs rather than in parentheses that fit.
+local function broken(side)
+  local words = {}
+  local glued = side:gsub("%b()", function(inner) return (inner:gsub(" ", SPACE)) end)
+    :gsub("([-+=]) ", "%1" .. SPACE)
+  for word in glued:gmatch "%S+" do
+    word = word:gsub(SPACE, " ")
+    for part in word:gmatch(#word > WIDTH - 4 and "%S+" or ".+") do
+      words[#words + 1] = part
     end
   end
-  return list
-end
-
--- Breaks a text into lines of at most `width` columns; all but the first are indented.
-local function broken(text, width)
-  return table.concat(fill(pieces(text, width - 4), width, "", 4), "\n")
-end
-
---- Describes a counterexample in one sentence.
----@param found table?
----@param head? string text before it
----@return string
-function M.counterexample(found, head)
-  head = head or ""
-  if not found then
-    return head .. "no counterexample among small whole numbers"
-  end
-  local at = found.values ~= "" and found.values .. ": " or ""
-  local text = ("%s%sleft" .. GLUE .. "%.4g, right" .. GLUE .. "%.4g"):format(head, at, found.left,
-    found.right)
-  return broken(text, WIDTH - 4)
+  return table.concat(text.wrap(words, WIDTH, "", 4), "\n")
 end
 
 --- Returns the equation as text; if it is too long for a line, with one side per line.
@@ -90,13 +71,9 @@ end
 function M.equation(sides)
   local lines = tables.map(sides, function(side) return side.text end)
   local flat = table.concat(lines, " == ")
-  if #flat <= WIDTH then
-    return flat
-  end
-  for i, line in ipairs(lines) do
-    lines[i] = broken((i > 1 and "== " or "") .. line, WIDTH - 2)
-  end
-  return table.concat(lines, "\n  ")
+  return #flat <= WIDTH and flat or table.concat(tables.map(lines, function(line, i)
+    return broken((i > 1 and "== " or "") .. line)
+  end), "\n")
 end
 
 -- Lists variables by kind: "numbers a; position m, n".
@@ -111,72 +88,44 @@ local function given(variables)
       groups[#groups + 1] = of_kind[v.declared]
     end
   end
-  for i, group in ipairs(groups) do
-    groups[i] = group.kind .. " " .. table.concat(group, ", ")
-  end
-  return table.concat(groups, "; ")
+  return table.concat(tables.map(groups, function(group)
+    return group.kind .. " " .. table.concat(group, ", ")
+  end), "; ")
 end
 
--- Adds lines about the wrong equations.
-local function add_wrong(identity, add)
-  for _, wrong in ipairs(identity.wrong) do
-    add("%s\n  %s%s\n    %s", M.equation(wrong.sides),
-      wrong.is_refuted and "refuted, as it should be" or "NOT REFUTED",
-      wrong.source and (" (%s)"):format(wrong.source) or "",
-      M.counterexample(wrong.counterexample))
-  end
+local function equation(identity)
+  return document.listing(M.equation(identity.sides), "identity")
 end
 
--- Returns a list of lines, and a function that adds a formatted one.
-local function lines_of(first)
-  local lines = { first }
-  return lines, function(form, ...)
-    lines[#lines + 1] = form:format(...)
-  end
-end
-
---- Summarizes the checks in one line: the largest residuals, and the probability of an error.
+--- Returns the report: the equation with its checks, and the equations that must be refuted.
 ---@param identity table
----@return string
-function M.summary(identity)
-  local float32, float64 = 0, 0
-  for _, r in ipairs(identity.residuals) do
-    float32, float64 = math.max(float32, r.float32), math.max(float64, r.float64)
-  end
-  return ("off by %s (float32), %s (float64); %s"):format(M.scientific(float32),
-    M.scientific(float64), identity.exact.holds
-    and "exact, chance of error " .. M.scientific(identity.exact.bound) or "not exact")
+---@return table[] document
+function M.document(identity)
+  local is_right = identity.is_small and identity.exact.holds
+  return { equation(identity),
+    document.details(document.check(is_right, document.prose(
+      ("%s; residuals up to %s (float32), %s (float64)"):format(is_right and "holds exactly"
+        or identity.exact.holds and "the residuals are too large" or "does not hold",
+        scientific(identity.float32), scientific(identity.float64)))), {
+      identity.variables[1] and document.paragraph("Given " .. given(identity.variables) .. "."),
+      residuals(identity), document.paragraph(document.prose(exact_text(identity.exact))),
+      not identity.exact.holds and document.paragraph(document.prose(
+        "Smallest counterexample: " .. counterexample(identity.counterexample) .. ".")),
+    }, "checks"),
+    tables.map(identity.wrong, function(wrong)
+      return { equation(wrong), document.check(wrong.is_refuted, {
+        wrong.is_refuted and "refuted, as it should be" or "NOT REFUTED",
+        wrong.source and (" (%s)"):format(wrong.source), ": ",
+        document.prose(counterexample(wrong.counterexample)) }) }
+    end) }
 end
 
---- Returns the report with the checks in one line.
----@param identity table
----@return string
-function M.folded(identity)
-  local lines, add = lines_of(M.equation(identity.sides))
-  add("  %s", M.summary(identity))
-  add_wrong(identity, add)
-  return table.concat(lines, "\n")
-end
-
---- Returns the full report.
+--- Returns the report as text.
 ---@param identity table
 ---@return string
 function M.text(identity)
-  local lines, add = lines_of(M.equation(identity.sides))
-  if #identity.variables > 0 then
-    add("  given %s", given(identity.variables))
-  end
-  add "  residuals on random tensors"
-  for _, row in ipairs(M.rows(identity)) do
-    add("    %-22s %5s %6s %7s %9s %9s", table.unpack(row))
-  end
-  add("  exactly: %s", (M.exact(identity.exact):gsub("\n", "\n  ")))
-  if not identity.exact.holds then
-    add("  %s", M.counterexample(identity.counterexample, "smallest counterexample: "))
-  end
-  add_wrong(identity, add)
-  add("%s", identity.holds and "holds" or "FAILS")
-  return table.concat(lines, "\n")
+  return terminal.render { M.document(identity), identity.holds and "holds" or "FAILS" }
+    :match "^(.-)\n$"
 end
 
 return M

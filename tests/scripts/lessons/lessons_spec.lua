@@ -12,6 +12,7 @@ local roper = require("roper")
 local session = require("roper.workbench.session.repl.session")
 local show = require("roper.workbench.lesson.show")
 local steps = require("roper.workbench.lesson.step")
+local width = require("roper.base.text").width
 
 -- The misprints that are equations, by where they are printed, and their lessons.
 local MISPRINTS = {
@@ -159,7 +160,7 @@ describe("the lessons", function()
   it("fit 80 columns", function()
     for _, lesson in ipairs(lessons.all()) do
       for line in pages[lesson.name]:gmatch("[^\n]+") do
-        assert.is_true(utf8.len(line) <= 80, lesson.name .. ": " .. line)
+        assert.is_true(width(line) <= 80, lesson.name .. ": " .. line)
       end
     end
   end)

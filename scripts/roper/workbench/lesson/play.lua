@@ -45,7 +45,7 @@ local function number(name, digits, cell)
 end
 
 local function numbers_table(head, rows)
-  return h.div { class = "table", h.table { h.tr { tables.map(head, function(text)
+  return h.div { class = "scroll", h.table { h.tr { tables.map(head, function(text)
     return h.th { text }
   end) }, rows } }
 end

@@ -1,10 +1,13 @@
 --- Interactive player of lessons at the terminal: shows one step after the other, asks questions,
 --- and runs any Lua in between.
+local document = require "roper.base.document"
+local documents = require "roper.base.document.terminal"
 local resume_command = require "roper.workbench.session.resume_command"
 local eval = require "roper.base.eval"
 local progress = require "roper.workbench.session.lesson_progress"
 local questions = require "roper.workbench.lesson.question"
 local readers = require "roper.workbench.session.repl.reader"
+local report = require "roper.identity.report"
 local screenfuls = require "roper.workbench.session.screenful"
 local sessions = require "roper.workbench.session.repl.session"
 local show = require "roper.workbench.lesson.show"
@@ -26,14 +29,21 @@ local RESULTS <const> = {} -- stands for the code, claims and figure among the p
 local Player = {}
 Player.__index = Player
 
--- Shows text, a screenful at a time.
-function Player:say(text)
-  self.screen:add(text)
+-- Shows lines or a document, a screenful at a time.
+function Player:say(tree)
+  self.screen:add(type(tree) == "string" and tree or documents.render(tree))
   self.screen:show()
 end
 
+-- Shows a document after an empty line, with the details of checks folded.
+function Player:show(tree)
+  local text = documents.render(tree, { is_folded = true })
+  self:say(text == "" and "" or "\n" .. text)
+end
+
 -- Shows the output of a command at once, before the text that waits.
-function Player:interject(text)
+function Player:interject(tree)
+  local text = type(tree) == "string" and tree or documents.render(tree)
   if self.screen:is_waiting() then
     io.stdout:write(text)
   else
@@ -74,15 +84,15 @@ end
 function Player:show_results()
   return self:run() and attempt(function()
     local figure = self:step().figure
-    self:say(show.results(self.result, true) .. (figure and show.figure(figure, self.scope) or ""))
+    self:show { show.results(self.result), figure and show.figure(figure, self.scope) }
   end)
 end
 
 -- Asks a question. If it was answered before, shows its answer instead.
 function Player:ask(question)
-  self:say(show.question(question, self.is_shown and show.TRY or show.PREDICT))
+  self:show { show.question(question, self.is_shown and show.TRY or show.PREDICT) }
   if self.progress:is_answered(question) then
-    self:say("\n" .. show.answer(question, "You answered that."))
+    self:show { show.answer(question, "You answered that.") }
   else
     self.asked, self.hints = question, 0
   end
@@ -109,7 +119,7 @@ function Player:go(number)
   local step = self:step()
   self.parts = tables.joined(step.predict, { RESULTS }, step.exercise)
   self.progress:reach(number)
-  self:say(show.introduction(self.lesson, number))
+  self:show { show.introduction(self.lesson, number) }
   self:advance()
 end
 
@@ -174,7 +184,7 @@ function words.hint(player)
   local hint = further[(player.hints or 0) + 1]
   if hint then
     player.hints = player.hints + 1
-    player:interject(show.prose(hint))
+    player:interject(document.paragraphs(hint))
   elseif player.asked then
     player:interject("There are no more hints. Type answer to see the answer.\n")
   else
@@ -191,18 +201,18 @@ function words.answer(player)
   local answers = tables.map(questions.of(player:step()), function(question)
     return show.answer(question, show.ANSWER)
   end)
-  player:interject(answers[1] and table.concat(answers) or "This step has no question.\n")
+  player:interject(answers[1] and answers or "This step has no question.\n")
 end
 
 function words.look(player)
   local found = player.is_shown and player.result.identity
-  player:interject(found and show.identity(found)
+  player:interject(found and report.document(found)
     or player.is_shown and "This step has no identity to look at.\n"
     or "Answer first, or press Enter to skip the question.\n")
 end
 
 function words.notation(player)
-  player:interject(show.notation(player.lesson))
+  player:interject(show.notation(player.lesson) or "This lesson has no table of notation.\n")
 end
 
 function words.quit(player)
@@ -236,11 +246,11 @@ function respond.wrong(player, verdict)
     player.hints = math.min(player.hints + 1, #question.further)
     hint = question.further[player.hints]
   end
-  player:say(show.prose("Not yet. " .. hint))
+  player:say(document.paragraphs("Not yet. " .. hint))
 end
 
 function respond.malformed(player, verdict)
-  player:say(show.prose(("The question expects %s."):format(verdict.wanted)))
+  player:say(document.paragraph(("The question expects %s."):format(verdict.wanted)))
 end
 
 function respond.failed(_, verdict)
@@ -249,7 +259,7 @@ function respond.failed(_, verdict)
 end
 
 function respond.tried(player)
-  player:say(show.prose(("Not taken as an answer. The question expects %s."):format(
+  player:say(document.paragraph(("Not taken as an answer. The question expects %s."):format(
     questions.wanted(player.asked))))
 end
 
@@ -326,7 +336,7 @@ function M.run(lesson, first, path)
   local player = setmetatable({ lesson = lesson, scope = scope, first_stale = 1, is_over = false,
     session = sessions.new(scope), screen = screenfuls.new(), parts = {},
     progress = progress.open(lesson, first, path) }, Player)
-  player.screen:add(show.head(lesson))
+  player.screen:add(documents.render(show.head(lesson)))
   player.screen:add("\n" .. terminal.styled(io.stdout, "dim", HELP) .. player.progress.note)
   player:go(player.progress.number)
   local open

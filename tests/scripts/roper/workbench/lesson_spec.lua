@@ -3,6 +3,7 @@ local check = require("roper.workbench.lesson.check")
 local lessons = require("roper.workbench.lesson")
 local output = require("tests.stdout")
 local scratch = require("tests.scratch")
+local documents = require("roper.base.document.terminal")
 local show = require("roper.workbench.lesson.show")
 local steps = require("roper.workbench.lesson.step")
 
@@ -239,7 +240,8 @@ describe("lesson.check", function()
     assert.is_false(holds)
     assert.truthy(text:find("\nnot ok 3 - bad 1: x == 2\n# measured: 1\n", 1, true))
     assert.truthy(text:find("\nnot ok 4 - bad 2: runs\n# lesson:1: attempt to index", 1, true))
-    assert.truthy(text:find("\nnot ok 5 - bad 3: cos(m) == sin(m)\n# cos(m) == sin(m)\n", 1, true))
+    assert.truthy(text:find("\nnot ok 5 - bad 3: cos(m) == sin(m)\n#   cos(m) == sin(m)\n", 1,
+      true))
     assert.truthy(text:find("\nnot ok 6 - bad 3: not cos(m) == cos(m)\n# not refuted\n", 1, true))
     assert.truthy(text:find("\n1..6\n# 4 of 6 claims fail\n$"))
   end)
@@ -318,23 +320,13 @@ describe("lesson.show", function()
     local figure = { caption = "Rising.", draw = "return plot.line({1, 2}, {format = format})",
       claims = { { "1 == 1", instead = { "2", "3" } } } }
     local text = output.capture(lessons.lesson, lesson { figure = figure })
-    local inner = show.figure(figure, steps.scope())
+    local inner = documents.render(show.figure(figure, steps.scope()))
     assert.equal(1, #drawn)
     assert.truthy(text:find("Some words.\n\nRising.\n", 1, true), text)
-    assert.truthy(inner:find("^\n.*┤.*\nRising%.\n$"), inner)
+    assert.truthy(inner:find("^.*┤.*\nRising%.\n$"), inner)
     assert.is_function(plots.on_screen)
     plots.on_screen(figure)
     assert.equal(2, #drawn) -- as before
     plots.on_screen = on_screen
-  end)
-
-  it("wraps words without counting their marks", function()
-    local words = ("`word` "):rep(40)
-    for line in show.prose(words):gmatch("[^\n]+") do
-      assert.is_true(#line <= 80 and not line:find("`"), line)
-    end
-    assert.equal("one two\n\nthree\n", show.prose("  one\n  two\n\n  three\n"))
-    assert.equal(("word "):rep(15) .. "\nn - 1 = m\n", (show.prose(("word "):rep(15)
-      .. "n -\n1 = m"):gsub("\n", " \n", 1)))
   end)
 end)

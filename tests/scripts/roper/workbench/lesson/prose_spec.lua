@@ -1,4 +1,6 @@
-local html = require("tests.html")
+local document = require("roper.base.document")
+local html = require("roper.base.document.html")
+local check = require("tests.html").check
 local markup = require("roper.base.markup")
 local prose = require("roper.workbench.lesson.prose")
 
@@ -7,21 +9,23 @@ local PAPER = "([Su et al. 2021](arXiv:2104.09864), eq. 15)"
 describe("prose", function()
   it("is plain on a terminal", function()
     for text, shown in pairs {
-      ["the turn $R_{i-n} v_i$, `a_b`"] = "the turn Rᵢ₋ₙ\u{A0}vᵢ, `a_b`",
+      ["the turn $R_{i-n} v_i$, `a_b`"] = "the turn Rᵢ₋ₙ vᵢ, a_b",
       [PAPER] = "(Su et al. 2021, arXiv:2104.09864, eq. 15)",
-      ["`$x$` and `[a](arXiv:b)`"] = "`$x$` and `[a](arXiv:b)`",
+      ["`$x$` and `[a](arXiv:b)`"] = "$x$ and [a](arXiv:b)",
       ["5 $ or 6 $, x[1] (y)"] = "5 $ or 6 $, x[1] (y)",
       ["$x$$y_1$"] = "xy₁",
-      ["$a\n  + b$"] = "a\u{A0}+\u{A0}b",
+      ["$a\n  + b$"] = "a + b",
     } do
-      assert.equal(shown, prose.plain(text))
+      assert.equal(shown, prose.line(text))
     end
   end)
 
   it("holds formulas and links on pages", function()
     local function render(text)
-      local shown = markup.render(prose.nodes(text, { rotation = true }))
-      html.check(shown)
+      local shown = markup.render(html.inline(document.prose(text), function(name)
+        return name == "rotation" and "rotation.html"
+      end))
+      check(shown)
       return shown
     end
     local index = "<math><msub><mi>v</mi><mrow><mi>i</mi></mrow></msub></math>"
@@ -37,8 +41,8 @@ describe("prose", function()
   end)
 
   it("tells what is wrong in a formula or with a paper's number", function()
-    assert.error_matches(function() prose.plain "the $a_$" end, "expected a letter, .* of: a_$")
-    assert.error_matches(function() prose.plain "[S](arXiv:21)" end,
+    assert.error_matches(function() prose.line "the $a_$" end, "expected a letter, .* of: a_$")
+    assert.error_matches(function() prose.line "[S](arXiv:21)" end,
       "expected the number of a paper such as arXiv:2104.09864, got arXiv:21")
   end)
 end)
