@@ -106,19 +106,23 @@ function blocks.formula(self, node)
   end))
 end
 
--- Lines that are too long continue with an indentation.
-function blocks.listing(self, node)
-  return (indented(escape.text(node.text), 2):gsub("[^\n]+", function(line)
+-- Lines of code. Those that are too long continue with an indentation.
+function Renderer:code(lines)
+  return (escape.text(lines):gsub("[^\n]+", function(line)
     local margin = line:match "^ *"
     return text.width(line) > self.width
       and table.concat(text.wrap(line, self.width, margin, #margin + 4), "\n") or nil
   end))
 end
 
+function blocks.listing(self, node)
+  return self:code(indented(node.text, 2))
+end
+
 function blocks.transcript(self, node)
   return table.concat(tables.map(node.pieces, function(piece)
     local source = terminal.styled(self.stream, "bold",
-      "> " .. escape.text(piece.source):gsub("\n", "\n  "))
+      self:code("> " .. piece.source:gsub("\n", "\n  ")))
     return source .. (piece.output and "\n" .. escape.text(piece.output) or "")
   end), "\n")
 end
