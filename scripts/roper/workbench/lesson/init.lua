@@ -3,12 +3,14 @@
 local eval = require "roper.base.eval"
 local files = require "roper.base.file"
 local options_of = require "roper.base.options"
+local paths = require "roper.base.paths"
 local formulas = require "roper.base.formula.parse"
 local play = require "roper.workbench.lesson.play"
 local proses = require "roper.workbench.lesson.prose"
 local questions = require "roper.workbench.lesson.question"
 local steps = require "roper.workbench.lesson.step"
 local suggest = require "roper.base.suggest"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -126,7 +128,7 @@ local function checked(given)
 end
 
 ---@class Lesson
----@field order integer position in the list of lessons, which is sorted by it
+---@field order integer position in the list of lessons, which is sorted by it; a literal number
 ---@field title string
 ---@field before string what the learner can do before the lesson
 ---@field after string what the learner can do after the lesson
@@ -211,8 +213,6 @@ function M.lesson(lesson)
   end
 end
 
-local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../lessons"
-
 --- Reads the lesson in a file.
 ---
 --- Errors: the file does not exist or cannot be read; its Lua does not compile or fails; it does
@@ -241,37 +241,48 @@ function M.read(path)
   return lesson
 end
 
---- All lessons of scripts/lessons, sorted by `order`.
+-- The file of a lesson in scripts/lessons.
+local function file_of(name)
+  return ("%s/../lessons/%s.lua"):format(paths.LIBRARY, (name:gsub("-", "_")))
+end
+
+--- The names of the lessons in scripts/lessons, sorted by their `order`. Only the text of the files
+--- is read, so an error in one of them does not affect the others.
+---@return string[] names
+function M.names()
+  local orders = {}
+  for _, name in ipairs(files.modules(paths.LIBRARY .. "/../lessons")) do
+    local text = files.peek(file_of(name)) or ""
+    orders[name:gsub("_", "-")] = tonumber(text:match "%f[%w]order%s*=%s*(%d+)") or math.huge
+  end
+  local names = tables.keys(orders)
+  table.sort(names, function(a, b)
+    return orders[a] < orders[b] or orders[a] == orders[b] and a < b
+  end)
+  return names
+end
+
+--- All lessons of scripts/lessons, in the order of their names.
 ---@return table[] lessons each with its `name`
 function M.all()
-  local lessons = {}
-  for i, name in ipairs(require("roper.base.file").modules(FOLDER)) do
-    lessons[i] = M.read(("%s/%s.lua"):format(FOLDER, name))
-  end
-  table.sort(lessons, function(a, b)
-    return a.order < b.order or a.order == b.order and a.name < b.name
-  end)
-  return lessons
+  return tables.map(M.names(), function(name) return M.read(file_of(name)) end)
 end
 
 --- Finds a lesson by its name or by its number in the list of all lessons.
 ---
---- Errors: no lesson has this name or number.
+--- Errors: no lesson has this name or number; those of `read`.
 ---@param name string such as "relative-distance" or "5"
 ---@return table lesson
 function M.find(name)
-  local all, names = M.all(), {}
+  local names = M.names()
+  local found = name:gsub("_", "-")
   if name:find "^%d+$" then
-    return all[math.tointeger(tonumber(name))]
-      or error(("no lesson %s; there are %d"):format(name, #all), 0)
+    found = names[math.tointeger(tonumber(name))]
+      or error(("no lesson %s; there are %d"):format(name, #names), 0)
+  elseif not tables.set(names)[found] then
+    error(("no lesson '%s'%s"):format(name, suggest.hint(name, names, "there are")), 0)
   end
-  for i, lesson in ipairs(all) do
-    if lesson.name == name:gsub("_", "-") then
-      return lesson
-    end
-    names[i] = lesson.name
-  end
-  error(("no lesson '%s'%s"):format(name, suggest.hint(name, names, "there are")), 0)
+  return M.read(file_of(found))
 end
 
 return M

@@ -82,7 +82,7 @@ local function lesson_words(words)
   local name = words[3] or ""
   local is_known, lesson = pcall(lessons.find, name)
   if not is_known and not name:find "%.lua$" then
-    return tables.map(lessons.all(), function(one) return one.name end)
+    return lessons.names()
   end
   return is_known and not words[4]
     and tables.map(lesson.steps, function(_, number) return tostring(number) end) or {}

@@ -17,12 +17,11 @@ local terminal = require "roper.base.terminal"
 
 local M = {}
 
-local HELP <const> = [[
-Press Enter to continue. In between you can run any Lua, with the variables of
-the lesson. At a question (?>), type the answer, or a > and any Lua to try first.
-Commands: back, again, hint, answer, look (details of a check), notation, quit.
-If a variable has the name of a command, type %back, %again and so on.
-]]
+local HELP <const> = document.paragraph(document.styled("dim", { "Press Enter to continue. In "
+  .. "between you can run any Lua, with the variables of the lesson. At a question (?>), type the "
+  .. "answer, or a > and any Lua to try first.", document.BREAK, "Commands: back, again, hint, "
+  .. "answer, look (details of a check), notation, quit. If a variable has the name of a command, "
+  .. "type %back, %again and so on." }))
 
 local RESULTS <const> = {} -- stands for the code, claims and figure among the parts of a step
 
@@ -317,10 +316,10 @@ end
 
 -- The next lesson to take.
 local function farewell(lesson)
-  local all = require("roper.workbench.lesson").all()
-  for i, other in ipairs(all) do
-    if other.name == lesson.name and all[i + 1] then
-      return (" Next: ./roper lesson %s"):format(all[i + 1].name)
+  local names = require("roper.workbench.lesson").names()
+  for i, name in ipairs(names) do
+    if name == lesson.name and names[i + 1] then
+      return " Next: ./roper lesson " .. names[i + 1]
     end
   end
   return " This was the last lesson."
@@ -336,8 +335,7 @@ function M.run(lesson, first, path)
   local player = setmetatable({ lesson = lesson, scope = scope, first_stale = 1, is_over = false,
     session = sessions.new(scope), screen = screenfuls.new(), parts = {},
     progress = progress.open(lesson, first, path) }, Player)
-  player.screen:add(documents.render(show.head(lesson)))
-  player.screen:add("\n" .. terminal.styled(io.stdout, "dim", HELP) .. player.progress.note)
+  player.screen:add(documents.render { show.head(lesson), HELP } .. player.progress.note)
   player:go(player.progress.number)
   local open
   while not player.is_over do

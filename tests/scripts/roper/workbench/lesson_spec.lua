@@ -1,7 +1,9 @@
 require("roper")
 local check = require("roper.workbench.lesson.check")
 local lessons = require("roper.workbench.lesson")
+local files = require("roper.base.file")
 local output = require("tests.stdout")
+local paths = require("roper.base.paths")
 local scratch = require("tests.scratch")
 local documents = require("roper.base.document.terminal")
 local show = require("roper.workbench.lesson.show")
@@ -135,6 +137,26 @@ return roper.lesson { order = 1, title = "t", before = "b", after = "a",
     assert.equal("relative-distance", lessons.find("relative_distance").name)
     assert.error_matches(function() lessons.find("rotatoin") end,
       "^no lesson 'rotatoin'; did you mean \"rotation\"%? There are why%-position, rotation")
+  end)
+
+  it("opens even if another one is broken, which is not read", function()
+    local library = paths.LIBRARY
+    scratch.create()
+    files.make(scratch.path("roper"))
+    files.make(scratch.path("lessons"))
+    scratch.write("lessons/broken.lua", "return roper.lesson { order = 1, ")
+    scratch.write("lessons/works_too.lua", [[return roper.lesson { order = 2, title = "t",
+      before = "b", after = "a", steps = { { title = "s", text = "t" } } }]])
+    paths.LIBRARY = scratch.path("roper")
+    local ok, message = pcall(function()
+      assert.same({ "broken", "works-too" }, lessons.names())
+      assert.equal("works-too", lessons.find("works_too").name)
+      assert.equal("works-too", lessons.find("2").name)
+      assert.error_matches(function() lessons.find("broken") end, "unexpected symbol")
+    end)
+    paths.LIBRARY = library
+    scratch.remove()
+    assert(ok, message)
   end)
 
   it("is found by its number in the list", function()
