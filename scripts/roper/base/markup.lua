@@ -8,6 +8,7 @@
 local file = require "roper.base.file"
 local paths = require "roper.base.paths"
 local escape = require "roper.base.escape"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -73,15 +74,6 @@ local function write_element(element, parts)
   end
 end
 
--- The last index of a list that may have holes.
-local function last_index(list)
-  local last = 0
-  for key in pairs(list) do
-    last = math.type(key) == "integer" and math.max(last, key) or last
-  end
-  return last
-end
-
 --- Appends a child, or the children in a list.
 function write(value, parts)
   local kind = getmetatable(value)
@@ -90,8 +82,8 @@ function write(value, parts)
   elseif kind == Verbatim then
     parts[#parts + 1] = value.text
   elseif type(value) == "table" then
-    for i = 1, last_index(value) do
-      write(value[i], parts)
+    for _, child in ipairs(tables.entries(value)) do
+      write(child, parts)
     end
   elseif value then
     parts[#parts + 1] = M.escape(value)

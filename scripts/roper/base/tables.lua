@@ -72,6 +72,20 @@ function M.map(list, f)
   return made
 end
 
+--- The entries of a list that can have holes, without false and nil.
+---@param list table
+---@return any[] entries
+function M.entries(list)
+  local last, made = 0, {}
+  for key in pairs(list) do
+    last = math.type(key) == "integer" and math.max(last, key) or last
+  end
+  for i = 1, last do
+    made[#made + 1] = list[i] or nil
+  end
+  return made
+end
+
 --- The concatenation of lists.
 ---@param ... any[]
 ---@return any[]

@@ -1,9 +1,9 @@
 --- Prints a module as a tree of its parts, with shapes and numbers of parameters.
-local columns = require "roper.base.format.columns"
 local format = require "roper.base.format"
 local escape = require "roper.base.escape"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
+local widths = require "roper.base.text"
 local traverse = require "roper.model.traverse"
 
 local WIDTH <const> = 80
@@ -82,18 +82,18 @@ end
 return function(module)
   local rows = rows_of(module, "  ", {})
   local head = table.remove(rows, 1)
-  local lines = columns.fill(head.words, WIDTH, ("%s: %d parameters%s"):format(head.label,
+  local lines = widths.wrap(head.words, WIDTH, ("%s: %d parameters%s"):format(head.label,
     head.count, head.words[1] and " in " or ""), 2)
   local widest, digits = 0, 0
   for _, row in ipairs(rows) do
-    widest = math.max(widest, columns.width(row.label))
+    widest = math.max(widest, widths.width(row.label))
     digits = math.max(digits, #tostring(row.count))
   end
   local cells = {}
   for _, row in ipairs(rows) do
-    for i, text in ipairs(columns.fill(row.words, WIDTH - widest - digits - 4)) do
+    for i, text in ipairs(widths.wrap(row.words, WIDTH - widest - digits - 4)) do
       cells[#cells + 1] = i == 1 and { row.label, text, tostring(row.count) } or { "", text }
     end
   end
-  return table.concat(tables.joined(lines, columns.lines(cells, 2)), "\n")
+  return table.concat(tables.joined(lines, widths.rows(cells, "llr")), "\n")
 end

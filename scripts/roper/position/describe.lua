@@ -1,9 +1,11 @@
 --- Descriptions of position schemes.
-local columns = require "roper.base.format.columns"
 local schemes = require "roper.position.scheme"
 local tables = require "roper.base.tables"
+local text = require "roper.base.text"
 
 local M = {}
+
+local WIDTH <const> = 80
 
 -- Context in which most schemes can be made for a description.
 local EXAMPLE <const> = { dim = 8, heads = 2, d_model = 16, length = 16 }
@@ -26,7 +28,7 @@ function Description:__tostring()
     { "positions", self.relative and "relative" or "absolute" }, { "trains", self.trains },
     { "cache", self.cache }, { "", self.words } } do
     if line[2] then
-      lines[#lines + 1] = ("  %-11s%s"):format(line[1], columns.wrap(line[2], 13))
+      lines = tables.joined(lines, text.wrap(line[2], WIDTH, ("  %-11s"):format(line[1]), 13))
     end
   end
   return table.concat(lines, "\n")
@@ -124,7 +126,7 @@ function List:__tostring()
   for i, one in ipairs(self) do
     rows[i] = { one.name, one.relative and "relative" or "absolute", one.summary or "" }
   end
-  return table.concat(columns.lines(rows, 3), "\n")
+  return table.concat(text.rows(rows, "l"), "\n")
 end
 
 --- A list of descriptions that prints as a table.

@@ -1,5 +1,4 @@
 --- Documents as HTML.
-local document = require "roper.base.document"
 local markup = require "roper.base.markup"
 local mathml = require "roper.base.formula.mathml"
 local scoped = require "roper.base.scoped"
@@ -87,7 +86,7 @@ function inline(node)
   elseif node.kind then
     return inlines[node.kind](node)
   end
-  return tables.map(document.entries(node), inline)
+  return tables.map(tables.entries(node), inline)
 end
 
 -- Lines of code. If a line is too long for the page, its continuation is indented.
@@ -197,7 +196,7 @@ function nodes(tree)
   elseif tree.kind then
     return blocks[tree.kind] and blocks[tree.kind](tree) or inline(tree)
   end
-  return tables.map(document.entries(tree), nodes)
+  return tables.map(tables.entries(tree), nodes)
 end
 
 -- Calls a function of a node with the option `href`.

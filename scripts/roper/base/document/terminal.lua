@@ -35,7 +35,7 @@ function Renderer:inline(node)
   elseif node.kind then
     return inlines[node.kind](self, node)
   end
-  return table.concat(tables.map(document.entries(node), function(one)
+  return table.concat(tables.map(tables.entries(node), function(one)
     return self:inline(one)
   end))
 end
@@ -225,7 +225,7 @@ function Renderer:add(tree, parts)
     parts[#parts + 1] = parts[1] and (follows[parts.last] and "\n" or "\n\n") .. lines or lines
     parts.last = kind_of(tree)
   elseif not getmetatable(tree) then
-    for _, one in ipairs(document.entries(tree)) do
+    for _, one in ipairs(tables.entries(tree)) do
       self:add(one, parts)
     end
   end

@@ -1,9 +1,9 @@
 --- Formulas for the terminal: indices and powers as Unicode characters, matrices and fractions in
 --- two dimensions.
 local parse = require "roper.base.formula.parse"
-local width_of = require("roper.base.format.columns").width
 local scripts = require "roper.base.formula.scripts"
 local tables = require "roper.base.tables"
+local texts = require "roper.base.text"
 
 local M = {}
 
@@ -16,10 +16,10 @@ local TALL <const> = { ["("] = { "⎛", "⎜", "⎝" }, [")"] = { "⎞", "⎟", 
 local function box(lines, base)
   local width = 0
   for _, line in ipairs(lines) do
-    width = math.max(width, width_of(line))
+    width = math.max(width, texts.width(line))
   end
   for i, line in ipairs(lines) do
-    lines[i] = line .. (" "):rep(width - width_of(line))
+    lines[i] = texts.pad(line, width)
   end
   return { lines = lines, base = base or 1, width = width }
 end
@@ -75,7 +75,7 @@ local function script(nodes, place)
   if not text:find("?", 1, true) then
     return text
   end
-  local form = width_of(plain) == 1 and "%s%s" or place == "sub" and "%s{%s}" or "%s(%s)"
+  local form = texts.width(plain) == 1 and "%s%s" or place == "sub" and "%s{%s}" or "%s(%s)"
   return form:format(place == "sub" and "_" or "^", plain)
 end
 
@@ -84,25 +84,14 @@ local function part(nodes)
   return #nodes > 1 and "(" .. flat(nodes) .. ")" or flat(nodes)
 end
 
-local function centred(text, width)
-  local space = width - width_of(text)
-  return (" "):rep(space // 2) .. text .. (" "):rep(space - space // 2)
-end
-
 local function fraction(node, is_flat)
   if is_flat then
     return text_box(part(node.over) .. " / " .. part(node.under))
   end
   local over, under = row(node.over), row(node.under)
   local width = math.max(over.width, under.width) + 2
-  local lines = {}
-  for _, line in ipairs(over.lines) do
-    lines[#lines + 1] = centred(line, width)
-  end
-  lines[#lines + 1] = ("─"):rep(width)
-  for _, line in ipairs(under.lines) do
-    lines[#lines + 1] = centred(line, width)
-  end
+  local lines = tables.map(tables.joined(over.lines, { ("─"):rep(width) }, under.lines),
+    function(line) return texts.pad(line, width, "c") end)
   return box(lines, #over.lines + 1)
 end
 
@@ -112,7 +101,7 @@ local function matrix(node, is_flat)
     lines[i] = {}
     for j, cell in ipairs(cells) do
       lines[i][j] = flat(cell)
-      widths[j] = math.max(widths[j] or 0, width_of(lines[i][j]))
+      widths[j] = math.max(widths[j] or 0, texts.width(lines[i][j]))
     end
   end
   if is_flat then
@@ -123,7 +112,7 @@ local function matrix(node, is_flat)
   end
   for i, cells in ipairs(lines) do
     for j, cell in ipairs(cells) do
-      cells[j] = (" "):rep(widths[j] - width_of(cell)) .. cell
+      cells[j] = texts.pad(cell, widths[j], "r")
     end
     lines[i] = " " .. table.concat(cells, "  ") .. " "
   end
