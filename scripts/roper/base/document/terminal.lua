@@ -137,7 +137,8 @@ function blocks.table(self, node)
   local function cells(row)
     local made = {}
     for i = 1, math.max(#row, node.head and #node.head or 0) do
-      made[i] = type(row[i]) == "string" and escape.line(row[i]) or self:inline(row[i])
+      made[i] = type(row[i]) == "string" and escape.line(row[i])
+        or self:inline(row[i]):gsub("\n", " ")
     end
     return made
   end

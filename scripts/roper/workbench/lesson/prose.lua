@@ -1,5 +1,6 @@
 --- Prose of lessons.
 local document = require "roper.base.document"
+local options_of = require "roper.base.options"
 local terminal = require "roper.base.document.terminal"
 
 local M = {}
@@ -15,12 +16,15 @@ end
 
 --- Checks that a text can be shown.
 ---
---- Errors: those of `read`, with `where` in front.
+--- Errors: it is not a string; those of `read`; with `where` in front.
 ---@param where string names the text in messages
 ---@param text string
 ---@param read? fun(text: string) = line; reads the text
 function M.check(where, text, read)
-  local ok, message = pcall(read or M.line, text)
+  local ok, message = type(text) == "string", "expected a string, got " .. options_of.shown(text)
+  if ok then
+    ok, message = pcall(read or M.line, text)
+  end
   if not ok then
     error(("%s: %s"):format(where, message), 0)
   end

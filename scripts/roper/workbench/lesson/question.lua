@@ -15,14 +15,14 @@ local NAME <const> = "answer" -- the chunk name of answers in messages
 local TINY <const> = 1e-9 -- absolute error that is always allowed
 local MOST_CHOICES <const> = 26
 
-local QUESTION <const> = { question = "string", answer = "string", choices = "table?",
-  expect = "any?", within = "amount?", check = "string?", sample = "string?",
-  hints = { "table", {} } }
-
--- Required fields of each kind; the other fields must be absent.
-local FIELDS <const> = { choice = { "choices", "expect" }, number = { "expect" },
-  line = { "check", "sample" }, open = {} }
-local OPTIONAL <const> = { within = "number" }
+-- The fields of each kind of question, and those of all.
+local FIELDS <const> = { choice = { choices = "table", expect = "integer" },
+  number = { expect = "string", within = { "amount", 0.01 } },
+  line = { check = "string", sample = "string" }, open = {} }
+local SPECIAL <const> = { choices = "any?", expect = "any?", within = "any?", check = "any?",
+  sample = "any?" }
+local QUESTION <const> = tables.merged(SPECIAL, { question = "string", answer = "string",
+  hints = { "table", {} } })
 
 -- What an answer of each kind should be.
 local EXPECTED <const> = { number = "one number, such as 0.5 or math.cos(1)",
@@ -33,16 +33,15 @@ local function kind_of(question)
     or question.expect ~= nil and "number" or "open"
 end
 
+-- Checks the fields that only questions of this kind have.
 local function check_fields(where, question)
-  local belongs = tables.set(FIELDS[question.kind])
-  for _, name in ipairs { "choices", "expect", "within", "check", "sample" } do
-    local is_there = question[name] ~= nil
-    if belongs[name] and not is_there then
-      error(("%s: expected %s"):format(where, table.concat(FIELDS[question.kind], " and ")), 0)
-    elseif is_there and not belongs[name] and OPTIONAL[name] ~= question.kind then
-      error(("%s: %s is not a field of %s question"):format(where, name,
-        question.kind == "open" and "an open" or "a " .. question.kind), 0)
-    end
+  local own = {}
+  for name in pairs(SPECIAL) do
+    own[name] = question[name]
+  end
+  for name, value in pairs(options_of.check(("%s, %s question"):format(where, question.kind), own,
+    FIELDS[question.kind], 0)) do
+    question[name] = value
   end
 end
 
@@ -52,11 +51,6 @@ local function check_choices(where, question)
     error(("%s: expected 2 to %d choices, got %d"):format(where, MOST_CHOICES, count), 0)
   end
   for i, choice in ipairs(question.choices) do
-    local expected = options_of.mismatch("string", choice)
-    if expected then
-      error(("%s: choice %d: expected %s, got %s"):format(where, i, expected,
-        options_of.shown(choice)), 0)
-    end
     proses.check(("%s: choice %d"):format(where, i), choice)
     question.has_numbers = question.has_numbers or tonumber(choice) ~= nil
   end
@@ -69,10 +63,6 @@ end
 
 -- Checks that Lua of a question compiles.
 local function check_source(where, name, source)
-  if type(source) ~= "string" then
-    error(("%s: %s: expected Lua as a string, got %s"):format(where, name,
-      options_of.shown(source)), 0)
-  end
   local action, _, message = eval.compile(source, name, {})
   if not action then
     error(("%s: %s"):format(where, message), 0)
@@ -113,12 +103,11 @@ local function checked(where, given)
   check_fields(where, question)
   if question.kind == "choice" then
     check_choices(where, question)
-  elseif question.kind == "number" then
-    check_source(where, "expect", question.expect)
-    question.within = question.within or 0.01
-  elseif question.kind == "line" then
-    check_source(where, "check", question.check)
-    check_source(where, "sample", question.sample)
+  end
+  for _, name in ipairs { "expect", "check", "sample" } do
+    if type(question[name]) == "string" then
+      check_source(where, name, question[name])
+    end
   end
   check_hints(where, question)
   return question
