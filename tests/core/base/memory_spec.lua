@@ -265,6 +265,7 @@ describe("out of memory", function()
       check_gradient(roper[name], roper.rand({ 2, 3 }), roper.rand({ 3 }))
     end
     check_gradient(roper.layer_norm, randn(2, 3), randn(3), randn(3))
+    check_gradient(roper.rms_norm, randn(2, 3), randn(3))
     check_gradient(roper.linear, randn(2, 3), randn(4, 3), randn(4))
     check_gradient(function(x, w, b) return roper.linear(x, w, b, "relu") end, randn(2, 3),
       randn(4, 3), randn(4))

@@ -44,17 +44,18 @@ describe("rms_norm", function()
     assert.same({ 0, 3 }, none.grad:shape())
   end)
 
-  it("refuses what does not fit", function()
+  it("rejects shapes and dtypes that do not match, and an epsilon below 0", function()
     local x, one = roper.ones({ 2, 3 }), roper.ones({ 3 })
-    local shapes = "rms_norm: expected x %[..., d%] and gain %[d%], got "
     assert.error_matches(function() roper.rms_norm(x, roper.ones({ 2 })) end,
-      shapes .. "%[2, 3%] and %[2%]")
-    assert.error_matches(function() roper.rms_norm(x, x) end, shapes)
-    assert.error_matches(function() roper.rms_norm(roper.tensor(1), one) end, shapes)
-    assert.error_matches(function() roper.rms_norm(roper.ones({ 2, 0 }), roper.ones({ 0 })) end,
-      shapes)
+      "rms_norm: gain: expected float32 [3] for x of shape [2, 3], got float32 [2]", 1, true)
+    assert.error_matches(function() roper.rms_norm(x, x) end,
+      "rms_norm: gain: expected float32 [3] for x of shape [2, 3], got float32 [2, 3]", 1, true)
     assert.error_matches(function() roper.rms_norm(x, one:to("float64")) end,
-      "rms_norm: expected floats of one dtype, got float32 and float64")
+      "rms_norm: gain: expected float32 [3] for x of shape [2, 3], got float64 [3]", 1, true)
+    assert.error_matches(function() roper.rms_norm(roper.tensor({ 1, 2 }, "int32"), one) end,
+      "rms_norm: x: expected floats [..., d] with d of at least 1, got int32 [2]", 1, true)
+    assert.error_matches(function() roper.rms_norm(roper.ones({ 2, 0 }), roper.ones({ 0 })) end,
+      "rms_norm: x: expected floats [..., d] with d of at least 1, got float32 [2, 0]", 1, true)
     assert.error_matches(function() roper.rms_norm(x, one, -1) end,
       "rms_norm: epsilon: expected a number >= 0, got %-1")
   end)
