@@ -240,19 +240,19 @@ static int json_encode(lua_State *L)
 ** Decoding
 */
 
-static void push_value(lua_State *L, json_t *value, int depth);
+static void push_value(lua_State *L, json_t *value);
 
-static void push_array(lua_State *L, const json_t *array, int depth)
+static void push_array(lua_State *L, const json_t *array)
 {
   lua_newtable(L);
   for (size_t i = 0; i < json_array_size(array); i++) {
-    push_value(L, json_array_get(array, i), depth);
+    push_value(L, json_array_get(array, i));
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   luaL_setmetatable(L, ARRAY_MARK);
 }
 
-static void push_object(lua_State *L, json_t *object, int depth)
+static void push_object(lua_State *L, json_t *object)
 {
   const char *key;
   json_t *value;
@@ -260,13 +260,13 @@ static void push_object(lua_State *L, json_t *object, int depth)
   json_object_foreach(object, key, value)
   {
     lua_pushstring(L, key);
-    push_value(L, value, depth);
+    push_value(L, value);
     lua_rawset(L, -3);
   }
 }
 
-/* Push the Lua value of a JSON value inside `depth` containers. */
-static void push_value(lua_State *L, json_t *value, int depth)
+/* Push the Lua value of a JSON value. */
+static void push_value(lua_State *L, json_t *value)
 {
   luaL_checkstack(L, 4, "json_decode");
   rpl_check_interrupt(L);
@@ -288,23 +288,34 @@ static void push_value(lua_State *L, json_t *value, int depth)
     lua_pushlstring(L, json_string_value(value), json_string_length(value));
     return;
   case JSON_ARRAY:
+    push_array(L, value);
+    return;
   case JSON_OBJECT:
-    if (depth == LARGEST_DEPTH)
-      luaL_error(L, "json_decode: the value is nested deeper than %d levels", LARGEST_DEPTH);
-    if (json_is_array(value))
-      push_array(L, value, depth + 1);
-    else
-      push_object(L, value, depth + 1);
+    push_object(L, value);
   }
+}
+
+/* Is a value nested deeper than `levels` containers? */
+static bool is_deeper(json_t *value, int levels)
+{
+  size_t index;
+  const char *key;
+  json_t *inner;
+  if (!json_is_array(value) && !json_is_object(value))
+    return false;
+  if (levels == 0)
+    return true;
+  json_array_foreach(value, index, inner) if (is_deeper(inner, levels - 1)) return true;
+  json_object_foreach(value, key, inner) if (is_deeper(inner, levels - 1)) return true;
+  return false;
 }
 
 /*
 ** native.json_decode(text)
 ** Decode JSON; null becomes `json_null`. Encoded numbers are restored to the last bit.
-**
-** Errors: text that is not JSON, with line and column.
 ** @param text string
-** @return any value
+** @return any value nil if the text is not JSON
+** @return string? problem the reason, with line and column
 */
 static int json_decode(lua_State *L)
 {
@@ -316,11 +327,17 @@ static int json_decode(lua_State *L)
   Work *work = push_work(L);
   const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
   const RpStatus status = rp_json_parse(text, length, flags, &work->tree, &error);
-  if (status == RP_BAD_FILE)
-    return luaL_error(L, "json_decode: line %d, column %d: %s", error.line, error.column,
-                      error.text);
+  lua_pushnil(L);
+  if (status == RP_BAD_FILE) {
+    lua_pushfstring(L, "line %d, column %d: %s", error.line, error.column, error.text);
+    return 2;
+  }
   rpl_check(L, status);
-  push_value(L, work->tree, 0);
+  if (is_deeper(work->tree, LARGEST_DEPTH)) {
+    lua_pushfstring(L, "the value is nested deeper than %d levels", LARGEST_DEPTH);
+    return 2;
+  }
+  push_value(L, work->tree);
   release_work(work);
   return 1;
 }

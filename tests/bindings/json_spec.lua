@@ -10,8 +10,10 @@ describe("json", function()
       reason, 1, true)
   end
 
-  local function decode_fails(reason, text)
-    assert.error_matches(function() decode(text) end, reason, 1, true)
+  local function is_damaged(reason, text)
+    local value, problem = decode(text)
+    assert.is_nil(value)
+    assert.equal(1, (problem:find(reason, 1, true)), problem)
   end
 
   describe("json_encode", function()
@@ -134,24 +136,31 @@ describe("json", function()
       assert.same({ a = { 1, { b = "c" } }, d = {} }, decode('{"a": [1, {"b": "c"}], "d": {}}'))
     end)
 
-    it("says line and column of an error", function()
-      decode_fails("json_decode: line 2, column 3: ", "[1,\n2,]")
-      decode_fails("json_decode: line 1, column 0: ", "")
-      decode_fails("line 1, column 3: end of file expected", "1 2")
-      decode_fails("duplicate object key", '{"a": 1, "a": 2}')
-      decode_fails("too big integer", "9223372036854775808")
-      decode_fails("real number overflow", "1e999")
-      decode_fails("json_decode: line 1", "NaN")
-      decode_fails("json_decode: line 1", '"\xff"')
-      decode_fails("NUL byte in object key", '{"a\\u0000": 1}')
-      decode_fails("string expected", 12)
-      decode_fails("string expected", nil)
+    it("returns nil and the line and column of an error", function()
+      is_damaged("line 2, column 3: ", "[1,\n2,]")
+      is_damaged("line 1, column 0: ", "")
+      is_damaged("line 1, column 3: end of file expected", "1 2")
+      is_damaged("line 1, column 12: duplicate object key", '{"a": 1, "a": 2}')
+      is_damaged("line 1, column 19: too big integer", "9223372036854775808")
+      is_damaged("line 1, column 5: real number overflow", "1e999")
+      is_damaged("line 1", "NaN")
+      is_damaged("line 1", '"\xff"')
+      is_damaged("line 1, column 10: NUL byte in object key", '{"a\\u0000": 1}')
     end)
 
-    it("refuses more than 200 levels", function()
+    it("raises an error if the argument is not a string", function()
+      for _, value in ipairs({ 12, false, {} }) do
+        assert.error_matches(function() decode(value) end, "string expected")
+      end
+      assert.error_matches(function() decode() end, "string expected")
+    end)
+
+    it("rejects more than 200 levels", function()
       assert.is_table(decode(("["):rep(200) .. ("]"):rep(200)))
-      decode_fails("nested deeper than 200 levels", ("["):rep(201) .. ("]"):rep(201))
-      decode_fails("json_decode: line 1", ("["):rep(1000000))
+      is_damaged("the value is nested deeper than 200 levels", ("["):rep(201) .. ("]"):rep(201))
+      is_damaged("the value is nested deeper than 200 levels",
+        ('[{"a": '):rep(100) .. "[]" .. ("}]"):rep(100))
+      is_damaged("line 1", ("["):rep(1000000))
     end)
   end)
 
@@ -194,7 +203,7 @@ describe("json", function()
       return allowed
     end
 
-    it("both say so, and never give half of a name, a text or a number", function()
+    it("raise an error, and never return part of a name, a text or a number", function()
       local value = { [("name"):rep(9)] = ("text"):rep(30), numbers = { 1234567890123456, -0.5,
         0.12345678901234567, 1e-300, 123456789012345678 }, list = array({}), truth = true }
       assert.is_true(check_every_allocation(encode, value) > 20)
@@ -205,12 +214,12 @@ describe("json", function()
       assert.is_true(check_every_allocation(decode, ("["):rep(100) .. ("]"):rep(100)) > 100)
     end)
 
-    it("tells it from text that is none", function()
+    it("is distinguished from text that is not JSON", function()
       core.memory_fail_after(0)
       assert.error_matches(function() decode("[1") end, "out of memory: asked for %d+ bytes$")
       assert.error_matches(function() encode("x") end, "out of memory: asked for .* for JSON$")
       core.memory_fail_after(-1)
-      assert.error_matches(function() decode("[1") end, "json_decode: line 1")
+      is_damaged("line 1", "[1")
       assert.error_matches(function() encode("\xff") end, "is not UTF%-8")
     end)
   end)

@@ -211,11 +211,8 @@ end
 ---@param text string
 ---@return table? content nil if the text is damaged or contains another value
 function M.parse(text)
-  local ok, content = pcall(core.json_decode, text)
-  if not ok and not content:find "^json_decode: " then
-    error(content, 0) -- not an error in the text
-  end
-  return ok and type(content) == "table" and content or nil
+  local content = core.json_decode(text)
+  return type(content) == "table" and content or nil
 end
 
 --- Decodes a JSON file.

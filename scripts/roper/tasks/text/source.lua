@@ -69,11 +69,9 @@ function divide.jsonl(path, read, give)
   for line in parts(path, "l", read) do
     number = number + 1
     if line:find "%S" then
-      local ok, content = pcall(core.json_decode, line)
-      if not ok and not content:find "^json_decode: " then
-        error(content, 0) -- not an error in the line
-      elseif not ok then
-        refuse(path, number, content)
+      local content, problem = core.json_decode(line)
+      if problem then
+        refuse(path, number, "expected JSON: " .. problem)
       elseif type(content) ~= "table" or type(content.text) ~= "string" then
         refuse(path, number, 'expected an object with a string "text"')
       end

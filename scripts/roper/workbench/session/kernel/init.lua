@@ -90,7 +90,7 @@ function M.serve(descriptor, token)
       core.interrupt_clear()
     end
     local line = requests:read "l"
-    for kind, text in pairs(line and core.json_decode(line) or {}) do
+    for kind, text in pairs(line and assert(core.json_decode(line)) or {}) do
       local ok, reply = pcall(answers[kind], current, text)
       if current.is_over then
         return

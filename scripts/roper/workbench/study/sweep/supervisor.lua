@@ -100,8 +100,8 @@ local HANDLERS <const> = {
 function Supervisor:listen(worker, data)
   worker.input = worker.input .. data
   for line in worker.input:gmatch "([^\n]*)\n" do
-    local ok, message = pcall(core.json_decode, line)
-    local handler = ok and type(message) == "table" and HANDLERS[message.event]
+    local message = core.json_decode(line)
+    local handler = type(message) == "table" and HANDLERS[message.event]
     local trial = handler and self.by_name[message.trial]
     if trial then
       handler(self, worker, trial, message)

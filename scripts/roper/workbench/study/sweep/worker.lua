@@ -137,7 +137,7 @@ function M.main()
   local eval = require "roper.base.eval"
   core.interrupt_enable()
   local ok, failure = eval.call(function()
-    local order = core.json_decode(io.stdin:read "a")
+    local order = assert(core.json_decode(io.stdin:read "a"))
     core.threads(order.threads)
     for _, path in ipairs(order.load or {}) do
       load_option.run(path)

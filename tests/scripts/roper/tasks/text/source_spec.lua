@@ -105,7 +105,7 @@ describe("source", function()
   end)
 
   it("refuses lines that are no JSON, or have no text", function()
-    refused("line 2: json_decode: ", '{"text": "a"}\n{"text": "b"', "jsonl")
+    refused("line 2: expected JSON: line 1, column 12: ", '{"text": "a"}\n{"text": "b"', "jsonl")
     for _, line in ipairs({ "3", "[1]", '{"title": "a"}', '{"text": 3}' }) do
       refused('line 1: expected an object with a string "text"', line, "jsonl")
     end
