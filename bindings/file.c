@@ -1,9 +1,10 @@
-/* Reading and writing npy and safetensors files. */
+/* Reading and writing npy and safetensors files, and writing whole files. */
 #include "bindings/foreign.h"
 #include "bindings/handle.h"
 
 #include <string.h>
 
+#include "core/base/file.h"
 #include "core/tensor/npy.h"
 #include "core/tensor/safetensors.h"
 
@@ -219,6 +220,54 @@ static int save(lua_State *L)
   return luaL_error(L, "save: expected a path that ends in .npy or .safetensors, got \"%s\"", path);
 }
 
+/* Put the text at index 2 into the file at index 1. Returns nil and the reason if it cannot. */
+static int put(lua_State *L, bool *created)
+{
+  const char *path = rpl_check_path(L, 1);
+  size_t length;
+  const char *text = luaL_checklstring(L, 2, &length);
+  const RpStatus status = rp_file_put(path, text, length, created);
+  if (status == RP_BAD_FILE) {
+    lua_pushnil(L);
+    lua_pushstring(L, rp_message());
+    return 2;
+  }
+  rpl_check(L, status);
+  lua_pushboolean(L, created == NULL || *created);
+  return 1;
+}
+
+/*
+** native.write_file(path, text)
+** Write a file atomically: a temporary file beside it is written, read back, flushed to the disk
+** and renamed. Until then, the file at `path` is unchanged. A symbolic link is replaced.
+** @param path string
+** @param text string
+** @return boolean? done true; nil if the file cannot be written
+** @return string? problem with the path and the reason
+*/
+static int write_file(lua_State *L)
+{
+  rpl_check_count(L, "write_file", 2);
+  return put(L, NULL);
+}
+
+/*
+** native.create_file(path, text)
+** Write a file atomically, like `write_file`, unless it exists. If several processes create it, one
+** of them succeeds.
+** @param path string
+** @param text string
+** @return boolean? created false if the file exists, nil if it cannot be written
+** @return string? problem with the path and the reason
+*/
+static int create_file(lua_State *L)
+{
+  bool created;
+  rpl_check_count(L, "create_file", 2);
+  return put(L, &created);
+}
+
 void rpl_open_file(lua_State *L)
 {
   static const luaL_Reg functions[] = {{"load_npy", load_npy},
@@ -227,6 +276,8 @@ void rpl_open_file(lua_State *L)
                                        {"save_safetensors", save_safetensors},
                                        {"load", load},
                                        {"save", save},
+                                       {"write_file", write_file},
+                                       {"create_file", create_file},
                                        {NULL, NULL}};
   static const luaL_Reg methods[] = {{"__gc", release_contents}, {NULL, NULL}};
   luaL_newmetatable(L, CONTENTS);

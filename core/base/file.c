@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/interrupt.h"
 #include "core/base/memory.h"
 
-enum { TEMPORARY_NAMES = 100 }; /* to try before failing; killed processes leave some behind */
+enum { ATTEMPTS = 10 }; /* to write a temporary file that other processes do not remove */
 
 static const size_t largest_transfer = (size_t)1 << 24; /* bytes between checks for Ctrl-C */
 
@@ -22,14 +23,32 @@ struct RpFileWriter {
   const char *name;            /* the last part of `path` */
   int folder, file;            /* descriptors */
   bool is_reread;
+  bool keeps_existing; /* do not replace a file at `path` */
   size_t temporary_size;
   char temporary[]; /* name of the file inside the folder */
 };
 
+static RpStatus fail_for(const char *function, const char *action, const char *path,
+                         const char *reason)
+{
+  return rp_fail(RP_BAD_FILE, "%s%scannot %s \"%s\": %s", function, *function != '\0' ? ": " : "",
+                 action, path, reason);
+}
+
 /* Fail with the reason in errno. */
 static RpStatus fail(const char *function, const char *action, const char *path)
 {
-  return rp_fail(RP_BAD_FILE, "%s: cannot %s \"%s\": %s", function, action, path, strerror(errno));
+  return fail_for(function, action, path, strerror(errno));
+}
+
+static RpStatus check_regular(const char *function, const char *action, const char *path,
+                              const struct stat *about)
+{
+  if (S_ISREG(about->st_mode))
+    return RP_OK;
+  return fail_for(function, action, path,
+                  S_ISDIR(about->st_mode) ? "expected a file, got a folder"
+                                          : "expected a file, got a pipe, socket or device");
 }
 
 RpStatus rp_file_open(RpFileReader *reader, const char *function, const char *path)
@@ -38,12 +57,8 @@ RpStatus rp_file_open(RpFileReader *reader, const char *function, const char *pa
   if (descriptor < 0)
     return fail(function, "read", path);
   struct stat about;
-  RpStatus status = RP_OK;
-  if (fstat(descriptor, &about) != 0)
-    status = fail(function, "read", path);
-  else if (!S_ISREG(about.st_mode))
-    status = rp_fail(RP_BAD_FILE, "%s: cannot read \"%s\": expected a file, got a %s", function,
-                     path, S_ISDIR(about.st_mode) ? "folder" : "pipe, socket or device");
+  RpStatus status = fstat(descriptor, &about) == 0 ? check_regular(function, "read", path, &about)
+                                                   : fail(function, "read", path);
   if (status != RP_OK)
     close(descriptor);
   else
@@ -64,8 +79,7 @@ RpStatus rp_file_read(RpFileReader *reader, void *data, size_t bytes)
     if (got < 0)
       return fail(reader->function, "read", reader->path);
     if (got == 0)
-      return rp_fail(RP_BAD_FILE, "%s: \"%s\" is truncated: expected %zu more bytes",
-                     reader->function, reader->path, bytes);
+      return fail_for(reader->function, "read", reader->path, "it is truncated");
     next += got;
     bytes -= (size_t)got;
   }
@@ -89,23 +103,21 @@ static RpStatus open_folder(RpFileWriter *writer)
   if (writer->folder < 0)
     return fail(writer->function, "write", path);
   struct stat about;
-  if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
-    return rp_fail(RP_BAD_FILE, "%s: cannot write \"%s\": expected a file, found a %s",
-                   writer->function, path,
-                   S_ISDIR(about.st_mode) ? "folder" : "pipe, socket or device");
-  return RP_OK;
+  return stat(path, &about) == 0 ? check_regular(writer->function, "write", path, &about) : RP_OK;
 }
 
-/* Create the temporary file under the first free name. */
-static RpStatus open_temporary(RpFileWriter *writer)
+/*
+** Create the temporary file. Its random name is unique among machines that share the folder, also
+** after another process has removed the file.
+*/
+static RpStatus open_temporary(RpFileWriter *writer, mode_t mode)
 {
-  for (int i = 0; i < TEMPORARY_NAMES && writer->file < 0; i++) {
-    snprintf(writer->temporary, writer->temporary_size, "%s.%ld-%d.tmp", writer->name,
-             (long)getpid(), i);
+  uint32_t suffix = 0;
+  if (getrandom(&suffix, sizeof suffix, 0) == sizeof suffix) {
+    snprintf(writer->temporary, writer->temporary_size, "%s.%ld-%08lx.tmp", writer->name,
+             (long)getpid(), (unsigned long)suffix);
     writer->file =
-        openat(writer->folder, writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (writer->file < 0 && errno != EEXIST)
-      break;
+        openat(writer->folder, writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   }
   return writer->file < 0 ? fail(writer->function, "write", writer->path) : RP_OK;
 }
@@ -119,11 +131,12 @@ static void close_writer(RpFileWriter *writer)
   rp_free(writer);
 }
 
-RpFileWriter *rp_file_create(const char *function, const char *path)
+/* rp_file_create with the permissions `mode` less those that the process masks. */
+static RpFileWriter *create(const char *function, const char *path, mode_t mode)
 {
   const char *slash = strrchr(path, '/');
   const char *name = slash != NULL ? slash + 1 : path;
-  size_t temporary_size = strlen(path) + sizeof ".-9223372036854775808-99.tmp";
+  size_t temporary_size = strlen(path) + sizeof ".-9223372036854775808-ffffffff.tmp";
   RpFileWriter *writer = rp_alloc(sizeof *writer + temporary_size);
   if (writer == NULL)
     return NULL;
@@ -133,11 +146,16 @@ RpFileWriter *rp_file_create(const char *function, const char *path)
                            .folder = -1,
                            .file = -1,
                            .temporary_size = temporary_size};
-  if (open_folder(writer) != RP_OK || open_temporary(writer) != RP_OK) {
+  if (open_folder(writer) != RP_OK || open_temporary(writer, mode) != RP_OK) {
     close_writer(writer);
     return NULL;
   }
   return writer;
+}
+
+RpFileWriter *rp_file_create(const char *function, const char *path)
+{
+  return create(function, path, 0666);
 }
 
 /* Check that the next bytes of the file are these. */
@@ -151,8 +169,8 @@ static RpStatus compare(const RpFileWriter *writer, const char *next, size_t byt
     size_t size = bytes < sizeof chunk ? bytes : sizeof chunk;
     status = rp_file_read(&reader, chunk, size);
     if (status == RP_OK && memcmp(chunk, next, size) != 0)
-      status = rp_fail(RP_BAD_FILE, "%s: \"%s\": the file on disk differs from what was written",
-                       writer->function, writer->path);
+      status = fail_for(writer->function, "write", writer->path,
+                        "the data read back differ from the data written");
     next += size;
     bytes -= size;
   }
@@ -195,26 +213,62 @@ RpStatus rp_file_reread(RpFileWriter *writer)
                                                : fail(writer->function, "read", writer->path);
 }
 
-/* Flush the temporary file and rename it to its final name. */
+/* Flush the temporary file and give it its final name; false with errno. */
 static bool commit(RpFileWriter *writer)
 {
   if (fsync(writer->file) != 0)
     return false;
   int closed = close(writer->file);
   writer->file = -1;
-  return closed == 0 &&
-         renameat(writer->folder, writer->temporary, writer->folder, writer->name) == 0;
+  if (closed != 0)
+    return false;
+  const int folder = writer->folder;
+  return writer->keeps_existing ? linkat(folder, writer->temporary, folder, writer->name, 0) == 0
+                                : renameat(folder, writer->temporary, folder, writer->name) == 0;
+}
+
+/* rp_file_finish; *problem is errno if the file could not get its name, or 0. */
+static RpStatus finish(RpFileWriter *writer, RpStatus status, int *problem)
+{
+  *problem = 0;
+  if (status == RP_OK && !commit(writer)) {
+    *problem = errno;
+    status = fail(writer->function, "write", writer->path);
+  }
+  if (status != RP_OK || writer->keeps_existing)
+    unlinkat(writer->folder, writer->temporary, 0);
+  if (status == RP_OK && fsync(writer->folder) != 0)
+    status = fail(writer->function, "flush the folder of", writer->path);
+  close_writer(writer);
+  return status;
 }
 
 RpStatus rp_file_finish(RpFileWriter *writer, RpStatus status)
 {
-  if (status == RP_OK && !commit(writer))
-    status = fail(writer->function, "write", writer->path);
-  if (status != RP_OK)
-    unlinkat(writer->folder, writer->temporary, 0);
-  else if (fsync(writer->folder) != 0)
-    status = fail(writer->function, "flush the folder of", writer->path);
-  close_writer(writer);
+  int problem;
+  return finish(writer, status, &problem);
+}
+
+RpStatus rp_file_put(const char *path, const void *data, size_t bytes, bool *created)
+{
+  RpStatus status = RP_OK;
+  int problem = ENOENT;
+  for (int i = 0; i < ATTEMPTS && problem == ENOENT; i++) {
+    RpFileWriter *writer = create("", path, 0644);
+    if (writer == NULL)
+      return rp_last_status();
+    writer->keeps_existing = created != NULL;
+    status = rp_file_write(writer, data, bytes);
+    if (status == RP_OK)
+      status = rp_file_reread(writer);
+    if (status == RP_OK)
+      status = rp_file_write(writer, data, bytes);
+    status = finish(writer, status, &problem);
+  }
+  if (created != NULL) {
+    *created = status == RP_OK;
+    status = problem == EEXIST ? RP_OK : status;
+  }
   return status;
 }
 

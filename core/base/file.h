@@ -1,10 +1,12 @@
 /*
 ** Sequential file reading, and atomic file writing: a file appears complete or
-** not at all. Messages begin with the caller's `function` and contain the path.
+** not at all. Messages begin with the caller's `function`, unless it is "", and
+** contain the path and the reason.
 */
 #ifndef RP_FILE_H
 #define RP_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -63,6 +65,14 @@ RpStatus rp_file_reread(RpFileWriter *writer);
 ** symbolic link at `path` is replaced, not followed.
 */
 RpStatus rp_file_finish(RpFileWriter *writer, RpStatus status);
+
+/*
+** Write a whole file with permissions 0644, verify it and flush it. If another
+** process removes the temporary file, it is written again. If `created` is not
+** NULL, a file at `path` is left unchanged, and *created is false. Errors like
+** those of rp_file_create and rp_file_write, without a function's name.
+*/
+RpStatus rp_file_put(const char *path, const void *data, size_t bytes, bool *created);
 
 /*
 ** Open the file at `path`, creating it if it is missing, and lock it against

@@ -18,10 +18,16 @@ local READ <const> = uv.constants.O_RDONLY | uv.constants.O_NONBLOCK
 -- Bytes in one read.
 local CHUNK <const> = 1 << 18
 
--- An error message with luv's reason, without the path that may be at its end.
-local function problem_of(what, path, reason, given)
-  local at = reason:find(": " .. (given or path), 1, true)
-  return ("cannot %s %s: %s"):format(what, path, at and reason:sub(1, at - 1) or reason)
+-- The reasons that luv gives for error codes, such as "ENOENT: no such file or directory".
+local REASONS <const> = {}
+for number = 1, 255 do
+  local reason, code = uv.translate_sys_error(number)
+  REASONS[code] = reason
+end
+
+-- An error message; `reason` is a code of luv, or another reason.
+local function problem_of(what, path, reason)
+  return ("cannot %s %s: %s"):format(what, path, REASONS[reason] or reason)
 end
 
 local function refuse(...)
@@ -34,9 +40,9 @@ end
 ---@param path string
 ---@return table? stat with type and size, as returned by luv; nil if nothing is there
 function M.stat(path)
-  local stat, message, code = uv.fs_stat(path)
+  local stat, _, code = uv.fs_stat(path)
   if not stat and not ABSENT[code] then
-    refuse("read", path, message)
+    refuse("read", path, code)
   end
   return stat
 end
@@ -62,9 +68,9 @@ function M.make(path)
   local so_far = path:sub(1, 1) == "/" and "/" or ""
   for part in path:gmatch "[^/]+" do
     so_far = so_far .. part .. "/"
-    local ok, message, code = uv.fs_mkdir(so_far, MODE)
+    local ok, _, code = uv.fs_mkdir(so_far, MODE)
     if not ok and code ~= "EEXIST" then
-      refuse("make the folder", path, message, so_far)
+      refuse("make the folder", path, code)
     end
   end
   local stat = M.stat(path)
@@ -79,14 +85,14 @@ end
 function M.fresh(path)
   M.make(path:match "^(.+)/" or ".")
   local number, made = 1, path
-  local ok, message, code = uv.fs_mkdir(made, MODE)
+  local ok, _, code = uv.fs_mkdir(made, MODE)
   while code == "EEXIST" do
     number = number + 1
     made = ("%s-%d"):format(path, number)
-    ok, message, code = uv.fs_mkdir(made, MODE)
+    ok, _, code = uv.fs_mkdir(made, MODE)
   end
   if not ok then
-    refuse("make the folder", made, message)
+    refuse("make the folder", made, code)
   end
   return made
 end
@@ -96,10 +102,10 @@ end
 --- Errors: a path that cannot be opened or flushed.
 ---@param path string
 function M.sync(path)
-  local descriptor, message = uv.fs_open(path, READ, 0)
-  local flushed, reason = nil, message
+  local descriptor, flushed, reason, _
+  descriptor, _, reason = uv.fs_open(path, READ, 0)
   if descriptor then
-    flushed, reason = uv.fs_fsync(descriptor)
+    flushed, _, reason = uv.fs_fsync(descriptor)
     uv.fs_close(descriptor)
   end
   if not flushed then
@@ -107,56 +113,15 @@ function M.sync(path)
   end
 end
 
--- Writes a temporary file beside `path`, flushes it to the disk and reads it back.
-local function write_temporary(path, text)
-  local suffix = uv.random(4):gsub(".", function(byte)
-    return ("%02x"):format(byte:byte())
-  end)
-  local temporary = ("%s.%d-%s.tmp"):format(path, uv.os_getpid(), suffix)
-  local descriptor, message = uv.fs_open(temporary, "wx+", tonumber("644", 8))
-  if not descriptor then
-    refuse("write", path, message, temporary)
-  end
-  local written, reason = uv.fs_write(descriptor, text)
-  local flushed, problem = uv.fs_fsync(descriptor)
-  local found, trouble = uv.fs_read(descriptor, #text + 1, 0)
-  uv.fs_close(descriptor)
-  if written ~= #text or not flushed or found ~= text then
-    uv.fs_unlink(temporary)
-    reason = reason or written ~= #text and "the disk is full" or problem or trouble
-    refuse("write", path, reason or "the data read back differ from the data written", temporary)
-  end
-  return temporary
-end
-
--- Attempts to write a temporary file that other processes remove.
-local TRIES <const> = 10
-
--- Writes a temporary file and moves it to its path by `put`. Another process may remove it in
--- `clean`, as a leftover; then it is written again.
-local function write_with(put, path, text)
-  local temporary, done, message, code
-  for _ = 1, TRIES do
-    temporary = write_temporary(path, text)
-    done, message, code = put(temporary, path)
-    uv.fs_unlink(temporary)
-    if done or code ~= "ENOENT" then
-      break
-    end
-  end
-  if not done and code ~= "EEXIST" then
-    refuse("write", path, message, temporary)
-  end
-  return done
-end
-
---- Writes a file atomically: to a temporary file, which is flushed to the disk and renamed. Until
---- then, the file at `path` is unchanged.
+--- Writes a file atomically: to a temporary file, which is read back, flushed to the disk and
+--- renamed. Until then, the file at `path` is unchanged.
 ---@param path string
 ---@param text string
 function M.write(path, text)
-  write_with(uv.fs_rename, path, text)
-  M.sync(path:match "^(.*/)[^/]*$" or ".")
+  local done, problem = core.write_file(path, text)
+  if not done then
+    error(problem, 0)
+  end
 end
 
 --- Creates a file atomically, unless it exists.
@@ -164,7 +129,11 @@ end
 ---@param text string
 ---@return boolean created false if the file exists; it is unchanged
 function M.create(path, text)
-  return write_with(uv.fs_link, path, text) == true
+  local created, problem = core.create_file(path, text)
+  if problem then
+    error(problem, 0)
+  end
+  return created
 end
 
 local CLOSING <const> = { __close = function(file) uv.fs_close(file.descriptor) end }
@@ -174,20 +143,20 @@ local CLOSING <const> = { __close = function(file) uv.fs_close(file.descriptor) 
 ---@return string? text
 ---@return string? problem nil if nothing is there
 function M.peek(path)
-  local descriptor, message, code = uv.fs_open(path, READ, 0)
+  local descriptor, _, code = uv.fs_open(path, READ, 0)
   if not descriptor then
-    return nil, not ABSENT[code] and problem_of("read", path, message) or nil
+    return nil, not ABSENT[code] and problem_of("read", path, code) or nil
   end
   local _ <close> = setmetatable({ descriptor = descriptor }, CLOSING)
   local kind = assert(uv.fs_fstat(descriptor)).type
   if kind ~= "file" then
     return nil, problem_of("read", path, "expected a file, got a " .. kind)
   end
-  local parts, part = {}
+  local parts = {}
   repeat
-    part, message, code = uv.fs_read(descriptor, CHUNK)
+    local part, _, problem = uv.fs_read(descriptor, CHUNK)
     if not part then
-      return nil, not ABSENT[code] and problem_of("read", path, message) or nil
+      return nil, not ABSENT[problem] and problem_of("read", path, problem) or nil
     end
     parts[#parts + 1] = part
   until part == ""
@@ -227,9 +196,9 @@ end
 ---@param path string
 ---@return string[] names {} if there is no folder
 function M.names(path)
-  local scan, message, code = uv.fs_scandir(path)
+  local scan, _, code = uv.fs_scandir(path)
   if not scan and not ABSENT[code] then
-    refuse("list", path, message)
+    refuse("list", path, code)
   end
   local names = {}
   if scan then

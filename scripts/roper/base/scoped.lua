@@ -32,12 +32,7 @@ function M.with_file(name, text, f)
   end
   return M.finally(function()
     local path = folder .. "/" .. name
-    local file = assert(io.open(path, "w"))
-    local written, problem = file:write(text)
-    local closed, trouble = file:close()
-    if not written or not closed then
-      error(("cannot write %s: %s"):format(path, problem or trouble), 0)
-    end
+    files.write(path, text)
     return f(path)
   end, function()
     files.remove(folder)

@@ -1,3 +1,4 @@
+-- Reading and writing of files by the core: missing and special files, faults while writing.
 local uv = require("luv")
 
 local core = require("roper.core")
@@ -25,14 +26,14 @@ describe("file", function()
       end
     end
 
-    it("refuses what is not there", function()
+    it("rejects missing files", function()
       refused(scratch.path("none"), "No such file or directory")
       refused(scratch.path("none/x"), "No such file or directory")
       refused("", "No such file or directory")
       refused(("x"):rep(300), "File name too long")
     end)
 
-    it("refuses folders and devices", function()
+    it("rejects folders and devices", function()
       refused(scratch.path("."), "expected a file, got a folder")
       refused("/dev/zero", "expected a file, got a pipe, socket or device")
     end)
@@ -41,16 +42,20 @@ describe("file", function()
       refused(make_pipe(), "expected a file, got a pipe, socket or device")
     end)
 
-    it("refuses a path that C would cut", function()
+    it("rejects a path with a NUL byte", function()
       assert.error_matches(function() core.load("a\0b") end, "NUL")
     end)
   end)
 
   describe("writing", function()
     local function refused(path, reason)
+      local expected = 'cannot write "' .. path .. '": ' .. reason
       for name, value in pairs({ save_npy = tensor, save_safetensors = { a = tensor } }) do
-        local expected = name .. ': cannot write "' .. path .. '": ' .. reason
-        assert.error_matches(function() core[name](path, value) end, expected, 1, true)
+        assert.error_matches(function() core[name](path, value) end, name .. ": " .. expected, 1,
+          true)
+      end
+      for _, name in ipairs({ "write_file", "create_file" }) do
+        assert.same({ nil, expected }, { core[name](path, "text") })
       end
     end
 
@@ -62,7 +67,7 @@ describe("file", function()
       assert.same({ "x.npy", "x.safetensors" }, scratch.list())
     end)
 
-    it("takes a path without a folder", function()
+    it("accepts a path without a folder", function()
       local here = uv.cwd()
       uv.chdir(scratch.path("."))
       local ok, message = pcall(core.save_npy, "x.npy", tensor)
@@ -71,12 +76,12 @@ describe("file", function()
       assert.same({ "x.npy" }, scratch.list())
     end)
 
-    it("refuses missing folders, folders and pipes", function()
+    it("rejects missing folders, folders and pipes", function()
       refused(scratch.path("none/x"), "No such file or directory")
       refused("", "No such file or directory")
-      refused(scratch.path("."), "expected a file, found a folder")
+      refused(scratch.path("."), "expected a file, got a folder")
       local pipe = make_pipe()
-      refused(pipe, "expected a file, found a pipe, socket or device")
+      refused(pipe, "expected a file, got a pipe, socket or device")
       assert.equal("fifo", uv.fs_stat(pipe).type)
       refused(scratch.path(("x"):rep(300)), "File name too long")
       scratch.write("file", "")
@@ -84,7 +89,7 @@ describe("file", function()
       assert.same({ "file", "pipe" }, scratch.list())
     end)
 
-    it("keeps the old file when the disk takes no more", function()
+    it("keeps the old file when the disk is full", function()
       local path = scratch.write("x.npy", old)
       local large = string.pack("<i4", 1):rep(100000)
       local header = "{'descr': '<i4', 'fortran_order': False, 'shape': (100000,)}"
@@ -95,7 +100,9 @@ describe("file", function()
         local large = core.load_npy(%q)
         print(select(2, pcall(core.save_npy, %q, large)))
         print(select(2, pcall(core.save_safetensors, %q, { large = large })))
-      ]], source, path, path))
+        print(core.write_file(%q, ("x"):rep(400000)))
+        print(core.create_file(%q, ("x"):rep(400000)))
+      ]], source, path, path, path, scratch.path("new")))
       local pipe = io.popen(string.format(
         "trap '' XFSZ; ulimit -f 100; LUA_PATH='%s' LUA_CPATH='%s' lua5.4 '%s' 2>&1", package.path,
         package.cpath, script))
@@ -103,48 +110,98 @@ describe("file", function()
       pipe:close()
       assert.matches('save_npy: cannot write "' .. path .. '": File too large', output, 1, true)
       assert.matches('save_safetensors: cannot write "' .. path .. '"', output, 1, true)
+      assert.matches('nil\tcannot write "' .. path .. '": File too large', output, 1, true)
+      assert.matches('nil\tcannot write "' .. scratch.path("new") .. '": File', output, 1, true)
       assert.equal(old, scratch.read(path))
       assert.same({ "large.npy", "save.lua", "x.npy" }, scratch.list())
     end)
 
-    it("keeps the old file when the new one reads back otherwise", function()
-      local path, library = scratch.write("x", old), scratch.path("turn.so")
-      assert(os.execute(("cc -shared -fPIC -o '%s' tests/fixtures/turned_write.c -ldl"):format(
-        library)))
-      local script = scratch.write("save.lua", ([[
-        local core = require "roper.core"
-        local x = core.tensor({ 0x31323334, 0x35363738 }, "int32")
-        if arg[1] == "npy" then
-          print(select(2, pcall(core.save_npy, %q, x)))
-        else
-          print(select(2, pcall(core.save_safetensors, %q, { name = x, z = x }, { a = "more" })))
-        end
-      ]]):format(path, path))
-      local function save(kind, turned)
-        local _, output = process.run({ "lua5.4", script, kind }, "", {
-          LD_PRELOAD = (os.getenv "LD_PRELOAD" or "") .. ":" .. library,
-          TURN = turned, LUA_PATH = package.path, LUA_CPATH = package.cpath })
+    describe("with a fault", function()
+      local path, library, script
+
+      before_each(function()
+        path, library = scratch.write("x", old), scratch.path("faulty.so")
+        assert(os.execute(("cc -shared -fPIC -o '%s' tests/fixtures/faulty_disk.c -ldl"):format(
+          library)))
+        script = scratch.write("save.lua", ([[
+          local core, files = require "roper.core", require "roper.base.file"
+          local path = %q
+          local x = core.tensor({ 0x31323334, 0x35363738 }, "int32")
+          local calls = {
+            npy = { core.save_npy, path, x },
+            safetensors = { core.save_safetensors, path, { name = x, z = x }, { a = "more" } },
+            write = { files.write, path, "some text" },
+            create = { files.create, path .. ".new", "some text" },
+          }
+          print(select(2, pcall(table.unpack(calls[ arg[1] ]))))
+        ]]):format(path))
+      end)
+
+      local function save(kind, fault)
+        fault.LD_PRELOAD = (os.getenv "LD_PRELOAD" or "") .. ":" .. library
+        fault.LUA_PATH, fault.LUA_CPATH = package.path, package.cpath
+        local _, output = process.run({ "lua5.4", script, kind }, "", fault)
         return output
       end
-      for kind, places in pairs({ npy = { "NUMPY", "descr", "4321", "8765" }, safetensors = {
-        "{", "__meta", "more", "name", "dtype", "I32", "[2]", "[8,", "4321", "8765" } }) do
-        for _, turned in ipairs(places) do
-          local output = save(kind, turned)
-          assert(output:find(('save_%s: "%s": '):format(kind, path), 1, true) == 1, output)
-          assert.equal(old, scratch.read(path))
-        end
-        assert.equal("\n", save(kind, "nowhere"))
-        assert.not_equal(old, scratch.read(path))
-        scratch.write("x", old)
+
+      local function fails(kind, fault)
+        local output = save(kind, fault)
+        local head = kind:find "npy" and "save_npy: " or kind:find "safe" and "save_safetensors: "
+          or ""
+        local start = ('%scannot '):format(head)
+        assert.equal(start, output:sub(1, #start))
+        assert.truthy(output:find(path, 1, true))
+        assert.equal(old, scratch.read(path))
+        assert.same({ "faulty.so", "save.lua", "x" }, scratch.list())
       end
-      assert.same({ "save.lua", "turn.so", "x" }, scratch.list())
+
+      it("keeps the old file if the data read back differ", function()
+        for kind, texts in pairs({ npy = { "NUMPY", "descr", "4321", "8765" }, safetensors = {
+          "{", "__meta", "more", "name", "dtype", "I32", "[2]", "[8,", "4321", "8765" },
+          write = { "some", "text" }, create = { "some", "text" } }) do
+          for _, text in ipairs(texts) do
+            fails(kind, { FLIP = text })
+          end
+          for _, count in ipairs({ "1", "2" }) do
+            fails(kind, { DROP = count })
+          end
+        end
+        fails("write", { DROP = "9" })
+        for _, kind in ipairs({ "npy", "safetensors", "write" }) do
+          assert.equal("\n", save(kind, { FLIP = "absent" }))
+          assert.not_equal(old, scratch.read(path))
+          scratch.write("x", old)
+        end
+      end)
+
+      it("writes a text again if another process removes the temporary file", function()
+        assert.equal("\n", save("write", { REMOVE = "2" }))
+        assert.equal("some text", scratch.read(path))
+        assert.equal("true\n", save("create", { REMOVE = "2" }))
+        assert.equal("some text", scratch.read(path .. ".new"))
+        assert.same({ "faulty.so", "save.lua", "x", "x.new" }, scratch.list())
+        assert.equal(('cannot write "%s": No such file or directory\n'):format(path),
+          save("write", { REMOVE = "1000" }))
+      end)
     end)
 
-    it("gives new files the usual mode", function()
+    it("replaces a symbolic link, and leaves its target unchanged", function()
+      local target, link = scratch.write("target", "old"), scratch.path("link")
+      assert(uv.fs_symlink(target, link))
+      assert.is_false(core.create_file(link, "new"))
+      assert.equal("link", uv.fs_lstat(link).type)
+      core.write_file(link, "new")
+      assert.equal("file", uv.fs_lstat(link).type)
+      assert.same({ "old", "new" }, { scratch.read(target), scratch.read(link) })
+    end)
+
+    it("gives new files the usual permissions, but texts none for others to write", function()
       local path = scratch.path("x.npy")
       core.save_npy(path, tensor)
       local plain = uv.fs_stat(scratch.write("plain", "")).mode
       assert.equal(plain, uv.fs_stat(path).mode)
+      core.write_file(path, "text")
+      assert.equal(plain & ~tonumber("22", 8), uv.fs_stat(path).mode)
     end)
   end)
 end)

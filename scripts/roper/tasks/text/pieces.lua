@@ -18,14 +18,8 @@ local PACKAGE <const> = "sentencepiece"
 local Pieces = {}
 Pieces.__index = Pieces
 
--- Writes lines to a file.
 local function write_lines(path, lines)
-  local file = assert(io.open(path, "wb"))
-  local done, problem = file:write(table.concat(lines, "\n"), #lines > 0 and "\n" or "")
-  local closed, trouble = file:close()
-  if not done or not closed then
-    error(("text: cannot write %s: %s"):format(path, problem or trouble), 0)
-  end
+  files.write(path, table.concat(lines, "\n") .. (#lines > 0 and "\n" or ""))
 end
 
 -- Appends to a list the parts of a text between newlines and U+2581, at least one, and to `joints`
