@@ -4,6 +4,7 @@ local plot = require("roper.workbench.plot")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")
+local svgs = require("tests.svg")
 local uv = require("luv")
 
 before_each(function()
@@ -29,9 +30,13 @@ local function plots(options)
   }
 end
 
--- How many lines an SVG file holds.
-local function count_lines(svg)
-  return select(2, svg:gsub('class="line ', ""))
+-- The lines of a chart as {series, lines}, in the units of its axes.
+local function lines_of(svg)
+  local axes, list = svgs.axes(svg), {}
+  for series, d in svg:gmatch('class="line s(%d)[^"]*" d="([^"]*)"') do
+    list[#list + 1] = { tonumber(series), axes.path(d) }
+  end
+  return list
 end
 
 describe("every plot", function()
@@ -151,12 +156,20 @@ describe("plot.line", function()
       { y = { 2, 3, 4 }, label = "roper" },
       { y = { 3, 4, 5 }, label = "roper" },
     }, { format = "svg" })
-    assert.equal(3, count_lines(svg))
-    assert.equal(1, select(2, svg:gsub('class="band s1"', "")))
+    svgs.near({ { 1, { { { 1, 1 }, { 2, 2 }, { 3, 3 } } } },
+      { 2, { { { 1, 2 }, { 2, 3 }, { 3, 4 } } } }, { 2, { { { 1, 3 }, { 2, 4 }, { 3, 5 } } } } },
+      lines_of(svg), 0.01)
+    local low, high = {}, {}
+    for _, part in ipairs(svgs.axes(svg).path(svg:match('class="band s1" d="([^"]*)"'))) do
+      for _, corner in ipairs(part) do
+        local x, y = math.floor(corner[1] + 0.5), corner[2]
+        low[x], high[x] = math.min(low[x] or y, y), math.max(high[x] or y, y)
+      end
+    end
+    svgs.near({ { 0, 1, 2 }, { 2, 3, 4 } }, { low, high }, 0.01)
+    assert.is_nil(svg:find('class="band s2"', 1, true))
     assert.equal(1, select(2, svg:gsub(">rope<", "")))
     assert.equal(1, select(2, svg:gsub(">roper<", "")))
-    assert.equal(1, select(2, svg:gsub('class="line s1"', "")))
-    assert.equal(2, select(2, svg:gsub('class="line s2"', "")))
     assert.truthy(svg:find(".s1 { color: #0072b2; } .s2 { color: #d55e00; }", 1, true))
     assert.is_nil(plot.line({ y = { 1, 2 }, label = "rope" }, { format = "svg", legend = false })
       :find(">rope<", 1, true))
@@ -171,15 +184,16 @@ describe("plot.line", function()
       tensor:narrow(2, 1, 1) }) do
       assert.equal(expected, plot.line(values, { format = "svg" }))
     end
-    assert.equal(2, count_lines(plot.line(tensor, { format = "svg" })))
+    svgs.near({ { 1, { { { 1, 1 }, { 2, 4 }, { 3, 9 } } } },
+      { 2, { { { 1, 0 }, { 2, 0 }, { 3, 0 } } } } },
+      lines_of(plot.line(tensor, { format = "svg" })), 0.02)
   end)
 
   it("leaves gaps where there is no number, and shows a lone point", function()
     check_svg(plot.line({ { NAN, NAN }, { 1, 2 } }, { format = "svg" }))
     local svg = plot.line({ 1, 2, NAN, NAN, 3, 1 / 0, 4, 5 }, { format = "svg" })
-    local path = svg:match('class="line s1" d="([^"]*)"')
-    assert.equal(2, select(2, path:gsub("L", "")))
-    assert.equal(3, select(2, path:gsub("M[%d. ]+h0", "")))
+    svgs.near({ { 1, { { { 1, 1 }, { 2, 2 } }, { { 5, 3 } }, { { 7, 4 }, { 8, 5 } } } } },
+      lines_of(svg), 0.01)
     assert.truthy(plot.line({ 5 }, { format = "text" }):find("•", 1, true))
     assert.truthy(plot.line({ NAN, 5, NAN }, { format = "text" }):find("•", 1, true))
   end)
@@ -261,8 +275,15 @@ describe("plot.scatter", function()
   it("draws every point of a small cloud, and the shape of a large one", function()
     local svg = plot.scatter({ { x = { 1, 2, NAN }, y = { 3, 4, 5 } }, { 1, 2, 3 } },
       { format = "svg" })
-    assert.equal(2, select(2, svg:gsub('<g class="s%d"><path d="[^"]*" transform', "")))
-    assert.equal(2 + 3, select(2, svg:gsub("<path d=\"[^\"]*\" transform=\"translate", "")))
+    local axes, series = svgs.axes(svg), {}
+    for marks in svg:gmatch('<g class="s%d">(.-)</g>') do
+      local points = {}
+      for x, y in marks:gmatch('transform="translate%(([%d.]+) ([%d.]+)%)') do
+        points[#points + 1] = { axes.point(x, y) }
+      end
+      series[#series + 1] = points
+    end
+    svgs.near({ { { 1, 3 }, { 2, 4 } }, { { 1, 1 }, { 2, 2 }, { 3, 3 } } }, series, 0.01)
     local x = core.randn({ 200000 })
     svg = plot.scatter({ x = x, y = x }, { format = "svg" })
     assert.is_true(#svg < 100000)
@@ -275,9 +296,16 @@ describe("plot.bar", function()
       label = "a" }, { y = { 1, 2, 3 }, label = "b" } },
       { names = { "rope", "roper", "x'y" }, format = "svg" })
     check_svg(svg)
-    assert.equal(2 + 3, select(2, svg:gsub('class="bar s%d"', "")))
-    local ranges = svg:match('class="range" d="([^"]*)"')
-    assert.equal(2, select(2, ranges:gsub("V", "")))
+    local axes, bars, ranges = svgs.axes(svg), { {}, {} }, {}
+    for series, height, y in svg:gmatch('class="bar s(%d)" height="([%d.]+)%%".- y="([%d.]+)%%"') do
+      table.insert(bars[tonumber(series)], { axes.y((y + height) / 100), axes.y(y / 100) })
+    end
+    svgs.near({ { { 0, 3 }, { -5, 0 } }, { { 0, 1 }, { 0, 2 }, { 0, 3 } } }, bars, 0.01)
+    for _, line in ipairs(svgs.lines(svg:match('class="range" d="([^"]*)"'))) do
+      ranges[#ranges + 1] = #line == 2 and line[1][1] == line[2][1]
+        and { axes.y(line[1][2] / axes.height), axes.y(line[2][2] / axes.height) } or nil
+    end
+    svgs.near({ { 2, 4 }, { -6, -4 } }, ranges, 0.01)
     for _, text in ipairs({ "rope", "roper", "x&#39;y", "a", "b" }) do
       assert.truthy(svg:find(">" .. text .. "<", 1, true), text)
     end
@@ -300,11 +328,14 @@ describe("plot.heatmap", function()
     local svg = plot.heatmap({ { 0, 1 }, { NAN, 0.5 } }, { format = "svg", legend = false })
     check_svg(svg)
     local colors = {}
-    for d, color in svg:gmatch('<path d="(M[^"]*)" fill="([^"]*)"') do
-      colors[#colors + 1] = d .. " " .. color
+    for d, color in svg:gmatch('<path d="([^"]*)" fill="([^"]*)"') do
+      local corners = svgs.lines(d)[1]
+      local first, opposite = corners[1], corners[3]
+      colors[#colors + 1] = ("%d,%d to %d,%d %s"):format(first[1], first[2], opposite[1],
+        opposite[2], color)
     end
-    assert.truthy(svg:find('class="viridis" fill="#EEEEEE"', 1, true)) -- below where none is
-    assert.same({ "M0 0h1v1H0z #440154", "M1 0h1v1H1z #FDE725", "M1 1h1v1H1z #21918C" }, colors)
+    assert.truthy(svg:find('class="viridis" fill="#EEEEEE"', 1, true)) -- where a cell has no number
+    assert.same({ "0,0 to 1,1 #440154", "1,0 to 2,1 #FDE725", "1,1 to 2,2 #21918C" }, colors)
   end)
 
   it("is diverging around 0 where data have both signs", function()

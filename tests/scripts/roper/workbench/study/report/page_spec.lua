@@ -5,6 +5,7 @@ local markup = require("roper.base.markup")
 local page = require("roper.workbench.study.report.page")
 local reports = require("tests.reports")
 local scratch = require("tests.scratch")
+local svgs = require("tests.svg")
 
 local HOSTILE <const> = { "<script>alert(1)</script>", "</title></style></script><script>x",
   "\"><img src=x onerror=x>", "a & b < c", "]]>", "<!--", "'; drop", "%s %d %1", "\xFF\0\27[31m",
@@ -35,14 +36,42 @@ local function map()
     } }
 end
 
+-- The values of the dots that each line of a chart of runs joins, from the method at the top.
+local function joined(chart)
+  local axes, list = svgs.axes(chart), {}
+  for i, line in ipairs(svgs.lines(chart:match('class="join" d="(.-)"'))) do
+    list[i] = {}
+    for k, point in ipairs(line) do
+      assert.is_true(k == 1 or point[2] > line[k - 1][2])
+      list[i][k] = axes.x(point[1] / axes.width)
+    end
+  end
+  return list
+end
+
+-- The values of the means that a chart of runs marks.
+local function means_of(chart)
+  local axes, list = svgs.axes(chart), {}
+  for d in chart:gmatch('class="mean" d="(.-)"') do
+    list[#list + 1] = axes.x(svgs.lines(d)[1][1][1] / axes.width)
+  end
+  return list
+end
+
 describe("page.render", function()
   it("is one well-formed page that needs nothing else", function()
     local text = page.render(reports.view())
     local counts = html.check(text)
     assert.equal(1, counts.html)
-    assert.equal(10, counts.figure) -- six measures, accuracy and its difference, loss, distance
+    local titles = {}
+    for title in text:gmatch("<figcaption><b>(.-)</b>") do
+      titles[#titles + 1] = title
+    end
+    assert.same({ "Correct", "Correct, greedy", "Accuracy", "Loss", "Training loss, last half",
+      "Steps to 90 % accuracy on answer tokens", "Accuracy on answer tokens",
+      "Difference in accuracy between runs of the same seed", "Training loss",
+      "Accuracy by distance" }, titles)
     assert.equal(2, counts.input) -- of the range that the loss is shown in
-    assert.equal(6, counts.details)
     assert.equal(1, select(2, text:gsub("<script>", "")))
     for _, reference in ipairs({ "<link", "<img", "src=", "href=", "@import", "url(", "http:",
       "https:", "fetch(" }) do
@@ -64,9 +93,8 @@ describe("page.render", function()
       titles[#titles + 1] = title
     end
     assert.same({ "rope, seed 1: 61.0", "rope, seed 2: 62.0", "roper, seed 1: 91.0" }, titles)
-    -- Seeds 1 to 3 in lanes; 61 and 91 of an axis from 60 to 100.
-    assert.equal("M25.0 150.0L775.0 650.0M50.0 250.0", solved:match('class="join" d="(.-)"'))
-    assert.equal(2, select(2, solved:gsub('class="mean"', "")))
+    svgs.near({ { 61, 91 }, { 62 } }, joined(solved), 0.01)
+    svgs.near({ 61.5, 91 }, means_of(solved), 0.01)
     assert.truthy(solved:find("one by one +30.0; p", 1, true))
   end)
 
@@ -88,19 +116,24 @@ describe("page.render", function()
       "dot rope, seed 3: not reached in 100 steps",
       "dot hole rope, seed 3: not reached in 100 steps", "dot roper, seed 1: 70",
       "dot roper, seed 2: 80", "dot roper, seed 3: 90" }, titles)
-    -- The axis, from 70 to 90, ends before the open dots at the right border.
-    assert.equal("M0.0 150.0L0.0 650.0M1000.0 250.0L410.0 750.0M1000.0 350.0L820.0 850.0",
-      steps:match('class="join" d="(.-)"'))
+    -- Runs that never reached 90 % are beyond the axis, which ends at 90 steps.
+    local pairs_of_runs = joined(steps)
+    for i = 2, 3 do
+      assert.is_true(pairs_of_runs[i][1] > 91)
+      pairs_of_runs[i][1] = 0
+    end
+    svgs.near({ { 70, 70 }, { 0, 80 }, { 0, 90 } }, pairs_of_runs, 0.01)
     assert.truthy(steps:find(">not reached</text>", 1, true))
-    assert.equal(1, select(2, steps:gsub('class="mean"', ""))) -- that of roper
+    svgs.near({ 80 }, means_of(steps), 0.01) -- that of roper
     assert.truthy(steps:find("where 2 of 3 pairs count a run that never got there with its last "
       .. "step", 1, true))
+    assert.truthy(steps:find('aria-label="Steps', 1, true))
     for _, trial in ipairs(trials) do
       trial.run.result.steps_to_90 = nil
     end
     steps = page.render(reports.view(trials)):match("<b>Steps to 90 %%.-</figure>")
     assert.truthy(steps:find("No run got there.", 1, true))
-    assert.is_nil(steps:find("<svg class=\"chart", 1, true))
+    assert.is_nil(steps:find('aria-label="Steps', 1, true))
   end)
 
   it("draws means alone where there are many methods, and no difference of every two", function()
@@ -112,7 +145,12 @@ describe("page.render", function()
     end
     local text = page.render(reports.view(trials, methods))
     local accuracy = text:match("<b>Accuracy on answer tokens</b>.-</figure>")
-    assert.equal(7, select(2, accuracy:gsub('<path class="line', "")))
+    local labels = {}
+    for label in accuracy:gmatch('<path class="line[^>]*><title>(.-)</title>') do
+      labels[#labels + 1] = label
+    end
+    assert.same({ "m1, mean of 2", "m2, mean of 2", "m3, mean of 2", "m4, mean of 2",
+      "m5, mean of 2", "m6, mean of 2", "m7, mean of 1" }, labels)
     assert.is_nil(text:find("Difference in accuracy", 1, true))
     assert.is_nil(text:find('class="join"', 1, true))
   end)
