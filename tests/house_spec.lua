@@ -117,19 +117,19 @@ local function circles(list)
   return found
 end
 
-describe("the house", function()
+describe("the layers", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("has no arrow that climbs a floor", function()
+  it("have no dependency on a higher layer", function()
     assert.same({}, climbs(arrows("./")))
   end)
 
-  it("has no circles", function()
+  it("have no cycles", function()
     assert.same({}, circles(arrows("./")))
   end)
 
-  it("shows its floors in the READMEs", function()
+  it("are listed in the READMEs", function()
     local readmes = {}
     for _, folders in ipairs(floors) do
       for _, folder in ipairs(folders) do
@@ -156,7 +156,7 @@ describe("the house", function()
     return arrows(root .. "/")
   end
 
-  it("would show a climb in C and in Lua", function()
+  it("would report a higher layer in C and in Lua", function()
     assert.same({ "core/base/a.c uses core/tensor/b.h" }, climbs(planted({
       ["core/base/a.c"] = '#include "core/tensor/b.h"\n', ["core/tensor/b.h"] = "" })))
     assert.same({ "core/base/a.c uses core/tensor/b.h",
@@ -165,7 +165,7 @@ describe("the house", function()
       ["scripts/roper/workbench/study/y.lua"] = "-- require 'roper.none'\n" })))
   end)
 
-  it("would show a climb by a name in a table, or to the public table", function()
+  it("would report a higher layer named in a table, or the public table", function()
     assert.same({ "scripts/roper/base/x.lua uses scripts/roper/workbench/study/y.lua",
       "scripts/roper/base/z.lua uses scripts/roper/init.lua" }, climbs(planted({
       ["core/base/a.c"] = "", ["scripts/roper/init.lua"] = "",
@@ -174,7 +174,7 @@ describe("the house", function()
       ["scripts/roper/workbench/study/y.lua"] = 'return "roper.none"\n' })))
   end)
 
-  it("would show a circle", function()
+  it("would report a cycle", function()
     local found = circles(planted({
       ["scripts/roper/base/p.lua"] = 'local q = require("roper.base.q")\n',
       ["scripts/roper/base/q.lua"] = 'return function() return require "roper.base.r" end\n',

@@ -25,7 +25,7 @@ describe("README and the guide", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("shows a session as it really is", function()
+  it("show a session exactly as it runs", function()
     local shown = scratch.read("README.md"):match("\n```\n%$ ./roper\n.-\n(> .-)```\n")
     local screen = sessions.start()
     for _, entry in ipairs(entries_of(shown)) do
@@ -34,7 +34,7 @@ describe("README and the guide", function()
     sessions.leave(screen)
   end)
 
-  it("makes a model of one's own, trains it, asks it and looks inside", function()
+  it("define, train, query and inspect a custom model", function()
     local class, shown, inside = scratch.read("scripts/GUIDE.md"):match(
       "\n```lua\n(Own = .-)```\n.-\n```\n(> dofile.-)```\n.-\n```lua\n(.-)```\n")
     require("roper.base.file").write(scratch.path("own.lua"), class)
@@ -65,7 +65,7 @@ describe("README and the guide", function()
                 globals.guess:totable())
   end)
 
-  it("tells of position schemes in lines that run", function()
+  it("describe position schemes with lines that run", function()
     local shown = scratch.read("scripts/GUIDE.md"):match(
       "\n## Position schemes\n\n```lua\n(.-)```\n")
     local results = {}
@@ -80,7 +80,7 @@ describe("README and the guide", function()
     assert.truthy(scratch.read(results[4]):find(">xpos<", 1, true))
   end)
 
-  it("makes a scheme of one's own, trains it, sweeps it and goes on with it", function()
+  it("define a custom scheme, train it, sweep it and resume it", function()
     local scheme, lines = scratch.read("scripts/GUIDE.md"):match(
       "\n```lua\n(roper%.position%.register.-)```\n.-\n```\n(> dofile.-)```\n")
     local _, count = (scheme .. lines):gsub("\n", "\n")

@@ -5,7 +5,7 @@ local function options_of_rope(options)
 end
 
 describe("option tables", function()
-  it("know their names", function()
+  it("reject unknown names", function()
     local function refused(name, message)
       assert.error_matches(options_of_rope({ dim = 8, [name] = 5 }),
         "rope: unknown option " .. message)
@@ -16,7 +16,7 @@ describe("option tables", function()
     refused({}, "table: ")
   end)
 
-  it("convert nothing: a string is no number, a number no string", function()
+  it("convert neither strings to numbers nor numbers to strings", function()
     local function refused(name, value, message)
       local options = { dim = 8 }
       options[name] = value
@@ -31,14 +31,14 @@ describe("option tables", function()
     assert.equal(8, roper.position.rope({ dim = 8.0 }):options().dim)
   end)
 
-  it("are read as they are: metamethods play no part", function()
+  it("are read without metamethods", function()
     local core = require("roper.core")
     local options = setmetatable({ dim = 8 }, { __index = function() error("asked") end })
     assert.equal(8, core.rotary(options):options().dim)
   end)
 end)
 
-describe("values that do not print", function()
+describe("values that cannot be printed", function()
   it("are named by their type", function()
     assert.error_matches(function() roper.threads({}) end, "got table")
     assert.error_matches(function() roper.zeros({ {} }) end, "got table")
@@ -49,8 +49,8 @@ describe("values that do not print", function()
   end)
 end)
 
-describe("numbers at the edge", function()
-  it("are whole where whole numbers are asked for", function()
+describe("numbers at the limits", function()
+  it("must be whole if whole numbers are expected", function()
     local x = roper.ones({ 2, 2 })
     assert.same({ 2 }, x:sum(1.0):shape())
     assert.same({ 4 }, x:view({ 4.0 }):shape())
@@ -63,7 +63,7 @@ describe("numbers at the edge", function()
 end)
 
 describe("a field of a list", function()
-  it("says the dtype where a tensor is made, beside the sizes or the numbers", function()
+  it("sets the dtype of a new tensor, beside sizes or numbers", function()
     for _, make in ipairs({ roper.zeros, roper.ones, roper.rand, roper.randn }) do
       local x = make({ 2, 3, dtype = "float64" })
       assert.same({ "float64", { 2, 3 } }, { x:dtype(), x:shape() })
@@ -73,7 +73,7 @@ describe("a field of a list", function()
     assert.same({ "int32", { { 1, 2 }, { 3, 4 } } }, { x:dtype(), x:totable() })
   end)
 
-  it("is refused where it says no dtype, or says it again", function()
+  it("is rejected if it is not a dtype, or repeats the argument", function()
     assert.error_matches(function() roper.zeros({ 2, dtype = "half" }) end,
       '#1 to .*expected "float32", "float64" or "int32", got "half"')
     assert.error_matches(function() roper.randn({ 2, dtype = "int32" }) end,
@@ -85,7 +85,7 @@ describe("a field of a list", function()
       "#2 to .*the list already has a field dtype")
   end)
 
-  it("is refused where nothing reads it", function()
+  it("is rejected if nothing reads it", function()
     local x = roper.ones({ 2 })
     for name, f in pairs({
       requires_grad = function() roper.randn({ 3, requires_grad = true }) end,
@@ -103,7 +103,7 @@ describe("a field of a list", function()
 end)
 
 describe("rank", function()
-  it("is at most 8, however it grows", function()
+  it("is at most 8, for every function that increases it", function()
     local x = roper.ones({ 1, 1, 1, 1, 1, 1, 1, 2 })
     assert.equal(8, x:rank())
     assert.equal(2, (x * x):sum():item())
@@ -131,7 +131,7 @@ describe("surplus arguments", function()
   local OPEN = { enable_grad = true, no_grad = true, interrupt_call = true,
     interrupt_defer = true, view = true, reshape = true, expand = true, permute = true }
 
-  it("are refused by every function and method of C", function()
+  it("are rejected by every function and method of C", function()
     local x = roper.ones({ 2, 3 })
     local objects = { core, x, roper.position.rope({ dim = 4 }), roper.tasks.addition() }
     local fields = { core, core.tensor_metatable.methods,
@@ -149,14 +149,14 @@ describe("surplus arguments", function()
     assert.is_true(count > 100)
   end)
 
-  it("are refused under the name that was called", function()
+  it("are rejected with the name of the called function", function()
     for _, name in ipairs({ "log_softmax", "argmax", "softmax", "max", "exp", "add" }) do
       assert.error_matches(function() roper[name](roper.ones({ 2 }), 1, 1, 1) end,
         "^" .. name .. ": expected at most")
     end
   end)
 
-  it("are refused after a shape or axes in a list", function()
+  it("are rejected after a shape or axes in a list", function()
     local x = roper.ones({ 2, 3 })
     for _, name in ipairs({ "view", "expand", "permute" }) do
       assert.error_matches(function() x[name](x, { 2, 1 }, 1) end,
@@ -166,7 +166,7 @@ describe("surplus arguments", function()
 end)
 
 describe("a field that a tensor does not have", function()
-  it("is an error, with the nearest name", function()
+  it("is an error that suggests the nearest name", function()
     local x = roper.ones({ 2 })
     assert.error_matches(function() return x.shpe end,
       '^a tensor has no field "shpe"; did you mean "shape"?')

@@ -5,8 +5,8 @@ local arrays = require("tests.arrays")
 local core = require("roper.core")
 local roper = require("roper")
 
-describe("a core function holds its arguments", function()
-  it("where the option table or the list makes them", function()
+describe("a core function keeps its arguments alive", function()
+  it("if the option table or the list creates them", function()
     local function matrix()
       return roper.tensor({ { 1, 2, 3, 4 }, { 5, 6, 7, 8 }, { 9, 1, 2, 3 }, { 4, 5, 6, 7 } })
     end
@@ -40,7 +40,7 @@ describe("a core function holds its arguments", function()
 end)
 
 describe("a tensor that is closed", function()
-  it("is refused, and closes twice without harm", function()
+  it("is rejected, and can be closed twice", function()
     local x = roper.ones({ 2 })
     local gc = getmetatable(x).__gc
     gc(x)
@@ -64,7 +64,7 @@ describe("a tensor that is closed", function()
     assert.error_matches(function() kept:sum() end, "already collected")
   end)
 
-  it("is refused where it is a position scheme, too", function()
+  it("is rejected, also if it is a position scheme", function()
     local scheme, q = roper.position.roper({ dim = 4 }), roper.ones({ 1, 1, 2, 4 })
     local gc = getmetatable(scheme).__gc
     gc(scheme)
@@ -139,29 +139,29 @@ describe("training under a busy collector", function()
     collectgarbage("incremental", 200, 100, 13)
   end)
 
-  it("is the same with a full collection between any two operations", function()
+  it("gives the same result with a full collection between any two operations", function()
     assert.same(expected, train(8, collectgarbage))
   end)
 
-  it("is the same with a collector that never rests", function()
+  it("gives the same result with a collector that runs all the time", function()
     collectgarbage("incremental", 10, 1000, 3)
     assert.same(expected, train(8, function() end))
   end)
 
-  it("is the same in generational mode", function()
+  it("gives the same result in generational mode", function()
     collectgarbage("generational", 1, 1)
     assert.same(expected, train(8, function() end))
     assert.same(expected, train(8, collectgarbage))
   end)
 
-  it("is the same with the collector stopped", function()
+  it("gives the same result with the collector stopped", function()
     collectgarbage("stop")
     local losses = train(8, function() end)
     collectgarbage("restart")
     assert.same(expected, losses)
   end)
 
-  it("leaves no block behind", function()
+  it("releases every block", function()
     collectgarbage()
     collectgarbage()
     local before = roper.memory().blocks

@@ -17,7 +17,7 @@ describe("a coroutine", function()
     while true do end
   end
 
-  it("is ended by Ctrl-C, however it runs", function()
+  it("is interrupted by Ctrl-C, however it was resumed", function()
     for name, run in pairs({
       resume = function() return assert(coroutine.resume(coroutine.create(loop))) end,
       wrap = function() return coroutine.wrap(loop)() end,
@@ -37,7 +37,7 @@ describe("a coroutine", function()
     end
   end)
 
-  it("is ended by Ctrl-C in a backward of its own", function()
+  it("is interrupted by Ctrl-C in its own backward pass", function()
     local went_on = false
     local f = roper.differentiable(function(x) return x * 1 end, function()
       uv.kill(uv.os_getpid(), "sigint")
@@ -52,7 +52,7 @@ describe("a coroutine", function()
     assert.is_false(went_on)
   end)
 
-  it("lets Ctrl-C end the code around it once it has yielded", function()
+  it("does not keep Ctrl-C from the code around it after it has yielded", function()
     local ok, message = core.interrupt_call(function()
       local step = coroutine.wrap(function() coroutine.yield() end)
       step()
@@ -62,7 +62,7 @@ describe("a coroutine", function()
     assert.equal("interrupted", message)
   end)
 
-  it("is ended where its errors are taken, at the second Ctrl-C", function()
+  it("is ended by the second Ctrl-C if it catches errors", function()
     local ok, message = core.interrupt_call(function()
       while true do
         coroutine.resume(coroutine.create(loop))
@@ -72,7 +72,7 @@ describe("a coroutine", function()
     assert.equal("interrupted", message)
   end)
 
-  it("is left alone outside of a call that Ctrl-C can end", function()
+  it("is not changed outside a call that Ctrl-C can interrupt", function()
     uv.kill(uv.os_getpid(), "sigint")
     uv.kill(uv.os_getpid(), "sigint")
     assert.equal(5, coroutine.wrap(function() return 5 end)())
@@ -85,14 +85,14 @@ describe("a coroutine", function()
     return table.pack(pcall(f, resume, wrap)), ours
   end
 
-  it("is resumed and wrapped by Lua's own once Ctrl-C is left alone again", function()
+  it("is resumed and wrapped by Lua's functions after interrupts are disabled", function()
     core.interrupt_disable()
     assert.equal(resume, coroutine.resume)
     assert.equal(wrap, coroutine.wrap)
     core.interrupt_enable()
   end)
 
-  it("is resumed and wrapped as in Lua's library", function()
+  it("behaves like Lua's resume and wrap", function()
     assert.not_equal(resume, coroutine.resume)
     assert.not_equal(wrap, coroutine.wrap)
     local closed = 0

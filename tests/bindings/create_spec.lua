@@ -2,7 +2,7 @@ local arrays = require("tests.arrays")
 local roper = require("roper")
 
 describe("eye", function()
-  it("has 1 where row and column are equal", function()
+  it("is 1 on the diagonal and 0 elsewhere", function()
     assert.same({ { 1, 0 }, { 0, 1 } }, roper.eye(2):totable())
     assert.same({ { 1 } }, roper.eye(1, "int32"):totable())
     assert.equal("float64", roper.eye(3, "float64"):dtype())
@@ -10,7 +10,7 @@ describe("eye", function()
     assert.equal(300, roper.eye(300):sum():item())
   end)
 
-  it("refuses sizes that are none", function()
+  it("rejects invalid sizes", function()
     for _, n in ipairs({ -1, 2.5, 0 / 0, false }) do
       assert.error_matches(function() roper.eye(n) end,
         "'eye' %(n: expected a whole number from 0 to %d+, got ")
@@ -25,7 +25,7 @@ describe("eye", function()
 end)
 
 describe("linspace", function()
-  it("has both ends and even steps", function()
+  it("includes both ends, in even steps", function()
     assert.same({ 0, 0.25, 0.5, 0.75, 1 }, roper.linspace(0, 1, 5):totable())
     assert.same({ 2, -2 }, roper.linspace(2, -2, 2):totable())
     assert.same({ 3, 3, 3 }, roper.linspace(3, 3, 3):totable())
@@ -36,7 +36,7 @@ describe("linspace", function()
       1e-15)
   end)
 
-  it("takes any ends that float64 holds", function()
+  it("accepts any finite float64 as an end", function()
     assert.same({ -1e308, 0, 1e308 }, roper.linspace(-1e308, 1e308, 3, "float64"):totable())
     assert.same({ 1e308, -1e308 }, roper.linspace(1e308, -1e308, 2, "float64"):totable())
     local x = roper.linspace(-1.7e308, 1.7e308, 1001, "float64")
@@ -44,7 +44,7 @@ describe("linspace", function()
     assert.same({ 0, 5, 10 }, roper.linspace(0, 10, 3, "int32"):totable())
   end)
 
-  it("refuses other counts and ends", function()
+  it("rejects invalid counts and ends", function()
     for _, count in ipairs({ 1, 0, -3, 2.5, false }) do
       assert.error_matches(function() roper.linspace(0, 1, count) end,
         "'linspace' %(count: expected a whole number from 2 to %d+, got ")

@@ -22,7 +22,7 @@ describe("interrupt", function()
     assert.is_false(core.interrupt_clear())
   end)
 
-  it("ends a Lua loop", function()
+  it("interrupts a Lua loop", function()
     local ok, message = core.interrupt_call(function()
       interrupt()
       while true do end
@@ -32,7 +32,7 @@ describe("interrupt", function()
     assert.is_false(core.interrupted())
   end)
 
-  it("ends a kernel", function()
+  it("interrupts a kernel", function()
     local a = core.ones({ 256, 256 })
     interrupt()
     assert.error_matches(function() a:matmul(a) end, "interrupted")
@@ -40,7 +40,7 @@ describe("interrupt", function()
     assert.equal(256, a:matmul(a)[1][1]:item())
   end)
 
-  it("raises once where a pcall takes the error", function()
+  it("is raised once if a pcall catches the error", function()
     local ok, count = core.interrupt_call(function()
       local count = 0
       for i = 1, 1000 do
@@ -58,7 +58,7 @@ describe("interrupt", function()
     assert.is_false(core.interrupted())
   end)
 
-  it("raises once where a signal comes while kernels run", function()
+  it("is raised once if the signal comes while kernels run", function()
     local a = core.ones({ 1024, 1024 })
     local pipe, sender = uv.new_pipe(), nil
     local command = { "-c", ("read go; kill -INT %d"):format(uv.os_getpid()) }
@@ -82,12 +82,12 @@ describe("interrupt", function()
     assert.is_false(core.interrupted())
   end)
 
-  it("forgets a Ctrl-C from before the call", function()
+  it("ignores a Ctrl-C from before the call", function()
     interrupt()
     assert.is_true((core.interrupt_call(function() return core.ones({ 4, 4 }):sum() end, same)))
   end)
 
-  it("leaves nothing behind where the last function of the call is interrupted", function()
+  it("leaves no flag behind if the last function of the call is interrupted", function()
     core.interrupt_call(uv.kill, same, uv.os_getpid(), "sigint")
     assert.is_false(core.interrupted())
     local sum = 0
@@ -114,7 +114,7 @@ describe("interrupt", function()
     assert.equal("interrupted", message)
   end)
 
-  it("ends what takes the error and goes on, at the second Ctrl-C", function()
+  it("ends code that catches errors at the second Ctrl-C", function()
     local taken, handled = 0, 0
     local ok, message = core.interrupt_call(function()
       while true do
@@ -137,7 +137,7 @@ describe("interrupt", function()
     assert.is_true((core.interrupt_call(function() for _ = 1, 100 do end end, same)))
   end)
 
-  it("waits for the end of what defers it", function()
+  it("waits for the end of a deferred call", function()
     local done, rest = 0, 0
     local ok, message = core.interrupt_call(function()
       local result = core.interrupt_defer(function(x)
@@ -158,7 +158,7 @@ describe("interrupt", function()
     assert.equal(0, rest)
   end)
 
-  it("is not lost where what defers it fails", function()
+  it("is not lost if a deferred call fails", function()
     local _, message = core.interrupt_call(function()
       local failed, why = pcall(core.interrupt_defer, function()
         interrupt()
@@ -172,13 +172,13 @@ describe("interrupt", function()
     assert.error_matches(function() core.interrupt_defer(print) end, "interrupted")
   end)
 
-  it("checks its arguments", function()
+  it("checks the arguments of its functions", function()
     assert.error_matches(function() core.interrupt_call() end, "function expected")
     assert.error_matches(function() core.interrupt_call(print) end, "function expected")
     assert.error_matches(function() core.interrupted(1) end, "at most 0 arguments")
   end)
 
-  it("waits for input or for the flag", function()
+  it("returns from interrupt_wait on input or on the flag", function()
     local descriptor = assert(uv.fs_open("/dev/null", "r", 0))
     assert.is_true(core.interrupt_wait(descriptor))
     interrupt()
@@ -188,7 +188,7 @@ describe("interrupt", function()
     uv.fs_close(descriptor)
   end)
 
-  it("can be switched off twice and on again", function()
+  it("can be disabled twice and enabled again", function()
     core.interrupt_disable()
     core.interrupt_disable()
     core.interrupt_enable()

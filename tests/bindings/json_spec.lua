@@ -27,11 +27,11 @@ describe("json", function()
       end
     end)
 
-    it("writes numbers that JSON lacks as null", function()
+    it("writes NaN and infinities as null", function()
       assert.equal("[null, null, null]", encode({ 0 / 0, 1 / 0, -1 / 0 }))
     end)
 
-    it("tells arrays from objects", function()
+    it("distinguishes arrays from objects", function()
       assert.equal("[1, [2, 3], {\"a\": 4}]", encode({ 1, { 2, 3 }, { a = 4 } }))
       assert.equal("{}", encode({}))
       assert.equal("[]", encode(array({})))
@@ -40,7 +40,7 @@ describe("json", function()
       assert.equal('{"1": 2}', encode({ ["1"] = 2 }))
     end)
 
-    it("sorts keys unless told not to", function()
+    it("sorts keys by default", function()
       local value = { c = 1, a = 2, b = 3, ab = 4, [""] = 5 }
       assert.equal('{"": 5, "a": 2, "ab": 4, "b": 3, "c": 1}', encode(value))
       assert.equal(encode(value), encode(value, { sort = true }))
@@ -52,12 +52,12 @@ describe("json", function()
       assert.equal(encode({ a = { 1 } }), encode({ a = { 1 } }, { indent = 0 }))
     end)
 
-    it("reads tables raw", function()
+    it("reads tables without metamethods", function()
       local odd = setmetatable({ 1 }, { __index = { 1, 2 }, __len = function() return 5 end })
       assert.equal("[1]", encode(odd))
     end)
 
-    it("refuses tables that are neither array nor object, and says where", function()
+    it("rejects tables that are neither array nor object, and names the location", function()
       encode_fails("json_encode: value: expected either all of 1 .. n or strings", { 1, nil, 3 })
       encode_fails("value.a[1].b: expected either", { a = { { b = { 1, x = 2 } } } })
       encode_fails("value: expected strings or 1 .. n as keys, got 1.5", { [1.5] = 1 })
@@ -67,7 +67,7 @@ describe("json", function()
       encode_fails("value: expected either", array({ a = 1 }))
     end)
 
-    it("refuses what JSON cannot say, and says where", function()
+    it("rejects values that JSON does not have, and names the location", function()
       encode_fails("value.a.b: expected a boolean, number, string, table or json_null, got "
         .. "function", { a = { b = print } })
       encode_fails("value[2]: expected a boolean", { 1, coroutine.create(print) })
@@ -80,7 +80,7 @@ describe("json", function()
       encode_fails("value.a: key contains a NUL byte", { ["a\0b"] = 1 })
     end)
 
-    it("refuses circles and more than 200 levels", function()
+    it("rejects cycles and more than 200 levels", function()
       local circle = {}
       circle.next = { circle }
       encode_fails("nested deeper than 200 levels, or contains itself", circle)
@@ -232,7 +232,7 @@ describe("json", function()
       assert.equal("[]", encode(array(decode("[]"))))
     end)
 
-    it("takes only plain tables", function()
+    it("accepts plain tables only", function()
       assert.error_matches(function() array(setmetatable({}, {})) end, "without a metatable")
       assert.error_matches(function() array(1) end, "table expected")
     end)

@@ -1,9 +1,9 @@
 local process = require "tests.process"
 local roper = require "roper"
 
-describe("what C works on", function()
+describe("a value that C is working on", function()
   -- In a process of its own: there is little to collect at each allocation, and it may end badly.
-  it("may be closed meanwhile by lists, options and finalizers, and is right or refused", function()
+  it("can be closed by lists, options and finalizers: the result is correct or an error", function()
     local status, output, errors = process.run({ "lua5.4", "tests/bindings/lifetime.lua" }, nil,
       { LUA_PATH = package.path, LUA_CPATH = package.cpath })
     local functions, right, refused = output:match(
@@ -14,7 +14,7 @@ describe("what C works on", function()
     assert.is_true(tonumber(right) > 300 and tonumber(refused) > 300)
   end)
 
-  it("is a shape of no size where a list says that it has less than none", function()
+  it("is a shape without sizes if a list reports a negative length", function()
     local list = setmetatable({}, {
       __len = function() return -(1 << 32) + 4096 end,
       __index = function() return 1 end,

@@ -1,7 +1,7 @@
 local scratch = require("tests.scratch")
 local watch = require("tests.fuzz.watch")
 
-describe("whatever is typed", function()
+describe("any input", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
@@ -32,7 +32,7 @@ describe("whatever is typed", function()
     return result.problem
   end
 
-  it("would be noticed if it did", function()
+  it("would be reported if it did", function()
     assert.equal("ended by signal 11",
       problem("local uv = require('luv') uv.kill(uv.os_getpid(), 'sigsegv')"))
     assert.matches("^ended with status 1: lua5.4: .*boom", problem("error('boom')"))

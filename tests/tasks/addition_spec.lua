@@ -51,14 +51,14 @@ describe("addition:answer", function()
     end
   end)
 
-  it("agrees with an independent writer", function()
+  it("agrees with an independent implementation", function()
     local task = roper.tasks.addition({ max_digits = 18 })
     for _, case in ipairs(golden.additions) do
       assert.equal(case.answer, task:answer(case.question))
     end
   end)
 
-  it("refuses operands that the task does not have", function()
+  it("rejects operands outside the task's range", function()
     local task = roper.tasks.addition({ max_digits = 3 })
     checks.refuses(task, "addition: expected a question", {
       "?d=1234+1;", "?d=1+1234;", "?d=01+1;", "?d=0+1;", "?d=1+0;", "?d=+1;", "?d=1+;", "?d=-1+1;",
@@ -110,7 +110,7 @@ end)
 describe("addition:grade", function()
   local task = roper.tasks.addition({ max_digits = 3, seed = 5 })
 
-  it("refuses every corruption of the final result", function()
+  it("rejects every corruption of the final result", function()
     for _ = 1, 20 do
       local question, answer = task:question()
       local before, result = answer:match("^(.*)(d==%d+#)$")
@@ -122,7 +122,7 @@ describe("addition:grade", function()
     end
   end)
 
-  it("looks at the final result alone, as the study does", function()
+  it("checks the final result only, as in the study", function()
     assert.is_true(task:grade("?d=12+34;", "d==46#"))
     assert.is_true(task:grade("?d=12+34;", " nonsense d==47 d==46#"))
     assert.is_false(task:grade("?d=12+34;", "d==46# d==46#"))
@@ -149,13 +149,13 @@ describe("addition:positions", function()
     return task:positions(task:encode(text):view({ 1, -1 })):totable()[1]
   end
 
-  it("agrees with an independent computation, wherever a row is cut", function()
+  it("agrees with an independent computation, wherever a row is truncated", function()
     for _, case in ipairs(golden.coupled) do
       assert.same(case.positions, positions(case.row), case.row)
     end
   end)
 
-  it("does not change with what follows, but for the digits of an operand that was cut", function()
+  it("does not depend on later tokens, except for digits of a truncated operand", function()
     local text = task:decode(task:batch(1)[1])
     local whole = positions(text)
     for n = 1, #text do
@@ -166,7 +166,7 @@ describe("addition:positions", function()
     end
   end)
 
-  it("refuses ids outside the vocabulary", function()
+  it("rejects ids outside the vocabulary", function()
     assert.error_matches(function() task:positions(roper.tensor({ { 1, 20 } }, "int32")) end,
                          "task:positions: expected token ids from 0 to 19, got 20 at place 2")
   end)

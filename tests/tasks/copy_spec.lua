@@ -18,7 +18,7 @@ describe("copy:answer", function()
     assert.equal("a#", task:answer("a>"))
   end)
 
-  it("refuses strings that the task does not have", function()
+  it("rejects strings outside the task's range", function()
     local task = roper.tasks.copy({ letters = 4, alphabet = 5 })
     assert.equal("abce#", task:answer("abce>"))
     checks.refuses(task, "copy: expected a question .* of 1 to 4 letters from a to e",
@@ -51,7 +51,7 @@ describe("copy:question", function()
 end)
 
 describe("copy:grade", function()
-  it("refuses every corruption", function()
+  it("rejects every corruption", function()
     checks.grades(roper.tasks.copy({ seed = 5 }), 10)
   end)
 end)

@@ -33,7 +33,7 @@ describe("corpus", function()
   before_each(scratch.create)
   after_each(scratch.remove)
 
-  it("gives back its documents, each with its end, in both parts", function()
+  it("returns its documents, each with its end, in both parts", function()
     for _, vocabulary in ipairs({ 300, 65536, 65537, 1000000 }) do
       local last = vocabulary - 1
       local corpus = core.corpus_open(write("both", vocabulary,
@@ -49,7 +49,7 @@ describe("corpus", function()
     end
   end)
 
-  it("takes bytes as ids", function()
+  it("accepts bytes as ids", function()
     local corpus = core.corpus_open(write("bytes", 256, { "a\255", "b" }))
     assert.same({ { 97, 255, 0, 98, 0 } }, corpus:read("training", 5, 1, 1):totable())
   end)
@@ -84,7 +84,7 @@ describe("corpus", function()
       "got 9223372036854775807 to 9223372036854775808$")
   end)
 
-  it("draws every row once an epoch, in another order each", function()
+  it("draws every row once per epoch, in another order each time", function()
     local corpus = core.corpus_open(write("epochs", 300, { count_to(100) }))
     local orders = {}
     for epoch = 1, 3 do
@@ -112,13 +112,13 @@ describe("corpus", function()
     assert.same({ 1, 4 }, corpus:draw(-1, -1, 4, 1):shape())
   end)
 
-  it("refuses to draw rows longer than the text", function()
+  it("rejects to draw rows longer than the text", function()
     local corpus = core.corpus_open(write("short", 300, { { 1 } }))
     assert.error_matches(function() corpus:draw(1, 0, 3, 1) end,
       "a row of 3 tokens is longer than the training text, 2")
   end)
 
-  it("refuses a file that is cut, at any byte", function()
+  it("rejects a file truncated at any byte", function()
     local whole = scratch.read(write("whole", 300, { count_to(9), { 4 } }, 1))
     for bytes = 0, #whole - 1 do
       local path = scratch.write("cut", whole:sub(1, bytes))
@@ -130,7 +130,7 @@ describe("corpus", function()
       "expected %d+ bytes, got %d+$")
   end)
 
-  it("refuses a file with any bit changed", function()
+  it("rejects a file with any bit changed", function()
     local whole = scratch.read(write("whole", 300, { count_to(9), { 4 } }, 1))
     for at = 1, #whole do
       for _, bit in ipairs({ 1, 128 }) do
@@ -141,7 +141,7 @@ describe("corpus", function()
     end
   end)
 
-  it("refuses other files and other versions by name", function()
+  it("rejects other files and other versions by name", function()
     assert.error_matches(function() core.corpus_open(scratch.write("png", ("PNG "):rep(40))) end,
       "png\": expected a file of tokens, got another kind of file")
     local whole = scratch.read(write("whole", 300, { { 4 } }))
@@ -160,7 +160,7 @@ describe("corpus", function()
     return scratch.write("forged", start .. ("<i8"):pack(core.hash(start, core.hash(body))) .. body)
   end
 
-  it("refuses documents that cannot be, whatever the hash says", function()
+  it("rejects inconsistent documents, also if the hash is right", function()
     local function body(ids, ends)
       local words = {}
       for i, id in ipairs(ids) do
@@ -192,7 +192,7 @@ describe("corpus", function()
     end
   end)
 
-  it("refuses a file that was cut or written to while it was in use", function()
+  it("rejects a file that was truncated or written to while it was in use", function()
     for _, change in ipairs({ "truncate -s 100", "printf x >>", "touch -d yesterday" }) do
       local path = write("used", 300, { count_to(100) })
       local corpus = core.corpus_open(path)
@@ -203,7 +203,7 @@ describe("corpus", function()
     end
   end)
 
-  it("ends at Ctrl-C, while it is opened, read and drawn from", function()
+  it("can be interrupted while it is opened, read and drawn from", function()
     local path = write("interrupted", 300, { count_to(100) })
     local corpus = core.corpus_open(path)
     core.interrupt_enable()
@@ -219,7 +219,7 @@ describe("corpus", function()
     assert.same({ 50, 3 }, corpus:draw(1, 0, 3, 50):shape())
   end)
 
-  it("lives on where another takes its name", function()
+  it("stays usable if another file takes its name", function()
     local corpus = core.corpus_open(write("replaced", 300, { { 1, 2 } }))
     write("replaced", 300, { { 3, 4 } })
     assert.same({ { 1, 2, 0 } }, corpus:read("training", 3, 1, 1):totable())
@@ -230,7 +230,7 @@ describe("corpus_writer", function()
   before_each(scratch.create)
   after_each(scratch.remove)
 
-  it("leaves nothing where it is closed before its end", function()
+  it("leaves no file if it is closed early", function()
     do
       local writer <close> = core.corpus_create(scratch.path("open"), 300, 0)
       writer:ids("1 2")
@@ -239,7 +239,7 @@ describe("corpus_writer", function()
     assert.same({}, scratch.list())
   end)
 
-  it("refuses ids that are none, or end documents", function()
+  it("rejects invalid ids, and the id that ends documents", function()
     local writer <close> = core.corpus_create(scratch.path("bad"), 300, 0)
     for _, ids in ipairs({ "300", "1 0 2", "0" }) do
       assert.error_matches(function() writer:ids(ids) end, "expected ids from 1 to 299 in a text")
@@ -256,7 +256,7 @@ describe("corpus_writer", function()
     assert.error_matches(function() small:bytes("z") end, "expected ids from 1 to 99 in a text")
   end)
 
-  it("refuses documents to train on after others", function()
+  it("rejects training documents after validation documents", function()
     local writer <close> = core.corpus_create(scratch.path("order"), 300, 0)
     writer:end_document("validation", 0)
     assert.error_matches(function() writer:end_document("training", 0) end,
@@ -264,14 +264,14 @@ describe("corpus_writer", function()
     assert.error_matches(function() writer:end_document("test", 0) end, "invalid option 'test'")
   end)
 
-  it("is of no use once it has finished", function()
+  it("cannot be used after it has finished", function()
     local writer = core.corpus_create(scratch.path("done"), 300, 0)
     writer:finish()
     assert.error_matches(function() writer:ids("1") end, "this writer has finished")
     assert.error_matches(function() writer:finish() end, "this writer has finished")
   end)
 
-  it("leaves nothing where the disk is full", function()
+  it("leaves no file if the disk is full", function()
     local path = scratch.path("full")
     local code = ([[local writer = require("roper.core").corpus_create(%q, 300, 0)
       local ok, message = pcall(function()

@@ -25,7 +25,7 @@ local function make(name, options, seed)
 end
 
 describe("task:explain", function()
-  it("gives the surprisal that listing every row there is gives", function()
+  it("agrees with the surprisal from listing every row", function()
     for _, case in ipairs(fixture.explained) do
       local task = make(case.task, case.options, 1)
       local nats, sources = task:explain(task:encode(case.row):view({ 1, -1 }))
@@ -39,7 +39,7 @@ describe("task:explain", function()
     end
   end)
 
-  it("counts the indices that go on from a digit: 1, 10, 11, 12 of 13", function()
+  it("counts the indices that continue a digit: 1, 10, 11, 12 of 13", function()
     local task = roper.tasks.substring_index()
     for index, expected in pairs({ ["5"] = { 13, 1 }, ["1"] = { 13 / 4, 4 },
                                    ["12"] = { 13 / 4, 4 } }) do
@@ -50,7 +50,7 @@ describe("task:explain", function()
     end
   end)
 
-  it("is the floor on average", function()
+  it("has the floor as its mean", function()
     for i, case in ipairs(TASKS) do
       local task = make(case[1], case[2], 40 + i)
       local tokens = task:batch(1500)
@@ -62,7 +62,7 @@ describe("task:explain", function()
     end
   end)
 
-  it("names a place of the same character before, for tokens of answers only", function()
+  it("names an earlier position of the same character, for tokens of answers only", function()
     for i, case in ipairs(TASKS) do
       local task = make(case[1], case[2], 70 + i)
       local tokens, is_answer = task:batch(20, { answers = true })
@@ -85,7 +85,7 @@ describe("task:explain", function()
 
   -- The row below, with the place of the character that each repeats, "." for none, written as
   -- that character; and for one of them the distance, counted by hand.
-  it("knows where answers come from", function()
+  it("finds the source of answers", function()
     for _, case in ipairs({
       { roper.tasks.addition({ length = 60 }), "?d=58+3; 8e0+3e0+0e0==11e0 and 5e1+0e1+1e1==6e1 "
         .. "and d==61#",
@@ -115,7 +115,7 @@ describe("task:explain", function()
     end
   end)
 
-  it("takes rows that are cut anywhere", function()
+  it("accepts rows that are truncated anywhere", function()
     for i, case in ipairs(TASKS) do
       local task = make(case[1], case[2], 90 + i)
       local tokens = task:batch(3)
@@ -131,7 +131,7 @@ describe("task:explain", function()
     end
   end)
 
-  it("refuses rows that the task does not write", function()
+  it("rejects rows that the task does not generate", function()
     local rows = { addition = "?d=77+38; 7e0+8e0+0e0==15e0 and 7e1+3e1+1e1==11e1 and 0e2+0e2+1e2"
       .. "==1e2 and d==115#?d=", substring_index = "?s='dyjeofuxvejmg'; s[12:]=='g'#?s='abc",
       substring_prefix = "abcdabcdab>abcdabcdabcad>dabcdabcad", copy = "kqhzz>kqhzz#a>a#ab>a",

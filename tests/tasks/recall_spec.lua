@@ -29,14 +29,14 @@ local function problem(text, at)
 end
 
 describe("recall:answer", function()
-  it("is the value that came with the key", function()
+  it("is the value of the key", function()
     local task = roper.tasks.recall()
     assert.equal("3", task:answer("?k3Q8b1>k"))
     assert.equal("8", task:answer("?k3Q8b1>b1k3Q"))
     assert.equal("0", task:answer("?k0>k"))
   end)
 
-  it("refuses pairs and queries that the task does not have", function()
+  it("rejects pairs and queries outside the task's range", function()
     local task = roper.tasks.recall({ pairs = 3 })
     checks.refuses(task, "recall: expected a question", {
       "?k3Q8b1>", "?k3Q8b1>c", "?k3Q8b1>b2k", "?k3Q8b1>b1b", "?k3Q8b1>b1", "?k3Q8b1>b1k3Q8b",
@@ -47,7 +47,7 @@ describe("recall:answer", function()
 end)
 
 describe("recall:batch", function()
-  it("packs whole problems and marks the values asked for", function()
+  it("packs whole problems and marks the requested values", function()
     for seed = 1, 5 do
       checks.rows(roper.tasks.recall({ seed = seed }), 40, problem)
     end
@@ -75,7 +75,7 @@ describe("recall:batch", function()
 end)
 
 describe("recall:question", function()
-  it("draws numbers of pairs, keys, values and the place of the answer uniformly", function()
+  it("draws numbers of pairs, keys, values and the position of the answer uniformly", function()
     local task = roper.tasks.recall({ pairs = 4, seed = 1 })
     local counts, keys, values, places, orders = {}, {}, {}, {}, {}
     for _ = 1, 6000 do
@@ -99,7 +99,7 @@ describe("recall:question", function()
 end)
 
 describe("recall:grade", function()
-  it("refuses every corruption", function()
+  it("rejects every corruption", function()
     checks.grades(roper.tasks.recall({ seed = 5 }), 10)
   end)
 end)

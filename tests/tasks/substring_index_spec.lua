@@ -33,14 +33,14 @@ describe("substring_index:answer", function()
     end
   end)
 
-  it("agrees with an independent writer", function()
+  it("agrees with an independent implementation", function()
     for _, case in ipairs(golden.suffixes) do
       local task = roper.tasks.substring_index({ letters = case.letters })
       assert.equal(case.answer, task:answer(case.question))
     end
   end)
 
-  it("refuses strings and indices that the task does not have", function()
+  it("rejects strings and indices outside the task's range", function()
     local task = roper.tasks.substring_index({ letters = 11 })
     assert.equal("k'#", task:answer("?s='abcdefghijk'; s[10:]=='"))
     checks.refuses(task, "substring_index: expected a question", {
@@ -78,7 +78,7 @@ describe("substring_index:question", function()
 end)
 
 describe("substring_index:grade", function()
-  it("refuses every corruption", function()
+  it("rejects every corruption", function()
     checks.grades(roper.tasks.substring_index({ seed = 5 }), 10)
   end)
 end)

@@ -34,14 +34,14 @@ local function variants()
 end
 
 describe("substring_prefix:batch", function()
-  it("repeats pieces of the row so far, at fixed places, and marks them", function()
+  it("repeats pieces of the row so far, at fixed positions, and marks them", function()
     for seed, options in ipairs(variants()) do
       options.seed = seed
       checks.rows(roper.tasks.substring_prefix(options), 30, checker(options))
     end
   end)
 
-  it("takes each start of the pool with the same chance", function()
+  it("draws each start of the pool with the same probability", function()
     local task = roper.tasks.substring_prefix({
       alphabet = 26, random_length = 10, substring_length = 3, length = 14, seed = 1,
     })
@@ -108,11 +108,11 @@ describe("substring_prefix:answer", function()
     assert.equal("b", task:answer("abca>abcaab>caa"))
   end)
 
-  it("takes only pieces that fit before the sign", function()
+  it("uses only pieces that fit before the sign", function()
     assert.error_matches(function() task:answer("abca>b") end, "expected a question")
   end)
 
-  it("refuses texts of another form", function()
+  it("rejects texts of another form", function()
     checks.refuses(task, "substring_prefix: expected a question", {
       "", ">", "abc>a", "abca", "abcab>a", "abca>abca", "abca>abcaa", "abca>abcaab", "abcd>a",
       "abca>>a", "abca>abcaab>d", "abca>abc>ab>c", "Abca>a", "abca>c",
@@ -126,7 +126,7 @@ describe("substring_prefix:floor", function()
     checks.floors(roper.tasks.substring_prefix, golden.prefix_floors, 1e-3)
   end)
 
-  it("is a little below the study's final losses with the standard options", function()
+  it("is slightly below the study's final losses with the standard options", function()
     local nats, error = roper.tasks.substring_prefix():floor()
     assert.is_true(error < 1e-3)
     assert.is_true(nats > 0.31 and nats < 0.3205, nats)

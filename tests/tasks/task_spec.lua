@@ -18,7 +18,7 @@ for _, name in ipairs(core.tasks.list()) do
   local given = options_of[name]
 
   describe("tasks." .. name, function()
-    it("takes the standard value of every option that is not given", function()
+    it("uses the default of every option that is not given", function()
       local options = make():options()
       for _, option in ipairs(roper.tasks.options(name)) do
         assert.equal(option.standard, options[option.name])
@@ -26,14 +26,14 @@ for _, name in ipairs(core.tasks.list()) do
       assert.equal(1, options.seed)
     end)
 
-    it("keeps its options, which make the same task again", function()
+    it("keeps its options, which create the same task", function()
       local task = make(given)
       assert.same(given, task:options())
       assert.equal(50, task:length())
       assert.same(task:batch(2):totable(), make(task:options()):batch(2):totable())
     end)
 
-    it("refuses values outside each option's range, naming both", function()
+    it("rejects values outside each option's range, and names both", function()
       for _, option in ipairs(roper.tasks.options(name)) do
         local range = option.smallest
           and ("a whole number from %d to %d"):format(option.smallest, option.largest)
@@ -62,7 +62,7 @@ for _, name in ipairs(core.tasks.list()) do
       end
     end)
 
-    it("refuses unknown options, surplus arguments and other types", function()
+    it("rejects unknown options, surplus arguments and other types", function()
       assert.error_matches(function() make({ digits = 3 }) end,
                            "unknown option digits; it takes seed, length, ")
       assert.error_matches(function() make({ 3 }) end, "unknown option 1")
@@ -78,7 +78,7 @@ for _, name in ipairs(core.tasks.list()) do
   end)
 
   describe(name .. ":batch", function()
-    it("gives int32 [rows, length] ids and marks", function()
+    it("returns int32 [rows, length] ids and marks", function()
       local task = make(given)
       local tokens, answers = task:batch(3, { answers = true })
       assert.same({ 3, 50 }, tokens:shape())
@@ -91,7 +91,7 @@ for _, name in ipairs(core.tasks.list()) do
       assert.equal(1, select("#", task:batch(3)))
     end)
 
-    it("depends on the seed alone, row by row", function()
+    it("depends on the seed only, row by row", function()
       local whole = make(given):batch(4):totable()
       local one = make(given)
       for row = 1, 4 do
@@ -102,7 +102,7 @@ for _, name in ipairs(core.tasks.list()) do
       assert.not_same(whole, other:batch(4):totable())
     end)
 
-    it("refuses bad numbers of rows", function()
+    it("rejects invalid numbers of rows", function()
       local task = make(given)
       for _, rows in ipairs({ 0, -1, 1.5, nan, math.maxinteger, "x", {} }) do
         assert.error_matches(function() task:batch(rows) end, "rows: expected a whole number")
@@ -121,7 +121,7 @@ for _, name in ipairs(core.tasks.list()) do
   describe(name .. ":positions", function()
     local task = make(given)
 
-    it("are float64 and finite for any text, or none are given", function()
+    it("are float64 and finite for any text, or nil", function()
       roper.seed(1)
       local tokens = roper.randint(0, #task:vocabulary() - 1, { 40, 60 })
       local positions = task:positions(tokens)
@@ -134,7 +134,7 @@ for _, name in ipairs(core.tasks.list()) do
       end
     end)
 
-    it("refuse tensors of another dtype or rank", function()
+    it("reject tensors of another dtype or rank", function()
       assert.error_matches(function() task:positions(roper.zeros({ 3 }, "int32")) end,
         "task:positions: expected int32 tokens %[rows, time%], got int32 %[3%]")
       assert.error_matches(function() task:positions(roper.zeros({ 1, 3 })) end,
@@ -145,7 +145,7 @@ for _, name in ipairs(core.tasks.list()) do
   end)
 
   describe(name .. ":random", function()
-    it("is a state to go on from, for batches and questions alike", function()
+    it("is a state to continue from, for batches and questions", function()
       local task = make(given)
       task:batch(2)
       local seed, counter = task:random()
@@ -160,7 +160,7 @@ for _, name in ipairs(core.tasks.list()) do
       assert.same({ task:random() }, { twin:random() })
     end)
 
-    it("starts with the seed, at 0, and takes every integer", function()
+    it("starts with the seed, at 0, and accepts every integer", function()
       for _, seed in ipairs({ 0, -1, math.maxinteger, math.mininteger }) do
         local task = make({ seed = seed })
         assert.same({ seed, 0 }, { task:random() })
@@ -172,7 +172,7 @@ for _, name in ipairs(core.tasks.list()) do
       assert.error_matches(function() make():set_random(1, 1.5) end, "no integer representation")
     end)
 
-    it("is left alone by floor", function()
+    it("is not changed by floor", function()
       local task = make(given)
       task:batch(1)
       local before = { task:random() }
@@ -217,7 +217,7 @@ for _, name in ipairs(core.tasks.list()) do
       assert.same(long:vocabulary(), list)
     end)
 
-    it("refuse a character outside the vocabulary, with its place", function()
+    it("reject a character outside the vocabulary, with its index", function()
       local known = vocabulary[2]
       assert.error_matches(function() task:encode(known .. "~") end,
                            'task:encode: expected .*got "~" at place 2')
@@ -226,7 +226,7 @@ for _, name in ipairs(core.tasks.list()) do
       assert.error_matches(function() task:encode() end, "string expected")
     end)
 
-    it("refuse an id outside the vocabulary, with its place", function()
+    it("reject an id outside the vocabulary, with its index", function()
       for _, id in ipairs({ -1, #vocabulary }) do
         assert.error_matches(function() task:decode({ 0, id }) end,
                              ("expected token ids from 0 to %d, got %d at place 2")
@@ -237,7 +237,7 @@ for _, name in ipairs(core.tasks.list()) do
       end
     end)
 
-    it("refuse tensors of another dtype or rank", function()
+    it("reject tensors of another dtype or rank", function()
       assert.error_matches(function() task:decode(roper.zeros({ 3 })) end,
                            "expected int32 ids of one axis, got float32 %[3%]")
       local tokens = task:batch(1)
@@ -247,7 +247,7 @@ for _, name in ipairs(core.tasks.list()) do
   end)
 
   describe(name .. ":grade", function()
-    it("accepts the given answer, refuses a shorter, longer or empty one", function()
+    it("accepts the given answer, rejects a shorter, longer or empty one", function()
       local task = make(given)
       for _ = 1, 50 do
         local question, answer = task:question()
@@ -261,7 +261,7 @@ for _, name in ipairs(core.tasks.list()) do
       end
     end)
 
-    it("refuses a question that is not the task's", function()
+    it("rejects a question of another task", function()
       local task = make(given)
       local question, answer = task:question()
       for _, wrong in ipairs({

@@ -21,7 +21,7 @@ describe("an interrupt", function()
   end)
   after_each(core.interrupt_clear)
 
-  it("ends a long kernel as an error, once", function()
+  it("ends a long kernel with one error", function()
     local x = roper.ones({ 1000, 1000 })
     interrupt()
     assert.error_matches(function() return x + x end, "interrupted")
@@ -29,7 +29,7 @@ describe("an interrupt", function()
     assert.equal(2, (x + x):max():item())
   end)
 
-  it("ends a sweep, and leaves no gradient half done behind", function()
+  it("ends a backward pass without leaving partial gradients", function()
     local w = roper.ones({ 10 }):parameter()
     local y = w:sin():sum()
     interrupt()
@@ -40,7 +40,7 @@ describe("an interrupt", function()
     assert.equal(10, w.grad:sum():item())
   end)
 
-  it("ends whatever takes long", function()
+  it("ends every long operation", function()
     local n = 1 << 18
     local x, list = roper.zeros({ n }), {}
     for i = 1, n do
@@ -78,7 +78,7 @@ describe("an interrupt", function()
     assert.same({ "large.npy" }, scratch.list())
   end)
 
-  it("never passes garbage for a result", function()
+  it("never returns uninitialised memory as a result", function()
     local index = roper.tensor({ { 1, 2, 1 }, { 2, 1, 2 } }, "int32")
     local rows = roper.randn({ 100, 300 })
     local q = roper.randn({ 1, 2, 70, 8 })

@@ -11,7 +11,7 @@ describe("threads", function()
     assert.equal(threads, roper.threads(threads))
   end)
 
-  it("refuse numbers that cannot be", function()
+  it("reject invalid numbers", function()
     for _, n in ipairs({ 0, -1, 1 << 20, 1.5, 2 ^ 40, 0 / 0, "many" }) do
       assert.error_matches(function() roper.threads(n) end,
         "threads: expected a whole number from 1 to %d+, got ")
@@ -21,7 +21,7 @@ describe("threads", function()
 end)
 
 describe("machine", function()
-  it("says what results and timings depend on", function()
+  it("reports what results and timings depend on", function()
     local machine = core.machine()
     assert.matches("%S", machine.processor)
     assert.matches("%a", machine.blas_core)
@@ -30,7 +30,7 @@ describe("machine", function()
     assert.equal(roper.threads(), machine.threads)
   end)
 
-  it("takes lesser kernels where ROPER_KERNELS names them, and no better ones", function()
+  it("uses lower kernels that ROPER_KERNELS names, but no higher ones", function()
     local function instructions(setting)
       local program <close> = assert(io.popen("env " .. setting
         .. " ./roper -e 'require[[roper.core]].machine().instructions'"))

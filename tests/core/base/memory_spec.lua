@@ -7,7 +7,7 @@ local function collect()
 end
 
 describe("memory", function()
-  it("is accounted in bytes, live, idle and at the peak #memory", function()
+  it("is accounted in bytes: live, idle and at the peak #memory", function()
     collect()
     roper.memory_trim()
     local before = roper.memory()
@@ -29,7 +29,7 @@ describe("memory", function()
     assert.equal(after.live, roper.memory().peak)
   end)
 
-  it("hands blocks out again #memory", function()
+  it("reuses blocks #memory", function()
     roper.zeros({ 500, 500 })
     collect()
     local idle = roper.memory().idle
@@ -38,7 +38,7 @@ describe("memory", function()
     assert.equal(0, x:sum():item())
   end)
 
-  it("hands out a block of up to twice the size sooner than fresh memory #memory", function()
+  it("reuses a block of up to twice the size before allocating #memory", function()
     collect()
     roper.memory_trim()
     roper.zeros({ 500, 500 })
@@ -56,7 +56,7 @@ describe("memory", function()
     assert.equal(before.live, roper.memory().live)
   end)
 
-  it("has a limit, and the system's where none is set", function()
+  it("has a limit, by default the system's", function()
     local standard = roper.memory().limit
     assert.is_true(standard > 1e8)
     collect()
@@ -72,7 +72,7 @@ describe("memory", function()
     assert.same({ 1000, 1000 }, roper.zeros({ 1000, 1000 }):shape())
   end)
 
-  it("makes room from idle blocks before it refuses", function()
+  it("frees idle blocks before an allocation fails", function()
     collect()
     roper.zeros({ 1000, 1000 })
     collect()
@@ -84,7 +84,7 @@ describe("memory", function()
     assert.is_false(other_class)
   end)
 
-  it("refuses settings that are none", function()
+  it("rejects invalid settings", function()
     assert.error_matches(function() roper.memory_limit(-1) end,
       "bytes: expected a whole number from 0")
     assert.error_matches(function() roper.memory_limit() end, "bytes: expected a whole number")
@@ -200,7 +200,7 @@ describe("out of memory", function()
     end
   end)
 
-  it("inside tensor and what else makes tensors", function()
+  it("inside tensor and other constructors", function()
     for _, f in ipairs({
       function() return roper.tensor({ { 1, 2 }, { 3, 4 } }) end,
       function() return roper.tensor({ 1, 2 }, "int32") end,
@@ -279,7 +279,7 @@ describe("out of memory", function()
     check_every_allocation(function() core.gradient_norm({ w }) end, none)
   end)
 
-  it("leaves tensors as they were", function()
+  it("leaves tensors unchanged", function()
     local x = roper.ones({ 100 })
     core.memory_fail_after(0)
     local ok, message = pcall(function() return x + x end)
@@ -292,7 +292,7 @@ describe("out of memory", function()
 end)
 
 describe("a loop", function()
-  it("that drops its graphs keeps to a bound, without a collection by hand", function()
+  it("that drops its graphs uses bounded memory without explicit collections", function()
     collect()
     roper.memory_trim()
     local before = roper.memory().live
@@ -305,7 +305,7 @@ describe("a loop", function()
     assert.is_true(roper.memory().peak - before < 200e6, roper.memory().peak)
   end)
 
-  it("of tiny tensors keeps to a bound too", function()
+  it("of tiny tensors uses bounded memory too", function()
     collect()
     roper.memory_trim()
     local before = roper.memory().live

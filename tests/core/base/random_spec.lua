@@ -12,7 +12,7 @@ local function moments(x)
 end
 
 describe("rand", function()
-  it("gives the known answers of Philox 4x32-10 for key 0 and counter 0", function()
+  it("returns the known answers of Philox 4x32-10 for key 0 and counter 0", function()
     local words = { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 } -- Random123's kat_vectors
     roper.seed(0)
     local x = roper.rand({ 2 }, "float64")
@@ -35,7 +35,7 @@ describe("rand", function()
     end
   end)
 
-  it("stays below 1 in float32 too, and fills the unit interval evenly", function()
+  it("stays below 1, also in float32, and fills the unit interval evenly", function()
     roper.seed(1)
     local n = 200000
     for _, dtype in ipairs({ "float32", "float64" }) do
@@ -88,7 +88,7 @@ describe("randn", function()
 end)
 
 describe("random fills", function()
-  it("do not depend on threads", function()
+  it("do not depend on the number of threads", function()
     local threads = roper.threads()
     for _, name in ipairs({ "rand", "randn" }) do
       for _, dtype in ipairs({ "float32", "float64" }) do
@@ -104,7 +104,7 @@ describe("random fills", function()
     roper.threads(threads)
   end)
 
-  it("go on where the last ended, by whole blocks of two", function()
+  it("continue after the last fill, in whole blocks of two", function()
     roper.seed(6)
     local whole = roper.randn({ 8 }, "float64")
     assert.same({ 6, 4 }, { roper.random_state() })
@@ -129,7 +129,7 @@ describe("random fills", function()
 end)
 
 describe("randint", function()
-  it("takes every whole number of its range, evenly", function()
+  it("returns every whole number of its range, evenly", function()
     roper.seed(7)
     local x = roper.randint(-2, 3, { 60000 })
     assert.equal("int32", x:dtype())
@@ -145,8 +145,8 @@ describe("randint", function()
   end)
 end)
 
-describe("random functions refuse", function()
-  it("dtypes, sizes, ranges and seeds that do not fit", function()
+describe("random functions reject", function()
+  it("invalid dtypes, sizes, ranges and seeds", function()
     assert.error_matches(function() roper.rand({ 2 }, "int32") end,
       "'rand' %(expected float32 or float64, got int32")
     assert.error_matches(function() roper.randn({ -1 }) end,
@@ -170,7 +170,7 @@ end)
 describe("random_permuted", function()
   local permuted = require("roper.core").random_permuted
 
-  it("takes every index to a place of its own", function()
+  it("maps indices one to one", function()
     for _, count in ipairs({ 1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 65, 1000 }) do
       for seed = 1, 5 do
         local seen = {}
@@ -184,7 +184,7 @@ describe("random_permuted", function()
     end
   end)
 
-  it("takes each index anywhere, equally often", function()
+  it("maps each index to every other equally often", function()
     local count, seeds = 20, 8000
     for _, index in ipairs({ 1, 20 }) do
       local seen, statistic = {}, 0
@@ -199,7 +199,7 @@ describe("random_permuted", function()
     end
   end)
 
-  it("takes neighbours apart", function()
+  it("separates neighbours", function()
     local together = 0
     for i = 1, 999 do
       local distance = math.abs(permuted(1, 1000, i) - permuted(1, 1000, i + 1))
@@ -208,7 +208,7 @@ describe("random_permuted", function()
     assert.is_true(together < 12, together) -- 2 of 999 are to be expected
   end)
 
-  it("takes what is as large as an integer", function()
+  it("accepts sizes up to the largest integer", function()
     local count = math.maxinteger
     for _, index in ipairs({ 1, count // 2, count }) do
       local place = permuted(3, count, index)
@@ -216,7 +216,7 @@ describe("random_permuted", function()
     end
   end)
 
-  it("refuses what is outside", function()
+  it("rejects indices outside the range", function()
     assert.error_matches(function() permuted(1, 0, 1) end, "count: expected a whole number")
     assert.error_matches(function() permuted(1, 5, 6) end, "index: expected a whole number")
     assert.error_matches(function() permuted(1, 5, 0) end, "index: expected a whole number")

@@ -5,7 +5,7 @@ local cube = roper.differentiable(function(x) return x * x * x end,
   function(dy, x) return dy * x * x * 3 end)
 
 describe("differentiable", function()
-  it("is a function with a gradient of its own", function()
+  it("returns a function with a custom gradient", function()
     assert.same({ 8, 27 }, cube(roper.tensor({ 2, 3 })):totable())
     gradients.check(cube, { { 2, 3 } })
     gradients.check(function(x) return cube(x:sin()) * x end, { { 2, 3 } })
@@ -18,7 +18,7 @@ describe("differentiable", function()
     gradients.check(weighted, { { 2, 3 }, { 2, 3 }, { 2, 3 } }, { layouts = false })
   end)
 
-  it("takes any input that is no parameter, int32 too", function()
+  it("accepts inputs that are not parameters, also int32", function()
     local take = roper.differentiable(
       function(w, index) return w:gather(1, index) end,
       function(dy, w, index)
@@ -33,7 +33,7 @@ describe("differentiable", function()
     assert.same({ 1, 0, 2 }, w.grad:totable())
   end)
 
-  it("records nothing inside either of its functions", function()
+  it("records nothing inside either function", function()
     local inside = {}
     local f = roper.differentiable(
       function(x)
@@ -49,7 +49,7 @@ describe("differentiable", function()
     assert.is_true(roper.is_recording())
   end)
 
-  it("calls no backward where no gradient flows", function()
+  it("does not call backward if no gradient flows", function()
     local called = 0
     local f = roper.differentiable(function(x) return x end, function(dy)
       called = called + 1
@@ -61,7 +61,7 @@ describe("differentiable", function()
     assert.equal(0, called)
   end)
 
-  it("may return its input, or keep what it computed for backward", function()
+  it("can return its input, or keep values for backward", function()
     local kept
     local exp = roper.differentiable(function(x)
       kept = x:exp()
@@ -74,7 +74,7 @@ describe("differentiable", function()
     assert.same({ 4, 5 }, w.grad:totable())
   end)
 
-  it("takes up to 64 inputs", function()
+  it("accepts up to 64 inputs", function()
     local sum = roper.differentiable(function(...)
       local total = 0
       for _, x in ipairs({ ... }) do
@@ -103,7 +103,7 @@ describe("differentiable", function()
       "differentiable: expected 1 to 4096 tensors, got 4097")
   end)
 
-  it("gives a gradient in the dtype of each input", function()
+  it("passes on gradients in the dtype of each input", function()
     local narrow = roper.differentiable(function(x) return x:to("float32") end,
       function(dy) return dy:to("float64") end)
     local w = roper.ones({ 2 }, "float64"):parameter()
@@ -115,7 +115,7 @@ describe("differentiable", function()
       "differentiable: expected a float64 gradient for input 1, got float32")
   end)
 
-  it("passes an error inside backward on, and stays usable", function()
+  it("passes on an error in backward, and stays usable", function()
     local fail = true
     local f = roper.differentiable(function(x) return x * 1 end, function(dy)
       if fail then
@@ -134,7 +134,7 @@ describe("differentiable", function()
     assert.same({ 2, 2 }, w.grad:totable())
   end)
 
-  it("passes the very value on that backward raised, also through a backward inside", function()
+  it("passes on the error value that backward raised, also through a nested backward", function()
     local w = roper.ones({ 2 }):parameter()
     for _, value in ipairs({ {}, 5, print, false }) do
       local strange = roper.differentiable(function(x) return x * 1 end,
@@ -151,7 +151,7 @@ describe("differentiable", function()
     end
   end)
 
-  it("refuses inputs that were changed in place since, not those its forward changed", function()
+  it("rejects inputs changed in place after forward, but not those that forward changed", function()
     local x = roper.ones({ 2 })
     local product = roper.differentiable(function(a, b) return a * b end,
       function(dy, a, b) return dy * b, dy * a end)
@@ -167,7 +167,7 @@ describe("differentiable", function()
     assert.same({ 4, 4 }, w.grad:totable())
   end)
 
-  it("may sweep another graph inside backward, not the one under way", function()
+  it("can run another graph's backward pass inside backward, but not the running one", function()
     local w, v = roper.ones({ 2 }):parameter(), roper.ones({ 2 }):parameter()
     local inner
     local f = roper.differentiable(function(x) return x * 1 end, function(dy)
@@ -187,7 +187,7 @@ describe("differentiable", function()
       'went through this graph %(at "differentiable"%)')
   end)
 
-  it("loses no gradient to a sweep inside backward that fails", function()
+  it("keeps all gradients if a nested backward pass fails", function()
     local w = roper.tensor({ 2, 3 }):parameter()
     local spent = (w * 1):sum()
     spent:backward()
@@ -206,7 +206,7 @@ describe("differentiable", function()
     end
   end)
 
-  it("may close the tensor that is swept inside backward", function()
+  it("can close the output tensor inside backward", function()
     local w = roper.ones({ 2 }):parameter()
     local loss
     local f = roper.differentiable(function(x) return x * 1 end, function(dy)
@@ -221,7 +221,7 @@ describe("differentiable", function()
     assert.error_matches(function() loss:item() end, "already collected")
   end)
 
-  it("passes an error inside forward on", function()
+  it("passes on an error in forward", function()
     local f = roper.differentiable(function() error("inside forward") end,
       function(dy) return dy end)
     assert.error_matches(function() f(roper.ones({ 1 }):parameter()) end, "inside forward")
@@ -249,7 +249,7 @@ describe("differentiable", function()
     assert.matches("inside", message)
   end)
 
-  it("leaves nothing behind when its graph is dropped or swept", function()
+  it("releases everything when its graph is dropped or was swept", function()
     local w = roper.ones({ 2 }):parameter()
     local function count()
       collectgarbage()
@@ -315,7 +315,7 @@ describe("differentiable", function()
     end
   end)
 
-  it("keeps its backward as long as any tensor above needs it, not longer", function()
+  it("keeps its backward exactly as long as a tensor above needs it", function()
     local w = roper.randn({ 1, 4, 4 }, "float64"):parameter()
     local index = roper.ones({ 1, 4, 4 }, "int32")
     local above = {
@@ -370,14 +370,14 @@ describe("differentiable", function()
     end
   end)
 
-  it("makes nothing to be kept where nothing of Lua is in the graph", function()
+  it("keeps nothing alive if no Lua function is in the graph", function()
     local q = roper.ones({ 1, 1, 2, 2 }):parameter()
     local y = roper.attention(q, q, q) * q
     assert.is_nil(debug.getuservalue(y, 1))
     assert.is_table(debug.getuservalue(cube(y) * 2, 1))
   end)
 
-  it("keeps every backward of a chain to the end of the sweep", function()
+  it("keeps every backward of a chain until the end of the backward pass", function()
     local w = roper.ones({ 2 }):parameter()
     local calls = 0
     local y = w
@@ -396,7 +396,7 @@ describe("differentiable", function()
     assert.same({ 3.0 ^ 12, 3.0 ^ 12 }, w.grad:totable())
   end)
 
-  it("says which input was closed, and lets backward close what it was given", function()
+  it("names the input that was closed, and lets backward close its arguments", function()
     local function close(x)
       local _ <close> = x
     end
@@ -428,7 +428,7 @@ describe("differentiable", function()
       "differentiable: forward closed input 1, which backward needs")
   end)
 
-  it("refuses gradients and results that do not fit", function()
+  it("rejects gradients and results of other shapes and dtypes", function()
     local w = roper.ones({ 2 }):parameter()
     local function with(backward)
       local f = roper.differentiable(function(x) return x * 1 end, backward)

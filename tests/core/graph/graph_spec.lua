@@ -14,7 +14,7 @@ describe("backward", function()
     assert.is_true(ok, worst)
   end)
 
-  it("visits each node once, whatever its paths", function()
+  it("visits each node once, whatever the number of paths to it", function()
     local w = roper.tensor(1, "float64"):parameter()
     local y = w
     for _ = 1, 60 do -- 2^60 paths
@@ -24,7 +24,7 @@ describe("backward", function()
     assert.equal(2.0 ^ 60, w.grad:item())
   end)
 
-  it("adds to what a parameter has, over several sweeps", function()
+  it("adds to the gradient of a parameter over several backward passes", function()
     local w = roper.tensor({ 1, 2 }):parameter()
     for i = 1, 3 do
       w:square():sum():backward()
@@ -36,7 +36,7 @@ describe("backward", function()
     assert.same({ 1, 1 }, w.grad:totable())
   end)
 
-  it("takes the gradient of the output", function()
+  it("accepts a gradient of the output", function()
     local w = roper.tensor({ 1, 2, 3 }):parameter()
     w:square():backward(roper.tensor({ 1, 10, 100 }))
     assert.same({ 2, 40, 600 }, w.grad:totable())
@@ -46,13 +46,13 @@ describe("backward", function()
     assert.same({ 2, 4, 6 }, w.grad:totable())
   end)
 
-  it("takes a single element of any rank as a scalar", function()
+  it("treats a tensor of one element as a scalar", function()
     local w = roper.full({ 1, 1 }, 3):parameter()
     w:square():backward()
     assert.same({ { 6 } }, w.grad:totable())
   end)
 
-  it("works on a parameter itself", function()
+  it("works if the output is a parameter", function()
     local w = roper.tensor(5):parameter()
     w:backward()
     w:backward()
@@ -64,7 +64,7 @@ describe("backward", function()
     assert.same({ 3, 4 }, v.grad:totable())
   end)
 
-  it("gives each parameter a gradient of its own", function()
+  it("gives each parameter its own gradient tensor", function()
     local a, b, c = roper.ones({ 2 }):parameter(), roper.ones({ 2 }):parameter(),
       roper.ones({ 4 }):parameter()
     local dy = roper.tensor({ 1, 2 })
@@ -80,7 +80,7 @@ describe("backward", function()
     assert.same({ 2, 3 }, b.grad:totable())
   end)
 
-  it("leaves what is no parameter alone", function()
+  it("leaves tensors that are not parameters without a gradient", function()
     local x, w = roper.ones({ 2 }), roper.ones({ 2 }):parameter()
     w:mul(x):sum():backward()
     assert.is_nil(x.grad)
@@ -94,7 +94,7 @@ describe("backward", function()
     assert.same({ 6 }, w.grad:totable())
   end)
 
-  it("refuses what has no gradient", function()
+  it("rejects outputs without a gradient", function()
     local w = roper.ones({ 2 }):parameter()
     assert.error_matches(function() roper.ones({}):backward() end,
       "backward: expected a tensor computed from a parameter")
@@ -111,7 +111,7 @@ describe("backward", function()
 end)
 
 describe("a graph", function()
-  it("is swept once", function()
+  it("can be used for one backward pass", function()
     local w = roper.ones({ 2 }):parameter()
     local shared = w * w
     local loss = shared:sum()
@@ -123,7 +123,7 @@ describe("a graph", function()
     assert.same({ 2, 2 }, w.grad:totable())
   end)
 
-  it("refuses values that were changed in place since", function()
+  it("rejects values that were changed in place", function()
     local changes = {
       mul = function(w, x) return w * x end,
       matmul = function(w, x) return w:matmul(x) end,
@@ -149,7 +149,7 @@ describe("a graph", function()
     assert.error_matches(function() y:backward() end, 'that "where" needs was changed in place')
   end)
 
-  it("sees a change through any view, and a parameter's update", function()
+  it("detects a change through any view, and an update of a parameter", function()
     local w, x = roper.ones({ 4 }):parameter(), roper.ones({ 2, 4 })
     local y = w * x[1]
     x:transpose(1, 2)[{ 4, 2 }] = 5 -- another row, the same storage
@@ -165,7 +165,7 @@ describe("a graph", function()
     assert.same({ 1, 1, 0, 0 }, w.grad:totable())
   end)
 
-  it("lets values change that no gradient needs", function()
+  it("lets values change if no gradient needs them", function()
     local w, x = roper.ones({ 2 }):parameter(), roper.ones({ 2 })
     local y = (w + x):sum()
     x:fill(9)
@@ -173,7 +173,7 @@ describe("a graph", function()
     assert.same({ 1, 1 }, w.grad:totable())
   end)
 
-  it("does not let a result be written", function()
+  it("rejects assignments to a result", function()
     local w = roper.ones({ 2 }):parameter()
     local y = w * 2
     assert.error_matches(function() y[1] = 0 end,
@@ -183,7 +183,7 @@ describe("a graph", function()
     w:fill(5)
   end)
 
-  it("does not end unseen where a value is stored", function()
+  it("does not lose gradients if a value is assigned into a tensor", function()
     local w, x = roper.ones({ 2 }):parameter(), roper.zeros({ 2 })
     local places = roper.tensor({ 1 }, "int32")
     for _, value in ipairs({ w, w * 2, (w * 2):sum() }) do
@@ -197,7 +197,7 @@ describe("a graph", function()
     assert.same({ 2, 3 }, x:totable())
   end)
 
-  it("may be longer than a stack is deep, backward and when it is dropped", function()
+  it("can be longer than the C stack is deep, in backward and when it is dropped", function()
     local LENGTH <const> = 300000
     local w = roper.zeros({ 1 }):parameter()
     collectgarbage()
@@ -224,7 +224,7 @@ describe("a graph", function()
     roper.memory_trim() -- what it held
   end)
 
-  it("gives its memory back in the sweep, before it is dropped", function()
+  it("releases its memory in the backward pass, before it is dropped", function()
     local w = roper.ones({ 1000 }):parameter()
     local y = w
     for _ = 1, 100 do
@@ -241,7 +241,7 @@ describe("a graph", function()
 end)
 
 describe("parameter", function()
-  it("marks a leaf, and no longer", function()
+  it("marks a leaf, and can be undone", function()
     local w = roper.ones({ 2 })
     assert.is_false(w:is_parameter())
     assert.equal(w, w:parameter())
@@ -251,7 +251,7 @@ describe("parameter", function()
     assert.error_matches(function() w:sum():backward() end, "computed from a parameter")
   end)
 
-  it("refuses int32 and results", function()
+  it("rejects int32 and results", function()
     assert.error_matches(function() roper.ones({ 2 }, "int32"):parameter() end,
       "parameter: expected float32 or float64, got int32")
     local y = roper.ones({ 2 }):parameter() * 2
@@ -260,7 +260,7 @@ describe("parameter", function()
     y:detach():parameter()
   end)
 
-  it("collects in views that were made before as in itself", function()
+  it("collects gradients through views that were created before", function()
     local base = roper.ones({ 4 })
     local half = base:narrow(1, 1, 2):parameter() -- a leaf that shares storage
     half:mul(3):sum():backward()
@@ -270,7 +270,7 @@ describe("parameter", function()
 end)
 
 describe("no_grad", function()
-  it("records nothing inside, and goes on after", function()
+  it("records nothing inside, and resumes recording afterwards", function()
     local w = roper.ones({ 2 }):parameter()
     local y, recording = roper.no_grad(function(x) return x * 2, roper.is_recording() end, w)
     assert.is_false(recording)
@@ -281,7 +281,7 @@ describe("no_grad", function()
     assert.same({ 1, 1 }, w.grad:totable())
   end)
 
-  it("goes on after an error, and nests", function()
+  it("resumes recording after an error, and nests", function()
     assert.error_matches(function() roper.no_grad(function() error("inside") end) end, "inside")
     assert.is_true(roper.is_recording())
     assert.is_false(roper.no_grad(function()
@@ -292,7 +292,7 @@ describe("no_grad", function()
     assert.is_true(roper.is_recording())
   end)
 
-  it("is undone by enable_grad, also inside the backward of a function", function()
+  it("is undone by enable_grad, also inside a backward function", function()
     local w = roper.ones({ 2 }):parameter()
     local y = roper.no_grad(function()
       local made = roper.enable_grad(function(x) return x * 3 end, w)

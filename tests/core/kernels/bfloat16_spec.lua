@@ -27,7 +27,7 @@ describe("matmul_precision", function()
   before_each(function() roper.matmul_precision("bfloat16") end)
   after_each(function() roper.matmul_precision("float32") end)
 
-  it("is told and set, and refuses other names", function()
+  it("returns and sets the precision, and rejects other names", function()
     assert.equal("bfloat16", roper.matmul_precision())
     assert.equal("bfloat16", core.machine().matmul_precision)
     assert.equal("float32", roper.matmul_precision("float32"))
@@ -38,7 +38,7 @@ describe("matmul_precision", function()
     assert.equal("float32", roper.matmul_precision())
   end)
 
-  it("rounds operands to nearest, ties to even, as NumPy has it", function()
+  it("rounds operands to nearest, ties to even, like NumPy", function()
     local values = roper.load("tests/fixtures/bfloat16.safetensors")
     local n, one = values.x:shape()[1], roper.ones({ 1, 1 })
     for _, y in ipairs({ values.x:view({ n, 1 }):matmul(one), one:matmul(values.x:view({ 1, n })),
@@ -52,7 +52,7 @@ describe("matmul_precision", function()
     end
   end)
 
-  it("multiplies and differentiates as NumPy has it", function()
+  it("multiplies and differentiates like NumPy", function()
     local values = roper.load("tests/fixtures/bfloat16.safetensors")
     local a, b = values.a:clone():parameter(), values.b:clone():parameter()
     local c = a:matmul(b)
@@ -62,7 +62,7 @@ describe("matmul_precision", function()
     end
   end)
 
-  it("leaves float64 and what is no product as they are", function()
+  it("leaves float64 and other operations unchanged", function()
     local a, w = roper.randn({ 20, 30 }), roper.randn({ 30, 30 })
     local function others()
       return { roper.softmax(a, 2), a:to("float64"):matmul(w:to("float64")),
@@ -81,7 +81,7 @@ describe("matmul_precision", function()
     arrays.close(a:matmul(b), a:matmul(b), 0)
   end)
 
-  it("sees no keys that are hidden", function()
+  it("ignores masked keys", function()
     local q, k = roper.randn({ 1, 1, 70, 8 }), roper.randn({ 1, 1, 70, 8 })
     local y = roper.attention(q, k, k, { causal = true })
     k:narrow(3, 41, 30):copy(roper.full({ 1, 1, 30, 8 }, 3))

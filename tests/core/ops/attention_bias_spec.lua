@@ -16,7 +16,7 @@ end
 describe("attention with a bias", function()
   before_each(function() roper.seed(1) end)
 
-  it("adds it to the scores, whatever its shape and strides", function()
+  it("adds it to the scores, for any shape and strides", function()
     for _, sizes in ipairs({ { 70, 70 }, { 3, 50 }, { 9, 9 } }) do
       local queries, keys = table.unpack(sizes)
       local inputs = { agreement.inputs({ batch = 2, heads = 3, queries = queries, keys = keys }) }
@@ -34,7 +34,7 @@ describe("attention with a bias", function()
     end
   end)
 
-  it("is a softmax of scaled products and it", function()
+  it("is a softmax of the scaled products plus the bias", function()
     local q, k = roper.randn({ 2, 3, 5, 4 }, "float64"), roper.randn({ 2, 3, 7, 4 }, "float64")
     local bias = roper.randn({ 3, 5, 7 }, "float64")
     local expected = (q:matmul(k:transpose(3, 4)) * 0.3 + bias):softmax(4)
@@ -44,7 +44,7 @@ describe("attention with a bias", function()
     assert.is_true((weights - expected):abs():max():item() < 1e-14)
   end)
 
-  it("reads and trains keys that lie apart as if they were side by side", function()
+  it("reads and trains strided keys like contiguous ones", function()
     local queries, keys = 55, 70
     local count = queries + keys - 1
     local q = roper.randn({ 2, 3, queries, 4 }, "float64")
@@ -76,7 +76,7 @@ describe("attention with a bias", function()
       :item() == 0)
   end)
 
-  it("may hide keys by minus infinity, also all of a query's", function()
+  it("masks keys by minus infinity, also all keys of a query", function()
     local q = roper.randn({ 1, 1, 6, 4 })
     local mask = roper.rand({ 6, 6 }):gt(0.5)
     mask[2] = 0
@@ -93,7 +93,7 @@ describe("attention with a bias", function()
       { { 1, 3, queries, 1, 2 }, -1000 } }
   end
 
-  it("reads one of five axes by distance, the ends beyond them", function()
+  it("reads a bias of five axes by distance, clipped at its ends", function()
     for _, sizes in ipairs({ { 70, 70 }, { 3, 50 }, { 9, 9 } }) do
       local queries, keys = table.unpack(sizes)
       local inputs = { agreement.inputs({ batch = 2, heads = 3, queries = queries, keys = keys }) }
@@ -122,7 +122,7 @@ describe("attention with a bias", function()
     assert.is_true((weights - roper.attention_weights(q, k, by)):abs():max():item() < 1e-15)
   end)
 
-  it("passes the gradient of one by distance on", function()
+  it("passes on the gradient of a bias by distance", function()
     for i, case in ipairs(by_distance_cases(5, 7)) do
       gradients.check(function(q, k, v, bias)
         return (roper.attention(q, k, v, { bias = bias, first = case[2], causal = i % 2 == 0 }))
@@ -130,7 +130,7 @@ describe("attention with a bias", function()
     end
   end)
 
-  it("passes its gradient on, summed over what was broadcast", function()
+  it("passes on its gradient, summed over broadcast axes", function()
     for i, shape in ipairs(shapes(5, 7)) do
       gradients.check(function(q, k, v, bias)
         return (roper.attention(q, k, v, { bias = bias, causal = i % 2 == 0, position = "roper",
@@ -139,7 +139,7 @@ describe("attention with a bias", function()
     end
   end)
 
-  it("passes the gradient of a strided view on to the tensor that it shows", function()
+  it("passes on the gradient of a strided view to the underlying tensor", function()
     for _, causal in ipairs({ true, false }) do
       gradients.check(function(q, k, v, b, r, few)
         return (roper.attention(q, k, v, { causal = causal, bias = {
@@ -152,7 +152,7 @@ describe("attention with a bias", function()
     end
   end)
 
-  it("has the same gradient through the view as without it, at more than a tile", function()
+  it("has the same gradient with and without a view, for more than one tile", function()
     local q = roper.randn({ 2, 3, 70, 4 }, "float64")
     local b = roper.randn({ 3, 139 }, "float64")
     local function gradient(view)
@@ -167,7 +167,7 @@ describe("attention with a bias", function()
     assert.is_true((direct - whole):abs():max():item() < 1e-12)
   end)
 
-  it("makes no gradient of all scores for a number by distance", function()
+  it("does not allocate a gradient of all scores for a bias by distance", function()
     local q = roper.randn({ 8, 2, 512, 4 })
     local b = roper.randn({ 2, 1023 }):parameter()
     roper.attention(q, q, q, { bias = by_distance(b, 512, 512) }):sum():backward()
@@ -196,7 +196,7 @@ describe("attention with a bias", function()
     assert.equal(0, (found[1] - found[2]):abs():max():item())
   end)
 
-  it("is refused where it does not fit", function()
+  it("is rejected if its shape or dtype does not match", function()
     local q = roper.randn({ 2, 3, 5, 4 })
     local function refused(message, bias)
       assert.error_matches(function() roper.attention(q, q, q, { bias = bias }) end, message)

@@ -44,7 +44,7 @@ for _, kind in ipairs({ "attention", "linear_attention" }) do
       check({ causal = true }, { features = 1, value_features = 1 })
     end)
 
-    it("for inputs that lie in memory in any way", function()
+    it("for inputs of any memory layout", function()
       check({ position = scheme("qkvo"), causal = true }, { batch = 2, heads = 2, layouts = true })
       check({}, { batch = 2, layouts = true })
     end)
@@ -96,7 +96,7 @@ describe("gradients of attention", function()
     end
   end)
 
-  it("are finite, and 0, for a query that sees no key and a key that none sees", function()
+  it("are 0 for a query whose keys are all masked and for a key masked for all queries", function()
     for _, dtype in ipairs({ "float32", "float64" }) do
       local inputs = { agreement.inputs({ keys = 5, features = 4 }) }
       for i, x in ipairs(inputs) do
@@ -116,7 +116,7 @@ describe("gradients of attention", function()
     end
   end)
 
-  it("agree in float32 and float64 at 641 places", function()
+  it("agree in float32 and float64 at 641 positions", function()
     local results = {}
     local inputs = { agreement.inputs() }
     local dy = roper.randn({ 1, 1, 641, 8 }, "float64")
@@ -132,7 +132,7 @@ describe("gradients of attention", function()
     arrays.close(results.float64, results.float32, 1e-4)
   end)
 
-  it("are refused once a mask or an input was changed in place", function()
+  it("are rejected after a mask or an input was changed in place", function()
     for changed = 1, 4 do -- q, k, v, mask
       local x = roper.randn({ 1, 1, 3, 4 })
       local mask = roper.ones({ 3, 3 }, "int32")

@@ -93,7 +93,7 @@ describe("the check of attention", function()
     inputs = { agreement.inputs({ keys = 100 }) }
   end)
 
-  it("passes attention, also where a mask does what the causal rule does", function()
+  it("accepts attention, also with a mask equal to the causal one", function()
     agreement.check(inputs, causal)
     agreement.check(inputs, causal, function(q, k, v, options)
       return roper.attention(q, k, v, with(options, { causal = false,
@@ -101,7 +101,7 @@ describe("the check of attention", function()
     end)
   end)
 
-  it("passes attention put together from rotations and the explicit weights", function()
+  it("accepts attention composed of rotations and explicit weights", function()
     agreement.check(inputs, causal, function(q, k, v, options)
       local p, scheme = positions(q), options.position
       local scores = scheme:rotate(q, p, "q"):matmul(scheme:rotate(k, p, "k"):transpose(3, 4))
@@ -113,13 +113,13 @@ describe("the check of attention", function()
   end)
 
   for name, mutant in pairs(mutants) do
-    it("refuses " .. name, function()
+    it("rejects " .. name, function()
       assert.error_matches(function() agreement.check(inputs, causal, mutant) end,
         "differs from the oracle by ")
     end)
   end
 
-  it("tells RoPE from RoPER", function()
+  it("distinguishes RoPE from RoPER", function()
     local rope = { position = rope_scheme, causal = true }
     agreement.check(inputs, rope)
     assert.error_matches(function()

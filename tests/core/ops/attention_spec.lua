@@ -11,7 +11,7 @@ local function scheme(rotate, pairing, fraction, value_fraction)
     fraction = fraction, value_fraction = value_fraction })
 end
 
-describe("attention agrees with the definition at 641 places", function()
+describe("attention agrees with the definition at 641 positions", function()
   for _, rotate in ipairs(agreement.subsets()) do
     for _, pairing in ipairs(pairings) do
       it(('rotating "%s", %s'):format(rotate, pairing), function()
@@ -82,7 +82,7 @@ describe("attention agrees with the definition at 641 places", function()
     end
   end)
 
-  it("with a scale of its own", function()
+  it("with another scale", function()
     roper.seed(4)
     for _, scale in ipairs({ 1, 0.01, -0.3 }) do
       agreement.check({ agreement.inputs({ keys = 100 }) }, { position = "roper", scale = scale })
@@ -91,7 +91,7 @@ describe("attention agrees with the definition at 641 places", function()
 end)
 
 describe("attention agrees with the definition for", function()
-  it("several batches and heads, other widths of values, one place", function()
+  it("several batches and heads, other widths of values, one position", function()
     roper.seed(5)
     agreement.check({ agreement.inputs({ batch = 2, heads = 3, keys = 70 }) },
       { position = "roper", causal = true })
@@ -101,7 +101,7 @@ describe("attention agrees with the definition for", function()
     agreement.check({ agreement.inputs({ keys = 65, features = 1 }) }, {})
   end)
 
-  it("fewer queries than keys, aligned with the last where causal", function()
+  it("fewer queries than keys, aligned with the last keys if causal", function()
     roper.seed(6)
     for _, queries in ipairs({ 1, 5, 64, 65, 100 }) do
       local q, k, v = agreement.inputs({ keys = 150, heads = 2 })
@@ -114,7 +114,7 @@ describe("attention agrees with the definition for", function()
     end
   end)
 
-  it("more queries than keys, where not causal", function()
+  it("more queries than keys, if not causal", function()
     roper.seed(7)
     agreement.check({ agreement.inputs({ queries = 70, keys = 3 }) }, { position = "roper" })
   end)
@@ -133,7 +133,7 @@ describe("attention agrees with the definition for", function()
     agreement.check({ agreement.inputs({ keys = 80 }) }, { mask = transposed })
   end)
 
-  it("inputs that lie in memory in any way", function()
+  it("inputs of any memory layout", function()
     roper.seed(9)
     local function heads_last() -- as a projection leaves them
       return roper.randn({ 2, 70, 3, 8 }, "float64"):transpose(2, 3)
@@ -198,7 +198,7 @@ describe("attention", function()
     end
   end)
 
-  it("gives 0 for a query that sees no key", function()
+  it("returns 0 for a query whose keys are all masked", function()
     roper.seed(11)
     local q, k, v = agreement.inputs({ keys = 70 })
     local mask = roper.ones({ 70, 70 }, "int32")
@@ -213,7 +213,7 @@ describe("attention", function()
     agreement.check({ q, k, v }, { position = "roper", mask = mask })
   end)
 
-  it("does not let a hidden key through, whatever it holds", function()
+  it("ignores masked keys, whatever their values", function()
     roper.seed(12)
     local q, k, v = agreement.inputs({ keys = 40 })
     local expected = roper.attention(q:narrow(3, 1, 20), k:narrow(3, 1, 20), v:narrow(3, 1, 20),
@@ -224,14 +224,14 @@ describe("attention", function()
       :narrow(3, 1, 20), 1e-12)
   end)
 
-  it("survives scores far apart", function()
+  it("is exact for scores that are far apart", function()
     local q = roper.full({ 1, 1, 2, 2 }, 1e4)
     local k = roper.tensor({ { { { 1e4, 1e4 }, { -1e4, -1e4 } } } })
     local y = roper.attention(q, k, roper.tensor({ { { { 1, 2 }, { 3, 4 } } } }))
     assert.same({ { { { 1, 2 }, { 1, 2 } } } }, y:totable())
   end)
 
-  it("never holds all the scores", function()
+  it("never stores all scores", function()
     local q = roper.randn({ 1, 4, 3000, 8 })
     collectgarbage()
     collectgarbage()
@@ -242,7 +242,7 @@ describe("attention", function()
     assert.is_true(roper.memory().peak - before < scores / 8)
   end)
 
-  it("refuses shapes, dtypes and options that do not fit", function()
+  it("rejects shapes, dtypes and options that do not match", function()
     local q, k = roper.ones({ 1, 2, 3, 8 }), roper.ones({ 1, 2, 5, 8 })
     local function refused(message, ...)
       local arguments = table.pack(...)
@@ -285,7 +285,7 @@ describe("attention", function()
       { position = false })
   end)
 
-  it("refuses masks, positions and schemes that do not fit", function()
+  it("rejects masks, positions and schemes that do not match", function()
     local q, k = roper.ones({ 2, 2, 3, 8 }), roper.ones({ 2, 2, 5, 8 })
     local function refused(message, options)
       assert.error_matches(function() roper.attention(q, k, k, options) end, message)

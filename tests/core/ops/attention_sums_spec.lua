@@ -18,7 +18,7 @@ end
 describe("attention with sums of weights", function()
   before_each(function() roper.seed(1) end)
 
-  it("has them behind its features, those beyond the ends at the ends", function()
+  it("appends the sums to its features, clipped at the ends", function()
     for _, sizes in ipairs({ { 70, 70 }, { 3, 50 }, { 50, 57 }, { 9, 5 } }) do
       local queries, keys = table.unpack(sizes)
       local q = roper.randn({ 2, 2, queries, 4 }, "float64")
@@ -35,7 +35,7 @@ describe("attention with sums of weights", function()
     end
   end)
 
-  it("passes their gradient on", function()
+  it("passes on their gradient", function()
     for i, options in ipairs({ {}, { causal = true }, { dropout = 0.3, seed = 3 },
       { causal = true, position = roper.position.roper({ dim = 2 }) },
       { mask = roper.tensor({ 0, 1, 1, 0, 1, 1, 1 }, "int32") } }) do
@@ -54,7 +54,7 @@ describe("attention with sums of weights", function()
     assert.is_true((total - 1):abs():max():item() > 1e-3)
   end)
 
-  it("refuses distances that are none", function()
+  it("rejects invalid distances", function()
     local q = roper.zeros({ 1, 1, 3, 4 })
     for _, range in ipairs({ { 0, -1 }, { 2 ^ 40, 2 }, { math.mininteger, 2 }, { 0, 2 ^ 31 } }) do
       assert.error_matches(function() attention_sums(q, q, q, nil, range[1], range[2]) end,

@@ -30,7 +30,7 @@ describe("the weights that attention returns", function()
     end
   end)
 
-  it("sum to 1, and are 0 after the query where causal", function()
+  it("sum to 1, and are 0 after the query if causal", function()
     local _, _, _, _, weights = attend({ position = "roper", causal = true })
     arrays.close(roper.ones({ 2, 3, 70 }, "float64"), weights:sum(4), 1e-13)
     local place = roper.arange(0, 70)
@@ -39,7 +39,7 @@ describe("the weights that attention returns", function()
     assert.is_true(weights:min():item() >= 0)
   end)
 
-  it("are 0 for a query that sees no key", function()
+  it("are 0 for a query whose keys are all masked", function()
     local mask = roper.ones({ 70, 1 }, "int32")
     mask[5] = 0
     local _, _, _, output, weights = attend({ mask = mask })
@@ -47,7 +47,7 @@ describe("the weights that attention returns", function()
     assert.equal(0, output[{ {}, {}, 5 }]:abs():max():item())
   end)
 
-  it("are those before dropout, and draw nothing themselves", function()
+  it("are those before dropout, and draw no random numbers", function()
     local options = { dropout = 0.5, position = "rope" }
     local q, k, v, output, weights = attend(options)
     local seed, counter = roper.random_state()
@@ -67,7 +67,7 @@ describe("the weights that attention returns", function()
     arrays.close(output, weights:matmul(v), 1e-13)
   end)
 
-  it("are a plain tensor, what becomes of the inputs and the options", function()
+  it("are a plain tensor, independent of later changes of inputs and options", function()
     local q, k, v = agreement.inputs({ batch = 2, heads = 3, keys = 5 })
     local options = { causal = true, weights = true }
     local expected = roper.attention_weights(q, k, { causal = true })
@@ -78,7 +78,7 @@ describe("the weights that attention returns", function()
     arrays.close(expected, weights, 0)
   end)
 
-  it("are returned on request alone", function()
+  it("are returned only on request", function()
     local q = roper.ones({ 1, 1, 3, 4 })
     for _, options in ipairs({ {}, { weights = false }, { causal = true } }) do
       assert.equal(1, select("#", roper.attention(q, q, q, options)))
@@ -87,13 +87,13 @@ describe("the weights that attention returns", function()
     assert.equal(2, select("#", roper.attention(q, q, q, { weights = true })))
   end)
 
-  it("stand outside the graph", function()
+  it("are not recorded in the graph", function()
     local q = roper.randn({ 1, 1, 3, 4 }):parameter()
     local _, weights = roper.attention(q, q, q, { weights = true })
     assert.error_matches(function() weights:sum():backward() end, "computed from a parameter")
   end)
 
-  it("are refused for what does not fit", function()
+  it("are rejected for arguments that do not match", function()
     local q = roper.ones({ 1, 1, 3, 4 })
     assert.error_matches(function() roper.attention_weights(q) end, "tensor expected, got ")
     assert.error_matches(function() roper.attention_weights(q, q, { drop = 1 }) end,
@@ -124,7 +124,7 @@ describe("dropout of the weights", function()
     assert.is_true((mean - expected):abs():max():item() < 0.15)
   end)
 
-  it("drops each weight alone, with the right probability", function()
+  it("drops each weight independently, with the right probability", function()
     local time = 200 -- values are unit vectors: the output is the row of weights
     local q = roper.zeros({ 1, 2, time, 4 })
     local v = roper.eye(time):expand({ 1, 2, time, time })
@@ -135,7 +135,7 @@ describe("dropout of the weights", function()
     assert.is_true(y[1][1]:eq(y[1][2]):to("float32"):mean():item() < 0.7)
   end)
 
-  it("depends on its seed, not on threads", function()
+  it("depends on its seed, not on the number of threads", function()
     local threads = roper.threads()
     roper.seed(4)
     local q, k, v = agreement.inputs({ batch = 2, heads = 2, keys = 100 })

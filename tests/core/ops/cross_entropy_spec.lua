@@ -4,7 +4,7 @@ local gradients = require("tests.gradients")
 local roper = require("roper")
 
 describe("cross_entropy", function()
-  it("agrees with PyTorch, gradients too", function()
+  it("agrees with PyTorch, also in gradients", function()
     golden.each("cross_entropy", function(values, tolerance)
       for name, options in pairs({ all = {}, ignored = { ignore = 7 } }) do
         local logits = values.logits:clone():parameter()
@@ -47,7 +47,7 @@ describe("cross_entropy", function()
       roper.zeros({ 1 }, "int32")):item())
   end)
 
-  it("is the same for logits that a large number is added to, gradients too", function()
+  it("does not change if a large number is added to the logits, nor do gradients", function()
     local targets = roper.zeros({ 1 }, "int32")
     for _, dtype in ipairs({ "float32", "float64" }) do
       for _, shift in ipairs({ 1e4, -1e6, 1e7, 1e8 }) do
@@ -60,7 +60,7 @@ describe("cross_entropy", function()
     end
   end)
 
-  it("gives 0 for ignored rows, and refuses to average none", function()
+  it("returns 0 for ignored rows, and an error for the mean of none", function()
     local x, targets = roper.randn({ 2, 3 }):parameter(), roper.full({ 2 }, -1, "int32")
     local each = roper.cross_entropy(x, targets, { each = true })
     assert.same({ 0, 0 }, each:totable())
@@ -75,7 +75,7 @@ describe("cross_entropy", function()
       { each = true }):shape())
   end)
 
-  it("refuses targets outside, other shapes and unknown options", function()
+  it("rejects targets out of range, other shapes and unknown options", function()
     local x = roper.zeros({ 2, 3 })
     local function loss(targets, options)
       return function() roper.cross_entropy(x, roper.tensor(targets, "int32"), options) end

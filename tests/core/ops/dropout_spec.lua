@@ -16,7 +16,7 @@ describe("dropout", function()
     assert.same({ 1, 2 }, roper.dropout(roper.tensor({ 1, 2 }), 0):totable())
   end)
 
-  it("depends on its seed alone: not on threads, layout or dtype", function()
+  it("depends on its seed only: not on threads, layout or dtype", function()
     local threads = roper.threads()
     local x = roper.ones({ 100, 93 })
     local reference = roper.dropout(x, 0.3, 42)
@@ -32,7 +32,7 @@ describe("dropout", function()
     assert.is_true((reference - roper.dropout(x, 0.3, 43)):abs():max():item() > 0)
   end)
 
-  it("draws its seed from the generator where none is given", function()
+  it("draws its seed from the generator by default", function()
     roper.seed(5)
     local a, b = roper.dropout(roper.ones({ 100 }), 0.5), roper.dropout(roper.ones({ 100 }), 0.5)
     roper.seed(5)
@@ -44,7 +44,7 @@ describe("dropout", function()
     gradients.check(function(x) return roper.dropout(x, 0.4, 7):exp() end, { { 5, 6 } })
   end)
 
-  it("refuses other probabilities and int32", function()
+  it("rejects other probabilities and int32", function()
     for _, p in ipairs({ 1, 1.5, -0.1, 0 / 0, math.huge }) do
       assert.error_matches(function() roper.dropout(roper.ones({ 2 }), p) end,
         "dropout: expected floats and 0 <= p < 1, got float32 and p = ")

@@ -31,7 +31,7 @@ describe("gradients of unary functions", function()
     end)
   end
 
-  it("is 0 at the corners of abs and relu", function()
+  it("is 0 at the kinks of abs and relu", function()
     local x = roper.tensor({ 0, -0.0 }):parameter()
     x:abs():sum():backward()
     x:relu():sum():backward()
@@ -83,7 +83,7 @@ describe("gradients of binary functions", function()
     end)
   end
 
-  it("reaches one operand alone where the other is no parameter", function()
+  it("reaches one operand if the other is not a parameter", function()
     local x, y = roper.tensor({ 2, 3 }):parameter(), roper.tensor({ 5, 7 })
     x:mul(y):sum():backward()
     assert.same({ 5, 7 }, x.grad:totable())
@@ -93,7 +93,7 @@ describe("gradients of binary functions", function()
     assert.same({ -1, -1 }, z.grad:totable())
   end)
 
-  it("goes to the first of equals", function()
+  it("goes to the first of equal elements", function()
     for _, name in ipairs({ "maximum", "minimum" }) do
       local x, y = roper.ones({ 2 }):parameter(), roper.ones({ 2 }):parameter()
       roper[name](x, y):sum():backward()
@@ -102,7 +102,7 @@ describe("gradients of binary functions", function()
     end
   end)
 
-  it("of a power is finite at base 0 where the power is, and at exponent 0", function()
+  it("of a power is finite at base 0 if the power is, and at exponent 0", function()
     local exponents = { 3, 2, 1.5, 1, 0.5, 0, -1 }
     local inf, slopes = math.huge, {}
     local function gradients_at(base)
@@ -132,7 +132,7 @@ describe("gradients of binary functions", function()
   end)
 end)
 
-describe("what a graph keeps for its backward", function()
+describe("a graph keeps for its backward pass", function()
   local SIZE <const> = 100000 -- of tensors that cannot be mistaken for a node
 
   -- How many operands and results of an operation stay when only the graph below its sum is held.
@@ -157,7 +157,7 @@ describe("what a graph keeps for its backward", function()
     return math.floor(bytes / (4 * SIZE) + 0.5)
   end
 
-  it("is what the slope of one element reads", function()
+  it("the tensors that a unary derivative reads", function()
     local w = roper.ones({ SIZE }):parameter()
     for name, count in pairs({ neg = 0, sign = 0, floor = 0, ceil = 0, round = 0, abs = 1,
       square = 1, sqrt = 1, exp = 1, log = 1, sin = 1, cos = 1, tanh = 1, sigmoid = 1, relu = 1,
@@ -168,7 +168,7 @@ describe("what a graph keeps for its backward", function()
     assert.equal(2, kept(function(x) return x:exp():exp():square() end, w)) -- the square's x is one
   end)
 
-  it("is what the gradients of two operands read, of those that a gradient flows to", function()
+  it("the tensors that a binary derivative reads, for operands that need a gradient", function()
     local w, v = roper.ones({ SIZE }):parameter(), roper.ones({ SIZE }):parameter()
     local plain = roper.ones({ SIZE })
     for name, counts in pairs({ add = { 0, 0, 0 }, sub = { 0, 0, 0 }, mul = { 2, 1, 1 },
@@ -182,7 +182,7 @@ describe("what a graph keeps for its backward", function()
 end)
 
 describe("gradient of where", function()
-  it("goes to the side that was chosen, broadcast", function()
+  it("goes to the chosen operand, also if it was broadcast", function()
     roper.seed(4)
     local condition = roper.randn({ 3, 4 }):gt(0)
     for _, shapes in ipairs({ { { 3, 4 }, { 3, 4 } }, { { 4 }, { 3, 1 } }, { {}, { 2, 3, 4 } } }) do
@@ -193,7 +193,7 @@ describe("gradient of where", function()
     gradients.check(function(x) return roper.where(condition, 2, x):exp() end, { { 4 } })
   end)
 
-  it("is 0, not NaN, on the side that was not", function()
+  it("is 0, not NaN, for the other operand", function()
     local x = roper.tensor({ 0, 4 }):parameter()
     roper.where(x:gt(0), x, 0):sum():backward()
     assert.same({ 0, 1 }, x.grad:totable())

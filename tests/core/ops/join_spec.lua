@@ -3,7 +3,7 @@ local gradients = require("tests.gradients")
 local roper = require("roper")
 
 describe("cat", function()
-  it("joins along every axis over random layouts", function()
+  it("joins along every axis, for random layouts", function()
     arrays.each_seed(60, function(seed)
       local dtype = ({ "float32", "float64", "int32" })[seed % 3 + 1]
       local shape = arrays.random_shape(1, 4, 4)
@@ -47,7 +47,7 @@ describe("cat", function()
     end, { { 2 } })
   end)
 
-  it("takes a list that makes its tensors", function()
+  it("accepts a list that creates its tensors", function()
     local made = setmetatable({}, {
       __len = function() return 3 end,
       __index = function(_, i) return roper.full({ 1000 }, i) end,
@@ -57,7 +57,7 @@ describe("cat", function()
     assert.equal(6000, whole:sum():item())
   end)
 
-  it("refuses what does not fit", function()
+  it("rejects what does not fit", function()
     local x = roper.ones({ 2, 3 })
     assert.error_matches(function() roper.cat({ x, roper.ones({ 3, 3 }) }, 2) end,
       "axis 2, expected float32 tensors like %[2, 3%], got float32 %[3, 3%] as number 2$")

@@ -4,7 +4,7 @@ local gradients = require("tests.gradients")
 local roper = require("roper")
 
 describe("layer_norm", function()
-  it("agrees with PyTorch, gradients too", function()
+  it("agrees with PyTorch, also in gradients", function()
     golden.each("layer_norm", function(values, tolerance)
       local x, gain, bias = values.x:clone():parameter(), values.gain:clone():parameter(),
         values.bias:clone():parameter()
@@ -29,7 +29,7 @@ describe("layer_norm", function()
     end
   end)
 
-  it("has gradients where only some inputs are parameters", function()
+  it("has gradients if only some inputs are parameters", function()
     local gain, bias = roper.randn({ 4 }, "float64"), roper.randn({ 4 }, "float64")
     gradients.check(function(x) return roper.layer_norm(x, gain, bias):sin() end, { { 3, 4 } })
     local x = roper.randn({ 3, 4 }, "float64")
@@ -37,7 +37,7 @@ describe("layer_norm", function()
     gradients.check(function(g) return roper.layer_norm(x, g, bias):sin() end, { { 4 } })
   end)
 
-  it("centres and scales rows, large ones with two threads too", function()
+  it("centres and scales rows, also large ones with two threads", function()
     local threads = roper.threads()
     roper.seed(2)
     local x = roper.randn({ 300, 100 }) * 5 + 3
@@ -55,7 +55,7 @@ describe("layer_norm", function()
     arrays.close(results[1], results[2], 0.01)
   end)
 
-  it("gives the bias for a constant row, and nothing for no rows", function()
+  it("returns the bias for a constant row, and no rows for no rows", function()
     local constant, bias = roper.full({ 2, 3 }, 7), roper.tensor({ 1, 2, 3 })
     local y = roper.layer_norm(constant, roper.ones({ 3 }), bias)
     assert.same({ { 1, 2, 3 }, { 1, 2, 3 } }, y:totable())

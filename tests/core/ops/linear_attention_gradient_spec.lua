@@ -31,7 +31,7 @@ describe("gradients of linear attention", function()
     check({ position = scheme("qk") }, { queries = 2, keys = 65, value_features = 2 })
   end)
 
-  it("are those of the explicit weights at 641 places, in both precisions", function()
+  it("are those of the explicit weights at 641 positions, in both precisions", function()
     for _, causal in ipairs({ false, true }) do
       local options = { position = roper.position.roper({ dim = 8 }), causal = causal }
       local inputs = { agreement.inputs() }
@@ -44,7 +44,7 @@ describe("gradients of linear attention", function()
     end
   end)
 
-  it("are refused once an input was changed in place", function()
+  it("are rejected after an input was changed in place", function()
     for changed = 1, 3 do
       local x = roper.randn({ 1, 1, 3, 4 })
       local inputs = { x:clone(), x:clone(), x:clone() }

@@ -37,20 +37,20 @@ describe("the check of linear attention", function()
     inputs = { agreement.inputs({ keys = 100 }) }
   end)
 
-  it("passes linear attention, and the same written out", function()
+  it("accepts linear attention, and its explicit form", function()
     agreement.check_linear(inputs, options)
     agreement.check_linear(inputs, options, written_out({}))
   end)
 
   for name, mutant in pairs(mutants) do
-    it("refuses " .. name, function()
+    it("rejects " .. name, function()
       assert.error_matches(function()
         agreement.check_linear(inputs, options, written_out(mutant))
       end, "differs from the oracle by ")
     end)
   end
 
-  it("finds rotation before the feature map not relative", function()
+  it("finds that rotation before the feature map is not relative", function()
     local function moved(offset)
       local places = roper.arange(offset, offset + 100, 1, "float64")
       return roper.linear_attention(scheme:rotate(inputs[1], places),

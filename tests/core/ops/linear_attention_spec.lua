@@ -24,7 +24,7 @@ describe("linear attention agrees with the definition", function()
     end)
   end
 
-  it("at 641 places, also where parts of the features turn", function()
+  it("at 641 positions, also if only some features are rotated", function()
     roper.seed(1)
     for _, fractions in ipairs({ { 1, 1 }, { 0.5, 0.5 }, { 0.25, 1 }, { 1, 0 } }) do
       for i, pairing in ipairs(pairings) do
@@ -55,7 +55,7 @@ describe("linear attention agrees with the definition", function()
     end
   end)
 
-  it("at the edges of a chunk, with fewer queries than keys and with more", function()
+  it("at the boundaries of a chunk, with fewer queries than keys and with more", function()
     roper.seed(3)
     for _, keys in ipairs({ 1, 2, 63, 64, 65, 127, 128, 129, 192 }) do
       for _, queries in ipairs({ 1, 2, 63, 64, 65, 128, 192 }) do
@@ -68,7 +68,7 @@ describe("linear attention agrees with the definition", function()
     end
   end)
 
-  it("for random shapes that lie in memory in any way", function()
+  it("for random shapes of any memory layout", function()
     arrays.each_seed(30, function()
       local batch, heads = math.random(3), math.random(3)
       local keys, features = math.random(150), 2 * math.random(20)
@@ -83,7 +83,7 @@ describe("linear attention agrees with the definition", function()
     end)
   end)
 
-  it("for one feature, and for more than a row of vectors holds", function()
+  it("for one feature, and for more than fit in vector registers", function()
     roper.seed(4)
     agreement.check_linear({ agreement.inputs({ keys = 70, features = 1 }) }, { causal = true })
     agreement.check_linear({ agreement.inputs({ keys = 70, features = 130, value_features = 5 }) },
@@ -108,7 +108,7 @@ describe("linear attention", function()
     end
   end)
 
-  it("depends on relative positions alone", function()
+  it("depends on relative positions only", function()
     roper.seed(5)
     local q, k, v = agreement.inputs({ keys = 200, heads = 2 })
     for _, position in ipairs({ "rope", "roper" }) do
@@ -121,7 +121,7 @@ describe("linear attention", function()
     end
   end)
 
-  it("does not look ahead, whatever is there", function()
+  it("does not depend on later tokens", function()
     roper.seed(6)
     local q, k, v = agreement.inputs({ keys = 150 })
     local options = { position = "roper", causal = true }
@@ -138,14 +138,14 @@ describe("linear attention", function()
     end
   end)
 
-  it("gives plain means for equal keys, if nothing is rotated", function()
+  it("returns plain means for equal keys, if nothing is rotated", function()
     local v = roper.arange(0, 100, 1, "float64"):view({ 1, 1, 100, 1 })
     local ones = roper.ones({ 1, 1, 100, 3 }, "float64")
     local y = roper.linear_attention(ones, ones, v, { causal = true, epsilon = 0 })
     arrays.close(v / 2, y, 1e-12)
   end)
 
-  it("may weigh less than nothing, once rotated, and the weights need not sum to 1", function()
+  it("can have negative weights once rotated, and weights that do not sum to 1", function()
     roper.seed(7)
     local q, k, v = agreement.inputs({ keys = 30, features = 2 })
     local position = roper.position.rope({ dim = 2 })
@@ -157,7 +157,7 @@ describe("linear attention", function()
     arrays.close(roper.ones({ 1, 1, 30 }, "float64"), plain:sum(4), 1e-12)
   end)
 
-  it("is 0 where features underflow, and finite where they are large", function()
+  it("is 0 if features underflow, and finite if they are large", function()
     local q = roper.full({ 1, 1, 3, 4 }, -200)
     local v = roper.ones({ 1, 1, 3, 4 })
     assert.equal(0, roper.linear_attention(q, q, v):abs():max():item())
@@ -165,7 +165,7 @@ describe("linear attention", function()
     arrays.close(v, roper.linear_attention(large, large, v), 1e-5)
   end)
 
-  it("keeps nothing for each position but inputs and outputs", function()
+  it("stores nothing per position but inputs and outputs", function()
     local function peak(time)
       local q = roper.randn({ 1, 2, time, 32 }):parameter()
       collectgarbage()
@@ -201,7 +201,7 @@ describe("linear attention", function()
     arrays.close(results[1], results[2], 0)
   end)
 
-  it("takes no queries, no batch and no heads", function()
+  it("accepts no queries, no batch and no heads", function()
     for _, shape in ipairs({ { 1, 1, 0, 8 }, { 0, 1, 3, 8 }, { 1, 0, 3, 8 } }) do
       for _, causal in ipairs({ false, true }) do
         local q = roper.zeros(shape):parameter()
@@ -214,7 +214,7 @@ describe("linear attention", function()
     end
   end)
 
-  it("refuses shapes, dtypes and options that do not fit", function()
+  it("rejects shapes, dtypes and options that do not match", function()
     local q, k = roper.ones({ 1, 2, 3, 8 }), roper.ones({ 1, 2, 5, 8 })
     local function refused(message, ...)
       local arguments = table.pack(...)

@@ -24,7 +24,7 @@ end
 describe("linear_cross_entropy", function()
   local targets = roper.tensor({ { 0, 3, 1 }, { 4, 3, 3 } }, "int32")
 
-  it("agrees with PyTorch, gradients too", function()
+  it("agrees with PyTorch, also in gradients", function()
     golden.each("linear_cross_entropy", function(values, tolerance)
       for name, ignore in pairs({ all = -1, ignored = 7 }) do
         for rows = 1, 8 do
@@ -50,7 +50,7 @@ describe("linear_cross_entropy", function()
     end
   end)
 
-  it("is linear and cross_entropy, bit for bit where all rows go at once", function()
+  it("is linear and cross_entropy, bit for bit if all rows are computed at once", function()
     roper.seed(1)
     for _, sizes in ipairs({ { 6, 4, 5 }, { 40, 32, 17 }, { 500, 128, 90 }, { 90, 16, 700 } }) do
       local rows, inputs, classes = table.unpack(sizes)
@@ -69,7 +69,7 @@ describe("linear_cross_entropy", function()
     end
   end)
 
-  it("has the same losses and gradients with each, and without what is ignored", function()
+  it("has the same losses and gradients with each, and without ignored rows", function()
     roper.seed(2)
     local x, weight = roper.randn({ 2, 3, 4 }, "float64"), roper.randn({ 5, 4 }, "float64")
     local bias = roper.randn({ 5 }, "float64")
@@ -103,7 +103,7 @@ describe("linear_cross_entropy", function()
     end, { { 3, 3 } })
   end)
 
-  it("gives gradients to those that ask alone, and to parameters that have some", function()
+  it("computes only the gradients that are needed, and adds to existing ones", function()
     roper.seed(4)
     local x, weight, bias = roper.randn({ 2, 3, 4 }), roper.randn({ 5, 4 }), roper.randn({ 5 })
     local expected = outcome(apart, x, weight, bias, targets)
@@ -119,7 +119,7 @@ describe("linear_cross_entropy", function()
     assert.error_matches(function() loss:backward() end, "computed from a parameter")
   end)
 
-  it("needs room for a slice of the logits, not for all", function()
+  it("needs memory for a slice of the logits only", function()
     local rows, inputs, classes = 4096, 8, 1000
     local x, weight = roper.randn({ rows, inputs }):parameter(), roper.randn({ classes, inputs })
     local ids = roper.zeros({ rows }, "int32")
@@ -138,7 +138,7 @@ describe("linear_cross_entropy", function()
     assert.truthy(tostring(problem):find("out of memory", 1, true))
   end)
 
-  it("gives no rows gradients of 0", function()
+  it("gives gradients of 0 if there are no rows", function()
     local x, weight = roper.zeros({ 0, 4 }):parameter(), roper.ones({ 5, 4 }):parameter()
     local none = roper.zeros({ 0 }, "int32")
     local each = roper.linear_cross_entropy(x, weight, nil, none, { each = true })
@@ -149,7 +149,7 @@ describe("linear_cross_entropy", function()
       "linear_cross_entropy: every target is ignored")
   end)
 
-  it("refuses what does not fit", function()
+  it("rejects what does not fit", function()
     local x, weight, bias = roper.zeros({ 2, 3, 4 }), roper.zeros({ 5, 4 }), roper.zeros({ 5 })
     local function call(...)
       local given = table.pack(...)

@@ -4,7 +4,7 @@ local gradients = require("tests.gradients")
 local roper = require("roper")
 
 describe("linear", function()
-  it("agrees with PyTorch, gradients too", function()
+  it("agrees with PyTorch, also in gradients", function()
     golden.each("linear", function(values, tolerance)
       local x, weight, bias = values.x:clone():parameter(), values.weight:clone():parameter(),
         values.bias:clone():parameter()
@@ -26,7 +26,7 @@ describe("linear", function()
     gradients.check(function(x) return roper.linear(x, x, x[1]) end, { { 3, 3 } })
   end)
 
-  it("has gradients with ReLU after it, which is the same as relu", function()
+  it("has gradients with a fused ReLU, which equals relu", function()
     roper.seed(3)
     local function fused(x, w, b)
       return roper.linear(x, w, b, "relu"):sin()
@@ -54,7 +54,7 @@ describe("linear", function()
     roper.threads(threads)
   end)
 
-  it("has the gradients of matmul where blocks of rows go through the cache, and beyond", function()
+  it("has the gradients of matmul, for rows within one block and beyond", function()
     local threads = roper.threads()
     roper.seed(4)
     -- Rows that end a block or not; layers that fit the cache, do not, or are no whole vectors.
@@ -79,7 +79,7 @@ describe("linear", function()
     roper.threads(threads)
   end)
 
-  it("gives the bias where there are no inputs, and nothing for no rows", function()
+  it("returns the bias if there are no features, and no rows for no rows", function()
     for _ = 1, 100 do -- what is in memory before is not what comes out
       roper.full({ 3, 2 }, 9)
     end
@@ -99,7 +99,7 @@ describe("linear", function()
     assert.equal(0, weight.grad:sum():item())
   end)
 
-  it("refuses what does not fit", function()
+  it("rejects what does not fit", function()
     local w = roper.ones({ 5, 4 })
     assert.error_matches(function() roper.linear(roper.ones({ 3 }), w) end,
       "linear: expected x %[..., in%] and weight %[out, in%], got %[3%] and %[5, 4%]")

@@ -47,7 +47,7 @@ describe("gradients of reductions", function()
     end
   end)
 
-  it("of an extremum goes to the first that attains it", function()
+  it("of an extremum goes to its first occurrence", function()
     local x = roper.tensor({ 1, 3, 3, 0, 0 }):parameter()
     x:max():backward()
     assert.same({ 0, 1, 0, 0, 0 }, x.grad:totable())
@@ -56,14 +56,14 @@ describe("gradients of reductions", function()
     assert.same({ 0, 0, 0, 1, 0 }, x.grad:totable())
   end)
 
-  it("of sums of nothing is nothing", function()
+  it("of an empty sum is empty", function()
     local x = roper.zeros({ 0, 2 }):parameter()
     x:sum(1):sum():backward()
     x:sum():backward()
     assert.same({ 0, 2 }, x.grad:shape())
   end)
 
-  it("do not exist for the places of extrema", function()
+  it("do not exist for the indices of extrema", function()
     local x = roper.ones({ 3 }):parameter()
     assert.error_matches(function() x:argmax(1):to("float32"):sum():backward() end,
       "expected a tensor computed from a parameter")

@@ -4,7 +4,7 @@ local gradients = require("tests.gradients")
 local roper = require("roper")
 
 describe("rms_norm", function()
-  it("agrees with PyTorch, gradients too", function()
+  it("agrees with PyTorch, also in gradients", function()
     golden.each("rms_norm", function(values, tolerance)
       local x, gain = values.x:clone():parameter(), values.gain:clone():parameter()
       local y = roper.rms_norm(x, gain)
@@ -29,7 +29,7 @@ describe("rms_norm", function()
     gradients.check(function(g) return roper.rms_norm(x, g):sin() end, { { 4 } })
   end)
 
-  it("scales rows but does not centre them, large ones with two threads too", function()
+  it("scales rows but does not centre them, also large ones with two threads", function()
     local threads = roper.threads()
     roper.seed(2)
     local x = roper.randn({ 300, 100 }) * 5 + 3

@@ -52,7 +52,7 @@ describe("softmax and log_softmax", function()
     end
   end)
 
-  it("keep their digits for rows that a large number is added to, gradients too", function()
+  it("keep their precision if a large number is added to a row, also in gradients", function()
     for _, dtype in ipairs({ "float32", "float64" }) do
       for _, shift in ipairs({ 0, 1e4, -1e6, 1e7, 1e8 }) do
         local x = roper.tensor({ shift, shift, shift - 1000 }, dtype):parameter()
@@ -68,7 +68,7 @@ describe("softmax and log_softmax", function()
     arrays.close(x:log_softmax(), x:to("float32"):log_softmax(), 1e-6)
   end)
 
-  it("are NaN where an element is NaN and where all are minus infinity", function()
+  it("are NaN if an element is NaN or all are minus infinity", function()
     for _, row in ipairs({ { 0 / 0, 1, 2 }, { -inf, -inf, -inf }, { inf, 1, 2 } }) do
       for _, dtype in ipairs({ "float32", "float64" }) do
         local y = roper.tensor(row, dtype):softmax()[1]:item()
@@ -77,13 +77,13 @@ describe("softmax and log_softmax", function()
     end
   end)
 
-  it("take empty tensors and give them back", function()
+  it("return empty tensors for empty tensors", function()
     assert.same({ 0, 3 }, roper.zeros({ 0, 3 }):softmax(2):shape())
     assert.same({ 3, 0 }, roper.zeros({ 3, 0 }):softmax(2):shape())
     assert.same({ 3, 0 }, roper.zeros({ 3, 0 }):log_softmax(1):shape())
   end)
 
-  it("refuse int32, scalars and axes that are not there", function()
+  it("reject int32, scalars and axes out of range", function()
     assert.error_matches(function() roper.ones({ 2 }, "int32"):softmax() end,
       "softmax: expected floats of at least one axis, got int32 %[2%]")
     assert.error_matches(function() roper.tensor(1):log_softmax() end,

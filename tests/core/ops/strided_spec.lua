@@ -5,7 +5,7 @@ local roper = require("roper")
 describe("as_strided", function()
   before_each(function() roper.seed(1) end)
 
-  it("shows any element at any place, counted row by row whatever the layout", function()
+  it("shows elements by their row-major number, whatever the layout", function()
     arrays.each_seed(200, function()
       local x = arrays.random_layout({ math.random(1, 4), math.random(2, 5) })
       local flat = x:contiguous():view({ -1 }):totable()
@@ -38,7 +38,7 @@ describe("as_strided", function()
     assert.equal(3, x:as_strided({}, {}, 3):item())
   end)
 
-  it("sums the gradients of places that show one element", function()
+  it("sums the gradients of positions that show the same element", function()
     for _, case in ipairs({
       { { 2, 6 }, { 2, 3, 4 }, { 6, -1, 1 }, 2 },         -- by distance
       { { 2, 3, 6 }, { 2, 3, 4 }, { 18, 5, 1 }, 2 },      -- relative shift
@@ -50,7 +50,7 @@ describe("as_strided", function()
     end
   end)
 
-  it("refuses places outside and what are no strides", function()
+  it("rejects positions out of range and invalid strides", function()
     local x = roper.zeros({ 2, 5 })
     local function refused(message, ...)
       local arguments = table.pack(...)

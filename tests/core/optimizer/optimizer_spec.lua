@@ -79,7 +79,7 @@ describe("adam_step", function()
     arrays.close(results[1], results[2], 0)
   end)
 
-  it("refuses state and settings that do not fit, and changes nothing then", function()
+  it("rejects state and settings that do not match, without changing anything", function()
     local w, state = roper.ones({ 2, 3 }):parameter(), roper.zeros({ 2, 3 })
     assert.error_matches(function() core.adam_step(w, state, state:clone(), {}) end,
       "adam: the parameter %[2, 3%] has no gradient")
@@ -136,14 +136,14 @@ describe("sgd_step", function()
     end)
   end)
 
-  it("takes a gradient that lies in memory in another order", function()
+  it("accepts a gradient of another memory layout", function()
     local w = roper.zeros({ 2, 3 }):parameter()
     w:transpose(1, 2):backward(roper.arange(0, 6):view({ 3, 2 }))
     core.sgd_step(w, nil, { rate = 1 })
     assert.same({ { 0, -2, -4 }, { -1, -3, -5 } }, w:totable())
   end)
 
-  it("refuses state and settings that do not fit", function()
+  it("rejects state and settings that do not match", function()
     local w = roper.ones({ 2 }):parameter()
     assert.error_matches(function() core.sgd_step(w, nil, {}) end,
       "sgd: the parameter %[2%] has no")
@@ -164,7 +164,7 @@ describe("sgd_step", function()
     assert.same({ 1, 1 }, w:totable())
   end)
 
-  it("makes the graph refuse what it computed before", function()
+  it("invalidates graphs that were recorded before", function()
     local w = roper.ones({ 2 }):parameter()
     local loss = (w * w):sum()
     set_gradient(w, roper.ones({ 2 }))
@@ -183,7 +183,7 @@ describe("sgd_step", function()
 end)
 
 describe("gradient_norm", function()
-  it("is PyTorch's norm for clipping", function()
+  it("equals PyTorch's norm for clipping", function()
     golden.each("clip", function(values, tolerance)
       local parameters = {}
       for i = 1, 2 do
@@ -212,7 +212,7 @@ describe("gradient_norm", function()
     assert.equal(0, core.gradient_norm({}))
   end)
 
-  it("shows what is not finite, and refuses what is no tensor", function()
+  it("is not finite if a gradient is not, and rejects other values than tensors", function()
     local w = roper.zeros({ 2 }):parameter()
     w:backward(roper.tensor({ 0 / 0, 1 }))
     assert.is_true(core.gradient_norm({ w }) ~= core.gradient_norm({ w }))

@@ -11,7 +11,7 @@ local function both(text)
 end
 
 describe("a sum of gradients over ranks", function()
-  mpi.it("has all that ranks have, in buckets of any size, of both dtypes", function()
+  mpi.it("contains the gradients of all ranks, in buckets of any size, for both dtypes", function()
     both([[
       local a, b = roper.zeros{3}:parameter(), roper.zeros({2, 2}, "float64"):parameter()
       local c, unused = roper.zeros{}:parameter(), roper.zeros{5}:parameter()
@@ -27,7 +27,7 @@ describe("a sum of gradients over ranks", function()
       end]])
   end)
 
-  mpi.it("comes while backward goes on", function()
+  mpi.it("is sent while backward continues", function()
     both([[
       local last, first = roper.ones{2}:parameter(), roper.ones{2}:parameter()
       local sum = core.gradient_sum({first, last}, 1)
@@ -44,7 +44,7 @@ describe("a sum of gradients over ranks", function()
       assert(first.grad:totable()[1] == 6 and last.grad:totable()[1] == 2)]])
   end)
 
-  mpi.it("refuses a gradient that comes after it was sent", function()
+  mpi.it("rejects a gradient that changes after it was sent", function()
     both([[
       local recompute = require "roper.model.recompute"
       local w = roper.ones{2}:parameter()
@@ -56,7 +56,7 @@ describe("a sum of gradients over ranks", function()
       assert(not ok and message:find "earlier sum of these gradients was interrupted", message)]])
   end)
 
-  mpi.it("refuses integers, which have no gradient", function()
+  mpi.it("rejects integers, which have no gradient", function()
     both([[
       local ok, message = pcall(core.gradient_sum, {roper.ones{2}, roper.ones({2}, "int32")}, 1)
       assert(not ok and message:find "expected float parameters, got int32 as number 2",

@@ -21,7 +21,7 @@ local function random_positions(shape)
 end
 
 describe("rotary scheme", function()
-  it("keeps its options, which make the same scheme again", function()
+  it("keeps its options, which create the same scheme", function()
     local options = { dim = 12, base = 500.5, pairing = "interleaved", fraction = 0.5,
       value_fraction = 1 / 6, rotate = "qv" }
     local p = roper.position.rope(options)
@@ -48,7 +48,7 @@ describe("rotary scheme", function()
     assert.equal(0, roper.position.rope({ dim = 8, fraction = 0 }):thetas():count())
   end)
 
-  it("limits itself to some letters with only", function()
+  it("rotates only the inputs named by only", function()
     local p = roper.position.roper({ dim = 4, base = 7 })
     assert.equal("qo", p:only("oq"):options().rotate)
     assert.equal("", p:only(""):options().rotate)
@@ -59,7 +59,7 @@ describe("rotary scheme", function()
       'letters of "qkvo", each at most once, got "x"')
   end)
 
-  it("refuses what is no scheme", function()
+  it("rejects invalid schemes", function()
     for message, options in pairs({
       ["expected dim, the number of features of a head"] = {},
       ["option dim: expected a whole number from 1 to %d+, got 0"] = { dim = 0 },
@@ -108,7 +108,7 @@ describe("rotation", function()
     arrays.close(roper.tensor({ { 0, -1 }, { 1, 0 } }, "float64"), quarter, 1e-15)
   end)
 
-  it("keeps lengths at the farthest positions and the fastest turns", function()
+  it("keeps lengths at the farthest positions and the highest frequencies", function()
     local x = roper.ones({ 1, 8 }, "float64")
     for _, base in ipairs({ 1e-290, 0.5, 10000, 1e300 }) do
       local scheme = roper.position.rope({ dim = 8, base = base })
@@ -146,7 +146,7 @@ describe("rotation", function()
     end)
   end)
 
-  it("stays exact far out: angles are computed in float64, not in the dtype", function()
+  it("is exact at far positions: angles are computed in float64, not in the dtype", function()
     local scheme, x = roper.position.rope({ dim = 8 }), roper.ones({ 1, 8 }, "float64")
     for _, place in ipairs({ 0, 1, 40, 640, 131072, 1e7 + 0.5, -131072.25, 1e12 + 0.25, -3e14 }) do
       local near = scheme:rotate(scheme:rotate(x, place), -place)
@@ -167,7 +167,7 @@ describe("the tables of a scheme", function()
     return ok
   end
 
-  it("are made once for one length, and let go with the scheme", function()
+  it("are created once for a length, and released with the scheme", function()
     local function collect()
       collectgarbage()
       collectgarbage()
@@ -197,7 +197,7 @@ describe("the tables of a scheme", function()
     assert.equal(before, collect())
   end)
 
-  it("are never those of other positions, parts or dtypes", function()
+  it("are never mixed up with those of other positions, fractions or dtypes", function()
     math.randomseed(5)
     roper.seed(5)
     local schemes = {
@@ -241,7 +241,7 @@ describe("a shift of all positions", function()
     return results[1], results[2]
   end
 
-  it("leaves RoPE's weights and outputs and RoPER's outputs as they were", function()
+  it("leaves RoPE's weights and outputs and RoPER's outputs unchanged", function()
     arrays.each_seed(20, function()
       for _, rotate in ipairs({ "qk", "qkvo", "vo", "" }) do
         local here, there = shifted(random_scheme(rotate), "float64")
@@ -253,7 +253,7 @@ describe("a shift of all positions", function()
     end)
   end)
 
-  it("changes outputs where one side of a pair turns alone", function()
+  it("changes outputs if only one of queries and keys is rotated", function()
     math.randomseed(1)
     roper.seed(1)
     for _, rotate in ipairs(agreement.subsets()) do
@@ -278,7 +278,7 @@ describe("rotary scheme of listed frequencies", function()
 
   before_each(function() roper.seed(1) end)
 
-  it("keeps them, and what goes with them", function()
+  it("keeps them and their options", function()
     for _, options in ipairs({ growing, apart }) do
       local p = roper.rotary(options)
       assert.same(options, p:options())
@@ -316,7 +316,7 @@ describe("rotary scheme of listed frequencies", function()
     end
   end)
 
-  it("grows queries and shrinks keys, so that scores know the distance alone", function()
+  it("scales queries up and keys down: scores depend on the distance only", function()
     local p = roper.rotary({ dim = 8, frequencies = { 1, 0.5, 0.25, 0.1 }, rotate = "qk",
       growth = { -0.01, -0.02, 0, 0.01 }, centre = 7 })
     local q, k = roper.randn({ 8 }, "float64"), roper.randn({ 8 }, "float64")
@@ -331,7 +331,7 @@ describe("rotary scheme of listed frequencies", function()
       < 1e-12)
   end)
 
-  it("refuses positions at which what grows overflows", function()
+  it("rejects positions at which the scale overflows", function()
     local p = roper.rotary({ dim = 2, frequencies = { 1 }, growth = { -0.01 }, centre = 100 })
     local function refused(dtype, position, part)
       local x = roper.ones({ 1, 1, 1, 2 }, dtype)
@@ -349,7 +349,7 @@ describe("rotary scheme of listed frequencies", function()
     assert.equal(0, p:rotate(x:to("float32"), 1e5, "q"):abs():max():item())
   end)
 
-  it("is turned back by unrotate, magnitudes too", function()
+  it("is inverted by unrotate, also in magnitudes", function()
     for _, part in ipairs({ "q", "k", "v", "o" }) do
       local p = roper.rotary(growing)
       local x, places = roper.randn({ 6, 8 }, "float64"), roper.randn({ 6 }, "float64") * 50
@@ -359,7 +359,7 @@ describe("rotary scheme of listed frequencies", function()
     end
   end)
 
-  it("reads the coordinate that a pair is given", function()
+  it("reads the coordinate of each pair", function()
     local p = roper.rotary(apart)
     local x = roper.randn({ 3, 8 }, "float64")
     local y = p:rotate(x, { { { 1, 0 }, { 0, 0 }, { 0, 2 } } })
@@ -371,7 +371,7 @@ describe("rotary scheme of listed frequencies", function()
     arrays.close(p:rotate(x, roper.ones({ 1, 3, 2 }) * 5), p:rotate(x, 5), 0)
   end)
 
-  it("reads a position of one number for all coordinates", function()
+  it("uses a single number as position in all coordinates", function()
     local p = roper.rotary(apart)
     local q = roper.randn({ 2, 1, 2, 8 }, "float64") -- as many rows and tokens as coordinates
     local one = roper.tensor({ { 1, 5 }, { 3, -2 } }, "float64")
@@ -381,7 +381,7 @@ describe("rotary scheme of listed frequencies", function()
       roper.attention(q, q, q, { position = p, positions = one }), 0)
   end)
 
-  it("is refused where lists do not fit", function()
+  it("is rejected if lists do not match", function()
     local function refused(message, changes)
       local options = { dim = 8, frequencies = { 1, 2 } }
       for name, value in pairs(changes) do

@@ -144,7 +144,7 @@ describe("unary functions", function()
     assert.is_true(x[4] == inf and x[5] ~= x[5])
   end)
 
-  it("silu is x times its sigmoid, also where that is nearly 0", function()
+  it("silu is x times its sigmoid, also if that is nearly 0", function()
     local x = roper.tensor({ 0, 1, -1, -1000, inf }, "float64"):silu():totable()
     assert.equal(0, x[1])
     assert.is_true(math.abs(x[2] - 1 / (1 + math.exp(-1))) < 1e-15)
@@ -155,7 +155,7 @@ describe("unary functions", function()
     assert.same({ 0, 1 }, far.grad:totable())
   end)
 
-  it("has == of two tensors: one shape, and equal elements", function()
+  it("has == of two tensors: the same shape, and equal elements", function()
     local x = roper.tensor({ 1, 2 })
     assert.is_true(x == roper.tensor({ 1, 2 }))
     assert.is_true(x == roper.tensor({ 1, 2 }, "int32"))
@@ -169,7 +169,7 @@ describe("unary functions", function()
     assert.is_false(x[1] == 1) -- which Lua asks no tensor about
   end)
 
-  it("has & | ~ of masks, and of nothing else", function()
+  it("has & | ~ for masks only", function()
     local a, b = roper.tensor({ 0, 0, 1, 1 }):ne(0), roper.tensor({ 0, 1, 0, 1 }):ne(0)
     assert.same({ 0, 0, 0, 1 }, (a & b):totable())
     assert.same({ 0, 1, 1, 1 }, (a | b):totable())
@@ -194,7 +194,7 @@ describe("unary functions", function()
     assert.is_true((roper.tensor({ 5 }) % 0):ne((roper.tensor({ 5 }) % 0))[1]:item() == 1)
   end)
 
-  it("takes int32 where the result is whole, and refuses what overflows", function()
+  it("accepts int32 if the result is whole, and rejects overflow", function()
     local x = roper.tensor({ -3, 0, 2147483647 }, "int32")
     assert.same({ 3, 0, -2147483647 }, x:neg():totable())
     assert.same({ 3, 0, 2147483647 }, x:abs():totable())
@@ -215,7 +215,7 @@ describe("unary functions", function()
     end
   end)
 
-  it("takes one argument, a tensor", function()
+  it("accepts one argument, a tensor", function()
     assert.error_matches(function() roper.exp(1) end, "tensor expected, got number")
     assert.error_matches(function() roper.exp() end, "tensor expected, got nil")
     assert.error_matches(function() roper.ones({ 1 }):exp(2) end,
@@ -273,7 +273,7 @@ describe("binary functions", function()
     end)
   end
 
-  it("works on the largest and the longest", function()
+  it("works for the largest ranks and sizes", function()
     local x = roper.randn({ 100000 })
     local twice = x + x
     assert.equal(0, (twice - x * 2):abs():max():item())
@@ -314,7 +314,7 @@ describe("binary functions", function()
     end
   end)
 
-  it("takes int32 where the result is whole, and refuses what overflows", function()
+  it("accepts int32 if the result is whole, and rejects overflow", function()
     local x = roper.tensor({ 2147483647, -2147483648, 5 }, "int32")
     assert.same({ 2147483646, -1, 5 }, (x + roper.tensor({ -1, 2147483647, 0 }, "int32")):totable())
     assert.same({ 2147483647, 0, 5 }, x:maximum(0):totable())
@@ -329,7 +329,7 @@ describe("binary functions", function()
       "a whole number .*, got 2147483648")
   end)
 
-  it("takes int32 beside floats that hold its numbers", function()
+  it("accepts int32 with floats that represent its numbers", function()
     local x = roper.tensor({ 3, -16777216 }, "int32")
     for _, dtype in ipairs({ "float32", "float64" }) do
       local y = roper.tensor({ 0.5, 2 }, dtype)
@@ -351,7 +351,7 @@ describe("binary functions", function()
     assert.same({ 3, -16777216 }, w.grad:totable())
   end)
 
-  it("refuses int32 that float32 would round, and names the conversions", function()
+  it("rejects int32 that float32 would round, and suggests conversions", function()
     local x = roper.tensor({ 1, 16777217 }, "int32")
     assert.same({ 1.5, 16777217.5 }, (x + roper.tensor(0.5, "float64")):totable())
     for _, f in ipairs({ function() return x + roper.ones({ 2 }) end,
@@ -362,7 +362,7 @@ describe("binary functions", function()
     end
   end)
 
-  it("refuses shapes and dtypes that do not go together", function()
+  it("rejects shapes and dtypes that do not match", function()
     local x = roper.ones({ 2, 3 })
     for _, name in ipairs({ "add", "pow", "maximum", "eq", "ge" }) do
       assert.error_matches(function() roper[name](x, roper.ones({ 2 })) end,
@@ -391,7 +391,7 @@ describe("where", function()
     assert.same({ 0, 1 }, roper.where(x:eq(x), x, 0):totable())
   end)
 
-  it("refuses what does not fit", function()
+  it("rejects what does not fit", function()
     local x = roper.ones({ 2 })
     assert.error_matches(function() roper.where(x, x, x) end, "where: expected an int32 condition")
     assert.error_matches(function() roper.where(x:gt(0), 1, 2) end, "got two numbers")

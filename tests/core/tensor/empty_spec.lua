@@ -53,7 +53,7 @@ local CODE <const> = [[
 ]]
 
 describe("an empty tensor", function()
-  it("takes no time and no room, whatever its other sizes", function()
+  it("takes no time and no memory, whatever its other sizes", function()
     local status, output, errors = process.run({ "./roper", "-e", CODE })
     assert.equal("", errors)
     assert.equal(0, status)

@@ -61,7 +61,7 @@ local CODE <const> = [[
 ]]
 
 describe("a tensor of more elements than memory holds", function()
-  it("is refused where its elements cannot be counted, views too", function()
+  it("is rejected if its elements cannot be counted, also as a view", function()
     local x = roper.ones({ 1 })
     for _, size in ipairs(HUGE) do
       for _, shape in ipairs({ { size, size }, { size, 1, size }, { 0, size, size },
@@ -90,7 +90,7 @@ describe("a tensor of more elements than memory holds", function()
     end, "has more elements than can be addressed")
   end)
 
-  it("keeps no numbers that are not used", function()
+  it("does not allocate unused elements", function()
     local x = roper.arange(0, 4)
     local y = x:as_strided({ 1, 4 }, { math.mininteger, 1 })
     assert.same({ { 0, 1, 2, 3 } }, y:narrow(1, 1, 1):contiguous():totable())
@@ -98,7 +98,7 @@ describe("a tensor of more elements than memory holds", function()
     assert.same({ 0, 2 }, none:narrow(2, 3, 2):clone():shape())
   end)
 
-  it("is not written to where its places are one in memory", function()
+  it("is not written to if several elements share memory", function()
     local x = roper.arange(0, 9)
     for _, y in ipairs({ x:as_strided({ 1 << 40 }, { 0 }), x:as_strided({ 3, 3 }, { 1, 1 }),
       x:as_strided({ 2, 3 }, { 2, -1 }, 2) }) do
@@ -109,7 +109,7 @@ describe("a tensor of more elements than memory holds", function()
     assert.same({ 3, 2, 1, 6, 5, 4, 6, 7, 8 }, x:totable())
   end)
 
-  it("is computed with or refused by every operation", function()
+  it("is accepted or rejected by every operation", function()
     local status, output, errors = process.run({ "./roper", "-e", CODE })
     assert.equal("", errors)
     assert.same({ 0, "true\n" }, { status, output })

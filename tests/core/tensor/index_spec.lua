@@ -54,7 +54,7 @@ end
 
 local DTYPES <const> = { "float32", "float64", "int32" }
 
-describe("indexing by places", function()
+describe("indexing by an index tensor", function()
   it("agrees with plain Lua along any axes", function()
     arrays.each_seed(80, function(seed)
       local x = arrays.random_layout(arrays.random_shape(1, 4, 4), "float64"):mul(100)
@@ -66,14 +66,14 @@ describe("indexing by places", function()
     end)
   end)
 
-  it("takes a scalar as a place, and the place of an extremum", function()
+  it("accepts a scalar as an index, and the index of an extremum", function()
     local x = roper.tensor({ { 1, 9 }, { 7, 2 } })
     assert.same({ 7, 2 }, x[int32(2)]:totable())
     assert.equal(9, x[1][x[1]:argmax()]:item())
     assert.same({ 9, 7 }, x[{ int32({ 1, 2 }), x:argmax(2) }]:totable())
   end)
 
-  it("stands beside numbers and ranges", function()
+  it("can be combined with numbers and ranges", function()
     local x = roper.arange(0, 24):view({ 2, 3, 4 })
     local places = int32({ 3, 1 })
     assert.same({ { 8, 9, 10, 11 }, { 0, 1, 2, 3 } }, x[{ 1, places }]:totable())
@@ -82,7 +82,7 @@ describe("indexing by places", function()
     assert.same({ 0, 3, 4 }, x[{ int32({}):view({ 0 }) }]:shape())
   end)
 
-  it("refuses places outside, other dtypes and tensors that are apart", function()
+  it("rejects indices out of range, other dtypes and separated index tensors", function()
     local x = roper.zeros({ 2, 3, 4 })
     assert.error_matches(function() return x[int32({ 1, 3 })] end,
       "index: expected indices from 1 to 2, got 3 at place 2")
@@ -97,7 +97,7 @@ describe("indexing by places", function()
     assert.error_matches(function() return roper.tensor(1)[int32({ 1 })] end, "at most 0 indices")
   end)
 
-  it("never takes int32 numbers for a mask, whatever they are", function()
+  it("never treats int32 numbers as a mask", function()
     local x = roper.arange(1, 5):view({ 2, 2 })
     for _, ones in ipairs({ int32({ 1, 1 }), 1 - x[1]:gt(9), x[1]:gt(0):to("int32") }) do
       assert.is_false(ones:is_mask())
@@ -141,7 +141,7 @@ describe("indexing by a mask", function()
     end)
   end)
 
-  it("is done with what comparisons give, also through views, copies and products", function()
+  it("accepts the results of comparisons, also their views, copies and products", function()
     local x = roper.tensor({ { 1, 5 }, { 7, 3 } })
     local mask = x:gt(2)
     assert.same({ 5, 7, 3 }, x[mask]:totable())
@@ -157,7 +157,7 @@ describe("indexing by a mask", function()
     assert.is_true(tostring(mask):find("^int32 %[2, 2%], mask\n") ~= nil)
   end)
 
-  it("knows masks by what made them", function()
+  it("recognises masks by the operation that created them", function()
     local x = roper.tensor({ { 1, 5 }, { 7, 3 } })
     local m, numbers = x:gt(2), int32({ { 0, 1 }, { 1, 1 } })
     local places = roper.ones({ 2, 2 }, "int32")
@@ -181,7 +181,7 @@ describe("indexing by a mask", function()
     end
   end)
 
-  it("holds 0 and 1 whatever is written to it", function()
+  it("contains only 0 and 1, whatever is assigned to it", function()
     local mask = roper.zeros({ 2, 3 }):ne(0)
     mask[{ 1, 2 }] = 5
     mask[2] = int32({ 0, -3, 7 })
@@ -192,7 +192,7 @@ describe("indexing by a mask", function()
       mask:to("int32"):copy(int32({ 1, 0, 2 })):totable())
   end)
 
-  it("refuses other shapes, and anything beside it that it leaves no axis for", function()
+  it("rejects other shapes, and more indices than axes", function()
     local x = roper.zeros({ 2, 3 })
     assert.error_matches(function() return x[x:transpose(1, 2):ne(0)] end,
       "a mask in the shape of axes of %[2, 3%] from axis 1 on, got %[3, 2%]")
@@ -204,8 +204,8 @@ describe("indexing by a mask", function()
   end)
 end)
 
-describe("assignment by places and masks", function()
-  it("writes what indexing reads, and nothing else", function()
+describe("assignment by index tensors and masks", function()
+  it("writes the elements that indexing reads, and no others", function()
     arrays.each_seed(80, function(seed)
       local x = arrays.random_layout(arrays.random_shape(1, 4, 4), "float64"):mul(100)
         :to(DTYPES[seed % 3 + 1])
@@ -245,13 +245,13 @@ describe("assignment by places and masks", function()
     assert.same({ { 1, 1, 7 }, { 7, 0, 6 } }, x:totable())
   end)
 
-  it("reads everything before writing where both are one storage", function()
+  it("reads everything before writing if both share storage", function()
     local x = roper.arange(0, 4)
     x[int32({ 2, 3, 4 })] = x[{ { 1, 3 } }]
     assert.same({ 0, 0, 1, 2 }, x:totable())
   end)
 
-  it("refuses what does not fit, and leaves the tensor as it was", function()
+  it("rejects values that do not match, and leaves the tensor unchanged", function()
     local x = roper.arange(0, 6):view({ 2, 3 })
     local kept = x:clone()
     assert.error_matches(function() x[x:gt(3)] = roper.zeros({ 3 }) end,
@@ -264,7 +264,7 @@ describe("assignment by places and masks", function()
     assert.equal(kept, x)
   end)
 
-  it("refuses results of parameters, and backward refuses what was written since", function()
+  it("rejects results of parameters, and backward rejects tensors changed since", function()
     local w = roper.tensor({ 1, 2, 3 }):parameter()
     local y = w * 1
     assert.error_matches(function() y[y:gt(1)] = 0 end, "a gradient flows through; detach it first")

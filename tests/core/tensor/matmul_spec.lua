@@ -13,7 +13,7 @@ local function operand(shape, dtype)
 end
 
 describe("matmul", function()
-  it("agrees with the definition over random shapes and layouts", function()
+  it("agrees with the definition, for random shapes and layouts", function()
     arrays.each_seed(150, function(seed)
       local dtype = seed % 2 == 0 and "float64" or "float32"
       local leading = arrays.random_shape(0, 3, 3)
@@ -34,7 +34,7 @@ describe("matmul", function()
     end)
   end)
 
-  it("agrees with sums of products where it is cut into parts", function()
+  it("agrees with sums of products if it is computed in parts", function()
     local threads = roper.threads()
     roper.seed(3)
     for _, sizes in ipairs({ { 70, 90, 80 }, { 1, 300, 200 }, { 300, 1, 200 }, { 500, 7, 90 },
@@ -52,19 +52,19 @@ describe("matmul", function()
     roper.threads(threads)
   end)
 
-  it("gives zeros where there is nothing to sum", function()
+  it("returns zeros if there is nothing to sum", function()
     local nothing = roper.zeros({ 2, 0 }):matmul(roper.zeros({ 0, 2 }))
     assert.same({ { 0, 0 }, { 0, 0 } }, nothing:totable())
     assert.same({ 3, 0, 4 }, roper.zeros({ 3, 0, 5 }):matmul(roper.zeros({ 5, 4 })):shape())
   end)
 
-  it("carries NaN through columns of zeros", function()
+  it("propagates NaN through columns of zeros", function()
     local x = roper.tensor({ { 0 / 0, 0 } })
     local y = x:matmul(roper.zeros({ 2, 1 })):item()
     assert.is_true(y ~= y)
   end)
 
-  it("refuses what does not fit, naming both shapes", function()
+  it("rejects shapes that do not match, and names both", function()
     local a = roper.ones({ 2, 3 })
     assert.error_matches(function() a:matmul(roper.ones({ 2, 3 })) end,
       "matmul: expected %[..., m, k%] times %[..., k, n%], got %[2, 3%] times %[2, 3%]")

@@ -81,7 +81,7 @@ describe("npy", function()
       assert.is_false(core.load_npy(fixture("uint8")):is_mask())
     end)
 
-    it("converts more than one buffer of integers", function()
+    it("converts more integers than fit in one buffer", function()
       local values = {}
       for i = 1, 10000 do
         values[i] = i % 251
@@ -94,7 +94,7 @@ describe("npy", function()
       assert.same(values, load_bytes(npy(header, table.concat(bytes))):totable())
     end)
 
-    it("takes the dictionary as Python does", function()
+    it("accepts the dictionary as Python does", function()
       local data = string.pack("<i4", 7)
       for _, header in ipairs({
         '{"shape":(1,),"descr":"<i4","fortran_order":False}',
@@ -104,24 +104,24 @@ describe("npy", function()
       end
     end)
 
-    it("refuses element types it does not have, by name", function()
+    it("rejects unknown element types by name", function()
       for name, type in pairs({ bad_big_endian = ">f4", bad_complex = "<c16" }) do
         refused(scratch.read(fixture(name)), "|b1, got " .. type)
       end
       refused(scratch.read(fixture("bad_fields")), "expected a string")
     end)
 
-    it("refuses an int64 that does not fit", function()
+    it("rejects an int64 that does not fit", function()
       refused(scratch.read(fixture("bad_int64")),
         "element 1 (from 0) is 2147483648, which does not fit int32")
     end)
 
-    it("refuses more than eight axes", function()
+    it("rejects more than eight axes", function()
       refused(scratch.read(fixture("bad_axes")), "expected at most 8 axes")
       assert.equal(8, #core.load_npy(fixture("eight_axes")):shape())
     end)
 
-    it("refuses a file cut at any byte, and one that is too long", function()
+    it("rejects a file truncated at any byte, and one that is too long", function()
       for _, name in ipairs({ "float32", "version2", "scalar", "fortran" }) do
         local bytes = scratch.read(fixture(name))
         for length = 0, #bytes - 1 do
@@ -132,14 +132,14 @@ describe("npy", function()
       refused(scratch.read(fixture("empty")) .. "\0", "takes 0 bytes, but 1 follow the header")
     end)
 
-    it("refuses what is no npy file", function()
+    it("rejects files that are not npy", function()
       refused("\x93NUMPZ\1\0\0\0", "is not an .npy file")
       refused("\x93NUMPY\4\0\0\0", "expected version 1.0, 2.0 or 3.0, got 4.0")
       refused("\x93NUMPY\1\1\0\0", "expected version 1.0, 2.0 or 3.0, got 1.1")
       refused("\x93NUMPY\2\0\xff\xff\xff\xff", "at most 10000 bytes, got 4294967295")
     end)
 
-    it("refuses malformed dictionaries", function()
+    it("rejects malformed dictionaries", function()
       local function shaped(shape)
         return "{'descr': '<f4', 'fortran_order': False, 'shape': " .. shape .. "}"
       end
@@ -163,7 +163,7 @@ describe("npy", function()
       end
     end)
 
-    it("refuses shapes that overflow", function()
+    it("rejects shapes that overflow", function()
       local header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%s)}"
       refused(npy(header:format("9223372036854775808,")), "a size below 2^63")
       refused(npy(header:format("99999999999999999999999,")), "a size below 2^63")
@@ -213,7 +213,7 @@ describe("npy", function()
       assert.same({ { 0, 0.75 }, { 0.25, 1 }, { 0.5, 1.25 } }, load_bytes(saved(x)):totable())
     end)
 
-    it("refuses what is no tensor", function()
+    it("rejects other values than tensors", function()
       assert.error_matches(function() core.save_npy(scratch.path("x.npy"), 1) end,
         "tensor expected, got number")
       assert.error_matches(function() core.save_npy(scratch.path("x.npy")) end, "tensor expected")
@@ -221,7 +221,7 @@ describe("npy", function()
     end)
   end)
 
-  it("is recognised by content when loading, by name when saving", function()
+  it("is recognised by content when loading, and by name when saving", function()
     local x = core.load(scratch.write("x.dat", scratch.read(fixture("int32"))))
     core.save(scratch.path("x.npy"), x)
     assert.equal(scratch.read(fixture("int32")), scratch.read(scratch.path("x.npy")))

@@ -22,7 +22,7 @@ describe("round_to", function()
     end
   end)
 
-  it("has the limits that the formats have", function()
+  it("has the limits of the formats", function()
     local function rounded(value, format)
       return roper.tensor(value, "float64"):round_to(format):item()
     end
@@ -45,7 +45,7 @@ describe("round_to", function()
     end
   end)
 
-  it("changes nothing that was rounded", function()
+  it("leaves rounded numbers unchanged", function()
     arrays.each_seed(5, function()
       local x = arrays.random_layout(arrays.random_shape(0, 3, 40)) * 10 ^ math.random(-9, 6)
       for _, format in ipairs(formats) do
@@ -57,14 +57,14 @@ describe("round_to", function()
     end)
   end)
 
-  it("lets gradients pass", function()
+  it("passes on gradients", function()
     local x = roper.tensor({ 1 / 3, 1e6, -1e-9 }):parameter()
     local y = x:round_to("float16")
     y:backward(roper.tensor({ 1, 2, 3 }))
     assert.same({ 1, 2, 3 }, x.grad:totable())
   end)
 
-  it("refuses other formats, int32 and what is missing", function()
+  it("rejects other formats, int32 and missing arguments", function()
     local x = roper.ones({ 2 })
     assert.error_matches(function() x:round_to("half") end,
       'round_to: expected "float16" or "bfloat16", got "half"$')

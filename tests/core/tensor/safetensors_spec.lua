@@ -77,7 +77,7 @@ describe("safetensors", function()
       assert.same({ true, false }, { tensors.mask:is_mask(), tensors.w:is_mask() })
     end)
 
-    it("takes white space around the header, any order and unknown inner fields", function()
+    it("accepts white space around the header, any order and unknown inner fields", function()
       local header = ' \t\r\n{"b":{"more":[1.5,{"x":null}],"data_offsets":[4,8],"shape":[],'
         .. '"dtype":"I32"},' .. field("none", "F64", "[3,0]", 4, 4) .. ","
         .. field("a", "I32", "[1,1]", 0, 4) .. "}\n  "
@@ -88,7 +88,7 @@ describe("safetensors", function()
       assert.same({}, metadata)
     end)
 
-    it("refuses a file cut at any byte, and one that is too long", function()
+    it("rejects a file truncated at any byte, and one that is too long", function()
       for _, name in ipairs({ "mixed", "empty", "foreign" }) do
         local bytes = scratch.read(fixture(name))
         for length = 0, #bytes - 1 do
@@ -98,7 +98,7 @@ describe("safetensors", function()
       end
     end)
 
-    it("refuses a header length that cannot be", function()
+    it("rejects an invalid header length", function()
       for _, length in ipairs({ 3, 100000001, 1 << 32, 1 << 63, -1 }) do
         refused(string.pack("<i8", length) .. "{}", "expected a header of at most ")
       end
@@ -106,7 +106,7 @@ describe("safetensors", function()
       refused(string.pack("<i8", 1) .. "{}", "header, line 1")
     end)
 
-    it("refuses headers that are no JSON object", function()
+    it("rejects headers that are not a JSON object", function()
       for _, header in ipairs({ "", "{", "}", "nul", '{"a"}', "{} {}", "{}x", "\0{}", "{},",
         '{"\xff":{}}', '{"a\\u0000":{}}', ("["):rep(5000) }) do
         refused(file(header), "header, line 1, column")
@@ -115,7 +115,7 @@ describe("safetensors", function()
       refused(file('{\n"a":\n1,,}'), "header, line 3, column")
     end)
 
-    it("refuses duplicate keys", function()
+    it("rejects duplicate keys", function()
       local a = field("a", "F32", "[1]", 0, 4)
       refused(file("{" .. a .. "," .. a .. "}", "1234"), "duplicate object key")
       refused(file('{"__metadata__":{"k":"1","k":"2"}}'), "duplicate object key")
@@ -123,14 +123,14 @@ describe("safetensors", function()
         "duplicate object key")
     end)
 
-    it("refuses metadata that are not strings", function()
+    it("rejects metadata that are not strings", function()
       refused(file('{"__metadata__":{"step":12}}'), 'metadata "step" is not a string')
       refused(file('{"__metadata__":{"a":null}}'), 'metadata "a" is not a string')
       refused(file('{"__metadata__":["a"]}'), "__metadata__ is not an object")
       refused(file('{"__metadata__":null}'), "__metadata__ is not an object")
     end)
 
-    it("refuses dtypes it does not have, by name", function()
+    it("rejects unknown dtypes by name", function()
       refused(scratch.read(fixture("bad_bf16")),
         'tensor "w": expected dtype F32, F64, I32, I64, U8 or BOOL, got BF16')
       refused(file("{" .. field("a", "f32", "[1]", 0, 4) .. "}", "1234"), "got f32")
@@ -139,12 +139,12 @@ describe("safetensors", function()
       refused(file('{"a":[]}'), "has no dtype")
     end)
 
-    it("refuses an int64 that does not fit", function()
+    it("rejects an int64 that does not fit", function()
       refused(scratch.read(fixture("bad_int64")),
         "n: element 1 (from 0) is 2147483648, which does not fit int32")
     end)
 
-    it("refuses shapes that are not lists of sizes", function()
+    it("rejects shapes that are not lists of sizes", function()
       for _, shape in ipairs({ "null", "4", "{}", '"1"', "[1,1,1,1,1,1,1,1,1]" }) do
         refused(file("{" .. field("a", "F32", shape, 0, 4) .. "}", "1234"),
           'tensor "a": expected a shape of at most 8 sizes')
@@ -157,7 +157,7 @@ describe("safetensors", function()
       refused(file('{"a":{"dtype":"F32","data_offsets":[0,4]}}', "1234"), "expected a shape")
     end)
 
-    it("refuses sizes whose product overflows", function()
+    it("rejects sizes whose product overflows", function()
       for _, shape in ipairs({
         "[9223372036854775807]", "[4294967296,4294967296]", "[2305843009213693952,2]",
         "[0,9223372036854775807,3]", "[9223372036854775807,3,0]",
@@ -167,7 +167,7 @@ describe("safetensors", function()
       refused(file("{" .. field("a", "F32", "[9223372036854775808]", 0, 0) .. "}"), "integer")
     end)
 
-    it("refuses offsets that are not two places", function()
+    it("rejects offsets that are not two whole numbers", function()
       for _, offsets in ipairs({
         "null", "[]", "[0]", "[0,4,8]", "[0,4.0]", "[-4,0]", '["0",4]', "{}",
       }) do
@@ -177,7 +177,7 @@ describe("safetensors", function()
       refused(file('{"a":{"dtype":"F32","shape":[1]}}', "1234"), "data_offsets are not two")
     end)
 
-    it("refuses offsets that do not fit the shape", function()
+    it("rejects offsets that do not match the shape", function()
       for _, case in ipairs({ { "[1]", 0, 8 }, { "[2]", 4, 4 }, { "[1]", 4, 0 }, { "[0]", 0, 4 },
         { "[]", 0, 0 } }) do
         refused(file("{" .. field("a", "F32", table.unpack(case)) .. "}", "12345678"),
@@ -185,7 +185,7 @@ describe("safetensors", function()
       end
     end)
 
-    it("refuses holes, overlaps and a late start", function()
+    it("rejects holes, overlaps and a late start", function()
       local function pair(from, to, size)
         return file("{" .. field("a", "I32", "[1]", 0, 4) .. ","
           .. field("b", "I32", "[1]", from, to) .. "}", ("x"):rep(size))
@@ -262,7 +262,7 @@ describe("safetensors", function()
       assert.is_truthy(tensors[text] and tensors[""])
     end)
 
-    it("refuses bad contents and leaves the old file", function()
+    it("rejects invalid contents and leaves the old file", function()
       local x = core.load_npy("tests/fixtures/scalar.npy")
       local path = scratch.write("old.safetensors", "old")
       local function bad(reason, ...)
@@ -305,7 +305,7 @@ describe("safetensors", function()
       return allowed
     end
 
-    it("save_safetensors says so, and leaves the old file", function()
+    it("save_safetensors raises an error, and leaves the old file", function()
       local x = core.zeros({ 2, 3 })
       local tensors, words = { [("t"):rep(40)] = x }, { [("k"):rep(40)] = ("w"):rep(200) }
       for i = 1, 10 do
@@ -322,7 +322,7 @@ describe("safetensors", function()
       end))
     end)
 
-    it("load_safetensors says so", function()
+    it("load_safetensors raises an error", function()
       local tensors
       assert.is_true(40 < check_every_allocation(function()
         tensors = core.load_safetensors(fixture("mixed"))
@@ -333,7 +333,7 @@ describe("safetensors", function()
     end)
   end)
 
-  it("is recognised by content when loading, by name when saving", function()
+  it("is recognised by content when loading, and by name when saving", function()
     local tensors, metadata = core.load(scratch.write("x.dat", scratch.read(fixture("mixed"))))
     core.save(scratch.path("x.safetensors"), tensors, metadata)
     assert.equal(scratch.read(fixture("mixed")), scratch.read(scratch.path("x.safetensors")))

@@ -4,7 +4,7 @@ local roper = require("roper")
 local nan, inf = 0 / 0, math.huge
 
 describe("tensor", function()
-  it("makes tensors from nested tables, numbers and tensors", function()
+  it("creates tensors from nested tables, numbers and tensors", function()
     local x = roper.tensor({ { 1, 2, 3 }, { 4, 5, 6 } })
     assert.same({ 2, 3 }, x:shape())
     assert.equal("float32", x:dtype())
@@ -19,7 +19,7 @@ describe("tensor", function()
     assert.equal(1, x[{ 1, 1 }]:item())
   end)
 
-  it("keeps numbers as the dtype can", function()
+  it("rounds numbers to the dtype", function()
     assert.same({ 0.1, nil }, { roper.tensor({ 0.1 }, "float64")[1]:item() })
     assert.equal(string.unpack("<f", string.pack("<f", 0.1)), roper.tensor({ 0.1 })[1]:item())
     local x = roper.tensor({ nan, inf, -inf, -0.0 }, "float64"):totable()
@@ -29,7 +29,7 @@ describe("tensor", function()
     assert.equal("integer", math.type(whole[1]))
   end)
 
-  it("refuses what is no array", function()
+  it("rejects values that are not arrays", function()
     for message, data in pairs({
       ["every list of level 2 to have 2 elements, got 1"] = { { 1, 2 }, { 3 } },
       ["every list of level 2 to have 2 elements, got 3"] = { { 1, 2 }, { 3, 4, 5 } },
@@ -50,7 +50,7 @@ describe("tensor", function()
       "tensor: expected at most 2")
   end)
 
-  it("refuses int32 elements that are not whole or too large", function()
+  it("rejects int32 elements that are not whole or too large", function()
     for _, value in ipairs({ 0.5, 2 ^ 31, -2 ^ 31 - 1, nan, inf }) do
       assert.error_matches(function() roper.tensor({ 1, value }, "int32") end,
         "tensor: expected whole numbers of 32 bits for int32, got .* as element 2")
@@ -72,7 +72,7 @@ describe("zeros, ones and full", function()
     assert.equal(0, roper.ones({ 3, 0 }):sum():item())
   end)
 
-  it("take sizes one by one, and the dtype after them", function()
+  it("accept sizes as separate arguments, followed by the dtype", function()
     for _, name in ipairs({ "zeros", "ones", "randn", "rand" }) do
       local make = roper[name]
       assert.same({ 2, 3 }, make(2, 3):shape())
@@ -92,7 +92,7 @@ describe("zeros, ones and full", function()
     end
   end)
 
-  it("refuse sizes that cannot be", function()
+  it("reject invalid sizes", function()
     for _, size in ipairs({ -1, 0.5, nan, inf, "x", 2 ^ 63, false }) do
       assert.error_matches(function() roper.zeros({ 2, size }) end,
         "zeros.*size 2: expected a whole number from 0 on, got ")
@@ -102,7 +102,7 @@ describe("zeros, ones and full", function()
     assert.error_matches(function() roper.full({ 2 }) end, "full.*number expected, got nil")
   end)
 
-  it("refuse sizes past memory and past addresses, and live on", function()
+  it("reject sizes beyond memory and addresses, and stay usable", function()
     assert.error_matches(function() roper.zeros({ 1e5, 1e5, 1e5 }) end,
       "zeros: out of memory: asked for 4000000000000000 bytes")
     for _, shape in ipairs({ { 2 ^ 62, 4 }, { 2 ^ 31, 2 ^ 31, 2 ^ 31 }, { 2 ^ 62, 0, 4 } }) do
@@ -113,7 +113,7 @@ describe("zeros, ones and full", function()
 end)
 
 describe("arange", function()
-  it("counts from first to below last", function()
+  it("counts from first up to, but not including, last", function()
     assert.same({ 0, 1, 2 }, roper.arange(0, 3):totable())
     assert.same({ 3, 2, 1 }, roper.arange(3, 0, -1):totable())
     assert.same({ 0, 0.25, 0.5 }, roper.arange(0, 0.75, 0.25):totable())
@@ -124,7 +124,7 @@ describe("arange", function()
     assert.equal(0.1 * 9, roper.arange(0, 1, 0.1, "float64")[10]:item())
   end)
 
-  it("refuses ranges without an end", function()
+  it("rejects ranges without an end", function()
     for _, range in ipairs({ { 0, 1, 0 }, { 0, 0, 0 }, { 0, inf }, { 0, nan }, { nan, 1 },
       { 0, 1, nan }, { 0, 1, 1e-300 }, { 0, -inf } }) do
       assert.error_matches(function() roper.arange(table.unpack(range)) end,
@@ -135,7 +135,7 @@ describe("arange", function()
   end)
 end)
 
-describe("a tensor's facts", function()
+describe("the attributes of a tensor", function()
   it("are its shape, sizes, rank, count, dtype and length", function()
     local x = roper.zeros({ 2, 3, 4 }, "int32")
     assert.same({ 2, 3, 4 }, x:shape())
@@ -144,7 +144,7 @@ describe("a tensor's facts", function()
     assert.error_matches(function() return #roper.tensor(1) end, "at least one axis, got a scalar")
   end)
 
-  it("refuse axes that are not there", function()
+  it("reject axes out of range", function()
     local x = roper.zeros({ 2, 3 })
     for _, axis in ipairs({ 0, 3, -3, 2 ^ 40 }) do
       assert.error_matches(function() x:size(axis) end,
@@ -153,7 +153,7 @@ describe("a tensor's facts", function()
     assert.error_matches(function() roper.tensor(1):size(1) end, "a scalar has no axes, got axis 1")
   end)
 
-  it("give the number of a tensor of one element", function()
+  it("include item, the number in a tensor of one element", function()
     assert.equal(5, roper.full({ 1, 1 }, 5):item())
     assert.error_matches(function() roper.zeros({ 2 }):item() end,
       "item: expected a tensor of one element, got shape %[2%]")
@@ -162,7 +162,7 @@ describe("a tensor's facts", function()
 end)
 
 describe("conversion", function()
-  it("goes between all dtypes, by truncation to int32", function()
+  it("converts between all dtypes, truncating to int32", function()
     local x = roper.tensor({ -2.7, -0.5, 0.5, 2.7, 2147483647.5 }, "float64")
     assert.same({ -2, 0, 0, 2, 2147483647 }, x:to("int32"):totable())
     assert.same({ -2, 0, 0, 2, 2147483647 }, x:to("int32"):to("float64"):totable())
@@ -172,7 +172,7 @@ describe("conversion", function()
     assert.same({ 1, 2 }, roper.tensor(roper.tensor({ 1.5, 2.5 }), "int32"):totable())
   end)
 
-  it("refuses what int32 cannot hold", function()
+  it("rejects numbers outside the range of int32", function()
     for _, value in ipairs({ nan, inf, -inf, 2 ^ 31, -2 ^ 31 - 1, 1e300 }) do
       for _, dtype in ipairs({ "float64", "float32" }) do
         if not (dtype == "float32" and value == -2 ^ 31 - 1) then -- which float32 rounds to -2^31
@@ -183,7 +183,7 @@ describe("conversion", function()
     end
   end)
 
-  it("refuses dtypes that are none", function()
+  it("rejects unknown dtypes", function()
     assert.error_matches(function() roper.ones({ 1 }):to("double") end, 'got "double"')
     assert.error_matches(function() roper.ones({ 1 }):to() end, "string expected, got nil")
   end)
@@ -192,7 +192,7 @@ end)
 describe("indexing", function()
   local x = roper.arange(0, 24):view({ 2, 3, 4 })
 
-  it("takes places from 1, and from the end", function()
+  it("counts from 1, and from the end", function()
     assert.same({ 3, 4 }, x[1]:shape())
     assert.equal(23, x[2][3][4]:item())
     assert.equal(23, x[-1][-1][-1]:item())
@@ -200,7 +200,7 @@ describe("indexing", function()
     assert.equal(6, x[{ 1, 2, 3 }]:item())
   end)
 
-  it("takes ranges and whole axes", function()
+  it("accepts ranges and whole axes", function()
     assert.same({ { 4, 5, 6, 7 }, { 8, 9, 10, 11 } }, x[{ 1, { 2, 3 } }]:totable())
     assert.same({ { 1, 5, 9 }, { 13, 17, 21 } }, x[{ {}, {}, 2 }]:totable())
     assert.same({ 2, 1, 4 }, x[{ {}, { -1, -1 } }]:shape())
@@ -208,7 +208,7 @@ describe("indexing", function()
     assert.same({ { { 2, 3 } } }, x[{ { 1, 1 }, { 1, 1 }, { 3, -1 } }]:totable())
   end)
 
-  it("gives views: writing through one is seen through all", function()
+  it("returns views: a change of one shows in all", function()
     local y = roper.zeros({ 2, 3 })
     local row, column = y[2], y[{ {}, 3 }]
     row[3] = 5
@@ -217,7 +217,7 @@ describe("indexing", function()
     assert.same({ 1, 1, 1 }, row:totable())
   end)
 
-  it("refuses places outside", function()
+  it("rejects indices out of range", function()
     local expected = "index: expected an index from 1 to 2 %(or %-1 to %-2%) on axis 1 of " ..
       "%[2, 3, 4%], got "
     for _, place in ipairs({ 0, 3, -3, 1.5, 2 ^ 40, true }) do
@@ -234,7 +234,7 @@ describe("indexing", function()
     assert.error_matches(function() return roper.zeros({ 0 })[1] end, "from 1 to 0")
   end)
 
-  it("knows no other fields", function()
+  it("rejects other fields", function()
     assert.is_nil(x.grad)
     assert.error_matches(function() return x.nothing end, 'no field "nothing"')
     assert.error_matches(function() x.nothing = 1 end, 'no field "nothing" to set; only grad = nil')
@@ -257,7 +257,7 @@ describe("assignment", function()
     roper.zeros({ 0, 3 }):fill(1)
   end)
 
-  it("reads everything before writing where views overlap", function()
+  it("reads everything before writing if views overlap", function()
     local x = roper.arange(0, 6)
     x[{ { 2, 6 } }] = x[{ { 1, 5 } }]
     assert.same({ 0, 0, 1, 2, 3, 4 }, x:totable())
@@ -269,7 +269,7 @@ describe("assignment", function()
     assert.same({ { 0, 3, 6 }, { 1, 4, 7 }, { 2, 5, 8 } }, square:totable())
   end)
 
-  it("agrees with plain Lua on random overlapping windows", function()
+  it("agrees with plain Lua for random overlapping windows", function()
     arrays.each_seed(100, function()
       local n = math.random(2, 40)
       local size = math.random(n)
@@ -285,7 +285,7 @@ describe("assignment", function()
     end)
   end)
 
-  it("refuses what does not fit", function()
+  it("rejects what does not fit", function()
     local x = roper.zeros({ 2, 3 })
     assert.error_matches(function() x[1] = roper.zeros({ 4 }) end,
       "%[4%] does not broadcast to %[3%]")
@@ -301,7 +301,7 @@ describe("assignment", function()
     assert.error_matches(function() x:fill("a") end, "number expected, got string")
   end)
 
-  it("refuses elements that are one because they were expanded", function()
+  it("rejects tensors whose elements share memory after expand", function()
     local x = roper.zeros({ 1, 3 }):expand({ 2, 3 })
     assert.error_matches(function() x:fill(1) end, "assign: axis 1 of %[2, 3%] is broadcast")
     assert.error_matches(function() x[2] = 1 end, "assign: axis 1 of %[2, 3%] is broadcast")

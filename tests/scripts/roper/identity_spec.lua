@@ -37,7 +37,7 @@ local function identity(equation, given, rest)
 end
 
 describe("roper.identity", function()
-  it("sees that true identities are true, in each check", function()
+  it("confirms true identities in each check", function()
     for _, case in ipairs(TRUE) do
       local found = identity(case[1], case[2])
       assert.is_true(found.holds, tostring(found))
@@ -48,7 +48,7 @@ describe("roper.identity", function()
     end
   end)
 
-  it("tells each of their mutants as what it is, by all checks alike", function()
+  it("refutes each of their mutants in all checks", function()
     for _, case in ipairs(TRUE) do
       local refuted, broken = 0, mutants.of(case[1], statement.variables(case[2]))
       for _, equation in ipairs(broken) do
@@ -79,7 +79,7 @@ describe("roper.identity", function()
       .. "m = 0, n = 1, q = (1, 0): left -0.8415, right 0.8415. ", 1, true), tostring(long))
   end)
 
-  it("tells an angle from the same multiplied by theta once more", function()
+  it("distinguishes an angle from the same angle multiplied by theta", function()
     local given = { x = "vector", m = "position", n = "position" }
     for _, wrong in ipairs { "rotate(x, (m - n)*theta)", "rotate(x, m - n*theta)",
       "rotation((m - n)*theta)*x" } do
@@ -108,7 +108,7 @@ describe("roper.identity", function()
       TRUE[8][2]))
   end)
 
-  it("refutes what residuals in float32 cannot see", function()
+  it("refutes equations that residuals in float32 cannot distinguish", function()
     local found = identity("1000000000*x + x == 1000000000*x", { x = "number" })
     assert.is_true(found.float32 <= 1e-7)
     assert.is_false(found.exact.holds)
@@ -116,7 +116,7 @@ describe("roper.identity", function()
     assert.is_false(found.holds)
   end)
 
-  it("refuses coefficients that its field cannot tell apart, however they are written", function()
+  it("rejects coefficients that its finite field cannot distinguish, in any notation", function()
     local big = "(65536*a)*(65536*b)*(65536*c)*(65536*d)"
     for _, equation in ipairs { big .. " == 4*a*b*c*d", big .. "*(a*b)^20 == 4*a*b*c*d*(a*b)^20",
       "2147483647*a == 0*a", "-2147483648*a == -a", "a*32768*32768*4 == 2*a",
@@ -181,7 +181,7 @@ describe("roper.identity", function()
     assert.is_true(identity("ENV*_ENV == _ENV*ENV", { ENV = "number", _ENV = "number" }).holds)
   end)
 
-  it("tells what is true of any number of terms and pairs from what is true of some", function()
+  it("distinguishes equations for any number of terms and pairs from those for some", function()
     local terms = "sum(z - z + 1)"
     local pairs_ = "dot(pair(1, 0), pair(1, 0))"
     for count = 1, 4 do
@@ -213,7 +213,7 @@ describe("roper.identity", function()
     end
   end)
 
-  it("judges residuals by the size of what is added up", function()
+  it("judges residuals by the scale of the sums", function()
     for _, equation in ipairs {
       "10000000*(cos(m)^2 + sin(m)^2 - 1) == 0",
       "10000000*(rotate(rotate(x, m), n) - rotate(x, m + n)) == 0*x",
@@ -243,7 +243,7 @@ describe("roper.identity", function()
     assert.is_false(identity({ fickle, function(e) return e.a end }, GIVEN).holds)
   end)
 
-  it("refutes a wrong equation that random tensors cannot", function()
+  it("refutes a wrong equation that random tensors do not refute", function()
     local count = "sum(z - z + 1)"
     local roots = {}
     for i, terms in ipairs { 1, 7, 64, 33 } do -- those of the residuals
@@ -270,14 +270,14 @@ describe("roper.identity", function()
     assert.truthy(tostring(found):find("NOT REFUTED.*\nFAILS$"))
   end)
 
-  it("leaves out what an equation does not name", function()
+  it("leaves out variables that an equation does not use", function()
     local given = { m = "position", n = "position", x = "vector" }
     local found = identity("cos(m)^2 + sin(m)^2 == 1", given, { wrong = { "cos(n) == 1" } })
     assert.truthy(tostring(found):find("\n    Given position m.\n", 1, true))
     assert.equal("n = 1", found.wrong[1].counterexample.values)
   end)
 
-  it("takes sides as functions", function()
+  it("accepts functions as sides", function()
     local function twice(e)
       return e.rotate(e.rotate(e.x, e.m), e.m)
     end
@@ -306,7 +306,7 @@ describe("roper.identity", function()
     assert.is_true(found.float64 > 0.1)
   end)
 
-  it("draws from its seed and leaves the generator alone", function()
+  it("draws from its seed and leaves the generator unchanged", function()
     roper.seed(4)
     roper.rand { 5 }
     local before = { roper.random_state() }
@@ -334,7 +334,7 @@ describe("roper.identity", function()
     end
   end)
 
-  it("breaks a long side before a sign, not in parentheses that fit", function()
+  it("breaks a long side before an operator, not in parentheses that fit", function()
     local long = tostring(identity("dot(x, x)*(dot(x, x) + dot(x, x)) == dot(x, x)*dot(x, x)"
       .. " + dot(x, x)*dot(x, x) - dot(x, x)*(dot(x, x) - dot(x, x))", { x = "vector" }))
     assert.truthy(long:find("\n  == dot(x, x)*dot(x, x) + dot(x, x)*dot(x, x)\n"
@@ -346,7 +346,7 @@ describe("roper.identity", function()
     end
   end)
 
-  it("says what is wrong with what it is given", function()
+  it("reports invalid arguments", function()
     local x, m = { x = "vector" }, { m = "position" }
     for _, case in ipairs {
       { "identity: expected a table of options, got number", 7 },
@@ -415,7 +415,7 @@ describe("roper.identity", function()
     end
   end)
 
-  it("gives text no more than the names of an identity", function()
+  it("gives text access to the names of an identity only", function()
     for _, text in ipairs { "os.exit(1)", "print(1)", "_G.x", "io", "_ENV", "ENV", "require(os)",
       "self", "return a", "do" } do
       local ok, message = pcall(roper.identity, { text .. " == 1" })

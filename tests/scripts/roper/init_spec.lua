@@ -18,7 +18,7 @@ statistics std sub sum sweep tanh tasks tensor threads topk train tril triu var 
 zeros zeros_like]]
 
 describe("the table roper", function()
-  it("holds what is public, and nothing else", function()
+  it("contains the public names, and no others", function()
     local listed, there = {}, {}
     for name in PUBLIC:gmatch("[%w_]+") do
       listed[#listed + 1] = name
@@ -34,7 +34,7 @@ describe("the table roper", function()
     assert.same(listed, names)
   end)
 
-  it("leaves what is internal to roper.native", function()
+  it("leaves internal functions to roper.native", function()
     for _, name in ipairs({ "interrupt_call", "json_null", "machine", "memory_fail_after",
       "prepare_readline", "tensor_metatable" }) do
       assert.is_not_nil(core[name])

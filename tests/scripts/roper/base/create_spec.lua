@@ -1,7 +1,7 @@
 local roper = require("roper")
 
 describe("zeros_like and ones_like", function()
-  it("have the shape and the dtype of another tensor, and nothing else of it", function()
+  it("have only the shape and the dtype of another tensor", function()
     for _, dtype in ipairs({ "float32", "float64", "int32" }) do
       local x = roper.ones({ 2, 0, 3 }, dtype):transpose(1, 3)
       for name, value in pairs({ zeros_like = 0, ones_like = 1 }) do
@@ -17,7 +17,7 @@ describe("zeros_like and ones_like", function()
 end)
 
 describe("stack", function()
-  it("puts tensors side by side along a new axis", function()
+  it("joins tensors along a new axis", function()
     local x, y = roper.tensor({ 1, 2 }), roper.tensor({ 3, 4 })
     assert.same({ { 1, 2 }, { 3, 4 } }, roper.stack({ x, y }):totable())
     assert.same({ { 1, 3 }, { 2, 4 } }, roper.stack({ x, y }, 2):totable())
@@ -28,7 +28,7 @@ describe("stack", function()
     end, { x, y })))
   end)
 
-  it("refuses what does not fit", function()
+  it("rejects what does not fit", function()
     local x = roper.ones({ 2 })
     assert.error_matches(function() roper.stack({ x, roper.ones({ 3 }) }) end,
       "expected float32 tensors like %[1, 2%], got float32 %[1, 3%]")

@@ -23,20 +23,20 @@ local function is_harmless(text)
 end
 
 describe("foreign.line", function()
-  it("leaves text as it is", function()
+  it("leaves printable text unchanged", function()
     for _, text in ipairs({ "", "loss 0.5 \\n", "θ = 0.1 <&> 日本 🙂 e\u{301} 👩\u{200D}🔬" }) do
       assert.equal(text, escape.line(text))
     end
   end)
 
-  it("writes what does not show as Lua strings have it", function()
+  it("writes invisible characters as escapes of Lua strings", function()
     assert.equal("a\\x1B[2J\\u{9B}31m\\u{202E}b\\xFF\\r", escape.line(HOSTILE))
     assert.equal("\\n\\t\\x00\\x7F\\u{2028}\\u{2069}\\u{61C}", escape.line(
       "\n\t\0\127\u{2028}\u{2069}\u{61C}"))
     assert.equal("\\xED\\xA0\\x80\\xC3é\\xE2\\x80", escape.line("\xED\xA0\x80\xC3é\xE2\x80"))
   end)
 
-  it("leaves nothing that does not show, whatever the bytes", function()
+  it("leaves no invisible characters, for any bytes", function()
     local state = 1
     for _ = 1, 2000 do
       local bytes = {}
@@ -52,12 +52,12 @@ describe("foreign.line", function()
 end)
 
 describe("foreign.text", function()
-  it("keeps line ends and tabs", function()
+  it("keeps newlines and tabs", function()
     assert.equal("a\n\tb\\x1B\n", escape.text("a\n\tb\27\n"))
   end)
 end)
 
-describe("what a file holds", function()
+describe("text from a file", function()
   setup(function()
     scratch.create()
     local config = { experiment = "addition", seed = 1, steps = 1, preset = HOSTILE:sub(1, -3),
@@ -77,12 +77,12 @@ describe("what a file holds", function()
     assert.is_true(is_harmless(output .. errors), output .. errors)
   end
 
-  it("does nothing to the terminal where runs are listed and compared", function()
+  it("does not control the terminal in lists and comparisons of runs", function()
     shows("runs", scratch.path("runs"))
     shows("runs", "--compare", scratch.path("runs/one"), scratch.path("runs/two" .. HOSTILE))
   end)
 
-  it("does nothing to the terminal in errors", function()
+  it("does not control the terminal in errors", function()
     local tensors = scratch.write("damaged.safetensors",
       string.pack("<s8", '{"' .. "a\27[2J\u{202E}" .. '": {"dtype": "F99"}}'))
     for _, path in ipairs({ tensors, scratch.write("damaged.npy", "\x93NUMPY\1\0"
@@ -97,7 +97,7 @@ describe("what a file holds", function()
     shows("runs", scratch.path("runs"), "a\27[2J=1")
   end)
 
-  it("does nothing to the terminal as a value", function()
+  it("does not control the terminal as a value", function()
     assert.is_true(is_harmless(roper.format.value({ [HOSTILE] = HOSTILE, HOSTILE })))
     assert.equal(HOSTILE, load("return " .. roper.format.value(HOSTILE))())
   end)

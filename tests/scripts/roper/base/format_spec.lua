@@ -29,7 +29,7 @@ describe("format.tensor", function()
       |         12]], roper.tensor({ { -2000000000 }, { 12 } }, "int32"))
   end)
 
-  it("takes a common scale out of large and small magnitudes", function()
+  it("factors out a common scale of large and small magnitudes", function()
     shows([[
       |float64 [3], times 1e-06
       |1.2000 9.5000 0.0000]], roper.tensor({ 1.2e-6, 9.5e-6, 0 }, "float64"))
@@ -38,7 +38,7 @@ describe("format.tensor", function()
       | 2.5000 -1.0000]], roper.tensor({ 25000000.5, -10000000 }, "float64"))
   end)
 
-  it("never shows a number as zero that is not", function()
+  it("never shows a number other than 0 as 0", function()
     shows([[
       |float64 [3]
       |5.0000e-01 0.0000e+00 2.0000e-09]], roper.tensor({ 0.5, 0, 2e-9 }, "float64"))
@@ -50,7 +50,7 @@ describe("format.tensor", function()
       |0.0001 9.0000]], roper.tensor({ 0.00006, 9 }))
   end)
 
-  it("has one notation: a common scale, or an exponent for each", function()
+  it("uses one notation: a common scale, or an exponent for each", function()
     shows([[
       |float32 [3]
       |1.0000e+10 1.0000e+00 1.0000e-05]], roper.tensor({ 1e10, 1, 1e-5 }))
@@ -69,7 +69,7 @@ describe("format.tensor", function()
       |100000      1]], roper.tensor({ 1e5, 1 }))
   end)
 
-  it("says nan and inf plainly", function()
+  it("prints nan and inf", function()
     shows([[
       |float32 [4]
       |   nan    inf   -inf 0.5000]], roper.tensor({ 0 / 0, 1 / 0, -1 / 0, 0.5 }))
@@ -87,7 +87,7 @@ describe("format.tensor", function()
     assert.equal("7 (int32)", format.tensor(roper.tensor(7, "int32")))
   end)
 
-  it("says that a tensor has no elements", function()
+  it("reports that a tensor has no elements", function()
     assert.equal("float32 [0, 3], empty", format.tensor(roper.zeros({ 0, 3 })))
   end)
 
@@ -107,7 +107,7 @@ describe("format.tensor", function()
       |0 1]], roper.arange(0, 2):to("int32"):view({ 1, 1, 2 }))
   end)
 
-  it("goes on below where rows are too wide", function()
+  it("wraps rows that are too wide", function()
     shows([[
       |int32 [7]
       |10 11 12
@@ -144,7 +144,7 @@ describe("format.tensor", function()
       roper.arange(0, 2500):to("int32"):view({ 5, 1, 500 }))
   end)
 
-  it("keeps to the width whatever is shown", function()
+  it("stays within the width", function()
     local seed = os.time()
     roper.seed(seed)
     for _, shape in ipairs({ { 3 }, { 30, 30 }, { 2000 }, { 4, 5, 6, 7 }, { 2, 3, 4, 500 } }) do
@@ -154,7 +154,7 @@ describe("format.tensor", function()
     end
   end)
 
-  it("shows views and what a gradient flows through", function()
+  it("shows views and differentiable results", function()
     local x = roper.tensor({ { 1, 2 }, { 3, 4 } }):parameter()
     shows([[
       |float32 [2, 2]
@@ -162,13 +162,13 @@ describe("format.tensor", function()
       |4 8]], (x * 2):transpose(1, 2))
   end)
 
-  it("is what print and tostring show", function()
+  it("is used by print and tostring", function()
     assert.equal("float32 [2]\n1 2", tostring(roper.tensor({ 1, 2 })))
   end)
 end)
 
 describe("format.value", function()
-  it("writes strings as they would be typed", function()
+  it("prints strings as Lua literals", function()
     assert.equal([["a\"b\\\n\0\27"]], format.value('a"b\\\n\0\27'))
     assert.equal('"é"', format.value("é"))
     assert.equal([["a\xFF"]], format.value("a\xFF"))
@@ -177,13 +177,13 @@ describe("format.value", function()
     assert.equal([["\u{9B}\xFF"]], format.value("\xC2\x9B\xFF"))
   end)
 
-  it("writes numbers, nil and booleans as Lua does", function()
+  it("prints numbers, nil and booleans as Lua does", function()
     assert.equal("1 1.0 nan nil true",
       table.concat({ format.value(1), format.value(1.0), format.value(0 / 0), format.value(nil),
         format.value(true) }, " "))
   end)
 
-  it("writes no more digits in tables than matter", function()
+  it("rounds numbers in tables", function()
     assert.equal("{0.3333333, 2.0, 3.333333e-11, 123456789.5, 1234567.8, 1.00000001, -inf}",
       format.value({ 1 / 3, 2.0, 1e-10 / 3, 123456789.5, 1234567.8, 1.00000001, -1 / 0 }))
     assert.equal("0.33333333333333", format.value(1 / 3))
@@ -197,7 +197,7 @@ describe("format.value", function()
       format.value({ 1, 2, [5] = 3, b = {}, a = 4, ["end"] = 6, ["c d"] = 5, [true] = 7 }))
   end)
 
-  it("breaks what does not fit", function()
+  it("breaks lines that are too long", function()
     assert.equal(lines([[
       |{
       |  first = {1, 2, 3},
@@ -210,7 +210,7 @@ describe("format.value", function()
       |}]]), format.value({ 100, 101, 102, 103, 104 }, 18))
   end)
 
-  it("stays within the width, names and commas of inner tables included", function()
+  it("stays within the width, including names and commas of inner tables", function()
     local nested = { count = 0, options = { base = 1, list = { 1, 2, { 3, 4 } }, dim = 2 }, z = {} }
     for columns = 20, 80 do
       for line in format.value(nested, columns):gmatch("[^\n]+") do
@@ -219,7 +219,7 @@ describe("format.value", function()
     end
   end)
 
-  it("puts the entries of a long table side by side", function()
+  it("prints the entries of a long table side by side", function()
     local long = {}
     for i = 1, 26 do
       long[string.char(96 + i)] = i
@@ -227,7 +227,7 @@ describe("format.value", function()
     assert.truthy(format.value(long, 40):find("^{\n  a = 1, b = 2, c = 3, d = 4, e = 5,\n  f = 6,"))
   end)
 
-  it("survives cycles and depth", function()
+  it("handles cycles and deep nesting", function()
     local cyclic = { name = "x" }
     cyclic.self, cyclic.list = cyclic, { cyclic }
     assert.equal('{list = {{cycle}}, name = "x", self = {cycle}}', format.value(cyclic))
@@ -236,7 +236,7 @@ describe("format.value", function()
     assert.equal("{{{{{…}}}}}", format.value({ { { { { { 1 } } } } } }))
   end)
 
-  it("leaves out what is too much", function()
+  it("abbreviates large tables", function()
     local list = {}
     for i = 1, 1000 do
       list[i] = i
@@ -244,7 +244,7 @@ describe("format.value", function()
     assert.truthy(format.value(list):find("99, 100, … 900 more", 1, true))
   end)
 
-  it("names tensors, functions and objects in a word", function()
+  it("prints tensors, functions and objects in brief", function()
     local object = setmetatable({}, { __tostring = function() return "an object" end })
     assert.equal("{an object, float32 [2, 3], function}",
       format.value({ object, roper.zeros({ 2, 3 }), print }))
@@ -254,7 +254,7 @@ describe("format.value", function()
 end)
 
 describe("format.results", function()
-  it("puts short values side by side and long ones below each other", function()
+  it("prints short values side by side and long ones below each other", function()
     assert.equal('1\t"a"\tnil', format.results(table.pack(1, "a", nil)))
     assert.equal("1\nfloat32 [1]\n2", format.results(table.pack(1, roper.tensor({ 2 }))))
   end)

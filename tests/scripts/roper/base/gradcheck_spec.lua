@@ -3,13 +3,13 @@ local roper = require("roper")
 describe("gradcheck", function()
   before_each(function() roper.seed(1) end)
 
-  it("passes right gradients and says how wide of the mark they are", function()
+  it("accepts correct gradients and returns the largest error", function()
     local ok, worst = roper.gradcheck(function(x) return x:sin() end, { roper.randn({ 5 }) })
     assert.is_true(ok)
     assert.is_true(worst >= 0 and worst < 1e-8)
   end)
 
-  it("catches a wrong gradient, in one element of many", function()
+  it("finds a wrong gradient in one of many elements", function()
     local wrong = roper.differentiable(function(x) return x * x end, function(dy, x)
       local dx = dy * x * 2
       dx[7] = dx[7] * 1.001
@@ -20,20 +20,20 @@ describe("gradcheck", function()
     assert.is_true(worst > 1e-4)
   end)
 
-  it("catches errors that a plain sum of the outputs would hide", function()
+  it("finds errors that a plain sum of the outputs would hide", function()
     local wrong = roper.differentiable(function(x) return x:softmax(1) end, function(dy)
       return dy * 0
     end)
     assert.is_false((roper.gradcheck(wrong, { roper.randn({ 4 }) })))
   end)
 
-  it("catches a gradient that is missing or NaN", function()
+  it("finds a gradient that is missing or NaN", function()
     assert.is_false((roper.gradcheck(function(x, y) return x + y:detach() * 2 end,
       { roper.ones({ 2 }), roper.ones({ 2 }) })))
     assert.is_false((roper.gradcheck(function(x) return (x * 0):sqrt() end, { roper.ones({ 2 }) })))
   end)
 
-  it("passes int32 on, takes scalars and empty inputs, leaves its inputs alone", function()
+  it("accepts int32, scalars and empty inputs, and leaves its inputs unchanged", function()
     local x, index = roper.tensor({ 1, 2, 3 }), roper.tensor({ 3, 1 }, "int32")
     assert.is_true((roper.gradcheck(function(a, i, none, s)
       return a:gather(1, i) * s + none:sum()
@@ -43,7 +43,7 @@ describe("gradcheck", function()
     assert.is_false(x:is_parameter())
   end)
 
-  it("takes and expects tensors", function()
+  it("accepts tensors and requires a tensor as the result", function()
     local one = roper.ones({ 2 })
     for _, case in ipairs({
       { "gradcheck: expected a list of tensors, got userdata", roper.exp, one },
@@ -54,7 +54,7 @@ describe("gradcheck", function()
     end
   end)
 
-  it("has a tolerance, a step and a bound of elements of the caller's", function()
+  it("has options for the tolerance, the step and the number of elements", function()
     local function f(x)
       return x:exp()
     end

@@ -8,7 +8,7 @@ describe("hash.of", function()
     assert.equal("85944171f73967e8", hash.of("foobar"))
   end)
 
-  it("goes on where another hash ended", function()
+  it("continues another hash", function()
     assert.equal(hash.of("foobar"), hash.digits(core.hash("bar", core.hash("foo"))))
   end)
 end)

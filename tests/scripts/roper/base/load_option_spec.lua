@@ -12,7 +12,7 @@ describe("load_option.run", function()
   before_each(scratch.create)
   after_each(scratch.remove)
 
-  it("runs a file once, and tells what was in it", function()
+  it("runs a file once, and returns the hash of its content", function()
     local path = scratch.path("one.lua")
     scratch.write("one.lua", "count = (count or 0) + 1")
     local function text()
@@ -26,14 +26,14 @@ describe("load_option.run", function()
     assert.not_equal(first, text())
   end)
 
-  it("gives the words that run it again", function()
+  it("returns the arguments that run it again", function()
     scratch.write("a b.lua", "")
     assert.equal((" --load '%s'"):format(scratch.path("a b.lua")),
       (preload(("preload.run(%q) io.write(preload.words())"):format(scratch.path("a b.lua")))))
     assert.equal("nil", (preload("io.write(tostring(preload.text()), preload.words())")))
   end)
 
-  it("tells of a file that is missing, wrong or fails", function()
+  it("reports a file that is missing, invalid or fails", function()
     scratch.write("wrong.lua", "x = = 1")
     scratch.write("fails.lua", "error('on purpose')")
     for name, expected in pairs({ ["none.lua"] = "%-%-load: there is no file .*none.lua",

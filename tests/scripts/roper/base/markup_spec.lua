@@ -2,7 +2,7 @@ local markup = require("roper.base.markup")
 local h = markup.h
 
 describe("markup.escape", function()
-  it("leaves nothing that HTML could take for itself", function()
+  it("escapes every character with a meaning in HTML", function()
     assert.equal("a &lt;b&gt; &amp;amp; &quot;c&quot; &#39;d&#39; é",
                  markup.escape([[a <b> &amp; "c" 'd' é]]))
     assert.equal("1.5", markup.escape(1.5))
@@ -32,18 +32,18 @@ describe("markup.render", function()
                  markup.render(h.p { id = "c", class = 'a"b', "x < ", h.b { 3 } }))
   end)
 
-  it("leaves out what is false or nil, also before what is there", function()
+  it("omits false and nil, also before other children", function()
     assert.equal("<p>ab</p>", markup.render(h.p { nil, false, "a", nil, { nil, "b" },
                                                   class = false }))
     assert.equal("", markup.render({ false, nil, {} }))
   end)
 
-  it("ends every element but those that have no end", function()
+  it("closes every element except void ones", function()
     assert.equal('<br><i></i><div hidden=""></div>',
                  markup.render({ h.br {}, h.i {}, h.div { hidden = true } }))
   end)
 
-  it("takes verbatim text as it is", function()
+  it("copies verbatim text", function()
     assert.equal("<style>a > b</style>", markup.render(h.style { markup.verbatim("a > b") }))
   end)
 end)

@@ -12,7 +12,7 @@ local function roper(...)
   return output, errors
 end
 
-describe("the note on bfloat16 without instructions for it", function()
+describe("the note on bfloat16 without hardware support", function()
   before_each(scratch.create)
   after_each(scratch.remove)
 
@@ -23,7 +23,7 @@ describe("the note on bfloat16 without instructions for it", function()
       table.move(FIELDS, 1, #FIELDS, 1, {})))
   end
 
-  it("comes once when it is switched on, and not for float32", function()
+  it("is printed once when bfloat16 is enabled, and not for float32", function()
     local output, errors = roper("-e", "roper.matmul_precision 'float32', roper.matmul_precision()")
     assert.same({ '"float32"\t"float32"\n', "" }, { output, errors })
     output, errors = roper("-e", "roper.matmul_precision 'bfloat16', roper.matmul_precision(), "
@@ -32,7 +32,7 @@ describe("the note on bfloat16 without instructions for it", function()
       { output, errors })
   end)
 
-  it("comes with an experiment whose field says so, once for a sweep, and in its costs", function()
+  it("is printed for an experiment with that field, once per sweep, and in its estimate", function()
     local script = scratch.write("run.lua", ([[
       local config = roper.experiment.configure("copy", { preset = "smoke", letters = 3, steps = 1,
         matmul_precision = arg[1] })

@@ -2,7 +2,7 @@ local progress = require("roper.base.progress")
 local stdout = require("tests.stdout")
 
 describe("progress.duration", function()
-  it("says seconds as people do", function()
+  it("prints seconds as hours, minutes and seconds", function()
     for seconds, text in pairs({
       [0] = "0s", [0.4] = "<1s", [0.6] = "1s", [59.4] = "59s", [59.6] = "1m00s", [61] = "1m01s",
       [190] = "3m10s", [3599.4] = "59m59s", [3599.6] = "1h00m", [7500] = "2h05m",
@@ -27,17 +27,17 @@ describe("progress.work", function()
     end)
   end
 
-  it("shows what is done and how long the rest takes", function()
+  it("shows the finished part and the remaining time", function()
     assert.equal("reading ███░░░░░░░░░ 10.0 of 40.0 MB  30s left\n", written({ 10 }))
     assert.equal("reading ███░░░░░░░░░ 10.0 of 40.0 MB  30s left\n"
       .. "reading ████████████ 40.0 of 40.0 MB\n", written({ 10, 20, 30, 40 }))
   end)
 
-  it("says nothing of a short job", function()
+  it("prints nothing for a short job", function()
     assert.equal("", written({ 0.1, 0.2, 0.3, 0.4 }))
   end)
 
-  it("stays at the end where a file has grown", function()
+  it("stays at the end if a file has grown", function()
     assert.truthy(written({ 1, 2, 3, 4, 5 }):find("█ 50.0 of 40.0 MB", 1, true))
   end)
 end)

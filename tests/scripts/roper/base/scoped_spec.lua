@@ -8,7 +8,7 @@ local function outcome(f)
 end
 
 describe("scoped.with_seed", function()
-  it("leaves the generator where it was, also after an error", function()
+  it("restores the generator, also after an error", function()
     core.seed(3)
     local before = { core.random_state() }
     local first = outcome(function() return core.rand({ 2 }):totable() end)
@@ -21,7 +21,7 @@ describe("scoped.with_seed", function()
 end)
 
 describe("scoped.with_file", function()
-  it("gives a file that is gone afterwards, with what was put beside it", function()
+  it("removes the file afterwards, and files beside it", function()
     local uv = require("luv")
     local seen
     assert.same({ false, "no" }, { pcall(scoped.with_file, "a.lua", "x = 1\n", function(path)
@@ -36,7 +36,7 @@ describe("scoped.with_file", function()
     assert.equal(5, scoped.with_file("a", "", function() return 5 end))
   end)
 
-  it("refuses where there is no room", function()
+  it("raises an error if there is no space", function()
     local uv = require("luv")
     local before = uv.os_getenv("TMPDIR")
     finally(function()
@@ -49,7 +49,7 @@ describe("scoped.with_file", function()
 end)
 
 describe("scoped.with_matmul_precision", function()
-  it("holds meanwhile, and gives all results, also after an error", function()
+  it("sets the precision during the call and restores it, also after an error", function()
     local function told(...)
       return core.matmul_precision(), ...
     end
@@ -63,7 +63,7 @@ describe("scoped.with_matmul_precision", function()
 end)
 
 describe("scoped.without_training", function()
-  it("is without dropout and gradients, and goes back, also after an error", function()
+  it("disables dropout and gradients and restores them, also after an error", function()
     local model = models.small({ seed = 1, dropout = 0.5 })
     local function needs_gradient()
       return (pcall(function() (model.embedding.weight * 2):sum():backward() end))
@@ -81,7 +81,7 @@ describe("scoped.without_training", function()
     end
   end)
 
-  it("leaves each part in the state that it had", function()
+  it("restores the state of each module", function()
     local model = models.small()
     model.layers[2]:training(false)
     scoped.without_training(model, function() end)

@@ -22,13 +22,13 @@ describe("subprocess.run", function()
       "^cannot find the program no%-such%-program; install it: apt%-get install thing$")
   end)
 
-  it("leaves nothing behind of a missing one that this process would die of", function()
+  it("leaves no broken handle behind if the program is missing", function()
     local code = "pcall(require('roper.base.subprocess').run, 'no-such-program', {}, {}) "
       .. "print 'end'"
     assert.same({ 0, "end\n", "" }, { process.run({ "./roper", "-e", code }) })
   end)
 
-  it("tells what a failing one said, and which signal ended it", function()
+  it("reports the output of a failing program, and the signal that ended it", function()
     assert.error_matches(function()
       subprocess.run("sh", { "-c", "echo oh no >&2; exit 3" }, sh)
     end,
@@ -37,11 +37,11 @@ describe("subprocess.run", function()
       "^sh was killed by signal 9: $")
   end)
 
-  it("lets a program read nothing of ours", function()
+  it("gives a program an empty standard input", function()
     subprocess.run("sh", { "-c", "! read line" }, sh)
   end)
 
-  it("ends it at Ctrl-C", function()
+  it("ends the program at Ctrl-C", function()
     local path = scratch.path("pid")
     assert.equal(0, (process.run({ "mkfifo", path })))
     local screen = process.open(([[./roper -e '
@@ -62,7 +62,7 @@ describe("lock", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("keeps others out until it is closed, or its process has ended", function()
+  it("excludes others until it is closed or its process ends", function()
     local path = scratch.path("lock")
     do
       local lock <close> = core.lock(path) -- luacheck: ignore 211
@@ -74,7 +74,7 @@ describe("lock", function()
     assert.equal("nil\n", output)
   end)
 
-  it("refuses what cannot be made", function()
+  it("rejects a path that cannot be created", function()
     assert.error_matches(function() core.lock("/no/such/folder/lock") end,
       'lock: cannot lock "/no/such/folder/lock": No such file or directory')
   end)

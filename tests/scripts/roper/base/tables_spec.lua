@@ -14,13 +14,13 @@ describe("tables.keys", function()
 end)
 
 describe("tables.set", function()
-  it("has the entries of a list as keys", function()
+  it("returns a table with the entries of a list as keys", function()
     assert.same({ a = true, [2] = true }, tables.set({ "a", 2, "a" }))
   end)
 end)
 
 describe("tables.map", function()
-  it("has what a function makes of each entry, without nils", function()
+  it("returns the results of a function for each entry, without nils", function()
     assert.same({ "1a", "2b" }, tables.map({ "a", "b" }, function(entry, i) return i .. entry end))
     assert.same({ 4, 16 }, tables.map({ 2, 3, 4 }, function(x)
       return x % 2 == 0 and x * x or nil
@@ -30,7 +30,7 @@ describe("tables.map", function()
 end)
 
 describe("tables.joined", function()
-  it("appends lists, and leaves them alone", function()
+  it("concatenates lists, and leaves them unchanged", function()
     local first = { 1, 2 }
     assert.same({ 1, 2, "a", 3 }, tables.joined(first, {}, { "a" }, { 3 }))
     assert.same({ 1, 2 }, first)
@@ -39,7 +39,7 @@ describe("tables.joined", function()
 end)
 
 describe("tables.merged", function()
-  it("takes later fields for earlier ones and leaves both tables alone", function()
+  it("overrides fields by those of later tables and leaves all tables unchanged", function()
     local first, second = { a = 1, b = 2 }, { b = 3, c = false }
     assert.same({ a = 1, b = 3, c = false }, tables.merged(first, nil, second))
     assert.same({ a = 1, b = 2 }, first)
@@ -48,7 +48,7 @@ describe("tables.merged", function()
 end)
 
 describe("tables.count and tables.text", function()
-  it("tell of all fields", function()
+  it("cover all fields", function()
     local fields = { seed = 1, letters = 26 }
     assert.equal(2, tables.count(fields))
     assert.equal("letters=26 seed=1", tables.text(fields))

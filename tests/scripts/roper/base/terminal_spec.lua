@@ -12,7 +12,7 @@ local function recorder()
 end
 
 describe("terminal", function()
-  it("is plain where there is no terminal", function()
+  it("is plain without a terminal", function()
     local stream = recorder()
     assert.is_false(terminal.is_terminal(stream))
     assert.is_false(terminal.is_capable(stream))
@@ -42,7 +42,7 @@ describe("terminal", function()
   end)
 
   describe("progress", function()
-    it("prints a line now and then where there is no terminal", function()
+    it("prints a line at intervals without a terminal", function()
       local stream, now = recorder(), 100
       local function clock() return now end
       local line = terminal.progress({ stream = stream, every = 30, clock = clock })

@@ -80,7 +80,7 @@ local function verdict(equation)
 end
 
 describe("roper.identity, attacked,", function()
-  it("holds what is true, or says that it is too large", function()
+  it("confirms true equations, or reports that they are too large", function()
     local held = 0
     arrays.each_seed(150, function()
       local e = number(math.random(0, 3))
@@ -91,7 +91,7 @@ describe("roper.identity, attacked,", function()
     assert.is_true(held > 100, held .. " of 150 held")
   end)
 
-  it("never holds what is false", function()
+  it("never confirms false equations", function()
     local refuted = 0
     arrays.each_seed(400, function()
       local e = number(math.random(0, 3))
@@ -103,7 +103,7 @@ describe("roper.identity, attacked,", function()
     assert.is_true(refuted > 200, refuted .. " of 400 were refuted, the others refused")
   end)
 
-  it("refuses what is no equation of its language", function()
+  it("rejects text that is not an equation", function()
     arrays.each_seed(600, function()
       local equation = ("%s == %s"):format(number(2), number(2))
       local place = math.random(0, #equation)

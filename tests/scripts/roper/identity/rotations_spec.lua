@@ -4,7 +4,7 @@ local position = require("roper.position")
 local roper = require("roper")
 
 describe("identities.residuals", function()
-  it("hold to rounding error in both precisions, for any seed", function()
+  it("are within rounding error in both precisions, for any seed", function()
     for seed = 1, 5 do
       for _, one in ipairs(identities.residuals(seed)) do
         local name = ("%s, seed %d: %g, %g"):format(one.statement, seed, one.float32, one.float64)
@@ -15,7 +15,7 @@ describe("identities.residuals", function()
     assert.equal(7, #identities.residuals())
   end)
 
-  it("are measured: float32 shows its rounding, and a seed gives the same", function()
+  it("are measured: float32 shows its rounding, and a seed gives the same result", function()
     local first, second, other = identities.residuals(3), identities.residuals(3),
       identities.residuals(4)
     assert.same(first, second)
@@ -25,7 +25,7 @@ describe("identities.residuals", function()
     end
   end)
 
-  it("leave the generator alone", function()
+  it("leave the generator unchanged", function()
     roper.seed(8)
     roper.rand({ 3 })
     local before = { roper.random_state() }
@@ -33,7 +33,7 @@ describe("identities.residuals", function()
     assert.same(before, { roper.random_state() })
   end)
 
-  it("fail for schemes that are not what they should be", function()
+  it("are large for wrong schemes", function()
     local rope, make = position.rope, position.roper
     local function broken()
       local failing = {}

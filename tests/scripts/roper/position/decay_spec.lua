@@ -25,7 +25,7 @@ end
 
 describe("weight decay of matrices", function()
   for _, name in ipairs(roper.position.list()) do
-    it("shrinks weights and embeddings, and of what " .. name .. " trains what it names", function()
+    it("shrinks weights, embeddings and the tensors that " .. name .. " names", function()
       local changed, list = decayed(models.small({ position = name, length = 30 }), "matrices")
       for _, entry in ipairs(list) do
         local field = entry.name:match("%.position%.([%w_]+)$")
@@ -42,7 +42,7 @@ describe("weight decay of matrices", function()
     end)
   end
 
-  it("leaves alone what joined schemes train, and tensors put in place of others", function()
+  it("does not shrink tensors of joined schemes, nor replaced ones", function()
     local model = models.small({ position = "t5+kerple" })
     local parts = model.layers[1].attention.position.parts
     parts[1].table = roper.ones({ 32, 2 }):parameter()
@@ -52,7 +52,7 @@ describe("weight decay of matrices", function()
     assert.is_true(changed["layers.1.attention.query.weight"])
   end)
 
-  it("shrinks what a scheme of one's own names", function()
+  it("shrinks the tensors that a custom scheme names", function()
     roper.position.register("decay_of_own", {
       takes = { heads = "size" },
       decays = { "weight", "several" },
@@ -71,7 +71,7 @@ describe("weight decay of matrices", function()
     end
   end)
 
-  it("refuses names that a scheme has no tensors of", function()
+  it("rejects names without a tensor in the scheme", function()
     roper.position.register("decay_of_none", { decays = { "tabel" },
       init = function(self) self.table = roper.ones({ 2, 2 }):parameter() end })
     assert.error_matches(function() roper.position.decay_of_none() end,

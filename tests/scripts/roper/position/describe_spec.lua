@@ -1,7 +1,7 @@
 local roper = require("roper")
 
 describe("position.describe", function()
-  it("tells of every scheme, and of all in a table", function()
+  it("describes every scheme, and all of them in a table", function()
     local all = roper.position.describe()
     for i, name in ipairs(roper.position.list()) do
       assert.equal(name, all[i].name)
@@ -12,7 +12,7 @@ describe("position.describe", function()
     end
   end)
 
-  it("knows formula, source and summary of those of the library", function()
+  it("has formula, source and summary for schemes of the library", function()
     for _, name in ipairs(require("tests.positions").schemes()) do
       local told = roper.position.describe(name)
       for _, field in ipairs({ "summary", "formula", "source" }) do
@@ -21,7 +21,7 @@ describe("position.describe", function()
     end
   end)
 
-  it("describes a scheme of one's own", function()
+  it("describes a custom scheme", function()
     roper.position.register("described", {
       summary = "a slope that is trained", relative = true, takes = { heads = "size" },
       init = function(self) self.slope = roper.ones({ self.heads, 1 }):parameter() end,
@@ -42,7 +42,7 @@ describe("position.describe", function()
     end
   end)
 
-  it("sees what a rotary leaves undone, and what joined schemes are", function()
+  it("describes a partial rotation, and joined schemes", function()
     assert.is_true(roper.position.describe("roper").relative)
     assert.is_false(roper.position.describe({ type = "rope", rotate = "qv" }).relative)
     local joined = roper.position.describe("rope+described")

@@ -117,7 +117,7 @@ describe("refused is", function()
     end)
   end
 
-  it("no scheme as it is", function()
+  it("no scheme of the library", function()
     for _, name in ipairs({ "rope", "alibi" }) do
       assert.same({ fixture = false },
         refused_by(name, require("roper.position.schemes." .. name).make))

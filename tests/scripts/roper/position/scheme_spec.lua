@@ -14,7 +14,7 @@ end
 describe("position.register", function()
   before_each(function() roper.seed(1) end)
 
-  it("makes a scheme a name like any other", function()
+  it("makes a scheme available by name", function()
     local name = fresh()
     roper.position.register(name, { bias = near })
     local names = roper.position.list()
@@ -26,7 +26,7 @@ describe("position.register", function()
     assert.same({ type = name }, roper.position[name]():options())
   end)
 
-  it("gives it options, and makes what it keeps", function()
+  it("checks its options, and creates its state", function()
     local name = fresh()
     roper.position.register(name, {
       takes = { heads = "size", rate = { "number", 0.5 } },
@@ -58,7 +58,7 @@ describe("position.register", function()
     assert.is_true(names["layers.1.attention.position.slope"].grad:abs():max():item() > 0)
   end)
 
-  it("refuses what is no scheme, and names that are taken", function()
+  it("rejects invalid schemes, and names that are taken", function()
     local function refused(message, name, scheme)
       assert.error_matches(function() roper.position.register(name, scheme) end, message)
     end
@@ -70,7 +70,7 @@ describe("position.register", function()
     refused("bias: expected a function, got 3", fresh(), { bias = 3 })
   end)
 
-  it("says which method gave what does not fit", function()
+  it("names the method with a wrong result", function()
     local q = roper.zeros({ 1, 2, 3, 4 })
     local function refused(message, scheme)
       local name = fresh()
@@ -96,7 +96,7 @@ describe("position.register", function()
       "embed: expected float32 %[1, 3, 8%], got %[1%]")
   end)
 
-  it("names the scheme that a file needs", function()
+  it("names the scheme that a checkpoint needs", function()
     local name = fresh()
     roper.position.register(name, { bias = near })
     local path = os.tmpname()
@@ -114,7 +114,7 @@ describe("positions of queries and keys", function()
   before_each(function() roper.seed(1) end)
 
   -- A bias that a function of the distance gives, where distances are a view and where not.
-  it("give the same biases as a view and one by one", function()
+  it("give the same biases as a view and row by row", function()
     local q, k = roper.randn({ 2, 3, 5, 4 }, "float64"), roper.randn({ 2, 3, 7, 4 }, "float64")
     local table_of = roper.randn({ 3, 4 }, "float64")
     local function vectors(distance)
@@ -160,7 +160,7 @@ describe("positions of queries and keys", function()
     end
   end)
 
-  it("are refused where they do not fit, by each attention and scheme", function()
+  it("are rejected if they do not match, by each attention and scheme", function()
     local q = roper.randn({ 2, 2, 3, 4 })
     local function refused(message, options)
       for _, position in ipairs({ "rope", "alibi", "pope" }) do
@@ -182,7 +182,7 @@ describe("positions of queries and keys", function()
       { positions = { 0, 1, 2 }, key_positions = { 0, 1, 2 } })
   end)
 
-  it("that do not count up are no view", function()
+  it("that are not consecutive are not a view", function()
     local q = roper.randn({ 2, 1, 3, 4 })
     local function shift(positions)
       return roper.position.positions(q, q, { positions = positions }).shift
@@ -196,7 +196,7 @@ describe("positions of queries and keys", function()
 end)
 
 describe("joined schemes", function()
-  it("do what each does, and refuse to turn twice", function()
+  it("combine their parts, and reject two rotations", function()
     local q = roper.randn({ 1, 2, 4, 4 })
     local joined = roper.position.resolve("rope+alibi", { dim = 4, heads = 2 })
     assert.same({ "rope", "alibi" },

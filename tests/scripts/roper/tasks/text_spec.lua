@@ -46,7 +46,7 @@ describe("tasks.options", function()
       "hash" }, names)
   end)
 
-  it("refuses a name that is no task's", function()
+  it("rejects names without a task", function()
     assert.error_matches(function() roper.tasks.options("adition") end,
       'expected one of roper.tasks.list%(%), got adition; did you mean "addition"?')
   end)
@@ -56,7 +56,7 @@ describe("tasks.text", function()
   before_each(scratch.create)
   after_each(scratch.remove)
 
-  it("has all text once an epoch, documents with their ends", function()
+  it("contains all text once per epoch, and the ends of documents", function()
     local task = task_of("abc\n\nde\n\nfgh")
     assert.same({ documents = 3, tokens = 11, bytes = 8, rows = 2 }, task:size().training)
     local texts = {}
@@ -67,7 +67,7 @@ describe("tasks.text", function()
     assert.same({ "abc\0d", "de\0fg" }, texts)
   end)
 
-  it("holds documents out, the same for every seed, and none of them is trained on", function()
+  it("holds out documents, the same for every seed, and does not train on them", function()
     local parts = {}
     for i = 1, 40 do
       parts[i] = ("document%02d"):format(i)
@@ -103,7 +103,7 @@ describe("tasks.text", function()
     assert.not_same(task:batch(3):totable(), other:batch(3):totable())
   end)
 
-  it("holds out all or none where that is asked for", function()
+  it("holds out all or none on request", function()
     local all = task_of("abc\n\nde\n\nfgh", { validation = 1 })
     assert.equal(3, all:size().validation.documents)
     assert.error_matches(function() all:batch(1) end,
@@ -115,7 +115,7 @@ describe("tasks.text", function()
       "one document cannot be split into training and validation; choose validation = 0")
   end)
 
-  it("gives rows for validation in order, as many and as long as asked", function()
+  it("returns validation rows in order, in the requested number and length", function()
     local task = licensed()
     local rows, shapes = task:size().validation.rows, 0
     local whole = {}
@@ -137,7 +137,7 @@ describe("tasks.text", function()
     assert.error_matches(function() task:validation({ rows = 1 }) end, "unknown option rows")
   end)
 
-  it("goes on where its state says, bit for bit", function()
+  it("continues from its state, bit for bit", function()
     local task = licensed({ seed = 3 })
     assert.same({ 3, 0 }, { task:random() })
     task:batch(5)
@@ -151,7 +151,7 @@ describe("tasks.text", function()
     assert.error_matches(function() task:set_random(1) end, "expected whole numbers, got 1 and nil")
   end)
 
-  it("leaves its state where a batch is refused", function()
+  it("keeps its state if a batch is rejected", function()
     local task = licensed()
     for _, rows in ipairs({ 0, -1, 1.5, math.maxinteger, "x", {} }) do
       assert.error_matches(function() task:batch(rows) end, "rows: expected a whole number")
@@ -160,7 +160,7 @@ describe("tasks.text", function()
     assert.same({ 1, 0 }, { task:random() })
   end)
 
-  it("is made again from its options, and prints as what makes it", function()
+  it("is created again from its options, and prints as its constructor", function()
     local task = licensed({ seed = 4 })
     local options = task:options()
     assert.equal(4, options.seed)
@@ -175,7 +175,7 @@ describe("tasks.text", function()
     assert.equal(#roper.evaluate.fresh(task, 7):vocabulary(), 256)
   end)
 
-  it("refuses to be made again from other text", function()
+  it("rejects other text when it is created again", function()
     local options = task_of("abc\n\ndef"):options()
     assert.error_matches(function() task_of("abc\n\ndeg", { hash = options.hash }) end,
       "text: expected tokens with the hash %x+, got %x+; the files or the tokenizer changed")
@@ -198,7 +198,7 @@ describe("tasks.text", function()
     assert.is_nil(task:model())
   end)
 
-  it("encodes and decodes without files, and has no rows then", function()
+  it("encodes and decodes without files, but has no rows", function()
     local task = roper.tasks.text({ tokenizer = "bytes" })
     assert.equal("a\0b", task:decode(task:encode("a\0b")))
     assert.equal('text{length = 257, seed = 1, tokenizer = "bytes", validation = 0.05, '
@@ -209,7 +209,7 @@ describe("tasks.text", function()
     end
   end)
 
-  it("says what it cannot tell, and that it cannot", function()
+  it("raises an error for functions that text does not have", function()
     local task = task_of("abc\n\nde")
     assert.is_false(task:has_problems())
     for _, name in ipairs({ "question", "answer", "grade", "explain", "floor", "longest" }) do
@@ -220,7 +220,7 @@ describe("tasks.text", function()
       "a text task has rows but no problems")
   end)
 
-  it("refuses options that do not fit", function()
+  it("rejects options that do not match", function()
     local function refused(options, pattern)
       assert.error_matches(function() roper.tasks.text(options) end, pattern)
     end
@@ -244,7 +244,7 @@ describe("tasks.text", function()
       "a row of 50 tokens is longer than the text: 4 tokens for training, 0 for validation")
   end)
 
-  it("trains a model, whose run goes on bit for bit from a checkpoint", function()
+  it("trains a model, whose run resumes bit for bit from a checkpoint", function()
     local function train(steps, resume)
       local task = licensed()
       roper.seed(1)
@@ -287,7 +287,7 @@ describe("tasks.text by SentencePiece", function()
     end)
   end
 
-  test("has the vocabulary asked for, and fewer tokens than bytes", function()
+  test("has the requested vocabulary, and fewer tokens than bytes", function()
     local task = licensed({ tokenizer = "sentencepiece", vocabulary = 500 })
     assert.equal(500, #task:vocabulary())
     local size = task:size().training
@@ -297,7 +297,7 @@ describe("tasks.text by SentencePiece", function()
     assert.equal(bytes.documents, size.documents)
   end)
 
-  test("keeps the text: all of it decodes to what it was", function()
+  test("decodes to the original text", function()
     local content = "One  two\n\n\tthree \u{e9}\u{4e16}\u{1f600}\r\n\n  <s> </s> <0x41> <unk>\n\n"
       .. ("the words of the text, again and again.\n"):rep(30)
     local task = task_of(content, { documents = "file", tokenizer = "sentencepiece",
@@ -314,7 +314,7 @@ describe("tasks.text by SentencePiece", function()
     end
   end)
 
-  test("keeps U+2581, which pieces have for a space", function()
+  test("keeps U+2581, which marks a space in pieces", function()
     local content = "\u{2581}a b\u{2581}\u{2581}\nc \u{2581} d\u{2581}\n\u{2581}\n"
       .. ("the words of the text, again\u{2581}and again.\n"):rep(30) .. "end\u{2581}"
     local task = task_of(content, { documents = "file", tokenizer = "sentencepiece",
@@ -331,7 +331,7 @@ describe("tasks.text by SentencePiece", function()
     end
   end)
 
-  test("takes a model that another text trained", function()
+  test("accepts a model that was trained on another text", function()
     local first = licensed({ tokenizer = "sentencepiece", vocabulary = 400 })
     local second = task_of("Another text.\n\nEntirely.", { tokenizer = first:model() })
     assert.same(first:vocabulary(), second:vocabulary())
@@ -339,7 +339,7 @@ describe("tasks.text by SentencePiece", function()
     assert.equal(first:model(), second:options().tokenizer)
   end)
 
-  test("refuses a vocabulary that the text does not allow", function()
+  test("rejects a vocabulary that the text does not allow", function()
     local function with(vocabulary)
       task_of(("the words of the text. "):rep(20), { tokenizer = "sentencepiece",
         vocabulary = vocabulary })

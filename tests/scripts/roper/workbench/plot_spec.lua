@@ -51,7 +51,7 @@ describe("every plot", function()
     end
   end)
 
-  it("takes any text as text", function()
+  it("escapes any text", function()
     local mark = scratch.path("mark")
     local hostile = ("<b>]]>&\"'`touch %s`$(touch %s)\\n{/Bold x}_1^2\0\n\27[31m\xff%%g %%s'"
       .. "; system('touch %s')"):format(mark, mark, mark)
@@ -94,7 +94,7 @@ describe("every plot", function()
     end
   end)
 
-  it("returns nothing on the screen, the file, or the bytes", function()
+  it("returns nothing for the screen, the path of a file, or the bytes", function()
     local starts = { svg = "^<%?xml", png = "^\137PNG\r\n", pdf = "^%%PDF", txt = "┤" }
     for ending, start in pairs(starts) do
       local path = scratch.path("a." .. ending)
@@ -111,7 +111,7 @@ describe("every plot", function()
     assert.truthy(scratch.read(plot.line({ 1, 2 }, scratch.path("A.SVG"))):find("^<%?xml"))
   end)
 
-  it("has the size that was asked for", function()
+  it("has the requested size", function()
     local svg = plot.line({ 1, 2 }, { format = "svg", width = 300, height = 200 })
     assert.same({ "200", "300" }, { svg:match('<svg [^>]* height="(%d+)"[^>]* width="(%d+)"') })
     local png = plot.line({ 1, 2 }, { format = "png", width = 300, height = 200 })
@@ -122,7 +122,7 @@ describe("every plot", function()
     assert.equal(7, select(2, text:gsub("\n", "")))
   end)
 
-  it("refuses what it does not know", function()
+  it("rejects unknown options", function()
     local function refuses(message, name, ...)
       local ok, got = pcall(plot[name], ...)
       assert.is_false(ok)
@@ -175,7 +175,7 @@ describe("plot.line", function()
       :find(">rope<", 1, true))
   end)
 
-  it("takes the same numbers in any form", function()
+  it("accepts the same numbers in any form", function()
     local expected = plot.line({ 1, 4, 9 }, { format = "svg" })
     local tensor = core.tensor({ { 1, 0 }, { 4, 0 }, { 9, 0 } })
     for _, values in ipairs({ core.tensor({ 1, 4, 9 }), core.tensor({ 1, 4, 9 }, "int32"),
@@ -189,7 +189,7 @@ describe("plot.line", function()
       lines_of(plot.line(tensor, { format = "svg" })), 0.02)
   end)
 
-  it("leaves gaps where there is no number, and shows a lone point", function()
+  it("leaves gaps for missing numbers, and shows a single point", function()
     check_svg(plot.line({ { NAN, NAN }, { 1, 2 } }, { format = "svg" }))
     local svg = plot.line({ 1, 2, NAN, NAN, 3, 1 / 0, 4, 5 }, { format = "svg" })
     svgs.near({ { 1, { { { 1, 1 }, { 2, 2 } }, { { 5, 3 } }, { { 7, 4 }, { 8, 5 } } } } },
@@ -204,7 +204,7 @@ describe("plot.line", function()
     assert.truthy(plot.line(y, { format = "text" }))
   end)
 
-  it("names lines at their ends, and cuts what is outside a range that was asked for", function()
+  it("names lines at their ends, and clips them to a given range", function()
     local function svg_of(options)
       options.format = "svg"
       return plot.line({ { y = { 4, 0 }, label = "falls" }, { y = { 0, 4 }, label = "rises" } },
@@ -219,7 +219,7 @@ describe("plot.line", function()
     assert.truthy(svg_of({ yrange = { 1, 3 } }):find('class="clipped"', 1, true))
   end)
 
-  it("draws whatever numbers there are", function()
+  it("draws any numbers", function()
     for _, values in ipairs({ { 0 }, { 0, 0 }, { 5, 5, 5 }, { 1e300, -1e300 }, { 1e-310, 3e-310 },
       { 1, 1 + 1e-15 }, { 1e15, 1e15 + 1 }, { -1e-200, 0 } }) do
       check_svg(plot.line(values, { format = "svg" }))
@@ -235,7 +235,7 @@ describe("plot.line", function()
     check_svg(plot.line({ x = { 1, 10, 100 }, y = { 1, 2, 3 } }, { format = "svg", logx = true }))
   end)
 
-  it("refuses what is no series", function()
+  it("rejects values that are not series", function()
     local function refuses(values, message, options)
       assert.has_error(function() plot.line(values, options or {}) end, message)
     end
@@ -311,7 +311,7 @@ describe("plot.bar", function()
     end
   end)
 
-  it("refuses what it cannot name or draw", function()
+  it("rejects names and values that do not match", function()
     assert.has_error(function() plot.bar({ 1, 2 }, { names = { "a" } }) end,
       "plot.bar: names: expected a list of 2 texts, got 1")
     assert.has_error(function() plot.bar({ 1 }, { names = { {} } }) end,
@@ -338,7 +338,7 @@ describe("plot.heatmap", function()
     assert.same({ "0,0 to 1,1 #440154", "1,0 to 2,1 #FDE725", "1,1 to 2,2 #21918C" }, colors)
   end)
 
-  it("is diverging around 0 where data have both signs", function()
+  it("uses diverging colours around 0 if data have both signs", function()
     local function colors(matrix, options)
       options.format = "svg"
       return plot.heatmap(matrix, options)
@@ -351,7 +351,7 @@ describe("plot.heatmap", function()
       :find(white))
   end)
 
-  it("averages a large matrix and says so", function()
+  it("averages a large matrix and notes it", function()
     local matrix = core.randn({ 1000, 4096 })
     local svg = plot.heatmap(matrix, { format = "svg" })
     check_svg(svg)
@@ -360,7 +360,7 @@ describe("plot.heatmap", function()
     assert.truthy(text:find("1000 x 4096; each cell is the mean of 41 to 42 x 54 to 55", 1, true))
   end)
 
-  it("takes any matrix", function()
+  it("accepts any matrix", function()
     local x = core.tensor({ { 1, 2 }, { 3, 4 } })
     local expected = plot.heatmap(x, { format = "text" })
     for _, same in ipairs({ { { 1, 2 }, { 3, 4 } }, x:to("int32"), x:to("float64"),
@@ -374,7 +374,7 @@ describe("plot.heatmap", function()
     end
   end)
 
-  it("refuses what is no matrix", function()
+  it("rejects values that are not matrices", function()
     local function refuses(matrix, message, options)
       assert.has_error(function() plot.heatmap(matrix, options or {}) end, message)
     end
@@ -404,7 +404,7 @@ describe("colours", function()
     return screen.process.output
   end
 
-  it("are as many as the terminal has", function()
+  it("use the number of colours of the terminal", function()
     local rich = output({ TERM = "xterm-256color", COLORTERM = "truecolor", NO_COLOR = false })
     assert.truthy(rich:find("\27[38;2;0;114;178m", 1, true))
     local poor = output({ TERM = "xterm-256color", COLORTERM = false, NO_COLOR = false })
@@ -412,7 +412,7 @@ describe("colours", function()
     assert.is_nil(poor:find(";2;", 1, true))
   end)
 
-  it("are not where they are not wanted", function()
+  it("are not used without a terminal, or with NO_COLOR", function()
     for _, changes in ipairs({ { TERM = "dumb", NO_COLOR = false },
       { TERM = "xterm", NO_COLOR = "1" } }) do
       assert.is_nil(output(changes):find("\27", 1, true))

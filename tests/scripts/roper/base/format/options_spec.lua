@@ -5,7 +5,7 @@ describe("print_options", function()
   local before = roper.print_options()
   after_each(function() roper.print_options(before) end)
 
-  it("are what they were until changed, and stay", function()
+  it("keep their values until they are changed", function()
     assert.same({ precision = 4, threshold = 1000, edge_items = 3, line_width = 0, depth = 4,
       entries = 100 }, before)
     local changed = roper.print_options({ precision = 2, depth = 1 })
@@ -15,7 +15,7 @@ describe("print_options", function()
     assert.equal(2, roper.print_options().precision)
   end)
 
-  it("change what is printed", function()
+  it("change the printed text", function()
     local x = roper.arange(1, 9) / 8
     roper.print_options({ precision = 2 })
     assert.equal("float32 [8]\n0.12 0.25 0.38 0.50 0.62 0.75 0.88 1.00", tostring(x))
@@ -30,7 +30,7 @@ describe("print_options", function()
     assert.equal("float32 [2]\n2 4", tostring(roper.tensor({ 1.5, 3.6 })))
   end)
 
-  it("refuse what they are not", function()
+  it("reject unknown options and values", function()
     for message, options in pairs({
       ['unknown option precison; did you mean "precision"'] = { precison = 2 },
       ["option precision: expected a whole number from 0 to 17, got 18"] = { precision = 18 },

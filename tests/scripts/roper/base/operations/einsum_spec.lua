@@ -85,7 +85,7 @@ describe("einsum", function()
     end)
   end)
 
-  it("has gradients, of diagonals and of one tensor twice too", function()
+  it("has gradients, also of diagonals and of a tensor used twice", function()
     roper.seed(1)
     local options = { layouts = false }
     gradients.check(function(a, b) return roper.einsum("ij,kj->ki", a, b) end,
@@ -96,7 +96,7 @@ describe("einsum", function()
       { { 2, 2, 3 }, { 3, 2 }, { 2 } }, options)
   end)
 
-  it("leaves the letters that stand once where there is no arrow, and spaces out", function()
+  it("keeps letters that occur once if there is no arrow, and ignores spaces", function()
     local a, b = roper.randn({ 2, 3 }), roper.randn({ 3, 4 })
     assert.equal(roper.einsum("ij,jk->ik", a, b), roper.einsum(" i j , j k ", a, b))
     assert.equal(a:transpose(1, 2), roper.einsum("ba", a))
@@ -115,7 +115,7 @@ describe("einsum", function()
       { { 1, 3, 2 }, { 4, 1, 2 } }, { layouts = false })
   end)
 
-  it("refuses what does not fit", function()
+  it("rejects what does not fit", function()
     local a, b = roper.ones({ 2, 3 }), roper.ones({ 3, 4 })
     for message, arguments in pairs({
       ['expected 2 tensors for "ij,jk", got 1'] = { "ij,jk", a },

@@ -5,7 +5,7 @@ local roper = require("roper")
 local nan, inf = 0 / 0, math.huge
 
 describe("clamp", function()
-  it("is max, then min, with either or both", function()
+  it("applies the lower bound, then the upper one; either can be missing", function()
     arrays.each_seed(20, function(seed)
       local dtype = ({ "float32", "float64", "int32" })[seed % 3 + 1]
       local x = (arrays.random_layout(arrays.random_shape(0, 4, 5), "float64") * 4):to(dtype)
@@ -20,7 +20,7 @@ describe("clamp", function()
     end)
   end)
 
-  it("takes tensors, keeps NaN, and passes the gradient inside and at the bounds", function()
+  it("accepts tensors, keeps NaN, and passes the gradient inside and at the bounds", function()
     local x = roper.tensor({ -5, 0, 1, 5, 0.5 }):parameter()
     x:clamp(0, 1):sum():backward()
     assert.same({ 0, 1, 1, 0, 1 }, x.grad:totable())
@@ -32,7 +32,7 @@ describe("clamp", function()
 end)
 
 describe("isnan, isinf, isfinite and logical_not", function()
-  it("are masks of what they say", function()
+  it("return masks", function()
     for _, dtype in ipairs({ "float32", "float64" }) do
       local x = roper.tensor({ 0, -0.0, 1e38, nan, inf, -inf }, dtype)
       assert.same({ 0, 0, 0, 1, 0, 0 }, x:isnan():totable())
@@ -67,14 +67,14 @@ describe("tril and triu", function()
     assert.equal(roper.zeros({ 2, 2 }), roper.ones({ 2, 2 }):triu(math.maxinteger))
   end)
 
-  it("have gradients, and 0 where NaN was", function()
+  it("have gradients, and 0 for elements that were NaN", function()
     roper.seed(1)
     gradients.check(function(x) return x:tril():exp() end, { { 3, 3 } })
     gradients.check(function(x) return x:triu(-1):exp() end, { { 2, 3, 4 } })
     assert.same({ { 1, 0 }, { 1, 1 } }, roper.tensor({ { 1, nan }, { 1, 1 } }):tril():totable())
   end)
 
-  it("refuse vectors and diagonals that are none", function()
+  it("reject vectors and invalid diagonals", function()
     assert.error_matches(function() roper.ones({ 2 }):tril() end,
       "tril: expected at least two axes")
     assert.error_matches(function() roper.ones({ 2, 2 }):triu(0.5) end,
@@ -83,7 +83,7 @@ describe("tril and triu", function()
 end)
 
 describe("outer", function()
-  it("has gradients, takes integers and nothing, and refuses matrices", function()
+  it("has gradients, accepts integers and empty vectors, and rejects matrices", function()
     roper.seed(2)
     gradients.check(roper.outer, { { 3 }, { 2 } })
     assert.same({ { 3, 4 }, { 6, 8 } }, roper.outer(roper.tensor({ 1, 2 }, "int32"),

@@ -55,7 +55,7 @@ local function check(name, f, letters)
   end, "everyday")
 end
 
-describe("everyday operations agree with PyTorch, gradients too:", function()
+describe("everyday operations agree with PyTorch, also in gradients:", function()
   for name, f in pairs(one_input) do
     it(name, function()
       check(name, f, { "x" })
@@ -77,7 +77,7 @@ describe("everyday operations agree with PyTorch, gradients too:", function()
     end)
   end
 
-  it("all that is in the fixture", function()
+  it("every operation of the fixture", function()
     local core, known = require("roper.core"), { outer = true }
     for key in pairs(core.load_safetensors("tests/fixtures/everyday.safetensors")) do
       local name = key:match("^(.*)%.d?%w+$")

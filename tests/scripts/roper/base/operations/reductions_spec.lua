@@ -43,7 +43,7 @@ local reductions = {
   end, function(x, axis, keep) return x:prod(axis, keep) end },
 }
 
-describe("reductions made of others", function()
+describe("composed reductions", function()
   for name, pair in pairs(reductions) do
     it(name .. " agrees with plain Lua along every axis, and has gradients", function()
       arrays.each_seed(12, function(seed)
@@ -74,20 +74,20 @@ describe("reductions made of others", function()
     end)
   end
 
-  it("take scalars", function()
+  it("accept scalars", function()
     local x = roper.tensor(-3)
     assert.same({ 3, -3, 0 }, { x:norm():item(), x:prod():item(), x:std(nil, false, 0):item() })
     assert.is_true(x:any() and x:all())
   end)
 
-  it("take integers as float64", function()
+  it("convert integers to float64", function()
     local x = roper.full({ 4 }, 2147483647, "int32")
     assert.same({ "float64", 0 }, { x:var():dtype(), x:var():item() })
     assert.equal(4294967294, x:norm():item())
     assert.equal(2147483647 ^ 2, x:narrow(1, 1, 2):prod():item())
   end)
 
-  it("of nothing: a product of 1, any false, all true, the others as their parts", function()
+  it("of no elements: prod is 1, any is false, all is true, others as their parts", function()
     local none = roper.zeros({ 0, 3 })
     assert.same({ { 1, 1, 1 } }, none:prod(1, true):totable())
     assert.equal(1, none:prod():item())
@@ -100,7 +100,7 @@ describe("reductions made of others", function()
     assert.same({ 0 }, none:var(2):shape())
   end)
 
-  it("of nothing stay in the graph", function()
+  it("of no elements stay in the graph", function()
     for name, f in pairs({ prod = function(x) return x:prod(1) end,
       prod_all = function(x) return x:prod() end, norm = function(x) return x:norm() end,
       sum = function(x) return x:sum(1) end, cumsum = function(x) return x:cumsum(1) end,
@@ -112,7 +112,7 @@ describe("reductions made of others", function()
     end
   end)
 
-  it("of equal elements have gradient 0, beside rows that have another", function()
+  it("of equal elements have gradient 0, also beside other rows", function()
     for _, dtype in ipairs({ "float32", "float64" }) do
       for _, value in ipairs({ 0, 0.1, 1e-30, 1e8 }) do
         for _, correction in ipairs({ 0, 1 }) do
@@ -135,7 +135,7 @@ describe("reductions made of others", function()
     end
   end)
 
-  it("keep their digits for float32 whose squares it does not hold", function()
+  it("keep their precision for float32 whose squares overflow or underflow", function()
     for _, scale in ipairs({ 1e-30, 1e-20, 1e20, 1e30 }) do
       local x = roper.tensor({ 3 * scale, 4 * scale }):parameter()
       local function check(y, expected, slopes)
@@ -150,14 +150,14 @@ describe("reductions made of others", function()
     end
   end)
 
-  it("give no number where there is no more than the correction", function()
+  it("return NaN if there are no more elements than the correction", function()
     local one = roper.tensor({ 5 })
     assert.is_true(one:var():isnan():all())
     assert.equal(0, one:var(1, false, 0):item())
     assert.is_true(roper.tensor({ 1, 2 }):var(1, false, 3):isinf():all())
   end)
 
-  it("of NaN are NaN; any and all take it for other than 0", function()
+  it("of NaN are NaN; any and all treat it as true", function()
     local x = roper.tensor({ 0, nan })
     for _, name in ipairs({ "var", "std", "norm", "prod" }) do
       assert.is_true(x[name](x):isnan():all(), name)
@@ -166,7 +166,7 @@ describe("reductions made of others", function()
     assert.is_false(x:all())
   end)
 
-  it("give booleans of everything, and masks along axes", function()
+  it("return booleans without an axis, and masks along axes", function()
     local x = roper.tensor({ { 1, 0 }, { 2, 3 } })
     assert.is_true(x:any())
     assert.is_false(x:gt(5):any())
@@ -176,7 +176,7 @@ describe("reductions made of others", function()
     assert.same({ { 1 } }, x:any({ 1, 2 }, true):totable())
   end)
 
-  it("have norms of any p from 1 on, with a gradient of 0 where the norm is", function()
+  it("have norms of any p >= 1, with a gradient of 0 if the norm is 0", function()
     local x = roper.tensor({ { 3, -4 }, { 0, 0 } })
     assert.same({ 4, 0 }, x:norm(inf, 2):totable())
     assert.same({ 7, 0 }, x:norm(1, 2):totable())
@@ -190,7 +190,7 @@ describe("reductions made of others", function()
     end
   end)
 
-  it("keep the gradients of a product with zeros in it", function()
+  it("have gradients of products that contain zeros", function()
     roper.seed(2)
     for _, zeros in ipairs({ { 2 }, { 1, 5 } }) do
       local x = roper.randn({ 5 }, "float64")
@@ -202,7 +202,7 @@ describe("reductions made of others", function()
     end
   end)
 
-  it("name themselves where they get no tensor", function()
+  it("name the function in the error for other values than tensors", function()
     for _, name in ipairs({ "var", "std", "norm", "prod", "any", "all" }) do
       assert.error_matches(function() roper[name](5) end,
         name .. ": expected a tensor, got number")

@@ -22,7 +22,7 @@ describe("axial", function()
     return roper.tensor(scores, "float64"):softmax(2)
   end
 
-  it("turns half of the pairs by the row, half by the column", function()
+  it("rotates half of the pairs by the row, half by the column", function()
     local q, k = roper.randn({ 1, 1, 6, 8 }, "float64"), roper.randn({ 1, 1, 6, 8 }, "float64")
     local places = { { 0, 0 }, { 0, 1 }, { 0, 2 }, { 1, 0 }, { 1, 1 }, { 1.5, -2 } }
     local weights = roper.attention_weights(q, k, { position = "axial", positions = { places } })
@@ -35,13 +35,13 @@ describe("axial", function()
     end
   end)
 
-  it("takes more coordinates, and RoPER's letters", function()
+  it("accepts more coordinates, and RoPER's letters", function()
     local axial = roper.position.axial({ dim = 12, coordinates = 3, rotate = "qkvo" })
     assert.same({ 1, 1, 2, 2, 3, 3 }, axial:options().coordinates)
     assert.equal("qkvo", axial:options().rotate)
   end)
 
-  it("refuses features and positions that do not fit", function()
+  it("rejects features and positions that do not match", function()
     assert.error_matches(function() roper.position.axial({ dim = 6 }) end,
       "axial: expected a multiple of 4 rotated features, pairs for each of 2 coordinates, got 6")
     local q = roper.zeros({ 1, 1, 2, 4 })

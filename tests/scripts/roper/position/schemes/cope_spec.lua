@@ -3,7 +3,7 @@ local roper = require("roper")
 describe("cope", function()
   before_each(function() roper.seed(1) end)
 
-  it("counts whole tokens where gates are open, up to its last row", function()
+  it("counts whole tokens if gates are open, up to its last row", function()
     local cope = roper.position.cope({ dim = 2, count = 3 })
     cope.table:copy(roper.tensor({ { 0, 5 }, { 0, 6 }, { 0, 7 } }))
     local q = roper.tensor({ 40, 1 }):expand({ 1, 1, 4, 2 })
@@ -14,7 +14,7 @@ describe("cope", function()
       (cope:bias(q, k, positions)[1][1] * seen:to("float32")):totable())
   end)
 
-  it("has gates of the products, or of the scaled products", function()
+  it("computes gates from the products, or from the scaled products", function()
     local q, k = roper.full({ 1, 1, 2, 4 }, 2), roper.full({ 1, 1, 2, 4 }, 0.25) -- q · k = 2
     local positions = roper.position.positions(q, k, { causal = true })
     for scaled, product in pairs({ [false] = 2, [true] = 1 }) do
@@ -25,7 +25,7 @@ describe("cope", function()
     end
   end)
 
-  it("says which gates it has", function()
+  it("prints which gates it has", function()
     assert.equal("gates: sigmoid(qᵢ · k_t), as in equation 3 of the paper",
       roper.position.describe("cope").words)
     local scaled = { type = "cope", scaled_gates = true }
@@ -34,7 +34,7 @@ describe("cope", function()
     assert.equal(words, roper.position.describe(roper.position.resolve(scaled, 4)).words)
   end)
 
-  it("does not read where tokens stand", function()
+  it("does not read the positions of tokens", function()
     local q = roper.randn({ 1, 2, 5, 4 })
     local cope = roper.position.cope({ dim = 4 })
     cope.table:copy(roper.randn({ 64, 4 }))
@@ -45,7 +45,7 @@ describe("cope", function()
     assert.is_true((o - roper.attention(q, q, q, { causal = true })):abs():max():item() > 0.01)
   end)
 
-  it("refuses attention that is not causal", function()
+  it("rejects attention that is not causal", function()
     local q = roper.randn({ 1, 2, 5, 4 })
     assert.error_matches(function() roper.attention(q, q, q, { position = "cope" }) end,
       "position: cope: expected causal attention; pass causal = true")

@@ -38,7 +38,7 @@ describe("position.deberta", function()
       expected_of(deberta, q, k, function(i, j) return delta(i, j, 3) end)) > 1e-2)
   end)
 
-  it("has a scale of its own, unless one is given", function()
+  it("has its own scale by default", function()
     local deberta = roper.position.deberta({ dim = 4, heads = 1, clip = 2 })
     local q, k = roper.randn({ 1, 1, 3, 4 }), roper.randn({ 1, 1, 3, 4 })
     local own = roper.attention_weights(q, k, { position = deberta })

@@ -5,7 +5,7 @@ local roper = require("roper")
 describe("fox", function()
   before_each(function() roper.seed(1) end)
 
-  it("makes nothing for each query and key", function()
+  it("allocates nothing per query and key", function()
     local fox = roper.position.fox({ heads = 3, d_model = 6 })
     local q, k = roper.randn({ 2, 3, 4, 2 }), roper.randn({ 2, 3, 9, 2 })
     local positions = roper.position.positions(q, k, { causal = true })
@@ -21,7 +21,7 @@ describe("fox", function()
     end
   end)
 
-  it("keeps its sums with the cache", function()
+  it("stores its sums in the cache", function()
     local model = models.convert(models.small({ position = "fox" }), "float64")
     local tokens = models.task():batch(2)
     local whole = roper.no_grad(model, tokens)
@@ -33,7 +33,7 @@ describe("fox", function()
     end
   end)
 
-  it("refuses what it can not do", function()
+  it("rejects unsupported options", function()
     local q = roper.randn({ 1, 2, 5, 4 })
     local fox = roper.position.fox({ heads = 2, d_model = 8 })
     local function refused(message, how)

@@ -4,7 +4,7 @@ local roper = require("roper")
 describe("position.kerple", function()
   before_each(function() roper.seed(1) end)
 
-  it("is the formula, in each head with factors of its own", function()
+  it("follows the formula, with separate factors in each head", function()
     local kerple = roper.position.kerple({ heads = 2 })
     local a, b = kerple.log_a:exp():view({ 2 }):totable(), kerple.log_b:exp():view({ 2 }):totable()
     local positions = { 0, 2, 2.5, -700 }
@@ -22,7 +22,7 @@ describe("position.kerple", function()
     assert.is_true(models.difference(scores:softmax(3), weights[1]) < 1e-6)
   end)
 
-  it("falls with the distance however it was trained", function()
+  it("decreases with the distance for any parameters", function()
     local kerple = roper.position.kerple({ heads = 3 })
     kerple.log_a:copy(roper.tensor({ { -5 }, { 0 }, { 2 } }))
     kerple.log_b:copy(roper.tensor({ { -5 }, { 3 }, { -1 } }))

@@ -16,7 +16,7 @@ describe("learned_frequencies", function()
     end
   end)
 
-  it("turn far positions as exactly as near ones", function()
+  it("rotate far positions as exactly as near ones", function()
     local q = roper.randn({ 1, 1, 4, 8 })
     local learned = roper.position.learned_frequencies({ dim = 8, base = 16 })
     local near = roper.attention_weights(q, q, { position = learned })
@@ -24,7 +24,7 @@ describe("learned_frequencies", function()
     arrays.close(near, far, 1e-5)
   end)
 
-  it("have a gradient, for each head where asked", function()
+  it("have a gradient, for each head on request", function()
     local q, k = roper.randn({ 2, 3, 4, 4 }, "float64"), roper.randn({ 2, 3, 4, 4 }, "float64")
     local learned = roper.position.learned_frequencies({ dim = 4, heads = 3, per_head = true,
       rotate = "qkvo" })
@@ -49,7 +49,7 @@ describe("learned_frequencies", function()
     return learned.theta.grad:to("float64")
   end
 
-  it("have the digits of near positions in their gradient far from 0", function()
+  it("have a gradient as precise at far positions as at near ones", function()
     for _, rotate in ipairs({ "qk", "qkvo" }) do
       local exact = gradient("float64", rotate, 0)
       for _, offset in ipairs({ 0, 4000, -131072 }) do
@@ -62,7 +62,7 @@ describe("learned_frequencies", function()
     end
   end)
 
-  it("have the whole gradient of positions where these count, one of a pair turning", function()
+  it("have the gradient of positions if only one of a pair is rotated", function()
     local q, k = roper.randn({ 2, 1, 3, 4 }, "float64"), roper.randn({ 2, 1, 3, 4 }, "float64")
     local rows = roper.tensor({ { 5, 6, 9 }, { -2, 3, 7.5 } }, "float64")
     for _, rotate in ipairs({ "q", "k", "v", "o", "qv", "qkv", "qko", "kvo", "vo", "qkvo" }) do
@@ -78,7 +78,7 @@ describe("learned_frequencies", function()
     end
   end)
 
-  it("refuse positions of several coordinates, and heads that are not told", function()
+  it("reject positions of several coordinates, and a missing number of heads", function()
     local q = roper.zeros({ 1, 1, 2, 4 })
     assert.error_matches(function()
       roper.attention(q, q, q, { position = "learned_frequencies",

@@ -4,14 +4,14 @@ local roper = require("roper")
 describe("position.learned", function()
   before_each(function() roper.seed(1) end)
 
-  it("trains the rows that were read, as often as they were", function()
+  it("trains the rows that were read, once per use", function()
     local learned = roper.position.learned({ d_model = 2, length = 4 })
     local x = roper.zeros({ 2, 2, 2 })
     learned:embed(x, roper.tensor({ { 0, 3 }, { 3, 1 } }, "float64")):sum():backward()
     assert.same({ { 1, 1 }, { 1, 1 }, { 0, 0 }, { 2, 2 } }, learned.table.grad:totable())
   end)
 
-  it("refuses positions outside its table", function()
+  it("rejects positions outside its table", function()
     local learned = roper.position.learned({ d_model = 2, length = 4 })
     for position, shown in pairs({ [4] = "4", [-1] = "-1", [1.5] = "1.5", [1e15] = "1e+15",
       [math.huge] = "inf" }) do
@@ -26,7 +26,7 @@ describe("position.learned", function()
       "learned: option length: expected a whole number from 1 on, got nil")
   end)
 
-  it("serves prompts of different length, and ends with its table", function()
+  it("handles prompts of different lengths, up to the end of its table", function()
     local model = models.small({ position = "learned", length = 6 }):training(false)
     local tokens = models.task():batch(2):narrow(2, 1, 6)
     local cache = model:cache({ batch = 2, length = 8, lengths = { 5, 3 } })

@@ -14,7 +14,7 @@ describe("linear", function()
     end
   end)
 
-  it("refuses a factor below 1", function()
+  it("rejects a factor below 1", function()
     assert.error_matches(function() roper.position.linear({ dim = 4, factor = 0.5 }) end,
       "linear: option factor: expected at least 1, got 0.5")
   end)

@@ -1,7 +1,7 @@
 local roper = require("roper")
 
 describe("llama3", function()
-  it("keeps fast pairs, slows slow ones, and blends between by turns", function()
+  it("keeps fast pairs, slows slow ones, and blends those between by turns", function()
     local rope = roper.position.rope({ dim = 128, base = 500000 }):thetas():totable()
     local llama = roper.position.llama3({ dim = 128, base = 500000 }):thetas():totable()
     local kinds = { 0, 0, 0 }
@@ -18,7 +18,7 @@ describe("llama3", function()
     assert.is_true(kinds[1] > 0 and kinds[2] > 0 and kinds[3] > 0)
   end)
 
-  it("refuses turns that leave no room for a blend", function()
+  it("rejects limits of turns that leave no range to blend", function()
     assert.error_matches(function() roper.position.llama3({ dim = 8, high = 1 }) end,
       "llama3: option high: expected a number above low = 1, got 1")
     assert.error_matches(function() roper.position.llama3({ dim = 8, factor = 0 }) end,

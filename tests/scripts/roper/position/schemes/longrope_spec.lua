@@ -7,7 +7,7 @@ describe("longrope", function()
 
   before_each(function() roper.seed(1) end)
 
-  it("divides by the list of the length, and multiplies scores alone", function()
+  it("divides by the list for the length, and scales only scores", function()
     local m = 1 + math.log(2) / math.log(8)
     for length, divisors in pairs({ [8] = options.short, [9] = options.long }) do
       local q = roper.randn({ 2, 2, length, 8 }, "float64")
@@ -21,7 +21,7 @@ describe("longrope", function()
     end
   end)
 
-  it("refuses lists that are not a positive number for each pair", function()
+  it("rejects lists without a positive number for each pair", function()
     local function refused(message, given)
       given.dim = 8
       assert.error_matches(function() roper.position.longrope(given) end, message)

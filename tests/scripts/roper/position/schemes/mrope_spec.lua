@@ -4,7 +4,7 @@ local roper = require("roper")
 describe("mrope", function()
   before_each(function() roper.seed(1) end)
 
-  it("has a coordinate for each pair, by sections or in turn", function()
+  it("assigns a coordinate to each pair, by sections or interleaved", function()
     local function coordinates(options)
       return table.concat(roper.position.mrope(options):options().coordinates)
     end
@@ -15,7 +15,7 @@ describe("mrope", function()
       interleaved = true }))
   end)
 
-  it("turns each pair by its coordinate, at the frequencies of RoPE", function()
+  it("rotates each pair by its coordinate, at the frequencies of RoPE", function()
     local x = roper.randn({ 2, 12 }, "float64")
     local mrope = roper.position.mrope({ dim = 12, sections = { 3, 2, 1 } })
     local rope = roper.position.rope({ dim = 12 })
@@ -30,7 +30,7 @@ describe("mrope", function()
     end
   end)
 
-  it("is RoPE for text, with one number a token", function()
+  it("is RoPE for text, with one number per token", function()
     local q = roper.randn({ 3, 2, 3, 8 }, "float64")
     for _, interleaved in ipairs({ false, true }) do
       local how = { position = { type = "mrope", interleaved = interleaved, rotate = "qkvo" },
@@ -41,7 +41,7 @@ describe("mrope", function()
     end
   end)
 
-  it("refuses sections that are not the pairs", function()
+  it("rejects sections that do not add up to the pairs", function()
     local function refused(message, options)
       assert.error_matches(function() roper.position.mrope(options) end, message)
     end

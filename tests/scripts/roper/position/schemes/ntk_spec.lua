@@ -9,7 +9,7 @@ end
 describe("ntk", function()
   before_each(function() roper.seed(1) end)
 
-  it("leaves the fastest pair and slows the slowest by the factor", function()
+  it("keeps the fastest pair and slows the slowest by the factor", function()
     local rope, ntk = roper.position.rope({ dim = 8 }), roper.position.ntk({ dim = 8, factor = 5 })
     local ratio = (rope:thetas() / ntk:thetas()):totable()
     assert.equal(1, ratio[1])
@@ -17,7 +17,7 @@ describe("ntk", function()
     assert.is_true(1 < ratio[2] and ratio[2] < ratio[3] and ratio[3] < 5)
   end)
 
-  it("follows the length of the text, where a trained length is given", function()
+  it("adapts to the length of the text if a trained length is given", function()
     local dynamic = roper.position.ntk({ dim = 8, factor = 3, trained_length = 5,
       rotate = "qkvo" })
     for length, factor in pairs({ [4] = 1, [5] = 1, [6] = 1.6, [10] = 4 }) do
@@ -29,7 +29,7 @@ describe("ntk", function()
     end
   end)
 
-  it("refuses factors below 1 and a single pair", function()
+  it("rejects factors below 1 and a single pair", function()
     local function refused(message, options)
       assert.error_matches(function() roper.position.ntk(options) end, message)
     end

@@ -2,7 +2,7 @@ local arrays = require("tests.arrays")
 local roper = require("roper")
 
 describe("proportional", function()
-  it("has the frequencies of the whole head, and pairs over it", function()
+  it("has the frequencies and pairs of the whole head", function()
     local rope = roper.position.rope({ dim = 16 })
     local theta = rope:thetas():totable()
     for fraction, turning in pairs({ [0] = 0, [0.25] = 2, [0.3] = 2, [1] = 8 }) do
@@ -18,7 +18,7 @@ describe("proportional", function()
       roper.position.proportional({ dim = 16, fraction = 1 }):rotate(x), 0)
   end)
 
-  it("rounds the number of pairs that turn down", function()
+  it("rounds down the number of rotated pairs", function()
     for _, case in ipairs({ { 10, 0.75, 3 }, { 20, 0.25, 2 }, { 12, 0.25, 1 }, { 10, 0.7, 3 },
       { 512, 0.25, 64 }, { 2, 0.99, 0 } }) do
       local dim, fraction, expected = table.unpack(case)
@@ -27,7 +27,7 @@ describe("proportional", function()
     end
   end)
 
-  it("refuses another fraction, and odd heads", function()
+  it("rejects another fraction, and odd heads", function()
     for _, fraction in ipairs({ -0.1, 1.5 }) do
       assert.error_matches(function()
         roper.position.proportional({ dim = 8, fraction = fraction })

@@ -27,7 +27,7 @@ describe("position.shaw", function()
     return roper.stack(rows, 1)
   end
 
-  it("is the formula on both sides of its clip, wherever queries and keys stand", function()
+  it("follows the formula on both sides of its clip, for any positions", function()
     for _, clip in ipairs({ 1, 2, 7 }) do
       local shaw = roper.position.shaw({ dim = 4, clip = clip })
       shaw.key = roper.randn({ 2 * clip + 1, 4 }, "float64"):parameter()
@@ -51,7 +51,7 @@ describe("position.shaw", function()
     end
   end)
 
-  it("serves one query over many keys", function()
+  it("handles one query and many keys", function()
     local shaw = roper.position.shaw({ dim = 4, clip = 2 })
     local q, k = roper.randn({ 2, 2, 5, 4 }), roper.randn({ 2, 2, 5, 4 })
     local how = { position = shaw, causal = true }
@@ -59,7 +59,7 @@ describe("position.shaw", function()
       roper.attention(q:narrow(3, 5, 1), k, k, how)) < 1e-6)
   end)
 
-  it("refuses values of another width, and the oracle", function()
+  it("rejects values of another width, and the oracle", function()
     local q, v = roper.zeros({ 1, 1, 3, 4 }), roper.zeros({ 1, 1, 3, 6 })
     assert.error_matches(function() roper.attention(q, q, v, { position = "shaw" }) end,
       "position: shaw: values: expected float32 [1, 1, 3, 6], got float32 [1, 1, 3, 4]", nil, true)

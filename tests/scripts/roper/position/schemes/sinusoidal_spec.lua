@@ -4,7 +4,7 @@ local roper = require("roper")
 describe("position.sinusoidal", function()
   before_each(function() roper.seed(1) end)
 
-  it("is the formula, at any positions of each row", function()
+  it("follows the formula, for any positions of each row", function()
     local rows = { { 0, 1, -3 }, { 0.5, 640, 131072 } }
     local x = roper.randn({ 2, 3, 6 }, "float64")
     local y = roper.position.sinusoidal({ d_model = 6, base = 100 })
@@ -32,7 +32,7 @@ describe("position.sinusoidal", function()
     assert.is_true(models.difference(expected, model(tokens)) > 1e-3)
   end)
 
-  it("refuses an odd width, a base, coordinates", function()
+  it("rejects an odd width, a base, and coordinates", function()
     local function refused(message, f)
       assert.error_matches(f, message, nil, true)
     end

@@ -25,7 +25,7 @@ local function buckets_of(t5, count, causal)
 end
 
 describe("position.t5", function()
-  it("has buckets with the boundaries of the paper, causal", function()
+  it("has the buckets of the paper, if causal", function()
     for _, case in ipairs({ { 32, 128 }, { 8, 64 }, { 8, 16 }, { 4, 9 }, { 12, 7 } }) do
       local t5 = roper.position.t5({ heads = 1, buckets = case[1], distance = case[2] })
       local last = buckets_of(t5, 150, true)[150]
@@ -36,7 +36,7 @@ describe("position.t5", function()
     end
   end)
 
-  it("has half of them for each direction where attention is not causal", function()
+  it("has half of the buckets for each direction if attention is not causal", function()
     for _, case in ipairs({ { 32, 128 }, { 8, 16 }, { 6, 9 } }) do
       local t5 = roper.position.t5({ heads = 1, buckets = case[1], distance = case[2] })
       local half = case[1] // 2
@@ -49,13 +49,13 @@ describe("position.t5", function()
     end
   end)
 
-  it("shares one table over layers", function()
+  it("shares one table between layers", function()
     local model = roper.nn.Transformer({ vocabulary = 4, d_model = 8, heads = 2, layers = 2,
       position = "t5" })
     assert.equal(model.layers[1].attention.position, model.layers[2].attention.position)
   end)
 
-  it("refuses options without a meaning", function()
+  it("rejects options without a meaning", function()
     local function refused(message, options)
       options.heads = 2
       assert.error_matches(function() roper.position.t5(options) end, message)

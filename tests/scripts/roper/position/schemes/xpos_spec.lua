@@ -4,7 +4,7 @@ local roper = require("roper")
 describe("xpos", function()
   before_each(function() roper.seed(1) end)
 
-  it("gives the same scores wherever its centre lies", function()
+  it("gives the same scores for any centre", function()
     local q = roper.randn({ 1, 2, 6, 8 }, "float64")
     local near = roper.attention_weights(q, q, { position = "xpos" })
     for _, centre in ipairs({ 3, -500, 2000 }) do
@@ -13,7 +13,7 @@ describe("xpos", function()
     end
   end)
 
-  it("leaves the length of values and output", function()
+  it("keeps the length of values and output", function()
     local x, places = roper.randn({ 5, 8 }, "float64"), roper.arange(600, 605)
     local xpos = roper.position.xpos({ dim = 8, rotate = "qkvo" })
     local rope = roper.position.rope({ dim = 8 })
@@ -22,7 +22,7 @@ describe("xpos", function()
     assert.is_true((rope:rotate(x, places) - xpos:rotate(x, places, "q")):abs():max():item() > 0.1)
   end)
 
-  it("refuses a span that is not positive, and what rotary schemes refuse", function()
+  it("rejects a span that is not positive, and invalid rotary options", function()
     local function refused(message, options)
       options.dim = options.dim or 8
       assert.error_matches(function() roper.position.xpos(options) end, message)

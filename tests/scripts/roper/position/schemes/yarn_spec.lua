@@ -4,7 +4,7 @@ local roper = require("roper")
 describe("yarn", function()
   before_each(function() roper.seed(1) end)
 
-  it("multiplies scores by its magnitude, and leaves values and output", function()
+  it("multiplies scores by its magnitude, and keeps values and output", function()
     local q = roper.randn({ 2, 2, 6, 8 }, "float64")
     local yarn = roper.position.yarn({ dim = 8, factor = 4, trained_length = 64,
       rotate = "qkvo" })
@@ -16,7 +16,7 @@ describe("yarn", function()
       .magnitude or 1.0)
   end)
 
-  it("keeps fast pairs, slows slow ones, and blends between", function()
+  it("keeps fast pairs, slows slow ones, and blends those between", function()
     local rope = roper.position.rope({ dim = 64 }):thetas()
     local yarn = roper.position.yarn({ dim = 64, factor = 4, trained_length = 4096 })
     local ratio = (rope / yarn:thetas()):totable()
@@ -41,14 +41,14 @@ describe("yarn", function()
     assert.near(0.001126, theta("turns")[37]:item(), 5e-7)
   end)
 
-  it("says which ramp it has", function()
+  it("prints which ramp it has", function()
     assert.equal("ramp: linear in the index of the pair, as in the released code and Hugging Face",
       roper.position.describe("yarn").words)
     assert.equal("ramp: linear in the number of rotations, as in the paper",
       roper.position.describe({ type = "yarn", ramp = "turns" }).words)
   end)
 
-  it("refuses what has no logarithm", function()
+  it("rejects options without a logarithm", function()
     local function refused(message, options)
       options.dim = 8
       assert.error_matches(function() roper.position.yarn(options) end, message)

@@ -62,7 +62,7 @@ describe("the cache of text", function()
     end
   end
 
-  test("is the same byte for byte however often it was killed", function(tokenizer)
+  test("has the same bytes however often its writer was killed", function(tokenizer)
     -- How many thousands of instructions of Lua it takes; then, death after so many.
     local count = [[
       count = 0
@@ -97,7 +97,7 @@ describe("the cache of text", function()
     assert.same(whole, kept(folder))
   end)
 
-  test("is made once where several processes want it", function(tokenizer)
+  test("is created once by several processes", function(tokenizer)
     local folder, running = scratch.path("shared"), {}
     local code = maker(folder, tokenizer, [[
       local core = require "roper.core"
@@ -130,7 +130,7 @@ describe("the cache of text", function()
     assert.equal(3, select(2, output:gsub("done", "")))
   end)
 
-  test("is refused where the disk is full, and made where there is room", function(tokenizer)
+  test("raises an error if the disk is full, and is created later", function(tokenizer)
     local function try(kilobytes)
       local folder = scratch.path("disk")
       uv.fs_mkdir(folder, tonumber("755", 8))
@@ -155,7 +155,7 @@ describe("the cache of text", function()
     end
   end)
 
-  test("is refused where it was damaged, and made again where it was removed", function(tokenizer)
+  test("is rejected if it is damaged, and created again if it was removed", function(tokenizer)
     local folder = scratch.path("kept")
     assert.equal("done\tnil\n", output_of(maker(folder, tokenizer)))
     local whole, path = kept(folder), nil
@@ -176,7 +176,7 @@ describe("the cache of text", function()
     assert.same(whole, kept(folder))
   end)
 
-  it("has a model made again that was removed, and tells of a damaged one how", function()
+  it("trains a removed model again, and reports how to replace a damaged one", function()
     if sentencepiece.missing then
       return pending(sentencepiece.missing)
     end
@@ -194,7 +194,7 @@ describe("the cache of text", function()
     assert.same(whole, kept(folder))
   end)
 
-  it("leaves nothing to work with where it fails", function()
+  it("leaves no usable file if it fails", function()
     if sentencepiece.missing then
       return pending(sentencepiece.missing)
     end
@@ -206,7 +206,7 @@ describe("the cache of text", function()
     assert.same({ lock = "" }, kept(folder))
   end)
 
-  test("is refused where the text changes while it is read", function(tokenizer)
+  test("raises an error if the text changes while it is read", function(tokenizer)
     local text = scratch.write("text", ("one\n\ntwo, three\n\n"):rep(200))
     local code = ([[
       local source = require "roper.tasks.text.source"
@@ -228,7 +228,7 @@ describe("the cache of text", function()
     end
   end)
 
-  it("names the package where SentencePiece is missing", function()
+  it("names the package if SentencePiece is missing", function()
     local output = output_of(maker(scratch.path("cache"), "sentencepiece"),
       { PATH = scratch.path("empty") })
     assert.truthy(output:find("cannot find the program spm_train; install it: "
@@ -236,7 +236,7 @@ describe("the cache of text", function()
     assert.is_nil(kept(scratch.path("cache")).tokens)
   end)
 
-  it("lies below ~/.cache, or where it is told", function()
+  it("is below ~/.cache, or in the given folder", function()
     local code = [[print(pcall(require("roper.tasks.text.cache").standard_folder))]]
     assert.equal("true\t/home/a/.cache/roper\n", output_of(code,
       { HOME = "/home/a", XDG_CACHE_HOME = false }))
@@ -245,7 +245,7 @@ describe("the cache of text", function()
       "text: no folder for tokens; set HOME or pass the option cache", 1, true))
   end)
 
-  it("refuses a folder that takes no files", function()
+  it("rejects a folder that cannot be written to", function()
     assert.error_matches(function()
       cache.open({ files = { "/usr/share/common-licenses" }, tokenizer = "bytes", validation = 0,
         cache = "/proc/none" })

@@ -34,7 +34,7 @@ local trainer = field(2, field(1, "lines.txt"))
 local faithful = field(3, field(1, "identity") .. "\x18\0\x20\0")
 
 describe("model.read", function()
-  it("gives the text of each piece", function()
+  it("returns the text of each piece", function()
     local words, bytes = model.read(pieces("\u{2581}the", "a") .. trainer .. faithful, "m")
     assert.equal(260, #words)
     assert.equal("\0", words[1])
@@ -44,7 +44,7 @@ describe("model.read", function()
     assert.same({ " the", "a" }, { words[259], words[260] })
   end)
 
-  it("refuses a model that is cut anywhere", function()
+  it("rejects a model truncated anywhere", function()
     local whole = pieces("the") .. trainer .. faithful
     for bytes = 0, #whole - 1 do
       assert.error_matches(function() model.read(whole:sub(1, bytes), "m") end,
@@ -53,7 +53,7 @@ describe("model.read", function()
     model.read(whole, "m")
   end)
 
-  it("refuses models that change text, or are otherwise not ours", function()
+  it("rejects models that change text, or were not trained by roper", function()
     for _, data in ipairs({
       pieces() .. trainer .. field(3, field(1, "nmt_nfkc") .. "\x18\0\x20\0"),
       pieces() .. trainer .. field(3, field(1, "identity") .. "\x18\1\x20\0"),
@@ -68,7 +68,7 @@ describe("model.read", function()
     end
   end)
 
-  it("refuses other files", function()
+  it("rejects other files", function()
     for _, data in ipairs({ "hello", "\255\255\255\255\255\255\255\255\255\255\255\1", "\7" }) do
       assert.error_matches(function() model.read(data, "m") end,
         "text: m: expected a SentencePiece model, got a damaged file or one of another kind")

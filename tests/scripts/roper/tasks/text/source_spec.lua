@@ -26,19 +26,19 @@ describe("source", function()
   before_each(scratch.create)
   after_each(scratch.remove)
 
-  it("takes a file as one document, to the byte", function()
+  it("reads a file as one document, byte for byte", function()
     local text = "One.\r\n\r\n\tTwo \u{e9}\n\n"
     assert.same({ text }, documents(text))
     local long = ("x"):rep(3 << 20)
     assert.same({ long }, documents(long))
   end)
 
-  it("takes paragraphs apart at empty lines", function()
+  it("splits paragraphs at empty lines", function()
     assert.same({ "One,\ntwo.", "Three.\r", "Four" },
       documents("\n\nOne,\ntwo.\n\n \t\nThree.\r\n\r\nFour", "paragraphs"))
   end)
 
-  it("takes the text of lines of JSON", function()
+  it("reads the text of JSON lines", function()
     local lines = '{"text": "One\\nline", "id": 1}\n\n{"text": "Two"}'
     assert.same({ "One\nline", "Two" }, documents(lines, "jsonl"))
     assert.same({ "One\nline", "Two" }, documents(lines, nil, "a.jsonl"))
@@ -46,14 +46,14 @@ describe("source", function()
     assert.same({ lines }, documents(lines, nil, "a.json"))
   end)
 
-  it("takes what WikiExtractor writes", function()
+  it("reads the output of WikiExtractor", function()
     assert.same({ "Anarchism\n\nIt is", "Autism" }, documents('<doc id="12" title="Anarchism">\n'
       .. 'Anarchism\n\nIt is\n</doc>\n\n<doc id="25">\nAutism\n</doc>\n', "wikiextractor"))
     refused("text: .*text: line 1: expected <doc ...>", "Plain text", "wikiextractor")
     refused("text: .*text: line 2: expected </doc> before the end", "<doc>\ntext", "wikiextractor")
   end)
 
-  it("goes through folders in the order of names, without hidden files", function()
+  it("visits folders in the order of names, without hidden files", function()
     os.execute(("cd '%s' && mkdir -p b/c .git"):format(scratch.path("")))
     scratch.write("b/c/2", "two")
     scratch.write("b/1", "one")
@@ -65,14 +65,14 @@ describe("source", function()
     assert.same({ "three", "one", "two" }, (read({ scratch.path("d"), scratch.path("b") })))
   end)
 
-  it("counts a file once, and does not go round in circles", function()
+  it("counts a file once, and does not follow links in circles", function()
     scratch.write("a", "one")
     os.execute(("cd '%s' && ln -s a b && ln a c && ln -s . d && ln -s nowhere e"):format(
       scratch.path("")))
     assert.same({ "one" }, (read({ scratch.path(""), scratch.path("a"), scratch.path("b") })))
   end)
 
-  it("tells how much it read", function()
+  it("reports how much it read", function()
     local path = scratch.write("a", "one\ntwo\n")
     local _, _, bytes = read({ path })
     assert.equal(9, bytes)
@@ -92,7 +92,7 @@ describe("source", function()
     assert.not_equal(select(2, read({ one, two })), select(2, read({ two, one })))
   end)
 
-  it("refuses what is not UTF-8, by line and byte", function()
+  it("rejects text that is not UTF-8, with line and byte", function()
     refused("text: .*text: line 2: expected text in UTF%-8, got the byte 0xFF", "one\nt\255wo")
     refused("line 1: expected text in UTF%-8, got the byte 0xE9", "caf\233")
     refused("line 1: .*0xE2", "cut \226\130")
@@ -104,14 +104,14 @@ describe("source", function()
     refused("line 2: .*unable to decode byte 0xff", '{"text": "a"}\n{"text": "\255"}', "jsonl")
   end)
 
-  it("refuses lines that are no JSON, or have no text", function()
+  it("rejects lines that are not JSON, or have no text", function()
     refused("line 2: expected JSON: line 1, column 12: ", '{"text": "a"}\n{"text": "b"', "jsonl")
     for _, line in ipairs({ "3", "[1]", '{"title": "a"}', '{"text": 3}' }) do
       refused('line 1: expected an object with a string "text"', line, "jsonl")
     end
   end)
 
-  it("refuses what has no text", function()
+  it("rejects files without text", function()
     refused("text: no text in .*text$", "")
     refused("text: no text in .*text$", " \n\n\t\n")
     refused("text: no text in .*text$", " \n\n", "paragraphs")
@@ -124,7 +124,7 @@ describe("source", function()
       "text: no file or folder .*none$")
   end)
 
-  it("refuses what is no file, and what cannot be read", function()
+  it("rejects paths that are not files or cannot be read", function()
     os.execute(("mkfifo '%s'"):format(scratch.path("fifo")))
     assert.error_matches(function() read({ scratch.path("fifo") }) end,
       "fifo: expected a file or a folder, got a fifo")

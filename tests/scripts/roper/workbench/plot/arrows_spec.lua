@@ -19,7 +19,7 @@ local CHAINS <const> = {
 }
 
 describe("plot.arrows", function()
-  it("draws from tail to tip, in whichever form an arrow comes", function()
+  it("draws from tail to tip, for every form of an arrow", function()
     local tail = core.tensor({ 1, 1 })
     local list = {
       { 2, -1 }, { x = 2, y = -1 }, core.tensor({ 2, -1 }), { 1, -2, from = tail },
@@ -34,7 +34,7 @@ describe("plot.arrows", function()
     assert.equal(3, #arrows.series(NAME, core.ones({ 3, 2 })))
   end)
 
-  it("draws the way of a tip that has been turned about its tail", function()
+  it("draws the arc of a tip that was rotated about its tail", function()
     local series = arrows.series(NAME, { { 0, 2, from = { 1, 1 }, turned = math.pi / 2 } })
     local way = series[1]
     assert.is_true(math.abs(way.x[1] - 3) + math.abs(way.y[1] - 1) < 1e-12)
@@ -44,7 +44,7 @@ describe("plot.arrows", function()
     end
   end)
 
-  it("gives arrows of one label a colour", function()
+  it("gives arrows with the same label the same colour", function()
     local indices = {}
     for i, one in ipairs(arrows.series(NAME, { { 1, 1, label = "a" }, { 2, 1 }, { 3, 1 },
       { 4, 1, label = "a" } })) do
@@ -53,7 +53,7 @@ describe("plot.arrows", function()
     assert.same({ 1, 2, 3, 1 }, indices)
   end)
 
-  it("has room for all of them, and one scale", function()
+  it("fits all arrows, with the same scale on both axes", function()
     for _, list in ipairs({ CHAINS, { { 5, 0 } }, { { 0, 0 } }, { { 1e-9, 0, from = { 1e9, 0 } } },
       { { 1e300, -1e300, from = { 1e300, 0 } } } }) do
       local series, x, y = arrows.series(NAME, list)
@@ -68,7 +68,7 @@ describe("plot.arrows", function()
     end
   end)
 
-  it("sets each label beside its arrow, on no line and on no other label", function()
+  it("places each label beside its arrow, off lines and other labels", function()
     local function labels_of(list)
       local svg, labels = plot.arrows(list, { format = "svg" }), {}
       html.check_svg(svg)
@@ -103,7 +103,7 @@ describe("plot.arrows", function()
     assert.is_nil(svg:find("tag s", 1, true))
   end)
 
-  it("makes heads smaller that are longer than their arrow, and draws a dot for none", function()
+  it("shrinks heads that are longer than their arrow, and draws a dot for length 0", function()
     local svg = plot.arrows({ { 100, 0 }, { 1, 0, from = { 0, 1 } }, { 0, 0 } },
       { format = "svg" })
     local sizes = {}
@@ -115,7 +115,7 @@ describe("plot.arrows", function()
     assert.truthy(plot.arrows({ { 0, 0 } }, { format = "text" }):find("•", 1, true))
   end)
 
-  it("marks an arrow where there are no colours by its label's digit or first letter", function()
+  it("marks arrows by the digit or first letter of their labels if there are no colours", function()
     local function shows(legend, marks, ...)
       local list = {}
       for i, label in ipairs({ ... }) do
@@ -137,7 +137,7 @@ describe("plot.arrows", function()
     shows("→ q   → k", "kq", "q", "k")
   end)
 
-  it("refuses what is no list of arrows", function()
+  it("rejects values that are not lists of arrows", function()
     local function refuses(message, list, options)
       assert.has_error(function() plot.arrows(list, options) end, NAME .. ": " .. message)
     end

@@ -15,7 +15,7 @@ describe("plot.attention", function()
     assert.equal(1, select(2, svg:gsub(">↵<", "")))
   end)
 
-  it("leaves later keys blank where they have no weight, or on request", function()
+  it("leaves later keys blank if they have no weight, or on request", function()
     local function has_gap(weights, causal)
       return plot.attention(weights, { format = "text", causal = causal }):find("no key") ~= nil
     end
@@ -26,7 +26,7 @@ describe("plot.attention", function()
     assert.is_false(has_gap({ { 1, 0 } })) -- the last query sees every key
   end)
 
-  it("fits a terminal: names take no more lines than they need, numbers are whole", function()
+  it("fits a terminal: names take as few lines as possible, numbers are complete", function()
     local drawing = require("roper.workbench.plot.terminal")
     local function lines_of(count, columns, tokens)
       local figure = require("roper.workbench.plot.attention").figure("plot.attention",
@@ -49,7 +49,7 @@ describe("plot.attention", function()
     assert.truthy(table.concat(lines_of(100, 60, ("a"):rep(100)), "\n"):find("\n20 "))
   end)
 
-  it("takes the weights of attention", function()
+  it("accepts the weights of attention", function()
     local q = core.randn({ 1, 2, 70, 4 })
     local weights = require("roper.attention").weights(q, q, { position = "roper", causal = true })
     local options = { format = "text", distance = true, tokens = ("x"):rep(70) }

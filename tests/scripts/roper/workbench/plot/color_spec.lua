@@ -46,13 +46,13 @@ describe("color.sequence", function()
     if before then uv.os_setenv("COLORTERM", before) else uv.os_unsetenv("COLORTERM") end
   end)
 
-  it("takes 24 bits where the terminal has them", function()
+  it("uses 24 bits if the terminal supports them", function()
     uv.os_setenv("COLORTERM", "truecolor")
     assert.equal("\27[38;2;0;114;178m", color.sequence("#0072B2", "foreground"))
     assert.equal("\27[48;2;255;255;255m", color.sequence("#FFFFFF", "background"))
   end)
 
-  it("takes the nearest of 256 elsewhere", function()
+  it("uses the nearest of 256 otherwise", function()
     uv.os_unsetenv("COLORTERM")
     assert.equal("\27[38;5;16m", color.sequence("#000000", "foreground"))
     assert.equal("\27[38;5;231m", color.sequence("#FFFFFF", "foreground"))

@@ -68,7 +68,7 @@ describe("plot.hist", function()
     end
   end)
 
-  it("leaves out what is not finite or outside the range, and says so", function()
+  it("leaves out values that are not finite or outside the range, and notes it", function()
     local _, counts, note = bins({ 1, NAN, INF, 2, -INF })
     assert.same({ 1, 1 }, counts)
     assert.equal("3 of 5 values are not finite", note)
@@ -77,7 +77,7 @@ describe("plot.hist", function()
     assert.truthy(plot.hist({ 1, NAN }, { format = "text" }):find("1 of 2 values are not finite"))
   end)
 
-  it("refuses what it cannot draw", function()
+  it("rejects values that cannot be drawn", function()
     local none = "plot.hist: expected at least one finite number"
     for message, call in pairs({
       [none .. ", got none"] = { {} },
@@ -90,7 +90,7 @@ describe("plot.hist", function()
     assert.has_error(function() plot.hist(roper.zeros({ 0 })) end, none .. ", got none")
   end)
 
-  it("is a picture", function()
+  it("is a well-formed picture", function()
     local svg = plot.hist(roper.randn({ 100 }), { format = "svg", title = "weights" })
     html.check_svg(svg)
     assert.truthy(svg:find(">count<", 1, true))

@@ -23,13 +23,13 @@ local function with_program(program, commands, f)
   return table.unpack(results, 1, results.n)
 end
 
-describe("a program for other formats", function()
-  it("is looked for each time", function()
+describe("the program for other formats", function()
+  it("is searched for each time", function()
     assert.is_true(plot.available())
     assert.same({ true, false }, { with_program("rsvg-convert", nil, plot.available) })
   end)
 
-  it("is not needed for text and SVG, and named where it is missing", function()
+  it("is not needed for text and SVG, and named if it is missing", function()
     local ok, message = with_program("rsvg-convert", nil, function()
       assert.truthy(plot.line({ 1, 2 }, { format = "text" }))
       check_svg(plot.line({ 1, 2 }, { format = "svg" }))
@@ -48,7 +48,7 @@ describe("a program for other formats", function()
       1, true))
   end)
 
-  it("leaves the file as it was when it fails, and is quoted", function()
+  it("leaves the file unchanged when it fails, and is quoted", function()
     for i, case in ipairs({
       { "echo 'warning' >&2; echo 'no such font' >&2; exit 3",
         "plot.bar: rsvg%-convert failed %(exit 3%): no such font$" },
@@ -69,13 +69,13 @@ describe("a program for other formats", function()
     end
   end)
 
-  it("says which file cannot be written", function()
+  it("names the file that cannot be written", function()
     local ok, message = pcall(plot.line, { 1, 2 }, scratch.path("none/a.svg"))
     assert.is_false(ok)
     assert.truthy(message:find("^plot.line: .*none/a.svg"))
   end)
 
-  it("opens a window where it can", function()
+  it("opens a window if possible", function()
     local picture = scratch.path("picture")
     local results = table.pack(with_program("xdg-open", ('cp "$1" \'%s\''):format(picture),
       function() return plot.line({ 1, 2 }, { format = "window", title = "here" }) end))
@@ -86,7 +86,7 @@ describe("a program for other formats", function()
     assert.truthy(svg:find(">here<", 1, true))
   end)
 
-  it("says why it has no windows", function()
+  it("reports why no window can be opened", function()
     local ok, message = with_program("xdg-open", "echo 'no display' >&2; exit 4", function()
       plot.line({ 1, 2 }, { format = "window" })
     end)

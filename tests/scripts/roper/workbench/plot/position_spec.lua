@@ -20,7 +20,7 @@ describe("plot.position", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("takes the mean and the spread over draws, at each distance", function()
+  it("shows the mean and the spread over draws, at each distance", function()
     local none = series("none")[1]
     assert.same({ 0, 1, 2, 3, 4, 5, 6, 7, 8 }, none.x)
     for i = 1, 9 do
@@ -31,7 +31,7 @@ describe("plot.position", function()
     end
   end)
 
-  it("draws one head, or all alike", function()
+  it("draws one head, or all heads if they are equal", function()
     local first, second = series("alibi", { head = 1 })[1], series("alibi", { head = 2 })[1]
     local all = series("alibi")[1]
     for i = 1, 9 do
@@ -41,7 +41,7 @@ describe("plot.position", function()
     end
   end)
 
-  it("shows what a token scores with its like", function()
+  it("shows the score of a token with an equal one", function()
     local rope = series({ "rope", { type = "rope", base = 4 } }, { same = true })
     for i, base in ipairs({ 10000, 4 }) do
       for distance = 0, 8 do -- E[q · R q] / 2, each of the two pairs has E[|q|²] = 2
@@ -52,7 +52,7 @@ describe("plot.position", function()
     assert.same({ "rope", "rope{base = 4}" }, { rope[1].label, rope[2].label })
   end)
 
-  it("takes what a scheme puts into embeddings", function()
+  it("includes additions to embeddings", function()
     roper.position.register("plot_embedding", {
       embed = function(_, x, positions)
         return x + positions:unsqueeze(3):to(x:dtype())
@@ -63,7 +63,7 @@ describe("plot.position", function()
     assert.is_true(one.y[1] > one.y[2] and one.y[2] > one.y[3])
   end)
 
-  it("is the same for the same seed, and leaves the generator alone", function()
+  it("is the same for the same seed, and leaves the generator unchanged", function()
     roper.seed(3)
     local expected = roper.rand({ 1 }):item()
     roper.seed(3)
@@ -100,7 +100,7 @@ describe("plot.position", function()
     end
   end)
 
-  it("adds a bias that is read by the query or the key", function()
+  it("adds a bias that depends on the query or the key", function()
     for _, name in ipairs({ "shaw", "transformer_xl", "deberta" }) do
       local y = series({ { type = name, clip = 3 } })[1].y
       for i = 5, 9 do
@@ -110,7 +110,7 @@ describe("plot.position", function()
     end
   end)
 
-  it("refuses what it does not know", function()
+  it("rejects unknown options", function()
     local function refused(message, ...)
       local arguments = table.pack(...)
       assert.error_matches(function() plot.position(table.unpack(arguments)) end, message)

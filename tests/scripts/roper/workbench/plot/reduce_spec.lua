@@ -40,7 +40,7 @@ describe("reduce.path", function()
 end)
 
 describe("reduce.cloud", function()
-  it("keeps a point of each place", function()
+  it("keeps one point per cell", function()
     local series = { x = {}, y = {} }
     for i = 1, 100000 do
       series.x[i], series.y[i] = i % 10, i % 7
@@ -63,12 +63,12 @@ end)
 describe("reduce.matrix", function()
   before_each(function() core.seed(1) end)
 
-  it("leaves what fits", function()
+  it("keeps a matrix that fits", function()
     local matrix = core.arange(0, 6):view({ 2, 3 })
     assert.equal(matrix, reduce.matrix(matrix, 2, 3))
   end)
 
-  it("averages blocks of any size against the sums themselves", function()
+  it("averages blocks of any size", function()
     for _, shape in ipairs({ { 7, 10, 3, 4 }, { 64, 5, 8, 9 }, { 100, 3, 7, 1 } }) do
       local rows, columns, most_rows, most_columns = table.unpack(shape)
       local matrix = core.randn({ rows, columns }, "float64")
@@ -94,7 +94,7 @@ describe("reduce.matrix", function()
     end
   end)
 
-  it("leaves out what is not finite", function()
+  it("ignores numbers that are not finite", function()
     local matrix = core.tensor({ { 1, 0 / 0, 0 / 0 }, { 3, 1 / 0, 0 / 0 } })
     assert.same({ { 2 } }, reduce.matrix(matrix, 1, 1):totable())
     local row = reduce.matrix(core.tensor({ { 1, 3, 0 / 0, 0 / 0 } }), 1, 2):totable()[1]

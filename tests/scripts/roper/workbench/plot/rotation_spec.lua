@@ -21,7 +21,7 @@ describe("plot.rotation", function()
     return list
   end
 
-  it("turns each pair by position times theta", function()
+  it("rotates each pair by position times theta", function()
     for _, pairing in ipairs({ "half", "interleaved" }) do
       local rope = position.rope({ dim = 6, pairing = pairing })
       local x = core.randn({ 6 }, "float64")
@@ -45,7 +45,7 @@ describe("plot.rotation", function()
     end
   end)
 
-  it("names the pairs, and says where some are left out", function()
+  it("names the pairs, and notes if some are left out", function()
     local x = core.randn({ 64 })
     local svg = plot.rotation(x, "rope", 3, { format = "svg", pairs = { 1, 32 } })
     assert.truthy(svg:find(">pair 1, θ = 1<", 1, true))
@@ -56,13 +56,13 @@ describe("plot.rotation", function()
     assert.is_nil(plot.rotation(core.randn({ 8 }), "rope", { format = "text" }):find("of 4"))
   end)
 
-  it("draws what does not turn as well", function()
+  it("also draws vectors that are not rotated", function()
     check_svg(plot.rotation({ 0, 0, 0, 0 }, "rope", 0, { format = "svg" }))
     check_svg(plot.rotation(core.randn({ 8 }), { type = "roper", fraction = 0.5 }, -1e6,
       { format = "svg" }))
   end)
 
-  it("refuses what it cannot turn", function()
+  it("rejects vectors that cannot be rotated", function()
     local function refuses(message, ...)
       local arguments = table.pack(...)
       assert.has_error(function()

@@ -12,7 +12,7 @@ local function small(options)
 end
 
 describe("plot.line in the terminal", function()
-  it("marks each line where there are no colours, breaks at gaps, shows lone points", function()
+  it("marks each line if there are no colours, breaks at gaps, shows single points", function()
     shows([[
 
                   loss
@@ -57,7 +57,7 @@ nats
 end)
 
 describe("plot.scatter in the terminal", function()
-  it("sets points on a logarithmic scale", function()
+  it("places points on a logarithmic scale", function()
     shows([[
 
 100 ┤                                  ⠈
@@ -71,7 +71,7 @@ describe("plot.scatter in the terminal", function()
 end)
 
 describe("plot.bar in the terminal", function()
-  it("lays bars down, on both sides of 0", function()
+  it("draws horizontal bars, on both sides of 0", function()
     shows([[
 
 rope 1│         ██████▊   3 (2 to 4)
@@ -91,7 +91,7 @@ rope 1│         ██████▊   3 (2 to 4)
 end)
 
 describe("plot.heatmap in the terminal", function()
-  it("is in shades where there are no colours", function()
+  it("is in shades if there are no colours", function()
     shows([[
 
   m
@@ -118,7 +118,7 @@ down ▓▓▓▓▓▓░░░░░░
       small({ rows = { "up", "down" }, columns = { "x", "yz" } })))
   end)
 
-  it("averages what does not fit", function()
+  it("averages a matrix that does not fit", function()
     shows([[
 
 
@@ -133,7 +133,7 @@ down ▓▓▓▓▓▓░░░░░░
 end)
 
 describe("plot.rotation in the terminal", function()
-  it("turns pairs a quarter", function()
+  it("rotates pairs by a quarter", function()
     shows([[
 
   dashed: before, solid: rotated by pos…
@@ -156,7 +156,7 @@ b
 end)
 
 describe("plot.attention in the terminal", function()
-  it("shows who looks at whom", function()
+  it("shows the weights of queries and keys", function()
     shows([[
 
 query
@@ -170,7 +170,7 @@ a ████········
       small({ tokens = "a \n" })))
   end)
 
-  it("shows how far back", function()
+  it("shows the mean distance", function()
     shows([[
 
 query

@@ -7,7 +7,7 @@ describe("text.clean", function()
     end
   end)
 
-  it("leaves nothing for a terminal or XML to stumble over", function()
+  it("removes characters that terminals or XML cannot contain", function()
     assert.equal("a b  c", text.clean("a\nb\0\27c"))
     assert.equal("a\u{FFFD}b\u{FFFD}\u{FFFD}", text.clean("a\xffb\xe9\x80"))
     assert.equal("\u{FFFD}\u{FFFD}\u{FFFD}", text.clean("\xed\xa0\x80")) -- a lone surrogate
@@ -16,7 +16,7 @@ describe("text.clean", function()
 end)
 
 describe("text.token", function()
-  it("shows what would not show", function()
+  it("shows invisible characters", function()
     assert.equal("␣", text.token(" "))
     assert.equal("↵⇥", text.token("\n\t"))
     assert.equal("∅", text.token(""))
