@@ -52,7 +52,7 @@ describe("wrong arguments", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("of everything public get an answer of its own, with and without the object", function()
+  it("to any public function raise an error that names it, with and without the object", function()
     local of, count, problems = objects(), 0, {}
     local function try(path, f, ...)
       local given = table.pack(...)
@@ -79,7 +79,7 @@ describe("wrong arguments", function()
     assert.is_true(count > 8000)
   end)
 
-  it("are named, with what was expected", function()
+  it("are named, with the expected value", function()
     local of = objects()
     for expected, f in pairs({
       ["answers: task: expected a task, got nil"] = function()

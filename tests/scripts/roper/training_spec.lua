@@ -14,7 +14,7 @@ before_each(scratch.create)
 after_each(scratch.remove)
 
 describe("train.loss", function()
-  it("counts the steps of an optimizer that is not of ours", function()
+  it("counts the steps of a custom optimizer", function()
     local steps = 0
     local own = { name = "own", options = {}, count = 0, state = {}, moments = {},
       step = function() steps = steps + 1 end }
@@ -39,7 +39,7 @@ describe("train.loss", function()
   end)
 end)
 
-describe("train, where a task says where tokens stand", function()
+describe("train with a task that has positions", function()
   -- Mean cross-entropy by the tokens that come next, from a forward pass told of positions.
   local function loss_by_hand(model, tokens, positions)
     local rows, last = tokens:size(1), tokens:size(2) - 1
@@ -53,7 +53,7 @@ describe("train, where a task says where tokens stand", function()
     return sum / (rows * last)
   end
 
-  it("tells the model", function()
+  it("passes them to the model", function()
     for _, position in ipairs({ "rope", "roper", "alibi", "sinusoidal" }) do
       local task, model = models.coupled({ position = position })
       local state = { task:random() }
@@ -77,7 +77,7 @@ describe("train, where a task says where tokens stand", function()
     end
   end)
 
-  it("lowers the loss, and goes on as if it had not stopped", function()
+  it("lowers the loss, and resumes as if it had not stopped", function()
     local function session(steps, folder)
       local task, model = models.coupled({ position = "rope" })
       return roper.train({ model = model, task = task, steps = steps, batch = 4, run = folder,
@@ -89,7 +89,7 @@ describe("train, where a task says where tokens stand", function()
     assert.equal(whole.loss, session(30, folder).loss)
   end)
 
-  it("names the scheme that has no place for such a position", function()
+  it("names the scheme that cannot use such positions", function()
     local task, model = models.coupled({ position = "learned", length = 2 })
     assert.error_matches(function()
       roper.train({ model = model, task = task, optimizer = roper.optim.Adam(), steps = 1,
@@ -107,7 +107,7 @@ describe("train", function()
     assert.equal(60, result.step)
   end)
 
-  it("logs the mean since the entry before", function()
+  it("logs the mean since the previous entry", function()
     local every = run({ steps = 11, log_every = 1 }).history
     assert.same({ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 }, numbers(every, "step"))
     local function mean(from, to)
@@ -141,7 +141,7 @@ describe("train", function()
     assert.same(models.values(select(2, run({ steps = 11 }))), models.values(model))
   end)
 
-  it("refuses what evaluate may not return", function()
+  it("rejects invalid results of evaluate", function()
     local function refuses(value, message)
       assert.has_error(function()
         run({ evaluate_every = 5, evaluate = function() return value end })
@@ -152,7 +152,7 @@ describe("train", function()
             "train: evaluate: expected names other than step and loss, got loss; rename it")
   end)
 
-  it("gives the same bits from the same seed, others from another", function()
+  it("gives the same bits for the same seed, and others for another", function()
     for name, seed in pairs({ a = 3, b = 3, c = 4 }) do
       run({ steps = 12, run = scratch.path(name) }, seed)
     end
@@ -163,7 +163,7 @@ describe("train", function()
     assert.not_same(timeless(a), timeless(c))
   end)
 
-  it("takes a batch in parts: the same curve to rounding, in other bits", function()
+  it("splits a batch into parts: the same curve except for rounding", function()
     local function curve(accumulate)
       local result = run({ steps = 50, batch = 12, log_every = 1, accumulate = accumulate,
         model = models.small() })
@@ -183,7 +183,7 @@ describe("train", function()
       "train: accumulate: expected a divisor of the batch size 12, got 5")
   end)
 
-  it("says what a run is, in its folder", function()
+  it("describes a run in its folder", function()
     local folder = scratch.path("deep/run")
     run({ run = folder, steps = 3, optimizer = roper.optim.SGD({ rate = 0.25, clip = 1,
       schedule = roper.optim.schedule.constant() }) })
@@ -206,7 +206,7 @@ describe("train", function()
     assert.same({ note = "mine", steps = 10 }, whole.config)
   end)
 
-  it("tells its progress", function()
+  it("reports its progress", function()
     local steps, finished = {}, 0
     run({ steps = 3, progress = {
       update = function(_, step, loss, speed)
@@ -219,7 +219,7 @@ describe("train", function()
     assert.equal(1, finished)
   end)
 
-  it("refuses bad options", function()
+  it("rejects bad options", function()
     local function refuses(options, message)
       assert.error_matches(function() run(options) end, message)
     end

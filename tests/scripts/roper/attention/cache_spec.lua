@@ -35,7 +35,7 @@ describe("Transformer:cache", function()
     end
   end
 
-  it("changes no logits, whatever is rotated", function()
+  it("does not change logits, for any rotated inputs", function()
     for _, norm in ipairs({ "pre", "post" }) do
       for _, name in ipairs({ "none", "rope", "roper" }) do
         local model = models.small({ position = name, norm = norm })
@@ -50,7 +50,7 @@ describe("Transformer:cache", function()
     end
   end)
 
-  it("turns keys anew where angles follow the length of the text", function()
+  it("rotates keys again if angles depend on the length of the text", function()
     for _, position in ipairs({ { type = "ntk", factor = 3 },
       { type = "longrope", short = { 1, 1.25, 2, 1 }, long = { 1, 2, 3, 4 } } }) do
       position.trained_length, position.rotate = 8, "qkvo"
@@ -64,7 +64,7 @@ describe("Transformer:cache", function()
     end
   end)
 
-  it("holds one token after another", function()
+  it("accepts one token after another", function()
     local steps = {}
     for i = 1, 30 do
       steps[i] = 1
@@ -72,7 +72,7 @@ describe("Transformer:cache", function()
     assert_chunks_agree(models.small(), steps)
   end)
 
-  it("serves prompts of different length at once, each as if it were alone", function()
+  it("handles prompts of different lengths at once, each as if it were alone", function()
     local lengths = { 4, 11, 7 }
     for _, norm in ipairs({ "pre", "post" }) do
       for _, position in ipairs({ "none", "rope", "roper", { type = "rope", rotate = "kvo" } }) do
@@ -107,7 +107,7 @@ describe("Transformer:cache", function()
     arrays.close(whole:narrow(2, 21, 10), forward(model, tokens:narrow(2, 21, 10), cache), 1e-13)
   end)
 
-  it("refuses more than fits, and stays usable", function()
+  it("rejects more tokens than fit, and stays usable", function()
     local model = models.small()
     local cache = model:cache({ batch = 3, length = 12 })
     forward(model, tokens:narrow(2, 1, 10), cache)
@@ -119,7 +119,7 @@ describe("Transformer:cache", function()
                      "cache: expected at most 12 tokens, its length, got 12 stored and 1 new ones")
   end)
 
-  it("refuses another number of rows", function()
+  it("rejects another number of rows", function()
     for _, position in ipairs({ "none", "roper" }) do
       local model = models.small({ position = position })
       local cache = model:cache({ batch = 2, length = 30 })
@@ -129,7 +129,7 @@ describe("Transformer:cache", function()
     end
   end)
 
-  it("refuses to go on where attention did not take in each token once", function()
+  it("raises an error if attention did not process each token once", function()
     local model = models.small()
     local attention = model.layers[2].attention
     local attend = attention.attend
@@ -156,7 +156,7 @@ describe("Transformer:cache", function()
     end
   end)
 
-  it("takes keys and values of any number of heads and features", function()
+  it("accepts keys and values of any number of heads and features", function()
     local model = models.small()
     local cache = model:cache({ batch = 3, length = 30 }):layer(1)
     local q, k, v = roper.randn({ 3, 5, 4, 6 }), roper.randn({ 3, 5, 4, 6 }),
@@ -167,7 +167,7 @@ describe("Transformer:cache", function()
       roper.attention(q, keys, values, how), 1e-6)
   end)
 
-  it("refuses bad options", function()
+  it("rejects bad options", function()
     local model = models.small()
     local function refuses(options, message)
       assert.error_matches(function() model:cache(options) end, message)

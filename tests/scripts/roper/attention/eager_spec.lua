@@ -16,7 +16,7 @@ end
 describe("eager.attention", function()
   before_each(function() roper.seed(1) end)
 
-  it("is short enough to be read", function()
+  it("is short enough to read", function()
     local count = 0
     for line in io.lines("scripts/roper/attention/eager.lua") do
       count = count + (line:match("^%s*%-%-") and 0 or line:match("%S") and 1 or 0)
@@ -48,7 +48,7 @@ describe("eager.attention", function()
     end
   end)
 
-  it("agrees with the fast attention where vectors are added to values", function()
+  it("agrees with the fast attention if vectors are added to values", function()
     local shaw = roper.position.shaw({ dim = 4, clip = 2 })
     local turned = require("roper.position.join").join({ shaw, roper.position.roper({ dim = 4 }) })
     for _, position in ipairs({ shaw, turned }) do
@@ -79,7 +79,7 @@ describe("eager.attention", function()
     end
   end)
 
-  it("agrees with the fast attention where a scheme turns less than its rotary would", function()
+  it("agrees with the fast attention if a scheme rotates fewer features than its rotary", function()
     local q = roper.randn({ 1, 2, 5, 4 }, "float64")
     for letter in ("qkvo"):gmatch(".") do
       roper.position.register("less_" .. letter, {
@@ -93,7 +93,7 @@ describe("eager.attention", function()
     end
   end)
 
-  it("gives weights through which gradients flow", function()
+  it("returns differentiable weights", function()
     local q = roper.randn({ 1, 2, 4, 4 }, "float64")
     assert.is_true(roper.gradcheck(function(x)
       local _, weights = roper.eager.attention(x, x, x, { position = "alibi", causal = true })
@@ -104,7 +104,7 @@ describe("eager.attention", function()
     assert.is_true((weights - expected):abs():max():item() < 1e-14)
   end)
 
-  it("refuses options that it does not know", function()
+  it("rejects unknown options", function()
     local q = roper.randn({ 1, 1, 2, 4 })
     assert.error_matches(function() roper.eager.attention(q, q, q, { casual = true }) end,
       'unknown option casual; did you mean "causal"')

@@ -5,13 +5,13 @@ local scratch = require("tests.scratch")
 describe("failure.without_place", function()
   local library = debug.getinfo(diagnostics.of, "S").source:match("^@(.*/)base/")
 
-  it("leaves out where in the library a message comes from", function()
+  it("removes positions in the library from a message", function()
     assert.equal("boom", diagnostics.without_place(library .. "nn/layers.lua:7: boom"))
     assert.equal("a\nb", diagnostics.without_place(library .. "run.lua:7: a\nb"))
     assert.equal("boom", diagnostics.without_place("..." .. library:sub(-8) .. "run.lua:7: boom"))
   end)
 
-  it("keeps every other message as it is", function()
+  it("keeps every other message unchanged", function()
     for _, message in ipairs({ "boom", "", "x.lua:1: boom", "roper/x.lua:1: boom",
       "/other/roper/x.lua:1: boom", ".../other/roper/x.lua:1: boom", "boom at\n" .. library
       .. "run.lua:7: x" }) do
@@ -33,7 +33,7 @@ describe("roper in any folder", function()
     return select(3, process.run({ program .. "/roper", "-e", code }))
   end
 
-  it("tells the place in the user's code, not its own", function()
+  it("reports the position in the user's code, not in the library", function()
     local message = 'roper: -e:1: a tensor has no field "summ"; did you mean "sum"?\n'
     local checkout = scratch.path("roper")
     assert.equal(message, error_in(checkout, checkout .. "/scripts", checkout .. "/build/roper"))

@@ -5,7 +5,7 @@ describe("chunk.compile", function()
     return (select(2, eval.compile(source, "input", _G)))
   end
 
-  it("tells expressions, statements, incomplete and wrong source apart", function()
+  it("distinguishes expressions, statements, incomplete and invalid code", function()
     for source, expected in pairs({
       ["1 + 1"] = "expression", ["f(1);"] = "expression", ["1, 2"] = "expression",
       ["x = 1"] = "statement", ["return 1"] = "statement", ["local x"] = "statement",
@@ -21,14 +21,14 @@ describe("chunk.compile", function()
     end
   end)
 
-  it("takes nothing but comments and space for an expression without values", function()
+  it("treats comments and spaces as an expression without values", function()
     for _, source in ipairs({ "", "  \n", "-- comment" }) do
       assert.equal("expression", kind(source))
       assert.equal(0, select("#", eval.compile(source, "input", _G)()))
     end
   end)
 
-  it("returns the values of a call that ends statements", function()
+  it("returns the values of a call at the end of statements", function()
     local function f(x) return x end
     local function value(source)
       return (eval.compile(source, "input", { f = f, t = { f = f } }, true)())
@@ -46,7 +46,7 @@ describe("chunk.compile", function()
     assert.is_nil((eval.compile("x = 1 f(2)", "input", { f = f })()))
   end)
 
-  it("blames the place that is wrong", function()
+  it("reports the position of a syntax error", function()
     local function blames(near, source)
       local _, _, message = eval.compile(source, "input", _G)
       assert.truthy(message:find("near '" .. near .. "'", 1, true), message)
@@ -57,7 +57,7 @@ describe("chunk.compile", function()
     blames("do", "for i = 1 do end")
   end)
 
-  it("uses the globals it is given", function()
+  it("uses the given globals", function()
     assert.equal(7, eval.compile("x", "input", { x = 7 })())
   end)
 end)
@@ -74,7 +74,7 @@ describe("chunk.call", function()
       table.pack(eval.call(function(...) return ... end, 1, nil, 3)))
   end)
 
-  it("names the place in the user's code, not in the library", function()
+  it("reports the position in the user's code, not in the library", function()
     local message = failure("\nrequire('roper.model').Linear { inputs = -1 }").message
     assert.truthy(message:find("^input:2: [^/]*$"), message)
     message = failure("require('roper').zeros({ 2, 3 }):matmul(7)").message
@@ -92,26 +92,26 @@ describe("chunk.call", function()
     assert.equal("", eval.trace(failure("error('x')")))
   end)
 
-  it("cuts the frames of a deep recursion", function()
+  it("abbreviates the frames of a deep recursion", function()
     local result = failure("local function f() return 1 + f() end f()")
     assert.truthy(result.message:find("stack overflow"))
     assert.equal(9, #result.frames)
     assert.equal("…", result.frames[9].place)
   end)
 
-  it("asks about a misspelt global", function()
+  it("suggests a name for a misspelt global", function()
     assert.equal("input:1: attempt to call a nil value (global 'prnt'); did you mean \"print\"?",
       failure("prnt()").message)
   end)
 
-  it("asks about a misspelt field and method", function()
+  it("suggests a name for a misspelt field or method", function()
     local path = "require('roper')."
     assert.matches('did you mean "Transformer"%?$', failure(path .. "nn.Transfomer()").message)
     assert.matches('did you mean "upper"%?$', failure("('x'):uper()").message)
     assert.equal("input:1: attempt to call a nil value (method 'x')", failure("(''):x()").message)
   end)
 
-  it("names the function that stumbles over what it was given", function()
+  it("names the function that fails on its arguments", function()
     require("roper.workbench.help").name_in_failures()
     local linear = "require('roper').nn.Linear{inputs = 1, outputs = 1}"
     assert.equal("input:1: roper.checkpoint.load_state: failed on its arguments "
@@ -123,7 +123,7 @@ describe("chunk.call", function()
       failure("require('roper').no_grad(function() return x.y end)").message)
   end)
 
-  it("leaves out where require looked", function()
+  it("leaves out the paths that require searched", function()
     assert.equal("input:1: module 'no.such' not found", failure("require 'no.such'").message)
   end)
 
@@ -134,13 +134,13 @@ describe("chunk.call", function()
       "error(setmetatable({}, { __tostring = function() return 'told' end }))").message)
   end)
 
-  it("knows an interrupt from an error", function()
+  it("distinguishes an interrupt from an error", function()
     assert.is_true(failure("error('interrupted', 0)").interrupted)
     assert.is_true(failure("error('interrupted')").interrupted)
     assert.is_false(failure("error('the study was interrupted')").interrupted)
   end)
 
-  it("survives errors while an error is handled", function()
+  it("handles errors in error handlers", function()
     local result = failure(
       "error(setmetatable({}, { __tostring = function() error('again') end }))")
     assert.equal("string", type(result.message))

@@ -18,20 +18,20 @@ describe("options.check", function()
     return options.check("f", given, known)
   end
 
-  it("fills in defaults, and leaves the given table alone", function()
+  it("fills in defaults, and leaves the given table unchanged", function()
     local given = { count = 3, causal = false }
     assert.same({ count = 3, rate = 0.5, dropout = 0, norm = "pre", value = "none",
                   causal = false }, check(given))
     assert.same({ count = 3, causal = false }, given)
   end)
 
-  it("takes every kind", function()
+  it("accepts every kind", function()
     local given = { count = 1, offset = -2, rate = 3, dropout = 0.99, name = "", norm = "post",
       value = {}, causal = true, task = roper.tasks.addition() }
     assert.same(given, check(given))
   end)
 
-  it("refuses values of another kind, naming option, kind and value", function()
+  it("rejects values of another kind, and names option, kind and value", function()
     for _, case in ipairs({
       { "count", "a whole number from 1 on", { 0, -1, 1.5, 1.0, "3", {}, true, 0 / 0 } },
       { "offset", "a whole number", { 1.5, 2.0, "x", true } },
@@ -53,7 +53,7 @@ describe("options.check", function()
     end
   end)
 
-  it("refuses what is missing", function()
+  it("rejects missing options", function()
     local message = "f: option count: expected a whole number from 1 on, got nil"
     assert.has_error(function() check({}) end, message)
     assert.has_error(function() check() end, message)
@@ -61,7 +61,7 @@ describe("options.check", function()
                      "f: option x: expected a value, got nil")
   end)
 
-  it("refuses unknown names, and suggests the nearest", function()
+  it("rejects unknown names, and suggests the nearest", function()
     local all = " takes causal, count, dropout, name, norm, offset, rate, task, value"
     assert.has_error(function() check({ count = 1, nam = "x" }) end,
                      'f: unknown option nam; did you mean "name"? It' .. all)
@@ -70,12 +70,12 @@ describe("options.check", function()
                      "f: unknown option true; it" .. all)
   end)
 
-  it("refuses what is no table", function()
+  it("rejects other values than tables", function()
     assert.has_error(function() check("x") end, "f: expected a table of options, got string")
     assert.has_error(function() check(5) end, "f: expected a table of options, got number")
   end)
 
-  it("blames the caller of the function that was called", function()
+  it("reports the position of the caller", function()
     local function f(given)
       local o = options.check("f", given, known)
       return o

@@ -2,7 +2,7 @@ local suggest = require("roper.base.suggest")
 
 describe("suggest", function()
   describe("nearest", function()
-    it("finds a name with one letter more, less, other or swapped", function()
+    it("finds a name with one letter inserted, deleted, replaced or swapped", function()
       local names = { "rope", "roper", "shaw", "learned" }
       assert.equal("shaw", suggest.nearest("shawn", names))
       assert.equal("shaw", suggest.nearest("sha", names))
@@ -17,11 +17,11 @@ describe("suggest", function()
       assert.equal("bar", suggest.nearest("bat", { "bay", "bar" }))
     end)
 
-    it("does not mind capitals", function()
+    it("ignores case", function()
       assert.equal("Linear", suggest.nearest("linear", { "Linear", "LayerNorm" }))
     end)
 
-    it("gives nil where nothing is near", function()
+    it("returns nil if no name is near", function()
       assert.is_nil(suggest.nearest("x", { "matmul" }))
       assert.is_nil(suggest.nearest("abcdef", { "abcxyz" }))
       assert.is_nil(suggest.nearest("rope", {}))
@@ -43,12 +43,12 @@ describe("suggest", function()
   end)
 
   describe("hint", function()
-    it("is a question, or nothing", function()
+    it("is a question, or empty", function()
       assert.equal('; did you mean "rope"?', suggest.hint("rop", { "rope" }))
       assert.equal("", suggest.hint("matmul", { "rope" }))
     end)
 
-    it("ends with all names where it is told how to", function()
+    it("can end with a list of all names", function()
       local names = { "rope", "none" }
       assert.equal('; did you mean "rope"? It takes rope, none',
                    suggest.hint("rop", names, "it takes"))

@@ -40,7 +40,7 @@ describe("MultiHeadAttention with keys that are values", function()
     return output
   end
 
-  it("turns what it carries, last features alone", function()
+  it("rotates the values that it carries, in the last features only", function()
     local attention = models.convert(roper.nn.MultiHeadAttention({ d_model = 8, heads = 2,
       tied = true, position = TIED.position }), "float64")
     assert.is_nil(attention.value)
@@ -52,7 +52,7 @@ describe("MultiHeadAttention with keys that are values", function()
     arrays.close(attention.output(heads:transpose(2, 3):view({ 1, 5, 8 })), attention(x), 1e-14)
   end)
 
-  it("has a projection less in each layer, and a cache of both all the same", function()
+  it("has one projection less in each layer, and a cache of both", function()
     local model, free = models.small(TIED), models.small()
     assert.equal(free:count() - 2 * (16 * 16 + 16), model:count())
     models.convert(model, "float64")
@@ -66,7 +66,7 @@ describe("MultiHeadAttention with keys that are values", function()
     end
   end)
 
-  it("gives the keys the gradients of both", function()
+  it("passes the gradients of both to the keys", function()
     local attention = models.convert(roper.nn.MultiHeadAttention({ d_model = 8, heads = 2,
       tied = true, position = TIED.position }), "float64")
     assert.is_true(roper.gradcheck(function(x, weight)
@@ -75,7 +75,7 @@ describe("MultiHeadAttention with keys that are values", function()
     end, { roper.randn({ 1, 4, 8 }, "float64"), attention.key.weight:detach() }))
   end)
 
-  it("comes back from a file", function()
+  it("is loaded from a file", function()
     local model, path = models.small(TIED), os.tmpname()
     model:save(path)
     local again = roper.load(path)
@@ -103,7 +103,7 @@ describe("nn.MultiHeadAttention", function()
     return module.output(roper.cat(outputs, 3))
   end
 
-  it("attends in each head on its own", function()
+  it("attends in each head separately", function()
     local x = roper.randn({ 2, 5, 12 })
     for _, position in ipairs({ "none", "rope", "roper" }) do
       local module = nn.MultiHeadAttention({ d_model = 12, heads = 3, position = position })
@@ -113,7 +113,7 @@ describe("nn.MultiHeadAttention", function()
     arrays.close(by_hand(both_ways, x, {}), both_ways(x), 1e-5)
   end)
 
-  it("takes a scheme, its options or its name", function()
+  it("accepts a scheme, its options or its name", function()
     local x = roper.randn({ 1, 5, 8 })
     local scheme = roper.position.rope({ dim = 4, base = 100, rotate = "kv" })
     local module = nn.MultiHeadAttention({ d_model = 8, heads = 2, position = scheme })
@@ -127,7 +127,7 @@ describe("nn.MultiHeadAttention", function()
     assert.is_true(models.difference(module(x), other(x)) > 1e-3)
   end)
 
-  it("hands an override of attend all that attention depends on", function()
+  it("passes everything that attention depends on to an override of attend", function()
     local module = nn.MultiHeadAttention({ d_model = 8, heads = 2, position = "rope" })
     local x, positions = roper.randn({ 1, 4, 8 }), roper.tensor({ { 5, 3, 3, 11 } })
     local expected, attend, seen = module(x, nil, positions), module.attend, nil
@@ -143,7 +143,7 @@ describe("nn.MultiHeadAttention", function()
     assert.equal(cache:layer(1), seen.cache)
   end)
 
-  it("refuses attend with anything but its table", function()
+  it("rejects attend without its table", function()
     local module, q = nn.MultiHeadAttention({ d_model = 8, heads = 2 }), roper.ones({ 1, 2, 3, 4 })
     assert.error_matches(function() module:attend(q, q, q) end,
       "attend: expected one table, {q = ..., k = ..., v = ..., positions = ..., cache = ...}, got "
@@ -154,7 +154,7 @@ describe("nn.MultiHeadAttention", function()
       'attend: unknown option position; did you mean "positions"?', 1, true)
   end)
 
-  it("refuses heads that do not divide, and odd rotary widths", function()
+  it("rejects a width that is not divisible by the heads, and odd rotary widths", function()
     assert.error_matches(function() nn.MultiHeadAttention({ d_model = 12, heads = 5 }) end,
       "MultiHeadAttention: expected d_model divisible by heads, got d_model 12 and 5 heads")
     assert.error_matches(function()
@@ -172,7 +172,7 @@ describe("nn.MultiHeadAttention", function()
     end, "attention: the position scheme is for 8 features, got queries %[1, 2, 2, 4%]")
   end)
 
-  it("refuses what is not [batch, time, d_model]", function()
+  it("rejects other shapes than [batch, time, d_model]", function()
     local module = nn.MultiHeadAttention({ d_model = 8, heads = 2 })
     assert.error_matches(function() module(roper.ones({ 5, 8 })) end,
                          "MultiHeadAttention: expected %[batch, time, 8%], got %[5, 8%]")

@@ -95,7 +95,7 @@ describe("position.check", function()
     end)
   end
 
-  it("finds what a checkpoint does not hold", function()
+  it("finds state that a checkpoint does not contain", function()
     local findings = try({
       takes = { heads = "size" },
       init = function(self) self.hidden = roper.randn({ self.heads }) end,
@@ -107,7 +107,7 @@ describe("position.check", function()
     assert.same({ "checkpoint" }, findings.failed)
   end)
 
-  it("finds options that are not told again", function()
+  it("finds options that are not saved", function()
     local findings = try({
       takes = { rate = { "number", 1 } },
       options = function(self) return { type = self.name } end,
@@ -116,7 +116,7 @@ describe("position.check", function()
     assert.equal("expected options with rate = [2], got {}", findings[1].message)
   end)
 
-  it("finds another attention that does not agree", function()
+  it("finds attention that does not agree with the others", function()
     for name, module in pairs({ eager = require("roper.attention.eager"),
       oracle = require("roper.attention") }) do
       local key = name == "eager" and "attention" or "oracle"
@@ -128,7 +128,7 @@ describe("position.check", function()
     end
   end)
 
-  it("counts what a scheme refuses as refused, and a fault in its code as failure", function()
+  it("counts an error of a scheme as refused, and a fault in its code as failed", function()
     local findings, name = try({
       bias = function(self, q, _, positions)
         if not positions.causal then
@@ -150,14 +150,14 @@ describe("position.check", function()
     end
   end)
 
-  it("is not content with a scheme that refuses everything", function()
+  it("fails for a scheme that rejects everything", function()
     local findings = try({ bias = function(self) error(self.name .. ": no", 0) end })
     assert.same({}, findings.failed)
     assert.is_false(findings.ok)
     assert.equal("FAILS", tostring(findings):match("%a+$"))
   end)
 
-  it("takes names, options, joined names and what was made", function()
+  it("accepts names, options, joined names and schemes", function()
     for _, scheme in ipairs({ "rope", { type = "rope", fraction = 0.5 }, "rope+alibi",
       { type = "join", parts = { "rope", "shaw" } },
       roper.position.roper({ dim = 8 }), roper.position.alibi({ heads = 3 }) }) do
@@ -175,7 +175,7 @@ describe("position.check", function()
     assert.error_matches(function() roper.position.check() end, "got type = nil")
   end)
 
-  it("leaves the random numbers where they were", function()
+  it("leaves the generator unchanged", function()
     roper.seed(5)
     local expected = roper.rand({ 1 }):item()
     roper.seed(5)

@@ -24,7 +24,7 @@ local function alphabet()
 end
 
 describe("generate.sample", function()
-  it("draws as often as the softmax says, at any temperature", function()
+  it("draws with the probabilities of the softmax, at any temperature", function()
     local draws = 20000
     local logits = roper.tensor({ 1.5, -1, 0, 0.3, 2, -3 })
     for seed, temperature in ipairs({ 0.5, 1, 2.5 }) do
@@ -51,7 +51,7 @@ describe("generate.sample", function()
     assert.same({ { 3 }, { 2 }, { 1 }, { 0 } }, generate.sample(logits, 1):totable())
   end)
 
-  it("never draws what has no probability", function()
+  it("never draws a token of probability 0", function()
     roper.seed(1)
     local logits = roper.tensor({ -math.huge, 0, -math.huge, 0, -math.huge })
     local ids = generate.sample(logits:view({ 1, 5 }):expand({ 4000, 5 }), 1)
@@ -64,7 +64,7 @@ describe("generate.sample", function()
     end
   end)
 
-  it("takes the likeliest at temperature 0, and near it", function()
+  it("returns the likeliest token at temperature 0, and near it", function()
     local logits = roper.tensor({ { 1, 3, 2 }, { 5, 5, 5 }, { -1e30, -3e30, -2e30 } })
     assert.same({ { 1 }, { 0 }, { 0 } }, generate.sample(logits, 0):totable())
     for _, temperature in ipairs({ 1e-3, 1e-40, 5e-324 }) do
@@ -72,7 +72,7 @@ describe("generate.sample", function()
     end
   end)
 
-  it("refuses logits that are not finite", function()
+  it("rejects logits that are not finite", function()
     for _, bad in ipairs({ 0 / 0, math.huge }) do
       for _, temperature in ipairs({ 0, 1 }) do
         assert.error_matches(function()
@@ -116,7 +116,7 @@ describe("generate", function()
     end
   end)
 
-  it("gives the same text with the cache and without", function()
+  it("returns the same text with and without the cache", function()
     for _, position in ipairs({ "none", "rope", "roper" }) do
       local model = models.small({ position = position })
       for _, temperature in ipairs({ 0, 0.7, 1 }) do
@@ -129,7 +129,7 @@ describe("generate", function()
     end
   end)
 
-  it("tells the model where tokens stand as the task says, each as it comes", function()
+  it("passes the task's positions to the model, for each new token", function()
     for _, position in ipairs({ "rope", "roper", "alibi", "sinusoidal", "shaw" }) do
       local addition, model = models.coupled({ position = position })
       local asked = { "?d=12+3;", "?d=7+58; 7e0+", "?d=99+99; 9e0+9e0+0e0==18e0 and 9e1+" }
@@ -238,7 +238,7 @@ describe("generate", function()
     end,
   }
   for name, change in pairs(changes) do
-    it("says once that it does without the cache, for " .. name, function()
+    it("notes once that it does not use the cache, for " .. name, function()
       local model = models.small({ seed = 2 })
       local before = both(model)
       change(model)
@@ -256,7 +256,7 @@ describe("generate", function()
     end)
   end
 
-  it("takes a model that has no cache, and says so once where one was asked for", function()
+  it("accepts a model without a cache, and notes it once if one was requested", function()
     local model = models.small({ seed = 2 })
     local before = both(model)
     model.cache = false
@@ -267,7 +267,7 @@ describe("generate", function()
     assert.equal("", (select(3, both(model))))
   end)
 
-  it("takes a module of one's own, with the cache that it has", function()
+  it("accepts a custom module, with its own cache", function()
     local inner = models.small({ seed = 2 })
     local Own, passes = roper.nn.class "Own", 0
     function Own:init() self.inner = inner end
@@ -280,7 +280,7 @@ describe("generate", function()
     assert.equal(12, passes)
   end)
 
-  it("refuses what is no model, and what is no logits", function()
+  it("rejects values that are not models, and results that are not logits", function()
     local function refused(model, message)
       assert.error_matches(function()
         roper.generate(model, prompts, { task = task, cache = false })
@@ -297,7 +297,7 @@ describe("generate", function()
     refused(Own(), "model: expected logits %[1, %d+, vocabulary%], got %[1, 2, 45%]")
   end)
 
-  it("keeps the cache for attention that is changed and uses it", function()
+  it("keeps the cache for overridden attention that uses it", function()
     local model = models.small({ seed = 2 })
     local before = both(model)
     local passes = 0
@@ -314,7 +314,7 @@ describe("generate", function()
     assert.equal(2 * 12, passes)
   end)
 
-  it("gives each prompt what it gets alone", function()
+  it("continues each prompt as if it were alone", function()
     local model = models.small()
     local function greedy(list)
       return roper.generate(model, list, { task = task, most = 30, temperature = 0 })
@@ -325,7 +325,7 @@ describe("generate", function()
     end
   end)
 
-  it("takes the likeliest token at temperature 0", function()
+  it("chooses the likeliest token at temperature 0", function()
     local model = models.small()
     local text = roper.generate(model, { "?s=" }, { task = task, most = 9, temperature = 0,
       stop = false })[1]
@@ -348,7 +348,7 @@ describe("generate", function()
     assert.same({ "bcde", "yz #" }, run({ stop = "xy", most = 4 }))
   end)
 
-  it("takes tokens of several characters, and ends a text inside one", function()
+  it("handles tokens of several characters, and ends a text inside one", function()
     local model, words = alphabet(), {}
     for i = 1, #letters do
       words[i] = letters:sub(i, i) .. "-" .. letters:sub(i, i)
@@ -369,7 +369,7 @@ describe("generate", function()
     assert.equal("b-bc-c", run({ stop = "bc-c" }))
   end)
 
-  it("makes at most `most` tokens", function()
+  it("generates at most `most` tokens", function()
     local model = alphabet()
     local function run(options)
       options.task, options.temperature = task, 0
@@ -381,7 +381,7 @@ describe("generate", function()
     assert.equal(300, #run({ most = 300, stop = false, cache = false }))
   end)
 
-  it("draws the same from the same seed, and leaves the generator alone", function()
+  it("draws the same from the same seed, and leaves the generator unchanged", function()
     local model = models.small()
     roper.seed(5)
     local before = { roper.random_state() }
@@ -398,7 +398,7 @@ describe("generate", function()
     assert.same(unseeded, run())
   end)
 
-  it("drops nothing out, records nothing, and leaves the model in training or not", function()
+  it("applies no dropout, records nothing, and restores the mode of the model", function()
     local model = models.small({ dropout = 0.5 })
     local function run()
       return roper.generate(model, { "?s='" }, { task = task, most = 20, temperature = 0 })
@@ -413,7 +413,7 @@ describe("generate", function()
     assert.is_true(roper.is_recording())
   end)
 
-  it("leaves things as they were after an error", function()
+  it("restores everything after an error", function()
     local model = models.small({ dropout = 0.5 })
     roper.seed(5)
     assert.error_matches(function()
@@ -424,7 +424,7 @@ describe("generate", function()
     assert.same({ 5, 0 }, { roper.random_state() })
   end)
 
-  it("refuses bad prompts and options", function()
+  it("rejects bad prompts and options", function()
     local model = models.small()
     local function refuses(given, options, message)
       options.task = options.task or task

@@ -14,7 +14,7 @@ describe("nn.Linear", function()
     assert.same({ 2, 5, 2 }, linear(x):shape())
   end)
 
-  it("does without a bias", function()
+  it("can have no bias", function()
     local linear = nn.Linear({ inputs = 3, outputs = 2, bias = false })
     assert.same({ "weight" }, names(linear))
     arrays.close(roper.zeros({ 4, 2 }), linear(roper.zeros({ 4, 3 })), 0)
@@ -31,7 +31,7 @@ describe("nn.Linear", function()
     arrays.close(roper.zeros({ 200 }), linear.bias, 0)
   end)
 
-  it("refuses bad options and other widths", function()
+  it("rejects invalid options and other widths", function()
     assert.error_matches(function() nn.Linear({ inputs = 3 }) end,
                          "Linear: option outputs: expected a whole number from 1 on, got nil")
     assert.error_matches(function() nn.Linear({ inputs = 3, output = 2 }) end,
@@ -43,7 +43,7 @@ describe("nn.Linear", function()
 end)
 
 describe("nn.Embedding", function()
-  it("gives rows by token id, from 0", function()
+  it("returns rows by token id, from 0", function()
     local embedding = nn.Embedding({ count = 5, features = 3 })
     local x = embedding(roper.tensor({ { 4, 0 } }, "int32"))
     assert.same({ 1, 2, 3 }, x:shape())
@@ -57,7 +57,7 @@ describe("nn.Embedding", function()
     assert.is_true(math.abs(weight:square():mean():item() - 1) < 0.05)
   end)
 
-  it("refuses ids outside the table, and what is no id", function()
+  it("rejects ids outside the table, and other values than ids", function()
     local embedding = nn.Embedding({ count = 5, features = 3 })
     assert.error_matches(function() embedding(roper.tensor({ 0, 5 }, "int32")) end,
                          "embedding: expected indices from 0 to 4, got 5 at place 2")

@@ -25,7 +25,7 @@ local function own()
 end
 
 describe("nn.class", function()
-  it("makes modules by init, which are called by forward", function()
+  it("creates modules by init, which are called by forward", function()
     local Own = own()
     local first, second = Own({ blocks = 2 }), Own({ blocks = 1 })
     assert.same({ "blocks.1.bias", "blocks.1.weight", "rates.slow", "scale" }, models.names(second))
@@ -40,7 +40,7 @@ describe("nn.class", function()
     assert.same({ 4, "Own: 26" }, { #models.names(second), tostring(second):match("^Own: %d+") })
   end)
 
-  it("tells what a class lacks", function()
+  it("reports missing methods of a class", function()
     assert.error_matches(function() nn.class() end, "class: expected a name, got nil")
     assert.error_matches(function() nn.class("Own")()(1) end,
                          "Own: expected a method forward, found none")
@@ -48,7 +48,7 @@ describe("nn.class", function()
 end)
 
 describe("named_modules", function()
-  it("are all of a model, each once, with names as its parameters have", function()
+  it("are all modules of a model, each once, with the names that its parameters have", function()
     local model, list = own()({ blocks = 2 }), {}
     model.again, model.above = model.blocks[2], model
     for i, entry in ipairs(model:named_modules()) do
@@ -61,7 +61,7 @@ describe("named_modules", function()
 end)
 
 describe("a printed module", function()
-  it("is a tree with shapes and counts, alike neighbours of a list once", function()
+  it("is a tree with shapes and counts, with equal neighbours of a list folded", function()
     local model = own()({ blocks = 12 })
     assert.equal([[
 Own: 246 parameters in rates.slow [2], scale [4]
@@ -77,7 +77,7 @@ Own: 242 parameters in rates.slow [2], scale [4]
     assert.equal("Own: 0 parameters", tostring(nn.class("Own")()))
   end)
 
-  it("folds layers also where they share parts, and names their position schemes", function()
+  it("folds layers that share parts, and names their position schemes", function()
     for position, shown in pairs({ rope = "position rotary qk ", alibi = "position alibi ",
       t5 = "position t5, position.table [32, 2] " }) do
       local text = tostring(models.small({ layers = 7, position = position,
@@ -88,7 +88,7 @@ Own: 242 parameters in rates.slow [2], scale [4]
     end
   end)
 
-  it("fits 80 columns, and survives parts in a circle and names of any bytes", function()
+  it("fits 80 columns, and handles cycles and names of any bytes", function()
     local model = nn.Transformer({ vocabulary = 5, d_model = 128, layers = 13, position = "shaw" })
     model.layers[13].feed_forward.inner = nn.class("ABlockOfMyOwnWithALongName")()
     model.layers[13].feed_forward.inner["\xff\n"] = roper.ones({ 100, 100 }):parameter()

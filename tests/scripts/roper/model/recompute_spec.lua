@@ -20,7 +20,7 @@ local function outcome(options)
 end
 
 describe("recompute", function()
-  it("gives the same bits, dropout's draws included", function()
+  it("gives the same bits, including the draws of dropout", function()
     for _, position in ipairs({ "none", "roper", "t5", "cope", "deberta" }) do
       for _, norm in ipairs({ "pre", "post" }) do
         local options = { position = position, norm = norm, dropout = 0.2, length = 30 }
@@ -76,7 +76,7 @@ describe("recompute", function()
     ["the precision of products"] = function() roper.matmul_precision "bfloat16" end,
   }
   for what, change in pairs(changes) do
-    it("computes again what forward saw, whatever changed since: " .. what, function()
+    it("recomputes from the state of forward, whatever changed since: " .. what, function()
       finally(function() roper.matmul_precision "float32" end)
       local results = {}
       for i, recomputed in ipairs({ false, true }) do
@@ -88,7 +88,7 @@ describe("recompute", function()
     end)
   end
 
-  it("leaves what was changed as it was changed", function()
+  it("keeps later changes", function()
     local _, model = gradients({ dropout = 0.2, recompute = true }, function(model)
       model:training(false)
       model.layers[1].norm, model.layers[2].extra = "post", 3
@@ -97,7 +97,7 @@ describe("recompute", function()
     assert.same({ "post", 3 }, { model.layers[1].norm, model.layers[2].extra })
   end)
 
-  it("refuses tensors that were written to since, as any operation does", function()
+  it("rejects tensors that were written to since, like any operation", function()
     for what, change in pairs({
       weight = function(model) model.layers[1].attention.value.weight:fill(1) end,
       bias = function(model) model.layers[2].feed_forward.outer.bias:fill(1) end,
@@ -116,7 +116,7 @@ describe("recompute", function()
     assert.error_matches(function() y:backward() end, "changed in place after the forward pass")
   end)
 
-  it("takes a layer of many parameters", function()
+  it("accepts a layer of many parameters", function()
     local Own = roper.nn.class "Own"
     function Own:init()
       for i = 1, 200 do
@@ -134,7 +134,7 @@ describe("recompute", function()
     assert.equal(1, own[200].grad:item())
   end)
 
-  it("keeps the input of each layer alone", function()
+  it("keeps only the input of each layer", function()
     local options = { layers = 6, recompute = false }
     local _, whole = outcome(options)
     options.recompute = true
@@ -142,7 +142,7 @@ describe("recompute", function()
     assert.is_true(kept < whole / 4, ("%d of %d bytes"):format(kept, whole))
   end)
 
-  it("is off in use, with a cache, and in what is saved", function()
+  it("is off in evaluation, with a cache, and in checkpoints", function()
     local model = models.small({ recompute = true })
     assert.is_nil(model.options.recompute)
     local layer, tokens, calls = model.layers[1], models.task():batch(1), 0
@@ -163,13 +163,13 @@ describe("recompute", function()
     assert.equal(1, calls_of())
   end)
 
-  it("trains what is inside where nothing flows to the input", function()
+  it("trains its parameters if no gradient flows to the input", function()
     local linear = roper.nn.Linear({ inputs = 2, outputs = 3 })
     recompute(linear, roper.ones({ 4, 2 })):sum():backward()
     assert.same({ { 4, 4 }, { 4, 4 }, { 4, 4 } }, linear.weight.grad:totable())
   end)
 
-  it("passes on what else the function takes, and is a plain call without recording", function()
+  it("passes on further arguments, and is a plain call without recording", function()
     local x = roper.tensor({ 3 }):parameter()
     local calls = 0
     local function f(a, times, none, power)
@@ -186,7 +186,7 @@ describe("recompute", function()
     assert.equal(3, calls)
   end)
 
-  it("leaves the generator as it was where the second time fails", function()
+  it("restores the generator if the recomputation fails", function()
     local x, fails = roper.ones({ 4 }):parameter(), false
     local y = recompute(function(a)
       a = roper.dropout(a, 0.5)

@@ -14,7 +14,7 @@ describe("nn.Sequential", function()
   setup(scratch.create)
   teardown(scratch.remove)
 
-  it("computes and trains what PyTorch's does, with AdamW of its defaults", function()
+  it("computes and trains like PyTorch's, with default AdamW", function()
     local golden, model = core.load_safetensors("tests/fixtures/sequential.safetensors"), mlp()
     for i, layer in ipairs(model) do
       for _, name in ipairs(layer.weight and { "weight", "bias" } or {}) do
@@ -35,7 +35,7 @@ describe("nn.Sequential", function()
     end
   end)
 
-  it("takes modules one by one, as a list, and within each other", function()
+  it("accepts modules as arguments, as a list, and nested", function()
     local one, two = nn.Linear({ inputs = 2, outputs = 2 }), nn.ReLU()
     assert.equal(two, nn.Sequential(one, two)[2])
     assert.equal(2, #nn.Sequential({ one, two }))
@@ -79,7 +79,7 @@ Sequential: 122 parameters
     arrays.close(gradients[1], gradients[2], 0)
   end)
 
-  it("refuses what is no module, and arguments that only the first module could take", function()
+  it("rejects values that are not modules, and arguments for the first module only", function()
     for text, make in pairs({
       ["Sequential: expected a module as number 2, got nil"] = function()
         nn.Sequential({ nn.ReLU(), nil, nn.ReLU() })
@@ -99,7 +99,7 @@ Sequential: 122 parameters
 end)
 
 describe("nn.Dropout", function()
-  it("drops a share p in training alone, and scales the rest", function()
+  it("drops a fraction p in training only, and scales the rest", function()
     local dropout, x = nn.Dropout({ p = 0.25 }), roper.ones({ 10000 })
     local y = dropout(x)
     local zeros = y:eq(0):sum():item()

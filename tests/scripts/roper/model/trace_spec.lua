@@ -13,7 +13,7 @@ local function names_of(trace)
 end
 
 describe("Module:trace", function()
-  it("gives what each part of a Transformer computed", function()
+  it("returns the output of each part of a Transformer", function()
     for _, norm in ipairs({ "pre", "post" }) do
       local model = models.small({ norm = norm, dropout = 0.5 })
       local trace = model:trace(tokens)
@@ -34,7 +34,7 @@ describe("Module:trace", function()
     end
   end)
 
-  it("gives the weights of attention by layer and head, with every kind of scheme", function()
+  it("returns the weights of attention by layer and head, for every kind of scheme", function()
     for _, position in ipairs({ "none", "roper", "alibi", "shaw", "fox", "transformer_xl",
       "cope" }) do
       local model = models.small({ position = position })
@@ -55,7 +55,7 @@ describe("Module:trace", function()
     end
   end)
 
-  it("changes no bit, with a cache neither", function()
+  it("changes no bit, also with a cache", function()
     local model = models.small({ position = "fox" })
     local whole = model(tokens)
     local cache = model:cache({ batch = 2, length = 30 })
@@ -67,7 +67,7 @@ describe("Module:trace", function()
     arrays.close(whole, model(tokens), 0)
   end)
 
-  it("numbers what is called again, and names what no field holds", function()
+  it("numbers repeated calls, and names modules without a field", function()
     local Twice, Own = nn.class("Twice"), nn.class("Own")
     function Twice.forward(_, x) return 2 * x, x end
     function Own:init() self.part, self.twice = nn.class("Part")(), Twice() end
@@ -86,7 +86,7 @@ describe("Module:trace", function()
     arrays.close(trace["Own.weights"], trace["Own.weights#2"], 1e-6)
   end)
 
-  it("holds what a part gave, whatever is done to it later", function()
+  it("keeps the output of a part, whatever is done to it later", function()
     local Own = nn.class("Own")
     function Own:init() self.twice = nn.class("Twice")() end
     function Own:forward(x)
@@ -98,7 +98,7 @@ describe("Module:trace", function()
     assert.same({ 7, 7 }, trace.Own:totable())
   end)
 
-  it("leaves nothing behind, after an error neither", function()
+  it("leaves no hooks behind, also after an error", function()
     local model = models.small()
     model:trace(tokens)
     assert.is_nil(hooks.current)
@@ -109,7 +109,7 @@ describe("Module:trace", function()
     assert.is_true(roper.is_recording())
   end)
 
-  it("goes on under the right name after an error that a part caught", function()
+  it("uses the right names after an error that a part caught", function()
     local Own = nn.class("Own")
     function Own:init() self.bad = nn.class("Bad")() end
     function Own:forward(x)
@@ -119,7 +119,7 @@ describe("Module:trace", function()
     assert.equal("Own Own.weights", names_of(Own():trace(roper.ones({ 1, 1, 2, 4 }))))
   end)
 
-  it("has weights computed only while it runs", function()
+  it("computes weights only while it runs", function()
     local model, attention, asked = models.small(), core.attention, {}
     finally(function() core.attention = attention end)
     core.attention = function(q, k, v, options)

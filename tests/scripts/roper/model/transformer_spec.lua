@@ -27,7 +27,7 @@ describe("nn.TransformerLayer", function()
     arrays.close(layer.feed_forward_norm(y + layer.feed_forward(y)), layer(x), 1e-6)
   end)
 
-  it("drops out in training alone", function()
+  it("applies dropout in training only", function()
     local layer = nn.TransformerLayer({ d_model = 8, heads = 2, dropout = 0.5 })
     assert.is_true(models.difference(layer(x), layer(x)) > 0.01)
     layer:training(false)
@@ -36,7 +36,7 @@ describe("nn.TransformerLayer", function()
     assert.is_true(models.difference(layer(x), layer(x)) > 0.01)
   end)
 
-  it("refuses other norms and probabilities", function()
+  it("rejects other norms and probabilities", function()
     assert.error_matches(function()
       nn.TransformerLayer({ d_model = 8, heads = 2, norm = "prae" })
     end, 'TransformerLayer: option norm: expected one of pre, post, got "prae"')
@@ -62,14 +62,14 @@ describe("nn.Transformer", function()
     assert.equal(3 * (12 * 128 ^ 2 + 13 * 128) + 2 * 5 * 128 + 5 + 2 * 128, small)
   end)
 
-  it("gives logits for every token", function()
+  it("returns logits for every token", function()
     local model, task = models.small(), models.task()
     local tokens = task:batch(3)
     assert.same({ 3, 30, #task:vocabulary() }, model(tokens):shape())
     assert.same({ 1, 1, #task:vocabulary() }, model(tokens:narrow(1, 1, 1):narrow(2, 1, 1)):shape())
   end)
 
-  it("sees no token after its own", function()
+  it("does not depend on later tokens", function()
     local tokens = models.task():batch(2)
     for _, position in ipairs({ "none", "rope", "roper" }) do
       local model = models.small({ position = position })
@@ -78,7 +78,7 @@ describe("nn.Transformer", function()
     end
   end)
 
-  it("hands the positions that it is given to every layer, with a cache too", function()
+  it("passes the given positions to every layer, also with a cache", function()
     local tokens = models.task():batch(2):narrow(2, 1, 8)
     local positions = roper.tensor({ { 0, 3, 3, 1, 9, 2, 4, 5 } }, "float64"):expand({ 2, 8 })
     for _, position in ipairs({ "rope", "alibi", "sinusoidal" }) do
@@ -93,7 +93,7 @@ describe("nn.Transformer", function()
     end
   end)
 
-  it("composes its parts, with a last norm where norms come before", function()
+  it("composes its parts, with a final norm for pre-norm", function()
     local tokens = models.task():batch(2)
     for _, norm in ipairs({ "pre", "post" }) do
       local model = models.small({ norm = norm })
@@ -125,7 +125,7 @@ describe("nn.Transformer", function()
     end
   end)
 
-  it("is whole with a part replaced by hand", function()
+  it("works with a part replaced by hand", function()
     local model, tokens = models.small(), models.task():batch(1)
     local before, count = model(tokens), model:count()
     model.layers[2] = nn.TransformerLayer({ d_model = 16, heads = 4, position = "rope" })
@@ -137,7 +137,7 @@ describe("nn.Transformer", function()
     assert.truthy(table.concat(names(model), " "):find("layers.1.feed_forward.inner.weight"))
   end)
 
-  it("may have one matrix for the embedding and the logits", function()
+  it("can share one matrix between the embedding and the logits", function()
     local model, tokens = models.small({ tied_embeddings = true }), models.task():batch(4)
     assert.equal(model.embedding.weight, model.logits.weight)
     local count = models.small():count() - model.embedding.weight:count()
@@ -150,7 +150,7 @@ describe("nn.Transformer", function()
     assert.is_nil(models.small().options.tied_embeddings) -- as before there was the option
   end)
 
-  it("counts a shared parameter once, and survives parts in a circle", function()
+  it("counts a shared parameter once, and handles cycles of parts", function()
     local model = models.small()
     local count = model:count()
     model.logits.weight = model.embedding.weight
@@ -161,7 +161,7 @@ describe("nn.Transformer", function()
     assert.is_false(model.layers[2].attention.is_training)
   end)
 
-  it("learns and forgets gradients", function()
+  it("computes and clears gradients", function()
     local model, tokens = models.small(), models.task():batch(2)
     roper.cross_entropy(model(tokens:narrow(2, 1, 29)), tokens:narrow(2, 2, 29)):backward()
     for _, entry in ipairs(model:named_parameters()) do
@@ -174,7 +174,7 @@ describe("nn.Transformer", function()
     end
   end)
 
-  it("passes training on to every part", function()
+  it("sets the training mode of every part", function()
     local model = models.small({ dropout = 0.3 })
     assert.equal(model, model:training(false))
     local function all(state)
@@ -193,14 +193,14 @@ describe("nn.Transformer", function()
     assert.is_true(models.difference(model(tokens), model(tokens)) > 0.01)
   end)
 
-  it("is the same from the same seed, another from another", function()
+  it("depends on the seed", function()
     local first = models.values(models.small({ seed = 3 }))
     assert.same(first, models.values(models.small({ seed = 3 })))
     local other = models.values(models.small({ seed = 4 }))
     assert.not_same(first["logits.weight"], other["logits.weight"])
   end)
 
-  it("refuses bad options", function()
+  it("rejects bad options", function()
     local function refuses(options, message)
       options.vocabulary = options.vocabulary or 5
       assert.error_matches(function() nn.Transformer(options) end, message)
@@ -224,7 +224,7 @@ describe("nn.Transformer", function()
     refuses({ position = "rop" }, 'got rop; did you mean "rope"')
   end)
 
-  it("has one scheme for all layers, which makes its tables once", function()
+  it("has one scheme for all layers, which creates its tables once", function()
     for _, position in ipairs({ "rope", "roper", { type = "rope", rotate = "v" } }) do
       local list = models.small({ layers = 3, position = position }).layers
       assert.is_not_nil(list[1].attention.position)
@@ -233,7 +233,7 @@ describe("nn.Transformer", function()
     end
   end)
 
-  it("refuses what is no batch of tokens", function()
+  it("rejects values that are not batches of tokens", function()
     local model, task = models.small(), models.task()
     local tokens = task:batch(2)
     assert.error_matches(function() model(tokens[1]) end,
@@ -248,7 +248,7 @@ describe("nn.Transformer", function()
     assert.error_matches(function() model(roper.zeros({ 1, 0 }, "int32")) end, "got 0")
   end)
 
-  it("has right gradients through all of it", function()
+  it("has correct gradients through all parts", function()
     for _, options in ipairs({
       { norm = "post", activation = "relu", position = "roper" },
       { norm = "pre", activation = "gelu", position = { type = "rope", pairing = "interleaved" } },
@@ -295,7 +295,7 @@ describe("Transformer:loss", function()
     end
   end)
 
-  it("asks a forward and logits that were put there by hand", function()
+  it("uses forward and logits that were replaced by hand", function()
     local model, tokens = models.small(), models.task():batch(2)
     local given, targets = tokens:narrow(2, 1, 29), tokens:narrow(2, 2, 29)
     local linear = model.logits
@@ -429,7 +429,7 @@ describe("a loop in plain Lua", function()
     return tonumber(early), tonumber(late)
   end
 
-  it("trains in constant memory without collecting by hand", function()
+  it("trains in constant memory without explicit collections", function()
     local early, late = resident([[
       local task = roper.tasks.substring_index { length = 33 }
       local model = roper.nn.Transformer { vocabulary = task:vocabulary(), d_model = 16,
@@ -443,7 +443,7 @@ describe("a loop in plain Lua", function()
     assert(late - early < 4, ("%g MiB after 100 steps, %g after 2000"):format(early, late))
   end)
 
-  it("drops large tensors in time", function()
+  it("frees large tensors in time", function()
     local early, late = resident("local x = roper.zeros { 1 << 20 }", "x = x + 1", { 100, 500 })
     assert(late < 256 and late - early < 32, ("%g, then %g MiB"):format(early, late))
   end)

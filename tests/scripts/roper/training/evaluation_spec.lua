@@ -41,7 +41,7 @@ describe("evaluation.solve", function()
     end
   end
 
-  it("grants all to one who knows the answers", function()
+  it("counts all problems as solved for correct answers", function()
     for _, task in ipairs(tasks) do
       cheat(function(asked, question) return asked:answer(question) end)
       local solved, samples = evaluation.solve({}, task)
@@ -55,7 +55,7 @@ describe("evaluation.solve", function()
     end
   end)
 
-  it("grants nothing for what is nearly right", function()
+  it("counts almost correct answers as wrong", function()
     for _, task in ipairs(tasks) do
       cheat(function(asked, question, i)
         local answer = asked:answer(question)
@@ -65,7 +65,7 @@ describe("evaluation.solve", function()
     end
   end)
 
-  it("counts what is solved", function()
+  it("counts solved problems", function()
     for _, task in ipairs(tasks) do
       cheat(function(asked, question, i) return i % 4 == 0 and asked:answer(question) or "" end)
       local solved, samples = evaluation.solve({}, task, { problems = 20 })
@@ -75,7 +75,7 @@ describe("evaluation.solve", function()
     end
   end)
 
-  it("lets a model write answers of any length, and samples as it is told", function()
+  it("lets a model write answers of any length, and samples as requested", function()
     local task = tasks[2]
     generate.generate = function(_, questions, options)
       local longest = 0
@@ -90,7 +90,7 @@ describe("evaluation.solve", function()
     assert.equal(0, (evaluation.solve({}, task, { temperature = 0.5, seed = 9 })))
   end)
 
-  it("depends on the seed alone", function()
+  it("depends on the seed only", function()
     local task = models.task()
     local model = models.small()
     local before = { task:random() }
@@ -111,7 +111,7 @@ describe("evaluation.solve", function()
     assert.is_true(model.is_training)
   end)
 
-  it("refuses bad options", function()
+  it("rejects bad options", function()
     assert.error_matches(function() evaluation.solve({}, tasks[1], { problems = 0 }) end,
                          "solve: option problems: expected a whole number from 1 on, got 0")
     assert.error_matches(function() evaluation.solve({}, tasks[1], { problem = 1 }) end,
@@ -147,7 +147,7 @@ describe("evaluation.answers", function()
     return (id + 1) - (id:eq(count - 1)) * count
   end
 
-  it("gives 1 to one who predicts right", function()
+  it("returns 1 for correct predictions", function()
     for _, task in ipairs(tasks) do
       local found = measure(task, function(right) return right end)
       assert.equal(1, found.accuracy)
@@ -155,7 +155,7 @@ describe("evaluation.answers", function()
     end
   end)
 
-  it("looks at answers alone, but takes the loss over all", function()
+  it("measures accuracy on answers only, but the loss on all tokens", function()
     for _, task in ipairs(tasks) do
       local found = measure(task, function(right, is_answer, count)
         return right * is_answer + other(right, count) * (is_answer * -1 + 1)
@@ -170,7 +170,7 @@ describe("evaluation.answers", function()
     end
   end)
 
-  it("tells the loss of answers from that of questions", function()
+  it("separates the loss of answers from that of questions", function()
     for _, task in ipairs(tasks) do
       local found = measure(task, function(right, is_answer, count)
         return other(right, count) * is_answer + right * (is_answer * -1 + 1)
@@ -180,7 +180,7 @@ describe("evaluation.answers", function()
     end
   end)
 
-  it("weighs answers and questions to the whole, loss and floor alike", function()
+  it("weights answers and questions by their shares, for loss and floor", function()
     for _, task in ipairs(tasks) do
       local model = models.small({ vocabulary = task:vocabulary() })
       local found = evaluation.answers(model, task, { seed = SEED, sequences = 8 })
@@ -199,7 +199,7 @@ describe("evaluation.answers", function()
     end
   end)
 
-  it("tells the model where tokens stand as the task says", function()
+  it("passes the task's positions to the model", function()
     local task, model = models.coupled({ position = "rope" })
     local found = evaluation.answers(model, task, { seed = SEED, sequences = 4 })
     local tokens = evaluation.fresh(task, SEED):batch(4)
@@ -210,7 +210,7 @@ describe("evaluation.answers", function()
     assert.near(nats:mean():item(), found.floor, 1e-12)
   end)
 
-  it("counts what is right by the distance to what is repeated", function()
+  it("counts correct tokens by the distance to the repeated one", function()
     local task = roper.tasks.substring_index({ letters = 4, length = 60, seed = 5 })
     -- Right where the same letter stands 14 places before, else wrong. The suffix from index i
     -- begins 15 - i places after the letter it begins with.
@@ -236,7 +236,7 @@ describe("evaluation.answers", function()
     end
   end)
 
-  it("measures and trains any module that makes logits, and refuses what it makes else", function()
+  it("measures and trains any module that returns logits, and rejects other results", function()
     local Own, made, task = roper.nn.class "Own", nil, models.task()
     function Own:init() self.inner = models.small() end
     function Own:forward(...) return made and made(...) or self.inner(...) end
@@ -257,7 +257,7 @@ describe("evaluation.answers", function()
     assert.error_matches(trained, "model: expected logits %[2, 29, vocabulary%], got %[2, 29%]")
   end)
 
-  it("weighs every sequence the same, whatever the batch", function()
+  it("weights every sequence equally, for any batch size", function()
     local model, task = models.small(), models.task()
     local whole = evaluation.answers(model, task, { sequences = 10, seed = 2, batch = 10 })
     for _, batch in ipairs({ 1, 3, 64 }) do
@@ -269,7 +269,7 @@ describe("evaluation.answers", function()
     assert.is_true(math.abs(whole.loss - untrained) < 1.5)
   end)
 
-  it("drops nothing out, and leaves model, task and recording as they were", function()
+  it("applies no dropout, and restores model, task and recording", function()
     local model, task = models.small({ dropout = 0.5 }), models.task()
     local before = { task:random() }
     assert.same(evaluation.answers(model, task), evaluation.answers(model, task))
@@ -289,7 +289,7 @@ describe("evaluation.answers", function()
     assert.is_true(roper.is_recording())
   end)
 
-  it("refuses sequences without answers, and bad options", function()
+  it("rejects sequences without answers, and bad options", function()
     local short = roper.tasks.substring_index({ length = 10 })
     local model = models.small({ vocabulary = short:vocabulary() })
     assert.error_matches(function() evaluation.answers(model, short, { sequences = 3 }) end,
@@ -306,7 +306,7 @@ describe("evaluation.longer", function()
   local LONGER <const> = { { { max_digits = 4 }, { max_digits = 7 } }, { { letters = 30 } },
                            { { length = 120 }, { substring_length = 12 } } }
 
-  it("poses problems that training did not", function()
+  it("uses problems that training did not contain", function()
     local sample = generate.generate
     for i, task in ipairs(tasks) do
       local asked = 0
@@ -335,7 +335,7 @@ describe("evaluation.longer", function()
     end
   end)
 
-  it("says when there are none", function()
+  it("reports that there are none", function()
     assert.error_matches(function()
       evaluation.solve({}, tasks[1], { beyond = tasks[1] })
     end, "solve: expected a problem that addition{.*} could not pose, found none in 10000 of add")

@@ -6,17 +6,17 @@ setup(scratch.create)
 teardown(scratch.remove)
 
 describe("metrics.read", function()
-  it("gives the objects in order", function()
+  it("returns the objects in order", function()
     local path = scratch.write("a.jsonl", '{"step": 1, "loss": 0.5}\n\n{"step": 2}\n')
     assert.same({ { step = 1, loss = 0.5 }, { step = 2 } }, metrics.read(path))
   end)
 
-  it("gives none where there is no file, or an empty one", function()
+  it("returns none for a missing or empty file", function()
     assert.same({}, metrics.read(scratch.path("none.jsonl")))
     assert.same({}, metrics.read(scratch.write("empty.jsonl", "")))
   end)
 
-  it("ignores a torn last line, wherever it was torn", function()
+  it("ignores a truncated last line", function()
     local line = '{"loss": 2.25, "step": 20}\n'
     for cut = 0, #line - 1 do
       local path = scratch.write("torn.jsonl", '{"step": 10}\n' .. line:sub(1, cut))
@@ -26,7 +26,7 @@ describe("metrics.read", function()
     assert.same({ { step = 10 }, { loss = 2.25, step = 20 } }, metrics.read(path))
   end)
 
-  it("refuses other lines, with their place", function()
+  it("rejects other invalid lines, with their number", function()
     for _, line in ipairs({ "{", '{"step" 3}', "5", "null", '"text"', "x", '{"loss": 1}',
                             '{"step": null}', '{"step": 1.5}' }) do
       local path = scratch.write("bad.jsonl", '{"step": 1}\n' .. line .. '\n{"step": 2}\n')
@@ -38,7 +38,7 @@ describe("metrics.read", function()
 end)
 
 describe("metrics.open", function()
-  it("appends lines that are there at once", function()
+  it("appends lines that can be read at once", function()
     local path = scratch.path("b.jsonl")
     local writer = metrics.open(path, 0)
     writer.write({ step = 1, loss = 0.1 })
@@ -49,7 +49,7 @@ describe("metrics.open", function()
     assert.equal("\n", scratch.read(path):sub(-1))
   end)
 
-  it("keeps what came up to the step, drops what came after", function()
+  it("keeps lines up to the step, and drops later ones", function()
     local path = scratch.path("c.jsonl")
     local writer = metrics.open(path, 0)
     for step = 1, 9 do
@@ -70,7 +70,7 @@ describe("metrics.open", function()
     assert.equal("", scratch.read(path))
   end)
 
-  it("drops a torn last line", function()
+  it("drops a truncated last line", function()
     local path = scratch.write("d.jsonl", '{"step": 1}\n{"step": 2, "lo')
     local writer = metrics.open(path, 5)
     writer.write({ step = 2 })
@@ -78,7 +78,7 @@ describe("metrics.open", function()
     assert.same({ { step = 1 }, { step = 2 } }, metrics.read(path))
   end)
 
-  it("writes what is not finite as null", function()
+  it("writes numbers that are not finite as null", function()
     local path = scratch.path("e.jsonl")
     local writer = metrics.open(path, 0)
     writer.write({ step = 1, loss = 0 / 0, most = math.huge })
@@ -86,7 +86,7 @@ describe("metrics.open", function()
     assert.equal('{"loss": null, "most": null, "step": 1}\n', scratch.read(path))
   end)
 
-  it("leaves a file as it is that cannot be read", function()
+  it("does not change a file that cannot be read", function()
     local path = scratch.write("f.jsonl", '{"step": 1}\n')
     local open = uv.fs_open
     finally(function() uv.fs_open = open end)
@@ -102,7 +102,7 @@ describe("metrics.open", function()
     assert.equal('{"step": 1}\n', scratch.read(path))
   end)
 
-  it("says where it can not write", function()
+  it("names the file that it cannot write", function()
     assert.error_matches(function() metrics.open(scratch.path("none/x.jsonl"), 0) end,
                          "none/x.jsonl")
   end)

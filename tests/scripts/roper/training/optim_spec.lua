@@ -65,7 +65,7 @@ describe("optim.SGD", function()
     end
   end)
 
-  it("refuses bad options", function()
+  it("rejects bad options", function()
     for options, message in pairs({
       [{ rate = -1 }] = "SGD: rate: expected a number from 0 on, got %-1",
       [{ rate = 0 / 0 }] = "SGD: option rate: expected a finite number",
@@ -109,7 +109,7 @@ describe("optim.Adam", function()
     assert.is_true((x - roper.tensor({ 1, 2 })):abs():max():item() < 1e-3)
   end)
 
-  it("refuses bad options", function()
+  it("rejects bad options", function()
     for options, message in pairs({
       [{ rate = -1e-9 }] = "Adam: rate: expected a number from 0 on, got %-1e%-09",
       [{ rate = math.huge }] = "Adam: option rate: expected a finite number, got inf",
@@ -146,7 +146,7 @@ describe("optimizers", function()
     assert.same(roper.tensor({ -0.3, 0.4 }):totable(), small:totable())
   end)
 
-  it("refuse to clip what is not finite, and change nothing then", function()
+  it("reject gradients that are not finite when clipping, without changing anything", function()
     for _, make in ipairs({ optim.SGD, optim.Adam }) do
       for _, bad in ipairs({ 0 / 0, math.huge }) do
         local optimizer, x = make({ clip = 1 }), parameter_with_gradient(1, bad)
@@ -158,7 +158,7 @@ describe("optimizers", function()
     end
   end)
 
-  it("refuse a parameter that is listed twice, and change nothing then", function()
+  it("reject a duplicate parameter, without changing anything", function()
     local w, v = roper.ones({ 2 }):parameter(), roper.ones({ 2 }):parameter()
     for _, name in ipairs({ "SGD", "Adam" }) do
       local optimizer = roper.optim[name]()
@@ -170,7 +170,7 @@ describe("optimizers", function()
     end
   end)
 
-  it("leave parameters without a gradient alone", function()
+  it("leave parameters without a gradient unchanged", function()
     for _, make in ipairs({ optim.SGD, optim.Adam }) do
       local optimizer = make({ rate = 1 })
       local without, with = roper.ones({ 2 }):parameter(), parameter_with_gradient(1, 1)
@@ -180,7 +180,7 @@ describe("optimizers", function()
     end
   end)
 
-  it("multiply the rate by what the schedule gives for the step, from 1", function()
+  it("multiply the rate by the schedule's factor for the step, counted from 1", function()
     for _, make in ipairs({ optim.SGD, optim.Adam }) do
       local steps = {}
       local optimizer = make({ rate = 0.5, schedule = function(step)
@@ -199,7 +199,7 @@ describe("optimizers", function()
     end
   end)
 
-  it("refuse a rate that is not finite, whoever made it", function()
+  it("reject a rate that is not finite, also from a schedule", function()
     for name, make in pairs({ sgd = optim.SGD, adam = optim.Adam }) do
       local x = parameter_with_gradient(1)
       local scheduled = make({ schedule = function() return 0 / 0 end })
@@ -244,7 +244,7 @@ describe("optim.schedule", function()
     })
   end)
 
-  it("refuses what is no number of steps", function()
+  it("rejects invalid numbers of steps", function()
     for _, case in ipairs({
       { "cosine: warmup", 0, schedule.cosine, -1, 10 },
       { "cosine: warmup", 0, schedule.cosine, nil, 10 },
@@ -265,7 +265,7 @@ describe("a step", function()
   setup(core.interrupt_enable)
   teardown(core.interrupt_disable)
 
-  it("is done whole before Ctrl-C ends it, with what belongs to it", function()
+  it("is completed before Ctrl-C takes effect", function()
     for _, class in ipairs({ "Adam", "SGD" }) do
       local parameters = {}
       for i = 1, 3 do

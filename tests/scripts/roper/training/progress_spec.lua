@@ -26,7 +26,7 @@ describe("progress.new", function()
       .. "500 tokens/s  6m38s left", line(options, { { 1, 2.5, 0.5 } }))
   end)
 
-  it("keeps the numbers whole on a narrow terminal", function()
+  it("keeps numbers complete on a narrow terminal", function()
     for columns, shown in pairs({
       [90] = "substring ██████░░░░░░ 100/200  loss 2.500 (floor 0.500)  10.0k tokens/s  10s left",
       [80] = "substring ████░░░ 100/200  loss 2.500 (floor 0.500)  10.0k tokens/s  10s left",
@@ -48,7 +48,7 @@ describe("progress.new", function()
     assert.truthy(text:find(("loss %.3f "):format(expected), 1, true))
   end)
 
-  it("says little where there is no terminal", function()
+  it("prints little without a terminal", function()
     local text = stdout.capture_errors(function()
       local one = progress.new(options)
       for step = 1, 200 do

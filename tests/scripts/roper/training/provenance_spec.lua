@@ -11,7 +11,7 @@ local function own(changes)
 end
 
 describe("provenance.of", function()
-  it("takes the records, also as older files have them", function()
+  it("reads the records, also of older files", function()
     assert.same({ { commit = "abc", step = 0 } }, provenance.of({ info = { commit = "abc" } }))
     for _, name in ipairs({ "provenance", "stints" }) do
       assert.same({ { commit = "abc", step = 0 }, { commit = "def", step = 5 } },
@@ -19,7 +19,7 @@ describe("provenance.of", function()
     end
   end)
 
-  it("makes the best of what is damaged", function()
+  it("skips damaged records", function()
     for _, about in ipairs({ {}, { provenance = 5 }, { info = "x" },
                              { provenance = { 5, "x" } } }) do
       assert.same({}, provenance.of(about))
@@ -30,7 +30,7 @@ describe("provenance.of", function()
 end)
 
 describe("provenance.continue", function()
-  it("adds one where version or machine changed", function()
+  it("adds a record if version or machine changed", function()
     assert.equal(1, #provenance.continue({}, 0))
     local first = own({ step = 0, started = "long ago" })
     assert.same({ first }, provenance.continue({ first }, 500))
@@ -41,13 +41,13 @@ describe("provenance.continue", function()
     end
   end)
 
-  it("says where the files that --load ran have another content", function()
+  it("records changes of the files that --load ran", function()
     local list, note = provenance.continue({ own({ step = 0, loaded = "near.lua 1234" }) }, 500)
     assert.equal(2, #list)
     assert.truthy(note:find("step 500 on with loaded nothing instead of near.lua 1234", 1, true))
   end)
 
-  it("says where other ranks share the work", function()
+  it("records changes of the number of ranks", function()
     local before = own({ step = 0 })
     assert.is_nil(select(2, provenance.continue({ before }, 5)))
     local list, note = provenance.continue({ before }, 5, 4)
@@ -58,7 +58,7 @@ describe("provenance.continue", function()
     assert.truthy(note:find("step 9 on with ranks 1 instead of 4", 1, true))
   end)
 
-  it("forgets what was done past the step that it goes on from", function()
+  it("drops records after the step that is resumed", function()
     local list = { own({ step = 0, host = "a" }), own({ step = 300, host = "b" }),
                    own({ step = 500, host = "c" }) }
     local found = provenance.continue(list, 500)
@@ -69,7 +69,7 @@ describe("provenance.continue", function()
 end)
 
 describe("provenance.text", function()
-  it("is one value, or each from its step on", function()
+  it("is one value, or each with its first step", function()
     local list = { { commit = "abc", threads = 1, step = 0 },
                    { commit = "def", threads = 1, step = 7 }, { threads = 1, step = 9 } }
     assert.equal("abc then def from step 7 then - from step 9", provenance.text(list, "commit"))

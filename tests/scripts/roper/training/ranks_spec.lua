@@ -46,7 +46,7 @@ local function assert_close(a, b, steps)
 end
 
 describe("training by ranks", function()
-  mpi.it("has the losses of one process, also where a batch does not divide", function()
+  mpi.it("has the losses of one process, also if a batch is not divisible", function()
     -- In parts of 2 rows, 5 rows for each of 2 ranks; 2 or 3 for each of 4.
     local fields = { "steps=50", "batch=10", "accumulate=5", "clip=0.5", "tied_embeddings=true",
                      "recompute=true", "layers=2", "evaluate_every=25" }
@@ -62,7 +62,7 @@ describe("training by ranks", function()
     end
   end)
 
-  mpi.it("goes on with other ranks from the checkpoint of some", function()
+  mpi.it("resumes a checkpoint with another number of ranks", function()
     local alone = begin("1", nil, "steps=30")
     local run = begin("2", 2, "steps=20")
     local status, _, errors = train("2", 3, "--resume", "runs/copy-roper-1", "steps=30")
@@ -73,7 +73,7 @@ describe("training by ranks", function()
     assert.same({ 2, 3 }, { records[1].ranks, records[#records].ranks })
   end)
 
-  mpi.it("has the same bits again on as many, dropout and a pause included", function()
+  mpi.it("has the same bits on the same number, also with dropout and a pause", function()
     local once = begin("once", 3, "steps=20", "dropout=0.1", "batch=5")
     local twice = begin("twice", 3, "steps=10", "dropout=0.1", "batch=5")
     local status, _, errors = train("twice", 3, "--resume", "runs/copy-roper-1", "steps=20")
@@ -83,7 +83,7 @@ describe("training by ranks", function()
     assert.is_false(runs.same_checkpoint(once, alone)) -- other draws
   end)
 
-  mpi.it("tells once what all ranks find wrong", function()
+  mpi.it("reports an error of all ranks once", function()
     local status, _, errors = train("run", 3, "copy", "preset=smoke", "batch=2")
     assert.not_equal(0, status)
     local message = "roper: train: batch: expected at least 3 rows, one for each rank, got 2\n"
@@ -106,7 +106,7 @@ describe("training by ranks", function()
       end]]):format(rank, action))
   end
 
-  mpi.it("ends when a rank dies; the checkpoint goes on", function()
+  mpi.it("ends when a rank dies; the checkpoint can be resumed", function()
     local alone = begin("1", nil, "steps=30")
     local status, _, errors = train("2", 2, "copy", "preset=smoke", "d_model=16", "steps=30",
       at_step_15(1, "require('luv').kill(require('luv').os_getpid(), 'sigkill')"))
@@ -117,14 +117,14 @@ describe("training by ranks", function()
     assert_close(alone, scratch.path("2" .. RUN), 30)
   end)
 
-  mpi.it("ends when a rank fails, which tells why", function()
+  mpi.it("ends when a rank fails, with its error", function()
     local status, _, errors = train("2", 2, "copy", "preset=smoke",
       at_step_15(1, "error('no more of it', 0)"))
     assert.not_equal(0, status)
     assert.equal(1, select(2, errors:gsub("roper: rank 1 of 2: no more of it", "")), errors)
   end)
 
-  mpi.it("keeps the last whole step at Ctrl-C", function()
+  mpi.it("keeps the last complete step at Ctrl-C", function()
     local words = mpi.command(2, ROPER, "train", "copy", "preset=smoke", "steps=100000")
     files.make(scratch.path("2"))
     local screen = process.open(("cd %s && OMPI_MCA_odls_base_sigkill_timeout=4 %s"):format(
@@ -139,7 +139,7 @@ describe("training by ranks", function()
 end)
 
 describe("roper.ranks", function()
-  it("says where roper was built without MPI", function()
+  it("reports a build without MPI", function()
     local status, _, errors = process.run({ ROPER, "-e",
       "require('roper.native').ranks_join = nil; return roper.ranks()" }, nil,
       { OMPI_COMM_WORLD_SIZE = "2" })
@@ -147,7 +147,7 @@ describe("roper.ranks", function()
     assert.truthy(errors:find("roper was built without MPI", 1, true), errors)
   end)
 
-  mpi.it("shares the cores, unless the threads are said", function()
+  mpi.it("shares the cores, unless threads are given", function()
     local text = [[
       local ranks = roper.ranks()
       if ranks.rank == 0 then print(roper.threads(), ranks.note) end]]
@@ -161,7 +161,7 @@ describe("roper.ranks", function()
     assert.truthy(note:find("oversubscribed"))
   end)
 
-  mpi.it("is for train to take", function()
+  mpi.it("is an option of train", function()
     local output = mpi.script(3, [[
       local task = roper.tasks.copy{letters = 4, length = 20, seed = 1}
       local model = roper.nn.Transformer{vocabulary = task:vocabulary(), d_model = 8, heads = 2}
@@ -172,7 +172,7 @@ describe("roper.ranks", function()
     assert.equal("3\t3\n", output)
   end)
 
-  mpi.it("draws other dropout on each rank, the same for a step", function()
+  mpi.it("draws different dropout on each rank, reproducible by step", function()
     mpi.script(2, [[
       local core, ranks, drawn = require "roper.core", roper.ranks(), {}
       roper.seed(1)
@@ -184,7 +184,7 @@ describe("roper.ranks", function()
       assert(core.ranks_combine("least", drawn[1]) ~= -core.ranks_combine("least", -drawn[1]))]])
   end)
 
-  mpi.it("draws alike again on ranks that have trained, which then train another", function()
+  mpi.it("draws the same after ranks have trained another model", function()
     mpi.script(2, [[
       local core, ranks, drawn = require "roper.core", roper.ranks(), {}
       local task = roper.tasks.copy{letters = 4, length = 20, seed = 1}
@@ -205,7 +205,7 @@ describe("roper.ranks", function()
       assert(drawn[1] ~= drawn[2])]])
   end)
 
-  mpi.it("refuses models that differ", function()
+  mpi.it("rejects models that differ", function()
     mpi.script(2, [[
       local ranks = roper.ranks()
       local w = roper.full({3}, 1 + ranks.rank * 1e-6):parameter()

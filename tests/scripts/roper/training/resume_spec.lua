@@ -24,8 +24,8 @@ local function assert_files(expected, folder)
   end
 end
 
-describe("a run that goes on", function()
-  it("goes on in the parts that it began with, and in no others", function()
+describe("a resumed run", function()
+  it("keeps the number of parts of a batch that it began with", function()
     local all = { steps = 9, batch = 4, accumulate = 2, run = scratch.path("whole") }
     run(all)
     all.run, all.steps = scratch.path("cut"), 5
@@ -42,7 +42,7 @@ describe("a run that goes on", function()
     assert.is_nil(plain.accumulate) -- as before there was the option
   end)
 
-  it("passes an interrupt on, and the run can go on", function()
+  it("passes on an interrupt, and the run can be resumed", function()
     run({ steps = 20, checkpoint_every = 4, run = scratch.path("whole") })
     local finished, calls = 0, 0
     core.interrupt_enable()
@@ -90,7 +90,7 @@ describe("a run that goes on", function()
     return model
   end
 
-  it("keeps what was done before Ctrl-C, and goes on from there bit for bit", function()
+  it("keeps the steps before Ctrl-C, and resumes from there bit for bit", function()
     run({ steps = 12, run = scratch.path("whole") })
     interrupt_forward({ steps = 12, run = scratch.path("cut") }, 8)
     local tensors, facts = core.load_safetensors(scratch.path("cut/checkpoint.safetensors"))
@@ -123,7 +123,7 @@ describe("a run that goes on", function()
     return ok, result
   end
 
-  it("keeps the step that Ctrl-C found evaluated, and evaluates it when it goes on", function()
+  it("saves the step that Ctrl-C interrupted in evaluation, and evaluates it later", function()
     local whole, cut = scratch.path("whole"), scratch.path("cut")
     assert.is_true(train_evaluated(whole, {}))
     for _, cuts in ipairs({ { [2] = 6 }, { 6 }, { [2] = 9 }, { [2] = 11 }, { 11 } }) do
@@ -139,7 +139,7 @@ describe("a run that goes on", function()
     assert.equal(files(whole)["best.safetensors"], files(cut)["best.safetensors"])
   end)
 
-  it("makes the last entry of a run that is to end where Ctrl-C found it", function()
+  it("writes the last entry if Ctrl-C comes at the last step", function()
     local folder = scratch.path("run")
     interrupt_forward({ steps = 12, run = folder }, 8)
     assert.same({}, timeless(folder))
@@ -148,7 +148,7 @@ describe("a run that goes on", function()
     assert.same(run({ steps = 7 }).loss, result.loss)
   end)
 
-  it("has its metrics on the disk before a checkpoint counts on them", function()
+  it("flushes its metrics to the disk before a checkpoint relies on them", function()
     local folder = scratch.path("run")
     local path, fs_fsync, save = folder .. "/metrics.jsonl", uv.fs_fsync, core.save_safetensors
     local flushed, saves
@@ -174,7 +174,7 @@ describe("a run that goes on", function()
     assert(ok, message)
   end)
 
-  it("goes on after a number that is not finite", function()
+  it("resumes after a number that is not finite", function()
     local folder = scratch.path("run")
     local function train_with(measured, steps)
       return run({ run = folder, resume = true, steps = steps, best = "measured",
@@ -193,12 +193,12 @@ describe("a run that goes on", function()
     assert.same({ 1, 2, 3, 4, 5, 6 }, numbers(timeless(folder), "step"))
   end)
 
-  it("leaves a model that can be trained on after Ctrl-C", function()
+  it("leaves a model that can be trained further after Ctrl-C", function()
     local model = interrupt_forward({ steps = 12 }, 8)
     assert.equal(3, run({ model = model, steps = 3 }).step)
   end)
 
-  it("never stops between two parameters", function()
+  it("never stops between the updates of two parameters", function()
     local function after_one_step(schedule)
       local model = models.small({ seed = 1 })
       local options = { model = model, steps = 1, optimizer = roper.optim.Adam {
@@ -238,7 +238,7 @@ describe("a run that goes on", function()
     assert.equal(9, run({ run = folder, resume = true, steps = 9 }).step)
   end)
 
-  it("refuses a folder with a checkpoint unless it is to go on", function()
+  it("rejects a folder with a checkpoint unless resume is set", function()
     local folder = scratch.path("run")
     run({ run = folder })
     local before = files(folder)
@@ -247,7 +247,7 @@ describe("a run that goes on", function()
     assert_files(before, folder)
   end)
 
-  it("does not start anew where it cannot see the checkpoint", function()
+  it("does not start over if the checkpoint cannot be read", function()
     local folder = scratch.path("run")
     local path = folder .. "/checkpoint.safetensors"
     uv.fs_mkdir(folder, 493)
@@ -257,7 +257,7 @@ describe("a run that goes on", function()
     assert.equal(path, uv.fs_readlink(path))
   end)
 
-  it("refuses the checkpoint of another run, and leaves all as it was", function()
+  it("rejects the checkpoint of another run, and changes nothing", function()
     local folder = scratch.path("run")
     run({ run = folder })
     local before = files(folder)
@@ -287,7 +287,7 @@ describe("a run that goes on", function()
     end
   end)
 
-  it("refuses a checkpoint that is cut, and leaves all as it was", function()
+  it("rejects a truncated checkpoint, and changes nothing", function()
     local folder = scratch.path("run")
     run({ run = folder })
     local path = folder .. "/checkpoint.safetensors"
@@ -302,7 +302,7 @@ describe("a run that goes on", function()
     end
   end)
 
-  it("does nothing more in a run that is done", function()
+  it("does nothing in a finished run", function()
     local folder = scratch.path("run")
     local _, trained = run({ run = folder })
     local before = files(folder)
@@ -312,7 +312,7 @@ describe("a run that goes on", function()
     assert_files(before, folder)
   end)
 
-  it("makes a run longer as if it had been long from the start", function()
+  it("extends a run as if it had been longer from the start", function()
     run({ run = scratch.path("long"), steps = 20 })
     run({ run = scratch.path("short"), steps = 13 })
     local result = run({ run = scratch.path("short"), steps = 20, resume = true })
@@ -320,7 +320,7 @@ describe("a run that goes on", function()
     assert.is_true(same_checkpoint(scratch.path("long"), scratch.path("short")))
   end)
 
-  it("keeps what made the first part of a run that goes on elsewhere", function()
+  it("keeps the provenance of the first part if a run is resumed elsewhere", function()
     local folder = scratch.path("run")
     run({ run = folder, steps = 7 })
     local path = folder .. "/config.json"
@@ -335,7 +335,7 @@ describe("a run that goes on", function()
     assert.same({ uv.os_gethostname(), 7 }, { records[2].host, records[2].step })
   end)
 
-  it("says when what goes on is not the same to the bit", function()
+  it("reports if a resumed run may differ in bits", function()
     local folder, notes = scratch.path("run"), {}
     local progress = { update = function() end, finish = function() end,
       note = function(_, text) notes[#notes + 1] = text end }
@@ -359,7 +359,7 @@ describe("a run that goes on", function()
     assert.matches("from step 8 on with matmul_precision bfloat16 instead of float32", notes[2])
   end)
 
-  it("counts the seconds of a run over all its starts", function()
+  it("adds up the seconds of a run over all its starts", function()
     local folder = scratch.path("run")
     run({ run = folder, steps = 10, log_every = 1 })
     run({ run = folder, steps = 12, log_every = 1, resume = true })
@@ -370,7 +370,7 @@ describe("a run that goes on", function()
     end
   end)
 
-  it("starts anew where there is nothing to resume", function()
+  it("starts over if there is nothing to resume", function()
     local folder = scratch.path("run")
     local _, model = run({ run = folder, resume = true })
     assert.same(models.values(select(2, run())), models.values(model))
@@ -428,7 +428,7 @@ describe("a run that is killed", function()
       best = left["best.safetensors"] }
   end
 
-  it("ends with the same bytes as one that is not, whenever it was killed", function()
+  it("ends with the same bytes as one that is not, whenever it is killed", function()
     local seed = os.time()
     math.randomseed(seed)
     local name = "seed " .. seed
@@ -451,7 +451,7 @@ describe("a run that is killed", function()
     assert.is_true(kills >= 8, name)
   end)
 
-  it("goes on at the command line", function()
+  it("is resumed from the command line", function()
     local folder, whole = scratch.path("killed"), scratch.path("whole")
     local command = { "./roper", "train", "substring_index", "--resume", folder }
     for field, value in pairs(FIELDS) do
@@ -466,7 +466,7 @@ describe("a run that is killed", function()
     assert.same(outcome(whole), outcome(folder))
   end)
 
-  it("starts again by the same line if it has no checkpoint yet, and loses no metrics", function()
+  it("starts over by the same command without a checkpoint, and keeps its metrics", function()
     local folder, whole = scratch.path("killed"), scratch.path("whole")
     scratch.write("train.lua", (scratch.read(script):gsub('"checkpoint_every": *3',
       '"checkpoint_every":60')))
