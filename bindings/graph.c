@@ -5,7 +5,7 @@
 #include "bindings/handle.h"
 #include "core/base/memory.h"
 
-static _Thread_local lua_State *sweeping; /* the caller of the innermost `backward` */
+static _Thread_local lua_State *backward_caller; /* the caller of the innermost `backward` */
 
 /*
 ** function tensor:parameter(on)
@@ -65,10 +65,10 @@ static int backward(lua_State *L)
 {
   rpl_check_count(L, "backward", 2);
   RpTensor *output = rpl_check_tensor(L, 1), *seed = rpl_optional_tensor(L, 2);
-  lua_State *outer = sweeping;
-  sweeping = L;
+  lua_State *outer = backward_caller;
+  backward_caller = L;
   const RpStatus status = rp_backward(output, seed);
-  sweeping = outer;
+  backward_caller = outer;
   if (lua_gettop(L) > 2) /* an error of a function written in Lua */
     return lua_error(L);
   rpl_check(L, status);
@@ -151,17 +151,17 @@ typedef struct LuaContext {
 } LuaContext;
 
 /* The arguments of run_backward, which lua_pcall calls. */
-typedef struct Sweep {
+typedef struct BackwardCall {
   const LuaContext *context;
   RpNode *node;
   RpTensor *output_gradient;
   RpTensor **gradients;
-} Sweep;
+} BackwardCall;
 
 /* Take the gradient of input i from stack index `at`; raises if its shape or dtype is wrong. */
-static void take_gradient(lua_State *L, const Sweep *sweep, int i, int at)
+static void take_gradient(lua_State *L, const BackwardCall *call, int i, int at)
 {
-  const RpEdge *input = &sweep->node->edges[i];
+  const RpEdge *input = &call->node->edges[i];
   RpTensor **slot = luaL_testudata(L, at, RPL_TENSOR);
   const RpTensor *gradient = slot != NULL ? *slot : NULL;
   if (gradient == NULL)
@@ -173,26 +173,26 @@ static void take_gradient(lua_State *L, const Sweep *sweep, int i, int at)
   if (!fits)
     luaL_error(L, "differentiable: expected a gradient of shape %s for input %d, got %s",
                rp_shape_text(input->rank, input->shape), i + 1, rp_tensor_shape_text(gradient));
-  const RpDtype dtype = sweep->context->inputs[i].dtype;
+  const RpDtype dtype = call->context->inputs[i].dtype;
   if (gradient->dtype != dtype)
     luaL_error(L, "differentiable: expected a %s gradient for input %d, got %s",
                rp_dtype_name(dtype), i + 1, rp_dtype_name(gradient->dtype));
-  sweep->gradients[i] = rp_tensor_detach(gradient);
-  if (sweep->gradients[i] == NULL)
+  call->gradients[i] = rp_tensor_detach(gradient);
+  if (call->gradients[i] == NULL)
     rpl_raise(L);
 }
 
 static int run_backward(lua_State *L)
 {
-  const Sweep *sweep = lua_touserdata(L, 1);
-  const int count = sweep->context->input_count;
+  const BackwardCall *call = lua_touserdata(L, 1);
+  const int count = call->context->input_count;
   lua_settop(L, 0);
   luaL_checkstack(L, 2 * count + 8, "differentiable: too many inputs");
   rpl_push_foreign(L);
-  lua_rawgeti(L, 1, (lua_Integer)sweep->context->order);
+  lua_rawgeti(L, 1, (lua_Integer)call->context->order);
   lua_replace(L, 1);
   RpTensor **slot = rpl_new_tensor(L);
-  *slot = rp_tensor_retain(sweep->output_gradient);
+  *slot = rp_tensor_retain(call->output_gradient);
   if (!lua_istable(L, 1)) /* called by a finalizer, on a tensor that is being collected too */
     luaL_error(L, "differentiable: the function backward was already collected");
   lua_rawgeti(L, 1, 1);
@@ -202,26 +202,26 @@ static int run_backward(lua_State *L)
     RpTensor **input = lua_touserdata(L, -1);
     if (*input == NULL)
       luaL_error(L, "differentiable: forward closed input %d, which backward needs", i + 1);
-    rpl_check(L, rp_node_check_version(sweep->node, *input, sweep->context->inputs[i].version));
+    rpl_check(L, rp_node_check_version(call->node, *input, call->context->inputs[i].version));
   }
   lua_call(L, count + 1, count);
   const int first = lua_gettop(L) - count + 1;
   for (int i = 0; i < count; i++)
-    if (rp_node_wants(sweep->node, i))
-      take_gradient(L, sweep, i, first + i);
+    if (rp_node_wants(call->node, i))
+      take_gradient(L, call, i, first + i);
   return 0;
 }
 
 /* Leaves an error on the stack; `backward` raises it. */
 static RpStatus lua_backward(RpNode *node, RpTensor *output_gradient, RpTensor **gradients)
 {
-  lua_State *L = sweeping;
-  Sweep sweep = {node->context, node, output_gradient, gradients};
+  lua_State *L = backward_caller;
+  BackwardCall call = {node->context, node, output_gradient, gradients};
   if (!lua_checkstack(L, 4))
     return rp_fail(RP_OUT_OF_MEMORY, "differentiable: the Lua stack is full");
   const bool was = rp_graph_set_recording(false);
   lua_pushcfunction(L, run_backward);
-  lua_pushlightuserdata(L, &sweep);
+  lua_pushlightuserdata(L, &call);
   const int failed = lua_pcall(L, 1, 0, 0);
   rp_graph_set_recording(was);
   return failed ? rp_fail(RP_BAD_ARGUMENT, "differentiable: error in backward") : RP_OK;

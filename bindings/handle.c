@@ -100,7 +100,7 @@ RpTensor **rpl_push_tensors(lua_State *L, int index, const char *function, int m
     lua_geti(L, index, i + 1);
     list[i] = rpl_hold_tensor(L, &got);
     if (list[i] == NULL)
-      luaL_error(L, "%s: expected a tensor as number %d, got %s", function, i + 1, got);
+      luaL_error(L, "%s: expected a tensor as element %d, got %s", function, i + 1, got);
     lua_rawseti(L, -2, i + 1);
   }
   return list;

@@ -158,7 +158,7 @@ RpFileWriter *rp_file_create(const char *function, const char *path)
   return create(function, path, 0666);
 }
 
-/* Check that the next bytes of the file are these. */
+/* RP_BAD_FILE if the next bytes of the file differ from these. */
 static RpStatus compare(const RpFileWriter *writer, const char *next, size_t bytes)
 {
   RpFileReader reader = {

@@ -26,7 +26,7 @@ typedef struct RpFileReader {
 RpStatus rp_file_open(RpFileReader *reader, const char *function, const char *path);
 
 /*
-** Read the next `bytes` bytes; RP_BAD_FILE if the file ends before,
+** Read the next `bytes` bytes; RP_BAD_FILE if the file has fewer left,
 ** RP_INTERRUPTED after Ctrl-C.
 */
 RpStatus rp_file_read(RpFileReader *reader, void *data, size_t bytes);
@@ -34,35 +34,35 @@ RpStatus rp_file_read(RpFileReader *reader, void *data, size_t bytes);
 void rp_file_close(RpFileReader *reader);
 
 /*
-** A file being written, under a temporary name in the folder of `path`. A file
-** at `path` stays untouched until rp_file_finish succeeds.
+** A file that is being written, under a temporary name in the folder of `path`.
+** An existing file at `path` is not changed before rp_file_finish.
 */
 typedef struct RpFileWriter RpFileWriter;
 
 /*
 ** Begin a file. NULL with RP_BAD_FILE if the folder is missing or not writable,
-** or if `path` exists and is not a regular file.
+** or if `path` exists and is not a regular file; NULL when out of memory.
 */
 RpFileWriter *rp_file_create(const char *function, const char *path);
 
 /* Append `bytes` bytes; RP_INTERRUPTED after Ctrl-C. */
 RpStatus rp_file_write(RpFileWriter *writer, const void *data, size_t bytes);
 
-/* Overwrite `bytes` bytes from `offset` on, which rp_file_write wrote before. */
+/* Overwrite `bytes` bytes that rp_file_write has written, beginning at `offset`. */
 RpStatus rp_file_overwrite(RpFileWriter *writer, int64_t offset, const void *data, size_t bytes);
 
 /*
-** Verify a file: return to its start; from now on rp_file_write compares its
-** data with the file instead of writing them. RP_BAD_FILE if they differ. The
-** caller repeats all of its writes.
+** Begin to verify a file: return to its start. From now on rp_file_write compares
+** its data with the file instead of writing them, and returns RP_BAD_FILE if they
+** differ. The caller repeats all of its writes.
 */
 RpStatus rp_file_reread(RpFileWriter *writer);
 
 /*
-** End a file and free the writer. If `status` (of all writes so far) is RP_OK,
-** the content is flushed to disk and renamed to `path`; if it is not, or if that
-** fails, the temporary file is removed. Returns the status of the whole. A
-** symbolic link at `path` is replaced, not followed.
+** Finish a file and free the writer. If `status` (of all writes so far) is RP_OK,
+** the content is flushed to disk and the file is renamed to `path`; otherwise, or
+** if that fails, the temporary file is removed. Returns `status`, or the first
+** error of this function. A symbolic link at `path` is replaced, not followed.
 */
 RpStatus rp_file_finish(RpFileWriter *writer, RpStatus status);
 
@@ -77,7 +77,8 @@ RpStatus rp_file_put(const char *path, const void *data, size_t bytes, bool *cre
 /*
 ** Open the file at `path`, creating it if it is missing, and lock it against
 ** other processes until *descriptor is closed or this process ends. Does not
-** wait: if another process holds the lock, *descriptor is -1.
+** wait: if another process holds the lock, *descriptor is -1 and the result RP_OK.
+** RP_BAD_FILE if the file cannot be opened or locked.
 */
 RpStatus rp_file_lock(const char *function, const char *path, int *descriptor);
 

@@ -1,4 +1,4 @@
-/* Content hash, not cryptographic: FNV-1a with 64 bits (Fowler, Noll, Vo 1991). */
+/* Content hash, not cryptographic: 64-bit FNV-1a (Fowler, Noll, Vo 1991). */
 #ifndef RP_HASH_H
 #define RP_HASH_H
 
@@ -8,7 +8,7 @@
 /* The hash of an empty input. */
 #define RP_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* Extend the hash `before` by `bytes` bytes of data. */
+/* Continue the hash `before` with `bytes` bytes of data. */
 uint64_t rp_hash(uint64_t before, const void *data, size_t bytes);
 
 #endif

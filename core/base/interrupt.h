@@ -15,7 +15,7 @@ void rp_interrupt_raise(void);
 /* Lower the flag; the bindings do this when they report the interrupt. */
 void rp_interrupt_clear(void);
 
-/* Is the flag raised? Cheap enough to call for every tile of a kernel. */
+/* True if the flag is raised. Cheap enough to call for every tile of a kernel. */
 bool rp_interrupted(void);
 
 /* RP_OK, or RP_INTERRUPTED with its message if the flag is raised. */

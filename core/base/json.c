@@ -16,7 +16,7 @@ enum {
 
 static _Thread_local size_t refused; /* bytes of an allocation that failed, or 0 */
 
-/* Memory for the rest of a chunk after an allocation failed, while parsing. */
+/* Memory used after an allocation fails while parsing, for the rest of the chunk. */
 static _Thread_local struct Reserve {
   char *start;
   size_t size, used;
@@ -44,7 +44,7 @@ static void release(void *block)
     free(block);
 }
 
-/* Values that other code got from jansson stay valid: allocate and release use malloc and free. */
+/* Values that jansson created before stay valid: allocate and release use malloc and free. */
 static void install(void)
 {
   json_set_alloc_funcs(allocate, release);
@@ -69,7 +69,7 @@ typedef struct Text {
   size_t left;
 } Text;
 
-/* The next chunk. After a failed allocation the text ends: the result is discarded anyway. */
+/* The next chunk of the text; none after a failed allocation, when the result is discarded. */
 static size_t feed(void *buffer, size_t size, void *data)
 {
   Text *text = data;

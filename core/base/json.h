@@ -1,7 +1,7 @@
 /*
-** JSON parsing and printing by jansson, safe when memory runs out. jansson does
-** not check all of its allocations: one that fails can drop a digit of a number
-** it reads or a name from text it writes, or end the process. These functions
+** JSON parsing and printing with jansson, safe when memory runs out. jansson does
+** not check all of its allocations: a failure can drop a digit of a number that it
+** reads or a name from text that it writes, or crash the process. These functions
 ** report every failed allocation.
 */
 #ifndef RP_JSON_H
@@ -12,8 +12,8 @@
 #include "core/base/status.h"
 
 /*
-** Begin to build values. rp_json_print and rp_json_status report the allocations
-** that failed since then.
+** Call this before building values: rp_json_print and rp_json_status report the
+** allocations that fail after it.
 */
 void rp_json_begin(void);
 
@@ -22,8 +22,8 @@ RpStatus rp_json_status(void);
 
 /*
 ** Parse `length` bytes of text with jansson's `flags`; the caller releases *tree
-** with json_decref. RP_OUT_OF_MEMORY, or RP_BAD_FILE for text that is not JSON:
-** *error says where and why, and the caller writes the message. *tree is NULL
+** with json_decref. RP_OUT_OF_MEMORY; or RP_BAD_FILE, without a message, for text
+** that is not JSON: *error contains the reason and the location. *tree is NULL
 ** after an error.
 */
 RpStatus rp_json_parse(const char *text, size_t length, size_t flags, json_t **tree,

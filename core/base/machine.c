@@ -45,7 +45,7 @@ void rp_set_matmul_precision(RpPrecision chosen)
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/* Does the processor have AMX tiles, and may this process use them? */
+/* True if the processor has AMX tiles and the operating system lets this process use them. */
 static bool may_use_tiles(void)
 {
   enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 }; /* Linux's names */

@@ -1,4 +1,4 @@
-/* Threads, processor and BLAS: the parts of the machine that results and timings depend on. */
+/* Threads, processor and BLAS: the properties of the machine that affect results and timings. */
 #ifndef RP_MACHINE_H
 #define RP_MACHINE_H
 
@@ -8,16 +8,15 @@
 int rp_threads(void);
 
 /*
-** The largest number of threads: 64, or four per processor if that is more. A
-** larger number gains nothing, and OpenMP ends the process if the system cannot
-** start a thread.
+** The largest number of threads: 64, or four per processor if that is more. More
+** threads would not be faster, and OpenMP ends the process if it cannot start one.
 */
 int rp_most_threads(void);
 
 /* Set the number of threads; RP_BAD_ARGUMENT outside 1 .. rp_most_threads(). */
 RpStatus rp_set_threads(int threads);
 
-/* Precision that operands of float32 matrix products are rounded to; sums stay float32. */
+/* Precision to which the operands of float32 matrix products are rounded; sums stay float32. */
 typedef enum RpPrecision { RP_FLOAT32_OPERANDS, RP_BFLOAT16_OPERANDS } RpPrecision;
 
 /* The current precision, shared by all threads. Default: RP_FLOAT32_OPERANDS, no rounding. */
@@ -37,7 +36,7 @@ typedef enum RpTarget {
   RP_TARGETS
 } RpTarget;
 
-/* The best instruction set that the processor has and the operating system allows. */
+/* The best instruction set that the processor has and the operating system allows to use. */
 RpTarget rp_machine_target(void);
 
 /* The processor's name as the operating system reports it, or "unknown". */

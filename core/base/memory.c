@@ -26,7 +26,7 @@ enum { KEEPS_IDLE = 1 };
 
 typedef union Header Header;
 
-/* A link of a circular list; the head of the list is one too. */
+/* A link of a circular list. The head of the list is also a link. */
 typedef struct Link {
   struct Link *next, *previous;
 } Link;
@@ -111,7 +111,7 @@ static void end_idle(Header *header)
   use.idle -= header->s.size;
 }
 
-/* Free the blocks that were idle longest until live and idle ones fit in `budget`. */
+/* Free the blocks that have been idle longest until live and idle blocks fit in `budget` bytes. */
 static void evict(size_t budget)
 {
   while (use.idle > 0 && use.live + use.idle > budget) {
@@ -161,7 +161,7 @@ static Header *take(size_t size, int size_class)
   return header;
 }
 
-/* May one more allocation succeed? Counts down what rp_memory_fail_after set. */
+/* True if the next allocation may succeed. Decrements the count of rp_memory_fail_after. */
 static bool is_granted(void)
 {
   if (failures_after > 0)
@@ -204,7 +204,7 @@ void rp_free(void *block)
   use.live -= header->s.size;
   use.blocks--;
   make_idle(header);
-  /* Keep what the peak needed and a little more, not every size ever seen. */
+  /* Keep what the peak needs and a little more, instead of blocks of every size used so far. */
   evict(KEEPS_IDLE ? use.peak + use.peak / 4 + ((size_t)64 << 20) : 0);
   pthread_mutex_unlock(&lock);
 }

@@ -1,7 +1,6 @@
 /*
-** Memory pool. Freed blocks are kept by size class and reused: at the sizes
-** of a training step, the page faults of a fresh block cost more than the
-** arithmetic done in it.
+** Memory pool. Freed blocks are kept by size class and reused: in a training
+** step, the page faults of a new block cost more than the arithmetic done in it.
 */
 #ifndef RP_MEMORY_H
 #define RP_MEMORY_H
@@ -10,9 +9,9 @@
 #include <stdint.h>
 
 /*
-** Allocate at least `bytes` bytes, aligned to 64, contents undefined. Zero bytes
-** give a valid block. The caller owns it and returns it with rp_free. NULL with
-** RP_OUT_OF_MEMORY if the limit is reached or the system has no memory.
+** Allocate at least `bytes` bytes, aligned to 64, contents undefined. The block is
+** valid even for 0 bytes. The caller releases it with rp_free. NULL with
+** RP_OUT_OF_MEMORY if the limit would be exceeded or the system has no memory.
 */
 void *rp_alloc(size_t bytes);
 
@@ -20,8 +19,9 @@ void *rp_alloc(size_t bytes);
 void rp_free(void *block);
 
 /*
-** malloc, for blocks that another library frees with free(): outside the pool
-** and its limit. NULL with RP_OUT_OF_MEMORY if it fails.
+** malloc, for blocks that another library releases with free(). These do not
+** belong to the pool and do not count towards its limit. NULL with
+** RP_OUT_OF_MEMORY if malloc fails.
 */
 void *rp_malloc(size_t bytes);
 
@@ -29,7 +29,7 @@ typedef struct RpMemoryUse {
   size_t live;   /* bytes allocated and not yet freed */
   size_t idle;   /* bytes kept for reuse */
   size_t peak;   /* largest `live` since the start or the last trim */
-  size_t limit;  /* live + idle never exceed this */
+  size_t limit;  /* no allocation may raise live + idle above this */
   size_t blocks; /* number of live blocks */
 } RpMemoryUse;
 
@@ -39,15 +39,15 @@ RpMemoryUse rp_memory_use(void);
 void rp_memory_trim(void);
 
 /*
-** Set the limit in bytes; 0 restores the default, nine tenths of the machine's
-** memory or of the control group's limit, whichever is smaller. Beyond that
-** Linux might kill the process; a failed allocation does not.
+** Set the limit in bytes; 0 restores the default: nine tenths of the machine's
+** memory or of the control group's limit, whichever is smaller. A process that
+** uses more may be killed by Linux, whereas a failed allocation is an error.
 */
 void rp_memory_set_limit(size_t bytes);
 
 /*
-** For tests: let `count` more allocations succeed and fail all later ones, until
-** the next call. A negative count fails none.
+** For tests: until the next call, let `count` more allocations succeed and all
+** later ones fail. With a negative count, none fails.
 */
 void rp_memory_fail_after(int64_t count);
 

@@ -1,7 +1,7 @@
 /*
 ** Counter-based random numbers: Philox 4x32-10 (Salmon et al., "Parallel
-** random numbers: as easy as 1, 2, 3", SC 2011). A draw depends on seed and
-** counter alone, never on threads or on the order of calls.
+** random numbers: as easy as 1, 2, 3", SC 2011). A draw depends only on the seed
+** and the counter, not on threads or on the order of calls.
 */
 #ifndef RP_RANDOM_H
 #define RP_RANDOM_H
@@ -35,23 +35,23 @@ static inline void rp_philox(uint64_t seed, uint64_t counter, uint32_t words[4])
   words[3] = c3;
 }
 
-/* Uniform in [0, 1) with 53 bits, from two words. */
+/* A uniform number in [0, 1) with 53 random bits, from two words. */
 static inline double rp_uniform_from(uint32_t high, uint32_t low)
 {
   return (double)((uint64_t)(high >> 5) << 26 | low >> 6) * 0x1p-53;
 }
 
-/* Derive a 64-bit seed for part number `part` of a run, unrelated to neighbouring seeds. */
+/* A 64-bit seed for part number `part` of a run, unrelated to the seeds of other parts. */
 uint64_t rp_random_split(uint64_t seed, uint64_t part);
 
 /* Uniform integer in [0, bound), bound >= 1, without modulo bias. Consumes at least one block. */
 uint32_t rp_random_below(RpRandom *random, uint32_t bound);
 
 /*
-** The image of `index` under the permutation of 0 .. count - 1 given by `seed`:
-** draws without replacement that need no memory. A Feistel network (Luby and
-** Rackoff 1988) on the next even number of bits, repeated until the result is
-** below `count`.
+** The image of `index` under the permutation of 0 .. count - 1 selected by `seed`,
+** for draws without replacement that need no memory. A Feistel network (Luby and
+** Rackoff 1988) permutes the numbers of the smallest sufficient even number of
+** bits; it is repeated until the result is below `count`.
 */
 uint64_t rp_random_permuted(uint64_t seed, uint64_t count, uint64_t index);
 

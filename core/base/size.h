@@ -1,7 +1,7 @@
 /*
-** Products of sizes. Numbers of elements or bytes that are computed from sizes of
-** a user or a file go through rp_size_product; a product of fewer of the same sizes
-** then needs no check.
+** Products of sizes. A number of elements or bytes computed from sizes that a user
+** or a file provides is checked with rp_size_product. Products of some of these
+** sizes then need no other check.
 */
 #ifndef RP_SIZE_H
 #define RP_SIZE_H

@@ -11,7 +11,7 @@
 typedef enum RpStatus {
   RP_OK = 0,
   RP_BAD_ARGUMENT,  /* a shape, dtype, range or option that does not fit */
-  RP_OUT_OF_MEMORY, /* the allocator refused */
+  RP_OUT_OF_MEMORY, /* an allocation failed */
   RP_BAD_FILE,      /* unreadable, truncated or malformed file */
   RP_INTERRUPTED,   /* the interrupt flag was raised while a kernel ran */
   RP_NO_ANSWER      /* another process, or the connection to it, failed */

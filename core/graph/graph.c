@@ -8,7 +8,7 @@
 #include "core/tensor/elementwise.h"
 
 static _Thread_local bool recording = true;
-static _Thread_local uint64_t last_order, last_sweep;
+static _Thread_local uint64_t last_order, last_pass;
 static _Thread_local struct {
   RpReady ready; /* or NULL */
   void *context;
@@ -45,7 +45,7 @@ bool rp_graph_records(int input_count, RpTensor *const *inputs)
   return false;
 }
 
-/* Release what backward would need. */
+/* Release the tensors and the context that the backward function needs. */
 static void drop_saved(RpNode *node)
 {
   for (int i = 0; i < RP_MAX_SAVED; i++) {
@@ -58,7 +58,7 @@ static void drop_saved(RpNode *node)
   node->context = NULL;
 }
 
-/* Drop a reference. Dead nodes are freed from a list: recursion would overflow the stack. */
+/* Drop a reference. Nodes are freed through a list, because recursion could overflow the stack. */
 static void node_release(RpNode *node)
 {
   static _Thread_local RpNode *dying;
@@ -84,8 +84,8 @@ static void node_release(RpNode *node)
   busy = false;
 }
 
-/* Update node->foreign for an input that leads to `foreign`: the node itself if it now leads to
-   several. */
+/* Update node->foreign for an input that leads to `foreign`. It becomes the node itself if several
+   inputs lead to different ones. */
 static void lead_to(RpNode *node, RpNode *foreign)
 {
   if (foreign != NULL && node->foreign != foreign)
@@ -122,7 +122,7 @@ RpNode *rp_node_attach(const RpNodeType *type, RpTensor *output, int input_count
   return node;
 }
 
-/* Keep the values of `tensor` for backward (NULL allowed), with the version they have now. */
+/* Save `tensor` (NULL allowed) and the current version of its storage for the backward pass. */
 static RpStatus save(RpNode *node, int slot, const RpTensor *tensor)
 {
   if (tensor == NULL)
@@ -154,7 +154,7 @@ bool rp_node_wants(const RpNode *node, int i)
   return node->edges[i].node != NULL || node->edges[i].parameter != NULL;
 }
 
-/* Is the caller's reference the only one to the tensor and its storage? */
+/* True if the caller holds the only reference to the tensor and its storage. */
 static bool is_sole(const RpTensor *tensor)
 {
   return tensor->references == 1 && tensor->storage->references == 1;
@@ -184,7 +184,7 @@ static RpStatus add_gradient(RpTensor **target, RpTensor *gradient)
   return status;
 }
 
-/* The same for a parameter, which keeps its gradient: the gradient must not share storage. */
+/* The same for a parameter. It keeps the gradient, which therefore must not share storage. */
 static RpStatus add_to_parameter(RpTensor *parameter, RpTensor *gradient)
 {
   if (parameter->gradient == NULL && !is_sole(gradient)) {
@@ -197,26 +197,26 @@ static RpStatus add_to_parameter(RpTensor *parameter, RpTensor *gradient)
   return add_gradient(&parameter->gradient, gradient);
 }
 
-/* The nodes of one sweep, from malloc: a large array that the pool should not keep. */
+/* The nodes of one pass. The array is from malloc: the pool should not keep such a large block. */
 typedef struct NodeList {
   RpNode **nodes;
   size_t count, capacity;
-  uint64_t sweep; /* its number, from 1 */
+  uint64_t pass; /* its number, from 1 */
 } NodeList;
 
 /*
-** RP_OK if a sweep may include the node. A node of an enclosing sweep is refused: the gradient it
-** has collected would be counted twice, or lost after a failure.
+** RP_OK if a pass may include the node. A node of an enclosing pass is refused: the gradient that
+** it has accumulated so far would be counted twice, or lost after a failure.
 */
 static RpStatus check_free(const RpNode *node)
 {
   if (node->spent)
     return rp_fail(
         RP_BAD_ARGUMENT,
-        "backward: an earlier backward went through this graph (at \"%s\") and freed its "
-        "saved values; compute the result again",
+        "backward: an earlier backward has freed the saved values of this graph (at \"%s\"); "
+        "compute the result again",
         node->type->name);
-  if (node->sweep != 0)
+  if (node->pass != 0)
     return rp_fail(RP_BAD_ARGUMENT,
                    "backward: this graph (at \"%s\") is in use by the backward that called this "
                    "one; compute a new result inside it",
@@ -238,7 +238,7 @@ static RpStatus push_node(NodeList *list, RpNode *node)
     list->nodes = nodes;
     list->capacity = capacity;
   }
-  node->sweep = list->sweep;
+  node->pass = list->pass;
   list->nodes[list->count++] = node;
   for (int i = 0; i < node->input_count; i++)
     if (node->edges[i].parameter != NULL)
@@ -246,7 +246,7 @@ static RpStatus push_node(NodeList *list, RpNode *node)
   return RP_OK;
 }
 
-/* List every node below `root`, each once. */
+/* List `root` and all nodes below it, each once. */
 static RpStatus collect(RpNode *root, NodeList *list)
 {
   RpStatus status = push_node(list, root);
@@ -254,7 +254,7 @@ static RpStatus collect(RpNode *root, NodeList *list)
     RpNode *node = list->nodes[at];
     for (int i = 0; status == RP_OK && i < node->input_count; i++) {
       RpNode *input = node->edges[i].node;
-      if (input != NULL && input->sweep != list->sweep)
+      if (input != NULL && input->pass != list->pass)
         status = push_node(list, input);
     }
   }
@@ -286,8 +286,8 @@ static RpStatus check_saved(const RpNode *node)
   return status;
 }
 
-/* Run one node's backward and pass its gradients on. */
-static RpStatus sweep_node(RpNode *node)
+/* Call the backward function of a node and add its results to the gradients of the inputs. */
+static RpStatus run_node(RpNode *node)
 {
   enum { FEW = 8 };
   RpTensor *few[FEW] = {NULL};
@@ -321,8 +321,8 @@ static RpStatus sweep_node(RpNode *node)
   return status == RP_OK ? rp_interrupt_status() : status;
 }
 
-/* Count down the parameters of a finished node and, unless the sweep failed, report those ready. */
-static RpStatus pass_node(const RpNode *node, RpStatus status)
+/* Decrement `pending` of a node's parameters. Unless the pass failed, report those at 0. */
+static RpStatus finish_node(const RpNode *node, RpStatus status)
 {
   for (int i = 0; i < node->input_count; i++) {
     RpTensor *parameter = node->edges[i].parameter;
@@ -352,7 +352,7 @@ RpStatus rp_backward(RpTensor *output, RpTensor *seed)
   if (output->node == NULL)
     return add_to_parameter(output, gradient);
 
-  NodeList list = {.sweep = ++last_sweep};
+  NodeList list = {.pass = ++last_pass};
   rp_tensor_retain(output); /* a backward in Lua may drop it */
   RpStatus status = collect(output->node, &list);
   if (status == RP_OK) {
@@ -362,13 +362,13 @@ RpStatus rp_backward(RpTensor *output, RpTensor *seed)
   }
   for (size_t i = 0; i < list.count; i++) {
     if (status == RP_OK && list.nodes[i]->gradient != NULL)
-      status = sweep_node(list.nodes[i]);
-    status = pass_node(list.nodes[i], status);
+      status = run_node(list.nodes[i]);
+    status = finish_node(list.nodes[i], status);
   }
   for (size_t i = 0; i < list.count; i++) {
     rp_tensor_release(list.nodes[i]->gradient); /* left over only after a failure */
     list.nodes[i]->gradient = NULL;
-    list.nodes[i]->sweep = 0;
+    list.nodes[i]->pass = 0;
   }
   rp_tensor_release(gradient);
   free(list.nodes);

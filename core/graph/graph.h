@@ -1,8 +1,8 @@
 /*
-** Reverse-mode differentiation. An operation with an input that needs a gradient
-** records a node: the nodes of its inputs, the tensors that backward needs, and
-** the backward function. rp_backward runs these once per node, latest first; in
-** this folder such a pass over the graph is called a sweep.
+** Reverse-mode automatic differentiation. An operation with an input that needs a
+** gradient records a node: the nodes of its inputs, the tensors that the backward
+** function needs, and this function. A backward pass (rp_backward) calls the
+** function of each node once, the latest node first.
 */
 #ifndef RP_GRAPH_H
 #define RP_GRAPH_H
@@ -34,17 +34,17 @@ typedef struct RpEdge {
 /*
 ** A node of the graph.
 **
-** A foreign node is one whose backward needs an object that its creator keeps alive, not the node.
-** The owner of a tensor must keep alive the objects of all foreign nodes below it. `foreign` leads
-** to these nodes: it is the first one on every path down, or the node where paths to several meet.
-** The creator of a foreign node sets it to the node itself.
+** The backward function of a foreign node needs an object that the node does not own, such as a Lua
+** function. The owner of a tensor must keep alive the objects of all foreign nodes below it. They
+** are found through `foreign`: the foreign node that all paths down reach first, or the node where
+** paths to several foreign nodes meet. The creator of a foreign node sets it to the node itself.
 */
 struct RpNode {
   const RpNodeType *type;
   int references;
-  uint64_t order; /* unique, larger than that of every input: a sweep goes by descending order */
-  bool spent;     /* swept: saved tensors are released */
-  uint64_t sweep; /* number of the running sweep that includes the node, or 0 */
+  uint64_t order; /* unique, larger than that of every input; a pass visits the largest first */
+  bool spent;     /* a pass has visited the node and released its saved tensors */
+  uint64_t pass;  /* number of the running pass that includes the node, or 0 */
   RpTensor *gradient;
   RpTensor *saved[RP_MAX_SAVED];
   uint64_t saved_version[RP_MAX_SAVED];
@@ -57,13 +57,13 @@ struct RpNode {
   RpEdge edges[]; /* input_count of them */
 };
 
-/* Is recording on, and does a gradient flow through any of these inputs (NULL allowed)? */
+/* True if recording is on and a gradient flows through any of these inputs (NULL allowed). */
 bool rp_graph_records(int input_count, RpTensor *const *inputs);
 
 /* Turn recording on or off for this thread; returns the previous setting. */
 bool rp_graph_set_recording(bool on);
 
-/* Is recording on? */
+/* True if recording is on. */
 bool rp_graph_recording(void);
 
 /*
@@ -74,45 +74,46 @@ RpNode *rp_node_attach(const RpNodeType *type, RpTensor *output, int input_count
                        RpTensor *const *inputs);
 
 /*
-** Record an operation; every operation ends with this call. If a gradient flows
-** through any input, attach a node to `output` and save `saved`. Returns `output`,
-** whose node is NULL if nothing was recorded; NULL if `output` is NULL; or NULL with
-** `output` released, when out of memory.
+** Record an operation; every operation ends with this call. If recording is on and
+** a gradient flows through any input, attach a node to `output` and keep the tensors
+** in `saved` for the backward pass. Returns `output`, whose node is NULL if nothing
+** was recorded. Returns NULL if `output` is NULL, or when out of memory, after
+** releasing `output`.
 */
 RpTensor *rp_graph_record(const RpNodeType *type, RpTensor *output, int input_count,
                           RpTensor *const *inputs, int saved_count, RpTensor *const *saved);
 
 /*
 ** RP_BAD_ARGUMENT if the storage of `kept`, a tensor that backward needs, no
-** longer has this version. The sweep checks saved tensors itself.
+** longer has this version. The backward pass itself checks the saved tensors.
 */
 RpStatus rp_node_check_version(const RpNode *node, const RpTensor *kept, uint64_t version);
 
-/* Is the gradient of input i needed? */
+/* True if the gradient of input i is needed. */
 bool rp_node_wants(const RpNode *node, int i);
 
 /*
 ** Add d output / d parameter to the gradient of every parameter that `output`
 ** was computed from, and release the saved tensors. `seed` is the gradient of
-** `output` itself, in its shape and dtype; NULL stands for 1 and requires an
-** `output` of one element. RP_BAD_ARGUMENT for another shape, for an `output`
-** that was not recorded or was swept before, and for a saved tensor that was
-** changed in place.
+** `output` itself, in its shape and dtype; NULL means 1 and requires an `output` of
+** one element. RP_BAD_ARGUMENT for another shape or dtype, for an `output` that was
+** not recorded, for a graph that an earlier pass has freed, and for a saved tensor
+** that was changed in place.
 */
 RpStatus rp_backward(RpTensor *output, RpTensor *seed);
 
 /*
-** Set a callback for the sweeps of this thread; NULL removes it. A sweep calls
-** `ready` for each of its parameters as soon as the gradient is final; the
-** gradient is NULL if the sweep computed none. If `ready` fails, the sweep fails.
-** A backward function can run sweeps of its own. For a parameter that an outer and
-** an inner sweep use, `ready` is called when both are done with it. For a parameter
-** that only inner sweeps use, each of them calls it.
+** Set a callback for the backward passes of this thread; NULL removes it. A pass
+** calls `ready` for each of its parameters as soon as the gradient is final; the
+** gradient is NULL if the pass computed none. If `ready` fails, the pass fails. A
+** backward function can run passes of its own. If an outer and an inner pass use
+** the same parameter, `ready` is called when both have finished with it. If only
+** inner passes use a parameter, each of them calls `ready` for it.
 */
 typedef RpStatus (*RpReady)(void *context, const RpTensor *parameter);
 void rp_graph_watch(RpReady ready, void *context);
 
-/* Make a leaf a parameter, or undo it. RP_BAD_ARGUMENT for int32 and for a computed tensor. */
+/* Make a tensor a parameter, or undo this. RP_BAD_ARGUMENT for int32 and for a recorded result. */
 RpStatus rp_parameter_set(RpTensor *tensor, bool is_parameter);
 
 #endif

@@ -4,8 +4,8 @@
 **
 ** Pointers are to elements of the table's dtype unless stated otherwise; sizes
 ** and strides count elements; matrices are row-major. Kernels check nothing: their
-** callers do. A status other than RP_OK means interrupted or out of memory, or is
-** RP_BAD_ARGUMENT without a message if int32 overflows.
+** callers do. A kernel returns RP_OK, RP_INTERRUPTED or RP_OUT_OF_MEMORY; if int32
+** overflows, RP_BAD_ARGUMENT without a message.
 */
 #ifndef RP_KERNELS_H
 #define RP_KERNELS_H
@@ -44,7 +44,7 @@ typedef struct RpGemm {
   int64_t lda, ldb, ldc; /* elements from one row to the next, as stored */
 } RpGemm;
 
-/* Cosines and sines for each position and pair: [batch, length, pairs], batch 1 or all. */
+/* Cosines and sines for each position and pair: [1 or batch, length, pairs]. */
 typedef struct RpTable {
   const void *cosine, *sine;
   int64_t batch_stride; /* 0 if all rows of the batch share positions */
@@ -60,13 +60,13 @@ typedef struct RpHeads {
 } RpHeads;
 
 /*
-** A bias of the scores [batch, heads, queries, keys], by strides. The number for (b, h, i, j) is at
+** A bias of the scores [batch, heads, queries, keys], by strides. Element (b, h, i, j) is at
 ** b batch + h head + i query + j key + (clip(j - i, least, most) - least) distance.
 */
 typedef struct RpBias {
   void *data; /* const if it is added to scores */
   int64_t batch, head, query, key;
-  int64_t distance, least, most; /* stride, 0 if distances do not matter; bounds of distances */
+  int64_t distance, least, most; /* stride, 0 if the distance has no effect; range of distances */
 } RpBias;
 
 enum { RP_MAX_BIASES = 4 };
@@ -74,20 +74,20 @@ enum { RP_MAX_BIASES = 4 };
 typedef struct RpAttention {
   int64_t batch, heads, queries, keys;
   int64_t features, value_features;
-  double scale; /* of the products, usually 1 / sqrt(features) */
+  double scale; /* factor of the products, usually 1 / sqrt(features) */
   int biases;   /* number of biases, added to the scaled products */
   RpBias bias[RP_MAX_BIASES];
-  int64_t sums, least; /* weights are summed by distance, least .. least + sums - 1 */
+  int64_t sums, least; /* weights are summed by distance, clipped to least .. least + sums - 1 */
   bool causal;         /* query i sees keys j <= i + keys - queries */
   RpTable rotate_query, rotate_key, rotate_value, rotate_output;
-  const int32_t *mask; /* NULL, or not 0 where query i may see key j */
+  const int32_t *mask; /* NULL, or 0 where query i must not see key j */
   int64_t mask_strides[4];
   double dropout; /* probability that a weight becomes 0 */
   uint64_t seed;  /* of the dropout */
   double epsilon; /* added to the denominators of linear attention */
 } RpAttention;
 
-/* Settings of a step of Adam; `decay` is decoupled (AdamW), `l2` is added to the gradient. */
+/* Settings of a step of Adam. `decay` is decoupled (AdamW); l2 * w is added to the gradient. */
 typedef struct RpAdam {
   double rate, beta1, beta2, epsilon, decay, l2;
   double correction1, correction2; /* 1 - beta^step */
@@ -102,7 +102,7 @@ typedef struct RpSgd {
 typedef struct RpKernels {
   /* operands: x, y;  y = f(x). RP_BAD_ARGUMENT if int32 overflows, here and in `binary`. */
   RpStatus (*unary)(RpUnary op, const RpLoop *loop, void *const *data);
-  /* operands: x or y, as the row keeps it (ignored if it keeps nothing), dy, dx;  dx = dy f'(x) */
+  /* operands: the value that the row keeps, x or y (ignored if none), dy, dx;  dx = dy f'(x) */
   RpStatus (*unary_gradient)(RpUnary op, const RpLoop *loop, void *const *data);
   /* operands: a, b, y = f(a, b) */
   RpStatus (*binary)(RpBinary op, const RpLoop *loop, void *const *data);
@@ -113,13 +113,14 @@ typedef struct RpKernels {
   RpStatus (*compare)(RpCompare op, const RpLoop *loop, void *const *data);
   /* operands: int32 condition, a, b, y */
   RpStatus (*where)(const RpLoop *loop, void *const *data);
-  /* operands: x of this dtype, y of dtype `to`; RP_BAD_ARGUMENT for what int32 cannot hold */
+  /* operands: x of this dtype, y of dtype `to`; RP_BAD_ARGUMENT if a number does not fit int32 */
   RpStatus (*convert)(RpDtype to, const RpLoop *loop, void *const *data);
 
   /*
   ** Reduce the middle axis of x: [outer, n, inner] to y: [outer, inner]. For
-  ** maxima and minima `index` (if not NULL) receives the first index, from 0.
-  ** The result is NaN if any element is. Sums are accumulated in float64.
+  ** maxima and minima, `index` (if not NULL) receives the index, from 0, of the
+  ** first such element. The result is NaN if any element is NaN. Sums are
+  ** accumulated in float64.
   */
   RpStatus (*reduce)(RpReduction op, int64_t outer, int64_t n, int64_t inner, const void *x,
                      void *y, int32_t *index);
@@ -127,8 +128,8 @@ typedef struct RpKernels {
   RpStatus (*cumulate)(int64_t outer, int64_t n, int64_t inner, bool reverse, const void *x,
                        void *y);
 
-  /* The indices, from `first`, that sort the middle axis of [outer, n, inner]: stable, and NaN is
-     above all numbers. */
+  /* The indices, from `first`, that sort the middle axis of [outer, n, inner]: stable, and NaN
+     counts as larger than all numbers. */
   RpStatus (*argsort)(int64_t outer, int64_t n, int64_t inner, bool descending, int first,
                       const void *x, int32_t *index);
 
@@ -143,9 +144,9 @@ typedef struct RpKernels {
   RpStatus (*cross_entropy_gradient)(int64_t rows, int64_t n, const void *x, const int32_t *target,
                                      int32_t ignore, const void *scale, int64_t scale_stride,
                                      void *dx);
-  /* y = (x - mean) / sqrt(variance + epsilon) * gain + bias; keeps the mean and
-     rstd = 1 / sqrt(variance + epsilon) of each row. If `mean` is NULL, means count as 0, here and
-     in the gradient; `bias` may be NULL */
+  /* y = (x - mean) / sqrt(variance + epsilon) * gain + bias; writes the mean and
+     rstd = 1 / sqrt(variance + epsilon) of each row. If `mean` is NULL, all means are taken as 0,
+     here and in the gradient; `bias` may be NULL */
   RpStatus (*layer_norm)(int64_t rows, int64_t n, double epsilon, const void *x, const void *gain,
                          const void *bias, void *y, void *mean, void *rstd);
   /* dgain and dbias are summed over rows; each output may be NULL */
@@ -156,25 +157,26 @@ typedef struct RpKernels {
   /* y[o, r] = table[o, index[r]] of table [outer, size, n], index [rows], y [outer, rows, n] */
   RpStatus (*take_rows)(int64_t outer, int64_t size, int64_t rows, int64_t n, const void *table,
                         const int32_t *index, void *y);
-  /* table[o, index[r]] = y[o, r], and += y[o, r], both in the order of r */
+  /* put_rows: table[o, index[r]] = y[o, r]; add_to_rows: table[o, index[r]] += y[o, r]; both in the
+     order of r */
   RpStatus (*put_rows)(int64_t outer, int64_t size, int64_t rows, int64_t n, const void *y,
                        const int32_t *index, void *table);
   RpStatus (*add_to_rows)(int64_t outer, int64_t size, int64_t rows, int64_t n, const void *y,
                           const int32_t *index, void *table);
   /*
-  ** Middle axis of table: [outer, size, inner] and index, y: [outer, n, inner]:
-  ** y[o, i, k] = table[o, index[o, i, k], k]; scatter_add:
-  ** table[o, index[o, i, k], k] += y[o, i, k].
+  ** Along the middle axis of table: [outer, size, inner], with index and y:
+  ** [outer, n, inner]. gather: y[o, i, k] = table[o, index[o, i, k], k];
+  ** scatter_add: table[o, index[o, i, k], k] += y[o, i, k].
   */
   RpStatus (*gather)(int64_t outer, int64_t size, int64_t n, int64_t inner, const void *table,
                      const int32_t *index, void *y);
   RpStatus (*scatter_add)(int64_t outer, int64_t size, int64_t n, int64_t inner, const void *y,
                           const int32_t *index, void *table);
 
-  /* uniform in [0, 1), or standard normal, from the blocks that begin at random.counter */
+  /* uniform in [0, 1), and standard normal, from the blocks that begin at random.counter */
   RpStatus (*uniform)(RpRandom random, int64_t n, void *y);
   RpStatus (*normal)(RpRandom random, int64_t n, void *y);
-  /* y = x / (1 - p) if the element's draw is at least p, else 0; also the gradient */
+  /* y = x / (1 - p) if the element's draw is at least p, else 0; also computes the gradient */
   RpStatus (*dropout)(uint64_t seed, double p, int64_t n, const void *x, void *y);
 
   /* y = x rotated by the table, or by its inverse if `back`; [batch, heads, time, features] each */
@@ -195,7 +197,7 @@ typedef struct RpKernels {
   RpStatus (*adam)(const RpAdam *adam, int64_t n, void *w, const void *gradient, void *mean,
                    void *variance);
   RpStatus (*sgd)(const RpSgd *sgd, int64_t n, void *w, const void *gradient, void *velocity);
-  /* the sum of squares, in float64, equal for every number of threads */
+  /* the sum of squares, in float64; the same for any number of threads */
   double (*sum_of_squares)(int64_t n, const void *x);
 } RpKernels;
 
@@ -218,8 +220,8 @@ typedef struct RpProducts {
   /* weights before dropout, packed [batch, heads, queries, keys] */
   RpStatus (*attention_weights)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
                                 void *weights);
-  /* Gradients of the scores are added to dbias[i] if its data is not NULL. If its batch or head
-     stride is not 0, batch rows or heads must not share elements. */
+  /* The gradients of the scores are added to dbias[i] unless its data is NULL. If its batch (or
+     head) stride is not 0, batch rows (or heads) must not share elements. */
   RpStatus (*attention_gradient)(const RpAttention *attention, const RpHeads *q, const RpHeads *k,
                                  const RpHeads *v, const RpHeads *o, const RpHeads *output_gradient,
                                  const RpHeads *dq, const RpHeads *dk, const RpHeads *dv,
@@ -227,15 +229,15 @@ typedef struct RpProducts {
 } RpProducts;
 
 /*
-** RP_OK if the build contains kernels that this machine can run. The best instruction set that both
-** have is used, or a lower one named by the environment variable ROPER_KERNELS. If the result is
-** RP_BAD_ARGUMENT, the functions below must not be called.
+** RP_OK if the build contains kernels that this machine can run. The best instruction set that the
+** build and the machine support is used, or a lower one that the environment variable ROPER_KERNELS
+** names. If the result is RP_BAD_ARGUMENT, the functions below must not be called.
 */
 RpStatus rp_kernels_check(void);
 
 /*
-** The instruction set in use, by its name in ROPER_KERNELS: "portable", "x86-64-v3", "x86-64-v4",
-** "avx512-bf16" or "amx-bf16".
+** The name of the instruction set in use, as in ROPER_KERNELS: "portable", "x86-64-v3",
+** "x86-64-v4", "avx512-bf16" or "amx-bf16".
 */
 const char *rp_kernels_name(RpPrecision operands);
 

@@ -19,10 +19,10 @@ typedef struct RpLoop {
   int64_t strides[RP_MAX_OPERANDS][RP_MAX_RANK]; /* in elements */
 } RpLoop;
 
-/* Process one row: `n` elements of every operand i, from data[i] on with stride strides[i]. */
+/* Process one row: `n` elements of each operand i, from data[i] on, with stride strides[i]. */
 typedef void (*RpRow)(const void *context, int64_t n, void *const *data, const int64_t *strides);
 
-/* Merge axes that can be traversed as one; fewer axes give longer rows. */
+/* Merge axes that can be traversed as one, which makes rows longer. */
 void rp_loop_collapse(RpLoop *loop);
 
 /*

@@ -4,7 +4,7 @@
 #include "core/base/machine.h"
 #include "core/kernels/kernels.h"
 
-/* A build may lack kernels of other machines: the addresses of their tables are then NULL. */
+/* A build may lack kernels for other machines; the addresses of their tables are then NULL. */
 #define MAYBE __attribute__((weak))
 extern const RpKernels rp_kernels_int32;
 extern const RpKernels rp_kernels_portable_float32 MAYBE, rp_kernels_portable_float64 MAYBE;
@@ -78,8 +78,8 @@ RpStatus rp_kernels_check(void)
   if (target_of(RP_FLOAT32_OPERANDS) >= 0 && target_of(RP_BFLOAT16_OPERANDS) >= 0)
     return RP_OK;
   return rp_fail(RP_BAD_ARGUMENT,
-                 "roper: expected kernels for %s or a lower instruction set, but this build has "
-                 "none; run: make all",
+                 "roper: expected kernels for %s or a lower instruction set; this build has none; "
+                 "run: make all",
                  tables[limit_target()].name);
 }
 

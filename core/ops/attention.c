@@ -8,7 +8,7 @@
 #include "core/ops/strided.h"
 #include "core/tensor/copy.h"
 
-/* The values that backward needs besides q, k, v, o and the denominators of linear attention. */
+/* The data that backward needs besides q, k, v, o and the denominators of linear attention. */
 typedef struct Context {
   RpAttention kernel;
   RpRotaryTable tables[4]; /* query, key, value, output */
@@ -17,7 +17,7 @@ typedef struct Context {
   RpStrides sums[RP_MAX_BIASES]; /* strides by which the gradient of each bias is summed */
 } Context;
 
-enum { INPUTS = 3, SAVED = 6 }; /* numbers without the biases */
+enum { INPUTS = 3, SAVED = 6 }; /* numbers of tensors, not counting biases */
 
 static void release_context(void *data)
 {
@@ -55,11 +55,11 @@ static bool is_near(int64_t distance)
   return distance > -INT_MAX && distance < INT_MAX;
 }
 
-/* Can the scores and a thread's working memory (keys by features, features by features) be
-   addressed? */
+/* True if the scores and a thread's working memory (keys by features, features by features) can be
+   addressed. */
 static bool is_countable(const RpTensor *q, const RpTensor *v, const int64_t *scores)
 {
-  enum { PADDING = 256, PARTS = 1 << 16 }; /* of a size; arrays, threads and bytes of an element */
+  enum { PADDING = 256, PARTS = 1 << 16 }; /* per size; bounds arrays x threads x element bytes */
   const int64_t keys = scores[3] + PADDING, features = q->shape[3] + v->shape[3] + PADDING;
   int64_t product;
   return rp_size_product(4, scores, &product) &&
@@ -151,7 +151,8 @@ static bool share_table(const RpRotary *rotary, RpRotaryTable *tables,
   return false;
 }
 
-/* A bias with these strides over the scores; the fifth is over distances from `first` on. */
+/* A bias with these strides over the axes of the scores and, if rank is 5, over distances from
+   `first` on. */
 static RpBias steps_of(const int64_t *strides, int rank, int64_t distances, int64_t first,
                        void *data)
 {
@@ -164,7 +165,7 @@ static RpBias steps_of(const int64_t *strides, int rank, int64_t distances, int6
   return bias;
 }
 
-/* Strides over the scores, and over distances, of a bias with these strides. */
+/* Strides over the axes of the scores, and over distances, of a bias with these strides. */
 static RpStrides over_scores(const RpTensor *bias, const RpStrides *strides, const int64_t *scores)
 {
   const int rank = bias->rank == 5 ? 5 : 4;
@@ -189,9 +190,10 @@ static RpStrides packed_strides(const RpTensor *x)
 }
 
 /*
-** Choose the tensor that the gradient of a bias is summed into, and its strides.
-** It is the tensor of which the bias is a strided view, which saves a gradient of
-** all scores, or the bias itself if threads would write the same element.
+** Choose the tensor into which the gradient of a bias is summed, and its strides. If
+** the bias is a strided view, this is the viewed tensor, which needs no gradient with
+** an element for each score; but the bias itself if several threads would then write
+** the same element.
 */
 static RpTensor *find_sum(RpTensor *bias, const int64_t *scores, RpStrides *strides)
 {
@@ -297,7 +299,7 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients);
 static const RpNodeType type = {"attention", backward, release_context};
 static const RpNodeType linear_type = {"linear_attention", backward, release_context};
 
-/* Create zeros to sum the gradients of biases into, for those that need one. */
+/* Create zeros for the gradients of the biases that need one. */
 static RpStatus start_sums(RpNode *node, RpTensor **gradients, RpBias *sums)
 {
   const Context *context = node->context;

@@ -1,4 +1,4 @@
-/* Dropout (Srivastava et al. 2014), scaled by 1 / (1 - p); the gradient repeats the draw. */
+/* Dropout (Srivastava et al. 2014), scaled by 1 / (1 - p). The backward draws the same numbers. */
 #include "core/ops/ops.h"
 
 #include "core/tensor/copy.h"

@@ -35,7 +35,7 @@ RpTensor *rp_op_unary(RpUnary op, RpTensor *x)
   return y;
 }
 
-/* Release `whole` and return it summed to the shape of input i. */
+/* `whole` summed over broadcast axes to the shape of input i; releases `whole`. */
 static RpTensor *to_input(const RpNode *node, int i, RpTensor *whole)
 {
   if (whole == NULL)

@@ -1,4 +1,4 @@
-/* Reading by index: gather, index tensors and masks, rows of a table (embedding). */
+/* Indexing: gather, index tensors and masks, and rows of a table (embedding). */
 #include "core/ops/ops.h"
 
 #include "core/tensor/copy.h"
@@ -57,7 +57,7 @@ static RpStatus take_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
   return gradients[0] != NULL ? RP_OK : rp_last_status();
 }
 
-/* x at `rows`, which it releases; NULL if `rows` is NULL. */
+/* The rows of x at `rows`; releases `rows`. NULL if `rows` is NULL. */
 static RpTensor *take(const RpNodeType *type, RpTensor *x, int axis, int axes, RpTensor *rows)
 {
   RpTensor *y = rows != NULL ? rp_tensor_take(x, axis, axes, rows) : NULL;

@@ -28,7 +28,7 @@ static RpStatus joined_shape(int count, RpTensor *const *x, int axis, int64_t *s
       fits = i == axis || x[n]->shape[i] == shape[i];
     if (!fits)
       return rp_fail(RP_BAD_ARGUMENT,
-                     "cat: along axis %d, expected %s tensors like %s, got %s %s as number %d%s",
+                     "cat: along axis %d, expected %s tensors like %s, got %s %s as element %d%s",
                      axis + 1, rp_dtype_name(x[0]->dtype), rp_tensor_shape_text(x[0]),
                      rp_dtype_name(x[n]->dtype), rp_tensor_shape_text(x[n]), n + 1,
                      x[n]->dtype == x[0]->dtype ? "" : "; convert one with :to()");

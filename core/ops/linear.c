@@ -8,7 +8,7 @@
 
 #include "core/tensor/copy.h"
 
-/* x [..., n] as a packed tensor or BLAS operand [rows, n]; the caller releases it. */
+/* x [..., n] as a packed tensor [rows, n]; the caller releases it. */
 static RpTensor *as_rows(RpTensor *x)
 {
   const int64_t n = x->shape[x->rank - 1];

@@ -1,10 +1,10 @@
 /*
 ** Cross-entropy of x W^T + b against token ids, without storing all logits: product,
-** loss and gradients are computed for one slice of rows after the other. With
-** z = x W^T + b, p = softmax(z) and s the gradient of each loss: dz = s (p - one-hot),
-** dx = dz W, dW = dz^T x, db = sum dz. For the mean of the losses, s is known up to
-** a factor, and the forward pass computes the gradients; for single losses, the
-** backward pass computes the logits again.
+** loss and gradients are computed for one slice of rows at a time. With z = x W^T + b,
+** p = softmax(z) and s the gradient of each loss: dz = s (p - one-hot), dx = dz W,
+** dW = dz^T x, db = sum dz. For the mean of the losses, s is known up to a factor, and
+** the forward pass computes the gradients. For one loss per row, the backward pass
+** computes the logits a second time.
 */
 #include "core/ops/ops.h"
 #include "core/ops/targets.h"
@@ -14,11 +14,11 @@
 enum { X, WEIGHT, BIAS, TARGETS, OPERANDS };
 
 typedef struct Slices {
-  int64_t rows, most, in, out; /* most: rows of a slice */
+  int64_t rows, most, in, out; /* most: maximum number of rows of a slice */
   int32_t ignore;
   RpTensor *operand[OPERANDS]; /* packed; the bias may be NULL */
   RpTensor *loss;              /* of each row; may be NULL */
-  RpTensor *scale; /* of the gradients, for each row or one for all; NULL without them */
+  RpTensor *scale; /* factors of the gradients: one for each row or one for all; may be NULL */
   RpTensor *gradient[TARGETS]; /* of the operands; each may be NULL */
 } Slices;
 
@@ -57,7 +57,7 @@ static RpStatus slice_gradients(const Slices *s, int64_t first, int64_t rows, Rp
                                 const RpTensor *part)
 {
   const bool each = rp_tensor_count(s->scale) > 1;
-  const bool alone = first == 0; /* write the gradients of the first slice, add later ones */
+  const bool alone = first == 0; /* the first slice overwrites dW and db, later ones add to them */
   RpTensor *db = alone ? s->gradient[BIAS] : (RpTensor *)part;
   RpStatus status = rp_kernels(z->dtype)->cross_entropy_gradient(
       rows, s->out, rp_tensor_data(z), data_at(s->operand[TARGETS], first), s->ignore,
@@ -123,7 +123,7 @@ static void release(Slices *s)
   rp_tensor_release(s->scale);
 }
 
-/* saved: the operands. The gradients of the losses are known only now. */
+/* saved: the operands. The gradient of each loss is known only in the backward pass. */
 static RpStatus each_backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
 {
   Slices s = {.rows = node->integers[0],
@@ -195,12 +195,12 @@ static RpStatus check(const RpTensor *x, const RpTensor *weight, const RpTensor 
   if (rp_tensor_count(targets) > INT32_MAX || weight->shape[0] > INT32_MAX ||
       weight->shape[1] > INT32_MAX)
     return rp_fail(RP_BAD_ARGUMENT,
-                   "linear_cross_entropy: sizes past 2147483647 are not supported: %s and %s",
+                   "linear_cross_entropy: expected sizes up to 2147483647, got %s and %s",
                    rp_tensor_shape_text(x), rp_tensor_shape_text(weight));
   return RP_OK;
 }
 
-/* Rows of a slice: `most` or, if that is 0, as many as fill 32 MiB in float32, at least 64. */
+/* Rows of a slice: `most` or, if that is 0, as many as fill 32 MiB in float32, but at least 64. */
 static int64_t rows_of(int64_t most, int64_t rows, int64_t out)
 {
   enum { LOGITS = 1 << 23, LEAST = 64 };

@@ -1,4 +1,4 @@
-/* Layer normalisation over the last axis, and RMS normalisation: that without means and a bias. */
+/* Layer normalization over the last axis, and RMS normalisation: that without means and a bias. */
 #include "core/ops/ops.h"
 
 #include "core/tensor/copy.h"

@@ -1,8 +1,8 @@
 /*
-** Differentiable operations. A file implements the shape rule, the forward and the
-** backward of each. All return a new tensor that the caller owns, or NULL with a
-** message, and record a node if a gradient flows through an input. Axes count
-** from 0.
+** Differentiable operations. A file in this folder implements the checks of shapes,
+** the forward and the backward function of each. All return a new tensor, which the
+** caller owns, or NULL with a message, and record a node if a gradient flows through
+** an input. Axes count from 0.
 */
 #ifndef RP_OPS_H
 #define RP_OPS_H
@@ -24,13 +24,13 @@ RpTensor *rp_op_where(RpTensor *condition, RpTensor *a, RpTensor *b);
 RpTensor *rp_op_convert(RpTensor *x, RpDtype dtype);
 
 /*
-** Sum, mean, maximum or minimum over `axis`, or over everything (RP_ALL_AXES).
-** If `keep`, the axis remains with size 1. The gradient of an extremum goes to
-** the first element that attains it.
+** Sum, mean, maximum or minimum over `axis`, or over all axes (RP_ALL_AXES). If
+** `keep`, the axis remains with size 1. If several elements equal the maximum or
+** minimum, the gradient goes to the first.
 */
 RpTensor *rp_op_reduce(RpReduction op, RpTensor *x, int axis, bool keep);
 
-/* The same over the axes i with axes[i], at least one. */
+/* The same over the axes i with axes[i] set; at least one must be. */
 RpTensor *rp_op_reduce_axes(RpReduction op, RpTensor *x, const bool *axes, bool keep);
 
 /* Cumulative sum along an axis: y_i = x_1 + ... + x_i; float64 for int32. */
@@ -48,10 +48,11 @@ RpTensor *rp_op_narrow(RpTensor *x, int axis, int64_t start, int64_t size);
 /* x broadcast to a shape, by strides of 0. Shares storage. */
 RpTensor *rp_op_expand(RpTensor *x, int rank, const int64_t *shape);
 
-/* Tensors of one dtype joined along an axis; their other sizes are equal. count >= 1. */
+/* The concatenation of count >= 1 tensors of one dtype along an axis; other sizes must be equal. */
 RpTensor *rp_op_concatenate(int count, RpTensor *const *x, int axis);
 
-/* y[..., i, ...] = x[..., index[..., i, ...], ...]: int32 index from `first`, same rank as x. */
+/* y[..., i, ...] = x[..., index[..., i, ...], ...]. `index` is int32, counts from `first`, and has
+   the shape of x except along the axis. */
 RpTensor *rp_op_gather(RpTensor *x, int axis, RpTensor *index, int first);
 
 /* x at the indices or mask in `keys`, for the axes from `axis` on; see rp_tensor_rows_of. */
@@ -73,18 +74,19 @@ RpTensor *rp_op_linear(RpTensor *x, RpTensor *weight, RpTensor *bias, bool relu)
 RpTensor *rp_op_softmax(RpTensor *x, int axis, bool logarithm);
 
 /*
-** Mean over rows of log sum_j exp x_j - x_target: logits [..., n], int32
-** targets [...] from 0. Rows whose target is `ignore` do not count. The result is
-** a scalar or, if `each`, one loss per row, [...].
+** The mean over rows of log sum_j exp x_j - x_target, for logits [..., n] and int32
+** targets [...] from 0. Rows whose target is `ignore` do not count. The result is a
+** scalar; if `each`, one loss per row, [...], 0 for ignored rows.
 */
 RpTensor *rp_op_cross_entropy(RpTensor *logits, RpTensor *targets, int32_t ignore, bool each);
 
 /*
 ** rp_op_cross_entropy of x W^T + b, with x [..., in], weight [n, in], bias [n] or
 ** NULL, and targets [...]. Logits are computed for at most `most` rows at a time; 0
-** stands for the number that fills 32 MiB in float32, but at least 64. All rows at
-** once give the same bits as rp_op_linear and rp_op_cross_entropy. The mean computes
-** its gradients in the forward pass and keeps them until the backward pass.
+** means as many as fill 32 MiB in float32, but at least 64. If `most` is at least the
+** number of rows, the result is bit-identical to that of rp_op_linear and
+** rp_op_cross_entropy. For the mean, the forward pass computes the gradients and
+** keeps them until the backward pass.
 */
 RpTensor *rp_op_linear_cross_entropy(RpTensor *x, RpTensor *weight, RpTensor *bias,
                                      RpTensor *targets, int32_t ignore, bool each, int64_t most);

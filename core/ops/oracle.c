@@ -1,4 +1,4 @@
-/* Attention computed from its definition, for tests and lessons. */
+/* Reference implementation of attention, directly from the definition, for tests and lessons. */
 #include <math.h>
 
 #include "core/base/interrupt.h"
@@ -30,9 +30,10 @@ static double position_of(const Indices *at, unsigned part, int c)
 }
 
 /*
-** y = R x, the rotation of key j relative to query i (RoFormer eq. 15 and 16). Pair
-** t is rotated by (j - i) theta_t if both sides are rotated, by j theta_t or
-** -i theta_t if only one is. `near` is the query's side, `far` the key's.
+** y = R x, the rotation of key j relative to query i (RoFormer eq. 15 and 16). Pair t
+** is rotated by (j - i) theta_t if the parts of both the query and the key are
+** rotated, and by -i theta_t or j theta_t if only one is. `near` is the part of the
+** query (q or o), `far` that of the key (k or v).
 */
 static void rotate(const Indices *at, unsigned near, unsigned far, int64_t features,
                    const double *x, double *y)
@@ -86,7 +87,7 @@ static double dot(int64_t n, const double *a, const double *b)
   return sum;
 }
 
-/* a = q_i^T R_{j-i} k_j, with the scheme's R. */
+/* a = q_i^T R_{j-i} k_j for all keys j, with the scheme's R. */
 static void score(const Oracle *oracle, Indices at, int64_t unit, double *a)
 {
   const int64_t d = oracle->q->shape[3];
@@ -130,7 +131,7 @@ static void soften(const Oracle *oracle, int64_t unit, int64_t i, double *a)
     a[j] = sum > 0 ? a[j] / sum : 0;
 }
 
-/* Convert scores a of linear attention to weights: divide by the sum of the unrotated scores. */
+/* Convert scores a of linear attention to weights: divide them by the sum of unrotated scores. */
 static void divide(const Oracle *oracle, int64_t unit, int64_t i, double *a)
 {
   double sum = oracle->options->epsilon;

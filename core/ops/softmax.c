@@ -3,7 +3,7 @@
 
 #include "core/tensor/copy.h"
 
-/* x with `axis` and the last axis swapped: kernels work along the last. */
+/* A view of x with `axis` and the last axis swapped, because kernels work along the last. */
 static RpTensor *axis_last(const RpTensor *x, int axis)
 {
   int order[RP_MAX_RANK];
@@ -12,7 +12,7 @@ static RpTensor *axis_last(const RpTensor *x, int axis)
   return rp_tensor_permute(x, order);
 }
 
-/* The same, packed. */
+/* The same as a packed tensor. */
 static RpTensor *packed_axis_last(const RpTensor *x, int axis)
 {
   RpTensor *view = axis_last(x, axis);
@@ -21,7 +21,7 @@ static RpTensor *packed_axis_last(const RpTensor *x, int axis)
   return packed;
 }
 
-/* `packed`, which it releases, with its axes in the original order. */
+/* `packed` with its axes in the original order; releases `packed`. */
 static RpTensor *restore(RpTensor *packed, int axis)
 {
   RpTensor *y = packed != NULL ? axis_last(packed, axis) : NULL;

@@ -17,7 +17,7 @@ static void release_context(void *data)
   rp_tensor_release(((Context *)data)->source);
 }
 
-/* The first and the last element viewed; false if these numbers overflow. */
+/* Set the indices of the first and the last viewed element; false if these numbers overflow. */
 static bool reach(const RpStrides *s, int64_t *first, int64_t *last)
 {
   *first = *last = s->offset;
@@ -32,7 +32,8 @@ static bool reach(const RpStrides *s, int64_t *first, int64_t *last)
   return true;
 }
 
-/* The same view with unused numbers, which may have any value, set to 0. */
+/* The same view with 0 for numbers that have no effect and may have any value: strides of axes of
+   size 1 or, if the view is empty, all strides and the offset. */
 static RpStrides without_unused(const RpStrides *strides)
 {
   RpStrides s = *strides;
@@ -76,7 +77,7 @@ bool rp_strides_apart(const RpStrides *s, int leading)
   return true;
 }
 
-/* sum += dy through the strides, in slabs within which no two indices share an element. */
+/* Add dy to `sum` through the strides, in slabs in which no two indices map to the same element. */
 static RpStatus add_places(const RpStrides *s, const RpTensor *dy, RpTensor *sum)
 {
   bool apart[RP_MAX_RANK];

@@ -11,22 +11,22 @@ typedef struct RpStrides {
 } RpStrides;
 
 /*
-** x viewed with strides that count its elements in row-major order; several
-** indices may map to one element, whose gradient is the sum over them. Shares
-** storage if x is packed. RP_BAD_ARGUMENT for an index that maps outside x.
+** x viewed with strides that refer to its elements in row-major order. If several
+** indices map to one element, its gradient is the sum over them. Shares storage if
+** x is packed. RP_BAD_ARGUMENT if an index maps outside x.
 */
 RpTensor *rp_op_as_strided(RpTensor *x, const RpStrides *strides);
 
 /*
-** If `view` is a result of rp_op_as_strided in the graph: the tensor it views and
-** its strides, both borrowed from its node; an operation can then sum gradients
-** into that tensor directly. NULL for other tensors.
+** If `view` is a recorded result of rp_op_as_strided: the tensor that it views, and
+** its strides, both borrowed from its node. An operation can then sum gradients
+** directly in the shape of that tensor. NULL for other tensors.
 */
 RpTensor *rp_strided_source(const RpTensor *view, const RpStrides **strides);
 
 /*
-** Do different indices along the first `leading` axes, except those of stride 0,
-** always map to different elements, for any indices along the other axes?
+** True if different indices along the first `leading` axes, except those of stride
+** 0, always map to different elements, whatever the indices along the other axes.
 */
 bool rp_strides_apart(const RpStrides *strides, int leading);
 

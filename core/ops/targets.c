@@ -13,12 +13,12 @@ RpStatus rp_targets_count(const char *name, const RpTensor *targets, int64_t n, 
     if (id[i] == ignore)
       continue;
     if (id[i] < 0 || id[i] >= n)
-      return rp_fail(RP_BAD_ARGUMENT, "%s: expected targets from 0 to %lld, got %d at place %lld",
+      return rp_fail(RP_BAD_ARGUMENT, "%s: expected targets from 0 to %lld, got %d as element %lld",
                      name, (long long)n - 1, id[i], (long long)i + 1);
     ++*counted;
   }
   if (mean && *counted == 0)
-    return rp_fail(RP_BAD_ARGUMENT, "%s: every target is ignored, there is no mean", name);
+    return rp_fail(RP_BAD_ARGUMENT, "%s: every target is ignored, so there is no mean", name);
   return RP_OK;
 }
 

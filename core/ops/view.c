@@ -1,4 +1,4 @@
-/* Views: operations whose result shares storage with the input. */
+/* Views: operations whose result shares storage with the input if possible. */
 #include "core/ops/ops.h"
 #include "core/tensor/copy.h"
 #include "core/tensor/reduce.h"
@@ -26,7 +26,7 @@ static RpStatus infer_shape(const RpTensor *x, int rank, const int64_t *wanted, 
   return RP_OK;
 }
 
-/* Strides that give x the new shape in place; false if that needs a copy. */
+/* Set the strides of a view of x in the new shape; false if that needs a copy. */
 static bool strides_for(const RpTensor *x, int rank, const int64_t *shape, int64_t *strides)
 {
   if (rp_tensor_is_contiguous(x)) {
@@ -115,7 +115,7 @@ RpTensor *rp_op_permute(RpTensor *x, const int *order)
   for (int i = 0; i < x->rank; i++) {
     if (order[i] < 0 || order[i] >= x->rank || used[order[i]])
       return rp_refuse(RP_BAD_ARGUMENT,
-                       "permute: expected each axis of %s once, got %d as number %d",
+                       "permute: expected each axis of %s once, got %d as element %d",
                        rp_tensor_shape_text(x), order[i] + 1, i + 1);
     used[order[i]] = true;
   }

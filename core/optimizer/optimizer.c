@@ -4,7 +4,7 @@
 
 #include "core/tensor/copy.h"
 
-/* Do two packed tensors of one size share elements? */
+/* True if two packed tensors of the same size share elements. */
 static bool overlap(const RpTensor *a, const RpTensor *b)
 {
   const int64_t apart = a->offset > b->offset ? a->offset - b->offset : b->offset - a->offset;
@@ -12,8 +12,9 @@ static bool overlap(const RpTensor *a, const RpTensor *b)
 }
 
 /*
-** RP_OK if the step may write `count` tensors, called `names` in messages: the parameter and its
-** state, which must match it and share no elements with each other or with the gradient.
+** RP_OK if the step may write `count` tensors: the parameter and its state, which must match it in
+** shape and dtype and share no elements with each other or with the gradient. Messages call them by
+** `names`.
 */
 static RpStatus check_state(const char *name, int count, RpTensor *const *tensors,
                             const char *const *names)

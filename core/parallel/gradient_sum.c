@@ -13,7 +13,7 @@ typedef struct Bucket {
   int first, last;
   int missing;    /* gradients that are not final yet */
   int64_t length; /* in elements */
-  char *data;     /* while being summed: each gradient, followed by 1, or 0 if there is none */
+  char *data;     /* while it is summed: each gradient, followed by 1, or by 0 if there is none */
   MPI_Request request;
 } Bucket;
 
@@ -25,13 +25,13 @@ typedef struct Entry {
 
 struct RpGradientSum {
   int count, bucket_count;
-  int sent, received; /* numbers of buckets; those between are being summed */
-  bool is_begun;      /* and not finished */
+  int sent, received; /* numbers of buckets; MPI is summing those from `received` to sent - 1 */
+  bool is_begun;      /* true until rp_gradient_sum_finish */
   Bucket *buckets;    /* at most one per parameter */
   Entry entries[];    /* in the order of sending */
 };
 
-/* Does the parameter have the bucket's dtype and fit into it? */
+/* True if the parameter has the bucket's dtype and fits into it. */
 static bool has_room(const RpGradientSum *sum, const Bucket *bucket, const RpTensor *parameter,
                      size_t bytes)
 {
@@ -45,7 +45,7 @@ RpGradientSum *rp_gradient_sum_new(int count, RpTensor *const *parameters, size_
   for (int i = 0; i < count; i++)
     if (!rp_dtype_is_float(parameters[i]->dtype))
       return rp_refuse(RP_BAD_ARGUMENT,
-                       "gradient_sum: expected float parameters, got int32 as number %d", i + 1);
+                       "gradient_sum: expected float parameters, got int32 as element %d", i + 1);
   RpGradientSum *sum = rp_alloc(sizeof *sum + (size_t)count * sizeof sum->entries[0]);
   Bucket *buckets = sum != NULL ? rp_alloc((size_t)count * sizeof *buckets) : NULL;
   if (buckets == NULL) {
@@ -83,7 +83,7 @@ static size_t gradient_bytes(const RpTensor *parameter)
   return (size_t)rp_tensor_count(parameter) * rp_dtype_size(parameter->dtype);
 }
 
-/* Write a gradient (zeros if there is none), then 1 or 0 for whether there is one. */
+/* Write the gradient, then 1; if there is none, zeros, then 0. */
 static RpStatus pack(const RpTensor *parameter, char *to)
 {
   const size_t bytes = gradient_bytes(parameter);
@@ -121,7 +121,7 @@ static RpStatus unpack(RpTensor *parameter, const char *from)
   return RP_OK;
 }
 
-/* Begin to sum the next bucket. */
+/* Send the next bucket. */
 static RpStatus send_next(RpGradientSum *sum)
 {
   Bucket *bucket = &sum->buckets[sum->sent];
@@ -149,7 +149,7 @@ static RpStatus send_next(RpGradientSum *sum)
   return status;
 }
 
-/* Unpack the oldest bucket, whose sum is complete. */
+/* Unpack the oldest bucket that was sent; its sum is complete. */
 static RpStatus receive(RpGradientSum *sum)
 {
   Bucket *bucket = &sum->buckets[sum->received++];
@@ -188,7 +188,7 @@ static RpStatus on_ready(void *context, const RpTensor *parameter)
     return rp_fail(
         RP_BAD_ARGUMENT,
         "ranks: the gradient of parameter %d %s changed after its sum over the ranks had "
-        "begun; functions that backward computes again must not share parameters",
+        "begun; functions that backward recomputes must not share parameters",
         sum->count - i, rp_tensor_shape_text(parameter));
   if (i < sum->count && !sum->entries[i].is_ready) {
     sum->entries[i].is_ready = true;

@@ -30,8 +30,8 @@ static double seconds_now(void)
 }
 
 /*
-** Wait at most `seconds`; *done is whether the request completed. MPI's own wait
-** ignores Ctrl-C and occupies a core that another rank may need.
+** Wait at most `seconds` and set *done to whether the request completed. MPI's own
+** wait ignores Ctrl-C and occupies a core that another rank may need.
 */
 static RpStatus wait_for(MPI_Request *request, double seconds, bool heed, bool *done)
 {
@@ -66,7 +66,7 @@ static void as_interrupt(int number)
   raise(SIGINT);
 }
 
-/* Count the cores: those of this rank, each divided by the ranks that may use it, and idle ones. */
+/* Count the idle cores, and those of this rank, each divided by the ranks that may use it. */
 static RpStatus count_cores(RpRanks *ranks)
 {
   cpu_set_t mine, launcher;
@@ -112,7 +112,7 @@ RpStatus rp_ranks_join(RpRanks *ranks)
 
 RpStatus rp_ranks_combine(RpRanksOp op, double *value)
 {
-  static double shared; /* MPI may write to it after Ctrl-C */
+  static double shared; /* static, because MPI may still write to it after Ctrl-C */
   MPI_Request request;
   shared = *value;
   RpStatus status = rp_ranks_check(MPI_Iallreduce(MPI_IN_PLACE, &shared, 1, MPI_DOUBLE,

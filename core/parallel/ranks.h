@@ -1,7 +1,7 @@
 /*
-** Ranks: the processes that mpirun started together, if roper is built with MPI.
-** Call rp_ranks_join first, and all functions from the thread that called it.
-** Ranks must call collective functions ("on every rank") in the same order.
+** Ranks: the processes that mpirun starts together, if roper is built with MPI. Call
+** rp_ranks_join first, and the other functions from the same thread. Every rank must
+** call the functions marked "on every rank", in the same order.
 */
 #ifndef RP_RANKS_H
 #define RP_RANKS_H
@@ -23,15 +23,15 @@ typedef struct RpRanks {
 */
 RpStatus rp_ranks_join(RpRanks *ranks);
 
-/* Replace *value by the sum or the minimum over all ranks; on every rank. */
+/* Replace *value with its sum or minimum over all ranks; on every rank. */
 typedef enum RpRanksOp { RP_RANKS_SUM, RP_RANKS_LEAST } RpRanksOp;
 RpStatus rp_ranks_combine(RpRanksOp op, double *value);
 
 /*
-** End this rank, on every rank. Returns the lowest rank that failed, which should
-** report why; `size` if none failed, with MPI finalized; -1 if not all ranks
-** called this within `seconds`. SIGTERM is ignored from then on. If any rank
-** failed, mpirun ends all of them as soon as this process ends.
+** Leave MPI; on every rank. Returns `size` if no rank failed, after finalizing MPI;
+** otherwise the lowest rank that failed, which should report the error; or -1 if not
+** all ranks called this within `seconds`. SIGTERM is ignored from then on. If any
+** rank failed, mpirun ends all of them as soon as this process ends.
 */
 int rp_ranks_leave(bool failed, double seconds);
 

@@ -8,7 +8,7 @@
 #include "core/base/memory.h"
 #include "core/tensor/copy.h"
 
-/* A cached table for positions offset, offset + 1, ...; empty at first. */
+/* A cached table for positions offset, offset + 1, ...; initially empty. */
 struct RpRotaryKept {
   RpRotaryTable table;
   double offset;
@@ -58,7 +58,7 @@ static RpStatus check_list(const char *name, const RpTensor *list, RpDtype dtype
   const double *number = dtype == RP_FLOAT64 ? rp_tensor_data(list) : NULL;
   for (int64_t t = 0; number != NULL && t < count; t++)
     if (!isfinite(number[t]))
-      return rp_fail(RP_BAD_ARGUMENT, "rope: %s: expected finite numbers, got %g at place %lld",
+      return rp_fail(RP_BAD_ARGUMENT, "rope: %s: expected finite numbers, got %g as element %lld",
                      name, number[t], (long long)t + 1);
   return RP_OK;
 }
@@ -267,7 +267,7 @@ bool rp_rotary_alike(const RpRotary *rotary, unsigned part, unsigned other)
   return rotary->pairs == rotary->value_pairs && rotary->growth == NULL && rotary->magnitude == 1;
 }
 
-/* Does each row of the batch have its own positions? */
+/* True if each row of the batch has its own positions. */
 static bool is_each(const RpTensor *list)
 {
   return list != NULL && list->rank > 1 && list->shape[0] > 1;
@@ -284,7 +284,7 @@ RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64
                          "positions: expected a finite offset, and positions up to 2^53, got %g",
                          positions->offset);
   const int64_t all[] = {batch, time, coordinates};
-  const int most = coordinates > 1 ? 3 : 2; /* axes */
+  const int most = coordinates > 1 ? 3 : 2; /* maximum number of axes */
   const bool fits = list->rank == 1
                         ? list->shape[0] == time
                         : list->rank > 1 && list->rank <= most && list->shape[1] == time &&
@@ -297,7 +297,7 @@ RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64
   for (int64_t i = 0; i < rp_tensor_count(list); i++)
     if (!(fabs(position[i]) <= RP_FARTHEST_POSITION))
       return rp_fail(RP_BAD_ARGUMENT,
-                     "positions: expected finite numbers up to 2^53, got %g at place %lld",
+                     "positions: expected finite numbers up to 2^53, got %g as element %lld",
                      position[i], (long long)i + 1);
   return RP_OK;
 }
@@ -312,9 +312,9 @@ double rp_position_at(const RpPositions *positions, int64_t batch, int64_t time,
 }
 
 /*
-** The cosine and sine of position * theta. The rounding error of the product, 1e-11
-** at position 131072, is corrected by a second rotation: rotations then compose to
-** rounding error at any position.
+** The cosine and sine of position * theta. A second rotation corrects the rounding
+** error of the product, which is about 1e-11 at position 131072. Rotations then
+** compose up to rounding error at any position.
 */
 static void cosine_sine(double position, double theta, double *cosine, double *sine)
 {

@@ -1,8 +1,8 @@
 /*
-** Rotary position encoding (RoFormer, Su et al. 2021, eq. 13-16; RoPER for values
-** and output): frequencies, and tables of cosines and sines for any positions.
-** Angles, cosines and sines are computed in float64 from the product
-** position * theta, for tables of either dtype.
+** Rotary position encoding (RoFormer, Su et al. 2021, eq. 13-16; for values and
+** output, RoPER): frequencies, and tables of cosines and sines for any positions.
+** Angles (position * theta), cosines and sines are computed in float64, even for
+** tables in float32.
 */
 #ifndef RP_ROTARY_H
 #define RP_ROTARY_H
@@ -20,8 +20,8 @@ enum { RP_MAX_PAIRS = 4096, RP_MAX_COORDINATES = 16 };
 
 /*
 ** A rotary scheme, immutable after rp_rotary_init. For each part it caches the last
-** table that was made without a list of positions: layers and steps of equal length
-** share it, and so do parts with equal tables.
+** table that was made for consecutive positions (without a list). Layers, training
+** steps of equal length, and parts with equal tables share it.
 **
 ** Pair t of a query at position p is rotated by p[coordinate_t] theta_t and
 ** multiplied by magnitude exp(growth_t (p - centre)); pair t of a key, by
@@ -31,11 +31,11 @@ typedef struct RpRotary {
   int64_t dim;         /* features of a query or key vector */
   int64_t pairs;       /* rotated pairs of features of queries and keys */
   int64_t value_pairs; /* the same for values and output */
-  double base;         /* 0 if frequencies were listed */
+  double base;         /* 0 if frequencies were given as a list */
   bool interleaved;    /* pairs (2t, 2t+1), else (t, t + pairs) */
   bool last;           /* rotate the last features, else the first */
   unsigned parts;      /* RP_ROTATE_... */
-  int coordinates;     /* numbers in a position */
+  int coordinates;     /* number of coordinates of a position */
   double magnitude, centre;
   RpTensor *theta, *value_theta; /* float64 [pairs], [value_pairs] */
   RpTensor *growth;              /* float64 [pairs], or NULL */
@@ -46,9 +46,9 @@ typedef struct RpRotary {
 /* Options of a scheme. Lists are packed tensors of one axis, or NULL. */
 typedef struct RpRotaryOptions {
   int64_t dim;
-  double base;                     /* theta_t = base^(-2t / rotated), */
-  double fraction, value_fraction; /* with this share of dim rotated, an even number; */
-  const RpTensor *frequencies;     /* or theta_t of each pair, float64, for all four parts */
+  double base;                     /* theta_t = base^(-2t / rotated) */
+  double fraction, value_fraction; /* rotated / dim, for q and k and for v and o; rotated is even */
+  const RpTensor *frequencies;     /* instead: theta_t of each pair, float64, for all four parts */
   const char *pairing;             /* "half" or "interleaved" */
   const char *rotate;              /* letters of "qkvo" */
   bool last;
@@ -63,7 +63,7 @@ RpStatus rp_rotary_init(RpRotary *rotary, const RpRotaryOptions *options);
 /* Fill *copy with the same scheme restricted to `letters`; RP_BAD_ARGUMENT for wrong letters. */
 RpStatus rp_rotary_only(RpRotary *copy, const RpRotary *rotary, const char *letters);
 
-/* Release what a scheme holds; one that is all zero holds nothing. */
+/* Release the tensors of a scheme. A scheme of zero bytes is allowed. */
 void rp_rotary_clear(RpRotary *rotary);
 
 /* Number of rotated pairs of a part (one RP_ROTATE_... bit), and their frequencies. */
@@ -73,13 +73,13 @@ const double *rp_rotary_theta(const RpRotary *rotary, unsigned part);
 /* The factor of pair t of a part at position p. */
 double rp_rotary_magnitude(const RpRotary *rotary, unsigned part, int64_t t, double p);
 
-/* The index, from 0, of the coordinate that pair t reads. */
+/* The index, from 0, of the coordinate by which pair t is rotated. */
 int rp_rotary_coordinate(const RpRotary *rotary, int64_t t);
 
 /*
-** Positions of a [batch, heads, time, ...] tensor. `list` is packed float64:
-** [time] or [1 or batch, time], with one number for all coordinates, or [1 or
-** batch, time, coordinates]; or NULL for offset, offset + 1, ... in every
+** Positions of a [batch, heads, time, ...] tensor. `list` is packed float64: [time] or
+** [1 or batch, time], with one number for all coordinates, or [1 or batch, time,
+** coordinates]. If it is NULL, positions are offset, offset + 1, ... in every
 ** coordinate.
 */
 typedef struct RpPositions {
@@ -87,7 +87,7 @@ typedef struct RpPositions {
   double offset;
 } RpPositions;
 
-/* RP_BAD_ARGUMENT if the list has another shape, or a position is not finite or beyond 2^53. */
+/* RP_BAD_ARGUMENT if the list has another shape, or if a position is not finite or beyond 2^53. */
 RpStatus rp_positions_check(const RpPositions *positions, int coordinates, int64_t batch,
                             int64_t time);
 
@@ -102,18 +102,18 @@ typedef struct RpRotaryTable {
 
 /*
 ** Make the table of a part in `dtype` for `batch` rows of `time` positions, with
-** inverse magnitudes if `inverse`. With 0 pairs the table is empty and rotates
-** nothing. The caller releases it. Errors as for rp_positions_check, and
-** RP_BAD_ARGUMENT for a position so far from the centre that a factor overflows.
+** inverse magnitudes if `inverse`. If the part has no pairs, the table is empty and
+** rotates nothing. The caller releases it. Errors as for rp_positions_check, and
+** RP_BAD_ARGUMENT for a position so far from the centre that its magnitude overflows.
 */
 RpStatus rp_rotary_table(const RpRotary *rotary, unsigned part, bool inverse, RpDtype dtype,
                          const RpPositions *positions, int64_t batch, int64_t time,
                          RpRotaryTable *table);
 
-/* Are the tables of two parts equal for equal positions? */
+/* True if two parts have equal tables for equal positions. */
 bool rp_rotary_alike(const RpRotary *rotary, unsigned part, unsigned other);
 
-/* Add a reference to a table; the new owner releases it too. */
+/* Add a reference to a table, which the new owner must release. */
 RpRotaryTable rp_rotary_table_retain(const RpRotaryTable *table);
 
 void rp_rotary_table_release(RpRotaryTable *table);

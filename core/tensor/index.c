@@ -17,9 +17,9 @@ RpTensor *rp_tensor_places_from_0(const char *name, RpTensor *index, int first, 
   int32_t *value = rp_tensor_data(packed);
   for (int64_t i = 0; i < rp_tensor_count(packed); i++) {
     if (value[i] < first || value[i] >= size + first) {
-      rp_fail(RP_BAD_ARGUMENT, "%s: expected indices from %d to %lld, got %d at place %lld%s", name,
-              first, (long long)size - 1 + first, value[i], (long long)i + 1,
-              first == 1 && value[i] == 0 ? "; places count from 1, and x:ne(0) makes a mask of x"
+      rp_fail(RP_BAD_ARGUMENT, "%s: expected indices from %d to %lld, got %d as element %lld%s",
+              name, first, (long long)size - 1 + first, value[i], (long long)i + 1,
+              first == 1 && value[i] == 0 ? "; indices count from 1; x:ne(0) converts x to a mask"
                                           : "");
       rp_tensor_release(packed);
       return NULL;
@@ -30,7 +30,7 @@ RpTensor *rp_tensor_places_from_0(const char *name, RpTensor *index, int first, 
   return packed;
 }
 
-/* Does key have the shape of the axes of x from `axis` on? */
+/* True if the sizes of the key are those of the axes of x from `axis` on. */
 static bool covers(const RpTensor *key, const RpTensor *x, int axis)
 {
   bool same = key->rank > 0 && key->rank <= x->rank - axis;
@@ -39,7 +39,7 @@ static bool covers(const RpTensor *key, const RpTensor *x, int axis)
   return same;
 }
 
-/* Row-major indices of the elements of a mask that are not 0. */
+/* The row-major indices, from 0, of the elements of a mask that are not 0. */
 static RpTensor *places_of(RpTensor *mask)
 {
   int64_t count = 0, at = 0;
@@ -82,7 +82,8 @@ RpTensor *rp_tensor_rows_of(const RpTensor *x, int axis, int count, RpTensor *co
   const bool is_mask = keys[0]->is_mask;
   for (int i = 1; i < count; i++)
     if (is_mask || keys[i]->is_mask)
-      return rp_refuse(RP_BAD_ARGUMENT, "index: expected one mask alone, or tensors of places");
+      return rp_refuse(RP_BAD_ARGUMENT,
+                       "index: expected a single mask or index tensors, got a mask and others");
   if (is_mask && !covers(keys[0], x, axis))
     return rp_refuse(RP_BAD_ARGUMENT,
                      "index: expected a mask in the shape of axes of %s from axis "
@@ -90,7 +91,7 @@ RpTensor *rp_tensor_rows_of(const RpTensor *x, int axis, int count, RpTensor *co
                      rp_tensor_shape_text(x), axis + 1, rp_tensor_shape_text(keys[0]));
   *axes = is_mask ? keys[0]->rank : count;
   if (rp_split_axes(x->rank, x->shape, axis, *axes).size > INT32_MAX)
-    return rp_refuse(RP_BAD_ARGUMENT, "index: places past 2147483647 do not fit int32");
+    return rp_refuse(RP_BAD_ARGUMENT, "index: indices above 2147483647 do not fit int32");
   if (is_mask)
     return places_of(keys[0]);
   RpTensor *rows = NULL;
@@ -103,8 +104,8 @@ RpTensor *rp_tensor_rows_of(const RpTensor *x, int axis, int count, RpTensor *co
   return rows;
 }
 
-/* Write the shape of x, with the index's shape in place of the indexed axes; returns its rank, or
-   -1 for too many axes. */
+/* Set *shape to `from` with the indexed axes replaced by those of `index`. Returns the rank, or -1
+   for too many axes. */
 static int shape_at(int rank, const int64_t *from, int axis, int axes, const RpTensor *index,
                     int64_t *shape)
 {
@@ -160,7 +161,7 @@ RpTensor *rp_tensor_add_at(int rank, const int64_t *shape, int axis, int axes,
   return y;
 }
 
-/* `values` broadcast to a shape and packed; a copy if they share the target's storage. */
+/* `values`, broadcast to a shape and packed; a copy if they share storage with the target. */
 static RpTensor *spread_values(const RpTensor *values, const RpTensor *target, int rank,
                                const int64_t *shape)
 {

@@ -7,8 +7,9 @@
 #include "core/tensor/copy.h"
 
 /*
-** Can BLAS read the last two axes in place? One must have stride 1 and the other
-** at least a row's length; *transposed is set if the first of them has stride 1.
+** True if BLAS can read the last two axes in place: one has stride 1, and the stride
+** of the other is at least a row's length. Sets *transposed if the first of them has
+** stride 1.
 */
 static bool is_blasable(const RpTensor *x, bool *transposed)
 {

@@ -8,14 +8,14 @@
 
 /*
 ** Read a file of version 1.0 to 3.0, in C or Fortran order, with element type
-** <f4, <f8, <i4, <i8, |u1 or |b1; the last three become int32, and |b1 a mask.
-** NULL with RP_BAD_FILE for anything else, for an integer that does not fit int32,
-** and for a file that is shorter or longer than its header says.
+** <f4, <f8, <i4, <i8, |u1 or |b1. <i8 and |u1 become int32, and |b1 a mask.
+** NULL with RP_BAD_FILE for any other file, for an integer that does not fit int32,
+** and if the size of the file does not match its header.
 */
 RpTensor *rp_npy_load(const char *path);
 
 /*
-** Write version 1.0 in C order, byte for byte what numpy.save writes, and a mask
+** Write version 1.0 in C order, byte for byte as numpy.save does; a mask is written
 ** as |b1. The file appears complete or not at all.
 */
 RpStatus rp_npy_save(const char *path, RpTensor *tensor);

@@ -32,8 +32,8 @@ bool rp_packed_bytes(const RpPackedType *type, int rank, const int64_t *shape, i
 
 /*
 ** Read the next array of the file as a new tensor; `what` is its name in
-** messages. NULL with RP_BAD_FILE if the file ends before, or if an integer does
-** not fit int32. The shape must have passed rp_packed_bytes.
+** messages. NULL with RP_BAD_FILE if the file ends inside the array, or if an
+** integer does not fit int32. The shape must have passed rp_packed_bytes.
 */
 RpTensor *rp_packed_read(RpFileReader *reader, const char *what, const RpPackedType *type, int rank,
                          const int64_t *shape);

@@ -90,7 +90,7 @@ static RpStatus read_metadata(const RpFileReader *reader, json_t *header, RpSafe
   return RP_OK;
 }
 
-/* Is `value` a whole number from 0 to 2^63 - 1? */
+/* True if `value` is a whole number from 0 to 2^63 - 1. */
 static bool is_size(const json_t *value)
 {
   return json_is_integer(value) && json_integer_value(value) >= 0;
@@ -178,7 +178,7 @@ static int by_offset(const void *a, const void *b)
   return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Fill and sort `entries`: together they must cover the data without gap or overlap. */
+/* Fill and sort `entries`, which together must cover the data without gaps or overlaps. */
 static RpStatus read_entries(const RpFileReader *reader, json_t *header, int64_t data_size,
                              Entry *entries)
 {
@@ -281,7 +281,7 @@ static int by_key(const void *a, const void *b)
   return strcmp(((const RpMetadata *)a)->key, ((const RpMetadata *)b)->key);
 }
 
-/* Add `value` to `object`, which takes it over; NULL is a value that could not be created. */
+/* Add `value` to `object`, which then owns it; `value` is NULL if it could not be created. */
 static RpStatus put(json_t *object, const char *key, json_t *value)
 {
   if (json_object_get(object, key) != NULL) {
@@ -305,7 +305,7 @@ static RpStatus put_metadata(json_t *header, const RpMetadata *metadata, size_t 
   return status;
 }
 
-/* The header's entry for a tensor with data in those bytes; NULL when out of memory. */
+/* The header's entry for a tensor stored in bytes begin .. end - 1; NULL when out of memory. */
 static json_t *describe(const RpTensor *tensor, int64_t begin, int64_t end)
 {
   json_t *about = json_object(), *shape = json_array(), *offsets = json_array();
@@ -343,7 +343,7 @@ static RpStatus put_tensors(json_t *header, const RpNamedTensor *tensors, size_t
   return status;
 }
 
-/* The length of the header, then the header padded with spaces. */
+/* Write the length of the header, then the header, padded with spaces. */
 static RpStatus write_header(RpFileWriter *writer, const json_t *header)
 {
   char *text = rp_json_print(header, JSON_COMPACT);
@@ -367,7 +367,7 @@ static RpStatus write_header(RpFileWriter *writer, const json_t *header)
   return status;
 }
 
-/* Write header and tensors, in the given order. */
+/* Write the header and the tensors in the given order. */
 static RpStatus write_all(RpFileWriter *writer, const json_t *header, const RpSafetensors *contents)
 {
   RpStatus status = write_header(writer, header);

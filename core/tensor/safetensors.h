@@ -25,9 +25,9 @@ typedef struct RpSafetensors {
 
 /*
 ** Read a file with dtypes F32, F64, I32, I64, U8 and BOOL; I64 and U8 become int32, and
-** BOOL a mask. Tensors are in the order of their data. The caller releases the contents
-** with rp_safetensors_release. RP_BAD_FILE, with *contents empty, for any deviation from
-** the format, for other dtypes and for an integer that does not fit int32.
+** BOOL a mask. Tensors are in the order of their data in the file. The caller releases the
+** contents with rp_safetensors_release. RP_BAD_FILE, with *contents empty, for a file that
+** does not follow the format, for other dtypes and for an integer that does not fit int32.
 */
 RpStatus rp_safetensors_load(const char *path, RpSafetensors *contents);
 
@@ -36,9 +36,9 @@ void rp_safetensors_release(RpSafetensors *contents);
 
 /*
 ** Write a file, which appears complete or not at all; masks are written as BOOL. Arrays are
-** sorted by descending element size, then by name, and metadata by key: the same contents
-** give the same bytes. RP_BAD_ARGUMENT for a string that is not UTF-8, for a repeated name or
-** key, and for a tensor named "__metadata__".
+** sorted by descending element size, then by name, and metadata by key, so that the same
+** contents give the same bytes. RP_BAD_ARGUMENT for a string that is not UTF-8, for a repeated
+** name or key, and for a tensor named "__metadata__".
 */
 RpStatus rp_safetensors_save(const char *path, const RpSafetensors *contents);
 

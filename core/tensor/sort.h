@@ -5,8 +5,8 @@
 #include "core/tensor/tensor.h"
 
 /*
-** The indices, counted from `first`, that sort x along an axis: int32 in its shape. Stable; NaN
-** is above all numbers. NULL if the indices do not fit int32.
+** The indices, counted from `first`, that sort x along an axis: int32, with the shape of x. Stable;
+** NaN counts as larger than all numbers. NULL if the indices do not fit int32.
 */
 RpTensor *rp_tensor_argsort(RpTensor *x, int axis, bool descending, int first);
 

@@ -33,18 +33,18 @@ typedef struct RpTensor {
   bool is_mask;              /* int32, 0 or 1; indexing reads it as a mask, not as indices */
   bool is_parameter;         /* gradients are accumulated here */
   struct RpTensor *gradient; /* of a parameter, NULL before the first backward; owned */
-  int pending;               /* of a parameter: gradients that a running backward has yet to add */
+  int pending;               /* of a parameter: number of gradients still to be added by backward */
   RpNode *node;              /* NULL if no gradient flows; owned */
   void (*release_node)(RpNode *node);
 } RpTensor;
 
 /*
 ** Set *count to the number of elements of a shape. RP_BAD_ARGUMENT for a rank above
-** RP_MAX_RANK, a negative size, or sizes whose product with the bytes of an element
-** is above RP_LARGEST_SIZE, with sizes of 0 counted as 1.
+** RP_MAX_RANK, for a negative size, and if the number of bytes, with sizes of 0
+** counted as 1, is above RP_LARGEST_SIZE.
 **
-** Every tensor has passed this check, including views and broadcast ones: products
-** of its sizes, and of its sizes and strides, need no other.
+** Every tensor has passed this check, including views and broadcast tensors, so
+** products of its sizes, or of its sizes and strides, need no other check.
 */
 RpStatus rp_shape_count(RpDtype dtype, int rank, const int64_t *shape, int64_t *count);
 
@@ -68,13 +68,13 @@ RpTensor *rp_tensor_unless_failed(RpStatus status, RpTensor *tensor);
 
 /*
 ** A view of the same storage with another shape, strides and offset, outside
-** the graph. The caller must have checked that it stays inside the storage. NULL
-** as from rp_tensor_new.
+** the graph. The caller must have checked that it lies inside the storage. NULL
+** with the errors of rp_tensor_new.
 */
 RpTensor *rp_tensor_view(const RpTensor *tensor, int rank, const int64_t *shape,
                          const int64_t *strides, int64_t offset);
 
-/* Views outside the graph: indices start .. start + size - 1 of an axis; axes in another order. */
+/* Views outside the graph: indices start .. start + size - 1 of an axis, and reordered axes. */
 RpTensor *rp_tensor_narrow(const RpTensor *tensor, int axis, int64_t start, int64_t size);
 RpTensor *rp_tensor_permute(const RpTensor *tensor, const int *order);
 
@@ -84,16 +84,16 @@ RpTensor *rp_tensor_detach(const RpTensor *tensor);
 /* Number of elements; 1 for a scalar. */
 int64_t rp_tensor_count(const RpTensor *tensor);
 
-/* Are the elements packed in row-major order? */
+/* True if the elements are stored in row-major order without gaps. */
 bool rp_tensor_is_contiguous(const RpTensor *tensor);
 
 /*
-** Choose axes, the smallest strides first, such that no two indices along them map to
-** the same element; axes of size 1 are always chosen.
+** Set apart[i] for a set of axes along which different indices map to different
+** elements. Axes are chosen by increasing stride; those of size 1 are always chosen.
 */
 void rp_axes_apart(int rank, const int64_t *shape, const int64_t *strides, bool *apart);
 
-/* Do both have the same shape? */
+/* True if both have the same shape. */
 bool rp_tensor_same_shape(const RpTensor *a, const RpTensor *b);
 
 /* The address of the first element of the view. */
@@ -113,7 +113,7 @@ const char *rp_tensor_shape_text(const RpTensor *tensor);
 RpStatus rp_broadcast_shape(const char *operation, const RpTensor *a, const RpTensor *b, int *rank,
                             int64_t *shape);
 
-/* A view of `tensor` broadcast to `shape` by strides of 0; NULL if the shapes do not fit. */
+/* A view of `tensor` broadcast to `shape` by strides of 0; NULL if it does not broadcast. */
 RpTensor *rp_tensor_broadcast(const RpTensor *tensor, int rank, const int64_t *shape);
 
 #endif

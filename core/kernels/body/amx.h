@@ -6,8 +6,8 @@
 enum {
   SIDE = 16,             /* rows of a tile, and 4-byte numbers in each row */
   BLOCK = 2 * SIDE,      /* rows and columns of a block of C; equals STEP */
-  INNER_STEP = 2 * SIDE, /* operands are padded to a multiple of this along the inner size, */
-  LEFT_STEP = BLOCK      /* and A to a multiple of this in rows */
+  INNER_STEP = 2 * SIDE, /* operands are padded to a multiple of this many terms of the inner sum */
+  LEFT_STEP = BLOCK      /* A is padded to a multiple of this many rows */
 };
 
 /* Configure the thread's tiles at the start of a parallel region. */
@@ -25,7 +25,7 @@ static inline void enter_tiles(void)
   _tile_loadconfig(&shape);
 }
 
-/* Release the tiles at its end: context switches then need not save them. */
+/* Release the tiles at the end of the region: context switches then need not save them. */
 static inline void leave_tiles(void)
 {
   _tile_release();

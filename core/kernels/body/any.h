@@ -1,8 +1,8 @@
-/* Kernels shared by all dtypes: reductions, rows of a table, gather. */
+/* Kernels of all dtypes: reductions, rows of a table, gather. */
 #ifndef RP_BODY_ANY_H
 #define RP_BODY_ANY_H
 
-/* y[inner] = sum or mean over x[n, inner] */
+/* y[inner] = sum over n of x[n, inner] / divisor: the sum or the mean */
 static void sum_block(int64_t n, int64_t inner, double divisor, const REAL *x, REAL *y)
 {
   double sum[64];
@@ -18,7 +18,7 @@ static void sum_block(int64_t n, int64_t inner, double divisor, const REAL *x, R
   }
 }
 
-/* The sum of n adjacent elements, by eight partial sums in a fixed order. */
+/* The sum of n adjacent elements, from eight partial sums in a fixed order. */
 static double sum_row(int64_t n, const REAL *x)
 {
   double sum[8] = {0};
@@ -51,7 +51,8 @@ static void extremum_block(bool maximum, int64_t n, int64_t inner, const REAL *x
   }
 }
 
-/* A sum over everything, in pieces of fixed size: parallel, and equal for any number of threads. */
+/* The sum of all elements, in pieces of fixed size: computed in parallel, but with the same result
+   for any number of threads. */
 static RpStatus sum_all(int64_t n, double divisor, const REAL *x, REAL *y)
 {
   enum { PIECE = 1 << 16 };
@@ -95,7 +96,7 @@ static RpStatus reduce(RpReduction op, int64_t outer, int64_t n, int64_t inner, 
   return rp_interrupt_status();
 }
 
-/* Copy a row; a call of memcpy costs more than copying one element. */
+/* Copy a row. A single element is copied without memcpy, whose call would cost more. */
 static inline void copy_row(int64_t n, const REAL *from, REAL *to)
 {
   if (n == 1)

@@ -1,10 +1,10 @@
 /*
-** Attention by tiles of query rows; each thread works on one (batch, head) unit:
+** Attention by tiles of query rows; a thread works on one (batch, head) unit at a time:
 ** s_ij = scale (A_i q_i) . (B_j k_j) + c_ij, a = softmax(s), o_i = C_i^-1 sum_j a_ij D_j v_j
 ** where c is the sum of the biases and A, B, C, D are rotations by the tables (RoFormer eq. 16; the
-** RoPER study for values and output). Rows are rotated while they are packed. Only one
-** tile of scores exists at a time. The backward recomputes it from queries and keys, including
-** the softmax: a saved log-sum-exp of large scores would have lost digits.
+** RoPER study for values and output). Rows are rotated while they are packed. A thread has only one
+** tile of scores at a time. The backward recomputes the scores and the softmax from queries and
+** keys: a saved log-sum-exp of large scores would lack digits.
 */
 #ifndef RP_BODY_ATTENTION_H
 #define RP_BODY_ATTENTION_H
@@ -23,8 +23,8 @@ enum {
 /*
 ** The working memory of a thread. Rows are padded with zeros to whole vectors; keys
 ** and values are also stored as columns, [features, keys], for products with their
-** transpose. `line` is the stride of rows of scores: padded, and not a power of
-** two, which would cause conflicts in the cache.
+** transpose. `line` is the stride of rows of scores, padded to avoid powers of two,
+** which would cause conflicts in the cache.
 */
 typedef struct Scratch {
   int64_t width, value_width, line;
@@ -33,8 +33,8 @@ typedef struct Scratch {
   Packed *left, *right;          /* operands of one product */
   Packed *rows;                  /* values, or keys in the backward, as a right operand */
   REAL *s;                       /* a tile of scores */
-  REAL *across;                  /* the tile by columns, for biases stored so, or NULL */
-  REAL *g, *ds, *dk, *dv;        /* for the backward: a tile of gradients, sums */
+  REAL *across;                  /* the tile transposed, for biases stored by key, or NULL */
+  REAL *g, *ds, *dk, *dv;        /* backward: tiles of output and score gradients; sums */
 } Scratch;
 
 static bool has_few(const RpAttention *a)
@@ -42,7 +42,7 @@ static bool has_few(const RpAttention *a)
   return !ROUNDS_OPERANDS && a->queries < FEW;
 }
 
-/* Room for packed operands. */
+/* Reserve memory for packed operands. */
 static Packed *reserve_packed(REAL *memory, int64_t *used, int64_t count)
 {
   return (Packed *)reserve(memory, used, count * (int64_t)sizeof(Packed) / (int64_t)sizeof(REAL));
@@ -89,7 +89,7 @@ static int64_t lay_out(const RpAttention *a, bool backward, REAL *memory, Scratc
   return used;
 }
 
-/* Keys or values, packed; read in place if there are few queries and no rotation. */
+/* Keys or values, packed, or in place if there are few queries and no rotation. */
 static Rows pack_keys(const RpAttention *a, const RpTable *table, int64_t batch, int64_t features,
                       int64_t width, Rows x, REAL *packed)
 {
@@ -104,15 +104,15 @@ static inline int64_t visible(const RpAttention *a, int64_t i)
   return a->causal ? i + 1 + a->keys - a->queries : a->keys;
 }
 
-/* The part of a product that the tile of queries from `first` on needs. */
+/* The part of a product that the tile of queries beginning at `first` needs. */
 static Causal needed(const RpAttention *a, int64_t first, int part)
 {
   return a->causal ? (Causal){part, visible(a, first)} : whole_product;
 }
 
 /*
-** Run over a tile of the queries first .. first + count - 1: by queries, up to the last key that
-** each sees; or by keys, over all these queries, if the bias is stored by keys.
+** Call `run` for a bias and a tile of the queries first .. first + count - 1: for each query, with
+** the keys that it sees; or, if the bias is stored by key, for each key, with all these queries.
 */
 static inline __attribute__((always_inline)) void
 over_tile(const RpAttention *a, const RpBias *bias, BiasRun run, bool changes_tile, int64_t unit,
@@ -146,9 +146,9 @@ static void add_to_bias_tile(const RpAttention *a, const RpBias *bias, int64_t u
 }
 
 /*
-** s = scores of queries first .. first + count - 1, minus infinity where the
-** mask hides a key. Entries past the causal limit of a row are undefined.
-** Returns the number of columns of the tile.
+** s = scores of queries first .. first + count - 1, minus infinity where the mask
+** hides a key. Entries beyond the causal limit of a row are undefined. Returns the
+** number of columns of the tile.
 */
 static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int64_t count, Rows q,
                           Rows k, Right k_columns, const Scratch *scratch)
@@ -174,7 +174,7 @@ static int64_t score_tile(const RpAttention *a, int64_t unit, int64_t first, int
   return columns;
 }
 
-/* Zero elements first .. end - 1 of a row of scores by whole vectors, perhaps beyond the end. */
+/* Zero elements first .. end - 1 of a row of scores by whole vectors, which may exceed the end. */
 static inline void zero_from(int64_t first, int64_t end, REAL *row)
 {
   for (int64_t j = first; j < end; j += LANES) {
@@ -184,8 +184,9 @@ static inline void zero_from(int64_t first, int64_t end, REAL *row)
 }
 
 /*
-** Convert a row of scores to exponentials, 0 past the causal limit; a row without
-** keys becomes 0. Works by whole vectors: the last may extend past the limit.
+** Convert a row of scores to exponentials, which are 0 beyond the causal limit and
+** for a query that sees no key; return their sum. Works on whole vectors, of which
+** the last may exceed the limit.
 */
 static REAL exponentiate(const RpAttention *a, int64_t i, int64_t columns, REAL *s)
 {
@@ -210,7 +211,7 @@ static int64_t row_number(const RpAttention *a, int64_t unit, int64_t i)
   return unit * a->queries + i;
 }
 
-/* The sums of weights by distance in an output, as a bias of the weights. */
+/* The sums of weights by distance in an output, in the form of a bias of the weights. */
 static RpBias sums_of(const RpAttention *a, const RpHeads *o)
 {
   return (RpBias){.data = (REAL *)o->data + a->value_features,
@@ -222,7 +223,7 @@ static RpBias sums_of(const RpAttention *a, const RpHeads *o)
                   .most = a->least + a->sums - 1};
 }
 
-/* Sum a tile of weights by distance, each row times its factor. */
+/* Sum a tile of weights by distance, and multiply each row of sums by its factor. */
 static void sum_tile(const RpAttention *a, const RpHeads *o, int64_t unit, int64_t first,
                      int64_t count, const REAL *factors, const Scratch *w)
 {
@@ -372,7 +373,7 @@ static void gradient_unit(const RpAttention *a, int64_t unit, const RpHeads *con
   unpack_rows(&a->rotate_value, b, 0, keys, dv, w->value_width, w->dv, in[7]);
 }
 
-/* Operations of both products of the forward; no product of the backward has more. */
+/* Operations of both products of the forward. No product of the backward takes more. */
 static double attention_flops(const RpAttention *a)
 {
   return 2.0 * (double)(a->batch * a->heads * a->queries) * (double)a->keys *
@@ -381,7 +382,8 @@ static double attention_flops(const RpAttention *a)
 
 typedef enum Pass { FORWARD, WEIGHTS, BACKWARD } Pass;
 
-/* The batch rows and heads that one thread computes, because they share a bias gradient. */
+/* Numbers of batch rows and of heads that one thread must compute, because they add to the same
+   bias gradient. */
 typedef struct Share {
   int64_t batch, heads;
 } Share;
@@ -416,8 +418,8 @@ static void run_share(const RpAttention *a, Pass pass, int64_t s, Share share,
 }
 
 /*
-** Run all units, with a scratch for each thread. Unless the work is small, the
-** parallel region uses all threads even for a single unit: outside such a region
+** Run all units, with working memory for each thread. Unless the work is small, the
+** parallel region has all threads even for a single unit: outside a parallel region,
 ** OpenBLAS would start threads of its own.
 */
 static RpStatus run_units(const RpAttention *a, Pass pass, const RpHeads *const *heads,

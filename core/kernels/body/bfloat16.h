@@ -1,7 +1,8 @@
 /*
-** Packing of operands rounded to bfloat16: to nearest, ties to even; NaN stays NaN, and numbers
-** below 2^-126 become 0, as the processor's instructions do. Packed as pairs of bfloat16 if tiles
-** multiply pairs, else as floats of the same values. Included by operand.h.
+** Packing of operands rounded to bfloat16: to nearest, ties to even. As with the processor's
+** instructions, NaN remains NaN, and magnitudes below 2^-126 become 0. Elements are packed as pairs
+** of bfloat16 if tiles multiply pairs, otherwise as floats with the same values. Included by
+** operand.h.
 */
 #if MULTIPLIES_PAIRS
 
@@ -61,7 +62,7 @@ static inline PackedVector pack_below(const REAL *x, int64_t line, int64_t rows,
 }
 #endif
 
-/* Avoid a power of two as the stride of packed rows, which would cause conflicts in the cache. */
+/* Stride of packed rows, padded: powers of two, as n often is, cause conflicts in the cache. */
 static inline int64_t padded(int64_t n)
 {
   return round_up(n, LANES) + LANES;

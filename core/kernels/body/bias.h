@@ -1,6 +1,7 @@
 /*
 ** Biases of scores: a number for each query and key, or for each clipped distance (Shaw et al.
-** 2018, section 3.2). A bias is added to rows of scores, and their gradients to its gradient.
+** 2018, section 3.2). The forward adds a bias to rows of scores; the backward adds the gradients of
+** the scores to the gradient of the bias.
 */
 #ifndef RP_BODY_BIAS_H
 #define RP_BODY_BIAS_H
@@ -10,14 +11,14 @@
 
 #include "core/kernels/kernels.h"
 
-/* Are the numbers of one key adjacent in memory, and those of one query not? */
+/* True if the bias is stored by key: numbers of one key are adjacent, those of a query are not. */
 static bool lies_across(const RpBias *bias)
 {
   const int64_t step = bias->query - bias->distance;
   return llabs(bias->key) > 1 && llabs(bias->query) <= 1 && llabs(step) <= 1;
 }
 
-/* Add a run of a bias to scores; with step 0, one number to all. */
+/* Add consecutive elements of a bias to scores; if `step` is 0, add one element to all of them. */
 static void add_run(REAL *bias, int64_t step, int64_t keys, REAL *scores)
 {
   if (step == 0)
@@ -54,10 +55,10 @@ static inline int64_t clip(int64_t x, int64_t least, int64_t most)
   return x < least ? least : x > most ? most : x;
 }
 
-/* An operation on a run of a bias and the scores it belongs to. */
+/* An operation on elements of a bias, `step` apart, and the scores of as many keys. */
 typedef void (*BiasRun)(REAL *bias, int64_t step, int64_t keys, REAL *row);
 
-/* Run from element `at` on; without keys it may lie outside the bias. */
+/* Call `run` with the bias from element `at` on. If there are no keys, this may lie outside it. */
 static inline __attribute__((always_inline)) void
 over_run(const RpBias *bias, BiasRun run, int64_t at, int64_t step, int64_t keys, REAL *row)
 {
@@ -66,8 +67,8 @@ over_run(const RpBias *bias, BiasRun run, int64_t at, int64_t step, int64_t keys
 }
 
 /*
-** Run over query i and keys from .. end - 1, in three runs: keys at distances up to `least`,
-** between, and from `most` on.
+** Call `run` for query i and keys from .. end - 1, in three parts: keys at distances up to `least`,
+** between `least` and `most`, and from `most` on.
 */
 static inline __attribute__((always_inline)) void
 over_row(const RpBias *bias, BiasRun run, int64_t i, int64_t from, int64_t end, REAL *row)
@@ -89,7 +90,7 @@ static RpBias unit_bias(const RpBias *bias, int64_t batch, int64_t head)
   return unit;
 }
 
-/* The same bias with keys and queries swapped: the distance is i - j. */
+/* The same bias with keys and queries swapped, so that the distance is i - j. */
 static RpBias mirrored(const RpBias *bias)
 {
   RpBias mirror = *bias;

@@ -7,7 +7,7 @@ typedef struct Operation {
   atomic_bool *overflow;
 } Operation;
 
-/* Run a loop; RP_BAD_ARGUMENT if a result did not fit the dtype. */
+/* Run a loop; RP_BAD_ARGUMENT if a result does not fit the dtype. */
 static RpStatus run(int code, RpRow row, const RpLoop *loop, void *const *data, const size_t *sizes)
 {
   atomic_bool overflow = false;
@@ -47,7 +47,7 @@ static RpStatus unary(RpUnary op, const RpLoop *loop, void *const *data)
   return run((int)op, unary_row, loop, data, sizes);
 }
 
-/* A broadcast operand is copied to a local buffer of this size, which keeps loops vectorisable. */
+/* Elements of a local buffer for a broadcast operand, which keeps loops vectorizable. */
 enum { BLOCK = 256 };
 
 static const REAL *spread(REAL *buffer, const REAL *x, int64_t *stride)

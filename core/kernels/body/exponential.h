@@ -1,9 +1,9 @@
 /*
-** exp for arguments of at most about 0: the caller has subtracted the maximum or
-** the log-sum-exp. float32: x / ln 2 is rounded to an integer n; the result is 2^n
-** times a minimax polynomial of degree 6 in the rest (relative error 3e-9 before
-** rounding). The argument is clamped first; below -87.3 the result is 0. Valid up
-** to 88. float64: the C library's exp.
+** exp for arguments up to about 0, from which the caller has subtracted the maximum
+** or the log-sum-exp. float32: x / ln 2 is rounded to an integer n; the result is 2^n
+** times a minimax polynomial of degree 6 in the remainder (relative error 3e-9 before
+** rounding). The argument is clamped first. Below -87.3 the result is 0; arguments
+** above 88 are not allowed. float64: the C library's exp.
 */
 #ifndef RP_BODY_EXPONENTIAL_H
 #define RP_BODY_EXPONENTIAL_H

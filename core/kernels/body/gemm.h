@@ -1,4 +1,4 @@
-/* Matrix products by OpenBLAS, partitioned over threads here: each call is single-threaded. */
+/* Matrix products with OpenBLAS, partitioned over threads here; each call is single-threaded. */
 #ifndef RP_BODY_GEMM_H
 #define RP_BODY_GEMM_H
 
@@ -14,7 +14,7 @@
 #define CBLAS_GEMV cblas_dgemv
 #endif
 
-/* Should C[m, n] be computed by tiles, with a matrix of `held` elements kept in cache? */
+/* True if tiles, with a matrix of `held` elements kept in cache, compute C[m, n] faster. */
 static bool suits_tiles(int64_t m, int64_t n, int64_t held)
 {
   return TILES_WIN && m >= 16 && n % STEP == 0 && held <= CACHED;
@@ -71,8 +71,9 @@ static void product(bool transpose_a, bool transpose_b, int64_t m, int64_t n, in
 #endif
 
 /*
-** The same with one matrix kept in cache: B while rows of A are read, or C while
-** rows of A^T and B are. Returns false and does nothing if `product` is better.
+** The same by tiles, with one matrix kept in cache: B while rows of A are read or, if A
+** is transposed, C while rows of A^T and B are read. Returns false and does nothing if
+** `product` is faster.
 */
 static bool tiled_product(const RpGemm *g, const REAL *a, const REAL *b, REAL *c, Packed *room)
 {
@@ -117,7 +118,7 @@ static RpStatus gemm(const RpGemm *g, int64_t count, const int64_t *offsets, con
   const double flops = 2.0 * (double)g->m * (double)g->n * (double)g->k;
   const bool small = is_small(g->m, flops * (double)count);
   const int threads = small ? 1 : omp_get_max_threads();
-  /* Enough parts for every thread, none much longer than a tenth of a second. */
+  /* Enough parts for all threads; a part takes at most about a tenth of a second. */
   int64_t parts = count >= threads ? 1 : threads;
   while (flops / (double)parts > 5e9)
     parts += threads;

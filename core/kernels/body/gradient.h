@@ -1,4 +1,4 @@
-/* Gradients of the element-wise functions, from their rows in operation/, and of reading rows. */
+/* Gradients of the element-wise functions, from their rows in operation/, and of take_rows. */
 #ifndef RP_BODY_GRADIENT_H
 #define RP_BODY_GRADIENT_H
 
@@ -85,7 +85,7 @@ static RpStatus binary_gradient(RpBinary op, bool right, const RpLoop *loop, voi
   return rp_loop_run(loop, side_row, &side, data, sizes);
 }
 
-/* Threads divide the columns: each sum adds rows in their order. */
+/* Threads divide the columns, so that each sum adds rows in their order. */
 static RpStatus add_to_rows(int64_t outer, int64_t size, int64_t rows, int64_t n,
                             const void *y_data, const int32_t *index, void *table_data)
 {

@@ -13,7 +13,7 @@ typedef struct Rows {
   int64_t stride;
 } Rows;
 
-/* Reserve the next part of `memory`; if that is NULL, only count its size. */
+/* Reserve the next elements of `memory`; if that is NULL, only count them. */
 static REAL *reserve(REAL *memory, int64_t *used, int64_t elements)
 {
   REAL *start = memory != NULL ? memory + *used : NULL;
@@ -48,7 +48,7 @@ static Rows pack_rows(const RpTable *table, int64_t batch, int64_t first, int64_
   return (Rows){packed, width};
 }
 
-/* The inverse of pack_rows: write packed rows back, rotated by the inverse. */
+/* The inverse of pack_rows: write packed rows back, rotated by the inverse rotation. */
 static void unpack_rows(const RpTable *table, int64_t batch, int64_t first, int64_t count,
                         int64_t features, int64_t width, const REAL *packed, Rows y)
 {

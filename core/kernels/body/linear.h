@@ -72,7 +72,7 @@ static RpStatus linear(int64_t rows, int64_t in, int64_t out, const void *x_data
   const int threads = omp_get_max_threads();
   int64_t height = (rows + threads - 1) / threads;
   height = height < LEAST_ROWS ? LEAST_ROWS : height > MOST_ROWS ? MOST_ROWS : height;
-  /* With few rows or a large weight, threads divide the columns: each packs only its part. */
+  /* With few rows or a large weight, threads divide the columns; each packs only its part of W. */
   const bool large = in * out > CACHED && rows < out && rows <= 2 * MOST_ROWS;
   const bool by_columns = out >= 256 && (large || rows <= (threads - 1) * height);
   if (by_columns)
@@ -106,8 +106,8 @@ typedef struct LinearGradient {
 } LinearGradient;
 
 /*
-** Compute rows first .. first + count - 1 of dz, `line` apart (unless dz is NULL), and their sum,
-** by blocks of columns whose sums stay in registers.
+** Compute rows first .. first + count - 1 of dz, stored `line` apart (unless dz is NULL), and their
+** sum, by blocks of columns whose sums stay in registers.
 */
 static void mask_rows(const LinearGradient *g, int64_t first, int64_t count, REAL *dz, int64_t line,
                       REAL *sum)
@@ -138,7 +138,8 @@ static void mask_rows(const LinearGradient *g, int64_t first, int64_t count, REA
     }
 }
 
-/* to[size] = the sum of the threads' parts, `distance` apart, in the order of threads. */
+/* to[size] = the sum of the parts of all threads, in the order of threads; parts are `distance`
+   apart. */
 static void join_parts(int threads, int64_t size, int64_t distance, const REAL *parts, REAL *to)
 {
 #pragma omp parallel for schedule(static) if (size > 1 << 13)
@@ -228,7 +229,7 @@ static RpStatus packed_product(bool transpose_a, int64_t m, int64_t n, int64_t k
   return gemm(&g, 1, offsets, a, b, c);
 }
 
-/* For larger layers: all of dz first, then each product. */
+/* For larger layers: compute all of dz first, then each product. */
 static RpStatus large_linear_gradient(const LinearGradient *g)
 {
   enum { ROWS = 16 };

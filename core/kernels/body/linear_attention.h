@@ -1,16 +1,16 @@
 /*
-** Linear attention (Katharopoulos et al. 2020), rotated after the feature map as
-** in RoFormer, section 3.3. Each thread works on one (batch, head) unit:
+** Linear attention (Katharopoulos et al. 2020), rotated after the feature map as in
+** RoFormer, section 3.3. A thread works on one (batch, head) unit at a time:
 **
 **   a_i = A_i phi(q_i),  b_j = B_j phi(k_j),  u_j = D_j v_j,  phi(x) = elu(x) + 1
 **   S_i = sum_j b_j u_j^T,  z_i = sum_j phi(k_j)  over the keys that query i sees
 **   n_i = phi(q_i) . z_i + epsilon,  o_i = C_i^-1 S_i^T a_i / n_i
 **
-** Only one S and z exist at a time. They are updated once per chunk of positions, by
-** matrix products; within a chunk, products a_i . b_j are used instead. The backward,
-** with g_i = C_i do_i / n_i and h_i = dL/dn_i = -(do_i . o_i) / n_i, computes these
-** sums again: da_i = S_i g_i, dphi(q_i) = A_i^-1 da_i + h_i z_i. Other sums run from
-** the end, over the queries that see key j: U_j = sum_i a_i g_i^T and
+** A thread keeps only one S and z at a time. They are updated once per chunk of
+** positions, by matrix products; within a chunk, products a_i . b_j are used instead.
+** The backward, with g_i = C_i do_i / n_i and h_i = dL/dn_i = -(do_i . o_i) / n_i,
+** recomputes these sums: da_i = S_i g_i, dphi(q_i) = A_i^-1 da_i + h_i z_i. Two more
+** sums run from the end, over the queries that see key j: U_j = sum_i a_i g_i^T and
 ** y_j = sum_i h_i phi(q_i) give db_j = U_j u_j, du_j = U_j^T b_j and
 ** dphi(k_j) = B_j^-1 db_j + y_j.
 */
@@ -26,20 +26,20 @@ enum {
   LINE = CHUNK + LANES /* not a power of two, which would cause conflicts in the cache */
 };
 
-/* Rows of a chunk, padded with zeros to `width`, whole vectors. */
+/* Rows of a chunk, padded with zeros to `width`, a multiple of whole vectors. */
 typedef struct Block {
   REAL *rows;
   int64_t features, width;
 } Block;
 
-/* The working memory of a thread; letters as above. */
+/* The working memory of a thread, with the symbols of the formulas above. */
 typedef struct Running {
   Block phi_q, phi_k, a, b, u, g;
   REAL *h;
   REAL *products, *columns; /* [CHUNK, LINE]; a block transposed */
   REAL *result, *row;       /* a chunk of results; one row rotated back */
   REAL *state, *flipped;    /* S, S^T or U over the finished chunks; U^T */
-  REAL *sum, *part;         /* z or y over the finished chunks; over the rows of this one so far */
+  REAL *sum, *part;         /* z or y over finished chunks, and over this chunk's rows so far */
 } Running;
 
 static Block reserve_block(REAL *memory, int64_t *used, int64_t features)
@@ -86,7 +86,7 @@ static Right rows_of(Block x)
   return (Right){x.rows, x.width, STEP};
 }
 
-/* Number of keys that every query sees; if causal, query i sees i + 1 more. */
+/* Number of keys that all queries see; if causal, query i sees i + 1 more. */
 static int64_t keys_ahead(const RpAttention *a)
 {
   return a->causal ? a->keys - a->queries : a->keys;
@@ -245,7 +245,7 @@ static void output_chunk(const RpAttention *a, int64_t batch, Chunk chunk, Rows 
               w->result, o);
 }
 
-/* Compute the sums over the keys that every query sees. x: queries, keys, values, ... */
+/* Compute the sums over the keys that all queries see. x: queries, keys, values, ... */
 static void pass_keys_ahead(const RpAttention *a, int64_t batch, const Rows *x, Block left,
                             Block right, const Running *w)
 {
@@ -278,7 +278,7 @@ static void linear_attention_unit(const RpAttention *a, int64_t unit, const RpHe
   }
 }
 
-/* Compute dq, from the start. x: q, k, v, o, output gradient, dq, dk, dv */
+/* Compute dq, from the first chunk on. x: q, k, v, o, output gradient, dq, dk, dv */
 static void query_gradients(const RpAttention *a, int64_t b, const Rows *x, const REAL *n,
                             const Running *w)
 {
@@ -319,7 +319,7 @@ static void key_gradient_chunk(const RpAttention *a, int64_t b, Chunk keys, bool
   }
 }
 
-/* Compute dk and dv, from the end. */
+/* Compute dk and dv, from the last chunk back. */
 static void key_gradients(const RpAttention *a, int64_t b, const Rows *x, const REAL *n,
                           const Running *w)
 {

@@ -1,8 +1,8 @@
 /*
-** Small matrix products (the inner loops of Goto and van de Geijn 2008): a tile of C
-** stays in registers during the loop over the inner size; A is read by single
-** elements, B by a few vectors of a row. Floats are read in place: at the sizes of
-** an attention tile, OpenBLAS spends as long on packing as on arithmetic.
+** Small matrix products (the inner loops of Goto and van de Geijn 2008). A tile of C
+** stays in registers during the loop over the inner size, which reads single elements
+** of A and a few vectors from a row of B. Floats are read in place: for an attention
+** tile, OpenBLAS takes as long for packing as for arithmetic.
 */
 #ifndef RP_BODY_MICRO_H
 #define RP_BODY_MICRO_H
@@ -17,7 +17,7 @@
 #define MULTIPLIES_PAIRS 0
 #endif
 
-/* TILES_WIN: with fewer registers, tiles are too small to beat OpenBLAS on whole layers. */
+/* TILES_WIN is 0 if there are too few registers for tiles to beat OpenBLAS on whole layers. */
 #if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64, TILE_VECTORS = 24, TILES_WIN = 1 };
 #elif defined(__AVX2__)
@@ -73,7 +73,7 @@ typedef struct Right {
   int64_t line, side;
 } Right;
 
-/* Memory needed next, prefetched into the L2 cache in small steps. */
+/* Memory that is needed next, to be prefetched into the L2 cache in small steps. */
 typedef struct Ahead {
   struct {
     const REAL *next, *end;
@@ -96,7 +96,7 @@ static inline void fetch(Ahead *ahead)
   }
 }
 
-/* Compute one tile. Callers pass a constant as `vectors`: all loops over it unroll. */
+/* Compute one tile. Callers pass a constant as `vectors`, which lets the compiler unroll loops. */
 static inline __attribute__((always_inline)) void multiply_tile(const int vectors, int64_t rows,
                                                                 int64_t inner, REAL alpha, Left a,
                                                                 Right b, bool accumulate, REAL *c,
@@ -134,9 +134,10 @@ static inline __attribute__((always_inline)) void multiply_tile(const int vector
 }
 
 /*
-** The part of a product that a causal mask leaves. In one of the matrices, only the
-** first `seen` + r columns (keys) of row r (queries) are needed or not 0. If that is
-** C, tiles beyond are skipped; if it is A or its transpose, terms of the inner sum.
+** The part of a product that a causal mask leaves. In row r (a query) of one of the
+** matrices, only the first `seen` + r columns (keys) are needed, or are not 0. If this
+** matrix is C, tiles beyond them are skipped; if it is A or its transpose, terms of the
+** inner sum are skipped.
 */
 typedef struct Causal {
   enum { ALL, OF_C, OF_A, OF_TRANSPOSED_A } part;
@@ -146,8 +147,8 @@ typedef struct Causal {
 static const Causal whole_product = {ALL, 0};
 
 /*
-** Is the tile of C of `height` rows from (i, left) on needed? If so, restrict
-** *from .. *to - 1 to the terms of the inner sum that it needs.
+** True if the tile of C with `height` rows that begins at (i, left) is needed. If so,
+** restrict *from .. *to - 1 to the terms of the inner sum that it needs.
 */
 static inline bool needs_tile(Causal causal, int64_t i, int64_t height, int64_t left, int64_t *from,
                               int64_t *to)
@@ -233,9 +234,9 @@ static void multiply(int64_t m, int64_t n, int64_t inner, REAL alpha, Left a, Ri
 }
 
 /*
-** Is this amount of work on products of m rows best done by the calling thread? It
-** may then also run outside a parallel region: OpenBLAS starts no threads below
-** these sizes.
+** True if the calling thread alone should compute products of m rows with this number
+** of operations. It may then do so outside a parallel region: OpenBLAS starts no
+** threads below these sizes.
 */
 static bool is_small(int64_t m, double flops)
 {

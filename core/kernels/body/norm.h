@@ -1,5 +1,5 @@
 /*
-** Layer normalisation (Ba, Kiros, Hinton 2016, eq. 4) of packed rows and, without means and bias,
+** Layer normalization (Ba, Kiros, Hinton 2016, eq. 4) of packed rows and, without means and bias,
 ** RMSNorm (Zhang and Sennrich 2019, eq. 4).
 */
 #ifndef RP_BODY_NORM_H
@@ -38,7 +38,7 @@ static RpStatus layer_norm(int64_t rows, int64_t n, double epsilon, const void *
 ** With h = (x - mean) rstd and g = dy gain:
 ** dx = rstd (g - mean(g) - h mean(g h)), dgain = sum dy h, dbias = sum dy; without
 ** means, dx = rstd (g - h mean(g h)).
-** Each thread sums dgain and dbias over its own rows; these sums are added in order.
+** Each thread sums dgain and dbias over its own rows; these are added in the order of threads.
 */
 static RpStatus layer_norm_gradient(int64_t rows, int64_t n, const void *x_data,
                                     const void *gain_data, const void *means, const void *rstds,

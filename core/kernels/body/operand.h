@@ -30,7 +30,7 @@ static inline int64_t larger(int64_t a, int64_t b)
   return a > b ? a : b;
 }
 
-/* Number of Packed in a column. */
+/* Number of Packed elements in a column. */
 static inline int64_t packed_depth(int64_t inner)
 {
   return round_up(inner, INNER_STEP) / DEPTH;

@@ -1,4 +1,4 @@
-/* Functions of one row: maximum, exponentials, dot product, rotation, dropout. */
+/* Functions on one row: maximum, exponentials, dot product, rotation, dropout. */
 #ifndef RP_BODY_ROW_H
 #define RP_BODY_ROW_H
 
@@ -36,7 +36,7 @@ static REAL row_dot(int64_t n, const REAL *a, const REAL *b)
 }
 
 /*
-** Rotation of pairs of features (RoFormer eq. 15; the element-wise form of eq. 34):
+** Rotation of pairs of features (RoFormer eq. 15, in the element-wise form of eq. 34):
 ** y = R x for one vector at index `time` of batch row `batch`, or R^-1 x if `back`.
 ** Features that are not rotated are copied. x and y must not overlap.
 */

@@ -6,8 +6,8 @@
 #include "core/kernels/body/row.h"
 
 /*
-** log sum exp(x - maximum) of a row, through a fixed buffer. It does not include the maximum: added
-** to a large one, the logarithm would lose its digits.
+** log sum exp(x - maximum) of a row, computed with a buffer of fixed size. The maximum is not added
+** here: in the sum with a large maximum, the logarithm would lose its digits.
 */
 static REAL row_log_sum(int64_t n, const REAL *x, REAL maximum)
 {

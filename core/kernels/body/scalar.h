@@ -5,8 +5,8 @@
 #include "core/kernels/body/exponential.h"
 
 /*
-** The cumulative normal distribution at x, with e = exp(-x^2 / 2). float32, in a form
-** that vectorises: the tail beyond |x| is e t Q(t), t = 1 / (1 + 0.34 |x|), with a
+** The cumulative normal distribution at x, given e = exp(-x^2 / 2). float32, in a form
+** that vectorizes: the tail beyond |x| is e t Q(t), t = 1 / (1 + 0.34 |x|), with a
 ** minimax polynomial Q of degree 8 (relative error 3e-8 before rounding). float64:
 ** from the C library's erf.
 */
@@ -49,9 +49,10 @@ static inline REAL silu_slope(REAL x)
 }
 
 /*
-** x rounded to the nearest float of `digits` significant bits, ties to even, with
-** normal powers of two from `low` to `high`: subnormal below, infinite above. Adding
-** a number whose last bit has the value of the last kept digit rounds the sum there.
+** x rounded to the nearest float of `digits` significant bits, ties to even, in a
+** format whose normal numbers have powers of two from `low` to `high`; smaller results
+** are subnormal, larger ones infinite. Adding a number whose last bit has the value of
+** the last kept bit rounds the sum there.
 */
 static inline double round_to_format(double x, int digits, double low, double high)
 {

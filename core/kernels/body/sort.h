@@ -2,7 +2,7 @@
 #ifndef RP_BODY_SORT_H
 #define RP_BODY_SORT_H
 
-/* Is a below b? NaN is above all numbers. */
+/* True if a sorts before b. NaN counts as larger than all numbers. */
 static inline bool is_below(REAL a, REAL b)
 {
   return a < b || (IS_NAN(b) && !IS_NAN(a));

@@ -10,7 +10,7 @@ typedef int32_t Picks __attribute__((vector_size(VECTOR_BYTES)));
 typedef int64_t Picks __attribute__((vector_size(VECTOR_BYTES)));
 #endif
 
-/* For each bit of the index, swap the elements whose row and column differ in it. */
+/* For each bit of the indices, swap the elements whose row and column differ in that bit. */
 static inline __attribute__((always_inline)) void transpose_block(PackedVector rows[LANES])
 {
 #pragma GCC unroll 4

@@ -5,8 +5,8 @@
 **
 ** BINARY rows take any dtype, FLOAT_BINARY rows only floats; see unary.h. da and
 ** db are the gradients of a and b, before the sum over broadcast axes. The `reads`
-** before each lists the values it uses besides dy: a combination of A, B and Y
-** (y = f(a, b)), which the graph's node keeps; NOTHING; or PASS if it is dy itself.
+** before each states which values it uses besides dy, and the graph's node keeps: a
+** combination of A, B and Y (y = f(a, b)); NOTHING; or PASS if the gradient is dy.
 */
 /* clang-format would read a product as a declaration. */
 /* clang-format off */
@@ -103,7 +103,7 @@ FLOAT_BINARY(POWER, "pow", REAL_POW(a, b), A | B, b != 0 ? REAL_POW(a, b - 1) * 
 
 /*
 ** function roper.remainder(a, b)
-** The remainder a − b ⌊a / b⌋, as Lua's and Python's %; a % b does the same. It has the sign of b.
+** The remainder a − b ⌊a / b⌋, with the sign of b, like % in Lua and Python; a % b does the same.
 **
 ** Errors: int32 division by 0 (floats give nan); shapes that do not broadcast.
 **

@@ -6,7 +6,7 @@
 ** UNARY rows take any dtype, FLOAT_UNARY rows only floats. Kernels, tensors, graph
 ** and bindings are generated from these rows: a file that includes this one defines
 ** the macros first. `slope` is the derivative, and slope * dy is the gradient.
-** `keeps` is the value that the slope reads and the graph's node keeps: x, y (y =
+** `keeps` is the value that `slope` reads and that the graph's node keeps: x, y (y =
 ** f(x)) or nothing. For int32, f is computed in 64 bits, and a result that does not
 ** fit int32 is an error.
 */
@@ -110,7 +110,7 @@ UNARY(RELU, "relu", y, x<0 ? 0 : x, y> 0 ? 1 : 0)
 
 /*
 ** function roper.sqrt(x)
-** √x of each element; nan below 0.
+** √x of each element; nan for negative elements.
 **
 ** Errors: x is int32.
 **
@@ -135,7 +135,7 @@ FLOAT_UNARY(EXP, "exp", y, REAL_EXP(x), y)
 
 /*
 ** function roper.log(x)
-** The natural logarithm of each element; -inf for 0, nan below.
+** The natural logarithm of each element; -inf for 0, nan for negative elements.
 **
 **     > roper.tensor{1, 10}:log()
 **     float32 [2]
@@ -202,7 +202,8 @@ FLOAT_UNARY(SOFTPLUS, "softplus", x, (x > 0 ? x : 0) + REAL_LOG1P(REAL_EXP(-REAL
 
 /*
 ** function roper.gelu(x)
-** x Φ(x) of each element, Φ the normal distribution (Hendrycks and Gimpel 2016).
+** x Φ(x) of each element, where Φ is the cumulative normal distribution (Hendrycks and Gimpel
+** 2016).
 **
 **     > roper.tensor{-1, 0, 1}:gelu()
 **     float32 [3]

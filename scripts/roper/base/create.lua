@@ -29,7 +29,7 @@ function M.stack(list, axis)
   local parts = {}
   for i, tensor in ipairs(list) do
     if not format.is_tensor(tensor) then
-      error(("stack: expected a tensor as number %d, got %s"):format(i, type(tensor)), 2)
+      error(("stack: expected a tensor as element %d, got %s"):format(i, type(tensor)), 2)
     end
     parts[i] = tensor:unsqueeze(axis or 1)
   end

@@ -128,7 +128,8 @@ describe("differentiable", function()
     assert.error_matches(function() y:backward() end, "inside backward")
     assert.is_true(roper.is_recording())
     assert.is_nil(w.grad)
-    assert.error_matches(function() y:backward() end, "an earlier backward went through this graph")
+    assert.error_matches(function() y:backward() end,
+      "an earlier backward has freed the saved values of this graph")
     fail = false
     f(w * 2):sum():backward()
     assert.same({ 2, 2 }, w.grad:totable())
@@ -147,7 +148,7 @@ describe("differentiable", function()
       assert.equal(value, raised)
       ok, raised = pcall(function() inner:backward() end)
       assert.is_false(ok)
-      assert.matches("an earlier backward went through this graph", raised)
+      assert.matches("an earlier backward has freed the saved values of this graph", raised)
     end
   end)
 
@@ -184,7 +185,7 @@ describe("differentiable", function()
                          'this graph %(at "mul"%) is in use by the backward')
     inner = f(w)
     assert.error_matches(function() inner:sum():backward() end,
-      'went through this graph %(at "differentiable"%)')
+      'saved values of this graph %(at "differentiable"%)')
   end)
 
   it("keeps all gradients if a nested backward pass fails", function()

@@ -118,7 +118,7 @@ describe("a graph", function()
     loss:backward()
     for _, output in ipairs({ loss, shared:mean(), (shared * w):sum() }) do
       assert.error_matches(function() output:backward() end,
-        "backward: an earlier backward went through this graph %(at \"%w+\"%)")
+        "backward: an earlier backward has freed the saved values of this graph %(at \"%w+\"%)")
     end
     assert.same({ 2, 2 }, w.grad:totable())
   end)

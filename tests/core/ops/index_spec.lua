@@ -75,8 +75,8 @@ describe("gather", function()
       return function() x:gather(axis, roper.tensor(index, "int32")) end
     end
     assert.error_matches(gather(2, { { 1 }, { 4 } }),
-      "gather: expected indices from 1 to 3, got 4 at place 2")
-    assert.error_matches(gather(2, { { 0 }, { 1 } }), "from 1 to 3, got 0 at place 1")
+      "gather: expected indices from 1 to 3, got 4 as element 2")
+    assert.error_matches(gather(2, { { 0 }, { 1 } }), "from 1 to 3, got 0 as element 1")
     assert.error_matches(gather(2, { { -2147483647 }, { 1 } }), "got %-2147483647")
     assert.error_matches(gather(1, { { 1, 1 } }),
       "gather: expected an index like %[2, 3%] but for axis 1, got %[1, 2%]")
@@ -128,7 +128,7 @@ describe("embedding", function()
     local w = roper.ones({ 4, 5 })
     for _, id in ipairs({ -1, 4, 2147483647 }) do
       assert.error_matches(function() roper.embedding(w, roper.tensor({ 0, id }, "int32")) end,
-        ("embedding: expected indices from 0 to 3, got %d at place 2"):format(id), 1, true)
+        ("embedding: expected indices from 0 to 3, got %d as element 2"):format(id), 1, true)
     end
     assert.error_matches(function() roper.embedding(w, roper.tensor({ 0 })) end,
       "embedding: expected an int32 index, got float32")

@@ -60,12 +60,12 @@ describe("cat", function()
   it("rejects what does not fit", function()
     local x = roper.ones({ 2, 3 })
     assert.error_matches(function() roper.cat({ x, roper.ones({ 3, 3 }) }, 2) end,
-      "axis 2, expected float32 tensors like %[2, 3%], got float32 %[3, 3%] as number 2$")
+      "axis 2, expected float32 tensors like %[2, 3%], got float32 %[3, 3%] as element 2$")
     assert.error_matches(function() roper.cat({ x, x:to("int32") }) end,
-      "got int32 %[2, 3%] as number 2; convert one with :to%(%)$")
+      "got int32 %[2, 3%] as element 2; convert one with :to%(%)$")
     assert.error_matches(function() roper.cat({ x, x[1] }) end, "got float32 %[3%]")
     assert.error_matches(function() roper.cat({ x, 5 }) end,
-      "cat: expected a tensor as number 2, got number")
+      "cat: expected a tensor as element 2, got number")
     assert.error_matches(function() roper.cat({}) end, "cat: expected at least one tensor")
     assert.error_matches(function() roper.cat({ roper.tensor(1) }) end, "got scalars; use stack")
     assert.error_matches(function() roper.cat({ x }, 3) end, "an axis from 1 to 2")

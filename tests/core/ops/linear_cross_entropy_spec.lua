@@ -166,7 +166,7 @@ describe("linear_cross_entropy", function()
       "expected floats of one dtype and int32 targets, got x float32, weight float64")
     assert.error_matches(call(x, weight, bias, targets:to("float32")), "targets float32")
     assert.error_matches(call(x, weight, bias, targets + 1),
-      "linear_cross_entropy: expected targets from 0 to 4, got 5 at place 4")
+      "linear_cross_entropy: expected targets from 0 to 4, got 5 as element 4")
     assert.error_matches(call(x, weight, bias, targets, { rows = -1 }),
       "option rows: expected a whole number from 0")
   end)

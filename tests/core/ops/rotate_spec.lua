@@ -123,10 +123,10 @@ describe("rotate", function()
     assert.error_matches(function() p:rotate(x, { 1, 2 }) end,
       "positions: expected shape %[3%] or %[1, 3%], got %[2%]")
     assert.error_matches(function() p:rotate(x, { 1, 2, 0 / 0 }) end,
-      "positions: expected finite numbers up to 2%^53, got .* at place 3")
-    assert.error_matches(function() p:rotate(x, math.huge) end, "got inf at place 1")
+      "positions: expected finite numbers up to 2%^53, got .* as element 3")
+    assert.error_matches(function() p:rotate(x, math.huge) end, "got inf as element 1")
     assert.error_matches(function() p:rotate(x, { 1, -1e16, 3 }) end,
-      "positions: expected finite numbers up to 2%^53, got %-1e%+16 at place 2")
+      "positions: expected finite numbers up to 2%^53, got %-1e%+16 as element 2")
     assert.error_matches(function() p:rotate(x, { 1, { 2 }, 3 }) end, "tensor: expected a number")
     assert.error_matches(function() p:rotate(x, "1") end,
       "positions: expected a number, a list or a tensor, got string")

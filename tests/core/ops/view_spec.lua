@@ -120,8 +120,8 @@ describe("transpose and permute", function()
     assert.error_matches(function() x:permute({ 1 }) end,
       "permute: expected 2 axes for shape %[2, 3%], got 1")
     assert.error_matches(function() x:permute({ 1, 1 }) end,
-      "permute: expected each axis of %[2, 3%] once, got 1 as number 2")
-    assert.error_matches(function() x:permute({ 1, 3 }) end, "got 3 as number 2")
+      "permute: expected each axis of %[2, 3%] once, got 1 as element 2")
+    assert.error_matches(function() x:permute({ 1, 3 }) end, "got 3 as element 2")
     assert.error_matches(function() x:permute({ 0, 1 }) end, "whole number from 1 on, got 0")
   end)
 

@@ -217,7 +217,7 @@ describe("gradient_norm", function()
     w:backward(roper.tensor({ 0 / 0, 1 }))
     assert.is_true(core.gradient_norm({ w }) ~= core.gradient_norm({ w }))
     assert.error_matches(function() core.gradient_norm({ w, 5 }) end,
-      "gradient_norm: expected a tensor as number 2, got number")
+      "gradient_norm: expected a tensor as element 2, got number")
     assert.error_matches(function() core.gradient_norm(w) end, "table expected")
   end)
 end)

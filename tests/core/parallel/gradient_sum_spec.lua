@@ -59,7 +59,7 @@ describe("a sum of gradients over ranks", function()
   mpi.it("rejects integers, which have no gradient", function()
     both([[
       local ok, message = pcall(core.gradient_sum, {roper.ones{2}, roper.ones({2}, "int32")}, 1)
-      assert(not ok and message:find "expected float parameters, got int32 as number 2",
+      assert(not ok and message:find "expected float parameters, got int32 as element 2",
         message)]])
   end)
 end)

@@ -391,7 +391,7 @@ describe("rotary scheme of listed frequencies", function()
     end
     refused("frequencies: expected at most 4, one for each pair of 8 features, got 5",
       { frequencies = { 1, 2, 3, 4, 5 } })
-    refused("frequencies: expected finite numbers, got .*nan at place 2",
+    refused("frequencies: expected finite numbers, got .*nan as element 2",
       { frequencies = { 1, 0 / 0 } })
     refused("option frequencies: expected a list or a tensor, got number", { frequencies = 3 })
     refused("expected frequencies or base, got both", { base = 5 })

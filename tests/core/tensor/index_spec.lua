@@ -26,7 +26,7 @@ local function taken(x, first, keys)
   end)
 end
 
--- A key with ranges before tensors of places.
+-- A key with ranges before index tensors.
 local function key_of(first, tensors)
   local key = {}
   for i = 1, first - 1 do
@@ -85,7 +85,7 @@ describe("indexing by an index tensor", function()
   it("rejects indices out of range, other dtypes and separated index tensors", function()
     local x = roper.zeros({ 2, 3, 4 })
     assert.error_matches(function() return x[int32({ 1, 3 })] end,
-      "index: expected indices from 1 to 2, got 3 at place 2")
+      "index: expected indices from 1 to 2, got 3 as element 2")
     assert.error_matches(function() return x[{ {}, int32({ 0, 1, 1 }) }] end, "from 1 to 3, got 0")
     assert.error_matches(function() return x[roper.ones({ 2 })] end, "an int32 index, got float32")
     assert.error_matches(function() return x[{ int32({ 1 }), {}, int32({ 2 }) }] end,
@@ -108,7 +108,7 @@ describe("indexing by an index tensor", function()
     end
     assert.same({ { 1, 2 }, { 3, 4 } }, x[int32({ 1, 1 }):ne(0)]:totable())
     assert.error_matches(function() return x[int32({ 1, 0 })] end,
-      "from 1 to 2, got 0 at place 2; places count from 1, and x:ne%(0%) makes a mask of x")
+      "from 1 to 2, got 0 as element 2; indices count from 1; x:ne%(0%) converts x to a mask")
     for seed = 1, 200 do
       roper.seed(seed)
       assert.same({ 2, 2 }, x[roper.randint(1, 2, { 2 })]:shape())
@@ -200,7 +200,7 @@ describe("indexing by a mask", function()
     assert.error_matches(function() return x[roper.tensor(1):eq(1)] end, "got %[%]")
     assert.error_matches(function() return x[{ x:eq(0), 1 }] end, "nothing after a mask")
     assert.error_matches(function() return x[{ int32({ 1, 2 }), roper.ones({ 3 }):eq(1) }] end,
-      "one mask alone, or tensors of places")
+      "a single mask or index tensors, got a mask and others")
   end)
 end)
 

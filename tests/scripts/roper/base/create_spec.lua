@@ -33,7 +33,7 @@ describe("stack", function()
     assert.error_matches(function() roper.stack({ x, roper.ones({ 3 }) }) end,
       "expected float32 tensors like %[1, 2%], got float32 %[1, 3%]")
     assert.error_matches(function() roper.stack({ x, 1 }) end,
-      "stack: expected a tensor as number 2, got number")
+      "stack: expected a tensor as element 2, got number")
     assert.error_matches(function() roper.stack({}) end,
       "stack: expected a list .*, got an empty one")
     assert.error_matches(function() roper.stack(5) end, "stack: expected a list .*, got number")

@@ -60,9 +60,9 @@ describe("nn.Embedding", function()
   it("rejects ids outside the table, and other values than ids", function()
     local embedding = nn.Embedding({ count = 5, features = 3 })
     assert.error_matches(function() embedding(roper.tensor({ 0, 5 }, "int32")) end,
-                         "embedding: expected indices from 0 to 4, got 5 at place 2")
+                         "embedding: expected indices from 0 to 4, got 5 as element 2")
     assert.error_matches(function() embedding(roper.tensor({ -1 }, "int32")) end,
-                         "embedding: expected indices from 0 to 4, got %-1 at place 1")
+                         "embedding: expected indices from 0 to 4, got %-1 as element 1")
     assert.error_matches(function() embedding(roper.ones({ 2 })) end, "int32")
   end)
 end)
