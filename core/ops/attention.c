@@ -112,7 +112,7 @@ RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor
                    name, (long long)rotary->dim, rp_tensor_shape_text(v));
   const int64_t scores[] = {q->shape[0], q->shape[1], q->shape[2], k->shape[2]};
   if (!is_countable(q, v, scores))
-    return rp_fail(RP_BAD_ARGUMENT, "%s: %s, %s and %s are more than can be counted", name,
+    return rp_fail(RP_BAD_ARGUMENT, "%s: the scores of %s, %s and %s cannot be addressed", name,
                    rp_tensor_shape_text(q), rp_tensor_shape_text(k), rp_tensor_shape_text(v));
   bool near = is_near(options->sums) && options->sums >= 0 && is_near(options->least);
   for (int i = 0; i < options->biases; i++)

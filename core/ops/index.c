@@ -20,7 +20,7 @@ static RpStatus check_gather_shapes(const RpTensor *x, int axis, const RpTensor 
     fits = i == axis || index->shape[i] == x->shape[i];
   if (fits)
     return RP_OK;
-  return rp_fail(RP_BAD_ARGUMENT, "gather: expected an index like %s but for axis %d, got %s",
+  return rp_fail(RP_BAD_ARGUMENT, "gather: expected an index of shape %s except on axis %d, got %s",
                  rp_tensor_shape_text(x), axis + 1, rp_tensor_shape_text(index));
 }
 
@@ -29,23 +29,23 @@ RpTensor *rp_op_gather(RpTensor *x, int axis, RpTensor *index, int first)
   static const RpNodeType type = {"gather", gather_backward, NULL};
   if (check_gather_shapes(x, axis, index) != RP_OK)
     return NULL;
-  RpTensor *places = rp_tensor_places_from_0("gather", index, first, x->shape[axis]);
-  RpTensor *packed = places != NULL ? rp_tensor_contiguous(x) : NULL;
+  RpTensor *indices = rp_tensor_places_from_0("gather", index, first, x->shape[axis]);
+  RpTensor *packed = indices != NULL ? rp_tensor_contiguous(x) : NULL;
   RpTensor *y = packed != NULL ? rp_tensor_new(x->dtype, index->rank, index->shape) : NULL;
   if (y != NULL && rp_tensor_count(y) > 0) {
     const RpSplit at = rp_split_at(x->rank, x->shape, axis);
     RpStatus status = rp_kernels(x->dtype)->gather(at.outer, at.size, index->shape[axis], at.inner,
-                                                   rp_tensor_data(packed), rp_tensor_data(places),
+                                                   rp_tensor_data(packed), rp_tensor_data(indices),
                                                    rp_tensor_data(y));
     y = rp_tensor_unless_failed(status, y);
   }
   if (y != NULL)
     y->is_mask = x->is_mask;
-  y = rp_graph_record(&type, y, 1, (RpTensor *[]){x}, 1, (RpTensor *[]){places});
+  y = rp_graph_record(&type, y, 1, (RpTensor *[]){x}, 1, (RpTensor *[]){indices});
   if (y != NULL && y->node != NULL)
     y->node->integers[0] = axis;
   rp_tensor_release(packed);
-  rp_tensor_release(places);
+  rp_tensor_release(indices);
   return y;
 }
 

@@ -114,7 +114,7 @@ static double bias_at(const Oracle *oracle, int64_t unit, int64_t i, int64_t j)
 }
 
 /* Convert products a to weights: softmax(scale a + c) over the keys that query i sees. */
-static void soften(const Oracle *oracle, int64_t unit, int64_t i, double *a)
+static void to_softmax_weights(const Oracle *oracle, int64_t unit, int64_t i, double *a)
 {
   const int64_t keys = oracle->k->shape[2];
   double maximum = -INFINITY, sum = 0;
@@ -132,7 +132,7 @@ static void soften(const Oracle *oracle, int64_t unit, int64_t i, double *a)
 }
 
 /* Convert scores a of linear attention to weights: divide them by the sum of unrotated scores. */
-static void divide(const Oracle *oracle, int64_t unit, int64_t i, double *a)
+static void to_linear_weights(const Oracle *oracle, int64_t unit, int64_t i, double *a)
 {
   double sum = oracle->options->epsilon;
   for (int64_t j = 0; j < oracle->k->shape[2]; j++)
@@ -151,9 +151,9 @@ static void attend(const Oracle *oracle, int64_t unit, int64_t i)
   double *a = vector(oracle->weights, unit, i), *o = vector(oracle->o, unit, i);
   score(oracle, at, unit, a);
   if (oracle->options->linear)
-    divide(oracle, unit, i, a);
+    to_linear_weights(oracle, unit, i, a);
   else
-    soften(oracle, unit, i, a);
+    to_softmax_weights(oracle, unit, i, a);
   for (int64_t f = 0; f < dv; f++)
     o[f] = 0;
   for (at.j = 0; at.j < at.keys; at.j++) {

@@ -55,11 +55,12 @@ RpTensor *rp_op_reduce(RpReduction op, RpTensor *x, int axis, bool keep)
                                      [RP_MIN] = {"min", extremum_backward, NULL}};
   const bool sums = op == RP_SUM || op == RP_MEAN;
   RpTensor *index = NULL;
-  const bool places = !sums && rp_graph_records(1, &x);
-  RpTensor *y = rp_tensor_reduce(op, x, axis, keep, places ? &index : NULL);
+  const bool needs_index = !sums && rp_graph_records(1, &x);
+  RpTensor *y = rp_tensor_reduce(op, x, axis, keep, needs_index ? &index : NULL);
   if (sums && x->dtype == RP_INT32)
     return y;
-  y = rp_graph_record(&types[op], y, 1, (RpTensor *[]){x}, places ? 1 : 0, (RpTensor *[]){index});
+  y = rp_graph_record(&types[op], y, 1, (RpTensor *[]){x}, needs_index ? 1 : 0,
+                      (RpTensor *[]){index});
   rp_tensor_release(index);
   if (y != NULL && y->node != NULL) {
     const int64_t n = axis == RP_ALL_AXES ? rp_tensor_count(x) : x->shape[axis];

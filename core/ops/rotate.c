@@ -5,7 +5,7 @@
 #include "core/tensor/create.h"
 
 /* Rotate by a given table. */
-static RpTensor *turn(RpTensor *x, const RpTable *table, bool back)
+static RpTensor *rotate_by(RpTensor *x, const RpTable *table, bool back)
 {
   RpTensor *packed = rp_tensor_contiguous(x);
   RpTensor *y = packed != NULL ? rp_tensor_new_like(packed) : NULL;
@@ -32,7 +32,7 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
     table.cosine = rp_tensor_data(node->saved[0]);
     table.sine = rp_tensor_data(node->saved[1]);
   }
-  gradients[0] = turn(dy, &table, node->integers[0] == 0);
+  gradients[0] = rotate_by(dy, &table, node->integers[0] == 0);
   return gradients[0] != NULL ? RP_OK : rp_last_status();
 }
 
@@ -51,7 +51,7 @@ RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
                 time = x->rank > 1 ? x->shape[x->rank - 2] : 1;
   if (rp_rotary_table(rotary, part, back, x->dtype, positions, batch, time, &table) != RP_OK)
     return NULL;
-  RpTensor *y = rp_graph_record(&type, turn(x, &table.table, back), 1, (RpTensor *[]){x}, 2,
+  RpTensor *y = rp_graph_record(&type, rotate_by(x, &table.table, back), 1, (RpTensor *[]){x}, 2,
                                 (RpTensor *[]){table.cosine, table.sine});
   if (y != NULL && y->node != NULL) {
     y->node->integers[0] = back;
@@ -67,11 +67,11 @@ RpTensor *rp_op_rotate(RpTensor *x, const RpRotary *rotary, unsigned part,
 RpTensor *rp_rotary_matrix(const RpRotary *rotary, const RpPositions *positions)
 {
   RpTensor *unit = rp_tensor_eye(rotary->dim, RP_FLOAT64), *y = NULL;
-  RpTensor *turned = /* row i is R e_i, a column of R */
+  RpTensor *rotated = /* row i is R e_i, a column of R */
       unit != NULL ? rp_op_rotate(unit, rotary, RP_ROTATE_QUERY, positions, false) : NULL;
-  if (turned != NULL)
-    y = rp_tensor_permute(turned, (const int[]){1, 0});
+  if (rotated != NULL)
+    y = rp_tensor_permute(rotated, (const int[]){1, 0});
   rp_tensor_release(unit);
-  rp_tensor_release(turned);
+  rp_tensor_release(rotated);
   return y;
 }

@@ -78,7 +78,7 @@ bool rp_strides_apart(const RpStrides *s, int leading)
 }
 
 /* Add dy to `sum` through the strides, in slabs in which no two indices map to the same element. */
-static RpStatus add_places(const RpStrides *s, const RpTensor *dy, RpTensor *sum)
+static RpStatus add_through_strides(const RpStrides *s, const RpTensor *dy, RpTensor *sum)
 {
   bool apart[RP_MAX_RANK];
   int64_t slab[RP_MAX_RANK], at[RP_MAX_RANK] = {0};
@@ -117,7 +117,7 @@ static RpStatus backward(RpNode *node, RpTensor *dy, RpTensor **gradients)
   gradients[0] = rp_tensor_full(dy->dtype, input->rank, input->shape, 0);
   if (gradients[0] == NULL)
     return rp_last_status();
-  return rp_tensor_count(dy) > 0 ? add_places(&context->strides, dy, gradients[0]) : RP_OK;
+  return rp_tensor_count(dy) > 0 ? add_through_strides(&context->strides, dy, gradients[0]) : RP_OK;
 }
 
 static const RpNodeType type = {"as_strided", backward, release_context};

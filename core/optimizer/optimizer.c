@@ -35,12 +35,10 @@ static RpStatus check_state(const char *name, int count, RpTensor *const *tensor
     if (rp_tensor_check_writable(tensor) != RP_OK)
       return rp_last_status();
     if (parameter->gradient != NULL && parameter->gradient->storage == tensor->storage)
-      return rp_fail(RP_BAD_ARGUMENT, "%s: %s and gradient have elements in common", name,
-                     names[i]);
+      return rp_fail(RP_BAD_ARGUMENT, "%s: %s and gradient share elements", name, names[i]);
     for (int j = 0; j < i; j++)
       if (overlap(tensor, tensors[j]))
-        return rp_fail(RP_BAD_ARGUMENT, "%s: %s and %s have elements in common", name, names[j],
-                       names[i]);
+        return rp_fail(RP_BAD_ARGUMENT, "%s: %s and %s share elements", name, names[j], names[i]);
   }
   return RP_OK;
 }

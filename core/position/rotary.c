@@ -110,8 +110,7 @@ static RpStatus check_lists(RpRotary *rotary, const RpRotaryOptions *o)
   if (status != RP_OK || o->coordinate == NULL)
     return status;
   if (rotary->pairs != rotary->value_pairs)
-    return rp_fail(RP_BAD_ARGUMENT, "rope: coordinates: expected as many pairs of values as of "
-                                    "keys");
+    return rp_fail(RP_BAD_ARGUMENT, "rope: coordinates: expected value_fraction equal to fraction");
   status = check_list("coordinates", o->coordinate, RP_INT32, rotary->pairs);
   const int32_t *coordinate = rp_tensor_data(o->coordinate);
   for (int64_t t = 0; status == RP_OK && t < rotary->pairs; t++) {
@@ -134,7 +133,7 @@ static RpTensor *powers(double base, int64_t pairs)
 }
 
 /* RP_OK if no angle of these frequencies overflows at any position. */
-static RpStatus check_turns(const RpTensor *theta)
+static RpStatus check_angles(const RpTensor *theta)
 {
   const double *data = rp_tensor_data(theta);
   for (int64_t t = 0; t < rp_tensor_count(theta); t++)
@@ -191,9 +190,9 @@ RpStatus rp_rotary_init(RpRotary *rotary, const RpRotaryOptions *o)
     rp_rotary_clear(&made);
     return RP_OUT_OF_MEMORY;
   }
-  status = check_turns(made.theta);
+  status = check_angles(made.theta);
   if (status == RP_OK)
-    status = check_turns(made.value_theta);
+    status = check_angles(made.value_theta);
   if (status == RP_OK)
     *rotary = made;
   else

@@ -152,7 +152,7 @@ RpTensor *rp_tensor_where(const RpTensor *condition, const RpTensor *a, const Rp
 {
   if (condition->dtype != RP_INT32)
     return rp_refuse(RP_BAD_ARGUMENT,
-                     "where: expected an int32 condition, got %s; :ne(0) gives one",
+                     "where: expected an int32 condition, got %s; :ne(0) returns one",
                      rp_dtype_name(condition->dtype));
   RpTensor pair = {.rank = 0};
   int rank;

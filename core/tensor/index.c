@@ -40,7 +40,7 @@ static bool covers(const RpTensor *key, const RpTensor *x, int axis)
 }
 
 /* The row-major indices, from 0, of the elements of a mask that are not 0. */
-static RpTensor *places_of(RpTensor *mask)
+static RpTensor *indices_of_mask(RpTensor *mask)
 {
   int64_t count = 0, at = 0;
   RpTensor *packed = rp_tensor_contiguous(mask);
@@ -50,29 +50,29 @@ static RpTensor *places_of(RpTensor *mask)
   const int64_t size = rp_tensor_count(mask);
   for (int64_t i = 0; i < size; i++)
     count += value[i] != 0;
-  RpTensor *places = rp_tensor_new(RP_INT32, 1, &count);
-  for (int64_t i = 0; places != NULL && i < size; i++)
+  RpTensor *indices = rp_tensor_new(RP_INT32, 1, &count);
+  for (int64_t i = 0; indices != NULL && i < size; i++)
     if (value[i] != 0)
-      ((int32_t *)rp_tensor_data(places))[at++] = (int32_t)i;
+      ((int32_t *)rp_tensor_data(indices))[at++] = (int32_t)i;
   rp_tensor_release(packed);
-  return places;
+  return indices;
 }
 
-/* rows * size + places; releases both. NULL if `places` is NULL or they do not broadcast. */
-static RpTensor *joined(RpTensor *rows, int64_t size, RpTensor *places)
+/* rows * size + indices; releases both. NULL if `indices` is NULL or they do not broadcast. */
+static RpTensor *combine_indices(RpTensor *rows, int64_t size, RpTensor *indices)
 {
   int rank;
   int64_t shape[RP_MAX_RANK];
   const bool meet =
-      places != NULL && rp_broadcast_shape("index", rows, places, &rank, shape) == RP_OK;
+      indices != NULL && rp_broadcast_shape("index", rows, indices, &rank, shape) == RP_OK;
   RpTensor *scale = meet ? rp_tensor_full(RP_INT32, 0, NULL, (double)size) : NULL;
   RpTensor *scaled = scale != NULL ? rp_tensor_binary(RP_MULTIPLY, rows, scale) : NULL, *y = NULL;
   if (scaled != NULL)
-    y = rp_tensor_binary(RP_ADD, scaled, places);
+    y = rp_tensor_binary(RP_ADD, scaled, indices);
   rp_tensor_release(scale);
   rp_tensor_release(scaled);
   rp_tensor_release(rows);
-  rp_tensor_release(places);
+  rp_tensor_release(indices);
   return y;
 }
 
@@ -93,11 +93,11 @@ RpTensor *rp_tensor_rows_of(const RpTensor *x, int axis, int count, RpTensor *co
   if (rp_split_axes(x->rank, x->shape, axis, *axes).size > INT32_MAX)
     return rp_refuse(RP_BAD_ARGUMENT, "index: indices above 2147483647 do not fit int32");
   if (is_mask)
-    return places_of(keys[0]);
+    return indices_of_mask(keys[0]);
   RpTensor *rows = NULL;
   for (int i = 0; i < count; i++) {
-    RpTensor *places = rp_tensor_places_from_0("index", keys[i], 1, x->shape[axis + i]);
-    rows = i == 0 ? places : joined(rows, x->shape[axis + i], places);
+    RpTensor *indices = rp_tensor_places_from_0("index", keys[i], 1, x->shape[axis + i]);
+    rows = i == 0 ? indices : combine_indices(rows, x->shape[axis + i], indices);
     if (rows == NULL)
       return NULL;
   }

@@ -50,31 +50,31 @@ RpTensor *rp_tensor_reduce(RpReduction op, RpTensor *x, int axis, bool keep, RpT
     return NULL;
   const int rank = result_shape(x, axis, keep, shape);
   RpTensor *y = rp_tensor_new(source->dtype, rank, shape);
-  RpTensor *places = y != NULL && index != NULL ? rp_tensor_new(RP_INT32, rank, shape) : NULL;
-  RpStatus status = y == NULL || (index != NULL && places == NULL) ? RP_OUT_OF_MEMORY : RP_OK;
+  RpTensor *indices = y != NULL && index != NULL ? rp_tensor_new(RP_INT32, rank, shape) : NULL;
+  RpStatus status = y == NULL || (index != NULL && indices == NULL) ? RP_OUT_OF_MEMORY : RP_OK;
   if (status == RP_OK && rp_tensor_count(y) > 0)
     status = rp_kernels(source->dtype)
                  ->reduce(op, at.outer, at.size, at.inner, rp_tensor_data(source),
-                          rp_tensor_data(y), places != NULL ? rp_tensor_data(places) : NULL);
+                          rp_tensor_data(y), indices != NULL ? rp_tensor_data(indices) : NULL);
   rp_tensor_release(source);
   if (status != RP_OK) {
     rp_tensor_release(y);
-    rp_tensor_release(places);
+    rp_tensor_release(indices);
     return NULL;
   }
   if (index != NULL)
-    *index = places;
+    *index = indices;
   y->is_mask = x->is_mask && !sums;
   return y;
 }
 
 RpTensor *rp_tensor_places(RpReduction op, RpTensor *x, int axis, bool keep, int first)
 {
-  RpTensor *places = NULL;
-  rp_tensor_release(rp_tensor_reduce(op, x, axis, keep, &places));
-  RpTensor *from = places != NULL ? rp_tensor_full(RP_INT32, 0, NULL, first) : NULL;
-  RpTensor *y = from != NULL ? rp_tensor_binary(RP_ADD, places, from) : NULL;
-  rp_tensor_release(places);
+  RpTensor *indices = NULL;
+  rp_tensor_release(rp_tensor_reduce(op, x, axis, keep, &indices));
+  RpTensor *from = indices != NULL ? rp_tensor_full(RP_INT32, 0, NULL, first) : NULL;
+  RpTensor *y = from != NULL ? rp_tensor_binary(RP_ADD, indices, from) : NULL;
+  rp_tensor_release(indices);
   rp_tensor_release(from);
   return y;
 }

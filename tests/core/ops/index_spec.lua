@@ -79,7 +79,7 @@ describe("gather", function()
     assert.error_matches(gather(2, { { 0 }, { 1 } }), "from 1 to 3, got 0 as element 1")
     assert.error_matches(gather(2, { { -2147483647 }, { 1 } }), "got %-2147483647")
     assert.error_matches(gather(1, { { 1, 1 } }),
-      "gather: expected an index like %[2, 3%] but for axis 1, got %[1, 2%]")
+      "gather: expected an index of shape %[2, 3%] except on axis 1, got %[1, 2%]")
     assert.error_matches(gather(1, { 1, 1, 1 }), "got %[3%]")
     assert.error_matches(gather(3, { { 1 } }), "an axis from 1 to 2")
     assert.error_matches(function() x:gather(1, x) end,

@@ -108,12 +108,12 @@ describe("adam_step", function()
       refused("adam: expected corrections above 0", state, state, { correction2 = value })
     end
     local both, result = roper.zeros({ 3, 3 }), roper.zeros({ 2, 3 }) * w
-    refused("adam: mean and variance have elements in common", state, state, {})
-    refused("adam: mean and variance have elements in common", both:narrow(1, 1, 2),
+    refused("adam: mean and variance share elements", state, state, {})
+    refused("adam: mean and variance share elements", both:narrow(1, 1, 2),
       both:narrow(1, 2, 2), {})
-    refused("adam: parameter and mean have elements in common", w, state, {})
-    refused("adam: parameter and variance have elements in common", state, w:detach(), {})
-    refused("adam: variance and gradient have elements in common", state, w.grad, {})
+    refused("adam: parameter and mean share elements", w, state, {})
+    refused("adam: parameter and variance share elements", state, w:detach(), {})
+    refused("adam: variance and gradient share elements", state, w.grad, {})
     refused("assign: expected a tensor outside the graph", state, result, {})
     refused("adam: unknown option lr; it takes rate, beta1", state, state, { lr = 1 })
     refused('adam: option rate: expected a number, got "x"', state, state, { rate = "x" })
@@ -152,8 +152,8 @@ describe("sgd_step", function()
       assert.error_matches(function() core.sgd_step(w, velocity, settings) end, message)
     end
     refused("sgd: the parameter %[2%] has no velocity", nil, { momentum = 0.9 })
-    refused("sgd: parameter and velocity have elements in common", w, {})
-    refused("sgd: velocity and gradient have elements in common", w.grad:view({ 2 }), {})
+    refused("sgd: parameter and velocity share elements", w, {})
+    refused("sgd: velocity and gradient share elements", w.grad:view({ 2 }), {})
     refused("sgd: expected velocity like .*, got float32 %[3%]", roper.zeros({ 3 }), {})
     for _, name in ipairs({ "rate", "momentum", "l2", "gradient_scale" }) do
       for _, value in ipairs({ 0 / 0, math.huge }) do
