@@ -3,23 +3,24 @@
 **
 **   ?d=66623+401; 3e0+1e0+0e0==4e0 and 2e1+0e1+0e1==2e1 and ... and d==67024#
 **
-** The question ends with the semicolon. Each step adds the digits of one place,
-** lowest first, and the carry into it; steps continue until both operands and the
-** carry are used up. Each step is followed by " and ".
+** The question ends with the semicolon. Each step adds the two digits of one place,
+** the ones place first, and the carry from the step before. Steps continue until both
+** operands and the carry are used up. Each step is followed by " and ".
 **
 ** The number of digits of an operand is uniform in 1 .. max_digits, its first
 ** digit in 1 .. 9, the other digits in 0 .. 9.
 **
 ** Coupled positions (Cho et al. 2024, "position coupling") are equal for digits of
-** the same significance: 1 for the ones place. All characters of a step have the
-** position of the digits that it adds:
+** the same significance, 1 for the ones place. All characters of a step have the
+** position of the digits that the step adds:
 **
 **   ?d=58+3; 8e0+3e0+0e0==11e0 and 5e1+0e1+1e1==6e1 and d==61#
 **   0002101001111111111111111111111222222222222222222222333210
 **
-** In that paper a row contains one problem, at a random start; here each problem of
-** a row starts beyond all positions of the one before. An operand's positions count
-** from its own ones place: they reveal its number of digits and nothing else.
+** In that paper, a row contains one problem, whose positions begin at a random number.
+** Here, the positions of a problem begin after the largest position of the problem
+** before. Positions in an operand count from its own ones place, so they reveal its
+** number of digits and nothing else.
 */
 #include <math.h>
 #include <stddef.h>
@@ -109,7 +110,7 @@ static RpTaskSpan append(RpTask *task, int64_t at)
   return write_problem(task->row + at, a, b);
 }
 
-/* A question is well-formed if the numbers read from it would be written the same way. */
+/* A question is well-formed if writing the numbers read from it gives the same text. */
 static RpStatus solve(RpTask *task, RpText question, RpText *answer)
 {
   const int most = (int)task->options[MAX_DIGITS];
@@ -138,7 +139,7 @@ static RpText final_result(RpText text)
 
 /*
 ** As in the study, only the final result counts: the text must end with "d==", the
-** exact sum, and the only stop sign. The steps before it are not checked.
+** exact sum, and the only stop character. The steps before are not checked.
 */
 static RpStatus grade(RpTask *task, RpText question, RpText text, bool *right)
 {
@@ -166,7 +167,7 @@ static int64_t count_digits(RpText row, int64_t at)
   return end - at;
 }
 
-/* Only the positions of an operand's digits depend on later characters: on the number of digits. */
+/* Positions depend on characters up to theirs; in an operand, also on its number of digits. */
 static void positions(RpText row, double *to)
 {
   enum { QUESTION, STEPS, SUM } part = QUESTION;
@@ -194,10 +195,10 @@ static void positions(RpText row, double *to)
 }
 
 /*
-** Read the operand at row + *at and move *at past it; write the surprisal of its
-** digits and of its end, up to `length`. Returns 0 if there is none. With coupled
-** positions, the first digit's position, which is seen together with the digit,
-** reveals the number of digits.
+** Read the operand at row + *at and advance *at past it; write the surprisal of its
+** digits and of its end, up to `length`. Returns 0 if there is no operand. A coupled
+** position is known together with its token, so that of the first digit reveals the
+** number of digits.
 */
 static int64_t explain_operand(const RpTask *task, const char *row, int64_t *at, int64_t length,
                                RpTaskNotes notes)
@@ -213,9 +214,10 @@ static int64_t explain_operand(const RpTask *task, const char *row, int64_t *at,
 }
 
 /*
-** For each character of the problem `text`, with operands of `a` and `b` digits, the
-** index in it of the character that it repeats: for summands, the operands' digits;
-** for a carry, the total that produced it; for the sum, the digits of the totals.
+** For each character of the problem `text`, with operands of `a` and `b` digits, write
+** the index in `text` of the character that it repeats, or -1. A summand repeats a
+** digit of an operand, a carry the total that produced it, and a digit of the sum a
+** digit of a total.
 */
 static void set_sources(const char *text, RpTaskSpan span, int a, int b, int32_t *sources)
 {
@@ -267,8 +269,9 @@ static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length
 }
 
 /*
-** The entropy of the character after `digits` digits of an operand. If positions
-** reveal the end, only the value of a digit is uncertain.
+** The entropy of the character after `digits` digits of an operand, times the
+** probability that the operand has so many. If positions reveal the end, only the
+** value of a digit is uncertain.
 */
 static double operand_entropy(const RpTask *task, int digits)
 {
@@ -316,10 +319,10 @@ static double carry_chance(int place, int a, int b, int carry)
   return (double)carries / pairs;
 }
 
-/* Add the lengths of problems with operands of `a` and `b` digits, which have chance `weight`. */
+/* Add the lengths of problems with operands of `a` and `b` digits, of probability `weight`. */
 static void add_lengths(RpProblemLaw *law, int a, int b, double weight)
 {
-  /* chance[c][n]: of carry c into this place, and n carries up to it */
+  /* chance[c][n]: the probability of carry c into this place and n carries up to it */
   double chance[2][MOST_DIGITS + 1] = {{weight}};
   int places = a > b ? a : b;
   for (int place = 0; place < places; place++) {
@@ -350,7 +353,7 @@ static void set_law(const RpTask *task, RpProblemLaw *law)
 /*
 ** @class AdditionOptions
 ** @field length? integer = 641; tokens in a row
-** @field max_digits? integer = 8; most digits of an operand, up to 18
+** @field max_digits? integer = 8; maximum number of digits of an operand, up to 18
 ** @field coupled? boolean = false; digits of the same significance share a position (Cho et al.
 **   2024, "position coupling")
 ** @field seed? integer = 1; seed of its random stream
@@ -358,8 +361,8 @@ static void set_law(const RpTask *task, RpProblemLaw *law)
 
 /*
 ** function roper.tasks.addition(options)
-** Step-by-step addition from the RoPER study: for each place, lowest first, the sum of its digits
-** and the carry; then the result.
+** Step-by-step addition from the RoPER study: for each place, the ones place first, the sum of the
+** digits and the carry; then the result.
 **
 ** Errors: an option outside its range.
 **
@@ -374,7 +377,8 @@ const RpTaskKind rp_task_addition = {
     .characters = characters,
     .stop = '#',
     .options = {[LENGTH] = {"length", 2, 641, 1 << 20, "tokens in a row"},
-                [MAX_DIGITS] = {"max_digits", 1, 8, MOST_DIGITS, "most digits of an operand"},
+                [MAX_DIGITS] = {"max_digits", 1, 8, MOST_DIGITS,
+                                "maximum number of digits of an operand"},
                 [COUPLED] = {"coupled", 0, 0, 1,
                              "digits of the same significance share a position"}},
     .sizes = sizes,

@@ -1,5 +1,5 @@
 /*
-** Copying of a string of any length, a task for length generalisation (Kazemnejad
+** Copying of a string of random length, a task for length generalization (Kazemnejad
 ** et al. 2023):
 **
 **   kqhzz>kqhzz#
@@ -109,14 +109,14 @@ static void set_law(const RpTask *task, RpProblemLaw *law)
 /*
 ** @class CopyOptions
 ** @field length? integer = 161; tokens in a row
-** @field letters? integer = 20; most letters of a string, up to 319
+** @field letters? integer = 20; maximum number of letters of a string, up to 319
 ** @field alphabet? integer = 26; number of letters in use, at least 2
 ** @field seed? integer = 1; seed of its random stream
 */
 
 /*
 ** function roper.tasks.copy(options)
-** Copying of a string of any length after a separator (Kazemnejad et al. 2023).
+** Copying of a string of random length after a separator (Kazemnejad et al. 2023).
 **
 ** Errors: an option outside its range.
 **
@@ -131,7 +131,8 @@ const RpTaskKind rp_task_copy = {
     .characters = "#>abcdefghijklmnopqrstuvwxyz",
     .stop = '#',
     .options = {[LENGTH] = {"length", 2, 161, 1 << 20, "tokens in a row"},
-                [LETTERS] = {"letters", 1, 20, MOST_LETTERS, "most letters of a string"},
+                [LETTERS] = {"letters", 1, 20, MOST_LETTERS,
+                             "maximum number of letters of a string"},
                 [ALPHABET] = {"alphabet", 2, 26, MOST_ALPHABET, "number of letters in use"}},
     .sizes = sizes,
     .append = append,

@@ -75,7 +75,7 @@ static RpStatus check_hash(const RpCorpus *corpus)
   return RP_OK;
 }
 
-/* RP_OK if documents follow each other, each with an end, and all ids are in the vocabulary. */
+/* RP_OK if the ends of the documents are valid and all ids are in the vocabulary. */
 static RpStatus check_content(const RpCorpus *corpus)
 {
   const RpCorpusHeader *header = &corpus->header;
@@ -100,7 +100,7 @@ static RpStatus check_content(const RpCorpus *corpus)
                             corpus->path);
 }
 
-/* Compute the sizes of both parts. */
+/* Set the sizes of both parts. */
 static void set_sizes(RpCorpus *corpus)
 {
   RpCorpusEnd before = {0, 0};
@@ -195,7 +195,7 @@ int64_t rp_corpus_rows(const RpCorpus *corpus, RpCorpusPart part, int64_t length
   return tokens > 0 ? (tokens - 1) / (length - 1) : 0;
 }
 
-/* Reading a mapped file that was truncated would end the process: refuse a changed file first. */
+/* Reading a mapped file that was truncated would end the process, so a changed file is refused. */
 static RpStatus check_unchanged(const RpCorpus *corpus)
 {
   struct stat about;
@@ -209,7 +209,7 @@ static RpStatus check_unchanged(const RpCorpus *corpus)
   return RP_OK;
 }
 
-/* The index of the row, of `rows`, for draw number `draw`. */
+/* The index, below `rows`, of the row for draw number `draw`. */
 static int64_t drawn(const RpRandom *random, int64_t rows, int64_t draw)
 {
   const uint64_t number = random->counter + (uint64_t)draw, count = (uint64_t)rows;

@@ -1,15 +1,15 @@
 /*
-** A corpus: documents as token ids in one file, which is written once and mapped
-** into memory. Training documents come first, then those for validation. The id 0
-** ends every document. The file is little-endian and contains
+** A corpus: documents as token ids in one file, which is written once and mapped into
+** memory. Training documents come first, then those for validation. Every document
+** ends with the id 0. The file is little-endian and contains
 **
 **   an RpCorpusHeader
 **   the ids, 2 bytes each if the vocabulary allows it, else 4; zeros up to a multiple of 8
 **   an RpCorpusEnd for each document
 **
-** A row is `length` tokens; its last token is the first of the next row. Rows thus
-** predict every token of a part once, except the first, and a remainder at the end
-** that does not fill a row.
+** A row has `length` tokens; its last token is also the first of the next row.
+** Predicting each row from its first token on therefore predicts every token of a part
+** once, except the first token and those at the end that do not fill a row.
 */
 #ifndef RP_CORPUS_H
 #define RP_CORPUS_H
@@ -33,13 +33,13 @@ typedef struct RpCorpusHeader {
   uint32_t version;
   uint32_t width; /* bytes of an id */
   uint64_t vocabulary;
-  uint64_t documents[2]; /* of both parts */
+  uint64_t documents[2]; /* number of documents in each part */
   uint64_t tokens;
   uint64_t key;  /* identifies source and settings; set by the writer's caller */
-  uint64_t hash; /* of everything after the header, then of the header up to here */
+  uint64_t hash; /* of everything after the header, continued with the header up to here */
 } RpCorpusHeader;
 
-/* The end of a document, counted from the beginning of the first one. */
+/* The end of a document, counted from the beginning of the first document. */
 typedef struct RpCorpusEnd {
   uint64_t token; /* index after its last token */
   uint64_t byte;  /* number of bytes of text up to its end */
@@ -65,8 +65,8 @@ typedef struct RpCorpus {
 } RpCorpus;
 
 /*
-** Open the file at `path` and check all of it; the caller owns the corpus. NULL
-** with RP_BAD_FILE for a file that is missing, truncated, damaged or of another
+** Open the file at `path` and verify its whole content; the caller owns the corpus.
+** NULL with RP_BAD_FILE for a file that is missing, truncated, damaged or of another
 ** kind or version, or with RP_INTERRUPTED after Ctrl-C.
 */
 RpCorpus *rp_corpus_open(const char *path);
@@ -78,32 +78,33 @@ void rp_corpus_free(RpCorpus *corpus);
 int64_t rp_corpus_rows(const RpCorpus *corpus, RpCorpusPart part, int64_t length);
 
 /*
-** `count` rows of a part in order, from index `first` (from 0) on: int32 [count,
-** length]. NULL with RP_BAD_ARGUMENT for rows that do not exist, RP_BAD_FILE if the
-** file was changed since it was opened, RP_INTERRUPTED after Ctrl-C.
+** Rows first .. first + count - 1 (from 0) of a part: int32 [count, length]. NULL with
+** RP_BAD_ARGUMENT for rows that do not exist, RP_BAD_FILE if the file was changed
+** since it was opened, RP_INTERRUPTED after Ctrl-C.
 */
 RpTensor *rp_corpus_read(const RpCorpus *corpus, RpCorpusPart part, int64_t length, int64_t first,
                          int64_t count);
 
 /*
-** The next `count` training rows, int32 [count, length]. In each epoch, all rows are
-** drawn once, in an order given by seed and epoch. The counter of `random` is the
-** number of rows drawn. Errors as for rp_corpus_read; `random` is then unchanged.
+** The next `count` training rows in random order, int32 [count, length]. Each epoch
+** draws every row once, in an order that depends on seed and epoch. The counter of
+** `random` is the number of rows drawn so far. Errors as for rp_corpus_read; `random`
+** is then unchanged.
 */
 RpTensor *rp_corpus_draw(const RpCorpus *corpus, RpRandom *random, int64_t length, int64_t count);
 
-/* A corpus being written; a file at its path stays untouched until rp_corpus_finish. */
+/* A corpus that is being written. An existing file at its path is not changed before the end. */
 typedef struct RpCorpusWriter RpCorpusWriter;
 
 /* Begin a corpus. NULL with RP_BAD_FILE if the file cannot be written. */
 RpCorpusWriter *rp_corpus_create(const char *path, int64_t vocabulary, uint64_t key);
 
-/* Append the bytes of a text as ids. RP_BAD_ARGUMENT for a byte 0 or outside the vocabulary. */
+/* Append the bytes of a text as ids. RP_BAD_ARGUMENT for byte 0 and bytes not in the vocabulary. */
 RpStatus rp_corpus_put_bytes(RpCorpusWriter *writer, RpText text);
 
 /*
-** Append ids written in decimal and separated by spaces. RP_BAD_ARGUMENT for other
-** text, for 0 and for ids outside the vocabulary.
+** Append ids from a text that contains them in decimal, separated by spaces.
+** RP_BAD_ARGUMENT for any other text, for 0 and for ids outside the vocabulary.
 */
 RpStatus rp_corpus_put_ids(RpCorpusWriter *writer, RpText text);
 
@@ -114,8 +115,8 @@ RpStatus rp_corpus_put_ids(RpCorpusWriter *writer, RpText text);
 RpStatus rp_corpus_end_document(RpCorpusWriter *writer, RpCorpusPart part, int64_t bytes);
 
 /*
-** End a corpus and free the writer. If `status` is RP_OK, the file is flushed to
-** disk and renamed to its path; if not, it is removed.
+** Finish a corpus and free the writer. If `status` (of all writes so far) is RP_OK,
+** the file is flushed to disk and renamed to its path; otherwise it is removed.
 */
 RpStatus rp_corpus_finish(RpCorpusWriter *writer, RpStatus status);
 

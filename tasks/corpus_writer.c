@@ -67,7 +67,7 @@ static RpStatus put_id(RpCorpusWriter *writer, uint32_t id)
   return RP_OK;
 }
 
-/* Append an id of a text, which must not be 0: that ends documents. */
+/* Append an id of a text. It must not be 0, which ends documents. */
 static RpStatus put_text_id(RpCorpusWriter *writer, int64_t id)
 {
   if (id < 1 || (uint64_t)id >= writer->header.vocabulary)
@@ -103,7 +103,7 @@ RpStatus rp_corpus_put_ids(RpCorpusWriter *writer, RpText text)
   return status;
 }
 
-/* Make room for one more end. */
+/* Make room for one more element of `ends`. */
 static RpStatus grow(RpCorpusWriter *writer, size_t count)
 {
   if (count < writer->room)

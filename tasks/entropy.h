@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* -p log p, the term of an outcome of probability p; 0 for p = 0. */
+/* -p log p, the term of the entropy for an outcome of probability p; 0 for p = 0. */
 static inline double rp_entropy_term(double p)
 {
   return p > 0 ? -p * log(p) : 0;
@@ -22,7 +22,8 @@ static inline double rp_count_ends(int n, int most)
   return n == 0 ? 0 : 1.0 / (most - n + 1);
 }
 
-/* The entropy of an end, with probability `end`, or one of `choices` equally likely outcomes. */
+/* The entropy of a choice between an end, with probability `end`, and `choices` outcomes that are
+   equally likely. */
 static inline double rp_entropy_or_end(double end, int choices)
 {
   double more = 1 - end;

@@ -1,6 +1,6 @@
 /*
-** Loss floor of tasks whose problems are independent: the best predictor always
-** knows its position in a problem, and rows packed with problems are a renewal
+** Loss floor of tasks whose problems are independent of each other. The best predictor
+** always knows its position in a problem, and a row filled with problems is a renewal
 ** process.
 */
 #ifndef RP_TASK_PACKING_H
@@ -12,15 +12,16 @@
 
 enum { RP_LONGEST_PROBLEM = 640 };
 
-/* Distribution of one problem, by number of characters n; 0 where not set. */
+/* Lengths and entropies of a random problem, indexed by a number of characters n. */
 typedef struct RpProblemLaw {
-  double chance[RP_LONGEST_PROBLEM + 1];  /* that it has n characters */
-  double entropy[RP_LONGEST_PROBLEM + 1]; /* expected nats of the character after the first n */
+  double chance[RP_LONGEST_PROBLEM + 1];  /* probability that the problem has n characters */
+  double entropy[RP_LONGEST_PROBLEM + 1]; /* expected nats of character n + 1, 0 if it has none */
 } RpProblemLaw;
 
 /*
-** Nats per token, averaged over tokens 2 to `length` (>= 2) of a packed row.
-** With E(m) the expected entropy of the first m tokens:
+** Set *nats to the floor: nats per token, averaged over tokens 2 to `length` (>= 2) of
+** a row. RP_OUT_OF_MEMORY or RP_OK. With E(m) the expected entropy of the first m
+** tokens:
 **   E(m) = entropy[0] + ... + entropy[m - 1] + sum_n chance[n] E(m - n),
 **   nats = (E(length) - entropy[0]) / (length - 1).
 */

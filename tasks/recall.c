@@ -1,13 +1,12 @@
 /*
-** Multi-query associative recall, after zoology (Arora et al. 2023): pairs of a key
-** and its value, then each key again, in another order, as a query for its value:
+** Multi-query associative recall, after Zoology (Arora et al. 2023): pairs of a key
+** and a value, then each key again, in random order, as a query for its value:
 **
 **   ?k3Q8b1>b1k3Q8
 **
-** The number of pairs is uniform in 1 .. pairs, the keys are distinct letters,
-** the values digits; keys, values and the order are uniform. Each query is a
-** question, whose answer is the digit after it; the first question of a problem
-** includes the pairs.
+** The number of pairs is uniform in 1 .. pairs. Keys are distinct letters and values
+** are digits; keys, values and the order are uniform. Each query is a question, and
+** its answer is the digit after it; the first question of a problem includes the pairs.
 */
 #include <math.h>
 #include <stddef.h>
@@ -26,7 +25,7 @@ static const char characters[] = "0123456789>?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefgh
 typedef struct Problem {
   int64_t pairs, asked; /* number of pairs, and of queries so far */
   char keys[KEYS], values[KEYS];
-  int order[KEYS]; /* the pair that each query asks for */
+  int order[KEYS]; /* the index of the pair that each query asks for */
 } Problem;
 
 static int64_t problem_length(int64_t pairs)
@@ -112,8 +111,8 @@ static bool is_key(char c)
 }
 
 /*
-** Read the sign '?' and the pairs, up to the sign '>' or the end of `text`; false if
-** they are not of this task. The last value is 0 if the text ends before it.
+** Read the '?' and the pairs, up to the '>' or the end of `text`; false if they are
+** not of this task. If the text ends before the last value, this value is 0.
 */
 static bool read_pairs(RpTask *task, RpText text)
 {
@@ -135,8 +134,8 @@ static bool read_pairs(RpTask *task, RpText text)
 }
 
 /*
-** Read the query at text + at into the order, and check its value unless the text
-** ends before it; false if either is wrong.
+** Read the query at text + at into problem->order and, unless the text ends before
+** it, check its value; false if either is wrong.
 */
 static bool read_query(Problem *problem, RpText text, int64_t at)
 {
@@ -160,9 +159,9 @@ static RpStatus solve(RpTask *task, RpText question, RpText *answer)
     fits = read_query(problem, question, at);
   if (!fits)
     return rp_fail(RP_BAD_ARGUMENT,
-                   "recall: expected a question such as \"?k3Q8b1>b1k\" of 1 to %d distinct "
-                   "letters with a digit each, then queries of different letters, all but the last "
-                   "with its digit, got \"%.*s\"",
+                   "recall: expected a question such as \"?k3Q8b1>b1k\": 1 to %d distinct letters, "
+                   "each with a digit, then different ones of these letters as queries, each but "
+                   "the last with its digit; got \"%.*s\"",
                    (int)task->options[PAIRS], rp_shown(question), question.start);
   *answer = (RpText){problem->values + problem->order[problem->asked - 1], 1};
   return RP_OK;
@@ -212,14 +211,14 @@ static void set_law(const RpTask *task, RpProblemLaw *law)
 /*
 ** @class RecallOptions
 ** @field length? integer = 161; tokens in a row
-** @field pairs? integer = 12; most pairs of a problem, up to 52
+** @field pairs? integer = 12; maximum number of pairs in a problem, up to 52
 ** @field seed? integer = 1; seed of its random stream
 */
 
 /*
 ** function roper.tasks.recall(options)
-** Multi-query associative recall: pairs of a key and its value, then each key again as a query for
-** its value (Arora et al. 2023, zoology).
+** Multi-query associative recall: pairs of a key and a value, then each key again as a query for
+** its value (Zoology, Arora et al. 2023).
 **
 ** Errors: an option outside its range.
 **
@@ -233,7 +232,7 @@ const RpTaskKind rp_task_recall = {
     .name = "recall",
     .characters = characters,
     .options = {[LENGTH] = {"length", 2, 161, 1 << 20, "tokens in a row"},
-                [PAIRS] = {"pairs", 1, 12, KEYS, "most pairs of a problem"}},
+                [PAIRS] = {"pairs", 1, 12, KEYS, "maximum number of pairs in a problem"}},
     .sizes = sizes,
     .append = append,
     .ask = ask,

@@ -1,4 +1,4 @@
-/* Registry of the kinds of task. */
+/* The kinds of task. */
 #ifndef RP_TASK_REGISTRY_H
 #define RP_TASK_REGISTRY_H
 

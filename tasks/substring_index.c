@@ -4,9 +4,9 @@
 **   ?s='dyjeofuxvejmg'; s[8:]=='vejmg'#
 **
 ** The question ends with the opening quote of the suffix. The string has `letters`
-** uniform lower-case letters; the index is uniform in 0 .. letters - 1. (The
-** study's text mentions numbers of up to 8 digits, which belong to its addition
-** task; its examples have strings of 13 letters and indices from 0.)
+** uniform lower-case letters; the index is uniform in 0 .. letters - 1. (The study's
+** description mentions numbers of up to 8 digits, which belong to its addition task;
+** its examples have strings of 13 letters and indices from 0.)
 */
 #include <math.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ enum { ALPHABET = 26, MOST_LETTERS = 100 /* an index has at most two digits */ }
 
 static const char characters[] = " #'0123456789:;=?[]abcdefghijklmnopqrstuvwxyz";
 
-/* The text before the string, between string and index, between index and suffix, at the end. */
+/* The texts before the string, between string and index, between index and suffix, and after it. */
 static const char before_string[] = "?s='";
 static const char before_index[] = "'; s[";
 static const char before_suffix[] = ":]=='";
@@ -69,8 +69,8 @@ static RpTaskSpan append(RpTask *task, int64_t at)
 }
 
 /*
-** Read the index of a question; false unless there are letters in place of the
-** string, and a number from 0 to letters - 1 in place of the index.
+** Read the index of a question; false unless the string consists of letters and the
+** index is a number from 0 to letters - 1.
 */
 static bool read_index(RpText question, int64_t letters, int64_t *index)
 {
@@ -84,7 +84,7 @@ static bool read_index(RpText question, int64_t letters, int64_t *index)
   return *index < letters;
 }
 
-/* A question is well-formed if the string and index read from it would be written the same way. */
+/* A question is well-formed if writing the string and index read from it gives the same text. */
 static RpStatus solve(RpTask *task, RpText question, RpText *answer)
 {
   const int64_t letters = task->options[LETTERS];
@@ -111,8 +111,8 @@ static int indices_from(int first, int letters)
 }
 
 /*
-** Read the index at row + at, which `length` may truncate; 0 if nothing of it
-** remains.
+** Read the index at row + at, which the end of the row at `length` may truncate; 0 if
+** nothing of it is in the row.
 */
 static int64_t read_truncated_index(const char *row, int64_t at, int64_t length)
 {

@@ -1,12 +1,12 @@
 /*
-** Search: repetition of a piece of the sequence so far, from the RoPER study:
+** Search for an earlier piece of the sequence and repeat it, from the RoPER study:
 **
 **   [random string]>[substring][random string]>[substring]...
 **
-** Letters are uniform over the first `alphabet` ones. A substring is a piece, of
-** fixed length, of the pool: the row so far without its signs '>'. Its start is
-** uniform over all indices at which the whole piece fits. The first random string is
-** at least as long as a substring: the pool must contain a piece.
+** Letters are uniform over the first `alphabet` ones. A substring copies a piece, of
+** fixed length, of the pool: the letters of the row so far, without the separators
+** '>'. Its start is uniform over all indices at which the whole piece fits. The first
+** random string is at least as long as a substring, so that the pool contains a piece.
 **
 ** A question is a row up to the first half of a substring; its answer is the other
 ** half. If the first half occurs several times in the pool, every ending that
@@ -30,13 +30,13 @@ enum { LENGTH, ALPHABET, RANDOM_LENGTH, SUBSTRING_LENGTH };
 
 enum { MOST_LETTERS = 26, FLOOR_TOKENS = 1 << 19, FLOOR_ROWS = 8, FLOOR_SEED = 20220601 };
 
-/* The pool: the row so far without its signs. */
+/* The pool: the letters of the row so far, without separators. */
 typedef struct Pool {
   int64_t size;
   char letters[];
 } Pool;
 
-/* Number of letters before the first sign. */
+/* Number of letters before the first separator. */
 static int64_t first_length(const int64_t *options)
 {
   int64_t random = options[RANDOM_LENGTH], substring = options[SUBSTRING_LENGTH];
@@ -93,8 +93,8 @@ static RpTaskSpan ask(RpTask *task)
 }
 
 /*
-** The first piece of the pool that begins with `beginning`, or NULL; a piece has the
-** length of a substring.
+** The first piece of the pool, of the length of a substring, that begins with
+** `beginning`; NULL if there is none.
 */
 static const char *find(const RpTask *task, RpText beginning)
 {
@@ -106,9 +106,9 @@ static const char *find(const RpTask *task, RpText beginning)
 }
 
 /*
-** Read a question: its letters before the last sign into the pool, those after it
-** into *beginning. False if signs are misplaced, a character is not of the task, or
-** the last substring is complete or not in the pool.
+** Read a question: the letters before the last separator into the pool, those after
+** it into *beginning. False if a separator is misplaced, a character is not in the
+** vocabulary, or the last substring is complete or not in the pool.
 */
 static bool read_question(RpTask *task, RpText question, RpText *beginning)
 {
@@ -136,9 +136,9 @@ static RpStatus refuse_question(const RpTask *task, RpText question)
 {
   return rp_fail(
       RP_BAD_ARGUMENT,
-      "substring_prefix: expected a question of letters from a to %c: %d random ones, then "
-      "repeatedly \">\", %d that copy an earlier piece and %d random ones, ending inside a "
-      "copy, got \"%.*s\"",
+      "substring_prefix: expected a question of letters from a to %c: %d random letters, then "
+      "repeatedly \">\", %d letters that copy an earlier piece and %d random letters, ending "
+      "inside a copy; got \"%.*s\"",
       (char)('a' + task->options[ALPHABET] - 1), (int)first_length(task->options),
       (int)task->options[SUBSTRING_LENGTH], (int)task->options[RANDOM_LENGTH], rp_shown(question),
       question.start);
@@ -170,8 +170,8 @@ static RpStatus grade(RpTask *task, RpText question, RpText text, bool *right)
 }
 
 /*
-** The surprisal, in nats, of the first `count` letters of `piece` for a predictor
-** that begins with `starts` equally likely starts in `pool` and drops those that the
+** The surprisal, in nats, of the first `count` letters of `piece` for a predictor that
+** begins with `starts` equally likely starts in `pool` and discards those that the
 ** letters contradict. `possible` has room for all starts.
 */
 static double piece_entropy(const char *pool, int64_t starts, const char *piece, int64_t count,
@@ -257,7 +257,7 @@ static int64_t smaller(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-/* The nats of a new row for the best predictor, without those of its first token. */
+/* The entropy, in nats, of a new row for the best predictor, without that of its first token. */
 static double row_entropy(RpTask *task, int32_t *possible)
 {
   const int64_t length = task->options[LENGTH], substring = task->options[SUBSTRING_LENGTH];
@@ -275,7 +275,7 @@ static double row_entropy(RpTask *task, int32_t *possible)
   return total;
 }
 
-/* The mean of the exact conditional entropies of the rows in a fixed sample. */
+/* The mean of the exact conditional entropies of rows in a sample with a fixed seed. */
 static RpStatus floor_of(const RpTask *task, double *nats, double *error)
 {
   const int64_t length = task->options[LENGTH];
@@ -309,7 +309,7 @@ static RpStatus floor_of(const RpTask *task, double *nats, double *error)
 
 /*
 ** function roper.tasks.substring_prefix(options)
-** Search: repetition of a piece of the sequence so far, from the RoPER study.
+** Search for an earlier piece of the sequence and repeat it, from the RoPER study.
 **
 ** Errors: an option outside its range.
 **

@@ -78,7 +78,7 @@ static void refuse_character(const RpTask *task, unsigned char byte, int64_t at)
   char shown[16];
   snprintf(shown, sizeof shown, byte >= ' ' && byte <= '~' ? "\"%c\"" : "byte 0x%02X", byte);
   rp_fail(
-      RP_BAD_ARGUMENT, "task:encode: expected the characters of %s, \"%.*s\", got %s at place %lld",
+      RP_BAD_ARGUMENT, "task:encode: expected the characters of %s, \"%.*s\", got %s at index %lld",
       task->kind->name, task->sizes.vocabulary, task->kind->characters, shown, (long long)at + 1);
 }
 
@@ -106,7 +106,7 @@ static RpStatus decode_packed(const RpTask *task, const char *function, const in
 {
   for (int64_t i = 0; i < count; i++) {
     if (ids[i] < 0 || ids[i] >= task->sizes.vocabulary)
-      return rp_fail(RP_BAD_ARGUMENT, "%s: expected token ids from 0 to %d, got %d at place %lld",
+      return rp_fail(RP_BAD_ARGUMENT, "%s: expected token ids from 0 to %d, got %d at index %lld",
                      function, task->sizes.vocabulary - 1, (int)ids[i], (long long)i + 1);
     text[i] = task->kind->characters[ids[i]];
   }
@@ -138,9 +138,8 @@ static RpStatus explain_row(RpTask *task, const char *row, int64_t length, RpTas
     end = task->kind->explain(task, row, at, length, notes);
     if (end == 0)
       return rp_fail(RP_BAD_ARGUMENT,
-                     "task:explain: expected a row of %s, but none of its problems begins at place "
-                     "%lld: "
-                     "\"%.*s\"",
+                     "task:explain: expected a row of %s, got one with no problem of this task at "
+                     "index %lld: \"%.*s\"",
                      task->kind->name, (long long)at + 1, rp_shown((RpText){row + at, length - at}),
                      row + at);
   }

@@ -1,10 +1,10 @@
 /*
 ** Algorithmic tasks: streams of problems for training, with questions, grading, the
-** loss floor and positions. A kind of task is one file that fills an RpTaskKind, and
-** one line in registry.c; a task is a kind with its options, vocabulary and random
-** stream.
+** loss floor and positions. A kind of task is a file that defines an RpTaskKind, and a
+** line in registry.c. A task is a kind with values of its options, a vocabulary and a
+** random stream.
 **
-** A row of training data starts at a problem's first character and is packed with
+** A row of training data begins at the first character of a problem and is filled with
 ** problems; the last one is truncated at the row's length. A problem is a question
 ** followed by its answer. Tokens are characters.
 */
@@ -35,7 +35,7 @@ typedef struct RpTaskOption {
   const char *meaning;
 } RpTaskOption;
 
-/* Is the option boolean? */
+/* True if the option is boolean. */
 static inline bool rp_task_is_switch(const RpTaskOption *option)
 {
   return option->smallest == 0 && option->largest == 1;
@@ -43,13 +43,13 @@ static inline bool rp_task_is_switch(const RpTaskOption *option)
 
 /* Sizes of a task with given options. */
 typedef struct RpTaskSizes {
-  int vocabulary;      /* the first so many of the kind's characters are in use */
+  int vocabulary;      /* number of tokens: the first of the kind's characters */
   int64_t longest;     /* characters of the longest problem */
   int64_t state_bytes; /* working memory for the kind's functions, or 0 */
-  bool has_positions;  /* kind->positions gives the positions of tokens, else 0, 1, 2, ... */
+  bool has_positions;  /* true: kind->positions computes positions; false: they are 0, 1, 2, ... */
 } RpTaskSizes;
 
-/* A problem as written: number of characters of its question, and of the answer after it. */
+/* Numbers of characters of a problem's question and of the answer after it. */
 typedef struct RpTaskSpan {
   int64_t question;
   int64_t answer;
@@ -72,34 +72,34 @@ typedef struct RpTaskKind {
   /* Draw a problem and write it at task->row + at; the row so far is row[0 .. at). */
   RpTaskSpan (*append)(RpTask *task, int64_t at);
 
-  /* Draw a question and its answer and write them at task->row. NULL: append(task, 0) is used. */
+  /* Draw a question and its answer and write them at task->row. If NULL, append(task, 0) does. */
   RpTaskSpan (*ask)(RpTask *task);
 
   /* The answer to `question`, valid until the next call; RP_BAD_ARGUMENT for a malformed one. */
   RpStatus (*solve)(RpTask *task, RpText question, RpText *answer);
 
   /*
-  ** Does `text` solve `question`? Each kind decides which parts must be right.
-  ** RP_BAD_ARGUMENT for a malformed question. NULL: `text` must equal the result of solve.
+  ** Set *right to whether `text` answers `question`. Each kind decides which parts must be right.
+  ** RP_BAD_ARGUMENT for a malformed question. If NULL, `text` must equal the result of solve.
   */
   RpStatus (*grade)(RpTask *task, RpText question, RpText text, bool *right);
 
   /*
-  ** Explain the problem at row + at, in a row of `length` characters that may
-  ** truncate it: write the results of rp_task_explain for it. Called for the problems
-  ** of a row in order, the first at 0. Returns the end of the problem, or 0 if it is
-  ** not of this task. May use task->row and task->state as append does.
+  ** Write the results of rp_task_explain for the problem at row + at, which may be
+  ** truncated by the end of the row, at `length`. Called for the problems of a row in
+  ** order, the first at 0. Returns the index after the problem, or 0 if the text is no
+  ** problem of this task. May use task->row and task->state like append.
   */
   int64_t (*explain)(RpTask *task, const char *row, int64_t at, int64_t length, RpTaskNotes notes);
 
   /*
-  ** Write the positions of the characters of `row`, any text of the vocabulary; a
-  ** number truncated by its end counts as complete. NULL if `sizes` never sets
-  ** has_positions.
+  ** Write the positions of the characters of `row`, which may be any text in the
+  ** vocabulary; a number that its end truncates is treated as complete. NULL if `sizes`
+  ** never sets has_positions.
   */
   void (*positions)(RpText row, double *positions);
 
-  /* If problems are independent: write the distribution of one, initially 0. Else NULL. */
+  /* If problems are independent: set the probabilities and entropies, all 0 before. Else NULL. */
   void (*law)(const RpTask *task, RpProblemLaw *law);
 
   /* Compute rp_task_floor if `law` is NULL; called once per task. */
@@ -119,8 +119,8 @@ struct RpTask {
 };
 
 /*
-** A new task, owned by the caller. `options` contains a value for each of the kind's
-** options, within its range. NULL with RP_OUT_OF_MEMORY.
+** A new task, owned by the caller. `options` contains a value within the range of each
+** of the kind's options. NULL with RP_OUT_OF_MEMORY.
 */
 RpTask *rp_task_new(const RpTaskKind *kind, const int64_t *options, uint64_t seed);
 
@@ -129,9 +129,9 @@ void rp_task_free(RpTask *task);
 
 /*
 ** Draw `rows` (>= 1) new rows: *tokens, int32 [rows, length], and *answers, int32 of
-** the same shape, 1 for tokens of an answer (including its stop sign), else 0. The
-** caller owns both. After a failure the random stream is unchanged, and the outputs
-** are NULL or tensors of undefined contents.
+** the same shape, 1 for tokens of an answer (including its stop character), else 0. The
+** caller owns both. After a failure, the random stream is unchanged, and the outputs
+** are NULL or tensors with undefined contents.
 */
 RpStatus rp_task_batch(RpTask *task, int64_t rows, RpTensor **tokens, RpTensor **answers);
 
@@ -145,37 +145,37 @@ RpTensor *rp_task_encode(const RpTask *task, RpText text);
 RpStatus rp_task_decode(const RpTask *task, RpTensor *ids, char *text);
 
 /*
-** The positions that a model is given: *positions, float64 [rows, n], of tokens int32
-** [rows, n], or NULL if they are 0, 1, 2, ...; the caller owns it. RP_BAD_ARGUMENT
-** for another dtype or rank, or an id outside the vocabulary; the output is then NULL
-** or a tensor of undefined contents.
+** Set *positions to the positions of `tokens`, int32 [rows, n], to pass to a model:
+** float64 [rows, n], owned by the caller, or NULL if they are 0, 1, 2, ...
+** RP_BAD_ARGUMENT for another dtype or rank, or an id outside the vocabulary; the
+** output is then NULL or a tensor with undefined contents.
 */
 RpStatus rp_task_positions(const RpTask *task, RpTensor *tokens, RpTensor **positions);
 
-/* Draw a question with a right answer; both are valid until the next call with this task. */
+/* Draw a question and a right answer; both are valid until the next call with this task. */
 void rp_task_question(RpTask *task, RpText *question, RpText *answer);
 
 /*
-** The floor of the loss: nats per token, averaged over tokens 2 to length of a row, of
-** the best possible predictor, which knows the task and sees the row so far and its
-** positions. *error is the standard error, 0 if the floor is exact. Computed on the
-** first call; does not change the random stream.
+** Set *nats to the loss floor: nats per token, averaged over tokens 2 to length of a
+** row, for the best possible predictor, which knows the task and sees the row so far
+** and its positions. *error is the standard error, 0 if the floor is exact. Computed
+** on the first call; does not change the random stream.
 */
 RpStatus rp_task_floor(RpTask *task, double *nats, double *error);
 
 /*
-** The best possible predictor's results for given rows, int32 [rows, n] with n from 1
+** Evaluate the best possible predictor on `tokens`, rows int32 [rows, n] with n from 1
 ** to length. *nats, float64 of the same shape, is the surprisal -log p of each token
 ** given the task, the row before it and its positions; the mean over tokens 2 to n is
-** the lowest loss on these rows that a predictor can be expected to reach. *sources,
-** int32 of the same shape, is for tokens of an answer the index in the row, from 0, of
-** the token that they repeat, else -1. The caller owns both. RP_BAD_ARGUMENT for
-** another dtype or shape, or rows that are not of this task; the outputs are then NULL
-** or tensors of undefined contents.
+** the lowest loss that a predictor can be expected to reach on these rows. *sources,
+** int32 of the same shape, contains for each token of an answer that repeats an earlier
+** token the index of that token in the row, from 0, and -1 for all other tokens. The
+** caller owns both. RP_BAD_ARGUMENT for another dtype or shape, or rows that are not of
+** this task; the outputs are then NULL or tensors with undefined contents.
 */
 RpStatus rp_task_explain(RpTask *task, RpTensor *tokens, RpTensor **nats, RpTensor **sources);
 
-/* Does `text` solve `question`? RP_BAD_ARGUMENT for a malformed question. */
+/* Set *right to whether `text` answers `question`. RP_BAD_ARGUMENT for a malformed question. */
 RpStatus rp_task_grade(RpTask *task, RpText question, RpText text, bool *right);
 
 #endif

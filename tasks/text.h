@@ -1,4 +1,4 @@
-/* Reading and writing of the characters of a problem. */
+/* Functions that read and write the characters of a problem. */
 #ifndef RP_TASK_TEXT_H
 #define RP_TASK_TEXT_H
 
@@ -12,13 +12,13 @@ typedef struct RpText {
   int64_t bytes;
 } RpText;
 
-/* Are both texts equal? */
+/* True if both texts are equal. */
 static inline bool rp_text_same(RpText a, RpText b)
 {
   return a.bytes == b.bytes && memcmp(a.start, b.start, (size_t)a.bytes) == 0;
 }
 
-/* Number of characters of a text that a message contains. */
+/* Number of characters of a text that a message shows. */
 static inline int rp_shown(RpText text)
 {
   return (int)(text.bytes < 200 ? text.bytes : 200);
@@ -55,8 +55,8 @@ static inline char *rp_put_number(char *to, int64_t number)
 }
 
 /*
-** Read a decimal number of at most `most` (<= 18) digits at *at and move *at past it;
-** 0 if there is none.
+** Read a decimal number of at most `most` (<= 18) digits at *at and advance *at past
+** it; 0 if there is none.
 */
 static inline int64_t rp_read_number(RpText text, int64_t *at, int most)
 {

@@ -168,7 +168,7 @@ describe("addition:positions", function()
 
   it("rejects ids outside the vocabulary", function()
     assert.error_matches(function() task:positions(roper.tensor({ { 1, 20 } }, "int32")) end,
-                         "task:positions: expected token ids from 0 to 19, got 20 at place 2")
+                         "task:positions: expected token ids from 0 to 19, got 20 at index 2")
   end)
 end)
 

@@ -220,20 +220,20 @@ for _, name in ipairs(core.tasks.list()) do
     it("reject a character outside the vocabulary, with its index", function()
       local known = vocabulary[2]
       assert.error_matches(function() task:encode(known .. "~") end,
-                           'task:encode: expected .*got "~" at place 2')
-      assert.error_matches(function() task:encode("\0") end, "got byte 0x00 at place 1")
-      assert.error_matches(function() task:encode("é") end, "got byte 0xC3 at place 1")
+                           'task:encode: expected .*got "~" at index 2')
+      assert.error_matches(function() task:encode("\0") end, "got byte 0x00 at index 1")
+      assert.error_matches(function() task:encode("é") end, "got byte 0xC3 at index 1")
       assert.error_matches(function() task:encode() end, "string expected")
     end)
 
     it("reject an id outside the vocabulary, with its index", function()
       for _, id in ipairs({ -1, #vocabulary }) do
         assert.error_matches(function() task:decode({ 0, id }) end,
-                             ("expected token ids from 0 to %d, got %d at place 2")
+                             ("expected token ids from 0 to %d, got %d at index 2")
                                :format(#vocabulary - 1, id):gsub("%-", "%%-"))
       end
       for _, id in ipairs({ 1 << 32, 0.5, nan, "x", {} }) do
-        assert.error_matches(function() task:decode({ id }) end, "a token id at place 1")
+        assert.error_matches(function() task:decode({ id }) end, "a token id at index 1")
       end
     end)
 

@@ -61,7 +61,7 @@ end
 ---       },
 ---       {
 ---         largest = 18,
----         meaning = "most digits of an operand",
+---         meaning = "maximum number of digits of an operand",
 ---         name = "max_digits",
 ---         smallest = 1,
 ---         standard = 8

@@ -249,7 +249,7 @@ function TextTask:decode(ids)
   for i, id in ipairs(list) do
     words[i] = self.tokenizer.words[id + 1]
     if not words[i] then
-      error(("task:decode: expected token ids from 0 to %d, got %s at place %d"):format(
+      error(("task:decode: expected token ids from 0 to %d, got %s at index %d"):format(
         #self.tokenizer.words - 1, options_of.shown(id), i), 2)
     end
   end

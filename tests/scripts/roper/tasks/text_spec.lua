@@ -188,7 +188,7 @@ describe("tasks.text", function()
     assert.same({ 0 }, task:encode("\0"):totable())
     assert.equal("ab", task:decode({ 97, 98 }))
     assert.error_matches(function() task:decode({ 1, 256 }) end,
-      "expected token ids from 0 to 255, got 256 at place 2")
+      "expected token ids from 0 to 255, got 256 at index 2")
     assert.error_matches(function() task:encode(3) end, "expected a string, got number")
     local words = task:vocabulary()
     assert.equal(256, #words)

@@ -90,7 +90,7 @@ describe("eval and sample", function()
         "--temperature=-1")
       refuses(2, "--seed takes a whole number, got '1.5'", "sample", folder, "--seed", "1.5")
       refuses(1, 'task:encode: expected the characters of addition, " #+0123456789;=?aden", '
-        .. 'got "h" at place 1', "sample", folder, "hello")
+        .. 'got "h" at index 1', "sample", folder, "hello")
     end)
 
     it("refuses another vocabulary", function()
