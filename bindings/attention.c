@@ -15,8 +15,9 @@ static int64_t times(lua_State *L, int index)
 
 /*
 ** Push the scheme or nil, and read `causal` and the positions, for queries at 1 and keys at 2. The
-** positions stay on the stack. By default, keys are at positions offset, offset + 1, ..., and so
-** are queries; if `causal`, the last query is at the position of the last key.
+** positions remain on the stack. By default, queries and keys have positions offset, offset + 1,
+** ...; if `causal`, the queries are shifted so that the last query has the position of the last
+** key.
 */
 static RpAttentionOptions read_positions(const RplOptions *options)
 {
@@ -64,7 +65,7 @@ static void read_bias(const RplOptions *options, RpAttentionOptions *result)
   }
 }
 
-/* Read the option first, the distance of a bias's first element: one for all biases, or a list. */
+/* Read the option `first`, the distance of the first element of a bias: one for all, or a list. */
 static void read_first(const RplOptions *options, RpAttentionOptions *result)
 {
   lua_State *L = options->L;
@@ -92,8 +93,8 @@ static void read_first(const RplOptions *options, RpAttentionOptions *result)
 
 /*
 ** Read the options of attention at `index`, and replace the table there with the scheme. Attention
-** itself passes `weights`, for the option of that name; then dropout without a seed draws one from
-** the generator. The other functions pass NULL.
+** itself passes `weights`, which receives the option of that name; if it also has dropout but no
+** seed, a seed is drawn from the generator. The other functions pass NULL.
 */
 static RpAttentionOptions read_options(lua_State *L, const char *function, int index, bool *weights)
 {
@@ -114,7 +115,7 @@ static RpAttentionOptions read_options(lua_State *L, const char *function, int i
     *weights = has_weights;
   const bool has_scale = rpl_option_push(&options, "scale") != LUA_TNIL;
   lua_pop(L, 1);
-  if (has_scale && result.scale == 0) /* 0 means the default to the core */
+  if (has_scale && result.scale == 0) /* in the core, 0 means the default */
     luaL_error(L, "%s: option scale: expected a number other than 0, got 0", function);
   if (rpl_option_push(&options, "seed") != LUA_TNIL)
     result.seed = (uint64_t)rpl_option_integer(&options, "seed", 0, INT64_MIN, INT64_MAX);
@@ -160,8 +161,8 @@ static int attention(lua_State *L)
 }
 
 /*
-** attention_sums(q, k, v, options, least, count) -> the output, followed by the sums of the weights
-** at each distance; distances are clipped to the `count` distances from `least` on
+** attention_sums(q, k, v, options, least, count) -> the output, with the sums of the weights at
+** each distance as `count` more features; distances are clipped to least .. least + count - 1
 */
 static int attention_sums(lua_State *L)
 {
@@ -190,7 +191,7 @@ static int attention_weights(lua_State *L)
   return rpl_return_tensor(L, slot);
 }
 
-/* Push the oracle's output and weights, for tensors at 1 to 3 and the scheme at 4. */
+/* Push the output and the weights of the reference, for tensors at 1 to 3 and the scheme at 4. */
 static int push_oracle(lua_State *L, RpAttentionOptions *options)
 {
   RpTensor **slot = rpl_new_tensor(L), **weights = rpl_new_tensor(L);

@@ -41,7 +41,7 @@ void rpl_check_count(lua_State *L, const char *function, int most)
   lua_settop(L, most);
 }
 
-/* Convert a 1-based axis to 0-based; an error is about `argument`. */
+/* Convert a 1-based axis to 0-based; an error names the argument number `argument`. */
 static int axis_of(lua_State *L, lua_Integer axis, int argument, int rank)
 {
   if (rank == 0)
@@ -79,7 +79,7 @@ void rpl_check_axes(lua_State *L, int index, int rank, bool axes[RP_MAX_RANK])
   }
 }
 
-/* The dtype named at `index`; an error is about `argument`. */
+/* The dtype named at `index`; an error names the argument number `argument`. */
 static RpDtype read_dtype(lua_State *L, int index, int argument)
 {
   RpDtype dtype = RP_FLOAT32;
@@ -133,7 +133,7 @@ void rpl_check_list(lua_State *L, int index, int argument, lua_Integer length, c
   }
 }
 
-/* Read the sizes in the list at `index`, or the numbers from there to `last`. */
+/* Read the sizes in the list at `index`, or the numbers from `index` to `last`. */
 static int read_shape(lua_State *L, int index, int last, int64_t smallest, int64_t *shape,
                       const char *known)
 {

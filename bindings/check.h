@@ -1,18 +1,17 @@
 /*
 ** Argument checks and errors shared by all bindings. A binding checks its
 ** arguments before it acquires anything, and creates the empty userdata before
-** the core object that the userdata will own. A failed core call becomes a Lua
-** error. 1-based axes and indices in arguments become 0-based here; the core reads
-** index tensors as 1-based.
+** the core object that the userdata will own. A failed call of the core becomes a
+** Lua error. 1-based axes and indices in arguments become 0-based here; the core
+** reads index tensors as 1-based.
 **
-** A pointer from a userdata is valid until Lua runs. A new string, table or
-** userdata may run finalizers, reading a list may run metamethods, and a
-** callback may run anything; each of them can close the tensor (`<close>`).
-** Therefore a function first reads lists, strings and options and creates its
-** results, and fetches its tensors last, immediately before the core call. A
-** tensor that is used for longer is held: retained in another userdata, as the
-** tensors in lists and options are. Other pointers must refer to values on the
-** stack.
+** A pointer from a userdata is valid until Lua runs. Creating a string, table or
+** userdata may run finalizers, reading a list may run metamethods, and a callback
+** may run any code; each of them can close the tensor (`<close>`). Therefore a
+** function first reads lists, strings and options and creates its results. It
+** fetches its tensors last, immediately before the call of the core. A tensor that
+** is used for longer is held, that is, retained in another userdata, like the
+** tensors in lists and options. Other pointers must refer to values on the stack.
 */
 #ifndef RPL_CHECK_H
 #define RPL_CHECK_H
@@ -25,8 +24,9 @@
 #include "core/tensor/tensor.h"
 
 /*
-** Raise the message of the last core failure. "interrupted" also lowers the flag;
-** "out of memory" begins with the name of the running function. Never returns.
+** Raise the message of the core's last failure; never returns. For "interrupted",
+** also lower the flag; for "out of memory", begin the message with the name of the
+** running function.
 */
 int rpl_raise(lua_State *L);
 
@@ -38,25 +38,26 @@ enum { RPL_STRIDE = 1 << 16 }; /* iterations of a loop between two checks for Ct
 /* Raise "interrupted" if Ctrl-C was pressed; for long loops in a binding. */
 void rpl_check_interrupt(lua_State *L);
 
-/* Push the value at `index` as text for messages, a string in quotes, and return it. */
+/* Push the value at `index` as text for messages, with quotes around a string; return the text. */
 const char *rpl_push_shown(lua_State *L, int index);
 
-/* Raise if there are more than `most` arguments; fill up missing ones with nil. */
+/* Raise if there are more than `most` arguments; push nil for missing ones. */
 void rpl_check_count(lua_State *L, const char *function, int most);
 
-/* Convert a 1-based axis, negative from the end, to 0-based; raises if there is no such axis. */
+/* The 1-based axis at `index`, negative from the end, as 0-based; raises if it does not exist. */
 int rpl_check_axis(lua_State *L, int index, int rank);
 
-/* Set axes[i] for each axis i in a list of at least one axis; raises if one is repeated. */
+/* Set axes[i] for each axis i in the list at `index`; raises if it is empty or repeats an axis. */
 void rpl_check_axes(lua_State *L, int index, int rank, bool axes[RP_MAX_RANK]);
 
 /* The dtype named at `index`, or `standard` if absent. */
 RpDtype rpl_optional_dtype(lua_State *L, int index, RpDtype standard);
 
 /*
-** Raise an error about `argument` if the list at `index`, which is that argument or
-** part of it, has keys other than 1 to `length` and the field `known` (if not NULL):
-** a misspelt field must not be ignored. A list with a metatable is not checked.
+** Raise an error for argument number `argument` if the list at `index`, which is this
+** argument or part of it, has keys other than 1 to `length` and the field `known` (if
+** not NULL), so that misspelled fields are not ignored. A list with a metatable is not
+** checked.
 */
 void rpl_check_list(lua_State *L, int index, int argument, lua_Integer length, const char *known);
 
@@ -69,13 +70,13 @@ RpDtype rpl_list_dtype(lua_State *L, int index, int dtype_index);
 */
 int rpl_check_shape(lua_State *L, int index, int64_t smallest, int64_t shape[RP_MAX_RANK]);
 
-/* Read a list of sizes >= 0, and its dtype like rpl_list_dtype. Returns the rank. */
+/* Read a list of sizes >= 0, and the dtype as rpl_list_dtype does. Returns the rank. */
 int rpl_check_form(lua_State *L, int index, int dtype_index, int64_t shape[RP_MAX_RANK],
                    RpDtype *dtype);
 
-enum { RPL_SIZES = RP_MAX_RANK + 1 }; /* the most arguments of rpl_check_sizes */
+enum { RPL_SIZES = RP_MAX_RANK + 1 }; /* maximum number of arguments for rpl_check_sizes */
 
-/* The same for all arguments: a list and a dtype, or sizes as separate arguments and a dtype. */
+/* The same from all arguments: a list of sizes or separate sizes, then a dtype. */
 int rpl_check_sizes(lua_State *L, int64_t shape[RP_MAX_RANK], RpDtype *dtype);
 
 /* The whole number at `index`, in [smallest, largest]; `what` is its name in the message. */

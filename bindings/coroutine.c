@@ -1,7 +1,7 @@
 /*
-** Coroutines that Ctrl-C can stop. Ctrl-C sets the hook of one Lua thread, so this
-** file replaces coroutine.resume and coroutine.wrap with versions that record which
-** thread is running.
+** Coroutines that Ctrl-C can stop. Ctrl-C sets the debug hook of one Lua thread.
+** Therefore this file replaces coroutine.resume and coroutine.wrap with versions that
+** record which thread is running.
 */
 #include "bindings/interrupt.h"
 
@@ -57,7 +57,7 @@ static int call_wrapped(lua_State *L)
     return results;
   const int status = lua_status(co);
   if (status != LUA_OK && status != LUA_YIELD && lua_resetthread(co) != LUA_OK) {
-    lua_pop(L, 1); /* the original error; closing left the same or another one */
+    lua_pop(L, 1); /* the original error; closing the coroutine leaves this or another error */
     lua_xmove(co, L, 1);
   }
   if (lua_type(L, -1) == LUA_TSTRING && status != LUA_ERRMEM) {

@@ -10,7 +10,7 @@
 #define WRITER "roper.corpus_writer"
 #define LOCK "roper.lock"
 
-enum { MOST_TOKENS = 1 << 30 }; /* of a tensor */
+enum { MOST_TOKENS = 1 << 30 }; /* in a tensor */
 
 static RpCorpus *check_corpus(lua_State *L)
 {
@@ -44,7 +44,7 @@ static int64_t check_count(lua_State *L, int index, int64_t length)
 
 /*
 ** native.corpus_open(path)
-** Open a token file and check all of it.
+** Open a token file and verify its whole content.
 **
 ** Errors: a file that is missing, truncated, damaged or of another kind or version.
 ** @param path string
@@ -100,7 +100,7 @@ static int corpus_read(lua_State *L)
 
 /*
 ** corpus:draw(seed, counter, length, count)
-** Random training rows. In each epoch, every row is drawn once.
+** Training rows in random order. Each epoch draws every row once.
 ** @param seed integer
 ** @param counter integer number of rows drawn before
 ** @param length integer
@@ -155,8 +155,8 @@ static int corpus_gc(lua_State *L)
 
 /*
 ** native.corpus_create(path, vocabulary, key)
-** Begin a token file. The file at `path` is created or replaced by `writer:finish()`; if the writer
-** is closed or collected before, it is not changed.
+** Begin a token file. `writer:finish()` creates or replaces the file at `path`. If the writer is
+** closed or collected before, this file is not changed.
 ** @param path string
 ** @param vocabulary integer
 ** @param key integer identifies the source and the settings
@@ -175,7 +175,7 @@ static int corpus_create(lua_State *L)
   return *slot != NULL ? 1 : rpl_raise(L);
 }
 
-/* Append a text with the function `put`. */
+/* Append the text at 2 with the function `put`. */
 static int put_text(lua_State *L, const char *function,
                     RpStatus (*put)(RpCorpusWriter *writer, RpText text))
 {
@@ -221,7 +221,7 @@ static int writer_end_document(lua_State *L)
   return 0;
 }
 
-/* writer:finish() completes the file and moves it to its path */
+/* writer:finish(): complete the file and move it to its path */
 static int writer_finish(lua_State *L)
 {
   rpl_check_count(L, "writer:finish", 1);
@@ -243,7 +243,7 @@ static int writer_gc(lua_State *L)
 /*
 ** native.lock(path)
 ** Lock a file against other processes until the result is closed or collected. If the file is
-** missing, an empty one is created.
+** missing, create an empty one.
 **
 ** Errors: a file that cannot be created.
 ** @param path string

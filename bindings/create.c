@@ -1,4 +1,4 @@
-/* New tensors: from nested tables, filled with a number, ranges. */
+/* Constructors of tensors: from nested tables, filled with a number, ranges, identity matrices. */
 #include <math.h>
 
 #include "core/tensor/copy.h"
@@ -22,7 +22,7 @@ static int nested_shape(lua_State *L, int index, int64_t *shape)
   return rank;
 }
 
-/* Write the numbers of the nested table on top of the stack to data[*at], and advance *at. */
+/* Write the numbers of the nested table on top of the stack to `data`, from *at on; advance *at. */
 static void read_nested(lua_State *L, int rank, const int64_t *shape, int axis, double *data,
                         int64_t *at)
 {
@@ -53,8 +53,8 @@ static void read_nested(lua_State *L, int rank, const int64_t *shape, int axis, 
 
 /*
 ** function roper.tensor(data, dtype)
-** A new tensor from a number, nested lists or another tensor. The outer list may have a field
-** `dtype`, instead of the second argument.
+** A new tensor from a number, nested lists or another tensor. Instead of the second argument, the
+** outer list may have a field `dtype`.
 **
 ** Errors: lists of unequal lengths; an element that is not a number; a number that int32 cannot
 ** represent; a field other than `dtype`.

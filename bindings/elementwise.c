@@ -24,7 +24,7 @@ static RpTensor *compare(lua_State *L)
 }
 
 /*
-** Raises an error for `a < b` or `a <= b` of tensors with several elements. Lua evaluates x > 0 as
+** Raise an error for `a < b` or `a <= b` of tensors with several elements. Lua evaluates x > 0 as
 ** 0 < x; if the left operand has one element, the message names the method of x to use instead.
 */
 static int refuse_comparison(lua_State *L, RpCompare op, const RpTensor *a, const RpTensor *b)
@@ -72,7 +72,7 @@ static int is_equal(lua_State *L)
   return 1;
 }
 
-/* & | ~ of masks only: for other integers, the same operators are bitwise in Lua. */
+/* & | ~, of masks only: on other integers, these operators are bitwise in Lua. */
 static RpTensor *compare_masks(lua_State *L)
 {
   for (int i = 1; i <= 2; i++) {

@@ -18,7 +18,7 @@ static bool has_extension(const char *path, const char *extension)
 
 /*
 ** function roper.load_npy(path)
-** Read a tensor from a NumPy file. Integers become int32, booleans a mask.
+** Read a tensor from a NumPy file (.npy). Integers become int32, booleans a mask.
 **
 ** Errors: a file that is missing or damaged, has another format, or contains another dtype.
 **
@@ -42,8 +42,8 @@ static int load_npy(lua_State *L)
 
 /*
 ** function roper.save_npy(path, x)
-** Write a tensor to a NumPy file; a mask is written as booleans. An existing file is replaced only
-** once the new one is complete.
+** Write a tensor to a NumPy file (.npy); a mask is written as
+** booleans. An existing file is replaced only when the new one is complete.
 **
 ** Errors: a path that cannot be written.
 **
@@ -167,7 +167,7 @@ static void push_metadata(lua_State *L, int index, RpSafetensors *contents)
 /*
 ** function roper.save_safetensors(path, tensors, metadata)
 ** Write tensors to a safetensors file; masks are written as booleans. An existing file is replaced
-** only once the new one is complete.
+** only when the new one is complete.
 **
 ** Errors: a path that cannot be written; values that are not tensors; names or metadata that are
 ** not strings, or contain a NUL byte.

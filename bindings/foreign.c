@@ -2,7 +2,7 @@
 
 #include "bindings/check.h"
 
-static const char tables_key; /* registry key of the table of weak values */
+static const char tables_key; /* registry key of the table with weak values */
 
 void rpl_push_foreign(lua_State *L)
 {

@@ -33,7 +33,7 @@ static int parameter(lua_State *L)
 
 /*
 ** function tensor:is_parameter()
-** True if the tensor is a parameter.
+** True for a parameter; false for other tensors, even if they were computed from one.
 **
 **     > roper.ones{2}:parameter():is_parameter()
 **     true
@@ -48,18 +48,19 @@ static int is_parameter(lua_State *L)
 
 /*
 ** function tensor:backward(gradient)
-** Compute the derivatives of this tensor by all parameters it depends on (reverse mode), and add
-** them to their `grad`. This frees the graph.
+** Compute the gradients of this tensor with respect to all parameters that it depends on (reverse
+** mode), and add them to their `grad`. This frees the graph.
 **
 ** Errors: a tensor that depends on no parameter; a graph that an earlier `backward` freed; a tensor
-** that was written to after an operation used it; no `gradient` for a tensor that is not a scalar.
+** that was written to after an operation used it; no `gradient` for a tensor of several elements.
 **
 **     > w = roper.tensor{3}:parameter()
 **     > (w ^ 2):backward(roper.ones{1})
 **     > w.grad
 **     float32 [1]
 **     6
-** @param gradient? tensor the gradient of this tensor, of its shape; required unless it is a scalar
+** @param gradient? tensor the gradient with respect to this tensor, of its shape; required unless
+**   it has one element
 */
 static int backward(lua_State *L)
 {
@@ -89,7 +90,7 @@ static int call_recording(lua_State *L, bool on)
 
 /*
 ** function roper.no_grad(f, ...)
-** Call a function without recording operations: its results cannot be differentiated, and take no
+** Call a function without recording operations. Its results cannot be differentiated, and need no
 ** memory for `backward`.
 **
 ** Errors: any error of the function.
@@ -158,7 +159,7 @@ typedef struct BackwardCall {
   RpTensor **gradients;
 } BackwardCall;
 
-/* Take the gradient of input i from stack index `at`; raises if its shape or dtype is wrong. */
+/* Read the gradient of input i at stack index `at`; raises if its shape or dtype is wrong. */
 static void take_gradient(lua_State *L, const BackwardCall *call, int i, int at)
 {
   const RpEdge *input = &call->node->edges[i];
@@ -212,7 +213,7 @@ static int run_backward(lua_State *L)
   return 0;
 }
 
-/* Leaves an error on the stack; `backward` raises it. */
+/* If run_backward fails, its error remains on the stack, and `backward` raises it. */
 static RpStatus lua_backward(RpNode *node, RpTensor *output_gradient, RpTensor **gradients)
 {
   lua_State *L = backward_caller;
@@ -243,7 +244,7 @@ static void free_lua_context(void *data)
   lua_pop(L, 2);
 }
 
-/* Push the table of a node: the function backward, and the arguments 1 to `count`, detached. */
+/* Push the table of a node: the function backward, then the arguments 1 to `count`, detached. */
 static void push_kept(lua_State *L, int backward_index, int count)
 {
   lua_createtable(L, count + 1, 0);
@@ -326,8 +327,8 @@ static int call_differentiable(lua_State *L)
 
 /*
 ** function roper.differentiable(forward, backward)
-** A differentiable function made from two Lua functions: one computes the result, the other the
-** gradients of the inputs.
+** Create a differentiable function from two Lua
+** functions: `forward` computes the result, `backward` the gradients of the inputs.
 **
 ** Errors: any error of the two functions; a result that is not a float tensor; a gradient that has
 ** another shape or dtype than its input; an input that was written to before `backward`.

@@ -5,9 +5,9 @@
 #include "core/tensor/copy.h"
 
 /*
-** To the garbage collector of Lua, a tensor is a few bytes. Run a collection if
+** For the garbage collector of Lua, a tensor takes a few bytes. Run a collection if
 ** the memory of live tensors has grown by half, and by at least 64 MiB, since the
-** last one: a loop that drops tensors then runs in constant memory.
+** last one, so that a loop that drops tensors runs in constant memory.
 */
 static void collect_if_grown(lua_State *L)
 {

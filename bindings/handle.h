@@ -9,7 +9,7 @@
 /* The tensor at `index`; calls no Lua. */
 RpTensor *rpl_check_tensor(lua_State *L, int index);
 
-/* The same, but returns NULL for another value and sets *got to its description for a message. */
+/* The same, but for other values return NULL and set *got to a description for messages. */
 RpTensor *rpl_to_tensor(lua_State *L, int index, const char **got);
 
 /* The tensor at `index`, or NULL if that is nil or absent. */
@@ -22,13 +22,12 @@ RpTensor *rpl_optional_tensor(lua_State *L, int index);
 RpTensor *rpl_hold_tensor(lua_State *L, const char **got);
 
 /*
-** The tensors of the list at `index`, 0 to `most` of them; `function` is the name
-** of the caller for messages. Pushes two values, which own the array and hold the
-** tensors.
+** The tensors in the list at `index`, of at most `most`. `function` is the name of the
+** caller for messages. Pushes two values, which own the array and hold the tensors.
 */
 RpTensor **rpl_push_tensors(lua_State *L, int index, const char *function, int most, int *count);
 
-/* Push an empty tensor userdata; the caller sets the slot, or leaves it NULL and raises. */
+/* Push an empty tensor userdata and return its slot, which the caller sets unless it raises. */
 RpTensor **rpl_new_tensor(lua_State *L);
 
 /* Push the number at `index` as a scalar tensor; raises if int32 cannot represent it. */

@@ -5,8 +5,8 @@
 
 /*
 ** native.hash(bytes, before)
-** The hash of a string (64-bit FNV-1a). With `before`, the hash of an earlier string, it is the
-** hash of both strings together.
+** The hash of a string (64-bit FNV-1a). If `before` is the hash of
+** another string, the result is the hash of that string followed by this one.
 ** @param bytes string
 ** @param before? integer hash to continue
 ** @return integer hash

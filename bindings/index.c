@@ -1,4 +1,4 @@
-/* Indexing, to read and to assign: x[i], x[{i, {from, to}, {}}], x[indices], x[mask]; x.grad. */
+/* Indexing and assignment: x[i], x[{i, {from, to}, {}}], x[indices], x[mask]; x.grad. */
 #include <string.h>
 
 #include "bindings/foreign.h"
@@ -30,7 +30,8 @@ static void replace(lua_State *L, RpTensor **slot, RpTensor *view)
   *slot = view;
 }
 
-/* Narrow an axis of *slot to the index or range on top; true if it is an index: drop the axis. */
+/* Narrow an axis of *slot to the index or range on top. Returns true for an index, whose axis is to
+   be dropped. */
 static bool narrow_slot(lua_State *L, RpTensor **slot, int axis)
 {
   const RpTensor *tensor = *slot;
@@ -53,16 +54,16 @@ static bool narrow_slot(lua_State *L, RpTensor **slot, int axis)
   return !is_range;
 }
 
-/* The selection by a key: a view, and the tensors in the key that index some of its axes. */
+/* The selection by the key of x[key]: a view, and the tensors in the key that index its axes. */
 typedef struct Selection {
-  RpTensor **view; /* on top of the stack if there are no keys */
-  int axis, count; /* the first axis that keys index, and the number of keys */
+  RpTensor **view; /* on top of the stack if there are no tensors */
+  int axis, count; /* the first axis that tensors index, and the number of tensors */
   RpTensor *keys[RP_MAX_RANK];
 } Selection;
 
 /*
-** Add the tensor on top of the stack to the keys, and hold it there. It indexes `axis`, and a mask
-** also the axes after it. Returns the next axis.
+** Add the tensor on top of the stack to the selection, and hold it there. It indexes `axis`; a mask
+** also indexes axes after it. Returns the next axis.
 */
 static int add_key(lua_State *L, Selection *selection, int axis, int next)
 {
@@ -144,7 +145,7 @@ static int tensor_newindex(lua_State *L)
   RpTensor *tensor = rpl_check_tensor(L, 1);
   if (lua_type(L, 2) == LUA_TSTRING) {
     if (strcmp(lua_tostring(L, 2), "grad") != 0 || !lua_isnil(L, 3))
-      return luaL_error(L, "a tensor has no field \"%s\" to set; only grad = nil",
+      return luaL_error(L, "cannot assign field \"%s\" of a tensor; only grad = nil is allowed",
                         lua_tostring(L, 2));
     rp_tensor_release(tensor->gradient);
     tensor->gradient = NULL;

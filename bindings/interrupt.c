@@ -1,10 +1,10 @@
 /*
 ** Ctrl-C. After `interrupt_enable`, SIGINT raises the core's flag, which stops a
-** kernel between two tiles; while `interrupt_call` runs a function, SIGINT also
-** stops Lua code at its next instruction. Both raise the Lua error "interrupted",
-** and the first one lowers the flag: one Ctrl-C raises one error, which a pcall can
+** kernel between two tiles. While `interrupt_call` runs a function, SIGINT also stops
+** Lua code at its next instruction. Both raise the Lua error "interrupted"; whichever
+** does so first lowers the flag, so one Ctrl-C raises one error, which a pcall can
 ** catch to clean up. After a second Ctrl-C during the same call, every instruction
-** raises the error, so it also ends code that catches errors and continues, such as
+** raises the error. This ends even code that catches errors and continues, such as
 ** `while true do pcall(f) end`.
 */
 #define _POSIX_C_SOURCE 200809L
@@ -23,7 +23,7 @@ static struct sigaction previous;    /* action of SIGINT before `interrupt_enabl
 static _Atomic(lua_State *) running; /* thread in the innermost `interrupt_call`, or NULL */
 static atomic_int presses;           /* number of Ctrl-C since that call began */
 static atomic_int deferring;         /* number of nested `interrupt_defer` */
-static atomic_bool pending;          /* was Ctrl-C pressed during them? */
+static atomic_bool pending;          /* true if Ctrl-C was pressed during these calls */
 
 /* The hook set by SIGINT: raises the error, unless a kernel has already done so. */
 static void stop_code(lua_State *L, lua_Debug *where)
@@ -59,7 +59,7 @@ static void handle_signal(int number)
     set_hook(L);
 }
 
-/* Make Ctrl-C stop the code in `L`; if Ctrl-C is pending, stop it now. */
+/* Make Ctrl-C stop the code in `L`. If a Ctrl-C is pending, stop this code now. */
 static void aim(lua_State *L)
 {
   atomic_store(&running, L);
@@ -144,7 +144,7 @@ static int handle_error(lua_State *L)
 /*
 ** native.interrupt_call(f, handler, ...)
 ** Like xpcall, but after `interrupt_enable`, Ctrl-C ends the call with the error "interrupted". A
-** Ctrl-C from before the call, or too late to end it, is discarded.
+** Ctrl-C before the call, or one too late to end it, is discarded.
 ** @param f function
 ** @param handler function message handler
 ** @param ... any the arguments of f
@@ -193,8 +193,8 @@ static int interrupt_wait(lua_State *L)
 
 /*
 ** native.interrupt_defer(f, ...)
-** Call f; a Ctrl-C during the call takes effect when it returns. For short work that must not be
-** left half done, such as a step of an optimizer.
+** Call f; a Ctrl-C during the call takes effect when f returns. Use it for short work that must not
+** be left incomplete, such as a step of an optimizer.
 ** @param f function
 ** @param ... any the arguments of f
 ** @return any ... its results
@@ -202,7 +202,7 @@ static int interrupt_wait(lua_State *L)
 static int interrupt_defer(lua_State *L)
 {
   luaL_checktype(L, 1, LUA_TFUNCTION);
-  rpl_check_interrupt(L); /* a Ctrl-C from before the call */
+  rpl_check_interrupt(L); /* for a Ctrl-C before the call */
   atomic_fetch_add(&deferring, 1);
   const int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
   if (atomic_fetch_sub(&deferring, 1) == 1 && atomic_exchange(&pending, false))

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
-** Inside `interrupt_call`, make Ctrl-C stop the thread `L` from now on, also a Ctrl-C
-** that is pending. Returns the thread that it would have stopped before, for
+** Inside `interrupt_call`, make Ctrl-C stop the thread `L` from now on; a pending
+** Ctrl-C stops it too. Returns the thread that Ctrl-C would have stopped before, for
 ** rpl_interrupt_leave, or NULL.
 */
 lua_State *rpl_interrupt_enter(lua_State *L);
@@ -16,7 +16,7 @@ void rpl_interrupt_leave(lua_State *outer);
 /* Make SIGINT raise the core's flag and stop running code. */
 void rpl_interrupt_enable(void);
 
-/* Restore the previous action of SIGINT and discard every Ctrl-C. Was it enabled? */
+/* Undo rpl_interrupt_enable and discard every Ctrl-C; false if Ctrl-C was not enabled. */
 bool rpl_interrupt_disable(lua_State *L);
 
 #endif

@@ -2,7 +2,7 @@
 ** Conversion between JSON and Lua values:
 **
 **   null           json_null
-**   array          table with the keys 1 .. n; decoding marks it as json_array does
+**   array          table with the keys 1 .. n; decoding marks it like json_array
 **   object         table with string keys; an empty table without the mark is an object
 **   1, 1.0         integer, float; decoding returns the same bits
 **
@@ -22,10 +22,10 @@
 enum {
   LARGEST_DEPTH = 200,
   LARGEST_INDENT = 31,
-  DIGITS = 17 /* enough to represent every float64 exactly */
+  DIGITS = 17 /* enough to read back every float64 exactly */
 };
 
-/* Memory of a call outside Lua, in a userdata: the collector frees it after an error. */
+/* Memory that Lua does not own; in a userdata, so that it is freed after an error. */
 typedef struct Work {
   json_t *tree;
   char *text;
@@ -96,7 +96,7 @@ static bool is_marked(lua_State *L, int index)
   return same;
 }
 
-/* Is the table on top of the stack an array? Raises if it is neither an array nor an object. */
+/* True if the table on top of the stack is an array; raises if it is neither array nor object. */
 static bool is_array(lua_State *L, const Location *location)
 {
   lua_Integer numbers = 0, strings = 0, largest = 0;
@@ -116,8 +116,8 @@ static bool is_array(lua_State *L, const Location *location)
   bool marked = is_marked(L, table);
   if (numbers != largest || (strings > 0 && (numbers > 0 || marked))) {
     lua_pushfstring(L,
-                    "expected either all of 1 .. n or strings as keys, got %I numbers up to %I "
-                    "and %I strings",
+                    "expected either 1 .. n or strings as keys, got %I numbers up to %I and %I "
+                    "strings",
                     numbers, largest, strings);
     fail_at(L, location);
   }
@@ -312,7 +312,7 @@ static bool is_deeper(json_t *value, int levels)
 
 /*
 ** native.json_decode(text)
-** Decode JSON; null becomes `json_null`. Encoded numbers are restored to the last bit.
+** Decode JSON; null becomes `json_null`. Numbers that `json_encode` wrote are restored exactly.
 ** @param text string
 ** @return any value nil if the text is not JSON
 ** @return string? problem the reason, with line and column

@@ -9,7 +9,7 @@
 
 /*
 ** function roper.threads(n)
-** The number of threads that the kernels use; with an argument, set it first.
+** The number of threads that the kernels use. With an argument, set it first.
 **
 ** Errors: a number outside the range.
 **
@@ -38,7 +38,7 @@ static const char *const precisions[PRECISIONS] = {
 
 /*
 ** native.matmul_precision(precision)
-** The precision to which float32 operands of matrix products are rounded; with an argument, set it
+** The precision to which float32 operands of matrix products are rounded. With an argument, set it
 ** first.
 **
 ** Errors: any other name.
@@ -67,7 +67,7 @@ static int matmul_precision(lua_State *L)
 ** @field processor string name of the processor
 ** @field blas_core string kernels chosen by OpenBLAS
 ** @field instructions string instruction set of roper's kernels: portable, x86-64-v3 or x86-64-v4;
-**   for bfloat16 operands, that of matrix products: also avx512-bf16 or amx-bf16
+**   with bfloat16 operands, that of the matrix products, which can also be avx512-bf16 or amx-bf16
 ** @field matmul_precision string
 ** @field threads integer
 */
@@ -97,8 +97,8 @@ static int machine(lua_State *L)
 ** @class Memory
 ** @field live integer bytes in use by tensors
 ** @field idle integer bytes kept for new tensors
-** @field peak integer the highest number of live bytes
-** @field limit integer upper bound of live + idle; see `memory_limit`
+** @field peak integer the highest number of live bytes so far, or since `memory_trim`
+** @field limit integer no new tensor may raise live + idle above this; see `memory_limit`
 ** @field blocks integer number of live blocks
 */
 
@@ -127,8 +127,8 @@ static int memory(lua_State *L)
 /*
 ** function roper.memory_limit(bytes)
 ** Set the limit of memory for tensors; creating a tensor that would exceed it raises an error. 0
-** restores the default: 90 % of the machine's memory, or of the limit of the control group if that
-** is smaller.
+** restores the default: 90 % of the machine's memory or, if that is smaller, of the control group's
+** limit.
 **
 ** Errors: a negative number.
 **
@@ -147,7 +147,7 @@ static int memory_limit(lua_State *L)
 
 /*
 ** function roper.memory_trim()
-** Return memory that no tensor uses to the operating system.
+** Return the memory that no tensor uses to the operating system.
 **
 **     > roper.memory_trim()
 */
@@ -160,7 +160,7 @@ static int memory_trim(lua_State *L)
 
 /*
 ** native.memory_fail_after(n)
-** For tests: make all allocations fail after n more; -1 makes none fail.
+** For tests: let n more allocations succeed and all later ones fail; after -1, none fails.
 ** @param n integer
 */
 static int memory_fail_after(lua_State *L)

@@ -1,5 +1,6 @@
 /*
-** Differentiable operations, as functions of the module and methods of tensors. One table row each.
+** Differentiable operations, as functions of the module and methods of tensors; a table row for
+** each.
 */
 #include "bindings/registry.h"
 
@@ -16,7 +17,7 @@
 **
 **     y = a b
 **
-** Errors: int32 or different dtypes; fewer than two axes; k of a and b not equal; leading axes that
+** Errors: int32 or different dtypes; fewer than two axes; different k in a and b; leading axes that
 ** do not broadcast.
 **
 **     > roper.tensor{{1, 2}, {3, 4}}:matmul(roper.tensor{{10}, {1}})
@@ -34,7 +35,7 @@ static RpTensor *matmul(lua_State *L)
 
 /*
 ** function roper.linear(x, weight, bias, activation)
-** A linear layer along the last axis, with an optional ReLU in the same pass.
+** A linear layer on the last axis, with an optional ReLU in the same pass over memory.
 **
 **     y = x Wᵀ + b
 **
@@ -154,8 +155,8 @@ static RpTensor *gather(lua_State *L)
 
 /*
 ** function roper.index_select(x, axis, index)
-** Slices of x, selected by index along one axis: `x[index]` for any axis. The axes of the index
-** replace that axis.
+** Slices of x, selected by index along one axis, like `x[index]` but for any axis. The axes of the
+** index replace that axis.
 **
 ** Errors: an axis that x does not have; an index that is not int32 or is outside the axis.
 **
@@ -263,8 +264,8 @@ static RpTensor *cross_entropy(lua_State *L)
 
 /*
 ** @class LinearCrossEntropyOptions: CrossEntropyOptions
-** @field rows? integer = 0; number of rows whose logits are in memory at once; 0: those that fit
-**   into 32 MiB
+** @field rows? integer = 0; number of rows whose logits are in memory at once; 0 means as many as
+**   fit into 32 MiB, but at least 64
 */
 
 /*
@@ -275,7 +276,8 @@ static RpTensor *cross_entropy(lua_State *L)
 **
 ** The product, the loss and the gradients are computed for a slice of rows at a time. In addition
 ** to x, weight and their gradients, this takes memory for `rows` × classes numbers. For the mean,
-** the gradients are computed together with the loss; with `each`, the logits are computed twice.
+** the gradients are computed together with the loss; with `each`, `backward` computes the logits a
+** second time.
 **
 ** Errors: sizes or dtypes that do not match; a target that is neither a class nor `ignore`; a mean
 ** of rows that all have the target `ignore`.

@@ -13,7 +13,7 @@
 ** @field l2? number = 0; this times the parameter is added to the gradient
 ** @field correction1? number = 1; bias correction of the mean, 1 - beta1^step
 ** @field correction2? number = 1; bias correction of the variance, 1 - beta2^step
-** @field gradient_scale? number = 1; the gradient is multiplied by this first
+** @field gradient_scale? number = 1; factor of the gradient, applied first
 */
 
 /*
@@ -66,7 +66,7 @@ static int adam_step(lua_State *L)
 ** @field momentum? number = 0; decay of the velocity
 ** @field l2? number = 0; this times the parameter is added to the gradient
 ** @field nesterov? boolean = false; use Nesterov momentum
-** @field gradient_scale? number = 1; the gradient is multiplied by this first
+** @field gradient_scale? number = 1; factor of the gradient, applied first
 */
 
 /*

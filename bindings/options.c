@@ -11,7 +11,7 @@ RplOptions rpl_options(lua_State *L, int index, const char *function, const char
     return options;
   }
   luaL_checktype(L, index, LUA_TTABLE);
-  luaL_checkstack(L, LUA_MINSTACK, function); /* for options that stay on the stack */
+  luaL_checkstack(L, LUA_MINSTACK, function); /* for options that remain on the stack */
   lua_pushnil(L);
   while (lua_next(L, index) != 0) {
     lua_pop(L, 1);

@@ -11,14 +11,15 @@ typedef struct RplOptions {
   const char *function;
 } RplOptions;
 
-/* Raises unless `index` is nil, absent or a table whose keys are in `names` (ends with NULL). */
+/* Raise unless the value at `index` is nil, absent or a table with keys in `names`, which ends with
+   NULL. */
 RplOptions rpl_options(lua_State *L, int index, const char *function, const char *const *names);
 
 bool rpl_option_boolean(const RplOptions *options, const char *name, bool standard);
 double rpl_option_number(const RplOptions *options, const char *name, double standard);
 int64_t rpl_option_integer(const RplOptions *options, const char *name, int64_t standard,
                            int64_t smallest, int64_t largest);
-/* The value stays on the stack, which keeps the string alive. */
+/* The value remains on the stack, which keeps the string alive. */
 const char *rpl_option_string(const RplOptions *options, const char *name, const char *standard);
 /* NULL if absent; a userdata on the stack holds the tensor. */
 RpTensor *rpl_option_tensor(const RplOptions *options, const char *name);

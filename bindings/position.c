@@ -98,9 +98,9 @@ static int rotary_gc(lua_State *L)
 ** @field rotate? string = "qk"; the rotated tensors: any letters of "qkvo"
 ** @field last? boolean = false; rotate the last features instead of the first
 ** @field frequencies? number[]|tensor one for each pair, in radians per position, for queries,
-**   keys, values and output; replaces base and fractions
+**   keys, values and output; use it instead of base and fractions
 ** @field coordinates? integer[] for positions of several coordinates, [batch, time, coordinates]:
-**   the 1-based coordinate that rotates each pair; positions of one number rotate all pairs
+**   the 1-based coordinate that rotates each pair; a position of one number rotates all pairs
 ** @field magnitude? number = 1; queries and keys are multiplied by this
 ** @field growth? number[]|tensor one number g for each pair: queries at position p are multiplied
 **   by exp(g (p - centre)), keys by its inverse (xPos)
@@ -265,7 +265,7 @@ static RpTensor *matrix(lua_State *L)
 
 /*
 ** function rotary:only(letters)
-** The same scheme, limited to rotating some of its tensors.
+** The same scheme, but rotating only some of its tensors.
 **
 ** Errors: letters other than q, k, v and o.
 **
@@ -285,7 +285,7 @@ static int only(lua_State *L)
 
 /*
 ** function rotary:thetas()
-** The frequency of each pair, in radians per position: those listed in the option `frequencies`, or
+** The frequency of each pair, in radians per position: those in the option `frequencies`, or
 **
 **     θ_t = base^(−2t / r), of r rotated features
 **
@@ -299,7 +299,7 @@ static RpTensor *thetas(lua_State *L)
   return rp_tensor_convert(rpl_check_rotary(L, 1)->theta, RP_FLOAT64);
 }
 
-/* The fraction of a head's features in these pairs. */
+/* The fraction of a head's features that these pairs contain. */
 static double fraction_of(const RpRotary *scheme, int64_t pairs)
 {
   return 2.0 * (double)pairs / (double)scheme->dim;

@@ -11,9 +11,9 @@
 RpRotary *rpl_check_rotary(lua_State *L, int index);
 
 /*
-** Read the positions at a stack index: nil (offset, offset + 1, ...), a number (the
-** same for all `time` tokens), a list, or a tensor [time], [batch, time] or
-** [batch, time, coordinates]. Pushes one value, which keeps the list alive.
+** Read the positions at a stack index: nil for offset, offset + 1, ..., a number (the
+** same for all `time` tokens), a list, or a tensor [time], [batch, time] or [batch,
+** time, coordinates]. Pushes one value, which keeps the result alive.
 */
 RpPositions rpl_push_positions(lua_State *L, int index, int64_t time, double offset);
 

@@ -13,7 +13,7 @@ uint64_t rpl_next_seed(void)
 
 typedef RpTensor *(*Draw)(RpRandom *random, RpDtype dtype, int rank, const int64_t *shape);
 
-/* A random tensor of the shape and dtype in the arguments. */
+/* A random tensor with the shape and dtype in the arguments. */
 static RpTensor *draw(lua_State *L, Draw drawn)
 {
   int64_t shape[RP_MAX_RANK];
@@ -62,7 +62,7 @@ static RpTensor *rand_uniform(lua_State *L)
 ** function roper.randint(low, high, shape)
 ** A tensor of random integers, uniform from low to high.
 **
-** Errors: high below low; the whole range of int32.
+** Errors: high below low; a range of all 2^32 integers.
 **
 **     > roper.seed(1)
 **     > roper.randint(1, 6, {8})
@@ -88,8 +88,8 @@ static RpTensor *randint(lua_State *L)
 /*
 ** function roper.seed(n)
 ** Seed the generator: the same seed gives the same random numbers. The generator is Philox 4x32-10
-** (Salmon et al. 2011), so a draw depends on the seed and on earlier draws, but not on the number
-** of threads.
+** (Salmon et al. 2011). Draws depend on the seed and on the number of earlier draws, but not on the
+** number of threads.
 **
 **     > roper.seed(7)
 **     > a = roper.rand{3}
@@ -107,7 +107,7 @@ static int set_seed(lua_State *L)
 
 /*
 ** function roper.random_state(seed, counter)
-** The state of the generator; with arguments, set it first.
+** The state of the generator. With arguments, set it first.
 **
 **     > roper.seed(7)
 **     > a = roper.rand{6}

@@ -1,4 +1,4 @@
-/* Ranks of MPI, and sums over them. Only if roper is built with MPI. */
+/* Ranks of MPI, and sums over them. Compiled only if roper is built with MPI. */
 #include "core/parallel/ranks.h"
 
 #include "bindings/handle.h"
@@ -11,7 +11,7 @@ static bool has_joined;
 static void check_joined(lua_State *L, const char *function)
 {
   if (!has_joined)
-    luaL_error(L, "%s: expected a call of ranks_join first", function);
+    luaL_error(L, "%s: expected ranks_join to be called first", function);
 }
 
 /*
@@ -27,7 +27,7 @@ static int ranks_join(lua_State *L)
   RpRanks ranks;
   rpl_check_count(L, "ranks_join", 0);
   if (has_joined)
-    return luaL_error(L, "ranks_join: expected one call, got another");
+    return luaL_error(L, "ranks_join: expected one call, got a second one");
   rpl_check(L, rp_ranks_join(&ranks));
   has_joined = true;
   lua_pushinteger(L, ranks.rank);
@@ -58,7 +58,7 @@ static int ranks_combine(lua_State *L)
 
 /*
 ** native.ranks_leave(failed, seconds)
-** Wait until all ranks have called this, and end MPI if none failed.
+** Wait until all ranks have called this, and finalize MPI if none failed.
 ** @param failed boolean true if this rank failed
 ** @param seconds number the longest time to wait
 ** @return integer? first the lowest rank that failed; the number of ranks if none did; nil if not
@@ -102,8 +102,8 @@ static int gradient_sum(lua_State *L)
 
 /*
 ** gradient_sum:backward(loss, gradient)
-** Call loss:backward(gradient). Afterwards, the gradient of each parameter is the sum over all
-** ranks. Gradients are sent while backward runs. Every rank must call this.
+** Call loss:backward(gradient) and sum the gradients. Afterwards, the gradient of each parameter is
+** the sum over all ranks. Gradients are sent while backward runs. Every rank must call this.
 ** @param loss tensor
 ** @param gradient? tensor
 */

@@ -1,6 +1,6 @@
 /*
-** Settings of GNU readline that lua-readline does not offer. They apply if the process has loaded
-** readline (lua5.4 does).
+** Settings of GNU readline that lua-readline does not offer. They have an effect if the process has
+** loaded GNU readline, as lua5.4 does.
 */
 #include <stdbool.h>
 #include <stdio.h>
@@ -38,8 +38,8 @@ extern int rl_crlf(void) __attribute__((weak));
 enum { MORE_INPUT = 0x40 }; /* RL_STATE_MOREINPUT: a readline command is reading keys */
 
 /*
-** Keep keys typed before a Ctrl-C: if the terminal discarded keys that readline has
-** just counted, readline could wait for them at a point that never calls its event hook.
+** Keep the keys typed before a Ctrl-C. If the terminal discarded keys that readline has just
+** counted, readline could wait for them at a point that never calls its event hook.
 */
 static void prepare_terminal(int meta)
 {
@@ -52,8 +52,8 @@ static void prepare_terminal(int meta)
 }
 
 /*
-** After a Ctrl-C during a readline command, such as a search, the cursor is still in the line. Keys
-** that were not read belong to that line and are dropped.
+** After a Ctrl-C during a readline command, such as a search, the cursor is still in the line. The
+** unread keys belong to that line and are dropped.
 */
 static void restore_terminal(void)
 {
@@ -63,7 +63,7 @@ static void restore_terminal(void)
   rl_clear_pending_input();
 }
 
-/* Is readline reading pasted text? It does not stop until the terminal sends the end marker. */
+/* True if readline is reading pasted text. It does so until the terminal sends the end marker. */
 static bool is_pasting(void)
 {
   return (rl_readline_state & MORE_INPUT) && &rl_executing_keyseq != NULL &&
@@ -92,7 +92,7 @@ static int next_key(FILE *stream)
   return '\n';
 }
 
-/* The length of the common beginning of all names, up to the last separator before a name. */
+/* The length of the common prefix of all names, up to its last separator. */
 static size_t shared_length(const char *common)
 {
   size_t length = 0;
@@ -103,10 +103,10 @@ static size_t shared_length(const char *common)
 }
 
 /*
-** List completions in columns, without their common beginning. Readline's own listing asks before
-** it prints many names and pauses after each screen. After a Ctrl-C there, it frees the list,
-** prints it anyway, and waits for an answer for ever.
-** matches: the common beginning, then `count` names; `longest` is the width of the longest name.
+** List completions in columns, without their common prefix. Readline's own listing asks before it
+** prints many names and pauses after each screen. After a Ctrl-C there, it frees the list, prints
+** it anyway, and waits forever for an answer. matches: the common prefix, then `count` names;
+** `longest` is the width of the longest name.
 */
 static void list_matches(char **matches, int count, int longest)
 {
@@ -128,7 +128,7 @@ static void list_matches(char **matches, int count, int longest)
 ** native.prepare_readline()
 ** Configure GNU readline: Ctrl-C ends the line; completions are listed without a question or a
 ** pager; completion inside a string does not add a closing quote, for example after a folder. Call
-** it after setting the completion function. Without GNU readline it does nothing.
+** this after setting the completion function. Without GNU readline, it does nothing.
 */
 static int prepare_readline(lua_State *L)
 {

@@ -1,4 +1,4 @@
-/* Functions along an axis: reductions, softmax, cumulative sums, sorting. One table row each. */
+/* Functions along an axis: reductions, softmax, cumulative sums, sorting; a table row for each. */
 #include "core/tensor/reduce.h"
 #include "core/tensor/sort.h"
 
@@ -119,8 +119,8 @@ static const RplOperation table[] = {
     {"min", 3, reduce, RP_MIN},
     /*
     ** function roper.argmax(x, axis, keep)
-    ** The 1-based index of the largest element along an axis; if several are equal, the first.
-    ** Without an axis, its index among all elements of x, counted row by row.
+    ** The 1-based index of the largest element along an axis, of the first if several are equal.
+    ** Without an axis, the index among all elements of x, counted row by row.
     **
     ** Errors: an axis that x does not have; no elements.
     **
@@ -135,8 +135,8 @@ static const RplOperation table[] = {
     {"argmax", 3, argument, RP_MAX},
     /*
     ** function roper.argmin(x, axis, keep)
-    ** The 1-based index of the smallest element along an axis; if several are equal, the first.
-    ** Without an axis, its index among all elements of x, counted row by row.
+    ** The 1-based index of the smallest element along an axis, of the first if several are equal.
+    ** Without an axis, the index among all elements of x, counted row by row.
     **
     **     > roper.tensor{{1, 5}, {7, 4}}:argmin(1)
     **     int32 [2]
@@ -146,8 +146,8 @@ static const RplOperation table[] = {
     {"argmin", 3, argument, RP_MIN},
     /*
     ** function roper.softmax(x, axis)
-    ** Exponentials, normalized to sum to 1 along an axis. They are computed after subtracting the
-    ** maximum, so large x does not overflow.
+    ** Exponentials, normalized to sum to 1 along an axis. The maximum is subtracted first, so large
+    ** elements do not overflow.
     **
     **     yᵢ = exp(xᵢ) / Σⱼ exp(xⱼ)
     **

@@ -8,7 +8,7 @@ enum { MOST_ROWS = 1 << 24 };
 /*
 ** @class task
 ** A stream of random problems to train a model on. Tokens are characters; their ids count from 0.
-** Each task has its own random numbers. The functions of `roper.tasks` create tasks.
+** Each task has its own random generator. The functions of `roper.tasks` create tasks.
 **
 **     > roper.tasks.addition{max_digits = 1, length = 30, seed = 1}:question()
 **     "?d=7+7;"	" 7e0+7e0+0e0==14e0 and 0e1+0e1+1e1==1e1 and d==14#"
@@ -48,8 +48,7 @@ void rpl_push_task_value(lua_State *L, const RpTaskOption *option, int64_t value
 
 /*
 ** function task:batch(rows, options)
-** New rows of tokens. Each row is filled with complete problems, except that its end may cut off
-** the last one.
+** New rows of tokens. Each row is filled with problems; the last one may be truncated.
 **
 ** Errors: a number of rows below 1 or above 2^24.
 **
@@ -82,8 +81,8 @@ static int task_batch(lua_State *L)
 
 /*
 ** function task:explain(tokens)
-** The optimal predictor on rows of tokens: its loss at each token, and the index of the earlier
-** token that each token copies.
+** The loss of the optimal predictor at each token of the rows, and the index of the earlier token
+** that each token of an answer copies.
 **
 ** Errors: tokens that are not rows of this task.
 **
@@ -107,8 +106,8 @@ static int task_explain(lua_State *L)
 
 /*
 ** function task:positions(tokens)
-** Positions of tokens to pass to a model, if the task defines them: an addition with the option
-** `coupled` does. A number that is cut off at the end of a row is treated as complete.
+** The positions of tokens to pass to a model, if the task defines them, as an addition with the
+** option `coupled` does. A number that the end of a row truncates is treated as complete.
 **
 ** Errors: tokens of another dtype or rank; an id outside the vocabulary.
 **
@@ -170,7 +169,7 @@ static void list_to_tensor(lua_State *L, int index)
     int is_integer;
     lua_Integer id = lua_tointegerx(L, -1, &is_integer);
     if (!is_integer || id < INT32_MIN || id > INT32_MAX)
-      luaL_error(L, "task:decode: expected a token id at place %I of the list, got %s",
+      luaL_error(L, "task:decode: expected a token id at index %I of the list, got %s",
                  (lua_Integer)i + 1, rpl_push_shown(L, -1));
     ids[i] = (int32_t)id;
     lua_pop(L, 1);
@@ -325,8 +324,7 @@ static int task_floor(lua_State *L)
 
 /*
 ** function task:has_problems()
-** True if the task has questions, grades answers, and knows the floor of the loss. False for the
-** task `text`.
+** True if the task has questions, graded answers and a loss floor; false for the task `text`.
 **
 **     > roper.tasks.copy():has_problems()
 **     true

@@ -59,7 +59,7 @@ static int list_tasks(lua_State *L)
 /*
 ** native.tasks.options(name)
 ** The options of a kind of task, except the seed. Each has the fields name, meaning and standard
-** (its default) and, unless it is a boolean, smallest and largest.
+** (the default) and, unless it is a boolean, smallest and largest.
 ** @param name string
 ** @return table[] options
 */

@@ -18,13 +18,13 @@ static int tensor_gc(lua_State *L)
 /*
 ** @class tensor
 ** An array of numbers with 0 to 8 axes. Axes and indices are 1-based; negative ones count from the
-** end. Views share storage: writing to one changes the other.
+** end. Views share storage: writing to a view changes the tensor, and vice versa.
 **
 ** `x[i]` is the slice at index i of the first axis. `x[{i, {from, to}, {}}]` takes an index of the
 ** first axis, a range of the second and all of the third. `x[mask]` selects the elements where a
 ** mask is 1. `x[indices]`, with any other int32 tensor, selects slices by index; see
-** `?tensor:is_mask`. Masks and index tensors can also be part of a list; two index tensors on
-** adjacent axes select by pairs of indices. All of these can be assigned a number or a tensor.
+** `?tensor:is_mask`. Masks and index tensors can also be elements of a list; two index tensors on
+** adjacent axes select by pairs of indices. A number or a tensor can be assigned to all of these.
 ** Assignment is not differentiable: if y is a parameter or depends on one, assign y:detach(). `#x`
 ** is the size of the first axis.
 **
@@ -147,14 +147,14 @@ static int tensor_rank(lua_State *L)
 
 /*
 ** function tensor:is_mask()
-** True if the tensor is a mask. `x[mask]` selects the elements of x where the mask is 1; any other
-** int32 tensor is a list of indices, even if it contains only 0 and 1.
+** True if the tensor is a mask. `x[mask]` selects the elements of x where the mask is 1. As a key,
+** any other int32 tensor contains indices, even if it contains only 0 and 1.
 **
 ** Comparisons and logical functions return masks; `x:ne(0)` converts any tensor to a mask. Views,
-** copies and selected elements of masks are masks too, and so are the results of `cat`, `stack`,
-** `where`, `maximum`, `minimum` and `*` if all operands are masks, and booleans loaded from a file.
-** Other arithmetic and `:to` return ordinary numbers. A mask contains only 0 and 1: any other
-** number written to it becomes 1.
+** copies and selected elements of masks are masks. So are booleans loaded from a file and, if all
+** operands are masks, the results of `cat`, `stack`, `where`, `maximum`, `minimum` and `*`. Other
+** arithmetic and `:to` return ordinary numbers. A mask contains only 0 and 1: any other number
+** written to it becomes 1.
 **
 **     > roper.tensor{1, 2}:gt(1):is_mask()
 **     true
@@ -211,7 +211,7 @@ static int tensor_length(lua_State *L)
 
 /*
 ** function tensor:is_contiguous()
-** True if the elements are stored row by row, without gaps.
+** True if the elements are stored row by row without gaps.
 **
 **     > roper.zeros{2, 3}:transpose(1, 2):is_contiguous()
 **     false
@@ -261,8 +261,8 @@ static int tensor_item(lua_State *L)
 }
 
 /*
-** Raise if the tables would exceed the memory limit: the shape of an empty or expanded tensor is
-** not bounded by its storage.
+** Raise if the tables would exceed the memory limit. The storage of an empty or expanded tensor
+** does not limit its shape.
 */
 static void check_tables(lua_State *L, const RpTensor *tensor)
 {
@@ -321,7 +321,7 @@ static int tensor_totable(lua_State *L)
 
 /*
 ** function tensor:contiguous()
-** The tensor itself if it is contiguous, otherwise a contiguous copy, which passes gradients on.
+** The tensor itself if it is contiguous, otherwise a contiguous copy, through which gradients flow.
 **
 **     > roper.zeros{2, 3}:transpose(1, 2):contiguous():is_contiguous()
 **     true
@@ -336,7 +336,7 @@ static RpTensor *tensor_contiguous(lua_State *L)
 
 /*
 ** function tensor:clone()
-** A copy with its own storage, which passes gradients on.
+** A copy with its own storage, through which gradients flow.
 **
 **     > x = roper.ones{2}
 **     > y = x:clone():fill(5)
@@ -410,8 +410,8 @@ RpTensor *rpl_push_values(lua_State *L, int index, RpDtype dtype)
 ** function tensor:copy(source)
 ** Overwrite all elements with those of another tensor, or with a number.
 **
-** Errors: a source of another dtype or that does not broadcast; a result of an operation on
-** parameters; elements that share memory, as after `expand`.
+** Errors: a source of another dtype (but int32 is converted to floats) or one that does not
+** broadcast; a tensor computed from parameters; elements that share memory, as after `expand`.
 **
 **     > roper.zeros{2, 2}:copy(roper.tensor{1, 2})
 **     float32 [2, 2]
@@ -433,8 +433,8 @@ static int tensor_copy(lua_State *L)
 ** function tensor:fill(value)
 ** Overwrite all elements with a number.
 **
-** Errors: a number that int32 cannot represent; a result of an operation on parameters;
-** elements that share memory, as after `expand`.
+** Errors: a number that int32 cannot represent; a tensor computed from parameters; elements that
+** share memory, as after `expand`.
 **
 **     > roper.zeros{3}:fill(7)
 **     float32 [3]

@@ -1,4 +1,4 @@
-/* Size of the terminal, width of its characters, and whether output was written. */
+/* Size of the terminal, width of its characters, and whether writes to standard output succeeded. */
 #define _GNU_SOURCE /* TIOCGWINSZ, wcwidth, newlocale */
 #include "bindings/check.h"
 
@@ -10,7 +10,7 @@
 
 /*
 ** native.terminal_size(descriptor)
-** The size of the terminal that a stream is connected to; 80 x 24 if it is unknown.
+** The size of the terminal that a stream is connected to, or 80 x 24 if the size is unknown.
 ** @param descriptor integer 0, 1 or 2: standard input, output, error
 ** @return integer? columns nil if it is not a terminal
 ** @return integer? rows
@@ -54,7 +54,8 @@ static int character_width(lua_State *L)
 
 /*
 ** native.output_kept()
-** Flush standard output. True if no write to it has failed so far; `print` ignores such failures.
+** Flush standard output. Returns true if no write to it has failed so far, as `print` does not
+** report failures.
 ** @return boolean kept
 */
 static int output_kept(lua_State *L)

@@ -1,4 +1,4 @@
-/* Views of tensors: other shapes, orders of axes, ranges and strides. */
+/* Views of tensors: new shapes, permuted axes, ranges and strides. */
 #include "bindings/foreign.h"
 #include "bindings/registry.h"
 #include "bindings/tensor.h"
@@ -38,8 +38,8 @@ static RpTensor *without_units(RpTensor *tensor)
 **     float32 [2, 3]
 **     0 1 2
 **     3 4 5
-** @param shape integer[] or the sizes as separate arguments; one may be -1, to be computed from
-**   the number of elements
+** @param shape integer[] or the sizes as separate arguments; one may be -1: it is computed from the
+**   number of elements
 ** @return tensor y
 */
 static int tensor_view(lua_State *L)
@@ -207,7 +207,8 @@ static RpTensor *tensor_unsqueeze(lua_State *L)
 /*
 ** function tensor:as_strided(shape, strides, offset)
 ** A view of the elements with arbitrary strides. Element (i, j, ...) of the result, with indices
-** from 0, is element offset + i strides[1] + j strides[2] + ... of the tensor, counted row by row.
+** from 0, is element offset + i strides[1] + j strides[2] + ... of the tensor, counted row by row
+** from 0.
 ** If several indices refer to one element, its gradient is the sum over them. Shares storage if
 ** the tensor is contiguous, otherwise copies.
 **

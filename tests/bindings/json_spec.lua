@@ -58,7 +58,7 @@ describe("json", function()
     end)
 
     it("rejects tables that are neither array nor object, and names the location", function()
-      encode_fails("json_encode: value: expected either all of 1 .. n or strings", { 1, nil, 3 })
+      encode_fails("json_encode: value: expected either 1 .. n or strings", { 1, nil, 3 })
       encode_fails("value.a[1].b: expected either", { a = { { b = { 1, x = 2 } } } })
       encode_fails("value: expected strings or 1 .. n as keys, got 1.5", { [1.5] = 1 })
       encode_fails("value: expected strings or 1 .. n as keys, got true", { [true] = 1 })
