@@ -7,19 +7,19 @@ local M = {}
 
 local WIDTH <const> = 80
 
--- Context in which most schemes can be made for a description.
+-- Context in which most schemes can be created for a description.
 local EXAMPLE <const> = { dim = 8, heads = 2, d_model = 16, length = 16 }
 
---- The description of a position scheme; tostring gives its lines.
+--- The description of a position scheme; tostring returns it as lines of text.
 ---@class PositionDescription
 ---@field name string
 ---@field summary? string
 ---@field formula? string
 ---@field source? string
----@field relative boolean do scores depend on relative position only?
+---@field relative boolean true if attention depends on relative positions only
 ---@field trains string trained tensors, with shapes for 2 heads of 8 features
----@field cache string keys and values as a cache stores them
----@field words? string the result of the scheme's own `describe`
+---@field cache string the form of keys and values in a cache
+---@field words? string the text that the scheme's own `describe` returns
 local Description = { __name = "description" }
 
 function Description:__tostring()
@@ -42,7 +42,8 @@ local function rotates(rotary, letters)
   return table.concat(list)
 end
 
--- Are queries and keys rotated together, and values and output, so that only distances remain?
+-- Returns true if queries and keys, and values and output, are rotated both or not at all, so that
+-- only distances matter.
 local function is_paired(rotary)
   return #rotates(rotary, "qk") ~= 1 and #rotates(rotary, "vo") ~= 1
 end
@@ -63,7 +64,7 @@ local CACHED <const> = { [""] = "keys and values unchanged",
   k = "rotated keys, values unchanged", v = "keys unchanged, rotated values",
   kv = "rotated keys and values" }
 
--- The fields `trains` and `cache`; the scheme is nil if it cannot be made without options.
+-- The fields `trains` and `cache`; the scheme is nil if it cannot be created without options.
 local function tensors_of(scheme)
   if scheme == nil then
     return "depends on options", "depends on options"
@@ -78,7 +79,7 @@ local function tensors_of(scheme)
   return #list > 0 and table.concat(list, ", ") or "nothing", cache
 end
 
--- The result of a scheme's `describe`, or of that in the definition of a rotary.
+-- The result of a scheme's `describe`; for a rotary, of `describe` in its definition.
 local function words_of(scheme, definition, given)
   if schemes.is_scheme(scheme) then
     return scheme.describe and scheme:describe()

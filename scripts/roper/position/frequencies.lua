@@ -1,20 +1,20 @@
---- Common options of rotary schemes that list their frequencies, and the angles of positions.
+--- Common options of rotary schemes with a list of frequencies, and angles from positions.
 local core = require "roper.core"
 local tables = require "roper.base.tables"
 
 local M = {}
 
---- Options of rotary schemes that list their frequencies.
+--- Options of rotary schemes with a list of frequencies.
 ---@class FrequencyOptions
 ---@field dim integer features of a head
----@field base? number = 10000; of the frequencies
+---@field base? number = 10000; base of the frequencies
 ---@field fraction? number = 1; fraction of the features that is rotated
 ---@field pairing? "half"|"interleaved" = "half"; which two features form a pair
 ---@field last? boolean = false; rotate the last features instead of the first
 ---@field rotate? string = "qk"; which tensors are rotated: any letters of "qkvo"
 
---- The kinds of `FrequencyOptions` and of a scheme's own options.
----@param more table own options with their kinds, in the form of `options.check`
+--- The kinds of values of `FrequencyOptions` and of a scheme's own options.
+---@param more table the scheme's own options with their kinds, as for `options.check`
 ---@return table
 function M.takes(more)
   return tables.merged({ dim = "size", base = { "number", 10000 }, fraction = { "number", 1 },
@@ -24,7 +24,7 @@ end
 
 --- The number of rotated features, `fraction * dim`.
 ---
---- Errors: it is not an even whole number from 2 to `dim`.
+--- Errors: a number that is not even and whole, from 2 to `dim`.
 ---@param name string of the scheme
 ---@param o FrequencyOptions
 ---@return integer rotated
@@ -59,7 +59,7 @@ function M.powers(base, rotated)
   return theta
 end
 
---- A rotary scheme of the core with these frequencies.
+--- A rotary scheme with these frequencies.
 ---@param o FrequencyOptions
 ---@param theta number[]
 ---@param more? table further options of `roper.rotary`
@@ -71,13 +71,14 @@ end
 
 --- The angles of positions, differentiable with respect to the frequencies.
 ---
---- The gradient of a frequency is a sum over positions p of p times the gradient of the angle. If
---- only distances matter, these terms nearly cancel, and at positions far from 0 their sum loses
---- digits. Using p − origin in place of p gives the same sum without that loss.
+--- The gradient of a frequency is the sum over positions p of p times the gradient of the angle. If
+--- only distances matter, these terms nearly cancel, and their sum loses digits at positions far
+--- from 0. With p − origin in place of p, the sum is the same, but without this loss.
 ---@param name string of the scheme
 ---@param positions tensor [1 or batch, time], float64
 ---@param theta tensor [pairs] or [heads, pairs], floats
----@param origin? tensor [1 or batch, 1]; only if nothing but differences of angles matters
+---@param origin? tensor [1 or batch, 1]; pass it only if the result is used for differences of
+---   angles alone
 ---@return tensor angle [1 or batch, 1 or heads, time, pairs], float64
 function M.angles(name, positions, theta, origin)
   if positions:rank() > 2 then

@@ -14,9 +14,9 @@ local M = {}
 M.convert_pairing = require("roper.position.pairing").convert_pairing
 
 ---@class RopeOptions: RotaryOptions
----@field dim? integer features of a head; required by all schemes but `none`
+---@field dim? integer = 2; features of a head
 
--- Options that are filled in from the model or the input if a scheme takes them.
+-- Options that are filled in from the model or the input, if a scheme takes them.
 local CONTEXT <const> = { "dim", "heads", "d_model", "length" }
 
 local definitions, names = {}, {}
@@ -53,10 +53,10 @@ function M.list()
   return table.move(names, 1, #names, 1, {})
 end
 
---- Registers a scheme of your own. Its name can then be used like that of any other scheme.
---- `?Scheme` lists the methods; all are optional, and a missing one has no effect.
+--- Registers a scheme of your own, so that its name can be used like that of any other scheme.
+--- `?Scheme` lists the methods. All methods are optional.
 ---
---- Errors: the name belongs to a scheme or a function of the library; an unknown member.
+--- Errors: the name of a built-in scheme or of a function of the library; an unknown member.
 ---
 ---     > roper.position.register("near", {bias = function(self, q, k, positions)
 ---     >>   return positions:by_distance(function(distance)
@@ -91,7 +91,7 @@ local function find(name)
   return definition
 end
 
---- The options of a scheme with the kind of value that each takes.
+--- The options of a scheme, each with the kind of its value.
 ---
 --- Errors: an unknown name; the message suggests the nearest one.
 ---
@@ -115,7 +115,7 @@ function M.revision(name)
   return find(name).revision or 1
 end
 
--- The options of a definition's scheme, with missing ones filled in from the context.
+-- The options for a definition, with missing ones filled in from the context.
 local function fill(definition, options, context)
   local known = {}
   for _, name in ipairs(CONTEXT) do
@@ -126,12 +126,12 @@ local function fill(definition, options, context)
   return result
 end
 
---- The first name in options that no scheme has, such as that of your own scheme before it is
---- registered.
+--- The first name in an option `position` that is not the name of a scheme, such as that of your
+--- own scheme before you register it.
 ---
 ---     > roper.position.missing {"rope", {type = "mine"}}
 ---     "mine"
----@param position any as `resolve` and Transformer take it
+---@param position any in a form that `resolve` or Transformer takes
 ---@return string? name nil if all are known
 function M.missing(position)
   if type(position) == "table" and not schemes.is_scheme(position) then
@@ -151,8 +151,8 @@ function M.missing(position)
   return nil
 end
 
---- Makes a scheme from its name or from an options table with a field `type`; returns a scheme
---- unchanged. Names joined by "+" make one scheme that combines them.
+--- Creates a scheme from its name or from a table of options with the field `type`. Names joined by
+--- "+" create a combination of schemes. A scheme is returned unchanged.
 ---
 --- Errors: an unknown name; the message suggests the nearest one.
 ---
@@ -163,7 +163,7 @@ end
 ---     > roper.position.resolve("rope+alibi", {dim = 4, heads = 2}).name
 ---     "rotary+alibi"
 ---@param position? string|table|Scheme|rotary
----@param context integer|table features of a head; or dim, heads, d_model, length
+---@param context integer|table features of a head, or a table with dim, heads, d_model, length
 ---@return Scheme|rotary|nil scheme nil for nil and "none"
 function M.resolve(position, context)
   if position == nil or position == "none" then
@@ -217,8 +217,8 @@ local function parts_of(scheme)
   return list, name
 end
 
---- Describes a scheme: its formula and source, whether scores depend on relative position only,
---- its trained tensors, and what a cache stores. Without an argument, lists all schemes.
+--- Describes a scheme: its formula and source, whether attention depends on relative positions
+--- only, its trained tensors, and what a cache stores. Without an argument, lists all schemes.
 ---
 --- Errors: an unknown name; the message suggests the nearest one.
 ---
@@ -247,10 +247,10 @@ end
 ---@class AttentionPositions
 ---@field causal? boolean = false; query i sees keys j <= i + Tk - Tq
 ---@field offset? number = 0; position of the first key, if no positions are given
----@field positions? number|number[]|tensor of both queries and keys: one for all, a list, or a
----   tensor [time], [batch, time] or [batch, time, coordinates]
----@field query_positions? number|number[]|tensor by default offset, offset + 1, ...; with `causal`
----   shifted to end at the position of the last key
+---@field positions? number|number[]|tensor positions of both queries and keys: one for all, a list,
+---   or a tensor [time], [batch, time] or [batch, time, coordinates]
+---@field query_positions? number|number[]|tensor by default offset, offset + 1, ..., shifted with
+---   `causal` so that the last query has the position of the last key
 ---@field key_positions? number|number[]|tensor by default offset, offset + 1, ...
 
 ---@class PositionsOptions: AttentionPositions

@@ -71,13 +71,13 @@ end
 
 --- Combines schemes.
 ---
---- Errors: several of them have `values`, `carry` or `scale`, or rotate the same of q, k, v and o;
---- for `scale` and rotations, when the combination is used.
+--- Errors: more than one scheme has `values`, `carry` or `scale`, or rotates the same one of q, k,
+--- v and o. Those for `scale` and rotations are raised when the combination is used.
 ---@param parts Scheme[] each a scheme or a rotary
 ---@return Scheme
 function M.join(parts)
   local names, definition = {}, tables.merged(Join)
-  local by, per_layer = {}, false -- `by`: the part that has each method
+  local by, per_layer = {}, false -- `by`: for each method, the part that has it
   for i, part in ipairs(parts) do
     names[i] = name_of(part)
     if not schemes.is_rotary(part) then

@@ -5,7 +5,7 @@ local options_of = require "roper.base.options"
 
 local M = {}
 
--- For each feature in the pairing `to`, its index, from 1, in the pairing `from`.
+-- For each feature in the order of `to`, its index, from 1, in the order of `from`.
 local function pairing_order(rotated, from, to)
   local known = { half = true, interleaved = true }
   if not known[from] or not known[to] then
@@ -21,16 +21,16 @@ local function pairing_order(rotated, from, to)
 end
 
 ---@class ConvertPairingOptions
----@field heads? integer = 1
----@field rotated? integer number of rotated features in a head; by default all
----@field axis? integer = 1; of the features
+---@field heads? integer = 1; number of heads
+---@field rotated? integer number of rotated features in a head; by default all of them
+---@field axis? integer = 1; axis of the features
 
---- Reorders weights that were trained with one pairing of features for use with the other. Apply it
---- to the rows of the query and key projections; for RoPER also to the rows of the value projection
---- and, with axis 2, to the columns of the output projection.
+--- Reorders weights that were trained with one pairing of features, for use with the other. Convert
+--- the rows of the query and key projections and, for RoPER, also the rows of the value projection
+--- and (with axis 2) the columns of the output projection.
 ---
---- Errors: the number of features is not a multiple of the heads; `rotated` is odd or larger than a
---- head.
+--- Errors: a number of features that is not a multiple of `heads`; an odd `rotated`, or one larger
+--- than a head.
 ---
 ---     > roper.position.convert_pairing(roper.arange(0, 8), "half", "interleaved")
 ---     float32 [8]
@@ -39,7 +39,7 @@ end
 ---@param from "half"|"interleaved"
 ---@param to "half"|"interleaved"
 ---@param options? ConvertPairingOptions
----@return tensor y of the same shape
+---@return tensor y of the shape of weights
 function M.convert_pairing(weights, from, to, options)
   arguments.check("convert_pairing", "weights", "tensor", weights)
   local o = options_of.check("convert_pairing", options, { heads = { "size", 1 },

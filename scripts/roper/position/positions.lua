@@ -1,34 +1,35 @@
---- Positions of the queries and keys of one attention, and biases computed from them.
+--- Positions of the queries and keys of an attention, and biases computed from them.
 ---
---- If both are consecutive, functions of the distance are computed once for each distance and read
---- through a strided view: element (i, j) of the scores reads distance j - i (Dai et al. 2019,
---- appendix B, the "relative shift"). Otherwise they are computed for each distinct distance.
+--- If both are consecutive, a function of the distance is computed once for each distance, and its
+--- results are read through a strided view: element (i, j) of the scores reads distance j - i (Dai
+--- et al. 2019, appendix B, the "relative shift"). Otherwise, it is computed for each distinct
+--- distance.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local format = require "roper.base.format"
 
 local M = {}
 
---- The positions of the queries and keys of one attention, passed to the methods of a scheme.
+--- The positions of the queries and keys of an attention, passed to the methods of a scheme.
 ---@class Positions
 ---@field queries integer number of queries
 ---@field keys integer number of keys
----@field query tensor [1 or batch, queries], float64; positions of several coordinates have them
----   in a third axis
+---@field query tensor [1 or batch, queries], float64; with a third axis if positions have several
+---   coordinates
 ---@field key tensor [1 or batch, keys], like `query`
 ---@field causal boolean query i sees keys j <= i + keys - queries
 ---@field scale number factor of the scores
 ---@field dtype string of the queries
 ---@field heads integer
----@field shift? number position of the first key minus that of the first query, if both are
----   consecutive in all rows
----@field memory table state that lives as long as the cache of a layer; {} without a cache
+---@field shift? number position of the first key minus that of the first query, if queries and keys
+---   have consecutive positions in all rows
+---@field memory table state that exists as long as the cache of a layer; {} without a cache
 local Positions = { name = "Positions" }
 Positions.__index = Positions
 
 local FARTHEST <const> = 2 ^ 53
 
--- Raises an error for positions that the core does not accept.
+-- Raises an error for positions that the core would refuse.
 local function check(list, batch, time)
   local rank = list:rank()
   if rank ~= 2 and rank ~= 3 or list:size(2) ~= time
@@ -57,8 +58,8 @@ local function rows_of(given, batch, time, first)
   return check(list:rank() == 1 and list:unsqueeze(1) or list, batch, time)
 end
 
--- The distance from the first query to the first key, if both are consecutive and the distance is
--- the same in all rows; else nil.
+-- The distance from the first query to the first key, if the positions of both are consecutive and
+-- this distance is the same in all rows; else nil.
 local function shift_of(query, key)
   if query:rank() ~= 2 or key:rank() ~= 2 or query:count() == 0 or key:count() == 0 then
     return nil
@@ -76,7 +77,7 @@ local function shift_of(query, key)
   return nil
 end
 
---- The positions given by the options of attention.
+--- The positions in the options of attention.
 ---@param q tensor [batch, heads, queries, d]
 ---@param k tensor [batch, heads, keys, d]
 ---@param o AttentionOptions
@@ -105,7 +106,7 @@ function M.new(q, k, o, scale)
 end
 
 -- The result of a scheme's function of distances, in the dtype of the scores.
-local function made_by(self, f, distances)
+local function evaluate(self, f, distances)
   local y = f(distances)
   if not format.is_tensor(y) then
     error(("position: expected the function of distances to return a tensor, got %s"):format(
@@ -132,13 +133,13 @@ function Positions:distances()
   return (self.key:unsqueeze(2) - self.query:unsqueeze(3)):unsqueeze(2)
 end
 
---- The number of positions from the first to the last, for schemes that depend on the length of a
---- text.
+--- The number of positions from the smallest to the largest, for schemes that depend on the length
+--- of a text.
 ---
 ---     > q = roper.zeros{1, 1, 3, 4}
 ---     > roper.position.positions(q, q, {offset = 5}):length()
 ---     3.0
----@return number length of the longest row, 1 + its largest distance; 0 without tokens
+---@return number length 1 + the largest distance in any row; 0 without tokens
 function Positions:length()
   arguments.self("Positions:length", self, Positions)
   if self.queries == 0 or self.keys == 0 then
@@ -148,7 +149,7 @@ function Positions:length()
   return (last - self.query:min(2):minimum(self.key:min(2))):max():item() + 1
 end
 
--- The distinct distances, and for each query and key the index, from 0, of its distance.
+-- The distinct distances and, for each query and key, the index, from 0, of their distance.
 local function distinct(self)
   if not self.list then
     local distances = self:distances()
@@ -166,15 +167,15 @@ local function distinct(self)
   return self.list, self.index
 end
 
--- All distances of consecutive positions in increasing order, from that of the last query and the
--- first key, and their number.
+-- All distances of consecutive positions in increasing order, beginning with that of the last query
+-- and the first key; and their number.
 local function range(self)
   local count = self.queries + self.keys - 1
   return core.arange(0, count, 1, "float64") + (self.shift - (self.queries - 1)), count
 end
 
---- The vectors of the distances at which a query sees a key; positions must be consecutive.
---- Distances beyond their range use the first or the last vector.
+--- The vectors for all distances at which a query sees a key; positions must be consecutive.
+--- Smaller distances use the first vector, larger ones the last.
 ---
 ---     > q = roper.zeros{1, 1, 3, 4}
 ---     > positions = roper.position.positions(q, q)
@@ -186,7 +187,7 @@ end
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
 ---@param reach? number distance beyond which f is constant
 ---@return tensor vectors [1 or heads, R, d]
----@return integer first the difference j - i of indices, from 0, for the first vector
+---@return integer first the difference j - i of the 0-based indices for the first vector
 function Positions:vectors(f, reach)
   arguments.self("Positions:vectors", self, Positions)
   arguments.check("vectors", "f", "callable", f, "reach", "number?", reach)
@@ -199,10 +200,10 @@ function Positions:vectors(f, reach)
     most = math.max(least, math.min(most, math.ceil(reach - first)))
   end
   local near = distance:narrow(1, least + 1, most - least + 1)
-  return made_by(self, f, near), least - (self.queries - 1)
+  return evaluate(self, f, near), least - (self.queries - 1)
 end
 
---- A bias with a number for each head and distance.
+--- A bias that has a number for each head and distance.
 ---
 ---     cₕᵢⱼ = f(j − i)ₕ
 ---
@@ -222,21 +223,21 @@ function Positions:by_distance(f)
   arguments.check("by_distance", "f", "callable", f)
   if self.shift then
     local distance, count = range(self)
-    local b = made_by(self, f, distance)
+    local b = evaluate(self, f, distance)
     return b:as_strided({ b:size(1), self.queries, self.keys }, { count, -1, 1 }, self.queries - 1)
   end
   local list, index = distinct(self)
-  local b = made_by(self, f, list)
+  local b = evaluate(self, f, list)
   return core.embedding(b:transpose(1, 2), index:squeeze(2)):permute { 1, 4, 2, 3 }
 end
 
---- A bias read by distance: c_ij = bias[i, j, clip(j - i - first, 0, R - 1)] for indices i and j of
---- query and key, from 0.
+--- A bias indexed by distance: c_ij = bias[i, j, clip(j - i - first, 0, R - 1)] for the 0-based
+--- indices i of the query and j of the key.
 ---@class BiasByDistance
 ---@field bias tensor [batch, heads, queries or 1, keys or 1, R]
 ---@field first integer the difference j - i for the first element of the last axis
 
---- A bias with the product of each query and the vector of each head and distance (Shaw et al.
+--- A bias with the product of each query and the vector for each head and distance (Shaw et al.
 --- 2018, section 3.2). If positions are consecutive, attention reads it by distance.
 ---
 ---     cₕᵢⱼ = qₕᵢ · f(j − i)ₕ
@@ -265,10 +266,10 @@ function Positions:by_query(q, f, reach)
   end
   local shape = { q:size(1), q:size(2), self.queries, self.keys }
   local list, index = distinct(self)
-  return q:matmul(made_by(self, f, list):transpose(2, 3)):gather(4, (index + 1):expand(shape))
+  return q:matmul(evaluate(self, f, list):transpose(2, 3)):gather(4, (index + 1):expand(shape))
 end
 
---- A bias with the product of each key and the vector of each head and distance.
+--- A bias with the product of each key and the vector for each head and distance.
 ---
 ---     cₕᵢⱼ = kₕⱼ · f(j − i)ₕ
 ---
@@ -296,10 +297,10 @@ function Positions:by_key(k, f, reach)
   local shape = { k:size(1), k:size(2), self.queries, self.keys }
   local list, index = distinct(self)
   local across = (index + 1):expand(shape):transpose(3, 4)
-  return k:matmul(made_by(self, f, list):transpose(2, 3)):gather(4, across):transpose(3, 4)
+  return k:matmul(evaluate(self, f, list):transpose(2, 3)):gather(4, across):transpose(3, 4)
 end
 
---- Expands a bias read by distance to each query and key. A tensor is returned unchanged.
+--- Expands a bias indexed by distance to all queries and keys. A tensor is returned unchanged.
 ---
 ---     > q = roper.zeros{1, 1, 3, 4}
 ---     > positions = roper.position.positions(q, q)
@@ -333,7 +334,7 @@ function Positions:expanded(c)
   return x:gather(5, of_both):squeeze(5)
 end
 
---- The sum, weighted by attention, of the vectors of each head and distance (Shaw et al. 2018,
+--- The sum, weighted by attention, of the vectors for each head and distance (Shaw et al. 2018,
 --- eq. 3).
 ---
 ---     Σⱼ aₕᵢⱼ f(j − i)ₕ
@@ -348,7 +349,7 @@ end
 ---      0.0000
 ---     -0.5000
 ---     -1.0000
----@param a tensor [batch, heads, queries, keys], 0 for a key that is not seen
+---@param a tensor attention weights [batch, heads, queries, keys], 0 for a key that is not seen
 ---@param f fun(distance: tensor): tensor from distances [n], float64, to [1 or heads, n, d]
 ---@return tensor y [batch, heads, queries, d]
 function Positions:by_weights(a, f)
@@ -356,7 +357,7 @@ function Positions:by_weights(a, f)
   arguments.check("by_weights", "a", "tensor", a, "f", "callable", f)
   if not self.shift then
     local list, index = distinct(self)
-    local vectors = made_by(self, f, list)
+    local vectors = evaluate(self, f, list)
     local heads, count, features = table.unpack(vectors:shape())
     local rows = core.embedding(vectors:transpose(1, 2):view { count, heads * features },
       index:squeeze(2))
@@ -364,7 +365,7 @@ function Positions:by_weights(a, f)
     return a:unsqueeze(4):matmul(each:permute { 1, 4, 2, 3, 5 }):squeeze(4)
   end
   local distance, count = range(self)
-  count = self.causal and self.keys or count -- keys beyond have no weight
+  count = self.causal and self.keys or count -- later keys have no weight
   local before, after = self.queries - 1, count - self.keys
   local function zeros(size)
     return core.zeros({ a:size(1), self.heads, self.queries, size }, self.dtype)
@@ -373,7 +374,7 @@ function Positions:by_weights(a, f)
   local shifted = core.cat({ zeros(before), a, zeros(after) }, 4):as_strided(
     { a:size(1), self.heads, self.queries, count },
     { self.heads * self.queries * width, self.queries * width, width + 1, 1 })
-  return shifted:matmul(made_by(self, f, distance:narrow(1, 1, count)))
+  return shifted:matmul(evaluate(self, f, distance:narrow(1, 1, count)))
 end
 
 --- The keys that each query sees: a mask, combined with the causal one if attention is causal.
@@ -385,7 +386,7 @@ end
 ---     1 1 0
 ---     1 1 1
 ---@param mask? tensor int32, broadcast to [batch, heads, queries, keys]; 0 hides
----@return tensor? visible int32, 1 or 0; the mask itself unless causal, nil without either
+---@return tensor? visible int32; `mask` itself if attention is not causal
 function Positions:visible(mask)
   arguments.self("Positions:visible", self, Positions)
   if not self.causal then

@@ -1,5 +1,5 @@
---- Position schemes: tables with a name and any of the methods below. A missing method has no
---- effect. The core's rotary schemes are accepted as well.
+--- Position schemes: tables with a name and any of the methods below. All methods are optional. The
+--- rotary schemes of the core can be used in their place.
 ---
 ---     xᵢ  ← embed(x, positions)ᵢ
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ
@@ -15,32 +15,34 @@ local M = {}
 --- A position scheme, or the definition that `register` takes.
 ---@class Scheme
 ---@field name string
----@field takes? table its options with their kinds, in the form of `options.check`; dim, heads,
----   d_model and length are filled in if a scheme takes them
----@field init? fun(self: Scheme) initializes a new scheme; its options are fields of `self`
+---@field takes? table the options with their kinds, as for `options.check`; dim, heads, d_model and
+---   length are filled in if a scheme takes them
+---@field init? fun(self: Scheme) initializes a new scheme, whose options are fields of `self`
 ---@field embed? fun(self: Scheme, x: tensor, positions: tensor): tensor adds positions
 ---   [1 or batch, time] to the embeddings [batch, time, d_model], once, before the first layer
 ---@field turns? fun(self: Scheme, part: string, positions: Positions): table? returns the rotation
----   of "q", "k", "v" or "o": a rotary, or a table with methods `rotate` and `unrotate`
+---   of "q", "k", "v" or "o": a rotary, or a table with methods `rotate` and `unrotate`; nil for
+---   none
 ---@field bias? fun(self: Scheme, q: tensor, k: tensor, positions: Positions, x?: tensor): any
----   returns one bias or a list, each broadcast to [batch, heads, queries, keys]; q and k are not
----   rotated, x is the input of the layer
+---   returns a bias or a list of biases, each broadcast to [batch, heads, queries, keys]; q and k
+---   are those before rotation, x is the input of the layer
 ---@field values? fun(self: Scheme, positions: Positions): function, number? returns a function from
 ---   distances [n] to the vectors [1 or heads, n, dv] that are added to the values, and optionally
 ---   the distance beyond which these no longer change
----@field carry? fun(self: Scheme, weights: tensor, positions: Positions): tensor returns what is
----   added to the output [batch, heads, queries, dv]; attention then runs eagerly
----@field scale? fun(self: Scheme, dim: integer): number factor of the scores, in place of
----   1 / sqrt(dim)
----@field decays? string[] fields whose tensors are subject to weight decay "of matrices", like the
----   weights of linear layers; by default none: tables, phases and logarithms of slopes do not
----   decay. Modules in fields decay as usual
----@field describe? fun(self: Scheme): string a line for the description, such as the effect of an
----   option
----@field revision? integer = 1; increase it when the same options begin to give different results:
----   results of different revisions are never averaged
+---@field carry? fun(self: Scheme, weights: tensor, positions: Positions): tensor returns a tensor
+---   [batch, heads, queries, dv] that is added to the output; it requires the weights, so attention
+---   then computes them explicitly
+---@field scale? fun(self: Scheme, dim: integer): number returns the factor of the scores, which is
+---   1 / sqrt(dim) by default
+---@field decays? string[] names of fields whose tensors get weight decay like the weights of linear
+---   layers. By default, tensors of a scheme do not decay: they are tables, phases or logarithms of
+---   slopes. Modules in fields decay as usual
+---@field describe? fun(self: Scheme): string returns a line for the description, such as the effect
+---   of an option
+---@field revision? integer = 1; increase it if the same options now give different results: results
+---   of different revisions are never averaged
 ---@field per_layer? boolean = false; each layer has its own scheme, instead of all sharing one
----@field relative? boolean = false; do scores depend on relative position only?
+---@field relative? boolean = false; true if attention depends on relative positions only
 ---@field formula? string
 ---@field source? string
 ---@field summary? string
@@ -58,17 +60,17 @@ local KINDS <const> = { name = "string", takes = "table", decays = "table", revi
 M.ROTARY = { dim = "size", rotate = "string?", pairing = "string?", base = "number?",
   fraction = "number?", value_fraction = "number?" }
 
---- The options that make the same scheme.
+--- The options that create the same scheme.
 ---
 ---     > roper.position.alibi{heads = 2}:options()
 ---     {heads = 2, type = "alibi"}
----@return table options its name is in the field `type`
+---@return table options with the scheme's name in the field `type`
 function Scheme:options()
   arguments.self("Scheme:options", self, "scheme")
   return tables.merged({ type = self.name }, self.given)
 end
 
---- Its trained tensors by name.
+--- The trained tensors of the scheme by name.
 ---
 ---     > roper.position.alibi{heads = 2}:parameters()
 ---     {}
@@ -127,21 +129,21 @@ function M.check(name, definition)
   end
 end
 
--- Tensors of schemes that are exempt from weight decay of matrices.
-local spared = setmetatable({}, { __mode = "k" })
+-- Tensors of schemes that are exempt from weight decay.
+local exempt = setmetatable({}, { __mode = "k" })
 
---- Records which tensors of a scheme decay; call it again after tensors were replaced. Modules in
---- its fields are left out: their weights decay like those of any module.
+--- Records which tensors of a scheme get weight decay. Call it again after replacing tensors.
+--- Modules in fields are not affected: their weights decay like those of any module.
 ---@param scheme Scheme
 function M.note_decay(scheme)
   local decays, seen = tables.set(scheme.decays or {}), {}
-  local function note(value, is_spared)
+  local function note(value, is_exempt)
     if format.is_tensor(value) then
-      spared[value] = is_spared or nil
+      exempt[value] = is_exempt or nil
     elseif type(value) == "table" and not getmetatable(value) and not seen[value] then
       seen[value] = true
       for _, part in pairs(value) do
-        note(part, is_spared)
+        note(part, is_exempt)
       end
     end
   end
@@ -160,12 +162,12 @@ local function check_decays(scheme)
   end
 end
 
---- Is a tensor subject to weight decay of matrices? False for tensors of a scheme, unless its
+--- Returns false for tensors that are exempt from weight decay: those of a scheme, unless its field
 --- `decays` names them.
 ---@param tensor tensor
 ---@return boolean yes
 function M.decays(tensor)
-  return not spared[tensor]
+  return not exempt[tensor]
 end
 
 --- Returns the constructor of a definition.
@@ -187,9 +189,9 @@ function M.class(definition)
   end
 end
 
---- Sets the name of a definition and, unless it has one, the function `make`, from options to a
---- scheme. A definition may have `build`, a function from checked options to a scheme, in place of
---- methods.
+--- Completes a definition: sets its name and, unless it has one, the function `make`, which creates
+--- a scheme from options. In place of methods, a definition may have a function `build`, which
+--- creates a scheme from checked options.
 ---@param name string
 ---@param definition table
 function M.complete(name, definition)
@@ -200,14 +202,14 @@ function M.complete(name, definition)
   end or M.class(definition)
 end
 
---- Is a value a rotary scheme of the core?
+--- Returns true for a rotary scheme of the core.
 ---@param value any
 ---@return boolean
 function M.is_rotary(value)
   return type(value) == "userdata" and debug.getmetatable(value).__name == "roper.rotary"
 end
 
---- Is a value a scheme made from methods?
+--- Returns true for a scheme with methods in Lua.
 ---@param value any
 ---@return boolean
 function M.is_scheme(value)

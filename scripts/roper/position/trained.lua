@@ -20,7 +20,7 @@ function M.rows(table, index, heads)
   return core.embedding(table, index):view { index:count(), heads, -1 }:transpose(1, 2)
 end
 
---- A new table. Its values are small: at first, scores are nearly those without positions.
+--- A new table. Its values are small, so that scores are initially almost those without positions.
 ---@param rows integer
 ---@param features integer
 ---@return tensor table [rows, features], a parameter

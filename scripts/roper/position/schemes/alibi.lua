@@ -18,7 +18,7 @@
 local core = require "roper.core"
 
 ---@class AlibiOptions
----@field heads integer
+---@field heads integer number of heads
 
 -- 2^(-8h/p) for the first p heads, p the largest power of two up to heads; the others take the odd
 -- members of the series for 2p heads.

@@ -1,13 +1,13 @@
 --- Contextual position encoding: the distance of a key is a sum of gates, one for each key from it
---- to the query, and a trained table is interpolated at that sum (Golovneva et al. 2024). The
---- positions of tokens are not used. A key that is hidden by a mask alone is still counted. The
---- table starts at 0. Memory grows with queries times keys.
+--- to the query, and a trained table is interpolated at this sum (Golovneva et al. 2024). The
+--- positions of tokens are not used. Keys that only a mask hides are counted too. The table is
+--- initialized with 0. Memory grows with queries times keys.
 ---
 ---     pᵢⱼ = min(Σ_{t=j..i} sigmoid(qᵢ · k_t), P − 1),   u = p − ⌊p⌋
 ---     sᵢⱼ += (1 − u) zᵢ[⌊p⌋] + u zᵢ[⌈p⌉],   zᵢ[n] = qᵢ · e[n]
 ---
---- With `scaled_gates` a gate is sigmoid(qᵢ · k_t / √d), with the scale of the scores, as in the
---- authors' listing; equation 3 of the paper has no such factor.
+--- With `scaled_gates`, a gate is sigmoid(qᵢ · k_t / √d), with the scale of the scores, as in the
+--- authors' listing; equation 3 of the paper does not have this factor.
 ---
 --- Errors: `dim` is missing; attention that is not causal.
 ---
@@ -26,7 +26,7 @@ local core = require "roper.core"
 
 ---@class CopeOptions
 ---@field dim integer features of a head
----@field count? integer = 64; P, rows of the table, for sums from 0 to P - 1
+---@field count? integer = 64; P, number of rows of the table, for sums from 0 to P - 1
 ---@field scaled_gates? boolean = false; gates of qᵢ · k_t / √d, as in the authors' listing, instead
 ---   of qᵢ · k_t, as in equation 3
 

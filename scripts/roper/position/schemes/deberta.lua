@@ -1,12 +1,12 @@
---- Disentangled attention: scores are the sum of content to content, content to position and
---- position to content (He et al. 2020, eq. 2-4).
+--- Disentangled attention: the scores are sums of content-to-content, content-to-position and
+--- position-to-content terms (He et al. 2020, eq. 2-4).
 ---
 ---     sᵢⱼ = [qᵢ · kⱼ + qᵢ · K_{δ(i,j)} + kⱼ · Q_{δ(j,i)}] / √(3d)
 ---     δ(x, y) = clip(x − y + clip, 0, 2 clip − 1)
 ---
---- The third term uses δ(j, i), as in the paper; the authors' code uses δ(i, j) in both. The paper
---- projects one table, K = P W_k and Q = P W_q; here the vectors of each head and distance are
---- trained directly. Distances are rounded to whole numbers. Layers share nothing.
+--- The third term uses δ(j, i), as in the paper; the authors' code uses δ(i, j) in both terms. The
+--- paper projects one table, K = P W_k and Q = P W_q; here, the vectors for each head and distance
+--- are trained directly. Distances are rounded to whole numbers. Each layer has its own vectors.
 ---
 --- Errors: `dim` or `heads` is missing.
 ---
@@ -24,8 +24,8 @@ local trained = require "roper.position.trained"
 
 ---@class DebertaOptions
 ---@field dim integer features of a head
----@field heads integer
----@field clip? integer = 128; distances of this and more share a vector
+---@field heads integer number of heads
+---@field clip? integer = 128; all distances from this on share a vector
 
 -- The rows δ(x, y) of a table for each head, from differences x − y.
 local function rows_of(self, table, difference)

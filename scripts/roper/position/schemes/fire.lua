@@ -1,13 +1,13 @@
 --- Functional interpolation: a small network F maps the distance, relative to the position of the
 --- query and on a logarithmic scale, to a bias for each head (Li et al. 2023). The bias depends on
---- more than the distance: past the threshold T, shifting all positions changes it. c and T are
---- trained and start at 0.1 and 512. Layers share nothing.
+--- more than the distance: beyond the threshold T, shifting all positions changes it. c and T are
+--- trained; their initial values are 0.1 and 512. Each layer has its own network.
 ---
 ---     sᵢⱼ += F_h(ψ(i − j) / ψ(max(i, |T|))),   ψ(x) = ln(|c x| + 1)
 ---     F = linear 1 → hidden, ReLU, linear hidden → heads
 ---
---- The network runs for each query and key, and keeps `hidden` numbers for each pair for the
---- gradient. Weight decay applies to the weights of F, as to those of linear layers.
+--- The network runs for each pair of a query and a key and, for the gradient, keeps `hidden`
+--- numbers for each pair. Weight decay applies to the weights of F as to those of linear layers.
 ---
 --- Errors: `heads` is missing.
 ---
@@ -28,7 +28,7 @@
 local core = require "roper.core"
 
 ---@class FireOptions
----@field heads integer
+---@field heads integer number of heads
 ---@field hidden? integer = 32; hidden units of F
 
 -- Uniform in ±limit, like the initial weights of linear layers.

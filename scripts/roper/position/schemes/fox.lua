@@ -1,13 +1,12 @@
 --- The forgetting transformer: each token has a gate for each head, and the unnormalized weight of
 --- a key is multiplied by the gates of all tokens after it, up to the query (Lin et al. 2025). The
 --- gates are computed from the input of the layer: outside a model, pass it as the option `input`.
---- A cache keeps the sums of earlier tokens. Weight decay applies to the gates' weights, as to
---- those of linear layers.
+--- A cache keeps the sums for earlier tokens. Weight decay applies to the weights of the gates as
+--- to those of linear layers.
 ---
 ---     f_t = sigmoid(w · x_t + b),   F_i = Σ_{t<=i} ln f_t,   sᵢⱼ += F_i − F_j
 ---
---- Errors: `heads` or `d_model` is missing; attention that is not causal or lacks the input of a
---- key.
+--- Errors: `heads` or `d_model` is missing; attention that is not causal; no input for a key.
 ---
 ---     > fox = roper.position.fox{heads = 1, d_model = 2}
 ---     > q, x = roper.zeros{1, 1, 3, 2}, roper.zeros{1, 3, 2} -- all gates are 0.5
@@ -23,7 +22,7 @@ local core = require "roper.core"
 local format = require "roper.base.format"
 
 ---@class FoxOptions
----@field heads integer
+---@field heads integer number of heads
 ---@field d_model integer features of the input of a layer
 
 -- Raises an error unless attention is causal and has an input of the right shape.
@@ -41,7 +40,7 @@ local function check(self, positions, x)
   end
 end
 
--- F of all keys, [batch, heads, keys]: of earlier tokens from the cache, followed by those of x.
+-- F for all keys, [batch, heads, keys]: for earlier tokens from the cache, then for those of x.
 local function sums_of(self, positions, x)
   local gate = core.linear(x, self.gate_weight:to(x:dtype()), self.gate_bias:to(x:dtype()))
   local sums = -(-gate):softplus():to("float64"):transpose(2, 3):contiguous():cumsum(3)

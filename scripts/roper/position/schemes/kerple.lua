@@ -1,6 +1,6 @@
 --- Each head subtracts a multiple of the logarithm of the distance from the scores (Chi et al.
 --- 2022, the logarithmic kernel). The trained tensors are ln a and ln b, which keeps a and b above
---- 0; a starts in (0, 2], b in (0, 1]. Layers share nothing.
+--- 0. Initially, a is random in (0, 2] and b in (0, 1]. Each layer has its own tensors.
 ---
 ---     sᵢⱼ −= a_h ln(1 + b_h |i − j|)
 ---
@@ -20,10 +20,10 @@
 local core = require "roper.core"
 
 ---@class KerpleOptions
----@field heads integer
+---@field heads integer number of heads
 
 -- The logarithm of a random number in (0, limit] for each head.
-local function drawn(heads, limit)
+local function log_of_uniform(heads, limit)
   return ((1 - core.rand { heads, 1 }) * limit):log():parameter()
 end
 
@@ -32,7 +32,7 @@ return {
   takes = { heads = "size" },
   per_layer = true,
   init = function(self)
-    self.log_a, self.log_b = drawn(self.heads, 2), drawn(self.heads, 1)
+    self.log_a, self.log_b = log_of_uniform(self.heads, 2), log_of_uniform(self.heads, 1)
   end,
   bias = function(self, _, _, positions)
     return positions:by_distance(function(distance)

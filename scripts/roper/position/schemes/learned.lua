@@ -1,6 +1,7 @@
 --- Learned position embeddings: a trained vector for each position is added to the embeddings,
---- once, before the first layer (Gehring et al. 2017, section 3.1). It is initialized like
---- embeddings of tokens. It has no effect on attention outside a model, which has no embeddings.
+--- once, before the first layer (Gehring et al. 2017, section 3.1). It is initialized like the
+--- embeddings of tokens. In `roper.attention` outside a model, which has no embeddings, the scheme
+--- has no effect.
 ---
 ---     xᵢ ← xᵢ + table[i],   0 ≤ i < length
 ---

@@ -1,8 +1,8 @@
---- RoPE with trained frequencies: each layer has a list of its own, for all heads or for each head.
---- They are initialized like those of RoPE. Angles are computed in float64, precise at positions
---- far from 0. The features of a pair are t and t + dim/2.
+--- RoPE with trained frequencies: each layer has its own list, for all heads or for each head. They
+--- are initialized like those of RoPE. Angles are computed in float64, so that they are precise at
+--- positions far from 0. The features of a pair are t and t + dim/2.
 ---
----     R rotates pair t by p θ_t;   θ_t = base^(−2t/d) at first
+---     R rotates pair t by p θ_t;   initially θ_t = base^(−2t/d)
 ---
 --- Errors: `dim` is missing or odd; `heads` is missing with `per_head`.
 ---
@@ -24,7 +24,7 @@ local frequencies = require "roper.position.frequencies"
 ---@field dim integer features of a head
 ---@field heads? integer required with `per_head`
 ---@field per_head? boolean = false; separate frequencies for each head
----@field base? number = 10000; of the initial frequencies
+---@field base? number = 10000; base of the initial frequencies
 ---@field rotate? string = "qk"; which tensors are rotated: any letters of "qkvo"
 
 -- x rotated by angles; feature t and feature t + dim/2 form a pair.

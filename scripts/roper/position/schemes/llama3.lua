@@ -1,6 +1,6 @@
 --- The RoPE extension of Llama 3.1: pairs with many rotations within the trained length keep their
---- frequency, pairs with few are slowed by a factor, and the others are interpolated (Llama Team
---- 2024).
+--- frequency, the frequency of pairs with few is divided by a factor, and that of the others is
+--- interpolated (Llama Team 2024).
 ---
 ---     n_t = L θ_t / 2π:   θ_t if n_t > high, θ_t / f if n_t < low, else
 ---     (1 − s) θ_t / f + s θ_t,   s = (n_t − low) / (high − low)
@@ -18,7 +18,8 @@ local frequencies = require "roper.position.frequencies"
 ---@class Llama3Options: FrequencyOptions
 ---@field factor? number = 8; f
 ---@field trained_length? integer = 8192; L
----@field low? number = 1; pairs with at most this many rotations within L are slowed by the factor
+---@field low? number = 1; the frequency of pairs with at most this many rotations within L is
+---   divided by the factor
 ---@field high? number = 4; pairs with at least this many keep their frequency
 
 return {
@@ -39,7 +40,7 @@ return {
     return frequencies.rotary(o, theta)
   end,
   relative = true,
-  summary = "RoPE with slow pairs slowed by a factor, as in Llama 3.1",
+  summary = "RoPE with low frequencies divided by a factor, as in Llama 3.1",
   formula = "θ'_t = (1 − s_t) θ_t / f + s_t θ_t",
   source = "Llama 3.1, Llama Team 2024",
 }

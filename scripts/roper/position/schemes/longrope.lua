@@ -1,8 +1,8 @@
---- LongRoPE: each frequency is divided by a number found by search, from the list `short` for texts
---- up to the trained length L and from `long` for longer ones (Ding et al. 2024). A cache stores
---- keys unrotated and each pass rotates them, since a growing text changes the list when it exceeds
---- L. Above the first layer, cached keys and values still depend on the list used when they were
---- computed.
+--- LongRoPE: each frequency is divided by a number that was found by search, from the list `short`
+--- for texts up to the trained length L, and from `long` for longer ones (Ding et al. 2024). A
+--- growing text changes the list when it exceeds L, so a cache stores keys unrotated and each pass
+--- rotates them. Above the first layer, cached keys and values still depend on the list that was
+--- used when they were computed.
 ---
 ---     θ'_t = θ_t / e_t;   scores are multiplied by 1 + ln f / ln L
 ---

@@ -1,8 +1,7 @@
---- NTK-aware scaling: a larger base, which keeps the frequency of the fastest pair and divides that
---- of the slowest by the factor (bloc97 2023; YaRN, Peng et al. 2023, section 3.1). With
---- `trained_length` L it is dynamic: for a text longer than L, the factor depends on its length n.
---- Keys are rotated again as a text grows; a text computed token by token gives other values than
---- the same text computed at once.
+--- NTK-aware scaling: a larger base, which keeps the highest frequency and divides the lowest by
+--- the factor (bloc97 2023; YaRN, Peng et al. 2023, section 3.1). With `trained_length` L, it is
+--- dynamic: for a text longer than L, the factor depends on its length n. As a text grows, its keys
+--- are rotated again. Computing a text token by token gives other values than computing it at once.
 ---
 ---     base' = base f^(r/(r−2))
 ---     dynamic: base' = base (f n/L − (f − 1))^(r/(r−2)) for n > L
@@ -51,7 +50,7 @@ local dynamic = schemes.class {
 
 ---@class NtkOptions: FrequencyOptions
 ---@field factor? number = 2; f, length of the text divided by that in training
----@field trained_length? integer L; makes the factor depend on the length of each text
+---@field trained_length? integer L; if set, the factor depends on the length of each text
 
 return {
   takes = TAKES,
@@ -60,7 +59,7 @@ return {
     return o.trained_length and dynamic(o) or extended(o, o.factor)
   end,
   relative = true,
-  summary = "RoPE with a larger base: all pairs but the fastest are slowed",
+  summary = "RoPE with a larger base, which lowers all frequencies but the first",
   formula = "base' = base f^(r/(r−2))",
   source = "bloc97 2023; Peng et al. 2023, section 3.1",
 }

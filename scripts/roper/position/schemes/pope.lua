@@ -1,7 +1,7 @@
---- Polar coordinate embedding: features of queries and keys give magnitudes, positions give angles,
---- and each head and feature has a trained phase (Gopalakrishnan et al. 2025). Queries and keys are
---- expanded to 2 d numbers. Phases start at 0 and are not restricted to −2π .. 0, since angles are
---- periodic.
+--- Polar coordinate embedding: features of queries and keys determine magnitudes, positions
+--- determine angles, and each head and feature has a trained phase (Gopalakrishnan et al. 2025).
+--- Queries and keys are expanded to 2 d numbers. Phases are initially 0. They are not restricted to
+--- −2π .. 0, because angles are periodic.
 ---
 ---     sᵢⱼ = Σ_t softplus(qᵢₜ) softplus(kⱼₜ) cos((i − j) θ_t − δ_t) / √d
 ---     θ_t = base^(−t/d)
@@ -22,8 +22,8 @@ local frequencies = require "roper.position.frequencies"
 
 ---@class PopeOptions
 ---@field dim integer features of a head
----@field heads integer
----@field base? number = 10000; of the frequencies
+---@field heads integer number of heads
+---@field base? number = 10000; base of the frequencies
 
 -- Cartesian coordinates of the features: 2 d numbers from magnitudes and angles.
 local function at_angles(x, angle)

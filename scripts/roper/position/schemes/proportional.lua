@@ -1,6 +1,6 @@
---- p-RoPE: the fastest pairs are rotated with the frequencies of RoPE over the whole head; the
+--- p-RoPE: the fastest pairs are rotated with the frequencies that RoPE has for the whole head; the
 --- others are not rotated and are free for content (Barbero et al. 2024; Gemma 4). In contrast, the
---- option `fraction` of `rope` computes frequencies over the rotated features only. The number of
+--- option `fraction` of `rope` computes frequencies for the rotated features only. The number of
 --- rotated pairs is rounded down, as in the authors' code and in Hugging Face.
 ---
 ---     θ_t = base^(−2t/d) for t < ⌊p d/2⌋, else 0

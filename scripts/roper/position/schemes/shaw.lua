@@ -1,5 +1,5 @@
---- A trained vector for each distance is added to the key, another to the value (Shaw et al. 2018).
---- Heads share the vectors, layers do not. Distances are rounded to whole numbers.
+--- A trained vector for each distance is added to the key, and another to the value (Shaw et al.
+--- 2018). Heads share the vectors; layers do not. Distances are rounded to whole numbers.
 ---
 ---     sᵢⱼ = qᵢ · (kⱼ + A^K_c) / √d,   c = clip(j − i, −clip, clip)
 ---     oᵢ = Σⱼ aᵢⱼ (vⱼ + A^V_c)
@@ -23,7 +23,7 @@ local trained = require "roper.position.trained"
 
 ---@class ShawOptions
 ---@field dim integer features of a head
----@field clip? integer = 16; distances of this and more share a vector
+---@field clip? integer = 16; all distances from this on share a vector
 
 -- A function from distances to the rows of a table, for all heads.
 local function rows_of(self, table)

@@ -1,6 +1,6 @@
 --- Sinusoidal position embeddings: sines and cosines of the position are added to the embeddings,
 --- once, before the first layer (Vaswani et al. 2017, section 3.5; RoFormer, Su et al. 2021, eq.
---- 4). They have no effect on attention outside a model, which has no embeddings.
+--- 4). In `roper.attention` outside a model, which has no embeddings, the scheme has no effect.
 ---
 ---     p_{i,2t} = sin(i base^(−2t/d)),   p_{i,2t+1} = cos(i base^(−2t/d))
 ---
@@ -19,7 +19,7 @@ local core = require "roper.core"
 
 ---@class SinusoidalOptions
 ---@field d_model integer features of the embeddings, even
----@field base? number = 10000
+---@field base? number = 10000; base of the frequencies
 
 return {
   takes = { d_model = "size", base = { "number", 10000 } },

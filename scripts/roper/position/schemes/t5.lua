@@ -1,15 +1,15 @@
 --- Relative position buckets: a trained number for each head and bucket of distances is added to
---- the scores (Raffel et al. 2020, section 2.1). Each near distance has its own bucket; the others
---- divide the logarithm of the distance evenly. Layers share the table.
+--- the scores (Raffel et al. 2020, section 2.1). Each small distance has its own bucket; the other
+--- buckets divide the logarithm of the distance evenly. Layers share the table.
 ---
 ---     sᵢⱼ += table[bucket(n), h],   n = max(i − j, 0),   E = buckets / 2
 ---     bucket(n) = n for n < E, else
 ---       min(buckets − 1, E + ⌊ln(n/E) / ln(distance/E) (buckets − E)⌋)
 ---
---- If attention is not causal, half of the buckets are for keys up to the query, n = |i − j|, and
+--- If attention is not causal, n = |i − j|; half of the buckets are for keys up to the query, and
 --- half for those after it. Scores are scaled by 1 / √d, as usual; T5 itself does not scale them.
 ---
---- Errors: `heads` is missing; `buckets` is odd or below 4; `distance` is at most half of them.
+--- Errors: `heads` is missing; `buckets` is odd or below 4; `distance` is not above half of it.
 ---
 ---     > t5 = roper.position.t5{heads = 1, buckets = 4, distance = 4}
 ---     > t5.table:copy(roper.tensor{{0}, {1}, {2}, {3}});
@@ -28,16 +28,16 @@ local core = require "roper.core"
 local trained = require "roper.position.trained"
 
 ---@class T5Options
----@field heads integer
+---@field heads integer number of heads
 ---@field buckets? integer = 32; even, at least 4
----@field distance? integer = 128; distances of this and more share the last bucket
+---@field distance? integer = 128; all distances from this on share the last bucket
 
 -- Buckets of distances n >= 0: half of them linear, half logarithmic.
 local function buckets_of(n, buckets, far)
   local exact = buckets // 2
   local n_far = n:maximum(exact)
   local steps = (n_far / exact):log() * ((buckets - exact) / math.log(far / exact))
-  -- 1e-9 guards n on the boundary of a bucket against rounding
+  -- 1e-9 keeps an n on the boundary of a bucket from being rounded down
   local logarithmic = (steps + (exact + 1e-9)):floor():minimum(buckets - 1)
   return core.where(n:lt(exact), n:floor(), logarithmic)
 end

@@ -1,12 +1,12 @@
---- Products of the query with the key and with a trained vector for the distance are added; trained
---- vectors u and w of each head replace the query's absolute position (Dai et al. 2019, section
---- 3.3).
+--- Scores are sums of the products of the query with the key and with a trained vector for the
+--- distance; trained vectors u and w of each head replace the query's absolute position (Dai et al.
+--- 2019, section 3.3).
 ---
 ---     sᵢⱼ = [(qᵢ + u) · kⱼ + (qᵢ + w) · r_c] / √d,   c = clip(j − i, −clip, clip)
 ---
---- The paper projects sinusoids, W_R r; here the vectors of each head and distance are trained
---- directly, and distances are clipped at `clip` and rounded to whole numbers. Layers share
---- nothing.
+--- The paper projects sinusoids, W_R r; here, the vectors for each head and distance are trained
+--- directly, and distances are clipped at `clip` and rounded to whole numbers. Each layer has its
+--- own vectors.
 ---
 --- Errors: `dim` or `heads` is missing.
 ---
@@ -25,8 +25,8 @@ local trained = require "roper.position.trained"
 
 ---@class TransformerXlOptions
 ---@field dim integer features of a head
----@field heads integer
----@field clip? integer = 128; distances of this and more share a vector
+---@field heads integer number of heads
+---@field clip? integer = 128; all distances from this on share a vector
 
 -- A trained vector for each head.
 local function of_heads(self)

@@ -1,6 +1,7 @@
 --- RoPE whose scores decay with the distance, at a different rate for each pair (xPos, Sun et al.
---- 2022, section 3.2). Queries shrink as keys grow; their product depends on the distance only.
---- Positions so far from `centre` that keys overflow raise an error: choose a centre among them.
+--- 2022, section 3.2). With the position, queries shrink and keys grow, so that their product
+--- depends on the distance only. Positions so far from `centre` that keys overflow raise an error;
+--- choose a centre near the positions in use.
 ---
 ---     qᵢ ζ^((i−c)/512),   kⱼ ζ^(−(j−c)/512),   ζ_t = (2t + 0.4 r) / (1.4 r)
 ---

@@ -1,6 +1,7 @@
---- YaRN: pairs with many rotations within the trained length keep their frequency, those with less
---- than one are slowed by a factor, and a ramp connects them. Scores are multiplied by m² (Peng et
---- al. 2023, sections 3.2-3.4). Values and output, if rotated, keep their length.
+--- YaRN: pairs with many rotations within the trained length keep their frequency, the frequency of
+--- those with less than one is divided by a factor, and a ramp connects the two. Scores are
+--- multiplied by m² (Peng et al. 2023, sections 3.2-3.4). Values and output, if rotated, keep their
+--- length.
 ---
 ---     θ'_t = (1 − g_t) θ_t + g_t θ_t / f,   m = 0.1 ln f + 1
 ---
@@ -27,8 +28,8 @@
 ---@return rotary scheme
 local frequencies = require "roper.position.frequencies"
 
--- g by a pair's number of rotations within the trained length: 0 from `fast` rotations up, 1 from
--- `slow` down, linear between.
+-- g from a pair's number of rotations within the trained length: 0 for at least `fast` rotations, 1
+-- for at most `slow`, linear between.
 local function ramp_of_turns(o)
   if o.fast <= o.slow then
     error(("yarn: expected fast above slow, got %g and %g"):format(o.fast, o.slow), 0)
@@ -39,8 +40,8 @@ local function ramp_of_turns(o)
   end
 end
 
--- g by the index of the pair: linear between the indices with `fast` and `slow` rotations, rounded
--- outwards.
+-- g from the index of the pair: linear between the indices with `fast` and `slow` rotations, which
+-- are rounded outwards.
 local function ramp_of_pairs(o, rotated)
   local function pair_with(turns)
     return rotated * math.log(o.trained_length / (2 * math.pi * turns)) / (2 * math.log(o.base))
@@ -56,7 +57,7 @@ end
 ---@field factor? number = 2; f, length of the text divided by that in training
 ---@field trained_length? integer = 2048; L
 ---@field fast? number = 32; pairs with at least this many rotations within L keep their frequency
----@field slow? number = 1; pairs with at most this many are slowed by the factor
+---@field slow? number = 1; the frequency of pairs with at most this many is divided by the factor
 ---@field ramp? "pairs"|"turns" = "pairs"; g is linear in this: "pairs" as in the authors' released
 ---   code and Hugging Face, "turns" as in the paper
 ---@field magnitude? number = 0.1 ln f + 1; m, multiplies the rotated features of queries and keys
@@ -86,7 +87,7 @@ return {
       or "ramp: linear in the index of the pair, as in the released code and Hugging Face"
   end,
   relative = true,
-  summary = "RoPE with slow pairs slowed by a factor, and larger scores",
+  summary = "RoPE with low frequencies divided by a factor, and larger scores",
   formula = "θ'_t = (1 − g_t) θ_t + g_t θ_t / f;   sᵢⱼ = m² qᵢ · R_{j−i} kⱼ / √d",
   source = "YaRN, Peng et al. 2023, sections 3.2-3.4",
 }
