@@ -1,10 +1,13 @@
-# make        build for this machine           make run    install, build, run the main job
-# make all    build for every machine          make test   install, build all, run every test
-# make lint   formatters and linters, no warnings
-# make bench  speed            make install PREFIX=/usr/local
-# make docs   reference pages in build/reference
-# make sanitize   the tests of C, ended by a use of freed memory or what C leaves undefined
-# make MPI=1      with training by several processes, as where Open MPI is found; MPI=0 without
+# make            build for this machine
+# make all        build for every machine
+# make run        install packages, build, compare RoPE and RoPER
+# make test       install packages, build all, run every test
+# make lint       run formatters and linters; fails on any warning
+# make bench      measure speed
+# make docs       write reference pages to build/reference
+# make sanitize   run the tests of the C code with AddressSanitizer and UBSan
+# make install PREFIX=/usr/local
+# make MPI=1      build training by several processes (default if Open MPI is found); MPI=0: without
 MAKEFLAGS += --no-builtin-rules
 PREFIX ?= /usr/local
 BUILD := build
@@ -34,10 +37,10 @@ SOURCES := $(filter-out $(if $(WITH_MPI),,$(MPI_SOURCES)), \
                         core/parallel/*.c core/optimizer/*.c tasks/*.c bindings/*.c) \
              core/kernels/loop.c core/kernels/integer.c core/kernels/select.c)
 X86 := $(filter x86_64,$(shell uname -m))
-# Instruction sets that kernels are built for, and those of products with bfloat16 operands.
+# Instruction sets for which kernels are built, and those for products with bfloat16 operands.
 TARGETS := portable $(if $(X86),v3 v4)
 BFLOAT16 := $(TARGETS) $(if $(X86),avx512bf16 amx)
-# With KERNELS_FOR=native, those of them that this machine chooses, or that are built already.
+# With KERNELS_FOR=native, only those that this machine uses or that were built before.
 ifeq ($(KERNELS_FOR),native)
 NATIVE := $(shell echo | $(CC) -march=native -dM -E - 2>/dev/null | cut -d ' ' -f 2)
 has = $(if $(filter-out $(NATIVE),$(1)),,$(2))
@@ -59,9 +62,9 @@ FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 FLAGS_avx512bf16 := $(FLAGS_v4) -mavx512bf16
 FLAGS_amx := $(FLAGS_avx512bf16) -mamx-tile -mamx-bf16
 MODULE := $(BUILD)/roper/native.so
-# Changes with what is linked, MPI and kernels.
+# The name contains the linked kernels and MPI, so that a change of them links again.
 LINKED := $(BUILD)/linked-$(subst $(eval) ,-,$(strip $(BFLOAT16) $(if $(WITH_MPI),mpi)))
-# What editors and ?name read.
+# Definitions that editors and ?name read.
 DEFINITIONS := $(BUILD)/library/roper.lua
 
 .PHONY: native all libraries deps run test sanitize lint bench docs install clean
@@ -70,7 +73,7 @@ native:
 
 all: $(MODULE) roper $(DEFINITIONS)
 
-# nodelete: closing Lua must not unload the code that OpenMP threads still stand in.
+# nodelete: closing Lua must not unload code that OpenMP threads are still running.
 $(MODULE): $(OBJECTS) $(LINKED)
 	@mkdir -p $(@D)
 	$(CC) -shared -fopenmp -Wl,-z,nodelete $(LDFLAGS) -o $@.new $(OBJECTS) $(LIBRARIES)
@@ -81,23 +84,24 @@ $(LINKED):
 	@rm -f $(BUILD)/linked-*
 	@touch $@
 
-# Without its flags a file may build against another library's header.
+# Without the flags of pkg-config, a file could be compiled against the header of another library.
 libraries:
-	@$(if $(PKG),:,echo "pkg-config does not find all of: $(LIBS). Please say: make $(if $(WITH_MPI),MPI=1 )deps" >&2; exit 1)
+	@$(if $(PKG),:,echo "pkg-config does not find all of: $(LIBS). Please run: make $(if $(WITH_MPI),MPI=1 )deps" >&2; exit 1)
 
 $(BUILD)/%.o: %.c | libraries
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# One source, built for each dtype and instruction set: portable_float32.o ... v4_float64.o, and
-# products again with operands rounded to bfloat16: portable_bfloat16.o ... amx_bfloat16.o
+# One source is compiled for each dtype and instruction set: portable_float32.o ... v4_float64.o.
+# products.c is also compiled with operands rounded to bfloat16: portable_bfloat16.o ...
+# amx_bfloat16.o.
 $(BUILD)/kernels/%.o: core/kernels/float.c | libraries
 	$(compile_body)
 
 $(BUILD)/products/%.o: core/kernels/products.c | libraries
 	$(compile_body)
 
-# Without regions for all loops, gcc 12 keeps a row of B on the stack in the innermost one.
+# Without -fira-region=all, gcc 12 keeps a row of B on the stack in the innermost loop.
 define compile_body
 @mkdir -p $(@D)
 $(CC) $(ALL_CFLAGS) -fira-region=all $(FLAGS_$(firstword $(subst _, ,$*))) -DREAL_IS_FLOAT=$(if $(findstring float64,$*),0,1) \
@@ -113,12 +117,12 @@ $(DEFINITIONS): $(MODULE) roper $(wildcard bindings/*.c tasks/*.c core/kernels/o
 docs: all
 	./roper -e 'require("roper.workbench.help.reference").write "$(BUILD)/reference"'
 
-# Install what dpkg does not know yet: as root, through sudo, or say the line to type.
+# Install missing packages: as root or with sudo, otherwise print the command to run.
 deps = missing=$$(for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null \
          | grep -q 'ok installed' || echo $$p; done); \
        if [ -n "$$missing" ]; then \
          if [ "$$(id -u)" = 0 ]; then as=; elif command -v sudo >/dev/null; then as=sudo; \
-         else echo "Please install: apt-get install -y --no-install-recommends $$missing" >&2; exit 1; fi; \
+         else echo "Please run as root: apt-get install -y --no-install-recommends $$missing" >&2; exit 1; fi; \
          $$as apt-get update -q && $$as env DEBIAN_FRONTEND=noninteractive \
            apt-get install -q -y --no-install-recommends $$missing; fi
 
@@ -134,7 +138,7 @@ test:
 	@$(MAKE) --no-print-directory -j all
 	@lua5.4 tests/main.lua
 
-# The library is loaded first, since Lua is built without it; it keeps freed memory, which the tests
+# libasan is preloaded, because Lua is built without it. It keeps freed memory, which the tests
 # tagged #memory would count.
 SANITIZED := $(BUILD)/sanitized
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
