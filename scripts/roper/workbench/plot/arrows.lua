@@ -1,4 +1,4 @@
---- Series of points for plots of arrows.
+--- Series of points and axes for plots of arrows.
 local axes = require "roper.workbench.plot.axis"
 local color = require "roper.workbench.plot.color"
 local data = require "roper.workbench.plot.data"
@@ -11,18 +11,18 @@ local M = {}
 
 local MOST <const> = 64
 local ARC_POINTS <const> = 32
-local MARGIN <const> = 0.05 -- of the plane, on each side
+local MARGIN <const> = 0.05 -- share of the plane, on each side
 local TINIEST <const> = 1e-9 -- smallest half-width of a plane, relative to its coordinates
 local FIELDS <const> = { x = "any?", y = "any?", from = "any?", label = "string?",
   dashed = "boolean?", turned = "number?" }
 
---- Returns the path from one tip to another, around a center.
----@param x1 number from the center to the first tip
+--- Returns the arc from one tip to another around a centre.
+---@param x1 number from the centre to the first tip
 ---@param y1 number
----@param x2 number from the center to the second tip
+---@param x2 number from the centre to the second tip
 ---@param y2 number
 ---@param angle number in radians
----@param x0 number? the center; by default the origin
+---@param x0 number? the centre; by default the origin
 ---@param y0 number?
 ---@return number[] xs
 ---@return number[] ys
@@ -63,7 +63,7 @@ local function read(what, given)
   return fields
 end
 
--- Returns a list of the arrows in the argument of a plot, not yet checked.
+-- Returns the arrows in the argument of a plot as a list, without checking them.
 local function split(name, list)
   local is_tensor = format.is_tensor(list)
   if is_tensor and list:rank() ~= 2 or not is_tensor and type(list) ~= "table"
@@ -104,8 +104,8 @@ local function square(xs, ys)
   return axis(xs, left, right), axis(ys, low, high)
 end
 
--- Returns a character for each label, which identifies it without colours: its first digit, or its
--- first letter. Returns none if two labels would have the same.
+-- Returns a character for each label that identifies it without colours: its first digit or, if it
+-- has none, its first letter. Returns no characters if two labels would have the same.
 local function marks_of(series)
   local marks, labels = {}, {}
   for _, one in ipairs(series) do

@@ -11,8 +11,8 @@ local function positions(first, count, is_column)
   return list:view(is_column and { count, 1 } or { 1, count })
 end
 
--- Returns the weights with a column for each distance from the query, starting at `nearest`; nan if
--- there is no key at this distance.
+-- Returns the weights with a column for each distance from the query, beginning at `nearest`; nan
+-- if there is no key at a distance.
 local function by_distance(weights, first_query, nearest)
   local queries, keys = weights:size(1), weights:size(2)
   local key = positions(first_query, queries, true) - positions(nearest, keys - nearest)
@@ -21,7 +21,7 @@ local function by_distance(weights, first_query, nearest)
   return core.where(is_key, core.gather(weights, 2, index + 1), 0 / 0)
 end
 
--- Returns the tokens as labels; a string is split into characters.
+-- Returns labels for the tokens; a string is split into characters.
 local function labels(name, tokens, count)
   if type(tokens) == "string" then
     local characters = {}

@@ -1,4 +1,4 @@
---- Axes: range, ticks at round numbers, and conversion of values to coordinates.
+--- Axes: their range, ticks at round numbers, and the conversion of values to coordinates.
 local M = {}
 
 local Axis = {}
@@ -71,7 +71,7 @@ function Axis:place(value)
   return (value - self.low) / (self.high - self.low)
 end
 
--- Returns ticks at multiples of a step, all with the number of digits that the step needs.
+-- Returns ticks at multiples of a step, all with as many digits as the step requires.
 local function linear_ticks(low, high, step)
   local largest = math.max(math.abs(low), math.abs(high))
   local power = math.floor(math.log(step, 10) + 1e-9)
@@ -87,8 +87,8 @@ local function linear_ticks(low, high, step)
   return ticks
 end
 
--- Returns ticks at powers of ten: not all of them if there are many, and also 2 and 5 times them if
--- there are few.
+-- Returns ticks at powers of ten. If there are many, some are omitted; if there are few, there are
+-- also ticks at 2 and 5 times these powers.
 local function log_ticks(low, high, count)
   local first, last = math.floor(math.log(low, 10)), math.ceil(math.log(high, 10))
   local every = math.max(1, math.ceil((last - first) / count))
@@ -105,7 +105,7 @@ local function log_ticks(low, high, count)
   return ticks
 end
 
---- Returns ticks at round numbers on the axis.
+--- Returns ticks at round numbers.
 ---@param count integer approximate number of ticks
 ---@return {value: number, text: string}[] ticks from low to high
 function Axis:ticks(count)

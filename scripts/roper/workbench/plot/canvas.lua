@@ -1,10 +1,10 @@
---- Canvas of Braille dots, two by four in each character.
+--- Canvas of Braille dots, two columns by four rows in each character.
 local M = {}
 
 local Canvas = {}
 Canvas.__index = Canvas
 
--- Bits of U+2800 for the dots of a cell, by row from the top, then by column.
+-- Bits to add to U+2800 for the dots of a character, by row from the top, then by column.
 local BITS <const> = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } }
 
 --- Creates an empty canvas.
@@ -27,7 +27,7 @@ end
 --- Sets a dot.
 ---@param x integer from 0 at the left
 ---@param y integer from 0 at the top
----@param color string new colour of the whole character
+---@param color string the new colour of the whole character
 function Canvas:dot(x, y, color)
   local cell = self:cell(x, y)
   if cell then
@@ -76,7 +76,7 @@ end
 ---@param x2 number
 ---@param y2 number
 ---@param color string
----@param visit? fun(x: integer, y: integer): boolean? called for each dot; true omits the dot
+---@param visit? fun(x: integer, y: integer): boolean? called for each dot; if true, omits the dot
 function Canvas:line(x1, y1, x2, y2, color, visit)
   x1, y1, x2, y2 = self:clip(x1, y1, x2, y2)
   if not x1 then
@@ -92,7 +92,7 @@ function Canvas:line(x1, y1, x2, y2, color, visit)
   end
 end
 
---- Shades a column of an area by setting one in four of its dots.
+--- Shades a column of an area by setting a quarter of its dots.
 ---@param x integer
 ---@param y1 number
 ---@param y2 number

@@ -6,8 +6,8 @@ local reduce = require "roper.workbench.plot.reduce"
 
 local M = {}
 
--- Replaces numbers that are not finite by nan. Returns the smallest and the largest finite number,
--- and whether there are gaps.
+-- Replaces numbers that are not finite with nan. Returns the smallest and the largest finite
+-- number, and whether there are gaps.
 local function clean(rows)
   local low, high, has_gaps = math.huge, -math.huge, false
   for _, row in ipairs(rows) do
@@ -22,7 +22,7 @@ local function clean(rows)
   return low, high, has_gaps
 end
 
--- Returns the number of rows (or columns) averaged in a cell as text: "8", or "7 to 8".
+-- Returns the number of rows (or columns) that a cell averages as text: "8", or "7 to 8".
 local function share(size, cells)
   local least = size // cells
   return size % cells == 0 and tostring(least) or ("%d to %d"):format(least, least + 1)

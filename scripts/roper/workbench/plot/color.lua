@@ -1,12 +1,12 @@
---- Colours of plots, in files and on terminals. Colour-blind people can distinguish them.
+--- Colours of plots in files and on terminals, which colour-blind people can distinguish.
 local M = {}
 
---- Series, in this order (Okabe and Ito's palette, without its yellow, which white swallows, and
---- with grey for its black, which a dark terminal would).
+--- Colours of series, in this order: Okabe and Ito's palette without yellow, which is invisible on
+--- white, and with grey for black, which is invisible on a dark terminal.
 M.SERIES = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#777777" }
 
---- Colour maps of heatmaps, from the smallest to the largest value: matplotlib's viridis, and
---- ColorBrewer's RdBu, from blue through white to red, for data of both signs.
+--- Colour maps of heatmaps, from the smallest to the largest value: Matplotlib's viridis and, for
+--- data of both signs, ColorBrewer's RdBu, from blue through white to red.
 M.MAPS = {
   viridis = { "#440154", "#482475", "#414487", "#355F8D", "#2A788E", "#21918C", "#22A884",
     "#44BF70", "#7AD151", "#BDDF26", "#FDE725" },
@@ -46,7 +46,7 @@ function M.mapped(map, place)
   return ("#%02X%02X%02X"):format(mix(r1, r2), mix(g1, g2), mix(b1, b2))
 end
 
--- Returns the nearest of the 216 colours of xterm's cube and its 24 greys.
+-- Returns the index of the nearest among the 216 colours of xterm's cube and its 24 greys.
 local function indexed(r, g, b)
   local function level(c) -- of 0, 95, 135, 175, 215, 255
     return c < 48 and 0 or c < 115 and 1 or (c - 35) // 40
@@ -66,16 +66,16 @@ local function indexed(r, g, b)
   return 16 + 36 * lr + 6 * lg + lb
 end
 
---- Returns the control sequence that sets a colour of the terminal: a 24-bit colour if COLORTERM
---- announces these, otherwise one of the 256 colours of xterm.
+--- Returns the control sequence that sets a colour of the terminal: a 24-bit colour if COLORTERM is
+--- "truecolor" or "24bit", otherwise one of the 256 colours of xterm.
 ---@param color string "#RRGGBB"
 ---@param ground "foreground"|"background"
 ---@return string
 function M.sequence(color, ground)
   local r, g, b = channels(color)
   local target = ground == "foreground" and 38 or 48
-  local promised = os.getenv "COLORTERM"
-  if promised == "truecolor" or promised == "24bit" then
+  local announced = os.getenv "COLORTERM"
+  if announced == "truecolor" or announced == "24bit" then
     return ("\27[%d;2;%d;%d;%dm"):format(target, r, g, b)
   end
   return ("\27[%d;5;%dm"):format(target, indexed(r, g, b))

@@ -1,4 +1,4 @@
---- Reads the data of plots: converts tensors and Lua lists to series of points or a matrix.
+--- Reads the data of plots: converts tensors and Lua lists to series of points or to a matrix.
 local core = require "roper.core"
 local format = require "roper.base.format"
 local options_of = require "roper.base.options"
@@ -7,13 +7,13 @@ local M = {}
 
 local MOST_POINTS <const> = 10000000
 local MOST_SERIES <const> = 64
-local GREATEST <const> = 1e300 -- differences of larger numbers overflow
+local GREATEST <const> = 1e300 -- differences of larger numbers could overflow
 
 local function fail(form, ...)
   error(form:format(...), 0)
 end
 
---- Describes a value for messages: dtype and shape of a tensor, or the type of any other value.
+--- Describes a value for messages: the dtype and shape of a tensor, or the type of another value.
 ---@param value any
 ---@return string
 function M.kind(value)
@@ -46,7 +46,7 @@ function M.numbers(what, value)
   for i = 1, count do
     local number = list[i]
     if type(number) ~= "number" then
-      fail("%s: expected numbers, got %s as number %d", what, M.kind(number), i)
+      fail("%s: expected numbers, got %s as element %d", what, M.kind(number), i)
     end
     if number - number == 0 then
       M.check_size(what, number)
@@ -71,7 +71,7 @@ end
 local FIELDS <const> = { x = "any?", y = "any", low = "any?", high = "any?", label = "string?",
   dashed = "boolean?" }
 
--- Reads a series from a table of its fields, or from a list of its y.
+-- Reads a series from a table with its fields, or from a list of its y.
 local function read_series(what, given)
   if type(given) ~= "table" or not has_names(given) then
     given = { y = given }
@@ -99,7 +99,7 @@ local function read_series(what, given)
   return series
 end
 
--- Returns a list of the series in the data of a plot, not yet checked.
+-- Returns the series in the data of a plot as a list, without checking them.
 local function split(name, data)
   local is_tensor = format.is_tensor(data)
   if is_tensor and data:rank() == 2 then
@@ -124,12 +124,12 @@ local function split(name, data)
   return data
 end
 
---- Reads series of points from a vector or a list of numbers (y over 1, 2, ...), a series {x =, y
---- =, ...}, a list of these, or a matrix with a series in each column.
+--- Reads series of points from a vector or a list of numbers (y over 1, 2, ...), from a series
+--- {x =, y =, ...}, from a list of these, or from a matrix with a series in each column.
 ---@param name string of the function, for messages
 ---@param data any
----@return table[] series each with lists x and y, and low and high if it has a band, of equal
----   length, with nan for gaps; label; dashed; index, which series with the same label share
+---@return table[] series each with lists x, y and, if it has a band, low and high, of the same
+---   length, with nan for gaps; label; dashed; index, which is equal for series with the same label
 function M.series(name, data)
   local given, list, indices, count = split(name, data), {}, {}, 0
   for i, item in ipairs(given) do
@@ -181,7 +181,7 @@ function M.texts(what, list, count, show)
   local texts = {}
   for i = 1, count do
     if type(list[i]) ~= "string" and type(list[i]) ~= "number" then
-      fail("%s: expected texts, got %s as number %d", what, type(list[i]), i)
+      fail("%s: expected texts, got %s as element %d", what, type(list[i]), i)
     end
     texts[i] = show(tostring(list[i]))
   end

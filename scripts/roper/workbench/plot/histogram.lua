@@ -9,7 +9,7 @@ local M = {}
 
 local MOST_BINS <const> = 1000
 local MOST_CHOSEN <const> = 100 -- bins by default
-local MOST_WHOLE <const> = 50 -- largest range of whole numbers that get one bin each
+local MOST_WHOLE <const> = 50 -- largest range of whole numbers with a bin for each number
 
 local LARGEST_WHOLE <const> = 2 ^ 50 -- below this, bin edges at halves are exact
 
@@ -21,8 +21,8 @@ local function numbers_of(name, value)
   return data.numbers(name, value)
 end
 
--- Returns the finite numbers within a range (if any), the smallest and largest of them, and whether
--- all of them are whole.
+-- Returns the finite numbers within a range (if there is one), the smallest and the largest of
+-- them, and whether all of them are whole.
 local function within(list, range)
   local kept, low, high, is_whole = {}, math.huge, -math.huge, true
   for _, x in ipairs(list) do
@@ -35,8 +35,8 @@ local function within(list, range)
   return kept, low, high, is_whole
 end
 
--- Returns the number of bins that NumPy calls "auto": the larger of those by Sturges and by
--- Freedman and Diaconis.
+-- Returns the number of bins by NumPy's rule "auto": the larger of the numbers by the rules of
+-- Sturges and of Freedman and Diaconis.
 local function chosen_count(kept, width)
   local sorted = order.sort(core.tensor(kept, "float64"), 1):totable()
   local function quantile(p)

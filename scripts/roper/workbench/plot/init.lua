@@ -17,21 +17,21 @@ local MOST_BARS <const> = 200
 ---@field title? string = ""; text above the plot
 ---@field xlabel? string = ""; label of the horizontal axis
 ---@field ylabel? string = ""; label of the vertical axis
----@field legend? boolean = true; draw a legend, if series have labels
+---@field legend? boolean = true; draw a legend if series have labels
 ---@field width? integer width of a file in pixels (560 by default; 460 for arrows), or of text in
 ---   columns (by default that of the terminal)
 ---@field height? integer height of a file in pixels (400 by default; 480 for a heatmap), or of the
 ---   plot area in lines of text
 ---@field file? string the file to write, if it is not passed as an argument
----@field format? "svg"|"png"|"pdf"|"text"|"window" of the file; by default given by its extension
----   (.svg, .png, .pdf, .txt). Without a file, the plot is returned as a string, or opened in a
----   window
+---@field format? "svg"|"png"|"pdf"|"text"|"window" format of the file; by default, that of its
+---   extension (.svg, .png, .pdf, .txt). Without a file, the plot is returned as a string in this
+---   format or, for "window", opened in a window
 
 local COMMON <const> = { title = { "string", "" }, xlabel = { "string", "" },
   ylabel = { "string", "" }, legend = { "boolean", true }, width = "size?", height = "size?",
   file = "string?", format = { output.FORMATS } }
 
----@class plot.Series a line or a group of points or bars
+---@class plot.Series a line, or a group of points or bars
 ---@field y tensor|number[] one number for each point; nan and inf are gaps
 ---@field x? tensor|number[] one number for each point; by default 1, 2, ...
 ---@field low? tensor|number[] lower edge of a shaded band, such as the mean - standard error
@@ -47,11 +47,11 @@ local function read(name, extra, file, options)
   end
   if file ~= nil and type(file) ~= "string" or type(options) == "table" and options[1] ~= nil then
     error(("%s: expected a file name or a table of options after the data, got %s; points with "
-      .. "an x are {x = ..., y = ...}"):format(name, file and data.kind(file) or "a list"), 0)
+      .. "x are written {x = ..., y = ...}"):format(name, file and data.kind(file) or "a list"), 0)
   end
   local o = options_of.check(name, options, tables.merged(COMMON, extra), 0)
   if file and o.file then
-    error(name .. ": expected one file, got one as argument and one as option", 0)
+    error(name .. ": expected one file, got one as an argument and one as an option", 0)
   end
   for _, option in ipairs { "width", "height" } do
     if (o[option] or 0) > LARGEST then
@@ -136,15 +136,15 @@ end
 ---@field logx? boolean = false; logarithmic horizontal axis; numbers not above 0 are gaps
 ---@field logy? boolean = false; logarithmic vertical axis; numbers not above 0 are gaps
 
---- Draws lines through points. Series with labels get a legend, series with low and high a shaded
---- band. Without a file, the plot is drawn in the terminal.
+--- Draws lines through points. Series with labels get a legend; series with low and high get a
+--- shaded band. Without a file, the plot is drawn in the terminal.
 ---
 --- The data are a vector or a list of numbers (over 1, 2, ...), a series {x =, y =, low =, high =,
 --- label =, dashed =}, a list of these, or a matrix with a line in each column. Long lines are
 --- reduced to their extremes. Series with the same label share a colour and an entry of the legend.
 ---
---- Errors: the data are not numbers, differ in length or have no finite number; an option is
---- unknown; the file has another extension than .svg, .png, .pdf or .txt; rsvg-convert (for .png
+--- Errors: data that are not numbers, differ in length or contain no finite number; an unknown
+--- option; a file with an extension other than .svg, .png, .pdf and .txt; rsvg-convert (for .png
 --- and .pdf) or xdg-open (for a window) is missing or fails.
 ---
 ---     > plot.line({1, 4, 9, 16}, {width = 30, height = 4})
@@ -162,8 +162,8 @@ function M.line(values, file, options)
   return draw_curves("plot.line", "lines", values, file, options)
 end
 
---- Draws points. Without a file, the plot is drawn in the terminal. If very many points overlap,
---- only one of them is drawn.
+--- Draws points. Without a file, the plot is drawn in the terminal. If there are more than 4000
+--- points, only one is drawn in each cell of a fine grid.
 ---
 --- Errors: as for plot.line.
 ---
@@ -184,16 +184,16 @@ end
 
 ---@class plot.HistogramOptions: plot.Options
 ---@field bins? integer number of bins of equal width, at most 1000; by default the larger of the
----   numbers by the rules of Sturges and of Freedman and Diaconis, or one bin for each value if the
----   values are whole numbers in a small range
+---   numbers by the rules of Sturges and of Freedman and Diaconis; or, if the values are whole
+---   numbers in a small range, one bin for each number
 ---@field range? number[] {low, high} of the bins; by default from the smallest to the largest value
 ---@field logy? boolean = false; logarithmic counts; empty bins are gaps
 
---- Draws a histogram, the number of values in each bin. A value on an edge belongs to the bin above
+--- Draws a histogram: the number of values in each bin. A value on an edge belongs to the bin above
 --- it; the largest value belongs to the last bin. Values that are not finite or outside the range
 --- are omitted, and a note gives their number.
 ---
---- Errors: there is no finite number in the range; otherwise as for plot.line.
+--- Errors: no finite number in the range; otherwise as for plot.line.
 ---
 ---     > plot.hist({1, 2, 2, 3, 3, 3}, {width = 30, height = 6})
 ---     count
@@ -241,9 +241,9 @@ local function read_bars(name, values)
   return list, count
 end
 
---- Draws a bar from 0 for each number; several series are drawn side by side. low and high of a
---- series are drawn as the range of each bar. Without a file, horizontal bars are drawn in the
---- terminal.
+--- Draws a bar from 0 for each number; bars of several series are drawn side by side. If a series
+--- has low and high, they are drawn as the range of each bar. Without a file, horizontal bars are
+--- drawn in the terminal.
 ---
 --- Errors: as for plot.line; more than 200 bars.
 ---
@@ -273,17 +273,17 @@ function M.bar(values, file, options)
 end
 
 ---@class plot.HeatmapOptions: plot.Options
----@field range? number[] {low, high} of the colours; by default that of the data
----@field palette? "viridis"|"diverging" by default diverging around 0 if the data have both signs,
----   otherwise viridis
+---@field range? number[] {low, high} of the colours; by default the range of the data
+---@field palette? "viridis"|"diverging" by default "diverging", around 0, if the data have both
+---   signs, otherwise "viridis"
 ---@field rows? string[] labels of the rows; by default numbers from 1
 ---@field columns? string[] labels of the columns; by default numbers from 1
 
 --- Draws a matrix as colours, with its first row at the top; in a terminal without colours, as
 --- shades of grey. Values that are not finite are left blank. If there are more cells than fit,
---- they are averaged, and a note says so.
+--- they are averaged, as a note below the plot says.
 ---
---- Errors: the argument is not a matrix; it has no finite number; otherwise as for plot.line.
+--- Errors: an argument that is no matrix, or has no finite number; otherwise as for plot.line.
 ---
 ---     > plot.heatmap(roper.eye(2), {width = 30, height = 4})
 ---       ██████
@@ -313,12 +313,12 @@ end
 ---@field pairs? integer[] pairs to draw, from 1; by default the first seven
 
 --- Draws the pairs of features of a vector as arrows in the plane: dashed before the scheme rotates
---- them by a position, solid after it, with the path between them.
+--- them to a position, solid after it, with the path of the tip.
 ---
----     (x_a, x_b) at the angle phi goes to phi + position * theta_t
+---     the angle phi of (x_a, x_b) becomes phi + position * theta_t
 ---
---- Errors: x is not a vector; the scheme does not rotate pairs, or has another number of features;
---- otherwise as for plot.line.
+--- Errors: an x that is no vector; a scheme that does not rotate pairs, or is for another number of
+--- features; otherwise as for plot.line.
 ---
 ---     > rope = roper.position.rope{dim = 2}
 ---     > plot.rotation({1, 0}, rope, 1, {width = 24, height = 8})
@@ -366,17 +366,17 @@ end
 ---@class plot.Arrow or {x, y}, optionally with the fields below `y`
 ---@field x number from the tail to the tip
 ---@field y number from the tail to the tip
----@field from? tensor|number[] {x, y} of the tail, such as the tip of the previous arrow; by
----   default {0, 0}
+---@field from? tensor|number[] {x, y}, the tail, such as the tip of another arrow; by default
+---   {0, 0}
 ---@field label? string beside the arrow, or below the plot in the terminal; arrows with the same
 ---   label share a colour
 ---@field dashed? boolean = false
----@field turned? number angle, in radians, by which the arrow has been rotated about its tail; the
----   path of its tip is drawn too
+---@field turned? number the angle, in radians, by which the arrow has been rotated about its tail;
+---   the path of its tip is then drawn too
 
 --- Draws arrows in one plane; both axes have the same scale.
 ---
---- Errors: the argument is not a list of arrows; a number is not finite; more than 64 arrows;
+--- Errors: an argument that is no list of arrows; a number that is not finite; more than 64 arrows;
 --- otherwise as for plot.line.
 ---
 ---     > q = {2, 1, label = "q"}
@@ -407,9 +407,9 @@ function M.arrows(list, file, options)
 end
 
 ---@class plot.AttentionOptions: plot.Options
----@field tokens? string[]|string a label for each key; the queries are the last of them. A string
----   gives its characters as labels
----@field causal? boolean leave keys after the query blank; by default if all their weights are 0
+---@field tokens? string[]|string a label for each key, of which the last are those of the queries;
+---   the characters of a string are labels
+---@field causal? boolean leave keys after the query blank; by default, if all their weights are 0
 ---@field distance? boolean = false; columns are distances i - j from the query instead of keys
 ---@field range? number[] {low, high} of the colours; by default from 0 to the largest weight
 
@@ -419,7 +419,7 @@ end
 ---
 ---     with distance: the cell (i, d) is a_ij with j = i - d
 ---
---- Errors: the argument is not a matrix; more queries than keys; otherwise as for plot.heatmap.
+--- Errors: an argument that is no matrix; more queries than keys; otherwise as for plot.heatmap.
 ---
 ---     > q = roper.ones{1, 1, 4, 4}
 ---     > weights = roper.attention_weights(q, q, {causal = true})
@@ -450,19 +450,19 @@ end
 ---@class plot.PositionOptions: plot.CurveOptions
 ---@field distance? integer = 64; the largest distance
 ---@field dim? integer = 64; features of a head
----@field heads? integer = 8
----@field head? integer the head to draw; by default the mean over all heads
+---@field heads? integer = 8; number of heads
+---@field head? integer the head to draw; by default, all heads are averaged
 ---@field draws? integer = 64; number of random queries and keys
----@field same? boolean = false; use the query as key: the score of a token with an equal one
----@field seed? integer = 1; of the random draws
+---@field same? boolean = false; use each query as the key: the score of a token with an equal token
+---@field seed? integer = 1; seed of the random draws
 
---- Draws scores against the distance i - j for random queries and keys: the mean over many draws,
---- and the standard deviation as a band. Several schemes are drawn in one plot, with the same
---- draws.
+--- Draws the scores of random queries and keys against the distance i - j: their mean over many
+--- draws, and the standard deviation as a band. Several schemes are drawn in one plot, with the
+--- same draws.
 ---
 ---     sᵢⱼ = scale (A_i qᵢ) · (B_j kⱼ) + cᵢⱼ,   q, k ~ N(0, 1)
 ---
---- Errors: the scheme is unknown or refuses the options; otherwise as for plot.line.
+--- Errors: a scheme that is unknown or refuses the options; otherwise as for plot.line.
 ---
 ---     > plot.position({"rope", "none"}, {same = true, distance = 6, width = 40,
 ---     >>   height = 5})
@@ -491,7 +491,7 @@ function M.position(scheme, file, options)
   return show_curves(o, figure, "lines", series)
 end
 
---- Returns true if rsvg-convert is installed, which is needed for PNG and PDF files.
+--- Returns true if rsvg-convert is installed, which PNG and PDF files require.
 ---
 ---     > plot.available() == plot.available()
 ---     true

@@ -9,17 +9,17 @@ local M = {}
 M.FORMATS = { "svg", "png", "pdf", "text", "window" }
 
 local ENDINGS <const> = { svg = "svg", png = "png", pdf = "pdf", txt = "text" }
-local WIDEST <const> = 100 -- columns, even if the terminal has more
+local WIDEST <const> = 100 -- columns at most, even if the terminal has more
 local NARROWEST <const> = 20
 
--- xdg-open can exit at once, after passing the picture to another program, or keep running. Only
--- failures within the first second are detected.
+-- xdg-open either exits at once, after passing the picture to another program, or keeps running.
+-- Only failures within the first second are detected.
 local OPEN <const> = [[setsid xdg-open %s >/dev/null 2>%s & i=0
 while [ $i -lt 10 ] && kill -0 $! 2>/dev/null; do sleep 0.1; i=$((i + 1)); done
 kill -0 $! 2>/dev/null || wait $!]]
 
--- The converter from SVG for each other format: a program, its package, and its command line with
--- the picture and a file for error messages.
+-- The converter from SVG to each other format: a program, its package, and its command line, with
+-- placeholders for the picture and a file for error messages.
 local PROGRAMS <const> = {
   png = { "rsvg-convert", "librsvg2-bin", "rsvg-convert --format png %s 2>%s" },
   pdf = { "rsvg-convert", "librsvg2-bin", "rsvg-convert --format pdf %s 2>%s" },
@@ -54,8 +54,8 @@ local function as_text(figure, colored, rows)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- Runs the converter of a format and returns its output. The picture of a window is not removed,
--- because another program displays it.
+-- Runs the converter of a format and returns its output. The file displayed in a window is not
+-- removed, because another program reads it.
 local function through(name, svg, format)
   local program, package, command = table.unpack(PROGRAMS[format])
   if not subprocess.has(program) then
@@ -90,7 +90,7 @@ function M.text(figure)
   return as_text(figure, terminal.is_colored(io.stdout), terminal.rows(io.stdout))
 end
 
---- Writes a plot to standard output. A notebook replaces this function.
+--- Writes a plot to standard output. Notebooks replace this function.
 ---@param figure table
 function M.on_screen(figure)
   io.stdout:write(M.text(figure))
@@ -101,8 +101,7 @@ end
 ---@param figure table
 ---@param file string?
 ---@param format string? from `format`
----@return string? result the file; without a file, the bytes in the format; nil if the plot is on
----   the screen
+---@return string? result the file; without a file, the plot in the format; nil if it was displayed
 function M.show(figure, file, format)
   if not format then
     return M.on_screen(figure)

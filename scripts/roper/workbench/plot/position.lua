@@ -1,4 +1,4 @@
---- Attention scores of random queries and keys under a position scheme, by distance.
+--- Attention scores of random queries and keys with a position scheme, by distance.
 local core = require "roper.core"
 local data = require "roper.workbench.plot.data"
 local position = require "roper.position"
@@ -8,7 +8,7 @@ local scoped = require "roper.base.scoped"
 
 local M = {}
 
--- Returns a label for the legend: the scheme's name with the options passed.
+-- Returns a label for the legend: the scheme's name and the options that were passed.
 local function label_of(scheme)
   local name, parts = position.describe(scheme).name, {}
   if type(scheme) == "table" and not schemes.is_scheme(scheme) then

@@ -1,14 +1,14 @@
---- Reduces the number of points and cells of a plot without changing its appearance.
+--- Reduces the number of points and cells of a plot with little effect on its appearance.
 local core = require "roper.core"
 local tables = require "roper.base.tables"
 
 local M = {}
 
-local MOST_POINTS <const> = 4000 -- of a path; more than a picture has columns
+local MOST_POINTS <const> = 4000 -- of a path; more than the number of columns of a picture
 local GRID <const> = { 200, 150 } -- one point of a cloud is kept in each cell
 
--- Returns the indices of the first, the last, the smallest and the largest of the points first to
--- last, for each list.
+-- Returns the indices, from first to last, of the first, the last, the smallest and the largest
+-- number in each list.
 local function extremes(lists, first, last)
   local kept = {}
   for _, list in ipairs(lists) do
@@ -28,8 +28,8 @@ local function extremes(lists, first, last)
   return tables.keys(kept)
 end
 
---- Reduces a path to a few thousand points. In each stretch, the first, the last, the smallest and
---- the largest point are kept; gaps are preserved.
+--- Reduces a path to a few thousand points: the first, the last, the smallest and the largest point
+--- of each stretch. Gaps are preserved.
 ---@param series table with x, y and optionally low and high; nan for a gap
 ---@return table series the argument itself if it is short enough
 function M.path(series)
@@ -87,8 +87,8 @@ function M.cloud(series, x_axis, y_axis)
   return result
 end
 
--- Returns the matrix [parts, count] whose row i averages the i-th of `parts` equal stretches of
--- `count` elements.
+-- Returns a matrix [parts, count] whose row i computes the mean of the i-th of `parts` stretches of
+-- nearly equal length in `count` elements.
 local function averaging(parts, count, dtype)
   local part = (core.arange(0, count, 1, "float64") * (parts / count) + 1e-9):floor()
   local member = part:view { 1, count }:eq(core.arange(0, parts, 1, "float64"):view { parts, 1 })

@@ -27,12 +27,12 @@ local function check_scheme(name, scheme, dim)
   return scheme
 end
 
--- Returns the pairs to draw: those in the options, or by default as many as there are colours.
+-- Returns the pairs to draw: those in the options; by default the first ones, one for each colour.
 local function check_pairs(name, asked, count)
   local list = {}
   for i, pair in ipairs(asked or {}) do
     if math.type(pair) ~= "integer" or pair < 1 or pair > count then
-      error(("%s: pairs: expected whole numbers from 1 to %d, got %s as number %d"):format(name,
+      error(("%s: pairs: expected whole numbers from 1 to %d, got %s as element %d"):format(name,
         count, tostring(pair), i), 0)
     end
     list[i] = pair
@@ -53,7 +53,7 @@ end
 ---@param asked integer[]? pairs
 ---@return table[] series
 ---@return number reach the length of the longest arrow
----@return string? note which pairs are drawn, if not all of them are
+---@return string? note names the pairs that are drawn, if these are not all
 function M.series(name, value, scheme, place, asked)
   if format.is_tensor(value) and value:rank() > 1 then
     error(("%s: expected a vector [features], got shape [%s]; index it down to one, such as "

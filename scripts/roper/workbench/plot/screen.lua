@@ -41,11 +41,11 @@ function Screen:put(row, column, string, foreground, background)
   end
 end
 
---- Writes text in a separate row, cut to fit; does nothing if the text is nil or empty.
+--- Writes text in a row of its own, cut to fit. Does nothing if the text is nil or empty.
 ---@param row integer
 ---@param column integer
 ---@param string string?
----@param columns integer for the text
+---@param columns integer available for the text
 ---@return integer row the next one
 function Screen:label(row, column, string, columns)
   if not string or string == "" then

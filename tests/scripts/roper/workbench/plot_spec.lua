@@ -136,10 +136,11 @@ describe("every plot", function()
             "bar", { 1 }, "a.jpg")
     refuses('plot.line: option format: expected one of svg, png, pdf, text, window, got "jpg"',
             "line", { 1 }, { format = "jpg" })
-    refuses("plot.line: expected one file, got one as argument and one as option", "line", { 1 },
-            "a.svg", { file = "b.svg" })
+    refuses("plot.line: expected one file, got one as an argument and one as an option", "line",
+            { 1 }, "a.svg", { file = "b.svg" })
     refuses("plot.scatter: expected a file name or a table of options after the data, got float32 "
-      .. "[2]; points with an x are {x = ..., y = ...}", "scatter", { 1, 2 }, core.zeros({ 2 }))
+      .. "[2]; points with x are written {x = ..., y = ...}", "scatter", { 1, 2 },
+            core.zeros({ 2 }))
     refuses("plot.scatter: expected a file name or a table of options after the data, got a list",
             "scatter", { 1, 2 }, { 3, 4 })
     refuses("plot.line: expected a file or a window, got both", "line", { 1 }, "a.svg",
@@ -249,8 +250,8 @@ describe("plot.line", function()
     refuses(nil, forms .. "nil")
     refuses("abc", forms .. "string")
     refuses(core.zeros({ 2, 3, 4 }), forms .. "float32 [2, 3, 4]")
-    refuses({ 1, "2" }, "plot.line: expected numbers, got string as number 2")
-    refuses({ { 1 }, { 1, {} } }, "plot.line: series 2: expected numbers, got table as number 2")
+    refuses({ 1, "2" }, "plot.line: expected numbers, got string as element 2")
+    refuses({ { 1 }, { 1, {} } }, "plot.line: series 2: expected numbers, got table as element 2")
     refuses({ { 1 }, 5 },
             "plot.line: series 2: expected a vector or a list of numbers, got number")
     refuses({ 1, 1e308 }, "plot.line: expected numbers up to 1e+300, got 1e+308")
@@ -315,7 +316,7 @@ describe("plot.bar", function()
     assert.has_error(function() plot.bar({ 1, 2 }, { names = { "a" } }) end,
       "plot.bar: names: expected a list of 2 texts, got 1")
     assert.has_error(function() plot.bar({ 1 }, { names = { {} } }) end,
-      "plot.bar: names: expected texts, got table as number 1")
+      "plot.bar: names: expected texts, got table as element 1")
     assert.has_error(function() plot.bar({ { 1, 2 }, { 1 } }) end, "plot.bar: expected as many "
       .. "bars in every series, got 2 in series 1 and 1 in series 2")
     assert.has_error(function() plot.bar(core.zeros({ 201 })) end, "plot.bar: expected at most 200 "

@@ -7,8 +7,8 @@ local tags = require "roper.workbench.plot.svg.tag"
 local TICKS <const> = 5 -- approximate number of ticks of an axis
 local LONG <const> = 24 -- pixels; shorter arrows have smaller heads
 
--- Returns a path through the points, which breaks at points without a value. The `h0` makes a
--- single point visible as a dot.
+-- Returns a path through the points, interrupted at gaps. The `h0` makes a single point visible as
+-- a dot.
 local function path(count, place)
   local parts, is_open = {}, false
   for i = 1, count do
@@ -22,7 +22,7 @@ local function path(count, place)
   return table.concat(parts)
 end
 
--- Returns the area between low and high, for each two consecutive points that both have values.
+-- Returns the area between low and high, for each two consecutive points without a gap.
 local function band(series, place)
   local parts = {}
   for i = 2, #series.x do
@@ -37,7 +37,7 @@ local function band(series, place)
   return h.path { class = "band " .. marks.class(series.index), d = table.concat(parts) }
 end
 
--- Returns the numbers of a line for the script that displays them at the pointer.
+-- Returns the numbers of a line for the script on pages that displays them at the pointer.
 local function data_of(series)
   local xs, ys = {}, {}
   for i, y in ipairs(series.y) do
@@ -48,7 +48,7 @@ local function data_of(series)
   return table.concat(xs, " "), table.concat(ys, " ")
 end
 
--- Returns true if a series has at most one point; a dot as thin as a line would be invisible.
+-- Returns true if a series has at most one point, which would be invisible as thin as a line.
 local function is_lone(series)
   local count = 0
   for _, y in ipairs(series.y) do

@@ -1,14 +1,14 @@
---- Draws dot plots as SVG: a row for each name, a dot for each number, a stroke at the mean.
---- Numbers of the same lane, such as the runs of one seed, have the same height within each row,
---- and can be joined. A dot without a number is an open dot at the right border, below the text
---- `figure.beyond`.
+--- Draws dot plots as SVG: a row for each name, a dot for each number, and a stroke at the mean.
+--- The dots of a lane, such as those of the runs with one seed, have the same height within each
+--- row and can be joined by lines. A dot without a number is drawn open at the right border, below
+--- the text `figure.beyond`.
 local h = require("roper.base.markup").h
 local marks = require "roper.workbench.plot.svg.mark"
 local places = require "roper.workbench.plot.svg.place"
 
 local TICKS <const> = 5
-local SPREAD <const> = 0.6 -- share of a row's height for its lanes
-local BEYOND <const> = 0.82 -- share of the width for the axis, if there are dots beyond it
+local SPREAD <const> = 0.6 -- share of a row's height that its lanes take
+local BEYOND <const> = 0.82 -- share of the width that the axis takes, if there are dots beyond it
 
 -- Returns lines through all rows that join the dots of each lane.
 local function joins(figure, place)

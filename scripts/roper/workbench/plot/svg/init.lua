@@ -1,10 +1,11 @@
 --- Renders charts as SVG: as separate pictures, or as parts of a page that fill the available width
 --- while the text keeps its size. Both follow the reader's light or dark mode.
 ---
---- A module for each kind of figure returns a drawing: ticks x and y, each {at: share of the width,
---- or of the height from the top; text}; names: {text, at, index?} at the right; body: a function
---- that returns the elements for a plot of a given size in units; beside: ticks of a colour bar;
---- aspect: width divided by height, if it matters; note.
+--- The module for each kind of figure returns a drawing, a table with the fields x and y: lists of
+--- ticks {at, text}, with `at` a share of the width, or of the height from the top; names: texts
+--- {text, at, index?} at the right; body: a function that returns the elements for a plot of a
+--- given size in units; beside: ticks of a colour bar; aspect: width divided by height, if it is
+--- fixed; note.
 local marks = require "roper.workbench.plot.svg.mark"
 local markup = require "roper.base.markup"
 local places = require "roper.workbench.plot.svg.place"
@@ -20,7 +21,7 @@ local LONGEST_TICK <const> = 24
 local NAME_GAP <const> = 1.3 -- em between names, if there is space
 local SIDE <const> = 0.8 -- em beside a picture
 local UNITS <const> = 1000 -- width and height of a plot that stretches
-local PAGE_ROOM <const> = 24 -- em; the width of a page on a phone
+local PAGE_ROOM <const> = 24 -- em; width of a page on a phone
 
 --- Returns the style sheet of charts.
 ---@return table css
@@ -63,7 +64,7 @@ local function margins_of(figure, drawing, room)
   return m
 end
 
--- Moves names so that they do not overlap: pushes them apart, then back inside.
+-- Moves names so that they do not overlap: first pushes them apart, then back inside the plot.
 local function spread(names, gap)
   table.sort(names, function(a, b)
     return a.at < b.at or a.at == b.at and (a.index or 0) < (b.index or 0)
@@ -80,7 +81,7 @@ local function spread(names, gap)
   end
 end
 
--- Returns the font size at which `count` lines fit a length of `em`; nil if they fit at full size.
+-- Returns the font size at which `count` lines fit into a length of `em`; nil for the full size.
 local function letter_size(count, em)
   return em and em < count and places.percent(em / count) or nil
 end

@@ -14,7 +14,7 @@ local MARKS <const> = {
   "M5 0L6.3 3.5H10L7 5.8L8 9.6L5 7.2L2 9.6L3 5.8L0 3.5H3.7Z", -- star
 }
 
---- Number of colours and marks. Further series reuse them with dashed lines.
+--- Number of colours and of marks. Further series reuse them, with dashed lines.
 M.COUNT = #MARKS
 
 --- Returns the CSS class that sets the colour of a series.
@@ -26,7 +26,7 @@ end
 
 --- Returns the mark of a series.
 ---@param index integer
----@param transform string? that places it in a chart
+---@param transform string? an SVG transformation that places it in a chart
 ---@return table path
 function M.path(index, transform)
   return h.path { d = MARKS[(index - 1) % #MARKS + 1], transform = transform }

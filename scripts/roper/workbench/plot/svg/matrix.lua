@@ -10,9 +10,9 @@ local MOST_NAMES <const> = 64
 local TICKS <const> = 8
 local SHADES <const> = 256
 local BAR <const> = 64 -- shades of the colour bar
-local LEAST <const> = 0.005 -- smallest visible strength
+local LEAST <const> = 0.005 -- smallest strength that is visible
 
--- Returns cells in the colours of a map, with one path for all cells of a colour.
+-- Returns cells in the colours of a map: one path for all cells of each colour.
 local function in_colors(rows, place, map)
   local colors, paths = {}, {}
   for i, row in ipairs(rows) do

@@ -7,11 +7,11 @@ local text = require "roper.base.text"
 local M = {}
 
 local HEIGHT <const> = 1.1 -- em of a text
-local LONGEST <const> = 0.5 -- of the plot's width
+local LONGEST <const> = 0.5 -- maximum length of a text, as a share of the plot's width
 local GAP <const> = 0.45 -- em between an arrow and its text
 local SHARES <const> = { 0.5, 0.65, 0.35, 0.8, 0.2 } -- candidate points between tail and tip
-local SAMPLES <const> = 24 -- points of a line that count as covered or not
-local COVERED <const>, OUTSIDE <const> = 40, 100 -- cost of covering a text and of crossing an edge
+local SAMPLES <const> = 24 -- points of a line; each one that a text covers costs 1
+local COVERED <const>, OUTSIDE <const> = 40, 100 -- cost of covering a text, and of crossing an edge
 
 -- Returns points along all lines.
 local function samples_of(figure, place)
@@ -29,7 +29,8 @@ local function samples_of(figure, place)
   return list
 end
 
--- Returns the cost of what a box {x, y, half its width, half its height} around a text covers.
+-- Returns the cost of a text in a box {x, y, half its width, half its height}: of the points and
+-- texts that it covers, and of crossing an edge of the plot.
 local function cost(box, samples, boxes, width, height)
   local x, y, w, h2 = table.unpack(box)
   local sum = (x - w < 0 or x + w > width or y - h2 < 0 or y + h2 > height) and OUTSIDE or 0

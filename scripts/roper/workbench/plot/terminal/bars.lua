@@ -1,4 +1,4 @@
---- Draws horizontal bars right of their names, with blocks of eighths of a character.
+--- Draws horizontal bars to the right of their names, with blocks of eighths of a character.
 local color = require "roper.workbench.plot.color"
 local legends = require "roper.workbench.plot.terminal.legend"
 local text = require "roper.base.text"

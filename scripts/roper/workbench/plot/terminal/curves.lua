@@ -14,7 +14,8 @@ local function mark_of(series)
   return MARKS[(series.index - 1) % #MARKS + 1]
 end
 
--- Returns a function that converts a point to dots of the canvas; nan if it is off the scale.
+-- Returns a function that converts a point to dots of the canvas; nan if a logarithmic scale cannot
+-- represent it.
 local function places(figure, canvas)
   return function(x, y)
     return figure.x:place(x) * (canvas.width - 1), (1 - figure.y:place(y)) * (canvas.height - 1)
@@ -138,12 +139,12 @@ local function draw_series(canvas, figure, is_marked)
   end
 end
 
--- Draws the vertical axis, right of its numbers, which end at column `left`.
+-- Draws the vertical axis to the right of its numbers, which end at column `left`.
 local function draw_y_axis(screen, top, rows, left, figure)
   for row = top, top + rows - 1 do
     screen:put(row, left + 1, "│")
   end
-  local free = top + rows -- the first row in use
+  local free = top + rows -- rows from this one down are in use
   for _, tick in ipairs(figure.y:ticks(math.max(2, rows // 3))) do
     local row = top + math.floor((1 - figure.y:place(tick.value)) * (4 * rows - 1) + 0.5) // 4
     if row < free then

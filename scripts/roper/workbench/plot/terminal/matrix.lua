@@ -4,7 +4,7 @@ local cells_of = require "roper.workbench.plot.cells"
 local text = require "roper.base.text"
 
 local ROWS <const> = 24 -- lines for the cells
-local FEWEST_ROWS <const>, AROUND <const> = 4, 8 -- lines for cells on a low terminal; other lines
+local FEWEST_ROWS <const>, AROUND <const> = 4, 8 -- minimum lines for the cells; lines around them
 local LABELLED_ROWS <const> = 64 -- lines for the cells if each row has a name
 local LARGEST <const> = 6 -- columns, and half lines, of a cell
 local LONGEST_NAME <const> = 12
@@ -12,7 +12,7 @@ local SHADES <const> = { [0] = " ", "░", "▒", "▓", "█" }
 local HIDDEN <const> = "·"
 local BAR <const> = 20
 
--- Returns the number of columns for a name written downwards.
+-- Returns the number of columns that a name takes if it is written downwards.
 local function name_width(names)
   local width = 1
   for _, name in ipairs(names or {}) do
@@ -23,8 +23,9 @@ local function name_width(names)
   return width
 end
 
--- Returns the columns and half lines of a cell, and the maximum numbers of rows and columns of
--- cells. A character is twice as high as wide, so n columns by n half lines are a square.
+-- Returns the number of columns and of half lines of a cell, and the maximum numbers of rows and
+-- columns of cells. A character is twice as high as wide, so n columns by n half lines are a
+-- square.
 local function layout(rows, columns, width, lines, whole_lines)
   local across = math.max(1, math.min(LARGEST, width // columns))
   local down = math.max(1, math.min(LARGEST, 2 * lines // rows))
