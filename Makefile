@@ -62,7 +62,7 @@ FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 FLAGS_avx512bf16 := $(FLAGS_v4) -mavx512bf16
 FLAGS_amx := $(FLAGS_avx512bf16) -mamx-tile -mamx-bf16
 MODULE := $(BUILD)/roper/native.so
-# The name contains the linked kernels and MPI, so that a change of them links again.
+# Its name lists the linked kernels and MPI: if these change, the module is linked again.
 LINKED := $(BUILD)/linked-$(subst $(eval) ,-,$(strip $(BFLOAT16) $(if $(WITH_MPI),mpi)))
 # Definitions that editors and ?name read.
 DEFINITIONS := $(BUILD)/library/roper.lua

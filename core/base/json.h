@@ -1,7 +1,7 @@
 /*
 ** JSON parsing and printing with jansson, safe when memory runs out. jansson does
 ** not check all of its allocations: a failure can drop a digit of a number that it
-** reads or a name from text that it writes, or crash the process. These functions
+** reads or a name from text that it writes, or end the process. These functions
 ** report every failed allocation.
 */
 #ifndef RP_JSON_H

@@ -59,7 +59,7 @@ static bool is_near(int64_t distance)
    addressed. */
 static bool is_countable(const RpTensor *q, const RpTensor *v, const int64_t *scores)
 {
-  enum { PADDING = 256, PARTS = 1 << 16 }; /* per size; bounds arrays x threads x element bytes */
+  enum { PADDING = 256, PARTS = 1 << 16 }; /* added to a size; bound on arrays x threads x bytes */
   const int64_t keys = scores[3] + PADDING, features = q->shape[3] + v->shape[3] + PADDING;
   int64_t product;
   return rp_size_product(4, scores, &product) &&
@@ -190,10 +190,10 @@ static RpStrides packed_strides(const RpTensor *x)
 }
 
 /*
-** Choose the tensor into which the gradient of a bias is summed, and its strides. If
-** the bias is a strided view, this is the viewed tensor, which needs no gradient with
-** an element for each score; but the bias itself if several threads would then write
-** the same element.
+** Choose the tensor into which the gradient of a bias is summed, and its strides. For
+** a strided view, this is the viewed tensor, which saves a gradient with an element for
+** each score; or the bias itself, if several threads would write the same element of
+** the viewed tensor.
 */
 static RpTensor *find_sum(RpTensor *bias, const int64_t *scores, RpStrides *strides)
 {

@@ -283,7 +283,7 @@ end
 --- shades of grey. Values that are not finite are left blank. If there are more cells than fit,
 --- they are averaged, as a note below the plot says.
 ---
---- Errors: an argument that is no matrix, or has no finite number; otherwise as for plot.line.
+--- Errors: an argument that is not a matrix, or has no finite number; otherwise as for plot.line.
 ---
 ---     > plot.heatmap(roper.eye(2), {width = 30, height = 4})
 ---       ██████
@@ -317,7 +317,7 @@ end
 ---
 ---     the angle phi of (x_a, x_b) becomes phi + position * theta_t
 ---
---- Errors: an x that is no vector; a scheme that does not rotate pairs, or is for another number of
+--- Errors: an x that is not a vector; a scheme that does not rotate pairs, or is for another number of
 --- features; otherwise as for plot.line.
 ---
 ---     > rope = roper.position.rope{dim = 2}
@@ -376,7 +376,7 @@ end
 
 --- Draws arrows in one plane; both axes have the same scale.
 ---
---- Errors: an argument that is no list of arrows; a number that is not finite; more than 64 arrows;
+--- Errors: an argument that is not a list of arrows; a number that is not finite; more than 64 arrows;
 --- otherwise as for plot.line.
 ---
 ---     > q = {2, 1, label = "q"}
@@ -419,7 +419,7 @@ end
 ---
 ---     with distance: the cell (i, d) is a_ij with j = i - d
 ---
---- Errors: an argument that is no matrix; more queries than keys; otherwise as for plot.heatmap.
+--- Errors: an argument that is not a matrix; more queries than keys; otherwise as for plot.heatmap.
 ---
 ---     > q = roper.ones{1, 1, 4, 4}
 ---     > weights = roper.attention_weights(q, q, {causal = true})

@@ -48,7 +48,7 @@ local function data_of(series)
   return table.concat(xs, " "), table.concat(ys, " ")
 end
 
--- Returns true if a series has at most one point, which would be invisible as thin as a line.
+-- Returns true if a series has at most one point: as thin as a line, it would be invisible.
 local function is_lone(series)
   local count = 0
   for _, y in ipairs(series.y) do
