@@ -270,7 +270,7 @@ static int64_t explain(RpTask *task, const char *row, int64_t at, int64_t length
 
 /*
 ** The entropy of the character after `digits` digits of an operand, times the
-** probability that the operand has so many. If positions reveal the end, only the
+** probability that the operand has them. If positions reveal the end, only the
 ** value of a digit is uncertain.
 */
 static double operand_entropy(const RpTask *task, int digits)

@@ -82,8 +82,8 @@ RpStatus rp_attention_check(const RpTensor *q, const RpTensor *k, const RpTensor
                    name, rp_tensor_shape_text(q), rp_tensor_shape_text(k), rp_tensor_shape_text(v));
   if (!rp_dtype_is_float(q->dtype) || k->dtype != q->dtype || v->dtype != q->dtype)
     return rp_fail(RP_BAD_ARGUMENT,
-                   "%s: expected floats of one dtype, got %s, %s, %s; convert with :to()", name,
-                   rp_dtype_name(q->dtype), rp_dtype_name(k->dtype), rp_dtype_name(v->dtype));
+                   "%s: expected floats of the same dtype, got %s, %s, %s; convert with :to()",
+                   name, rp_dtype_name(q->dtype), rp_dtype_name(k->dtype), rp_dtype_name(v->dtype));
   if (k->shape[2] < 1 || k->shape[2] > INT_MAX / 2)
     return rp_fail(RP_BAD_ARGUMENT, "%s: expected 1 to %d keys, got %lld", name, INT_MAX / 2,
                    (long long)k->shape[2]);

@@ -65,11 +65,11 @@ static RpStatus check(const RpTensor *x, const RpTensor *weight, const RpTensor 
                    rp_tensor_shape_text(x), rp_tensor_shape_text(weight));
   if (!rp_dtype_is_float(x->dtype) || x->dtype != weight->dtype ||
       (bias != NULL && bias->dtype != x->dtype))
-    return rp_fail(
-        RP_BAD_ARGUMENT,
-        "linear: expected floats of one dtype, got x %s, weight %s, bias %s; convert with :to()",
-        rp_dtype_name(x->dtype), rp_dtype_name(weight->dtype),
-        bias != NULL ? rp_dtype_name(bias->dtype) : "none");
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "linear: expected floats of the same dtype, got x %s, weight %s, bias %s; "
+                   "convert with :to()",
+                   rp_dtype_name(x->dtype), rp_dtype_name(weight->dtype),
+                   bias != NULL ? rp_dtype_name(bias->dtype) : "none");
   return RP_OK;
 }
 

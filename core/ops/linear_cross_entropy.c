@@ -186,12 +186,12 @@ static RpStatus check(const RpTensor *x, const RpTensor *weight, const RpTensor 
                    rp_tensor_shape_text(targets));
   if (!rp_dtype_is_float(x->dtype) || x->dtype != weight->dtype ||
       (bias != NULL && bias->dtype != x->dtype) || targets->dtype != RP_INT32)
-    return rp_fail(RP_BAD_ARGUMENT,
-                   "linear_cross_entropy: expected floats of one dtype and int32 targets, got x "
-                   "%s, weight %s, bias %s, targets %s",
-                   rp_dtype_name(x->dtype), rp_dtype_name(weight->dtype),
-                   bias != NULL ? rp_dtype_name(bias->dtype) : "none",
-                   rp_dtype_name(targets->dtype));
+    return rp_fail(
+        RP_BAD_ARGUMENT,
+        "linear_cross_entropy: expected floats of the same dtype and int32 targets, got x "
+        "%s, weight %s, bias %s, targets %s",
+        rp_dtype_name(x->dtype), rp_dtype_name(weight->dtype),
+        bias != NULL ? rp_dtype_name(bias->dtype) : "none", rp_dtype_name(targets->dtype));
   if (rp_tensor_count(targets) > INT32_MAX || weight->shape[0] > INT32_MAX ||
       weight->shape[1] > INT32_MAX)
     return rp_fail(RP_BAD_ARGUMENT,

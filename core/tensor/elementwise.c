@@ -70,8 +70,9 @@ static RpStatus pair_shape(const char *name, const RpTensor *a, const RpTensor *
                            int64_t *shape)
 {
   if (a->dtype != b->dtype)
-    return rp_fail(RP_BAD_ARGUMENT, "%s: expected one dtype, got %s and %s; convert one with :to()",
-                   name, rp_dtype_name(a->dtype), rp_dtype_name(b->dtype));
+    return rp_fail(RP_BAD_ARGUMENT,
+                   "%s: expected the same dtype, got %s and %s; convert one with :to()", name,
+                   rp_dtype_name(a->dtype), rp_dtype_name(b->dtype));
   return rp_broadcast_shape(name, a, b, rank, shape);
 }
 

@@ -95,7 +95,7 @@ static RpStatus product_shape(const RpTensor *a, bool transpose_a, const RpTenso
 {
   if (a->dtype != b->dtype || !rp_dtype_is_float(a->dtype))
     return rp_fail(RP_BAD_ARGUMENT,
-                   "matmul: expected floats of one dtype, got %s and %s; convert with :to()",
+                   "matmul: expected floats of the same dtype, got %s and %s; convert with :to()",
                    rp_dtype_name(a->dtype), rp_dtype_name(b->dtype));
   if (a->rank < 2 || b->rank < 2)
     return rp_fail(RP_BAD_ARGUMENT, "matmul: expected at least 2 axes each, got %s and %s",

@@ -257,7 +257,7 @@ describe("attention", function()
     refused(shapes, q, roper.ones({ 1, 1, 5, 8 }), k)
     refused(shapes, q, roper.ones({ 1, 2, 5, 6 }), k)
     refused(shapes, roper.ones({ 1, 2, 3, 0 }), roper.ones({ 1, 2, 5, 0 }), k)
-    refused("attention: expected floats of one dtype, got float32, float64, float32", q,
+    refused("attention: expected floats of the same dtype, got float32, float64, float32", q,
       k:to("float64"), k)
     refused("got int32, int32, int32", q:to("int32"), k:to("int32"), k:to("int32"))
     local none = roper.zeros({ 1, 2, 0, 8 })

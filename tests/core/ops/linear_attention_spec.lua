@@ -226,7 +226,7 @@ describe("linear attention", function()
     end
     refused("linear_attention: expected q %[B, H, Tq, d%], k %[B, H, Tk, d%], "
       .. "v %[B, H, Tk, dv%], got %[2, 3, 8%], %[1, 2, 5, 8%]", q[1], k, k)
-    refused("linear_attention: expected floats of one dtype, got float32, float64, float32", q,
+    refused("linear_attention: expected floats of the same dtype, got float32, float64, float32", q,
       k:to("float64"), k)
     refused("linear_attention: expected 1 to %d+ keys, got 0", q, roper.zeros({ 1, 2, 0, 8 }),
       roper.zeros({ 1, 2, 0, 8 }))

@@ -163,7 +163,7 @@ describe("linear_cross_entropy", function()
     assert.error_matches(call(x, weight, bias, targets[1]), shapes)
     assert.error_matches(call(x, roper.zeros({ 0, 4 }), nil, targets), shapes)
     assert.error_matches(call(x, weight:to("float64"), nil, targets),
-      "expected floats of one dtype and int32 targets, got x float32, weight float64")
+      "expected floats of the same dtype and int32 targets, got x float32, weight float64")
     assert.error_matches(call(x, weight, bias, targets:to("float32")), "targets float32")
     assert.error_matches(call(x, weight, bias, targets + 1),
       "linear_cross_entropy: expected targets from 0 to 4, got 5 as element 4")

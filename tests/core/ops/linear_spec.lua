@@ -109,7 +109,7 @@ describe("linear", function()
     assert.error_matches(function() roper.linear(roper.ones({ 4 }), w, roper.ones({ 4 })) end,
       "linear: expected bias %[5%], got %[4%]")
     assert.error_matches(function() roper.linear(roper.ones({ 4 }, "float64"), w) end,
-      "linear: expected floats of one dtype, got x float64, weight float32, bias none")
+      "linear: expected floats of the same dtype, got x float64, weight float32, bias none")
     assert.error_matches(function() roper.linear(roper.ones({ 4 }, "int32"), w:to("int32")) end,
       "got x int32, weight int32, bias none")
     local one = roper.ones({ 1, 1 })

@@ -368,7 +368,7 @@ describe("binary functions", function()
       assert.error_matches(function() roper[name](x, roper.ones({ 2 })) end,
         name .. ": shapes %[2, 3%] and %[2%] do not broadcast")
       assert.error_matches(function() roper[name](x, roper.ones({ 3 }, "float64")) end,
-        name .. ": expected one dtype, got float32 and float64; convert one with :to")
+        name .. ": expected the same dtype, got float32 and float64; convert one with :to")
       assert.error_matches(function() roper[name](x, x, x) end, name .. ": expected at most 2")
     end
     assert.error_matches(function() return x + roper.ones({ 0 }) end, "do not broadcast")
@@ -400,6 +400,6 @@ describe("where", function()
     assert.error_matches(function() roper.where(roper.ones({ 3 }, "int32"), x, 0) end,
       "where: shapes %[3%] and %[2%]")
     assert.error_matches(function() roper.where(x:gt(0), x, x:to("float64")) end,
-      "where: expected one dtype, got float32 and float64")
+      "where: expected the same dtype, got float32 and float64")
   end)
 end)

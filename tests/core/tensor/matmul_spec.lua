@@ -71,7 +71,7 @@ describe("matmul", function()
     assert.error_matches(function() a:matmul(roper.ones({ 3 })) end,
       "matmul: expected at least 2 axes each, got %[2, 3%] and %[3%]")
     assert.error_matches(function() a:matmul(roper.ones({ 3, 2 }, "float64")) end,
-      "matmul: expected floats of one dtype, got float32 and float64; convert with :to%(%)$")
+      "matmul: expected floats of the same dtype, got float32 and float64; convert with :to%(%)$")
     assert.error_matches(function() a:to("int32"):matmul(roper.ones({ 3, 2 }, "int32")) end,
       "got int32 and int32")
     assert.error_matches(function() roper.ones({ 2, 1, 1 }):matmul(roper.ones({ 3, 1, 1 })) end,

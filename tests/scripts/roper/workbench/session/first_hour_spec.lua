@@ -63,7 +63,7 @@ local HOUR <const> = {
     { "roper.ones{2, 3, 4}:sum{1, 3}", "float32 [3]\n8 8 8\n" },
     { 'roper.ones(2) + roper.tensor({1, 2}, "int32")', "float32 [2]\n2 3\n" },
     { "roper.ones(2) + x",
-      "error: add: expected one dtype, got float32 and float64; convert one with :to()\n" },
+      "error: add: expected the same dtype, got float32 and float64; convert one with :to()\n" },
     { "x.T", "error: a tensor has no field \"T\"; PyTorch's x.T is x:transpose(1, 2) here\n" },
     { "roper.randn{2, foo = 1}",
       "error: bad argument #1 to 'randn' (unknown field foo of a list; it takes dtype)\n" },
