@@ -317,8 +317,8 @@ end
 ---
 ---     the angle phi of (x_a, x_b) becomes phi + position * theta_t
 ---
---- Errors: an x that is not a vector; a scheme that does not rotate pairs, or is for another number of
---- features; otherwise as for plot.line.
+--- Errors: an x that is not a vector; a scheme that does not rotate pairs, or is for another number
+--- of features; otherwise as for plot.line.
 ---
 ---     > rope = roper.position.rope{dim = 2}
 ---     > plot.rotation({1, 0}, rope, 1, {width = 24, height = 8})
@@ -376,8 +376,8 @@ end
 
 --- Draws arrows in one plane; both axes have the same scale.
 ---
---- Errors: an argument that is not a list of arrows; a number that is not finite; more than 64 arrows;
---- otherwise as for plot.line.
+--- Errors: an argument that is not a list of arrows; a number that is not finite; more than 64
+--- arrows; otherwise as for plot.line.
 ---
 ---     > q = {2, 1, label = "q"}
 ---     > k = {-1, 1, from = {2, 1}, label = "k"}
