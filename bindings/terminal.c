@@ -1,4 +1,4 @@
-/* Size of the terminal, width of its characters, and whether writes to standard output succeeded. */
+/* Size of the terminal, width of its characters, and whether writes to standard output worked. */
 #define _GNU_SOURCE /* TIOCGWINSZ, wcwidth, newlocale */
 #include "bindings/check.h"
 
