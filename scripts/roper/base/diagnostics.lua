@@ -4,6 +4,7 @@ local core = require "roper.core"
 local names_of = require "roper.base.names"
 local escape = require "roper.base.escape"
 local suggest = require "roper.base.suggest"
+local cut = require("roper.base.text").cut
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -343,7 +344,7 @@ function M.lines(failure, marked)
   local room, lines = terminal.columns(io.stderr) - 2, {}
   for i, frame in ipairs(failure.frames) do
     local text = frame.place .. (frame.within or "") .. (frame.line and ": " .. frame.line or "")
-    lines[i] = (i == arrow and "\n→ " or "\n  ") .. terminal.cut(text, room)
+    lines[i] = (i == arrow and "\n→ " or "\n  ") .. cut(text, room)
   end
   return table.concat(lines)
 end

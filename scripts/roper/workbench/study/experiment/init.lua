@@ -2,6 +2,8 @@
 --- is run. An experiment is a file of scripts/experiments; it is found by being there.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
+local document = require "roper.base.document"
+local documents = require "roper.base.document.terminal"
 local fields = require "roper.workbench.study.experiment.fields"
 local mutants = require "roper.workbench.study.experiment.mutants"
 local options_of = require "roper.base.options"
@@ -144,33 +146,25 @@ end
 ---   said, and the presets
 ---@return string text
 function M.describe(name, config)
-  local wrap = require("roper.base.format.columns").wrap
   local definition = M.definition(name)
-  local lines = { name .. ": " .. definition.summary, "" }
-  if config then
-    lines[3] = ("  %-16s %-9s %s"):format("preset", config.preset,
-      wrap("where nothing else is said: " .. table.concat(tables.keys(definition.presets), ", "),
-        29))
-  end
+  local presets = tables.keys(definition.presets)
+  local rows = { config and { "preset", config.preset,
+    "where nothing else is said: " .. table.concat(presets, ", ") } }
   for _, field in ipairs(fields.of(definition.task)) do
     local value = field[3]
     if config then
       value = config[field[1]]
     end
     local meaning, takes = field[4], fields.takes(field)
-    meaning = takes and ("%s: %s"):format(meaning, takes) or meaning
-    lines[#lines + 1] = ("  %-16s %-9s %s"):format(field[1],
-      value or field[5] or "-", wrap(meaning, 29))
+    rows[#rows + 1] = { field[1], value or field[5] or "-",
+      takes and ("%s: %s"):format(meaning, takes) or meaning }
   end
-  if config then
-    return table.concat(lines, "\n")
-  end
-  lines[#lines + 1] = "\nPresets:"
-  for _, preset in ipairs(tables.keys(definition.presets)) do
-    lines[#lines + 1] = ("  %-8s %s"):format(preset,
-      wrap(tables.text(definition.presets[preset]), 11))
-  end
-  return table.concat(lines, "\n")
+  return documents.render({ document.paragraph(name .. ": " .. definition.summary),
+    document.table { rows = rows, sides = "l" },
+    not config and document.table { caption = "Presets:", sides = "l",
+      rows = tables.map(presets, function(preset)
+        return { preset, tables.text(definition.presets[preset]) }
+      end) } }, { width = 80 }):match "^(.-)\n$"
 end
 
 -- Refuse what is no table of `configure`.
