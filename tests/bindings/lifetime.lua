@@ -541,7 +541,8 @@ for name in ("backward differentiable enable_grad is_parameter no_grad parameter
   .. " is_recording json_array json_decode json_encode load load_npy load_safetensors save"
   .. " interrupt_call interrupt_clear interrupt_defer interrupt_disable interrupt_enable"
   .. " interrupt_wait interrupted machine matmul_precision memory memory_fail_after memory_limit"
-  .. " memory_trim output_kept prepare_readline terminal_size threads"):gmatch "%S+" do
+  .. " memory_trim output_kept prepare_readline terminal_size threads"
+  .. " character_width"):gmatch "%S+" do
   elsewhere[name] = true
 end
 
