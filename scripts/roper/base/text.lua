@@ -27,6 +27,10 @@ end
 
 -- The end of the character that begins at an index, and its width.
 local function character_at(text, at)
+  local byte, following_byte = text:byte(at, at + 1)
+  if is_between(byte, 32, 126) and (following_byte or 0) < 128 then
+    return at, 1
+  end
   local _, last = text:find("^\27%[[%d;]*m", at)
   if last then
     return last, 0
@@ -102,7 +106,7 @@ end
 ---@param columns number at least 1
 ---@return string
 function M.fit(text, columns)
-  if M.width(text) <= columns then
+  if #M.cut(text, columns) == #text then
     return text
   end
   return M.cut(text, columns - 1) .. "…" .. (text:find "\27" and "\27[0m" or "")

@@ -6,7 +6,7 @@ local escape = require "roper.base.escape"
 local options = require "roper.base.format.options"
 local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
-local width_of = require("roper.base.text").width
+local cut = require("roper.base.text").cut
 
 local M = {}
 
@@ -145,8 +145,8 @@ local function render_table(value, around, indent, columns, lead)
   end
   around[value] = nil
   local all = table.concat(items, ", ")
-  local length = indent + lead + width_of(all) + #"{}" + (indent > 0 and #"," or 0)
-  if length <= columns and not all:find "\n" then
+  local room = columns - indent - lead - #"{}" - (indent > 0 and #"," or 0)
+  if room >= 0 and cut(all, room) == all and not all:find "\n" then
     return ("{%s}"):format(all)
   end
   local margin = (" "):rep(indent + 2)
