@@ -6,7 +6,7 @@ local escape = require "roper.base.escape"
 local options = require "roper.base.format.options"
 local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
-local cut = require("roper.base.text").cut
+local widths = require "roper.base.text"
 
 local M = {}
 
@@ -119,7 +119,8 @@ local function packed(items, columns)
   local lines = {}
   for _, item in ipairs(items) do
     local line = lines[#lines]
-    if line and #line + #item + 3 <= columns and not (line .. item):find "\n" then
+    if line and widths.width(line) + widths.width(item) + 3 <= columns
+      and not (line .. item):find "\n" then
       lines[#lines] = line .. ", " .. item
     else
       lines[#lines + 1] = item
@@ -137,7 +138,8 @@ local function render_table(value, around, indent, columns, lead)
   for i = 1, math.min(#keys, options.current.entries) do
     local name = key_text(keys[i], next_index)
     next_index = name == "" and next_index + 1 or next_index
-    items[i] = name .. render(rawget(value, keys[i]), around, indent + 2, columns, #name)
+    items[i] = name .. render(rawget(value, keys[i]), around, indent + 2, columns,
+      widths.width(name))
   end
   local is_list = next_index > #items
   if #keys > #items then
@@ -146,7 +148,7 @@ local function render_table(value, around, indent, columns, lead)
   around[value] = nil
   local all = table.concat(items, ", ")
   local room = columns - indent - lead - #"{}" - (indent > 0 and #"," or 0)
-  if room >= 0 and cut(all, room) == all and not all:find "\n" then
+  if room >= 0 and widths.cut(all, room) == all and not all:find "\n" then
     return ("{%s}"):format(all)
   end
   local margin = (" "):rep(indent + 2)

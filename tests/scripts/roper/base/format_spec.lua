@@ -208,6 +208,7 @@ describe("format.value", function()
       |  100, 101, 102,
       |  103, 104
       |}]]), format.value({ 100, 101, 102, 103, 104 }, 18))
+    assert.equal('{\n  "日本", "日本",\n  "日本"\n}', format.value({ "日本", "日本", "日本" }, 20))
   end)
 
   it("stays within the width, including names and commas of inner tables", function()
