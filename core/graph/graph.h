@@ -94,11 +94,11 @@ bool rp_node_wants(const RpNode *node, int i);
 
 /*
 ** Add d output / d parameter to the gradient of every parameter that `output`
-** was computed from, and release the saved tensors. `seed` is the gradient of
-** `output` itself, in its shape and dtype; NULL means 1 and requires an `output` of
-** one element. RP_BAD_ARGUMENT for another shape or dtype, for an `output` that was
-** not recorded, for a graph that an earlier pass has freed, and for a saved tensor
-** that was changed in place.
+** was computed from, and release the saved tensors. `seed` is the gradient with respect
+** to `output`, in its shape and dtype; NULL means 1 and requires an `output` of one
+** element. RP_BAD_ARGUMENT for another shape or dtype, for an `output` that depends on
+** no parameter, for a graph that an earlier pass has freed, and for a saved tensor that
+** was changed in place.
 */
 RpStatus rp_backward(RpTensor *output, RpTensor *seed);
 

@@ -20,7 +20,7 @@ RpTensor *rp_tensor_places_from_0(const char *name, RpTensor *index, int first, 
 RpTensor *rp_tensor_rows_of(const RpTensor *x, int axis, int count, RpTensor *const *keys,
                             int *axes);
 
-/* The rows of x at the indices from rp_tensor_rows_of; the axes of `index` replace the `axes`. */
+/* The rows of x at `index`, from rp_tensor_rows_of; its axes replace the `axes` indexed axes. */
 RpTensor *rp_tensor_take(RpTensor *x, int axis, int axes, const RpTensor *index);
 
 /* Zeros of a shape, with `values` added at these rows: the gradient of rp_tensor_take. */

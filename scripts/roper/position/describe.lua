@@ -12,10 +12,10 @@ local EXAMPLE <const> = { dim = 8, heads = 2, d_model = 16, length = 16 }
 
 --- The description of a position scheme; tostring returns it as lines of text.
 ---@class PositionDescription
----@field name string
----@field summary? string
----@field formula? string
----@field source? string
+---@field name string the name of the scheme, or of the combination
+---@field summary? string one line
+---@field formula? string its formula
+---@field source? string paper and equation
 ---@field relative boolean true if attention depends on relative positions only
 ---@field trains string trained tensors, with shapes for 2 heads of 8 features
 ---@field cache string the form of keys and values in a cache

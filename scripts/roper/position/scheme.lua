@@ -14,7 +14,7 @@ local M = {}
 
 --- A position scheme, or the definition that `register` takes.
 ---@class Scheme
----@field name string
+---@field name string the name under which it is registered
 ---@field takes? table the options with their kinds, as for `options.check`; dim, heads, d_model and
 ---   length are filled in if a scheme takes them
 ---@field init? fun(self: Scheme) initializes a new scheme, whose options are fields of `self`
@@ -43,9 +43,9 @@ local M = {}
 ---   of different revisions are never averaged
 ---@field per_layer? boolean = false; each layer has its own scheme, instead of all sharing one
 ---@field relative? boolean = false; true if attention depends on relative positions only
----@field formula? string
----@field source? string
----@field summary? string
+---@field formula? string the formula, for descriptions
+---@field source? string paper and equation, for descriptions
+---@field summary? string one line, for descriptions and the list of schemes
 local Scheme = {}
 Scheme.__index = Scheme
 
