@@ -27,8 +27,8 @@ describe("help", function()
 roper.softmax(x, axis?)
 tensor:softmax(axis?)
 
-Exponentials, normalized to sum to 1 along an axis. They are computed after
-subtracting the maximum, so large x does not overflow.
+Exponentials, normalized to sum to 1 along an axis. The maximum is subtracted
+first, so large elements do not overflow.
 
     yᵢ = exp(xᵢ) / Σⱼ exp(xⱼ)
 
