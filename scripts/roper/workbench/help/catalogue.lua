@@ -1,5 +1,5 @@
---- What is public: every name that can be reached from `roper`, every class whose objects it
---- gives out, each with the comment that tells about it.
+--- Catalogue of the public names: everything that can be reached from `roper`, and the classes of
+--- its objects, with their documentation comments.
 local comment_of = require "roper.workbench.help.comment"
 local core = require "roper.core"
 local sources = require "roper.workbench.help.sources"
@@ -7,14 +7,14 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
----@class Entry something public
+---@class Entry a public function, method, class or module
 ---@field path string such as "roper.nn.Linear", "tensor:sum", "Linear"
 ---@field kind "function"|"method"|"class"|"module"
----@field comment Comment? nil where nobody wrote one
+---@field comment Comment?
 ---@field value any nil for a class
----@field same string? the function that this method is, as x:sum() is roper.sum(x)
+---@field same string? path of the function of which this method is an alias, such as roper.sum
 
-local entries, by_path, path_of -- all; by their path; paths by functions and modules
+local entries, by_path, path_of -- path_of: by function or module
 
 local function add(entry)
   if not by_path[entry.path] then
@@ -26,7 +26,7 @@ local function add(entry)
   end
 end
 
--- The names in a table, also those that it loads on first use.
+-- The names in a table, including those loaded on first use.
 local function names_of(holder)
   local metatable = getmetatable(holder)
   local names = tables.set(metatable and metatable.__names and metatable.__names() or {})
@@ -46,7 +46,7 @@ local function is_module(value)
   return false
 end
 
--- The file of a module: its own, or the one that its functions come from.
+-- The file of a module, or else the file of its functions.
 local function file_of(module)
   for name, loaded in pairs(package.loaded) do
     local file = loaded == module and package.searchpath(name, package.path)
@@ -63,7 +63,7 @@ local function file_of(module)
   return nil
 end
 
--- The comment of a module: where a file above assigns it, or at the top of its own.
+-- The comment of a module: above its assignment in the parent's file, or at the top of its file.
 local function module_comment(name, module, above)
   for _, comment in ipairs(sources.comments(above)) do
     if comment.name == "M." .. name then
@@ -73,7 +73,7 @@ local function module_comment(name, module, above)
   return sources.native()["roper." .. name] or sources.head(file_of(module) or above)
 end
 
--- Add what is public in a module of a file, and in the modules in it.
+-- Adds the public members of a module and of the modules in it.
 local function add_members(path, module, file)
   for _, name in ipairs(names_of(module)) do
     local value, inner = module[name], path .. "." .. name
@@ -88,7 +88,7 @@ local function add_members(path, module, file)
   end
 end
 
--- The methods of the classes that C implements.
+-- The methods of classes in C.
 local function native_methods(name)
   if name == "tensor" then
     return core.tensor_metatable.methods
@@ -97,7 +97,7 @@ local function native_methods(name)
   return metatable and metatable.__index or {}
 end
 
--- Add a class with its methods, and those it extends.
+-- Adds a class with its methods, and the classes that it extends.
 local function add_class(name)
   local class = sources.classes()[name]
   if not class or by_path[name] or sources.is_plain(name) then
@@ -118,12 +118,12 @@ local function add_class(name)
   end
 end
 
--- Add the classes that a list of parameters names, also inside option tables.
+-- Adds the classes in the types of parameters and of their options.
 local function add_classes_in(parameters)
   for _, parameter in ipairs(parameters) do
     for _, one in ipairs { parameter, table.unpack(sources.options(parameter.type)) } do
       for _, name in ipairs(sources.class_names(one.type)) do
-        add_class(name) -- no plain one
+        add_class(name)
       end
     end
   end
@@ -138,7 +138,7 @@ local function fill()
     add_class(name)
   end
   local i = 1
-  while entries[i] do -- grows meanwhile
+  while entries[i] do -- the list grows
     local comment = entries[i].comment
     if comment then
       add_classes_in(comment.parameters)
@@ -152,7 +152,7 @@ local function fill()
   end)
 end
 
---- Everything public, sorted by path.
+--- All entries, sorted by path.
 ---@return Entry[]
 function M.entries()
   if not entries then
@@ -161,7 +161,7 @@ function M.entries()
   return entries
 end
 
---- What is known by a path.
+--- The entry with a path.
 ---@param path string
 ---@return Entry?
 function M.entry(path)
@@ -169,9 +169,9 @@ function M.entry(path)
   return by_path[path]
 end
 
---- What is known about a function or a module.
+--- The entry of a function or a module.
 ---@param value any
----@return Entry? entry public, or made for a Lua function with a comment
+---@return Entry? entry a new one for a Lua function that is not public but has a comment
 function M.of_value(value)
   M.entries()
   if path_of[value] then
@@ -188,7 +188,7 @@ function M.of_value(value)
   return comment and { path = comment.name, kind = "function", comment = comment, value = value }
 end
 
---- The options that a function takes in a table.
+--- The options of a function.
 ---@param entry Entry
 ---@return Parameter[] options
 function M.options(entry)
@@ -201,7 +201,7 @@ function M.options(entry)
   return options
 end
 
---- The methods that a function is of its first argument.
+--- The methods that are aliases of a function.
 ---@param entry Entry
 ---@return Entry[]
 function M.aliases(entry)
@@ -212,7 +212,7 @@ function M.aliases(entry)
   return list
 end
 
--- Add what is said of arguments, results or fields, also of the options in a table.
+-- Adds the descriptions of parameters and of their options.
 local function add_parameters(parts, parameters)
   for _, parameter in ipairs(parameters) do
     for _, one in ipairs { parameter, table.unpack(sources.options(parameter.type)) } do
@@ -221,7 +221,7 @@ local function add_parameters(parts, parameters)
   end
 end
 
---- All that a comment says, but for its examples.
+--- The text of a comment without its examples, for searching.
 ---@param entry Entry
 ---@return string
 function M.prose(entry)
@@ -248,7 +248,7 @@ function M.class_of(value)
   return type(name) == "string" and M.entry((name:gsub("^roper%.", ""))) or nil
 end
 
--- The last name of a path that is directly below another, with "." or ":" between.
+-- The last name of a path if it is directly below another path; nil otherwise.
 local function name_below(path, above)
   local name = path:sub(#above + 2)
   local joint = path:sub(#above + 1, #above + 1)
@@ -256,7 +256,7 @@ local function name_below(path, above)
   return is_below and name or nil
 end
 
---- The entries of a module, or the methods of a class with those it extends.
+--- The members of a module, or the methods of a class and of the classes that it extends.
 ---@param entry Entry
 ---@return Entry[]
 function M.members(entry)

@@ -1,43 +1,43 @@
---- Documentation comments: what a function does, what it takes and gives, an example. They are
---- LuaLS's, `---` lines above a function, in this form:
+--- Parser of documentation comments. They are comments of LuaLS, lines with `---` above a function,
+--- in this form:
 ---
----     --- What it does. More prose, in paragraphs; "Errors: ..." is one of them.
+---     --- A sentence that says what the function does. More paragraphs, one with "Errors: ...".
 ---     ---
----     ---     a formula, indented by four
+---     ---     a formula, indented by four spaces
 ---     ---
 ---     ---     > an.example()
----     ---     what the session prints for it
----     ---@param name? type = default; the rest of the meaning, shapes in brackets
----     ---@return type name its meaning
+---     ---     the output of the session
+---     ---@param name? type = default; description, shapes in brackets
+---     ---@return type name description
 ---
---- An option table has a class of its own, with a `---@field` line for each option, in the form of
---- `---@param`. The class stands above the function, after an empty line's distance.
+--- An option table has its own class above the function, separated by an empty line, with a
+--- `---@field` line for each option in the form of `---@param`.
 local escape = require "roper.base.escape"
 
 local M = {}
 
 ---@class Parameter an argument, an option or a result
----@field name string "" for a result without one
----@field type string without the "?" of what may be absent
+---@field name string "" for a result without a name
+---@field type string without a final "?"
 ---@field optional boolean
 ---@field default string? as Lua
 ---@field text string
 
 ---@class Comment
----@field name string? what is documented: "M.eye", "Linear:forward", the name of a class
----@field arguments string[]? of a function, or of what the file makes
----@field class string? the comment's class
----@field parent string? the class that this one extends
+---@field name string? of the documented function or class: "M.eye", "Linear:forward"
+---@field arguments string[]? of a function, or of the function that the file makes
+---@field class string? name of the class that is documented
+---@field parent string? name of the class that it extends
 ---@field parameters Parameter[]
 ---@field fields Parameter[]
 ---@field results Parameter[]
 ---@field text string[] lines of prose, formulas and examples
----@field source string? file and line of what C implements
----@field file string? of the comment, where it was read from one
----@field raw string[] the lines as they stand in the file
----@field line integer of what is documented
+---@field source string? file and line of the implementation in C
+---@field file string? from which the comment was read
+---@field raw string[] the lines without dashes
+---@field line integer of the documented function
 
--- The type at the start of a text, and the rest. A type has spaces only inside brackets, inside
+-- Splits a text into the type at its start and the rest. A type has spaces only inside brackets and
 -- quotes, and after the colon and the commas of a function's results.
 local function split_type(text)
   local depth, quoted, i = 0, false, 1
@@ -60,10 +60,10 @@ local function split_type(text)
   return text:sub(1, i - 1), text:sub(i + 1)
 end
 
--- "type = default; text", where a "?" after the name or the type makes it optional.
+-- Parses "type = default; text". A "?" after the name or the type makes the parameter optional.
 local function parameter(name, rest)
   local kind, text = split_type(rest)
-  local is_open = kind:find "%?$" ~= nil and not kind:find "^fun%b():" -- else it is of a result
+  local is_open = kind:find "%?$" ~= nil and not kind:find "^fun%b():" -- else of a result
   local bare = name:gsub("%?$", "")
   local default = text:match "^= ([^;]*)"
   return {
@@ -77,7 +77,7 @@ end
 
 local tags = {}
 
--- The reader of a tag that adds "name type ..." to a list of the comment.
+-- A parser of tags "name type ..." that adds to a list of the comment.
 local function adds_to(list)
   return function(comment, rest)
     local name, more = rest:match "^(%S+)%s+(.*)$"
@@ -112,11 +112,11 @@ function tags.source(comment, rest)
   comment.source = rest
 end
 
--- The comment in lines without their dashes; `line` is where what it documents starts.
+-- Parses the lines of a comment, without dashes; `line` is that of the documented function.
 local function read(lines, line)
   local comment = { parameters = {}, fields = {}, results = {}, text = {}, raw = lines,
     line = line }
-  local tag -- the one that is being read, with the lines that go on with it
+  local tag -- the current tag with its text
   local function finish()
     if tag and tags[tag.name] then
       tags[tag.name](comment, tag.text)
@@ -144,8 +144,8 @@ local function read(lines, line)
   return comment
 end
 
--- The name and the arguments of the function that starts at a line, or the name alone of what is
--- assigned there.
+-- The name and the arguments of the function that starts at a line, or the name of the variable
+-- that is assigned there.
 local function signature(lines, line)
   local code = table.concat(lines, " ", line, math.min(line + 3, #lines))
   for _, form in ipairs { "function%s+([%w_.:]+)%s*", "local%s+function%s+([%w_]+)%s*",
@@ -162,9 +162,9 @@ local function signature(lines, line)
   return code:match "^%s*([%w_.]+)%s*=%f[^=]"
 end
 
---- The documentation comments of a file, in their order.
+--- The documentation comments of a file, in order.
 ---@param source string its text
----@return Comment[] comments the first is the file's own where it starts with one
+---@return Comment[] comments the first is that of the file itself, if it has one
 function M.parse(source)
   local lines, comments, block = escape.lines(source), {}, {}
   for i, line in ipairs(lines) do
@@ -200,10 +200,10 @@ end
 
 ---@class Block
 ---@field kind "prose"|"errors"|"formula"|"example"
----@field lines string[] of a formula or an example; of prose, one with all its words
+---@field lines string[] of a formula or an example; for prose, one line with the whole text
 
--- The kind of a line of text, after a line of another. All that is indented behind the start of an
--- example belongs to it.
+-- The kind of a line after a line of kind `last`. All indented lines after the start of an example
+-- belong to it.
 local function kind_of(line, last)
   if line:find "^    " then
     return (last == "example" or line:find "^    >") and "example" or "formula"
@@ -213,7 +213,7 @@ local function kind_of(line, last)
   return last == "errors" and last or "prose"
 end
 
---- The text of a comment as blocks: paragraphs, formulas, examples.
+--- Splits the text of a comment into paragraphs, formulas and examples.
 ---@param comment Comment
 ---@return Block[]
 function M.blocks(comment)

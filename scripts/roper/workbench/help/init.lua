@@ -1,13 +1,13 @@
---- Help: what `?name`, `??name`, `help(name)` and `apropos(word)` print. Names are those of the
---- session, or of the library with or without what stands in front.
+--- Help for `?name`, `??name`, `help(name)` and `apropos(word)`. A name is a variable of the
+--- session, or a name of the library, with or without its module or class.
 local pager = require "roper.workbench.help.pager"
 local escape = require "roper.base.escape"
 
 local M = {}
 
-local LONGEST <const> = 60 -- characters of a name that is worth a suggestion
+local LONGEST <const> = 60 -- characters of a name for which suggestions are made
 
--- The value behind a name that was typed.
+-- The value of a name in the session.
 local function value_of(name, globals)
   if not name:find "^[%a_][%w_]*[%w_.:]*$" then
     return nil
@@ -15,7 +15,7 @@ local function value_of(name, globals)
   return require("roper.base.names").resolve(name, globals)
 end
 
--- The entries that a name of the library may mean, the likeliest alone where it is clear.
+-- The entries that match a name of the library: only one if the match is exact.
 local function entries_of(name)
   local catalogue = require "roper.workbench.help.catalogue"
   for _, path in ipairs { name, "roper." .. name, (name:gsub("%.([%w_]+)$", ":%1")) } do
@@ -37,27 +37,27 @@ local function entries_of(name)
   return list
 end
 
--- What to say about a name that nothing has.
+-- The error message for an unknown name.
 local function unknown(name)
   local names = {}
   if #name > LONGEST then
-    return ("nothing is called %s…"):format(name:sub(1, LONGEST))
+    return ("unknown name %s…"):format(name:sub(1, LONGEST))
   end
   for i, entry in ipairs(require("roper.workbench.help.catalogue").entries()) do
     names[i] = name:find "[.:]" and entry.path or entry.path:match "[%w_]+$"
   end
   local hint = require("roper.base.suggest").hint(name, names)
-  return ("nothing is called %s%s"):format(name, hint)
+  return ("unknown name %s%s"):format(name, hint)
 end
 
-local BASE <const> = {} -- Lua's own globals, as keys; what else is there is somebody's
+local BASE <const> = {} -- Lua's own globals, as keys
 for name in ([[assert collectgarbage dofile error getmetatable ipairs load loadfile next pairs pcall
   print rawequal rawget rawlen rawset require select setmetatable tonumber tostring type warn
   xpcall]]):gmatch "%a+" do
   BASE[name] = true
 end
 
--- The name of a function of Lua's own: it is in C, where its name says.
+-- The name of a function of Lua's standard library; nil for others.
 local function standard_name(value)
   for _, library in ipairs(debug.getinfo(value, "S").what == "C" and { "_G", "string", "table",
     "math", "io", "os", "utf8", "coroutine", "debug" } or {}) do
@@ -70,19 +70,19 @@ local function standard_name(value)
   return nil
 end
 
--- What there is to say about a function without a comment.
+-- The page of a function without a documentation comment.
 local function bare_function(value, name)
   local standard = standard_name(value)
   if standard then
-    return ("%s is Lua's own; see\nhttps://www.lua.org/manual/5.4/manual.html#pdf-%s\n"):format(
-      standard, standard)
+    return ("%s is a standard function of Lua; see\n%s#pdf-%s\n"):format(standard,
+      "https://www.lua.org/manual/5.4/manual.html", standard)
   end
   local where, arguments = debug.getinfo(value, "Su"), {}
   for i = 1, where.nparams do
     arguments[i] = debug.getlocal(value, i)
   end
   arguments[#arguments + 1] = where.isvararg and "…" or nil
-  return ("%s(%s)\n\nA function of %s, without a documentation comment.\n"):format(
+  return ("%s(%s)\n\nA function in %s, without a documentation comment.\n"):format(
     name or "function", table.concat(arguments, ", "), where.what == "C" and "C"
     or ("%s:%d"):format(where.short_src, where.linedefined))
 end
@@ -91,7 +91,7 @@ local function with_article(noun)
   return (noun:find "^[AEIOUaeiou]" and "an " or "a ") .. noun
 end
 
--- The page about a value.
+-- The page of a value.
 local function about(value, name)
   local catalogue = require "roper.workbench.help.catalogue"
   local format = require "roper.base.format"
@@ -108,9 +108,9 @@ local function about(value, name)
     or math.type(value) or type(value)), text, class and "\n" .. page.entry(class) or "")
 end
 
---- The page about a name.
+--- The page of a name.
 ---
---- Errors: a name that nothing has.
+--- Errors: the name is unknown.
 ---@param name string
 ---@param globals table of the session
 ---@return string
@@ -127,20 +127,21 @@ function M.text(name, globals)
   if #found == 1 then
     return found[1].comment and page.entry(found[1]) or about(found[1].value, found[1].path)
   elseif #found > 1 then
-    return page.list(name .. " may be", found)
+    return page.list(name .. " matches", found)
   end
   error(unknown(name), 0)
 end
 
---- Tell about a name or a value: how a function is called, what it takes, gives and refuses, its
---- formula and an example; what a module or a class holds. Without an argument, about the library.
+--- Prints the documentation of a name or a value: for a function its arguments, results, errors,
+--- formula and an example; for a module or a class its contents. Without an argument, describes the
+--- library.
 ---
---- In a session, `?name` does the same. `?pytorch` lists what functions of PyTorch are called here.
+--- In a session, `?name` does the same. `?pytorch` lists what to write instead of PyTorch.
 ---
---- Errors: a name that nothing has; the nearest one is suggested.
+--- Errors: the name is unknown; the message suggests the nearest name.
 ---
 ---     > help(string.rep)
----     string.rep is Lua's own; see
+---     string.rep is a standard function of Lua; see
 ---     https://www.lua.org/manual/5.4/manual.html#pdf-string.rep
 ---@param what? any a name in quotes, or a value: a function, a module, a tensor, a model
 function M.help(what)
@@ -151,7 +152,7 @@ function M.help(what)
   end
 end
 
--- Does a function take an option with a text in its name?
+-- Does a function have an option with this text in its name?
 local function has_option(entry, text)
   for _, option in ipairs(require("roper.workbench.help.catalogue").options(entry)) do
     if option.name:lower():find(text, 1, true) then
@@ -161,9 +162,9 @@ local function has_option(entry, text)
   return false
 end
 
---- List what has a word in its name, then in the name of an option, then in its documentation.
+--- Searches the documentation for a word: first in names, then in names of options, then in texts.
 ---
---- Errors: a word that stands nowhere.
+--- Errors: the word is not found.
 ---
 ---     > apropos "inverse_square"
 ---     by name (1)
@@ -176,16 +177,16 @@ function M.apropos(word)
   end
   local pattern = word:lower()
   local catalogue = require "roper.workbench.help.catalogue"
-  local named, optional, told = {}, {}, {}
+  local named, optional, texts = {}, {}, {}
   for _, entry in ipairs(catalogue.entries()) do
     local list = entry.path:lower():find(pattern, 1, true) and named
       or has_option(entry, pattern) and optional
-      or not entry.same and catalogue.prose(entry):lower():find(pattern, 1, true) and told or {}
+      or not entry.same and catalogue.prose(entry):lower():find(pattern, 1, true) and texts or {}
     list[#list + 1] = entry
   end
   local page, parts = require "roper.workbench.help.page", {}
-  for _, group in ipairs { { "by name", named }, { "by an option's name", optional },
-    { "in the text", told } } do
+  for _, group in ipairs { { "by name", named }, { "by name of an option", optional },
+    { "in the text", texts } } do
     parts[#parts + 1] = group[2][1]
       and page.list(("%s (%d)"):format(group[1], #group[2]), group[2]) or nil
   end
@@ -195,14 +196,14 @@ function M.apropos(word)
   pager.write(table.concat(parts))
 end
 
---- What `?name` prints.
+--- Prints the page of a name, for `?name`.
 ---@param name string
 ---@param globals table of the session
 function M.show(name, globals)
   pager.write(M.text(name, globals))
 end
 
--- The lines of a text from one on, to another or to the first that `is_last` knows.
+-- The lines of a text from `first` to the first for which `is_last` is true.
 local function excerpt(text, first, is_last)
   local lines, last = escape.lines(text), first
   while lines[last + 1] and not is_last(lines[last], last) do
@@ -211,7 +212,7 @@ local function excerpt(text, first, is_last)
   return table.concat(lines, "\n", first, math.min(last, #lines)) .. "\n"
 end
 
--- The source of what C implements: the function, or its row in a table.
+-- The source of a function in C, or its row in a table.
 local function native_source(place)
   local sources = require "roper.workbench.help.sources"
   local file, first = place:match "^(.*):(%d+)$"
@@ -219,7 +220,7 @@ local function native_source(place)
   if not text then
     return place .. " (C, in the source tree)\n"
   end
-  local is_row = false -- of operation/, which may take several lines
+  local is_row = false -- a macro in operation/, which may have several lines
   return place .. "\n" .. excerpt(text, tonumber(first), function(line, number)
     is_row = is_row or number == tonumber(first) and line:find "^%u[%u_]*%(" ~= nil
     return line:find "^};?$" or is_row and line:find "%)$"
@@ -227,7 +228,7 @@ local function native_source(place)
   end)
 end
 
--- The source of a Lua function; nil where there is none.
+-- The source of a Lua function; nil if it is not available.
 local function lua_source(value, comment)
   local sources = require "roper.workbench.help.sources"
   local text, file, first, last, _
@@ -247,7 +248,7 @@ local function lua_source(value, comment)
   end))
 end
 
---- What `??name` prints: the source of a function, and where it stands.
+--- Prints the source of a function and its location, for `??name`.
 ---@param name string
 ---@param globals table of the session
 function M.source(name, globals)
@@ -257,7 +258,7 @@ function M.source(name, globals)
     local found = entries_of(name)
     if #found ~= 1 then
       error(#found == 0 and unknown(name)
-        or ("%s may be several; ?%s lists them"):format(name, name), 0)
+        or ("%s is ambiguous; ?%s lists the matches"):format(name, name), 0)
     end
     entry, value = found[1], found[1].value
   end
@@ -265,13 +266,13 @@ function M.source(name, globals)
   local text = comment and comment.source and native_source(comment.source)
     or lua_source(value, comment)
   if not text then
-    error(("%s has no source to show"):format(name), 0)
+    error(("%s: no source is available"):format(name), 0)
   end
   pager.write(escape.text(text))
 end
 
---- From now on errors name functions of the library as help does, and answer habits from PyTorch
---- and Python.
+--- Connects help to error messages: they use the public names of functions, and correct habits from
+--- PyTorch and Python.
 function M.name_in_failures()
   local diagnostics = require "roper.base.diagnostics"
   diagnostics.help_name = function(called)

@@ -1,6 +1,5 @@
---- The documentation of functions that C implements. It stands in block comments of the bindings
---- and of the rows of operations, above the function or its row in a table, in the form of
---- comment.lua without the dashes:
+--- Extracts the documentation of functions in C. It is in block comments above the function or its
+--- row in a table, in the form of comment.lua without dashes:
 ---
 ---     /*
 ---     ** function roper.eye(n, dtype)
@@ -13,16 +12,16 @@
 ---     ** @return tensor [n, n]
 ---     */
 ---
---- A last line `@like roper.zeros` stands for the errors and the tags of that function. A comment
---- that starts with `@class` tells of a class. `make` turns all of them into a file of definitions
---- that LuaLS and `help` read.
+--- A last line `@like roper.zeros` is replaced by the errors and the tags of that function. A
+--- comment that starts with `@class` documents a class. `make` writes all of them to a definition
+--- file for LuaLS and `help`.
 local files = require "roper.base.file"
 local escape = require "roper.base.escape"
 
 local M = {}
 
--- The lines inside a block comment, without its stars, and where its code starts; nil where the
--- line starts none.
+-- The lines inside the block comment that begins at a line, without stars, and the line of the code
+-- after it. Nil if no comment begins there.
 local function block_at(lines, first)
   if not lines[first]:find "^%s*/%*%s*$" then
     return nil
@@ -35,8 +34,8 @@ local function block_at(lines, first)
   return block, i + 1
 end
 
--- The documented functions and classes of the sources: the lines of each, its path or class, and
--- the place of its code.
+-- The documented functions and classes of the sources: their lines, path or class, and the place of
+-- the code.
 local function blocks_of(sources)
   local blocks = {}
   for _, source in ipairs(sources) do
@@ -54,7 +53,7 @@ local function blocks_of(sources)
   return blocks
 end
 
--- Put the errors and the tags of another function in the place of a last line `@like path`.
+-- Replaces a last line `@like path` by the errors and the tags of that function.
 local function complete(block, by_path)
   local lines = block.lines
   local path = lines[#lines]:match "^@like%s+(%S+)$"
@@ -79,7 +78,7 @@ local function complete(block, by_path)
   end
 end
 
--- Add the definition of a documented function or class.
+-- Adds the definition of a function or class.
 local function define(out, classes, block)
   local lines, class = block.lines, block.class
   local is_prose = true
@@ -103,8 +102,8 @@ local function define(out, classes, block)
   out[#out + 1] = ""
 end
 
---- The definitions of what C sources document.
----@param sources table[] {name =, text =} each
+--- The definitions of the functions and classes that C sources document.
+---@param sources table[] tables with `name` and `text`
 ---@return string lua
 function M.definitions(sources)
   local blocks, by_path, classes = blocks_of(sources), {}, {}
@@ -126,7 +125,7 @@ function M.definitions(sources)
   return table.concat(out, "\n")
 end
 
---- Write the definitions of the C sources of folders.
+--- Writes the definitions of the C sources in folders.
 ---@param folders string[] such as "bindings"
 ---@param path string
 function M.write(folders, path)

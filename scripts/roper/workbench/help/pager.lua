@@ -1,12 +1,12 @@
---- What is longer than the terminal goes through a pager: $PAGER, or less where that is there.
+--- Writes long text through a pager: $PAGER, or less if it is installed.
 local escape = require "roper.base.escape"
 local terminal = require "roper.base.terminal"
 
 local M = {}
 
-local MISSING <const> = { [126] = true, [127] = true } -- what a shell says of a program
+local MISSING <const> = { [126] = true, [127] = true } -- exit status of a shell
 
--- The program that shows text from its standard input; nil where there is none.
+-- The command of the pager; nil if there is none.
 local function program()
   local named = os.getenv "PAGER"
   if named and named ~= "" then
@@ -15,18 +15,17 @@ local function program()
   return require("roper.base.subprocess").has "less" and "less -R" or nil
 end
 
--- Show text in the pager. It may be left early: it reads a file, so that nobody writes to a pipe
--- that is closed.
+-- Shows text in the pager, which reads a file, since a pipe would break if the user leaves early.
 local function show(name, text)
   return require("roper.base.scoped").with_file("help.txt", text, function(path)
     io.stdout:flush()
     local _, how, status = os.execute(("{ %s\n} < %s"):format(name, escape.word(path)))
-    io.stdout:write(how == "signal" and "\n" or "") -- after the ^C that the terminal shows
+    io.stdout:write(how == "signal" and "\n" or "") -- after the terminal's ^C
     return not (how == "exit" and MISSING[status])
   end)
 end
 
---- Write text: on a terminal that it does not fit on through a pager, else plainly.
+--- Writes text to standard output, through a pager if it does not fit on the terminal.
 ---@param text string
 function M.write(text)
   local is_long = select(2, text:gsub("\n", "")) >= terminal.rows(io.stdout)

@@ -1,5 +1,5 @@
---- The files that documentation comments stand in, and what they say: of Lua functions their own
---- file, of C functions what `make` took from the bindings.
+--- Documentation comments by file, function and class. Those of C functions are in a definition
+--- file that `make` writes.
 local comment_of = require "roper.workbench.help.comment"
 local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
@@ -11,10 +11,10 @@ local HERE <const> = require("roper.base.paths").LIBRARY
 local NATIVE <const> = { HERE .. "/../../build/library/native.lua",
   HERE .. "/../../../roper/library/native.lua" }
 
-M.LIBRARY = HERE .. "/init.lua" -- where the library starts
+M.LIBRARY = HERE .. "/init.lua"
 M.ROOT = HERE .. "/../.." -- of the source tree
 
-local parsed = {} -- comments by file; the files of the library do not change under a session
+local parsed = {} -- comments by file, for the files of the library
 
 --- The documentation comments of a file.
 ---@param path string
@@ -31,7 +31,7 @@ end
 
 local native
 
---- The comments of what C implements.
+--- The comments of functions and classes in C.
 ---@return table<string, Comment> by_name such as "roper.sum"
 function M.native()
   if not native then
@@ -46,9 +46,9 @@ function M.native()
   return native
 end
 
---- Where a Lua function is defined.
+--- The place of a Lua function.
 ---@param value function
----@return string? file nil for a function of C, or one that was typed
+---@return string? file nil for a function in C or in typed code
 ---@return integer first line
 ---@return integer last line
 function M.place(value)
@@ -56,16 +56,16 @@ function M.place(value)
   return where.source:match "^@(.+)$", where.linedefined, where.lastlinedefined
 end
 
---- The code that a Lua function is part of: its file, or what was typed.
+--- The source that contains a Lua function: its file, or typed code.
 ---@param value function
----@return string? text nil for a function of C, or where there is none any more
----@return string name of the file, or what messages call the code
+---@return string? text nil for a function in C, or if the source is not available
+---@return string name of the file or of the typed code
 function M.text(value)
   local kind, name = debug.getinfo(value, "S").source:match "^([@=])(.+)$"
   return kind == "@" and files.read(name) or kind == "=" and diagnostics.sources[name] or nil, name
 end
 
---- The file that is there to give a function, as `make` of the table that it returns.
+--- The file of a module whose purpose is this function: `make` of the table that it returns.
 ---@param value function
 ---@return string? file
 function M.maker_file(value)
@@ -77,7 +77,7 @@ function M.maker_file(value)
   return nil
 end
 
---- The comment of a Lua function: above it, or at the top of the file that is there for it.
+--- The comment of a Lua function: above it, or at the top of its file for a `maker_file`.
 ---@param value function
 ---@return Comment?
 function M.comment_of(value)
@@ -130,7 +130,7 @@ local function add_classes(comments)
   end
 end
 
--- The methods of classes, each of which may stand in another file.
+-- Adds methods to classes, which may be in other files.
 local function add_methods(comments)
   for _, comment in pairs(comments) do
     local owner, method = (comment.name or ""):match "^([%w_]+):([%w_]+)$"
@@ -158,7 +158,7 @@ function M.classes()
   return classes
 end
 
---- The classes that a type names, each once.
+--- The names of classes in a type, without duplicates.
 ---@param kind string
 ---@return string[]
 function M.class_names(kind)
@@ -171,9 +171,9 @@ function M.class_names(kind)
   return names
 end
 
---- The fields of a class and of those it extends.
+--- The fields of a class and of the classes that it extends.
 ---@param name string
----@return Parameter[] fields its own first
+---@return Parameter[] fields its own fields first
 function M.fields(name)
   local list, seen = {}, {}
   local class = M.classes()[name]
@@ -189,7 +189,7 @@ function M.fields(name)
   return list
 end
 
---- Is the class a table of options or facts, without methods?
+--- Is the class a table of options or other fields, without methods?
 ---@param name string
 ---@return boolean
 function M.is_plain(name)
@@ -203,7 +203,7 @@ function M.is_plain(name)
   return true
 end
 
---- The options that a table of a type takes: the fields of the plain classes that it names.
+--- The options in a table of a type: the fields of the plain classes that it names.
 ---@param kind string
 ---@return Parameter[]
 function M.options(kind)

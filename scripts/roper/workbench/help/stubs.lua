@@ -1,5 +1,6 @@
---- Definition files for LuaLS, from which editors complete names and check types: `native.lua` with
---- what C implements, `roper.lua` with the rest, `session.lua` with the globals of a session.
+--- Writes definition files for LuaLS, with which editors complete names and check types:
+--- `native.lua` for functions in C, `roper.lua` for the others, `session.lua` for the globals of a
+--- session.
 local catalogue = require "roper.workbench.help.catalogue"
 local files = require "roper.base.file"
 local sources = require "roper.workbench.help.sources"
@@ -15,7 +16,7 @@ help = roper.help
 apropos = roper.apropos
 ]]):format "roper"
 
--- A comment as it stands in its file; without the first parameter for a method that is a function.
+-- Adds the lines of a comment, without the first parameter if a method is an alias of a function.
 local function add_comment(out, comment, is_method)
   local is_first, is_dropped = true, false
   for _, line in ipairs(comment and comment.raw or {}) do
@@ -29,7 +30,7 @@ local function add_comment(out, comment, is_method)
   end
 end
 
--- A class of options or facts, and those it extends, each once.
+-- Adds a class without methods and the classes that it extends, each once.
 local function add_plain(out, name, done)
   local class = sources.classes()[name]
   if not class or done[name] or not sources.is_plain(name) or sources.native()[name] then
@@ -67,7 +68,7 @@ local function add_function(out, entry, done)
   out[#out + 1] = ""
 end
 
--- Is it defined in native.lua already?
+-- Is it defined in native.lua?
 local function is_native(entry)
   return sources.native()[entry.path] ~= nil
 end
@@ -82,7 +83,7 @@ local function add_class(out, entry)
   out[#out + 1] = ""
 end
 
---- The definitions of all that is public and not in native.lua.
+--- The definitions of all public names that are not in native.lua.
 ---@return string lua
 function M.definitions()
   local out, done = { "---@meta roper", HEAD, "---@class roper", "---@field version string",
@@ -105,7 +106,7 @@ function M.definitions()
   return table.concat(out, "\n")
 end
 
---- Write the definition files, from the sources below the working directory.
+--- Writes the definition files from the sources in the working directory.
 ---@param path string a folder
 function M.write(path)
   files.make(path)

@@ -69,7 +69,7 @@ Example
   end)
 
   it("lists what a name may mean", function()
-    assert.equal("step may be\n"
+    assert.equal("step matches\n"
       .. "  Adam:step  Updates every parameter that has a gradient.\n"
       .. "  SGD:step   Updates every parameter that has a gradient.\n", page("step"))
   end)
@@ -89,11 +89,11 @@ Example
     assert.equal("This is an integer: 1\n", page(1))
     assert.equal("This is a boolean: false\n", page(false))
     assert.equal("This is a table: {a = 1}\n", page({ a = 1 }))
-    assert.equal("string.format is Lua's own; see\n"
+    assert.equal("string.format is a standard function of Lua; see\n"
       .. "https://www.lua.org/manual/5.4/manual.html#pdf-string.format\n", page(string.format))
     assert.truthy(page(undocumented):find(
       "^function%(a, b, …%)\n\n"
-      .. "A function of tests/scripts/roper/workbench/help_spec.lua:%d+, without"))
+      .. "A function in tests/scripts/roper/workbench/help_spec.lua:%d+, without"))
   end)
 
   it("tells of a function without a comment by its arguments", function()
@@ -103,7 +103,7 @@ Example
     entry.comment = nil
     for _, what in ipairs({ "roper.stack", roper.stack }) do
       assert.truthy(page(what):find(
-        "%(list, axis%)\n\nA function of scripts/roper/base/create.lua:%d+, without"))
+        "%(list, axis%)\n\nA function in scripts/roper/base/create.lua:%d+, without"))
     end
     entry.comment = comment
   end)
@@ -114,18 +114,18 @@ Example
 
   it("suggests the nearest name", function()
     assert.has_error(function() help.help("roper.attenton") end,
-      'nothing is called roper.attenton; did you mean "roper.attention"?')
+      'unknown name roper.attenton; did you mean "roper.attention"?')
     assert.has_error(function() help.help("sofmax") end,
-      'nothing is called sofmax; did you mean "softmax"?')
+      'unknown name sofmax; did you mean "softmax"?')
   end)
 
   it("refuses what is no name, whatever it holds", function()
     for _, name in ipairs({ "", " ", "[[", "%d", "a.%", "x:y.z", "\0", "\255", "a b", "..",
       ":" }) do
-      assert.has_error(function() help.help(name) end, "nothing is called " .. name)
+      assert.has_error(function() help.help(name) end, "unknown name " .. name)
     end
     assert.has_error(function() help.help(("x"):rep(1e6)) end,
-      "nothing is called " .. ("x"):rep(60) .. "…")
+      "unknown name " .. ("x"):rep(60) .. "…")
   end)
 end)
 
@@ -141,7 +141,7 @@ describe("apropos", function()
 
   it("lists functions with an option of that name before those that tell of it", function()
     local text = stdout.capture(help.apropos, "causal")
-    local options = text:match("^by an option's name %(%d+%)\n(.-)\nin the text %(%d+%)\n")
+    local options = text:match("^by name of an option %(%d+%)\n(.-)\nin the text %(%d+%)\n")
     assert.truthy(("\n" .. options):find("\n  roper.attention ", 1, true), text)
     assert.falsy(options:find("Positions:visible", 1, true))
   end)
@@ -151,7 +151,7 @@ describe("apropos", function()
   end)
 
   it("refuses a word that stands nowhere, and what is no word", function()
-    assert.error_matches(function() help.apropos("zzzz") end, "nothing is called zzzz$")
+    assert.error_matches(function() help.apropos("zzzz") end, "unknown name zzzz$")
     assert.error_matches(function() help.apropos(" ") end, 'expected a word, got " "$')
     assert.error_matches(function() help.apropos(1) end, "expected a word, got 1$")
   end)
@@ -194,9 +194,9 @@ describe("questions in a session", function()
   end)
 
   it("say where there is no source", function()
-    assert.has_error(function() answer("??print", _G) end, "print has no source to show")
-    assert.has_error(function() answer("??step") end, "step may be several; ?step lists them")
-    assert.has_error(function() answer("??nothing_here") end, "nothing is called nothing_here")
+    assert.has_error(function() answer("??print", _G) end, "print: no source is available")
+    assert.has_error(function() answer("??step") end, "step is ambiguous; ?step lists the matches")
+    assert.has_error(function() answer("??nothing_here") end, "unknown name nothing_here")
   end)
 
   it("tell where the user's own functions are, and show them", function()
@@ -211,12 +211,12 @@ describe("questions in a session", function()
     end
     shown("function mine(a, b)\n  return a + b -- here\nend alias = rawlen")
     shown("%run " .. path)
-    assert.equal("mine(a, b)\n\nA function of input 1:1, without a documentation comment.\n",
+    assert.equal("mine(a, b)\n\nA function in input 1:1, without a documentation comment.\n",
       shown("?mine"))
     assert.equal("input 1:1\nfunction mine(a, b)\n  return a + b -- here\nend alias = rawlen\n",
       shown("??mine"))
-    assert.matches("^rawlen is Lua's own;", shown("?alias"))
-    assert.equal(("string.mine(s)\n\nA function of %s:2, without a documentation comment.\n")
+    assert.matches("^rawlen is a standard function of Lua;", shown("?alias"))
+    assert.equal(("string.mine(s)\n\nA function in %s:2, without a documentation comment.\n")
       :format(path), shown("?string.mine"))
     assert.equal(path .. ":2\nfunction string.mine(s)\n  return s\nend\n",
       shown("??string.mine"))
