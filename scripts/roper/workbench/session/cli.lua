@@ -3,9 +3,9 @@ local M = {}
 
 local OK <const>, FAILED <const>, MISUSED <const>, INTERRUPTED <const> = 0, 1, 2, 130
 
--- Each is a module roper.session.command.NAME, a table: summary; define, a function that tells an
--- argparse command what it takes; run, a function of what argparse made of the arguments, which
--- returns what is wrong with them, nil where nothing is.
+-- Each is a module roper.workbench.session.command.NAME that returns a table: summary; define, a
+-- function that adds arguments to a command of argparse; run, a function of the parsed arguments,
+-- which returns a message if they are wrong.
 local COMMANDS <const> = { "train", "eval", "sample", "sweep", "runs", "report", "study", "lesson",
   "kernel" }
 
@@ -13,28 +13,26 @@ local USAGE <const> = [[
 Usage: roper                     start a session, or run a script from a pipe
        roper FILE [ARGUMENT]...  run a script; - is standard input
        roper -e CODE             run a line and print its value
-       roper COMMAND [...]       do this; roper help COMMAND tells more
+       roper COMMAND [...]       run a command; roper help COMMAND explains it
        roper --help | --version]]
 
 local EPILOG <const> = [[
-Lua's require does not look in the current folder, also if LUA_PATH names it by
-a relative entry. It looks beside FILE, and beside files that --load or a sweep
-names.]]
+Lua's require does not search the current folder, even if LUA_PATH has a
+relative entry. It searches the folders of FILE, of files given by --load, and
+of a file given to sweep.]]
 
--- Say what went wrong.
 local function fail(message)
   require("roper.base.terminal").report("roper", message)
   return FAILED
 end
 
--- Say what is wrong with the arguments, of a command where one was given.
 local function misuse(message, command)
   fail(message)
   io.stderr:write("Try roper ", command and command .. " " or "", "--help.\n")
   return MISUSED
 end
 
--- The globals that scripts and sessions have besides Lua's own.
+-- Defines the globals of scripts and sessions.
 local function set_globals()
   _G.roper = require "roper"
   _G.plot = require "roper.workbench.plot"
@@ -43,8 +41,8 @@ local function set_globals()
   require("roper.workbench.session.repl.globals").guard(_G)
 end
 
--- Run a function where Ctrl-C can end it; errors are told. Returns the status and the
--- function's result, if it is for this process to tell: of several that mpirun started one does.
+-- Calls a function that Ctrl-C can interrupt, and reports its error. Returns the status and the
+-- result. Under mpirun, one process reports the error or returns the result.
 local function run(action, ...)
   local core = require "roper.core"
   local eval = require "roper.base.eval"
@@ -52,19 +50,19 @@ local function run(action, ...)
   core.interrupt_enable()
   local ok, result = eval.call(action, ...)
   core.interrupt_disable()
-  local ranks, tells, name = package.loaded["roper.training.ranks"], true, ""
+  local ranks, reports, name = package.loaded["roper.training.ranks"], true, ""
   if ranks then
-    tells, name = ranks.leave(not ok and result or nil)
+    reports, name = ranks.leave(not ok and result or nil)
   end
   if ok then
-    return OK, tells and result or nil
-  elseif tells then
+    return OK, reports and result or nil
+  elseif reports then
     fail(name .. (result.interrupted and "interrupted" or result.message .. eval.trace(result)))
   end
   return result.interrupted and INTERRUPTED or FAILED
 end
 
--- Run a script: a path, or nil for standard input.
+-- Runs a script: a path, or nil for standard input.
 local function run_script(path, arguments)
   local action, message = loadfile(path)
   if not action then
@@ -77,7 +75,7 @@ local function run_script(path, arguments)
   return (run(action, table.unpack(arguments)))
 end
 
--- Run code from the command line and print the values of an expression.
+-- Runs the code of -e and prints the values of an expression.
 local function run_line(text)
   local eval = require "roper.base.eval"
   set_globals()
@@ -105,14 +103,14 @@ local function run_session()
   return run_script(nil, { [0] = "-" })
 end
 
--- The session of a notebook, which Jupyter's side of the kernel starts.
+-- Serves a notebook; started by kernel.py.
 local function run_notebook(descriptor, token)
   set_globals()
   require("roper.workbench.session.kernel").serve(descriptor, token)
   return OK
 end
 
--- The parser of the whole command line; only the command `chosen` is filled in.
+-- The parser of the command line, with the arguments of the command `chosen` only.
 local function parser(chosen)
   local argparse = require "argparse"
   local whole = argparse("roper", "A workbench for rotary position encodings."):usage(USAGE)
@@ -135,8 +133,8 @@ end
 
 local function run_command(arguments)
   local status, problem = run(function()
-    local understood, parsed = parser(arguments[1]):pparse(arguments)
-    if not understood then
+    local ok, parsed = parser(arguments[1]):pparse(arguments)
+    if not ok then
       return parsed
     end
     for _, path in ipairs(parsed.load) do
@@ -147,23 +145,22 @@ local function run_command(arguments)
   return problem and misuse(problem, arguments[1]) or status
 end
 
--- Refuse a first word that is no command, no file and no option.
+-- Reports that the first word is not a command, a file or an option.
 local function refuse(name)
   local known = table.move(COMMANDS, 1, #COMMANDS, 5, { "-e", "help", "--help", "--version" })
   local hint = require("roper.base.suggest").hint(name, known)
-  return misuse(("'%s' is no command, no option and no file%s"):format(name, hint))
+  return misuse(("'%s' is not a command, an option or a file%s"):format(name, hint))
 end
 
 local function exists(path)
   local _, _, code = require("luv").fs_stat(path)
-  return code ~= "ENOENT" -- what cannot be seen is told when it is run
+  return code ~= "ENOENT" -- other errors are reported when the file is run
 end
 
 local function is_command(name)
   return require("roper.base.tables").set(COMMANDS)[name] == true
 end
 
--- Tell how a command is used, or all of it.
 local function run_help(name)
   if name and not is_command(name) then
     return refuse(name)
@@ -191,7 +188,7 @@ local function dispatch(arguments)
     return run_help()
   elseif first == "help" then
     return run_help(arguments[2])
-  elseif first == "--complete" then -- completion.bash asks
+  elseif first == "--complete" then -- used by completion.bash
     local completion = require "roper.workbench.session.completion"
     for _, word in ipairs(completion.words(arguments[2] or "", COMMANDS)) do
       io.stdout:write(word, "\n")
@@ -204,10 +201,10 @@ local function dispatch(arguments)
   return refuse(first)
 end
 
---- Do what the command line says.
+--- Runs a command line.
 ---@param arguments string[] as Lua's `arg`
----@return integer status 0 done, 1 failed, also to write standard output; 2 wrong usage, 130 ended
----   by Ctrl-C
+---@return integer status 0: success; 1: failure, or standard output cannot be written; 2: wrong
+---   usage; 130: ended by Ctrl-C
 function M.main(arguments)
   local status = dispatch(arguments)
   if not require("roper.core").output_kept() then

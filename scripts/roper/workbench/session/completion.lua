@@ -1,10 +1,10 @@
---- What may come next on the command line, for a shell that completes it: commands, options,
---- experiments, lessons, fields and their values.
+--- Completion of the command line in a shell: commands, options, experiments, lessons, fields and
+--- their values.
 local tables = require "roper.base.tables"
 
 local M = {}
 
--- The options of a command: those that its help names.
+-- The options of a command, read from its help.
 local function options_of(command)
   local parser, names = require "argparse"("roper"), { "--load" }
   require("roper.workbench.session.command." .. command).define(parser)
@@ -14,18 +14,7 @@ local function options_of(command)
   return tables.keys(tables.set(names))
 end
 
--- The experiment that a command line names.
-local function experiment_of(words)
-  local known = tables.set(require("roper.workbench.study.experiment").list())
-  for _, word in ipairs(words) do
-    if known[word] then
-      return word
-    end
-  end
-  return nil
-end
-
--- The fields of an experiment, each with the values that are listed for it.
+-- The fields of an experiment, each with its listed values.
 local function fields_of(experiment)
   local definition = require("roper.workbench.study.experiment").definition(experiment)
   local fields = require "roper.workbench.study.experiment.fields"
@@ -36,46 +25,39 @@ local function fields_of(experiment)
   return values
 end
 
--- What runs are listed by: their status, and the fields of all experiments.
-local function listed_fields()
-  local names = require("roper.workbench.study.experiment").list()
+-- The fields by which runs are selected: the status, and the fields of all experiments.
+local function run_fields(experiments)
   local values = {}
-  for _, experiment in ipairs(names) do
+  for _, experiment in ipairs(experiments) do
     for name, choices in pairs(fields_of(experiment)) do
-      values[name] = tables.keys(tables.set(tables.joined(values[name] or {}, choices or {})))
+      values[name] = tables.keys(tables.set(tables.joined(values[name] or {}, choices)))
     end
   end
-  return tables.merged(values, { experiment = names,
+  return tables.merged(values, { experiment = experiments,
     status = require("roper.workbench.study.runs").STATUSES })
 end
 
--- The fields that a run is measured by again; those of text take what a shell completes.
-local function measured_fields(run)
+-- The fields that `eval` can change in a run.
+local function eval_fields(run)
   local is_run, names = pcall(function()
     local config = require("roper.workbench.study.runs").read(run).config
     return require("roper.workbench.study.evaluate").fields(config)
   end)
-  local values = {}
-  for _, name in ipairs(is_run and names or {}) do
-    values[name] = {}
-  end
-  return values
+  return tables.set(is_run and names or {})
 end
 
--- Fields that go on, or the values of the one that is given in part: the last of several.
+-- Completions of a field, or of its value after "=", the last one of a list.
 local function field_words(values, word)
-  local words = {}
   local field, given = word:match "^([%w_]+)=(.*)$"
   if not field then
     return tables.map(tables.keys(values), function(name) return name .. "=" end)
   end
-  for i, value in ipairs(values[field] or {}) do
-    words[i] = ("%s=%s%s"):format(field, given:match "^.*[,+:]" or "", value)
-  end
-  return words
+  local before = field .. "=" .. (given:match "^.*[,+:]" or "")
+  local list = type(values[field]) == "table" and values[field] or {}
+  return tables.map(list, function(value) return before .. value end)
 end
 
--- Lessons, or the steps of the one that is named. What is in a file is not run to tell.
+-- Lessons, or the steps of the given lesson. A lesson in a file is not loaded.
 local function lesson_words(words)
   require "roper" -- lessons use the public names
   local lessons = require "roper.workbench.lesson"
@@ -88,7 +70,7 @@ local function lesson_words(words)
     and tables.map(lesson.steps, function(_, number) return tostring(number) end) or {}
 end
 
--- All words that may stand in the place of the last one, after others.
+-- All words that may follow `words`; `last` is the beginning of the word.
 local function words_after(words, last, commands)
   local command = words[2]
   if not command or command == "help" then
@@ -99,24 +81,30 @@ local function words_after(words, last, commands)
     return options_of(command)
   elseif command == "lesson" then
     return lesson_words(words)
-  elseif command == "train" or command == "sweep" or command == "study" then
-    local experiment = experiment_of(words)
-    local default = command == "study"
-      and require("roper.workbench.study.experiment.design").EXPERIMENT
-    return tables.joined(experiment and {} or require("roper.workbench.study.experiment").list(),
-      (experiment or default) and field_words(fields_of(experiment or default), last) or {})
-  elseif command == "runs" then
-    return field_words(listed_fields(), last)
   elseif command == "eval" and words[3] then
-    return field_words(measured_fields(words[3]), last)
+    return field_words(eval_fields(words[3]), last)
+  end
+  local experiments = require("roper.workbench.study.experiment").list()
+  if command == "runs" then
+    return field_words(run_fields(experiments), last)
+  elseif command == "train" or command == "sweep" or command == "study" then
+    local given = tables.set(words)
+    for _, experiment in ipairs(experiments) do
+      if given[experiment] then
+        return field_words(fields_of(experiment), last)
+      end
+    end
+    local default = require("roper.workbench.study.experiment.design").EXPERIMENT
+    return tables.joined(experiments,
+      command == "study" and field_words(fields_of(default), last) or {})
   end
   return {}
 end
 
---- What the last word of a command line may become.
+--- The completions of the last word of a command line.
 ---@param line string up to the cursor
----@param commands string[] there are
----@return string[] words none where it is for a file, or anything else
+---@param commands string[] names of all commands
+---@return string[] words empty if the shell should complete a file name
 function M.words(line, commands)
   local words, last = {}, line:match "%S*$"
   for word in line:sub(1, #line - #last):gmatch "%S+" do

@@ -1,11 +1,11 @@
---- What Ctrl-C ended says how to go on: the line to type.
+--- Command lines that resume interrupted work.
 local escape = require "roper.base.escape"
 
 local M = {}
 
---- A command line of this program, as a shell takes it.
+--- A command line of this program, quoted for a shell.
 ---@param words string[]
----@param ranks table? of a run that mpirun started
+---@param ranks table? of a run under mpirun
 ---@return string
 function M.line(words, ranks)
   local program = arg and arg[0] and arg[0]:match "^.*roper$" or "./roper"
@@ -16,14 +16,14 @@ function M.line(words, ranks)
   return (ranks and ("mpirun -n %d "):format(ranks.size) or "") .. table.concat(line, " ")
 end
 
---- The command line that was typed.
+--- The command line that started this process.
 ---@param ranks table?
 ---@return string
 function M.same(ranks)
   return M.line(arg or {}, ranks)
 end
 
---- The line that goes on with a run, with the files that were loaded for it.
+--- The command that resumes a run, with the files loaded for it.
 ---@param run string folder
 ---@param ranks table?
 ---@return string
@@ -31,8 +31,8 @@ function M.resume(run, ranks)
   return M.line({ "train", "--resume", run }, ranks) .. require("roper.base.load_option").words()
 end
 
---- The line that goes on with a lesson, with the files that were loaded for it.
----@param lesson string its name, or its file
+--- The command that continues a lesson, with the files loaded for it.
+---@param lesson string its name or its file
 ---@param step integer
 ---@return string
 function M.lesson(lesson, step)
@@ -41,9 +41,9 @@ end
 
 --- The step of the checkpoint of a run.
 ---
---- Errors: a damaged one, or one that cannot be read.
+--- Errors: the checkpoint is damaged or cannot be read.
 ---@param run string folder
----@return integer? step nil where it has none
+---@return integer? step nil without a checkpoint
 function M.step(run)
   local path = run .. "/checkpoint.safetensors"
   return require("roper.base.file").stat(path)

@@ -1,4 +1,4 @@
---- Sweeps on a cluster: a job array whose tasks are workers of one sweep in a shared folder.
+--- Sweeps on a Slurm cluster: a job array whose tasks are workers of one sweep in a shared folder.
 local files = require "roper.base.file"
 local module_path = require "roper.base.module_path"
 local tables = require "roper.base.tables"
@@ -7,8 +7,8 @@ local word = require("roper.base.escape").word
 
 local M = {}
 
--- SIGINT a minute before the time is up lets a worker give its trial back. The log of task %a of
--- job %A lies in the folder that the script is submitted from.
+-- SIGINT a minute before the time limit lets a worker release its trial. The log of task %a of job
+-- %A is in the folder from which the script is submitted.
 local SCRIPT <const> = [[
 #!/bin/sh
 # Workers of a sweep. Submit it from this folder: sbatch slurm.sh
@@ -22,9 +22,9 @@ export OMP_NUM_THREADS=%d LUA_PATH_5_4=%s LUA_CPATH_5_4=%s
 exec %s -e %s
 ]]
 
---- Write the batch script of a sweep.
+--- Writes the batch script of a sweep.
 ---@param folder string of the sweep
----@param options table jobs: tasks of the array; threads of each
+---@param options table jobs: number of array tasks; threads: of each task
 ---@return string path
 function M.write(folder, options)
   local root = assert(uv.fs_realpath(folder))
@@ -42,10 +42,12 @@ function M.write(folder, options)
   return path
 end
 
---- Write the batch script of a sweep and submit it.
+--- Writes the batch script of a sweep and submits it.
+---
+--- Errors: sbatch fails.
 ---@param folder string of the sweep
----@param options table jobs, threads; options: further ones of sbatch, "--time=1:00:00"
----@return string job its number
+---@param options table jobs, threads: as for `write`; options: of sbatch, "--time=1:00:00"
+---@return string job the number of the job
 ---@return string path of the script
 function M.submit(folder, options)
   local path = M.write(folder, options)
@@ -56,7 +58,7 @@ function M.submit(folder, options)
   local ok = pipe:close()
   local job = ("\n" .. answer):match "\n(%d+)[;\n]"
   if not ok or not job then
-    error(("sweep: sbatch did not take %s: %s"):format(path, answer:match "^%s*(.-)%s*$"), 0)
+    error(("sweep: sbatch rejected %s: %s"):format(path, answer:match "^%s*(.-)%s*$"), 0)
   end
   return job, path
 end

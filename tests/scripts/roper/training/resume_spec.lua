@@ -477,7 +477,8 @@ describe("a run that is killed", function()
     local before = scratch.read(folder .. "/metrics.jsonl")
     assert.is_true(files(folder)["checkpoint.safetensors"] == nil)
     local _, listed = process.run({ "./roper", "runs", folder })
-    assert.truthy(listed:find(folder .. " stopped before its first checkpoint; it starts again\n\n"
+    assert.truthy(listed:find(folder .. " stopped before its first checkpoint; it will "
+      .. "restart from step 0\n\n"
       .. "Resume with:\n./roper train --resume " .. folder .. "\n", 1, true), listed)
     local status, _, errors = process.run({ "./roper", "train", "--resume", folder })
     assert.equal(0, status, errors)
@@ -489,7 +490,7 @@ describe("a run that is killed", function()
     os.remove(folder .. "/checkpoint.safetensors")
     status, _, errors = process.run({ "./roper", "train", "--resume", folder })
     assert.equal(1, status)
-    assert.equal("roper: " .. folder .. " is finished, and has no checkpoint to resume from\n",
+    assert.equal("roper: " .. folder .. " is finished and has no checkpoint to resume from\n",
       errors)
   end)
 end)

@@ -1,54 +1,69 @@
---- What commands share: counts, fields as `field=value`, runs, trials that failed.
+--- Arguments and checks that several commands share.
+local options = require "roper.base.options"
+
 local M = {}
 
---- A converter for argparse: whole numbers from 1 on.
+--- A converter for argparse that accepts the numbers of a kind.
 ---@param option string its name, for the message
----@return fun(text: string): integer? convert its result is nil and a message for anything else
-function M.count(option)
+---@param kind string of roper.base.options, such as "size"
+---@return fun(text: string): number?, string? convert returns nil and a message for other text
+function M.number(option, kind)
   return function(text)
-    local count = math.tointeger(tonumber(text))
-    if count and count >= 1 then
-      return count
-    end
-    return nil, ("%s takes a whole number from 1 on, got '%s'"):format(option, text)
+    local number = tonumber(text)
+    number = math.tointeger(number) or number
+    local expected = options.mismatch(kind, number)
+    return not expected and number or nil,
+      ("%s: expected %s, got %s"):format(option, expected, text)
   end
 end
 
---- `field=value` as a pair, for argparse.
----@param text string
----@return string[]? pair nil and a message where it is none
-function M.field(text)
-  local field, value = text:match "^([%a_][%w_]*)=(.*)$"
-  if not field then
-    return nil, ("expected field=value, got '%s'"):format(text)
+--- Defines the arguments `field=value`. A field may be set only once.
+---@param command table of argparse
+---@param name string of the argument, for the usage line
+---@param description string
+---@param first table? an argument of the command that may be omitted before the fields
+function M.define_fields(command, name, description, first)
+  local seen = {}
+  local function pair(text)
+    local field, value = text:match "^([%a_][%w_]*)=(.*)$"
+    if not field then
+      return nil, ("expected field=value, got '%s'"):format(text)
+    elseif seen[field] then
+      return nil, ("field '%s' is given twice"):format(field)
+    end
+    seen[field] = true
+    return { field, value }
   end
-  return { field, value }
+  if first then
+    first:convert(function(text)
+      if text:find "^[%a_][%w_]*=" then
+        return pair(text)
+      end
+      return text
+    end)
+  end
+  command:argument("fields"):args("*"):argname(name):convert(pair):description(description)
 end
 
 --- The fields of a command as a table.
----@param parsed table what argparse made of the arguments
----@param before string? an argument in whose place the first of them may stand
----@return table? fields nil and a message where a field is given twice
----@return string? message
-function M.fields(parsed, before)
-  local first = before and parsed[before] and M.field(parsed[before])
-  if first then
-    table.insert(parsed.fields, 1, first)
-    parsed[before] = nil
-  end
+---@param parsed table result of argparse
+---@param first string? name of the argument that may be omitted before the fields
+---@return table<string, string> fields
+function M.fields(parsed, first)
   local fields = {}
+  if type(parsed[first]) == "table" then
+    table.insert(parsed.fields, 1, parsed[first])
+    parsed[first] = nil
+  end
   for _, pair in ipairs(parsed.fields) do
-    if fields[pair[1]] then
-      return nil, ("field '%s' is given twice"):format(pair[1])
-    end
     fields[pair[1]] = pair[2]
   end
   return fields
 end
 
---- The run of an experiment in a folder.
+--- Reads the run of an experiment.
 ---
---- Errors: a folder that holds none; a position scheme that is not there.
+--- Errors: the folder contains no such run; the position scheme of the run is not registered.
 ---@param folder string
 ---@return Run run
 function M.run(folder)
@@ -61,20 +76,20 @@ function M.run(folder)
   return run
 end
 
---- What eval and sample take: a run, and which of its checkpoints.
+--- Defines the arguments of `eval` and `sample` that name a checkpoint.
 ---@param command table of argparse
 function M.define_run(command)
   command:argument("run"):argname("RUN"):description "The folder of a run."
   command:option("--checkpoint"):choices({ "last", "best" }):default("last")
-    :description "Its last one (last), or that with the smallest loss while it was trained (best)."
+    :description "The last checkpoint (last), or the one with the smallest test loss (best)."
 end
 
---- An error where trials failed.
+--- Raises an error if trials failed.
 ---@param count integer
 function M.check_failed(count)
   if count > 0 then
-    error(require("roper.base.escape").count(count, "trial")
-      .. " failed; said again, they are tried again", 0)
+    error(("%s failed; rerun the sweep to retry %s"):format(
+      require("roper.base.escape").count(count, "trial"), count == 1 and "it" or "them"), 0)
   end
 end
 

@@ -1,12 +1,12 @@
---- `roper eval`: measure the model of a run once more, on other text or problems.
+--- `roper eval`: evaluates the model of a run, also on other text or problems.
 local arguments = require "roper.workbench.session.command.arguments"
 
--- A number, "-" where it is not there.
+-- A formatted number; "-" for nil.
 local function shown(form, number)
   return number and form:format(number) or "-"
 end
 
--- The loss by how many tokens came before, and on longer rows.
+-- The loss by the number of tokens before, and on longer rows.
 local function text_tables(found)
   local by_position = { { "tokens before", "loss" } }
   for i, entry in ipairs(found.by_position) do
@@ -21,7 +21,7 @@ local function text_tables(found)
   return { by_position, longer }
 end
 
--- How it does on longer problems.
+-- The results on longer problems.
 local function problem_tables(found)
   local longer = { { "longer problems", "solved", "accuracy", "loss", "floor" } }
   for i, entry in ipairs(found.longer) do
@@ -32,20 +32,16 @@ local function problem_tables(found)
 end
 
 return {
-  summary = "Measure the model of a run once more, on other text or problems.",
+  summary = "Evaluate the model of a run, also on other text or problems.",
   define = function(command)
     arguments.define_run(command)
-    command:argument("fields"):args("*"):argname("field=value"):convert(arguments.field)
-      :description("Of text: text=FILE measures all of a file or folder, length=513 in other rows; "
-        .. "of problems: options of the task, such as max_digits=6. Without, it is as the run was.")
+    arguments.define_fields(command, "field=value", "For text: text=FILE for all text of a file or "
+      .. "folder, length=513 for longer rows. For problems: options of the task, such as "
+      .. "max_digits=6. By default as in the run.")
   end,
   run = function(parsed)
-    local fields, repeated = arguments.fields(parsed)
-    if not fields then
-      return repeated
-    end
     local run, evaluate = arguments.run(parsed.run), require "roper.workbench.study.evaluate"
-    local ok, config = pcall(evaluate.configure, run, fields)
+    local ok, config = pcall(evaluate.configure, run, arguments.fields(parsed))
     if not ok then
       return config
     end

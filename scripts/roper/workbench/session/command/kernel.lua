@@ -1,8 +1,8 @@
---- `roper kernel`: tell Jupyter of the kernel that notebooks of roper run in, or no more.
+--- `roper kernel`: registers roper as a kernel of Jupyter, or removes it.
 local MODULE <const> = "roper.workbench.session.kernel"
-local REMOVED <const> = "Jupyter has no kernel roper now.\n"
+local REMOVED <const> = "The kernel roper was removed from Jupyter.\n"
 
--- The folder in which Jupyter keeps the kernel of a user.
+-- The folder in which Jupyter keeps the kernel of the user.
 local function installed_folder()
   local function variable(name)
     local value = os.getenv(name) or ""
@@ -13,7 +13,7 @@ local function installed_folder()
   return data .. "/kernels/roper"
 end
 
--- Remove the kernel, whichever Python installed it; false if it is not there.
+-- Removes the kernel, no matter which Python installed it. Returns whether it was installed.
 local function remove_installed()
   local luv, folder = require "luv", installed_folder()
   if not luv.fs_unlink(folder .. "/kernel.json") then
@@ -24,12 +24,13 @@ local function remove_installed()
 end
 
 return {
-  summary = "Make roper a kernel of Jupyter's notebooks.",
+  summary = "Install or uninstall the kernel for Jupyter notebooks.",
   define = function(command)
     command:argument("action"):choices { "install", "uninstall" }
-      :description "For the user who runs it; neither needs to be root. uninstall needs no Python."
+      :description("Install or uninstall the kernel for the current user. uninstall needs no "
+        .. "Python.")
     command:option("--python"):argname("PROGRAM"):default "python3"
-      :description "A Python that has ipykernel."
+      :description "A Python with ipykernel."
   end,
   run = function(parsed)
     if parsed.action == "uninstall" and remove_installed() then
@@ -40,7 +41,7 @@ return {
     local roper = require("luv").fs_realpath(arg[0])
     require("roper.base.subprocess").run(parsed.python,
       { folder .. "/kernel.py", parsed.action, roper }, { package = "python3" })
-    io.stdout:write(parsed.action == "install" and "Jupyter has the kernel roper now: "
+    io.stdout:write(parsed.action == "install" and "The kernel roper was installed. Start it with "
       .. "jupyter lab, or jupyter console --kernel roper\n" or REMOVED)
   end,
 }

@@ -1,5 +1,4 @@
---- `roper lesson`: list the lessons, go through one, check them, or write them as pages.
---- One is said by its name, its number in the list, or its file.
+--- `roper lesson`: lists the lessons, plays one, checks them, or writes them as pages.
 require "roper" -- lessons use the public names
 local arguments = require "roper.workbench.session.command.arguments"
 local prose = require "roper.workbench.lesson.prose"
@@ -20,19 +19,20 @@ local function list(lessons)
     rows[#rows + 1] = done .. demands ~= "" and { "", done, demands } or nil
   end
   io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 3), "\n"))
-  io.stdout:write("\n\n./roper lesson ", lessons[1].name, " starts at the beginning.\n")
+  io.stdout:write("\n\nTo begin with the first: ./roper lesson ", lessons[1].name, "\n")
   io.stdout:write([[
-./roper lesson 5            the number does for the name
-./roper lesson 5 2          from its second step on; without one, from where you left
-./roper lesson FILE.lua     one of your own
-./roper lesson --html DIR   to read in a browser; --handout without answers, --slides to project
+./roper lesson 5            a lesson by its number; it continues where you left
+./roper lesson 5 2          from step 2
+./roper lesson FILE.lua     your own lesson
+./roper lesson --html DIR   pages for a browser; --handout without answers, --slides to project
 ]])
   if problem then
-    terminal.report("what is done cannot be told", problem)
+    terminal.report("your progress cannot be shown", problem)
   end
 end
 
--- The lessons that are meant, and the file, where it is one's own; nil and what is wrong.
+-- The chosen lessons, and the file of the user's own lesson. If there is no such lesson, nil and a
+-- message.
 local function chosen(library, parsed)
   if not parsed.name then
     return library.all()
@@ -46,7 +46,7 @@ local function chosen(library, parsed)
   return nil, lesson
 end
 
--- What is wrong with a step to begin with; nil where nothing is.
+-- A message if the given step cannot be used.
 local function step_problem(parsed, lesson)
   for _, option in ipairs { "check", table.unpack(PAGES) } do
     if parsed[option] then
@@ -58,19 +58,19 @@ local function step_problem(parsed, lesson)
 end
 
 return {
-  summary = "Learn the mathematics step by step; each line is checked as you go.",
+  summary = "Learn the mathematics step by step; each claim is checked as you go.",
   define = function(command)
     command:argument("name"):args("?")
-      :description("A lesson: its name, its number in the list, or FILE.lua, one of your own. "
-        .. "All of them are listed without one.")
-    command:argument("step"):args("?"):convert(arguments.count "step")
-      :description "The step to begin with: where you left by default, 1 to begin anew."
+      :description("Name or number of a lesson, or FILE.lua, your own lesson. By default, all "
+        .. "lessons are listed.")
+    command:argument("step"):args("?"):convert(arguments.number("step", "size"))
+      :description "Step to begin with, 1 to start over; by default where you left."
     command:mutex(
-      command:flag("--check"):description("Check every claim and question of it, or of all, for "
-        .. "a machine."),
-      command:option("--html"):argname("DIR"):description "Write it, or all, as pages there.",
-      command:option("--handout"):argname("DIR"):description "The same without answers.",
-      command:option("--slides"):argname("DIR"):description "One step a page, to project.")
+      command:flag("--check"):description("Check every claim and question of a lesson, or of "
+        .. "all; prints TAP."),
+      command:option("--html"):argname("DIR"):description "Write a lesson, or all, as pages.",
+      command:option("--handout"):argname("DIR"):description "Write pages without answers.",
+      command:option("--slides"):argname("DIR"):description "Write slides, one for each step.")
   end,
   run = function(parsed)
     local library = require "roper.workbench.lesson"
@@ -82,7 +82,7 @@ return {
     for _, form in ipairs(PAGES) do
       if parsed[form] then
         local index = require("roper.workbench.lesson.page").write(lessons, parsed[form], form)
-        io.stdout:write("Begin with ", require("roper.base.escape").line(index), ".\n")
+        io.stdout:write("Wrote ", require("roper.base.escape").line(index), "\n")
         return nil
       end
     end

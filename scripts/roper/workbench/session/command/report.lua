@@ -1,17 +1,17 @@
---- `roper report`: the table of a sweep, and its page.
+--- `roper report`: prints the table of a sweep and writes its report.
 local arguments = require "roper.workbench.session.command.arguments"
 
 return {
-  summary = "Print the table of a sweep and write its page.",
+  summary = "Print the table of a sweep and write its report as a page.",
   define = function(command)
     command:argument("sweep"):argname("SWEEP"):description "The folder of a sweep, or of a run."
     for _, option in ipairs {
-      { "--layer", "Layer of the attention maps (by default the clearest head is found)." },
+      { "--layer", "Layer of the attention maps; by default that of the clearest head." },
       { "--head", "Head of the attention maps." },
-      { "--problem", "Number of the problem that they look at, up to as many as a run was asked "
-        .. "(by default one with a long answer)." },
+      { "--problem", "Number of the problem in the attention maps; by default one with a long "
+        .. "answer." },
     } do
-      command:option(option[1]):argname("N"):convert(arguments.count(option[1]))
+      command:option(option[1]):argname("N"):convert(arguments.number(option[1], "size"))
         :description(option[2])
     end
     command:option("--baseline"):argname("METHOD")
@@ -22,7 +22,7 @@ return {
     local path, view = report.write(parsed.sweep, { layer = parsed.layer, head = parsed.head,
       problem = parsed.problem, baseline = parsed.baseline })
     local text = require "roper.workbench.study.report.text"
-    io.stdout:write(text.text(view.summary), "\n\n", text.status(view.sweep), "; the page: ",
+    io.stdout:write(text.text(view.summary), "\n\n", text.status(view.sweep), "\nReport: ",
       require("roper.base.escape").line(path), "\n")
   end,
 }

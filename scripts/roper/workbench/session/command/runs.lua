@@ -1,4 +1,4 @@
---- `roper runs`: what runs there are, and where two differ.
+--- `roper runs`: lists runs, or compares two.
 local resume_command = require "roper.workbench.session.resume_command"
 local arguments = require "roper.workbench.session.command.arguments"
 local escape = require "roper.base.escape"
@@ -8,7 +8,7 @@ local terminal = require "roper.base.terminal"
 -- The column of the preset.
 local PRESET <const> = 3
 
--- Does a run have one of the values of every field?
+-- Does a run have one of the given values of every field?
 local function fits(run, wanted)
   local all = true
   for field, values in pairs(wanted) do
@@ -23,17 +23,17 @@ local function fits(run, wanted)
   return all
 end
 
--- The folder that a run lies in, with a slash, and its name there.
-local function place_of(run)
+-- The parent folder of a run, with a slash, and the name of the run in it.
+local function split_path(run)
   local parent, name = run.folder:match "^(.*/)([^/]+)/*$"
   return parent or "", name or run.folder
 end
 
--- By folder, experiment, position and seed.
+-- Sorts by folder, experiment, position and seed.
 local function is_before(a, b)
   local keys = {}
   for i, run in ipairs { a, b } do
-    local config, parent, name = run.config, place_of(run)
+    local config, parent, name = run.config, split_path(run)
     keys[i] = { parent, tostring(config.experiment or ""), tostring(config.position or ""),
       math.type(config.seed) == "integer" and config.seed or math.mininteger, name }
   end
@@ -45,7 +45,7 @@ local function is_before(a, b)
   return false
 end
 
--- A row for a run; a result has no number if it was not finite.
+-- The table row of a run. A result lacks numbers that were not finite.
 local function row_of(run)
   local config, result = run.config, run.result or {}
   return { run.folder, tostring(config.position or "-"), tostring(config.preset or "-"),
@@ -55,8 +55,8 @@ local function row_of(run)
     result.loss and ("%.4f"):format(result.loss) or "-" }
 end
 
--- What a function reads in a folder; false where it cannot, and why among the problems.
-local function tried(problems, read, folder)
+-- Calls a function of a folder. If it fails, adds the message to the problems and returns false.
+local function try(problems, read, folder)
   local ok, found = pcall(read, folder)
   local diagnostics = require "roper.base.diagnostics"
   if diagnostics.is_interrupt(found) then
@@ -66,28 +66,28 @@ local function tried(problems, read, folder)
   return ok and found
 end
 
--- What is known of the runs in a folder, and why some of them cannot be read.
+-- The runs in a folder, and messages about those that cannot be read.
 local function all_in(folder)
   local listing, list = require "roper.workbench.study.runs", {}
   local found, problems = listing.find(folder)
   for _, path in ipairs(found) do
-    list[#list + 1] = tried(problems, listing.read, path) or nil
+    list[#list + 1] = try(problems, listing.read, path) or nil
   end
   return list, problems
 end
 
--- What became of runs that did not finish, and the lines that go on with them: of one in a sweep
--- the line of the sweep.
+-- The errors of runs that did not finish, and the commands that resume them: for a run of a sweep,
+-- the command of the sweep.
 local function unfinished(runs)
-  local told, lines, known = {}, {}, {}
+  local notes, lines, known = {}, {}, {}
   for _, run in ipairs(runs) do
     local name, parent = escape.line(run.folder), run.folder:match "^(.*)/"
     local line
     if run.status == "failed" then
-      told[#told + 1] = ("%s failed: %s"):format(name, escape.line(run.failure or "unknown"))
+      notes[#notes + 1] = ("%s failed: %s"):format(name, escape.line(run.failure or "unknown"))
     elseif run.status == "stopped" then
-      told[#told + 1] = run.kept == nil
-        and name .. " stopped before its first checkpoint; it starts again" or nil
+      notes[#notes + 1] = run.kept == nil
+        and name .. " stopped before its first checkpoint; it will restart from step 0" or nil
     end
     if run.kept ~= false and run.config.experiment
       and (run.status == "stopped" or run.status == "waiting") then
@@ -101,11 +101,11 @@ local function unfinished(runs)
       known[line], lines[#lines + 1] = true, line
     end
   end
-  return (#told > 0 and "\n" .. table.concat(told, "\n") .. "\n" or "")
+  return (#notes > 0 and "\n" .. table.concat(notes, "\n") .. "\n" or "")
     .. (#lines > 0 and "\nResume with:\n" .. table.concat(lines, "\n") .. "\n" or "")
 end
 
--- Is there a terminal that is too narrow for the text?
+-- Is the terminal too narrow for the text?
 local function is_too_wide(text)
   local most = terminal.is_terminal(io.stdout) and terminal.columns(io.stdout) or math.huge
   for line in text:gmatch "[^\n]+" do
@@ -132,7 +132,7 @@ local function grouped(rows, runs)
   local columns = require "roper.base.format.columns"
   local names, details, whole, preset = {}, {}, {}, common_preset(rows)
   for i, row in ipairs(rows) do
-    names[i] = escape.line(i == 1 and row[1] or select(2, place_of(runs[i - 1])))
+    names[i] = escape.line(i == 1 and row[1] or select(2, split_path(runs[i - 1])))
     details[i] = {}
     for j = 2, #row do
       table.insert(details[i], not (preset and j == PRESET) and escape.line(row[j]) or nil)
@@ -143,7 +143,7 @@ local function grouped(rows, runs)
   local is_wide = is_too_wide("  " .. table.concat(shown, "\n  "))
   shown = is_wide and columns.lines(details, 1) or shown
   for i, line in ipairs(shown) do
-    local parent = i > 1 and place_of(runs[i - 1])
+    local parent = i > 1 and split_path(runs[i - 1])
     lines[#lines + 1] = parent and parent ~= "" and parent ~= before and escape.line(parent)
       or nil
     lines[#lines + 1] = is_wide and "  " .. names[i] or nil
@@ -162,8 +162,8 @@ local function list(folder, wanted)
   for _, run in ipairs(found) do
     known = tables.merged(known, run.config)
     if fits(run, wanted) then
-      if run.status == "stopped" then -- where it goes on
-        run.kept = tried(problems, resume_command.step, run.folder)
+      if run.status == "stopped" then -- resumes here
+        run.kept = try(problems, resume_command.step, run.folder)
       end
       rows[#rows + 1], shown[#shown + 1] = row_of(run), run
     end
@@ -177,7 +177,7 @@ local function list(folder, wanted)
   if #found == 0 then
     io.stdout:write(("no runs in %s\n"):format(escape.line(folder)))
   elseif #rows == 1 then
-    io.stdout:write(("no such run among the %d in %s\n"):format(#found, escape.line(folder)))
+    io.stdout:write(("no matching run among the %d in %s\n"):format(#found, escape.line(folder)))
   else
     local whole = require("roper.base.format.columns").align(rows)
     io.stdout:write(is_too_wide(whole) and grouped(rows, shown) or whole, "\n", unfinished(shown))
@@ -212,21 +212,17 @@ end
 return {
   summary = "List runs, or compare the configurations of two.",
   define = function(command)
-    command:argument("folder"):args("?")
-      :description "Where to look, in all folders below; runs by default."
-    command:argument("fields"):args("*"):argname("field=values"):convert(arguments.field)
-      :description("List only runs with these, such as position=rope,roper seed=1..3, "
-        .. "status=finished.")
+    local folder = command:argument("folder"):args("?")
+      :description "Folder to search, with all folders below; runs by default."
+    arguments.define_fields(command, "field=values",
+      "List only runs with these values, such as position=rope,roper seed=1..3 status=finished.",
+      folder)
     command:option("--compare"):args(2):argname { "RUN", "RUN" }
-      :description "Tell where the configurations of two runs differ."
+      :description "Print the differences between the configurations of two runs."
   end,
   run = function(parsed)
-    local given, repeated = arguments.fields(parsed, "folder")
-    if not given then
-      return repeated
-    end
-    local folder = parsed.folder or "runs"
-    local wanted = {}
+    local given = arguments.fields(parsed, "folder")
+    local folder, wanted = parsed.folder or "runs", {}
     for field, text in pairs(given) do
       wanted[field] = require("roper.workbench.study.sweep.plan").values(field, text)
     end

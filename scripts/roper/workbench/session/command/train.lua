@@ -1,19 +1,20 @@
---- `roper train`: run an experiment, or continue a run of it.
+--- `roper train`: trains a model as an experiment defines it, or resumes a run.
 local resume_command = require "roper.workbench.session.resume_command"
 local arguments = require "roper.workbench.session.command.arguments"
 local escape = require "roper.base.escape"
 
--- Say where Ctrl-C left a run, and the line that goes on with it, or begins again.
-local function tell(run, ranks)
+-- Reports the last checkpoint of a run after Ctrl-C, and the command that resumes the run.
+local function report_interrupt(run, ranks)
   local step = resume_command.step(run)
   io.stdout:flush()
-  io.stderr:write(step and ("%s is kept at step %d; this goes on with it:\n%s\n"):format(
+  io.stderr:write(step and ("%s stopped at step %d. To resume:\n%s\n"):format(
     escape.line(run), step, resume_command.resume(run, ranks))
-    or ("Nothing was trained yet; this begins again:\n%s\n"):format(resume_command.same(ranks)))
+    or ("Stopped before the first checkpoint. To start again:\n%s\n"):format(
+      resume_command.same(ranks)))
 end
 
--- Train in the folder of a run to go on with, or in a new one, and tell the result. Only the first
--- of several ranks knows of a new folder.
+-- Trains in the folder of a run to resume or in a new folder, and prints the result. Of several
+-- ranks, only the first knows the name of a new folder.
 local function train(config, resume, ranks)
   local files = require "roper.base.file"
   local is_first = require("roper.training.ranks").is_first(ranks)
@@ -22,10 +23,10 @@ local function train(config, resume, ranks)
   local ok, result = pcall(require("roper.workbench.study.run").run, config,
     { run = run, resume = resume ~= nil, ranks = ranks })
   if not ok and is_first and not resume and not files.stat(run .. "/config.json") then
-    files.remove(run) -- refused before it began
+    files.remove(run) -- an error before training began
   end
   if not ok and is_first and require("roper.base.diagnostics").is_interrupt(result) then
-    tell(run, ranks)
+    report_interrupt(run, ranks)
   end
   if not ok then
     error(result, 0)
@@ -35,14 +36,13 @@ local function train(config, resume, ranks)
   end
 end
 
--- Bytes as people say them.
 local function size(bytes)
   local mebibytes = bytes / 2 ^ 20
   return mebibytes < 10240 and ("%.0f MiB"):format(mebibytes)
     or ("%.0f GiB"):format(mebibytes / 1024)
 end
 
--- Show the configuration and what it costs.
+-- Prints the configuration and its cost.
 local function show(config)
   local out = io.stdout
   out:write(require("roper.workbench.study.experiment").describe(config.experiment, config), "\n\n")
@@ -62,17 +62,17 @@ local function show(config)
   end
 end
 
--- The experiment of a run to resume, and its fields but for those that `fields` set. A run without
--- a checkpoint starts again; if it has a result, that would be lost.
+-- The experiment of a run to resume and its fields, changed by `fields`. A run without a checkpoint
+-- starts again, which would destroy a result.
 local function of_run(folder, experiment, fields)
   local run = arguments.run(folder)
   local config, name = run.config, run.config.experiment
   if run.status == "finished"
     and not require("roper.base.file").stat(folder .. "/checkpoint.safetensors") then
-    error(("%s is finished, and has no checkpoint to resume from"):format(folder), 0)
+    error(("%s is finished and has no checkpoint to resume from"):format(folder), 0)
   end
   if experiment and experiment ~= name then
-    error(("%s: is a run of %s, not of %s"):format(folder, name, experiment), 0)
+    error(("%s is a run of %s, not of %s"):format(folder, name, experiment), 0)
   end
   require("roper.workbench.study.experiment").check(config)
   config.experiment = nil
@@ -80,26 +80,23 @@ local function of_run(folder, experiment, fields)
 end
 
 return {
-  summary = "Train a model as an experiment says.",
+  summary = "Train a model as an experiment defines it.",
   define = function(command)
-    command:argument("experiment"):args("?"):description("One of: "
+    local experiment = command:argument("experiment"):args("?"):description("One of: "
       .. table.concat(require("roper.workbench.study.experiment").list(), ", ")
-      .. ". With --resume not needed.")
-    command:argument("fields"):args("*"):argname("field=value"):convert(arguments.field)
-      :description "What to set, such as position=rope preset=mini seed=3; --dry-run shows all."
+      .. ". Not needed with --resume.")
+    arguments.define_fields(command, "field=value",
+      "Fields to set, such as position=rope preset=mini seed=3; --dry-run shows all.", experiment)
     command:option("--resume"):argname("DIR")
-      :description("Continue the run in this folder; all that it needs is there. If it was ended "
-        .. "before its first checkpoint, it starts again.")
+      :description("Resume the run in this folder. Without a checkpoint, it starts again.")
     command:flag("--dry-run")
-      :description "Show the whole configuration and what it costs; train nothing."
+      :description "Print the configuration and its cost; train nothing."
   end,
   run = function(parsed)
     local ranks = not parsed.dry_run and require("roper.training.ranks").ranks() or nil
-    local fields, repeated = arguments.fields(parsed, parsed.resume and "experiment")
+    local fields = arguments.fields(parsed, "experiment")
     local experiment = parsed.experiment
-    if not fields then
-      return repeated
-    elseif parsed.resume then
+    if parsed.resume then
       experiment, fields = of_run(parsed.resume, experiment, fields)
     elseif not experiment then
       return "missing argument 'experiment'"

@@ -1,7 +1,8 @@
---- The session of a notebook. Jupyter's side, kernel.py, starts it as a child and asks by lines of
---- JSON: {"execute": code}, {"complete": text up to the cursor}, {"inspect": such a text}. What the
---- session prints goes to standard output as ever, between messages: a mark and a line of JSON with
---- `kind` and `data` of something to show, or with the `reply` that ends an answer.
+--- The session of a Jupyter notebook. kernel.py starts it as a child process and sends requests as
+--- lines of JSON: {"execute": code}, {"complete": text before the cursor}, {"inspect": text before
+--- the cursor}. The session writes its output and messages to standard output. A message is a mark
+--- and a line of JSON, with the `kind` and `data` of an object to display, or with the `reply` that
+--- ends a request.
 local core = require "roper.core"
 local format = require "roper.base.format"
 local markup = require "roper.base.markup"
@@ -12,28 +13,28 @@ local h = markup.h
 
 local M = {}
 
-local mark -- what stands before each message
+local mark -- precedes each message
 
 local function send(message)
   io.stdout:write(mark, core.json_encode(message), "\n")
   io.stdout:flush()
 end
 
--- A tensor as a table for each of its matrices, below what its text has above the elements.
+-- A tensor as one HTML table for each matrix, below the first line of its text.
 local function tensor_html(tensor, text)
   local parts = { h.div { text:match "^[^\n]*" } }
   require("roper.base.format.tensor").each_matrix(tensor, function(rows, label)
     rows = tensor:rank() == 1 and { rows } or rows
     parts[#parts + 1] = { label and h.div { label }, rows and h.table {
       tables.map(rows, function(row)
-        local cells = type(row) == "table" and row or { row } -- one where rows are left out
+        local cells = type(row) == "table" and row or { row } -- one for omitted rows
         return h.tr { tables.map(cells, function(cell) return h.td { cell } end) }
       end) } }
   end)
   return markup.render(parts)
 end
 
--- Show the results of an expression.
+-- Displays the results of an expression.
 local function show(_, results, hint)
   local text, value = escape.text(format.results(results) .. hint), results[1]
   local is_table = results.n == 1 and format.is_tensor(value) and value:rank() > 0
@@ -53,7 +54,7 @@ function answers.execute(current, code)
   current.problem = nil
   local rest = current:feed(code)
   if rest then
-    current:run(rest) -- tells what is missing
+    current:run(rest) -- reports the incomplete input
   end
   return { error = current.problem }
 end
@@ -64,21 +65,21 @@ function answers.complete(current, text)
   return { names = core.json_array(names), start = utf8.len(text:sub(1, #text - length)) }
 end
 
--- The help of the name at the end of a text, or before the parenthesis that is open there.
+-- The help of the name at the end of a text, or before its open parenthesis.
 function answers.inspect(current, text)
   local name = text:match "([%a_][%w_.:]*)[^%w_]*$"
   return { text = escape.text(require("roper.workbench.help").text(name or "", current.globals)) }
 end
 
---- Answer requests until they end, or the person of the session leaves.
----@param descriptor integer where requests are read
----@param token string that stands after a record separator before each message
+--- Answers requests until their end, or until the user leaves the session.
+---@param descriptor integer from which requests are read
+---@param token string after a record separator, the mark of messages
 function M.serve(descriptor, token)
   mark = "\30" .. token
   local requests <close> = assert(io.open("/dev/fd/" .. descriptor))
   local current = session.new(_G)
   current.show = show
-  current.tell = function(self, failure)
+  current.report = function(self, failure)
     self.problem = escape.text(self:explain(failure))
   end
   require("roper.workbench.plot.output").on_screen = show_plot
@@ -86,7 +87,7 @@ function M.serve(descriptor, token)
   io.stdout:setvbuf "line"
   core.interrupt_enable()
   while true do
-    while not core.interrupt_wait(descriptor) do -- a Ctrl-C that came too late
+    while not core.interrupt_wait(descriptor) do -- a late Ctrl-C
       core.interrupt_clear()
     end
     local line = requests:read "l"

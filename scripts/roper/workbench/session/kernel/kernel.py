@@ -1,7 +1,7 @@
-"""Jupyter's side of roper's kernel; init.lua beside this file is the other.
+"""Jupyter kernel of roper. It runs init.lua, in the same folder, in a child process.
 
-A session of roper is a child of this process: it reads requests as lines of JSON from a pipe, and
-its output is what it prints, with messages between.
+The child reads requests as lines of JSON from a pipe. It writes its output and messages to
+standard output.
 """
 
 import codecs
@@ -20,20 +20,20 @@ try:
     from ipykernel.kernelbase import Kernel
     from jupyter_client.kernelspec import KernelSpecManager
 except ImportError as missing:
-    sys.exit(f"{missing}; please install ipykernel for {sys.executable}: "
+    sys.exit(f"{missing}; install ipykernel for {sys.executable}: "
              f"{sys.executable} -m pip install ipykernel, or apt-get install python3-ipykernel")
 
 NAME = "roper"
-PATIENCE = 5  # seconds that a session has to end
-LOOK = 1  # seconds between two looks at a silent session: a child of its own may keep its output
+PATIENCE = 5  # seconds to wait for a session to end
+LOOK = 1  # seconds between checks that a silent session runs: a child may keep its output open
 
 
 class Session:
-    """A running roper."""
+    """A roper process."""
 
     def __init__(self):
         reader, writer = os.pipe()
-        token = secrets.token_hex()  # so that nothing printed passes for a message
+        token = secrets.token_hex()  # no printed text can pass for a message
         self.message = re.compile(rf"\x1e{token}(.*)\n".encode())
         self.child = subprocess.Popen(
             [os.environ["ROPER"], "--kernel", str(reader), token], pass_fds=[reader],
@@ -44,12 +44,12 @@ class Session:
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def interrupt(self, *_):
-        """Ctrl-C, for the session and for what it runs in a shell."""
+        """Sends SIGINT to the session and its shell commands."""
         if self.child.poll() is None:
             os.killpg(self.child.pid, signal.SIGINT)
 
     def output(self):
-        """What it writes, in pieces, until it has ended."""
+        """Yields the output in pieces until the session ends."""
         while True:
             if select.select([self.child.stdout], [], [], LOOK)[0]:
                 data = os.read(self.child.stdout.fileno(), 1 << 16)
@@ -60,13 +60,13 @@ class Session:
                 return
 
     def ask(self, request, show):
-        """The reply to a request; `show` is given what comes before: text, or a message."""
+        """Returns the reply to a request. `show` is called with the text and messages before it."""
         held = b""
         try:
             self.requests.write(json.dumps(request) + "\n")
             self.requests.flush()
         except BrokenPipeError:
-            pass  # there is no output either
+            pass  # the session has ended, and so has its output
         for data in self.output():
             held += data
             while match := self.message.search(held):
@@ -76,13 +76,13 @@ class Session:
                 if "reply" in message:
                     return message["reply"]
                 show(message)
-            cut = (held + b"\x1e").index(b"\x1e")  # what may become a message is held
+            cut = (held + b"\x1e").index(b"\x1e")  # the start of a possible message
             show(self.decoder.decode(held[:cut]))
             held = held[cut:]
         return None
 
     def end(self):
-        """End it, gently at first; what happened to it, in words."""
+        """Ends the session, by force if necessary, and returns its exit status as text."""
         try:
             self.requests.close()
             self.interrupt()
@@ -111,7 +111,7 @@ class RoperKernel(Kernel):
             signal.signal(signal.SIGINT, previous)
         if reply is None:
             self.session_of_roper = None
-            reply = {"error": f"roper has ended ({session.end()}) and its variables are gone; "
+            reply = {"error": f"roper has ended ({session.end()}) and its variables are lost; "
                               "the next cell starts it again"}
         return reply
 
@@ -131,10 +131,10 @@ class RoperKernel(Kernel):
         reply = {"status": "ok", "execution_count": self.execution_count, "payload": [],
                  "user_expressions": {}}
         if error:
-            told = {"ename": "error", "evalue": error, "traceback": [f"error: {error}"]}
+            failure = {"ename": "error", "evalue": error, "traceback": [f"error: {error}"]}
             if not silent:
-                self.send_response(self.iopub_socket, "error", told)
-            reply.update(told, status="error")
+                self.send_response(self.iopub_socket, "error", failure)
+            reply.update(failure, status="error")
         return reply
 
     async def do_complete(self, code, cursor_pos):

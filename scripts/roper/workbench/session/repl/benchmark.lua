@@ -1,13 +1,13 @@
---- How long code takes: samples of as many runs as make one long enough to trust the clock.
+--- Benchmark of a function: samples of several runs each, long enough for the clock.
 local quantile = require("roper.workbench.study.statistics").quantile
 local uv = require "luv"
 
 local M = {}
 
 local SAMPLE <const>, ALL <const> = 0.02, 1 -- seconds
-local LEAST <const>, MOST <const> = 5, 100 -- samples
+local FEWEST <const>, MOST <const> = 5, 100 -- samples
 
--- Seconds that `runs` runs take.
+-- The duration of `runs` runs in seconds.
 local function clock(action, runs)
   local start = uv.hrtime()
   for _ = 1, runs do
@@ -16,10 +16,10 @@ local function clock(action, runs)
   return (uv.hrtime() - start) * 1e-9
 end
 
---- Run a function again and again for about a second, after one run that does not count.
+--- Runs a function repeatedly for about a second, after one warm-up run.
 ---@param action function
----@return table seconds of one run: median, and the quartiles `low` and `high` that half of the
----   samples lie between; samples, and runs in each
+---@return table seconds of one run: `median` and the quartiles `low` and `high`; the number of
+---   `samples` and of `runs` in each
 function M.measure(action)
   action()
   local runs, seconds = 1, clock(action, 1)
@@ -28,7 +28,7 @@ function M.measure(action)
     seconds = clock(action, runs)
   end
   local samples, total = { seconds / runs }, seconds
-  while #samples < LEAST or (total < ALL and #samples < MOST) do
+  while #samples < FEWEST or (total < ALL and #samples < MOST) do
     seconds = clock(action, runs)
     samples[#samples + 1], total = seconds / runs, total + seconds
   end

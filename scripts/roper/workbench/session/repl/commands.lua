@@ -1,37 +1,38 @@
---- What a session understands besides Lua: `%time` and the like with the rest of
---- the line, `$ command` for the shell, and words such as `who`.
+--- Commands of a session: `%time` and others with a %, `$ command` for the shell, `?name` for help,
+--- and words such as `who`.
 local percent = require "roper.workbench.session.repl.percent"
 local suggest = require "roper.base.suggest"
 
 local M = {}
 
 local HELP <const> = [[
-A final expression or call prints its value, kept in _, then _1, _2; a ; mutes.
-Input goes on over several lines until it is complete; Ctrl-C gives it up.
+The value of a final expression or call is printed and kept in _, the values
+before it in _1 and _2. A final ; suppresses printing. Input may span several
+lines; Ctrl-C cancels it.
   Tab             completes names, methods, options inside {, file names
-  Ctrl-R          searches what was typed, also in earlier sessions
-  ?roper.randn    tells about it; so does roper.randn?
-  ??roper.randn   shows its source
-  apropos "mask"  finds names by a word
-  ?pytorch        says what functions of PyTorch are called here
+  Ctrl-R          searches the input of this session and earlier ones
+  ?roper.randn    shows the documentation; so does roper.randn?
+  ??roper.randn   shows the source
+  apropos "mask"  searches the documentation
+  ?pytorch        lists what to write instead of PyTorch
   who             lists your variables
-  %time f(x)      runs Lua and tells how long it took
-  %bench f(x)     runs it many times: median and spread
-  %prof f(x)      tells where its time goes, function by function
-  %run FILE       runs a script; its globals stay
-  %save FILE      writes what ran without an error, as a script
-  %hist           lists what was typed, numbered as errors name it
-  %edit           opens the last input in your editor and runs it; so %edit f
-  %debug          shows where the last error was; _ has the variables there
-  %up, %down      go from there to the caller, and back
-  %cd FOLDER      goes to a folder
-  $ ls or !ls     runs a command of the shell
-  roper.debug(true)    tells errors in full; ?print_options: how values look
-  Ctrl-C          stops what runs; your variables stay
+  %time f(x)      runs Lua and prints the time it took
+  %bench f(x)     runs it many times and prints the median and the spread
+  %prof f(x)      profiles it by function
+  %run FILE       runs a script in this session
+  %save FILE      writes the input that ran without an error to a script
+  %hist           lists the input, with the numbers used in error messages
+  %edit           edits the last input and runs it; %edit f edits a function
+  %debug          shows the place of the last error; _ has the variables there
+  %up, %down      move to the caller of that place and back
+  %cd FOLDER      changes the folder
+  $ ls or !ls     runs a shell command
+  roper.debug(true)    prints full tracebacks; see also ?print_options
+  Ctrl-C          interrupts the computation and keeps your variables
   Ctrl-D or exit  leaves; so does Ctrl-C, twice at an empty prompt
 ]]
 
--- Commands of a word: functions of the session.
+-- Commands that are a single word: functions of the session.
 local words = {}
 
 words.who = percent.who
@@ -48,7 +49,7 @@ end
 
 words["??"], words.help = words["?"], words["?"]
 
---- The names of the commands that have a % in front, sorted.
+--- The names of the % commands, sorted.
 ---@return string[]
 function M.names()
   return require("roper.base.tables").keys(percent)
@@ -64,8 +65,8 @@ local questions = {
   end,
 }
 
--- The word that a line consists of, also where it is called; nil where a global has its name.
--- The library's `help`, which does nothing until it is called, is no such global.
+-- The command word of a line, alone or in a call such as `who()`. Nil if a global has this name,
+-- except for the library's `help`, which has no effect unless it is called.
 local function word_of(line, globals)
   local word = line:match "^%s*([%a?]+)%s*$"
   if word == "help" and rawget(globals, "help") == require("roper").help then
@@ -75,7 +76,7 @@ local function word_of(line, globals)
   return rawget(globals, word) == nil and word or nil
 end
 
--- Is a name that of a command, which the list of `?` tells about?
+-- Is it the name of a command that `?` lists?
 local function is_command(name, globals)
   return percent[name:match "^%%(%a+)$"] ~= nil
     or words[name] ~= nil and rawget(globals, name) == nil
@@ -84,8 +85,8 @@ end
 --- The command in a line.
 ---@param line string
 ---@param globals table
----@return (fun(session: table))? action nil where the line is Lua: also where a
----   global has the name of the command
+---@return (fun(session: table))? action nil if the line is Lua, or a global has the name of the
+---   command
 function M.find(line, globals)
   local word = words[word_of(line, globals)]
   if word then

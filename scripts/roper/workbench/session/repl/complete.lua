@@ -1,5 +1,5 @@
---- Completion: of globals and the fields and methods of what they hold, of the options of a
---- function and the values they may have, of position schemes and of files in strings, of commands.
+--- Completion of Lua code and commands: globals, fields and methods, options of functions and their
+--- values, position schemes, and files in strings.
 local escape = require "roper.base.escape"
 local names_of = require "roper.base.names"
 local cursor = require "roper.workbench.session.repl.cursor"
@@ -7,11 +7,12 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- Commands that are followed by no Lua.
+-- Commands with a path as their argument.
 local TAKES_PATH <const> = { run = true, save = true, cd = true }
 
--- The names that begin with a start, and its length. One alone that is no folder gets an ending.
-local function going_on(start, names, ending)
+-- The names that begin with `start`, and its length. A single name gets the ending, unless it is a
+-- folder.
+local function matches(start, names, ending)
   local list = {}
   for _, name in ipairs(names) do
     list[#list + 1] = name:sub(1, #start) == start and name or nil
@@ -22,7 +23,7 @@ local function going_on(start, names, ending)
   return list, #start
 end
 
--- The files that a path may go on with, up to the quote that ends it.
+-- The files that complete a path, followed by the closing quote.
 local function file_names(path, quote)
   local luv = require "luv"
   local folder, start = path:match "^(.-)([^/]*)$"
@@ -34,21 +35,21 @@ local function file_names(path, quote)
       names[#names + 1] = name .. (is_folder and "/" or "")
     end
   end
-  return going_on(start, names, quote)
+  return matches(start, names, quote)
 end
 
--- Is a string after this text the name of a position scheme: position = ", position = {"rope", "?
+-- Is a string after this text a position scheme, as in `position = "` or `position = {"rope", "`?
 local function names_scheme(before)
   return before:find "%f[%w_]position%s*=%s*{?[^{}=]*$"
     or before:find "%f[%w_]position[.:]%a+%s*%(?%s*$"
 end
 
--- What is known about the function that the end of a text names.
+-- The help entry of the function at the end of a text.
 local function entry_of(caller, globals)
   return require("roper.workbench.help.catalogue").of_value((names_of.at_end(caller, globals)))
 end
 
--- The keys of the table that a string after this text indexes, t["; nil if it indexes nothing.
+-- The keys of the table that a string after this text indexes, as in `t["`. Nil if it is no index.
 local function keys_before(before, globals)
   local holder = before:match "^(.*[%w_%])\"'])%[%s*$"
   local value, names = holder and names_of.at_end(holder, globals), {}
@@ -59,7 +60,7 @@ local function keys_before(before, globals)
   return holder and names
 end
 
--- The options of a function that are not in the table yet.
+-- The options of a function that are not set in the table yet.
 local function option_names(place, globals)
   local entry, names = entry_of(place.caller, globals), {}
   local catalogue = require "roper.workbench.help.catalogue"
@@ -67,11 +68,10 @@ local function option_names(place, globals)
     local is_given = place.table:find("%f[%w_]" .. option.name .. "%s*=")
     names[#names + 1] = not is_given and option.name or nil
   end
-  return going_on(place.table:match "[%w_]*$", names, " = ")
+  return matches(place.table:match "[%w_]*$", names, " = ")
 end
 
--- The strings that are listed for an option, or for the arguments of a function, which a string
--- after this text is.
+-- The choices of the option or argument for which a string after this text is the value.
 local function listed_strings(before, globals)
   local names, parameters = {}, {}
   local head, option = before:match "^(.-)([%a_][%w_]*)%s*=%s*$"
@@ -96,20 +96,20 @@ local function find(text, globals)
   local command, blank, rest = text:match "^%s*%%(%a*)(%s*)(.*)$"
   local path = TAKES_PATH[command] and rest or text:match "^%s*[$!].*%s(%S*)$"
   if command and blank .. rest == "" then
-    return going_on(command, require("roper.workbench.session.repl.commands").names(), " ")
+    return matches(command, require("roper.workbench.session.repl.commands").names(), " ")
   elseif path then
     return file_names(path, "")
   end
   local place = cursor.at_end(text)
   if place.kind == "string" and names_scheme(text:sub(1, -#place.text - 2)) then
-    local start = place.text:match "[^+]*$" -- the last of several that are joined
-    return going_on(start, require("roper.position").list(), place.quote)
+    local start = place.text:match "[^+]*$" -- the last of a sum of schemes
+    return matches(start, require("roper.position").list(), place.quote)
   elseif place.kind == "string" then
     local before = text:sub(1, -#place.text - 2)
     local keys = keys_before(before, globals)
     local names = keys or listed_strings(before, globals)
     if keys or names[1] then
-      return going_on(place.text, names, place.quote)
+      return matches(place.text, names, place.quote)
     end
     return file_names(place.text, place.quote)
   elseif place.kind == "options" then
@@ -124,11 +124,11 @@ local function find(text, globals)
   return names_of.after(text, globals)
 end
 
---- The ways to go on with what was typed in part.
----@param text string what was typed up to the cursor; its end matters
----@param globals table the globals
+--- The completions of incomplete input.
+---@param text string the input up to the cursor
+---@param globals table
 ---@return string[] names sorted
----@return integer length of the end of the text that each takes the place of
+---@return integer length number of bytes at the end of the text that each name replaces
 function M.names(text, globals)
   local names, length = find(text, globals)
   table.sort(names)

@@ -1,18 +1,17 @@
---- Where in Lua code its end lies, for completion: in a string, in a table that a function is
---- given, in a comment, or anywhere else.
+--- Determines the context at the end of incomplete Lua code, for completion: a string, an option
+--- table, a comment, or other code.
 local M = {}
 
 ---@class Cursor
 ---@field kind "string"|"options"|"comment"|"code"
----@field text string? of a string: what is in it so far
----@field quote string? of a string: what ends it
----@field caller string? of options: the function, as it was written
----@field table string? of options: what is in the table so far
+---@field text string? of a string: its content so far
+---@field quote string? of a string: its closing quote
+---@field caller string? of options: the function, as written
+---@field table string? of options: the content of the table so far
 
 local CLOSING <const> = { [")"] = "(", ["]"] = "[", ["}"] = "{" }
 
--- The place after a comment, or a string in long brackets, that begins at `from`; nil where it
--- goes on to the end, 0 where there is none.
+-- The end of the comment or long string that begins at `from`: nil if it is open, 0 if none begins.
 local function after_long(text, from)
   local comment = text:match("^%-%-()", from)
   local level = text:match("^%[(=*)%[", comment or from)
@@ -24,7 +23,7 @@ local function after_long(text, from)
   return 0
 end
 
--- The place of the quote that ends the string which begins at `from`, nil where none does.
+-- The end of the quoted string that begins at `from`; nil if it is open.
 local function closing_quote(text, from)
   local quote, at = text:sub(from, from), from + 1
   while at <= #text do
@@ -37,11 +36,11 @@ local function closing_quote(text, from)
   return nil
 end
 
--- The function that a table is given to, where a name may stand at its end now.
+-- The function that receives the innermost table, if the name of an option may follow.
 local function caller_of(text, brackets)
   local inner, outer = brackets[#brackets], brackets[#brackets - 1]
-  local is_place = inner and text:sub(inner.at):find "[{,;]%s*[%a_]?[%w_]*$"
-  if not is_place or inner.char ~= "{" then
+  local takes_name = inner and text:sub(inner.at):find "[{,;]%s*[%a_]?[%w_]*$"
+  if not takes_name or inner.char ~= "{" then
     return nil
   end
   local before = text:sub(1, inner.at - 1)
@@ -52,7 +51,7 @@ local function caller_of(text, brackets)
   return caller
 end
 
---- Where the end of the text lies.
+--- The context at the end of a text.
 ---@param text string
 ---@return Cursor
 function M.at_end(text)

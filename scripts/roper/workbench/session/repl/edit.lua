@@ -1,11 +1,11 @@
---- `%edit`: what was typed goes through an editor and is run.
+--- `%edit`: opens earlier input in an editor and runs the result.
 local names = require "roper.base.names"
 local escape = require "roper.base.escape"
 local scoped = require "roper.base.scoped"
 
 local M = {}
 
--- The input that is meant: the last, one by its number, or that in which a function was defined.
+-- The input to edit: the last one, one by its number, or the one that defined a function.
 local function chosen(session, text)
   local value = text ~= "" and names.resolve(text, session.globals)
   local source = type(value) == "function" and debug.getinfo(value, "S").source
@@ -15,11 +15,11 @@ local function chosen(session, text)
   if text == "" or input then
     return input or ""
   end
-  error(("%%edit: expected the number of an input, or a function that was typed here; got %s")
+  error(("%%edit: expected the number of an input, or a function defined in this session; got %s")
     :format(text), 0)
 end
 
--- The command of the user's editor: $VISUAL, $EDITOR, or one that the system has.
+-- The command of the user's editor: $VISUAL, $EDITOR, or an installed one.
 local function editor_command()
   for _, name in ipairs { "VISUAL", "EDITOR" } do
     local editor = os.getenv(name) or ""
@@ -32,11 +32,11 @@ local function editor_command()
       return editor
     end
   end
-  error("%edit: found no editor: neither editor, vi nor nano; install one, or set $EDITOR before "
-    .. "you start roper", 0)
+  error("%edit: no editor found (editor, vi, nano); install one, or set $EDITOR before you start "
+    .. "roper", 0)
 end
 
--- Run the user's editor on a text.
+-- The text after the user edited it.
 local function edited(text)
   local editor = editor_command()
   return scoped.with_file("input.lua", text .. "\n", function(path)
@@ -50,10 +50,10 @@ local function edited(text)
   end)
 end
 
---- Open an input in an editor, $VISUAL, $EDITOR, editor, vi or nano; if it comes back changed, show
---- and run it.
+--- Opens an input in an editor ($VISUAL, $EDITOR, editor, vi or nano). If the user changes it,
+--- shows and runs it.
 ---
---- Errors: no editor; one that fails; what was not typed in this session.
+--- Errors: there is no editor, or it fails; the text names no input of this session.
 ---@param session table
 ---@param text string the number of an input, the name of a function, or "" for the last input
 function M.run(session, text)
@@ -66,7 +66,7 @@ function M.run(session, text)
   io.stdout:write(escape.text(after), "\n")
   local rest = session:feed(after)
   if rest then
-    session:run(rest) -- which tells what is missing at its end
+    session:run(rest) -- reports the incomplete input
   end
 end
 

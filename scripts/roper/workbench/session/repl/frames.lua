@@ -1,24 +1,24 @@
---- `%debug`, `%up` and `%down`: the frames of the last error, and the local variables of one.
+--- `%debug`, `%up` and `%down`: the stack frames of the last error and their local variables.
 local diagnostics = require "roper.base.diagnostics"
 local escape = require "roper.base.escape"
 local who = require "roper.workbench.session.repl.who"
 
 local M = {}
 
---- Show the frames of the last error and the variables of one, which are kept as `_`.
+--- Shows the frames of the last error and the variables of one frame, which become `_`.
 ---
---- Errors: where nothing has failed, or there is no such frame.
+--- Errors: there was no error; there is no such frame.
 ---@param session table
----@param step integer? from the frame shown last, 1 towards the caller; by default, where it failed
+---@param step integer? from the last shown frame, 1: to its caller; by default, the innermost frame
 function M.show(session, step)
   local failure = session.failure
   if not failure then
-    error("%debug: nothing has failed in code of yours", 0)
+    error("%debug: there was no error in your code", 0)
   end
   local number = step and session.frame + step or 1
   local frame = failure.frames[number]
   if not frame or not frame.variables then
-    error(("no frame is %s this one"):format(step > 0 and "above" or "below"), 0)
+    error(("there is no frame %s this one"):format(step > 0 and "above" or "below"), 0)
   end
   session.frame = number
   local values = {}

@@ -1,4 +1,4 @@
---- The globals of a session: reading one that nobody has set is an error in typed code.
+--- The globals of a session. Reading an undefined global is an error in typed code.
 local diagnostics = require "roper.base.diagnostics"
 local session_print = require "roper.workbench.session.repl.print"
 
@@ -6,19 +6,19 @@ local M = {}
 
 local lua_print <const> = print
 
--- Python's constants, which are an error to read from files too: nil would be taken for the
--- absence of an option, as in {causal = True}.
+-- Python's constants. Reading them is an error in files too, since {causal = True} would silently
+-- omit the option.
 local CONSTANTS <const> = { True = true, False = true, None = true }
 
--- Is code that was typed, at a prompt or after -e, at a level of the stack of the caller?
+-- Is the function at a stack level of the caller typed code, at a prompt or after -e?
 local function is_typed(level)
   local info = debug.getinfo(level + 1, "S")
   return info ~= nil and diagnostics.sources[info.source:match "^=(.*)"] ~= nil
 end
 
---- Make reading an undefined global an error: any in typed code, Python's True, False and None in
---- files too. Other code of files, which may test whether a global is there, reads nil as ever. A
---- global that was assigned is defined, also to nil.
+--- Makes reading an undefined global an error in typed code. Code in files reads nil, since it may
+--- test whether a global exists, except for Python's True, False and None. A global is defined once
+--- a value was assigned, even nil.
 ---@param globals table
 function M.guard(globals)
   local before = getmetatable(globals)
@@ -44,7 +44,7 @@ function M.guard(globals)
   })
 end
 
---- Prepare the globals of a session: guarded, with a print that shows tables.
+--- Guards the globals of a session and replaces Lua's `print`.
 ---@param globals table
 function M.prepare(globals)
   if globals.print == lua_print then

@@ -1,11 +1,11 @@
---- Lines typed in earlier sessions: a file with one entry a line, in which an
---- entry of several lines has its line ends written as \n.
+--- History of input, kept in a file between sessions. Each line is an entry; newlines in an entry
+--- are written as \n.
 local files = require "roper.base.file"
 local tables = require "roper.base.tables"
 
 local M = {}
 
-local KEPT <const> = 1000 -- entries; the file is cut to these once it has twice as many
+local KEPT <const> = 1000 -- entries; a file with more than twice as many is cut
 
 local ESCAPES <const> = { ["\\"] = "\\\\", ["\n"] = "\\n" }
 local UNESCAPES <const> = { ["\\\\"] = "\\", ["\\n"] = "\n" }
@@ -14,16 +14,16 @@ local function escaped(entry)
   return (entry:gsub("[\\\n]", ESCAPES))
 end
 
--- Put exactly these entries into the file, if that can be.
+-- Writes the file with these entries, if it can be written.
 local function rewrite(path, entries)
   local lines = tables.map(entries, function(entry) return escaped(entry) .. "\n" end)
   pcall(files.write, path, table.concat(lines))
 end
 
---- The entries of the file, oldest first, none twice: the newest place counts.
+--- The entries of the file, oldest first. Of equal entries, only the newest is returned.
 ---@param path string
----@return string[] entries empty where there is no such file
----@return string? problem where it cannot be read
+---@return string[] entries empty if there is no file
+---@return string? problem why the file cannot be read
 function M.load(path)
   local text, problem = files.peek(path)
   local lines = {}
@@ -47,7 +47,7 @@ function M.load(path)
   return entries, problem
 end
 
---- Add an entry to the file; nothing happens where it cannot be written.
+--- Appends an entry to the file. Does nothing if the file cannot be written.
 ---@param path string
 ---@param entry string
 function M.append(path, entry)

@@ -1,4 +1,4 @@
---- The session at the terminal.
+--- The interactive session at a terminal.
 local core = require "roper.core"
 local reader = require "roper.workbench.session.repl.reader"
 local session = require "roper.workbench.session.repl.session"
@@ -8,17 +8,17 @@ local M = {}
 
 local PROMPT <const>, MORE_PROMPT <const> = "> ", ">> "
 
--- What runs here, and how to get help and away, within the width of the terminal.
+-- The first lines: versions, and how to get help and leave.
 local function banner()
   local machine = core.machine()
-  local what = ("roper %s · %s · OpenBLAS %s, %d threads"):format(require("roper").version,
+  local versions = ("roper %s · %s · OpenBLAS %s, %d threads"):format(require("roper").version,
     _VERSION, machine.blas_core, machine.threads)
-  local how = "? for help, Ctrl-D to leave"
-  local fits = utf8.len(what) + #how + 3 <= terminal.columns(io.stdout)
-  return what .. (fits and " · " or "\n") .. how
+  local keys = "? for help, Ctrl-D to leave"
+  local fits = utf8.len(versions) + #keys + 3 <= terminal.columns(io.stdout)
+  return versions .. (fits and " · " or "\n") .. keys
 end
 
--- Run the user's own start file, $XDG_CONFIG_HOME/roper/init.lua, where there is one.
+-- Runs the user's start file, $XDG_CONFIG_HOME/roper/init.lua, if it exists.
 local function run_start_file(current)
   local config, home = os.getenv "XDG_CONFIG_HOME", os.getenv "HOME"
   if not config or config == "" then
@@ -37,27 +37,27 @@ local function run_start_file(current)
   end
 end
 
---- Read, evaluate and print until Ctrl-D, `exit`, `quit` or two Ctrl-C at an empty prompt.
---- Another Ctrl-C ends what runs, or gives up the line that is typed.
+--- Reads, evaluates and prints until Ctrl-D, `exit`, `quit` or two Ctrl-C at an empty prompt. Other
+--- Ctrl-C interrupt the computation or discard the input line.
 function M.run()
   local current = session.new(_G)
   local lines = reader.new()
   core.interrupt_enable()
   io.stdout:write(terminal.styled(io.stdout, "dim", banner()), "\n")
   run_start_file(current)
-  local rest, entry -- what is not complete yet, and all lines since the last prompt
-  local is_leaving = false -- was Ctrl-C pressed at the empty prompt before this one?
+  local rest, entry -- incomplete input, and all lines of the input
+  local is_leaving = false -- was Ctrl-C pressed at the last, empty prompt?
   while not current.is_over do
-    io.stdout:flush() -- a line that does not end yet
-    local line, given_up = lines:read(rest and MORE_PROMPT or PROMPT, rest)
+    io.stdout:flush() -- output may lack a newline
+    local line, discarded = lines:read(rest and MORE_PROMPT or PROMPT, rest)
     if line == nil then
       break
     elseif line == reader.INTERRUPTED then
-      local is_empty = not rest and given_up == ""
+      local is_empty = not rest and discarded == ""
       if is_empty and is_leaving then
         break
       elseif is_empty then
-        io.stdout:write "Ctrl-C again leaves\n"
+        io.stdout:write "Press Ctrl-C again to leave.\n"
       end
       rest, entry, is_leaving = nil, nil, is_empty
     else

@@ -1,12 +1,12 @@
---- Commands with a % in front: functions of the session and the rest of the line.
+--- The % commands: functions of the session and of the text after the command.
 local escape = require "roper.base.escape"
 local terminal = require "roper.base.terminal"
 
 local M = {}
 
-local MOST_FUNCTIONS <const>, LONGEST_NAME <const> = 20, 44 -- of a profile, within 80 x 24
+local MOST_FUNCTIONS <const>, LONGEST_NAME <const> = 20, 44 -- in a profile, to fit 80 x 24
 
--- Three digits: "1.20 ms".
+-- A duration with three digits, such as "1.20 ms".
 local function duration(seconds)
   local number, unit = seconds * 1e6, "µs"
   if seconds >= 1 then
@@ -18,7 +18,7 @@ local function duration(seconds)
   return ("%%.%df %%s"):format(decimals):format(number, unit)
 end
 
--- The path that was typed: quotes around it are taken off, ~ is the home.
+-- The path in an argument, without quotes and with ~ expanded.
 local function path_of(text, command)
   local path = text:match '^"(.*)"$' or text:match "^'(.*)'$" or text
   if path == "" then
@@ -75,7 +75,7 @@ end
 function M.save(session, text)
   local path = path_of(text, "save")
   if require("roper.base.file").stat(path) then
-    error(("%%save: %s is there; expected a name that is not taken"):format(path), 0)
+    error(("%%save: %s exists; choose another name"):format(path), 0)
   end
   local script = session:script()
   require("roper.base.file").write(path, script)
@@ -103,7 +103,7 @@ function M.hist(session)
   require("roper.workbench.help.pager").write(table.concat(lines))
 end
 
--- The names that IPython has for these.
+-- IPython's names for these commands.
 M.timeit, M.history = M.bench, M.hist
 
 function M.who(session)

@@ -1,7 +1,7 @@
---- The `print` of a session.
+--- The `print` of sessions.
 local format = require "roper.base.format"
 
---- Lua's print, except that a table prints as the prompt shows it. A script has Lua's own.
+--- Lua's print, but tables print as at the prompt. Scripts have Lua's own print.
 ---
 ---     > print("sizes", {2, 3})
 ---     sizes	{2, 3}

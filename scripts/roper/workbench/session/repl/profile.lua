@@ -1,22 +1,22 @@
---- Where time goes: how often each function ran and how long, alone and with those that it called.
--- What runs in a coroutine counts for the function that resumed it.
+--- Profiler: the number of calls and the time of each function, with and without its callees.
+-- Time in a coroutine counts for the function that resumed it.
 local diagnostics = require "roper.base.diagnostics"
 local uv = require "luv"
 
 local M = {}
 
-local HOOKED <const> = 4 -- its level, seen from Profile:entry, below event and the hook
+local HOOKED <const> = 4 -- stack level of the hooked function in Profile:entry
 
----@class FunctionTime of a function; closures of one place count as one
+---@class FunctionTime time of a function; closures with the same source are one function
 ---@field name string
 ---@field calls integer
----@field own number seconds in itself
----@field total number seconds, with those that it called
+---@field own number seconds without callees
+---@field total number seconds with callees
 
 local Profile = {}
 Profile.__index = Profile
 
--- The entry of the function that the hook is called for.
+-- The entry of the hooked function.
 function Profile:entry()
   local where = debug.getinfo(HOOKED, "Sf")
   local called = where.func
@@ -33,7 +33,7 @@ function Profile:entry()
   return entry
 end
 
--- A function was left now.
+-- Pops a frame at time `now`.
 function Profile:leave(now)
   local frame = table.remove(self.stack)
   local entry = frame.entry
@@ -44,7 +44,7 @@ function Profile:leave(now)
   return frame
 end
 
--- What Lua calls where a function begins or ends.
+-- Handles a call or return event.
 function Profile:event(kind)
   local now, stack = uv.hrtime() * 1e-9, self.stack
   local top = stack[#stack]
@@ -58,19 +58,19 @@ function Profile:event(kind)
   elseif entry.depth > 0 then
     local frame
     repeat
-      frame = self:leave(now) -- also those that an error left
+      frame = self:leave(now) -- an error may have unwound several
     until frame.entry == entry
     while frame.is_tail and stack[1] do
-      frame = self:leave(now) -- that which it took the place of
+      frame = self:leave(now) -- the frame replaced by a tail call
     end
   end
   self.since = uv.hrtime() * 1e-9
 end
 
---- Run a function and measure those that it calls.
+--- Profiles a function.
 ---@param action function
----@param attempt fun(f: function) calls f, whatever comes of it
----@return FunctionTime[] times those that took longest in themselves first
+---@param attempt fun(f: function) calls f and handles its errors
+---@return FunctionTime[] times in descending order of `own`
 function M.measure(action, attempt)
   local profile = setmetatable({ entries = {}, stack = {}, since = 0 }, Profile)
   attempt(function()

@@ -1,5 +1,4 @@
---- Lines from the person at the terminal: through GNU readline with history and
---- completion where lua-readline is installed, else plainly.
+--- Line input at the terminal. With lua-readline it has editing, history and completion.
 local complete = require "roper.workbench.session.repl.complete"
 local core = require "roper.core"
 local history = require "roper.workbench.session.repl.history"
@@ -8,20 +7,20 @@ local terminal = require "roper.base.terminal"
 
 local M = {}
 
---- What a reader returns instead of a line that Ctrl-C gave up.
+--- Returned by readers instead of a line if the user pressed Ctrl-C.
 M.INTERRUPTED = {}
 
 local plain = {}
 
---- Read a line.
+--- Reads a line.
 ---@param prompt string
----@return string|table|nil line INTERRUPTED after Ctrl-C, nil at the end
----@return string? given_up what had been typed at Ctrl-C, "" where that is not known
+---@return string|table|nil line INTERRUPTED after Ctrl-C, nil at the end of input
+---@return string? discarded the line before Ctrl-C, "" if unknown
 function plain.read(_, prompt)
   io.stdout:write(prompt)
   io.stdout:flush()
   local line = core.interrupt_wait(0) and io.stdin:read "l"
-  if not line then -- at the end, and after the ^C that the terminal shows
+  if not line then -- end of input, or after the terminal's ^C
     io.stdout:write "\n"
   end
   if core.interrupt_clear() then
@@ -30,17 +29,17 @@ function plain.read(_, prompt)
   return line
 end
 
---- Remember what was entered: a plain reader does not.
+--- Does nothing: a plain reader has no history.
 function plain.remember() end
 
 local Editing = {}
 Editing.__index = Editing
 
---- Read a line; as plain.read.
+--- Reads a line, like `plain.read`.
 ---@param prompt string
----@param before string? lines that this one goes on with, for completion
+---@param before string? lines before this one in incomplete input, for completion
 ---@return string|table|nil line
----@return string? given_up
+---@return string? discarded
 function Editing:read(prompt, before)
   self.before = before and before .. "\n" or ""
   local line = self.library.readline(prompt)
@@ -52,7 +51,7 @@ function Editing:read(prompt, before)
   return line
 end
 
---- Add an entry, of one or several lines, to the history.
+--- Adds input of one or several lines to the history.
 ---@param entry string
 function Editing:remember(entry)
   if entry ~= self.newest and entry:find "%S" then
@@ -64,14 +63,14 @@ function Editing:remember(entry)
   end
 end
 
--- What readline asks for at a tab: the ways to go on with the word at from .. to - 1 of a line.
+-- The completions of the word from .. to - 1 of a line, for readline.
 function Editing:completions(line, from, to)
   local typed = line:sub(1, to - 1)
   local ok, names, length = pcall(complete.names, self.before .. typed, _G)
   if not ok then
     return {}
   end
-  -- What they replace may begin before or after what readline takes for a word.
+  -- The replaced text may begin before or after readline's word.
   local kept = typed:sub(1, #typed - length)
   for i, name in ipairs(names) do
     names[i] = (kept .. name):sub(from)
@@ -79,7 +78,7 @@ function Editing:completions(line, from, to)
   return names
 end
 
---- A reader of the terminal with the methods `read` and `remember`.
+--- Creates a reader of the terminal with the methods `read` and `remember`.
 ---@return table reader
 function M.new()
   local found, library = pcall(require, "readline")

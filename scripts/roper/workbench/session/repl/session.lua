@@ -1,5 +1,5 @@
---- What becomes of the lines of a session: Lua is run and its values are shown,
---- commands are carried out, errors are told.
+--- Evaluation of input in a session: runs Lua and prints its values, runs commands, and reports
+--- errors.
 local eval = require "roper.base.eval"
 local commands = require "roper.workbench.session.repl.commands"
 local diagnostics = require "roper.base.diagnostics"
@@ -13,15 +13,15 @@ local transcript = require "roper.workbench.session.repl.transcript"
 
 local M = {}
 
-local NAME <const> = "input" -- stands for what was typed in messages, with its number
+local NAME <const> = "input" -- name of input in error messages, followed by its number
 
 local Session = {}
 Session.__index = Session
 
---- A session over globals as they are now; `who` lists those that come later.
+--- Creates a session. `who` lists globals that are defined later.
 ---@param globals table
----@return table session with the methods `feed`, `run` and `attempt`, and is_over once its person
----   has left; where it is at no terminal, others may take the place of `show` and `tell`
+---@return table session with the methods `feed`, `run` and `attempt`, and `is_over` after `exit`;
+---   `show` and `report` may be replaced if it is not at a terminal
 function M.new(globals)
   global.prepare(globals)
   local known = { _ = true, _1 = true, _2 = true }
@@ -32,16 +32,16 @@ function M.new(globals)
     globals = globals,
     known = known,
     is_over = false,
-    count = 0, -- chunks that were compiled
+    count = 0, -- compiled chunks
     done = {}, -- statements that ran without an error
-    failure = nil, -- the last that %debug tells of, and the number of the frame it is at
-    frame = 1,
-    is_alone = true, -- was what runs all that was typed?
+    failure = nil, -- the last error, for %debug
+    frame = 1, -- the number of its frame that %debug shows
+    is_alone = true, -- is the running chunk the whole input?
   }, Session)
 end
 
---- What went wrong. Of typed code the lines that led there are shown, but for one that was typed
---- alone: it stands right above.
+--- The text of an error report. It shows the lines of typed code that led to the error, except for
+--- input of a single line, which is right above.
 ---@param failure Failure
 ---@return string
 function Session:explain(failure)
@@ -57,32 +57,26 @@ function Session:explain(failure)
   return message .. diagnostics.lines(failure, place)
 end
 
---- Tell what went wrong.
+--- Reports an error.
 ---@param failure Failure
-function Session:tell(failure)
+function Session:report(failure)
   if failure.interrupted then
     io.stdout:flush()
-    io.stderr:write "\ninterrupted\n" -- after the ^C that the terminal shows
+    io.stderr:write "\ninterrupted\n" -- after the terminal's ^C
   else
     terminal.report("error", self:explain(failure))
   end
 end
 
---- Give a hint.
----@param text string
-function Session.advise(_, text)
-  io.stdout:write("hint: ", text, "\n")
-end
-
---- Show the results of an expression.
----@param results table as table.pack makes it
----@param hint string what to add
+--- Prints the results of an expression.
+---@param results table from table.pack
+---@param hint string text to append
 function Session.show(_, results, hint)
   io.stdout:write(format.results(results), hint, "\n")
 end
 
---- Run a function and tell what went wrong. It is kept for %debug, unless memory is short: its
---- variables hold some.
+--- Calls a function and reports its error. The error is kept for %debug, unless memory is short,
+--- since it keeps variables alive.
 ---@param action function
 ---@param ... any its arguments
 ---@return boolean ok
@@ -94,43 +88,43 @@ function Session:attempt(action, ...)
     elseif failure.frames[1] then
       self.failure, self.frame = failure, 1
     end
-    self:tell(failure)
+    self:report(failure)
   end
   return ok
 end
 
---- Keep a value as the last one, and the last two before it.
+--- Sets `_` to a value and moves the earlier ones to `_1` and `_2`.
 ---@param value any
 function Session:keep(value)
   local globals = self.globals
   globals._2, globals._1, globals._ = globals._1, globals._, value
 end
 
---- What was typed, by the number that messages give it.
+--- The input with a number, as in error messages.
 ---@param number integer
 ---@return string? source
 function Session:input(number)
   return number <= self.count and diagnostics.sources[("%s %d"):format(NAME, number)] or nil
 end
 
---- Compile code that was typed, and remember it for the lines that errors show.
+--- Compiles typed code, and stores it for error messages. Reports code that does not compile.
 ---@param source string
----@param form string? what is compiled in place of the source, line by line the same
----@return function? action nil where it does not compile, which is told
+---@param form string? code to compile instead, with the same lines
+---@return function? action nil if it does not compile
 ---@return "expression"|"statement"|"incomplete"|"wrong" kind
----@return string? statements as of eval.compile
+---@return string? statements as from eval.compile
 function Session:compile(source, form)
   self.count = self.count + 1
   local name = ("%s %d"):format(NAME, self.count)
   diagnostics.sources[name] = source
   local action, kind, message, statements = eval.compile(form or source, name, self.globals, true)
   if not action then
-    self:tell(diagnostics.bare(message))
+    self:report(diagnostics.bare(message))
   end
   return action, kind, statements
 end
 
--- What to add to a function that was typed by its name: the way to call a method, or its help.
+-- A hint for input that only names a function: how to call the method, or how to get help.
 local function name_hint(source, value, globals)
   local path = type(value) == "function" and source:match "^%s*([%a_][%w_.:]*)%s*$"
   if not path then
@@ -142,12 +136,12 @@ local function name_hint(source, value, globals)
     or ""
 end
 
--- Does a `;` mute the source?
+-- Does a final `;` suppress printing?
 local function is_muted(source)
   return source:find ";%s*$" ~= nil
 end
 
--- Keep the first value of an expression, and show all of them.
+-- Keeps the first value of an expression and prints all of them.
 function Session:deliver(source, results)
   if results[1] ~= nil then
     self:keep(results[1])
@@ -157,10 +151,10 @@ function Session:deliver(source, results)
   end
 end
 
---- Run Lua code. The values of an expression are shown, but for a `;` at its end,
---- and the first is kept as `_`; `_1` and `_2` are those before it.
+--- Runs Lua code. Prints the values of an expression, unless it ends with `;`, and keeps the first
+--- one as `_`.
 ---@param source string
----@param form string? what is compiled in place of the source, line by line the same
+---@param form string? code to compile instead, with the same lines
 ---@return boolean ok
 function Session:run(source, form)
   local action, kind, statements = self:compile(source, form)
@@ -174,7 +168,7 @@ function Session:run(source, form)
   end)
 end
 
--- Run parts that share locals as one chunk, which hands over the values of each expression.
+-- Runs parts that share locals as one chunk, which passes on the values of each expression.
 function Session:run_block(block)
   local action = self:compile(block.source, block.form)
   return action and self:attempt(function()
@@ -188,8 +182,8 @@ function Session:run_block(block)
   end)
 end
 
--- What stands before the `return` that ends statements, and what it returns. Without one, all of
--- them and nothing.
+-- Splits statements at their final `return`. Returns the code before it and the returned
+-- expressions, or all statements and "".
 local function split_return(statements)
   if not load(statements .. "\nlocal _") then
     for at in statements:gmatch "()%f[%w_]return%f[^%w_]" do
@@ -202,10 +196,10 @@ local function split_return(statements)
   return statements, ""
 end
 
---- Remember what was done, for `script`.
+--- Records code that ran, for `script`.
 ---@param source string
----@param kind "expression"|"statement"|nil as of eval.compile; nil for a statement without values
----@param form string? what makes a statement of the values
+---@param kind "expression"|"statement"|nil as from eval.compile; nil for a statement without values
+---@param form string? format that makes a statement of the values
 function Session:note(source, kind, form)
   local body, value = source:gsub(";%s*$", ""), ""
   if kind == "statement" then
@@ -215,7 +209,7 @@ function Session:note(source, kind, form)
   end
   if value ~= "" then
     local shown = form:format(value)
-    if not load(shown) then -- a comment at its end hides what comes after
+    if not load(shown) then -- a comment at its end hides the rest
       shown = form:gsub("%%s", "%%s\n"):format(value)
     end
     body = body .. shown
@@ -223,14 +217,14 @@ function Session:note(source, kind, form)
   self.done[#self.done + 1] = body:find "%S" and body or nil
 end
 
---- All that was done without an error, as a script.
+--- All code that ran without an error, as a script.
 ---@return string
 function Session:script()
   return table.concat(self.done, "\n") .. (#self.done > 0 and "\n" or "")
 end
 
--- Does a line go on with the statement before it? No statement starts like this, nor a command.
-local function goes_on(line)
+-- Does a line continue the statement before it? No statement or command begins like this.
+local function continues(line)
   if percent[line:match "^%s*%%(%a+)" or ""] then
     return false
   end
@@ -238,22 +232,22 @@ local function goes_on(line)
     or line:find "^%s*and%f[^%w_]" ~= nil or line:find "^%s*or%f[^%w_]" ~= nil
 end
 
--- Does the line after the empty ones that follow a line go on with it?
+-- Does the next line that is not empty continue line i?
 local function is_continued(lines, i)
   repeat
     i = i + 1
   until not lines[i] or lines[i]:find "%S"
-  return lines[i] ~= nil and goes_on(lines[i])
+  return lines[i] ~= nil and continues(lines[i])
 end
 
--- The kind of a source as eval.compile has it, except that a block of Python is wrong.
+-- The kind of a source as from eval.compile, except that a block of Python is wrong.
 local function kind_of(source, globals)
   local _, kind = eval.compile(source, NAME, globals)
   return kind == "incomplete" and habits.is_python(source) and "wrong" or kind
 end
 
--- Text as the parts that would run one after the other if its lines were typed,
--- and the rest that is not complete, nil where all is.
+-- Splits text into the parts that would run one after the other if its lines were typed. Returns
+-- them and the incomplete rest, or nil.
 local function split(text, globals)
   local parts, open = {}, nil
   local lines = escape.lines(text)
@@ -276,8 +270,8 @@ local function split(text, globals)
   return parts, open
 end
 
--- The source of parts as one chunk. Its expressions are arguments of a function that the chunk is
--- given, unless a parenthesis would continue the line before.
+-- The source of one chunk for all parts. It passes the values of expressions to its argument, a
+-- function, unless a parenthesis would continue the line before.
 local function block_form(parts)
   local forms, closing = {}, ""
   for i, part in ipairs(parts) do
@@ -289,8 +283,8 @@ local function block_form(parts)
   return table.concat(forms, "\n") .. (closing ~= "" and "\n" .. closing or "")
 end
 
--- The parts as one block, if pasted lines only make sense together: they share a local, or one is
--- wrong alone. The second result is of eval.compile.
+-- The parts as one block if they need each other: they share a local, or one does not compile
+-- alone. The second result is the kind as from eval.compile.
 local function joined(parts, open, globals)
   local sources, belong_together = {}, false
   parts = table.move(parts, 1, #parts, 1, {})
@@ -317,7 +311,7 @@ local function joined(parts, open, globals)
   return kind ~= "wrong" and { source = source, form = form, kind = kind } or nil, kind
 end
 
--- The names that an input declares as locals and does nothing else with; nothing else sees them.
+-- The names of locals that an input declares but does not use: no other input can use them.
 local function lost_locals(part)
   local names = part.source:match "^%s*local%s+([^=\n]*)" or ""
   names = names:match "^function%s+([%a_][%w_]*)" or names:gsub("%s*<%a+>", ""):gsub("%s+$", "")
@@ -327,14 +321,14 @@ local function lost_locals(part)
   return part.kind == "statement" and first and not is_used and names or nil
 end
 
--- A method that is named and not called, x:mean, as the value x.mean; nil for anything else.
+-- The field x.mean for a method x:mean that is named but not called; nil for other input.
 local function method_form(source)
   local path, name = source:match "^%s*([%a_][%w_.]*):([%a_][%w_]*)%s*$"
   return path and ("%s.%s"):format(path, name) or nil
 end
 
--- Carry out a part; false after an error in Lua, which ends what was fed.
-function Session:carry_out(part)
+-- Runs a part. Returns false after an error in Lua, which cancels the rest of the input.
+function Session:run_part(part)
   if part.kind == "command" then
     self:attempt(commands.find(part.source, self.globals), self)
     return true
@@ -344,10 +338,9 @@ function Session:carry_out(part)
   return self:run(part.source, part.form)
 end
 
---- Take lines in: what is complete is carried out, up to the first error. Prompts in front of
---- pasted lines are left out.
----@param text string one line or several
----@return string? rest what is not complete yet: give it back with more lines after it
+--- Runs the complete parts of a text, up to the first error. Removes prompts before pasted lines.
+---@param text string one or several lines
+---@return string? rest incomplete input, to be passed again with more lines
 function Session:feed(text)
   text = transcript.typed(text, self.globals)
   local parts, open = split(text, self.globals)
@@ -362,13 +355,14 @@ function Session:feed(text)
   end
   self.is_alone = #parts == 1
   for _, part in ipairs(parts) do
-    if not self:carry_out(part) then
+    if not self:run_part(part) then
       return nil
     end
   end
   local lost = self.is_alone and not open and lost_locals(parts[1])
   if lost then
-    self:advise(("a local ends with its input; leave out \"local\" to keep %s"):format(lost))
+    io.stdout:write(("hint: a local variable ends with its input; omit \"local\" to keep %s\n")
+      :format(lost))
   end
   return open
 end

@@ -1,7 +1,7 @@
---- Commands of the shell.
+--- Shell commands.
 local M = {}
 
---- Run a command; a failure is reported.
+--- Runs a command and reports its failure.
 ---@param command string
 function M.run(command)
   io.stdout:flush()

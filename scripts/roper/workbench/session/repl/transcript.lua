@@ -1,10 +1,10 @@
---- Text copied from a session: what was typed there, without prompts and what was printed.
+--- Extracts the input from text that was copied from a session.
 local eval = require "roper.base.eval"
 local escape = require "roper.base.escape"
 
 local M = {}
 
--- A line without the prompt in front of it; nil where there is none.
+-- A line without its prompt; nil if it has none.
 local function after_prompt(line)
   return line:match "^%s*>>?%s(.*)$" or line:match "^%s*>>?$" and ""
 end
@@ -13,7 +13,7 @@ local function kind_of(text, globals)
   return select(2, eval.compile(text, "input", globals))
 end
 
--- The lines with a prompt, and those without one that go on with what is not complete.
+-- The lines with a prompt, and lines that continue incomplete input.
 local function typed_lines(lines, globals)
   local typed, open = {}, nil
   for _, line in ipairs(lines) do
@@ -27,8 +27,8 @@ local function typed_lines(lines, globals)
   return typed
 end
 
---- What was typed, of text whose first line has a prompt in front; other text as it is. Where the
---- text comes line by line, the prompt for more goes where Lua takes it for no shift.
+--- The input in a text whose first line begins with a prompt; other text unchanged. If the text
+--- arrives line by line, removes the prompt `>>` from the last line, unless it is Lua's shift.
 ---@param text string
 ---@param globals table
 ---@return string

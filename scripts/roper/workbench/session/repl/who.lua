@@ -1,4 +1,4 @@
---- A table of variables: what each is, and what its elements take.
+--- A table of variables with their types, shapes and sizes.
 local columns = require "roper.base.format.columns"
 local escape = require "roper.base.escape"
 local format = require "roper.base.format"
@@ -7,14 +7,14 @@ local terminal = require "roper.base.terminal"
 
 local M = {}
 
-local LONGEST <const> = 1000 -- bytes of a string that are looked at: more than a line shows
+local LONGEST <const> = 1000 -- bytes of a string to look at, more than fit in a line
 
 local function entries(value)
   local count = tables.count(value)
   return ("%d %s"):format(count, count == 1 and "entry" or "entries")
 end
 
--- The cells after the name: of a tensor four, of anything else two.
+-- The cells after the name: four for a tensor, two for other values.
 local function describe(value)
   if format.is_tensor(value) then
     local size = value:dtype() == "float64" and 8 or 4
@@ -32,9 +32,9 @@ local function describe(value)
   return { kind, shown and escape.line((text:gsub("\n.*", " …"))) or "?" }
 end
 
---- Variables as lines of text, below a line of titles.
+--- Variables as lines of a table, with a header.
 ---@param variables table[] a name and a value each
----@return string[] lines none where there are no variables
+---@return string[] lines empty without variables
 function M.rows(variables)
   local rows, titles = {}, { "name", "type" }
   for i, variable in ipairs(variables) do

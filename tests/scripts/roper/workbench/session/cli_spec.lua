@@ -144,7 +144,7 @@ describe("./roper", function()
   it("helps with a command by its name, too", function()
     assert.same(roper("eval", "--help"), roper("help", "eval"))
     assert.same(roper("--help"), roper("help"))
-    assert.same(failed(2, "roper: 'evl' is no command, no option and no file; "
+    assert.same(failed(2, "roper: 'evl' is not a command, an option or a file; "
       .. 'did you mean "eval"?\nTry roper --help.\n'), roper("help", "evl"))
   end)
 
@@ -172,8 +172,8 @@ describe("./roper", function()
         local screen = process.open(("cd '%s' && %s"):format(folder, line))
         screen:expect("/100000")
         screen:type("\3")
-        screen:expect("runs/substring_index-rope-5 is kept at step ")
-        local step = math.tointeger(tonumber(screen:expect("; this goes on with it:\n")))
+        screen:expect("runs/substring_index-rope-5 stopped at step ")
+        local step = math.tointeger(tonumber(screen:expect(". To resume:\n")))
         local again = screen:expect("\nroper: interrupted\n")
         assert.equal(130, screen:leave())
         assert.equal(here .. "/roper train --resume runs/substring_index-rope-5", again)
@@ -191,7 +191,7 @@ describe("./roper", function()
       local path = folder .. "/runs/substring_index-rope-5/config.json"
       local before = scratch.read(path)
       for words, reason in pairs({
-        ["addition"] = "runs/substring_index-rope-5: is a run of substring_index, not of addition",
+        ["addition"] = "runs/substring_index-rope-5 is a run of substring_index, not of addition",
         ["dropout=0.5"] = "belongs to another configuration: dropout is 0.25 there and 0.5 here",
         ["substring_index seed=6 base=5"] =
           "another configuration: base is 10000 there and 5 here; seed is 5 there and 6 here",
@@ -245,11 +245,11 @@ describe("./roper", function()
   end)
 
   it("refuses what is nothing it knows", function()
-    assert.same(failed(2, "roper: 'trian' is no command, no option and no file; "
+    assert.same(failed(2, "roper: 'trian' is not a command, an option or a file; "
       .. "did you mean \"train\"?\nTry roper --help.\n"), roper("trian"))
-    assert.same(failed(2, "roper: '--verison' is no command, no option and no file; "
+    assert.same(failed(2, "roper: '--verison' is not a command, an option or a file; "
       .. "did you mean \"--version\"?\nTry roper --help.\n"), roper("--verison"))
-    assert.same(failed(2, "roper: 'none.lua' is no command, no option and no file\n"
+    assert.same(failed(2, "roper: 'none.lua' is not a command, an option or a file\n"
       .. "Try roper --help.\n"), roper("none.lua"))
   end)
 

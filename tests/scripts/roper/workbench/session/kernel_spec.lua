@@ -112,7 +112,7 @@ describe("the kernel", function()
       scratch.write("jupyter/kernels/roper/kernel.json", '{"argv": ["/gone/python"]}')
       local result = { process.run({ "./roper", "kernel", "uninstall", "--python", "no-python" },
         nil, variables) }
-      assert.same({ 0, "Jupyter has no kernel roper now.\n", "" }, result)
+      assert.same({ 0, "The kernel roper was removed from Jupyter.\n", "" }, result)
       assert.is_nil(uv.fs_stat(scratch.path("jupyter/kernels/roper")))
       assert(uv.fs_mkdir(scratch.path("jupyter/kernels/roper"), 493))
     end

@@ -200,10 +200,10 @@ describe("the session of ./roper", function()
     for _, environment in ipairs({ newcomer(), without_readline() }) do
       local screen = start(environment)
       screen:type("\3")
-      screen:expect("Ctrl-C again leaves\n> ")
+      screen:expect("Press Ctrl-C again to leave.\n> ")
       enter(screen, "1 + 1", "2\n")
       screen:type("\3")
-      screen:expect("Ctrl-C again leaves\n> ")
+      screen:expect("Press Ctrl-C again to leave.\n> ")
       screen:type("\3")
       assert.equal(0, screen:leave())
     end

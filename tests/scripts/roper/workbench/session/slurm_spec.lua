@@ -59,7 +59,8 @@ describe("slurm.write", function()
       "--sbatch=--time=1:00:00", "--sbatch=--comment=it's", "--threads", "4"), nil,
       path_with('printf "%s|" "$@" > said; pwd >> said; echo "note" >&2; echo "17;here"'))
     assert.equal(0, status)
-    assert.equal(("job 17: 3 trials in %s, as %s/slurm.sh says\n"):format(folder, folder), output)
+    assert.equal(("Submitted job 17: 3 trials in %s, with the script %s/slurm.sh\n"):format(folder,
+      folder), output)
     assert.equal(("--parsable|--time=1:00:00|--comment=it's|slurm.sh|%s\n"):format(folder),
                  scratch.read(folder .. "/said"))
     local text = scratch.read(folder .. "/slurm.sh")
@@ -72,7 +73,7 @@ describe("slurm.write", function()
     local status, output, errors = process.run(sweeps.command(folder, "seed=1", "--slurm"), nil,
       path_with('echo "sbatch: error: no such partition" >&2; exit 1'))
     assert.same({ 1, "" }, { status, output })
-    assert.equal(("roper: sweep: sbatch did not take %s/slurm.sh: sbatch: error: no such "
+    assert.equal(("roper: sweep: sbatch rejected %s/slurm.sh: sbatch: error: no such "
       .. "partition\n"):format(folder), errors)
   end)
 end)
@@ -95,7 +96,8 @@ describe("a sweep", function()
       local rc, output, problem = shell(table.concat(sweeps.command(folder, "position=rope,roper",
         "seed=1..4", "--slurm", "--jobs", "2", "--sbatch=--wait"), " "))
       assert.equal(0, rc, problem)
-      local job = output:match("^job (%d+): 8 trials in .*/sweep, as .*/slurm.sh says\n$")
+      local job = output:match("^Submitted job (%d+): 8 trials in .*/sweep, with the script "
+        .. ".*/slurm.sh\n$")
       assert.truthy(job, output)
       for task = 1, 2 do -- the second may begin when the first has done all
         assert.truthy(files.read(("%s/slurm-%s-%d.log"):format(folder, job, task)))

@@ -155,7 +155,7 @@ describe("report", function()
     local status, output, errors = process.run({ "./roper", "report", run })
     assert.equal(0, status, errors)
     assert.truthy(output:find("\n  roper      1 ", 1, true), output)
-    assert.truthy(output:find(("1 of 1 run finished; the page: %s/report.html\n"):format(run), 1,
+    assert.truthy(output:find(("1 of 1 run finished\nReport: %s/report.html\n"):format(run), 1,
                               true), output)
     local page = scratch.read(run .. "/report.html")
     html.check(page)
@@ -170,7 +170,7 @@ describe("report", function()
     local status, output = process.run({ "./roper", "report", folder, "--layer", "1" })
     assert.equal(0, status)
     for _, part in ipairs({ "of 4", "rope", "roper", "95 % interval",
-      "4 of 4 runs finished; the page: " .. folder .. "/report.html\n" }) do
+      "4 of 4 runs finished\nReport: " .. folder .. "/report.html\n" }) do
       assert.truthy(output:find(part, 1, true), part)
     end
     local function refuses(arguments, code, message)
@@ -179,11 +179,11 @@ describe("report", function()
       assert.truthy(errors:find(message, 1, true), errors)
     end
     refuses({ scratch.path("none") }, 1, "sweep: there is no folder " .. scratch.path("none"))
-    refuses({ folder, "--head", "0" }, 2, "--head takes a whole number from 1 on")
+    refuses({ folder, "--head", "0" }, 2, "--head: expected ")
     refuses({ folder, "--problem", "5" }, 1,
             "report: problem: expected a whole number from 1 to 4, got 5")
     assert.equal(0, (process.run({ "./roper", "report", folder, "--problem", "4" })))
-    refuses({ folder, "--problem", "x" }, 2, "--problem takes a whole number from 1 on, got 'x'")
+    refuses({ folder, "--problem", "x" }, 2, "--problem: expected ")
     status, output = process.run({ "./roper", "report", folder, "--baseline", "roper" })
     assert.equal(0, status)
     assert.truthy(output:find("correct, rope - roper ", 1, true), output)

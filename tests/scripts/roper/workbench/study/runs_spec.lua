@@ -199,7 +199,7 @@ describe("./roper runs", function()
       assert.equal(count + 1, select(2, output:gsub("\n", "")), output)
     end
     local _, output = list(folder, "seed=7")
-    assert.equal(("no such run among the 3 in %s\n"):format(folder), output)
+    assert.equal(("no matching run among the 3 in %s\n"):format(folder), output)
     local status, _, errors = list(folder, "positon=rope")
     assert.same({ 1, 'roper: runs: no run has a field "positon"; did you mean "position"?\n' },
                 { status, errors })
@@ -280,8 +280,8 @@ describe("./roper runs", function()
     local status, output, errors = list(folder)
     assert.equal(1, status)
     assert.truthy(output:find("/damaged +%- +%- +%- +stopped +3/%?"), output)
-    local told = ("\n\n%s/begun stopped before its first checkpoint; it starts again\n\n"
-      .. "Resume with:\n./roper train --resume %s/begun\n"):format(folder, folder)
+    local told = ("\n\n%s/begun stopped before its first checkpoint; it will restart from step 0\n"
+      .. "\nResume with:\n./roper train --resume %s/begun\n"):format(folder, folder)
     assert.equal(told, output:sub(-#told))
     local reason = ('roper: runs: load_safetensors: "%s/damaged/'):format(folder)
     assert.equal(reason, errors:sub(1, #reason))

@@ -86,9 +86,9 @@ describe("eval and sample", function()
         "max_digits=x")
       refuses(2, "argument for option '--checkpoint' must be one of 'last', 'best'", "eval", folder,
         "--checkpoint", "lst")
-      refuses(2, "--temperature takes a number from 0 on, got '-1'", "sample", folder,
+      refuses(2, "--temperature: expected a finite number from 0 on, got -1", "sample", folder,
         "--temperature=-1")
-      refuses(2, "--seed takes a whole number, got '1.5'", "sample", folder, "--seed", "1.5")
+      refuses(2, "--seed: expected a whole number, got 1.5", "sample", folder, "--seed", "1.5")
       refuses(1, 'task:encode: expected the characters of addition, " #+0123456789;=?aden", '
         .. 'got "h" at index 1', "sample", folder, "hello")
     end)

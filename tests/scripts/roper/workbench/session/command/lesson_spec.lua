@@ -26,7 +26,7 @@ describe("./roper lesson", function()
     assert.truthy(output:find("^ 1  why%-position           Why attention"))
     assert.truthy(output:find("\n 9  attentive-convolution  RoPER as", 1, true))
     assert.truthy(output:find("\n +%d+ minutes, after rotation, general%-form\n"))
-    assert.truthy(output:find("./roper lesson why-position starts at the beginning.\n", 1, true))
+    assert.truthy(output:find("To begin with the first: ./roper lesson why-position\n", 1, true))
     for _, form in ipairs { "lesson 5 ", "lesson 5 2 ", "lesson FILE.lua ", "--html", "--handout",
       "--slides" } do
       assert.truthy(output:find(form, 1, true), form)
@@ -51,7 +51,7 @@ describe("./roper lesson", function()
     status, output, errors = process.run({ "./roper", "lesson" }, nil, home)
     assert.equal(0, status)
     assert.matches("\n 2  rotation +Rotating a pair[^\n]+\n +%d+ minutes\n", output)
-    assert.equal(("what is done cannot be told: %s is damaged and is not changed; repair or "
+    assert.equal(("your progress cannot be shown: %s is damaged and is not changed; repair or "
       .. "delete it\n"):format(kept), errors)
   end)
 
@@ -114,7 +114,7 @@ describe("./roper lesson", function()
     local folder = scratch.path("pages")
     local status, output = process.run({ "./roper", "lesson", "--html", folder, "rotation" })
     assert.equal(0, status)
-    assert.equal(("Begin with %s/index.html.\n"):format(folder), output)
+    assert.equal(("Wrote %s/index.html\n"):format(folder), output)
     assert.truthy(scratch.read(folder .. "/rotation.html"):find("By hand, in degrees", 1, true))
     status, output = process.run({ "./roper", "lesson", "--html", "/dev/null/x", "rotation" })
     assert.equal(1, status)

@@ -11,7 +11,8 @@ describe("options of commands", function()
 
   it("that take a whole number name themselves where they got another thing", function()
     for _, value in ipairs({ "x", "0", "1.5", "99999999999999999999" }) do
-      local message = "%s takes a whole number from 1 on, got '" .. value .. "'"
+      local message = "%s: expected " .. require("roper.base.options").mismatch("size", 0)
+        .. ", got " .. value
       refuses(message:format("--jobs"), "sweep", "addition", "--jobs", value)
       refuses(message:format("--threads"), "sweep", "addition", "--threads", value)
       refuses(message:format("--seeds"), "study", "--seeds", value)

@@ -85,7 +85,7 @@ describe("session", function()
   end)
 
   it("hints at locals that nothing can see", function()
-    local hint = "hint: a local ends with its input; leave out \"local\" to keep %s\n"
+    local hint = "hint: a local variable ends with its input; omit \"local\" to keep %s\n"
     for source, names in pairs({ ["local x = 5"] = "x", ["local a, b <const> = 1, 2"] = "a, b",
       ["local function g() end"] = "g", ["local y"] = "y" }) do
       assert.equal(hint:format(names), printed(source))
@@ -427,7 +427,7 @@ describe("session", function()
     assert.equal("8 lines\n", printed("%save " .. path))
     assert.equal("a = 6 * 7\nprint(a + 1)\nb = { -- more\n  a,\n}\na = a + 1\n"
       .. "print(a -- comment\n)\n", scratch.read(path))
-    assert.equal(("error: %%save: %s is there; expected a name that is not taken\n"):format(path),
+    assert.equal(("error: %%save: %s exists; choose another name\n"):format(path),
       printed("%save " .. path))
     globals.print = function() end
     printed("%run " .. path)
@@ -493,14 +493,14 @@ describe("session", function()
     assert.equal("error: %edit: kill -2 $$; :: ended by signal 2; nothing was run\n",
       after_edit("kill -2 $$; :", "%edit"))
     for _, what in ipairs({ "print", "2", "nothing", "-1", "x" }) do
-      assert.equal("error: %edit: expected the number of an input, or a function that was typed "
-        .. "here; got " .. what .. "\n", after_edit("true", "%edit " .. what))
+      assert.equal("error: %edit: expected the number of an input, or a function defined in "
+        .. "this session; got " .. what .. "\n", after_edit("true", "%edit " .. what))
     end
     local uv = require("luv")
     local path = os.getenv("PATH")
     finally(function() uv.os_setenv("PATH", path) end)
     uv.os_setenv("PATH", scratch.path(""))
-    assert.matches("^error: %%edit: found no editor: neither editor, vi nor nano;",
+    assert.matches("^error: %%edit: no editor found %(editor, vi, nano%);",
       after_edit("", "%edit"))
     scratch.write("vi", "#!/bin/sh\necho 'y = 6' >\"$1\"\n")
     assert(uv.fs_chmod(scratch.path("vi"), 493))
@@ -518,7 +518,7 @@ describe("session", function()
   end)
 
   it("shows the variables where the last error was, and of its callers", function()
-    assert.equal("error: %debug: nothing has failed in code of yours\n", printed("%debug"))
+    assert.equal("error: %debug: there was no error in your code\n", printed("%debug"))
     printed("function f(x, y)\n  local z = x\n  error('boom')\nend")
     globals.t = roper.zeros({ 2 })
     printed("do\n  local a = 5\n  f(t)\nend")
@@ -529,10 +529,10 @@ describe("session", function()
     assert.equal("true\n", printed("_.x == t"))
     assert.equal("  " .. frames[1] .. "→ " .. frames[2] .. "name  type\na     number  5\n",
       printed("%up"))
-    assert.equal("error: no frame is above this one\n", printed("%up"))
+    assert.equal("error: there is no frame above this one\n", printed("%up"))
     printed("x = = 1")
     assert.equal("→ " .. frames[1] .. "  " .. frames[2] .. variables, printed("%down"))
-    assert.equal("error: no frame is below this one\n", printed("%down"))
+    assert.equal("error: there is no frame below this one\n", printed("%down"))
     printed("error('again')")
     assert.equal("again\n→ input 5:1: error('again')\nno local variables\n", printed("%debug"))
   end)
@@ -550,13 +550,13 @@ describe("session", function()
     for _ = 1, 7 do
       printed("%up")
     end
-    assert.equal("error: no frame is above this one\n", printed("%up"))
+    assert.equal("error: there is no frame above this one\n", printed("%up"))
   end)
 
   it("keeps no variables that hold the memory which there is too little of", function()
     printed("error('boom')")
     printed("error('out of memory: asked for 5 bytes')")
-    assert.equal("error: %debug: nothing has failed in code of yours\n", printed("%debug"))
+    assert.equal("error: %debug: there was no error in your code\n", printed("%debug"))
   end)
 
   it("changes the folder", function()
