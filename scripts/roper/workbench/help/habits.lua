@@ -1,5 +1,5 @@
---- Answers to habits from PyTorch and Python: the rows of `?pytorch` that fit an error message and
---- the line it is about, and a colon where a dot calls a method.
+--- Corrects habits from PyTorch and Python in error messages: finds the row of `?pytorch` for the
+--- message and its line, and suggests a colon if a method was called with a dot.
 local names_of = require "roper.base.names"
 local rows_of = require "roper.workbench.help.pytorch"
 local suggest = require "roper.base.suggest"
@@ -7,7 +7,7 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- What a row calls its receivers, by what they are here.
+-- The names of receivers in the rows, by their class.
 local RECEIVERS <const> = { tensor = "[xyvwst]", Module = "model", optimizer = "adam",
   library = "%u?%l*" }
 
@@ -16,7 +16,7 @@ local RECEIVERS <const> = { tensor = "[xyvwst]", Module = "model", optimizer = "
 ---@field here string
 ---@field row Translation
 
--- The items of "f(a, b), c", which are apart at commas outside of brackets.
+-- Splits "f(a, b), c" at commas outside brackets.
 local function items_of(text)
   local items, depth, from = {}, 0, 1
   for at, sign in text:gmatch "()([%(%[{,%)%]}])" do
@@ -32,7 +32,7 @@ end
 
 local habits ---@type Habit[]?
 
--- All rows, those with several items as one habit each.
+-- All rows; a row with several items gives one habit for each.
 local function all()
   if habits then
     return habits
@@ -58,7 +58,7 @@ local function answer(habit)
     row.note and ": " .. row.note or "")
 end
 
--- The first habit with a pattern in what is typed.
+-- The first habit whose Python matches a pattern.
 local function find(pattern)
   for _, habit in ipairs(all()) do
     if habit.typed:find(pattern) then
@@ -68,7 +68,7 @@ local function find(pattern)
   return nil
 end
 
--- The row that a line is, but for blanks and a `;` at its end.
+-- The row that equals a line, apart from spaces and a final `;`.
 local function typed_row(line)
   local text = line:gsub("%s*;?%s*$", "")
   for _, habit in ipairs(all()) do
@@ -79,18 +79,18 @@ local function typed_row(line)
   return nil
 end
 
--- That with a name as a field or a method: of a receiver, else of any.
+-- The habit with a field or method, of the given receiver if possible.
 local function member_habit(name, receiver)
   local member = "%." .. name .. "%f[^%w_]"
   return receiver and find("%f[%w_]" .. receiver .. member) or find(member)
 end
 
--- That with a name by itself, such as True, or called, such as len(x).
+-- The habit with a name alone, such as True, or called, such as len(x).
 local function bare_habit(name)
   return find("^" .. name .. "$") or find("%f[%w_.]" .. name .. "[%('\"]")
 end
 
--- That about a form of Python that a line has.
+-- The habit for the Python syntax in a line.
 local function syntax_habit(line)
   local code = line:gsub("([\"'])[^\"']*%1", "''")
   for _, habit in ipairs(all()) do
@@ -101,7 +101,7 @@ local function syntax_habit(line)
   return nil
 end
 
--- What is here under the name of a function or a class of PyTorch.
+-- The public name that equals the name of a function or class of PyTorch.
 local function namesake(name)
   local catalogue = require "roper.workbench.help.catalogue"
   for _, path in ipairs { "roper.", "roper.nn.", "roper.optim.", "tensor:" } do
@@ -113,7 +113,7 @@ local function namesake(name)
   return nil
 end
 
--- About a global that nobody has set.
+-- The answer to an undefined global.
 local function about_global(name, line)
   local path = line:match("%f[%w_.]" .. name .. "[%w_.]*") or name
   local last = path:match "%.([%w_]+)$"
@@ -130,29 +130,14 @@ end
 
 -- The value of a path such as "model.layers[1].norm" in a frame.
 local function resolve(path, frame)
-  local first, rest = path:match "^([%a_][%w_]*)(.*)$"
-  local value
+  local scope = setmetatable({}, { __index = frame.globals or _G })
   for _, variable in ipairs(frame.variables or {}) do
-    value = variable[1] == first and variable or value
+    scope[variable[1]] = variable[2]
   end
-  if value then
-    value = value[2]
-  else
-    value = names_of.resolve(first, frame.globals or _G)
-  end
-  for name, place in rest:gmatch "%.?([%w_]*)%[?(%-?%d*)%]?" do
-    if name ~= "" then
-      value = names_of.resolve("v." .. name, { v = value })
-    end
-    if place ~= "" then
-      local ok, found = pcall(function() return value[math.tointeger(place)] end)
-      value = ok and found or nil
-    end
-  end
-  return value
+  return (names_of.at_end(path, scope))
 end
 
--- A method that a value has from its class; nil for functions in a table.
+-- The method of a value's class with a name; nil for a function in a table.
 local function method_of(object, name)
   if type(object) == "table" and rawget(object, name) ~= nil then
     return nil
@@ -161,7 +146,7 @@ local function method_of(object, name)
   return type(found) == "function" and debug.getmetatable(object) and found or nil
 end
 
--- The call with a colon, and the row about it where that is something else.
+-- The call with a colon, and the row for it if it suggests something else.
 local function with_colon(holder, name, arguments, line)
   local call = ("%s:%s%s"):format(holder, name, arguments)
   local habit = typed_row(line) or arguments ~= "()" and find("%." .. name .. "%([^)]")
@@ -169,7 +154,7 @@ local function with_colon(holder, name, arguments, line)
     habit and habit.here ~= call and "; " .. answer(habit) or "")
 end
 
--- Is a function a method of the library with a name, whatever it is called on?
+-- Is a function a method of the library with this name?
 local function is_method(f, name)
   local catalogue = require "roper.workbench.help.catalogue"
   local entry = type(f) == "function" and catalogue.of_value(f)
@@ -177,7 +162,7 @@ local function is_method(f, name)
     and (entry.kind == "method" or catalogue.aliases(entry)[1] ~= nil)
 end
 
--- About a method that was called with a dot.
+-- The answer to a method that was called with a dot.
 local function about_dot(frame)
   local line = frame.line
   for holder, name, at in line:gmatch "([%a_][%w_.%[%]%-]*)%.([%a_][%w_]*)%s*()[%({\"']" do
@@ -192,7 +177,7 @@ local function about_dot(frame)
   return name and is_method(frame.called, name) and with_colon("(…)", name, "(…)", line) or nil
 end
 
---- What to type for a method that was read without a call; nil if it is none.
+--- A hint for a method that was read but not called; nil if it is not a method.
 ---@param path string such as "x.shape"
 ---@param frame table with `variables` or `globals`
 ---@return string? text
@@ -204,7 +189,7 @@ function M.about_method(path, frame)
   return ("%s is a method: call %s:%s()"):format(path, holder, name)
 end
 
--- About a method that was used as a value: x.shape[1].
+-- The answer to a method that was used as a value, as in x.shape[1].
 local function about_value(name, frame)
   for path in frame.line:gmatch("([%a_][%w_.]*%." .. name .. ")%f[^%w_]") do
     local text = M.about_method(path, frame)
@@ -215,8 +200,8 @@ local function about_value(name, frame)
   return nil
 end
 
--- What a value is called in messages, and the receiver in rows; nil for what is not of the library.
-local function called(object)
+-- The name of a library object in messages, and its receiver in rows; nil for other values.
+local function described(object)
   local catalogue = require "roper.workbench.help.catalogue"
   local entry = type(object) == "table" and catalogue.of_value(object)
   if entry then
@@ -232,16 +217,15 @@ local function called(object)
   return entry and "a " .. entry.path, RECEIVERS.optimizer
 end
 
--- About a field or a method that is nil: with the receiver in place of Lua's message where the
--- library made it.
+-- The answer to a field or method that is nil. It replaces Lua's message for library objects.
 local function about_member(kind, name, message, frame)
   local path = frame.line:match("([%a_][%w_.]*)[.:]" .. name .. "%f[^%w_]")
   local object = path and resolve(path, frame)
-  local who, receiver = called(object)
+  local owner, receiver = described(object)
   local habit = typed_row(frame.line) or object ~= nil and member_habit(name, receiver)
-  if who then
+  if owner then
     local place = message:match "^[^\n]-:%d+: " or ""
-    message = ("%s%s has no %s %q"):format(place, who:gsub("^a (%f[AEIOU])", "an %1"), kind, name)
+    message = ("%s%s has no %s %q"):format(place, owner:gsub("^a (%f[AEIOU])", "an %1"), kind, name)
     local found = names_of.after("v.", { v = object })
     return message .. (habit and "; " .. answer(habit) or suggest.hint(name,
       tables.map(found, function(one) return one:sub(3) end)))
@@ -249,13 +233,13 @@ local function about_member(kind, name, message, frame)
   return habit and message .. "; " .. answer(habit)
 end
 
--- Without the suggestion at its end, for which an answer stands in.
+-- A message without its suggestion, which an answer replaces.
 local function bare(message)
   return (message:gsub('; did you mean "[^"]*"%?$', "")
     :gsub('; did you mean "[^"]*"%? It takes', "; it takes"))
 end
 
--- About the options and arguments of a function.
+-- The habit for wrong options or arguments of a function.
 local function about_arguments(message, line)
   local name, option = message:match "([%w_]+): unknown option ([%w_]+);"
   if name and not tonumber(option) then
@@ -270,12 +254,11 @@ local function about_arguments(message, line)
   return path and not is_elsewhere and find("%." .. name .. "%(")
 end
 
---- An error message with what to type here in place of what was typed; that takes the place of a
---- guess at a misspelt name.
+--- An error message with a correction, which replaces the suggestion of a similar name.
 ---@param message string
----@param frame Frame of the code that the message is about
----@param caller Frame? of the code that called this
----@return string? advised nil without advice
+---@param frame Frame of the code with the error
+---@param caller Frame? of its caller
+---@return string? advised nil without a correction
 function M.advise(message, frame, caller)
   local line = frame.line
   if not line then
@@ -310,16 +293,16 @@ function M.advise(message, frame, caller)
   return text and bare(message) .. "; " .. text
 end
 
---- A message about code that does not compile, with what is typed here for what Python has.
+--- The message about code that does not compile, with the Lua for the Python in its line.
 ---@param message string
----@param line string that it is about
+---@param line string
 ---@return string? advised
 function M.advise_syntax(message, line)
   local habit = typed_row(line) or syntax_habit(line)
   return habit and message .. "; " .. answer(habit)
 end
 
---- Is it the first line of a block of Python, which Lua takes for one that goes on?
+--- Is it the first line of a block in Python? Lua would wait for more lines.
 ---@param text string
 ---@return boolean
 function M.is_python(text)

@@ -1,34 +1,34 @@
---- What to type here for what PyTorch and Python have: one page, a row for each. The tests run the
---- rows and compare them with what PyTorch gave; habits.lua answers errors with them.
+--- Translations from PyTorch and Python: the page `?pytorch`, and the answers of habits.lua to
+--- errors. The tests compare the results of the rows with those of PyTorch.
 local terminal = require "roper.base.terminal"
 
 local M = {}
 
----@class Translation one thing in PyTorch or Python, and here
+---@class Translation
 ---@field [1] string in Python
 ---@field [2] string in Lua
 ---@field language? string "PyTorch" by default
----@field note? string what else there is to know
----@field syntax? string pattern of a line that has this form of Python and does not compile here
----@field kind? "places"|"random"|"other" how the results compare: those of Lua count from 1; their
----   shapes alone; not at all
+---@field note? string
+---@field syntax? string pattern of lines with this Python syntax, which do not compile in Lua
+---@field kind? "indices"|"random"|"other" how the tests compare the results: Lua's count from 1;
+---   only their shapes; not at all
 
 ---@class Translations
 ---@field title string
 ---@field rows Translation[]
 
---- What the names in the rows are.
+--- The variables in the rows.
 M.NAMES = [[
 x, y = roper.tensor{{1, 5, 3}, {7, 2, 6}}, roper.tensor{{2, 0, 1}, {4, 4, 4}}
 v, s = roper.tensor{3, 1, 2}, roper.tensor{{1, 2}, {3, 4}}
-i = roper.tensor({2, 1}, "int32")               -- places, from 1
+i = roper.tensor({2, 1}, "int32")               -- indices, from 1
 j = roper.tensor({{3}, {1}}, "int32")
 t = roper.tensor({2, 0}, "int32")               -- tokens or classes, from 0
 w, b = roper.ones(2, 3):parameter(), roper.zeros(2)
 n, list = 2, {5, 6}
 ]]
 
---- Names under which Python programs import modules.
+--- Names by which Python programs import modules.
 M.modules = { torch = true, nn = true, F = true, optim = true, np = true, numpy = true, plt = true }
 
 local DEVICE <const> = "all tensors are on the CPU"
@@ -56,7 +56,7 @@ M.groups = {
     { "x.clone()", "x:clone()" },
     { "x.detach()", "x:detach()" },
   } },
-  { title = "Facts and numbers", rows = {
+  { title = "Shape, type and value", rows = {
     { "x.shape", "x:shape()" },
     { "x.size()", "x:shape()" },
     { "x.size(0)", "x:size(1)" },
@@ -78,7 +78,7 @@ M.groups = {
     { "x[0, 1].item()", "x[{1, 2}]:item()" },
     { "x.is_contiguous()", "x:is_contiguous()" },
   } },
-  { title = "Places", rows = {
+  { title = "Indexing", rows = {
     { "x[0]", "x[1]" },
     { "x[-1]", "x[-1]" },
     { "x[0, 1]", "x[{1, 2}]", syntax = "[%w_)]%[%s*%-?[%w_]+%s*,[^:%]]*%]" },
@@ -149,10 +149,10 @@ M.groups = {
     { "x.prod(1)", "x:prod(2)" },
     { "x.max()", "x:max()" },
     { "x.max(1).values", "x:max(2)" },
-    { "x.argmax(1)", "x:argmax(2)", kind = "places" },
+    { "x.argmax(1)", "x:argmax(2)", kind = "indices" },
     { "x.cumsum(1)", "x:cumsum(2)" },
     { "x.sort(1).values", "x:sort(2)" },
-    { "x.argsort(1)", "x:argsort(2)", kind = "places" },
+    { "x.argsort(1)", "x:argsort(2)", kind = "indices" },
     { "x.topk(2).values", "x:topk(2)" },
     { "(x > 4).any()", "x:gt(4):any()" },
     { "(x > 4).all(1)", "x:gt(4):all(2)" },
@@ -249,24 +249,24 @@ for _, row in ipairs(M.groups[#M.groups].rows) do
   row.language, row.kind = "Python", "other"
 end
 
---- What holds for all rows.
+--- The introduction of the page.
 M.HEAD = [[
-Axes and places count from 1, and a range has its end; tokens, classes and
-positions count from 0. Indices are int32; comparisons give masks, and x:ne(0)
-makes a mask of 0 and 1.
-x:f(y) is roper.f(x, y) where both are there. Every tensor is true in an `if`:
-x:any() and x:all() without an axis return booleans. In the rows:
+Axes and indices count from 1, and ranges include their end; tokens, classes and
+positions count from 0. Index tensors are int32. Comparisons return masks;
+x:ne(0) converts 0 and 1 to a mask. x:f(y) is the same as roper.f(x, y) if both
+exist. Every tensor is true in an `if`; x:any() and x:all() without an axis
+return booleans. Variables in the rows:
 ]]
 local WIDTH <const> = 30 -- of the left column
 
---- What a row says to type here, with its note as a comment.
+--- The Lua of a row, with its note as a comment.
 ---@param row Translation
 ---@return string
 function M.here(row)
   return row[2] .. (row.note and "  -- " .. row.note or "")
 end
 
---- The page.
+--- The page `?pytorch`.
 ---@return string
 function M.page()
   local lines = { terminal.styled(io.stdout, "bold", "from PyTorch"), "", M.HEAD,
