@@ -151,9 +151,10 @@ end
 
 --- Lines of Lua with their output.
 ---@param pieces {source: string, output: string?}[]
+---@param indent integer? spaces before it in a terminal; 0 by default
 ---@return table|false block
-function M.transcript(pieces)
-  return pieces[1] ~= nil and { kind = "transcript", pieces = pieces }
+function M.transcript(pieces, indent)
+  return pieces[1] ~= nil and { kind = "transcript", pieces = pieces, indent = indent or 0 }
 end
 
 --- Something that was checked: a line with ✓ or ✗.

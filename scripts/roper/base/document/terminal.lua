@@ -120,11 +120,11 @@ function blocks.listing(self, node)
 end
 
 function blocks.transcript(self, node)
-  return table.concat(tables.map(node.pieces, function(piece)
+  return indented(table.concat(tables.map(node.pieces, function(piece)
     local source = terminal.styled(self.stream, "bold",
       self:code("> " .. piece.source:gsub("\n", "\n  ")))
     return source .. (piece.output and "\n" .. escape.text(piece.output) or "")
-  end), "\n")
+  end), "\n"), node.indent)
 end
 
 function blocks.check(self, node)
@@ -192,7 +192,7 @@ local function flattened(self, rows, margin)
 end
 
 function blocks.definitions(self, node)
-  local rows, widest, lines = flattened(self, node.rows, "  "), 0, {}
+  local rows, widest, lines = flattened(self, node.rows, "  "), 2, {}
   for _, row in ipairs(rows) do
     local width = text.width(row[1])
     widest = width <= LONGEST_NAME and math.max(widest, width) or widest
@@ -204,11 +204,12 @@ function blocks.definitions(self, node)
     lines[#lines + 1] = node.is_short and text.fit(lead .. self:inline(row[2]), self.width)
       or self:wrap(row[2], lead, widest + 2)
   end
-  return table.concat(lines, "\n")
+  return (table.concat(lines, "\n"):gsub(SPACE, " "))
 end
 
 -- The kinds of blocks that are shown without an empty line after blocks of some kinds.
-local TIGHT <const> = { check = { check = true, listing = true }, list = { paragraph = true } }
+local TIGHT <const> = { check = { check = true, listing = true }, list = { paragraph = true },
+  definitions = { heading = true }, transcript = { heading = true } }
 
 local function kind_of(node)
   local summary = node.kind == "details" and node.summary

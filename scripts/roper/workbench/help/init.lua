@@ -1,7 +1,8 @@
 --- Help for `?name`, `??name`, `help(name)` and `apropos(word)`. A name is a variable of the
 --- session, or a name of the library, with or without its module or class.
-local pager = require "roper.workbench.help.pager"
 local escape = require "roper.base.escape"
+local pager = require "roper.workbench.help.pager"
+local render = require("roper.base.document.terminal").render
 
 local M = {}
 
@@ -98,14 +99,14 @@ local function about(value, name)
   local page = require "roper.workbench.help.page"
   local entry = catalogue.of_value(value)
   if entry and (entry.comment or type(value) ~= "function") then
-    return page.entry(entry)
+    return render((page.entry(entry)))
   elseif type(value) == "function" then
     return bare_function(value, name)
   end
   local class = catalogue.class_of(value)
   local text = format.is_tensor(value) and format.summary(value) or format.value(value)
   return ("%s is %s: %s\n%s"):format(name or "This", with_article(class and class.path
-    or math.type(value) or type(value)), text, class and "\n" .. page.entry(class) or "")
+    or math.type(value) or type(value)), text, class and "\n" .. render((page.entry(class))) or "")
 end
 
 --- The page of a name.
@@ -116,7 +117,7 @@ end
 ---@return string
 function M.text(name, globals)
   if name:lower():gsub("^from ", "") == "pytorch" then
-    return require("roper.workbench.help.pytorch").page()
+    return render(require("roper.workbench.help.pytorch").page())
   end
   local value = value_of(name, globals)
   if value ~= nil then
@@ -125,9 +126,10 @@ function M.text(name, globals)
   local page = require "roper.workbench.help.page"
   local found = entries_of(name)
   if #found == 1 then
-    return found[1].comment and page.entry(found[1]) or about(found[1].value, found[1].path)
+    return found[1].comment and render((page.entry(found[1])))
+      or about(found[1].value, found[1].path)
   elseif #found > 1 then
-    return page.list(name .. " matches", found)
+    return render(page.list(name .. " matches", found))
   end
   error(unknown(name), 0)
 end
@@ -166,10 +168,10 @@ end
 ---
 --- Errors: the word is not found.
 ---
----     > apropos "inverse_square"
+---     > apropos "noam"
 ---     by name (1)
----       roper.optim.schedule.inverse_square_root
----         Returns a schedule with linear warm-up, then decay by the inverse square …
+---       roper.optim.schedule.noam
+---         Returns the schedule of Vaswani et al. 2017 (eq. 3); use it with rate = 1.
 ---@param word string in any case
 function M.apropos(word)
   if type(word) ~= "string" or not word:find "%S" then
@@ -184,16 +186,14 @@ function M.apropos(word)
       or not entry.same and catalogue.prose(entry):lower():find(pattern, 1, true) and texts or {}
     list[#list + 1] = entry
   end
-  local page, parts = require "roper.workbench.help.page", {}
-  for _, group in ipairs { { "by name", named }, { "by name of an option", optional },
-    { "in the text", texts } } do
-    parts[#parts + 1] = group[2][1]
-      and page.list(("%s (%d)"):format(group[1], #group[2]), group[2]) or nil
+  local function group(title, list)
+    return require("roper.workbench.help.page").list(("%s (%d)"):format(title, #list), list)
   end
-  if not parts[1] then
+  if not (named[1] or optional[1] or texts[1]) then
     error(unknown(word), 2)
   end
-  pager.write(table.concat(parts))
+  pager.write(render { group("by name", named), group("by name of an option", optional),
+    group("in the text", texts) })
 end
 
 --- Prints the page of a name, for `?name`.

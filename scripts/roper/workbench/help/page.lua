@@ -1,100 +1,30 @@
---- Documentation as it looks in the terminal.
+--- Help on public names as documents, for the terminal and for the reference.
 local catalogue = require "roper.workbench.help.catalogue"
 local comment_of = require "roper.workbench.help.comment"
-local fill = require("roper.base.format.columns").fill
+local d = require "roper.base.document"
 local sources = require "roper.workbench.help.sources"
-local terminal = require "roper.base.terminal"
+local tables = require "roper.base.tables"
 
 local M = {}
 
-local WIDEST <const>, NARROWEST <const> = 80, 40 -- columns
-local LONGEST_NAME <const> = 24 -- that descriptions are aligned after
-local DEEPEST <const> = 4 -- columns that options of options are indented by
+local DEEPEST <const> = 3 -- levels of options in options
 
-local function columns()
-  return math.max(NARROWEST, math.min(WIDEST, terminal.columns(io.stdout)))
+--- Does an entry have its own page in the reference?
+---@param entry Entry
+---@return boolean
+function M.has_page(entry)
+  return entry.kind == "module" or entry.kind == "class"
 end
 
-local function length(text)
-  return utf8.len(text) or #text
+--- The address of an entry in the reference.
+---@param entry Entry
+---@return string address relative to the pages: "roper.nn.html#Linear", "tensor.html"
+function M.address(entry)
+  local owner, name = entry.path:match "^(.*)[.:]([%w_]+)$"
+  return M.has_page(entry) and entry.path .. ".html" or ("%s.html#%s"):format(owner, name)
 end
 
--- Words in lines that fit, the first after `lead` and the others after blanks as wide as `hang`.
-local function wrap(lead, text, hang)
-  return fill(text, columns(), lead, hang)
-end
-
--- A line that goes on, with "…" instead of a last word that leaves no room for it.
-local function cut(line)
-  while length(line) + 2 > columns() do
-    line = line:gsub("%s+%S+$", "")
-  end
-  return line:gsub("[,;:]$", "") .. " …"
-end
-
-local Page = {}
-Page.__index = Page
-
-function Page:add(lines)
-  table.move(lines, 1, #lines, #self.lines + 1, self.lines)
-end
-
-function Page:title(text)
-  self:add { "", terminal.styled(io.stdout, "bold", text) }
-end
-
--- Names in a column, their descriptions beside them; cut to one line where `is_short`.
-function Page:list(rows, is_short)
-  local widest = 0
-  for _, row in ipairs(rows) do
-    local width = length(row[1])
-    widest = width <= LONGEST_NAME and math.max(widest, width) or widest
-  end
-  for _, row in ipairs(rows) do
-    local lead = "  " .. row[1] .. (" "):rep(math.max(widest - length(row[1]), 0) + 2)
-    if length(row[1]) > widest then
-      self:add { "  " .. row[1] }
-      lead = (" "):rep(widest + 4)
-    end
-    local lines = wrap(lead, row[2], widest + 4)
-    self:add(is_short and { lines[2] and cut(lines[1]) or lines[1] } or lines)
-  end
-end
-
--- "tensor [n, n], optional: the rest"; a table whose fields are listed below needs no name.
-local function description(parameter, is_listed)
-  local shape, text = parameter.text:match "^(%b[])[,:;]?%s*(.*)$"
-  text = text or parameter.text
-  local kind = parameter.type
-  kind = is_listed and sources.classes()[kind] and "table" or kind
-  if shape then
-    kind = kind .. " " .. shape
-  elseif text:find "^of " and not parameter.optional then -- "tensor of floats"
-    kind, text = kind .. " " .. text, ""
-  end
-  if parameter.default then
-    kind = ("%s = %s"):format(kind, parameter.default)
-  elseif parameter.optional then
-    kind = kind .. ", optional"
-  end
-  return (text ~= "" and kind .. ": " .. text or kind):gsub("`", "")
-end
-
--- A row for each argument, and below an option table one for each option; of a type that was
--- listed already, or lies too deep, the name alone, which `?` takes.
-local function add_rows(rows, parameters, margin, listed)
-  for _, parameter in ipairs(parameters) do
-    local options = not listed[parameter.type] and #margin < DEEPEST
-      and sources.options(parameter.type) or {}
-    rows[#rows + 1] = { margin .. (parameter.name ~= "" and parameter.name or "→"),
-      description(parameter, #options > 0) }
-    listed[parameter.type] = true
-    add_rows(rows, options, margin .. "  ", listed)
-  end
-  return rows
-end
-
---- How a function is called: "roper.sum(x, axis?, keep?)".
+--- The form of a call: "roper.sum(x, axis?, keep?)".
 ---@param entry Entry
 ---@return string
 function M.signature(entry)
@@ -110,103 +40,149 @@ function M.signature(entry)
   return ("%s(%s)"):format(entry.path, table.concat(arguments, ", "))
 end
 
--- Prose, formulas and examples; errors and examples come last, after arguments and results.
-function Page:blocks(blocks, kinds)
-  for _, block in ipairs(blocks) do
-    if kinds[block.kind] then
-      if block.kind == "errors" then
-        self:title "Errors"
-        self:add(wrap("  ", block.lines[1]:gsub("`", ""), 2))
-      elseif block.kind == "example" then
-        self:title "Example"
-      else
-        self:add { "" }
-      end
-      if block.kind == "prose" then
-        self:add(wrap("", block.lines[1]:gsub("`", ""), 0))
-      elseif block.kind ~= "errors" then
-        for _, line in ipairs(block.lines) do
-          self:add { (block.kind == "formula" and "    " or "  ") .. line }
-        end
-      end
-    end
-  end
+local function prose(text)
+  return d.prose(text, "code")
 end
 
-function Page:parameters(title, parameters)
-  if parameters[1] then
-    self:title(title)
-    self.listed = self.listed or {}
-    self:list(add_rows({}, parameters, "", self.listed), false)
-  end
+--- The first sentence of the documentation of an entry.
+---@param entry Entry
+---@return table? inline
+function M.summary(entry)
+  return entry.comment and prose(comment_of.summary(entry.comment))
 end
 
-function Page:action(entry)
-  local comment = entry.comment
-  local blocks = comment_of.blocks(comment)
-  for _, one in ipairs { entry, table.unpack(catalogue.aliases(entry)) } do
-    for _, line in ipairs(wrap("", M.signature(one), 4)) do
-      self:add { terminal.styled(io.stdout, "bold", line) }
-    end
-  end
-  self:blocks(blocks, { prose = true, formula = true })
-  self:parameters("Arguments", table.move(comment.parameters, entry.same and 2 or 1,
-    #comment.parameters, 1, {}))
-  self:parameters(#comment.results > 1 and "Results" or "Result", comment.results)
-  self:blocks(blocks, { errors = true })
-  self:blocks(blocks, { example = true })
+--- Names with the first sentence of their documentation.
+---@param title any heading
+---@param entries Entry[]
+---@param is_member boolean? whether to show only the last part of each path
+---@return table|false tree false without entries
+function M.list(title, entries, is_member)
+  return entries[1] ~= nil and { d.heading(title, 3), d.definitions(tables.map(entries,
+    function(entry)
+      return { d.code(is_member and entry.path:match "[%w_]+$" or entry.path, M.address(entry)),
+        M.summary(entry) }
+    end), true) }
 end
 
-local function summary(entry)
-  return entry.comment and comment_of.summary(entry.comment):gsub("`", "") or ""
+-- A type, with links to classes.
+local function linked(kind)
+  local parts = {}
+  for between, word in kind:gmatch "([^%a_]*)([%w_.]*)" do
+    local entry = catalogue.entry(word)
+    parts[#parts + 1] = { between, entry and entry.kind == "class"
+      and d.link(word, M.address(entry)) or word }
+  end
+  return parts
 end
 
-function Page:overview(entry)
-  self:add { terminal.styled(io.stdout, "bold", entry.path) }
-  if entry.comment then
-    local blocks = comment_of.blocks(entry.comment)
-    self:blocks(blocks, { prose = true, formula = true })
-    self:parameters("Fields", entry.comment.fields)
-    self:blocks(blocks, { example = true })
-  end
-  for _, group in ipairs { { "Modules", "module" }, { "Functions", "function" },
-    { "Methods", "method" } } do
-    local rows = {}
-    for _, member in ipairs(catalogue.members(entry)) do
-      rows[#rows + 1] = member.kind == group[2]
-        and { member.path:match "[%w_]+$", summary(member) } or nil
+-- The type, default and meaning of a parameter: "tensor [n, n], optional: the rest". The class of
+-- options that are listed below is shown as "table".
+local function description(parameter, is_listed)
+  local shape, text = parameter.text:match "^(%b[])[,:;]?%s*(.*)$"
+  text = text or parameter.text
+  local is_kind = text:find "^of " and not parameter.optional -- "tensor of floats"
+  return { is_listed and sources.classes()[parameter.type] and "table" or linked(parameter.type),
+    shape and " " .. shape, parameter.default and { " = ", d.code(parameter.default) }
+      or parameter.optional and ", optional", text ~= "" and { is_kind and " " or ": ",
+      prose(text) } }
+end
+
+-- A row for each parameter, with the options in it. The options of a class are listed once.
+local function rows(parameters, listed, depth)
+  return tables.map(parameters, function(parameter)
+    local options = not listed[parameter.type] and depth < DEEPEST
+      and sources.options(parameter.type) or {}
+    listed[parameter.type] = true
+    return { parameter.name ~= "" and d.code(parameter.name) or "→",
+      description(parameter, options[1] ~= nil), options[1] and rows(options, listed, depth + 1) }
+  end)
+end
+
+local function parameters(title, list, listed)
+  return list[1] and { d.heading(title, 3), d.definitions(rows(list, listed, 1)) }
+end
+
+-- The lines of an example as pieces of a transcript.
+local function pieces(lines)
+  local list = {}
+  for _, line in ipairs(lines) do
+    local mark, source = line:match "^(>>?) ?(.*)$"
+    local last = list[#list]
+    if mark == ">" then
+      list[#list + 1] = { source = source }
+    elseif mark then
+      last.source = last.source .. "\n" .. source
+    else
+      last.output = (last.output and last.output .. "\n" or "") .. line
     end
-    if rows[1] then
-      self:title(group[1])
-      self:list(rows, true)
-    end
   end
+  return list
+end
+
+local forms = {}
+
+function forms.prose(lines)
+  return d.paragraph(prose(lines[1]))
+end
+
+function forms.errors(lines)
+  return d.paragraph { d.styled("strong", "Errors: "), prose(lines[1]) }
+end
+
+function forms.formula(lines)
+  return d.listing(table.concat(lines, "\n"), "formula")
+end
+
+function forms.example(lines)
+  return { d.heading("Example", 3), d.transcript(pieces(lines), 2) }
+end
+
+-- The blocks of a comment of some kinds.
+local function blocks(comment, ...)
+  local kinds = tables.set { ... }
+  return tables.map(comment_of.blocks(comment), function(block)
+    return kinds[block.kind] and forms[block.kind](block.lines)
+  end)
+end
+
+-- The page of a function or method.
+local function action(entry)
+  local comment, listed = entry.comment, {}
+  local aliases = entry.same and { catalogue.entry(entry.same) } or catalogue.aliases(entry)
+  local arguments = comment.parameters
+  return { d.heading(d.code(M.signature(entry)), 2),
+    aliases[1] and d.paragraph { "Also ", tables.map(aliases, function(alias, i)
+      return { i > 1 and ", ", d.code(M.signature(alias), M.address(alias)) }
+    end) },
+    blocks(comment, "prose", "formula"),
+    parameters("Arguments", table.move(arguments, entry.same and 2 or 1, #arguments, 1, {}),
+      listed),
+    parameters(comment.results[2] and "Results" or "Result", comment.results, listed),
+    blocks(comment, "errors"), blocks(comment, "example") }
+end
+
+-- The page of a module or class, and its own members.
+local function overview(entry)
+  local comment = entry.comment or { fields = {}, text = {} }
+  local own, modules, inherited = {}, {}, {}
+  for _, member in ipairs(catalogue.members(entry)) do
+    local is_own = member.path:sub(1, #entry.path) == entry.path
+    table.insert(M.has_page(member) and modules or is_own and own or inherited, member)
+  end
+  return { d.heading(entry.path), blocks(comment, "prose", "formula"),
+    parameters("Fields", comment.fields, {}), blocks(comment, "example"),
+    M.list("Modules", modules, true),
+    M.list(entry.kind == "class" and "Methods" or "Functions", own, true),
+    M.list("Methods of " .. (comment.parent or ""), inherited, true) }, own
 end
 
 --- The page of an entry.
 ---@param entry Entry
----@return string
+---@return table tree
+---@return Entry[]? members own functions or methods of a module or class
 function M.entry(entry)
-  local page = setmetatable({ lines = {} }, Page)
-  if (entry.kind == "function" or entry.kind == "method") and entry.comment then
-    page:action(entry)
-  else
-    page:overview(entry)
-  end
-  return table.concat(page.lines, "\n") .. "\n"
-end
-
---- A list of entries, each with what it is in a line.
----@param head string
----@param entries Entry[]
----@return string
-function M.list(head, entries)
-  local page, rows = setmetatable({ lines = { head } }, Page), {}
-  for i, entry in ipairs(entries) do
-    rows[i] = { entry.path, summary(entry) }
-  end
-  page:list(rows, true)
-  return table.concat(page.lines, "\n") .. "\n"
+  local is_action = (entry.kind == "function" or entry.kind == "method") and entry.comment
+  return (is_action and action or overview)(entry)
 end
 
 return M

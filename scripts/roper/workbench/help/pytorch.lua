@@ -1,6 +1,7 @@
 --- Translations from PyTorch and Python: the page `?pytorch`, and the answers of habits.lua to
 --- errors. The tests compare the results of the rows with those of PyTorch.
-local terminal = require "roper.base.terminal"
+local d = require "roper.base.document"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -249,39 +250,22 @@ for _, row in ipairs(M.groups[#M.groups].rows) do
   row.language, row.kind = "Python", "other"
 end
 
---- The introduction of the page.
-M.HEAD = [[
-Axes and indices count from 1, and ranges include their end; tokens, classes and
-positions count from 0. Index tensors are int32. Comparisons return masks;
-x:ne(0) converts 0 and 1 to a mask. x:f(y) is the same as roper.f(x, y) if both
-exist. Every tensor is true in an `if`; x:any() and x:all() without an axis
-return booleans. Variables in the rows:
-]]
-local WIDTH <const> = 30 -- of the left column
-
---- The Lua of a row, with its note as a comment.
----@param row Translation
----@return string
-function M.here(row)
-  return row[2] .. (row.note and "  -- " .. row.note or "")
-end
+local HEAD <const> = [[
+Axes and indices count from 1, and ranges include their end; tokens, classes and positions count
+from 0. Index tensors are int32. Comparisons return masks; `x:ne(0)` converts 0 and 1 to a mask.
+`x:f(y)` is the same as `roper.f(x, y)` if both exist. Every tensor is true in an `if`; `x:any()`
+and `x:all()` without an axis return booleans. Variables in the rows:]]
 
 --- The page `?pytorch`.
----@return string
+---@return table tree
 function M.page()
-  local lines = { terminal.styled(io.stdout, "bold", "from PyTorch"), "", M.HEAD,
-    (M.NAMES:gsub("%f[^\n%z]%f[%a]", "  ")) }
-  for _, group in ipairs(M.groups) do
-    lines[#lines + 1] = terminal.styled(io.stdout, "bold", group.title)
-    for _, row in ipairs(group.rows) do
-      local is_long = #row[1] > WIDTH
-      lines[#lines + 1] = is_long and "  " .. row[1] or nil
-      lines[#lines + 1] = ("  %-" .. WIDTH .. "s  %s"):format(is_long and "" or row[1],
-        M.here(row))
-    end
-    lines[#lines + 1] = ""
-  end
-  return table.concat(lines, "\n")
+  return { d.heading "From PyTorch", d.paragraph(d.prose(HEAD)), d.listing(M.NAMES:sub(1, -2)),
+    tables.map(M.groups, function(group)
+      return { d.heading(group.title, 3), d.table { sides = "ll",
+        rows = tables.map(group.rows, function(row)
+          return { row[1], row[2] .. (row.note and "  -- " .. row.note or "") }
+        end) } }
+    end) }
 end
 
 return M

@@ -25,12 +25,13 @@ describe("help", function()
   it("lays a function out", function()
     assert.equal([[
 roper.softmax(x, axis?)
-tensor:softmax(axis?)
+
+Also tensor:softmax(axis?)
 
 Exponentials, normalized to sum to 1 along an axis. The maximum is subtracted
 first, so large elements do not overflow.
 
-    yᵢ = exp(xᵢ) / Σⱼ exp(xⱼ)
+  yᵢ = exp(xᵢ) / Σⱼ exp(xⱼ)
 
 Arguments
   x     tensor of floats
@@ -39,8 +40,7 @@ Arguments
 Result
   y  tensor of the shape of x
 
-Errors
-  an int32 or scalar x; an axis that x does not have.
+Errors: an int32 or scalar x; an axis that x does not have.
 
 Example
   > roper.tensor{0, 1, -math.huge}:softmax()
@@ -244,7 +244,7 @@ describe("help after make install", function()
     local _, output, complaints = process.run({ "/usr/bin/lua5.4", "-e", code }, "",
       { LUA_PATH = false, LUA_CPATH = false, LUA_PATH_5_4 = false, LUA_CPATH_5_4 = false })
     assert.equal("", complaints)
-    assert_starts("roper.matmul(a, b)\ntensor:matmul(b)\n", output)
+    assert_starts("roper.matmul(a, b)\n\nAlso tensor:matmul(b)\n", output)
     assert.truthy(output:find("\nroper.eye(n, dtype?)\n", 1, true))
     assert.truthy(output:find("\nbindings/operations.c:%d+ %(C, in the source tree%)\n$"))
   end)

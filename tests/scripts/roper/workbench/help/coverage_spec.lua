@@ -6,6 +6,7 @@ local core = require("roper.core")
 local examples = require("tests.examples")
 local files = require("roper.base.file")
 local page = require("roper.workbench.help.page")
+local render = require("roper.base.document.terminal").render
 local roper = require("roper")
 local scratch = require("tests.scratch")
 local sources = require("roper.workbench.help.sources")
@@ -190,7 +191,7 @@ describe("documentation", function()
   it("fits 80 columns", function()
     local problems = {}
     for _, entry in ipairs(documented()) do
-      for line in page.entry(entry):gmatch("[^\n]*") do
+      for line in render((page.entry(entry))):gmatch("[^\n]*") do
         if utf8.len(line) > 80 then
           problems[#problems + 1] = place(entry) .. ": " .. line
         end

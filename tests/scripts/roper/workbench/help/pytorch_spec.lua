@@ -84,12 +84,13 @@ describe("the page from PyTorch", function()
   end)
 
   it("fits 80 columns, and is found", function()
-    local shown = page.page()
+    local shown = require("roper.base.document.terminal").render(page.page(),
+      { width = 80 })
     for line in shown:gmatch("[^\n]+") do
-      assert.is_true(#line <= 80, line)
+      assert.is_true(utf8.len(line) <= 80, line)
     end
     for _, question in ipairs({ "?pytorch", "?PyTorch", 'help "from PyTorch"' }) do
-      assert.equal("from PyTorch", examples.run({ "> " .. question })[2])
+      assert.equal("From PyTorch", examples.run({ "> " .. question })[2])
     end
     assert.truthy(shown:find("\n  x%[x > 5%] = 0 +x%[x:gt%(5%)%] = 0\n"))
   end)

@@ -2,6 +2,7 @@ require("roper")
 local browser = require("tests.browser")
 local catalogue = require("roper.workbench.help.catalogue")
 local html = require("tests.html")
+local pages_of = require("roper.workbench.help.page")
 local reference = require("roper.workbench.help.reference")
 local scratch = require("tests.scratch")
 
@@ -43,7 +44,7 @@ describe("the reference", function()
 
   it("has a place for every public name, and no link that leads nowhere", function()
     for _, entry in ipairs(catalogue.entries()) do
-      assert.is_true(leads(reference.address(entry)), entry.path)
+      assert.is_true(leads(pages_of.address(entry)), entry.path)
     end
     local count = 0
     for name, text in pairs(pages) do
@@ -55,14 +56,14 @@ describe("the reference", function()
       end
     end
     assert(count > 1000, count)
-    local row = '<td>x.numel()</td><td class="text">x:numel()</td>'
+    local row = '<th class="text" scope="row">x.numel()</th><td class="text">x:numel()</td>'
     assert.truthy(pages["pytorch.html"]:find(row, 1, true))
     assert.is_false(leads("roper.html#none") or leads("none.html"))
   end)
 
   -- What stands about a name.
   local function section(path)
-    local name, id = reference.address(catalogue.entry(path)):match("^(.*)#(.*)$")
+    local name, id = pages_of.address(catalogue.entry(path)):match("^(.*)#(.*)$")
     return (pages[name]:match(('<section id="%s">(.-)</section>'):format(id)))
   end
 
@@ -78,8 +79,8 @@ describe("the reference", function()
     local loss = section("Linear:cross_entropy")
     assert.truthy(loss:find('href="Linear.html#forward"><code>forward</code>', 1, true))
     assert.truthy(loss:find('href="roper.html#cross_entropy"', 1, true))
-    assert.truthy(loss:find("<code>each</code> boolean = <code>false</code>", 1, true))
-    assert.truthy(loss:find("<b>&gt; linear = roper.nn.Linear", 1, true))
+    assert.truthy(loss:find("<dt><code>each</code></dt><dd>boolean = <code>false</code>", 1, true))
+    assert.truthy(loss:find(">&gt; linear = roper.nn.Linear", 1, true))
   end)
 
   it("is searched by name and by text, and fits 1280 and 390 pixels, in a browser", function()
