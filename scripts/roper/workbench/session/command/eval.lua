@@ -1,34 +1,38 @@
 --- `roper eval`: evaluates the model of a run, also on other text or problems.
 local arguments = require "roper.workbench.session.command.arguments"
+local d = require "roper.base.document"
+local render = require("roper.base.document.terminal").render
+local tables = require "roper.base.tables"
 
 -- A formatted number; "-" for nil.
 local function shown(form, number)
   return number and form:format(number) or "-"
 end
 
+-- A table with a row for each result; false without results.
+local function table_of(head, results, cells)
+  return results[1] ~= nil and d.table { head = head, rows = tables.map(results, cells) }
+end
+
 -- The loss by the number of tokens before, and on longer rows.
 local function text_tables(found)
-  local by_position = { { "tokens before", "loss" } }
-  for i, entry in ipairs(found.by_position) do
-    by_position[i + 1] = { entry.first == entry.last and tostring(entry.first)
-      or ("%d to %d"):format(entry.first, entry.last), shown("%.4f", entry.loss) }
-  end
-  local longer = { { "longer rows", "loss", "perplexity", "bits per byte" } }
-  for i, entry in ipairs(found.longer) do
-    longer[i + 1] = { entry.name, shown("%.4f", entry.loss), shown("%.2f", entry.perplexity),
-      shown("%.4f", entry.bits_per_byte) }
-  end
-  return { by_position, longer }
+  return { table_of({ "tokens before", "loss" }, found.by_position, function(one)
+    return { one.first == one.last and tostring(one.first)
+      or ("%d to %d"):format(one.first, one.last), shown("%.4f", one.loss) }
+  end), table_of({ "longer rows", "loss", "perplexity", "bits per byte" }, found.longer,
+    function(one)
+      return { one.name, shown("%.4f", one.loss), shown("%.2f", one.perplexity),
+        shown("%.4f", one.bits_per_byte) }
+    end) }
 end
 
 -- The results on longer problems.
 local function problem_tables(found)
-  local longer = { { "longer problems", "solved", "accuracy", "loss", "floor" } }
-  for i, entry in ipairs(found.longer) do
-    longer[i + 1] = { entry.name, ("%d of %d"):format(entry.solved, entry.problems),
-      shown("%.3f", entry.accuracy), shown("%.4f", entry.loss), shown("%.4f", entry.floor) }
-  end
-  return { longer }
+  return table_of({ "longer problems", "solved", "accuracy", "loss", "floor" }, found.longer,
+    function(one)
+      return { one.name, ("%d of %d"):format(one.solved, one.problems),
+        shown("%.3f", one.accuracy), shown("%.4f", one.loss), shown("%.4f", one.floor) }
+    end)
 end
 
 return {
@@ -46,11 +50,7 @@ return {
       return config
     end
     local found = evaluate.run(run, parsed.checkpoint, config)
-    local parts = { require("roper.workbench.study.run").told(found) }
-    for _, rows in ipairs((found.accuracy and problem_tables or text_tables)(found)) do
-      parts[#parts + 1] = rows[2] and require("roper.base.format.columns").align(rows)
-    end
-    io.stdout:write(table.concat(parts, "\n\n"), "\n")
-    return nil
+    local results = (found.accuracy and problem_tables or text_tables)(found)
+    io.stdout:write(require("roper.workbench.study.run").told(found), "\n\n", render(results))
   end,
 }

@@ -1,7 +1,9 @@
 --- `roper lesson`: lists the lessons, plays one, checks them, or writes them as pages.
 require "roper" -- lessons use the public names
 local arguments = require "roper.workbench.session.command.arguments"
+local d = require "roper.base.document"
 local prose = require "roper.workbench.lesson.prose"
+local render = require("roper.base.document.terminal").render
 local terminal = require "roper.base.terminal"
 
 local PAGES <const> = { "html", "handout", "slides" }
@@ -18,8 +20,8 @@ local function list(lessons)
     rows[#rows + 1] = { ("%2d"):format(i), lesson.name, lesson.title }
     rows[#rows + 1] = done .. demands ~= "" and { "", done, demands } or nil
   end
-  io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 3), "\n"))
-  io.stdout:write("\n\nTo begin with the first: ./roper lesson ", lessons[1].name, "\n")
+  io.stdout:write(render(d.table { rows = rows, sides = "l", indent = 0 }))
+  io.stdout:write("\nTo begin with the first: ./roper lesson ", lessons[1].name, "\n")
   io.stdout:write([[
 ./roper lesson 5            a lesson by its number; it continues where you left
 ./roper lesson 5 2          from step 2

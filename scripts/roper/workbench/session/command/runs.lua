@@ -1,12 +1,10 @@
 --- `roper runs`: lists runs, or compares two.
 local resume_command = require "roper.workbench.session.resume_command"
 local arguments = require "roper.workbench.session.command.arguments"
+local d = require "roper.base.document"
 local escape = require "roper.base.escape"
+local render = require("roper.base.document.terminal").render
 local tables = require "roper.base.tables"
-local terminal = require "roper.base.terminal"
-
--- The column of the preset.
-local PRESET <const> = 3
 
 -- Does a run have one of the given values of every field?
 local function fits(run, wanted)
@@ -105,58 +103,8 @@ local function unfinished(runs)
     .. (#lines > 0 and "\nResume with:\n" .. table.concat(lines, "\n") .. "\n" or "")
 end
 
--- Is the terminal too narrow for the text?
-local function is_too_wide(text)
-  local most = terminal.is_terminal(io.stdout) and terminal.columns(io.stdout) or math.huge
-  for line in text:gmatch "[^\n]+" do
-    if utf8.len(line) > most then
-      return true
-    end
-  end
-  return false
-end
-
--- The preset of all runs, if it is the same.
-local function common_preset(rows)
-  for i = 3, #rows do
-    if rows[i][PRESET] ~= rows[2][PRESET] then
-      return nil
-    end
-  end
-  return escape.line(rows[2][PRESET])
-end
-
--- The rows below the folders of their runs, without a preset that all have. If that is too wide
--- too, each name is on a line of its own.
-local function grouped(rows, runs)
-  local columns = require "roper.base.format.columns"
-  local names, details, whole, preset = {}, {}, {}, common_preset(rows)
-  for i, row in ipairs(rows) do
-    names[i] = escape.line(i == 1 and row[1] or select(2, split_path(runs[i - 1])))
-    details[i] = {}
-    for j = 2, #row do
-      table.insert(details[i], not (preset and j == PRESET) and escape.line(row[j]) or nil)
-    end
-    whole[i] = { names[i], table.unpack(details[i]) }
-  end
-  local shown, before, lines = columns.lines(whole, 2), nil, {}
-  local is_wide = is_too_wide("  " .. table.concat(shown, "\n  "))
-  shown = is_wide and columns.lines(details, 1) or shown
-  for i, line in ipairs(shown) do
-    local parent = i > 1 and split_path(runs[i - 1])
-    lines[#lines + 1] = parent and parent ~= "" and parent ~= before and escape.line(parent)
-      or nil
-    lines[#lines + 1] = is_wide and "  " .. names[i] or nil
-    lines[#lines + 1] = (is_wide and "    " or "  ") .. line
-    before = parent
-  end
-  lines[#lines + 1] = preset and ("\npreset of all: %s"):format(preset) or nil
-  return table.concat(lines, "\n")
-end
-
 local function list(folder, wanted)
   local shown, known = {}, { status = true }
-  local rows = { { "run", "position", "preset", "seed", "status", "step", "correct", "loss" } }
   local found, problems = all_in(folder)
   table.sort(found, is_before)
   for _, run in ipairs(found) do
@@ -165,7 +113,7 @@ local function list(folder, wanted)
       if run.status == "stopped" then -- resumes here
         run.kept = try(problems, resume_command.step, run.folder)
       end
-      rows[#rows + 1], shown[#shown + 1] = row_of(run), run
+      shown[#shown + 1] = run
     end
   end
   for field in pairs(wanted) do
@@ -176,11 +124,12 @@ local function list(folder, wanted)
   end
   if #found == 0 then
     io.stdout:write(("no runs in %s\n"):format(escape.line(folder)))
-  elseif #rows == 1 then
+  elseif #shown == 0 then
     io.stdout:write(("no matching run among the %d in %s\n"):format(#found, escape.line(folder)))
   else
-    local whole = require("roper.base.format.columns").align(rows)
-    io.stdout:write(is_too_wide(whole) and grouped(rows, shown) or whole, "\n", unfinished(shown))
+    io.stdout:write(render(d.table { rows = tables.map(shown, row_of), drop = { 3, 2, 4, 7, 6 },
+      head = { "run", "position", "preset", "seed", "status", "step", "correct", "loss" } }),
+      unfinished(shown))
   end
   if #problems > 0 then
     error("runs: " .. table.concat(problems, "\n"), 0)
@@ -191,22 +140,15 @@ local function compare(one, other)
   local listing = require "roper.workbench.study.runs"
   local provenance = require "roper.training.provenance"
   local a, b = listing.read(one), listing.read(other)
-  local rows = { { "field", one, other } }
-  for _, difference in ipairs(listing.differences(a.config, b.config)) do
-    rows[#rows + 1] = { difference.field, tostring(difference.a or "-"),
-      tostring(difference.b or "-") }
-  end
+  local rows = tables.map(listing.differences(a.config, b.config), function(difference)
+    return { difference.field, tostring(difference.a or "-"), tostring(difference.b or "-") }
+  end)
   for _, name in ipairs { "version", "commit", "host", "processor", "blas_core", "threads" } do
     local here, there = provenance.text(a.provenance, name), provenance.text(b.provenance, name)
-    if here ~= there then
-      rows[#rows + 1] = { name, here, there }
-    end
+    rows[#rows + 1] = here ~= there and { name, here, there } or nil
   end
-  local columns = require "roper.base.format.columns"
-  if is_too_wide(columns.align(rows)) then
-    rows[1] = { "field", "first", "second" }
-  end
-  io.stdout:write(#rows == 1 and "no difference\n" or columns.align(rows) .. "\n")
+  io.stdout:write(rows[1] and render(d.table { caption = { "first: ", one, "; second: ", other },
+    head = { "field", "first", "second" }, rows = rows, sides = "l" }) or "no difference\n")
 end
 
 return {

@@ -25,11 +25,10 @@ function M.show(session, step)
   for _, variable in ipairs(frame.variables) do
     values[variable[1]] = variable[2]
   end
-  local lines = who.rows(frame.variables)
   local message = failure.message:gsub("^input %d+:%d+: ", "")
   io.stdout:write(step and "" or escape.text(message) .. "\n",
     diagnostics.lines(failure, number):sub(2), "\n",
-    lines[1] and table.concat(lines, "\n") or "no local variables", "\n")
+    frame.variables[1] and who.text(frame.variables) or "no local variables\n")
   session:keep(values)
 end
 

@@ -1,10 +1,10 @@
 --- The % commands: functions of the session and of the text after the command.
 local escape = require "roper.base.escape"
-local terminal = require "roper.base.terminal"
+local tables = require "roper.base.tables"
 
 local M = {}
 
-local MOST_FUNCTIONS <const>, LONGEST_NAME <const> = 20, 44 -- in a profile, to fit 80 x 24
+local MOST_FUNCTIONS <const> = 20 -- in a profile, to fit 24 lines
 
 -- A duration with three digits, such as "1.20 ms".
 local function duration(seconds)
@@ -53,13 +53,12 @@ function M.prof(session, source)
   local times = require("roper.workbench.session.repl.profile").measure(action, function(f)
     session:attempt(f)
   end)
-  local rows = { { "function", "calls", "own", "with others" } }
-  for i = 1, math.min(#times, MOST_FUNCTIONS) do
-    local time = times[i]
-    rows[i + 1] = { terminal.cut(escape.line(time.name), LONGEST_NAME), tostring(time.calls),
-      duration(time.own), duration(time.total) }
-  end
-  io.stdout:write(table.concat(require("roper.base.format.columns").lines(rows, 1), "\n"), "\n")
+  local d = require "roper.base.document"
+  local rows = tables.map(table.move(times, 1, MOST_FUNCTIONS, 1, {}), function(time)
+    return { time.name, tostring(time.calls), duration(time.own), duration(time.total) }
+  end)
+  io.stdout:write(require("roper.base.document.terminal").render(d.table { rows = rows,
+    head = { "function", "calls", "own", "total" }, shorten = { 1 }, indent = 0 }))
 end
 
 function M.run(session, text)
@@ -108,9 +107,7 @@ M.timeit, M.history = M.bench, M.hist
 
 function M.who(session)
   local who = require "roper.workbench.session.repl.who"
-  for _, line in ipairs(who.lines(session.globals, session.known)) do
-    io.stdout:write(line, "\n")
-  end
+  io.stdout:write(who.text(who.variables(session.globals, session.known)))
 end
 
 function M.ls(_, text)
@@ -125,16 +122,10 @@ function M.edit(session, text)
   require("roper.workbench.session.repl.edit").run(session, text)
 end
 
-function M.debug(session)
-  require("roper.workbench.session.repl.frames").show(session)
-end
-
-function M.up(session)
-  require("roper.workbench.session.repl.frames").show(session, 1)
-end
-
-function M.down(session)
-  require("roper.workbench.session.repl.frames").show(session, -1)
+for name, step in pairs { debug = false, up = 1, down = -1 } do
+  M[name] = function(session)
+    require("roper.workbench.session.repl.frames").show(session, step or nil)
+  end
 end
 
 return M

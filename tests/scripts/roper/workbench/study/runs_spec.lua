@@ -235,18 +235,19 @@ describe("./roper runs", function()
     shows(100, "  run                               position  preset  seed   status    step  "
       .. "correct  loss\n  ../wide/substring_index-roper-12     roper   smoke    12  waiting  "
       .. "0/1000        -     -\n")
-    shows(80, "  run                       position  seed   status    step  correct  loss\n"
-      .. "../wide/\n  substring_index-roper-12  roper       12  waiting  0/1000        -     -\n\n"
-      .. "preset of all: smoke\n")
-    shows(60, "  run\n    position  seed   status    step  correct  loss\n../wide/\n"
-      .. "  substring_index-roper-12\n    roper       12  waiting  0/1000        -     -\n")
+    shows(80, "  run                             position  seed   status    step  correct  loss\n"
+      .. "  ../wide/substring_index-roper-     roper    12  waiting  0/1000        -     -\n  12\n"
+      .. "  not shown, for lack of room: preset\n")
+    shows(50, "  run                         status    step  loss\n"
+      .. "  ../wide/substring_index-r  waiting  0/1000     -\n  oper-12\n"
+      .. "  not shown, for lack of room: preset, position,\n  seed, correct\n")
     local other = folder .. "/substring_index-roper-13"
     files.make(other)
     scratch.write("wide/substring_index-roper-13/config.json", '{"config": {"seed": 13}}')
     local line = "./roper runs --compare '%s/substring_index-roper-12' '%s'"
     local screen = process.open("stty cols 40; " .. line:format(folder, other))
-    screen:expect("  field     first  second\n  position  roper       -\n"
-      .. "  preset    smoke       -\n  seed         12      13\n  steps      1000       -\n")
+    screen:expect("  field     first  second\n  position  roper  -\n"
+      .. "  preset    smoke  -\n  seed      12     13\n  steps     1000   -\n")
     assert.equal(0, screen:leave())
   end)
 

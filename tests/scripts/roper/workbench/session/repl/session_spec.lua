@@ -288,15 +288,15 @@ describe("session", function()
   it("lists globals", function()
     assert.equal("", printed("who"))
     globals.t, globals.longer = { 1, 2, a = 3 }, "text"
-    assert.equal('name    type\nlonger  string  "text"\nt       table   3 entries\n',
+    assert.equal('name    type    value\nlonger  string  "text"\nt       table   3 entries\n',
       printed("who"))
     globals.x, globals.weights = roper.zeros({ 2, 3 }), roper.zeros({ 100, 100 }, "float64")
     assert.equal(table.concat({
-      "name     type    dtype    shape       bytes",
+      "name     type    value               bytes",
       'longer   string  "text"',
       "t        table   3 entries",
-      "weights  tensor  float64  [100, 100]  80000",
-      "x        tensor  float32  [2, 3]         24",
+      "weights  tensor  float64 [100, 100]  80000",
+      "x        tensor  float32 [2, 3]         24",
       "" }, "\n"), printed("who"))
     globals.rope, globals.weights = roper.position.rope({ dim = 4 }), nil
     globals.layer = roper.nn.Linear({ inputs = 2, outputs = 3 })
@@ -396,7 +396,7 @@ describe("session", function()
   it("measures functions, also those that ran before an error", function()
     globals.roper = roper
     local text = printed("%prof roper.eye(3):sum()")
-    assert.matches("^function +calls +own +with others\n", text)
+    assert.matches("^function +calls +own +total\n", text)
     assert.matches("\n%S*sum[ inC]* +1 +[%d.]+ %S+ +[%d.]+ %S+\n", text)
     for line in text:gmatch("[^\n]+") do
       assert.is_true(utf8.len(line) <= 80, line)
@@ -523,11 +523,11 @@ describe("session", function()
     globals.t = roper.zeros({ 2 })
     printed("do\n  local a = 5\n  f(t)\nend")
     local frames = { "input 1:3 in f: error('boom')\n", "input 2:3: f(t)\n" }
-    local variables = "name  type    dtype    shape  bytes\nx     tensor  float32  [2]        8\n"
-      .. "y     nil     nil\nz     tensor  float32  [2]        8\n"
+    local variables = "name  type    value        bytes\nx     tensor  float32 [2]      8\n"
+      .. "y     nil     nil\nz     tensor  float32 [2]      8\n"
     assert.equal("boom\n→ " .. frames[1] .. "  " .. frames[2] .. variables, printed("%debug"))
     assert.equal("true\n", printed("_.x == t"))
-    assert.equal("  " .. frames[1] .. "→ " .. frames[2] .. "name  type\na     number  5\n",
+    assert.equal("  " .. frames[1] .. "→ " .. frames[2] .. "name  type    value\na     number  5\n",
       printed("%up"))
     assert.equal("error: there is no frame above this one\n", printed("%up"))
     printed("x = = 1")
