@@ -4,6 +4,7 @@ local bytes = require "roper.tasks.text.bytes"
 local core = require "roper.core"
 local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
+local paths = require "roper.base.paths"
 local hash = require "roper.base.hash"
 local model = require "roper.tasks.text.model"
 local pieces = require "roper.tasks.text.pieces"
@@ -31,12 +32,9 @@ local RETRY <const> = 100
 --- Errors: neither XDG_CACHE_HOME nor HOME is set.
 ---@return string folder below $XDG_CACHE_HOME or ~/.cache
 function M.standard_folder()
-  local cache, home = os.getenv "XDG_CACHE_HOME", os.getenv "HOME"
-  if not cache or cache == "" then
-    cache = (home or error("text: no folder for tokens; set HOME or pass the option cache", 0))
-      .. "/.cache"
-  end
-  return cache .. "/roper"
+  local cache = paths.user("XDG_CACHE_HOME", ".cache")
+  return (cache or error("text: no folder for tokens; set HOME or pass the option cache", 0))
+    .. "/roper"
 end
 
 -- Reads the text once for its files, sizes, hash and whether it contains U+2581.

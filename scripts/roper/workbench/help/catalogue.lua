@@ -118,17 +118,6 @@ local function add_class(name)
   end
 end
 
--- Adds the classes in the types of parameters and of their options.
-local function add_classes_in(parameters)
-  for _, parameter in ipairs(parameters) do
-    for _, one in ipairs { parameter, table.unpack(sources.options(parameter.type)) } do
-      for _, name in ipairs(sources.class_names(one.type)) do
-        add_class(name)
-      end
-    end
-  end
-end
-
 local function fill()
   entries, by_path, path_of = {}, {}, {}
   local roper = require("roper.base.public").root
@@ -140,10 +129,11 @@ local function fill()
   local i = 1
   while entries[i] do -- the list grows
     local comment = entries[i].comment
-    if comment then
-      add_classes_in(comment.parameters)
-      add_classes_in(comment.results)
-      add_classes_in(comment.fields)
+    for _, one in ipairs(comment and sources.with_options(comment.parameters, comment.results,
+      comment.fields) or {}) do
+      for _, name in ipairs(sources.class_names(one.type)) do
+        add_class(name)
+      end
     end
     i = i + 1
   end
@@ -192,13 +182,8 @@ end
 ---@param entry Entry
 ---@return Parameter[] options
 function M.options(entry)
-  local options = {}
-  for _, parameter in ipairs(entry.comment and entry.comment.parameters or {}) do
-    for _, option in ipairs(sources.options(parameter.type)) do
-      options[#options + 1] = option
-    end
-  end
-  return options
+  return tables.joined({}, table.unpack(tables.map(entry.comment and entry.comment.parameters or {},
+    function(parameter) return sources.options(parameter.type) end)))
 end
 
 --- The methods that are aliases of a function.
@@ -212,15 +197,6 @@ function M.aliases(entry)
   return list
 end
 
--- Adds the descriptions of parameters and of their options.
-local function add_parameters(parts, parameters)
-  for _, parameter in ipairs(parameters) do
-    for _, one in ipairs { parameter, table.unpack(sources.options(parameter.type)) } do
-      parts[#parts + 1] = one.name .. " " .. one.text
-    end
-  end
-end
-
 --- The text of a comment without its examples, for searching.
 ---@param entry Entry
 ---@return string
@@ -232,8 +208,9 @@ function M.prose(entry)
   for _, block in ipairs(comment_of.blocks(comment)) do
     parts[#parts + 1] = block.kind ~= "example" and table.concat(block.lines, " ") or nil
   end
-  for _, list in ipairs { comment.parameters, comment.results, comment.fields } do
-    add_parameters(parts, list)
+  for _, one in ipairs(sources.with_options(comment.parameters, comment.results,
+    comment.fields)) do
+    parts[#parts + 1] = one.name .. " " .. one.text
   end
   return table.concat(parts, " ")
 end

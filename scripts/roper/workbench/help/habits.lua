@@ -264,14 +264,9 @@ function M.advise(message, frame, caller)
   if not line then
     return nil
   end
-  local advised = about_dot(frame) or caller and caller.line and about_dot(caller)
-  if advised then
-    return advised
-  end
   local kind, name = message:match "nil value %((%a+) '([%w_]+)'%)$"
-  if kind == "method" or kind == "field" then
-    advised = about_member(kind, name, message, frame)
-  end
+  local advised = about_dot(frame) or caller and caller.line and about_dot(caller)
+    or (kind == "method" or kind == "field") and about_member(kind, name, message, frame)
   local habit = typed_row(line)
   local unset = message:match 'undefined variable "([%w_]+)"'
   local value = message:match "function value %(%a+ '([%w_]+)'%)$"

@@ -16,10 +16,8 @@ local M = {}
 -- The address of a name in the text about an entry; nil for its own arguments and options.
 local function address_in(about)
   local own = {}
-  for _, one in ipairs(tables.joined(about.comment.parameters, about.comment.fields)) do
-    for _, parameter in ipairs { one, table.unpack(sources.options(one.type)) } do
-      own[parameter.name] = true
-    end
+  for _, one in ipairs(sources.with_options(about.comment.parameters, about.comment.fields)) do
+    own[one.name] = true
   end
   local owner = pages.has_page(about) and about.path or about.path:match "^(.*)[.:]"
   return function(name)

@@ -3,6 +3,7 @@
 local comment_of = require "roper.workbench.help.comment"
 local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -171,20 +172,23 @@ function M.class_names(kind)
   return names
 end
 
+-- Iterates over a class and the classes that it extends.
+local function lineage(name)
+  return function(_, class)
+    return M.classes()[class and class.comment.parent or not class and name]
+  end
+end
+
 --- The fields of a class and of the classes that it extends.
 ---@param name string
 ---@return Parameter[] fields its own fields first
 function M.fields(name)
   local list, seen = {}, {}
-  local class = M.classes()[name]
-  while class do
+  for class in lineage(name) do
     for _, field in ipairs(class.comment.fields) do
-      if not seen[field.name] then
-        seen[field.name] = true
-        list[#list + 1] = field
-      end
+      list[#list + 1] = not seen[field.name] and field or nil
+      seen[field.name] = true
     end
-    class = M.classes()[class.comment.parent]
   end
   return list
 end
@@ -193,14 +197,24 @@ end
 ---@param name string
 ---@return boolean
 function M.is_plain(name)
-  local class = M.classes()[name]
-  while class do
+  for class in lineage(name) do
     if next(class.methods) then
       return false
     end
-    class = M.classes()[class.comment.parent]
   end
   return true
+end
+
+--- Parameters, each followed by its options.
+---@param ... Parameter[] lists of parameters
+---@return Parameter[]
+function M.with_options(...)
+  local all = {}
+  for _, parameter in ipairs(tables.joined(...)) do
+    all[#all + 1] = parameter
+    all = tables.joined(all, M.options(parameter.type))
+  end
+  return all
 end
 
 --- The options in a table of a type: the fields of the plain classes that it names.

@@ -4,13 +4,11 @@ local REMOVED <const> = "The kernel roper was removed from Jupyter.\n"
 
 -- The folder in which Jupyter keeps the kernel of the user.
 local function installed_folder()
-  local function variable(name)
-    local value = os.getenv(name) or ""
-    return value ~= "" and value or nil
+  local folder = os.getenv "JUPYTER_DATA_DIR"
+  if not folder or folder == "" then
+    folder = (require("roper.base.paths").user("XDG_DATA_HOME", ".local/share") or "") .. "/jupyter"
   end
-  local data = variable "JUPYTER_DATA_DIR" or variable "XDG_DATA_HOME" and
-    variable "XDG_DATA_HOME" .. "/jupyter" or (variable "HOME" or "") .. "/.local/share/jupyter"
-  return data .. "/kernels/roper"
+  return folder .. "/kernels/roper"
 end
 
 -- Removes the kernel, no matter which Python installed it. Returns whether it was installed.

@@ -55,15 +55,7 @@ function M.names()
   return require("roper.base.tables").keys(percent)
 end
 
--- `?name` and `??name`: functions of a name and the globals of the session.
-local questions = {
-  ["?"] = function(...)
-    require("roper.workbench.help").show(...)
-  end,
-  ["??"] = function(...)
-    require("roper.workbench.help").source(...)
-  end,
-}
+local HELPERS <const> = { ["?"] = "show", ["??"] = "source" } -- functions of workbench/help
 
 -- The command word of a line, alone or in a call such as `who()`. Nil if a global has this name,
 -- except for the library's `help`, which has no effect unless it is called.
@@ -107,7 +99,7 @@ function M.find(line, globals)
     return words["?"]
   elseif marks then
     return function(session)
-      questions[marks](asked, session.globals)
+      require("roper.workbench.help")[HELPERS[marks]](asked, session.globals)
     end
   end
   local name, rest = line:match "^%s*%%(%a*)%s*(.-)%s*$"

@@ -1,6 +1,6 @@
 --- The globals of a session. Reading an undefined global is an error in typed code.
 local diagnostics = require "roper.base.diagnostics"
-local session_print = require "roper.workbench.session.repl.print"
+local format = require "roper.base.format"
 
 local M = {}
 
@@ -44,11 +44,27 @@ function M.guard(globals)
   })
 end
 
+--- Lua's print, but tables print as at the prompt. Scripts have Lua's own print.
+---
+---     > print("sizes", {2, 3})
+---     sizes	{2, 3}
+---@param ... any
+local function print(...)
+  local texts = table.pack(...)
+  for i = 1, texts.n do
+    local metatable = debug.getmetatable(texts[i])
+    local has_text = type(metatable) == "table" and rawget(metatable, "__tostring")
+    texts[i] = type(texts[i]) == "table" and not has_text and format.value(texts[i])
+      or tostring(texts[i])
+  end
+  io.stdout:write(table.concat(texts, "\t"), "\n")
+end
+
 --- Guards the globals of a session and replaces Lua's `print`.
 ---@param globals table
 function M.prepare(globals)
   if globals.print == lua_print then
-    rawset(globals, "print", session_print)
+    rawset(globals, "print", print)
   end
   M.guard(globals)
 end

@@ -30,16 +30,12 @@ function M.load(path)
   for line in (text or ""):gmatch "[^\n]+" do
     lines[#lines + 1] = line
   end
-  local kept, seen = {}, {} -- newest first
+  local entries, seen = {}, {}
   for i = #lines, 1, -1 do
-    if not seen[lines[i]] and #kept < KEPT then
+    if not seen[lines[i]] and #entries < KEPT then
       seen[lines[i]] = true
-      table.insert(kept, lines[i])
+      table.insert(entries, 1, (lines[i]:gsub("\\[\\n]", UNESCAPES)))
     end
-  end
-  local entries = {}
-  for i = #kept, 1, -1 do
-    entries[#entries + 1] = kept[i]:gsub("\\[\\n]", UNESCAPES)
   end
   if #lines > 2 * KEPT then
     rewrite(path, entries)

@@ -1,5 +1,6 @@
 --- The interactive session at a terminal.
 local core = require "roper.core"
+local paths = require "roper.base.paths"
 local reader = require "roper.workbench.session.repl.reader"
 local session = require "roper.workbench.session.repl.session"
 local terminal = require "roper.base.terminal"
@@ -20,11 +21,7 @@ end
 
 -- Runs the user's start file, $XDG_CONFIG_HOME/roper/init.lua, if it exists.
 local function run_start_file(current)
-  local config, home = os.getenv "XDG_CONFIG_HOME", os.getenv "HOME"
-  if not config or config == "" then
-    config = (home or "") .. "/.config"
-  end
-  local path = config .. "/roper/init.lua"
+  local path = (paths.user("XDG_CONFIG_HOME", ".config") or "") .. "/roper/init.lua"
   local _, _, code = require("luv").fs_stat(path)
   if code == "ENOENT" then
     return

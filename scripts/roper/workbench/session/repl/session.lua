@@ -155,30 +155,19 @@ end
 --- one as `_`.
 ---@param source string
 ---@param form string? code to compile instead, with the same lines
+---@param parts table[]? of a block, whose form passes the values of each expression to its argument
 ---@return boolean ok
-function Session:run(source, form)
+function Session:run(source, form, parts)
   local action, kind, statements = self:compile(source, form)
-  if not action then
-    return false
+  local function deliver(i, ...)
+    self:deliver(parts[i].source, table.pack(...))
   end
-  return self:attempt(function()
-    local results = table.pack(action())
-    self:note(statements or form or source, kind, is_muted(source) and "_ = %s" or "print(%s)")
-    self:deliver(source, results)
-  end)
-end
-
--- Runs parts that share locals as one chunk, which passes on the values of each expression.
-function Session:run_block(block)
-  local action = self:compile(block.source, block.form)
-  return action and self:attempt(function()
-    local results = table.pack(action(function(i, ...)
-      self:deliver(block.parts[i].source, table.pack(...))
-    end))
-    for _, part in ipairs(block.parts) do
+  return action ~= nil and self:attempt(function()
+    local results = table.pack(action(table.unpack(parts and { deliver } or {})))
+    for _, part in ipairs(parts or { { source = statements or form or source, kind = kind } }) do
       self:note(part.source, part.kind, is_muted(part.source) and "_ = %s" or "print(%s)")
     end
-    self:deliver(block.source, results)
+    self:deliver(source, results)
   end)
 end
 
@@ -300,7 +289,7 @@ local function joined(parts, open, globals)
   local source, form = table.concat(sources, "\n"), block_form(parts)
   local _, kind = eval.compile(form, NAME, globals)
   if kind ~= "wrong" then
-    return { source = source, form = form, kind = "block", parts = parts }, kind
+    return { source = source, form = form, parts = parts }, kind
   elseif parts[#parts].kind == "expression" then
     sources[#sources] = "return " .. sources[#sources]
     form = table.concat(sources, "\n")
@@ -332,10 +321,8 @@ function Session:run_part(part)
   if part.kind == "command" then
     self:attempt(commands.find(part.source, self.globals), self)
     return true
-  elseif part.kind == "block" then
-    return self:run_block(part)
   end
-  return self:run(part.source, part.form)
+  return self:run(part.source, part.form, part.parts)
 end
 
 --- Runs the complete parts of a text, up to the first error. Removes prompts before pasted lines.
