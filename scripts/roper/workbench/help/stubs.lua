@@ -4,6 +4,7 @@
 local catalogue = require "roper.workbench.help.catalogue"
 local files = require "roper.base.file"
 local sources = require "roper.workbench.help.sources"
+local tables = require "roper.base.tables"
 
 local M = {}
 
@@ -19,7 +20,7 @@ apropos = roper.apropos
 -- Adds the lines of a comment, without the first parameter if a method is an alias of a function.
 local function add_comment(out, comment, is_method)
   local is_first, is_dropped = true, false
-  for _, line in ipairs(comment and comment.raw or {}) do
+  for _, line in ipairs(comment.raw or {}) do
     if line:find "^@" then
       is_dropped = is_method and is_first and line:find "^@param" ~= nil
       is_first = is_first and not line:find "^@param"
@@ -50,18 +51,15 @@ local function add_plain(out, name, done)
 end
 
 local function add_function(out, entry, done)
-  local comment = entry.comment
-  for _, list in ipairs(comment and { comment.parameters, comment.results } or {}) do
-    for _, parameter in ipairs(list) do
-      for _, name in ipairs(sources.class_names(parameter.type)) do
-        add_plain(out, name, done)
-      end
+  local comment = entry.comment or { parameters = {}, results = {}, arguments = { "..." } }
+  for _, parameter in ipairs(tables.joined(comment.parameters, comment.results)) do
+    for _, name in ipairs(sources.class_names(parameter.type)) do
+      add_plain(out, name, done)
     end
   end
-  local arguments = table.move(comment and comment.arguments or { "..." }, entry.same and 2 or 1,
-    #(comment and comment.arguments or { "..." }), 1, {})
+  local arguments = table.move(comment.arguments, entry.same and 2 or 1, #comment.arguments, 1, {})
   add_comment(out, comment, entry.same ~= nil)
-  if comment and comment.source and entry.same then
+  if comment.source and entry.same then
     out[#out] = "---@source " .. comment.source
   end
   out[#out + 1] = ("function %s(%s) end"):format(entry.path, table.concat(arguments, ", "))

@@ -21,23 +21,18 @@ local function fits(run, wanted)
   return all
 end
 
--- The parent folder of a run, with a slash, and the name of the run in it.
-local function split_path(run)
-  local parent, name = run.folder:match "^(.*/)([^/]+)/*$"
-  return parent or "", name or run.folder
+-- The keys by which runs are sorted: folder, experiment, position, seed and name.
+local function sort_keys(run)
+  local config, parent, name = run.config, run.folder:match "^(.*/)([^/]+)/*$"
+  return { parent or "", tostring(config.experiment or ""), tostring(config.position or ""),
+    math.type(config.seed) == "integer" and config.seed or math.mininteger, name or run.folder }
 end
 
--- Sorts by folder, experiment, position and seed.
 local function is_before(a, b)
-  local keys = {}
-  for i, run in ipairs { a, b } do
-    local config, parent, name = run.config, split_path(run)
-    keys[i] = { parent, tostring(config.experiment or ""), tostring(config.position or ""),
-      math.type(config.seed) == "integer" and config.seed or math.mininteger, name }
-  end
-  for i, key in ipairs(keys[1]) do
-    if key ~= keys[2][i] then
-      return key < keys[2][i]
+  local others = sort_keys(b)
+  for i, key in ipairs(sort_keys(a)) do
+    if key ~= others[i] then
+      return key < others[i]
     end
   end
   return false
