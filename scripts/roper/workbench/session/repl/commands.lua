@@ -6,9 +6,8 @@ local suggest = require "roper.base.suggest"
 local M = {}
 
 local HELP <const> = [[
-The value of a final expression or call is printed and kept in _, the values
-before it in _1 and _2. A final ; suppresses printing. Input may span several
-lines; Ctrl-C cancels it.
+The value of a final expression or call is printed, unless a ; follows, and kept
+in _; earlier values are in _1 and _2. Input may span lines; Ctrl-C cancels it.
   Tab             completes names, methods, options inside {, file names
   Ctrl-R          searches the input of this session and earlier ones
   ?roper.randn    shows the documentation; so does roper.randn?
