@@ -26,7 +26,7 @@ local function list(lessons)
 ./roper lesson 5            a lesson by its number; it continues where you left
 ./roper lesson 5 2          from step 2
 ./roper lesson FILE.lua     your own lesson
-./roper lesson --html DIR   pages for a browser; --handout without answers, --slides to project
+./roper lesson --html DIR   pages for a browser; also --handout and --slides
 ]])
   if problem then
     terminal.report("your progress cannot be shown", problem)
