@@ -1,4 +1,7 @@
---- Progress display: bars, durations, and a progress line for work measured in bytes.
+--- Progress of long jobs: a display that rewrites its lines, bars and durations for its text, and a
+--- progress line for work measured in bytes.
+local escape = require "roper.base.escape"
+local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -39,6 +42,91 @@ function M.bar(fraction, width)
   return ("█"):rep(full) .. ("░"):rep(width - full)
 end
 
+local Display = {}
+Display.__index = Display
+
+--- A live display of one or more lines. On a terminal they rewrite themselves, cut to its width,
+--- below the messages; elsewhere, in a pipe or a log file, the last line is printed at intervals.
+---@param options? {stream?: file*, every?: number, clock?: fun(): number} defaults:
+---   stream: io.stderr; every: 30, seconds between printed lines; clock: os.time
+---@return table display with the methods `room`, `show`, `say`, `finish` and `clear`
+function M.display(options)
+  options = options or {}
+  local stream = options.stream or io.stderr
+  return setmetatable({ stream = stream, every = options.every or 30,
+    clock = options.clock or os.time, rewrites = terminal.is_capable(stream),
+    printed_at = -math.huge,
+    lines = {}, -- on the screen
+    waiting = nil, -- the newest line, if it was not printed yet
+  }, Display)
+end
+
+--- The number of columns to which lines are cut.
+---@return number room infinite unless the display rewrites itself
+function Display:room()
+  return self.rewrites and terminal.columns(self.stream) - 3 or math.huge -- ^C and the cursor take 3
+end
+
+-- Replaces the lines on the screen by a message, if any, and other lines. A single write that does
+-- not clear first avoids flicker.
+function Display:draw(lines, message)
+  local up = #self.lines - 1
+  self.stream:write(table.concat { "\r", up > 0 and ("\27[%dA"):format(up) or "",
+    message and message:gsub("\n", "\27[K\n") .. "\27[K\n" or "",
+    table.concat(lines, "\27[K\n"), "\27[J" })
+  self.stream:flush()
+  self.lines = lines
+end
+
+--- Shows a new state of the job.
+---@param state string|string[] one line or several, of which the last describes the whole job
+function Display:show(state)
+  local room = self:room()
+  local lines = tables.map(type(state) == "table" and state or { state }, function(line)
+    return terminal.cut(escape.line(line), room)
+  end)
+  if self.rewrites then
+    if table.concat(lines, "\n") ~= table.concat(self.lines, "\n") then
+      self:draw(lines)
+    end
+    return
+  end
+  self.waiting = lines[#lines]
+  if self.clock() - self.printed_at >= self.every then
+    self.printed_at = self.clock()
+    self:finish()
+  end
+end
+
+--- Prints a message that stays.
+---@param message string
+function Display:say(message)
+  message = escape.text(message)
+  if self.rewrites then
+    self:draw(self.lines, message)
+  else
+    self.stream:write(message, "\n")
+    self.stream:flush()
+  end
+end
+
+--- Leaves the newest state on the screen or in the log.
+function Display:finish()
+  if self.lines[1] or self.waiting then
+    self.stream:write(self.waiting or "", "\n")
+    self.stream:flush()
+  end
+  self.lines, self.waiting = {}, nil
+end
+
+--- Removes the lines; messages stay.
+function Display:clear()
+  if self.lines[1] then
+    self:draw {}
+  end
+  self.waiting = nil
+end
+
 local Work = {}
 Work.__index = Work
 Work.__close = function(work)
@@ -55,7 +143,7 @@ function M.work(name, total, clock)
     return require("luv").hrtime() * 1e-9
   end
   return setmetatable({ name = name, total = total, done = 0, clock = clock, start = clock(),
-    line = terminal.progress() }, Work)
+    line = M.display() }, Work)
 end
 
 --- Adds finished bytes.
@@ -65,7 +153,7 @@ function Work:add(bytes)
   local elapsed = self.clock() - self.start
   if elapsed >= PATIENCE then
     local left = elapsed / self.done * math.max(0, self.total - self.done)
-    self.line:update(("%s %s %.1f of %.1f MB%s"):format(self.name,
+    self.line:show(("%s %s %.1f of %.1f MB%s"):format(self.name,
       M.bar(math.min(1, self.done / self.total), BAR), self.done / 1e6, self.total / 1e6,
       M.left(left)))
   end

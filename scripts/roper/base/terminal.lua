@@ -1,5 +1,4 @@
---- Terminal output: width, colours, and a progress line that rewrites itself. Without a terminal (a
---- pipe, a file), output is plain text.
+--- Terminal output: width and colours. Without a terminal (a pipe, a file), output is plain text.
 local core = require "roper.core"
 local escape = require "roper.base.escape"
 local widths = require "roper.base.text"
@@ -78,62 +77,5 @@ end
 
 --- As in `base/text`.
 M.cut = widths.cut
-
-local Progress = {}
-Progress.__index = Progress
-
---- A progress line. On a terminal, updates rewrite it, cut to the width; elsewhere they print lines
---- at intervals.
----@param options? {stream?: file*, every?: number, clock?: fun(): number} defaults:
----   stream: io.stderr; every: 30, seconds between printed lines; clock: os.time
----@return table progress with the methods `room`, `update` and `finish`
-function M.progress(options)
-  options = options or {}
-  local stream = options.stream or io.stderr
-  return setmetatable({
-    stream = stream,
-    every = options.every or 30,
-    clock = options.clock or os.time,
-    rewrites = M.is_capable(stream),
-    printed_at = -math.huge,
-    shown = nil, -- the newest text, if it is on the screen
-    waiting = nil, -- the newest text, if it was not printed yet
-  }, Progress)
-end
-
---- The number of columns to which updates are cut.
----@return number room infinite unless the line rewrites itself
-function Progress:room()
-  return self.rewrites and M.columns(self.stream) - 3 or math.huge -- ^C and the cursor take 3
-end
-
---- Shows a new state of the job.
----@param text string one line
-function Progress:update(text)
-  text = escape.line(text)
-  if self.rewrites then
-    if text ~= self.shown then
-      self.stream:write("\r", M.cut(text, self:room()), "\27[K")
-      self.stream:flush()
-      self.shown = text
-    end
-  elseif self.clock() - self.printed_at >= self.every then
-    self.stream:write(text, "\n")
-    self.stream:flush()
-    self.printed_at, self.waiting = self.clock(), nil
-  else
-    self.waiting = text
-  end
-end
-
---- Leaves the newest state on a line of its own.
-function Progress:finish()
-  if self.rewrites and self.shown then
-    self.stream:write("\n")
-  elseif self.waiting then
-    self.stream:write(self.waiting, "\n")
-  end
-  self.shown, self.waiting = nil, nil
-end
 
 return M

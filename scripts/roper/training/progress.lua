@@ -1,6 +1,5 @@
 --- Progress line of a training run: step, loss and its floor, speed, time left.
 local progress = require "roper.base.progress"
-local terminal = require "roper.base.terminal"
 local widths = require "roper.base.text"
 
 local M = {}
@@ -24,7 +23,7 @@ end
 ---   tokens: number predicted in a step
 ---@return Progress with update, note and finish
 function M.new(options)
-  return setmetatable({ options = options, line = terminal.progress(), smooth = nil }, Progress)
+  return setmetatable({ options = options, display = progress.display() }, Progress)
 end
 
 ---@param step integer steps done so far
@@ -36,21 +35,20 @@ function Progress:update(step, loss, speed)
   local floor = o.floor and (" (floor %.3f)"):format(o.floor) or ""
   local numbers = ("%d/%d  loss %.3f%s  %s tokens/s%s"):format(step, o.steps, self.smooth, floor,
     rate(speed * o.tokens), progress.left((o.steps - step) / speed))
-  local room = self.line:room() - #numbers - 1
+  local room = self.display:room() - #numbers - 1
   local name = widths.cut(o.name, math.max(0, room))
   local bar = progress.bar(step / o.steps, math.min(BAR, room - widths.width(name) - 1))
-  self.line:update(name .. " " .. (bar ~= "" and bar .. " " or "") .. numbers)
+  self.display:show(name .. " " .. (bar ~= "" and bar .. " " or "") .. numbers)
 end
 
 --- Prints a note on a separate line.
 ---@param text string
 function Progress:note(text)
-  self.line:finish()
-  self.line.stream:write(self.options.name, ": ", text, "\n")
+  self.display:say(("%s: %s"):format(self.options.name, text))
 end
 
 function Progress:finish()
-  self.line:finish()
+  self.display:finish()
 end
 
 return M

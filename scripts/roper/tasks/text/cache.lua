@@ -10,7 +10,6 @@ local model = require "roper.tasks.text.model"
 local pieces = require "roper.tasks.text.pieces"
 local progress = require "roper.base.progress"
 local source = require "roper.tasks.text.source"
-local terminal = require "roper.base.terminal"
 local uv = require "luv"
 
 local M = {}
@@ -88,9 +87,9 @@ local function train(path, folder, text, vocabulary)
       sample[#sample + 1], size = document, size + #document
     end
   end)
-  local line = terminal.progress()
+  local line = progress.display()
   if size > 1e6 then
-    line:update(("text: training %d pieces on %.1f MB"):format(vocabulary, size / 1e6))
+    line:show(("text: training %d pieces on %.1f MB"):format(vocabulary, size / 1e6))
   end
   local ok, problem = pcall(pieces.train, path, folder, vocabulary, sample)
   line:finish()
@@ -125,9 +124,9 @@ end
 
 -- Waits for the lock of a name.
 local function locked(name)
-  local lock, line = core.lock(name .. ".lock"), terminal.progress()
+  local lock, line = core.lock(name .. ".lock"), progress.display()
   while not lock do
-    line:update(("text: waiting for another process that writes %s"):format(name))
+    line:show(("text: waiting for another process that writes %s"):format(name))
     uv.sleep(RETRY)
     lock = core.lock(name .. ".lock")
   end

@@ -1,4 +1,6 @@
+local process = require("tests.process")
 local progress = require("roper.base.progress")
+local scratch = require("tests.scratch")
 local stdout = require("tests.stdout")
 
 describe("progress.duration", function()
@@ -39,5 +41,80 @@ describe("progress.work", function()
 
   it("stays at the end if a file has grown", function()
     assert.truthy(written({ 1, 2, 3, 4, 5 }):find("█ 50.0 of 40.0 MB", 1, true))
+  end)
+end)
+
+describe("progress.display", function()
+  before_each(scratch.create)
+  after_each(scratch.remove)
+
+  -- What a display writes to a file; `use` gets it and a function that sets the time.
+  local function logged(use)
+    local now = 100
+    local stream = assert(io.open(scratch.path("log"), "w"))
+    use(progress.display({ stream = stream, every = 30, clock = function() return now end }),
+      function(time) now = time end)
+    stream:close()
+    return scratch.read(scratch.path("log"))
+  end
+
+  it("prints messages, and the last line at intervals, to a file", function()
+    assert.equal("all 1\nnews\nall 3\nall 5\n", logged(function(display, set)
+      display:show({ "job 1", "all 1" })
+      display:say("news")
+      set(129)
+      display:show({ "job 2", "all 2" })
+      set(130)
+      display:show({ "job 3", "all 3" })
+      display:show({ "job 4", "all 4" })
+      set(160)
+      display:show({ "job 5", "all 5" })
+      display:show({ "job 6", "all 6" })
+      display:clear()
+    end))
+  end)
+
+  it("prints the newest state at the end", function()
+    assert.equal("step 1\nstep 3\n", logged(function(display, set)
+      display:show("step 1")
+      set(110)
+      display:show("step 2")
+      display:show("step 3")
+      display:finish()
+      display:finish()
+    end))
+  end)
+
+  -- What a program writes to a terminal of 40 columns.
+  local function screened(code)
+    local script = scratch.write("display.lua", code)
+    local screen = process.open("stty cols 40; ./roper " .. script, { TERM = "xterm" })
+    screen:expect("end")
+    assert.equal(0, screen:leave())
+    return (screen.process.output:gsub("\r\n", "\n"):gsub("\27%[K", ""))
+  end
+
+  it("rewrites its lines on a terminal, below the messages", function()
+    local both = "job\n" .. ("x"):rep(37) .. "\27[J"
+    assert.equal("\r" .. both .. "\r\27[1Anews\n" .. both .. "\r\27[1Aall\27[J\r\27[Jend\n",
+      screened([[
+        local display = require("roper.base.progress").display()
+        display:show { "job", ("x"):rep(300) }
+        display:say "news"
+        display:show "all"
+        display:show "all"
+        display:clear()
+        print "end"
+      ]]))
+  end)
+
+  it("leaves the newest state of a line on the screen", function()
+    assert.equal("\rstep 1\27[J\rµ012345678901234567890123456789012345\27[J\nend\n", screened([[
+      local display = require("roper.base.progress").display { stream = io.stdout }
+      display:show("step 1")
+      display:show("µ" .. ("0123456789"):rep(5))
+      display:finish()
+      print "end"
+    ]]))
   end)
 end)

@@ -1,7 +1,6 @@
 --- Sweeps: many trials in one folder, worked on by any number of processes, and read together.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
-local live_display = require "roper.workbench.study.sweep.live_display"
 local counted = require("roper.base.escape").count
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.base.file"
@@ -9,6 +8,7 @@ local mutants = require "roper.workbench.study.experiment.mutants"
 local options_of = require "roper.base.options"
 local eta = require "roper.workbench.study.sweep.eta"
 local plan = require "roper.workbench.study.sweep.plan"
+local progress = require "roper.base.progress"
 local stored = require "roper.workbench.study.runs"
 local tables = require "roper.base.tables"
 local uv = require "luv"
@@ -227,7 +227,7 @@ function M.run(options)
     again = "string?", chart = "function?" })
   local trials, folder = M.prepare(o.what, o.fields, o.folder)
   local jobs = math.min(o.jobs or core.threads(), #trials)
-  local shown = live_display.new { stream = o.stream }
+  local shown = progress.display { stream = o.stream }
   local supervisors = require "roper.workbench.study.sweep.supervisor"
   local supervisor = supervisors.new(folder, trials, { jobs = jobs,
     threads = o.threads or math.max(1, core.threads() // jobs),
@@ -244,7 +244,7 @@ function M.run(options)
   local interrupted = supervise(supervisor, function(lines)
     shown:show(o.chart and shown.rewrites and tables.joined(o.chart(), lines) or lines)
   end)
-  shown:finish()
+  shown:clear()
   if interrupted then
     shown:say(("%d of %d trials are done; %s"):format(supervisor.finished, #trials,
       o.again and "this goes on with the others:\n" .. o.again or "said again, the sweep goes on"))
