@@ -64,7 +64,7 @@ end
 --- The number of columns to which lines are cut.
 ---@return number room infinite unless the display rewrites itself
 function Display:room()
-  return self.rewrites and terminal.columns(self.stream) - 3 or math.huge -- ^C and the cursor take 3
+  return self.rewrites and terminal.columns(self.stream) - 3 or math.huge -- 3 for ^C, cursor
 end
 
 -- Replaces the lines on the screen by a message, if any, and other lines. A single write that does
