@@ -106,7 +106,7 @@ describe("README and the guide", function()
     end
     told = table.concat(told)
     assert.truthy(told:find("\ngradients +ok") or told:find("  gradients +ok"))
-    assert.truthy(told:find("near %- rope"))
+    assert.truthy(told:find("near − rope"))
     local config = scratch.read(folder .. "/runs/copy-near+rope:near-1/config.json")
     assert.truthy(config:find('"loaded": "near.lua %x+"'))
     assert.truthy(config:find('"steps": 300'))

@@ -1,5 +1,7 @@
 -- A sweep as the report sees it, made by hand: two methods of three runs, of which one failed and
--- one was killed.
+-- one was killed. Also the tables of a report as text.
+
+local terminal = require("roper.base.document.terminal")
 
 local summary = require("roper.workbench.study.summary")
 
@@ -69,6 +71,32 @@ function M.view(trials, methods)
       M.trial("rope", 2, "finished"), M.trial("roper", 2, "running"),
       M.trial("rope", 3, "failed"), M.trial("roper", 3, "waiting") } }
   return { sweep = sweep, summary = summary.of(sweep), attention = {}, chosen = false }
+end
+
+--- The rows of the first table of a class in a document, the head first; nil without such a table.
+---@param tree any
+---@param class string
+---@return string[][]?
+function M.rows(tree, class)
+  if type(tree) ~= "table" or getmetatable(tree) then
+    return nil
+  elseif tree.kind == "table" and tree.class == class then
+    local rows = {}
+    for i = 0, #tree.rows do
+      rows[i + 1] = {}
+      for j, cell in ipairs(i == 0 and tree.head or tree.rows[i]) do
+        rows[i + 1][j] = terminal.line(cell)
+      end
+    end
+    return rows
+  end
+  for _, one in pairs(tree) do
+    local found = M.rows(one, class)
+    if found then
+      return found
+    end
+  end
+  return nil
 end
 
 return M

@@ -3,6 +3,7 @@
 local escape = require "roper.base.escape"
 local tables = require "roper.base.tables"
 local terminal = require "roper.base.terminal"
+local widths = require "roper.base.text"
 
 local M = {}
 
@@ -83,7 +84,7 @@ end
 function Display:show(state)
   local room = self:room()
   local lines = tables.map(type(state) == "table" and state or { state }, function(line)
-    return terminal.cut(escape.line(line), room)
+    return widths.cut(escape.line(line), room)
   end)
   if self.rewrites then
     if table.concat(lines, "\n") ~= table.concat(self.lines, "\n") then

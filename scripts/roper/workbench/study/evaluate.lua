@@ -1,4 +1,4 @@
---- How the model of a run does on text of one's choice, or on problems other than its own.
+--- Measures the model of a run on other text, or on other problems.
 local experiment = require "roper.workbench.study.experiment"
 local language = require "roper.workbench.study.language"
 local problems = require "roper.workbench.study.problems"
@@ -9,12 +9,12 @@ local scoped = require "roper.base.scoped"
 
 local M = {}
 
--- What can be said of a run on text: a file to measure all of, how that is divided, tokens in a
--- row, and rows at most.
+-- The fields for a run on text: a file to measure all of, its division into documents, tokens in a
+-- row, and the largest number of rows.
 local TEXT <const> = { "text", "documents", "length", "test_sequences" }
 
---- The fields that `configure` takes for a run: of problems the options of the task, and how many
---- of them; of text what its rows are.
+--- The fields that `configure` takes for a run: for problems the options of the task and the number
+--- of problems and sequences; for text its file and rows.
 ---@param config table of the run
 ---@return string[]
 function M.fields(config)
@@ -26,11 +26,11 @@ function M.fields(config)
   return tables.joined(names, { "problems", "test_sequences" })
 end
 
---- The configuration of a run with other fields.
+--- The configuration of a run with some fields changed.
 ---
---- Errors: fields that are none of the task, or of what is measured; values that do not fit.
+--- Errors: an unknown field; a value that does not fit.
 ---@param run Run
----@param fields table of the task to change, as text; of text: `text`, a file or a folder
+---@param fields table new values as text; for text: `text`, a file or a folder
 ---@return table config
 function M.configure(run, fields)
   local names = M.fields(run.config)
@@ -49,23 +49,23 @@ function M.configure(run, fields)
   return experiment.configure(run.config.experiment, given)
 end
 
--- The task of a configuration, refused where it has other tokens than that of the run.
+-- The task of a configuration; an error if its tokens differ from those of the run.
 local function task_of(config, run, own)
   local task = experiment.task(config)
   local words, known = task:vocabulary(), own:vocabulary()
   if table.concat(words, "\n") ~= table.concat(known, "\n") then
-    error(("%s was trained on a vocabulary of %d tokens, this task has %d"):format(run.folder,
-      #known, #words), 0)
+    error(("%s was trained on a vocabulary of %d tokens; this task has another one, of %d"):format(
+      run.folder, #known, #words), 0)
   end
   return task
 end
 
---- Measure the model of a run.
+--- Measures the model of a run.
 ---
---- Errors: a task with another vocabulary; text that is missing, or shorter than a row; a run
---- without a checkpoint.
+--- Errors: the task has another vocabulary; the text is missing or shorter than a row; the run has
+--- no checkpoint.
 ---@param run Run
----@param which "last"|"best" of its checkpoints
+---@param which "last"|"best" checkpoint
 ---@param config table from `configure`
 ---@return table found as from `problems.measure` or `language.predict`
 function M.run(run, which, config)

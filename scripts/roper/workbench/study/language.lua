@@ -1,5 +1,5 @@
---- What a run of a language model is measured by: loss on the validation documents, in several
---- lengths, and what it writes.
+--- Measurements of a language model: loss on the validation documents at several lengths, and
+--- samples of generated text. Also the copy of the tokenizer in the folder of a run.
 local core = require "roper.core"
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.base.file"
@@ -10,16 +10,17 @@ local validation = require "roper.training.validation"
 
 local M = {}
 
--- Beginnings that are gone on with at the end, tokens of each, and after it, at most.
+-- Prompts of a trained model, and the most tokens of a prompt and of its continuation.
 local PROMPTS <const>, PROMPT <const>, MOST <const> = 3, 16, 128
 
--- Draws are of the run's seed, far from those of training.
+-- Added to the run's seed for samples, far from the seeds of training.
 local SEED <const> = 1000003
 
--- The copy of a tokenizer's model in the folder of a run has the hash of its content in its name.
+-- The name of the copy of a tokenizer's model contains the hash of its content.
 local COPY <const> = "tokenizer-%s.model"
 
---- Keep the tokenizer of a task in the folder of a run, for whatever text it is asked about later.
+--- Copies the tokenizer of a task into the folder of a run, so that the run can encode other text
+--- later.
 ---@param folder string
 ---@param task TextTask
 function M.keep_tokenizer(folder, task)
@@ -30,9 +31,9 @@ function M.keep_tokenizer(folder, task)
   end
 end
 
---- The tokenizer that was kept in the folder of a run, as the text task takes it.
+--- The tokenizer in the folder of a run, in the form of the text task's option.
 ---
---- Errors: a run that kept none, or whose copy was changed.
+--- Errors: the folder has no copy; the copy was changed.
 ---@param folder string
 ---@param config table of the run
 ---@return string tokenizer "bytes", or the path of a model
@@ -44,26 +45,26 @@ function M.tokenizer(folder, config)
     local digits = name:match "^tokenizer%-(%x+)%.model$"
     local path = digits and ("%s/%s"):format(folder, name)
     if digits and hash.of(files.read(path) or "") ~= digits then
-      error(("text: %s: damaged: its content is not that of its name"):format(path), 0)
+      error(("text: %s is damaged: its content does not match its name"):format(path), 0)
     elseif digits then
       return path
     end
   end
-  error(("text: no tokenizer in %s: there is no %s"):format(folder, COPY:format "*"), 0)
+  error(("text: expected a tokenizer in %s, found no %s"):format(folder, COPY:format "*"), 0)
 end
 
---- Text as files and terminals keep it, the ends of documents as empty lines.
+--- Escapes text for files and terminals; the end of a document becomes an empty line.
 ---@param text string
 ---@return string
 function M.shown(text)
   return escape.text((text:gsub("%z", "\n\n")))
 end
 
---- What a model writes after the beginnings of the first validation rows.
+--- Generates text after prompts, the beginnings of the first validation rows.
 ---@param model Transformer
 ---@param task TextTask
 ---@param config table
----@param count integer of the beginnings
+---@param count integer prompts
 ---@return table[] written {prompt, text}
 function M.write(model, task, config, count)
   local written, size = {}, math.max(1, math.min(PROMPT, config.length // 4))
@@ -80,13 +81,13 @@ function M.write(model, task, config, count)
   return written
 end
 
---- What is looked at while a model is trained.
+--- Measures a model during training.
 ---@param model Transformer
 ---@param task TextTask
 ---@param config table
 ---@param sequences integer for the loss
----@param beat function called now and then
----@return table found validation_loss; sample: a beginning with what the model writes after it
+---@param beat function called from time to time
+---@return table found validation_loss; sample: a prompt and its continuation
 function M.look(model, task, config, sequences, beat)
   local found = validation.measure(model, task, { sequences = sequences, batch = config.batch,
     beat = beat })
@@ -94,7 +95,7 @@ function M.look(model, task, config, sequences, beat)
   return { validation_loss = found.loss, sample = sample and sample.prompt .. sample.text }
 end
 
--- The loss on rows longer than those of training, where the validation documents have one.
+-- The loss on longer rows than in training, if the validation documents fill one.
 local function longer(config, parts, beat)
   local list, changes, times = {}, experiment.longer(config)
   for i, change in ipairs(changes) do
@@ -109,12 +110,12 @@ local function longer(config, parts, beat)
   return list
 end
 
---- How well a trained model predicts text.
+--- Measures how well a trained model predicts text.
 ---@param config table
 ---@param parts table model, task, as from `experiment.build`
----@param beat function called now and then
----@return table found as from `validation.measure`; longer: {name, times, loss, perplexity,
----   bits_per_byte} of rows so many times as long, over the same text
+---@param beat function called from time to time
+---@return table found as from `validation.measure`; longer: a list of {name, times, loss,
+---   perplexity, bits_per_byte} for rows `times` as long, over the same text
 function M.predict(config, parts, beat)
   local found = validation.measure(parts.model, parts.task, { sequences = config.test_sequences,
     batch = config.batch, beat = beat })
@@ -123,26 +124,15 @@ function M.predict(config, parts, beat)
   return found
 end
 
---- What a trained model makes of text.
+--- Measures a trained model.
 ---@param config table
 ---@param parts table model, task, as from `experiment.build`
----@param beat function called now and then
+---@param beat function called from time to time
 ---@return table found as from `predict`
----@return table samples written: {prompt, text} each
+---@return table samples written: a list of {prompt, text}
 function M.measure(config, parts, beat)
   return M.predict(config, parts, beat),
     { written = core.json_array(M.write(parts.model, parts.task, config, PROMPTS)) }
-end
-
---- What was found, on a line. A number that was not finite is not there in a result of a file.
----@param found table
----@return string
-function M.told(found)
-  local function number(value, form)
-    return value and form:format(value) or "-"
-  end
-  return ("loss %s, perplexity %s, %s bits per byte"):format(number(found.loss, "%.4f"),
-    number(found.perplexity, "%.2f"), number(found.bits_per_byte, "%.4f"))
 end
 
 return M

@@ -1,16 +1,17 @@
---- The curves of the runs of a sweep that are in training, as lines of text above its progress.
+--- A chart of the running trials of a sweep, as lines of text above its progress.
 local curve = require "roper.workbench.study.report.curve"
 local terminal = require "roper.base.terminal"
 
 local M = {}
 
-local SECONDS <const> = 1 -- between two looks at the metrics
+local SECONDS <const> = 1 -- between two reads of the metrics
 local MOST_ROWS <const>, LEAST_ROWS <const> = 12, 5 -- of the drawing itself
--- What else needs rows: title, axis and its numbers, legend, the lines of progress, one to spare.
+-- Rows for the title, the axis and its numbers, the legend, the lines of progress, and one spare
+-- row.
 local OTHER_ROWS <const> = 10
 local WIDEST <const> = 100 -- columns
 
--- The trials in training with the newest seeds, one for each method.
+-- The running trial with the newest seed of each method.
 local function newest(sweep)
   local by_method, list = {}, {}
   for _, trial in ipairs(sweep.trials) do
@@ -24,12 +25,12 @@ local function newest(sweep)
   return list
 end
 
---- The chart of the runs in training.
+--- The chart of the running trials.
 ---@param sweep Sweep
 ---@param measure Measure
 ---@param columns integer of the terminal
 ---@param rows integer of the terminal
----@return string[] lines none before there are points, or if the terminal is too small
+---@return string[] lines empty before the first point, or if the terminal is too small
 function M.lines(sweep, measure, columns, rows)
   local height, series = math.min(MOST_ROWS, rows - OTHER_ROWS), {}
   local running = newest(sweep)
@@ -51,16 +52,16 @@ function M.lines(sweep, measure, columns, rows)
   return lines
 end
 
---- A chart that follows a sweep, for `sweep.run`.
+--- A chart that follows a sweep, for the option `chart` of `sweep.run`.
 ---@param folder string of the sweep
 ---@param measure Measure
 ---@param stream file* a terminal
 ---@return fun(): string[] lines
 function M.following(folder, measure, stream)
-  local looked, lines = -math.huge, {}
+  local read_at, lines = -math.huge, {}
   return function()
-    if os.time() - looked >= SECONDS then
-      looked = os.time()
+    if os.time() - read_at >= SECONDS then
+      read_at = os.time()
       lines = M.lines(require("roper.workbench.study.sweep").read(folder), measure,
         terminal.columns(stream) - 1, terminal.rows(stream))
     end

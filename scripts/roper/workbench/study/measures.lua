@@ -1,47 +1,217 @@
---- The measures by which an experiment compares methods: one each, named by the experiment's file.
-
----@class Measure
----@field name string the number of a result
----@field title string in a sentence
----@field digits integer after the point
----@field sign integer 1 if more is better, -1 if less is
----@field curve table what shows it during training: field of the metrics, title, y; low and high if
----   it has bounds
+--- The measures of a run: how each number of a result is named, read, summarized and compared.
+local experiment = require "roper.workbench.study.experiment"
+local statistics = require "roper.workbench.study.statistics"
+local tables = require "roper.base.tables"
 
 local M = {}
 
-local MEASURES <const> = {
-  solved = { title = "correct answers", digits = 1, sign = 1,
-    curve = { field = "accuracy", title = "Accuracy on answer tokens", y = "accuracy", low = 0,
-      high = 1 } },
-  loss = { title = "loss", digits = 4, sign = -1,
-    curve = { field = "test_loss", title = "Loss on test sequences",
-      y = "loss in nats per token" } },
-  bits_per_byte = { title = "bits per byte", digits = 4, sign = -1,
-    curve = { field = "validation_loss", title = "Validation loss",
-      y = "validation loss in nats per token" } },
-}
+---@class Measure
+---@field name string its field of a result
+---@field title string in tables and above charts
+---@field phrase? string in a sentence; the title by default
+---@field digits integer after the decimal point
+---@field run_digits? integer the same for a single run
+---@field length_digits? integer the same in the table by length
+---@field sign integer 1 if larger values are better, -1 if smaller values are
+---@field kind? "problems"|"text" the tasks that have it; by default both
+---@field by_length? "problems"|"text" the tasks that also have it for longer problems or rows
+---@field in_table? boolean is it a column of the study's table?
+---@field is_brief? boolean does a terminal show differences in it?
+---@field legend? string below the study's table
+---@field length_legend? string what the table by length is over
+---@field curve? table its curve during training: field of the metrics, title, y; low and high if it
+---   has bounds
+---@field times? number of a measure by length: how much longer than in training
+---@field base? Measure of a measure by length: the measure in training's length
+local Measure = {}
+Measure.__index = Measure
 
-for name, measure in pairs(MEASURES) do
-  measure.name = name
+--- The value of a finished run.
+---@param run Run
+---@return number? value nil if the run has none, or if it was not finite
+---@return boolean? is_censored true if the true value is larger
+function Measure:value(run)
+  return run.result[self.name]
 end
 
---- Those of experiments that name none.
-M.USUAL = { MEASURES.solved, MEASURES.bits_per_byte }
+--- Its heading in the study's table.
+---@param result table of any run
+---@return string
+function Measure:heading(result)
+  return self.name == "solved" and result.problems
+    and ("%s of %d"):format(self.title, result.problems) or self.title
+end
 
---- The measure of the trials of a sweep: what the file of their experiment names, if all name the
---- same; else correct answers of problems, and bits per byte of text.
----@param experiments string[] names, of those not there any more too
----@param has_problems boolean
+--- The statistics of the finished runs of a method.
+---@param runs Run[]
+---@return table found n, mean, median, error (standard), low and high (95 % interval of this mean
+---   alone), trimmed (mean without the worst tenth), kept, removed
+function Measure:summarize(runs)
+  local numbers = tables.map(runs, function(run) return (self:value(run)) end)
+  local kept, removed = statistics.trim(numbers, self.sign > 0 and "smallest" or "largest")
+  local low, high = statistics.interval(numbers)
+  return { n = #numbers, mean = statistics.mean(numbers), median = statistics.median(numbers),
+    error = statistics.standard_error(numbers), low = low, high = high,
+    trimmed = statistics.mean(kept), kept = #kept, removed = removed }
+end
+
+--- Are the values of two runs of different methods comparable?
+---@param a table statistics of the first method
+---@param b table statistics of the second method
+---@param first Run
+---@param second Run
+---@return boolean
+function Measure.is_comparable()
+  return true
+end
+
+--- The kind of task of a run.
+---@param run Run
+---@return "problems"|"text"
+function M.kind(run)
+  return experiment.has_problems(run.config or {}) and "problems" or "text"
+end
+
+--- All measures, in the order in which reports show them.
+---@type Measure[]
+M.ALL = {
+  { name = "solved", title = "correct", phrase = "correct answers", digits = 1, run_digits = 0,
+    sign = 1, kind = "problems", in_table = true, is_brief = true,
+    legend = "problems solved by random sampling",
+    curve = { field = "accuracy", title = "Accuracy on answer tokens", y = "accuracy", low = 0,
+      high = 1 } },
+  { name = "solved_greedy", title = "correct, greedy", digits = 1, run_digits = 0, sign = 1,
+    kind = "problems" },
+  { name = "accuracy", title = "accuracy", digits = 4, length_digits = 3, sign = 1,
+    kind = "problems", by_length = "problems",
+    length_legend = "Answer tokens of problems" },
+  { name = "loss", title = "loss", digits = 4, sign = -1, in_table = true, is_brief = true,
+    legend = "nats per token on held-out sequences",
+    curve = { field = "test_loss", title = "Loss on test sequences", y = "loss in nats per token" },
+    by_length = "text", length_legend = "Rows of validation documents" },
+  { name = "perplexity", title = "perplexity", digits = 2, sign = -1, kind = "text",
+    in_table = true, legend = "exponential of the loss" },
+  { name = "bits_per_byte", title = "bits per byte", digits = 4, sign = -1, kind = "text",
+    in_table = true, is_brief = true,
+    legend = "loss per byte of text, comparable across vocabularies",
+    curve = { field = "validation_loss", title = "Validation loss",
+      y = "validation loss in nats per token" } },
+  { name = "last_half", title = "training loss, last half", digits = 4, sign = -1 },
+  { name = "steps_to_90", title = "steps to 90 %", digits = 0, sign = -1, kind = "problems",
+    in_table = true, is_brief = true,
+    legend = "median of the steps until 90 % of the answer tokens were right, and how many runs "
+      .. "got there; the others count as slower, and the median is undetermined if they are half" },
+}
+
+local by_name = {}
+for _, measure in ipairs(M.ALL) do
+  measure.phrase = measure.phrase or measure.title
+  by_name[measure.name] = setmetatable(measure, Measure)
+end
+
+local steps = by_name.steps_to_90
+
+-- A run that never reached 90 % has the number of its steps and is censored.
+function steps:value(run)
+  local reached = run.result[self.name]
+  if not reached and M.kind(run) == self.kind then
+    return run.config.steps, true
+  end
+  return reached
+end
+
+function steps:summarize(runs)
+  runs = tables.map(runs, function(run) return M.kind(run) == self.kind and run or nil end)
+  local times = tables.map(runs, function(run) return run.result[self.name] end)
+  return statistics.censored(times, #runs, runs[1] and runs[1].config.steps or 0)
+end
+
+-- If no run got there, or one had more steps, the values say nothing.
+function steps.is_comparable(_, a, b, first, second)
+  return a.reached + b.reached > 0 and first.config.steps == second.config.steps
+end
+
+-- A measure of what is `times` as long as in training.
+local function at_length(base, times)
+  local measure = setmetatable({ name = ("%s_%g"):format(base.name, times), times = times,
+    base = base, title = ("%s at %g times the length"):format(base.title, times),
+    is_brief = false, in_table = false }, { __index = base })
+  function measure.value(_, run)
+    for _, entry in ipairs(run.result.longer or {}) do
+      if entry.times == times then
+        return entry[base.name]
+      end
+    end
+    return nil
+  end
+  return measure
+end
+
+--- The measures that the runs of a sweep have; by length, those of each length that a finished run
+--- was measured at.
+---@param trials table[]
+---@return Measure[] measures
+function M.of(trials)
+  local kinds, seen, list = { problems = #trials == 0 }, { problems = {}, text = {} }, {}
+  for _, trial in ipairs(trials) do
+    local kind = M.kind(trial.run)
+    kinds[kind] = true
+    for _, entry in ipairs(trial.run.status == "finished" and trial.run.result.longer or {}) do
+      seen[kind][entry.times or false] = true
+    end
+  end
+  for _, measure in ipairs(M.ALL) do
+    list[#list + 1] = (not measure.kind or kinds[measure.kind]) and measure or nil
+  end
+  for _, base in ipairs(M.ALL) do
+    for _, times in ipairs(tables.keys(seen[base.by_length] or {})) do
+      list[#list + 1] = times and at_length(base, times) or nil
+    end
+  end
+  return list
+end
+
+--- The measure by which methods are compared: the one that the files of all experiments name; else
+--- correct answers of problems, or bits per byte of text.
+---@param experiments string[] names, also of experiments that no longer exist
 ---@return Measure measure
-function M.of(experiments, has_problems)
-  local found
+function M.main(experiments)
+  local found, has_problems = nil, #experiments == 0
   for _, name in ipairs(experiments) do
-    local ok, definition = pcall(require("roper.workbench.study.experiment").definition, name)
+    local ok, definition = pcall(experiment.definition, name)
     local measure = ok and definition.measure or false
     found = (found == nil or found == measure) and measure
+    has_problems = has_problems or experiment.has_problems { experiment = name }
   end
-  return MEASURES[found or has_problems and "solved" or "bits_per_byte"]
+  return by_name[found or has_problems and "solved" or "bits_per_byte"]
+end
+
+--- The measures whose curves every report shows: the main one, then the defaults of both kinds.
+---@param main Measure
+---@return Measure[]
+function M.with_curves(main)
+  local list = { main }
+  for _, measure in ipairs { by_name.solved, by_name.bits_per_byte } do
+    list[#list + 1] = measure ~= main and measure or nil
+  end
+  return list
+end
+
+--- The results of a run in one line. Numbers that were not finite are missing in results.
+---@param result table from a result file, or as `run` returns it
+---@return string
+function M.line(result)
+  local function number(form, value)
+    return value and form:format(value) or "-"
+  end
+  if not result.solved then
+    return ("loss %s, perplexity %s, %s bits per byte"):format(number("%.4f", result.loss),
+      number("%.2f", result.perplexity), number("%.4f", result.bits_per_byte))
+  end
+  return ("%d of %d solved by sampling, %d by greedy decoding, accuracy on answers %s, loss %s "
+    .. "(floor %s)"):format(result.solved, result.problems, result.solved_greedy,
+    number("%.3f", result.accuracy), number("%.4f", result.loss),
+    number("%.4f", result.test_floor))
 end
 
 return M

@@ -1,4 +1,4 @@
---- What a run on problems is measured by: those it solves, accuracy on answers and loss, in several
+--- Measurements of a model on problems: problems solved, accuracy on answers and loss, at several
 --- lengths.
 local core = require "roper.core"
 local evaluation = require "roper.training.evaluation"
@@ -6,16 +6,16 @@ local experiment = require "roper.workbench.study.experiment"
 
 local M = {}
 
---- Questions and test sequences come from seeds from this one on, far from those of training. The
+--- The first seed of questions and test sequences, far from the seeds of training. The test
 --- sequences are the same for all runs.
 M.SEED = 1000003
 
---- What is looked at while a model is trained.
+--- Measures a model during training.
 ---@param model Transformer
 ---@param task task
 ---@param config table
 ---@param sequences integer
----@param beat function called now and then
+---@param beat function called from time to time
 ---@return table found accuracy on answers; test_loss
 function M.look(model, task, config, sequences, beat)
   local found = evaluation.answers(model, task, { seed = M.SEED, sequences = sequences,
@@ -23,13 +23,14 @@ function M.look(model, task, config, sequences, beat)
   return { accuracy = found.accuracy, test_loss = found.loss }
 end
 
---- What a trained model can do with problems.
+--- Measures a trained model.
 ---@param config table
 ---@param parts table model, task, as from `experiment.build`
----@param beat function called now and then
+---@param beat function called from time to time
 ---@return table found solved and solved_greedy (of problems); accuracy, loss, loss_answers,
----   loss_questions and their floors, as `evaluation.answers` finds on the test sequences:
----   test_floor, ...; floor and floor_error of the task; by_distance; longer
+---   loss_questions and their floors test_floor, test_floor_answers and test_floor_questions, as
+---   `evaluation.answers` measures them on the test sequences; floor and floor_error of the task;
+---   by_distance; longer
 ---@return table samples of problems: sampled, greedy
 function M.measure(config, parts, beat)
   local model, task = parts.model, parts.task
@@ -57,15 +58,6 @@ function M.measure(config, parts, beat)
     by_distance = core.json_array(found.by_distance),
     longer = core.json_array(longer),
   }, { sampled = core.json_array(sampled), greedy = core.json_array(greedy) }
-end
-
---- What was found, on a line.
----@param found table
----@return string
-function M.told(found)
-  return ("%d of %d solved (%d greedy), accuracy on answers %.3f, loss %.4f (floor %.4f)"):format(
-    found.solved, found.problems, found.solved_greedy, found.accuracy, found.loss,
-    found.test_floor)
 end
 
 return M

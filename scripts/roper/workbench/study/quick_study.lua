@@ -1,16 +1,17 @@
---- The study in a few minutes: the rotation identities, then a sweep of RoPE against RoPER from the
---- same seeds, its table and its report.
-local columns = require "roper.base.format.columns"
+--- The study in a few minutes: checks the rotation identities, trains RoPE and RoPER from the same
+--- seeds, prints a table and writes the report.
 local counted = require("roper.base.escape").count
 local designs = require "roper.workbench.study.experiment.design"
 local curve = require "roper.workbench.study.report.curve"
+local d = require "roper.base.document"
 local experiment = require "roper.workbench.study.experiment"
 local live_curves = require "roper.workbench.study.live_curves"
 local measures = require "roper.workbench.study.measures"
 local options_of = require "roper.base.options"
+local reports = require "roper.workbench.study.report"
 local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"
-local tasks = require "roper.tasks"
+local terminal = require "roper.base.document.terminal"
 
 local M = {}
 
@@ -19,24 +20,18 @@ local function say(text)
   io.stdout:flush()
 end
 
--- The rows of the identity table.
-local function identity_rows(residuals)
-  local rows = { { "identity", "float32", "float64", "" } }
-  for _, r in ipairs(residuals) do
-    rows[#rows + 1] = { r.statement, ("%.1e"):format(r.float32), ("%.1e"):format(r.float64),
-      r.holds and "holds" or "FAILS" }
-  end
-  return rows
-end
-
--- Print the residuals of the identities; an error if one fails.
+-- Prints the residuals of the identities; raises an error if an identity fails.
 local function check_identities()
   local residuals = require("roper.identity.rotations").residuals()
-  say "Rotation identities, residuals on random tensors\n"
-  say(columns.align(identity_rows(residuals)))
+  say(terminal.render(d.table { caption = "Rotation identities, residuals on random tensors",
+    head = { "identity", "float32", "float64", "" }, sides = "lrrl",
+    rows = tables.map(residuals, function(r)
+      return { r.statement, ("%.1e"):format(r.float32), ("%.1e"):format(r.float64),
+        r.holds and "holds" or "FAILS" }
+    end) }))
   for _, r in ipairs(residuals) do
     if not r.holds then
-      error("study: an identity fails; nothing trained on it could be trusted", 0)
+      error("study: an identity fails, so results of training would mean nothing", 0)
     end
   end
   return residuals
@@ -52,7 +47,7 @@ local function mean_curves(sweep, field)
   return series
 end
 
--- Refuse a method or a field that no run can have, before anything is shown.
+-- Raises an error for an unknown method or field before anything is printed.
 local function check_fields(name, fields)
   local first = {}
   for _, pair in ipairs(fields) do
@@ -63,28 +58,28 @@ local function check_fields(name, fields)
   end
 end
 
--- The processor, the threads and the BLAS that everything runs on.
+-- Prints the processor, the threads and the BLAS.
 local function say_machine()
   local info = require("roper.base.info").info()
-  say(("\n%s, %d threads, OpenBLAS %s"):format(info.processor, info.threads, info.blas_core))
+  say(("%s, %d threads, OpenBLAS %s"):format(info.processor, info.threads, info.blas_core))
   if info.warning then
     say("Slow: " .. info.warning)
   end
 end
 
---- Run the main comparison of an experiment, as its file designs it.
+--- Runs the main comparison of an experiment by the design in its file.
 ---
 --- Errors: an unknown experiment, method or field; position or seed among the fields; an identity
---- that fails.
+--- fails.
 ---@param options table? experiment = "substring_prefix"; methods, seeds (runs of each): those of
----   the Design by default; folder: "runs/study/" and the experiment's name by default;
----   fields: more fields of the experiment; jobs, stream, again: as for `sweep.run`
+---   the Design by default; folder: "runs/study/" and the experiment's name by default; fields:
+---   more fields of the experiment; jobs, stream, resume_command: as for `sweep.run`
 ---@return table identities, sweep (from `sweep.read`), failed: trials, page: path of the report
 function M.run(options)
   local o = options_of.check("study", options, { experiment = { "string", designs.EXPERIMENT },
     methods = "table?", seeds = "size?",
     folder = "string?", fields = { "table", {} }, jobs = "size?",
-    stream = { "any", io.stderr }, again = "string?" })
+    stream = { "any", io.stderr }, resume_command = "string?" })
   if o.methods and #o.methods == 0 then
     error("study: methods: expected a list of position schemes, got an empty one", 2)
   elseif o.fields.position or o.fields.seed then
@@ -100,21 +95,20 @@ function M.run(options)
   say_machine()
   say(("Training %s on %s, %s each\n"):format(table.concat(design.methods, " and "),
     o.experiment, counted(design.seeds, "seed")))
-  local has_problems = tasks.has_problems(experiment.definition(o.experiment).task)
-  local measure = measures.of({ o.experiment }, has_problems)
+  local measure = measures.main { o.experiment }
   local sweep, failed = sweeps.run { what = o.experiment, fields = fields, folder = folder,
-    jobs = o.jobs, stream = o.stream, again = o.again,
+    jobs = o.jobs, stream = o.stream, resume_command = o.resume_command,
     chart = live_curves.following(folder, measure, o.stream) }
-  local summary = require("roper.workbench.study.summary").of(sweep)
-  say("\n" .. require("roper.workbench.study.report.text").text(summary) .. "\n")
+  local view = reports.of(sweep)
+  say("\n" .. reports.text(view))
   local series = mean_curves(sweep, measure.curve.field)
   if #series > 0 then
     require("roper.workbench.plot").line(series, {
       title = measure.curve.title .. ", mean of the runs", xlabel = "step",
       ylabel = measure.curve.y })
   end
-  local page = require("roper.workbench.study.report").write(folder)
-  say("The report: " .. page)
+  local page = reports.write(view)
+  say("Report: " .. page)
   return { identities = residuals, sweep = sweep, failed = failed, page = page }
 end
 

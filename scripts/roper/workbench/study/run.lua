@@ -1,4 +1,4 @@
---- A run: a configuration trained to its end and measured, in a folder of its own.
+--- Runs a configuration: trains and measures its model, in a folder of its own.
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
 local experiment = require "roper.workbench.study.experiment"
@@ -12,11 +12,11 @@ local scoped = require "roper.base.scoped"
 
 local M = {}
 
---- Test sequences of each measure while training. All are looked at in batches of the training's
---- size, for which there is memory already.
+--- Test sequences of each measurement during training. They are measured in batches of the
+--- training's size, whose memory is allocated already.
 M.SEQUENCES = 32
 
--- A number of the metrics; one that was not finite is null there.
+-- A number of the metrics, NaN if it is null there: it was not finite.
 local function number(value)
   return type(value) == "number" and value or 0 / 0
 end
@@ -24,7 +24,7 @@ end
 --- The first step at which the accuracy on answers was at least `accuracy`.
 ---@param metrics table[] entries with step and accuracy
 ---@param accuracy number
----@return integer? nil when it never was
+---@return integer? step nil if it never was
 function M.steps_to(metrics, accuracy)
   for _, entry in ipairs(metrics) do
     if number(entry.accuracy) >= accuracy then
@@ -34,7 +34,7 @@ function M.steps_to(metrics, accuracy)
   return nil
 end
 
--- The mean training loss of the last half of the steps; not a number without metrics.
+-- The mean training loss of the last half of the steps; NaN without metrics.
 local function last_half(metrics)
   local sum, count = 0, 0
   local last = metrics[#metrics] and metrics[#metrics].step
@@ -49,7 +49,7 @@ local function last_half(metrics)
   return sum / count
 end
 
--- A progress object that lets the lease beat.
+-- A progress object that also keeps the claim alive.
 local function watched(progress, beat)
   return {
     update = function(_, ...)
@@ -71,12 +71,12 @@ local function watched(progress, beat)
   }
 end
 
--- What a task is looked at and measured by.
+-- The module that measures models on a task.
 local function kind_of(task)
   return task:has_problems() and problems or language
 end
 
--- Build what a configuration says, and open its folder.
+-- Builds the parts of a configuration and opens its folder.
 local function open(config, o, beat)
   experiment.check(config)
   local function build()
@@ -85,13 +85,13 @@ local function open(config, o, beat)
   local parts = o.ranks and o.ranks:first_alone(build) or build()
   local has_problems = parts.task:has_problems()
   if not has_problems then
-    parts.task:validation() -- refused before anything is trained that could not be measured
+    parts.task:validation() -- raises an error before training if the model could not be measured
   end
-  local slow = not o.lease and require("roper.base.precision").note(config.matmul_precision)
-  local fixed = require("roper.base.tables").merged(config) -- what a checkpoint must agree with
-  fixed.recompute = nil -- has the same bits
+  local slow = not o.claim and require("roper.base.precision").note(config.matmul_precision)
+  local fixed = require("roper.base.tables").merged(config) -- what a checkpoint must match
+  fixed.recompute = nil -- does not change results
   if not config.cosine then
-    fixed.steps = nil -- it may be made longer; a rate that falls would have been another
+    fixed.steps = nil -- a run may be extended, unless its learning rate depends on the length
   end
   fixed.hash = not has_problems and parts.task:options().hash or nil
   local progress = o.progress
@@ -121,14 +121,7 @@ local function open(config, o, beat)
   return parts, session, fixed.hash
 end
 
---- What was found of a model, on a line.
----@param found table from `problems.measure`, `language.predict` or `run`
----@return string
-function M.told(found)
-  return (found.accuracy and problems or language).told(found)
-end
-
--- Train, and measure what came out, which of several ranks the first does.
+-- Trains the model and measures it; of several ranks only the first measures.
 local function work(config, o, beat, parts, session, hash)
   local trained = require("roper.training").run(session)
   if not is_first(o.ranks) then
@@ -147,13 +140,14 @@ local function work(config, o, beat, parts, session, hash)
   return result, samples, metrics, parts
 end
 
--- Write the outcome: the result last, since a run that has one is finished.
+-- Writes the outcome. The result comes last, since a run that has one counts as finished.
 local function write(run, result, samples)
   files.write(run .. "/samples.json", core.json_encode(samples, { indent = 2 }) .. "\n")
   files.write(run .. "/result.json", core.json_encode(result, { indent = 2 }) .. "\n")
 end
 
--- The lease on a run's folder and what stood there before it, or an error that says who has it.
+-- Claims a run's folder; also returns the claim before it. If a process works on the run, the error
+-- names it.
 local function take(run)
   files.make(run)
   local before = claims.read(run)
@@ -165,13 +159,13 @@ local function take(run)
       error("run: " .. found.problem, 0)
     end
     local owner = found.owner
-    error(("run: %s: process %s on %s works on it"):format(run, owner and owner.pid or "?",
+    error(("run: %s is in use by process %s on %s"):format(run, owner and owner.pid or "?",
       owner and owner.host or "?"), 0)
   end
   return taken, before
 end
 
--- Give a run back that was trained, or opened, or refused; a refused one is as it was before.
+-- Releases a run. If it was refused before its folder was opened, its state is as before.
 local function leave(held, is_open, before, message)
   local state = not message and "finished" or diagnostics.is_interrupt(message) and "released"
     or "failed"
@@ -182,20 +176,20 @@ local function leave(held, is_open, before, message)
   pcall(held.leave, held, state, message)
 end
 
---- Run a configuration to its end. Of several ranks each calls it; the first holds the folder, and
---- the others read there the checkpoint to go on from.
+--- Runs a configuration to its end. With several ranks, each calls this function; the first claims
+--- the folder, and the others read the checkpoint to resume from there.
 ---@param config table from `experiment.configure`
 ---@param options table? run: folder for configuration, metrics, samples, checkpoints and result;
----   lease: on that folder, taken if it is missing; resume = false: go on from its checkpoint;
+---   claim: on that folder, made if it is missing; resume = false: resume from its checkpoint;
 ---   progress, name, ranks: as for `train`
----@return table? result nil on all ranks but the first; config, parameters; seconds: of training,
----   over all starts, and of measuring; what `problems.measure` or `language.measure` finds; of
----   problems steps_to_90 (or nil); last_half: mean training loss over the last half of the steps;
----   metrics, samples, model, task
+---@return table? result nil on all ranks but the first; config; parameters; seconds of training,
+---   over all starts, and of measuring; the results of `problems.measure` or `language.measure`;
+---   steps_to_90 for problems (or nil); last_half: mean training loss over the last half of the
+---   steps; metrics, samples, model, task
 function M.run(config, options)
-  local o = options_of.check("run", options, { run = "string?", lease = "table?",
+  local o = options_of.check("run", options, { run = "string?", claim = "table?",
     resume = { "boolean", false }, progress = "any?", name = "string?", ranks = "table?" })
-  local held, before, is_open = o.lease, nil, false
+  local held, before, is_open = o.claim, nil, false
   if o.run and not held and is_first(o.ranks) then
     held, before = take(o.run)
   end

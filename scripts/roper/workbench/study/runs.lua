@@ -1,7 +1,8 @@
---- Reading the folders that runs leave behind.
+--- Reads the folders of runs.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
+local configuration = require "roper.workbench.study.configuration"
 local experiment = require "roper.workbench.study.experiment"
 local diagnostics = require "roper.base.diagnostics"
 local files = require "roper.base.file"
@@ -12,7 +13,7 @@ local uv = require "luv"
 
 local M = {}
 
--- What a result tells; a number is missing where it was not finite.
+-- The fields of a result. A number that was not finite is missing.
 local RESULT <const> = { config = "table", parameters = "integer", problems = "integer",
   solved = "integer", solved_greedy = "integer", accuracy = "number", loss = "number",
   loss_answers = "number", loss_questions = "number", test_floor = "number",
@@ -28,13 +29,13 @@ local SAMPLE <const> = { question = "string", answer = "string", text = "string"
 local SAMPLES <const> = { sampled = SAMPLE, greedy = SAMPLE,
   written = { prompt = "string", text = "string" } }
 
--- What a folder's config.json tells of a run; nil where there is none, or another's file.
+-- The content of a folder's config.json; nil if there is none of a run.
 local function about(folder)
   local content = files.decode(folder .. "/config.json")
   return content and type(content.config) == "table" and content or nil
 end
 
--- A value without JSON's null.
+-- Removes the fields that are null.
 local function clean(content)
   for name, value in pairs(content or {}) do
     if value == core.json_null then
@@ -44,7 +45,7 @@ local function clean(content)
   return content
 end
 
---- Do two configurations agree in every field? A field that is not set may be absent.
+--- Do two configurations agree in every field? A field that is false counts as not set.
 ---
 ---     > roper.runs.same({seed = 1, rotate = false}, {seed = 1})
 ---     true
@@ -56,26 +57,22 @@ function M.same(a, b)
   return #M.differences(a, b) == 0
 end
 
---- Where two configurations differ.
+--- The fields in which two configurations differ.
 ---
 ---     > roper.runs.differences({seed = 1, layers = 3}, {seed = 2, layers = 3})
 ---     {{a = 1, b = 2, field = "seed"}}
 ---@param a table
 ---@param b table
----@return table[] list field, a, b each, sorted by field; nil where one is not set
+---@return table[] list {field, a, b} each, sorted by field; a or b is nil if it is not set
 function M.differences(a, b)
   arguments.check("runs.differences", "a", "table", a, "b", "table", b)
-  local list = {}
-  for _, name in ipairs(tables.keys(a, b)) do
-    if (a[name] or nil) ~= (b[name] or nil) then
-      list[#list + 1] = { field = name, a = a[name] or nil, b = b[name] or nil }
-    end
-  end
-  return list
+  return tables.map(configuration.fields { a, b }, function(name)
+    return { field = name, a = a[name] or nil, b = b[name] or nil }
+  end)
 end
 
--- A configuration as a run may have had it: with the hash of its text, where it asks for none, and
--- with activations computed again or not, which gives the same bits.
+-- A configuration with those fields of a run that may differ: the hash of its text, if none was
+-- asked for, and recompute, which does not change results.
 local function as_run(config, by)
   return tables.merged(config, { hash = config.hash or by.hash or false,
     recompute = by.recompute or false })
@@ -86,8 +83,8 @@ end
 ---     > roper.runs.result("runs/nothing-here")
 ---     nil
 ---@param folder string
----@param config? table that it must be of
----@return table? result nil where there is none, a damaged one, or one of another configuration
+---@param config? table the configuration that it must have
+---@return table? result nil if there is none, if it is damaged, or of another configuration
 function M.result(folder, config)
   arguments.check("runs.result", "folder", "string", folder, "config", "table?", config)
   local result = clean(files.decode(folder .. "/result.json"))
@@ -98,49 +95,50 @@ function M.result(folder, config)
   return result
 end
 
--- What a finished run answered; nil where no file tells, or a damaged one.
+-- The samples of a finished run; nil if their file is missing or damaged.
 local function samples_of(folder)
   local samples = files.decode(folder .. "/samples.json")
   return samples and schema.fits(samples, SAMPLES) and samples or nil
 end
 
---- What the status of a run may be.
+--- The possible values of the status of a run.
 M.STATUSES = { "finished", "failed", "running", "stopped", "waiting" }
 
 ---@class Run
 ---@field folder string
----@field status string "finished", "failed", "running", "stopped" with steps that were done, or
----   "waiting" for somebody to begin it
+---@field status string "finished", "failed", "running", "stopped" after some steps, or "waiting"
+---   to be started
 ---@field config? table
----@field provenance table[] version, commit, machine, and step from which on: one, or more where a
----   run went on with others
+---@field provenance table[] version, commit, machine and the first step: one record, or more if the
+---   run was resumed with others
 ---@field metrics table[]
 ---@field step integer of the last of these
 ---@field result? table of a finished run
 ---@field samples? Sample[] of a finished run
----@field failure? string what a failed one died of
----@field owner? table of its lease
+---@field failure? string the error of a failed run
+---@field owner? table of its claim
 
---- What is known of a run.
+--- Reads a run.
 ---
---- Errors: a folder that does not exist or holds no run, without its configuration.
+--- Errors, if no configuration is given: the folder does not exist or contains no run.
 ---
 ---     > config = roper.experiment.configure("addition", {preset = "smoke"})
 ---     > roper.runs.read("runs/nothing-here", config).status
 ---     "waiting"
 ---@param folder string
----@param config? table of the run, where its folder may not tell yet
+---@param config? table of the run, if its folder may not exist yet
 ---@return Run run
 function M.read(folder, config)
   arguments.check("runs.read", "folder", "string", folder, "config", "table?", config)
   if not config then
     files.check_folder("runs", folder)
   end
-  local told = about(folder)
-  if not told and not config then
-    error(("runs: %s holds no run: it has no config.json of one"):format(folder), 0)
+  local content = about(folder)
+  if not content and not config then
+    error(("runs: expected a run in %s, found no config.json of one"):format(folder), 0)
   end
-  local run = { folder = folder, config = config or told.config, provenance = provenance.of(told),
+  local run = { folder = folder, config = config or content.config,
+    provenance = provenance.of(content),
     metrics = require("roper.training.metrics").read(folder .. "/metrics.jsonl") }
   run.step = run.metrics[#run.metrics] and run.metrics[#run.metrics].step or 0
   run.result = M.result(folder, run.config)
@@ -156,12 +154,12 @@ function M.read(folder, config)
   return run
 end
 
--- The names in a folder; nil where it is that of a run.
+-- The names in a folder; nil for the folder of a run.
 local function names_in(folder)
   return not about(folder) and files.names(folder) or nil
 end
 
--- Collect the folders of runs, and why some folders could not be looked into.
+-- Collects the folders of runs, and the errors for folders that cannot be read.
 local function search(folder, found, problems)
   local ok, names = pcall(names_in, folder)
   if diagnostics.is_interrupt(names) then
@@ -181,21 +179,21 @@ local function search(folder, found, problems)
   end
 end
 
---- The folders of runs in a folder and those below it, sorted.
+--- Finds the folders of runs in a folder and below it.
 ---
 ---     > roper.runs.find "runs/nothing-here"
 ---     {}	{}
 ---@param folder string
----@return string[] folders
----@return string[] problems folders that may hold runs and cannot be read, and why
+---@return string[] folders sorted
+---@return string[] problems errors for folders that cannot be read
 function M.find(folder)
   local found, problems = {}, {}
   search(folder, found, problems)
   return found, problems
 end
 
--- The task of a run; of text, one that encodes and decodes as the run did: the text itself may be
--- elsewhere.
+-- The task of a run. For text it encodes and decodes like the task of the run, without its files,
+-- which may have moved.
 local function task_of(run)
   if experiment.has_problems(run.config) then
     return experiment.task(run.config)
@@ -204,7 +202,7 @@ local function task_of(run)
     tokenizer = require("roper.workbench.study.language").tokenizer(run.folder, run.config) }
 end
 
--- The tensors of a file in the folder of a run, refused where it tells that they are another's.
+-- The tensors of a file in the folder of a run; an error if they belong to another run.
 local function tensors_of(run, name)
   local path = ("%s/%s"):format(run.folder, name)
   if not files.stat(path) then
@@ -221,10 +219,10 @@ local function tensors_of(run, name)
   return tensors, path
 end
 
---- The model that a run left behind.
+--- The model of a run, from its checkpoint.
 ---
---- Errors: a run without a checkpoint, whose checkpoint is damaged or another's, or whose position
---- scheme is not there; of text, one without its tokenizer.
+--- Errors: the run has no checkpoint, or a damaged one, or one of another run; its position scheme
+--- does not exist; it is a run on text without its tokenizer.
 ---
 ---     > config = roper.experiment.configure("addition", {preset = "smoke"})
 ---     > run = roper.runs.read("runs/nothing-here", config)
@@ -234,7 +232,7 @@ end
 ---@param which? "last"|"best" the weights at its last checkpoint, or those with the smallest
 ---   loss on test sequences; "last" by default
 ---@return Transformer model
----@return task task of text, without its files: it has no rows
+---@return task task a text task has no files and no rows
 function M.model(run, which)
   arguments.check("runs.model", "run", "table", run,
     "which", "string?", which)

@@ -51,6 +51,6 @@ return {
     end
     local found = evaluate.run(run, parsed.checkpoint, config)
     local results = (found.accuracy and problem_tables or text_tables)(found)
-    io.stdout:write(require("roper.workbench.study.run").told(found), "\n\n", render(results))
+    io.stdout:write(require("roper.workbench.study.measures").line(found), "\n\n", render(results))
   end,
 }

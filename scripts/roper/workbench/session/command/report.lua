@@ -19,10 +19,9 @@ return {
   end,
   run = function(parsed)
     local report = require "roper.workbench.study.report"
-    local path, view = report.write(parsed.sweep, { layer = parsed.layer, head = parsed.head,
+    local view = report.read(parsed.sweep, { layer = parsed.layer, head = parsed.head,
       problem = parsed.problem, baseline = parsed.baseline })
-    local text = require "roper.workbench.study.report.text"
-    io.stdout:write(text.text(view.summary), "\n\n", text.status(view.sweep), "\nReport: ",
-      require("roper.base.escape").line(path), "\n")
+    local path = report.write(view)
+    io.stdout:write(report.text(view), "\nReport: ", require("roper.base.escape").line(path), "\n")
   end,
 }

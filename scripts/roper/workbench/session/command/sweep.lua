@@ -65,11 +65,10 @@ return {
       local sweep
       sweep, failed = sweeps.run { what = parsed.what, fields = parsed.fields,
         folder = parsed.folder, jobs = parsed.jobs, threads = parsed.threads,
-        again = resume_command.same() }
-      local summary = require("roper.workbench.study.summary").of(sweep)
-      local text = require "roper.workbench.study.report.text"
-      io.stdout:write("\n", text.text(summary), "\n\n", text.status(sweep), ", in ",
-        escape.line(sweep.folder), "\nTo write the report:\n",
+        resume_command = resume_command.same() }
+      local report = require "roper.workbench.study.report"
+      io.stdout:write("\n", report.text(report.of(sweep)), "\nThe runs are in ",
+        escape.line(sweep.folder), ". To write the report:\n",
         resume_command.line { "report", sweep.folder }, "\n")
     end
     arguments.check_failed(failed)

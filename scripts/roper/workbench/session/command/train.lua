@@ -31,7 +31,7 @@ local function train(config, resume, ranks)
   if not ok then
     error(result, 0)
   elseif is_first then
-    io.stdout:write(require("roper.workbench.study.run").told(result), ", in ",
+    io.stdout:write(require("roper.workbench.study.measures").line(result), ", in ",
       escape.line(run), "\n")
   end
 end

@@ -1,26 +1,25 @@
---- Where a head of a trained model looks while it answers one problem.
+--- Attention weights of a head of a trained model on the answer to one problem.
 local evaluation = require "roper.training.evaluation"
 
 local M = {}
 
--- Problems come from a stream of their own.
 local PROBLEM_SEED <const> = 2000003
 
--- Problems that can be asked for where nothing else is said.
+-- The default number of problems to choose from.
 local MOST_PROBLEMS <const> = 128
 
--- Most tokens of an answer that are looked at.
+-- The largest number of answer tokens in a map.
 local MOST_ROWS <const> = 48
 
--- Nearer than this, attention shows what comes next to what, not where an answer is found.
+-- The smallest distance that counts. Weights below it show neighbours, not the source of an answer.
 local NEAREST <const> = 2
 
--- Of so many problems the one with the longest answer shows most.
+-- The default is the problem with the longest answer among so many.
 local PROBLEMS <const> = 8
 
 --- A fresh problem of a task, its answer included.
----@param task task its own stream is left alone
----@param number integer? from 1 on; by default, of the first 8 the one with the longest answer
+---@param task task its own stream does not change
+---@param number integer? from 1; by default the one of the first 8 with the longest answer
 ---@return string question
 ---@return string answer
 function M.problem(task, number)
@@ -35,7 +34,7 @@ function M.problem(task, number)
   return question, answer
 end
 
--- The distance at which the rows of a map look most, on average, and how much.
+-- The distance with the largest mean weight of the rows, and this weight.
 local function stripe(rows)
   local sums, best, most = {}, NEAREST, 0
   for _, row in ipairs(rows) do
@@ -51,8 +50,7 @@ local function stripe(rows)
   return best, most / #rows
 end
 
--- The rows of one head from its weights [queries][keys], of which the first belongs to the query
--- at position `first`.
+-- The rows of one head from its weights [queries][keys]. The first query is at position `first`.
 local function rows_of(weights, first, text)
   local rows = {}
   for i, keys in ipairs(weights) do
@@ -66,7 +64,7 @@ local function rows_of(weights, first, text)
   return rows
 end
 
--- A number within 1 .. most, or nil.
+-- Raises an error unless a value is nil or an integer from 1 to `most`.
 local function check(name, value, most)
   if value ~= nil and (math.type(value) ~= "integer" or value < 1 or value > most) then
     error(("report: %s: expected a whole number from 1 to %d, got %s"):format(name, most,
@@ -74,14 +72,14 @@ local function check(name, value, most)
   end
 end
 
---- The map of one head over one problem. Without a choice of layer and head it is the head that
---- looks most at one relative distance while it answers, neighbours apart.
+--- The map of one head on one problem. By default it is the head with the largest mean weight at
+--- one relative distance of 2 or more.
 ---@param model Transformer
 ---@param task task
 ---@param options table? layer, head: from 1; problem: as for `problem`, up to problems = 128
----@return table question, answer, layer, head; rows: for each token of the answer {position of the
----   token that predicts it, from 0; predicted: the token; weights: by distance, 0 = itself};
----   distance at which it looks most, and share: the mean weight there
+---@return table map question, answer, layer, head; rows: for each token of the answer {position of
+---   the token that predicts it, from 0; predicted: the token; weights: by distance, 0 = itself};
+---   distance with the largest mean weight; share: this weight
 function M.of(model, task, options)
   local o = options or {}
   check("layer", o.layer, #model.layers)

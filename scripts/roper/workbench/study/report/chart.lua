@@ -1,4 +1,4 @@
---- A chart of lines in the report, named at their ends.
+--- Line charts of the report.
 local h = require("roper.base.markup").h
 local axes = require "roper.workbench.plot.axis"
 local curve = require "roper.workbench.study.report.curve"
@@ -9,14 +9,14 @@ local text = require "roper.workbench.plot.text"
 
 local M = {}
 
--- So many names fit beside a chart; each one more makes it higher.
+-- The number of names that fit beside a chart; more make it higher.
 local FIT <const> = 12
 
 --- The drawing of a chart.
----@param options table title; x, y: what the axes count; lines: as in `roper.study.report.curve`,
----   also counts: text for each point; level: {value =, text =} drawn across (optional); low, high:
----   within the y axis where they are known
----@return table? svg nil where no line has a point
+---@param options table title; x, y: labels of the axes; lines: curves from
+---   `roper.workbench.study.report.curve`, optionally with counts: a text for each point; level:
+---   {value, text} of a horizontal line (optional); low, high: values that the y axis includes
+---@return table? svg nil if no line has a point
 function M.plot(options)
   local level = options.level and number.is_finite(options.level.value) and options.level or nil
   local series, names, xs = {}, {}, {}
@@ -35,7 +35,7 @@ function M.plot(options)
     y = axes.new(ys, { round = true }) }, count > FIT and ("%drem"):format(count) or nil)
 end
 
---- What stands over a chart.
+--- The caption of a chart.
 ---@param options table title; note: text after it (optional)
 ---@return table element
 function M.caption(options)
@@ -44,15 +44,15 @@ end
 
 --- A chart with its caption.
 ---@param options table as for `plot` and `caption`
----@return table? figure nil where no line has a point
+---@return table? figure nil if no line has a point
 function M.lines(options)
   local plot = M.plot(options)
   return plot and h.figure { M.caption(options), plot }
 end
 
---- Charts in one place, of which one is shown.
----@param options table title; note; name: of the switch, of no other on the page; choices: a list
----   of {name, plot}
+--- Several charts with a switch that shows one of them.
+---@param options table title; note; name: of the switch, unique on the page; choices: a list of
+---   {name, plot}
 ---@return table? figure nil without a plot
 function M.switch(options)
   local inputs, plots = {}, {}

@@ -1,63 +1,55 @@
---- What set the runs apart: configurations, versions and machines.
-local h = require("roper.base.markup").h
+--- The configurations, versions and machines of the runs, and the differences between methods.
+local configuration = require "roper.workbench.study.configuration"
+local curve = require "roper.workbench.study.report.curve"
+local d = require "roper.base.document"
 local number = require "roper.workbench.study.report.number"
 local provenance = require "roper.training.provenance"
-local report_tables = require "roper.workbench.study.report.table"
 local tables = require "roper.base.tables"
 
--- The values that a function of a trial takes, each once, in the order of the trials; of one method
--- alone where it is named.
-local function values_of(sweep, f, method)
+-- The distinct values of a field for a method, in the order of the trials.
+local function values_of(sweep, settings, name, method)
   local list, seen = {}, {}
-  for _, trial in ipairs(sweep.trials) do
-    local text = number.setting(f(trial))
-    if (not method or trial.method == method) and not seen[text] then
+  for i, trial in ipairs(sweep.trials) do
+    local text = number.setting(settings[i][name])
+    if trial.method == method and not seen[text] then
       seen[text] = true
       list[#list + 1] = text
     end
   end
-  return list
+  return table.concat(list, ", ")
 end
 
--- Settings of one part of the trials: those that differ as a table, those all share as a list.
-local function settings(view, part)
-  local sweep, rows, common = view.sweep, {}, {}
-  local head, left = { "differs" }, {}
-  for i, method in ipairs(sweep.methods) do
-    head[i + 1], left[i + 1] = report_tables.name(view, method), true
-  end
-  for _, name in ipairs(tables.keys(table.unpack(tables.map(sweep.trials, part)))) do
-    local function value(trial)
-      return part(trial)[name]
-    end
-    local all = values_of(sweep, value)
-    if #all == 1 then
-      common[#common + 1] = h.div { h.dt { name }, h.dd { all[1] } }
-    else
-      rows[#rows + 1] = { h.code { name }, table.unpack(tables.map(sweep.methods, function(method)
-        return table.concat(values_of(sweep, value, method), ", ")
-      end)) }
-    end
-  end
+-- Settings of the trials: a table of those that differ and a list of those that all have.
+local function compared(sweep, settings)
+  local varied, common = configuration.fields(settings)
+  local rows = tables.map(varied, function(name)
+    return { d.code(name), table.unpack(tables.map(sweep.methods, function(method)
+      return values_of(sweep, settings, name, method)
+    end)) }
+  end)
   return {
-    #rows > 0 and report_tables.of { class = "differences", head = head, rows = rows, left = left },
-    #common > 0 and h.dl { common },
+    #rows > 0 and d.table { class = "differences", rows = rows, sides = "l",
+      head = { "differs", table.unpack(tables.map(sweep.methods, function(method)
+        return curve.name(sweep, method)
+      end)) } },
+    #common > 0 and d.definitions(tables.map(common, function(name)
+      return { name, number.setting(settings[1][name]) }
+    end)),
   }
 end
 
 return function(view)
+  local sweep = view.sweep
   return {
-    h.h3 { "Settings" },
-    settings(view, function(trial)
-      return trial.config
-    end),
-    h.h3 { "Version and machine" },
-    settings(view, function(trial)
-      local told, last = {}, trial.run.provenance[#trial.run.provenance]
-      for _, name in ipairs(last and provenance.names(last) or {}) do
-        told[name] = provenance.text(trial.run.provenance, name)
+    d.heading("Settings", 3),
+    compared(sweep, tables.map(sweep.trials, function(trial) return trial.config end)),
+    d.heading("Version and machine", 3),
+    compared(sweep, tables.map(sweep.trials, function(trial)
+      local records, texts = trial.run.provenance, {}
+      for _, name in ipairs(records[1] and provenance.names(records[#records]) or {}) do
+        texts[name] = provenance.text(records, name)
       end
-      return told
-    end),
+      return texts
+    end)),
   }
 end

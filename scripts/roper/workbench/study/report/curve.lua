@@ -1,25 +1,28 @@
---- Curves of a sweep: one number of the metrics over the steps, a curve a run, and their mean.
+--- Curves of a sweep: a field of the metrics over the steps, one curve for each run, and means.
 ---
---- A curve is {points = {{step, value}, ...}, method, style, label, finished}; the value is false
---- where the metrics have none that is finished, and the line breaks there.
+--- A curve is {points = {{step, value}, ...}, method, style, label, finished}. The value is false
+--- if it was not finite; the line breaks there.
 local is_finite = require("roper.workbench.study.report.number").is_finite
+local d = require "roper.base.document"
+local h = require("roper.base.markup").h
+local marks = require "roper.workbench.plot.svg.mark"
 local summary = require "roper.workbench.study.summary"
 local tables = require "roper.base.tables"
 
 local M = {}
 
---- More points than this a curve are averaged in groups: a screen shows no more.
+--- The most points of a curve; more are averaged in groups.
 M.MOST_POINTS = 240
 
---- With more methods than these, what each run or pair did can no longer be told apart.
+--- With more methods than these, charts show only means.
 M.MANY = 6
 
---- The points of a run at the steps from `first` on where the metrics speak of `field` at all.
+--- The points of a run, from step `first` on, at which the metrics contain `field`.
 ---@param metrics table[] entries with step
 ---@param field string
 ---@param first number? 0 by default
 ---@return table[] {step, value or false}
----@return integer broken how many values are not finite
+---@return integer broken number of values that are not finite
 local function points_of(metrics, field, first)
   local points, broken = {}, 0
   for _, entry in ipairs(metrics) do
@@ -32,10 +35,10 @@ local function points_of(metrics, field, first)
   return points, broken
 end
 
---- The points of a curve as a plot takes them.
+--- The points of a curve in the form of a plot.
 ---@param points table[]
 ---@return number[] xs
----@return number[] ys nan, as its x, where the curve breaks
+---@return number[] ys NaN, like its x, at a break of the curve
 function M.coordinates(points)
   local xs, ys = {}, {}
   for i, point in ipairs(points) do
@@ -44,8 +47,8 @@ function M.coordinates(points)
   return xs, ys
 end
 
---- Points averaged in groups of `group` neighbours, each at its last step. A group without any
---- value stays a break.
+--- Points averaged in groups of `group` neighbours, each at its last step. A group without values
+--- stays a break.
 ---@param points table[]
 ---@param group integer
 ---@return table[]
@@ -66,7 +69,7 @@ function M.thin(points, group)
   return thinned
 end
 
---- The mean of curves at the steps where every one has a point.
+--- The mean of curves, at the steps at which all have a point.
 ---@param curves table[]
 ---@return table[] points
 function M.mean(curves)
@@ -92,19 +95,19 @@ function M.mean(curves)
   return points
 end
 
---- What a run is called in pictures and lists.
+--- The name of a run in charts and lists.
 ---@param trial table
 ---@return string
 function M.label(trial)
   return ("%s, seed %s"):format(trial.method, trial.seed)
 end
 
---- The curves of all runs that have any point.
+--- The curves of all runs with a point.
 ---@param sweep table
 ---@param field string of the metrics
----@param options table? last_half = false: only what lies in the last half of the steps
+---@param options table? last_half = false: only the last half of the steps
 ---@return table[] curves
----@return table facts group: entries averaged to a point; broken: values that are not finite
+---@return table facts group: entries averaged in a point; broken: values that are not finite
 function M.runs(sweep, field, options)
   local curves, facts = {}, { group = 1, broken = 0 }
   for _, trial in ipairs(sweep.trials) do
@@ -123,10 +126,10 @@ function M.runs(sweep, field, options)
   return curves, facts
 end
 
---- The mean over the finished runs of each method that has any.
+--- The mean over the finished runs of each method with finished runs.
 ---@param sweep table
 ---@param curves table[] from `runs`
----@return table[] curves, with runs: how many each is over
+---@return table[] curves with runs: number of averaged runs
 function M.means(sweep, curves)
   local means = {}
   for i, method in ipairs(sweep.methods) do
@@ -145,8 +148,8 @@ function M.means(sweep, curves)
   return means
 end
 
---- What a chart shows: the curves of all runs and the means; of many methods, of those that have a
---- mean only that.
+--- The curves of a chart: those of all runs and the means. With many methods, runs of a method with
+--- a mean are left out.
 ---@param sweep table
 ---@param curves table[] from `runs`
 ---@return table[] curves
@@ -160,7 +163,7 @@ function M.shown(sweep, curves)
   end), means)
 end
 
--- The finished run of another method that makes a pair with a trial's; nil for none.
+-- The finished run of another method with the seed of a trial, or nil.
 local function partner(sweep, trial, method)
   for _, other in ipairs(sweep.trials) do
     if other.method == method and other.seed == trial.seed and other.run.status == "finished"
@@ -170,7 +173,7 @@ local function partner(sweep, trial, method)
   end
 end
 
--- after - before where both have a value.
+-- after - before, at the steps at which both have a value.
 local function difference(before, after, field)
   local values, points = {}, {}
   for _, point in ipairs((points_of(before.metrics, field))) do
@@ -183,11 +186,11 @@ local function difference(before, after, field)
   return points
 end
 
---- The mean difference between finished runs of the same seed, for each two methods that have any.
+--- The mean difference between finished runs of the same seed, for each pair of methods.
 ---@param sweep table
 ---@param field string of the metrics
----@param baseline? string the method that all others are compared with, instead of every pair
----@return table[] curves, with runs: how many pairs each is over
+---@param baseline? string the method to compare all others with; by default every pair is compared
+---@return table[] curves with runs: number of averaged pairs
 function M.differences(sweep, field, baseline)
   local curves = {}
   for _, pair in ipairs(summary.pairs_of(sweep.methods, baseline)) do
@@ -206,7 +209,7 @@ function M.differences(sweep, field, baseline)
   return curves
 end
 
---- The number of a method, which decides its colour and mark.
+--- The index of a method, which decides its colour and mark.
 ---@param sweep table
 ---@param method string
 ---@return integer
@@ -216,7 +219,15 @@ function M.style(sweep, method)
       return i
     end
   end
-  error(("report: a run is of the method %q, which the sweep does not list"):format(method), 0)
+  error(("report: expected a method of the sweep, got %q"):format(method), 0)
+end
+
+--- The name of a method, on pages with its mark.
+---@param sweep table
+---@param method string
+---@return table text
+function M.name(sweep, method)
+  return { h.span { marks.beside_text(M.style(sweep, method)), " " }, d.styled("name", method) }
 end
 
 return M

@@ -1,4 +1,4 @@
---- What a sweep says, in one sentence, with how far it can be trusted.
+--- The main result of a sweep in a sentence, with its reliability.
 local counted = require("roper.base.escape").count
 local number = require "roper.workbench.study.report.number"
 local summaries = require "roper.workbench.study.summary"
@@ -6,10 +6,10 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
--- More differences than these are not read one by one.
+-- The most differences that are listed.
 local MOST_SINGLE <const> = 12
 
--- " of 64" after a number of correct answers, if every run had as many problems.
+-- " of 64" after a number of correct answers, if all runs had the same number of problems.
 local function out_of(summary)
   if summary.measure.name ~= "solved" then
     return ""
@@ -23,27 +23,27 @@ local function out_of(summary)
   return most and (" of %d"):format(most) or ""
 end
 
--- How far the mean of a method can be trusted.
+-- The reliability of the mean of a method.
 local function doubt_of_mean(numbers, digits)
   local runs = counted(numbers.n, "run")
   return numbers.low and ("%s, 95 %% interval %s"):format(runs,
       number.interval(numbers.low, numbers.high, digits))
     or numbers.error and ("%s, standard error %s"):format(runs, number.fixed(numbers.error, digits))
-    or "one run: how far others would differ cannot be told"
+    or "one run, so no error is known"
 end
 
---- The differences themselves, one by one.
+--- The single differences of a pair.
 ---@param pair table of a summary
 ---@param digits integer
----@return string? texts nil if there are too many to read
+---@return string? text nil if there are too many
 function M.each(pair, digits)
   return pair.n <= MOST_SINGLE and table.concat(tables.map(pair.each, function(difference)
     return number.signed(difference, digits)
   end), ", ") or nil
 end
 
---- How far a mean difference can be trusted: its interval, or with too few pairs for one, the
---- differences; and its probability.
+--- The reliability of a mean difference: its interval, or the single differences if they are too
+--- few for an interval, and p.
 ---@param pair table of a summary
 ---@param digits integer
 ---@return string
@@ -56,20 +56,28 @@ function M.doubt(pair, digits)
     or (each and "one by one " .. each .. "; " or "") .. p
 end
 
--- ", and could not be with 5 pairs", if even the least p of all comparisons would not be below the
--- level.
+-- Explains differences of which even the smallest possible p is not below the level.
 local function out_of_reach(compared)
   local least, most = 1, 0
   for _, pair in ipairs(compared) do
     least, most = math.min(least, pair.least), math.max(most, pair.n)
   end
-  return least >= summaries.LEVEL and (", and could not be with %s"):format(counted(most, "pair"))
-    or ""
+  return least < summaries.LEVEL and "" or (" With %s%s, no difference could be significant.")
+    :format(counted(most, "pair"),
+      #compared > 1 and (" and %d comparisons"):format(#compared) or "")
 end
 
--- " corrected for 3 comparisons", if there are several.
-local function correction(compared)
-  return #compared > 1 and (" corrected for %d comparisons"):format(#compared) or ""
+-- "p < 0.05, corrected for 3 comparisons".
+local function level(compared)
+  return ("p < %g"):format(summaries.LEVEL)
+    .. (#compared > 1 and (", corrected for %d comparisons"):format(#compared) or "")
+end
+
+-- The mean difference of a pair with its reliability.
+local function on_average(pair, measure, unit)
+  return ("%s%s on average over %s of the same seed (%s)"):format(
+    number.signed(pair.difference, measure.digits), unit, counted(pair.n, "pair"),
+    M.doubt(pair, measure.digits))
 end
 
 -- Is the second of a pair significantly better (1), worse (-1), or neither (0)?
@@ -80,22 +88,20 @@ local function verdict(pair, measure)
   return measure.sign * pair.difference > 0 and 1 or -1
 end
 
--- Two methods: which is better.
+-- Two methods.
 local function of_pair(pair, measure, unit)
   if pair.n == 0 then
-    return ("Whether %s or %s is better in %s cannot be told: no two of their finished runs have "
-      .. "the same seed."):format(pair.b, pair.a, measure.title)
+    return ("%s and %s cannot be compared: no two of their finished runs have the same seed.")
+      :format(pair.b, pair.a)
   end
   local found = verdict(pair, measure)
   local claim = found == 0 and "The difference between %s and %s in %s is not significant"
     or found > 0 and "%s is better than %s in %s" or "%s is worse than %s in %s"
-  return ("%s%s: %s%s on average over %s of the same seed (%s)."):format(
-    claim:format(pair.b, pair.a, measure.title), out_of_reach { pair },
-    number.signed(pair.difference, measure.digits), unit, counted(pair.n, "pair"),
-    M.doubt(pair, measure.digits))
+  return ("%s: %s.%s"):format(claim:format(pair.b, pair.a, measure.phrase),
+    on_average(pair, measure, unit), out_of_reach { pair })
 end
 
--- " (and 2 others)", where as many have the same number as the best.
+-- " (and 2 others)", if 2 others have the same number as the best.
 local function and_others(numbers, best)
   local count = -1 -- the best itself
   for _, one in ipairs(numbers) do
@@ -104,7 +110,7 @@ local function and_others(numbers, best)
   return count > 0 and (" (and %s)"):format(counted(count, "other")) or ""
 end
 
--- Many methods against one.
+-- All methods compared with a baseline.
 local function against_baseline(summary, compared, measure, unit)
   local count, best = { [-1] = 0, [0] = 0, [1] = 0 }, nil
   for _, pair in ipairs(compared) do
@@ -114,17 +120,16 @@ local function against_baseline(summary, compared, measure, unit)
       best = pair
     end
   end
-  return ("Of %d methods compared with %s in %s, %d are better and %d worse (p < %g%s); the other "
-    .. "differences, %d, are not significant%s. The best difference is that of %s%s, %s%s "
-    .. "on average over %s of the same seed (%s)."):format(#compared, summary.baseline,
-    measure.title, count[1], count[-1], summaries.LEVEL, correction(compared), count[0],
-    out_of_reach(compared), best.b,
+  return ("Of %s compared with %s in %s, %d %s better and %d worse (%s); %d %s not differ "
+    .. "significantly.%s The best difference is that of %s%s: %s."):format(
+    counted(#compared, "method"), summary.baseline, measure.phrase, count[1],
+    count[1] == 1 and "is" or "are", count[-1], level(compared), count[0],
+    count[0] == 1 and "does" or "do", out_of_reach(compared), best.b,
     and_others(tables.map(compared, function(pair) return pair.difference end), best.difference),
-    number.signed(best.difference, measure.digits), unit, counted(best.n, "pair"),
-    M.doubt(best, measure.digits))
+    on_average(best, measure, unit))
 end
 
--- The best of many methods, and how many it is significantly better than.
+-- The best of many methods.
 local function best_of(summary, compared, best, measure, unit)
   local numbers, count = best[measure.name], 0
   for _, pair in ipairs(compared) do
@@ -134,16 +139,16 @@ local function best_of(summary, compared, best, measure, unit)
   end
   local means = tables.map(summary.methods, function(entry) return entry[measure.name].mean end)
   local others = #summary.methods - 1
-  local claim = count == 0 and ("but its difference from none of the %d other methods is "
-      .. "significant"):format(others)
-    or ("and is better than %d of the %d other methods"):format(count, others)
-  return ("%s%s has the best mean of %s, %s%s (%s), %s (p < %g%s)%s."):format(best.method,
-    and_others(means, numbers.mean), measure.title,
-    number.fixed(numbers.mean, measure.digits), unit, doubt_of_mean(numbers, measure.digits),
-    claim, summaries.LEVEL, correction(compared), out_of_reach(compared))
+  local claim = count == 0 and ("but no difference from the %s is significant"):format(
+      counted(others, "other method"))
+    or ("and is significantly better than %d of the %s"):format(count,
+      counted(others, "other method"))
+  return ("%s%s has the best mean of %s, %s%s (%s), %s (%s).%s"):format(best.method,
+    and_others(means, numbers.mean), measure.phrase, number.fixed(numbers.mean, measure.digits),
+    unit, doubt_of_mean(numbers, measure.digits), claim, level(compared), out_of_reach(compared))
 end
 
--- The method with the best mean; nil where no run has finished.
+-- The method with the best mean; nil if no run has finished.
 local function best_method(summary, measure)
   local best
   for _, entry in ipairs(summary.methods) do
@@ -155,28 +160,28 @@ local function best_method(summary, measure)
   return best
 end
 
---- The sentence.
+--- The main result of a summary.
 ---@param summary table from `summary.of`
 ---@return string
 function M.of(summary)
   local measure = summary.measure
   local unit, best, all, compared = out_of(summary), best_method(summary, measure), {}, {}
   for _, pair in ipairs(summary.pairs) do
-    if pair.metric == measure.name then
+    if pair.measure == measure then
       all[#all + 1] = pair
       compared[#compared + 1] = pair.n > 0 and pair or nil
     end
   end
   if not best then
-    return "Nothing can be told yet: no run has finished."
+    return "No run has finished yet."
   elseif #all == 1 then
     return of_pair(all[1], measure, unit)
   elseif #compared == 0 then
     return ("%s: %s of %s, %s%s (%s)%s."):format(best.method,
-      best[measure.name].n > 1 and "mean" or "number", measure.title,
+      best[measure.name].n > 1 and "mean" or "number", measure.phrase,
       number.fixed(best[measure.name].mean, measure.digits), unit,
       doubt_of_mean(best[measure.name], measure.digits),
-      #all > 0 and "; no two methods have finished runs of the same seed to compare" or "")
+      #all > 0 and "; no two methods have finished runs of the same seed" or "")
   elseif summary.baseline then
     return against_baseline(summary, compared, measure, unit)
   end

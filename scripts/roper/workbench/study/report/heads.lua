@@ -1,4 +1,4 @@
---- Attention maps: one head of one run of each method, all over the same problem.
+--- Attention maps: one head of one run of each method, on the same problem.
 local core = require "roper.core"
 local h = require("roper.base.markup").h
 local curve = require "roper.workbench.study.report.curve"
@@ -10,8 +10,7 @@ local text = require "roper.workbench.plot.text"
 -- Height of a row, in rem.
 local ROW <const> = 0.95
 
--- A heatmap: a row for each token of the answer, relative distance to the right, the stronger the
--- more weight.
+-- A heatmap with a row for each token of the answer and a column for each relative distance.
 local function heatmap(map, class)
   local farthest, rows, predicted = 1, {}, {}
   for _, row in ipairs(map.rows) do
@@ -40,7 +39,7 @@ local function figure(view, entry)
   local map = entry.map
   local title = { h.bdi { curve.label(entry.trial) },
     (": layer %d, head %d"):format(map.layer, map.head) }
-  local share = (". On average %s of its weight lies %d back."):format(
+  local share = (". On average %s of its weight is %d back."):format(
     number.fixed(map.share, 2), map.distance)
   local class = marks.class(curve.style(view.sweep, entry.trial.method))
   return h.figure { class = "attention",
@@ -62,15 +61,15 @@ return function(view)
       nodes[#nodes + 1] = figure(view, entry)
     else
       nodes[#nodes + 1] = h.p { class = "missing", h.bdi { curve.label(entry.trial) },
-        ": no map; ", entry.problem }
+        ": no attention map: ", entry.problem }
     end
   end
   if #nodes == 0 then
     return nil
   end
   return { h.p { class = "note", "One run of each method. ",
-    view.chosen and "The head was asked for." or "The head is the one that looks most at one "
-      .. "relative distance while it answers, neighbours apart.",
-    " A row is a token of the answer; across it lies what the model looks at to predict it, by ",
-    "relative distance. A head that copies from one distance shows a column." }, nodes }
+    view.chosen and "The head was chosen by an option." or "The head has the most weight at one "
+      .. "relative distance, of 2 or more.",
+    " A row is a token of the answer; its cells are the weights with which the model predicts it, ",
+    "by relative distance. A head that copies from one distance shows a column." }, nodes }
 end

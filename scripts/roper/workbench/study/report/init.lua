@@ -1,11 +1,12 @@
---- The report of a sweep: its table as text, and one HTML page that needs nothing else.
+--- The report of a sweep: text for a terminal, and a single HTML page without other files.
 local eval = require "roper.base.eval"
 local files = require "roper.base.file"
+local measures = require "roper.workbench.study.measures"
 local options_of = require "roper.base.options"
 
 local M = {}
 
--- The map of a trial, or why there is none.
+-- The attention map of a trial, or the reason why there is none.
 local function map_of(trial, options)
   local ok, result = eval.call(function()
     local model, task = require("roper.workbench.study.runs").model(trial.run)
@@ -19,60 +20,74 @@ local function map_of(trial, options)
   return { trial = trial, map = ok and result or nil, problem = not ok and result.message or nil }
 end
 
--- A map for each method: of its first finished run, else of its first run. A head that was asked
--- for must be in one of them.
-local function maps(sweep, asked, on)
-  local options = { layer = asked.layer, head = asked.head, problem = asked.problem }
+-- A map for each method with problems: of its first finished run, else of its first run. A layer or
+-- head from the options must exist in one of them.
+local function maps(sweep, options)
   local chosen = {}
-  if not on.problems then
-    if next(options) then
-      error("report: an attention map looks at a problem, and text poses none", 0)
-    end
-    return {}
-  end
   for _, trial in ipairs(sweep.trials) do
     local before = chosen[trial.method]
-    if not before or before.run.status ~= "finished" and trial.run.status == "finished" then
+    if measures.kind(trial.run) == "problems" and (not before
+      or before.run.status ~= "finished" and trial.run.status == "finished") then
       chosen[trial.method] = trial
     end
   end
   local list, is_any = {}, false
-  for i, method in ipairs(sweep.methods) do
-    list[i] = map_of(chosen[method], options)
-    is_any = is_any or list[i].map ~= nil
+  for _, method in ipairs(sweep.methods) do
+    local entry = chosen[method] and map_of(chosen[method], options)
+    list[#list + 1] = entry
+    is_any = is_any or entry and entry.map ~= nil
   end
-  if not is_any and next(options) then
-    error(list[1].problem, 0)
+  if not is_any and (options.layer or options.head or options.problem) then
+    error(list[1] and list[1].problem
+      or "report: layer, head and problem need runs on problems, got runs on text", 0)
   end
   return list
 end
 
---- All that the report shows, read from a sweep's folder.
----@param folder string
----@param options table? layer, head: which attention head to show (the clearest by default);
----   problem: number of the one it looks at, up to as many as a run was asked (one with a long
----   answer by default); baseline: the method that all others are compared with (every pair by
----   default)
----@return table view sweep, summary, attention, chosen
-function M.read(folder, options)
+--- The content of the report of a sweep.
+---@param sweep Sweep
+---@param options table? layer, head: of the attention maps (by default the head with the clearest
+---   map); problem: number of the problem in the maps, at most the number of problems of a run (by
+---   default one with a long answer); baseline: the method to compare all others with (by default
+---   every pair is compared)
+---@return table view sweep, summary, options, chosen: was a layer or head chosen?
+function M.of(sweep, options)
   local o = options_of.check("report", options, { layer = "size?", head = "size?",
     problem = "size?", baseline = "string?" })
-  local sweep = require("roper.workbench.study.sweep").read(folder)
-  local summary = require("roper.workbench.study.summary").of(sweep, o.baseline)
-  return { sweep = sweep, summary = summary, attention = maps(sweep, o, summary.on),
-    chosen = (o.layer or o.head) ~= nil }
+  return { sweep = sweep, summary = require("roper.workbench.study.summary").of(sweep, o.baseline),
+    options = o, chosen = (o.layer or o.head) ~= nil }
 end
 
---- Write the page of a sweep into its folder.
+--- The text of the report for a terminal.
+---@param view table
+---@param options? table as for `render` of `roper.base.document.terminal`
+---@return string lines the last one ends in a line feed too
+function M.text(view, options)
+  return require("roper.base.document.terminal").render({
+    require "roper.workbench.study.report.results"(view),
+    require "roper.workbench.study.report.lengths"(view) or false,
+    require("roper.workbench.study.report.comparison").brief(view.summary),
+  }, options)
+end
+
+--- Reads a sweep for its report.
 ---@param folder string
----@param options table? as for `read`
+---@param options table? as for `of`
+---@return table view
+function M.read(folder, options)
+  return M.of(require("roper.workbench.study.sweep").read(folder), options)
+end
+
+--- Writes the page of a sweep into its folder, with attention maps.
+---
+--- Errors: no method has the layer, head or problem of the options.
+---@param view table from `of` or `read`; its field attention is set
 ---@return string path of the page
----@return table view that it shows
-function M.write(folder, options)
-  local view = M.read(folder, options)
-  local path = folder:gsub("/+$", "") .. "/report.html"
+function M.write(view)
+  view.attention = maps(view.sweep, view.options)
+  local path = view.sweep.folder:gsub("/+$", "") .. "/report.html"
   files.write(path, require("roper.workbench.study.report.page").render(view))
-  return path, view
+  return path
 end
 
 return M

@@ -1,35 +1,28 @@
---- Numbers as a reader of the report sees them: a true minus sign, a dash for what is not known.
+--- Numbers of the report as text, with a minus sign, and a dash for missing values.
 local core = require "roper.core"
 
 local M = {}
 
 M.NONE = "–"
 
---- Is it a number that can be drawn and averaged? (The metrics have null for NaN and infinity.)
+--- Is it a finite number? (The metrics contain null for NaN and infinity.)
 ---@param value any
 ---@return boolean
 function M.is_finite(value)
   return type(value) == "number" and value == value and math.abs(value) ~= math.huge
 end
 
---- A number that is text already, with a true minus sign.
+--- A number that is text already, with a minus sign instead of its hyphen.
 ---@param text string
 ---@return string
 function M.shown(text)
   return (text:gsub("^-", "−"))
 end
 
---- Digits after the point that a metric is shown with.
----@param metric table of a summary
----@return integer
-function M.digits_of(metric)
-  return tonumber(metric.form:match "%.(%d+)f") or 4
-end
-
---- A number with so many digits after the point.
+--- A number with some digits after the decimal point.
 ---@param value any
 ---@param digits integer
----@return string a dash where it is no finite number
+---@return string text a dash if it is not a finite number
 function M.fixed(value, digits)
   if not M.is_finite(value) then
     return M.NONE
@@ -38,7 +31,7 @@ function M.fixed(value, digits)
   return text:find "[1-9]" and M.shown(text) or (text:gsub("^-", ""))
 end
 
---- The same with its sign, for differences.
+--- A number with its sign, for differences.
 ---@param value any
 ---@param digits integer
 ---@return string
@@ -47,11 +40,32 @@ function M.signed(value, digits)
   return text:find "^[1-9]" and "+" .. text or text:find "^0.*[1-9]" and "+" .. text or text
 end
 
---- Digits after the point with which neither end of an interval looks like 0, unless it is: an
+--- The statistics of a method in a table: "98.3 ± 9.8", or "> 500 (4/10)" for steps that some runs
+--- did not reach.
+---@param found table from `Measure:summarize`
+---@param digits integer
+---@return string
+function M.summary(found, digits)
+  if found.reached then
+    return found.n > 0 and ("%s (%d/%d)"):format(M.median(found), found.reached, found.n) or M.NONE
+  end
+  local error = M.is_finite(found.error) and " ± " .. M.fixed(found.error, digits) or ""
+  return M.fixed(found.mean, digits) .. error
+end
+
+--- The median of censored steps.
+---@param found table from `statistics.censored`
+---@return string
+function M.median(found)
+  return found.median and M.fixed(found.median, 0)
+    or found.above and ("> %d"):format(found.limit) or "undetermined"
+end
+
+--- The number of digits with which no end of an interval is rounded to 0, unless it is 0: an
 --- interval that excludes 0 must show it.
 ---@param low number
 ---@param high number
----@param digits integer the least
+---@param digits integer the smallest number of digits
 ---@return integer
 function M.digits(low, high, digits)
   for _, bound in ipairs { low, high } do
@@ -76,8 +90,8 @@ function M.interval(low, high, digits, form)
   return form(low, digits) .. " to " .. form(high, digits)
 end
 
---- A probability of a test, with three digits, or as many more as show on which side of a level it
---- is.
+--- The p of a test with three digits, or more if they are needed to show on which side of a level
+--- it is.
 ---@param p number?
 ---@param level number? 0.05 by default
 ---@return string
@@ -97,7 +111,7 @@ end
 
 --- A setting of a run as text.
 ---@param value any
----@return string a dash where it is not set
+---@return string text a dash if it is not set
 function M.setting(value)
   if value == nil or value == false or value == core.json_null then
     return M.NONE

@@ -1,20 +1,21 @@
---- The whole page: its sections under their headings, with style and script inside, so that it
---- needs no other file and no network.
+--- The page of a report: its sections with headings, style and script in one file.
 local curve = require "roper.workbench.study.report.curve"
+local html = require "roper.base.document.html"
 local markup = require "roper.base.markup"
 local svg = require "roper.workbench.plot.svg"
 local h = markup.h
 
 local M = {}
 
--- The sections in their order: modules, each a function of what `render` is given to elements, nil
--- where there is nothing to say; and the headings.
+-- The sections in their order: modules, each a function of the view that returns a tree, or nil if
+-- the section is empty; and their headings.
 local SECTIONS <const> = {
   { "results" },
+  { "published" },
   { "spread", "Seed by seed" },
   { "training", "Curves" },
   { "distance", "Distance and length" },
-  { "heads", "Where a head looks" },
+  { "heads", "Attention maps" },
   { "samples", "Samples" },
   { "runs", "Every run" },
   { "configuration", "Configuration" },
@@ -24,12 +25,12 @@ local function sections(view)
   local nodes = {}
   for i, entry in ipairs(SECTIONS) do
     local body = require("roper.workbench.study.report." .. entry[1])(view)
-    nodes[i] = body and h.section { entry[2] and h.h2 { entry[2] }, body } or false
+    nodes[i] = body and h.section { entry[2] and h.h2 { entry[2] }, html.nodes(body) } or false
   end
   return nodes
 end
 
---- What the page is called.
+--- The title of the page.
 ---@param view table
 ---@return string
 function M.title(view)
@@ -39,9 +40,9 @@ function M.title(view)
     .. (preset and (" (%s)"):format(preset) or "")
 end
 
---- The page as text.
+--- The page as HTML.
 ---@param view table sweep, from `sweep.read`; summary, from `summary.of`; attention: a list of
----   {trial, map} or {trial, problem: text why none}; chosen: was a head asked for?
+---   {trial, map} or {trial, problem: why there is none}; chosen: was a head chosen by an option?
 ---@return string html
 function M.render(view)
   local title = M.title(view)

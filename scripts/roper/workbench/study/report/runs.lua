@@ -1,42 +1,37 @@
---- Every run in a table, those that failed or are missing too.
-local h = require("roper.base.markup").h
+--- A table of all runs, with the errors of failed ones.
+local curve = require "roper.workbench.study.report.curve"
+local d = require "roper.base.document"
+local duration = require("roper.base.progress").duration
 local number = require "roper.workbench.study.report.number"
-local report_tables = require "roper.workbench.study.report.table"
 local tables = require "roper.base.tables"
 
--- The cells that only runs on problems have, and those that only runs on text have.
-local HEADS <const> = { problems = { "correct", "greedy", "accuracy", "loss", "steps to 90 %" },
-  text = { "loss", "perplexity", "bits per byte" } }
-
-local function cells_of(run, on)
-  local r = run.result or {}
-  if on == "text" then
-    return { number.fixed(r.loss, 4), number.fixed(r.perplexity, 2),
-      number.fixed(r.bits_per_byte, 4) }
+-- The value of a run in a measure.
+local function cell(run, measure)
+  if not run.result then
+    return number.NONE
   end
-  return { number.fixed(r.solved, 0), number.fixed(r.solved_greedy, 0), number.fixed(r.accuracy, 4),
-    number.fixed(r.loss, 4), run.result
-      and (number.is_finite(r.steps_to_90) and number.fixed(r.steps_to_90, 0) or "never")
-      or number.NONE }
+  local value, is_censored = measure:value(run)
+  return is_censored and "never" or number.fixed(value, measure.run_digits or measure.digits)
 end
 
 return function(view)
-  local on = view.summary.on.problems and "problems" or "text"
+  local shown = tables.map(view.summary.measures, function(measure)
+    return not measure.times and measure or nil
+  end)
   local rows, failures = {}, {}
   for i, trial in ipairs(view.sweep.trials) do
     local run = trial.run
-    local r = run.result or {}
-    local steps = number.setting(trial.config.steps)
-    rows[i] = tables.joined({ report_tables.name(view, trial.method), number.setting(trial.seed),
-      run.status, ("%s of %s"):format(run.step, steps) }, cells_of(run, on),
-      { number.is_finite(r.seconds) and require("roper.base.progress").duration(r.seconds)
-        or number.NONE })
+    local seconds = run.result and run.result.seconds
+    rows[i] = tables.joined({ curve.name(view.sweep, trial.method), number.setting(trial.seed),
+      run.status, ("%s of %s"):format(run.step, number.setting(trial.config.steps)) },
+      tables.map(shown, function(measure) return cell(run, measure) end),
+      { number.is_finite(seconds) and duration(seconds) or number.NONE })
     if run.failure then
-      failures[#failures + 1] = { h.p { class = "missing", h.code { trial.name }, " failed:" },
-        h.pre { run.failure } }
+      table.insert(failures, { d.paragraph({ d.code(trial.name), " failed:" }, "missing"),
+        d.listing(run.failure) })
     end
   end
-  local head = tables.joined({ "method", "seed", "status", "step" }, HEADS[on], { "time" })
-  return { report_tables.of { class = "runs", left = { [3] = true }, rows = rows, head = head },
-    failures }
+  local head = tables.joined({ "method", "seed", "status", "step" },
+    tables.map(shown, function(measure) return measure.title end), { "time" })
+  return { d.table { class = "runs", sides = "lrlr", rows = rows, head = head }, failures }
 end

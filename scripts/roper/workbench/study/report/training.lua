@@ -1,15 +1,15 @@
---- How the runs went: accuracy and loss over the steps, a line a run; means of the last half.
-local h = require("roper.base.markup").h
+--- Curves of training: measures and loss over the steps, a line for each run, and their means.
 local chart = require "roper.workbench.study.report.chart"
+local counted = require("roper.base.escape").count
 local curve = require "roper.workbench.study.report.curve"
 local measures = require "roper.workbench.study.measures"
 local number = require "roper.workbench.study.report.number"
 
--- What a reader must know about the lines of a chart.
+-- Explains the lines of a chart.
 local function note(sweep, facts, curves)
   local parts, unfinished = { #sweep.methods > curve.MANY
-    and "The mean of each method’s finished runs, which are not drawn one by one."
-    or "Thin: a run each; thick: the mean of a method’s finished runs." }, 0
+    and "The mean of each method’s finished runs, without the single runs."
+    or "Thin: single runs; thick: the mean of a method’s finished runs." }, 0
   for _, line in ipairs(curves) do
     unfinished = unfinished + (line.finished and 0 or 1)
   end
@@ -22,12 +22,12 @@ local function note(sweep, facts, curves)
   end
   if unfinished > 0 then
     parts[#parts + 1] = ("Dotted: %s that did not finish."):format(
-      number.count(unfinished, "run"))
+      counted(unfinished, "run"))
   end
   return table.concat(parts, " ")
 end
 
--- The floor of the loss, where finished runs tell it and have the same.
+-- The floor of the loss, if all finished runs have the same.
 local function floor_of(sweep)
   local value
   for _, trial in ipairs(sweep.trials) do
@@ -53,20 +53,12 @@ local function losses(sweep)
   return chart.switch { title = "Training loss", note = shown, name = "loss", choices = choices }
 end
 
--- The curve of the sweep's measure, then those of the usual measures.
-local function curves_of(summary)
-  local list = { summary.measure.curve }
-  for _, measure in ipairs(measures.USUAL) do
-    list[#list + 1] = measure ~= summary.measure and measure.curve or nil
-  end
-  return list
-end
-
 return function(view)
   local sweep = view.sweep
   local is_few = view.summary.baseline or #sweep.methods * (#sweep.methods - 1) / 2 <= curve.MANY
   local figures = {}
-  for _, measure in ipairs(curves_of(view.summary)) do
+  for _, main in ipairs(measures.with_curves(view.summary.measure)) do
+    local measure = main.curve
     local curves, facts = curve.runs(sweep, measure.field)
     figures[#figures + 1] = chart.lines { title = measure.title, x = "step", y = measure.y,
       low = measure.low, high = measure.high, note = note(sweep, facts, curves),
@@ -78,5 +70,5 @@ return function(view)
       lines = curve.differences(sweep, measure.field, view.summary.baseline) } or nil
   end
   figures[#figures + 1] = losses(sweep)
-  return #figures > 0 and figures or { h.p { "No run has metrics yet." } }
+  return #figures > 0 and figures or "No run has metrics yet."
 end

@@ -1,10 +1,10 @@
---- What is shown of a sweep while it runs: a line a worker, and one for all with the time left.
+--- Progress of a sweep as text: a line for each worker, and one for the whole with the time left.
 local progress = require "roper.base.progress"
 local tables = require "roper.base.tables"
 
 local M = {}
 
--- Most lines of workers.
+-- The largest number of worker lines.
 local MOST_LINES <const> = 12
 
 -- The line of a worker.
@@ -24,14 +24,14 @@ local function worker_line(worker)
   return line
 end
 
--- The line of the whole, of which `part` trials are done by workers that are at it and `worked`
--- since the start.
+-- The line for the whole sweep. `part`: trials done in running workers; `worked`: trials done since
+-- the start.
 local function whole_line(supervisor, part, worked, seconds)
   local total, failed = #supervisor.trials, tables.count(supervisor.failed)
   local done = supervisor.finished + part
-  local text = ("sweep %s %d of %d done"):format(progress.bar(done / total, 12),
+  local text = ("sweep %s %d of %d finished"):format(progress.bar(done / total, 12),
     supervisor.finished, total)
-  for _, count in ipairs { { failed, "failed" }, { supervisor.elsewhere, "run elsewhere" } } do
+  for _, count in ipairs { { failed, "failed" }, { supervisor.elsewhere, "running elsewhere" } } do
     if count[1] > 0 then
       text = ("%s, %d %s"):format(text, count[1], count[2])
     end
@@ -45,11 +45,11 @@ local function whole_line(supervisor, part, worked, seconds)
   return text
 end
 
---- The state of a sweep.
----@param supervisor table finished, worked, failed, elsewhere, trials, stopping and workers, as in
----   `roper.sweep.supervisor`
+--- Describes the state of a sweep.
+---@param supervisor table with the fields finished, worked, failed, elsewhere, trials, stopping and
+---   workers of a Supervisor
 ---@param seconds number since its start
----@return string[] lines, that of the whole last
+---@return string[] lines the last one describes the whole sweep
 function M.lines(supervisor, seconds)
   local workers, lines, part, worked = {}, {}, 0, supervisor.worked
   for worker in pairs(supervisor.workers) do

@@ -1,5 +1,6 @@
---- Sweeps: many trials in one folder, worked on by any number of processes, and read together.
+--- Sweeps: many trials in one folder, run by any number of processes and read together.
 local arguments = require "roper.base.arguments"
+local configuration = require "roper.workbench.study.configuration"
 local core = require "roper.core"
 local counted = require("roper.base.escape").count
 local experiment = require "roper.workbench.study.experiment"
@@ -15,10 +16,10 @@ local uv = require "luv"
 
 local M = {}
 
--- Milliseconds between looks at the workers, and between redrawings.
+-- Milliseconds between checks of the workers, and between redraws.
 local TICK <const> = 200
 
--- Does a position have trials of several revisions?
+-- Does any position have trials with different revisions?
 local function is_revised(trials)
   local revisions = {}
   for _, trial in ipairs(trials) do
@@ -32,20 +33,20 @@ local function is_revised(trials)
   return nil
 end
 
--- The fields besides the seed in which trials differ; the position is always among them.
+-- The fields in which trials differ, without the seed; always with the position.
 local function varied_fields(trials)
   local varied = {}
-  for _, trial in ipairs(trials) do
-    for _, difference in ipairs(stored.differences(trials[1].config, trial.config)) do
-      varied[difference.field] = true
-    end
+  for _, name in ipairs((configuration.fields(tables.map(trials, function(trial)
+    return trial.config
+  end)))) do
+    varied[name] = true
   end
   varied.seed, varied.position = nil, nil
   varied.revision = varied.revision and is_revised(trials)
   return { "position", table.unpack(tables.keys(varied)) }
 end
 
--- What a trial's runs are called together: its position, and what else varies, "rope rotate=vo".
+-- The method of a trial: its position and the other varied fields, such as "rope rotate=vo".
 local function method_of(config, varied)
   local parts = { config.position .. (mutants[config.position] and " (mutant)" or "") }
   for i = 2, #varied do
@@ -57,15 +58,15 @@ end
 
 ---@class Sweep
 ---@field folder string
----@field trials table[] {id, name, folder, config, method, seed, run (a Run)} each, in the order
----   they were asked for, those not begun too
+---@field trials table[] {id, name, folder, config, method, seed, run (a Run)} each, in the order in
+---   which they were added; also those that were not started
 ---@field methods string[] in order
----@field varied string[] the fields in which trials differ, besides the seed
+---@field varied string[] the fields in which trials differ, without the seed
 ---@field experiment string of the first trial
 
---- Everything in the folder of a sweep; a run by itself is one of a single trial.
+--- Reads the folder of a sweep with all its runs. A single run counts as a sweep of one trial.
 ---
---- Errors: a folder that does not exist, or has neither.
+--- Errors: the folder does not exist, or contains neither a sweep nor a run.
 ---
 ---     > folder = os.tmpname() .. ".d"
 ---     > fields = {position = "rope,roper", seed = "1..3", preset = "smoke"}
@@ -91,7 +92,7 @@ function M.read(folder)
     experiment = trials[1].config.experiment }
 end
 
--- Fields as `plan.product` takes them, from pairs or a table by name; texts are split.
+-- Fields in the form of `plan.product`, from a list of pairs or a table; texts are split.
 local function pairs_of(fields)
   local list = table.move(fields, 1, #fields, 1, {})
   if #list == 0 then
@@ -106,16 +107,16 @@ local function pairs_of(fields)
   return list
 end
 
--- Is it the folder of a sweep, not an experiment or a file?
+-- Is it the folder of a sweep?
 local function is_sweep(what)
   local stat = files.stat(what)
   return stat ~= nil and stat.type == "directory" and files.stat(what .. "/sweep.json") ~= nil
 end
 
---- Write the trials of a sweep down, or find those of a folder.
+--- Adds trials to the folder of a sweep, or reads those of a folder.
 ---
---- Errors: unknown fields and values that do not fit, with the nearest name; a folder of another
---- sweep.
+--- Errors: an unknown field, with the nearest name; a value that does not fit; fields for the
+--- folder of a sweep.
 ---
 ---     > folder = os.tmpname() .. ".d"
 ---     > fields = {seed = "1..3", preset = "smoke"}
@@ -135,7 +136,7 @@ function M.prepare(what, fields, folder)
   local is_file = what:match "%.lua$"
   if is_sweep(what) or what:find "/" and not is_file then
     if #given > 0 or folder then
-      error(("sweep: %s is a sweep, whose trials are set; to add some, name its experiment and "
+      error(("sweep: %s is a sweep with fixed trials; to add some, name its experiment and "
         .. "--folder %s"):format(what, what), 0)
     end
     return plan.require(what), what
@@ -149,15 +150,15 @@ function M.prepare(what, fields, folder)
     end
   end
   if #configs == 0 then
-    error("sweep: there are no trials to run", 0)
+    error("sweep: expected at least one trial, got none", 0)
   end
   folder = folder or "runs/" .. what:gsub("%.lua$", ""):match "[^/]*$"
   return plan.add(folder, configs), folder
 end
 
--- Run the loop of events until the workers are through; true where a signal ended it.
+-- Runs the event loop until the workers are done. Returns true if a signal ended it.
 local function supervise(supervisor, show)
-  local signals, through, interrupted, problem = {}, false, false, nil
+  local signals, is_done, interrupted, problem = {}, false, false, nil
   local was_enabled = core.interrupt_disable()
   for i, name in ipairs { "sigint", "sigterm" } do
     signals[i] = uv.new_signal()
@@ -177,15 +178,15 @@ local function supervise(supervisor, show)
         supervisor:stop()
       end
     end
-    through = ok and not more
+    is_done = ok and not more
   end)
-  while not through do
+  while not is_done do
     uv.run "once"
   end
   for _, handle in ipairs { timer, table.unpack(signals) } do
     handle:close()
   end
-  uv.run "nowait" -- a handle that is not closed to the end crashes luv when Lua closes
+  uv.run "nowait" -- luv crashes at exit if a handle is still closing
   if was_enabled then
     core.interrupt_enable()
   end
@@ -199,15 +200,15 @@ end
 ---@field what string an experiment, a Lua file of trials, or the folder of a sweep
 ---@field fields? table as for `roper.sweep.prepare`
 ---@field folder? string of the sweep; runs/ and the name by default
----@field jobs? integer workers at a time; one a thread of this machine by default
+---@field jobs? integer workers at a time; by default the number of threads of this machine
 ---@field threads? integer of each worker; an equal share by default
----@field stream? any of news and progress; io.stderr by default
----@field again? string the line to type after Ctrl-C, where there is one
----@field chart? fun(): string[] lines drawn above the progress if the stream is a terminal
+---@field stream? any for messages and progress; io.stderr by default
+---@field resume_command? string printed after Ctrl-C
+---@field chart? fun(): string[] lines above the progress if the stream is a terminal
 
---- Run what is missing of a sweep with worker processes of this machine. Any number of sweeps and
---- workers may work in the same folder. Ctrl-C ends it; said again, it goes on. A trial that fails
---- stops no other.
+--- Runs the unfinished trials of a sweep with worker processes on this machine. Any number of
+--- sweeps and workers may share a folder. Ctrl-C stops the sweep; run it again to continue. A trial
+--- that fails does not stop the others.
 ---
 --- Errors: as for `roper.sweep.prepare`.
 ---
@@ -224,30 +225,31 @@ end
 function M.run(options)
   local o = options_of.check("sweep", options, { what = "string", fields = "table?",
     folder = "string?", jobs = "size?", threads = "size?", stream = { "any", io.stderr },
-    again = "string?", chart = "function?" })
+    resume_command = "string?", chart = "function?" })
   local trials, folder = M.prepare(o.what, o.fields, o.folder)
   local jobs = math.min(o.jobs or core.threads(), #trials)
-  local shown = progress.display { stream = o.stream }
+  local display = progress.display { stream = o.stream }
   local supervisors = require "roper.workbench.study.sweep.supervisor"
   local supervisor = supervisors.new(folder, trials, { jobs = jobs,
     threads = o.threads or math.max(1, core.threads() // jobs),
-    say = function(text) shown:say(text) end })
-  shown:say(("%s: %s, %d done; %d at a time, %s each"):format(folder, counted(#trials, "trial"),
-    supervisor.finished, jobs, counted(supervisor.threads, "thread")))
+    say = function(text) display:say(text) end })
+  display:say(("%s: %s, %d finished; %d at a time, %s each"):format(folder,
+    counted(#trials, "trial"), supervisor.finished, jobs, counted(supervisor.threads, "thread")))
   for _, trial in ipairs(trials) do
     local note = require("roper.base.precision").note(trial.config.matmul_precision)
     if note then
-      shown:say(note)
+      display:say(note)
       break
     end
   end
   local interrupted = supervise(supervisor, function(lines)
-    shown:show(o.chart and shown.rewrites and tables.joined(o.chart(), lines) or lines)
+    display:show(o.chart and display.rewrites and tables.joined(o.chart(), lines) or lines)
   end)
-  shown:clear()
+  display:clear()
   if interrupted then
-    shown:say(("%d of %d trials are done; %s"):format(supervisor.finished, #trials,
-      o.again and "this goes on with the others:\n" .. o.again or "said again, the sweep goes on"))
+    display:say(("%d of %d trials are finished; %s"):format(supervisor.finished, #trials,
+      o.resume_command and "to continue:\n" .. o.resume_command
+      or "run the sweep again to continue"))
     error("interrupted", 0)
   end
   supervisor:look()

@@ -1,22 +1,21 @@
---- The trials of a sweep: which configurations there are, what each is called, and the file that
---- keeps them.
+--- The trials of a sweep: their configurations, their names, and the file sweep.json.
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
+local configuration = require "roper.workbench.study.configuration"
 local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.base.file"
 local hash = require "roper.base.hash"
 local position = require "roper.workbench.study.experiment.position"
-local escape = require "roper.base.escape"
 local finally = require("roper.base.scoped").finally
 local tables = require "roper.base.tables"
 local uv = require "luv"
 
 local M = {}
 
--- More values of one field than anybody wants to run.
+-- The most values of a field in one range.
 local MOST_VALUES <const> = 100000
 
---- The values that a text names: "rope,roper", "1..10", "1..3,7".
+--- The values in a text such as "rope,roper", "1..10" or "1..3,7".
 ---@param field string for messages
 ---@param text string
 ---@return string[]
@@ -44,8 +43,8 @@ function M.values(field, text)
   return list
 end
 
---- Every combination of the fields' values; seeds vary slowest, so that an unfinished sweep has
---- whole pairs, other fields in their order, the last one fastest.
+--- Every combination of the fields' values. Seeds vary slowest, which gives an unfinished sweep
+--- complete pairs; the other fields vary in their order, the last one fastest.
 ---@param given table[] {field, list of values or one value} each
 ---@return table[] tables of fields
 function M.product(given)
@@ -67,10 +66,10 @@ function M.product(given)
   return list
 end
 
---- The trials that a Lua file returns: a list of tables of fields, each with `experiment`, which
---- may also stand beside the list; fields that are given besides hold for all.
+--- The trials that a Lua file returns: a list of tables of fields. Each contains `experiment`, or
+--- the list has it as a field.
 ---@param path string
----@param given table[] {field, list of values} each
+---@param given table[] {field, list of values} each, added to every trial
 ---@return table[] configurations
 function M.load(path, given)
   local chunk, message = loadfile(path)
@@ -103,7 +102,7 @@ function M.load(path, given)
   return configs
 end
 
---- The hash of a configuration, as JSON with sorted keys; fields that are not set do not count.
+--- The hash of a configuration: of its JSON with sorted keys, without fields that are false.
 ---@param config table
 ---@return string sixteen hexadecimal digits
 function M.hash(config)
@@ -114,7 +113,7 @@ function M.hash(config)
   return hash.of(core.json_encode(set))
 end
 
--- A trial: its configuration and where it runs.
+-- A trial: its configuration, name and folder.
 local function new_trial(folder, config)
   local id = M.hash(config)
   local name = ("%s%s-%d-%s"):format(config.position, config.rotate and "-" .. config.rotate or "",
@@ -126,31 +125,10 @@ local function path_of(folder)
   return folder .. "/sweep.json"
 end
 
--- May it be a part of a file's name, and of a line on a terminal?
-local function is_name(text)
-  return type(text) == "string" and not text:find "/" and not text:find("..", 1, true)
-    and escape.line(text) == text
-end
-
--- Is it a configuration of an experiment? Anybody may have written the file.
-local function is_configuration(config)
-  if type(config) ~= "table" then
-    return false
-  end
-  for _, value in pairs(config) do
-    if type(value) ~= "string" and type(value) ~= "number" and type(value) ~= "boolean" then
-      return false
-    end
-  end
-  return is_name(config.experiment) and is_name(config.position) and is_name(config.rotate or "")
-    and math.type(config.seed) == "integer" and math.type(config.steps) == "integer"
-    and config.steps > 0 and math.type(config.problems or 0) == "integer"
-end
-
 --- The trials of a sweep's folder.
 ---@param folder string
----@return table[]? trials {id, name, folder, config} in the order they were asked for; nil where
----   the folder has no sweep
+---@return table[]? trials {id, name, folder, config} in the order in which they were added; nil if
+---   the folder contains no sweep
 function M.read(folder)
   local text = files.read(path_of(folder))
   if not text then
@@ -158,26 +136,25 @@ function M.read(folder)
   end
   local content = files.parse(text)
   if not content or type(content.trials) ~= "table" or #content.trials == 0 then
-    error(("sweep: %s: expected the trials of a sweep, got another file"):format(path_of(folder)),
-      0)
+    error(("sweep: %s: expected a list of trials, got another file"):format(path_of(folder)), 0)
   end
   local trials = {}
   for i, config in ipairs(content.trials) do
-    if not is_configuration(config) then
-      error(("sweep: %s: trial %d is no configuration of an experiment"):format(path_of(folder),
-        i), 0)
+    if not configuration.is_valid(config) then
+      error(("sweep: %s: trial %d: expected the configuration of an experiment"):format(
+        path_of(folder), i), 0)
     end
     trials[i] = new_trial(folder, config)
   end
   return trials
 end
 
---- A run of an experiment by itself, as a sweep of one trial.
+--- A single run of an experiment as a sweep of one trial.
 ---@param folder string of the run
----@return table[]? trials nil where the folder has no such run
+---@return table[]? trials nil if the folder contains no such run
 function M.lone(folder)
   local about = files.decode(folder .. "/config.json")
-  if not about or not is_configuration(about.config) then
+  if not about or not configuration.is_valid(about.config) then
     return nil
   end
   local trial = new_trial(folder, about.config)
@@ -185,7 +162,7 @@ function M.lone(folder)
   return { trial }
 end
 
--- Call f while nobody else changes the file of the sweep.
+-- Calls f while no other process changes the file of the sweep.
 local function locked(folder, f)
   local lock = folder .. "/lock"
   files.make(lock)
@@ -202,10 +179,10 @@ local function locked(folder, f)
   return finally(f, function() held:leave "finished" end)
 end
 
---- Add trials to the file of a sweep, which is made where it is missing. Those that are in it stay.
+--- Adds trials to the file of a sweep, which is created if it is missing.
 ---@param folder string
 ---@param configs table[] from `experiment.configure`
----@return table[] trials of these configurations, in their order, each once
+---@return table[] trials of these configurations, in their order, without duplicates
 function M.add(folder, configs)
   files.make(folder)
   return locked(folder, function()
@@ -219,7 +196,7 @@ function M.add(folder, configs)
       local trial = new_trial(folder, config)
       local old = known[trial.name]
       if old and old.id ~= trial.id then
-        error(("sweep: two configurations are both called %s; change one of their seeds")
+        error(("sweep: two configurations have the same name, %s; change the seed of one")
           :format(trial.name), 0)
       elseif not old then
         all[#all + 1], known[trial.name] = trial, trial
@@ -237,14 +214,16 @@ function M.add(folder, configs)
   end)
 end
 
---- The trials of a folder, or an error that says there are none, or whose scheme is not there.
+--- The trials of a folder.
+---
+--- Errors: the folder contains no sweep; the position scheme of a trial does not exist.
 ---@param folder string
 ---@return table[]
 function M.require(folder)
   files.check_folder("sweep", folder)
   local trials = M.read(folder)
   if not trials then
-    error(("sweep: %s holds no sweep: it has no sweep.json"):format(folder), 0)
+    error(("sweep: expected a sweep in %s, found no sweep.json"):format(folder), 0)
   end
   for _, trial in ipairs(trials) do
     position.require(trial.folder, trial.config)

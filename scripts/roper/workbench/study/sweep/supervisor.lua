@@ -1,4 +1,5 @@
---- Worker processes of a sweep on this machine: started, listened to, replaced when they die.
+--- Starts the worker processes of a sweep on this machine, reads their events, and replaces those
+--- that die.
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
 local stored = require "roper.workbench.study.runs"
@@ -10,25 +11,25 @@ local uv = require "luv"
 
 local M = {}
 
--- Workers that may die on one trial before it counts as failed.
+-- Workers that must die on a trial before it counts as failed.
 local DEATHS <const> = 3
 
--- Milliseconds between looks at the folder while a worker could be started.
+-- Milliseconds between reads of the folder while a worker could be started.
 local LOOK <const> = 1000
 
 local Supervisor = {}
 Supervisor.__index = Supervisor
 
---- Workers for a sweep. `finished` of its trials are done; `worked` is how much of that was done
---- since the start: of a trial that went on from a checkpoint, the rest.
+--- A supervisor of the workers of a sweep. Field `finished`: finished trials; `worked`: trials done
+--- since the start, of a resumed trial the rest.
 ---@param folder string
 ---@param trials table[] from `plan`
----@param options table jobs; threads of each; say: a function of a line of text
+---@param options table jobs; threads of each; say: a function that prints a line
 ---@return Supervisor
 function M.new(folder, trials, options)
   local self = setmetatable({ folder = folder, trials = trials, jobs = options.jobs,
     threads = options.threads, say = options.say, by_name = {}, is_done = {}, failed = {},
-    deaths = {}, told = {}, workers = {}, stillborn = 0, finished = 0, worked = 0 }, Supervisor)
+    deaths = {}, warned = {}, workers = {}, stillborn = 0, finished = 0, worked = 0 }, Supervisor)
   for _, trial in ipairs(trials) do
     self.by_name[trial.name] = trial
     claims.retry(trial.folder)
@@ -38,7 +39,7 @@ function M.new(folder, trials, options)
   return self
 end
 
---- See which trials are done, failed, free, or run elsewhere.
+--- Reads which trials are finished, failed, free, or running elsewhere.
 function Supervisor:look()
   self.free, self.elsewhere = 0, 0
   local mine = {}
@@ -49,9 +50,9 @@ function Supervisor:look()
     if not self.is_done[trial] and not mine[trial] then
       local found = claims.read(trial.folder)
       local state = stored.result(trial.folder, trial.config) and "finished" or found.state
-      if found.problem and not self.told[trial] then
-        self.told[trial] = true
-        self.say(("%s: it counts as running: %s"):format(trial.name, found.problem))
+      if found.problem and not self.warned[trial] then
+        self.warned[trial] = true
+        self.say(("%s: counts as running: %s"):format(trial.name, found.problem))
       end
       if state == "finished" then
         claims.clean(trial.folder)
@@ -68,12 +69,12 @@ function Supervisor:look()
   self.looked = uv.now()
 end
 
--- What each kind of message from a worker changes.
+-- Handlers of the events of workers.
 local HANDLERS <const> = {
   begin = function(self, worker, trial)
     worker.trial, worker.step, worker.first, worker.loss = trial, 0, 0, nil
     self.failed[trial] = nil
-    self.stillborn = 0 -- workers do start
+    self.stillborn = 0 -- workers can start
   end,
   step = function(_, worker, _, message)
     worker.step, worker.first = message.step, message.first
@@ -96,7 +97,7 @@ local HANDLERS <const> = {
   end,
 }
 
---- Take in what a worker wrote: whole lines of JSON.
+--- Handles the output of a worker: lines of JSON.
 function Supervisor:listen(worker, data)
   worker.input = worker.input .. data
   for line in worker.input:gmatch "([^\n]*)\n" do
@@ -110,7 +111,7 @@ function Supervisor:listen(worker, data)
   worker.input = worker.input:match "[^\n]*$"
 end
 
---- A worker has ended: was it told to, was nothing left, or did it die?
+--- Handles the end of a worker. If it died, its trial is retried or marked as failed.
 function Supervisor:on_exit(worker)
   self.workers[worker] = nil
   self.looked = -math.huge
@@ -131,13 +132,13 @@ function Supervisor:on_exit(worker)
     self.say(("%s: %s; it continues from its last checkpoint, if it has one"):format(trial.name,
       reason))
   else
-    reason = ("%s, as %d before it"):format(reason, DEATHS - 1)
+    reason = ("%s, like %d before it"):format(reason, DEATHS - 1)
     self.say(("%s: failed: %s"):format(trial.name, reason))
     claims.mark_failed(trial.folder, worker.pid, reason)
   end
 end
 
--- The environment of a worker: where this library is, and as many threads as it may use.
+-- The environment of a worker: the paths of this library and the number of threads.
 local function environment(threads)
   local list, lua_path, c_path = {}, module_path.for_child()
   for name, value in pairs(tables.merged(uv.os_environ(), { LUA_PATH_5_4 = lua_path,
@@ -147,7 +148,7 @@ local function environment(threads)
   return list
 end
 
---- Start a worker.
+--- Starts a worker.
 function Supervisor:start()
   local worker = { input = "" }
   local names = tables.map(self.trials, function(trial) return trial.name end)
@@ -167,14 +168,14 @@ function Supervisor:count()
   return tables.count(self.workers)
 end
 
---- Start workers where there is something to do for them. Call it now and then.
----@return boolean is there still something to wait for?
+--- Starts workers for free trials. Call it at intervals.
+---@return boolean is_busy true while trials are running or free
 function Supervisor:tick()
   local working = self:count()
   if self.stopping then
     return working > 0
   elseif self.stillborn >= DEATHS then
-    error(("sweep: workers do not start: %s"):format(self.reason), 0)
+    error(("sweep: cannot start workers: %s"):format(self.reason), 0)
   end
   if working < self.jobs and uv.now() - self.looked >= LOOK then
     self:look()
@@ -185,7 +186,7 @@ function Supervisor:tick()
   return self:count() > 0 or self.free > 0 or self.elsewhere > 0
 end
 
---- Let the workers end: interrupted at first, killed when said again.
+--- Stops the workers: the first call interrupts them, the second kills them.
 function Supervisor:stop()
   for worker in pairs(self.workers) do
     worker.handle:kill(self.stopping and "sigkill" or "sigint")

@@ -1,8 +1,9 @@
---- A worker of a sweep: takes a trial, runs it, and goes on to the next until none is left.
+--- Worker of a sweep: claims a trial, runs it, and continues with the next until none is left.
 local core = require "roper.core"
 local claims = require "roper.workbench.study.claim"
 local diagnostics = require "roper.base.diagnostics"
 local load_option = require "roper.base.load_option"
+local measures = require "roper.workbench.study.measures"
 local escape = require "roper.base.escape"
 local runner = require "roper.workbench.study.run"
 local stored = require "roper.workbench.study.runs"
@@ -11,7 +12,7 @@ local uv = require "luv"
 
 local M = {}
 
--- Take the first trial that is neither finished nor anybody's.
+-- Claims the first trial that is neither finished nor claimed.
 local function take(trials, is_done)
   for _, trial in ipairs(trials) do
     if not is_done[trial] then
@@ -30,47 +31,43 @@ local function take(trials, is_done)
   return nil
 end
 
---- Work on trials until none is left to take.
+--- Runs trials until none is left to claim.
 ---@param trials table[] from `plan`
----@param tell table what to do with news: begin(trial), finish(trial, result), fail(trial, message)
----   and progress(trial), which returns an object as for `train`
----@return integer failed how many of those it ran
-function M.run(trials, tell)
+---@param events table functions begin(trial), finish(trial, result), fail(trial, message) and
+---   progress(trial), which returns an object as for `train`
+---@return integer failed trials that failed here
+function M.run(trials, events)
   local is_done, failed = {}, 0
   local trial, held = take(trials, is_done)
   while trial do
-    tell.begin(trial)
-    local ok, result = pcall(runner.run, trial.config, { run = trial.folder, lease = held,
-      resume = true, progress = tell.progress(trial), name = trial.name })
+    events.begin(trial)
+    local ok, result = pcall(runner.run, trial.config, { run = trial.folder, claim = held,
+      resume = true, progress = events.progress(trial), name = trial.name })
     if ok then
-      tell.finish(trial, result)
+      events.finish(trial, result)
     elseif diagnostics.is_interrupt(result) then
       error(result, 0)
     else
       failed = failed + 1
-      tell.fail(trial, diagnostics.without_place(tostring(result)))
+      events.fail(trial, diagnostics.without_place(tostring(result)))
     end
-    collectgarbage() -- a model need not outlive its trial
+    collectgarbage() -- frees the model of this trial
     trial, held = take(trials, is_done)
   end
   return failed
 end
 
---- What a person wants to know of a finished trial.
+--- The outcome of a finished trial in one line.
 ---@param result table
 ---@return string
 function M.outcome(result)
-  local duration = require("roper.base.progress").duration(result.seconds)
-  if not result.solved then
-    return ("%s, %s"):format(require("roper.workbench.study.language").told(result), duration)
-  end
-  return ("%d of %d solved, loss %.4f (floor %.4f), %s"):format(result.solved, result.problems,
-    result.loss, result.test_floor, duration)
+  return ("%s, %s"):format(measures.line(result),
+    require("roper.base.progress").duration(result.seconds))
 end
 
---- News as lines of text on a stream.
+--- Prints events as lines of text.
 ---@param stream file*
----@return table tell
+---@return table events for `run`
 function M.lines(stream)
   local function say(trial, text)
     stream:write(escape.text(trial.name .. ": " .. text), "\n")
@@ -78,7 +75,7 @@ function M.lines(stream)
   end
   return {
     begin = function(trial)
-      say(trial, "begins")
+      say(trial, "started")
     end,
     finish = function(trial, result)
       say(trial, M.outcome(result))
@@ -90,11 +87,11 @@ function M.lines(stream)
   }
 end
 
--- Least nanoseconds between two reports of a step, the last apart: measuring follows it.
+-- Least nanoseconds between two reports of a step. The last step is always reported.
 local REPORT_EVERY <const> = 2e8
 
--- News as lines of JSON for the sweep that started this process. When it is gone, the next line
--- ends this one too: the pipe is broken, and SIGPIPE does what it does by default.
+-- Sends events as lines of JSON to the sweep that started this process. If the sweep is gone, the
+-- next line ends this process by SIGPIPE.
 local function messages()
   local function send(event, trial, facts)
     facts.event, facts.trial = event, trial.name
@@ -112,7 +109,7 @@ local function messages()
       send("fail", trial, { text = message })
     end,
     progress = function(trial)
-      local sent, first = 0, nil -- the step that it went on from
+      local sent, first = 0, nil -- the step it resumed from
       return {
         update = function(_, step, loss, speed)
           first = first or step - 1
@@ -130,9 +127,9 @@ local function messages()
   }
 end
 
---- The process that a sweep starts: its order comes on standard input as JSON: folder, names of
---- trials, threads, Lua files to run first.
----@return integer status 0 done, 1 failed, 130 interrupted
+--- The main function of a worker process. Reads its order from standard input as JSON: folder,
+--- names of trials, threads, Lua files to run first.
+---@return integer status 0 if it is done, 1 after an error, 130 if it was interrupted
 function M.main()
   local eval = require "roper.base.eval"
   core.interrupt_enable()

@@ -222,7 +222,7 @@ describe("./roper", function()
       end
       refuses("runs: there is no folder " .. folder)
       uv.fs_mkdir(folder, 493)
-      refuses("none holds no run: it has no config.json of one")
+      refuses("none, found no config.json of one")
       scratch.write("none/config.json", '{"config": {"batch": 3}}')
       refuses("expected the run of an experiment")
     end)

@@ -43,7 +43,7 @@ describe("slurm.write", function()
     -- A worker without a sweep says so, with the name as it was.
     local status, _, errors = process.run({ "sh", path })
     assert.equal(1, status)
-    assert.truthy(errors:find(folder .. " holds no sweep", 1, true), errors)
+    assert.truthy(errors:find("expected a sweep in " .. folder, 1, true), errors)
   end)
 
   -- A folder of programs with an sbatch that does this.
@@ -115,7 +115,7 @@ describe("a sweep", function()
     table.move(worker, 1, #worker, #command + 1, command)
     local status, output, errors = process.run(command, input, environment)
     assert.equal(0, status, errors)
-    assert.equal(12, select(2, output:gsub(": begins\n", "")))
+    assert.equal(12, select(2, output:gsub(": started\n", "")))
     assert_shared(folder, 12, 2)
   end
 

@@ -9,7 +9,8 @@ local run = require("roper.workbench.study.run")
 local scratch = require("tests.scratch")
 local sentencepiece = require("tests.sentencepiece")
 local summary = require("roper.workbench.study.summary")
-local text = require("roper.workbench.study.report.text")
+local reports = require("tests.reports")
+local results = require("roper.workbench.study.report.results")
 local uv = require("luv")
 local validation = require("roper.training.validation")
 
@@ -137,10 +138,10 @@ describe("a run on text", function()
     local path = task:model()
     scratch.write(path:sub(#scratch.path("") + 1), scratch.read(path) .. "\n")
     assert.error_matches(function() stored.model(stored.read(folder)) end,
-      "text: .*/run/tokenizer%-%x+%.model: damaged: its content is not that of its name")
+      "text: .*/run/tokenizer%-%x+%.model is damaged: its content does not match its name")
     os.remove(path)
     assert.error_matches(function() stored.model(stored.read(folder)) end,
-      "text: no tokenizer in .*/run: there is no tokenizer%-%*%.model")
+      "text: expected a tokenizer in .*/run, found no tokenizer%-%*%.model")
   end)
 
   it("never has the logits of all tokens at once", function()
@@ -179,7 +180,7 @@ describe("a sweep on text", function()
     assert.equal(0, status, errors)
     assert.matches("rope%-1%-%x+: loss [%d.]+, perplexity [%d.]+, [%d.]+ bits per byte, ", errors)
     assert.matches("\n? *method +runs +loss +perplexity +bits per byte\n", output)
-    assert.matches("\n +loss at length +x 1 +x 2 +x 4\n", output)
+    assert.matches("\nLoss by length\n +times the length +1 +2 +4\n", output)
     status, output = process.run({ "./roper", "report", folder })
     assert.equal(0, status)
     local page = scratch.read(folder .. "/report.html")
@@ -194,14 +195,15 @@ describe("a sweep on text", function()
     end
     status, output, errors = process.run({ "./roper", "report", folder, "--head", "1" })
     assert.equal(1, status, output)
-    assert.truthy(errors:find("an attention map looks at a problem, and text poses none", 1, true))
+    assert.truthy(errors:find("layer, head and problem need runs on problems", 1, true))
   end)
 
   it("has its own columns before any run has finished", function()
     local trial = { method = "rope", seed = 1, run = { status = "waiting", config = config_of(),
       provenance = {}, metrics = {} } }
-    local found = summary.of({ methods = { "rope" }, trials = { trial } })
+    local sweep = { methods = { "rope" }, trials = { trial } }
     assert.same({ { "method", "runs", "loss", "perplexity", "bits per byte" },
-      { "rope", "0 of 1", "-", "-", "-" } }, text.rows(found))
+      { "rope", "0 of 1", "–", "–", "–" } },
+      reports.rows(results({ sweep = sweep, summary = summary.of(sweep) }), "study"))
   end)
 end)

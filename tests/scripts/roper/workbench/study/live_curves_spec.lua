@@ -15,7 +15,7 @@ end
 
 local function lines(trials, columns, rows)
   local sweep = { methods = { "rope", "roper" }, trials = trials }
-  return live_curves.lines(sweep, measures.of({ "substring_prefix" }, true), columns, rows)
+  return live_curves.lines(sweep, measures.main({ "substring_prefix" }), columns, rows)
 end
 
 describe("live_curves.lines", function()

@@ -42,7 +42,7 @@ describe("study.run", function()
     assert.equal(folder .. "/report.html", found.page)
     html.check(scratch.read(found.page))
     for _, part in ipairs({ "R_a R_b = R_{a+b}", "holds", "Training rope and roper on "
-      .. "substring_index, 2 seeds each", "of 2 ", "\n  rope ", "\n  roper ", "The report: "
+      .. "substring_index, 2 seeds each", "of 2 ", "\n  rope ", "\n  roper ", "Report: "
       .. found.page }) do
       assert.truthy(text:find(part, 1, true), part)
     end

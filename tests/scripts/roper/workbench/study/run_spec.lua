@@ -112,7 +112,7 @@ describe("run.run", function()
     claims.retry(folder)
     -- A worker of a sweep must not take again what it was refused.
     assert.error_matches(function()
-      run.run(other, { run = folder, lease = claims.take(folder), resume = true, progress = false })
+      run.run(other, { run = folder, claim = claims.take(folder), resume = true, progress = false })
     end, "belongs to another configuration")
     assert.equal("failed", claims.read(folder).state)
   end)
@@ -247,7 +247,7 @@ describe("run.run", function()
     uv.fs_mkdir(folder, 493)
     local held = claims.take(folder)
     assert.has_error(function() run.run(config, { run = folder }) end,
-      ("run: %s: process %d on %s works on it"):format(folder, uv.os_getpid(), uv.os_gethostname()))
+      ("run: %s is in use by process %d on %s"):format(folder, uv.os_getpid(), uv.os_gethostname()))
     held:leave("released")
     assert.error_matches(function()
       run.run(config, { run = folder, progress = { update = function() error("oh no", 0) end,

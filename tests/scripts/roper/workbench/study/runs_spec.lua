@@ -77,7 +77,7 @@ describe("runs.read", function()
                          "^runs: there is no folder .*/none$")
     files.make(scratch.path("none"))
     assert.error_matches(function() stored.read(scratch.path("none")) end,
-                         "runs: .*/none holds no run: it has no config.json of one")
+                         "runs: expected a run in .*/none, found no config.json of one")
     assert.error_matches(function() stored.read(scratch.write("file", "")) end,
                          "^runs: expected a folder, got the file .*/file$")
     assert.error_matches(function() stored.read(scratch.path("nonee")) end,

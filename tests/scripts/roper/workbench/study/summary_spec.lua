@@ -1,6 +1,10 @@
+local comparison = require("roper.workbench.study.report.comparison")
 local fixture = require("tests.fixtures.statistics")
 local summary = require("roper.workbench.study.summary")
-local text = require("roper.workbench.study.report.text")
+local lengths = require("roper.workbench.study.report.lengths")
+local report = require("roper.workbench.study.report")
+local reports = require("tests.reports")
+local results = require("roper.workbench.study.report.results")
 
 -- A trial of a method as `sweep.read` gives it; without a result it is in the state `status`.
 local function trial(method, seed, result, status)
@@ -22,6 +26,33 @@ local function sweep()
     trials[#trials + 1] = trial("roper", seed + 2, result(100, 1.28, 200))
   end
   return { methods = { "rope", "roper" }, trials = trials }
+end
+
+local function view_of(found, baseline)
+  return { sweep = found, summary = summary.of(found, baseline) }
+end
+
+-- What a terminal of 80 columns shows.
+local function text_of(found, baseline)
+  return report.text(view_of(found, baseline), { width = 80 })
+end
+
+-- The same without line breaks.
+local function words_of(found, baseline)
+  return (text_of(found, baseline):gsub("%s+", " "))
+end
+
+-- The rows of the tables of a report; nil if it has no such table.
+local function study_rows(found)
+  return reports.rows(results(view_of(found)), "study")
+end
+
+local function length_rows(found, baseline)
+  return reports.rows(lengths(view_of(found, baseline)), "longer")
+end
+
+local function pair_rows(found, baseline)
+  return reports.rows(comparison.brief(summary.of(found, baseline)), "pairs")
 end
 
 describe("summary.of", function()
@@ -47,7 +78,7 @@ describe("summary.of", function()
     for _, pair in ipairs(summary.of(found).pairs) do
       assert.equal(0, pair.n)
     end
-    assert.is_nil(text.pair_rows(summary.of(found)))
+    assert.is_nil(pair_rows(found))
   end)
 
   describe("with longer problems", function()
@@ -68,10 +99,10 @@ describe("summary.of", function()
     it("has the accuracy at each length as a measure", function()
       local found = summary.of(longer())
       assert.near(0.645, found.methods[1]["accuracy_2"].mean, 1e-12)
-      assert.same({ "accuracy at length", "x 1", "x 1.5", "x 2" }, text.length_rows(found)[1])
+      assert.same({ "times the length", "1", "1.5", "2" }, length_rows(longer())[1])
       assert.same({ "a", "0.781 ± 0.000", "0.500 ± 0.000", "0.445 ± 0.009" },
-        text.length_rows(found)[3])
-      assert.is_nil(text.length_rows(summary.of(sweep())))
+        length_rows(longer())[3])
+      assert.is_nil(length_rows(sweep()))
     end)
 
     it("compares all with a baseline, corrects for their number, and says what differs", function()
@@ -79,17 +110,17 @@ describe("summary.of", function()
       local compared = {}
       for _, pair in ipairs(found.pairs) do
         assert.equal("a", pair.a)
-        compared[pair.b .. " " .. pair.metric] = pair
+        compared[pair.b .. " " .. pair.measure.name] = pair
       end
-      assert.equal(2 * (#found.metrics + 1), #found.pairs)
+      assert.equal(2 * #found.measures, #found.pairs)
       local b = compared["b accuracy_2"]
       assert.near(0.2, b.difference, 1e-12)
       assert.same({ 2 / 2 ^ 8, 4 / 2 ^ 8 }, { b.p, b.corrected })
-      local rows = text.length_rows(found)
+      local rows = length_rows(longer(), "a")
       assert.equal("0.645 ± 0.009 +", rows[2][4])
       assert.equal("0.445 ± 0.009", rows[3][4])
-      assert.is_nil(rows[4][4]:find("[+-]$"))
-      assert.truthy(text.text(found):find("above and below a, with p < 0.05", 1, true))
+      assert.is_nil(rows[4][4]:find("[+−]$"))
+      assert.truthy(words_of(longer(), "a"):find("above and below a, with p < 0.05", 1, true))
     end)
 
     it("refuses a baseline that is no method", function()
@@ -100,9 +131,10 @@ describe("summary.of", function()
 
   it("pairs runs by their seed", function()
     local pairs_ = summary.of(sweep()).pairs
-    assert.equal(6, #pairs_) -- the metrics of runs on problems, and the steps to 90 %
+    assert.equal(6, #pairs_) -- the measures of runs on problems
     local solved = pairs_[1]
-    assert.same({ "rope", "roper", "solved", 8 }, { solved.a, solved.b, solved.metric, solved.n })
+    assert.same({ "rope", "roper", "solved", 8 },
+      { solved.a, solved.b, solved.measure.name, solved.n })
     local sum = 0
     for seed = 3, 10 do
       sum = sum + 100 - fixture[3].numbers[seed]
@@ -117,11 +149,11 @@ describe("summary.of", function()
   it("counts a run that never came to 90 % as having got there with its last step", function()
     local pairs_ = summary.of(sweep()).pairs
     local steps = pairs_[#pairs_]
-    assert.equal("steps_to_90", steps.metric)
+    assert.equal("steps_to_90", steps.measure.name)
     assert.same({ -100, -200, -300, -300, -300, -300, -300, -300 }, steps.each)
     assert.equal(6, steps.censored)
-    assert.truthy(text.text(summary.of(sweep())):find("Runs that never reached 90 % count with "
-      .. "their last step", 1, true))
+    assert.truthy(words_of(sweep()):find("Runs that never reached 90 % count with their "
+      .. "last step", 1, true))
     assert.equal(2 / 2 ^ 8, steps.p)
     local found = sweep()
     for _, one in ipairs(found.trials) do
@@ -144,7 +176,7 @@ describe("summary.of", function()
     end
     local solved, corrected = {}, {}
     for _, pair in ipairs(summary.of(found).pairs) do
-      if pair.metric == "solved" then
+      if pair.measure.name == "solved" then
         solved[#solved + 1], corrected[#corrected + 1] = pair.p, pair.corrected
       end
     end
@@ -169,9 +201,9 @@ describe("summary.of", function()
         end
       end
       for _, baseline in ipairs({ "a", false }) do
-        local found = summary.of({ methods = methods, trials = trials }, baseline or nil)
-        for _, row in ipairs(text.pair_rows(found)) do
-          local low, high = row[4]:match("^([-+%d.]+) to ([-+%d.]+)$")
+        local found = { methods = methods, trials = trials }
+        for _, row in ipairs(pair_rows(found, baseline or nil)) do
+          local low, high = row[4]:gsub("−", "-"):match("^([-+%d.]+) to ([-+%d.]+)$")
           if low then
             local excluded = tonumber(low) > 0 or tonumber(high) < 0
             assert.equal(tonumber(row[5]) < 0.05, excluded, table.concat(row, "  "))
@@ -194,10 +226,10 @@ describe("summary.of", function()
     assert.is_nil(found.pairs[1].low)
     assert.equal(3 / 32, found.pairs[1].corrected)
     assert.equal(3 / 32, found.pairs[1].least)
-    local shown = text.text(found)
-    assert.truthy(shown:find("No interval, since no difference could be significant: 6 pairs "
-      .. "cannot give a p\nbelow 0.094. The differences one by one:\n\n  correct, b %- a%s+"
-      .. "%+10.0 %+10.0"), shown)
+    local shown = text_of({ methods = methods, trials = trials })
+    assert.truthy(shown:find("\n  correct, b − a +6 +%+10.0  one by one: %+10.0, %+10.0,"), shown)
+    assert.truthy(shown:gsub("%s+", " "):find("no difference could be significant: 6 pairs cannot "
+      .. "give a p below 0.094", 1, true), shown)
     assert.truthy(summary.of({ methods = methods, trials = trials }, "a").pairs[1].low == nil)
     table.remove(methods)
     assert.equal(10, summary.of({ methods = methods, trials = trials }).pairs[1].low)
@@ -213,43 +245,43 @@ describe("summary.of", function()
     assert.same({ 10, 7, 1, 1, 1 }, { summed.methods[1].planned, summed.methods[1].finished,
       summed.methods[1].failed, summed.methods[1].running, summed.methods[1].stopped })
     assert.same({ "rope: 3 of 10 runs are missing (1 failed, 1 running, 1 stopped)",
-                  "the runs are of different commits: abc, def-dirty" }, summed.notes)
-    assert.equal("7 of 10", text.rows(summed)[2][2])
-    assert.truthy(text.text(summed):find("\n\nNote: rope: 3 of 10 runs are missing", 1, true))
+                  "the runs come from different commits: abc, def-dirty" }, summed.notes)
+    assert.equal("7 of 10", study_rows(found)[2][2])
+    assert.truthy(text_of(found):find("\n  - rope: 3 of 10 runs are missing", 1, true))
   end)
 
   it("takes a sweep of which nothing is finished", function()
     local found = { methods = { "rope" }, trials = { trial("rope", 1, nil, "waiting") } }
-    assert.same({ { "method", "runs", "of ?", "loss", "floor", "90 % after" },
-                  { "rope", "0 of 1", "-", "-", "-", "-" } },
-                text.rows(summary.of(found)))
-    assert.is_nil(text.pair_rows(summary.of(found)))
+    assert.same({ { "method", "runs", "correct", "loss", "steps to 90 %" },
+                  { "rope", "0 of 1", "–", "–", "–" } }, study_rows(found))
+    assert.is_nil(pair_rows(found))
   end)
 end)
 
 describe("the text of a summary", function()
   it("is the study's table", function()
     assert.same({
-      { "method", "runs", "of 128", "trimmed", "loss", "floor", "90 % after" },
-      { "rope", "10", "98.3 ± 9.8", "105.9 (9)", "1.3055 ± 0.0010", "1.2500", "> 500 (4/10)" },
-      { "roper", "10", "100.0 ± 0.0", "100.0 (9)", "1.2800 ± 0.0000", "1.2500", "200 (10/10)" },
-    }, text.rows(summary.of(sweep())))
+      { "method", "runs", "correct of 128", "study’s mean", "loss", "floor", "steps to 90 %" },
+      { "rope", "10 of 10", "98.3 ± 9.8", "105.9 (9)", "1.3055 ± 0.0010", "1.2500",
+        "> 500 (4/10)" },
+      { "roper", "10 of 10", "100.0 ± 0.0", "100.0 (9)", "1.2800 ± 0.0000", "1.2500",
+        "200 (10/10)" },
+    }, study_rows(sweep()))
     local found = sweep()
     found.trials[1].run.status, found.trials[2].run.status = "failed", "waiting"
     assert.same({ "rope", "9 of 10", "96.9 ± 10.8", "1.3060 ± 0.0009", "1.2500",
-                  "> 500 (3/9)" }, text.rows(summary.of(found))[2])
-    assert.truthy(text.text(summary.of(found)):find("No run is left out: that is done from ten",
-                                                       1, true))
+                  "> 500 (3/9)" }, study_rows(found)[2])
+    assert.truthy(words_of(found):find("the study’s mean leaves out the worst tenth", 1, true))
   end)
 
   it("does not tell the median steps of which half never came", function()
     local found = sweep()
     found.trials[9].run.result.steps_to_90 = 450
-    assert.equal("undetermined (5/10)", text.rows(summary.of(found))[2][7])
+    assert.equal("undetermined (5/10)", study_rows(found)[2][7])
   end)
 
   it("fits the terminal", function()
-    for line in text.text(summary.of(sweep())):gmatch("[^\n]+") do
+    for line in text_of(sweep()):gmatch("[^\n]+") do
       assert.is_true(utf8.len(line) <= 80, line)
     end
   end)
@@ -257,7 +289,7 @@ end)
 
 describe("the pairs of a summary", function()
   it("begins with the result, and names the page where differences are too many", function()
-    local shown = text.text(summary.of(sweep()))
+    local shown = text_of(sweep())
     assert.truthy(shown:find("^The difference between roper and rope in correct answers is not "
       .. "significant:\n%S+ of 128 on average over 8 pairs"), shown)
     local trials, methods = {}, {}
@@ -265,23 +297,21 @@ describe("the pairs of a summary", function()
       methods[i], trials[i] = "m" .. i, trial("m" .. i, 1, result(i, 1.3, 200))
     end
     local many = { methods = methods, trials = trials }
-    assert.truthy(text.text(summary.of(many)):find("\n135 differences between runs of the same "
-      .. "seed are in the page alone;\n--baseline METHOD compares", 1, true))
-    assert.truthy(text.text(summary.of(many, "m1")):find("\n  correct, m2 - m1", 1, true))
+    assert.truthy(words_of(many):find(" 135 differences between runs of the same "
+      .. "seed are on the page only; --baseline METHOD compares", 1, true))
+    assert.truthy(text_of(many, "m1"):find("\n  correct, m2 − m1", 1, true))
   end)
 
-  it("has a row a pair and metric", function()
-    local rows = text.pair_rows(summary.of(sweep()))
-    assert.same({ "by seed", "pairs", "difference", "95 % interval", "p" }, rows[1])
-    assert.equal("correct, roper - rope", rows[2][1])
+  it("has a row for each pair and measure", function()
+    local rows = pair_rows(sweep())
+    assert.same({ "difference", "pairs", "mean", "95 % interval", "p" }, rows[1])
+    assert.equal("correct, roper − rope", rows[2][1])
     assert.equal("8", rows[2][2])
-    assert.equal("-0.0265", rows[3][3])
-    assert.truthy(rows[3][4]:find("^%-0.028%d to %-0.024%d$"), rows[3][4])
+    assert.equal("−0.0265", rows[3][3])
+    assert.truthy(rows[3][4]:find("^−0.028%d to −0.024%d$"), rows[3][4])
     assert.equal("0.008", rows[3][5])
-    assert.equal("90 % after, roper - rope", rows[4][1])
+    assert.equal("steps to 90 %, roper − rope", rows[4][1])
     assert.equal(4, #rows)
-    assert.equal("accuracy, roper - rope", text.pair_rows(summary.of(sweep()),
-                                                             { "accuracy" })[2][1])
   end)
 
   it("shows fewer than six pairs one by one, without an interval", function()
@@ -292,14 +322,10 @@ describe("the pairs of a summary", function()
     local few = summary.of(found)
     assert.equal(5, few.pairs[1].n)
     assert.same({ nil, nil }, { few.pairs[1].low, few.pairs[1].high })
-    assert.equal("-", text.pair_rows(few)[2][4])
-    local rows = text.few_rows(few)
-    assert.same({ "correct, roper - rope", "-20.0", "-19.0", "+70.0", "-1.0", "-25.0" }, rows[1])
-    assert.truthy(text.text(few):find("5 pairs cannot give a p\nbelow 0.062. The differences one "
-      .. "by one:\n\n  correct, roper - rope     -20.0 -19.0 +70.0 -1.0 -25.0\n", 1, true))
-    assert.is_nil(text.few_rows(summary.of(sweep())))
-    assert.is_nil(text.text(summary.of(sweep())):find("one by one", 1, true))
-    for line in text.text(few):gmatch("[^\n]+") do
+    assert.equal("one by one: −20.0, −19.0, +70.0, −1.0, −25.0", pair_rows(found)[2][4])
+    assert.truthy(words_of(found):find("5 pairs cannot give a p below 0.062", 1, true))
+    assert.is_nil(text_of(sweep()):find("one by one", 1, true))
+    for line in text_of(found):gmatch("[^\n]+") do
       assert.is_true(utf8.len(line) <= 80, line)
     end
   end)

@@ -4,8 +4,7 @@ local plan = require("roper.workbench.study.sweep.plan")
 local process = require("tests.process")
 local stored = require("roper.workbench.study.runs")
 local scratch = require("tests.scratch")
-local summary = require("roper.workbench.study.summary")
-local report_text = require("roper.workbench.study.report.text")
+local report = require("roper.workbench.study.report")
 local sweep = require("roper.workbench.study.sweep")
 local sweeps = require("tests.sweeps")
 local uv = require("luv")
@@ -19,7 +18,7 @@ end)
 after_each(scratch.remove)
 
 local function text_of(path)
-  return report_text.text(summary.of(sweep.read(path)))
+  return report.text(report.read(path))
 end
 
 -- A stream for `sweep.run` that keeps what is written.
@@ -83,7 +82,7 @@ describe("sweep.run", function()
     end
   end)
 
-  it("runs what is missing when said again, and more when asked", function()
+  it("runs only missing trials when it is run again, and more when asked", function()
     local fields = sweeps.fields({ position = { "rope", "roper" }, seed = { 1, 2 } })
     run({ fields = fields })
     local before = sweeps.results(folder)
@@ -118,11 +117,11 @@ describe("sweep.run", function()
     found = sweep.run({ what = folder, stream = stream })
     assert.equal("finished", found.trials[2].run.status)
     assert.has_error(function() sweep.run({ what = folder, fields = { seed = 9 } }) end,
-      ("sweep: %s is a sweep, whose trials are set; to add some, name its experiment and "
+      ("sweep: %s is a sweep with fixed trials; to add some, name its experiment and "
         .. "--folder %s"):format(folder, folder))
   end)
 
-  it("goes on after a trial that fails, and tries it again when said again", function()
+  it("continues after a trial that fails, and retries it when it is run again", function()
     -- The rate is so large that the loss is no number.
     local fields = sweeps.fields({ position = "rope", seed = "1..2", rate = "1e-3,1e300" })
     local found, failed = run({ fields = fields })
@@ -136,7 +135,7 @@ describe("sweep.run", function()
     end
     local _, count = scratch.read(scratch.path("log")):gsub("failed: train: the loss is", "")
     assert.equal(2, count)
-    local text = report_text.text(summary.of(found))
+    local text = report.text(report.of(found))
     assert.truthy(text:find("2 of 2 runs are missing (2 failed)", 1, true))
     assert.truthy(text:find("0 of 2", 1, true))
     local _, again = run({ fields = fields })
@@ -150,7 +149,7 @@ describe("sweep.run", function()
     local ok, message = pcall(run, { fields = sweeps.fields({ seed = 1 }) })
     uv.os_unsetenv("LUA_INIT_5_4")
     assert.is_false(ok)
-    assert.truthy(message:find("sweep: workers do not start: a worker ended with status 1", 1,
+    assert.truthy(message:find("sweep: cannot start workers: a worker ended with status 1", 1,
       true), message)
     assert.truthy(message:find("no way", 1, true), message)
   end)
@@ -204,7 +203,7 @@ describe("a sweep of which processes are killed", function()
           end
           seen = results
         end
-        -- A trial is given up when three of its workers were killed, until the sweep is said again.
+        -- A trial fails after three of its workers were killed, until the sweep is run again.
         assert.is_true(program.status == 0 or program.status == 137
                        or program.status == 1 and struck >= 3, name)
       end
@@ -276,13 +275,13 @@ describe("./roper sweep", function()
     local status, output, errors = process.run(sweeps.command(folder, "position=rope",
       "seed=1..2"))
     assert.equal(0, status)
-    assert.truthy(output:find("^\nrope: mean of correct answers, [^\n]*\n\n"
-      .. "  method  runs       of 2 "), output)
-    assert.truthy(output:find("\n  rope       2 ", 1, true))
+    assert.truthy(output:find("^\nrope: mean of correct answers, [^\n]*\n\n2 of 2 runs finished%."),
+      output)
+    assert.truthy(output:find("\n  method    runs  correct of 2 .*\n  rope    2 of 2 "), output)
     assert.is_nil((output .. errors):find("\27", 1, true))
-    assert.equal(1, select(2, errors:gsub("/sweep: 2 trials, 0 done", "")))
+    assert.equal(1, select(2, errors:gsub("/sweep: 2 trials, 0 finished", "")))
     for seed = 1, 2 do
-      local line = ("\nrope%%-%d%%-%%x+: %%d of 2 solved, loss "):format(seed)
+      local line = ("\nrope%%-%d%%-%%x+: %%d of 2 solved by sampling, "):format(seed)
       assert.truthy(errors:find(line), errors)
     end
     local log = scratch.path("log")
@@ -292,19 +291,19 @@ describe("./roper sweep", function()
     assert.equal(0, status)
     local text = scratch.read(log)
     assert.is_nil(text:find("[\27\r]"))
-    assert.truthy(text:find("1 trial, 0 done.*rope%-3%-%x+: .*method  runs"), text)
+    assert.truthy(text:find("1 trial, 0 finished.*rope%-3%-%x+: .*method    runs"), text)
   end)
 
   it("shows a line a job and one for all on a terminal", function()
     local screen = process.open(table.concat(sweeps.command(folder, "position=rope", "seed=1..3",
       "steps=400", "--jobs", "2", "--threads", "1"), " "), { TERM = "xterm", COLUMNS = "80" })
-    screen:expect("3 trials, 0 done; 2 at a time, 1 thread each")
-    screen:expect("sweep ░░░░░░░░░░░░ 0 of 3 done")
-    screen:expect("method  runs")
+    screen:expect("3 trials, 0 finished; 2 at a time, 1 thread each")
+    screen:expect("sweep ░░░░░░░░░░░░ 0 of 3 finished")
+    screen:expect("method    runs")
     assert.equal(0, screen:leave())
     local shown = screen.process.output
     assert.truthy(shown:find("/400  loss [%d.]+ .* left"), shown)
-    assert.equal(3, select(2, shown:gsub(" of 2 solved, loss ", "")))
+    assert.equal(3, select(2, shown:gsub(" of 2 solved by sampling, ", "")))
   end)
 
   it("ends by Ctrl-C, gives its trials back, and goes on", function()
@@ -319,7 +318,7 @@ describe("./roper sweep", function()
       end
     end
     screen:type("\3")
-    screen:expect("0 of 2 trials are done; this goes on with the others:\n")
+    screen:expect("0 of 2 trials are finished; to continue:\n")
     assert.equal(table.concat(command, " "), (screen:expect("\n")))
     screen:expect("interrupted")
     assert.equal(130, screen:leave())
@@ -332,7 +331,7 @@ describe("./roper sweep", function()
       folder:gsub("%p", "%%%0"))), listed)
     local status, output = process.run(command)
     assert.equal(0, status)
-    local last = ("\n\n2 of 2 runs finished, in %s\nTo write the report:\n./roper report %s\n")
+    local last = ("\n\nThe runs are in %s. To write the report:\n./roper report %s\n")
       :format(folder, folder)
     assert.equal(last, output:sub(-#last))
   end)
@@ -352,7 +351,7 @@ describe("./roper sweep", function()
     assert.equal(1, status, errors)
     local _, restarts = errors:gsub("a worker was killed by signal %d+; it continues from", "")
     assert.equal(2, restarts, errors)
-    assert.truthy(errors:find("failed: a worker was killed by signal %d+, as 2 before it"), errors)
+    assert.truthy(errors:find("failed: a worker was killed by signal %d+, like 2 before"), errors)
     assert.equal("failed", stored.read(plan.read(folder)[1].folder).status)
   end)
 
@@ -360,11 +359,11 @@ describe("./roper sweep", function()
     local status, output, errors = process.run(sweeps.command(folder, "seed=1..2", "rate=1e300,1",
       "--worker"))
     assert.equal(1, status)
-    assert.truthy(output:find("^roper%-1%-%x+: begins\nroper%-1%-%x+: failed: train: the loss"))
-    assert.equal(2, select(2, output:gsub(" of 2 solved, loss ", "")))
+    assert.truthy(output:find("^roper%-1%-%x+: started\nroper%-1%-%x+: failed: train: the loss"))
+    assert.equal(2, select(2, output:gsub(" of 2 solved by sampling, ", "")))
     assert.truthy(errors:find("2 trials failed", 1, true))
     status, output = process.run({ "./roper", "sweep", folder, "--worker" })
     assert.equal(1, status)
-    assert.equal(2, select(2, output:gsub("begins", "")))
+    assert.equal(2, select(2, output:gsub("started", "")))
   end)
 end)

@@ -1,6 +1,7 @@
 local experiment = require("roper.workbench.study.experiment")
 local files = require("roper.base.file")
 local process = require("tests.process")
+local measures = require("roper.workbench.study.measures")
 local run = require("roper.workbench.study.run")
 local scratch = require("tests.scratch")
 local sentencepiece = require("tests.sentencepiece")
@@ -40,7 +41,7 @@ describe("eval and sample", function()
     it("finds what the run found at its end", function()
       local found = roper("eval", folder)
       assert.equal("", found[3])
-      local lines = { run.told(result), "",
+      local lines = { measures.line(result), "",
         "  longer problems  solved  accuracy    loss   floor" }
       for _, entry in ipairs(result.longer) do
         lines[#lines + 1] = ("  %s     %d of 4     %.3f  %.4f  %.4f"):format(entry.name,
@@ -95,8 +96,8 @@ describe("eval and sample", function()
 
     it("refuses another vocabulary", function()
       local _, copy = train("copy", "copy")
-      refuses(1, copy .. " was trained on a vocabulary of 28 tokens, this task has 6", "eval", copy,
-        "alphabet=4")
+      refuses(1, copy .. " was trained on a vocabulary of 28 tokens; this task has another one, "
+        .. "of 6", "eval", copy, "alphabet=4")
     end)
 
     it("refuses a checkpoint that is missing, cut, or another run's", function()
@@ -125,7 +126,7 @@ describe("eval and sample", function()
     it("finds what the run found at its end", function()
       local found = roper("eval", folder)
       assert.equal("", found[3])
-      assert.equal(run.told(result), found[2]:match("^[^\n]*"))
+      assert.equal(measures.line(result), found[2]:match("^[^\n]*"))
       assert.truthy(found[2]:find(("\n  9 to 16        %.4f\n"):format(
         result.by_position[5].loss), 1, true), found[2])
       assert.truthy(found[2]:find(("\n  length=65    %.4f  "):format(result.longer[2].loss), 1,
@@ -176,7 +177,7 @@ describe("eval and sample", function()
       assert.matches("^loss ", roper("eval", pieces, other, "documents=paragraphs")[2])
       assert.equal("A par", roper("sample", pieces, "A par")[2]:sub(1, 5))
       scratch.write("own.txt", content)
-      assert.equal(run.told(trained), roper("eval", pieces)[2]:match("^[^\n]*"))
+      assert.equal(measures.line(trained), roper("eval", pieces)[2]:match("^[^\n]*"))
     end)
   end)
 end)

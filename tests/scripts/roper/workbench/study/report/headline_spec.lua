@@ -22,17 +22,17 @@ local function of(solved, baseline)
 end
 
 describe("headline.of", function()
-  it("says of one method how far its mean can be trusted", function()
-    assert.equal("rope: number of correct answers, 61.0 of 128 (one run: how far others would "
-      .. "differ cannot be told).", of({ { "rope", 61 } }))
+  it("gives the error of the mean of one method", function()
+    assert.equal("rope: number of correct answers, 61.0 of 128 (one run, so no error "
+      .. "is known).", of({ { "rope", 61 } }))
     assert.equal("rope: mean of correct answers, 62.0 of 128 (3 runs, standard error 0.6).",
       of({ { "rope", 61, 62, 63 } }))
     assert.truthy(of({ { "rope", 61, 62, 63, 64, 65, 66 } }):find(
       "63.5 of 128 (6 runs, 95 % interval 61.0 to 66.0).", 1, true))
-    assert.equal("Nothing can be told yet: no run has finished.", of({ { "rope", false } }))
+    assert.equal("No run has finished yet.", of({ { "rope", false } }))
   end)
 
-  it("says which of two is better, with the interval and p", function()
+  it("names the better of two, with the interval and p", function()
     local a, b = { "rope", 50, 52, 49, 51, 50, 53 }, { "roper", 60, 61, 63, 60, 62, 61 }
     assert.truthy(of({ a, b }):find("^roper is better than rope in correct answers: %+10%.3 of 128 "
       .. "on average over 6 pairs of the same seed %(95 %% interval %+%d+%.%d to %+%d+%.%d; "
@@ -40,34 +40,35 @@ describe("headline.of", function()
     assert.truthy(of({ b, a }):find("rope is worse than roper in correct answers: −10.3", 1, true))
   end)
 
-  it("cannot tell with five pairs, and shows them", function()
-    assert.equal("The difference between roper and rope in correct answers is not significant, and "
-      .. "could not be with 5 pairs: +10.0 of 128 on average over 5 pairs of the same seed (one by "
-      .. "one +10.0, +9.0, +11.0, +10.0, +10.0; p = 0.062).",
+  it("finds no significance with five pairs, and lists them", function()
+    assert.equal("The difference between roper and rope in correct answers is not significant: "
+      .. "+10.0 of 128 on average over 5 pairs of the same seed (one by one +10.0, +9.0, +11.0, "
+      .. "+10.0, +10.0; p = 0.062). With 5 pairs, no difference could be significant.",
       of({ { "rope", 50, 50, 50, 50, 50 }, { "roper", 60, 59, 61, 60, 60 } }))
-    assert.equal("Whether roper or rope is better in correct answers cannot be told: no two of "
-      .. "their finished runs have the same seed.", of({ { "rope", 50, false }, { "roper", false,
+    assert.equal("roper and rope cannot be compared: no two of their finished runs have the same "
+      .. "seed.", of({ { "rope", 50, false }, { "roper", false,
         60 } }))
   end)
 
-  it("counts what is told of many, against one or against the best", function()
+  it("counts significant differences of many, from a baseline or from the best", function()
     local many = { { "a", 50, 52, 49, 51, 50, 53, 50 }, { "b", 60, 61, 63, 60, 62, 61, 60 },
       { "c", 40, 41, 40, 39, 40, 41, 38 }, { "d", 50, 51, 50, 50, 51, 51, 51 } }
-    assert.equal("Of 3 methods compared with a in correct answers, 1 are better and 1 worse (p < "
-      .. "0.05 corrected for 3 comparisons); the other differences, 1, are not significant. The "
-      .. "best difference is that of b, +10.3 of 128 on average over 7 pairs of the same seed (95 "
-      .. "% interval +8.0 to +14.0; p = 0.047).", of(many, "a"))
+    assert.equal("Of 3 methods compared with a in correct answers, 1 is better and 1 worse (p < "
+      .. "0.05, corrected for 3 comparisons); 1 does not differ significantly. The best difference "
+      .. "is that of b: +10.3 of 128 on average over 7 pairs of the same seed (95 % interval +8.0 "
+      .. "to +14.0; p = 0.047).", of(many, "a"))
     local even = { { "a", 50, 52 }, { "b", 61, 61 }, { "c", 61, 61 }, { "d", false } }
     assert.truthy(of(even):find("^b %(and 1 other%) has the best mean of correct answers, 61%.0"))
-    assert.truthy(of(even, "a"):find("The best difference is that of b %(and 1 other%), %+10%.0"))
+    assert.truthy(of(even, "a"):find("The best difference is that of b %(and 1 other%): %+10%.0"))
     -- Of seven pairs p is at least 1/64, too much for six comparisons.
     assert.truthy(of(many):find("^b has the best mean of correct answers, 61%.0 of 128 %(7 runs, "
-      .. "95 %% interval .-%), but its difference from none of the 3 other methods is significant "
-      .. "%(p < 0%.05 corrected for 6 comparisons%), and could not be with 7 pairs%.$"))
+      .. "95 %% interval .-%), but no difference from the 3 other methods is significant %(p < "
+      .. "0%.05, corrected for 6 comparisons%)%. With 7 pairs and 6 comparisons, no difference "
+      .. "could be significant%.$"))
     for i, more in ipairs({ { 51, 50 }, { 61, 60 }, { 40, 40 }, { 50, 51 } }) do
       table.move(more, 1, 2, 9, many[i])
     end
-    assert.truthy(of(many):find("and is better than 3 of the 3 other methods (p < 0.05", 1, true))
+    assert.truthy(of(many):find("is significantly better than 3 of the 3 other methods", 1, true))
   end)
 
   it("measures runs on text by bits per byte, of which fewer are better", function()

@@ -81,8 +81,7 @@ describe("page.render", function()
 
   it("begins with the result", function()
     assert.truthy(page.render(reports.view()):find("<h1>[^<]*</h1><section><p class=\"result\">"
-      .. "The difference between roper and rope in correct answers is not significant, and could "
-      .. "not be with 1 pair: %+30.0 of 128"))
+      .. "The difference between roper and rope in correct answers is not significant: %+30.0 of"))
   end)
 
   it("has a dot for each finished run that has the number, those of a seed joined", function()
@@ -158,12 +157,10 @@ describe("page.render", function()
   it("shows the study's table with N, and what was published", function()
     local text = page.render(reports.view())
     local rows = table_of(text, "study")
-    assert.same({ "method", "runs finished", "correct of 128", "± s.e.", "study’s mean", "loss",
-      "± s.e.", "floor", "median steps to 90 %", "reached" }, rows[1])
-    assert.same({ "rope", "2 of 3", "61.5", "0.5", "61.5", "1.2850", "0.0050", "1.2701", "> 100",
-      "0 of 2" }, rows[2])
-    assert.same({ "roper", "1 of 3", "91.0", "–", "91.0", "1.2900", "–", "1.2701", "80", "1 of 1" },
-                rows[3])
+    assert.same({ "method", "runs", "correct of 128", "loss", "floor", "steps to 90 %" }, rows[1])
+    assert.same({ "rope", "2 of 3", "61.5 ± 0.5", "1.2850 ± 0.0050", "1.2701", "> 100 (0/2)" },
+                rows[2])
+    assert.same({ "roper", "1 of 3", "91.0", "1.2900", "1.2701", "80 (1/1)" }, rows[3])
     rows = table_of(text, "published")
     assert.same({ "published", "62.00", "96.11", "+34.11",
       "9 of 10 runs, 20 M parameters, 5,000 steps" }, rows[2])
@@ -185,14 +182,14 @@ describe("page.render", function()
     local text = page.render(reports.view())
     assert.truthy(text:find("3 of 6 runs finished, 1 failed, 1 running, 1 waiting.", 1, true))
     assert.truthy(text:find("<li>roper: 2 of 3 runs are missing", 1, true))
-    assert.truthy(text:find("<pre>train: the loss is nan at step 41</pre>", 1, true))
+    assert.truthy(text:find(">train: the loss is nan at step 41\n</span></pre>", 1, true))
     assert.truthy(text:find("Dotted: 2 runs that did not finish.", 1, true))
     local rows = table_of(text, "runs")
     assert.equal(7, #rows)
-    assert.same({ "rope", "3", "failed", "40 of 100", "–", "–", "–", "–", "–", "–" }, rows[6])
-    assert.same({ "roper", "3", "waiting", "0 of 100", "–", "–", "–", "–", "–", "–" }, rows[7])
-    assert.same({ "rope", "1", "finished", "100 of 100", "61", "62", "0.9100", "1.2900", "never",
-      "1m01s" }, rows[2])
+    assert.same({ "rope", "3", "failed", "40 of 100", "–", "–", "–", "–", "–", "–", "–" }, rows[6])
+    assert.same({ "roper", "3", "waiting", "0 of 100", "–", "–", "–", "–", "–", "–", "–" }, rows[7])
+    assert.same({ "rope", "1", "finished", "100 of 100", "61", "62", "0.9100", "1.2900", "1.3100",
+      "never", "1m01s" }, rows[2])
     assert.same({ { "method", "N", "reached", "median", "restricted mean", "± s.e." },
       { "rope", "2", "0 of 2", "> 100", "≥ 100", "–" },
       { "roper", "1", "1 of 1", "80", "80", "–" } }, table_of(text, "censored"))
@@ -233,7 +230,7 @@ describe("page.render", function()
     local text = page.render(reports.view(view.sweep.trials))
     assert.same({ "rope", "2", "1 of 2", "undetermined", "≥ 80", "20" },
                 table_of(text, "censored")[2])
-    assert.equal("undetermined", table_of(text, "study")[2][9])
+    assert.equal("undetermined (1/2)", table_of(text, "study")[2][6])
   end)
 
   it("leaves out the worst of ten, and says so", function()
@@ -252,7 +249,7 @@ describe("page.render", function()
     assert.same({ "65.5", "65.7", "9 of 10" },
                 { table.unpack(table_of(text, "spread")[2], 6, 8) })
     local row = table_of(text, "study")[2]
-    assert.same({ "59.6", "65.7" }, { row[3], row[5] })
+    assert.same({ "59.6 ± 6.1", "65.7 (9)" }, { row[3], row[4] })
     assert.same({ "this sweep", "65.67", "75.67", "+10.00", "9 of 10 runs, preset mini" },
                 table_of(text, "published")[3])
     -- Nine differences of 10 and one of 0: all signs alike, or the zero's either way.
@@ -277,7 +274,7 @@ describe("page.render", function()
     view.sweep.trials[2].run.result.test_floor = 1.4901
     local text = page.render(view)
     assert.is_nil(text:find('class="level"[^>]*><title>floor'))
-    assert.equal("1.4901", table_of(text, "study")[3][8])
+    assert.equal("1.4901", table_of(text, "study")[3][5])
   end)
 
   it("shows samples right and wrong, the wrong ones marked where they leave the answer", function()
@@ -298,7 +295,7 @@ describe("page.render", function()
     view.sweep.trials[2].run.provenance[2] = { version = "0.1.0", commit = "def5678", threads = 2,
       step = 40 }
     text = page.render(view)
-    assert.truthy(text:find("<td>abc1234 then def5678 from step 40, abc1234</td>", 1, true), text)
+    assert.truthy(text:find(">abc1234 then def5678 from step 40, abc1234</td>", 1, true), text)
   end)
 
   it("draws attention by relative distance, and says why a map is missing", function()
@@ -309,7 +306,7 @@ describe("page.render", function()
     html.check(text)
     assert.truthy(text:find("rope, seed 1</bdi>: layer 2, head 1", 1, true))
     assert.truthy(text:find('Weight: 0 <span class="scale s1"></span> 1</span>', 1, true))
-    assert.truthy(text:find("roper, seed 1</bdi>: no map; no checkpoint &lt;here&gt;", 1, true))
+    assert.truthy(text:find(": no attention map: no checkpoint &lt;here&gt;", 1, true))
     assert.truthy(text:find("<title>0.875 on “a” at 0, 2 back, for “c”</title>", 1, true))
     -- Distances 3 2 1 0 from left to right; nothing is drawn for no weight.
     local cells = {}
@@ -351,8 +348,9 @@ describe("page.render", function()
       local view = reports.view({ trial, failed }, { text })
       view.sweep.experiment = text
       view.summary.notes = { text }
-      view.summary.pairs = { { a = text, b = text, metric = "solved", n = 1, difference = 1,
-        each = { 1 }, censored = 0, comparisons = 1, p = 1, corrected = 1, least = 1 } }
+      view.summary.pairs = { { a = text, b = text, measure = view.summary.measure, n = 1,
+        difference = 1, each = { 1 }, censored = 0, comparisons = 1, p = 1, corrected = 1,
+        least = 1 } }
       local shown = map()
       shown.question, shown.answer, shown.text = text, text, text
       shown.rows[1].predicted = text:sub(1, 1)
@@ -366,7 +364,7 @@ describe("page.render", function()
         assert.is_nil(whole:find(markup_of, 1, true))
       end
       assert.truthy(whole:find("<li>" .. markup.escape(text) .. "</li>", 1, true))
-      assert.truthy(whole:find("<pre>" .. markup.escape(text) .. "</pre>", 1, true))
+      assert.truthy(whole:find(">" .. markup.escape(text), 1, true))
     end
   end)
 

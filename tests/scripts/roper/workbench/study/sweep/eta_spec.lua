@@ -31,14 +31,14 @@ local function whole(workers, more)
   return (lines[#lines]:gsub("[█░]+ ", ""))
 end
 
-describe("outlook.lines", function()
+describe("eta.lines", function()
   it("has a line a worker and one for all", function()
     assert.same({
       "  rope-1                 ████░░░░ 500/1000  loss 1.500  50s left",
       "  rope-2                 ████████ 1000/1000  measuring",
       "  rope-3                 ░░░░░░░░ 0/1000",
       "  (starting)",
-      "sweep ████░░░░░░░░ 2 of 10 done, 4m10s left",
+      "sweep ████░░░░░░░░ 2 of 10 finished, 4m10s left",
     }, eta.lines(sweep({ worker(2, 1000, 0), worker(1, 500, 0), worker(3, 0, 0, {
       loss = false }), { pid = 4 } }, { finished = 2, worked = 1.2 }), 104))
     local many = {}
@@ -52,18 +52,18 @@ describe("outlook.lines", function()
 
   it("tells the time left from what was done since the start", function()
     -- A tenth of a trial a hundred seconds; what was there before speeds nothing up.
-    assert.equal("sweep 0 of 10 done, 2h45m left", whole({ worker(1, 100, 0) }))
-    assert.equal("sweep 0 of 10 done, 2h30m left", whole({ worker(1, 1000, 900) }))
-    assert.equal("sweep 5 of 10 done, 1h18m left", whole({ worker(1, 300, 200) },
+    assert.equal("sweep 0 of 10 finished, 2h45m left", whole({ worker(1, 100, 0) }))
+    assert.equal("sweep 0 of 10 finished, 2h30m left", whole({ worker(1, 1000, 900) }))
+    assert.equal("sweep 5 of 10 finished, 1h18m left", whole({ worker(1, 300, 200) },
       { finished = 5 }))
-    assert.equal("sweep 6 of 10 done, 1h06m left", whole({}, { finished = 6, worked = 0.1 }))
-    assert.equal("sweep 5 of 10 done", whole({ worker(1, 200, 200) }, { finished = 5 }))
+    assert.equal("sweep 6 of 10 finished, 1h06m left", whole({}, { finished = 6, worked = 0.1 }))
+    assert.equal("sweep 5 of 10 finished", whole({ worker(1, 200, 200) }, { finished = 5 }))
   end)
 
   it("waits for no trial that failed, and tells what others do", function()
-    assert.equal("sweep 4 of 10 done, 2 failed, 1 run elsewhere, 1m40s left",
+    assert.equal("sweep 4 of 10 finished, 2 failed, 1 running elsewhere, 1m40s left",
       whole({}, { finished = 4, worked = 4, failed = { a = true, b = true }, elsewhere = 1 }))
-    assert.equal("sweep 4 of 10 done, stopping",
+    assert.equal("sweep 4 of 10 finished, stopping",
       whole({ worker(1, 500, 0) }, { finished = 4, worked = 4, stopping = true }))
   end)
 end)

@@ -182,12 +182,12 @@ describe("plan.add", function()
     for _, text in ipairs({ "", "{", "[1]", "{}", '{"trials": []}', '{"trials": {"a": 1}}' }) do
       local path = scratch.write("sweep.json", text)
       assert.has_error(function() plan.read(scratch.path("."):sub(1, -3)) end,
-        ("sweep: %s: expected the trials of a sweep, got another file"):format(path))
+        ("sweep: %s: expected a list of trials, got another file"):format(path))
     end
     for _, trial in ipairs({ "5", "{}", '{"experiment": "addition", "position": "rope"}' }) do
       local path = scratch.write("sweep.json", ('{"trials": [%s]}'):format(trial))
       assert.has_error(function() plan.read(scratch.path("."):sub(1, -3)) end,
-        ("sweep: %s: trial 1 is no configuration of an experiment"):format(path))
+        ("sweep: %s: trial 1: expected the configuration of an experiment"):format(path))
     end
     local config = configure({ seed = 1 })
     for name, values in pairs({ position = { "../../away", "a/b", "..", "a\nb", "a\u{202E}b", 5 },
@@ -200,7 +200,7 @@ describe("plan.add", function()
         config[name] = value
         local path = scratch.write("sweep.json", core.json_encode({ trials = { config } }))
         assert.has_error(function() plan.read(scratch.path("."):sub(1, -3)) end,
-          ("sweep: %s: trial 1 is no configuration of an experiment"):format(path))
+          ("sweep: %s: trial 1: expected the configuration of an experiment"):format(path))
         scratch.write("config.json", core.json_encode({ config = config }))
         assert.is_nil(plan.lone(scratch.path(".")))
       end

@@ -95,7 +95,7 @@ describe("a supervisor", function()
     supervisor:look()
     supervisor:look()
     assert.equal(1, supervisor.elsewhere)
-    assert.same({ "rope-2: it counts as running: cannot read " .. path
+    assert.same({ "rope-2: counts as running: cannot read " .. path
                   .. ": ELOOP: too many symbolic links encountered" }, said)
   end)
 
@@ -115,7 +115,7 @@ describe("a supervisor", function()
     assert.is_true(supervisor:tick())
     die()
     assert.has_error(function() supervisor:tick() end,
-      "sweep: workers do not start: a worker ended with status 1: no luck")
+      "sweep: cannot start workers: a worker ended with status 1: no luck")
   end)
 
   it("does not heed what is no message", function()

@@ -1,0 +1,47 @@
+--- Checks and compares the configurations of runs.
+local escape = require "roper.base.escape"
+local tables = require "roper.base.tables"
+
+local M = {}
+
+-- Can it be a part of a file name and of a line on a terminal?
+local function is_name(text)
+  return type(text) == "string" and not text:find "/" and not text:find("..", 1, true)
+    and escape.line(text) == text
+end
+
+--- Is a value from a file the configuration of an experiment?
+---@param config any
+---@return boolean
+function M.is_valid(config)
+  if type(config) ~= "table" then
+    return false
+  end
+  for _, value in pairs(config) do
+    if type(value) ~= "string" and type(value) ~= "number" and type(value) ~= "boolean" then
+      return false
+    end
+  end
+  return is_name(config.experiment) and is_name(config.position) and is_name(config.rotate or "")
+    and math.type(config.seed) == "integer" and math.type(config.steps) == "integer"
+    and config.steps > 0 and math.type(config.problems or 0) == "integer"
+end
+
+--- The fields in which configurations, or other flat tables, differ. A field that is false counts
+--- as not set.
+---@param configs table[]
+---@return string[] varied sorted
+---@return string[] common fields with the same value in all, sorted
+function M.fields(configs)
+  local varied, common = {}, {}
+  for _, name in ipairs(tables.keys(table.unpack(configs))) do
+    local is_same = true
+    for _, config in ipairs(configs) do
+      is_same = is_same and (config[name] or nil) == (configs[1][name] or nil)
+    end
+    table.insert(is_same and common or varied, name)
+  end
+  return varied, common
+end
+
+return M

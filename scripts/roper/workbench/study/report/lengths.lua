@@ -1,0 +1,48 @@
+--- Tables of measures by the length of problems or rows, with a row for each method.
+local curve = require "roper.workbench.study.report.curve"
+local d = require "roper.base.document"
+local number = require "roper.workbench.study.report.number"
+local summaries = require "roper.workbench.study.summary"
+local tables = require "roper.base.tables"
+
+-- "+" or "-" if a method differs significantly from the baseline in a measure.
+local function mark_of(summary, method, measure)
+  for _, pair in ipairs(summary.pairs) do
+    if pair.a == summary.baseline and pair.b == method and pair.measure == measure
+      and pair.corrected and pair.corrected < summaries.LEVEL then
+      return pair.difference > 0 and " +" or " −"
+    end
+  end
+  return ""
+end
+
+return function(view)
+  local by_base, tree, summary = {}, {}, view.summary
+  for _, measure in ipairs(summary.measures) do
+    if measure.times then
+      by_base[measure.base] = by_base[measure.base] or { measure.base }
+      table.insert(by_base[measure.base], measure)
+    end
+  end
+  for _, base in ipairs(summary.measures) do
+    local columns = by_base[base] or {}
+    tree[#tree + 1] = columns[1] and {
+      d.table { class = "longer", caption = base.title:gsub("^%l", string.upper) .. " by length",
+        head = tables.joined({ "times the length" },
+          tables.map(columns, function(measure) return ("%g"):format(measure.times or 1) end)),
+        rows = tables.map(summary.methods, function(entry)
+          return { curve.name(view.sweep, entry.method), table.unpack(tables.map(columns,
+            function(measure)
+              return number.summary(entry[measure.name], base.length_digits or base.digits)
+                .. mark_of(summary, entry.method, measure)
+            end)) }
+        end) },
+      d.paragraph({ base.length_legend, (" up to %g times as long as in training. ±: standard "
+        .. "error over the runs."):format(columns[#columns].times),
+        summary.baseline and { " + and −: above and below ", d.styled("name", summary.baseline),
+          (", with p < %g corrected for the number of methods, but not of lengths; other "
+            .. "differences are not significant."):format(summaries.LEVEL) } }, "note"),
+    } or nil
+  end
+  return #tree > 0 and tree or nil
+end
