@@ -1,38 +1,38 @@
---- Who works on a run. The leases of a run are numbered files in its folder; the newest counts.
+--- Claims of processes on runs. The claims on a run are numbered files, lease-0001.json and so on,
+--- in its folder; the newest counts.
 ---
---- A lease begins as a file that did not exist, which any file system gives to one process alone,
---- so that any number of workers share a sweep without a coordinator. It is not removed while it is
---- the newest: a run is taken over by creating the next number, which two can not do either. Its
---- owner alone writes to it.
+--- A process claims a run by creating the next file. Any file system lets only one process create a
+--- file, so workers can share a sweep without a coordinator. The newest file is never removed: a
+--- run is taken over by creating the next one. Only the owner of a claim writes to its file.
 local core = require "roper.core"
 local files = require "roper.base.file"
 local uv = require "luv"
 
 local M = {}
 
---- Seconds without a heartbeat after which the owner on another machine counts as dead. The clocks
+--- Seconds without a heartbeat after which an owner on another machine counts as dead. The clocks
 --- of machines that share a folder must agree better than that.
 M.LOST = 600
 
 -- Seconds between heartbeats.
 local BEAT <const> = 20
 
--- Seconds that a machine must be up before it takes what another boot of it held.
+-- Seconds that a machine must be up before it takes over claims from before its last boot.
 local SETTLED <const> = 120
 
--- The largest number of a lease; nobody comes near it.
+-- The largest number of a claim.
 local LARGEST <const> = 999999999
 
--- Seconds of a clock that nobody sets.
+-- Seconds of a clock that cannot be set.
 local function monotonic()
   return uv.hrtime() * 1e-9
 end
 
-local Lease = {}
-Lease.__index = Lease
+local Claim = {}
+Claim.__index = Claim
 
--- When a process of this machine began, in clock ticks since it was started; nil where none has
--- that id. Ids are used again, and so is the pair after a restart.
+-- The start of a process of this machine, in clock ticks since boot; nil if no process has this id.
+-- Process ids are reused, and after a reboot so are pairs of id and start.
 local function start_of(pid)
   local text = files.read(("/proc/%d/stat"):format(pid))
   local fields = text and text:match "^.*%)%s+(.*)$"
@@ -42,7 +42,7 @@ local function start_of(pid)
   return tonumber(fields:match("^" .. ("%S+ "):rep(19) .. "(%d+)"))
 end
 
---- This process, so that any other can tell whether it lives.
+--- Describes this process for others, which can check whether it is alive.
 ---@return table host, machine, boot, namespace, pid, start
 function M.owner()
   local function line(path)
@@ -54,9 +54,9 @@ function M.owner()
     namespace = uv.fs_readlink "/proc/self/ns/pid" or "", pid = pid, start = start_of(pid) }
 end
 
--- Does the owner of a lease live? Where its process can be seen, that tells; elsewhere its
--- heartbeat. Another boot of the same machine is over, or it is a copy with the same name and id,
--- which would have shown a heartbeat since this machine started.
+-- Is the owner of a claim alive? This is known if its process is visible here; otherwise its
+-- heartbeat decides. A claim from another boot of this machine is dead, unless it belongs to a copy
+-- of the machine with the same name and id. Such a copy has a heartbeat newer than this boot.
 local function is_alive(owner, path)
   local here, lost = M.owner(), M.LOST
   if owner.host == here.host and owner.machine == here.machine then
@@ -67,14 +67,14 @@ local function is_alive(owner, path)
     end
   end
   local stat = files.stat(path)
-  return stat ~= nil and math.abs(os.time() - stat.mtime.sec) < lost -- a clock may have been set
+  return stat ~= nil and math.abs(os.time() - stat.mtime.sec) < lost
 end
 
 local function path_of(folder, number)
   return ("%s/lease-%04d.json"):format(folder, number)
 end
 
--- The leases in a folder: path by number. Older versions called them claims.
+-- The claims in a folder: path by number. Some versions name the files claim-N.json.
 local function all(folder)
   local paths = {}
   for _, name in ipairs(files.names(folder)) do
@@ -86,7 +86,7 @@ local function all(folder)
   return paths
 end
 
--- The number of the newest lease in a folder, 0 where there is none, and its path.
+-- The number of the newest claim in a folder, 0 if there is none, and its path.
 local function newest(folder)
   local paths, largest = all(folder), 0
   for number in pairs(paths) do
@@ -95,17 +95,18 @@ local function newest(folder)
   return largest, paths[largest]
 end
 
--- What a lease says; nil for what no process of ours writes.
+-- The content of a claim; nil for a file with other content.
 local function parse(text)
   local content = text and files.parse(text)
   local owner = content and content.owner
   return type(owner) == "table" and math.type(owner.pid) == "integer" and content or nil
 end
 
---- The newest lease on a run.
+--- The newest claim on a run.
 ---@param folder string of the run
----@return table number (0 where there is none); state: "free", "running" or "failed"; owner;
----   message of what failed; problem: why it cannot be read, and counts as running
+---@return table found number (0 if there is none); state: "free", "running" or "failed"; owner;
+---   message: the error of a failed run; problem: why the claim cannot be read, in which case it
+---   counts as running
 ---@return string? path
 function M.read(folder)
   local number, path = newest(folder)
@@ -122,7 +123,7 @@ function M.read(folder)
   end
   local state = content.state
   if state == "running" and not is_alive(content.owner, path) then
-    if files.peek(path) ~= text then -- what it wrote before it ended is what counts
+    if files.peek(path) ~= text then -- the owner wrote once more before it ended
       return M.read(folder)
     end
     state = "free"
@@ -133,40 +134,41 @@ function M.read(folder)
     message = type(content.message) == "string" and content.message or nil }, path
 end
 
--- What a lease says, as text.
+-- The text of a claim.
 local function text_of(owner, state, message)
   return core.json_encode({ state = state, message = message, owner = owner }, { indent = 2 })
     .. "\n"
 end
 
---- Take a run that is free.
----@param folder string of the run, there already
----@param is_wanted? function looks once more, after the lease before was read: who finishes the run
----   meanwhile has a lease of the same number
----@return Lease? lease nil where somebody else has it, it failed, or is not wanted
----@return table found the lease before, as from `read`
+--- Claims a free run.
+---@param folder string an existing folder of the run
+---@param is_wanted? function is called after the previous claim was read and can refuse the run, if
+---   another process has finished it in the meantime
+---@return Claim? claim nil if the run is claimed, failed or refused
+---@return table found the previous claim, as from `read`
 function M.take(folder, is_wanted)
   local found = M.read(folder)
   if found.state ~= "free" or is_wanted and not is_wanted() then
     return nil, found
   elseif found.number == LARGEST then
-    error(("%s: no lease can follow %s"):format(folder, path_of(folder, LARGEST)), 0)
+    error(("%s: no claim can follow %s"):format(folder, path_of(folder, LARGEST)), 0)
   end
   local self = setmetatable({ folder = folder, number = found.number + 1,
-    owner = M.owner(), beaten = monotonic() }, Lease)
+    owner = M.owner(), beaten = monotonic() }, Claim)
   self.path = path_of(folder, self.number)
   if not files.create(self.path, text_of(self.owner, "running")) then
     return nil, found
   elseif newest(folder) ~= self.number then
-    uv.fs_unlink(self.path) -- of the number that was free, a later owner has removed the lease
+    uv.fs_unlink(self.path) -- a later owner has removed the claim that had this number
     return nil, found
   end
   return self, found
 end
 
---- Show others now and then that the owner lives; an error where the run was taken over by somebody
---- who thought it did not.
-function Lease:beat()
+--- Updates the heartbeat, at most every few seconds.
+---
+--- Errors: another process has taken over the run.
+function Claim:beat()
   if monotonic() - self.beaten >= BEAT then
     self:check()
     uv.fs_utime(self.path, os.time(), os.time())
@@ -174,16 +176,16 @@ function Lease:beat()
   end
 end
 
---- An error unless the lease still holds.
-function Lease:check()
+--- Raises an error if another process has taken over the run.
+function Claim:check()
   if newest(self.folder) ~= self.number then
     error(("%s: another worker has taken over; this one was silent for too long"):format(
       self.folder), 0)
   end
 end
 
---- Remove the leases before this one, where nobody asks who worked.
-function Lease:forget_others()
+--- Removes the files of earlier claims.
+function Claim:forget_others()
   for number, path in pairs(all(self.folder)) do
     if number < self.number then
       uv.fs_unlink(path)
@@ -191,14 +193,14 @@ function Lease:forget_others()
   end
 end
 
---- Give the run back: "released" as free to take, "finished", or "failed" with a message.
+--- Releases the run: "released" for other processes, "finished", or "failed" with a message.
 ---@param state string
 ---@param message string?
-function Lease:leave(state, message)
+function Claim:leave(state, message)
   files.write(self.path, text_of(self.owner, state, message))
 end
 
---- Remove what a killed owner left unfinished in the folder of a run, unless somebody works on it.
+--- Removes unfinished files of a killed process from the folder of a run that is not running.
 ---@param folder string of the run
 function M.clean(folder)
   if M.read(folder).state ~= "running" then
@@ -206,7 +208,7 @@ function M.clean(folder)
   end
 end
 
---- Let a failed run be taken again.
+--- Makes a failed run free again.
 ---@param folder string of the run
 function M.retry(folder)
   local found, path = M.read(folder)
@@ -215,7 +217,7 @@ function M.retry(folder)
   end
 end
 
---- Say that a run failed whose owner died of it.
+--- Marks a run as failed whose owner died.
 ---@param folder string of the run
 ---@param pid integer of the owner, on this machine
 ---@param message string

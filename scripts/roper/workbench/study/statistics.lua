@@ -1,6 +1,5 @@
---- What a handful of runs says: means and how far to trust them. Functions of lists of finite
---- numbers; others are refused, and a list that is too short for a figure gives nil, never a
---- made-up one.
+--- Statistics of a few runs: means, errors, intervals and tests. All functions take lists of finite
+--- numbers and raise an error for others. They return nil if a list is too short.
 local arguments = require "roper.base.arguments"
 local core = require "roper.core"
 local sort = require("roper.base.operations.order").sort
@@ -8,21 +7,21 @@ local with_seed = require("roper.base.scoped").with_seed
 
 local M = {}
 
--- Up to this many differences every assignment of signs is looked at, beyond as many as of this
--- many.
+-- Up to this many differences, every assignment of signs is counted; for more, a sample of as many
+-- assignments as for this number.
 local EXACT <const> = 16
 
--- Sums smaller than this share of what was added up are 0 but for rounding.
+-- Sums smaller than this share of the sum of magnitudes count as 0.
 local ROUNDING <const> = 1e-12
 
--- Refuse what is no finite number: NaN compares with nothing, and would pass for a figure.
+-- Raises an error unless all are finite numbers. NaN would otherwise spoil sorting.
 local function check(name, numbers)
   if type(numbers) ~= "table" then
     error(("%s: expected a list of numbers, got %s"):format(name, type(numbers)), 3)
   end
   for i, number in ipairs(numbers) do
     if math.type(number) == nil or number ~= number or math.abs(number) == math.huge then
-      error(("%s: expected finite numbers, got %s at place %d"):format(name, tostring(number), i),
+      error(("%s: expected finite numbers, got %s at index %d"):format(name, tostring(number), i),
         3)
     end
   end
@@ -34,7 +33,7 @@ local function sorted(numbers)
   return list
 end
 
--- Half-way between the two in the middle of a sorted list.
+-- The mean of the two middle numbers of a sorted list.
 local function middle_of(list)
   local middle = (#list + 1) // 2
   return #list > 0 and (list[middle] + list[#list + 1 - middle]) / 2 or nil
@@ -45,7 +44,7 @@ end
 ---     > roper.statistics.mean{1, 2, 6}
 ---     3.0
 ---@param numbers number[]
----@return number? mean nil of none
+---@return number? mean nil for an empty list
 function M.mean(numbers)
   check("mean", numbers)
   local sum = 0
@@ -55,30 +54,30 @@ function M.mean(numbers)
   return #numbers > 0 and sum / #numbers or nil
 end
 
---- The number in the middle, or half-way between the two there.
+--- The median; for an even count the mean of the two middle numbers.
 ---
 ---     > roper.statistics.median{9, 1, 2}
 ---     2.0
 ---@param numbers number[]
----@return number? median nil of none
+---@return number? median nil for an empty list
 function M.median(numbers)
   check("median", numbers)
   return middle_of(sorted(numbers))
 end
 
---- The value below which a share of a sorted list lies, linear between neighbours.
+--- A quantile of a sorted list, interpolated linearly between neighbours.
 ---
 ---     > roper.statistics.quantile({1, 2, 4}, 0.75)
 ---     3.0
----@param list number[] sorted, one at least
+---@param list number[] sorted, not empty
 ---@param share number from 0 to 1
 ---@return number
 function M.quantile(list, share)
   arguments.check("quantile", "list", "table", list, "share", "share", share)
-  local place = 1 + share * (#list - 1)
-  local below = math.floor(place)
+  local position = 1 + share * (#list - 1)
+  local below = math.floor(position)
   local above = math.min(below + 1, #list)
-  return list[below] + (place - below) * (list[above] - list[below])
+  return list[below] + (position - below) * (list[above] - list[below])
 end
 
 --- The standard error of the mean.
@@ -88,7 +87,7 @@ end
 ---     > roper.statistics.standard_error{1, 2, 3}
 ---     0.57735026918963
 ---@param numbers number[]
----@return number? error nil of fewer than two
+---@return number? error nil for fewer than two numbers
 function M.standard_error(numbers)
   check("standard_error", numbers)
   local mean, squares, n = M.mean(numbers), 0, #numbers
@@ -98,15 +97,15 @@ function M.standard_error(numbers)
   return n > 1 and (squares / (n - 1) / n) ^ 0.5 or nil
 end
 
---- The numbers that the study's rule keeps: of ten runs the worst is removed. Of other counts, the
---- worst tenth, rounded down: none of fewer than ten, two of twenty.
+--- The numbers that remain by the study's rule, which removes the worst of ten runs. For other
+--- counts, the worst tenth is removed, rounded down: none of fewer than ten, two of twenty.
 ---
 ---     > numbers = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 ---     > kept, removed = roper.statistics.trim(numbers, "smallest")
 ---     > #kept, removed
 ---     9	1
 ---@param numbers number[]
----@param worst "smallest"|"largest" which numbers are bad
+---@param worst "smallest"|"largest" numbers are the worst
 ---@return number[] kept
 ---@return integer removed
 function M.trim(numbers, worst)
@@ -116,13 +115,13 @@ function M.trim(numbers, worst)
   return table.move(list, first, first + #list - removed - 1, 1, {}), removed
 end
 
--- How many splits of n numbers are looked at; the sampled ones count that which moves none too.
+-- The number of splits of n numbers that are counted; a sample includes the split that moves none.
 local function splits_of(n)
   return 1 << (math.min(n, EXACT) - 1)
 end
 
--- Sums of the two parts of every split in two, or of sampled ones, and the sizes of the first
--- parts; the first split leaves the first part empty.
+-- For every split in two parts, or for a sample of splits: the sums of both parts and the size of
+-- the first. In the first split the first part is empty.
 local function parts_of(numbers)
   local n = #numbers
   if n > EXACT then
@@ -144,8 +143,9 @@ local function parts_of(numbers)
   return first, second, size
 end
 
--- The smaller and the larger of the two parts' means, for every split. A sum that is 0 but for
--- rounding is 0, so that the test and the interval agree. An empty part has a mean beyond all.
+-- The smaller and the larger mean of the two parts, for every split. Sums that differ from 0 by
+-- rounding errors count as 0; otherwise the test and the interval could disagree. The mean of an
+-- empty part is infinite.
 local function means_of_parts(numbers)
   local first, second, size = parts_of(numbers)
   local total = 0
@@ -163,7 +163,8 @@ local function means_of_parts(numbers)
     core.where(is_whole, beyond, one:maximum(other)), ROUNDING * total
 end
 
---- The least p that `permutation_test` can give: 2^(1 - n), of more than 16 differences 2^-15.
+--- The smallest p that `permutation_test` can return: 2^(1 - n), or 2^-15 for more than 16
+--- differences.
 ---
 ---     > roper.statistics.least_p(5)
 ---     0.0625
@@ -174,42 +175,43 @@ function M.least_p(n)
   return 1 / splits_of(n)
 end
 
---- Two-sided sign-flip permutation test of paired differences: the probability, if each difference
---- were as likely with the other sign, of a mean at least as far from 0. All assignments of signs
---- count, or a sample of them for more than 16 differences.
+--- Two-sided sign-flip permutation test of paired differences: the probability of a mean at least
+--- as far from 0 if each difference had either sign with the same probability. It counts all
+--- assignments of signs, or a sample of them for more than 16 differences.
 ---
 ---     > roper.statistics.permutation_test{1, 2, 3}
 ---     0.25
 ---@param differences number[]
----@return number? p nil of none
+---@return number? p nil for an empty list
 function M.permutation_test(differences)
   check("permutation_test", differences)
   if #differences == 0 then
     return nil
   end
-  -- Flipped signs leave a sum as large as it was where the flipped part, or the rest, has the other
-  -- sign: where the smaller of the two means is at most 0.
+  -- With flipped signs the sum is at least as far from 0 if the flipped part or the rest has the
+  -- opposite sign, that is, if the smaller of the two means is at most 0.
   local smaller, larger, rounding = means_of_parts(differences)
   local sum = M.mean(differences) * #differences
   local extreme = sum > rounding and smaller:le(0) or sum < -rounding and larger:ge(0)
   return extreme and extreme:to "float64":sum():item() / #extreme or 1.0
 end
 
---- The interval of a mean that goes with `permutation_test`: every μ for which the test of the
---- numbers less μ gives p ≥ 1 - confidence. It excludes 0 exactly if the p of the numbers is below
---- 1 - confidence, and lies between the smallest and the largest number, so within what a measure
---- can be. Its ends are means of some of the numbers (Hartigan 1969, "Using subsample values as
---- typical values", JASA 64): of all N = 2^(n-1) ways to split them in two, S and S', one of which
---- leaves S empty and counts as -∞,
+--- The interval of a mean that corresponds to `permutation_test`: every μ for which the test of the
+--- numbers minus μ gives p ≥ 1 - confidence. It excludes 0 exactly if the p of the numbers is below
+--- 1 - confidence, and lies between the smallest and the largest number, thus within the range of
+--- the measure. Its ends are means of some of the numbers (Hartigan 1969, "Using subsample values
+--- as typical values", JASA 64). Over all N = 2^(n-1) splits of the numbers in two parts S and S',
+--- one of which leaves S empty and counts as -∞,
 ---
 ---     low = the ⌈N (1 - confidence)⌉-th smallest of min(mean(S), mean(S'))
 ---
---- and high likewise. For m comparisons the confidence 1 - 0.05 / m agrees with p corrected by
---- Bonferroni, m p < 0.05, and all m intervals hold at once in 95 % of cases or more, if the
---- differences lie symmetrically around their mean, whatever their distribution: those of two
---- methods with runs of the same distribution, or of one that is merely shifted, do. Intervals of
---- skewed differences hold less often. Percent of studies in which all intervals hold the mean,
---- simulated by tests/fixtures/coverage.py with m comparisons of n pairs (- without interval):
+--- and high likewise. For m comparisons, the confidence 1 - 0.05 / m agrees with p after
+--- Bonferroni's correction, m p < 0.05. All m intervals contain their means at once in at least 95
+--- % of cases if the differences are distributed symmetrically around their mean, for example if
+--- the runs of two methods have the same distribution up to a shift. Intervals of skewed
+--- differences contain the mean less often. Percentage of studies in which all intervals contain
+--- the mean, simulated by tests/fixtures/coverage.py with m comparisons of n pairs (-: no
+--- interval):
 ---
 ---      m   n  normal  log-normal, σ 0.5  log-normal, σ 1  whole numbers
 ---      1   6   96.9         94.9              89.6            99.5
@@ -224,9 +226,9 @@ end
 ---     10  10   96.7         90.8              75.0            98.9
 ---     10  20   95.9         90.8              70.7            96.9
 ---
---- None of these 831,304 intervals disagrees with its p. The bootstrap-t interval holds the mean of
---- single skewed samples more often (σ 0.5: 93 to 95 %, σ 1: 89 to 92 %), but contradicts the test,
---- and of six numbers reaches far beyond what a measure can be.
+--- None of these 831,304 intervals disagrees with its p. The bootstrap-t interval contains the mean
+--- of single skewed samples more often (σ 0.5: 93 to 95 %, σ 1: 89 to 92 %), but it contradicts the
+--- test, and for six numbers it extends far beyond the range of the measure.
 ---
 ---     > roper.statistics.interval{1, 2, 3, 4, 5, 7}
 ---     1.0	7.0
@@ -234,7 +236,7 @@ end
 ---     nil
 ---@param numbers number[]
 ---@param confidence? number = 0.95
----@return number? low nil where so few numbers cannot reach the confidence: of fewer than 6 at 0.95
+---@return number? low nil if the numbers are too few for the confidence: fewer than 6 for 0.95
 ---@return number? high
 function M.interval(numbers, confidence)
   check("interval", numbers)
@@ -251,11 +253,11 @@ function M.interval(numbers, confidence)
   return low, high
 end
 
---- Probabilities of several tests, corrected for their number (Holm 1979): the smallest of m is
---- multiplied by m, the next by m - 1, and so on, none smaller than the one before it. If what is
---- below 0.05 is called a difference, any of these claims is wrong in at most 5 % of cases. Reports
---- correct by Bonferroni, with which intervals can agree (`roper.statistics.interval`); Holm's
---- corrected probabilities are never larger.
+--- Holm's correction (1979) of the p of several tests: the smallest of m is multiplied by m, the
+--- next by m - 1, and so on, and none is smaller than the one before it. If differences with a
+--- corrected p below 0.05 count as significant, the probability of any false one is at most 5 %.
+--- Reports use Bonferroni's correction, with which intervals can agree
+--- (`roper.statistics.interval`); values corrected by Holm are never larger.
 ---
 ---     > roper.statistics.holm{0.01, 0.5, 0.02}
 ---     {0.03, 0.5, 0.04}
@@ -275,19 +277,19 @@ function M.holm(probabilities)
   return corrected
 end
 
---- Times to an event that some runs did not reach in the `limit` they had. In the median these
---- count as longer than the limit: with more than half of them it is above the limit, with just
---- half it is undetermined. In the mean they count as the limit, so that it is at most the true
---- one (restricted mean).
+--- Statistics of times to an event that some runs did not reach within `limit`. In the median,
+--- these runs count as longer than the limit: it is above the limit if they are more than half, and
+--- undetermined if they are half. In the mean they count as the limit (restricted mean), which is
+--- at most the true mean.
 ---
 ---     > roper.statistics.censored({100, 200}, 3, 300).median
 ---     200.0
----@param times number[] of those that reached it
----@param total integer runs in all
+---@param times number[] of the runs that reached the event
+---@param total integer number of runs
 ---@param limit number
----@return table found {n = total, reached, limit, median, above, mean, error}; where the median
----   is nil, above tells whether it is above the limit (true) or undetermined (nil); the standard
----   error is that of the restricted mean
+---@return table found n = total, reached, limit, median, above, mean and error (standard) of the
+---   restricted mean. If median is nil, it is above the limit (above = true) or undetermined (above
+---   = nil)
 function M.censored(times, total, limit)
   check("censored", times)
   local all = sorted(times)

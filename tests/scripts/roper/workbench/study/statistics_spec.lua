@@ -55,7 +55,7 @@ describe("statistics", function()
                             "permutation_test", "censored" }) do
       for text, number in pairs({ nan = 0 / 0, inf = 1 / 0, ["-inf"] = -1 / 0, x = "x" }) do
         assert.error_matches(function() statistics[name]({ 1, number, 2 }, 5, 10) end,
-          name .. ": expected finite numbers, got %-?" .. text:gsub("%-", "%%-") .. " at place 2")
+          name .. ": expected finite numbers, got %-?" .. text:gsub("%-", "%%-") .. " at index 2")
       end
     end
   end)
