@@ -1,5 +1,6 @@
 --- A chart of the running trials of a sweep, as lines of text above its progress.
 local curve = require "roper.workbench.study.report.curve"
+local escape = require "roper.base.escape"
 local terminal = require "roper.base.terminal"
 
 local M = {}
@@ -32,24 +33,16 @@ end
 ---@param rows integer of the terminal
 ---@return string[] lines empty before the first point, or if the terminal is too small
 function M.lines(sweep, measure, columns, rows)
-  local height, series = math.min(MOST_ROWS, rows - OTHER_ROWS), {}
+  local height = math.min(MOST_ROWS, rows - OTHER_ROWS)
   local running = newest(sweep)
   local curves = curve.runs({ trials = running, methods = sweep.methods }, measure.curve.field)
   if height < LEAST_ROWS or #curves == 0 then
     return {}
   end
-  for i, one in ipairs(curves) do
-    local xs, ys = curve.coordinates(one.points)
-    series[i] = { label = one.label, x = xs, y = ys }
-  end
-  local text = require("roper.workbench.plot").line(series, { format = "text", height = height,
-    width = math.min(columns, WIDEST), title = measure.curve.title,
-    xrange = { 0, running[1].config.steps } })
-  local lines = { "" }
-  for line in text:gmatch "([^\n]*)\n" do
-    lines[#lines + 1] = line
-  end
-  return lines
+  local text = require("roper.workbench.plot").line(curve.series(curves, "label"), {
+    format = "text", height = height, width = math.min(columns, WIDEST),
+    title = measure.curve.title, xrange = { 0, running[1].config.steps } })
+  return escape.lines("\n" .. text:gsub("\n$", ""))
 end
 
 --- A chart that follows a sweep, for the option `chart` of `sweep.run`.

@@ -37,16 +37,6 @@ local function check_identities()
   return residuals
 end
 
--- The mean of each method's finished runs over the steps, for plot.line.
-local function mean_curves(sweep, field)
-  local series = {}
-  for i, mean in ipairs(curve.means(sweep, (curve.runs(sweep, field)))) do
-    local xs, ys = curve.coordinates(mean.points)
-    series[i] = { label = mean.method, x = xs, y = ys }
-  end
-  return series
-end
-
 -- Raises an error for an unknown method or field before anything is printed.
 local function check_fields(name, fields)
   local first = {}
@@ -101,9 +91,9 @@ function M.run(options)
     chart = live_curves.following(folder, measure, o.stream) }
   local view = reports.of(sweep)
   say("\n" .. reports.text(view))
-  local series = mean_curves(sweep, measure.curve.field)
-  if #series > 0 then
-    require("roper.workbench.plot").line(series, {
+  local means = curve.means(sweep, (curve.runs(sweep, measure.curve.field)))
+  if #means > 0 then
+    require("roper.workbench.plot").line(curve.series(means, "method"), {
       title = measure.curve.title .. ", mean of the runs", xlabel = "step",
       ylabel = measure.curve.y })
   end

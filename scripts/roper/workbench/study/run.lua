@@ -58,11 +58,9 @@ local function watched(progress, beat)
         progress:update(...)
       end
     end,
-    note = function(_, text)
-      if progress and progress.note then
-        progress:note(text)
-      end
-    end,
+    note = progress and progress.note and function(_, text)
+      progress:note(text)
+    end or nil,
     finish = function()
       if progress then
         progress:finish()

@@ -29,29 +29,37 @@ local function of_method(sweep, method, list)
   return entry
 end
 
--- The differences b - a of a measure between runs of the same experiment and seed, and in how many
--- of them a value is censored.
-local function differences(a, b, measure)
-  local by_seed, list, censored = {}, {}, 0
-  for _, run in ipairs(a.runs) do
-    by_seed[run.config.seed] = run
+--- Pairs of finished runs of two methods with the same experiment and seed.
+---@param sweep Sweep
+---@param a string method
+---@param b string method
+---@return Run[][] pairs {run of a, run of b} each, in the order of b
+function M.run_pairs(sweep, a, b)
+  local known, list = {}, {}
+  local function visit(method, f)
+    for _, trial in ipairs(sweep.trials) do
+      if trial.method == method and trial.run.status == "finished" then
+        local config = trial.run.config
+        f(trial.run, ("%s %s"):format(config.seed, config.experiment))
+      end
+    end
   end
-  for _, run in ipairs(b.runs) do
-    local other = by_seed[run.config.seed]
-    if other and other.config.experiment == run.config.experiment
-      and measure:is_comparable(a[measure.name], b[measure.name], other, run) then
-      local before, is_before_censored = measure:value(other)
-      local after, is_after_censored = measure:value(run)
+  visit(a, function(run, key) known[key] = run end)
+  visit(b, function(run, key) list[#list + 1] = known[key] and { known[key], run } end)
+  return list
+end
+
+-- Two methods, paired by seed.
+local function compare(sweep, a, b, measure)
+  local list, censored = {}, 0
+  for _, pair in ipairs(M.run_pairs(sweep, a.method, b.method)) do
+    if measure:is_comparable(a[measure.name], b[measure.name], pair[1], pair[2]) then
+      local before, is_before_censored = measure:value(pair[1])
+      local after, is_after_censored = measure:value(pair[2])
       list[#list + 1] = before and after and after - before or nil
       censored = censored + ((is_before_censored or is_after_censored) and 1 or 0)
     end
   end
-  return list, censored
-end
-
--- Two methods, paired by seed.
-local function compare(a, b, measure)
-  local list, censored = differences(a, b, measure)
   return { a = a.method, b = b.method, measure = measure, n = #list, each = list,
     censored = censored, difference = statistics.mean(list),
     error = statistics.standard_error(list) }
@@ -92,10 +100,10 @@ end
 -- comparison while all intervals hold at once with the stated confidence. Intervals that agree with
 -- Holm's correction show of a significant difference only that it is not 0, unless all differences
 -- are significant (Strassburger and Bretz 2008).
-local function compare_all(methods, paired, measure)
+local function compare_all(sweep, methods, paired, measure)
   local compared, count = {}, 0
   for i, pair in ipairs(paired) do
-    compared[i] = compare(methods[pair[1]], methods[pair[2]], measure)
+    compared[i] = compare(sweep, methods[pair[1]], methods[pair[2]], measure)
     count = count + (compared[i].n > 0 and 1 or 0)
   end
   for _, pair in ipairs(compared) do
@@ -163,7 +171,7 @@ function M.of(sweep, baseline)
   end
   local paired = M.pairs_of(sweep.methods, baseline)
   for _, measure in ipairs(list) do
-    compared = tables.joined(compared, compare_all(by_name, paired, measure))
+    compared = tables.joined(compared, compare_all(sweep, by_name, paired, measure))
   end
   local experiments = tables.set(tables.map(sweep.trials, function(trial)
     return trial.run.config and trial.run.config.experiment

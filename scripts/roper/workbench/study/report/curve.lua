@@ -47,6 +47,17 @@ function M.coordinates(points)
   return xs, ys
 end
 
+--- Curves in the form of `plot.line`.
+---@param curves table[]
+---@param name "label"|"method" field that labels a curve
+---@return table[] series
+function M.series(curves, name)
+  return tables.map(curves, function(one)
+    local xs, ys = M.coordinates(one.points)
+    return { label = one[name], x = xs, y = ys }
+  end)
+end
+
 --- Points averaged in groups of `group` neighbours, each at its last step. A group without values
 --- stays a break.
 ---@param points table[]
@@ -163,16 +174,6 @@ function M.shown(sweep, curves)
   end), means)
 end
 
--- The finished run of another method with the seed of a trial, or nil.
-local function partner(sweep, trial, method)
-  for _, other in ipairs(sweep.trials) do
-    if other.method == method and other.seed == trial.seed and other.run.status == "finished"
-      and other.config.experiment == trial.config.experiment then
-      return other.run
-    end
-  end
-end
-
 -- after - before, at the steps at which both have a value.
 local function difference(before, after, field)
   local values, points = {}, {}
@@ -194,12 +195,10 @@ end
 function M.differences(sweep, field, baseline)
   local curves = {}
   for _, pair in ipairs(summary.pairs_of(sweep.methods, baseline)) do
-    local a, b, each = pair[1], pair[2], {}
-    for _, trial in ipairs(sweep.trials) do
-      local before = trial.method == b and trial.run.status == "finished"
-        and partner(sweep, trial, a)
-      each[#each + 1] = before and { points = difference(before, trial.run, field) } or nil
-    end
+    local a, b = pair[1], pair[2]
+    local each = tables.map(summary.run_pairs(sweep, a, b), function(runs)
+      return { points = difference(runs[1], runs[2], field) }
+    end)
     local points = M.mean(each)
     local name = ("%s − %s"):format(b, a)
     curves[#curves + 1] = #points > 0 and { method = name, style = #curves + 1, finished = true,

@@ -12,13 +12,6 @@ function M.is_finite(value)
   return type(value) == "number" and value == value and math.abs(value) ~= math.huge
 end
 
---- A number that is text already, with a minus sign instead of its hyphen.
----@param text string
----@return string
-function M.shown(text)
-  return (text:gsub("^-", "−"))
-end
-
 --- A number with some digits after the decimal point.
 ---@param value any
 ---@param digits integer
@@ -28,7 +21,7 @@ function M.fixed(value, digits)
     return M.NONE
   end
   local text = ("%%.%df"):format(digits):format(value)
-  return text:find "[1-9]" and M.shown(text) or (text:gsub("^-", ""))
+  return text:find "[1-9]" and (text:gsub("^-", "−")) or (text:gsub("^-", ""))
 end
 
 --- A number with its sign, for differences.
@@ -118,7 +111,5 @@ function M.setting(value)
   end
   return type(value) == "table" and core.json_encode(value) or tostring(value)
 end
-
-M.count = require("roper.base.escape").count
 
 return M

@@ -221,7 +221,7 @@ describe("claim", function()
                 files.names(folder))
     held:leave("released")
     assert.has_error(function() claims.take(folder) end,
-      ("%s: no lease can follow %s"):format(folder, last:gsub("8%.json$", "9.json")))
+      ("%s: no claim can follow %s"):format(folder, last:gsub("8%.json$", "9.json")))
   end)
 
   it("reads what older versions called a claim", function()

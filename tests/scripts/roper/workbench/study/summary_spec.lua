@@ -81,6 +81,17 @@ describe("summary.of", function()
     assert.is_nil(pair_rows(found))
   end)
 
+  it("pairs the runs of each experiment if a sweep has several", function()
+    local trials = {}
+    for _, name in ipairs({ "addition", "copy" }) do
+      for i, method in ipairs({ "rope", "roper" }) do
+        trials[#trials + 1] = trial(method, 1, result(i, 1.3, 200))
+        trials[#trials].run.config.experiment = name
+      end
+    end
+    assert.equal(2, summary.of({ methods = { "rope", "roper" }, trials = trials }).pairs[1].n)
+  end)
+
   describe("with longer problems", function()
     -- Eight seeds of three methods; at twice the length b is better than a, c is not.
     local function longer()
