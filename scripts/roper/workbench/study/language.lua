@@ -88,7 +88,7 @@ end
 ---@param sequences integer for the loss
 ---@param beat function called from time to time
 ---@return table found validation_loss; sample: a prompt and its continuation
-function M.look(model, task, config, sequences, beat)
+function M.evaluate(model, task, config, sequences, beat)
   local found = validation.measure(model, task, { sequences = sequences, batch = config.batch,
     beat = beat })
   local sample = M.write(model, task, config, 1)[1]

@@ -17,7 +17,7 @@ M.SEED = 1000003
 ---@param sequences integer
 ---@param beat function called from time to time
 ---@return table found accuracy on answers; test_loss
-function M.look(model, task, config, sequences, beat)
+function M.evaluate(model, task, config, sequences, beat)
   local found = evaluation.answers(model, task, { seed = M.SEED, sequences = sequences,
     batch = config.batch, beat = beat })
   return { accuracy = found.accuracy, test_loss = found.loss }

@@ -110,7 +110,7 @@ local function open(config, o, beat)
     evaluate_every = config.evaluate_every, checkpoint_every = config.checkpoint_every,
     best = o.run and (has_problems and "test_loss" or "validation_loss") or nil,
     evaluate = function(model)
-      return kind_of(parts.task).look(model, parts.task, config, M.SEQUENCES, beat)
+      return kind_of(parts.task).evaluate(model, parts.task, config, M.SEQUENCES, beat)
     end,
   }
   if o.run and not has_problems and is_first(o.ranks) then

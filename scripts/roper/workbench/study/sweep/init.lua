@@ -252,7 +252,7 @@ function M.run(options)
       or "run the sweep again to continue"))
     error("interrupted", 0)
   end
-  supervisor:look()
+  supervisor:refresh()
   return M.read(folder), tables.count(supervisor.failed)
 end
 

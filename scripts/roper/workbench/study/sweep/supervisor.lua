@@ -15,7 +15,7 @@ local M = {}
 local DEATHS <const> = 3
 
 -- Milliseconds between reads of the folder while a worker could be started.
-local LOOK <const> = 1000
+local REFRESH <const> = 1000
 
 local Supervisor = {}
 Supervisor.__index = Supervisor
@@ -29,18 +29,19 @@ Supervisor.__index = Supervisor
 function M.new(folder, trials, options)
   local self = setmetatable({ folder = folder, trials = trials, jobs = options.jobs,
     threads = options.threads, say = options.say, by_name = {}, is_done = {}, failed = {},
-    deaths = {}, warned = {}, workers = {}, stillborn = 0, finished = 0, worked = 0 }, Supervisor)
+    deaths = {}, warned = {}, workers = {}, failed_starts = 0, finished = 0, worked = 0 },
+    Supervisor)
   for _, trial in ipairs(trials) do
     self.by_name[trial.name] = trial
     claims.retry(trial.folder)
   end
-  self:look()
-  self.looked, self.worked = -math.huge, 0
+  self:refresh()
+  self.refreshed_at, self.worked = -math.huge, 0
   return self
 end
 
 --- Reads which trials are finished, failed, free, or running elsewhere.
-function Supervisor:look()
+function Supervisor:refresh()
   self.free, self.elsewhere = 0, 0
   local mine = {}
   for worker in pairs(self.workers) do
@@ -66,7 +67,7 @@ function Supervisor:look()
       self.failed[trial] = state == "failed" or nil
     end
   end
-  self.looked = uv.now()
+  self.refreshed_at = uv.now()
 end
 
 -- Handlers of the events of workers.
@@ -74,7 +75,7 @@ local HANDLERS <const> = {
   begin = function(self, worker, trial)
     worker.trial, worker.step, worker.first, worker.loss = trial, 0, 0, nil
     self.failed[trial] = nil
-    self.stillborn = 0 -- workers can start
+    self.failed_starts = 0 -- workers can start
   end,
   step = function(_, worker, _, message)
     worker.step, worker.first = message.step, message.first
@@ -114,7 +115,7 @@ end
 --- Handles the end of a worker. If it died, its trial is retried or marked as failed.
 function Supervisor:on_exit(worker)
   self.workers[worker] = nil
-  self.looked = -math.huge
+  self.refreshed_at = -math.huge
   local trial, errors = worker.trial, worker.errors:match "^%s*(.-)%s*$"
   if self.stopping or worker.status == 0 and worker.signal == 0 then
     return
@@ -123,7 +124,7 @@ function Supervisor:on_exit(worker)
     or ("ended with status %d"):format(worker.status)
   reason = ("a worker %s%s%s"):format(reason, errors ~= "" and ": " or "", errors)
   if not trial then
-    self.stillborn = self.stillborn + 1
+    self.failed_starts = self.failed_starts + 1
     self.reason = reason
     return
   end
@@ -174,11 +175,11 @@ function Supervisor:tick()
   local working = self:count()
   if self.stopping then
     return working > 0
-  elseif self.stillborn >= DEATHS then
+  elseif self.failed_starts >= DEATHS then
     error(("sweep: cannot start workers: %s"):format(self.reason), 0)
   end
-  if working < self.jobs and uv.now() - self.looked >= LOOK then
-    self:look()
+  if working < self.jobs and uv.now() - self.refreshed_at >= REFRESH then
+    self:refresh()
     for _ = 1, math.min(self.jobs - working, self.free) do
       self:start()
     end

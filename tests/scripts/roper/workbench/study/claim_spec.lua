@@ -14,7 +14,7 @@ before_each(function()
 end)
 after_each(scratch.remove)
 
--- Write a lease of somebody else: this process with changes.
+-- Write a claim of another owner: this process with changes.
 local function write(number, changes, state)
   local owner = claims.owner()
   for name, value in pairs(changes) do
@@ -25,7 +25,7 @@ local function write(number, changes, state)
 end
 
 describe("claim", function()
-  it("is one process's until it is given back", function()
+  it("belongs to one process until it is released", function()
     assert.same({ number = 0, state = "free" }, claims.read(folder))
     local held = claims.take(folder)
     assert.equal("running", claims.read(folder).state)
@@ -42,7 +42,7 @@ describe("claim", function()
     assert.equal(3, claims.take(folder).number)
   end)
 
-  it("keeps others away from what failed, until it is forgiven", function()
+  it("keeps others from a failed run until it may be retried", function()
     claims.take(folder):leave("failed", "no luck")
     local found = claims.read(folder)
     assert.same({ "failed", "no luck" }, { found.state, found.message })
@@ -54,7 +54,7 @@ describe("claim", function()
     assert.equal("running", claims.read(folder).state)
   end)
 
-  it("passes from a process that was killed", function()
+  it("passes on from a killed process", function()
     local status, output = process.run({ "lua5.4", "-e", ([[
       package.path, package.cpath = %q, %q
       print(require("roper.workbench.study.claim").take(%q).number)
@@ -67,7 +67,7 @@ describe("claim", function()
     assert.equal(2, claims.take(folder).number)
   end)
 
-  it("tells the living from the dead", function()
+  it("distinguishes living owners from dead ones", function()
     local self = claims.owner()
     write(1, {})
     assert.equal("running", claims.read(folder).state)
@@ -101,7 +101,7 @@ describe("claim", function()
     end
   end)
 
-  it("trusts the heartbeat of what it can not see", function()
+  it("relies on the heartbeat of a process that it cannot see", function()
     for _, elsewhere in ipairs({ { host = "other" }, { machine = "other", boot = "other" },
                                  { namespace = "pid:[1]" } }) do
       elsewhere.pid = 2 ^ 22 + 7 | 0
@@ -114,7 +114,7 @@ describe("claim", function()
     end
   end)
 
-  it("beats now and then, and notices when it was taken over", function()
+  it("has a heartbeat and notices when it was taken over", function()
     local held = claims.take(folder)
     uv.fs_utime(held.path, 1, 1)
     held:beat()
@@ -128,7 +128,7 @@ describe("claim", function()
     assert.error_matches(function() held:beat() end, "another worker has taken over")
   end)
 
-  it("beats on while the clock is set back", function()
+  it("keeps its heartbeat when the clock is set back", function()
     local held = claims.take(folder)
     local time <const> = os.time
     finally(function() os.time = time end) -- luacheck: ignore 122
@@ -138,9 +138,9 @@ describe("claim", function()
     assert.is_true(time() - uv.fs_stat(held.path).mtime.sec >= 86400)
   end)
 
-  it("is taken over by one alone", function()
+  it("is taken over by a single process", function()
     write(1, { pid = 2 ^ 22 + 7 | 0 })
-    -- The one that has it leaves it as failed: at its end it would be free again.
+    -- The winner marks it as failed; otherwise it would be free at its end.
     local script = scratch.write("take.lua", ([[
       package.path, package.cpath = %q, %q
       local held = require("roper.workbench.study.claim").take(%q)
@@ -157,9 +157,9 @@ describe("claim", function()
     assert.same({ 1, 7 }, { mine, others })
   end)
 
-  it("is not had by the number of one that was removed", function()
+  it("does not reuse the number of a removed claim", function()
     local create = files.create
-    -- Between a look at the folder and the creation of lease 1, others come, go, and clean up.
+    -- Between reading the folder and creating lease 1, other processes claim, finish and clean up.
     files.create = function(...)
       files.create = create
       for _ = 1, 2 do
@@ -175,7 +175,7 @@ describe("claim", function()
     assert.equal("running", claims.read(folder).state)
   end)
 
-  it("is cleaned up behind a dead owner alone", function()
+  it("is cleaned up only after a dead owner", function()
     local left = scratch.write("run/lease-0001.json.7-abcd0123.tmp", "")
     write(1, {})
     claims.clean(folder)
@@ -185,7 +185,7 @@ describe("claim", function()
     assert.same({ "lease-0001.json" }, files.names(folder))
   end)
 
-  it("can be condemned when its owner died of it", function()
+  it("can be marked as failed when its owner died", function()
     local dead <const> = 2 ^ 22 + 7 | 0
     write(1, { pid = dead })
     claims.mark_failed(folder, dead + 1, "not me")
@@ -195,7 +195,7 @@ describe("claim", function()
                 { claims.read(folder).state, claims.read(folder).message })
   end)
 
-  it("counts as running where it cannot be read", function()
+  it("counts as running if it cannot be read", function()
     local path = scratch.path("run/lease-0001.json")
     assert(uv.fs_symlink(path, path))
     local problem = ("cannot read %s: ELOOP: too many symbolic links encountered"):format(path)
@@ -208,7 +208,7 @@ describe("claim", function()
     assert.error_matches(function() claims.read(path) end, "^cannot list .*: ENOTDIR: ")
   end)
 
-  it("is not led astray by a number that is too large", function()
+  it("ignores numbers that are too large", function()
     scratch.write("run/lease-9223372036854775807.json", "")
     local held = claims.take(folder)
     assert.equal(1, held.number)
@@ -237,7 +237,7 @@ describe("claim", function()
     assert.same({ "lease-0003.json" }, files.names(folder))
   end)
 
-  it("takes a damaged file for nobody's", function()
+  it("counts a damaged file as free", function()
     for i, text in ipairs({ "", "{", "[]", "null", '{"state": "running"}', "{}",
                                 '{"state": "running", "owner": {"pid": "x"}}' }) do
       scratch.write(("run/lease-%04d.json"):format(i), text)

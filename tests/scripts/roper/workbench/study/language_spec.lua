@@ -28,7 +28,7 @@ before_each(scratch.create)
 after_each(scratch.remove)
 
 describe("the experiment language_model", function()
-  it("has the study's size, and smaller ones", function()
+  it("has a preset of the study's size and smaller presets", function()
     local paper = experiment.configure("language_model", { preset = "paper", files = "x" })
     assert.same({ "text", 32000, 1024, 12 }, { experiment.definition("language_model").task,
       paper.vocabulary, paper.d_model, paper.layers })
@@ -40,7 +40,7 @@ describe("the experiment language_model", function()
     end
   end)
 
-  it("asks for the text, and for text that can be measured", function()
+  it("requires a text that can be measured", function()
     local status, _, errors = process.run({ "./roper", "train", "language_model" })
     assert.equal(2, status)
     assert.truthy(errors:find("language_model needs the field files, a file of text, or a folder "
@@ -55,7 +55,7 @@ describe("the experiment language_model", function()
     assert.is_nil(uv.fs_stat(folder .. "/checkpoint.safetensors"))
   end)
 
-  it("looks at rows two and four times as long", function()
+  it("measures rows two and four times as long", function()
     local changes, times = experiment.longer(config_of())
     assert.same({ { { length = 65 }, { length = 129 } }, { 2, 4 } }, { changes, times })
     assert.equal(129, experiment.reach(config_of({ position = "learned" })))
@@ -63,7 +63,7 @@ describe("the experiment language_model", function()
 end)
 
 describe("a run on text", function()
-  it("measures the loss, and what there is of it", function()
+  it("measures the loss and its relatives", function()
     local folder = scratch.path("run")
     local result = run.run(config_of(), { run = folder, progress = false })
     assert.is_true(result.loss > 0 and result.loss < 6)
@@ -94,7 +94,7 @@ describe("a run on text", function()
     assert.truthy(uv.fs_stat(folder .. "/best.safetensors"))
   end)
 
-  it("goes on bit for bit", function()
+  it("resumes bit for bit", function()
     local whole = run.run(config_of(), { progress = false })
     local folder = scratch.path("run")
     assert.error_matches(function()
@@ -111,7 +111,7 @@ describe("a run on text", function()
     assert.equal(whole.loss, resumed.loss)
   end)
 
-  it("does not go on with another text", function()
+  it("refuses to resume with another text", function()
     local path = scratch.write("text", ("One paragraph of words.\n\n"):rep(40))
     local fields = { files = path, documents = "paragraphs", steps = 10, length = 9 }
     local folder = scratch.path("run")
@@ -123,7 +123,7 @@ describe("a run on text", function()
     end, "belongs to another configuration: hash is %x+ there and %x+")
   end)
 
-  it("keeps its tokenizer, so that its model needs neither the text nor the cache", function()
+  it("keeps its tokenizer; its model needs neither the text nor the cache", function()
     if sentencepiece.missing then
       return pending(sentencepiece.missing)
     end
@@ -162,7 +162,7 @@ describe("a run on text", function()
     assert.near(expected / count, found.loss, 1e-5)
   end)
 
-  it("keeps what it writes as text, whatever the bytes", function()
+  it("stores generated text as valid text, whatever its bytes", function()
     local sample = generate.generate
     finally(function() generate.generate = sample end)
     generate.generate = function() return { "a\xFF\0b\27[2J\0" } end
@@ -172,7 +172,7 @@ describe("a run on text", function()
 end)
 
 describe("a sweep on text", function()
-  it("shows what there is, and nothing that there is not", function()
+  it("shows what it has, and nothing about problems", function()
     local folder = scratch.path("sweep")
     local status, output, errors = process.run({ "./roper", "sweep", "language_model",
       "preset=smoke", "files=" .. LICENSES, "position=rope,roper", "seed=1,2", "--jobs", "1",

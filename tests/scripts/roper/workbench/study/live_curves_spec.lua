@@ -3,7 +3,7 @@ local measures = require("roper.workbench.study.measures")
 local process = require("tests.process")
 local scratch = require("tests.scratch")
 
--- A trial as `sweep.read` gives it, whose loss at some steps is known.
+-- A trial like those of `sweep.read`, with the loss at some steps.
 local function trial(method, seed, status, losses)
   local metrics = {}
   for i, loss in ipairs(losses) do
@@ -19,7 +19,7 @@ local function lines(trials, columns, rows)
 end
 
 describe("live_curves.lines", function()
-  it("draws the runs in training, the newest of each method", function()
+  it("draws the newest running trial of each method", function()
     local trials = {}
     for seed, status in ipairs({ "finished", "running" }) do
       trials[#trials + 1] = trial("rope", seed, status, { 2, 1.5 })
@@ -32,7 +32,7 @@ describe("live_curves.lines", function()
     assert.is_nil(text:find("seed 1", 1, true))
   end)
 
-  it("stays within the terminal, and draws nothing in one too small", function()
+  it("stays within the terminal, and draws nothing if it is too small", function()
     local trials = { trial("rope", 1, "running", { 2, 1, 0.5 }) }
     for rows = 16, 60, 4 do
       local found = lines(trials, 50, rows)

@@ -66,7 +66,7 @@ describe("study.run", function()
     assert.is_nil(text:find("Fixed before the first run", 1, true)) -- the fields are others
   end)
 
-  it("notes the design if all of its runs are there, and no others", function()
+  it("notes the design if the sweep has exactly its runs", function()
     local design = designs.of("substring_prefix")
     local trials = {}
     local fields = designs.fields(design)
@@ -84,7 +84,7 @@ describe("study.run", function()
     assert.is_nil(designs.note(sweep))
   end)
 
-  it("runs nothing again, but what is missing", function()
+  it("runs only missing trials", function()
     run()
     local before = sweeps.results(folder)
     run({ seeds = 3 })
@@ -95,7 +95,7 @@ describe("study.run", function()
     end
   end)
 
-  it("draws no accuracy that is not finite", function()
+  it("draws curves without values that are not finite", function()
     run({ seeds = 1 })
     for _, trial in ipairs(plan.read(folder)) do
       local path = trial.folder .. "/metrics.jsonl"
@@ -106,7 +106,7 @@ describe("study.run", function()
     assert.truthy((run({ seeds = 1 })):find("mean of the runs", 1, true))
   end)
 
-  it("draws the curves without a program for pictures", function()
+  it("draws the curves without a program that shows pictures", function()
     local available = plot.available
     plot.available = function() return false end
     local ok, text = pcall(run, { seeds = 1 })

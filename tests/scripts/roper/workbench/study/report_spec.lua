@@ -55,7 +55,7 @@ describe("report", function()
     assert.truthy(page:find("<h1>substring_index: rope, roper (smoke)</h1>", 1, true))
   end)
 
-  it("leaves out what metrics and samples hold that is none", function()
+  it("ignores invalid values in metrics and samples", function()
     local trial = view.sweep.trials[1]
     with_file(trial, "metrics.jsonl", '{"step": 10, "loss": "x", "accuracy": [1], '
       .. '"test_loss": null}\n', function()
@@ -119,7 +119,7 @@ describe("report", function()
     assert.error_matches(function() write({ heads = 1 }) end, 'did you mean "head"')
   end)
 
-  it("says why there is no map where a checkpoint is cut or gone", function()
+  it("reports why there is no map if a checkpoint is cut or missing", function()
     local trial = view.sweep.trials[1]
     local whole = scratch.read(trial.folder .. "/checkpoint.safetensors")
     for _, bytes in ipairs({ "", whole:sub(1, 1000), false }) do
@@ -129,7 +129,7 @@ describe("report", function()
     end
   end)
 
-  it("counts a run whose result is torn or gone as missing", function()
+  it("counts a run with a torn or missing result as missing", function()
     local trial = view.sweep.trials[1]
     for _, bytes in ipairs({ "{", false }) do
       with_file(trial, "result.json", bytes or nil, function()
@@ -140,7 +140,7 @@ describe("report", function()
     end
   end)
 
-  it("draws what a killed run left", function()
+  it("draws the metrics of a killed run", function()
     local trial = view.sweep.trials[1]
     local lines = scratch.read(trial.folder .. "/metrics.jsonl")
     with_file(trial, "result.json", nil, function()
@@ -150,7 +150,7 @@ describe("report", function()
     end)
   end)
 
-  it("takes a run by itself", function()
+  it("accepts a single run", function()
     local run = scratch.path("lone")
     assert(os.execute(("cp -r '%s' '%s'"):format(view.sweep.trials[2].folder, run)))
     local status, output, errors = process.run({ "./roper", "report", run })
@@ -162,7 +162,7 @@ describe("report", function()
     html.check(page)
     assert.truthy(page:find("<h1>substring_index: roper (smoke)</h1>", 1, true))
     assert.truthy(page:find("roper, seed 1</bdi>: layer 1, head", 1, true))
-    -- What was trained in Lua is no experiment's.
+    -- A run that was trained in Lua belongs to no experiment.
     scratch.write("lone/config.json", '{"config": {"batch": 4}}')
     assert.error_matches(function() report.read(run) end,
                          "expected a sweep in .*/lone, found no sweep.json")

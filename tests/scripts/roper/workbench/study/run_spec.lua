@@ -58,7 +58,7 @@ describe("run.run", function()
     end
   end)
 
-  it("leaves the run of another configuration as it was", function()
+  it("does not change the run of another configuration", function()
     local folder = scratch.path("run")
     run.run(experiment.configure("addition", { preset = "smoke" }),
             { run = folder, progress = false })
@@ -78,7 +78,7 @@ describe("run.run", function()
     end
   end)
 
-  it("leaves the state of a run as it was where it refuses to go on", function()
+  it("does not change the state of a run that it refuses to resume", function()
     local folder = scratch.path("run")
     local config = experiment.configure("addition", { preset = "smoke", checkpoint_every = 5 })
     local other = experiment.configure("addition", { preset = "smoke", base = 5 })
@@ -110,14 +110,14 @@ describe("run.run", function()
     local held = claims.take(folder)
     assert.is_nil(held)
     claims.retry(folder)
-    -- A worker of a sweep must not take again what it was refused.
+    -- A worker of a sweep must not take a refused run again.
     assert.error_matches(function()
       run.run(other, { run = folder, claim = claims.take(folder), resume = true, progress = false })
     end, "belongs to another configuration")
     assert.equal("failed", claims.read(folder).state)
   end)
 
-  it("goes on with metrics that were not finite, or are gone", function()
+  it("resumes with metrics that were not finite or are missing", function()
     local folder = scratch.path("run")
     local function config(steps)
       return experiment.configure("addition", { preset = "smoke", steps = steps,
@@ -142,7 +142,7 @@ describe("run.run", function()
     assert.is_true(result.last_half ~= result.last_half and result.seconds > 0)
   end)
 
-  it("rounds operands of products where its field says so, also when it goes on", function()
+  it("rounds operands of products if its field asks for it, also after resuming", function()
     local function train(steps, precision, folder)
       local before = core.matmul_precision()
       local result = run.run(experiment.configure("addition", { preset = "smoke", steps = steps,
@@ -179,7 +179,7 @@ describe("run.run", function()
     assert.not_same(values, other)
   end)
 
-  it("counts all problems as solved for one who knows the answers", function()
+  it("counts all problems as solved for a model that knows the answers", function()
     local generate = require("roper.model.generate")
     local sample = generate.generate
     generate.generate = function(_, questions, options)
@@ -211,7 +211,7 @@ describe("run.run", function()
     assert.equal(result.metrics[2].loss, result.last_half)
   end)
 
-  it("looks at sequences in batches of the training's size", function()
+  it("measures sequences in batches of the training's size", function()
     local answers, batches = evaluation.answers, {}
     finally(function() evaluation.answers = answers end)
     evaluation.answers = function(model, task, options)
@@ -222,7 +222,7 @@ describe("run.run", function()
     assert.same({ [5] = true }, batches)
   end)
 
-  it("keeps the model that was best on test sequences", function()
+  it("keeps the model with the smallest loss on test sequences", function()
     local folder = scratch.path("run")
     local planned, seen = { 5, 3, 2, 4, 2, 6 }, {}
     local answers = evaluation.answers
@@ -241,7 +241,7 @@ describe("run.run", function()
     assert.not_same(seen[5], seen[3])
   end)
 
-  it("is one process's at a time, and gives the folder back", function()
+  it("is claimed by one process at a time, which releases it", function()
     local folder = scratch.path("run")
     local config = experiment.configure("addition", { preset = "smoke" })
     uv.fs_mkdir(folder, 493)
@@ -263,7 +263,7 @@ describe("run.run", function()
     assert.equal(4, claims.read(folder).number)
   end)
 
-  it("writes nothing after somebody has taken over", function()
+  it("writes nothing after another process has taken over", function()
     local folder = scratch.path("run")
     local config = experiment.configure("addition", { preset = "smoke" })
     assert.error_matches(function()
@@ -280,7 +280,7 @@ describe("run.run", function()
 end)
 
 describe("run.steps_to", function()
-  it("is the first step that was good enough", function()
+  it("is the first step with the accuracy", function()
     local metrics_ = { { step = 1, accuracy = 0.5 }, { step = 2 }, { step = 3, accuracy = 0.9 },
       { step = 4, accuracy = 0.2 }, { step = 5, accuracy = 1 } }
     assert.equal(3, run.steps_to(metrics_, 0.9))

@@ -25,7 +25,7 @@ local function config_of(position)
 end
 
 describe("runs.read", function()
-  it("tells all of a finished run", function()
+  it("reads all files of a finished run", function()
     local one = stored.read(scratch.path("runs/rope"))
     assert.same({ "finished", 20 }, { one.status, one.step })
     assert.same(config_of("rope"), one.config)
@@ -37,7 +37,7 @@ describe("runs.read", function()
     assert.is_nil(one.failure)
   end)
 
-  it("takes a run for finished whether activations were computed again or not", function()
+  it("finds a run finished with recompute or without", function()
     local config = config_of("rope")
     config.recompute = true
     local folder = scratch.path("runs/again")
@@ -47,7 +47,7 @@ describe("runs.read", function()
     os.execute(("rm -r '%s'"):format(folder))
   end)
 
-  it("tells how far one is that is not finished", function()
+  it("finds the step of a run that is not finished", function()
     local folder = scratch.path("runs/broken")
     local function stop(message, at)
       local config = config_of("none")
@@ -70,7 +70,7 @@ describe("runs.read", function()
     os.execute(("rm -r '%s'"):format(folder))
   end)
 
-  it("takes a configuration for a folder that is not there yet", function()
+  it("takes a configuration if the folder does not exist yet", function()
     local one = stored.read(scratch.path("none"), config_of("rope"))
     assert.same({ "waiting", 0, {} }, { one.status, one.step, one.metrics })
     assert.error_matches(function() stored.read(scratch.path("none")) end,
@@ -86,7 +86,7 @@ describe("runs.read", function()
 end)
 
 describe("runs.result", function()
-  it("is none for another configuration, or a damaged file", function()
+  it("is nil for another configuration or a damaged file", function()
     local folder = scratch.path("runs/rope")
     assert.is_table(stored.result(folder))
     assert.is_table(stored.result(folder, config_of("rope")))
@@ -134,7 +134,7 @@ describe("a result or samples of a wrong form", function()
 end)
 
 describe("runs.differences", function()
-  it("names what differs", function()
+  it("lists the fields that differ", function()
     assert.same({ { field = "position", a = "rope", b = "roper" } },
                 stored.differences(config_of("rope"), config_of("roper")))
     assert.same({ { field = "a", a = 1 }, { field = "c", b = 2 } },
@@ -191,7 +191,7 @@ describe("./roper runs", function()
     assert.same({ "10 rope 2", "a/9 xpos 1", "b/3 none 11", "b/2 rope 9", "b/1 rope 10" }, found)
   end)
 
-  it("lists those that have the values", function()
+  it("lists the runs that have the values", function()
     local folder = scratch.path("runs")
     for count, words in pairs({ [1] = { "position=twice" }, [2] = { "position=twice,rope" },
                                 [3] = { "seed=1..9", "status=finished", "rate=1e-3" } }) do
@@ -210,7 +210,7 @@ describe("./roper runs", function()
     assert.same({ 1, "roper: runs: there is no folder /nowhere\n" }, { status, errors })
   end)
 
-  it("says where there is none, and keeps a row on a line", function()
+  it("reports an empty folder, and prints a row on one line", function()
     local folder = scratch.path("empty")
     files.make(folder)
     assert.same({ 0, "no runs in " .. folder .. "\n", "" }, { list(folder) })
@@ -251,7 +251,7 @@ describe("./roper runs", function()
     assert.equal(0, screen:leave())
   end)
 
-  it("lists what is odd, and leaves out what is none", function()
+  it("lists odd runs and skips other folders", function()
     local config = core.json_encode({ config = { steps = { 1 }, preset = { "x" } } })
     for name, text in pairs({ torn = '{"config"', another = '{"name": "x"}', odd = config,
                               ["deep/torn"] = "", ["deep/odd"] = config }) do
@@ -267,7 +267,7 @@ describe("./roper runs", function()
     assert.same({ scratch.path("odd/odd"), scratch.path("odd/deep/odd") }, found)
   end)
 
-  it("tells a damaged checkpoint from none", function()
+  it("distinguishes a damaged checkpoint from a missing one", function()
     local folder = scratch.path("halted")
     local metrics = '{"step": 3, "loss": 1, "tokens": 9, "seconds": 1}\n'
     for name, checkpoint in pairs({ begun = false, damaged = "torn" }) do
@@ -288,7 +288,7 @@ describe("./roper runs", function()
     assert.equal(reason, errors:sub(1, #reason))
   end)
 
-  it("lists what it can of runs that others cannot be read beside, and says why", function()
+  it("lists readable runs and reports unreadable ones", function()
     local folder = scratch.path("mixed")
     local config = core.json_encode({ config = { seed = 1 } })
     local path = {}

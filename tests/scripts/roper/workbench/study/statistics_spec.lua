@@ -24,7 +24,7 @@ describe("statistics", function()
     end
   end)
 
-  it("changes neither its input nor the generator, and repeats itself", function()
+  it("is reproducible and changes neither its input nor the generator", function()
     local numbers = { 3, 1, 2, 9, 5, 5, 5, 1, 0, 2, 3, 4, 8, 1, 1, 2, 7, 3 }
     local copy = table.move(numbers, 1, #numbers, 1, {})
     roper.seed(7)
@@ -40,7 +40,7 @@ describe("statistics", function()
     assert.equal(p, statistics.permutation_test(numbers))
   end)
 
-  it("gives nothing of too few", function()
+  it("returns nil for too few numbers", function()
     assert.is_nil(statistics.mean({}))
     assert.is_nil(statistics.median({}))
     assert.is_nil(statistics.standard_error({ 1 }))
@@ -50,7 +50,7 @@ describe("statistics", function()
     assert.equal(1, statistics.permutation_test({ 5 }))
   end)
 
-  it("refuses what is no finite number", function()
+  it("refuses numbers that are not finite", function()
     for _, name in ipairs({ "mean", "median", "standard_error", "trim", "interval", "holm",
                             "permutation_test", "censored" }) do
       for text, number in pairs({ nan = 0 / 0, inf = 1 / 0, ["-inf"] = -1 / 0, x = "x" }) do
@@ -69,7 +69,7 @@ describe("statistics.interval", function()
     function(n) return (roper.randn({ n }, "float64") * 2 + 1):round() / 128 end,
   }
 
-  it("holds the mean of normal and of log-normal numbers nearly as often as it says", function()
+  it("contains the mean of normal and log-normal numbers nearly as often as stated", function()
     roper.seed(1)
     for n, least in pairs({ [6] = 285, [10] = 280 }) do
       local held = 0
@@ -77,12 +77,12 @@ describe("statistics.interval", function()
         local low, high = statistics.interval(DRAW[1](n):totable())
         held = held + (low <= 0.7 and 0.7 <= high and 1 or 0)
       end
-      -- Of 300, 291 and 285 are expected, give or take 3.
+      -- Of 300, 291 and 285 are expected, plus or minus 3.
       assert.is_true(held >= least - 6 and held < 300, ("%d numbers: %d"):format(n, held))
     end
   end)
 
-  it("excludes 0 exactly if p, corrected alike, is below the level", function()
+  it("excludes 0 exactly if p with the same correction is below the level", function()
     roper.seed(2)
     local excluded, included = 0, 0
     for _, draw in ipairs(DRAW) do
@@ -105,7 +105,7 @@ describe("statistics.interval", function()
     assert.is_true(excluded > 200 and included > 200, excluded .. " " .. included)
   end)
 
-  it("takes a sum that is 0 but for rounding for 0", function()
+  it("treats a sum of rounding errors as 0", function()
     assert.equal(1, statistics.permutation_test({ 0.1, 0.2, -0.3 }))
     local numbers, tenfold = { 0.1, 0.2, -0.3, 5, 6, 7, 8, 9 }, { 1, 2, -3, 50, 60, 70, 80, 90 }
     assert.equal(5 / 128, statistics.permutation_test(tenfold))
@@ -114,7 +114,7 @@ describe("statistics.interval", function()
     assert.equal(0, low) -- the mean of 0.1, 0.2 and -0.3
   end)
 
-  it("lies between the numbers, however few, skewed, large or small", function()
+  it("lies between the numbers, even if they are few, skewed, large or small", function()
     -- Bootstrap-t gave -0.67 to 0.17 for such.
     assert.same({ 0.3, 0.7 }, { statistics.interval({ 0.31, 0.3, 0.69, 0.32, 0.7, 0.3 }) })
     assert.same({ 3, 3 }, { statistics.interval({ 3, 3, 3, 3, 3, 3 }) })
@@ -132,7 +132,7 @@ describe("statistics.interval", function()
     end
   end)
 
-  it("moves and grows with the numbers", function()
+  it("shifts and scales with the numbers", function()
     local numbers, moved = { 1, 2, 3, 5, 8, 13, 21 }, {}
     for i, number in ipairs(numbers) do
       moved[i] = 1000 - 3 * number
@@ -187,7 +187,7 @@ describe("statistics.trim", function()
 end)
 
 describe("statistics.permutation_test", function()
-  it("samples the signs of many pairs, near what all of them give", function()
+  it("samples the signs of many pairs, with a p close to the exact one", function()
     local differences = fixture[6].numbers
     local n, sum, extreme = #differences, 0, 0
     for _, difference in ipairs(differences) do
@@ -228,7 +228,7 @@ describe("statistics.permutation_test", function()
 end)
 
 describe("statistics.censored", function()
-  it("counts what never came", function()
+  it("counts runs that never reached the event", function()
     assert.same({ n = 5, reached = 3, limit = 100, median = 60, mean = 58.0 + 4,
                   error = statistics.standard_error({ 20, 30, 60, 100, 100 }) },
                 statistics.censored({ 30, 60, 20 }, 5, 100))
@@ -239,7 +239,7 @@ describe("statistics.censored", function()
                 statistics.censored({}, 2, 10))
   end)
 
-  it("does not tell the median of which half never came", function()
+  it("has no median if half of the runs never reached the event", function()
     local half = statistics.censored({ 30, 40 }, 4, 100)
     assert.is_nil(half.median)
     assert.is_nil(half.above)

@@ -6,7 +6,7 @@ local report = require("roper.workbench.study.report")
 local reports = require("tests.reports")
 local results = require("roper.workbench.study.report.results")
 
--- A trial of a method as `sweep.read` gives it; without a result it is in the state `status`.
+-- A trial of a method like those of `sweep.read`; without a result it has the state `status`.
 local function trial(method, seed, result, status)
   return { method = method, seed = seed, run = { status = status or "finished",
     config = { seed = seed, steps = 500 }, provenance = { { commit = "abc" } }, result = result } }
@@ -116,7 +116,7 @@ describe("summary.of", function()
       assert.is_nil(length_rows(sweep()))
     end)
 
-    it("compares all with a baseline, corrects for their number, and says what differs", function()
+    it("compares all with a baseline, corrects for their number, and marks differences", function()
       local found = summary.of(longer(), "a")
       local compared = {}
       for _, pair in ipairs(found.pairs) do
@@ -134,7 +134,7 @@ describe("summary.of", function()
       assert.truthy(words_of(longer(), "a"):find("above and below a, with p < 0.05", 1, true))
     end)
 
-    it("refuses a baseline that is no method", function()
+    it("refuses a baseline that is not a method", function()
       assert.has_error(function() summary.of(longer(), "rope") end,
         "report: no method \"rope\"; there are b, a, c")
     end)
@@ -157,7 +157,7 @@ describe("summary.of", function()
     assert.same({ solved.p, 8 }, { solved.corrected, #solved.each }) -- one pair of methods
   end)
 
-  it("counts a run that never came to 90 % as having got there with its last step", function()
+  it("counts a run that never reached 90 % with its last step", function()
     local pairs_ = summary.of(sweep()).pairs
     local steps = pairs_[#pairs_]
     assert.equal("steps_to_90", steps.measure.name)
@@ -197,8 +197,8 @@ describe("summary.of", function()
     end
   end)
 
-  it("prints no p that its interval contradicts", function()
-    -- Eight seeds of a and of methods whose differences are more and less even.
+  it("prints no p that contradicts its interval", function()
+    -- Eight seeds of method a and of methods with more and less even differences.
     local shifts = { a = { 0, 0, 0, 0, 0, 0, 0, 0 }, b = { 1, 2, 3, 4, 5, 6, 7, 8 },
       c = { 9, 8, -1, 7, 6, 9, 9, -2 }, d = { 1, -1, 2, -2, 3, -3, 4, -4 },
       e = { -1, -1, -1, -1, -1, -1, 1, -1 } }
@@ -226,7 +226,7 @@ describe("summary.of", function()
     assert.is_true(decided[true] > 0 and decided[false] > 0)
   end)
 
-  it("has no interval if no p could be below the level, and says why", function()
+  it("has no interval if no p could be below the level, and explains it", function()
     local trials, methods = {}, { "a", "b", "c" }
     for seed = 1, 6 do
       for i, method in ipairs(methods) do
@@ -261,7 +261,7 @@ describe("summary.of", function()
     assert.truthy(text_of(found):find("\n  - rope: 3 of 10 runs are missing", 1, true))
   end)
 
-  it("takes a sweep of which nothing is finished", function()
+  it("accepts a sweep without finished runs", function()
     local found = { methods = { "rope" }, trials = { trial("rope", 1, nil, "waiting") } }
     assert.same({ { "method", "runs", "correct", "loss", "steps to 90 %" },
                   { "rope", "0 of 1", "–", "–", "–" } }, study_rows(found))
@@ -285,7 +285,7 @@ describe("the text of a summary", function()
     assert.truthy(words_of(found):find("the study’s mean leaves out the worst tenth", 1, true))
   end)
 
-  it("does not tell the median steps of which half never came", function()
+  it("has no median of the steps if half of the runs never got there", function()
     local found = sweep()
     found.trials[9].run.result.steps_to_90 = 450
     assert.equal("undetermined (5/10)", study_rows(found)[2][7])
@@ -299,7 +299,7 @@ describe("the text of a summary", function()
 end)
 
 describe("the pairs of a summary", function()
-  it("begins with the result, and names the page where differences are too many", function()
+  it("begins with the result, and refers to the page if differences are too many", function()
     local shown = text_of(sweep())
     assert.truthy(shown:find("^The difference between roper and rope in correct answers is not "
       .. "significant:\n%S+ of 128 on average over 8 pairs"), shown)

@@ -21,7 +21,7 @@ local function text_of(path)
   return report.text(report.read(path))
 end
 
--- A stream for `sweep.run` that keeps what is written.
+-- A stream for `sweep.run` that stores its output.
 local function silent()
   return assert(io.open(scratch.path("log"), "w"))
 end
@@ -36,7 +36,7 @@ local function run(options)
 end
 
 describe("sweep.prepare", function()
-  it("takes the trials of a Lua file, and a folder that has some", function()
+  it("takes the trials of a Lua file or of a folder", function()
     local path = scratch.write("trials.lua",
       "return { experiment = 'addition', { preset = 'smoke' }, { preset = 'smoke', seed = 2 } }")
     local trials = sweep.prepare(path, { position = "rope" }, folder)
@@ -111,7 +111,7 @@ describe("sweep.run", function()
     end)())
     found = run({ fields = sweeps.fields({ position = "twice", seed = 1 }) })
     assert.equal("twice (mutant)", found.methods[4])
-    -- The folder itself names all its trials.
+    -- The folder alone stands for all its trials.
     os.remove(gone.folder .. "/result.json")
     local stream <close> = silent()
     found = sweep.run({ what = folder, stream = stream })
@@ -122,7 +122,7 @@ describe("sweep.run", function()
   end)
 
   it("continues after a trial that fails, and retries it when it is run again", function()
-    -- The rate is so large that the loss is no number.
+    -- The rate is so large that the loss is not a number.
     local fields = sweeps.fields({ position = "rope", seed = "1..2", rate = "1e-3,1e300" })
     local found, failed = run({ fields = fields })
     assert.equal(2, failed)
@@ -144,7 +144,7 @@ describe("sweep.run", function()
     assert.equal(1, claims.read(found.trials[1].folder).number)
   end)
 
-  it("says why workers do not start", function()
+  it("reports why workers do not start", function()
     uv.os_setenv("LUA_INIT_5_4", "error('no way')")
     local ok, message = pcall(run, { fields = sweeps.fields({ seed = 1 }) })
     uv.os_unsetenv("LUA_INIT_5_4")
@@ -168,10 +168,10 @@ describe("sweep.run", function()
   end)
 end)
 
-describe("a sweep of which processes are killed", function()
+describe("a sweep with killed processes", function()
   local UNDISTURBED <const> = { "position=rope,roper", "seed=1..6", "--jobs", "2" }
 
-  it("loses no finished trial, runs none twice, and ends with the same table", function()
+  it("loses no finished trial, runs no trial twice, and ends with the same table", function()
     local seed = os.time()
     math.randomseed(seed)
     local name = "seed " .. seed
@@ -221,7 +221,7 @@ describe("a sweep of which processes are killed", function()
 end)
 
 describe("a sweep that is killed", function()
-  it("takes its workers with it, and their trials are free", function()
+  it("ends its workers and frees their trials", function()
     local program = process.spawn(sweeps.command(folder, "seed=1..2", "steps=10000000",
       "--jobs", "2"))
     local workers = {}
@@ -271,7 +271,7 @@ describe("two sweeps at once in one folder", function()
 end)
 
 describe("./roper sweep", function()
-  it("prints lines into a pipe or a log file, and the table", function()
+  it("prints lines and the table to a pipe or a log file", function()
     local status, output, errors = process.run(sweeps.command(folder, "position=rope",
       "seed=1..2"))
     assert.equal(0, status)
@@ -294,7 +294,7 @@ describe("./roper sweep", function()
     assert.truthy(text:find("1 trial, 0 finished.*rope%-3%-%x+: .*method    runs"), text)
   end)
 
-  it("shows a line a job and one for all on a terminal", function()
+  it("shows a line for each job and one for the sweep on a terminal", function()
     local screen = process.open(table.concat(sweeps.command(folder, "position=rope", "seed=1..3",
       "steps=400", "--jobs", "2", "--threads", "1"), " "), { TERM = "xterm", COLUMNS = "80" })
     screen:expect("3 trials, 0 finished; 2 at a time, 1 thread each")
@@ -306,7 +306,7 @@ describe("./roper sweep", function()
     assert.equal(3, select(2, shown:gsub(" of 2 solved by sampling, ", "")))
   end)
 
-  it("ends by Ctrl-C, gives its trials back, and goes on", function()
+  it("stops at Ctrl-C, releases its trials, and can be continued", function()
     local command = sweeps.command(folder, "position=rope", "seed=1..2", "steps=1500",
       "--jobs", "2")
     local screen = process.open(table.concat(command, " "), { TERM = "xterm" })
@@ -336,7 +336,7 @@ describe("./roper sweep", function()
     assert.equal(last, output:sub(-#last))
   end)
 
-  it("says that trials failed by its status", function()
+  it("reports failed trials by its status", function()
     local status, output, errors = process.run(sweeps.command(folder, "rate=1e300,1e-3"))
     assert.equal(1, status)
     assert.truthy(output:find("1 of 1 runs are missing (1 failed", 1, true))
@@ -344,8 +344,8 @@ describe("./roper sweep", function()
     assert.truthy(errors:find("\nroper: 1 trial failed; rerun the sweep to retry it\n$"))
   end)
 
-  it("gives up a trial of which every worker dies", function()
-    -- The system ends whoever writes a file as large as a checkpoint.
+  it("gives up a trial if all its workers die", function()
+    -- The system kills a process that writes a file as large as a checkpoint.
     local command = table.concat(sweeps.command(folder, "seed=1"), " ")
     local status, _, errors = process.run({ "sh", "-c", "ulimit -f 8; " .. command })
     assert.equal(1, status, errors)
@@ -355,7 +355,7 @@ describe("./roper sweep", function()
     assert.equal("failed", stored.read(plan.read(folder)[1].folder).status)
   end)
 
-  it("works as a worker alone", function()
+  it("runs as a single worker", function()
     local status, output, errors = process.run(sweeps.command(folder, "seed=1..2", "rate=1e300,1",
       "--worker"))
     assert.equal(1, status)

@@ -12,7 +12,7 @@ local function build(fields)
 end
 
 describe("attention_map.problem", function()
-  it("is the same each time, and leaves the task's own stream alone", function()
+  it("is reproducible and does not change the task's own stream", function()
     local task = build().task
     local before = { task:random() }
     local question, answer = attention_map.problem(task, 3)
@@ -21,7 +21,7 @@ describe("attention_map.problem", function()
     assert.is_true(task:grade(question, answer))
   end)
 
-  it("has a long answer unless one is asked for", function()
+  it("has a long answer by default", function()
     local task = build().task
     local longest = 0
     for number = 1, 8 do
@@ -81,7 +81,7 @@ describe("attention_map.of", function()
     end
   end)
 
-  it("finds the head that looks most at one distance", function()
+  it("finds the head with the most weight at one distance", function()
     local parts = build()
     local best = attention_map.of(parts.model, parts.task)
     local most = 0
@@ -100,7 +100,7 @@ describe("attention_map.of", function()
     assert.equal(most, best.share)
   end)
 
-  it("leaves the model and the generator as they were", function()
+  it("does not change the model and the generator", function()
     local parts = build({ dropout = 0.1 })
     parts.model:training(true)
     local modules = { parts.model.layers[1].attention, parts.model.layers[2].attention }
@@ -112,7 +112,7 @@ describe("attention_map.of", function()
     assert.same(state, { core.random_state() })
   end)
 
-  it("refuses a layer, head or problem that is not there", function()
+  it("refuses a layer, head or problem that does not exist", function()
     local parts = build()
     local function refuses(options, message)
       assert.error_matches(function()
@@ -124,7 +124,7 @@ describe("attention_map.of", function()
     refuses({ problem = 1.5 }, "report: problem: expected a whole number from 1 to 128, got 1.5")
   end)
 
-  it("sees tokens where the task says that they stand", function()
+  it("uses the positions of the task", function()
     local parts = experiment.build(experiment.configure("addition", { preset = "smoke",
       layers = 2, coupled = true, position = "rope" }))
     local map = attention_map.of(parts.model, parts.task, { layer = 2, head = 1 })

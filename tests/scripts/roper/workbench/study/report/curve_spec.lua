@@ -3,7 +3,7 @@ local curve = require("roper.workbench.study.report.curve")
 local reports = require("tests.reports")
 
 describe("curve.thin", function()
-  it("averages neighbours at the last of their steps", function()
+  it("averages neighbours at their last step", function()
     local points = { { 1, 2 }, { 2, 4 }, { 3, 6 }, { 4, false }, { 5, 7 } }
     assert.same({ { 2, 3 }, { 4, 6 }, { 5, 7 } }, curve.thin(points, 2))
     assert.same({ { 1, false } }, curve.thin({ { 0, false }, { 1, false } }, 2))
@@ -12,7 +12,7 @@ describe("curve.thin", function()
 end)
 
 describe("curve.mean", function()
-  it("is over the steps that all have, and breaks where one breaks", function()
+  it("covers the steps that all have, and breaks if one breaks", function()
     assert.same({ { 10, 2 }, { 20, false }, { 30, 4 } }, curve.mean({
       { points = { { 10, 1 }, { 20, false }, { 30, 3 }, { 40, 9 } } },
       { points = { { 10, 3 }, { 20, 1 }, { 25, 8 }, { 30, 5 } } } }))
@@ -21,7 +21,7 @@ describe("curve.mean", function()
 end)
 
 describe("curve.runs", function()
-  it("has a curve a run with metrics, named, and how it ended", function()
+  it("has a named curve for each run with metrics", function()
     local curves, facts = curve.runs(reports.view().sweep, "loss")
     assert.same({ group = 1, broken = 0 }, facts)
     local found = {}
@@ -33,7 +33,7 @@ describe("curve.runs", function()
     assert.same({ 20, 1.25 + 2 / 20 + 0.001 }, curves[1].points[2])
   end)
 
-  it("takes the entries that speak of the field, and the last half alone", function()
+  it("takes the entries with the field, or only the last half", function()
     local sweep = reports.view().sweep
     assert.same({ 20, 40, 60, 80, 100 }, (function()
       local steps = {}
@@ -48,7 +48,7 @@ describe("curve.runs", function()
     assert.equal(6, #late[1].points)
   end)
 
-  it("breaks where a value is not finite, and counts them", function()
+  it("breaks at values that are not finite, and counts them", function()
     local trial = reports.trial("rope", 1, "finished")
     trial.run.metrics[2].loss = core.json_null
     trial.run.metrics[3].loss = 0 / 0
@@ -62,7 +62,7 @@ describe("curve.runs", function()
     assert.same({}, (curve.runs(reports.view({ trial }, { "rope" }).sweep, "loss")))
   end)
 
-  it("thins long runs to what a screen shows", function()
+  it("averages long runs to what a screen shows", function()
     local trial = reports.trial("rope", 1, "finished")
     for i = 1, 6500 do
       trial.run.metrics[i] = { step = 10 * i, loss = i }
@@ -75,7 +75,7 @@ describe("curve.runs", function()
 end)
 
 describe("curve.means", function()
-  it("is over each method's finished runs", function()
+  it("covers each method's finished runs", function()
     local sweep = reports.view().sweep
     local means = curve.means(sweep, curve.runs(sweep, "loss"))
     assert.same({ "rope, mean of 2", "roper, mean of 1" }, { means[1].label, means[2].label })
@@ -84,7 +84,7 @@ describe("curve.means", function()
 end)
 
 describe("curve.differences", function()
-  it("are those of finished runs of the same seed, on average", function()
+  it("are means over finished runs of the same seed", function()
     local trials = {}
     for seed = 1, 2 do
       for _, method in ipairs({ "rope", "roper" }) do
@@ -112,7 +112,7 @@ describe("curve.differences", function()
     assert.same({ 20, 60, 80, 100 }, steps)
   end)
 
-  it("are those with the baseline where one is named", function()
+  it("are those from a baseline if it is given", function()
     local trials = {}
     for i, method in ipairs({ "rope", "roper", "none" }) do
       trials[i] = reports.trial(method, 1, "finished")
@@ -123,7 +123,7 @@ describe("curve.differences", function()
     assert.same({ "rope − roper", "none − roper" }, { found[1].method, found[2].method })
   end)
 
-  it("are none between different experiments, or without a seed in common", function()
+  it("are empty for different experiments or seeds", function()
     local trials = { reports.trial("rope", 1, "finished"), reports.trial("roper", 2, "finished") }
     assert.same({}, curve.differences(reports.view(trials).sweep, "accuracy"))
     trials[2].seed, trials[2].config.experiment = 1, "addition"

@@ -2,8 +2,8 @@ local headline = require("roper.workbench.study.report.headline")
 local reports = require("tests.reports")
 local summary = require("roper.workbench.study.summary")
 
--- The sentence on methods whose runs solved so many problems, seed by seed; false for one that did
--- not finish.
+-- The sentence on methods with these numbers of solved problems, seed by seed; false for a run that
+-- did not finish.
 local function of(solved, baseline)
   local methods, trials = {}, {}
   for i, entry in ipairs(solved) do
@@ -71,7 +71,7 @@ describe("headline.of", function()
     assert.truthy(of(many):find("is significantly better than 3 of the 3 other methods", 1, true))
   end)
 
-  it("measures runs on text by bits per byte, of which fewer are better", function()
+  it("compares runs on text by bits per byte; fewer are better", function()
     local trials = {}
     for seed = 1, 6 do
       for i, method in ipairs({ "rope", "roper" }) do

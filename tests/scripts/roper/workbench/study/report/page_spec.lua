@@ -11,7 +11,7 @@ local HOSTILE <const> = { "<script>alert(1)</script>", "</title></style></script
   "\"><img src=x onerror=x>", "a & b < c", "]]>", "<!--", "'; drop", "%s %d %1", "\xFF\0\27[31m",
   ("x"):rep(300), "\u{202E}gnirts" }
 
--- The rows of the table of a class, as lists of the texts of cells; the head is the first.
+-- The rows of the table of a class, as lists of the texts of cells, the head first.
 local function table_of(document, class)
   local body = assert(document:match('<table class="' .. class .. '">(.-)</table>'), class)
   local rows = {}
@@ -26,7 +26,7 @@ local function table_of(document, class)
   return rows
 end
 
--- A map as `attention_map` gives it.
+-- A map like those of `attention_map`.
 local function map()
   return { question = "ab=", answer = "cd", text = "ab=cd", layer = 2, head = 1, distance = 2,
     share = 0.75, rows = {
@@ -135,7 +135,7 @@ describe("page.render", function()
     assert.is_nil(steps:find('aria-label="Steps', 1, true))
   end)
 
-  it("draws means alone where there are many methods, and no difference of every two", function()
+  it("draws only means, and no differences, if there are many methods", function()
     local trials, methods = {}, {}
     for i = 1, 7 do
       methods[i] = "m" .. i
@@ -169,7 +169,7 @@ describe("page.render", function()
     assert.truthy(text:find("compare directions, not figures", 1, true))
   end)
 
-  it("says where another number of problems stands beside the published one", function()
+  it("notes a number of problems other than the published one", function()
     local view = reports.view()
     for _, trial in ipairs(view.sweep.trials) do
       trial.config.problems = 4
@@ -178,7 +178,7 @@ describe("page.render", function()
       table_of(page.render(view), "published")[3][5])
   end)
 
-  it("hides no failed, running or missing run, and no censored one", function()
+  it("shows failed, running, missing and censored runs", function()
     local text = page.render(reports.view())
     assert.truthy(text:find("3 of 6 runs finished, 1 failed, 1 running, 1 waiting.", 1, true))
     assert.truthy(text:find("<li>roper: 2 of 3 runs are missing", 1, true))
@@ -205,7 +205,7 @@ describe("page.render", function()
                 table_of(text, "pairs")[2])
   end)
 
-  it("shows an interval from six pairs on, before that the pairs", function()
+  it("shows an interval for six pairs or more, and single differences for fewer", function()
     for count, expected in pairs({ [5] = "one by one: +26.0, +27.0, +28.0, +29.0, +30.0",
                                    [6] = "+26.0 to +31.0" }) do
       local trials = {}
@@ -224,7 +224,7 @@ describe("page.render", function()
     end
   end)
 
-  it("does not tell the median steps of which half never came", function()
+  it("has no median of the steps if half of the runs never got there", function()
     local view = reports.view()
     view.sweep.trials[1].run.result.steps_to_90 = 60
     local text = page.render(reports.view(view.sweep.trials))
@@ -233,7 +233,7 @@ describe("page.render", function()
     assert.equal("undetermined (1/2)", table_of(text, "study")[2][6])
   end)
 
-  it("leaves out the worst of ten, and says so", function()
+  it("leaves out the worst of ten, and reports it", function()
     local trials = {}
     for seed = 1, 10 do
       for i, method in ipairs({ "rope", "roper" }) do
@@ -252,13 +252,13 @@ describe("page.render", function()
     assert.same({ "59.6 ± 6.1", "65.7 (9)" }, { row[3], row[4] })
     assert.same({ "this sweep", "65.67", "75.67", "+10.00", "9 of 10 runs, preset mini" },
                 table_of(text, "published")[3])
-    -- Nine differences of 10 and one of 0: all signs alike, or the zero's either way.
+    -- Nine differences of 10 and one of 0: all signs alike, with either sign of the 0.
     local pair = table_of(text, "pairs")[2]
     assert.same({ "roper − rope", "10", "+9.0" }, { table.unpack(pair, 1, 3) })
     assert.equal("0.004", pair[5]) -- 4 of 1024
   end)
 
-  it("leaves a figure that is not finite out of N", function()
+  it("does not count values that are not finite in N", function()
     local view = reports.view({ reports.trial("rope", 1, "finished"),
       reports.trial("rope", 2, "finished"), reports.trial("rope", 3, "finished"),
       reports.trial("roper", 1, "finished") })
@@ -277,28 +277,28 @@ describe("page.render", function()
     assert.equal("1.4901", table_of(text, "study")[3][5])
   end)
 
-  it("shows samples right and wrong, the wrong ones marked where they leave the answer", function()
+  it("shows right samples, and wrong ones marked from the first wrong character", function()
     local text = page.render(reports.view())
     assert.truthy(text:find("<code>bc&#39;#</code>", 1, true))
     assert.truthy(text:find("<code>y<mark>x&#39;#</mark></code>", 1, true))
     assert.truthy(text:find("1 of 2 sampled answers right.", 1, true))
   end)
 
-  it("shows configurations and where they differ", function()
+  it("shows configurations and their differences", function()
     local view = reports.view()
     local text = page.render(view)
     assert.same({ { "differs", "rope", "roper" }, { "position", "rope", "roper" },
       { "seed", "1, 2, 3", "1, 2, 3" } }, table_of(text, "differences"))
     assert.truthy(text:find("<dt>d_model</dt><dd>128</dd>", 1, true))
     assert.truthy(text:find("<dt>commit</dt><dd>abc1234</dd>", 1, true))
-    -- A run that went on with another version has both.
+    -- A run that was resumed with another version has both.
     view.sweep.trials[2].run.provenance[2] = { version = "0.1.0", commit = "def5678", threads = 2,
       step = 40 }
     text = page.render(view)
     assert.truthy(text:find(">abc1234 then def5678 from step 40, abc1234</td>", 1, true), text)
   end)
 
-  it("draws attention by relative distance, and says why a map is missing", function()
+  it("draws attention by relative distance, and reports why a map is missing", function()
     local view = reports.view()
     view.attention = { { trial = view.sweep.trials[1], map = map() },
       { trial = view.sweep.trials[2], problem = "no checkpoint <here>" } }
@@ -368,7 +368,7 @@ describe("page.render", function()
     end
   end)
 
-  it("draws what there is of one run, of none, and of runs without a finite number", function()
+  it("draws one run, no run, and runs without finite numbers", function()
     -- A finished run also has accuracy by distance.
     local figures = { finished = 3, running = 2, failed = 2, waiting = 0 }
     for status, count in pairs(figures) do

@@ -1,6 +1,6 @@
 local eta = require("roper.workbench.study.sweep.eta")
 
--- A worker at a step of a trial of 1000 that it went on with from step `first`.
+-- A worker at a step of a trial of 1000 steps that it resumed from step `first`.
 local function worker(pid, step, first, more)
   local one = { pid = pid, step = step, first = first, loss = 1.5, speed = 10,
     trial = { name = "rope-" .. pid, config = { steps = 1000 } } }
@@ -25,14 +25,14 @@ local function sweep(workers, more)
   return one
 end
 
--- The line of the whole after 100 seconds, without its bar.
+-- The line of the whole sweep after 100 seconds, without its bar.
 local function whole(workers, more)
   local lines = eta.lines(sweep(workers, more), 100)
   return (lines[#lines]:gsub("[█░]+ ", ""))
 end
 
 describe("eta.lines", function()
-  it("has a line a worker and one for all", function()
+  it("has a line for each worker and one for the sweep", function()
     assert.same({
       "  rope-1                 ████░░░░ 500/1000  loss 1.500  50s left",
       "  rope-2                 ████████ 1000/1000  measuring",
@@ -50,8 +50,8 @@ describe("eta.lines", function()
     assert.equal("  and 3 more", lines[13])
   end)
 
-  it("tells the time left from what was done since the start", function()
-    -- A tenth of a trial a hundred seconds; what was there before speeds nothing up.
+  it("estimates the time left from the work since the start", function()
+    -- A tenth of a trial takes a hundred seconds; earlier work does not count.
     assert.equal("sweep 0 of 10 finished, 2h45m left", whole({ worker(1, 100, 0) }))
     assert.equal("sweep 0 of 10 finished, 2h30m left", whole({ worker(1, 1000, 900) }))
     assert.equal("sweep 5 of 10 finished, 1h18m left", whole({ worker(1, 300, 200) },
@@ -60,7 +60,7 @@ describe("eta.lines", function()
     assert.equal("sweep 5 of 10 finished", whole({ worker(1, 200, 200) }, { finished = 5 }))
   end)
 
-  it("waits for no trial that failed, and tells what others do", function()
+  it("does not wait for failed trials, and counts those running elsewhere", function()
     assert.equal("sweep 4 of 10 finished, 2 failed, 1 running elsewhere, 1m40s left",
       whole({}, { finished = 4, worked = 4, failed = { a = true, b = true }, elsewhere = 1 }))
     assert.equal("sweep 4 of 10 finished, stopping",

@@ -22,7 +22,7 @@ describe("plan.values", function()
     assert.same({ "1e-3" }, plan.values("rate", "1e-3"))
   end)
 
-  it("refuses what is neither", function()
+  it("refuses other texts", function()
     for _, text in ipairs({ "", ",", "1,", "1,,2" }) do
       assert.has_error(function() plan.values("seed", text) end,
         ('field seed: expected values with commas between them, got "%s"'):format(text))
@@ -54,7 +54,7 @@ describe("plan.product", function()
 end)
 
 describe("plan.hash", function()
-  it("is that of configurations from before a field, where it is as it was", function()
+  it("is that of configurations without a later field if the field has its default", function()
     local config = experiment.configure("addition", { matmul_precision = "float32" })
     local id = plan.hash(config)
     assert.equal(id, plan.hash(experiment.configure("addition")))
@@ -84,7 +84,7 @@ describe("plan.hash", function()
     assert.equal(id, plan.hash(config))
   end)
 
-  it("does not see a switch that is off", function()
+  it("ignores a switch that is off", function()
     local function hash(fields)
       return plan.hash(experiment.configure("addition", fields))
     end
@@ -103,7 +103,7 @@ describe("plan.hash", function()
 end)
 
 describe("plan.add", function()
-  it("writes the trials down first, and adds to them", function()
+  it("writes trials to the file and adds to them", function()
     local folder = scratch.path("sweep")
     assert.is_nil(plan.read(folder))
     local first = plan.add(folder, { configure({ seed = 1 }), configure({ seed = 2 }),
@@ -121,7 +121,7 @@ describe("plan.add", function()
     assert.equal(before, scratch.read(folder .. "/sweep.json"))
   end)
 
-  it("loses nothing when many add at once", function()
+  it("loses nothing when several processes add at once", function()
     local folder = scratch.path("sweep")
     local script = scratch.write("add.lua", ([[
       package.path, package.cpath = %q, %q
@@ -140,7 +140,7 @@ describe("plan.add", function()
     assert.same({ 1, 2, 3, 4, 5, 6 }, seeds)
   end)
 
-  it("loses no trial where the file cannot be read", function()
+  it("loses no trial if the file cannot be read", function()
     local folder = scratch.path("sweep")
     plan.add(folder, { configure({ seed = 1 }), configure({ seed = 2 }) })
     local path = folder .. "/sweep.json"
@@ -159,7 +159,7 @@ describe("plan.add", function()
     assert.equal(before, scratch.read(path))
   end)
 
-  it("cleans up behind a process that was killed as it added", function()
+  it("cleans up after a process that was killed while adding", function()
     local folder = scratch.path("sweep")
     plan.add(folder, { configure({ seed = 1 }) })
     scratch.write("sweep/sweep.json.7-abcd0123.tmp", "")
@@ -231,7 +231,7 @@ describe("plan.load", function()
                                                   configs[6].seed })
   end)
 
-  it("says what is wrong with one", function()
+  it("reports errors in trials", function()
     local function refuses(text, message)
       local path = scratch.write("trials.lua", text)
       assert.error_matches(function() plan.load(path, {}) end, message)

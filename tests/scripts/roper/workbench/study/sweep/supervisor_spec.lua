@@ -30,7 +30,7 @@ describe("a supervisor", function()
     return worker
   end
 
-  -- What a worker writes of a trial, in pieces as a pipe may cut it.
+  -- The events of a worker, in pieces as a pipe may split them.
   local function listen(worker, number, event, facts)
     facts = facts or {}
     facts.event, facts.trial = event, "rope-" .. number
@@ -39,7 +39,7 @@ describe("a supervisor", function()
     supervisor:listen(worker, line:sub(8))
   end
 
-  it("counts as worked what was done since the start alone", function()
+  it("counts only work since the start as worked", function()
     local one, other = new_worker(), new_worker()
     listen(one, 1, "begin")
     assert.same({ 0, 0 }, { one.step, one.first })
@@ -49,7 +49,7 @@ describe("a supervisor", function()
     listen(one, 1, "finish", { text = "well done" })
     assert.equal(1, supervisor.finished)
     assert.near(0.1, supervisor.worked, 1e-12)
-    -- The next trial of the same worker begins at its beginning.
+    -- The next trial of the same worker starts at step 0.
     listen(one, 2, "begin")
     assert.same({ 0, 0 }, { one.step, one.first })
     listen(one, 2, "note", { text = "good news" })
@@ -63,7 +63,7 @@ describe("a supervisor", function()
       "rope-3: failed: no luck" }, said)
   end)
 
-  it("counts what others finish, but not what was there", function()
+  it("counts trials that others finish, but not those finished before", function()
     local function finish(number)
       files.make(scratch.path("rope-" .. number))
       scratch.write(("rope-%d/result.json"):format(number), '{"config": {"steps": 1000}}')
@@ -72,11 +72,11 @@ describe("a supervisor", function()
     supervisor = new()
     assert.same({ 1, 0 }, { supervisor.finished, supervisor.worked })
     finish(2)
-    supervisor:look()
+    supervisor:refresh()
     assert.same({ 2, 1 }, { supervisor.finished, supervisor.worked })
   end)
 
-  it("cleans up behind the owner of a finished trial once that is dead", function()
+  it("cleans up after the owner of a finished trial when it is dead", function()
     files.make(scratch.path("rope-1"))
     scratch.write("rope-1/result.json", '{"config": {"steps": 1000}}')
     local left = scratch.write("rope-1/lease-0001.json.7-abcd0123.tmp", "")
@@ -88,18 +88,18 @@ describe("a supervisor", function()
     assert.same({ "lease-0001.json", "result.json" }, files.names(scratch.path("rope-1")))
   end)
 
-  it("tells once of a lease that cannot be read", function()
+  it("reports a claim that cannot be read once", function()
     local path = scratch.path("rope-2/lease-0001.json")
     files.make(scratch.path("rope-2"))
     assert(uv.fs_symlink(path, path))
-    supervisor:look()
-    supervisor:look()
+    supervisor:refresh()
+    supervisor:refresh()
     assert.equal(1, supervisor.elsewhere)
     assert.same({ "rope-2: counts as running: cannot read " .. path
                   .. ": ELOOP: too many symbolic links encountered" }, said)
   end)
 
-  it("gives up where workers die before they begin, again and again", function()
+  it("gives up if workers keep dying before they start", function()
     supervisor.jobs = 0 -- starts none itself
     local function die()
       local worker = new_worker()
@@ -118,7 +118,7 @@ describe("a supervisor", function()
       "sweep: cannot start workers: a worker ended with status 1: no luck")
   end)
 
-  it("does not heed what is no message", function()
+  it("ignores lines that are not messages", function()
     local worker = new_worker()
     supervisor:listen(worker, 'Warning: hot!\n5\n{"event": "begin"}\n{"event": "sing", '
       .. '"trial": "rope-1"}\n{"event": "begin", "trial": "rope-9"}\n')

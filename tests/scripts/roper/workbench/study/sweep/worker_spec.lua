@@ -13,7 +13,7 @@ local worker = require("roper.workbench.study.sweep.worker")
 before_each(scratch.create)
 after_each(scratch.remove)
 
--- What a worker process says of trials, in order.
+-- The events of a worker process, in order.
 local function messages(folder, trials)
   local names = {}
   for i, trial in ipairs(trials) do
@@ -32,7 +32,7 @@ local function messages(folder, trials)
 end
 
 describe("worker.run", function()
-  it("does not take a trial that another finishes as it looks", function()
+  it("does not take a trial that another worker finishes in the meantime", function()
     local config = experiment.configure("substring_index", sweeps.fields({ seed = 1 }))
     local trials = plan.add(scratch.path("sweep"), { config })
     local folder, result = trials[1].folder, stored.result
@@ -52,13 +52,13 @@ describe("worker.run", function()
 end)
 
 describe("worker.main", function()
-  it("tells its sweep where a trial begins and ends, and what came of it", function()
+  it("reports the start, the end and the outcome of trials to its sweep", function()
     local folder, configs = scratch.path("sweep"), {}
     for seed = 1, 3 do
       configs[seed] = experiment.configure("substring_index", sweeps.fields({ seed = seed }))
     end
     local trials = plan.add(folder, configs)
-    -- The second goes on from step 15, on as many threads as before.
+    -- The second resumes from step 15, with the same number of threads.
     local threads = core.threads()
     finally(function() core.threads(threads) end)
     core.threads(1)
