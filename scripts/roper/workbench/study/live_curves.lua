@@ -56,7 +56,7 @@ function M.following(folder, measure, stream)
     if os.time() - read_at >= SECONDS then
       read_at = os.time()
       lines = M.lines(require("roper.workbench.study.sweep").read(folder), measure,
-        terminal.columns(stream) - 1, terminal.rows(stream))
+        terminal.columns(stream) - 3, terminal.rows(stream)) -- a live display leaves 3 free
     end
     return lines
   end

@@ -199,8 +199,9 @@ end
 
 --- The results of a run in one line. Numbers that were not finite are missing in results.
 ---@param result table from a result file, or as `run` returns it
+---@param is_brief? boolean without greedy decoding and accuracy
 ---@return string
-function M.line(result)
+function M.line(result, is_brief)
   local function number(form, value)
     return value and form:format(value) or "-"
   end
@@ -208,10 +209,10 @@ function M.line(result)
     return ("loss %s, perplexity %s, %s bits per byte"):format(number("%.4f", result.loss),
       number("%.2f", result.perplexity), number("%.4f", result.bits_per_byte))
   end
-  return ("%d of %d solved by sampling, %d by greedy decoding, accuracy on answers %s, loss %s "
-    .. "(floor %s)"):format(result.solved, result.problems, result.solved_greedy,
-    number("%.3f", result.accuracy), number("%.4f", result.loss),
-    number("%.4f", result.test_floor))
+  return ("%d of %d solved by sampling%s, loss %s (floor %s)"):format(result.solved,
+    result.problems, is_brief and "" or (", %d by greedy decoding, accuracy on answers %s"):format(
+      result.solved_greedy, number("%.3f", result.accuracy)),
+    number("%.4f", result.loss), number("%.4f", result.test_floor))
 end
 
 return M

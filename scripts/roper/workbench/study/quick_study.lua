@@ -53,7 +53,7 @@ local function say_machine()
   local info = require("roper.base.info").info()
   say(("%s, %d threads, OpenBLAS %s"):format(info.processor, info.threads, info.blas_core))
   if info.warning then
-    say("Slow: " .. info.warning)
+    say(terminal.render("Slow: " .. info.warning))
   end
 end
 

@@ -61,7 +61,7 @@ end
 ---@param result table
 ---@return string
 function M.outcome(result)
-  return ("%s, %s"):format(measures.line(result),
+  return ("%s, %s"):format(measures.line(result, true),
     require("roper.base.progress").duration(result.seconds))
 end
 
