@@ -4,10 +4,10 @@ local counted = require("roper.base.escape").count
 local designs = require "roper.workbench.study.experiment.design"
 local curve = require "roper.workbench.study.report.curve"
 local d = require "roper.base.document"
-local experiment = require "roper.workbench.study.experiment"
 local live_curves = require "roper.workbench.study.live_curves"
 local measures = require "roper.workbench.study.measures"
 local options_of = require "roper.base.options"
+local plan = require "roper.workbench.study.sweep.plan"
 local reports = require "roper.workbench.study.report"
 local sweeps = require "roper.workbench.study.sweep"
 local tables = require "roper.base.tables"
@@ -35,17 +35,6 @@ local function check_identities()
     end
   end
   return residuals
-end
-
--- Raises an error for an unknown method or field before anything is printed.
-local function check_fields(name, fields)
-  local first = {}
-  for _, pair in ipairs(fields) do
-    first[#first + 1] = pair[1] ~= "seed" and pair or nil
-  end
-  for _, each in ipairs(require("roper.workbench.study.sweep.plan").product(first)) do
-    experiment.configure(name, each)
-  end
 end
 
 -- Prints the processor, the threads and the BLAS.
@@ -80,7 +69,9 @@ function M.run(options)
   design = tables.merged(design, { methods = o.methods, seeds = o.seeds,
     fields = tables.merged(design.fields, o.fields) })
   local fields = designs.fields(design)
-  check_fields(o.experiment, fields)
+  plan.configure(o.experiment, tables.map(fields, function(pair) -- may raise an error
+    return pair[1] ~= "seed" and pair or nil
+  end))
   local residuals = check_identities()
   say_machine()
   say(("Training %s on %s, %s each\n"):format(table.concat(design.methods, " and "),

@@ -8,23 +8,18 @@ local d = require "roper.base.document"
 local statistics = require "roper.workbench.study.statistics"
 local tables = require "roper.base.tables"
 
--- The finished runs of a method.
-local function results_of(sweep, method)
-  local list = {}
-  for _, trial in ipairs(sweep.trials) do
-    if trial.method == method and trial.run.result then
-      list[#list + 1] = trial.run.result
-    end
-  end
-  return list
+-- A line for a method, from the points of its runs.
+local function line_of(view, entry, points, runs, counts)
+  return #points > 0 and { points = points, counts = counts, method = entry.method,
+    finished = true, style = curve.style(view.sweep, entry.method), runs = runs,
+    label = ("%s, %s"):format(entry.method, counted(runs, "run")) } or nil
 end
 
 -- The share of right answer tokens at each distance, over all runs of a method, as a line.
-local function line_of(sweep, method)
-  local runs = results_of(sweep, method)
+local function accuracy_line(view, method)
   local right, count, distances = {}, {}, {}
-  for _, result in ipairs(runs) do
-    for _, entry in ipairs(result.by_distance or {}) do
+  for _, run in ipairs(method.runs) do
+    for _, entry in ipairs(run.result.by_distance or {}) do
       local distance = entry.distance
       if not count[distance] then
         right[distance], count[distance] = 0, 0
@@ -42,42 +37,27 @@ local function line_of(sweep, method)
       counts[#counts + 1] = tostring(count[distance])
     end
   end
-  return { points = points, counts = table.concat(counts, " "), method = method, finished = true,
-    style = curve.style(sweep, method), runs = #runs,
-    label = ("%s, %s"):format(method, counted(#runs, "run")) }
+  return line_of(view, method, points, #method.runs, table.concat(counts, " "))
 end
 
 -- The mean loss of the runs of a method on text by the number of tokens before, as a line.
-local function loss_line(sweep, method)
-  local runs, all = results_of(sweep, method), {}
-  for _, result in ipairs(runs) do
-    local points = tables.map(result.by_position or {}, function(entry)
+local function loss_line(view, method)
+  local all = tables.map(method.runs, function(run)
+    local points = tables.map(run.result.by_position or {}, function(entry)
       return { entry.last, number.is_finite(entry.loss) and entry.loss }
     end)
-    all[#all + 1] = #points > 0 and { points = points } or nil
-  end
-  return { points = curve.mean(all), method = method, finished = true, runs = #all,
-    style = curve.style(sweep, method),
-    label = ("%s, %s"):format(method, counted(#all, "run")) }
-end
-
-local function position_chart(view)
-  local lines = tables.map(view.sweep.methods, function(method)
-    local line = loss_line(view.sweep, method)
-    return #line.points > 0 and line or nil
+    return #points > 0 and { points = points } or nil
   end)
-  return chart.lines { title = "Loss by position", x = "tokens before",
-    y = "nats per token", lines = lines, note = "Mean of a method’s finished runs. Each point "
-      .. "averages all positions since the point before it." }
+  return line_of(view, method, curve.mean(all), #all)
 end
 
 -- Problems that are longer than in training: a row for each method, a column for each kind.
 local function longer_table(view)
   local head, columns, rows = { "method", "N" }, {}, {}
-  for i, method in ipairs(view.sweep.methods) do
-    local runs, solved = results_of(view.sweep, method), {}
-    for _, result in ipairs(runs) do
-      for _, entry in ipairs(result.solved and result.longer or {}) do
+  for i, method in ipairs(view.summary.methods) do
+    local solved = {}
+    for _, run in ipairs(method.runs) do
+      for _, entry in ipairs(run.result.solved and run.result.longer or {}) do
         if not columns[entry.name] then
           columns[entry.name] = #head + 1
           head[#head + 1] = ("%s, of %s"):format(entry.name, entry.problems)
@@ -86,7 +66,7 @@ local function longer_table(view)
         table.insert(solved[entry.name], entry.solved)
       end
     end
-    rows[i] = { curve.name(view.sweep, method), tostring(#runs) }
+    rows[i] = { curve.name(view.sweep, method.method), tostring(#method.runs) }
     for name, numbers in pairs(solved) do
       rows[i][columns[name]] = number.fixed(statistics.mean(numbers), 1)
     end
@@ -101,14 +81,16 @@ local function longer_table(view)
 end
 
 return function(view)
-  local lines = tables.map(view.sweep.methods, function(method)
-    local line = line_of(view.sweep, method)
-    return #line.points > 0 and line or nil
-  end)
-  local figure = chart.lines { title = "Accuracy by distance", x = "tokens back to the source",
-    y = "accuracy", low = 0, high = 1, lines = lines,
-    note = "Answer tokens of all finished runs of a method together." }
-  local tree = d.entries { figure or false, position_chart(view) or false, lengths(view) or false,
-    longer_table(view) }
+  local function lines(of)
+    return tables.map(view.summary.methods, function(method) return of(view, method) end)
+  end
+  local tree = d.entries {
+    chart.lines { title = "Accuracy by distance", x = "tokens back to the source",
+      y = "accuracy", low = 0, high = 1, lines = lines(accuracy_line),
+      note = "Answer tokens of all finished runs of a method together." } or false,
+    chart.lines { title = "Loss by position", x = "tokens before", y = "nats per token",
+      lines = lines(loss_line), note = "Mean of a method’s finished runs. Each point averages all "
+        .. "positions since the point before it." } or false,
+    lengths(view) or false, longer_table(view) }
   return #tree > 0 and tree or nil
 end

@@ -3,7 +3,6 @@ local arguments = require "roper.base.arguments"
 local configuration = require "roper.workbench.study.configuration"
 local core = require "roper.core"
 local counted = require("roper.base.escape").count
-local experiment = require "roper.workbench.study.experiment"
 local files = require "roper.base.file"
 local mutants = require "roper.workbench.study.experiment.mutants"
 local options_of = require "roper.base.options"
@@ -141,14 +140,7 @@ function M.prepare(what, fields, folder)
     end
     return plan.require(what), what
   end
-  local configs = {}
-  if is_file then
-    configs = plan.load(what, given)
-  else
-    for i, each in ipairs(plan.product(given)) do
-      configs[i] = experiment.configure(what, each)
-    end
-  end
+  local configs = (is_file and plan.load or plan.configure)(what, given)
   if #configs == 0 then
     error("sweep: expected at least one trial, got none", 0)
   end

@@ -66,6 +66,16 @@ function M.product(given)
   return list
 end
 
+--- The configurations of an experiment with every combination of the fields' values.
+---@param name string of the experiment
+---@param given table[] as for `product`
+---@return table[] configurations
+function M.configure(name, given)
+  return tables.map(M.product(given), function(fields)
+    return experiment.configure(name, fields)
+  end)
+end
+
 --- The trials that a Lua file returns: a list of tables of fields. Each contains `experiment`, or
 --- the list has it as a field.
 ---@param path string
