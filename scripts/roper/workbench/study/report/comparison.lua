@@ -19,10 +19,9 @@ end
 
 -- The interval of a mean difference, or the differences themselves if they are too few for one.
 local function interval(pair)
-  local digits = pair.measure.digits
-  local each = not pair.low and headline.each(pair, digits)
+  local each = not pair.low and headline.each(pair)
   return each and "one by one: " .. each
-    or number.interval(pair.low, pair.high, digits, number.signed)
+    or number.interval(pair.low, pair.high, pair.measure.digits, number.signed)
 end
 
 --- A table of differences.
@@ -51,7 +50,7 @@ local function missing(pairs_)
   for i, count in ipairs(tables.keys(least)) do
     parts[i] = ("%s cannot give a p below %s"):format(counted(count, "pair"), least[count])
   end
-  return #parts > 0 and (" Without an interval, no difference could be significant: %s."):format(
+  return #parts > 0 and (" No interval is given if no difference could be significant: %s."):format(
     table.concat(parts, ", ")) or ""
 end
 

@@ -34,25 +34,23 @@ end
 
 --- The single differences of a pair.
 ---@param pair table of a summary
----@param digits integer
 ---@return string? text nil if there are too many
-function M.each(pair, digits)
+function M.each(pair)
   return pair.n <= MOST_SINGLE and table.concat(tables.map(pair.each, function(difference)
-    return number.signed(difference, digits)
+    return number.signed(difference, pair.measure.digits)
   end), ", ") or nil
 end
 
 --- The reliability of a mean difference: its interval, or the single differences if they are too
 --- few for an interval, and p.
 ---@param pair table of a summary
----@param digits integer
 ---@return string
-function M.doubt(pair, digits)
-  local each = not pair.low and M.each(pair, digits)
+function M.doubt(pair)
+  local each = not pair.low and M.each(pair)
   local p = number.probability(pair.corrected)
   p = ("p\u{A0}%s"):format((p:find "^<" and p or "= " .. p):gsub(" ", "\u{A0}"))
   return pair.low and ("95 %% interval %s; %s"):format(
-      number.interval(pair.low, pair.high, digits, number.signed), p)
+      number.interval(pair.low, pair.high, pair.measure.digits, number.signed), p)
     or (each and "one by one " .. each .. "; " or "") .. p
 end
 
@@ -74,31 +72,31 @@ local function level(compared)
 end
 
 -- The mean difference of a pair with its reliability.
-local function on_average(pair, measure, unit)
+local function on_average(pair, unit)
   return ("%s%s on average over %s of the same seed (%s)"):format(
-    number.signed(pair.difference, measure.digits), unit, counted(pair.n, "pair"),
-    M.doubt(pair, measure.digits))
+    number.signed(pair.difference, pair.measure.digits), unit, counted(pair.n, "pair"),
+    M.doubt(pair))
 end
 
 -- Is the second of a pair significantly better (1), worse (-1), or neither (0)?
-local function verdict(pair, measure)
+local function verdict(pair)
   if not pair.corrected or pair.corrected >= summaries.LEVEL or pair.difference == 0 then
     return 0
   end
-  return measure.sign * pair.difference > 0 and 1 or -1
+  return pair.measure.sign * pair.difference > 0 and 1 or -1
 end
 
 -- Two methods.
-local function of_pair(pair, measure, unit)
+local function of_pair(pair, unit)
   if pair.n == 0 then
     return ("%s and %s cannot be compared: no two of their finished runs have the same seed.")
       :format(pair.b, pair.a)
   end
-  local found = verdict(pair, measure)
+  local found = verdict(pair)
   local claim = found == 0 and "The difference between %s and %s in %s is not significant"
     or found > 0 and "%s is better than %s in %s" or "%s is worse than %s in %s"
-  return ("%s: %s.%s"):format(claim:format(pair.b, pair.a, measure.phrase),
-    on_average(pair, measure, unit), out_of_reach { pair })
+  return ("%s: %s.%s"):format(claim:format(pair.b, pair.a, pair.measure.phrase),
+    on_average(pair, unit), out_of_reach { pair })
 end
 
 -- " (and 2 others)", if 2 others have the same number as the best.
@@ -111,10 +109,10 @@ local function and_others(numbers, best)
 end
 
 -- All methods compared with a baseline.
-local function against_baseline(summary, compared, measure, unit)
-  local count, best = { [-1] = 0, [0] = 0, [1] = 0 }, nil
+local function against_baseline(summary, compared, unit)
+  local measure, count, best = summary.measure, { [-1] = 0, [0] = 0, [1] = 0 }, nil
   for _, pair in ipairs(compared) do
-    local found = verdict(pair, measure)
+    local found = verdict(pair)
     count[found] = count[found] + 1
     if not best or measure.sign * (pair.difference - best.difference) > 0 then
       best = pair
@@ -126,14 +124,15 @@ local function against_baseline(summary, compared, measure, unit)
     count[1] == 1 and "is" or "are", count[-1], level(compared), count[0],
     count[0] == 1 and "does" or "do", out_of_reach(compared), best.b,
     and_others(tables.map(compared, function(pair) return pair.difference end), best.difference),
-    on_average(best, measure, unit))
+    on_average(best, unit))
 end
 
 -- The best of many methods.
-local function best_of(summary, compared, best, measure, unit)
+local function best_of(summary, compared, best, unit)
+  local measure = summary.measure
   local numbers, count = best[measure.name], 0
   for _, pair in ipairs(compared) do
-    local found = verdict(pair, measure)
+    local found = verdict(pair)
     count = count + ((pair.b == best.method and found == 1 or pair.a == best.method and found == -1)
       and 1 or 0)
   end
@@ -149,7 +148,8 @@ local function best_of(summary, compared, best, measure, unit)
 end
 
 -- The method with the best mean; nil if no run has finished.
-local function best_method(summary, measure)
+local function best_method(summary)
+  local measure = summary.measure
   local best
   for _, entry in ipairs(summary.methods) do
     local mean = entry[measure.name].mean
@@ -165,7 +165,7 @@ end
 ---@return string
 function M.of(summary)
   local measure = summary.measure
-  local unit, best, all, compared = out_of(summary), best_method(summary, measure), {}, {}
+  local unit, best, all, compared = out_of(summary), best_method(summary), {}, {}
   for _, pair in ipairs(summary.pairs) do
     if pair.measure == measure then
       all[#all + 1] = pair
@@ -175,7 +175,7 @@ function M.of(summary)
   if not best then
     return "No run has finished yet."
   elseif #all == 1 then
-    return of_pair(all[1], measure, unit)
+    return of_pair(all[1], unit)
   elseif #compared == 0 then
     return ("%s: %s of %s, %s%s (%s)%s."):format(best.method,
       best[measure.name].n > 1 and "mean" or "number", measure.phrase,
@@ -183,9 +183,9 @@ function M.of(summary)
       doubt_of_mean(best[measure.name], measure.digits),
       #all > 0 and "; no two methods have finished runs of the same seed" or "")
   elseif summary.baseline then
-    return against_baseline(summary, compared, measure, unit)
+    return against_baseline(summary, compared, unit)
   end
-  return best_of(summary, compared, best, measure, unit)
+  return best_of(summary, compared, best, unit)
 end
 
 return M

@@ -49,9 +49,9 @@ local function differences_text(pairs_)
   local parts = {}
   for _, pair in ipairs(pairs_) do
     if pair.n > 0 then
-      local digits = pair.measure.digits
       parts[#parts + 1] = { ". ", comparison.name(pair), " ",
-        number.signed(pair.difference, digits), (" (%s)"):format(headline.doubt(pair, digits)),
+        number.signed(pair.difference, pair.measure.digits),
+        (" (%s)"):format(headline.doubt(pair)),
         pair.censored > 0 and (", where %d of %s count a run that never got there with its last "
           .. "step"):format(pair.censored, counted(pair.n, "pair")) }
     end
