@@ -84,7 +84,7 @@ return function(view)
   local function lines(of)
     return tables.map(view.summary.methods, function(method) return of(view, method) end)
   end
-  local tree = d.entries {
+  local tree = tables.entries {
     chart.lines { title = "Accuracy by distance", x = "tokens back to the source",
       y = "accuracy", low = 0, high = 1, lines = lines(accuracy_line),
       note = "Answer tokens of all finished runs of a method together." } or false,
