@@ -6,6 +6,7 @@ local options_of = require "roper.base.options"
 local positions = require "roper.position.positions"
 local schemes = require "roper.position.scheme"
 local suggest = require "roper.base.suggest"
+local syntax = require "roper.position.syntax"
 local tables = require "roper.base.tables"
 local uv = require "luv"
 
@@ -134,21 +135,33 @@ end
 ---@param position any in a form that `resolve` or Transformer takes
 ---@return string? name nil if all are known
 function M.missing(position)
-  if type(position) == "table" and not schemes.is_scheme(position) then
-    for _, part in ipairs(position.parts or position) do
-      local name = M.missing(part)
-      if name then
-        return name
-      end
-    end
-    return M.missing(position.type)
+  local list = type(position) == "string" and syntax.parse(position, "position") or position
+  if type(list) ~= "table" or schemes.is_scheme(list) then
+    return nil
   end
-  for name in (type(position) == "string" and position or ""):gmatch "[^+]+" do
-    if not definitions[name] and name ~= "join" then
+  for _, part in ipairs(list.parts or list) do
+    local name = M.missing(part)
+    if name then
       return name
     end
   end
-  return nil
+  local name = list.type
+  if type(name) ~= "string" or definitions[name] or list.parts then
+    return nil
+  end
+  return name:find "[^%w_]" and M.missing(name) or name
+end
+
+-- The schemes that a text combines in one attention.
+local function joined(text)
+  local layers = syntax.parse(text, "position")
+  if layers[2] then
+    error(("position: expected schemes of one layer, got %s; give a Transformer a list, {%s}")
+      :format(text, table.concat(tables.map(layers, function(parts)
+        return ("%q"):format(syntax.text { parts })
+      end), ", ")), 0)
+  end
+  return layers[1]
 end
 
 --- Creates a scheme from its name or from a table of options with the field `type`. Names joined by
@@ -174,15 +187,9 @@ function M.resolve(position, context)
   context = type(context) == "table" and context or { dim = context }
   local options = type(position) == "table" and position or { type = position }
   local name = options.type
-  if name == "join" or type(name) == "string" and name:find("+", 1, true) then
-    local parts = {}
-    for _, part in ipairs(options.parts or {}) do
-      parts[#parts + 1] = M.resolve(part, context)
-    end
-    for part in (name == "join" and "" or name):gmatch "[^+]+" do
-      parts[#parts + 1] = M.resolve(part, context)
-    end
-    return join.join(parts)
+  local parts = options.parts or type(name) == "string" and not definitions[name] and joined(name)
+  if parts and (parts[2] or options.parts) then
+    return join.join(tables.map(parts, function(part) return M.resolve(part, context) end))
   end
   local definition = find(name)
   return definition.make(fill(definition, options, context))
@@ -211,10 +218,7 @@ local function parts_of(scheme)
     error(("position: expected a scheme, its name or {type = name, ...}, got %s%s"):format(
       type(scheme) == "table" and "type = " or "", tostring(name)), 0)
   end
-  for part in name:gmatch "[^+]+" do
-    list[#list + 1] = find(part)
-  end
-  return list, name
+  return tables.map(joined(name), function(part) return find(part.type) end), name
 end
 
 --- Describes a scheme: its formula and source, whether attention depends on relative positions

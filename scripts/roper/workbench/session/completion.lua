@@ -52,9 +52,9 @@ local function field_words(values, word)
   if not field then
     return tables.map(tables.keys(values), function(name) return name .. "=" end)
   end
-  local before = field .. "=" .. (given:match "^.*[,+:]" or "")
+  local start = #word - #require("roper.position.syntax").unfinished(given or "")
   local list = type(values[field]) == "table" and values[field] or {}
-  return tables.map(list, function(value) return before .. value end)
+  return tables.map(list, function(value) return word:sub(1, start) .. value end)
 end
 
 -- Lessons, or the steps of the given lesson. A lesson in a file is not loaded.

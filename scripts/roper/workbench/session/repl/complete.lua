@@ -102,7 +102,7 @@ local function find(text, globals)
   end
   local place = cursor.at_end(text)
   if place.kind == "string" and names_scheme(text:sub(1, -#place.text - 2)) then
-    local start = place.text:match "[^+]*$" -- the last of a sum of schemes
+    local start = require("roper.position.syntax").unfinished(place.text)
     return matches(start, require("roper.position").list(), place.quote)
   elseif place.kind == "string" then
     local before = text:sub(1, -#place.text - 2)

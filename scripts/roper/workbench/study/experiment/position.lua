@@ -2,6 +2,7 @@
 --- "rope+alibi"; and one after the other over the layers with ":", "rope:none".
 local mutants = require "roper.workbench.study.experiment.mutants"
 local position = require "roper.position"
+local syntax = require "roper.position.syntax"
 local tables = require "roper.base.tables"
 
 local M = {}
@@ -29,23 +30,22 @@ function M.meaning()
   return meaning
 end
 
---- A name in a value that no scheme has, "" where one is missing; nil where all are there.
+-- The schemes of a value, for each layer in turn.
+local function layers_of(value)
+  local mutant = mutants[value]
+  return syntax.parse(mutant and mutant.position or value, "field position"), mutant
+end
+
+--- The first name in a value that no scheme has.
+---
+--- Errors: the value is a text of another form.
 ---@param value any
----@return string?
+---@return string? name nil if all are known
 function M.missing(value)
   if type(value) ~= "string" then
     return tostring(value)
-  elseif mutants[value] then
-    return nil
   end
-  for layer in (value .. ":"):gmatch "([^:]*):" do
-    for name in (layer .. "+"):gmatch "([^+]*)%+" do
-      if name == "" or name == "join" or position.missing(name) then
-        return name
-      end
-    end
-  end
-  return nil
+  return position.missing((layers_of(value)))
 end
 
 --- Refuse a configuration whose scheme is not there, such as one of somebody's own.
@@ -75,14 +75,12 @@ end
 ---@param standards table the fields where nothing is said
 ---@return string|table
 function M.scheme(config, standards)
-  local mutant, layers = mutants[config.position], {}
-  for layer in (mutant and mutant.position or config.position):gmatch "[^:]+" do
-    local parts = {}
-    for name in layer:gmatch "[^+]+" do
-      parts[#parts + 1] = options_of(name, config, standards)
-    end
-    layers[#layers + 1] = parts[2] and { type = "join", parts = parts } or parts[1]
-  end
+  local layers = tables.map(layers_of(config.position), function(joined)
+    local parts = tables.map(joined, function(part)
+      return options_of(part.type, config, standards)
+    end)
+    return parts[2] and { type = "join", parts = parts } or parts[1]
+  end)
   return layers[2] and layers or layers[1]
 end
 
@@ -91,9 +89,10 @@ end
 ---@param config table
 ---@return string? revisions
 function M.revision(config)
-  local mutant, revisions = mutants[config.position], {}
-  for name in (mutant and mutant.position or config.position):gmatch "[^:+]+" do
-    revisions[name] = position.revision(name)
+  local layers, mutant = layers_of(config.position)
+  local revisions = {}
+  for _, part in ipairs(tables.joined(table.unpack(layers))) do
+    revisions[part.type] = position.revision(part.type)
   end
   revisions[config.position] = mutant and mutant.revision or revisions[config.position]
   local list = {}

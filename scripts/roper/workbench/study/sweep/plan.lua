@@ -21,7 +21,7 @@ local MOST_VALUES <const> = 100000
 ---@return string[]
 function M.values(field, text)
   local list = {}
-  for part in (text .. ","):gmatch "([^,]*)," do
+  for _, part in ipairs(require("roper.position.syntax").choices(text)) do
     local first, last = part:match "^(-?%d+)%.%.(-?%d+)$"
     if part == "" then
       error(("field %s: expected values with commas between them, got %q"):format(field, text), 0)
