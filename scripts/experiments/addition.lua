@@ -2,11 +2,11 @@
 --
 -- From the study: 512 features, 6 layers, 8 heads, post-norm, sequences of 641, batch 32, 5,000
 -- steps, operands of up to 8 digits, 128 problems by random sampling.
--- Left open there and chosen here: the number of digits is uniform from 1 to 8; Adam at 2.5e-4
--- without warm-up, decay or dropout; ReLU with four times the features; all features turn, paired
--- by halves; uniform weights within 1/sqrt(inputs).
+-- The study leaves these open; chosen here: the number of digits is uniform from 1 to 8; Adam at
+-- 2.5e-4 without warm-up, decay or dropout; ReLU with four times the features; all features are
+-- rotated, paired by halves; uniform weights within 1/sqrt(inputs).
 --
--- Not of the study: with `coupled=true`, digits of the same significance share a position.
+-- Not in the study: with `coupled=true`, digits of the same significance share a position.
 return {
   summary = "add two numbers step by step",
   task = "addition",
@@ -19,7 +19,7 @@ return {
       rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
       test_sequences = 16, max_digits = 2 },
   },
-  -- Length generalisation: operands of more digits than there were in training.
+  -- Length generalization: operands with more digits than in training.
   longer = function(config, times)
     return { max_digits = config.max_digits + times // 1 | 0 }
   end,

@@ -1,7 +1,7 @@
--- Copy: `kqhzz>kqhzz#`, a string of any length after a separator.
+-- Copy: `kqhzz>kqhzz#`, a string of any length, repeated after a separator.
 --
--- From Kazemnejad et al. 2023: the task, strings of up to 20 at training, longer ones in the end.
--- Chosen here: letters as words, rows packed with problems, and the sizes.
+-- From Kazemnejad et al. 2023: the task, with strings of up to 20 in training and longer ones
+-- afterwards. Chosen here: letters as words, rows packed with problems, and the sizes.
 return {
   summary = "repeat a string of any length",
   task = "copy",
@@ -17,6 +17,6 @@ return {
       rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
       test_sequences = 16, letters = 5 },
   },
-  -- Length generalisation: longer strings than there were in training, in rows as much longer.
+  -- Length generalization: longer strings than in training, in proportionally longer rows.
   longer = { "letters", "length" },
 }

@@ -2,14 +2,14 @@
 --
 -- From the study: 200 M parameters, English Wikipedia, a SentencePiece vocabulary of 32,000,
 -- training and validation loss.
--- Left open there and chosen here: 12 layers of 1,024 features with 16 heads (217 M parameters, the
--- logits with a matrix of their own), rows of 513, batches of 32 rows that go through one by one,
--- 100,000 steps; AdamW at 3e-4 after a warm-up, along a cosine to a tenth, gradients clipped at 1;
--- GELU with four times the features; all features turn, paired by halves.
+-- The study leaves these open; chosen here: 12 layers of 1,024 features with 16 heads (217 M
+-- parameters, embeddings not tied), rows of 513, batches of 32 rows computed one by one, 100,000
+-- steps; AdamW at 3e-4 after a warm-up, decaying along a cosine to a tenth, gradients clipped at 1;
+-- GELU with four times the features; all features are rotated, paired by halves.
 --
--- `small` (10 M) takes a night on two cores. `mini` (1 M) takes ten minutes on one, and goes four
--- times over the text that the README tells of; its rate did better than 2e-3 for RoPE, after 400
--- steps from another seed than those that are compared.
+-- `small` (10 M) takes a night on two cores. `mini` (1 M) takes ten minutes on one core and makes
+-- four passes over the text that scripts/GUIDE.md describes. Its rate was better than 2e-3 for RoPE
+-- after 400 steps, with a seed that is not among those compared.
 return {
   summary = "predict the next token of any text",
   task = "text",
@@ -29,7 +29,7 @@ return {
       steps = 20, rate = 3e-3, evaluate_every = 10, checkpoint_every = 10, test_sequences = 16 },
   },
   times = { 2, 4 },
-  -- Longer rows than in training, which predict so many times as many tokens.
+  -- Longer rows than in training, with `times` as many tokens to predict.
   longer = function(config, times)
     return { length = (config.length - 1) * times + 1 }
   end,

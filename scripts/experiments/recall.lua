@@ -1,8 +1,8 @@
 -- Recall: `?k3Q8b1>b1k3Q8`, multi-query associative recall.
 --
--- From zoology (Arora et al. 2023): pairs of keys and values, then every key again; two layers,
+-- From Zoology (Arora et al. 2023): pairs of keys and values, then every key again; two layers,
 -- widths from 64.
--- Chosen here: letters and digits, a number of pairs that varies, and the sizes.
+-- Chosen here: letters and digits, a varying number of pairs, and the sizes.
 return {
   summary = "recall the value that came with each key",
   task = "recall",
@@ -18,6 +18,6 @@ return {
       rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
       test_sequences = 16, pairs = 3 },
   },
-  -- Length generalisation: more pairs than there were in training, in rows as much longer.
+  -- Length generalization: more pairs than in training, in proportionally longer rows.
   longer = { "pairs", "length" },
 }

@@ -2,8 +2,9 @@
 --
 -- From the study: 512 features, 6 layers, 8 heads, post-norm, sequences of 641, batch 32, 5,000
 -- steps, 13 letters with an index from 0 to 12, 128 problems by random sampling.
--- Left open there and chosen here: Adam at 2.5e-4 without warm-up, decay or dropout; ReLU with four
--- times the features; all features turn, paired by halves; uniform weights within 1/sqrt(inputs).
+-- The study leaves these open; chosen here: Adam at 2.5e-4 without warm-up, decay or dropout; ReLU
+-- with four times the features; all features are rotated, paired by halves; uniform weights within
+-- 1/sqrt(inputs).
 return {
   summary = "retrieve the suffix of a string by its index",
   task = "substring_index",
@@ -19,7 +20,7 @@ return {
       rate = 1e-3, evaluate_every = 10, checkpoint_every = 10, problems = 4,
       test_sequences = 16 },
   },
-  -- Length generalisation: longer strings than there were in training, with larger indices,
-  -- in rows as much longer.
+  -- Length generalization: longer strings than in training, with larger indices, in proportionally
+  -- longer rows.
   longer = { "letters", "length" },
 }

@@ -1,12 +1,13 @@
--- Substring by Prefix: `...>[substring][random string]>[substring]...`, finding a string again.
+-- Substring by Prefix: `...>[substring][random string]>[substring]...`, finding an earlier string.
 --
 -- From the study: 128 features, 3 layers, 4 heads, pre-norm, sequences of 513, batch 16, 65,000
--- steps, an alphabet of 4, the final loss.
--- Left open there and chosen here: random strings of 4 and substrings of 40 characters (the floor
--- is then 0.315 nats per token, just under the study's best loss); Adam at 2.5e-4 without warm-up,
--- decay or dropout; ReLU with four times the features; all features turn, paired by halves.
+-- steps, an alphabet of 4, the final loss as the measure.
+-- The study leaves these open; chosen here: random strings of 4 and substrings of 40 characters
+-- (the floor is then 0.315 nats per token, just under the study's best loss); Adam at 2.5e-4
+-- without warm-up, decay or dropout; ReLU with four times the features; all features are rotated,
+-- paired by halves.
 return {
-  summary = "complete a substring of what came before",
+  summary = "complete a substring that came before",
   task = "substring_prefix",
   presets = {
     paper = { d_model = 128, layers = 3, heads = 4, norm = "pre", length = 513, batch = 16,
@@ -21,15 +22,15 @@ return {
       test_sequences = 16,
       substring_length = 10 },
   },
-  -- The study's own measure here: nobody completes every substring, since some begin twice.
+  -- The study's measure: no model can complete every substring, since several can begin alike.
   measure = "loss",
   study = {
     first_seed = 11, seeds = 6, fields = { preset = "comparison", steps = 600 },
-    note = "Fixed before the first run from seeds 11 to 16: RoPE and RoPER, six seeds, the loss on "
+    note = "Fixed before the first run with seeds 11 to 16: RoPE and RoPER, six seeds, the loss on "
       .. "the test sequences after 600 steps, a two-sided sign-flip test at 0.05. Chosen after "
-      .. "seeing runs from seeds 1 to 5: the task, its sizes, rate and steps. RoPE is still "
-      .. "improving at step 600: this compares how soon they learn, not where they end.",
+      .. "runs with seeds 1 to 5: the task, its sizes, rate and steps. RoPE is still improving at "
+      .. "step 600: this compares how soon they learn, not their final loss.",
   },
-  -- Length generalisation: longer sequences than in training.
+  -- Length generalization: longer sequences than in training.
   longer = { "length" },
 }

@@ -1,9 +1,10 @@
--- RoPER with a mistake on purpose: values turned twice, as an implementation (labml) had it until
--- 2024. What is carried then turns by 2 j - i instead of j - i, which is no relative distance.
+-- RoPER with a deliberate mistake: values are rotated twice, as in one implementation (labml) until
+-- 2024. The output then rotates them by 2 j - i in all instead of j - i, which is not a relative
+-- distance.
 return {
-  summary = "RoPER that turns values twice",
+  summary = "RoPER that rotates values twice",
   position = "roper",
-  revision = 2, -- the first ignored the positions of a task
+  revision = 2, -- revision 1 ignored the positions of a task
   change = function(model)
     for _, layer in ipairs(model.layers) do
       local attend = layer.attention.attend

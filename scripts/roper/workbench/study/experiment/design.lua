@@ -1,5 +1,5 @@
---- The design of an experiment's main comparison, which `roper study` runs: methods, seeds and
---- fields, set down in the experiment's file before the first of these runs.
+--- Design of an experiment's main comparison, which `roper study` runs: its methods, seeds and
+--- fields. They are written in the experiment's file before the first of these runs.
 local experiment = require "roper.workbench.study.experiment"
 local tables = require "roper.base.tables"
 
@@ -7,28 +7,29 @@ local M = {}
 
 local DEFAULTS <const> = { methods = { "rope", "roper" }, first_seed = 1, seeds = 3, fields = {} }
 
---- The experiment of `make run`.
+--- Name of the experiment that `make run` runs.
 M.EXPERIMENT = "substring_prefix"
 
 ---@class Design
 ---@field methods string[] position schemes
 ---@field first_seed integer
----@field seeds integer runs of each method
----@field fields table of the experiment
----@field note? string what was fixed before the first run, and what was not
+---@field seeds integer number of runs of each method
+---@field fields table further fields of the experiment
+---@field note? string which choices were made before the first run, and which after
 
---- The design that the file of an experiment gives in its field `study`.
+--- Returns the design of an experiment: the field `study` of its file, or RoPE and RoPER with seeds
+--- 1 to 3.
 ---
---- Errors: a name that no experiment has.
+--- Errors: no experiment has this name.
 ---@param name string
----@return Design design RoPE and RoPER from seeds 1 to 3 by default
+---@return Design design
 function M.of(name)
   return tables.merged(DEFAULTS, experiment.definition(name).study or {})
 end
 
---- The fields of its runs, as `sweep.run` takes them.
+--- Returns the fields of a design's runs in the form that `sweep.run` takes.
 ---@param design Design
----@return table[] fields {name, value or values} each
+---@return table[] fields {name, value or list of values} each
 function M.fields(design)
   local list = { { "position", design.methods },
     { "seed", ("%d..%d"):format(design.first_seed, design.first_seed + design.seeds - 1) } }
@@ -38,9 +39,10 @@ function M.fields(design)
   return list
 end
 
---- The note of the design that the trials of a sweep follow: all of its runs, and no others.
+--- Returns the note of an experiment's design if the trials of a sweep are all of its runs and no
+--- others.
 ---@param sweep Sweep
----@return string? note nil if they follow none
+---@return string? note nil for any other sweep
 function M.note(sweep)
   local ok, design = pcall(M.of, sweep.experiment)
   if not ok or #sweep.trials ~= #design.methods * design.seeds then

@@ -1,12 +1,12 @@
---- Mistakes made on purpose, by name, for experiments alone: the files of
---- scripts/experiments/mutants. The field `position` takes their names beside those of the schemes.
+--- Mutants: position schemes with a deliberate mistake, for comparison in experiments. Each is a
+--- file in scripts/experiments/mutants. The field `position` takes their names, too.
 local files = require "roper.base.file"
 
 ---@class Mutant
 ---@field summary string
----@field position string the scheme that it is a mistake in
----@field revision? integer = 1; as of a scheme
----@field change fun(model: Transformer) makes the mistake in a model with that scheme
+---@field position string the correct scheme
+---@field revision? integer = 1; see `Scheme`
+---@field change fun(model: Transformer) adds the mistake to a model with the correct scheme
 
 local FOLDER <const> = require("roper.base.paths").LIBRARY .. "/../experiments/mutants"
 

@@ -1,5 +1,5 @@
---- The field `position` of experiments: a scheme by name; several joined by "+" in one attention,
---- "rope+alibi"; and one after the other over the layers with ":", "rope:none".
+--- The field `position` of experiments: the name of a scheme or mutant, several schemes in one
+--- attention ("rope+alibi"), or a list that repeats over the layers ("rope:none").
 local mutants = require "roper.workbench.study.experiment.mutants"
 local position = require "roper.position"
 local syntax = require "roper.position.syntax"
@@ -7,11 +7,11 @@ local tables = require "roper.base.tables"
 
 local M = {}
 
---- The fields that schemes are told, each where a scheme takes it.
+--- The fields that are passed to each scheme that takes them.
 M.FIELDS = { "rotate", "pairing", "base", "fraction", "value_fraction" }
 
---- The names there are: schemes, also those that were registered, then mutants.
----@return string[]
+--- Returns the names that the field takes: schemes, registered ones included, then mutants.
+---@return string[] names
 function M.names()
   local names = position.list()
   for _, name in ipairs(tables.keys(mutants)) do
@@ -20,25 +20,25 @@ function M.names()
   return names
 end
 
---- What the field means.
----@return string
+--- Returns the documentation of the field.
+---@return string meaning
 function M.meaning()
-  local meaning = "scheme; + joins several in one attention, : goes from layer to layer"
+  local meaning = "scheme; + joins several in one attention, : gives each layer its own"
   for _, name in ipairs(tables.keys(mutants)) do
     meaning = ("%s; %s is a mutant: %s"):format(meaning, name, mutants[name].summary)
   end
   return meaning
 end
 
--- The schemes of a value, for each layer in turn.
+-- Returns the schemes of each layer in turn, and the mutant if the value is its name.
 local function layers_of(value)
   local mutant = mutants[value]
   return syntax.parse(mutant and mutant.position or value, "field position"), mutant
 end
 
---- The first name in a value that no scheme has.
+--- Returns the first name in a value that no scheme has.
 ---
---- Errors: the value is a text of another form.
+--- Errors: the text does not follow the syntax of schemes.
 ---@param value any
 ---@return string? name nil if all are known
 function M.missing(value)
@@ -48,8 +48,8 @@ function M.missing(value)
   return position.missing((layers_of(value)))
 end
 
---- Refuse a configuration whose scheme is not there, such as one of somebody's own.
----@param where string for messages
+--- Raises an error if a configuration needs a scheme that is not registered.
+---@param where string the start of the message
 ---@param config table
 function M.require(where, config)
   local missing = type(config.position) == "string" and M.missing(config.position)
@@ -59,7 +59,7 @@ function M.require(where, config)
   end
 end
 
--- A scheme with the fields of a configuration that it takes and that say something.
+-- Returns a scheme with the fields that it takes and that differ from their defaults.
 local function options_of(name, config, standards)
   local options, takes = { type = name }, position.takes(name)
   for _, field in ipairs(M.FIELDS) do
@@ -70,10 +70,10 @@ local function options_of(name, config, standards)
   return next(options, next(options)) and options or name
 end
 
---- The position scheme of a configuration, as a Transformer takes it.
+--- Returns the position scheme of a configuration in the form that a Transformer takes.
 ---@param config table from `experiment.configure`
----@param standards table the fields where nothing is said
----@return string|table
+---@param standards table the defaults of the fields
+---@return string|table position
 function M.scheme(config, standards)
   local layers = tables.map(layers_of(config.position), function(joined)
     local parts = tables.map(joined, function(part)
@@ -84,10 +84,10 @@ function M.scheme(config, standards)
   return layers[2] and layers or layers[1]
 end
 
---- The revisions of the schemes and mutants of a configuration that gave other results in earlier
---- versions: "kerple 2, proportional 2".
+--- Returns the revisions, such as "kerple 2, proportional 2", of the schemes and mutants of a
+--- configuration that gave other results in earlier versions of roper.
 ---@param config table
----@return string? revisions
+---@return string? revisions nil if there are none
 function M.revision(config)
   local layers, mutant = layers_of(config.position)
   local revisions = {}

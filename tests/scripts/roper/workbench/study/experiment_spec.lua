@@ -273,7 +273,7 @@ describe("experiment.build", function()
     end, message)
   end)
 
-  it("makes a mutant that turns values twice", function()
+  it("makes a mutant that rotates values twice", function()
     local config = experiment.configure("addition", { preset = "smoke", position = "twice" })
     local parts = experiment.build(config)
     config.position = "roper"
