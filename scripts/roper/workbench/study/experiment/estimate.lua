@@ -1,80 +1,289 @@
---- What a run will cost: parameters and memory from its shapes, time and what a position scheme
---- keeps from a small model.
+--- Predicts the parameters, memory and time of a run: measures small versions of its model and
+--- extrapolates to its sizes.
+local core = require "roper.core"
 local experiment = require "roper.workbench.study.experiment"
-local modules = require "roper.model.module"
-local position = require "roper.position"
-local probe = require "roper.workbench.study.experiment.probe"
-local schemes = require "roper.position.scheme"
 local scoped = require "roper.base.scoped"
+local tables = require "roper.base.tables"
+local training = require "roper.training"
 
 local M = {}
 
-local QUESTIONS <const> = 64 -- that are looked at for a long one
+-- Largest sizes of a measured model and batch.
+local WIDTH <const>, VOCABULARY <const>, TIME <const>, TOKENS <const> = 512, 8192, 512, 8192
+local WEIGHTS <const> = 1 << 21 -- layers times squared width
+local WORK <const> = 1 << 28 -- the same times tokens
+local SCORES <const> = 1 << 22 -- heads times rows times squared time
+local CALLS <const>, ENOUGH <const> = 3, 0.3 -- timed calls, or fewer after so many seconds
+local LOGITS <const> = 1 << 23 -- in memory at once by default
+local QUESTIONS <const> = 64 -- problems drawn to find the longest question and answer
 
-local Holder = modules.class "Scheme" -- a module, so that all that is trained in it is found
-
--- The position schemes of a configuration, which layers take in turn.
-local function listed(config)
-  local chosen = experiment.scheme(config)
-  return type(chosen) == "table" and chosen[1] and chosen or { chosen }
-end
-
--- {how many, numbers of each}: the trained tensors of the position schemes of all layers; and
--- whether any is made of methods, as those are that keep more than a rotary table.
-local function scheme_blocks(config)
-  local list, blocks, has_methods = listed(config), {}, false
-  for place, one in ipairs(list) do
-    local ok, scheme = pcall(position.resolve, one, { dim = config.d_model // config.heads,
-      heads = config.heads, d_model = config.d_model, length = experiment.reach(config) })
-    scheme = ok and scheme or nil -- what can not be made trains nothing
-    has_methods = has_methods or schemes.is_scheme(scheme)
-    local layers = (config.layers - place) // #list + 1
-    local times = schemes.is_scheme(scheme) and scheme.per_layer and layers or math.min(layers, 1)
-    for _, tensor in ipairs(setmetatable({ position = scheme }, Holder):parameters()) do
-      blocks[#blocks + 1] = { times, tensor:count() }
+-- The polynomial of the lowest degree through all points.
+local function polynomial(nodes, values, x)
+  local sum = 0
+  for i, value in ipairs(values) do
+    for j, node in ipairs(nodes) do
+      value = j == i and value or value * (x - node) / (nodes[i] - node)
     end
+    sum = sum + value
   end
-  return blocks, has_methods
+  return sum
 end
 
--- What the footprint of a configuration goes by.
-local function shapes_of(config)
-  local task, longest, last = experiment.task(config), 0, 0
+-- The line through two points. Noise does not make it fall or begin below 0.
+local function line(nodes, values, x)
+  local slope = (values[2] - values[1]) / (nodes[2] - nodes[1])
+  slope = math.max(0, math.min(slope, values[2] / nodes[2]))
+  return values[2] + slope * (x - nodes[2])
+end
+
+-- a x + b x² through two points, with a and b at least 0. Values that grow like x but for the
+-- rounding of blocks in the memory pool, an eighth, are taken for a x.
+local function parabola(nodes, values, x)
+  local first, last = values[1] / nodes[1], values[2] / nodes[2]
+  return x * (last < 9 / 8 * first and last or line(nodes, { first, last }, x))
+end
+
+-- A size that is replaced by smaller ones if it is above a limit.
+local function axis(name, size, limit, law, nodes)
+  return { name = name, size = size + 0.0, law = law, nodes = size <= limit and { size } or nodes }
+end
+
+-- The results of measure(nodes) at the sizes of all axes. A result that only the first node of an
+-- axis has is proportional to the size.
+local function extrapolated(axes, measure, nodes, i)
+  local one = axes[i or 1]
+  if not one then
+    return measure(nodes)
+  end
+  local found = tables.map(one.nodes, function(node)
+    local these = tables.merged(nodes or {}, { [one.name] = node })
+    return extrapolated(axes, measure, these, (i or 1) + 1)
+  end)
+  if not found[2] then
+    return found[1]
+  end
+  local result = {}
+  for name, value in pairs(found[1]) do
+    local values = tables.map(found, function(results) return results[name] end)
+    result[name] = values[2] and one.law(one.nodes, values, one.size)
+      or value * one.size / one.nodes[1]
+  end
+  return result
+end
+
+-- The layers to measure: each scheme of a list, which repeats over the layers, is in them.
+local function layers_axis(config, law)
+  local scheme = experiment.scheme(config)
+  local period = type(scheme) == "table" and #scheme > 0 and #scheme or 1
+  local first = period + config.layers % period
+  return axis("layers", config.layers, first + period, law, { first, first + period })
+end
+
+-- The model and optimizer of a configuration with other sizes.
+local function parts_of(config, sizes)
+  local changes = { layers = sizes.layers, heads = sizes.heads, d_model = sizes.heads * sizes.dim,
+    d_ff = sizes.d_ff or nil }
+  local vocabulary = { vocabulary = function() return sizes.vocabulary end }
+  return experiment.build(tables.merged(config, changes), vocabulary, sizes.reach)
+end
+
+-- The exact number of parameters: a polynomial in the sizes, found from tiny models.
+local function count(config, sizes)
+  local axes = { layers_axis(config, polynomial),
+    axis("heads", sizes.heads, 256 // math.min(sizes.dim, 256), polynomial, { 1, 2, 3 }),
+    axis("dim", sizes.dim, 256, polynomial, { 32, 64, 96 }),
+    axis("d_ff", sizes.d_ff or 0, 256, polynomial, { 64, 128 }),
+    axis("vocabulary", sizes.vocabulary, 256, polynomial, { 64, 128 }),
+    axis("reach", sizes.reach, 256, polynomial, { 64, 128 }) }
+  return extrapolated(axes, function(nodes)
+    nodes.d_ff = nodes.d_ff > 0 and nodes.d_ff or nil
+    return { parameters = parts_of(config, nodes).model:count() }
+  end).parameters
+end
+
+-- Bytes of tensors in use. Frees the others: new tensors would reuse blocks up to twice their size.
+local function live()
+  for _ = 1, 3 do
+    collectgarbage() -- tensors can hold others, which the next collection frees
+  end
+  core.memory_trim()
+  return core.memory().live
+end
+
+-- The most bytes that f needs beyond those in use. Garbage is collected after each allocation and
+-- is not counted.
+local function peak_of(f)
+  local before, blocks = live(), nil
+  debug.sethook(function()
+    local now = core.memory().blocks
+    if now ~= blocks then
+      collectgarbage()
+      blocks = core.memory().blocks
+    end
+  end, "c")
+  scoped.finally(f, function() debug.sethook() end)
+  return core.memory().peak - before
+end
+
+-- The seconds of the fastest of several calls.
+local function seconds_of(f)
+  local clock, best, spent, calls = require("luv").hrtime, math.huge, 0, 0
+  repeat
+    local started = clock()
+    f()
+    local seconds = (clock() - started) * 1e-9
+    best, spent, calls = math.min(best, seconds), spent + seconds, calls + 1
+  until calls == CALLS or calls > 1 and spent > ENOUGH
+  return best
+end
+
+-- Creates a model and measures what does not depend on the batch: bytes of its parameters and
+-- moments, bytes of its gradients, seconds of an update.
+local function new_model(config, sizes)
+  local before = live()
+  local parts = parts_of(config, sizes)
+  local model, parameters = parts.model, parts.model:parameters()
+  training.loss(model, core.zeros({ 1, 2 }, "int32")):backward()
+  local update = seconds_of(function() parts.optimizer:step(parameters) end)
+  local with_gradients = live()
+  model:zero_gradients()
+  local state = live()
+  return { model = model, optimizer = parts.optimizer, -- holds the moments
+    costs = { update = update, state = state - before, gradients = with_gradients - state } }
+end
+
+-- Measures a training step of a model that has its gradients, without the update: the most bytes
+-- that the forward and the backward pass need; seconds if `is_timed`.
+local function measure_step(model, nodes, slice, is_timed)
+  local tokens = core.zeros({ nodes.rows, nodes.time + 1 }, "int32")
+  local function step()
+    training.loss(model, tokens):backward()
+  end
+  local seconds = is_timed and seconds_of(step) or step()
+  local before, loss = live(), nil
+  local forward = peak_of(function() loss = training.loss(model, tokens, nil, { rows = slice }) end)
+  local kept = live() - before
+  local bytes = math.max(forward, kept + peak_of(function() loss:backward() end))
+  model:zero_gradients()
+  return { seconds = seconds, bytes = bytes }
+end
+
+-- Measures the bytes of a forward pass, which is that of a prompt if `answer` tokens follow.
+local function measure_forward(model, nodes, slice, answer)
+  return scoped.without_training(model, function()
+    return { bytes = peak_of(function()
+      if not answer then
+        local tokens = core.zeros({ nodes.rows, nodes.time + 1 }, "int32")
+        return training.loss(model, tokens, nil, { rows = slice })
+      end
+      return model(core.zeros({ nodes.rows, nodes.time }, "int32"),
+        model:cache { batch = nodes.rows, length = nodes.time + answer })
+    end) }
+  end)
+end
+
+-- The longest question and answer among some problems.
+local function longest_problem(task)
+  local longest, last = 0, 0
   for _ = 1, task:has_problems() and QUESTIONS or 0 do
     local question, answer = task:question()
     longest, last = math.max(longest, #question), math.max(last, #answer)
   end
-  local blocks, has_methods = scheme_blocks(config)
-  return { vocabulary = #task:vocabulary(), d_model = config.d_model,
-    d_ff = config.d_ff or 4.0 * config.d_model, layers = config.layers, heads = config.heads,
-    norm = config.norm, rms_norm = config.rms_norm, activation = config.activation,
-    tied_embeddings = config.tied_embeddings, dropout = config.dropout,
-    accumulate = config.accumulate, recompute = config.recompute, batch = config.batch,
-    time = config.length - 1, problems = config.problems or 0, question = longest, answer = last,
-    reach = experiment.reach(config), schemes = blocks,
-    has_methods = has_methods, listed = listed(config) }
+  return longest, last
 end
 
---- Estimate what training a configuration takes on this machine, in less than a second whatever it
---- is. Nothing of its size is allocated but what position schemes train, and the random generator
---- is left as it was.
+-- The costs of a model of the given sizes and of a run's layers, rows and tokens: of the model
+-- alone; of a part of a batch; bytes of the largest forward pass without gradients.
+local function measured(config, task, sizes)
+  local width, rows, time = sizes.heads * sizes.dim, config.batch // (config.accumulate or 1),
+    config.length - 1
+  -- The share of the logits in memory at once is kept at smaller sizes.
+  local share = math.min(1, math.max(LOGITS // sizes.vocabulary, 64) / (rows * time))
+  local models = {}
+  local function model_at(nodes)
+    local key = nodes.layers .. ":" .. nodes.vocabulary
+    models[key] = models[key] or new_model(config, tables.merged(sizes, nodes))
+    return models[key]
+  end
+  local axes = { layers_axis(config, line), axis("vocabulary", sizes.vocabulary, VOCABULARY, line,
+    { VOCABULARY // 2, VOCABULARY }) }
+  local function over(longest, most, measure)
+    local layers, t = axes[1].nodes[#axes[1].nodes], math.min(longest, TIME)
+    local tokens = math.min(TOKENS, WORK // (layers * width ^ 2), SCORES // (sizes.heads * t))
+    local half = math.max(1, tokens // (2 * t) | 0)
+    local all = { axes[1], axes[2], axis("time", longest, TIME, parabola, { TIME // 4, TIME }),
+      axis("rows", most, 2 * half, line, { half, 2 * half }) }
+    return extrapolated(all, function(nodes)
+      local slice = math.max(1, math.ceil(share * nodes.rows * nodes.time))
+      return measure(model_at(nodes).model, nodes, slice, nodes.rows == all[4].nodes[1])
+    end)
+  end
+  local of_model = extrapolated(axes, function(nodes) return model_at(nodes).costs end)
+  local of_step = over(time, rows, measure_step)
+  local changes = experiment.longer(config)
+  local longest = tables.merged(config, changes[#changes])
+  local question, answer = longest_problem(experiment.task(longest))
+  local asked = question > 0 and over(question, config.problems, function(model, nodes)
+    return measure_forward(model, nodes, nil, answer)
+  end).bytes or 0
+  axes[1] = axis("layers", axes[1].nodes[1], math.huge) -- one layer after the other
+  local test_rows = task:has_problems() and config.batch
+    or math.max(1, config.batch * config.length // longest.length)
+  local test = over(longest.length - 1, test_rows, function(model, nodes, slice)
+    return measure_forward(model, nodes, slice)
+  end).bytes
+  return of_model, of_step, math.max(asked, test)
+end
+
+-- Smaller sizes with heads of the same width, for models of so many layers, and how many times as
+-- wide the given ones are.
+local function narrowed(sizes, layers)
+  local width = WIDTH
+  while width ^ 2 * layers > WEIGHTS and width > 16 do
+    width = width // 2
+  end
+  local dim = math.min(sizes.dim, width)
+  local heads = math.min(sizes.heads, width // dim)
+  local ratio = math.max(sizes.heads * sizes.dim / (heads * dim), (sizes.d_ff or 0) / (4 * width))
+  return tables.merged(sizes, { dim = dim, heads = heads, reach = math.min(sizes.reach, TIME),
+    d_ff = sizes.d_ff and math.max(1, sizes.d_ff // ratio | 0) }), ratio
+end
+
+local function estimated(config)
+  local task, parts = experiment.task(config), config.accumulate or 1
+  local sizes = { heads = config.heads, dim = config.d_model // config.heads,
+    d_ff = config.d_ff or nil, vocabulary = #task:vocabulary(),
+    reach = experiment.reach(config) }
+  local layers = layers_axis(config).nodes
+  local small, ratio = narrowed(sizes, layers[#layers])
+  local model, step, forward = measured(config, task, small)
+  local parameters, of_small = count(config, sizes), count(config, small)
+  -- Bytes of the model grow like its parameters; seconds like those that longer tables do not add.
+  local growth = parameters / of_small
+  local work = count(config, tables.merged(sizes, { reach = small.reach })) / of_small
+  local gradients, activations = model.gradients * growth, step.bytes * ratio
+  local bytes = model.state * growth + math.max(gradients + forward * ratio,
+    activations + (parts > 1 and gradients or 0))
+  local seconds = parts * step.seconds * work + model.update * growth
+  local evaluation = step.seconds * work / (config.batch // parts) / 3 -- forward alone
+    * require("roper.workbench.study.run").SEQUENCES
+  return { parameters = parameters, seconds = seconds, evaluation = evaluation,
+    total = seconds * config.steps + evaluation * (config.steps // config.evaluate_every),
+    bytes = bytes, most = bytes + math.max(bytes / 2, 64 << 20) } -- see bindings/handle.c
+end
+
+--- Estimates what training a configuration takes on this machine. It measures the model with one
+--- layer and with two, or as many as a list of position schemes needs, with at most 512 features
+--- and 8,192 tokens. The random generator is left as it was.
 ---@param config table from `experiment.configure`
----@return table parameters; bytes, of tensors that are needed at once, and most, with what waits to
----   be collected; seconds a step; evaluation, seconds each; total, seconds
+---@return table cost parameters; bytes, of tensors that are needed at once, and most, with those
+---   that wait to be collected; seconds of a step; evaluation, seconds of each; total, seconds
 function M.run(config)
-  local shapes, rate = shapes_of(config), nil
-  scoped.with_seed(1, function()
-    shapes.kept_by_schemes = probe.kept_by_schemes(shapes)
-    shapes.taken_by_schemes = probe.taken_by_schemes(shapes)
-    rate = probe.rate(shapes, config.matmul_precision or "float32")
+  return scoped.with_seed(1, function()
+    return scoped.with_matmul_precision(config.matmul_precision or "float32", function()
+      return estimated(config)
+    end)
   end)
-  local cost = require("roper.workbench.study.experiment.footprint").of(shapes)
-  local seconds = rate * probe.work(shapes) -- of a sequence
-  cost.seconds = seconds * shapes.batch
-  cost.evaluation = seconds * require("roper.workbench.study.run").SEQUENCES / 3 -- forward alone
-  cost.total = cost.seconds * config.steps
-    + cost.evaluation * (config.steps // config.evaluate_every)
-  return cost
 end
 
 return M

@@ -316,8 +316,9 @@ end
 ---     10532
 ---@param config table from `configure`
 ---@param task? task one with the same vocabulary, in place of its own
+---@param length? integer positions of schemes with a table of them; `reach` by default
 ---@return ExperimentParts parts
-function M.build(config, task)
+function M.build(config, task, length)
   check_config("build", config)
   task = task or M.task(config)
   core.seed(config.seed)
@@ -326,7 +327,7 @@ function M.build(config, task)
     d_ff = config.d_ff or nil, rms_norm = config.rms_norm or nil, activation = config.activation,
     tied_embeddings = config.tied_embeddings or nil, recompute = config.recompute or nil,
     dropout = config.dropout, position = M.scheme(config),
-    length = M.reach(config) }
+    length = length or M.reach(config) }
   if mutants[config.position] then
     mutants[config.position].change(model)
     model.options = nil -- its files hold tensors alone: no other model's can be taken for them
